@@ -1,0 +1,41 @@
+//! Where every byte of a region is.
+
+/// An exact account of a region: the parts add up to its size.
+///
+/// The vocabulary is that of the Compact-fit papers (fragmentation taken apart); parts that a system does not have are
+/// zero. What was *requested* is known to the caller alone; `block_bytes` less the requested bytes is the
+/// page-block-internal (or chunk-internal) fragmentation. All values are bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// Page-blocks or chunk payloads that hold live objects.
+    pub block_bytes: usize,
+    /// Bytes of pages in use that belong to no page-block: what the partitioning loses in each page.
+    pub page_internal_bytes: usize,
+    /// Free page-blocks of not-full pages: size-class fragmentation.
+    pub size_class_bytes: usize,
+    /// Page-blocks held by unfinished moves: transient size-class fragmentation.
+    pub transient_bytes: usize,
+    /// The unused ends of runs of pages that hold one large object each.
+    pub large_tail_bytes: usize,
+    /// Everything the system needs for itself: tables, headers, handles, back-references, alignment of the region.
+    pub administrative_bytes: usize,
+    /// Free chunks of free-list systems.
+    pub free_chunk_bytes: usize,
+    /// Free pages, and pages never opened.
+    pub free_page_bytes: usize,
+}
+
+impl Parts {
+    /// The sum of all parts, in bytes: the size of the region.
+    #[must_use]
+    pub const fn total(&self) -> usize {
+        self.block_bytes
+            + self.page_internal_bytes
+            + self.size_class_bytes
+            + self.transient_bytes
+            + self.large_tail_bytes
+            + self.administrative_bytes
+            + self.free_chunk_bytes
+            + self.free_page_bytes
+    }
+}

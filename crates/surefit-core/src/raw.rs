@@ -1,0 +1,65 @@
+//! The interface of heaps that hand out raw pointers.
+
+use core::alloc::Layout;
+use core::ptr::NonNull;
+
+use crate::{Corruption, Parts, Refused};
+
+/// A heap over one region whose objects have addresses that never change.
+///
+/// Sizes of zero are served like a size of one: every live object has an address of its own.
+///
+/// # Safety
+/// An implementation returns memory inside its region, aligned as asked, at least as long as asked, and disjoint from
+/// all other live objects, until it is freed.
+pub unsafe trait RawHeap {
+    /// Allocates an object; its bytes are not initialised.
+    ///
+    /// # Errors
+    /// What was exhausted; the heap is unchanged.
+    fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused>;
+
+    /// Frees an object.
+    ///
+    /// # Safety
+    /// S1: `object` came from this heap and is live. S2: `layout` is the one it was allocated or last resized with.
+    unsafe fn free(&mut self, object: NonNull<u8>, layout: Layout);
+
+    /// Changes the size of an object, in place where that is possible; the bytes common to both sizes are kept.
+    ///
+    /// # Errors
+    /// What was exhausted; the object is unchanged and still live.
+    ///
+    /// # Safety
+    /// As [`RawHeap::free`]. `new_size`, rounded up to the alignment, does not overflow `isize`.
+    unsafe fn resize(
+        &mut self,
+        object: NonNull<u8>,
+        layout: Layout,
+        new_size: usize,
+    ) -> Result<NonNull<u8>, Refused> {
+        // SAFETY: the caller promises a size that does not overflow (the function's contract).
+        let new_layout = unsafe { Layout::from_size_align_unchecked(new_size, layout.align()) };
+        let moved = self.allocate(new_layout)?;
+        // SAFETY: both objects are live and disjoint, and at least the smaller size long (trait contract).
+        unsafe {
+            core::ptr::copy_nonoverlapping(
+                object.as_ptr(),
+                moved.as_ptr(),
+                layout.size().min(new_size),
+            )
+        };
+        // SAFETY: S1 and S2 are the caller's promise.
+        unsafe { self.free(object, layout) };
+        Ok(moved)
+    }
+
+    /// Where every byte of the region is. Linear in the heap.
+    fn parts(&self) -> Parts;
+
+    /// Verifies every numbered invariant of the system. Linear in the heap.
+    ///
+    /// # Errors
+    /// The first invariant that does not hold.
+    fn check(&self) -> Result<(), Corruption>;
+}

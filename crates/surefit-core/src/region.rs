@@ -1,0 +1,97 @@
+//! A region of memory in a `static`, to be handed to one heap.
+
+use core::cell::UnsafeCell;
+use core::fmt;
+use core::mem::MaybeUninit;
+use core::sync::atomic::{AtomicU8, Ordering};
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A zero-sized marker whose alignment is a page's size; [`Region`] holds none of it but is aligned like it.
+pub trait PageAlign: sealed::Sealed + Copy {
+    /// The alignment, in bytes.
+    const BYTES: usize;
+}
+
+macro_rules! page_align {
+    ($($name:ident $bytes:literal)*) => {$(
+        #[doc = concat!("Aligns a [`Region`] to ", stringify!($bytes), " bytes.")]
+        #[derive(Clone, Copy, Debug, Default)]
+        #[repr(align($bytes))]
+        pub struct $name;
+        impl sealed::Sealed for $name {}
+        impl PageAlign for $name {
+            const BYTES: usize = $bytes;
+        }
+    )*};
+}
+
+page_align! { Page1K 1024 Page4K 4096 Page16K 16384 Page64K 65536 }
+
+/// `BYTES` bytes for one heap, aligned to a page, usually in a `static`; all zero until taken, so it costs no image space.
+///
+/// The last byte remembers whether the region was taken, so that the region is not a page longer than what it holds.
+///
+/// # Examples
+/// ```
+/// use surefit_core::{Page16K, Region};
+/// static MEMORY: Region<{ 1 << 20 }, Page16K> = Region::new();
+/// let bytes = MEMORY.take().expect("taken once");
+/// assert_eq!(bytes.len(), (1 << 20) - 1);
+/// assert!(MEMORY.take().is_none());
+/// ```
+#[repr(C)]
+pub struct Region<const BYTES: usize, A: PageAlign> {
+    align: [A; 0],
+    bytes: UnsafeCell<[MaybeUninit<u8>; BYTES]>,
+}
+
+// SAFETY: the bytes are reached only through `take`, which hands them out once, guarded by the atomic flag; `A` is a marker.
+unsafe impl<const BYTES: usize, A: PageAlign> Sync for Region<BYTES, A> {}
+
+impl<const BYTES: usize, A: PageAlign> fmt::Debug for Region<BYTES, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Region")
+            .field("bytes", &BYTES)
+            .field("align", &A::BYTES)
+            .finish()
+    }
+}
+
+impl<const BYTES: usize, A: PageAlign> Region<BYTES, A> {
+    const NOT_EMPTY: () = assert!(
+        BYTES > 0,
+        "a region holds at least the byte that says whether it was taken"
+    );
+
+    /// A region that nobody has taken.
+    #[must_use]
+    #[expect(
+        clippy::new_without_default,
+        reason = "a region is a static; a default value has no use"
+    )]
+    pub const fn new() -> Self {
+        let () = Self::NOT_EMPTY;
+        Self {
+            align: [],
+            bytes: UnsafeCell::new([MaybeUninit::new(0); BYTES]),
+        }
+    }
+
+    /// Takes the bytes, all but the last one; `None` if they were taken before.
+    #[must_use]
+    pub fn take(&'static self) -> Option<&'static mut [MaybeUninit<u8>]> {
+        let first = self.bytes.get().cast::<MaybeUninit<u8>>();
+        // SAFETY: BYTES > 0 (NOT_EMPTY), so the last byte lies inside the array.
+        let last = unsafe { first.add(BYTES - 1) };
+        // SAFETY: the last byte is initialised to zero, aligned for one byte, and only ever reached as this atomic.
+        let taken = unsafe { AtomicU8::from_ptr(last.cast()) };
+        if taken.swap(1, Ordering::Acquire) != 0 {
+            return None;
+        }
+        // SAFETY: the swap lets exactly one caller come here, and the slice leaves out the flag's byte.
+        Some(unsafe { core::slice::from_raw_parts_mut(first, BYTES - 1) })
+    }
+}

@@ -1,0 +1,3 @@
+//! The `surefit` command.
+
+fn main() {}
