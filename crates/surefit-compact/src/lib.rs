@@ -1,1 +1,54 @@
-//! placeholder
+//! Compact-fit: explicit memory whose time and space are known before the program runs.
+//!
+//! [`Heap`] hands out owning [`Handle`]s and moves objects as it frees, so that what fragmentation costs is bounded by
+//! one number a size-class ([`Bound`]); [`KeyHeap`] names objects by copyable [`Key`]s instead; [`DirectHeap`] is the same
+//! partitioning without moves, for raw pointers. [`certify`] computes how many bytes are enough for a demand.
+//!
+//! ```text
+//! heap, large, key        objects: handles, byte objects in pieces, keys
+//!   stats, check            what a heap says of itself, and whether it holds
+//!   engine, demand          page-blocks and entries: allocate, free, compact
+//!     automaton               which transition an event causes (pure)
+//!     class, page, address    lists, bitmaps, back-references, the address table
+//!       memory                  the region: the one place of raw words
+//! config, geometry, width what a heap is configured with
+//! ```
+//! No `alloc`, no dependency but the vocabulary; everything a heap needs comes out of the region it is given.
+//!
+//! # Source
+//! Craciunas, Kirsch, Payer, Röck, Sokolova: "A Compacting Real-Time Memory Management System" (2008) and the work on
+//! concurrent and incremental Compact-fit that followed it (2009).
+#![no_std]
+#![deny(
+    clippy::std_instead_of_core,
+    clippy::std_instead_of_alloc,
+    clippy::alloc_instead_of_core
+)]
+
+mod address;
+pub mod automaton;
+mod check;
+mod class;
+mod config;
+mod demand;
+mod engine;
+pub mod geometry;
+mod handle;
+mod heap;
+mod key;
+mod large;
+pub mod layout;
+mod memory;
+mod page;
+mod stats;
+mod width;
+
+pub use class::ClassState;
+pub use config::{Bound, Config, ConfigError, Fraction, PageOrder};
+pub use geometry::{ClassLayout, Geometry, GeometryError, GeometrySpec, SizeClass, Spacing, Tail};
+pub use handle::{Byte, Bytes, Full, Handle};
+pub use heap::Heap;
+pub use key::{Key, KeyHeap};
+pub use page::PageRecord;
+pub use stats::{LiveBlock, Stats};
+pub use width::{Generation, Keyed, Narrow, RecordWords, Wide, Width, Word};

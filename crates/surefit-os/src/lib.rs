@@ -1,1 +1,14 @@
-//! placeholder
+//! The only user of libc: memory from the operating system, what of it was touched, and the platform's malloc.
+//!
+//! [`Reservation`] hands the laboratory one fresh region at a time and says how much of it was ever touched;
+//! [`platform`] is the C library's malloc (or the one that was preloaded); [`clock`] reads the processor time of one
+//! thread; [`resident`] reads how much memory the process holds. Every failure is an [`OsError`] that names the call.
+
+pub mod clock;
+mod error;
+pub mod platform;
+mod reservation;
+pub mod resident;
+
+pub use error::OsError;
+pub use reservation::{OS_PAGE_BYTES, Reservation};

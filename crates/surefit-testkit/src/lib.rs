@@ -1,1 +1,31 @@
-//! placeholder
+//! The test kit: what every heap of surefit is tested with. Not part of any program.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `model` | [`ShadowModel`]: which objects live, how long they are, what bytes they must hold |
+//! | `heap` | [`ShadowHeap`]: a heap of raw pointers beside the model; knows the owner of every byte |
+//! | `script` | [`Op`]: scripts of operations, from seeded generators and from arbitrary bytes |
+//! | `region` | [`JunkRegion`]: memory that starts with junk |
+//!
+//! # Examples
+//! ```
+//! use surefit_core::RawHeap;
+//! use surefit_testkit::{JunkRegion, Shape, run_script, script};
+//!
+//! fn claim_holds(heap: &mut impl RawHeap, region: core::ops::Range<usize>) {
+//!     let ops = script(Shape::Sawtooth, 7, 1000, 512);
+//!     let tally = run_script(heap, region, &ops, 100).expect("no fault");
+//!     assert!(tally.allocated > 0);
+//! }
+//! let _region = JunkRegion::new(4096, 4096, 7);
+//! ```
+
+mod heap;
+mod model;
+mod region;
+mod script;
+
+pub use heap::{ShadowHeap, Tally, run_script};
+pub use model::{Fault, ObjectId, ShadowModel};
+pub use region::JunkRegion;
+pub use script::{Op, Shape, ops_from_bytes, script};

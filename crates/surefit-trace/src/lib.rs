@@ -1,1 +1,32 @@
-//! placeholder
+//! Allocation traces: what a program asked its allocator, event by event.
+//!
+//! The format is SFT1 (`traces/FORMAT.md`): a header of seven counters and one record an event, about two bits each
+//! once compressed. [`Reader`] streams it in bounded memory, [`CheckedReader`] keeps every rule of the format,
+//! [`Trace`] holds a whole trace at 16 bytes an event for those who replay it many times, [`Writer`] writes it,
+//! [`Stats`] says what is in it, and [`generate`] makes synthetic programs.
+//!
+//! # Errors
+//! [`TraceError`] names the file, the event, the byte and the mend, and prints as one line.
+#![deny(unsafe_code)]
+
+mod checker;
+mod codec;
+mod error;
+mod event;
+pub mod generate;
+mod header;
+mod reader;
+mod source;
+mod stats;
+mod tally;
+mod trace;
+mod writer;
+
+pub use checker::Checker;
+pub use error::{Position, Problem, TraceError};
+pub use event::{Align, Call, Event, MAX_SIZE, Op};
+pub use header::{Counts, Header, Peak};
+pub use reader::{CheckedReader, Reader};
+pub use stats::{Calls, PowerClass, SizeCount, Stats};
+pub use trace::{Trace, check_bytes};
+pub use writer::Writer;

@@ -1,0 +1,165 @@
+//! The abstract address table: one entry an object, which says where the object is now.
+//!
+//! ```text
+//! … | entry 2 | entry 1 | entry 0 |  fixed area          the table grows towards lower addresses
+//! an entry: | location, or the next free entry | generation (keyed heaps) |
+//! ```
+//!
+//! # Invariants
+//! - A1 The free entries are linked from `free`, newest first; each is below `made`.
+//! - A2 An entry is live iff its location is a used block whose back-reference names the entry. So no tag bit is
+//!   needed: a free entry's word may read like a location, but no used block's back-reference names a free entry.
+//! - A3 Entries below `made` are initialised, and so are their generations.
+//! - A4 `live + retired + length of the free list = made`.
+
+use core::cell::Cell;
+
+use crate::memory::{Memory, Slot};
+use crate::width::{Generation, Width, Word};
+
+/// The table's state; the words themselves lie in the region.
+#[derive(Debug)]
+pub(crate) struct AddressTable<W: Width> {
+    /// Offset of the first byte behind entry 0.
+    top: usize,
+    /// Offset below which the table may not grow without another page.
+    floor: Cell<usize>,
+    pub(crate) free: Cell<W::Word>,
+    pub(crate) made: Cell<u32>,
+    pub(crate) live: Cell<u32>,
+    pub(crate) retired: Cell<u32>,
+}
+
+impl<W: Width> AddressTable<W> {
+    /// An empty table that grows down from `top`, at first as far as `floor`.
+    pub(crate) fn new(top: usize, floor: usize) -> Self {
+        debug_assert!(top % W::ENTRY_BYTES == 0 && floor <= top);
+        Self {
+            top,
+            floor: Cell::new(floor),
+            free: Cell::new(W::Word::NIL),
+            made: Cell::new(0),
+            live: Cell::new(0),
+            retired: Cell::new(0),
+        }
+    }
+
+    /// Entries that can be taken before the table needs another page.
+    pub(crate) fn spare(&self) -> u32 {
+        let room = (self.top - self.floor.get()) / W::ENTRY_BYTES;
+        let most = room.min(W::Word::NIL.get() as usize);
+        u32::try_from(most).expect("no more than a word counts") - self.live.get() - self.retired.get()
+    }
+
+    /// Whether the next entry must be a new one and has no room.
+    #[inline]
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.free.get() == W::Word::NIL && !self.fits_another()
+    }
+
+    #[inline]
+    fn fits_another(&self) -> bool {
+        let made = self.made.get();
+        made < W::Word::NIL.get()
+            && self.top - self.floor.get() >= (made as usize + 1) * W::ENTRY_BYTES
+    }
+
+    /// Lets the table grow down to `floor`.
+    pub(crate) fn extend_to(&self, floor: usize) {
+        debug_assert!(floor < self.floor.get());
+        self.floor.set(floor);
+    }
+
+    /// Whether a number names an entry that was made.
+    #[inline]
+    pub(crate) fn contains(&self, entry: u32) -> bool {
+        entry < self.made.get()
+    }
+
+    /// Whether a larger word could still be handed out at all.
+    pub(crate) fn can_number_another(&self) -> bool {
+        self.free.get() != W::Word::NIL || self.made.get() < W::Word::NIL.get()
+    }
+
+    #[inline]
+    fn offset(&self, entry: u32) -> usize {
+        self.top - (entry as usize + 1) * W::ENTRY_BYTES
+    }
+
+    /// The word of an entry that was made.
+    #[inline]
+    pub(crate) fn word<'a>(&self, memory: &'a Memory<'_>, entry: u32) -> Slot<'a, W::Word> {
+        debug_assert!(self.contains(entry));
+        // SAFETY: the entry was made, so it lies between `floor` and `top`, initialised (A3) and aligned (`top` and the
+        // entry size are multiples of the entry's alignment), in pages or slack that only this table uses.
+        unsafe { memory.slot(self.offset(entry)) }
+    }
+
+    /// The generation of an entry that was made.
+    #[inline]
+    pub(crate) fn generation<'a>(
+        &self,
+        memory: &'a Memory<'_>,
+        entry: u32,
+    ) -> Slot<'a, W::Generation> {
+        debug_assert!(self.contains(entry));
+        let offset = self.offset(entry) + W::ENTRY_BYTES - W::Generation::BYTES;
+        // SAFETY: as for `word`; the generation is the end of the entry, aligned because the entry's size is a multiple of
+        // the larger of both.
+        unsafe { memory.slot(offset) }
+    }
+
+    /// Takes an entry; the caller sets its word. The table is not exhausted.
+    #[inline]
+    pub(crate) fn take(&self, memory: &Memory<'_>) -> u32 {
+        debug_assert!(!self.is_exhausted());
+        self.live.set(self.live.get() + 1);
+        let free = self.free.get();
+        if free != W::Word::NIL {
+            self.free.set(self.word(memory, free.get()).get());
+            return free.get();
+        }
+        self.make(memory)
+    }
+
+    #[cold]
+    fn make(&self, memory: &Memory<'_>) -> u32 {
+        let entry = self.made.get();
+        self.made.set(entry + 1);
+        self.word(memory, entry).set(W::Word::NIL);
+        if W::Generation::BYTES > 0 {
+            self.generation(memory, entry).set(W::Generation::FIRST);
+        }
+        entry
+    }
+
+    /// Gives an entry back; one whose generations are exhausted retires.
+    #[inline]
+    pub(crate) fn give(&self, memory: &Memory<'_>, entry: u32) {
+        self.live.set(self.live.get() - 1);
+        if W::Generation::BYTES > 0 {
+            let generation = self.generation(memory, entry);
+            match generation.get().next() {
+                Some(next) => generation.set(next),
+                None => {
+                    generation.set(W::Generation::RETIRED);
+                    self.word(memory, entry).set(W::Word::NIL);
+                    self.retired.set(self.retired.get() + 1);
+                    return;
+                }
+            }
+        }
+        self.word(memory, entry).set(self.free.get());
+        self.free.set(W::Word::new(entry));
+    }
+
+    /// Offset of the lowest byte that the table may use.
+    pub(crate) fn floor(&self) -> usize {
+        self.floor.get()
+    }
+
+    /// Offset of the first byte behind the table.
+    pub(crate) fn top(&self) -> usize {
+        self.top
+    }
+}

@@ -1,0 +1,187 @@
+//! The size-class automaton: which transition an allocation or a free causes in one size-class.
+//!
+//! A heap never decides a transition by itself. It hands the few numbers of one class and of the pages involved to
+//! [`malloc`], [`free`] and [`settle`], and does what they say to its lists and bitmaps. The functions are pure and
+//! O(1), so that a model checker can compose them over vectors of pages (tests/automaton.rs) and the heaps over lists.
+//!
+//! ```text
+//! malloc          no not-full page                      M1  open a page
+//!                 the page has another free block left  M2  take a block
+//!                 it was the page's last free block     M3  take it, the page is full
+//! free, Pages(κ)  full page, n < κ                      F1  the page becomes not-full
+//!                 full page, n = κ                      F2  move a block of the source page into the freed one
+//!                   … and it was the source's last      F3  the source page is released
+//!                 not-full page                         F4  give the block back
+//!                   … and it was the page's last        F5  the page is released
+//! free, Holes     as F1, F4 and F5, then `settle` at most twice: while holes > δ + ⌊εh⌋, move a block of the reservoir
+//!                 into a hole of the head page
+//! ```
+//! Pages hold π page-blocks. For π = 1 a page is full or free: M3 follows M1 at once, and every free is F5.
+//!
+//! The *reservoir* (hole bound) is the one not-full page whose free blocks do not count as holes: the tail of the list.
+//!
+//! # Bounds
+//! Every function is O(1) in time and space; a free causes at most [`MAX_MOVES`] moves.
+//!
+//! # Source
+//! Craciunas et al., "A Compacting Real-Time Memory Management System" (2008), size-class automaton; the hole bound is
+//! ours (docs/bounds.md).
+#![deny(unsafe_code)]
+
+use crate::config::Bound;
+
+/// The most moves that one free causes.
+pub const MAX_MOVES: u32 = 2;
+
+/// The numbers of one size-class that decide a transition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ClassCounts {
+    /// Live page-blocks h, before the event (for [`settle`]: after it).
+    pub live: u32,
+    /// Not-full pages n.
+    pub not_full: u32,
+    /// Free page-blocks of all not-full pages but the reservoir (hole bound only, else 0).
+    pub holes: u32,
+}
+
+/// The numbers of one page that decide a transition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PageCounts {
+    /// Used page-blocks u, before the event.
+    pub used: u32,
+    /// Page-blocks in the page, π.
+    pub blocks: u32,
+}
+
+/// What an allocation does; the first not-full page in allocation order serves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Malloc {
+    /// M1: open a page and take its first block; it is then full only if π = 1.
+    Open,
+    /// M2: take a block; the page stays not-full.
+    Take,
+    /// M3: take the last free block; the page leaves the not-full pages.
+    Fill,
+}
+
+/// Decides an allocation; `page` is the not-full page that allocation order names, if there is one.
+#[inline]
+#[must_use]
+pub const fn malloc(page: Option<PageCounts>) -> Malloc {
+    match page {
+        None => Malloc::Open,
+        Some(page) if page.used + 1 == page.blocks => Malloc::Fill,
+        Some(_) => Malloc::Take,
+    }
+}
+
+/// What a free does before holes are settled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Free {
+    /// F5: give the block back and release the page, which it leaves empty.
+    Release,
+    /// F4: give the block back; the page stays not-full and in its place.
+    Clear,
+    /// F1: give the block back; the full page becomes the newest not-full page.
+    Loosen,
+    /// F2 and F3: keep the page full by moving a block of the source page into the freed one; the source page is then
+    /// released if that was its last block.
+    Refill {
+        /// F3: the source page gives its last block and is released.
+        empties_source: bool,
+    },
+}
+
+/// Decides a free in `page`; `source` is the not-full page that drains first ([`Bound::Pages`] only).
+///
+/// # Panics
+/// Never for numbers that a class can have: with n = κ ≥ 1 there is a source page.
+#[inline]
+#[must_use]
+pub const fn free(
+    bound: Bound,
+    class: ClassCounts,
+    page: PageCounts,
+    source: Option<PageCounts>,
+) -> Free {
+    if page.used == 1 {
+        return Free::Release;
+    }
+    if page.used < page.blocks {
+        return Free::Clear;
+    }
+    match (bound, source) {
+        (Bound::Pages(most), Some(source)) if class.not_full >= most => Free::Refill {
+            empties_source: source.used == 1,
+        },
+        _ => Free::Loosen,
+    }
+}
+
+/// How the reservoir changes after a free that left its page not-full (hole bound only).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reservoir {
+    /// The page is the reservoir, before and after.
+    Stays,
+    /// There is no other not-full page: the page becomes the reservoir.
+    Becomes,
+    /// The page holds fewer blocks than the reservoir: they swap roles.
+    Swaps,
+    /// The page is not the reservoir: its freed block is a hole.
+    CountsHole,
+}
+
+/// Decides the reservoir's change; `used` is the page's count after the free, `reservoir` that of the reservoir, if any.
+#[inline]
+#[must_use]
+pub const fn reservoir(used: u32, is_reservoir: bool, reservoir: Option<u32>) -> Reservoir {
+    match reservoir {
+        _ if is_reservoir => Reservoir::Stays,
+        None => Reservoir::Becomes,
+        Some(least) if used < least => Reservoir::Swaps,
+        Some(_) => Reservoir::CountsHole,
+    }
+}
+
+/// Whether a block of the reservoir must move into a hole of the head page, `class` being the counts after the free.
+///
+/// Asked at most [`MAX_MOVES`] times a free; the third answer would be no (docs/bounds.md).
+#[inline]
+#[must_use]
+pub const fn settle(bound: Bound, class: ClassCounts) -> bool {
+    match bound {
+        Bound::Holes { base, fraction } => class.holes > base + fraction.of(class.live),
+        Bound::Pages(_) | Bound::Unbounded => false,
+    }
+}
+
+/// The most pages a class needs for `live` page-blocks at once, `blocks` to a page, when at most `peak` were ever live.
+///
+/// # Source
+/// docs/bounds.md: min(h, the compaction bound at h, ⌈H/π⌉).
+#[must_use]
+pub const fn pages_bound(bound: Bound, blocks: u32, live: u32, peak: u32) -> u32 {
+    let high_water = peak.div_ceil(blocks);
+    let compacted = match bound {
+        Bound::Unbounded => high_water,
+        Bound::Pages(most) => {
+            let pages = if most < live { most } else { live };
+            // In 64 bits: κ may be large, and κ(π − 1) larger.
+            let sum = live as u64 + pages as u64 * (blocks as u64 - 1);
+            least(sum / blocks as u64, high_water)
+        }
+        Bound::Holes { base, fraction } => {
+            let sum = live as u64 + base as u64 + fraction.of(live) as u64;
+            least(sum.div_ceil(blocks as u64), high_water)
+        }
+    };
+    if compacted < live { compacted } else { live }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the lesser of the two fits, for the other one does"
+)]
+const fn least(a: u64, b: u32) -> u32 {
+    if a < b as u64 { a as u32 } else { b }
+}

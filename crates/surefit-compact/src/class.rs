@@ -1,0 +1,117 @@
+//! The state of one size-class: its live page-blocks, its pages, and the list of its not-full pages.
+#![deny(unsafe_code)]
+
+use core::cell::Cell;
+
+use crate::automaton::ClassCounts;
+use crate::width::{Width, Word};
+
+/// One size-class of a heap. Full pages are in no list: nothing ever looks for them.
+#[derive(Debug)]
+pub struct ClassState<W: Width> {
+    /// First not-full page: the one that became not-full last.
+    pub(crate) head: Cell<W::Word>,
+    /// Last not-full page: under the hole bound the reservoir.
+    pub(crate) tail: Cell<W::Word>,
+    /// Live page-blocks.
+    live: Cell<W::Word>,
+    /// Not-full pages.
+    not_full: Cell<W::Word>,
+    /// Free page-blocks of not-full pages other than the reservoir; 0 unless the bound is in holes.
+    holes: Cell<W::Word>,
+    /// Pages of the class.
+    pages: Cell<W::Word>,
+}
+
+fn add<T: Word>(cell: &Cell<T>, n: u32) {
+    cell.set(T::new(cell.get().get() + n));
+}
+
+fn subtract<T: Word>(cell: &Cell<T>, n: u32) {
+    debug_assert!(cell.get().get() >= n, "a count is never negative");
+    cell.set(T::new(cell.get().get().wrapping_sub(n)));
+}
+
+impl<W: Width> ClassState<W> {
+    pub(crate) fn new() -> Self {
+        let zero = || Cell::new(W::Word::new(0));
+        let nil = || Cell::new(W::Word::NIL);
+        Self {
+            head: nil(),
+            tail: nil(),
+            live: zero(),
+            not_full: zero(),
+            holes: zero(),
+            pages: zero(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn counts(&self) -> ClassCounts {
+        ClassCounts {
+            live: self.live(),
+            not_full: self.not_full(),
+            holes: self.holes(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn live(&self) -> u32 {
+        self.live.get().get()
+    }
+
+    #[inline]
+    pub(crate) fn not_full(&self) -> u32 {
+        self.not_full.get().get()
+    }
+
+    #[inline]
+    pub(crate) fn holes(&self) -> u32 {
+        self.holes.get().get()
+    }
+
+    #[inline]
+    pub(crate) fn pages(&self) -> u32 {
+        self.pages.get().get()
+    }
+
+    #[inline]
+    pub(crate) fn add_live(&self) {
+        add(&self.live, 1);
+    }
+
+    #[inline]
+    pub(crate) fn remove_live(&self) {
+        subtract(&self.live, 1);
+    }
+
+    #[inline]
+    pub(crate) fn add_holes(&self, n: u32) {
+        add(&self.holes, n);
+    }
+
+    #[inline]
+    pub(crate) fn remove_holes(&self, n: u32) {
+        subtract(&self.holes, n);
+    }
+
+    #[inline]
+    pub(crate) fn add_page(&self) {
+        add(&self.pages, 1);
+    }
+
+    #[inline]
+    pub(crate) fn remove_page(&self) {
+        subtract(&self.pages, 1);
+    }
+
+    #[inline]
+    pub(crate) fn add_not_full(&self) {
+        add(&self.not_full, 1);
+    }
+
+    #[inline]
+    pub(crate) fn remove_not_full(&self) {
+        subtract(&self.not_full, 1);
+    }
+}

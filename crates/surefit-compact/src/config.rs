@@ -1,0 +1,253 @@
+//! What a Compact-fit heap is configured with: its geometry, its compaction bound, its page order and its piece size.
+//!
+//! A [`Config`] is validated once, in `const` where the configuration is known at compile time, and never again.
+#![deny(unsafe_code)]
+
+use core::fmt;
+
+use crate::geometry::{Geometry, Tail};
+
+/// A fraction ε of what is live, `numerator / denominator`, at most one half.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fraction {
+    numerator: u32,
+    denominator: u32,
+}
+
+impl Fraction {
+    /// No part at all.
+    pub const ZERO: Self = Self {
+        numerator: 0,
+        denominator: 1,
+    };
+
+    /// The fraction `numerator / denominator`.
+    ///
+    /// # Errors
+    /// [`ConfigError::Fraction`] if the denominator is zero or the fraction is above one half: beyond that a free has no
+    /// move to spare for the bound (docs/bounds.md).
+    pub const fn new(numerator: u32, denominator: u32) -> Result<Self, ConfigError> {
+        if denominator == 0 || numerator > denominator / 2 {
+            return Err(ConfigError::Fraction);
+        }
+        Ok(Self {
+            numerator,
+            denominator,
+        })
+    }
+
+    /// `⌊ε · n⌋`.
+    #[inline]
+    #[must_use]
+    pub const fn of(self, n: u32) -> u32 {
+        if self.denominator.is_power_of_two() && self.numerator == 1 {
+            return n >> self.denominator.trailing_zeros();
+        }
+        let product = self.numerator as u64 * n as u64 / self.denominator as u64;
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the fraction is at most one half, so the product fits"
+        )]
+        {
+            product as u32
+        }
+    }
+
+    /// The numerator.
+    #[must_use]
+    pub const fn numerator(self) -> u32 {
+        self.numerator
+    }
+
+    /// The denominator.
+    #[must_use]
+    pub const fn denominator(self) -> u32 {
+        self.denominator
+    }
+}
+
+/// The partial compaction bound of every size-class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// At most κ not-full pages (the papers' bound); 1 is full compaction.
+    Pages(u32),
+    /// At most `base + ⌊fraction · h⌋` free page-blocks outside one not-full page, where h page-blocks are live.
+    Holes {
+        /// δ, in page-blocks.
+        base: u32,
+        /// ε, at most one half.
+        fraction: Fraction,
+    },
+    /// Never compact: κ = ∞.
+    Unbounded,
+}
+
+impl Bound {
+    /// δ = 4, ε = 1/16: a class needs no more pages than a perfect packing of 17/16 of what is live and four
+    /// page-blocks.
+    pub const DEFAULT: Self = Self::Holes {
+        base: 4,
+        fraction: Fraction {
+            numerator: 1,
+            denominator: 16,
+        },
+    };
+}
+
+impl Default for Bound {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pages(k) => write!(f, "at most {k} not-full pages a class"),
+            Self::Holes { base, fraction } => write!(
+                f,
+                "at most {base} + {}/{} of live page-blocks as holes a class",
+                fraction.numerator, fraction.denominator
+            ),
+            Self::Unbounded => f.write_str("never compacts"),
+        }
+    }
+}
+
+/// Which not-full page serves an allocation and which one gives its page-blocks away; an option of [`Bound::Pages`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PageOrder {
+    /// Allocate from the newest not-full page, drain the oldest: an order of magnitude fewer moves at κ = 8.
+    #[default]
+    Newest,
+    /// Allocate from the oldest, drain the newest, as the original Compact-fit does.
+    Original,
+}
+
+/// A valid configuration of a handle heap.
+#[derive(Clone, Debug)]
+pub struct Config {
+    geometry: Geometry,
+    bound: Bound,
+    order: PageOrder,
+    piece_bytes: Option<usize>,
+}
+
+impl Config {
+    /// 16 KiB pages, classes at 1/8 spacing, the default hole bound, byte objects over 4 KiB in pieces.
+    pub const DEFAULT: Self = match Self::new(Geometry::DEFAULT, Bound::DEFAULT) {
+        Ok(config) => config,
+        Err(_) => panic!("the default configuration is valid"),
+    };
+
+    /// A configuration with pieces of a quarter of a page and the newest-first order.
+    ///
+    /// # Errors
+    /// Says which of the values cannot be, and what would do.
+    pub const fn new(geometry: Geometry, bound: Bound) -> Result<Self, ConfigError> {
+        if matches!(geometry.tail(), Tail::None) {
+            return Err(ConfigError::NoBackReferences);
+        }
+        if matches!(bound, Bound::Pages(0)) {
+            return Err(ConfigError::NoNotFullPage);
+        }
+        let piece_bytes = Some(geometry.page_bytes() / 4);
+        Ok(Self {
+            geometry,
+            bound,
+            order: PageOrder::Newest,
+            piece_bytes,
+        })
+    }
+
+    /// The same with another page order.
+    ///
+    /// # Errors
+    /// [`ConfigError::OrderNeedsPages`]: the hole bound and the unbounded heap have an order of their own.
+    pub const fn with_order(self, order: PageOrder) -> Result<Self, ConfigError> {
+        if matches!(order, PageOrder::Original) && !matches!(self.bound, Bound::Pages(_)) {
+            return Err(ConfigError::OrderNeedsPages);
+        }
+        Ok(Self { order, ..self })
+    }
+
+    /// The same with byte objects over `piece_bytes` in pieces; `None` keeps all of them contiguous, up to a page.
+    ///
+    /// # Errors
+    /// [`ConfigError::Pieces`] unless the size is a power of two from 64 bytes up to a page.
+    pub const fn with_pieces(self, piece_bytes: Option<usize>) -> Result<Self, ConfigError> {
+        if let Some(bytes) = piece_bytes {
+            if !bytes.is_power_of_two() || bytes < 64 || bytes > self.geometry.page_bytes() {
+                return Err(ConfigError::Pieces);
+            }
+        }
+        Ok(Self {
+            piece_bytes,
+            ..self
+        })
+    }
+
+    /// The partitioning of pages.
+    #[inline]
+    #[must_use]
+    pub const fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// The compaction bound of every class.
+    #[inline]
+    #[must_use]
+    pub const fn bound(&self) -> Bound {
+        self.bound
+    }
+
+    /// The page order of [`Bound::Pages`].
+    #[inline]
+    #[must_use]
+    pub const fn order(&self) -> PageOrder {
+        self.order
+    }
+
+    /// The largest byte object that is contiguous, in bytes; `None`: all are, up to a page.
+    #[inline]
+    #[must_use]
+    pub const fn piece_bytes(&self) -> Option<usize> {
+        self.piece_bytes
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// Why a configuration cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The fraction is above one half, or divides by zero.
+    Fraction,
+    /// A bound of zero not-full pages.
+    NoNotFullPage,
+    /// A handle heap needs a geometry with back-references.
+    NoBackReferences,
+    /// The original page order goes with a bound in pages only.
+    OrderNeedsPages,
+    /// The piece size is not a power of two from 64 bytes to a page.
+    Pieces,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Fraction => "the fraction of holes must be at most 1/2 with a denominator above zero",
+            Self::NoNotFullPage => "a class needs at least one not-full page: use k=1 for full compaction",
+            Self::NoBackReferences => "a handle heap needs a geometry with back-references of 2 or 4 bytes",
+            Self::OrderNeedsPages => "the original page order needs a bound in pages (k=N)",
+            Self::Pieces => "the piece size must be a power of two from 64 bytes up to the page size",
+        })
+    }
+}
+
+impl core::error::Error for ConfigError {}

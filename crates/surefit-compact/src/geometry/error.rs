@@ -1,0 +1,122 @@
+//! Why a geometry cannot be, and what would do.
+
+use core::fmt;
+
+/// A [`GeometrySpec`](super::GeometrySpec) that describes no geometry.
+///
+/// Every variant says what is wrong; its `Display` text says how to mend it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GeometryError {
+    /// The page is not a power of two from 1 KiB to 64 KiB.
+    PageBytes {
+        /// The page asked for, in bytes.
+        page_bytes: usize,
+    },
+    /// The granule is neither 8 nor 16 bytes.
+    Granule {
+        /// The granule asked for, in bytes.
+        granule: usize,
+    },
+    /// The smallest page-block is zero, no multiple of the granule, or larger than a page.
+    Smallest {
+        /// The smallest page-block asked for, in bytes.
+        smallest: usize,
+    },
+    /// A fraction of a power of two outside 1/1 to 1/64.
+    Fraction {
+        /// The denominator asked for.
+        fraction: u32,
+    },
+    /// A back-reference is neither 2 nor 4 bytes.
+    BackReference {
+        /// The back-reference asked for, in bytes.
+        bytes: usize,
+    },
+    /// A size of an explicit list is zero or no multiple of the granule.
+    NotMultiple {
+        /// Its place in the list, from zero.
+        index: usize,
+        /// The size, in bytes.
+        block_bytes: u32,
+    },
+    /// A size of an explicit list is not larger than the one before it.
+    NotAscending {
+        /// Its place in the list, from zero.
+        index: usize,
+        /// The size, in bytes.
+        block_bytes: u32,
+    },
+    /// A size of an explicit list is larger than a page.
+    OverPage {
+        /// Its place in the list, from zero.
+        index: usize,
+        /// The size, in bytes.
+        block_bytes: u32,
+    },
+    /// More than [`MAX_CLASSES`](super::MAX_CLASSES) size-classes, the page-sized one counted.
+    TooManyClasses,
+    /// More than [`MAX_BLOCKS`](super::MAX_BLOCKS) page-blocks in a page.
+    TooManyBlocks {
+        /// The smallest page-block, in bytes.
+        block_bytes: usize,
+        /// How many of them a page would hold.
+        blocks: usize,
+    },
+}
+
+impl GeometryError {
+    /// What is wrong and how to mend it, without the values: for `panic!` in a `const`.
+    #[must_use]
+    pub const fn message(&self) -> &'static str {
+        match self {
+            Self::PageBytes { .. } => "a page must be a power of two from 1024 to 65536 bytes",
+            Self::Granule { .. } => "the granule must be 8 or 16 bytes",
+            Self::Smallest { .. } => {
+                "the smallest page-block must be a multiple of the granule, above zero, and fit a page"
+            }
+            Self::Fraction { .. } => "the spacing must be 1/1 to 1/64 of a power of two",
+            Self::BackReference { .. } => {
+                "a back-reference must be 2 or 4 bytes; use Tail::None for none"
+            }
+            Self::NotMultiple { .. } => {
+                "every page-block size must be a multiple of the granule, above zero"
+            }
+            Self::NotAscending { .. } => "page-block sizes must ascend, each at most once",
+            Self::OverPage { .. } => {
+                "no page-block may be larger than a page: drop it or take larger pages"
+            }
+            Self::TooManyClasses => {
+                "at most 128 size-classes, the page-sized one included: take a coarser spacing or fewer sizes"
+            }
+            Self::TooManyBlocks { .. } => {
+                "at most 4096 page-blocks in a page: take a larger smallest page-block or smaller pages"
+            }
+        }
+    }
+}
+
+impl fmt::Display for GeometryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.message())?;
+        match *self {
+            Self::PageBytes { page_bytes: bytes }
+            | Self::Granule { granule: bytes }
+            | Self::Smallest { smallest: bytes }
+            | Self::BackReference { bytes } => write!(f, " (not {bytes})"),
+            Self::Fraction { fraction } => write!(f, " (not 1/{fraction})"),
+            Self::NotMultiple { index, block_bytes }
+            | Self::NotAscending { index, block_bytes }
+            | Self::OverPage { index, block_bytes } => {
+                write!(f, " (size {block_bytes} at index {index})")
+            }
+            Self::TooManyClasses => Ok(()),
+            Self::TooManyBlocks {
+                block_bytes,
+                blocks,
+            } => write!(f, " ({blocks} of {block_bytes} bytes)"),
+        }
+    }
+}
+
+impl core::error::Error for GeometryError {}

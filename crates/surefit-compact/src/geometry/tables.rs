@@ -1,0 +1,130 @@
+//! The tables of a geometry, and how requests index them.
+
+use super::placement::{Page, Placement};
+use super::{ClassLayout, MAX_CLASSES};
+
+/// Requests up to this many bytes find their class with one load. Not above the smallest page.
+pub(super) const FINE_BYTES: usize = 1024;
+/// One entry for each multiple of eight bytes from 0 to `FINE_BYTES`.
+pub(super) const FINE_ENTRIES: usize = FINE_BYTES / 8 + 1;
+/// Buckets a power of two above `FINE_BYTES`, as a binary logarithm.
+const COARSE_BITS: u32 = 5;
+/// Six powers of two of 32 buckets, and an end; a power of two, to be masked.
+pub(super) const COARSE_ENTRIES: usize = 256;
+/// One entry for each alignment from 16 bytes, the first that a granule may not give, to 64 KiB; three to spare,
+/// so that an index can be masked.
+pub(super) const ALIGNMENTS: usize = 16;
+/// The alignment of the first of them, as a binary logarithm.
+const FIRST_ALIGNMENT: u32 = 4;
+
+/// `value`, which is below 2^8.
+#[expect(clippy::cast_possible_truncation, reason = "checked in debug builds")]
+pub(super) const fn byte(value: usize) -> u8 {
+    debug_assert!(value <= u8::MAX as usize, "the value fits");
+    value as u8
+}
+
+/// `value`, which is below 2^16.
+#[expect(clippy::cast_possible_truncation, reason = "checked in debug builds")]
+pub(super) const fn half(value: usize) -> u16 {
+    debug_assert!(value <= u16::MAX as usize, "the value fits");
+    value as u16
+}
+
+/// `value`, which is below 2^32.
+#[expect(clippy::cast_possible_truncation, reason = "checked in debug builds")]
+pub(super) const fn word(value: u64) -> u32 {
+    debug_assert!(value <= u32::MAX as u64, "the value fits");
+    value as u32
+}
+
+/// The index of an alignment in the table of alignments; needs a power of two from 16 to 64 KiB.
+pub(super) const fn alignment(align: usize) -> usize {
+    debug_assert!(
+        align.is_power_of_two() && align >= 1 << FIRST_ALIGNMENT,
+        "an alignment of the table"
+    );
+    align.trailing_zeros().wrapping_sub(FIRST_ALIGNMENT) as usize & (ALIGNMENTS - 1)
+}
+
+/// The bucket of a request above `FINE_BYTES`: the five bits below the highest one of the last byte's index.
+pub(super) const fn bucket(bytes: usize) -> usize {
+    let last = bytes - 1;
+    let power = (usize::BITS - 1).wrapping_sub(last.leading_zeros());
+    let buckets = 1 << COARSE_BITS;
+    (last >> (power - COARSE_BITS)) - buckets + ((power - FINE_BYTES.ilog2()) as usize) * buckets
+}
+
+/// The smallest request of a bucket, in bytes: the inverse of [`bucket`].
+const fn bucket_start(bucket: usize) -> usize {
+    let buckets = 1 << COARSE_BITS;
+    let power = FINE_BYTES.ilog2() + word((bucket / buckets) as u64);
+    ((buckets + bucket % buckets) << (power - COARSE_BITS)) + 1
+}
+
+/// The layout of every class; beyond the last class, copies of its layout (G5).
+pub(super) const fn layouts(placement: &Placement, page: Page) -> [ClassLayout; MAX_CLASSES] {
+    let largest = ClassLayout::new(page, placement.sizes[placement.count - 1]);
+    let mut layouts = [largest; MAX_CLASSES];
+    let mut class = 0;
+    while class < placement.count {
+        layouts[class] = ClassLayout::new(page, placement.sizes[class]);
+        class += 1;
+    }
+    layouts
+}
+
+/// For each alignment, the classes whose page-blocks are multiples of it; the last class, a page, always is.
+pub(super) const fn aligned(
+    layouts: &[ClassLayout; MAX_CLASSES],
+    count: usize,
+) -> [u128; ALIGNMENTS] {
+    let mut sets = [0; ALIGNMENTS];
+    let mut power = 0;
+    while power < ALIGNMENTS {
+        let mut class = 0;
+        while class < count {
+            if layouts[class].block_bytes.trailing_zeros() as usize
+                >= power + FIRST_ALIGNMENT as usize
+            {
+                sets[power] |= 1_u128 << class;
+            }
+            class += 1;
+        }
+        power += 1;
+    }
+    sets
+}
+
+/// For each multiple of eight bytes up to `FINE_BYTES`, the smallest class that holds it.
+pub(super) const fn fine(layouts: &[ClassLayout; MAX_CLASSES]) -> [u8; FINE_ENTRIES] {
+    let mut table = [0; FINE_ENTRIES];
+    let mut class = 0;
+    let mut entry = 0;
+    while entry < FINE_ENTRIES {
+        while (layouts[class].block_bytes as usize) < 8 * entry {
+            class += 1;
+        }
+        table[entry] = byte(class);
+        entry += 1;
+    }
+    table
+}
+
+/// For each bucket, the smallest class that holds its smallest request; the last class beyond the page.
+pub(super) const fn coarse(
+    layouts: &[ClassLayout; MAX_CLASSES],
+    count: usize,
+) -> [u8; COARSE_ENTRIES] {
+    let mut table = [0; COARSE_ENTRIES];
+    let mut class = 0;
+    let mut entry = 0;
+    while entry < COARSE_ENTRIES {
+        while class < count - 1 && (layouts[class].block_bytes as usize) < bucket_start(entry) {
+            class += 1;
+        }
+        table[entry] = byte(class);
+        entry += 1;
+    }
+    table
+}

@@ -1,0 +1,166 @@
+//! Handles: owning names of objects that the heap may move.
+
+use core::fmt;
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+use core::num::NonZeroU32;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use surefit_core::Refused;
+
+/// The process-unique number of a heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HeapId(NonZeroU32);
+
+impl HeapId {
+    /// A number that no other heap of this process has, or had.
+    pub(crate) fn unique() -> Result<Self, Refused> {
+        static NEXT: AtomicU32 = AtomicU32::new(1);
+        NEXT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |id| id.checked_add(1))
+            .ok()
+            .and_then(NonZeroU32::new)
+            .map(Self)
+            .ok_or(Refused::NoHeapId)
+    }
+}
+
+/// An owning name of a `T` in a [`Heap`](crate::Heap): a relocatable box of eight bytes.
+///
+/// It is neither `Copy` nor `Clone`: freeing consumes it, so safe code cannot free twice or use a freed object. Dropping
+/// it without freeing leaks the object, as forgetting a box does.
+///
+/// ```compile_fail
+/// # use surefit_compact::{Config, Heap};
+/// # static CONFIG: Config = Config::DEFAULT;
+/// # let mut memory = vec![core::mem::MaybeUninit::uninit(); 1 << 20];
+/// let mut heap: Heap = Heap::new(&mut memory, &CONFIG).unwrap();
+/// let handle = heap.insert(7_u64).unwrap();
+/// heap.free(handle);
+/// heap.get(&handle); // the handle is gone
+/// ```
+#[must_use = "dropping a handle leaks its object"]
+pub struct Handle<T> {
+    pub(crate) index: u32,
+    pub(crate) heap: HeapId,
+    object: PhantomData<(T, fn(T) -> T)>,
+}
+
+impl<T> Handle<T> {
+    pub(crate) const fn new(index: u32, heap: HeapId) -> Self {
+        Self {
+            index,
+            heap,
+            object: PhantomData,
+        }
+    }
+}
+
+impl<T> fmt::Debug for Handle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle")
+            .field("index", &self.index)
+            .field("heap", &self.heap.0)
+            .finish()
+    }
+}
+
+const _: () = assert!(size_of::<Handle<[u64; 9]>>() == 8 && size_of::<Option<Handle<u8>>>() == 8);
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for u8 {}
+    impl Sealed for core::mem::MaybeUninit<u8> {}
+}
+
+/// What a byte object holds: `u8`, initialised, or `MaybeUninit<u8>`.
+pub trait Byte: sealed::Sealed + Copy + 'static {
+    /// Whether bytes that an object gains are zeroed.
+    const ZEROED: bool;
+}
+
+impl Byte for u8 {
+    const ZEROED: bool = true;
+}
+
+impl Byte for MaybeUninit<u8> {
+    const ZEROED: bool = false;
+}
+
+/// An owning name of a byte object in a [`Heap`](crate::Heap), and its length: what `Box<[u8]>` is to `Box<T>`.
+///
+/// An object over the configuration's piece size is kept in pieces; its bytes are reached by position, by chunk, or as
+/// an I/O vector.
+#[must_use = "dropping a handle leaks its object"]
+pub struct Bytes<B: Byte = u8> {
+    pub(crate) index: u32,
+    pub(crate) heap: HeapId,
+    pub(crate) len: usize,
+    bytes: PhantomData<B>,
+}
+
+impl<B: Byte> Bytes<B> {
+    pub(crate) const fn new(index: u32, heap: HeapId, len: usize) -> Self {
+        Self {
+            index,
+            heap,
+            len,
+            bytes: PhantomData,
+        }
+    }
+
+    /// Length in bytes.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether the object has no bytes; it has a name all the same.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl Bytes<u8> {
+    /// The same object, without the promise that its bytes are initialised.
+    pub const fn into_uninit(self) -> Bytes<MaybeUninit<u8>> {
+        Bytes::new(self.index, self.heap, self.len)
+    }
+}
+
+impl Bytes<MaybeUninit<u8>> {
+    /// The same object, with the promise that its bytes are initialised.
+    ///
+    /// # Safety
+    /// S1: every byte of the object was written.
+    pub const unsafe fn assume_init(self) -> Bytes<u8> {
+        Bytes::new(self.index, self.heap, self.len)
+    }
+}
+
+impl<B: Byte> fmt::Debug for Bytes<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bytes")
+            .field("index", &self.index)
+            .field("heap", &self.heap.0)
+            .field("len", &self.len)
+            .finish()
+    }
+}
+
+/// A value that found no room, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full<T> {
+    /// The value, given back.
+    pub value: T,
+    /// What was exhausted.
+    pub refused: Refused,
+}
+
+impl<T> fmt::Display for Full<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.refused.fmt(f)
+    }
+}
+
+impl<T: fmt::Debug> core::error::Error for Full<T> {}

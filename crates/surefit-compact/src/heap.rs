@@ -1,0 +1,326 @@
+//! `Heap`: Compact-fit for one owner, moving, with owning handles.
+//!
+//! A region of memory serves objects of any size up to the configuration's limits; what fragmentation costs is bounded
+//! by the configuration's [`Bound`](crate::Bound), because every free moves at most two page-blocks to keep it.
+//!
+//! ```text
+//! insert(value)   block and entry from the engine; write the value; the handle is the entry's number and the heap's
+//! get(handle)     compare the heap's number, load the entry, add the base
+//! free(handle)    drop the value; the engine gives block and entry back, and moves
+//! ```
+//!
+//! # Invariants
+//! - O1 A live handle names a live entry whose block is large and aligned enough for the handle's type, and holds a
+//!   value of it.
+//! - O2 Handles of different objects name different blocks.
+//! - O3 Objects move only in methods that take `&mut self`, so no reference outlives a move.
+//!
+//! # Drawbacks
+//! Every object costs an entry and a back-reference (eight bytes, four with [`Narrow`](crate::Narrow)); every access
+//! costs a compare, a load and an add; a handle alone cannot be dereferenced.
+
+use core::alloc::Layout;
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+
+use surefit_core::Refused;
+
+use crate::address::AddressTable;
+use crate::class::ClassState;
+use crate::config::Config;
+use crate::engine::{Engine, MoveCounters};
+use crate::geometry::{SizeClass, Tail};
+use crate::handle::{Full, Handle, HeapId};
+use crate::layout;
+use crate::memory::Memory;
+use crate::page::PageTable;
+use crate::width::{Wide, Width, Word};
+
+/// A Compact-fit heap for one owner: `Send`, not `Sync`.
+///
+/// # Examples
+/// ```
+/// use core::mem::MaybeUninit;
+/// use surefit_compact::{Config, Heap};
+///
+/// static CONFIG: Config = Config::DEFAULT;
+/// let mut memory = vec![MaybeUninit::uninit(); 1 << 20];
+/// let mut heap: Heap = Heap::new(&mut memory, &CONFIG)?;
+/// let mut greeting = heap.insert(*b"hello")?;
+/// heap.get_mut(&mut greeting)[0] = b'j';
+/// assert_eq!(heap.get(&greeting), b"jello");
+/// assert_eq!(&heap.remove(greeting), b"jello");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A reference cannot be kept across a move:
+/// ```compile_fail
+/// # use core::mem::MaybeUninit;
+/// # use surefit_compact::{Config, Heap};
+/// # static CONFIG: Config = Config::DEFAULT;
+/// # let mut memory = vec![MaybeUninit::uninit(); 1 << 20];
+/// # let mut heap: Heap = Heap::new(&mut memory, &CONFIG).unwrap();
+/// let (a, b) = (heap.insert(1_u64).unwrap(), heap.insert(2_u64).unwrap());
+/// let kept = heap.get(&a);
+/// heap.free(b); // may move `a`
+/// assert_eq!(*kept, 1);
+/// ```
+#[derive(Debug)]
+pub struct Heap<'m, W: Width = Wide> {
+    pub(crate) engine: Engine<'m, W>,
+    pub(crate) config: &'m Config,
+    pub(crate) id: HeapId,
+    /// Bytes of the region skipped for alignment.
+    pub(crate) skipped: usize,
+}
+
+// SAFETY: everything that a heap refers to lies in its region, which it owns exclusively (M1), but for its configuration,
+// which is `Sync`; objects may cross threads with it because `insert` asks for `T: Send`.
+unsafe impl<W: Width> Send for Heap<'_, W> {}
+
+impl<'m, W: Width> Heap<'m, W> {
+    /// A heap over a region: any bytes, best aligned to a page (up to a page less one byte is skipped else).
+    ///
+    /// # Errors
+    /// [`Refused::Region`] if not even one page fits; [`Refused::TooLarge`] if the region has more pages than words of
+    /// this width can name; [`Refused::NoHeapId`] after 2³² heaps.
+    ///
+    /// # Panics
+    /// If the configuration's back-references are not as wide as `W`.
+    ///
+    /// # Complexity
+    /// Linear in the number of pages (their records are written).
+    pub fn new(region: &'m mut [MaybeUninit<u8>], config: &'m Config) -> Result<Self, Refused> {
+        let geometry = config.geometry();
+        let Tail::BackReferences { bytes } = geometry.tail() else {
+            unreachable!("a configuration has back-references")
+        };
+        assert!(
+            bytes == W::WORD_BYTES,
+            "the geometry's back-references have {bytes} bytes, this heap's words {}",
+            W::WORD_BYTES
+        );
+        let (memory, skipped) = Memory::aligned(region, geometry.page_bytes());
+        let block_bits = block_bits(config);
+        let pages = Self::divide(&memory, config, block_bits)?;
+        let classes = geometry.class_count();
+        let top = (memory.len() & !7) - layout::fixed_bytes::<W>(classes, pages);
+        let records = layout::fixed_bytes::<W>(classes, 0) + top;
+        // SAFETY: `divide` left room for all class states from `top` on, which is a multiple of 8 behind the pages.
+        let states = unsafe { memory.table(top, classes, ClassState::new) };
+        let first = geometry.class(0).expect("a geometry has classes");
+        // SAFETY: `divide` left room for the records behind the class states; the pages lie before `top`.
+        let table = unsafe { PageTable::new(memory, geometry, records, pages, first) };
+        Ok(Self {
+            engine: Engine {
+                pages: table,
+                classes: states,
+                addresses: AddressTable::new(top, pages << geometry.page_shift()),
+                bound: config.bound(),
+                order: config.order(),
+                block_bits,
+                frontier: 0.into(),
+                free_pages: W::Word::NIL.into(),
+                free_page_count: 0.into(),
+                moved: MoveCounters::default(),
+            },
+            config,
+            id: HeapId::unique()?,
+            skipped,
+        })
+    }
+
+    /// How many pages the region holds beside the fixed area.
+    fn divide(memory: &Memory<'_>, config: &Config, block_bits: u32) -> Result<usize, Refused> {
+        let geometry = config.geometry();
+        let (page, classes) = (geometry.page_bytes(), geometry.class_count());
+        let pages = layout::pages_in::<W>(memory.len() & !7, page, classes);
+        if pages == 0 {
+            let needed = 2 * page + layout::fixed_bytes::<W>(classes, 1);
+            return Err(Refused::Region { needed });
+        }
+        let most = if W::BY_BLOCK {
+            1_usize << (8 * W::WORD_BYTES).saturating_sub(block_bits as usize)
+        } else {
+            1_usize.checked_shl(35 - geometry.page_shift()).unwrap_or(usize::MAX)
+        };
+        if pages > most.min(W::Word::NIL.get() as usize) {
+            return Err(Refused::TooLarge { limit: most * page });
+        }
+        Ok(pages)
+    }
+
+    /// Moves a value into the heap. Never moves another object.
+    ///
+    /// # Errors
+    /// The value, and what was exhausted; a type larger than a page, or aligned beyond it, is [`Refused::TooLarge`] or
+    /// [`Refused::TooAligned`].
+    ///
+    /// # Complexity
+    /// O(1), and the write of the value.
+    #[inline]
+    pub fn insert<T: Send>(&self, value: T) -> Result<Handle<T>, Full<T>> {
+        match self.allocate_layout(Layout::new::<T>()) {
+            Ok(index) => {
+                // SAFETY: the block of a fresh entry is large and aligned enough, and nobody refers to it (O1, O2).
+                unsafe { self.object::<T>(index).write(value) };
+                Ok(Handle::new(index, self.id))
+            }
+            Err(refused) => Err(Full { value, refused }),
+        }
+    }
+
+    /// Borrows an object.
+    ///
+    /// # Panics
+    /// If the handle belongs to another heap; [`Heap::try_get`] returns an error instead.
+    ///
+    /// # Complexity
+    /// A compare, a load and an add.
+    #[inline]
+    #[must_use]
+    pub fn get<'a, T>(&'a self, handle: &'a Handle<T>) -> &'a T {
+        self.try_get(handle).unwrap_or_else(|_| foreign())
+    }
+
+    /// Borrows an object mutably: an exclusive handle is exclusive access, so different objects may be borrowed mutably
+    /// at once.
+    ///
+    /// # Panics
+    /// If the handle belongs to another heap; [`Heap::try_get_mut`] returns an error instead.
+    #[inline]
+    #[must_use]
+    #[expect(clippy::mut_from_ref, reason = "the exclusive borrow is the handle's (O2)")]
+    pub fn get_mut<'a, T>(&'a self, handle: &'a mut Handle<T>) -> &'a mut T {
+        self.try_get_mut(handle).unwrap_or_else(|_| foreign())
+    }
+
+    /// Borrows an object.
+    ///
+    /// # Errors
+    /// [`Refused::ForeignHandle`] if the handle belongs to another heap.
+    #[inline]
+    pub fn try_get<'a, T>(&'a self, handle: &'a Handle<T>) -> Result<&'a T, Refused> {
+        self.own(handle.heap)?;
+        // SAFETY: O1; the shared borrow of the handle excludes mutable ones, that of the heap excludes moves (O3).
+        Ok(unsafe { self.object::<T>(handle.index).as_ref() })
+    }
+
+    /// Borrows an object mutably.
+    ///
+    /// # Errors
+    /// [`Refused::ForeignHandle`] if the handle belongs to another heap.
+    #[inline]
+    #[expect(clippy::mut_from_ref, reason = "the exclusive borrow is the handle's (O2)")]
+    pub fn try_get_mut<'a, T>(&'a self, handle: &'a mut Handle<T>) -> Result<&'a mut T, Refused> {
+        self.own(handle.heap)?;
+        // SAFETY: O1, O2: no other handle names the object, and this one is borrowed exclusively; O3 for moves.
+        Ok(unsafe { self.object::<T>(handle.index).as_mut() })
+    }
+
+    /// Takes a value out of the heap, and frees its memory. May move up to two other objects.
+    ///
+    /// # Panics
+    /// If the handle belongs to another heap.
+    #[inline]
+    pub fn remove<T>(&mut self, handle: Handle<T>) -> T {
+        if self.own(handle.heap).is_err() {
+            foreign();
+        }
+        // SAFETY: O1: the object is live; the handle is consumed, so nobody reads the bits again.
+        let value = unsafe { self.object::<T>(handle.index).read() };
+        self.engine.free(handle.index);
+        value
+    }
+
+    /// Drops an object, and frees its memory. May move up to two other objects.
+    ///
+    /// Handles inside the value are dropped, so what they name leaks: take them out first.
+    ///
+    /// # Panics
+    /// If the handle belongs to another heap, or the value's `drop` panics (its memory is freed all the same).
+    #[inline]
+    pub fn free<T>(&mut self, handle: Handle<T>) {
+        drop(self.remove(handle));
+    }
+
+    /// Borrows the object of a live entry that a vetted key names.
+    #[inline]
+    pub(crate) fn by_index<T>(&self, index: u32) -> &T {
+        // SAFETY: O1: the key was vetted, and carries its object's type; moves need `&mut self` (O3).
+        unsafe { self.object::<T>(index).as_ref() }
+    }
+
+    /// As `by_index`, mutably.
+    #[inline]
+    pub(crate) fn by_index_mut<T>(&mut self, index: u32) -> &mut T {
+        // SAFETY: as in `by_index`, and the heap is borrowed exclusively, which every access by key needs.
+        unsafe { self.object::<T>(index).as_mut() }
+    }
+
+    /// Moves objects until no size-class has more than one not-full page, at most `budget` of them; returns the moves.
+    pub fn compact(&mut self, budget: u64) -> u64 {
+        self.engine.compact(budget)
+    }
+
+    /// Whether the handle's heap is this one.
+    #[inline]
+    pub(crate) fn own(&self, heap: HeapId) -> Result<(), Refused> {
+        if heap == self.id {
+            Ok(())
+        } else {
+            Err(Refused::ForeignHandle)
+        }
+    }
+
+    /// The size-class of a request.
+    #[inline]
+    pub(crate) fn class_of(&self, size: usize, align: usize) -> Result<SizeClass, Refused> {
+        match self.config.geometry().class_for(size, align) {
+            Some(class) => Ok(class),
+            None => Err(self.too_large(align)),
+        }
+    }
+
+    #[cold]
+    fn too_large(&self, align: usize) -> Refused {
+        let limit = self.config.geometry().page_bytes();
+        if align > limit {
+            Refused::TooAligned { limit }
+        } else {
+            Refused::TooLarge { limit }
+        }
+    }
+
+    #[inline]
+    fn allocate_layout(&self, layout: Layout) -> Result<u32, Refused> {
+        self.engine
+            .allocate(self.class_of(layout.size(), layout.align())?)
+    }
+
+    /// The address of a live entry's object.
+    #[inline]
+    pub(crate) fn object<T>(&self, index: u32) -> NonNull<T> {
+        debug_assert!(self.engine.vet(index).is_some(), "O1: the handle names a live entry");
+        let offset = self.engine.object_offset(index);
+        // SAFETY: a live entry's location lies inside the region (A2).
+        unsafe { self.engine.pages.memory.address(offset) }.cast()
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn foreign() -> ! {
+    panic!("the handle belongs to another heap")
+}
+
+/// Bits that number the blocks of a page.
+fn block_bits(config: &Config) -> u32 {
+    let geometry = config.geometry();
+    let most = geometry
+        .classes()
+        .map(|class| u32::from(geometry.layout(class).blocks))
+        .max()
+        .expect("a geometry has classes");
+    most.next_power_of_two().trailing_zeros()
+}

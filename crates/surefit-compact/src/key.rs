@@ -1,0 +1,171 @@
+//! Keys: names that may be copied, and that know when their object is gone.
+//!
+//! A layer over [`Heap`] for people who want a slot map: every entry carries a generation, four bytes an object more.
+//! Every access compares the heap's number and the generation, and that the block names the entry back. A generation
+//! never wraps: an entry that used its last one retires, and is counted.
+#![deny(unsafe_code)]
+
+use core::fmt;
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+
+use surefit_core::{Corruption, Parts, Refused};
+
+use crate::config::Config;
+use crate::handle::{Full, Handle, HeapId};
+use crate::heap::Heap;
+use crate::stats::Stats;
+use crate::width::{Generation, Keyed, Wide, Width};
+
+/// A copyable name of a `T` in a [`KeyHeap`]; stale once the object is removed.
+pub struct Key<T> {
+    index: u32,
+    generation: u32,
+    heap: HeapId,
+    object: PhantomData<fn(T) -> T>,
+}
+
+impl<T> Clone for Key<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Key<T> {}
+
+impl<T> PartialEq for Key<T> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.index, self.generation, self.heap) == (other.index, other.generation, other.heap)
+    }
+}
+
+impl<T> Eq for Key<T> {}
+
+impl<T> fmt::Debug for Key<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Key({}, generation {})", self.index, self.generation)
+    }
+}
+
+const _: () = assert!(size_of::<Key<[u64; 9]>>() == 12);
+
+/// A heap whose objects are named by keys.
+///
+/// # Examples
+/// ```
+/// use surefit_compact::{Config, KeyHeap};
+///
+/// static CONFIG: Config = Config::DEFAULT;
+/// let mut memory = vec![core::mem::MaybeUninit::uninit(); 1 << 20];
+/// let mut heap: KeyHeap = KeyHeap::new(&mut memory, &CONFIG)?;
+/// let key = heap.insert(String::from("kept"))?;
+/// assert_eq!(heap.get(key)?, "kept");
+/// assert_eq!(heap.remove(key)?, "kept");
+/// assert!(heap.get(key).is_err(), "the key is stale");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct KeyHeap<'m, W: Width<Generation = ()> = Wide, G: Generation = u32> {
+    heap: Heap<'m, Keyed<W, G>>,
+}
+
+impl<'m, W: Width<Generation = ()>, G: Generation> KeyHeap<'m, W, G> {
+    /// A heap over a region.
+    ///
+    /// # Errors
+    /// As [`Heap::new`].
+    pub fn new(region: &'m mut [MaybeUninit<u8>], config: &'m Config) -> Result<Self, Refused> {
+        Ok(Self {
+            heap: Heap::new(region, config)?,
+        })
+    }
+
+    /// Moves a value into the heap. Never moves another object.
+    ///
+    /// # Errors
+    /// The value, and what was exhausted.
+    pub fn insert<T: Send>(&self, value: T) -> Result<Key<T>, Full<T>> {
+        let handle = self.heap.insert(value)?;
+        Ok(Key {
+            index: handle.index,
+            generation: self.generation(handle.index),
+            heap: handle.heap,
+            object: PhantomData,
+        })
+    }
+
+    /// Borrows an object.
+    ///
+    /// # Errors
+    /// [`Refused::ForeignHandle`] for another heap's key, [`Refused::StaleHandle`] if the object was removed.
+    pub fn get<T>(&self, key: Key<T>) -> Result<&T, Refused> {
+        let index = self.vet(key)?.index;
+        Ok(self.heap.by_index(index))
+    }
+
+    /// Borrows an object mutably; keys may be copied, so the whole heap is borrowed.
+    ///
+    /// # Errors
+    /// As [`KeyHeap::get`].
+    pub fn get_mut<T>(&mut self, key: Key<T>) -> Result<&mut T, Refused> {
+        let index = self.vet(key)?.index;
+        Ok(self.heap.by_index_mut(index))
+    }
+
+    /// Takes a value out of the heap; its keys are stale from here on. May move up to two other objects.
+    ///
+    /// # Errors
+    /// As [`KeyHeap::get`].
+    pub fn remove<T>(&mut self, key: Key<T>) -> Result<T, Refused> {
+        let handle = self.vet(key)?;
+        Ok(self.heap.remove(handle))
+    }
+
+    /// Whether the key names a live object of this heap.
+    #[must_use]
+    pub fn contains<T>(&self, key: Key<T>) -> bool {
+        self.vet(key).is_ok()
+    }
+
+    /// Moves objects until no size-class has more than one not-full page, at most `budget` of them.
+    pub fn compact(&mut self, budget: u64) -> u64 {
+        self.heap.compact(budget)
+    }
+
+    /// Counters. O(classes).
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.heap.stats()
+    }
+
+    /// Where every byte of the region is.
+    #[must_use]
+    pub fn parts(&self) -> Parts {
+        self.heap.parts()
+    }
+
+    /// Verifies every numbered invariant. Linear in the heap.
+    ///
+    /// # Errors
+    /// The first invariant that does not hold.
+    pub fn check(&self) -> Result<(), Corruption> {
+        self.heap.check()
+    }
+
+    fn generation(&self, index: u32) -> u32 {
+        let engine = &self.heap.engine;
+        let generation = engine.addresses.generation(&engine.pages.memory, index);
+        generation.get().get()
+    }
+
+    /// The handle of a key whose object is live.
+    fn vet<T>(&self, key: Key<T>) -> Result<Handle<T>, Refused> {
+        self.heap.own(key.heap)?;
+        let named = self.heap.engine.vet(key.index).is_some();
+        if named && self.generation(key.index) == key.generation {
+            Ok(Handle::new(key.index, key.heap))
+        } else {
+            Err(Refused::StaleHandle)
+        }
+    }
+}

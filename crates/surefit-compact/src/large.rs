@@ -1,0 +1,418 @@
+//! Byte objects: contiguous up to the piece size, in pieces above it (arraylets).
+//!
+//! ```text
+//! len ≤ q    one page-block
+//! len > q    the handle names a spine: a byte object of one word per piece, each word an entry's number
+//!            piece 0 … piece k−1 of q bytes each, then the remainder in the size-class that fits it
+//! ```
+//! A spine longer than q is kept in pieces in turn, so an access walks at most four levels. Pieces move one by one, like
+//! every other block: the spine names entries, not addresses.
+//!
+//! # Bounds
+//! `alloc`, `free_bytes` and `resize` are linear in the number of pieces; every piece is freed by an event of its own,
+//! with at most two moves. An access is O(levels); levels ≤ ⌈log(len / q) / log(q / word)⌉ + 1.
+//!
+//! # Source
+//! Arraylets: Bacon, Cheng, Rajan (2003). Pieces under handles are ours.
+
+use core::alloc::Layout;
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+
+use surefit_core::Refused;
+
+use crate::demand::BlockDemand;
+use crate::handle::{Byte, Bytes};
+use crate::heap::Heap;
+use crate::width::{Width, Word};
+
+impl<W: Width> Heap<'_, W> {
+    /// Allocates a byte object whose bytes are not initialised. Never moves an object.
+    ///
+    /// The alignment holds for the object, or for each of its pieces. A size of zero is served like a size of one.
+    ///
+    /// # Errors
+    /// What was exhausted; the heap is unchanged.
+    #[inline]
+    pub fn alloc(&self, layout: Layout) -> Result<Bytes<MaybeUninit<u8>>, Refused> {
+        let index = self.allocate_bytes(layout.size(), layout.align())?;
+        Ok(Bytes::new(index, self.id, layout.size()))
+    }
+
+    /// Allocates a byte object of zeros. Never moves an object.
+    ///
+    /// # Errors
+    /// What was exhausted; the heap is unchanged.
+    pub fn alloc_zeroed(&self, layout: Layout) -> Result<Bytes<u8>, Refused> {
+        let mut bytes = self.alloc(layout)?;
+        self.zero(&mut bytes, 0);
+        // SAFETY: all bytes were just zeroed.
+        Ok(unsafe { bytes.assume_init() })
+    }
+
+    /// Frees a byte object. May move up to two objects a piece.
+    ///
+    /// # Panics
+    /// If the handle belongs to another heap.
+    #[inline]
+    pub fn free_bytes<B: Byte>(&mut self, bytes: Bytes<B>) {
+        assert!(self.own(bytes.heap).is_ok(), "the handle belongs to another heap");
+        self.free_index(bytes.index, bytes.len);
+    }
+
+    /// Changes the length (and, if the layout asks for a stricter one, the alignment) of a byte object; bytes up to the
+    /// lesser length are kept, gained bytes are zeroed if `B` is `u8`. Whole pieces stay where they are.
+    ///
+    /// # Errors
+    /// What was exhausted; the object is unchanged. Old and new parts of at most two pieces and two spines live at once.
+    ///
+    /// # Panics
+    /// If the handle belongs to another heap.
+    pub fn resize<B: Byte>(&mut self, bytes: &mut Bytes<B>, layout: Layout) -> Result<(), Refused> {
+        self.own(bytes.heap)?;
+        let (old, new) = (bytes.len, layout.size());
+        match (self.is_in_pieces(old), self.is_in_pieces(new)) {
+            (false, false) if self.fits_in_place(bytes.index, layout) => {}
+            (true, true) if self.keeps_pieces(bytes.index, old, layout.align()) => {
+                bytes.index = self.resize_pieces(bytes.index, old, layout)?;
+            }
+            _ => self.replace(bytes, layout)?,
+        }
+        bytes.len = new;
+        if B::ZEROED && new > old {
+            self.zero(bytes, old);
+        }
+        Ok(())
+    }
+
+    /// The bytes from `offset` to the end of their piece (or of the object); empty at the end.
+    ///
+    /// # Panics
+    /// If the handle belongs to another heap, or `offset` is above the length.
+    #[inline]
+    #[must_use]
+    pub fn chunk<'a, B: Byte>(&'a self, bytes: &'a Bytes<B>, offset: usize) -> &'a [B] {
+        let (first, len) = self.chunk_at(bytes, offset);
+        // SAFETY: `len` bytes from `first` belong to the object, which is borrowed; for `u8` they are initialised.
+        unsafe { NonNull::slice_from_raw_parts(first, len).as_ref() }
+    }
+
+    /// As [`Heap::chunk`], mutably.
+    ///
+    /// # Panics
+    /// If the handle belongs to another heap, or `offset` is above the length.
+    #[inline]
+    #[must_use]
+    #[expect(clippy::mut_from_ref, reason = "the exclusive borrow is the handle's (O2)")]
+    pub fn chunk_mut<'a, B: Byte>(&'a self, bytes: &'a mut Bytes<B>, offset: usize) -> &'a mut [B] {
+        let (first, len) = self.chunk_at(bytes, offset);
+        // SAFETY: as in `chunk`, and the handle is borrowed exclusively (O2).
+        unsafe { NonNull::slice_from_raw_parts(first, len).as_mut() }
+    }
+
+    /// All bytes in order, a contiguous piece at a time: an I/O vector.
+    pub fn chunks<'a, B: Byte>(&'a self, bytes: &'a Bytes<B>) -> impl Iterator<Item = &'a [B]> {
+        let mut at = 0;
+        core::iter::from_fn(move || {
+            let chunk = self.chunk(bytes, at);
+            at += chunk.len();
+            (!chunk.is_empty()).then_some(chunk)
+        })
+    }
+
+    /// All bytes in order, a contiguous piece at a time, mutably.
+    pub fn chunks_mut<'a, B: Byte>(
+        &'a self,
+        bytes: &'a mut Bytes<B>,
+    ) -> impl Iterator<Item = &'a mut [B]> {
+        let mut at = 0;
+        core::iter::from_fn(move || {
+            let (first, len) = self.chunk_at(bytes, at);
+            at += len;
+            // SAFETY: as in `chunk_mut`; each step yields another piece, so the slices are disjoint.
+            (len > 0).then(|| unsafe { NonNull::slice_from_raw_parts(first, len).as_mut() })
+        })
+    }
+
+    /// Copies bytes out, from `offset` on.
+    ///
+    /// # Panics
+    /// If the handle belongs to another heap, or the range goes beyond the object.
+    pub fn read_at<B: Byte>(&self, bytes: &Bytes<B>, offset: usize, target: &mut [B]) {
+        let mut done = 0;
+        while done < target.len() {
+            let chunk = self.chunk(bytes, offset + done);
+            assert!(!chunk.is_empty(), "the range goes beyond the object");
+            let n = chunk.len().min(target.len() - done);
+            target[done..done + n].copy_from_slice(&chunk[..n]);
+            done += n;
+        }
+    }
+
+    /// Copies bytes in, from `offset` on.
+    ///
+    /// # Panics
+    /// If the handle belongs to another heap, or the range goes beyond the object.
+    pub fn write_at<B: Byte>(&self, bytes: &mut Bytes<B>, offset: usize, source: &[B]) {
+        let mut done = 0;
+        while done < source.len() {
+            let chunk = self.chunk_mut(bytes, offset + done);
+            assert!(!chunk.is_empty(), "the range goes beyond the object");
+            let n = chunk.len().min(source.len() - done);
+            chunk[..n].copy_from_slice(&source[done..done + n]);
+            done += n;
+        }
+    }
+
+    // ---- where the bytes are -----------------------------------------------------------------------------------------
+
+    #[inline]
+    fn chunk_at<B: Byte>(&self, bytes: &Bytes<B>, offset: usize) -> (NonNull<B>, usize) {
+        assert!(self.own(bytes.heap).is_ok(), "the handle belongs to another heap");
+        assert!(offset <= bytes.len, "the offset is beyond the object");
+        if offset == bytes.len {
+            return (NonNull::dangling(), 0);
+        }
+        let (index, within, len) = self.locate(bytes.index, bytes.len, offset);
+        // SAFETY: `within` lies inside the piece, which is a live block of at least `len` bytes.
+        let first = unsafe { self.object::<B>(index).add(within) };
+        (first, len - within)
+    }
+
+    /// The entry of the piece that holds `offset`, the offset within it, and the piece's length.
+    #[inline]
+    fn locate(&self, index: u32, len: usize, offset: usize) -> (u32, usize, usize) {
+        match self.config.piece_bytes() {
+            Some(piece) if len > piece => {
+                let number = offset / piece;
+                let entry = self.piece(index, len, number);
+                (entry, offset % piece, piece.min(len - number * piece))
+            }
+            _ => (index, offset, len),
+        }
+    }
+
+    /// The entry of a piece.
+    fn piece(&self, index: u32, len: usize, number: usize) -> u32 {
+        // SAFETY: a spine's words were written when the object was allocated.
+        unsafe { self.spine_word(index, len, number).read() }.get()
+    }
+
+    fn set_piece(&self, index: u32, len: usize, number: usize, entry: u32) {
+        // SAFETY: the spine is a live object of this heap that no reference points into: it is never handed out.
+        unsafe { self.spine_word(index, len, number).write(W::Word::new(entry)) };
+    }
+
+    /// Where a spine's word is: at most four levels down.
+    fn spine_word(&self, index: u32, len: usize, number: usize) -> NonNull<W::Word> {
+        let (entry, within, _) =
+            self.locate(index, self.spine_bytes(len), number * W::WORD_BYTES);
+        // SAFETY: the word lies inside the spine's piece, whose length is a multiple of the word's.
+        unsafe { self.object::<u8>(entry).add(within) }.cast()
+    }
+
+    #[inline]
+    pub(crate) fn is_in_pieces(&self, len: usize) -> bool {
+        self.config.piece_bytes().is_some_and(|piece| len > piece)
+    }
+
+    /// Pieces of an object in pieces.
+    fn pieces(&self, len: usize) -> usize {
+        let piece = self.config.piece_bytes().expect("the object is in pieces");
+        len.div_ceil(piece)
+    }
+
+    fn spine_bytes(&self, len: usize) -> usize {
+        self.pieces(len) * W::WORD_BYTES
+    }
+
+    /// Bytes of piece `number`.
+    fn piece_len(&self, len: usize, number: usize) -> usize {
+        let piece = self.config.piece_bytes().expect("the object is in pieces");
+        piece.min(len - number * piece)
+    }
+
+    // ---- allocate and free -------------------------------------------------------------------------------------------
+
+    #[inline]
+    fn allocate_bytes(&self, len: usize, align: usize) -> Result<u32, Refused> {
+        if self.is_in_pieces(len) {
+            return self.allocate_in_pieces(len, align);
+        }
+        self.engine.allocate(self.class_of(len, align)?)
+    }
+
+    #[cold]
+    fn allocate_in_pieces(&self, len: usize, align: usize) -> Result<u32, Refused> {
+        let mut demand = BlockDemand::new();
+        self.add_object(&mut demand, len, align)?;
+        self.engine.can_serve(&demand)?;
+        let index = self.allocate_bytes(self.spine_bytes(len), W::WORD_BYTES)?;
+        self.allocate_pieces(index, len, align, 0)?;
+        Ok(index)
+    }
+
+    /// Allocates the pieces from `first` on; the engine was asked before, so nothing is refused.
+    fn allocate_pieces(&self, index: u32, len: usize, align: usize, first: usize) -> Result<(), Refused> {
+        for number in first..self.pieces(len) {
+            let class = self.class_of(self.piece_len(len, number), align)?;
+            self.set_piece(index, len, number, self.engine.allocate(class)?);
+        }
+        Ok(())
+    }
+
+    /// Adds the blocks of a byte object, spines included, to a demand.
+    pub(crate) fn add_object(&self, demand: &mut BlockDemand, len: usize, align: usize) -> Result<(), Refused> {
+        if !self.is_in_pieces(len) {
+            demand.add(self.class_of(len, align)?, 1);
+            return Ok(());
+        }
+        self.add_pieces(demand, len, align, 0)?;
+        self.add_object(demand, self.spine_bytes(len), W::WORD_BYTES)
+    }
+
+    /// Adds the blocks of the pieces from `first` on.
+    fn add_pieces(&self, demand: &mut BlockDemand, len: usize, align: usize, first: usize) -> Result<(), Refused> {
+        let last = self.pieces(len) - 1;
+        let whole = u32::try_from(last.saturating_sub(first))
+            .map_err(|_| Refused::TooLarge { limit: self.engine.pages.memory.len() })?;
+        if whole > 0 {
+            demand.add(self.class_of(self.piece_len(len, 0), align)?, whole);
+        }
+        if first <= last {
+            demand.add(self.class_of(self.piece_len(len, last), align)?, 1);
+        }
+        Ok(())
+    }
+
+    /// Frees a byte object that `len` describes.
+    #[inline]
+    fn free_index(&mut self, index: u32, len: usize) {
+        if self.is_in_pieces(len) {
+            self.free_pieces(index, len, 0);
+            self.free_index(index, self.spine_bytes(len));
+        } else {
+            self.engine.free(index);
+        }
+    }
+
+    /// Frees the pieces from `first` on, but not the spine.
+    fn free_pieces(&mut self, index: u32, len: usize, first: usize) {
+        for number in first..self.pieces(len) {
+            let entry = self.piece(index, len, number);
+            self.engine.free(entry);
+        }
+    }
+
+    // ---- resize ------------------------------------------------------------------------------------------------------
+
+    /// Whether a contiguous object's block is that of the new layout.
+    fn fits_in_place(&self, index: u32, layout: Layout) -> bool {
+        self.has_class(index, layout.size(), layout.align())
+    }
+
+    /// Whether the whole pieces of an object are aligned enough to stay.
+    fn keeps_pieces(&self, index: u32, len: usize, align: usize) -> bool {
+        self.has_class(self.piece(index, len, 0), self.piece_len(len, 0), align)
+    }
+
+    fn has_class(&self, index: u32, size: usize, align: usize) -> bool {
+        let class = self.engine.pages.class(self.engine.block_of(index).page);
+        self.config.geometry().class_for(size, align) == Some(class)
+    }
+
+    /// A new object, a copy, and the old one freed.
+    fn replace<B: Byte>(&mut self, bytes: &mut Bytes<B>, layout: Layout) -> Result<(), Refused> {
+        let index = self.allocate_bytes(layout.size(), layout.align())?;
+        let mut fresh = Bytes::<B>::new(index, self.id, layout.size());
+        self.copy_prefix(bytes, &mut fresh);
+        self.free_index(bytes.index, bytes.len);
+        bytes.index = fresh.index;
+        Ok(())
+    }
+
+    fn copy_prefix<B: Byte>(&self, from: &Bytes<B>, to: &mut Bytes<B>) {
+        let len = from.len.min(to.len);
+        let mut done = 0;
+        while done < len {
+            let source = self.chunk(from, done);
+            let target = self.chunk_mut(to, done);
+            let n = source.len().min(target.len()).min(len - done);
+            target[..n].copy_from_slice(&source[..n]);
+            done += n;
+        }
+    }
+
+    /// Between two objects in pieces: whole pieces stay, the piece in which the shorter one ends is replaced, and the
+    /// spine too if its length changes. Returns the spine.
+    fn resize_pieces(&mut self, index: u32, old: usize, layout: Layout) -> Result<u32, Refused> {
+        let (new, align) = (layout.size(), layout.align());
+        let kept = self.kept_pieces(index, old, layout);
+        if kept == self.pieces(old) && kept == self.pieces(new) {
+            return Ok(index);
+        }
+        let same_spine = self.pieces(old) == self.pieces(new);
+        let mut demand = BlockDemand::new();
+        if kept < self.pieces(new) {
+            self.add_pieces(&mut demand, new, align, kept)?;
+        }
+        if !same_spine {
+            self.add_object(&mut demand, self.spine_bytes(new), W::WORD_BYTES)?;
+        }
+        self.engine.can_serve(&demand)?;
+        if same_spine {
+            self.replace_last(index, old, layout)?;
+            return Ok(index);
+        }
+        let spine = self.allocate_bytes(self.spine_bytes(new), W::WORD_BYTES)?;
+        for number in 0..kept {
+            self.set_piece(spine, new, number, self.piece(index, old, number));
+        }
+        self.allocate_pieces(spine, new, align, kept)?;
+        if kept < self.pieces(old) && kept < self.pieces(new) {
+            let from = (self.piece(index, old, kept), self.piece_len(old, kept));
+            let to = (self.piece(spine, new, kept), self.piece_len(new, kept));
+            self.copy_piece(from, to);
+        }
+        self.free_pieces(index, old, kept);
+        self.free_index(index, self.spine_bytes(old));
+        Ok(spine)
+    }
+
+    /// Leading pieces whose block serves the new length too.
+    fn kept_pieces(&self, index: u32, old: usize, layout: Layout) -> usize {
+        let last = self.pieces(old).min(self.pieces(layout.size())) - 1;
+        let entry = self.piece(index, old, last);
+        let len = self.piece_len(layout.size(), last);
+        last + usize::from(self.has_class(entry, len, layout.align()))
+    }
+
+    /// Replaces the last piece by one of another size-class; the number of pieces stays.
+    fn replace_last(&mut self, index: u32, old: usize, layout: Layout) -> Result<(), Refused> {
+        let number = self.pieces(old) - 1;
+        let former = self.piece(index, old, number);
+        self.allocate_pieces(index, layout.size(), layout.align(), number)?;
+        let to = self.piece(index, old, number);
+        let len = self.piece_len(layout.size(), number);
+        self.copy_piece((former, self.piece_len(old, number)), (to, len));
+        self.engine.free(former);
+        Ok(())
+    }
+
+    fn copy_piece(&self, from: (u32, usize), to: (u32, usize)) {
+        let source = self.object::<MaybeUninit<u8>>(from.0);
+        let target = self.object::<MaybeUninit<u8>>(to.0);
+        // SAFETY: two live blocks of this heap, so disjoint, each at least as long as its piece; no references are held.
+        unsafe { source.copy_to_nonoverlapping(target, from.1.min(to.1)) };
+    }
+
+    fn zero<B: Byte>(&self, bytes: &mut Bytes<B>, from: usize) {
+        let mut at = from;
+        while at < bytes.len {
+            let (first, len) = self.chunk_at(bytes, at);
+            // SAFETY: the bytes belong to the object, whose handle is borrowed exclusively; zero is a value of `B`.
+            unsafe { first.write_bytes(0, len) };
+            at += len;
+        }
+    }
+}

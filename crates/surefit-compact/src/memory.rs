@@ -1,0 +1,130 @@
+//! The region of a heap as raw memory: one base address, everything else an offset from it.
+//!
+//! # Invariants
+//! - M1 The region `base .. base + len` belongs to this heap alone for its lifetime.
+//! - M2 The region is divided into pages from the front and a fixed area at the end; an offset in a page's payload is
+//!   reached only as a page-block ([`Memory::address`]), every other offset only as table words ([`Memory::slot`]).
+
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+
+/// One word of a table in the region.
+#[derive(Debug)]
+pub(crate) struct Slot<'a, T> {
+    place: NonNull<T>,
+    memory: PhantomData<&'a Memory<'a>>,
+}
+
+impl<T: Copy> Slot<'_, T> {
+    /// The word.
+    #[inline]
+    pub(crate) fn get(&self) -> T {
+        // SAFETY: `Memory::slot`'s S1 and S2: in range, aligned, written before, and no reference to it exists.
+        unsafe { self.place.read() }
+    }
+
+    /// Stores a word.
+    #[inline]
+    pub(crate) fn set(&self, value: T) {
+        // SAFETY: `Memory::slot`'s S1 and S2: in range, aligned, and no reference to it exists.
+        unsafe { self.place.write(value) }
+    }
+}
+
+/// A heap's region, aligned.
+#[derive(Debug)]
+pub(crate) struct Memory<'m> {
+    base: NonNull<u8>,
+    len: usize,
+    owner: PhantomData<&'m mut [MaybeUninit<u8>]>,
+}
+
+// SAFETY: M1: the memory is owned like a `&mut [MaybeUninit<u8>]`, which is `Send`.
+unsafe impl Send for Memory<'_> {}
+
+impl<'m> Memory<'m> {
+    /// The part of `region` that begins at the first multiple of `align`, and the bytes skipped before it.
+    pub(crate) fn aligned(region: &'m mut [MaybeUninit<u8>], align: usize) -> (Self, usize) {
+        let skipped = region.as_ptr().align_offset(align).min(region.len());
+        let memory = &mut region[skipped..];
+        let len = memory.len();
+        let base = NonNull::from(memory).cast();
+        (
+            Self {
+                base,
+                len,
+                owner: PhantomData,
+            },
+            skipped,
+        )
+    }
+
+    /// Bytes from the base to the end.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The address at an offset.
+    ///
+    /// # Safety
+    /// S1: `offset <= len`.
+    #[inline]
+    pub(crate) unsafe fn address(&self, offset: usize) -> NonNull<u8> {
+        debug_assert!(offset <= self.len);
+        // SAFETY: S1 and M1: the result lies inside the region or one past it.
+        unsafe { self.base.add(offset) }
+    }
+
+    /// The table word at an offset.
+    ///
+    /// # Safety
+    /// S1: `offset + size_of::<T>() <= len` and `base + offset` is aligned for `T`. S2: the bytes are table words (M2),
+    /// and are written as a `T` before they are read.
+    #[inline]
+    pub(crate) unsafe fn slot<T: Copy>(&self, offset: usize) -> Slot<'_, T> {
+        // SAFETY: S1.
+        let place = unsafe { self.address(offset) }.cast();
+        Slot {
+            place,
+            memory: PhantomData,
+        }
+    }
+
+    /// Makes the bytes at `offset` a table of `count` values, each made by `value`.
+    ///
+    /// # Safety
+    /// S1: `count` values of `T` from `offset` lie inside the region, aligned. S2: nothing else uses these bytes.
+    pub(crate) unsafe fn table<T>(
+        &self,
+        offset: usize,
+        count: usize,
+        value: impl Fn() -> T,
+    ) -> &'m [T] {
+        // SAFETY: S1.
+        let first = unsafe { self.address(offset) }.cast::<T>();
+        for i in 0..count {
+            // SAFETY: S1: value i lies inside the table.
+            let place = unsafe { first.add(i) };
+            // SAFETY: S1, S2: the place is inside the region, aligned, and nobody refers to it.
+            unsafe { place.write(value()) };
+        }
+        // SAFETY: all `count` values were just written; M1 and S2 make them this table's for `'m`.
+        unsafe { NonNull::slice_from_raw_parts(first, count).as_ref() }
+    }
+
+    /// Copies a page-block; the two do not overlap.
+    ///
+    /// # Safety
+    /// S1: `from + bytes` and `to + bytes` are at most `len`, and the ranges are disjoint. S2: nobody holds a reference
+    /// into either.
+    #[inline]
+    pub(crate) unsafe fn copy(&self, from: usize, to: usize, bytes: usize) {
+        // SAFETY: S1.
+        let source = unsafe { self.address(from) }.cast::<MaybeUninit<u8>>();
+        // SAFETY: S1.
+        let target = unsafe { self.address(to) }.cast::<MaybeUninit<u8>>();
+        // SAFETY: S1 and S2.
+        unsafe { source.copy_to_nonoverlapping(target, bytes) };
+    }
+}

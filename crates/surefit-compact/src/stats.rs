@@ -1,0 +1,215 @@
+//! Statistics of a heap: counters, where every byte is, and what can still be allocated.
+#![deny(unsafe_code)]
+
+use surefit_core::Parts;
+
+use crate::automaton::ClassCounts;
+use crate::demand::BlockDemand;
+use crate::geometry::{ClassLayout, SizeClass};
+use crate::heap::Heap;
+use crate::layout;
+use crate::width::Width;
+
+/// Counters of a heap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Page-blocks in use; a byte object in pieces has several.
+    pub live_blocks: u32,
+    /// Pages of all size-classes.
+    pub pages: u32,
+    /// Not-full pages of all size-classes.
+    pub not_full_pages: u32,
+    /// Free page-blocks of not-full pages that the hole bound counts.
+    pub holes: u32,
+    /// Pages given back by their classes and not reused yet.
+    pub freed_pages: u32,
+    /// Pages never opened.
+    pub fresh_pages: u32,
+    /// Page-blocks moved since the heap was made.
+    pub moves_total: u64,
+    /// Bytes copied by moves since the heap was made.
+    pub moved_bytes_total: u64,
+    /// Most bytes copied by the free of one page-block.
+    pub moved_bytes_max_per_op: u64,
+    /// Entries whose generations are exhausted.
+    pub retired_keys: u32,
+}
+
+/// One live page-block, as [`Heap::live_blocks`] finds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LiveBlock {
+    /// The number of its entry: what a handle calls its index.
+    pub index: u32,
+    /// Its size-class.
+    pub class: SizeClass,
+    /// Its size in bytes.
+    pub block_bytes: u32,
+}
+
+impl<W: Width> Heap<'_, W> {
+    /// Counters. O(classes).
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let engine = &self.engine;
+        let sum = |f: fn(ClassCounts) -> u32| {
+            let classes = self.config.geometry().classes();
+            classes.map(|class| f(engine.class_counts(class))).sum()
+        };
+        Stats {
+            live_blocks: engine.addresses.live.get(),
+            pages: engine.frontier.get() - engine.free_page_count.get(),
+            not_full_pages: sum(|class| class.not_full),
+            holes: sum(|class| class.holes),
+            freed_pages: engine.free_page_count.get(),
+            fresh_pages: engine.fresh_pages(),
+            moves_total: engine.moved.moves.get(),
+            moved_bytes_total: engine.moved.bytes.get(),
+            moved_bytes_max_per_op: engine.moved.most_bytes.get(),
+            retired_keys: engine.addresses.retired.get(),
+        }
+    }
+
+    /// Live page-blocks of a size-class, and its pages: (h, full pages + not-full pages).
+    #[must_use]
+    pub fn class_usage(&self, class: SizeClass) -> (u32, u32) {
+        let state = self.engine.class_state(class);
+        (state.live(), state.pages())
+    }
+
+    /// Where every byte of the region is: the parts add up to its size. O(classes).
+    #[must_use]
+    pub fn parts(&self) -> Parts {
+        let engine = &self.engine;
+        let memory = &engine.pages.memory;
+        let page = self.config.geometry().page_bytes();
+        let mut parts = Parts::default();
+        for class in self.config.geometry().classes() {
+            self.add_class(&mut parts, class);
+        }
+        let free = engine.free_page_count.get() + engine.fresh_pages();
+        parts.free_page_bytes = free as usize * page;
+        let table_and_fixed = memory.len() - engine.addresses.floor();
+        parts.administrative_bytes += self.skipped + table_and_fixed;
+        parts
+    }
+
+    fn add_class(&self, parts: &mut Parts, class: SizeClass) {
+        let (live, pages) = self.class_usage(class);
+        let (live, pages) = (live as usize, pages as usize);
+        let layout = self.config.geometry().layout(class);
+        let (blocks, bytes) = (usize::from(layout.blocks), layout.block_bytes as usize);
+        let tail = tail_bytes::<W>(layout);
+        parts.block_bytes += live * bytes;
+        parts.size_class_bytes += (pages * blocks - live) * bytes;
+        parts.administrative_bytes += pages * tail;
+        let page = self.config.geometry().page_bytes();
+        parts.page_internal_bytes += pages * (page - blocks * bytes - tail);
+    }
+
+    /// Bytes of administrative space that grow with the number of objects: the address table and the back-references of
+    /// all pages in use.
+    #[must_use]
+    pub fn handle_bytes(&self) -> usize {
+        let addresses = &self.engine.addresses;
+        let back_references = self.config.geometry().classes().map(|class| {
+            let (_, pages) = self.class_usage(class);
+            let layout = self.config.geometry().layout(class);
+            let bytes = tail_bytes::<W>(layout) - 8 * usize::from(layout.leaves);
+            pages as usize * bytes
+        });
+        let table = addresses.made.get() as usize * W::ENTRY_BYTES;
+        table + back_references.sum::<usize>()
+    }
+
+    /// Bytes of the fixed area: class states and page records.
+    #[must_use]
+    pub fn fixed_bytes(&self) -> usize {
+        let classes = self.config.geometry().class_count();
+        layout::fixed_bytes::<W>(classes, self.engine.pages.count() as usize)
+    }
+
+    /// Whether `count` more objects of this size and alignment can be allocated now. O(1).
+    #[must_use]
+    pub fn can_allocate(&self, size: usize, align: usize, count: u32) -> bool {
+        let Ok(class) = self.class_of(size, align) else {
+            return count == 0;
+        };
+        let mut demand = BlockDemand::new();
+        demand.add(class, count);
+        self.engine.can_serve(&demand).is_ok()
+    }
+
+    /// Whether a byte object of this length can be allocated now, in pieces or not. O(levels of its spine).
+    #[must_use]
+    pub fn can_allocate_bytes(&self, len: usize, align: usize) -> bool {
+        let mut demand = BlockDemand::new();
+        let known = self.add_object(&mut demand, len, align);
+        known.is_ok() && self.engine.can_serve(&demand).is_ok()
+    }
+
+    /// The largest contiguous object that can be allocated now, in bytes; 0 if none can. O(classes).
+    #[must_use]
+    pub fn largest_free(&self) -> usize {
+        let geometry = self.config.geometry();
+        let sizes = geometry
+            .classes()
+            .map(|class| geometry.layout(class).block_bytes as usize);
+        sizes
+            .filter(|&size| self.can_allocate(size, 1, 1))
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// The largest byte object that can be allocated now, in bytes. O(log region).
+    #[must_use]
+    pub fn largest_free_bytes(&self) -> usize {
+        let (mut fits, mut fails) = (0, self.engine.pages.memory.len() + 1);
+        while fails - fits > 1 {
+            let middle = fits + (fails - fits) / 2;
+            if self.can_allocate_bytes(middle, 1) {
+                fits = middle;
+            } else {
+                fails = middle;
+            }
+        }
+        fits
+    }
+
+    /// The slides' degree of fragmentation: how many page-blocks for objects of this size the free space still holds,
+    /// entries not counted. O(1).
+    #[must_use]
+    pub fn degree_of_fragmentation(&self, size: usize) -> u64 {
+        let Ok(class) = self.class_of(size, 1) else {
+            return 0;
+        };
+        let blocks = u64::from(self.config.geometry().layout(class).blocks);
+        let (live, pages) = self.class_usage(class);
+        let free = self.engine.free_page_count.get() + self.engine.fresh_pages();
+        blocks * (u64::from(free) + u64::from(pages)) - u64::from(live)
+    }
+
+    /// All live page-blocks, in the order of their entries. O(entries ever made).
+    pub fn live_blocks(&self) -> impl Iterator<Item = LiveBlock> {
+        (0..self.engine.addresses.made.get()).filter_map(|index| {
+            let block = self.engine.vet(index)?;
+            let class = self.engine.pages.class(block.page);
+            let block_bytes = self.config.geometry().layout(class).block_bytes;
+            Some(LiveBlock {
+                index,
+                class,
+                block_bytes,
+            })
+        })
+    }
+}
+
+/// Bytes at the end of a page that hold its bitmap leaves and back-references.
+fn tail_bytes<W: Width>(layout: &ClassLayout) -> usize {
+    let blocks = usize::from(layout.blocks);
+    let back_references = if blocks > crate::page::SMALL_BLOCKS as usize {
+        blocks * W::WORD_BYTES
+    } else {
+        0
+    };
+    back_references + 8 * usize::from(layout.leaves)
+}

@@ -1,0 +1,172 @@
+//! How wide a heap's words are: entries of the address table, back-references, page numbers and counts.
+//!
+//! [`Wide`] (four bytes) serves heaps up to 32 GiB, [`Narrow`] (two bytes) heaps up to 1 MiB with half of the
+//! administrative space an object. [`Keyed`] adds a generation to every entry.
+#![deny(unsafe_code)]
+
+use core::cell::Cell;
+use core::fmt::Debug;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// An unsigned word of a heap's tables.
+pub trait Word: sealed::Sealed + Copy + Eq + Debug + 'static {
+    /// The word that names nothing.
+    const NIL: Self;
+    /// The word as a number.
+    fn get(self) -> u32;
+    /// A number as a word; it fits, because the region was checked against the width.
+    fn new(value: u32) -> Self;
+}
+
+macro_rules! word {
+    ($($t:ty)*) => {$(
+        impl sealed::Sealed for $t {}
+        impl Word for $t {
+            const NIL: Self = Self::MAX;
+            #[inline]
+            fn get(self) -> u32 {
+                u32::from(self)
+            }
+            #[inline]
+            #[allow(clippy::cast_possible_truncation, reason = "the value fits: Heap::new checks the region against the width")]
+            fn new(value: u32) -> Self {
+                debug_assert!(u64::from(value) <= u64::from(Self::MAX), "the region was checked against the width");
+                value as $t
+            }
+        }
+    )*};
+}
+word! { u16 u32 }
+
+/// The generation that a keyed entry carries; it never wraps: an entry that reaches the last one retires.
+pub trait Generation: sealed::Sealed + Copy + Eq + Debug + 'static {
+    /// Bytes that the generation takes in an entry.
+    const BYTES: usize;
+    /// The generation of an entry that was never freed.
+    const FIRST: Self;
+    /// The generation of a retired entry; no key ever carries it.
+    const RETIRED: Self;
+    /// The next generation; `None` when the entry must retire.
+    fn next(self) -> Option<Self>;
+    /// The generation as a number.
+    fn get(self) -> u32;
+}
+
+impl sealed::Sealed for () {}
+impl Generation for () {
+    const BYTES: usize = 0;
+    const FIRST: Self = ();
+    const RETIRED: Self = ();
+    #[inline]
+    fn next(self) -> Option<Self> {
+        Some(())
+    }
+    #[inline]
+    fn get(self) -> u32 {
+        0
+    }
+}
+
+impl sealed::Sealed for u8 {}
+
+macro_rules! generation {
+    ($($t:ty)*) => {$(
+        impl Generation for $t {
+            const BYTES: usize = size_of::<$t>();
+            const FIRST: Self = 0;
+            const RETIRED: Self = Self::MAX;
+            #[inline]
+            fn next(self) -> Option<Self> {
+                self.checked_add(1).filter(|&next| next != Self::RETIRED)
+            }
+            #[inline]
+            fn get(self) -> u32 {
+                u32::from(self)
+            }
+        }
+    )*};
+}
+generation! { u8 u16 u32 }
+
+/// The words of a page record that hold bitmaps, or the back-references of up to eight blocks.
+pub trait RecordWords: Debug {
+    /// All zero.
+    fn zero() -> Self;
+    /// The words.
+    fn cells(&self) -> &[Cell<u64>];
+}
+
+impl<const N: usize> RecordWords for [Cell<u64>; N] {
+    fn zero() -> Self {
+        [const { Cell::new(0) }; N]
+    }
+    #[inline]
+    fn cells(&self) -> &[Cell<u64>] {
+        self
+    }
+}
+
+/// How wide a heap's words are, and what an entry carries.
+pub trait Width: sealed::Sealed + Debug + 'static {
+    /// Entries, back-references, page numbers.
+    type Word: Word;
+    /// What an entry carries beside its location.
+    type Generation: Generation;
+    /// Bitmaps or eight back-references of a page.
+    type RecordWords: RecordWords;
+    /// Bytes of a word: 2 or 4.
+    const WORD_BYTES: usize;
+    /// Bytes of an entry of the address table.
+    const ENTRY_BYTES: usize;
+    /// Whether a location names a page and a block (two bytes), or an offset in units of eight bytes (four bytes).
+    const BY_BLOCK: bool;
+}
+
+/// Four-byte words: heaps up to 32 GiB, eight bytes of administrative space an object.
+#[derive(Clone, Copy, Debug)]
+pub struct Wide;
+
+/// Two-byte words: heaps up to 1 MiB, four bytes of administrative space an object.
+#[derive(Clone, Copy, Debug)]
+pub struct Narrow;
+
+/// The words of `W`, and a generation in every entry.
+#[derive(Clone, Copy, Debug)]
+pub struct Keyed<W, G = u32>(core::marker::PhantomData<(W, G)>);
+
+impl sealed::Sealed for Wide {}
+impl Width for Wide {
+    type Word = u32;
+    type Generation = ();
+    type RecordWords = [Cell<u64>; 4];
+    const WORD_BYTES: usize = 4;
+    const ENTRY_BYTES: usize = 4;
+    const BY_BLOCK: bool = false;
+}
+
+impl sealed::Sealed for Narrow {}
+impl Width for Narrow {
+    type Word = u16;
+    type Generation = ();
+    type RecordWords = [Cell<u64>; 2];
+    const WORD_BYTES: usize = 2;
+    const ENTRY_BYTES: usize = 2;
+    const BY_BLOCK: bool = true;
+}
+
+impl<W: Width<Generation = ()>, G: Generation> sealed::Sealed for Keyed<W, G> {}
+impl<W: Width<Generation = ()>, G: Generation> Width for Keyed<W, G> {
+    type Word = W::Word;
+    type Generation = G;
+    type RecordWords = W::RecordWords;
+    const WORD_BYTES: usize = W::WORD_BYTES;
+    const ENTRY_BYTES: usize = (W::WORD_BYTES + G::BYTES).next_multiple_of(if W::WORD_BYTES > G::BYTES {
+        W::WORD_BYTES
+    } else {
+        G::BYTES
+    });
+    const BY_BLOCK: bool = W::BY_BLOCK;
+}

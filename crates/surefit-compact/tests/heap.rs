@@ -1,0 +1,167 @@
+//! The handle heap against a naive model, with every invariant checked after every operation.
+
+use core::alloc::Layout;
+use core::mem::MaybeUninit;
+
+use proptest::prelude::*;
+use surefit_compact::{
+    Bound, Bytes, Config, Fraction, Geometry, GeometrySpec, Heap, Narrow, PageOrder, Spacing, Tail,
+    Wide, Width,
+};
+
+/// Memory that starts with junk.
+fn junk(bytes: usize) -> Vec<MaybeUninit<u8>> {
+    (0..bytes)
+        .map(|i| MaybeUninit::new((i * 151 + 89) as u8))
+        .collect()
+}
+
+fn geometry(page_bytes: usize, width: usize) -> Geometry {
+    Geometry::new(&GeometrySpec {
+        page_bytes,
+        granule: 8,
+        smallest: 16,
+        spacing: Spacing::Fraction(8),
+        tail: Tail::BackReferences { bytes: width },
+    })
+    .expect("valid")
+}
+
+fn holes(base: u32, numerator: u32, denominator: u32) -> Bound {
+    let fraction = Fraction::new(numerator, denominator).expect("at most one half");
+    Bound::Holes { base, fraction }
+}
+
+fn configs(page_bytes: usize, width: usize) -> Vec<Config> {
+    let bounds = [
+        Bound::Pages(1),
+        Bound::Pages(3),
+        Bound::Unbounded,
+        Bound::DEFAULT,
+        holes(0, 0, 1),
+        holes(0, 1, 2),
+        holes(3, 2, 5),
+    ];
+    let mut configs: Vec<Config> = bounds
+        .iter()
+        .map(|&bound| Config::new(geometry(page_bytes, width), bound).expect("valid"))
+        .collect();
+    let original = Config::new(geometry(page_bytes, width), Bound::Pages(2)).expect("valid");
+    configs.push(original.with_order(PageOrder::Original).expect("valid"));
+    configs
+}
+
+#[derive(Clone, Debug)]
+enum Op {
+    Alloc { size: usize, align: usize },
+    Free(usize),
+    Resize(usize, usize),
+    Compact(u64),
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let size = prop_oneof![
+        6 => 0_usize..200,
+        3 => 200_usize..2000,
+        1 => 2000_usize..40_000,
+    ];
+    prop_oneof![
+        6 => (size.clone(), prop_oneof![8 => Just(8_usize), 1 => Just(64), 1 => Just(512)])
+            .prop_map(|(size, align)| Op::Alloc { size, align }),
+        5 => any::<usize>().prop_map(Op::Free),
+        2 => (any::<usize>(), size).prop_map(|(which, size)| Op::Resize(which, size)),
+        1 => (0_u64..20).prop_map(Op::Compact),
+    ]
+}
+
+/// An object of the model: its handle and the bytes it must hold.
+struct Object {
+    handle: Bytes<u8>,
+    content: Vec<u8>,
+    align: usize,
+}
+
+fn pattern(seed: usize, len: usize) -> Vec<u8> {
+    (0..len).map(|i| (seed * 31 + i * 7) as u8).collect()
+}
+
+fn contents<W: Width>(heap: &Heap<'_, W>, object: &Object) -> Vec<u8> {
+    heap.chunks(&object.handle).flatten().copied().collect()
+}
+
+fn run<W: Width>(config: &Config, bytes: usize, ops: &[Op]) {
+    let mut memory = junk(bytes);
+    let mut heap = Heap::<W>::new(&mut memory, config).expect("the region is large enough");
+    let mut live: Vec<Object> = Vec::new();
+    for (step, op) in ops.iter().enumerate() {
+        let before = heap.stats();
+        match *op {
+            Op::Alloc { size, align } => {
+                let layout = Layout::from_size_align(size, align).expect("valid");
+                let promised = heap.can_allocate_bytes(size, align);
+                let got = heap.alloc_zeroed(layout);
+                assert_eq!(got.is_ok(), promised, "the promise is exact");
+                match got {
+                    Ok(mut handle) => {
+                        assert!(heap.chunks(&handle).flatten().all(|&b| b == 0));
+                        assert!(heap.chunks(&handle).all(|c| c.as_ptr().align_offset(align) == 0));
+                        let content = pattern(step, size);
+                        heap.write_at(&mut handle, 0, &content);
+                        live.push(Object { handle, content, align });
+                    }
+                    Err(_) => assert_eq!(heap.stats().live_blocks, before.live_blocks),
+                }
+                assert_eq!(heap.stats().moves_total, before.moves_total, "alloc never moves");
+            }
+            Op::Free(which) if !live.is_empty() => {
+                let object = live.swap_remove(which % live.len());
+                assert_eq!(contents(&heap, &object), object.content);
+                heap.free_bytes(object.handle);
+            }
+            Op::Resize(which, size) if !live.is_empty() => {
+                let which = which % live.len();
+                let object = &mut live[which];
+                let layout = Layout::from_size_align(size, object.align).expect("valid");
+                if heap.resize(&mut object.handle, layout).is_ok() {
+                    object.content.resize(size, 0);
+                }
+            }
+            Op::Compact(budget) => assert!(heap.compact(budget) <= budget),
+            _ => {}
+        }
+        heap.check().unwrap_or_else(|e| panic!("step {step} {op:?}: {e}"));
+        for object in &live {
+            assert_eq!(contents(&heap, object), object.content, "step {step}");
+        }
+    }
+    for object in live {
+        heap.free_bytes(object.handle);
+    }
+    heap.check().expect("empty");
+    assert_eq!((heap.stats().live_blocks, heap.stats().pages), (0, 0));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(7), ..ProptestConfig::default() })]
+
+    #[test]
+    fn wide_heaps_keep_every_byte(ops in prop::collection::vec(op(), 1..150)) {
+        for config in configs(4096, 4) {
+            run::<Wide>(&config, 200_000, &ops);
+        }
+        for config in configs(16384, 4) {
+            run::<Wide>(&config, 500_000, &ops);
+        }
+    }
+
+    #[test]
+    fn narrow_heaps_keep_every_byte(ops in prop::collection::vec(op(), 1..150)) {
+        for config in configs(1024, 2) {
+            run::<Narrow>(&config, 100_000, &ops);
+        }
+        for config in configs(1024, 2) {
+            let config = config.with_pieces(None).expect("valid");
+            run::<Narrow>(&config, 60_000, &ops);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The numbered invariants of the tiling, verified, and where every byte of a region is.
+//!
+//! Nothing that was read is trusted before it was compared: a corrupted heap must not lead the checker outside.
+#![deny(unsafe_code)]
+
+use surefit_core::{Corruption, Parts};
+
+use crate::chunk::{Chunk, Header, SMALLEST, payload_bytes};
+use crate::heap::Heap;
+use crate::index::Index;
+use crate::memory::Memory;
+
+impl Memory<'_> {
+    /// The free chunk that a word read from memory names, if it does.
+    pub(crate) fn free_chunk(&self, granule: u32) -> Option<Chunk> {
+        let chunk = (granule != 0 && granule < self.granules()).then_some(Chunk::at(granule))?;
+        self.header(chunk).is_free().then_some(chunk)
+    }
+}
+
+/// A walk over the chunks of a region, up to the first that cannot be one.
+struct Walk<'h, 'm> {
+    memory: &'h Memory<'m>,
+    chunk: Chunk,
+    end: Chunk,
+}
+
+impl Iterator for Walk<'_, '_> {
+    type Item = (Chunk, Header);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.chunk >= self.end {
+            return None;
+        }
+        let (chunk, header) = (self.chunk, self.memory.header(self.chunk));
+        let left = self.end.granule() - chunk.granule();
+        if header.granules() < SMALLEST || header.granules() > left {
+            return None;
+        }
+        self.chunk = chunk.after(header.granules());
+        Some((chunk, header))
+    }
+}
+
+impl<I: Index> Heap<'_, I> {
+    fn walk(&self) -> Walk<'_, '_> {
+        Walk {
+            memory: &self.memory,
+            chunk: self.first,
+            end: self.end,
+        }
+    }
+
+    /// Where every byte is. All but the payloads is administrative: table, headers, alignment.
+    pub(crate) fn account(&self) -> Parts {
+        let mut parts = Parts::default();
+        for (_, header) in self.walk() {
+            let payload = payload_bytes(header.granules());
+            if header.is_free() {
+                parts.free_chunk_bytes += payload;
+            } else {
+                parts.block_bytes += payload;
+            }
+        }
+        let payloads = parts.block_bytes + parts.free_chunk_bytes;
+        parts.administrative_bytes = self.memory.region_bytes() - payloads;
+        parts
+    }
+
+    /// Verifies H1 to H5; returns the number of free chunks.
+    pub(crate) fn check_tiling(&self) -> Result<usize, Corruption> {
+        let (mut live, mut free) = (0, 0);
+        let mut before_free = false;
+        let mut walk = self.walk();
+        for (chunk, header) in walk.by_ref() {
+            self.check_chunk(chunk, header, before_free)?;
+            before_free = header.is_free();
+            if before_free {
+                free += 1;
+            } else {
+                live += 1;
+            }
+        }
+        self.check_end(walk.chunk, before_free)?;
+        if live != self.live {
+            let what =
+                "the number of live objects is not that of chunks in use; so many are in use";
+            return Err(broken("H5", what, live));
+        }
+        Ok(free)
+    }
+
+    /// Verifies H2, H3 and H4 for one chunk.
+    fn check_chunk(
+        &self,
+        chunk: Chunk,
+        header: Header,
+        before_free: bool,
+    ) -> Result<(), Corruption> {
+        let at = chunk.granule() as usize;
+        if header.is_before_free() != before_free {
+            let what = "a header is wrong about whether the chunk before is free; granule";
+            return Err(broken("H2", what, at));
+        }
+        if !header.is_free() {
+            return Ok(());
+        }
+        if before_free {
+            return Err(broken("H4", "two free chunks are neighbours; granule", at));
+        }
+        if self.memory.granules_before(chunk.after(header.granules())) != header.granules() {
+            let what = "the footer of a free chunk is not its size; granule";
+            return Err(broken("H3", what, at));
+        }
+        Ok(())
+    }
+
+    /// Verifies that the walk came to the end of the region, and the header there.
+    fn check_end(&self, reached: Chunk, before_free: bool) -> Result<(), Corruption> {
+        let at = reached.granule() as usize;
+        if reached != self.end {
+            return Err(broken(
+                "H1",
+                "the chunks do not tile the region; granule",
+                at,
+            ));
+        }
+        let header = self.memory.header(self.end);
+        if header.granules() != 0 || header.is_free() {
+            return Err(broken(
+                "H1",
+                "the end is no chunk in use of size 0; granule",
+                at,
+            ));
+        }
+        if header.is_before_free() != before_free {
+            let what = "the end is wrong about whether the chunk before is free; granule";
+            return Err(broken("H2", what, at));
+        }
+        Ok(())
+    }
+}
+
+const fn broken(invariant: &'static str, what: &'static str, at: usize) -> Corruption {
+    Corruption {
+        invariant,
+        what,
+        at,
+    }
+}

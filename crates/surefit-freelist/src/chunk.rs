@@ -1,0 +1,214 @@
+//! Chunks: headers, boundary tags, and the links of free chunks.
+//!
+//! ```text
+//!            word  2c-1     2c                                              2(c+n)-2   2(c+n)-1
+//! chunk c,        +--------+-----------------------------------------------+----------+--------
+//! n granules,     | header | payload: 8n - 4 bytes, aligned to 8                      | header of
+//! in use          +--------+-----------------------------------------------+----------+ c + n
+//! free            | header | next  | back  |            ...                | size n   |
+//!                 +--------+-------+-------+-------------------------------+----------+--------
+//! header = size in granules << 2 | predecessor is free << 1 | this chunk is free
+//! ```
+//! A chunk is named by the granule at which its payload starts; its header is the word before. The smallest chunk, two
+//! granules, has room for the header, both links and the footer. `next` names the next free chunk of the list (0: none).
+//! `back` names the *word* that names this chunk: the head of its list, or the `next` of the chunk before it. So a
+//! chunk can leave its list without anybody knowing which list that is.
+#![deny(unsafe_code)]
+
+use crate::memory::{GRANULE, Memory, Slot, WORD};
+
+/// Set in a header if the chunk is free.
+const FREE: u32 = 1;
+/// Set in a header if the chunk before is free, so that the word before the header is its footer.
+const BEFORE_FREE: u32 = 2;
+const FLAG_BITS: u32 = 2;
+/// Granules of the smallest chunk: a header, two links and a footer.
+pub(crate) const SMALLEST: u32 = 2;
+const _: () = assert!(4 * WORD == SMALLEST as usize * GRANULE);
+
+/// A chunk, named by the granule at which its payload starts; never 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Chunk(u32);
+
+impl Chunk {
+    /// The chunk whose payload starts at a granule.
+    #[inline]
+    pub(crate) const fn at(granule: u32) -> Self {
+        Self(granule)
+    }
+
+    /// The granule at which the payload starts.
+    #[inline]
+    pub(crate) const fn granule(self) -> u32 {
+        self.0
+    }
+
+    /// The chunk that starts `granules` later.
+    #[inline]
+    pub(crate) const fn after(self, granules: u32) -> Self {
+        Self(self.0 + granules)
+    }
+
+    /// The chunk that starts `granules` earlier.
+    #[inline]
+    pub(crate) const fn before(self, granules: u32) -> Self {
+        Self(self.0 - granules)
+    }
+
+    #[inline]
+    const fn header(self) -> Slot {
+        Slot::new(2 * self.0 as usize - 1)
+    }
+
+    /// The word that names the next free chunk of the list.
+    #[inline]
+    pub(crate) const fn next(self) -> Slot {
+        Slot::new(2 * self.0 as usize)
+    }
+
+    #[inline]
+    const fn back(self) -> Slot {
+        Slot::new(2 * self.0 as usize + 1)
+    }
+
+    #[inline]
+    const fn footer_before(self) -> Slot {
+        Slot::new(2 * self.0 as usize - 2)
+    }
+}
+
+/// What a header says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header(u32);
+
+impl Header {
+    /// The header of a chunk in use.
+    #[inline]
+    pub(crate) const fn in_use(granules: u32, before_free: bool) -> Self {
+        Self(granules << FLAG_BITS | if before_free { BEFORE_FREE } else { 0 })
+    }
+
+    /// The header of a free chunk; the chunk before it is in use.
+    #[inline]
+    pub(crate) const fn free(granules: u32) -> Self {
+        Self(granules << FLAG_BITS | FREE)
+    }
+
+    /// The size of the chunk, header included, in granules.
+    #[inline]
+    pub(crate) const fn granules(self) -> u32 {
+        self.0 >> FLAG_BITS
+    }
+
+    /// Whether the chunk is free.
+    #[inline]
+    pub(crate) const fn is_free(self) -> bool {
+        self.0 & FREE != 0
+    }
+
+    /// Whether the chunk before it is free.
+    #[inline]
+    pub(crate) const fn is_before_free(self) -> bool {
+        self.0 & BEFORE_FREE != 0
+    }
+
+    /// The same chunk, in use, with another size.
+    #[inline]
+    pub(crate) const fn resized(self, granules: u32) -> Self {
+        Self::in_use(granules, self.is_before_free())
+    }
+}
+
+/// Granules of the chunk that serves a request: its bytes and a header, at least the smallest chunk.
+#[inline]
+pub(crate) const fn granules_for(request: usize) -> u32 {
+    let granules = (request + WORD + GRANULE - 1) >> GRANULE.ilog2();
+    if granules < SMALLEST as usize {
+        SMALLEST
+    } else {
+        granules as u32
+    }
+}
+
+/// Bytes of the payload of a chunk.
+#[inline]
+pub(crate) const fn payload_bytes(granules: u32) -> usize {
+    granules as usize * GRANULE - WORD
+}
+
+impl Memory<'_> {
+    #[inline]
+    pub(crate) fn header(&self, chunk: Chunk) -> Header {
+        Header(self.get(chunk.header()))
+    }
+
+    #[inline]
+    pub(crate) fn set_header(&mut self, chunk: Chunk, header: Header) {
+        self.set(chunk.header(), header.0);
+    }
+
+    /// Writes the header and the footer of a free chunk.
+    #[inline]
+    pub(crate) fn tag_free(&mut self, chunk: Chunk, granules: u32) {
+        self.set_header(chunk, Header::free(granules));
+        self.set(chunk.after(granules).footer_before(), granules);
+    }
+
+    /// Tells the chunk that the one before it is free.
+    #[inline]
+    pub(crate) fn tag_before_free(&mut self, chunk: Chunk) {
+        let header = self.get(chunk.header());
+        self.set(chunk.header(), header | BEFORE_FREE);
+    }
+
+    /// Tells the chunk that the one before it is in use.
+    #[inline]
+    pub(crate) fn tag_before_in_use(&mut self, chunk: Chunk) {
+        let header = self.get(chunk.header());
+        self.set(chunk.header(), header & !BEFORE_FREE);
+    }
+
+    /// The size of the free chunk before this one, from its footer.
+    #[inline]
+    pub(crate) fn granules_before(&self, chunk: Chunk) -> u32 {
+        self.get(chunk.footer_before())
+    }
+
+    /// The chunk that a link names, or `None` at the end of a list.
+    #[inline]
+    pub(crate) fn linked(&self, link: Slot) -> Option<Chunk> {
+        match self.get(link) {
+            0 => None,
+            granule => Some(Chunk::at(granule)),
+        }
+    }
+
+    /// The word that names this free chunk.
+    #[inline]
+    pub(crate) fn back(&self, chunk: Chunk) -> Slot {
+        Slot::new(self.get(chunk.back()) as usize)
+    }
+
+    /// The number of the word that names this free chunk, not yet trusted.
+    pub(crate) fn raw_back(&self, chunk: Chunk) -> u32 {
+        self.get(chunk.back())
+    }
+
+    /// Links a chunk in behind a link; returns the chunk that the link named before, which now follows it.
+    #[inline]
+    pub(crate) fn link(&mut self, link: Slot, chunk: Chunk) -> Option<Chunk> {
+        let following = self.linked(link);
+        self.join(chunk.next(), following);
+        self.join(link, Some(chunk));
+        following
+    }
+
+    /// Makes a link name a chunk, and the chunk remember the link.
+    #[inline]
+    pub(crate) fn join(&mut self, link: Slot, chunk: Option<Chunk>) {
+        self.set(link, chunk.map_or(0, Chunk::granule));
+        if let Some(chunk) = chunk {
+            self.set(chunk.back(), link.number());
+        }
+    }
+}

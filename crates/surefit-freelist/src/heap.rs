@@ -1,0 +1,365 @@
+//! The heap that all free-list systems share: chunks with boundary tags, coalesced as soon as they are free.
+//!
+//! ```text
+//! region  | lead | table of the index | chunk | chunk | ... | chunk | end | tail |
+//!
+//! allocate(n): c = a free chunk of the index that fits; cut(c, n)
+//! free(c):     c + the chunk after it, if that is free + the chunk before it, if that is free -> index
+//! resize(c):   cut, if the chunk and a free one after it are large enough
+//!              slide down and cut, if with a free one before it they are
+//!              allocate, copy, free
+//! cut(c, n):   the granules of c beyond n become a free chunk, if they are enough for one, else stay in c
+//! ```
+//! `end` is a header alone: a chunk in use of no granules, so that no chunk lacks one after it. No chunk before the
+//! first is ever free.
+//!
+//! # Invariants
+//! - H1: chunks of at least two granules tile the region from the first chunk to `end`, whose header has size 0.
+//! - H2: a header says that the chunk before is free if and only if it is.
+//! - H3: the footer of a free chunk is its size.
+//! - H4: no two free chunks are neighbours.
+//! - H5: `live` is the number of chunks in use.
+//! - What the index adds: L1-L3, T1-T3.
+//!
+//! # Bounds
+//! A request of `s` bytes takes `max(16, s + 4 rounded up to 8)` bytes. `free` is O(1); `allocate` is as the index says;
+//! `resize` copies at most the smaller size. Regions to 8 GiB.
+//!
+//! # Departures
+//! - Headers of four bytes, before payloads aligned to eight: half of what TLSF's boundary tags usually take.
+//! - An aligned chunk is cut out of a larger one; what lies before it becomes a free chunk and never a hole without an
+//!   owner.
+//!
+//! # Source
+//! Knuth, The Art of Computer Programming 1, 2.5: boundary tags.
+
+use core::alloc::Layout;
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+
+use surefit_core::{Corruption, Parts, RawHeap, Refused};
+
+use crate::chunk::{Chunk, Header, SMALLEST, granules_for, payload_bytes};
+use crate::index::{Index, Need};
+use crate::memory::{GRANULE, Memory};
+
+/// The strictest alignment that a heap gives, in bytes.
+const MOST_ALIGNED: usize = 1 << 30;
+
+/// What a heap did since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Free chunks (of one list) or lists (of two levels) that searches looked at.
+    pub visits: u64,
+    /// Chunks that were cut in two.
+    pub splits: u64,
+    /// Chunks that were merged with a free neighbour.
+    pub merges: u64,
+}
+
+/// A free-list heap over one region, with the index `I` of its free chunks.
+///
+/// Objects have addresses that never change. Dropping the heap leaks what is live.
+#[derive(Debug)]
+pub struct Heap<'m, I> {
+    pub(crate) memory: Memory<'m>,
+    pub(crate) index: I,
+    pub(crate) first: Chunk,
+    pub(crate) end: Chunk,
+    pub(crate) live: usize,
+    largest_request: usize,
+    counters: Counters,
+}
+
+impl<'m, I: Index> Heap<'m, I> {
+    /// Makes a heap over a region, whatever bytes it holds.
+    ///
+    /// # Errors
+    /// [`Refused::Region`] if the region is too small for the table of the index and one chunk;
+    /// [`Refused::TooLarge`] if it is larger than 8 GiB.
+    ///
+    /// # Complexity
+    /// O(1) in the size of the region but for the table of the index.
+    pub fn new(region: &'m mut [MaybeUninit<u8>]) -> Result<Self, Refused> {
+        let mut memory = Memory::new(region)?;
+        let granules = memory.granules();
+        let (first, end) = (first_chunk::<I>(granules), Chunk::at(granules));
+        if granules < first.granule() + SMALLEST {
+            return Err(Refused::Region {
+                needed: smallest_region::<I>(),
+            });
+        }
+        let mut index = I::new(&mut memory);
+        let size = granules - first.granule();
+        memory.set_header(end, Header::in_use(0, true));
+        memory.tag_free(first, size);
+        index.insert(&mut memory, first, size);
+        Ok(Self {
+            memory,
+            index,
+            first,
+            end,
+            live: 0,
+            largest_request: payload_bytes(size),
+            counters: Counters::default(),
+        })
+    }
+
+    /// What the heap did since it was made.
+    #[must_use]
+    pub const fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// The number of live objects.
+    #[must_use]
+    pub const fn live_objects(&self) -> usize {
+        self.live
+    }
+
+    /// The largest request, in bytes, that an empty heap serves.
+    #[must_use]
+    pub const fn largest_request(&self) -> usize {
+        self.largest_request
+    }
+
+    /// Allocates what `take` did not serve at once: aligned objects, lists to be searched, last chances, refusals.
+    #[cold]
+    #[inline(never)]
+    fn allocate_slowly(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
+        if layout.size() > self.largest_request {
+            let limit = self.largest_request;
+            return Err(Refused::TooLarge { limit });
+        }
+        if layout.align() > MOST_ALIGNED {
+            let limit = MOST_ALIGNED;
+            return Err(Refused::TooAligned { limit });
+        }
+        let need = Need {
+            granules: granules_for(layout.size()),
+            align: layout.align().div_ceil(GRANULE) as u32,
+            phase: self.memory.phase(),
+        };
+        let visits = &mut self.counters.visits;
+        let taken = self.index.take_fitting(&mut self.memory, &need, visits);
+        let chunk = taken.ok_or(Refused::NoChunk)?;
+        let aligned = self.split_lead(chunk, need.lead(chunk));
+        Ok(self.serve(aligned, need.granules))
+    }
+
+    /// Cuts a chunk that has left the index to what is needed, and hands it out.
+    #[inline]
+    fn serve(&mut self, chunk: Chunk, needed: u32) -> NonNull<u8> {
+        let header = self.memory.header(chunk);
+        self.cut(chunk, header, header.granules(), needed);
+        self.live += 1;
+        self.memory.payload(chunk.granule())
+    }
+
+    /// Makes the first `lead` granules of a taken chunk a free chunk; returns what follows, in use.
+    fn split_lead(&mut self, chunk: Chunk, lead: u32) -> Chunk {
+        if lead == 0 {
+            return chunk;
+        }
+        self.counters.splits += 1;
+        let aligned = chunk.after(lead);
+        let rest = self.memory.header(chunk).granules() - lead;
+        self.memory.tag_free(chunk, lead);
+        self.index.insert(&mut self.memory, chunk, lead);
+        self.memory.set_header(aligned, Header::in_use(rest, true));
+        aligned
+    }
+
+    /// Cuts a chunk of `room` granules, in use, of which none is in the index, to what is needed.
+    /// `header` tells whether the chunk before it is free.
+    #[inline]
+    fn cut(&mut self, chunk: Chunk, header: Header, room: u32, needed: u32) {
+        let rest = room - needed;
+        let after = chunk.after(room);
+        if rest < SMALLEST {
+            self.memory.set_header(chunk, header.resized(room));
+            self.memory.tag_before_in_use(after);
+            return;
+        }
+        self.counters.splits += 1;
+        let free = chunk.after(needed);
+        self.memory.set_header(chunk, header.resized(needed));
+        self.memory.tag_free(free, rest);
+        self.memory.tag_before_free(after);
+        self.index.insert(&mut self.memory, free, rest);
+    }
+
+    /// Makes a chunk free, merged with its free neighbours.
+    #[inline]
+    fn release(&mut self, chunk: Chunk) {
+        let header = self.memory.header(chunk);
+        debug_assert!(!header.is_free(), "S1: the object is not live");
+        let (mut start, mut granules) = (chunk, header.granules());
+        let after = chunk.after(granules);
+        let header_after = self.memory.header(after);
+        if header_after.is_free() {
+            self.counters.merges += 1;
+            self.index.remove(&mut self.memory, after);
+            granules += header_after.granules();
+        } else {
+            self.memory.tag_before_free(after);
+        }
+        if header.is_before_free() {
+            self.counters.merges += 1;
+            let before = self.memory.granules_before(chunk);
+            start = chunk.before(before);
+            self.index.remove(&mut self.memory, start);
+            granules += before;
+        }
+        self.memory.tag_free(start, granules);
+        self.index.insert(&mut self.memory, start, granules);
+        self.live -= 1;
+    }
+
+    /// The granules of a chunk in use and of a free chunk after it, which leaves the index if `wanted` says so.
+    fn absorb_after(&mut self, chunk: Chunk, wanted: impl Fn(u32) -> bool) -> Option<u32> {
+        let own = self.memory.header(chunk).granules();
+        let after = chunk.after(own);
+        let header_after = self.memory.header(after);
+        let room = match header_after.is_free() {
+            true => own + header_after.granules(),
+            false => own,
+        };
+        if !wanted(room) {
+            return None;
+        }
+        if header_after.is_free() {
+            self.counters.merges += 1;
+            self.index.remove(&mut self.memory, after);
+        }
+        Some(room)
+    }
+
+    /// Gives a chunk the size that is needed, if it and a free chunk after it have the room.
+    fn resize_in_place(&mut self, chunk: Chunk, needed: u32) -> bool {
+        let header = self.memory.header(chunk);
+        if header.granules() == needed {
+            return true;
+        }
+        let Some(room) = self.absorb_after(chunk, |room| room >= needed) else {
+            return false;
+        };
+        self.cut(chunk, header, room, needed);
+        true
+    }
+
+    /// Moves a chunk down into a free chunk before it, if that is aligned and all together have the room.
+    ///
+    /// # Safety
+    /// S1: the chunk is in use and its payload holds the `kept` bytes, and so does one of `needed` granules.
+    unsafe fn slide_down(
+        &mut self,
+        chunk: Chunk,
+        needed: u32,
+        align: usize,
+        kept: usize,
+    ) -> Option<Chunk> {
+        if !self.memory.header(chunk).is_before_free() {
+            return None;
+        }
+        let size_before = self.memory.granules_before(chunk);
+        let before = chunk.before(size_before);
+        let payload = self.memory.payload(before.granule());
+        if payload.addr().get() % align != 0 {
+            return None;
+        }
+        let room = self.absorb_after(chunk, |room| size_before + room >= needed)? + size_before;
+        self.counters.merges += 1;
+        self.index.remove(&mut self.memory, before);
+        // SAFETY: S1, and the chunk before is free, has left the index and is followed by this one (H1, H2).
+        unsafe { self.memory.slide(chunk.granule(), before.granule(), kept) };
+        self.cut(before, Header::in_use(room, false), room, needed);
+        Some(before)
+    }
+
+    /// Allocates, copies and frees: the last resort of `resize`.
+    ///
+    /// # Safety
+    /// As [`RawHeap::resize`].
+    unsafe fn move_elsewhere(
+        &mut self,
+        object: NonNull<u8>,
+        layout: Layout,
+        new_size: usize,
+    ) -> Result<NonNull<u8>, Refused> {
+        // SAFETY: the caller promises a size that does not overflow.
+        let new_layout = unsafe { Layout::from_size_align_unchecked(new_size, layout.align()) };
+        let moved = self.allocate(new_layout)?;
+        // SAFETY: both objects are live and disjoint, and at least the smaller size long (H1).
+        unsafe { object.copy_to_nonoverlapping(moved, layout.size().min(new_size)) };
+        // SAFETY: S1 and S2 are the caller's promise.
+        unsafe { self.free(object, layout) };
+        Ok(moved)
+    }
+}
+
+/// The first chunk of a region: its header is the first word behind the table whose payload is aligned.
+fn first_chunk<I: Index>(granules: u32) -> Chunk {
+    Chunk::at(I::table_words(granules) / 2 + 1)
+}
+
+/// The size in bytes of the smallest region that suffices wherever it starts.
+fn smallest_region<I: Index>() -> usize {
+    let suffices = |granules: &u32| *granules >= first_chunk::<I>(*granules).granule() + SMALLEST;
+    let granules = (1..).find(suffices).unwrap_or(u32::MAX);
+    granules as usize * GRANULE + GRANULE - 1
+}
+
+// SAFETY: a chunk that `take` returns was free, hence in no live object's chunk (H1, L1, T3), and it leaves the index
+// before it is handed out. Its payload starts at a granule inside the region, has the size (`cut` leaves at least the
+// granules of the request) and the alignment (granules for up to 8 bytes, `Need::lead` for more).
+unsafe impl<I: Index> RawHeap for Heap<'_, I> {
+    #[inline]
+    fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
+        if layout.size() <= self.largest_request && layout.align() <= GRANULE {
+            let needed = granules_for(layout.size());
+            if let Some(chunk) = self.index.take(&mut self.memory, needed) {
+                return Ok(self.serve(chunk, needed));
+            }
+        }
+        self.allocate_slowly(layout)
+    }
+
+    #[inline]
+    unsafe fn free(&mut self, object: NonNull<u8>, _layout: Layout) {
+        self.release(Chunk::at(self.memory.granule_of(object)));
+    }
+
+    unsafe fn resize(
+        &mut self,
+        object: NonNull<u8>,
+        layout: Layout,
+        new_size: usize,
+    ) -> Result<NonNull<u8>, Refused> {
+        if new_size > self.largest_request {
+            let limit = self.largest_request;
+            return Err(Refused::TooLarge { limit });
+        }
+        let chunk = Chunk::at(self.memory.granule_of(object));
+        let needed = granules_for(new_size);
+        if self.resize_in_place(chunk, needed) {
+            return Ok(object);
+        }
+        // SAFETY: the object is live (the caller's S1) and its chunk cannot shrink, so the old size fits in both.
+        let slid = unsafe { self.slide_down(chunk, needed, layout.align(), layout.size()) };
+        if let Some(chunk) = slid {
+            return Ok(self.memory.payload(chunk.granule()));
+        }
+        // SAFETY: the caller's promises are the same.
+        unsafe { self.move_elsewhere(object, layout, new_size) }
+    }
+
+    fn parts(&self) -> Parts {
+        self.account()
+    }
+
+    fn check(&self) -> Result<(), Corruption> {
+        let free_chunks = self.check_tiling()?;
+        self.index.check(&self.memory, free_chunks)
+    }
+}

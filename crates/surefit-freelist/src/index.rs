@@ -1,0 +1,92 @@
+//! What an index of free chunks must do for [`Heap`](crate::Heap).
+#![deny(unsafe_code)]
+
+use surefit_core::Corruption;
+
+use crate::chunk::Chunk;
+use crate::memory::Memory;
+
+/// What an allocation needs: a size, and an alignment of the payload.
+#[derive(Clone, Copy, Debug)]
+pub struct Need {
+    /// The size of the chunk, in granules.
+    pub(crate) granules: u32,
+    /// The alignment of the payload, in granules: a power of two.
+    pub(crate) align: u32,
+    /// The address of granule 0, in granules, modulo 2^32.
+    pub(crate) phase: u32,
+}
+
+impl Need {
+    /// Granules to leave free before an aligned chunk, if it is cut from this one: none, or at least a smallest chunk.
+    #[inline]
+    pub(crate) const fn lead(&self, chunk: Chunk) -> u32 {
+        let misaligned = self.phase.wrapping_add(chunk.granule());
+        match misaligned.wrapping_neg() & (self.align - 1) {
+            1 => 1 + self.align,
+            lead => lead,
+        }
+    }
+
+    /// Whether a free chunk has room for the need and the lead before it.
+    #[inline]
+    pub(crate) const fn fits(&self, chunk: Chunk, granules: u32) -> bool {
+        self.lead(chunk) as u64 + self.granules as u64 <= granules as u64
+    }
+
+    /// The size of which every chunk fits, wherever it starts. The longest lead is `align + 1` granules.
+    pub(crate) const fn anywhere(&self) -> u32 {
+        if self.align == 1 {
+            self.granules
+        } else {
+            self.granules + self.align + 1
+        }
+    }
+}
+
+impl Memory<'_> {
+    /// Whether a free chunk has room for a need.
+    #[inline]
+    pub(crate) fn fits(&self, need: &Need, chunk: Chunk) -> bool {
+        need.fits(chunk, self.header(chunk).granules())
+    }
+}
+
+/// A data structure that remembers the free chunks of a heap and finds one that fits.
+///
+/// It keeps its table in the first words of the region, and its links inside the free chunks. Only this crate
+/// implements it: the types of its methods are private.
+pub trait Index: Sized {
+    /// Words of the table at the start of a region of so many granules.
+    #[doc(hidden)]
+    fn table_words(granules: u32) -> u32;
+
+    /// Initialises the table: no chunk is free.
+    #[doc(hidden)]
+    fn new(memory: &mut Memory<'_>) -> Self;
+
+    /// Remembers a free chunk, which is tagged already.
+    #[doc(hidden)]
+    fn insert(&mut self, memory: &mut Memory<'_>, chunk: Chunk, granules: u32);
+
+    /// Forgets a free chunk.
+    #[doc(hidden)]
+    fn remove(&mut self, memory: &mut Memory<'_>, chunk: Chunk);
+
+    /// Finds and forgets a free chunk of at least this size, at once: `None` says nothing but to ask `take_fitting`.
+    #[doc(hidden)]
+    fn take(&mut self, memory: &mut Memory<'_>, granules: u32) -> Option<Chunk>;
+
+    /// Finds and forgets a free chunk that fits; adds the chunks looked at to `visits`.
+    #[doc(hidden)]
+    fn take_fitting(
+        &mut self,
+        memory: &mut Memory<'_>,
+        need: &Need,
+        visits: &mut u64,
+    ) -> Option<Chunk>;
+
+    /// Verifies the table and the links. The heap's tags were verified before; `free_chunks` is their number.
+    #[doc(hidden)]
+    fn check(&self, memory: &Memory<'_>, free_chunks: usize) -> Result<(), Corruption>;
+}

@@ -1,0 +1,49 @@
+//! How the command fails: one line on stderr and an exit status.
+
+use std::process::ExitCode;
+
+/// Bad input: a file, a name, a number or a configuration that cannot be.
+const BAD_INPUT: u8 = 2;
+
+/// A replay that could not complete, or a measurement above its proven bound.
+const BROKEN: u8 = 1;
+
+/// A replay that could not complete, a heap that broke an invariant, or a measurement above its proven bound.
+///
+/// Everything else that goes wrong is bad input.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Broken(pub(crate) String);
+
+/// Prints the error in one line and picks the exit status.
+pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
+    eprintln!("surefit: {}", one_line(&format!("{error:#}")));
+    ExitCode::from(if error.is::<Broken>() {
+        BROKEN
+    } else {
+        BAD_INPUT
+    })
+}
+
+/// The text without line breaks and other control characters, which may come from file names and traces.
+pub(crate) fn one_line(text: &str) -> String {
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    text.trim().chars().map(plain).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Broken, one_line};
+
+    #[test]
+    fn an_error_is_one_line() {
+        assert_eq!(one_line("a\nb\u{1b}[31m "), "a b [31m");
+    }
+
+    #[test]
+    fn a_broken_bound_is_told_from_bad_input() {
+        let broken = anyhow::Error::new(Broken("x".to_owned()));
+        assert!(broken.is::<Broken>());
+        assert!(!anyhow::anyhow!("x").is::<Broken>());
+    }
+}

@@ -1,0 +1,100 @@
+//! The allocators there are: one line each.
+
+use std::mem::MaybeUninit;
+
+use anyhow::{Result, bail};
+use surefit_core::Refused;
+
+use crate::spec::Keys;
+use crate::subject::{Allocator, Pass};
+use crate::subjects::{dlmalloc, raw, rlsf, system, talc};
+
+macro_rules! registry {
+    ($($name:literal $kind:ident $allocator:ty, $what:literal;)*) => {
+        /// An allocator of the registry, configured.
+        #[derive(Clone, Debug)]
+        pub(crate) enum Kind {
+            $(#[doc = $what] $kind(<$allocator as Allocator>::Options),)*
+        }
+
+        /// Every allocator: its name, its keys, and what it is.
+        pub(crate) const ENTRIES: &[Entry] = &[
+            $(Entry { name: $name, keys: <$allocator>::KEYS, what: $what },)*
+        ];
+
+        /// Reads a name and its keys.
+        ///
+        /// # Errors
+        /// Lists the names or keys there are.
+        pub(crate) fn parse(name: &str, keys: &Keys) -> Result<Kind> {
+            match name {
+                $($name => {
+                    keys.only(<$allocator>::KEYS)?;
+                    Ok(Kind::$kind(<$allocator>::options(keys)?))
+                })*
+                _ => bail!("there is no such allocator: known are {}", names()),
+            }
+        }
+
+        impl Kind {
+            /// Builds the allocator over a region and runs a pass with it.
+            ///
+            /// # Errors
+            /// The region is too small for the allocator's own tables, or too large for it.
+            pub(crate) fn run<P: Pass>(
+                &self,
+                memory: &mut [MaybeUninit<u8>],
+                pass: P,
+            ) -> Result<P::Output, Refused> {
+                match self {
+                    $(Self::$kind(options) => <$allocator>::run(options, memory, pass),)*
+                }
+            }
+
+            /// Whether it lives in a region of a given size.
+            pub(crate) fn in_region(&self) -> bool {
+                match self {
+                    $(Self::$kind(_) => <$allocator>::IN_REGION,)*
+                }
+            }
+        }
+    };
+}
+
+registry! {
+    "first-fit" FirstFit raw::OurFirstFit, "one free list, first chunk that fits";
+    "best-fit" BestFit raw::OurBestFit, "one free list, best chunk that fits";
+    "tlsf" Tlsf raw::OurTlsf, "two-level segregated fit, immediate coalescing";
+    "peer-rlsf" PeerRlsf rlsf::Rlsf, "the rlsf crate in one region";
+    "peer-talc" PeerTalc talc::Talc, "the talc crate in one region";
+    "peer-dlmalloc" PeerDlmalloc dlmalloc::Dlmalloc, "the dlmalloc crate in one region";
+    "system" System system::System, "the platform's malloc";
+}
+
+/// One allocator of the registry, described.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// Its keys, as `key=values`.
+    pub(crate) keys: &'static [&'static str],
+    /// What it is.
+    pub(crate) what: &'static str,
+}
+
+/// All names, for messages.
+fn names() -> String {
+    let names: Vec<_> = ENTRIES.iter().map(|entry| entry.name).collect();
+    format!("{}, preload:PATH", names.join(", "))
+}
+
+/// A table of all allocators and their keys, for `--help`.
+pub(crate) fn help() -> String {
+    let mut text = String::from("Allocators (name[:key=value,…]):\n");
+    for Entry { name, keys, what } in ENTRIES {
+        let keys = if keys.is_empty() { String::new() } else { format!(" [{}]", keys.join(", ")) };
+        text += &format!("  {name:<14} {what}{keys}\n");
+    }
+    text += "  preload:PATH   any malloc library, preloaded in a child process\n";
+    text
+}

@@ -1,0 +1,125 @@
+//! What all allocators that hand out raw pointers have in common: how an object's bytes are reached.
+
+use std::alloc::Layout;
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+
+use surefit_core::{Corruption, Parts, Refused};
+
+use crate::subject::Subject;
+
+/// An allocator of raw pointers.
+///
+/// # Safety
+/// An implementation returns memory aligned and at least as long as asked (zero bytes count as one), disjoint from all
+/// other live objects, until it is freed.
+pub(crate) unsafe trait PointerHeap {
+    /// Allocates an object; `None` or an error if there is no room.
+    fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused>;
+
+    /// Allocates an object whose bytes are zero.
+    #[inline]
+    fn allocate_zeroed(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
+        let object = self.allocate(layout)?;
+        // SAFETY: the object is fresh and as long as asked (trait contract).
+        unsafe { object.as_ptr().write_bytes(0, layout.size()) };
+        Ok(object)
+    }
+
+    /// Frees an object.
+    ///
+    /// # Safety
+    /// S1 and S2 of [`Subject`].
+    unsafe fn free(&mut self, object: NonNull<u8>, layout: Layout);
+
+    /// Changes an object's size and keeps the bytes common to both; on an error the object is unchanged.
+    ///
+    /// # Safety
+    /// S1 and S2 of [`Subject`].
+    unsafe fn resize(
+        &mut self,
+        object: NonNull<u8>,
+        layout: Layout,
+        new_layout: Layout,
+    ) -> Result<NonNull<u8>, Refused>;
+
+    /// As [`Subject::parts`].
+    fn parts(&self) -> Option<Parts> {
+        None
+    }
+
+    /// As [`Subject::check`].
+    fn check(&self) -> Result<(), Corruption> {
+        Ok(())
+    }
+}
+
+/// A [`PointerHeap`] as the subject of a replay.
+#[derive(Debug)]
+pub(crate) struct Pointers<H>(pub(crate) H);
+
+impl<H: PointerHeap> Subject for Pointers<H> {
+    type Object = NonNull<u8>;
+
+    #[inline]
+    fn allocate(&mut self, layout: Layout, zeroed: bool) -> Result<NonNull<u8>, Refused> {
+        if zeroed {
+            self.0.allocate_zeroed(layout)
+        } else {
+            self.0.allocate(layout)
+        }
+    }
+
+    #[inline]
+    unsafe fn free(&mut self, object: NonNull<u8>, layout: Layout) {
+        // SAFETY: S1 and S2 are the caller's.
+        unsafe { self.0.free(object, layout) };
+    }
+
+    #[inline]
+    unsafe fn resize(
+        &mut self,
+        object: &mut NonNull<u8>,
+        layout: Layout,
+        new_size: usize,
+    ) -> Result<(), Refused> {
+        // SAFETY: the sizes of steps are below 2^32 and their alignments at most 2^30, far from overflow.
+        let new_layout = unsafe { Layout::from_size_align_unchecked(new_size, layout.align()) };
+        // SAFETY: S1 and S2 are the caller's.
+        *object = unsafe { self.0.resize(*object, layout, new_layout) }?;
+        Ok(())
+    }
+
+    #[inline]
+    unsafe fn chunk<'a>(
+        &'a mut self,
+        object: &'a mut NonNull<u8>,
+        layout: Layout,
+        offset: usize,
+    ) -> &'a mut [MaybeUninit<u8>] {
+        // SAFETY: a live object has `layout.size()` bytes of its own (the trait's contract, S1 and S2); it is borrowed
+        // exclusively, and so is the heap.
+        let bytes = unsafe {
+            std::slice::from_raw_parts_mut(object.as_ptr().cast::<MaybeUninit<u8>>(), layout.size())
+        };
+        &mut bytes[offset..]
+    }
+
+    fn parts(&self) -> Option<Parts> {
+        self.0.parts()
+    }
+
+    fn check(&self) -> Result<(), Corruption> {
+        self.0.check()
+    }
+}
+
+/// The layout with at least one byte, for allocators that do not take zero.
+#[inline]
+pub(crate) fn not_empty(layout: Layout) -> Layout {
+    if layout.size() > 0 {
+        return layout;
+    }
+    // SAFETY: one byte rounded up to a valid alignment does not overflow (alignments here are at most 2^30).
+    unsafe { Layout::from_size_align_unchecked(1, layout.align()) }
+}

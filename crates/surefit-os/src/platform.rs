@@ -1,0 +1,120 @@
+//! The platform's malloc, called by its C names, so that a preloaded library takes its place.
+//!
+//! `std::alloc::System` is not used: it asks `posix_memalign` for objects smaller than their alignment, which no C
+//! program does.
+
+use std::alloc::Layout;
+use std::ptr::NonNull;
+
+/// What malloc promises without being asked: 16 bytes on every 64-bit platform we build for.
+const MALLOC_ALIGN: usize = 16;
+
+/// Allocates an object with `malloc`, or with `posix_memalign` if it needs an alignment over 16 bytes.
+#[inline]
+#[must_use]
+pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
+    if layout.align() > MALLOC_ALIGN {
+        return aligned(layout);
+    }
+    // SAFETY: malloc has no preconditions.
+    NonNull::new(unsafe { libc::malloc(layout.size().max(1)) }.cast())
+}
+
+/// Allocates an object whose bytes are zero, with `calloc` where the alignment allows.
+#[inline]
+#[must_use]
+pub fn allocate_zeroed(layout: Layout) -> Option<NonNull<u8>> {
+    if layout.align() > MALLOC_ALIGN {
+        let object = aligned(layout)?;
+        // SAFETY: the object is at least as long as asked for.
+        unsafe { object.as_ptr().write_bytes(0, layout.size()) };
+        return Some(object);
+    }
+    // SAFETY: calloc has no preconditions.
+    NonNull::new(unsafe { libc::calloc(1, layout.size().max(1)) }.cast())
+}
+
+fn aligned(layout: Layout) -> Option<NonNull<u8>> {
+    let mut object = std::ptr::null_mut();
+    // SAFETY: `object` is a valid place to write to; the alignment is a power of two and a multiple of a pointer's size,
+    // being over 16. On failure `object` stays null.
+    let status =
+        unsafe { libc::posix_memalign(&raw mut object, layout.align(), layout.size().max(1)) };
+    (status == 0).then(|| NonNull::new(object.cast())).flatten()
+}
+
+/// Frees an object.
+///
+/// # Safety
+/// S1: the object came from this module and is live.
+#[inline]
+pub unsafe fn free(object: NonNull<u8>) {
+    // SAFETY: S1 is what free asks for.
+    unsafe { libc::free(object.as_ptr().cast()) }
+}
+
+/// Changes an object's size with `realloc`; an alignment over 16 bytes means a new object and a copy.
+///
+/// `None` if there is no memory; the object is then unchanged.
+///
+/// # Safety
+/// S1: the object came from this module and is live. S2: `layout` is the one it has.
+#[inline]
+#[must_use]
+pub unsafe fn resize(object: NonNull<u8>, layout: Layout, new_size: usize) -> Option<NonNull<u8>> {
+    if layout.align() <= MALLOC_ALIGN {
+        // SAFETY: S1; the new size is never zero, so realloc never frees.
+        let moved = unsafe { libc::realloc(object.as_ptr().cast(), new_size.max(1)) };
+        return NonNull::new(moved.cast());
+    }
+    let moved = aligned(Layout::from_size_align(new_size, layout.align()).ok()?)?;
+    let common = layout.size().min(new_size);
+    // SAFETY: both objects are live, distinct, and at least `common` bytes long (S2).
+    unsafe { std::ptr::copy_nonoverlapping(object.as_ptr(), moved.as_ptr(), common) };
+    // SAFETY: S1.
+    unsafe { free(object) };
+    Some(moved)
+}
+
+/// Asks the C library to give its free memory back to the system, where it can.
+pub fn trim() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        // SAFETY: malloc_trim has no preconditions.
+        unsafe { libc::malloc_trim(0) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{allocate, allocate_zeroed, free, resize};
+    use std::alloc::Layout;
+
+    #[test]
+    fn objects_are_aligned_and_keep_their_bytes() {
+        for align in [1, 8, 16, 64, 4096] {
+            let layout = Layout::from_size_align(100, align).expect("valid");
+            let object = allocate_zeroed(layout).expect("memory");
+            assert_eq!(object.as_ptr().addr() % align, 0);
+            // SAFETY: the object is 100 bytes long and was zeroed.
+            let bytes = unsafe { std::slice::from_raw_parts_mut(object.as_ptr(), 100) };
+            assert!(bytes.iter().all(|byte| *byte == 0));
+            bytes.fill(7);
+            // SAFETY: the object is live and has this layout.
+            let moved = unsafe { resize(object, layout, 1000) }.expect("memory");
+            assert_eq!(moved.as_ptr().addr() % align, 0);
+            // SAFETY: the first 100 bytes were written before the move.
+            let kept = unsafe { std::slice::from_raw_parts(moved.as_ptr(), 100) };
+            assert!(kept.iter().all(|byte| *byte == 7));
+            // SAFETY: the object is live.
+            unsafe { free(moved) };
+        }
+    }
+
+    #[test]
+    fn an_empty_object_has_an_address() {
+        let object = allocate(Layout::from_size_align(0, 1).expect("valid")).expect("memory");
+        // SAFETY: the object is live.
+        unsafe { free(object) };
+    }
+}

@@ -1,0 +1,164 @@
+//! Fresh memory from the operating system, aligned to 64 KiB.
+//!
+//! # Invariants
+//! - I1: `mapping` and `mapping_bytes` are one private anonymous mapping, readable and writable, that this value owns.
+//! - I2: `base .. base + bytes` lies inside the mapping, and `base` is a multiple of [`ALIGN`].
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+
+use crate::OsError;
+
+/// The kernel's page, in bytes: the unit in which touched memory is counted.
+pub const OS_PAGE_BYTES: usize = 4096;
+
+/// The alignment of a reservation, in bytes: the largest page of a Compact-fit heap.
+const ALIGN: usize = 64 << 10;
+
+/// Zeroed memory for one heap, given back when dropped; no huge pages, so that touched pages can be counted.
+///
+/// # Examples
+/// ```
+/// use surefit_os::Reservation;
+/// let mut region = Reservation::new(1 << 20)?;
+/// region.memory()[5000].write(1);
+/// assert_eq!(region.touched_bytes()?, 4096);
+/// # Ok::<(), surefit_os::OsError>(())
+/// ```
+#[derive(Debug)]
+pub struct Reservation {
+    mapping: NonNull<u8>,
+    mapping_bytes: usize,
+    base: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: I1: the mapping belongs to this value alone, and nothing about it is tied to a thread.
+unsafe impl Send for Reservation {}
+
+impl Reservation {
+    /// Reserves `bytes` bytes, none of them touched yet.
+    ///
+    /// # Errors
+    /// [`OsError::Size`] for zero or absurd sizes; [`OsError::Reserve`] if the system refuses.
+    ///
+    /// # Complexity
+    /// Two system calls.
+    pub fn new(bytes: usize) -> Result<Self, OsError> {
+        let mapping_bytes = bytes
+            .checked_next_multiple_of(OS_PAGE_BYTES)
+            .and_then(|rounded| rounded.checked_add(ALIGN))
+            .filter(|total| bytes > 0 && isize::try_from(*total).is_ok())
+            .ok_or(OsError::Size { bytes })?;
+        let mapping = map(mapping_bytes).map_err(|source| OsError::Reserve { bytes, source })?;
+        let padding = mapping.as_ptr().align_offset(ALIGN);
+        // SAFETY: the padding is less than ALIGN (a power of two, byte pointers), by which the mapping is longer.
+        let base = unsafe { mapping.add(padding) };
+        Ok(Self {
+            mapping,
+            mapping_bytes,
+            base,
+            bytes,
+        })
+    }
+
+    /// The memory itself; a multiple of 64 KiB is its address.
+    pub fn memory(&mut self) -> &mut [MaybeUninit<u8>] {
+        // SAFETY: I2: the bytes are inside our mapping; `&mut self` makes the slice the only way to them.
+        unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr().cast(), self.bytes) }
+    }
+
+    /// Writes to every page, so that no later write waits for the kernel.
+    pub fn fault_in(&mut self) {
+        for page in self.memory().chunks_mut(OS_PAGE_BYTES) {
+            page[0].write(0);
+        }
+    }
+
+    /// Bytes in 4 KiB pages that were touched since the reservation was made.
+    ///
+    /// What is counted is residency: a page that was only read counts as well, one that was swapped out does not.
+    ///
+    /// # Errors
+    /// [`OsError::Residency`] if the system does not say.
+    ///
+    /// # Complexity
+    /// One system call; linear in the pages.
+    pub fn touched_bytes(&self) -> Result<usize, OsError> {
+        let pages = self.bytes.div_ceil(OS_PAGE_BYTES);
+        let mut resident = vec![0_u8; pages];
+        // SAFETY: the range begins at a page (I2: ALIGN is a multiple of it) and lies inside our mapping; the vector has
+        // one byte for each page of it.
+        let status = unsafe {
+            libc::mincore(
+                self.base.as_ptr().cast(),
+                self.bytes,
+                resident.as_mut_ptr().cast(),
+            )
+        };
+        if status != 0 {
+            let source = io::Error::last_os_error();
+            return Err(OsError::Residency { source });
+        }
+        let touched = resident.iter().filter(|byte| **byte & 1 != 0).count();
+        Ok(touched * OS_PAGE_BYTES)
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        // SAFETY: I1: exactly this mapping is ours, and every borrow of it has ended.
+        let status = unsafe { libc::munmap(self.mapping.as_ptr().cast(), self.mapping_bytes) };
+        debug_assert_eq!(status, 0, "a mapping of ours can be given back");
+    }
+}
+
+/// An anonymous mapping without huge pages.
+fn map(bytes: usize) -> io::Result<NonNull<u8>> {
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: a fresh anonymous mapping at an address of the kernel's choice touches no memory of ours.
+    let start = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, flags, -1, 0) };
+    if start == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the range is the mapping just made. The advice may be refused (a kernel without huge pages): then there is
+    // nothing to turn off.
+    unsafe { libc::madvise(start, bytes, libc::MADV_NOHUGEPAGE) };
+    NonNull::new(start.cast()).ok_or_else(|| io::Error::other("a mapping at address zero"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ALIGN, OS_PAGE_BYTES, Reservation};
+    use crate::OsError;
+
+    #[test]
+    fn a_reservation_is_aligned_and_untouched() {
+        let mut region = Reservation::new(100_000).expect("memory");
+        assert_eq!(region.memory().len(), 100_000);
+        assert_eq!(region.memory().as_ptr().addr() % ALIGN, 0);
+        assert_eq!(region.touched_bytes().expect("counted"), 0);
+    }
+
+    #[test]
+    fn each_touched_page_counts_once() {
+        let mut region = Reservation::new(10 * OS_PAGE_BYTES).expect("memory");
+        for at in [0, 1, 4095, 3 * 4096, 10 * 4096 - 1] {
+            region.memory()[at].write(1);
+        }
+        assert_eq!(region.touched_bytes().expect("counted"), 3 * OS_PAGE_BYTES);
+        region.fault_in();
+        assert_eq!(region.touched_bytes().expect("counted"), 10 * OS_PAGE_BYTES);
+    }
+
+    #[test]
+    fn impossible_sizes_are_typed_errors() {
+        assert!(matches!(Reservation::new(0), Err(OsError::Size { .. })));
+        assert!(matches!(
+            Reservation::new(usize::MAX),
+            Err(OsError::Size { .. })
+        ));
+    }
+}

@@ -1,0 +1,65 @@
+//! How much memory this process holds, as the kernel counts it.
+
+use std::fs;
+use std::io;
+
+use crate::OsError;
+
+/// Bytes of this process that are resident now.
+///
+/// # Errors
+/// [`OsError::Residency`] where the kernel does not say (only Linux does).
+pub fn bytes_now() -> Result<usize, OsError> {
+    field("VmRSS:")
+}
+
+/// The most bytes of this process that were resident at once since [`reset_peak`], or since it started.
+///
+/// # Errors
+/// [`OsError::Residency`] where the kernel does not say (only Linux does).
+pub fn peak_bytes() -> Result<usize, OsError> {
+    field("VmHWM:")
+}
+
+/// Lets the peak begin again at what is resident now.
+///
+/// # Errors
+/// [`OsError::Residency`] where the kernel does not allow it.
+pub fn reset_peak() -> Result<(), OsError> {
+    fs::write("/proc/self/clear_refs", "5").map_err(|source| OsError::Residency { source })
+}
+
+fn field(name: &str) -> Result<usize, OsError> {
+    let status = fs::read_to_string("/proc/self/status")
+        .map_err(|source| OsError::Residency { source })?;
+    kibibytes(&status, name).ok_or_else(|| OsError::Residency {
+        source: io::Error::new(io::ErrorKind::InvalidData, format!("no {name} line")),
+    })
+}
+
+/// The value of a line such as `VmRSS:   123 kB`, in bytes.
+fn kibibytes(status: &str, name: &str) -> Option<usize> {
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    let number = line.trim().strip_suffix("kB")?.trim();
+    number.parse::<usize>().ok()?.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::kibibytes;
+
+    #[test]
+    fn a_line_of_kibibytes_is_read_in_bytes() {
+        let status = "Name:\tx\nVmHWM:\t    2048 kB\nVmRSS:\t    1024 kB\n";
+        assert_eq!(kibibytes(status, "VmHWM:"), Some(2 << 20));
+        assert_eq!(kibibytes(status, "VmRSS:"), Some(1 << 20));
+        assert_eq!(kibibytes(status, "VmData:"), None);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn this_process_is_resident() {
+        assert!(super::bytes_now().expect("Linux says") > 0);
+        assert!(super::peak_bytes().expect("Linux says") > 0);
+    }
+}

@@ -1,0 +1,225 @@
+//! What is wrong with a trace, where, and how to mend it: always one line.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// An error in a trace: the file, the position, the problem and the mend. It prints as one line.
+#[derive(thiserror::Error)]
+pub struct TraceError(Box<Inner>);
+
+struct Inner {
+    file: Option<PathBuf>,
+    position: Position,
+    problem: Problem,
+}
+
+/// A place in a trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Position {
+    /// The event, numbered from 0; `None` in the header, in the file as a whole, and outside any file.
+    pub event: Option<u64>,
+    /// The first byte of the record or field, counted from 0 in the unpacked stream.
+    pub byte: Option<u64>,
+}
+
+/// What can be wrong with a trace.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// The file cannot be opened.
+    #[error("cannot be opened: {0}")]
+    Open(io::Error),
+    /// Reading failed.
+    #[error("cannot be read: {0}")]
+    Read(io::Error),
+    /// Writing failed.
+    #[error("cannot be written: {0}")]
+    Write(io::Error),
+    /// There is not one byte.
+    #[error("is empty")]
+    Empty,
+    /// The first four bytes are not those of a trace.
+    #[error("is not a trace: it does not begin with SFT1")]
+    NotATrace,
+    /// The version is unknown.
+    #[error("has version {0} of the format, which is unknown")]
+    Version(u64),
+    /// The name is too long to be true.
+    #[error("claims a name of {0} bytes, more than {max}", max = crate::Header::MAX_NAME_BYTES)]
+    NameTooLong(u64),
+    /// The name is not UTF-8.
+    #[error("the name is not UTF-8")]
+    NameNotUtf8,
+    /// The stream or its compressed frame ends before the END record.
+    #[error("ends before its END record: it was cut short")]
+    Truncated,
+    /// The compressed frame cannot be unpacked, or its checksum does not match.
+    #[error("the compressed frame is damaged ({0})")]
+    Damaged(String),
+    /// Bytes follow the END record or the compressed frame.
+    #[error("bytes follow its END")]
+    BytesAfterEnd,
+    /// An integer takes more than ten bytes, or more than 64 bits.
+    #[error("an integer does not fit in 64 bits")]
+    LongInteger,
+    /// An END record with a value that the format reserves.
+    #[error("has the unknown record 7 with value {0}")]
+    ReservedRecord(u64),
+    /// A thread number that skips one, or that is above 65,535.
+    #[error("names thread {number}, but only {appeared} threads appeared before")]
+    Thread {
+        /// The number.
+        number: u64,
+        /// How many threads appeared before.
+        appeared: u64,
+    },
+    /// The object was not allocated before.
+    #[error("names an object that was not allocated before")]
+    NeverAllocated,
+    /// The object was freed before.
+    #[error("names object {id}, which is not live")]
+    NotLive {
+        /// The object.
+        id: u32,
+    },
+    /// An allocation that skips or reuses a number; cannot be read from a file, only given to a writer.
+    #[error("allocates object {id} where {next} is next")]
+    WrongId {
+        /// The number given.
+        id: u32,
+        /// The number that is next.
+        next: u64,
+    },
+    /// An alignment above 1 GiB.
+    #[error("asks for an alignment of 2^{0} bytes, more than 2^{max}", max = crate::Align::MAX_LOG2)]
+    Align(u64),
+    /// A request above 2^56 bytes.
+    #[error("asks for {0} bytes, more than any machine can address")]
+    Size(u64),
+    /// The sum of all requests does not fit in 64 bits.
+    #[error("the sum of all requests does not fit in 64 bits")]
+    SumOverflow,
+    /// More events or objects than this library takes.
+    #[error("holds more than {limit} {what}, the most that is supported")]
+    TooMany {
+        /// `"events"` or `"objects"`.
+        what: &'static str,
+        /// The most.
+        limit: u64,
+    },
+    /// The machine has not enough memory for the tables.
+    #[error("needs more memory than there is")]
+    OutOfMemory,
+    /// A counter of the header does not match the records.
+    #[error("the header says {field} = {header}, but the records give {counted}")]
+    Counter {
+        /// The counter, as the format names it.
+        field: &'static str,
+        /// What the header says.
+        header: u64,
+        /// What the records give so far, or in all.
+        counted: u64,
+    },
+}
+
+impl Problem {
+    /// What to do about it, in a phrase.
+    #[must_use]
+    pub fn mend(&self) -> &'static str {
+        match self {
+            Self::Open(_) => "check the path and its permissions",
+            Self::Read(_) => "check the disk and try again",
+            Self::Write(_) => "free some space, or choose another place",
+            Self::Empty | Self::NotATrace => "give a .sft or .sft.zst file",
+            Self::Version(_) | Self::ReservedRecord(_) => {
+                "this surefit reads version 1: fetch a newer surefit, or the file again"
+            }
+            Self::Truncated | Self::Damaged(_) | Self::LongInteger | Self::BytesAfterEnd => {
+                "fetch the file again, or record the program again"
+            }
+            Self::TooMany { .. } | Self::OutOfMemory => "record a shorter run",
+            _ => "the file is damaged or its writer is at fault: record the program again",
+        }
+    }
+
+    /// Sorts what a reader of bytes reports: the end came too soon, the disk failed, or the frame is damaged.
+    pub(crate) fn from_read(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::UnexpectedEof {
+            Self::Truncated
+        } else if error.raw_os_error().is_some() {
+            Self::Read(error)
+        } else {
+            Self::Damaged(error.to_string())
+        }
+    }
+
+    /// This problem at a position.
+    pub(crate) fn at(self, position: Position) -> TraceError {
+        TraceError(Box::new(Inner {
+            file: None,
+            position,
+            problem: self,
+        }))
+    }
+}
+
+impl TraceError {
+    /// What is wrong.
+    #[must_use]
+    pub fn problem(&self) -> &Problem {
+        &self.0.problem
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn position(&self) -> Position {
+        self.0.position
+    }
+
+    /// In which file, if the trace came from one.
+    #[must_use]
+    pub fn file(&self) -> Option<&Path> {
+        self.0.file.as_deref()
+    }
+
+    /// The same error, naming a file.
+    #[must_use]
+    pub fn in_file(mut self, file: &Path) -> Self {
+        self.0.file = Some(file.to_owned());
+        self
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.event, self.byte) {
+            (Some(event), Some(byte)) => write!(f, "event {event} (unpacked byte {byte}): "),
+            (Some(event), None) => write!(f, "event {event}: "),
+            (None, Some(byte)) => write!(f, "unpacked byte {byte}: "),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inner = &*self.0;
+        match &inner.file {
+            Some(file) => write!(f, "{}: ", file.display())?,
+            None => f.write_str("trace: ")?,
+        }
+        let mend = inner.problem.mend();
+        write!(f, "{}{}; {mend}", inner.position, inner.problem)
+    }
+}
+
+impl fmt::Debug for TraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TraceError")
+            .field("file", &self.0.file)
+            .field("position", &self.0.position)
+            .field("problem", &self.0.problem)
+            .finish()
+    }
+}

@@ -1,0 +1,147 @@
+//! Synthetic programs: traces with the size histograms of the Compact-fit paper, and one whose sizes drift.
+//!
+//! The traces that the paper measured are not public; these have their histograms and say so in their names. All of
+//! them free a uniformly random victim among the live objects, so objects have exponential lifetimes and no order
+//! among the frees helps an allocator. Objects that live at the end stay live, as in most programs.
+//!
+//! The same seed gives the same trace on every machine: ChaCha with 8 rounds, and no floating-point operation but
+//! those that IEEE 754 defines exactly.
+//!
+//! # Source
+//! S. S. Craciunas, C. M. Kirsch, H. Payer, A. Sokolova, H. Stadler, R. Staudinger, "A Compacting Real-Time Memory
+//! Management System", USENIX ATC 2008, section on experiments, for the two histograms.
+
+mod churn;
+mod phase;
+mod random;
+mod script;
+
+pub use churn::{Churn, emacs_paper, hummingbird_paper};
+pub use phase::{Phases, phase};
+
+use crate::Trace;
+
+/// A synthetic program by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Program {
+    /// [`emacs_paper`].
+    EmacsPaper,
+    /// [`hummingbird_paper`].
+    HummingbirdPaper,
+    /// [`phase`].
+    Phase,
+}
+
+impl Program {
+    /// Every program.
+    pub const ALL: [Self; 3] = [Self::EmacsPaper, Self::HummingbirdPaper, Self::Phase];
+
+    /// The name, which is also that of its traces.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::EmacsPaper => "emacs-paper",
+            Self::HummingbirdPaper => "hummingbird-paper",
+            Self::Phase => "phase",
+        }
+    }
+
+    /// The program of a name; `None` if there is none.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|program| program.name() == name)
+    }
+
+    /// What the program does, in one line.
+    #[must_use]
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::EmacsPaper => {
+                "51 % of 40 B, 15 % of 648 B, 11 % of 104 B, the rest to 1 KiB; 7.7 MB live"
+            }
+            Self::HummingbirdPaper => "25 % of 8 B, 23 % of 32 B, the rest to 16 KiB; 124 MB live",
+            Self::Phase => {
+                "ten times: fill, free a random 80 %, sizes x 1.7; from 24-40 B, 16.8 MB live"
+            }
+        }
+    }
+
+    /// Makes the trace, with the program's own values for what the options leave out.
+    ///
+    /// # Errors
+    /// Options that the program does not have or cannot follow.
+    pub fn generate(self, options: &Options) -> Result<Trace, GenerateError> {
+        match self {
+            Self::EmacsPaper => emacs_paper(&options.churn(Churn::EMACS)),
+            Self::HummingbirdPaper => hummingbird_paper(&options.churn(Churn::HUMMINGBIRD)),
+            Self::Phase if options.allocations.is_some() => Err(GenerateError::AllocationsFollow),
+            Self::Phase => phase(&Phases {
+                seed: options.seed,
+                live_bytes: options.live_bytes.unwrap_or(Phases::DEFAULT.live_bytes),
+                ..Phases::DEFAULT
+            }),
+        }
+    }
+}
+
+/// What can be chosen for every program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The seed of all random choices.
+    pub seed: u64,
+    /// How many objects to allocate; the paper's programs only.
+    pub allocations: Option<u64>,
+    /// The most bytes live at once.
+    pub live_bytes: Option<u64>,
+}
+
+impl Options {
+    fn churn(&self, default: Churn) -> Churn {
+        Churn {
+            seed: self.seed,
+            allocations: self.allocations.unwrap_or(default.allocations),
+            live_bytes: self.live_bytes.unwrap_or(default.live_bytes),
+        }
+    }
+}
+
+/// Why a synthetic program cannot be made as asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GenerateError {
+    /// The largest object does not fit in the live bytes.
+    #[error("{given} live bytes are too few for this program; give at least {least}")]
+    LiveTooSmall {
+        /// The live bytes asked for.
+        given: u64,
+        /// The fewest that do.
+        least: u64,
+    },
+    /// The trace would not fit in memory.
+    #[error("{given} live bytes make too long a trace; give at most {most}")]
+    LiveTooLarge {
+        /// The live bytes asked for.
+        given: u64,
+        /// The most that do.
+        most: u64,
+    },
+    /// The trace would not fit in memory.
+    #[error("{given} allocations make too long a trace; give at most {most}")]
+    TooManyAllocations {
+        /// The allocations asked for.
+        given: u64,
+        /// The most.
+        most: u64,
+    },
+    /// `phase` allocates as often as its live bytes need.
+    #[error("the allocations of phase follow from its live bytes; leave their number out")]
+    AllocationsFollow,
+    /// More phases than sizes can grow.
+    #[error("{given} phases let sizes grow beyond reason; give 1 to {most}")]
+    Phases {
+        /// The phases asked for.
+        given: u32,
+        /// The most.
+        most: u32,
+    },
+}

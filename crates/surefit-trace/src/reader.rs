@@ -1,0 +1,382 @@
+//! The streaming reader: event by event, in memory that does not grow with the trace.
+//!
+//! [`Reader`] checks what can be checked without tables: the shape of every record, that ids were allocated before,
+//! alignments, sizes, that nothing follows the end. [`CheckedReader`] adds a [`Checker`] and so keeps every rule of the
+//! format; it takes eight bytes for each object ever allocated.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::checker::Checker;
+use crate::codec::{self, from_zigzag};
+use crate::source::Source;
+use crate::{
+    Align, Call, Counts, Event, Header, MAX_SIZE, Op, Peak, Position, Problem, TraceError,
+};
+
+/// Reads a trace event by event, compressed or plain; it stops after the END record or the first error.
+///
+/// # Examples
+/// ```
+/// # fn main() -> Result<(), surefit_trace::TraceError> {
+/// use surefit_trace::{Call, Event, Op, Reader, Trace};
+/// let alloc = Op::Alloc { id: 0, size: 40, call: Call::Malloc };
+/// let bytes = Trace::new("tiny", vec![Event::new(0, alloc)])?.to_bytes();
+/// let mut reader = Reader::new(&bytes[..])?;
+/// assert_eq!(reader.header().counts.total_bytes, 40);
+/// assert_eq!(reader.next().transpose()?.map(Event::op), Some(alloc));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Reader<R: Read> {
+    source: Source<R>,
+    header: Header,
+    file: Option<PathBuf>,
+    /// Events given so far.
+    events: u64,
+    /// The first byte of the record being read.
+    record: u64,
+    next_id: u64,
+    /// The last freed object plus one.
+    predicted: u64,
+    thread: u16,
+    finished: bool,
+}
+
+impl Reader<File> {
+    /// Opens a file and reads its header.
+    ///
+    /// # Errors
+    /// The file cannot be opened or read, or its header is not that of a trace.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, TraceError> {
+        let path = path.as_ref();
+        let file = File::open(path)
+            .map_err(|error| Problem::Open(error).at(Position::default()).in_file(path))?;
+        let mut reader = Self::new(file).map_err(|error| error.in_file(path))?;
+        reader.file = Some(path.to_owned());
+        Ok(reader)
+    }
+}
+
+impl<R: Read> Reader<R> {
+    /// Reads the header of a trace from any source of bytes; they are buffered here.
+    ///
+    /// # Errors
+    /// Reading failed, or the header is not that of a trace.
+    pub fn new(input: R) -> Result<Self, TraceError> {
+        let mut source = Source::new(input).map_err(|problem| problem.at(Position::default()))?;
+        let mut field = 0;
+        let header = read_header(&mut source, &mut field).map_err(|problem| {
+            problem.at(Position {
+                event: None,
+                byte: Some(field),
+            })
+        })?;
+        Ok(Self {
+            record: source.position(),
+            source,
+            header,
+            file: None,
+            events: 0,
+            next_id: 0,
+            predicted: 0,
+            thread: 0,
+            finished: false,
+        })
+    }
+
+    /// What the trace says about itself; not yet checked against its records.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The next event to be read and where its record begins, in unpacked bytes.
+    #[must_use]
+    pub fn position(&self) -> Position {
+        Position {
+            event: Some(self.events),
+            byte: Some(self.source.position()),
+        }
+    }
+
+    /// The error for a problem with the record last read.
+    pub(crate) fn error(&self, problem: Problem) -> TraceError {
+        let error = problem.at(Position {
+            event: Some(self.events),
+            byte: Some(self.record),
+        });
+        match &self.file {
+            Some(file) => error.in_file(file),
+            None => error,
+        }
+    }
+
+    /// Reads records up to and including the next event; `None` at END.
+    #[inline]
+    fn read_event(&mut self) -> Result<Option<Event>, Problem> {
+        loop {
+            self.record = self.source.position();
+            let (op, value) = codec::read_record(&mut self.source)?;
+            let op = match op {
+                codec::ALLOC => self.allocate(value, Call::Malloc)?,
+                codec::ZALLOC => self.allocate(value, Call::Calloc)?,
+                codec::AALLOC => self.allocate_aligned(value)?,
+                codec::REALLOC => self.reallocate(value)?,
+                codec::FREE_AGE => self.free(self.object_of_age(value))?,
+                codec::FREE_DELTA => {
+                    self.free(self.predicted.checked_add_signed(from_zigzag(value)))?
+                }
+                codec::THREAD => {
+                    self.switch_thread(value)?;
+                    continue;
+                }
+                _ => return self.end(value),
+            };
+            return Ok(Some(Event::new(self.thread, op)));
+        }
+    }
+
+    fn allocate(&mut self, size: u64, call: Call) -> Result<Op, Problem> {
+        let size = checked_size(size)?;
+        let id = u32::try_from(self.next_id).map_err(|_| Problem::TooMany {
+            what: "objects",
+            limit: 1 << 32,
+        })?;
+        self.next_id += 1;
+        Ok(Op::Alloc { id, size, call })
+    }
+
+    fn allocate_aligned(&mut self, log2: u64) -> Result<Op, Problem> {
+        let align = u8::try_from(log2).ok().and_then(Align::from_log2);
+        let align = align.ok_or(Problem::Align(log2))?;
+        let size = codec::read_integer(&mut self.source)?;
+        self.allocate(size, Call::Aligned(align))
+    }
+
+    fn reallocate(&mut self, age: u64) -> Result<Op, Problem> {
+        let id = self.known(self.object_of_age(age))?;
+        let size = checked_size(codec::read_integer(&mut self.source)?)?;
+        Ok(Op::Realloc { id, size })
+    }
+
+    fn free(&mut self, id: Option<u64>) -> Result<Op, Problem> {
+        let id = self.known(id)?;
+        self.predicted = u64::from(id) + 1;
+        Ok(Op::Free { id })
+    }
+
+    fn object_of_age(&self, age: u64) -> Option<u64> {
+        self.next_id.checked_sub(1)?.checked_sub(age)
+    }
+
+    /// The object, if it was allocated before.
+    fn known(&self, id: Option<u64>) -> Result<u32, Problem> {
+        match id {
+            Some(id) if id < self.next_id => Ok(id as u32),
+            _ => Err(Problem::NeverAllocated),
+        }
+    }
+
+    fn switch_thread(&mut self, number: u64) -> Result<(), Problem> {
+        self.thread = u16::try_from(number).map_err(|_| Problem::TooMany {
+            what: "threads",
+            limit: 1 << 16,
+        })?;
+        Ok(())
+    }
+
+    fn end(&mut self, value: u64) -> Result<Option<Event>, Problem> {
+        if value != 0 {
+            return Err(Problem::ReservedRecord(value));
+        }
+        self.source.expect_end()?;
+        Ok(None)
+    }
+}
+
+impl<R: Read> Iterator for Reader<R> {
+    type Item = Result<Event, TraceError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.finished {
+            return None;
+        }
+        match self.read_event() {
+            Ok(Some(event)) => {
+                self.events += 1;
+                Some(Ok(event))
+            }
+            Ok(None) => {
+                self.finished = true;
+                None
+            }
+            Err(problem) => {
+                self.finished = true;
+                Some(Err(self.error(problem)))
+            }
+        }
+    }
+}
+
+fn checked_size(size: u64) -> Result<u64, Problem> {
+    if size > MAX_SIZE {
+        return Err(Problem::Size(size));
+    }
+    Ok(size)
+}
+
+/// Reads the header; `field` is where the field being read begins.
+fn read_header<R: Read>(source: &mut Source<R>, field: &mut u64) -> Result<Header, Problem> {
+    if source.bytes(codec::MAGIC.len())? != codec::MAGIC {
+        return Err(Problem::NotATrace);
+    }
+    let mut integer = |source: &mut Source<R>| {
+        *field = source.position();
+        codec::read_integer(source)
+    };
+    let version = integer(source)?;
+    if version != codec::VERSION {
+        return Err(Problem::Version(version));
+    }
+    let name_bytes = integer(source)?;
+    let name = read_name(source, name_bytes)?;
+    let counts = Counts {
+        events: integer(source)?,
+        objects: integer(source)?,
+        threads: integer(source)?,
+        peak_bytes: integer(source)?,
+        peak_objects: integer(source)?,
+        live_at_end: integer(source)?,
+        total_bytes: integer(source)?,
+    };
+    Ok(Header { name, counts })
+}
+
+fn read_name<R: Read>(source: &mut Source<R>, claimed: u64) -> Result<String, Problem> {
+    match usize::try_from(claimed) {
+        Ok(bytes) if bytes <= Header::MAX_NAME_BYTES => {
+            String::from_utf8(source.bytes(bytes)?).map_err(|_| Problem::NameNotUtf8)
+        }
+        _ => Err(Problem::NameTooLong(claimed)),
+    }
+}
+
+/// A [`Reader`] that keeps every rule of the format; the counters of the header are verified at the end.
+///
+/// Its last item is an error if they do not match, so whoever reads to the end without an error has read a sound trace.
+#[derive(Debug)]
+pub struct CheckedReader<R: Read> {
+    reader: Reader<R>,
+    checker: Checker,
+    finished: bool,
+}
+
+impl CheckedReader<File> {
+    /// Opens a file and reads its header.
+    ///
+    /// # Errors
+    /// As [`Reader::open`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, TraceError> {
+        Reader::open(path).map(Self::from)
+    }
+}
+
+impl<R: Read> From<Reader<R>> for CheckedReader<R> {
+    /// Checks what a reader gives; it must not have given any event yet.
+    fn from(reader: Reader<R>) -> Self {
+        Self {
+            checker: Checker::new(),
+            reader,
+            finished: false,
+        }
+    }
+}
+
+impl<R: Read> CheckedReader<R> {
+    /// As [`Reader::new`].
+    ///
+    /// # Errors
+    /// As [`Reader::new`].
+    pub fn new(input: R) -> Result<Self, TraceError> {
+        Reader::new(input).map(Self::from)
+    }
+
+    /// What the trace says about itself; verified once the iteration ended without an error.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        self.reader.header()
+    }
+
+    /// The next event to be read and where its record begins, in unpacked bytes.
+    #[must_use]
+    pub fn position(&self) -> Position {
+        self.reader.position()
+    }
+
+    /// Where the sum of the live requests was greatest so far; `None` before the first event.
+    #[must_use]
+    pub fn peak(&self) -> Option<Peak> {
+        self.checker.peak()
+    }
+
+    /// Reads what is left and returns the header, verified.
+    ///
+    /// # Errors
+    /// The first rule that the trace breaks.
+    pub fn finish(mut self) -> Result<Header, TraceError> {
+        self.by_ref().try_for_each(|event| event.map(drop))?;
+        Ok(self.reader.header)
+    }
+
+    pub(crate) fn into_header(self) -> Header {
+        self.reader.header
+    }
+
+    pub(crate) fn error(&self, problem: Problem) -> TraceError {
+        self.reader.error(problem)
+    }
+
+    fn accept(&mut self, event: Event) -> Result<Event, TraceError> {
+        let accepted = self
+            .checker
+            .accept(event)
+            .and_then(|()| self.checker.verify_bounds(&self.reader.header.counts));
+        match accepted {
+            Ok(()) => Ok(event),
+            Err(problem) => {
+                self.finished = true;
+                self.reader.events -= 1; // the position is that of the event just read
+                Err(self.reader.error(problem))
+            }
+        }
+    }
+}
+
+impl<R: Read> Iterator for CheckedReader<R> {
+    type Item = Result<Event, TraceError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.finished {
+            return None;
+        }
+        match self.reader.next() {
+            Some(Ok(event)) => Some(self.accept(event)),
+            Some(error) => {
+                self.finished = true;
+                Some(error)
+            }
+            None => {
+                self.finished = true;
+                let verified = self.checker.verify(&self.reader.header.counts);
+                verified
+                    .err()
+                    .map(|problem| Err(self.reader.error(problem)))
+            }
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The counting behind [`Stats`]: one pass, no events kept.
+//!
+//! The sizes live at the peak are known only when the peak is past, and there may be millions of peaks on the way up.
+//! So each size remembers how many of its objects were live at the last peak only from its first change after that
+//! peak on: until then the current count is the answer. A new peak is one increment of `peaks`, whatever its size.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::stats::{Calls, SizeCount, Stats};
+use crate::{Align, Call, Counts, Event, Op, Peak};
+
+/// Sizes below this one are found by index, larger ones by hashing.
+const SMALL_SIZES: usize = 4096;
+
+/// Statistics in the making. Events come from a checked source.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    objects: Vec<Object>,
+    sizes: SizeTable,
+    calls: Calls,
+    alignments: BTreeMap<Align, u64>,
+    lives_events: u64,
+    foreign_frees: u64,
+    thread_switches: u64,
+    thread: u16,
+    events: u64,
+    live_bytes: u64,
+    peak_bytes: u64,
+}
+
+/// What is remembered of an object.
+#[derive(Clone, Copy, Debug)]
+struct Object {
+    /// The event of its allocation.
+    born: u64,
+    /// Its size, as an index of [`SizeTable::entries`].
+    size: u32,
+    /// The thread that last allocated or resized it.
+    owner: u16,
+}
+
+impl Tally {
+    pub(crate) fn new() -> Self {
+        Self {
+            objects: Vec::new(),
+            sizes: SizeTable::new(),
+            calls: Calls::default(),
+            alignments: BTreeMap::new(),
+            lives_events: 0,
+            foreign_frees: 0,
+            thread_switches: 0,
+            thread: 0,
+            events: 0,
+            live_bytes: 0,
+            peak_bytes: 0,
+        }
+    }
+
+    pub(crate) fn accept(&mut self, event: Event) {
+        let thread = event.thread();
+        self.thread_switches += u64::from(thread != self.thread);
+        self.thread = thread;
+        match event.op() {
+            Op::Alloc { size, call, .. } => self.allocate(thread, size, call),
+            Op::Realloc { id, size } => self.reallocate(thread, id, size),
+            Op::Free { id } => self.free(thread, id),
+        }
+        if self.live_bytes > self.peak_bytes || self.events == 0 {
+            self.peak_bytes = self.live_bytes;
+            self.sizes.peaks += 1;
+        }
+        self.events += 1;
+    }
+
+    pub(crate) fn finish(self, name: String, counts: Counts, peak: Peak) -> Stats {
+        Stats {
+            name,
+            counts,
+            peak,
+            calls: self.calls,
+            lives_events: self.lives_events,
+            foreign_frees: self.foreign_frees,
+            thread_switches: self.thread_switches,
+            sizes: self.sizes.finish(),
+            alignments: self.alignments.into_iter().collect(),
+        }
+    }
+
+    fn allocate(&mut self, owner: u16, size: u64, call: Call) {
+        match call {
+            Call::Malloc => self.calls.malloc += 1,
+            Call::Calloc => self.calls.calloc += 1,
+            Call::Aligned(align) => {
+                self.calls.aligned += 1;
+                *self.alignments.entry(align).or_default() += 1;
+            }
+        }
+        self.live_bytes += size;
+        self.objects.push(Object {
+            born: self.events,
+            size: self.sizes.request(size),
+            owner,
+        });
+    }
+
+    fn reallocate(&mut self, thread: u16, id: u32, size: u64) {
+        self.calls.realloc += 1;
+        let object = &mut self.objects[id as usize];
+        self.live_bytes -= self.sizes.release(object.size);
+        self.live_bytes += size;
+        object.size = self.sizes.request(size);
+        object.owner = thread;
+    }
+
+    fn free(&mut self, thread: u16, id: u32) {
+        self.calls.free += 1;
+        let object = self.objects[id as usize];
+        self.live_bytes -= self.sizes.release(object.size);
+        self.lives_events += self.events - object.born;
+        self.foreign_frees += u64::from(object.owner != thread);
+    }
+}
+
+/// Every distinct size.
+#[derive(Debug)]
+struct SizeTable {
+    entries: Vec<SizeEntry>,
+    /// The entry of each small size plus one; zero for none.
+    small: Box<[u32; SMALL_SIZES]>,
+    large: HashMap<u64, u32>,
+    /// Peaks so far.
+    peaks: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct SizeEntry {
+    size: u64,
+    requests: u64,
+    live: u64,
+    /// The live objects at the last peak, if `changed_after` is that peak; else `live` is.
+    live_at_peak: u64,
+    changed_after: u64,
+}
+
+impl SizeEntry {
+    fn at_peak(&self, peaks: u64) -> u64 {
+        if self.changed_after == peaks {
+            self.live_at_peak
+        } else {
+            self.live
+        }
+    }
+
+    fn remember(&mut self, peaks: u64) {
+        self.live_at_peak = self.at_peak(peaks);
+        self.changed_after = peaks;
+    }
+}
+
+impl SizeTable {
+    fn new() -> Self {
+        Self {
+            entries: Vec::new(),
+            small: Box::new([0; SMALL_SIZES]),
+            large: HashMap::new(),
+            peaks: 0,
+        }
+    }
+
+    /// Counts a request and returns the entry of its size.
+    fn request(&mut self, size: u64) -> u32 {
+        let index = self.index(size);
+        let entry = &mut self.entries[index as usize];
+        entry.remember(self.peaks);
+        entry.requests += 1;
+        entry.live += 1;
+        index
+    }
+
+    /// Counts the end of an object of this entry's size, which it returns.
+    fn release(&mut self, index: u32) -> u64 {
+        let entry = &mut self.entries[index as usize];
+        entry.remember(self.peaks);
+        entry.live -= 1;
+        entry.size
+    }
+
+    fn index(&mut self, size: u64) -> u32 {
+        let next = self.entries.len() as u32;
+        let index = match self.small.get_mut(size as usize) {
+            Some(&mut 0) => next,
+            Some(&mut known) => return known - 1,
+            None => *self.large.entry(size).or_insert(next),
+        };
+        if index == next {
+            self.add(size);
+        }
+        index
+    }
+
+    fn add(&mut self, size: u64) {
+        self.entries.push(SizeEntry {
+            size,
+            requests: 0,
+            live: 0,
+            live_at_peak: 0,
+            changed_after: self.peaks,
+        });
+        if let Some(small) = self.small.get_mut(size as usize) {
+            *small = self.entries.len() as u32;
+        }
+    }
+
+    fn finish(self) -> Vec<SizeCount> {
+        let count = |entry: &SizeEntry| SizeCount {
+            size: entry.size,
+            requests: entry.requests,
+            live_at_peak: entry.at_peak(self.peaks),
+        };
+        let mut sizes: Vec<_> = self.entries.iter().map(count).collect();
+        sizes.sort_unstable_by_key(|count| count.size);
+        sizes
+    }
+}

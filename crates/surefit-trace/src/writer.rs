@@ -1,0 +1,141 @@
+//! The writer: from events to the bytes of the format.
+
+use std::fmt;
+use std::io::Write;
+
+use crate::checker::Checker;
+use crate::codec::{self, Encoder};
+use crate::{Event, Header, Position, Problem, TraceError};
+
+/// Encoded bytes kept before they are handed on.
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// Writes a trace event by event, and never an unsound one: every event is checked, and the header at the end.
+///
+/// The header comes first in the format, so its counters must be known; [`crate::Trace::new`] and [`Checker::counts`]
+/// count them. Give a compressor as `out` for a compressed file.
+pub struct Writer<W: Write> {
+    out: W,
+    buffer: Vec<u8>,
+    header: Header,
+    checker: Checker,
+    encoder: Encoder,
+}
+
+impl<W: Write> fmt::Debug for Writer<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer")
+            .field("header", &self.header)
+            .field("counts", &self.checker.counts())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<W: Write> Writer<W> {
+    /// Begins a trace with its header.
+    ///
+    /// # Errors
+    /// The name is too long.
+    pub fn new(out: W, header: &Header) -> Result<Self, TraceError> {
+        if header.name.len() > Header::MAX_NAME_BYTES {
+            let problem = Problem::NameTooLong(header.name.len() as u64);
+            return Err(problem.at(Position::default()));
+        }
+        let mut buffer = Vec::with_capacity(2 * BUFFER_BYTES);
+        encode_header(header, &mut buffer);
+        Ok(Self {
+            out,
+            buffer,
+            header: header.clone(),
+            checker: Checker::new(),
+            encoder: Encoder::default(),
+        })
+    }
+
+    /// Writes the next event.
+    ///
+    /// # Errors
+    /// The rule that the event breaks, or what writing failed with; the writer is then of no further use.
+    pub fn write(&mut self, event: Event) -> Result<(), TraceError> {
+        let position = self.position();
+        self.checker
+            .accept(event)
+            .map_err(|problem| problem.at(position))?;
+        self.encoder.event(event, &mut self.buffer);
+        if self.buffer.len() >= BUFFER_BYTES {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Writes the END record and returns what was written to, flushed.
+    ///
+    /// # Errors
+    /// The header does not match the events, or what writing failed with.
+    pub fn finish(mut self) -> Result<W, TraceError> {
+        let verified = self.checker.verify(&self.header.counts);
+        verified.map_err(|problem| problem.at(self.position()))?;
+        self.buffer.push(END);
+        self.flush()?;
+        self.out.flush().map_err(write_error)?;
+        Ok(self.out)
+    }
+
+    fn position(&self) -> Position {
+        Position {
+            event: Some(self.checker.counts().events),
+            byte: None,
+        }
+    }
+
+    fn flush(&mut self) -> Result<(), TraceError> {
+        self.out.write_all(&self.buffer).map_err(write_error)?;
+        self.buffer.clear();
+        Ok(())
+    }
+}
+
+/// The END record.
+const END: u8 = 7;
+
+fn write_error(error: std::io::Error) -> TraceError {
+    Problem::Write(error).at(Position::default())
+}
+
+fn encode_header(header: &Header, out: &mut Vec<u8>) {
+    out.extend(codec::MAGIC);
+    codec::write_integer(codec::VERSION, out);
+    codec::write_integer(header.name.len() as u64, out);
+    out.extend(header.name.as_bytes());
+    for (_, count) in header.counts.named() {
+        codec::write_integer(count, out);
+    }
+}
+
+/// Appends a whole sound trace.
+pub(crate) fn encode(header: &Header, events: &[Event], out: &mut Vec<u8>) {
+    encode_header(header, out);
+    let mut encoder = Encoder::default();
+    for &event in events {
+        encoder.event(event, out);
+    }
+    out.push(END);
+}
+
+/// A compressor of one frame with a checksum.
+pub(crate) fn frame<W: Write>(
+    out: W,
+    level: i32,
+) -> Result<zstd::stream::write::Encoder<'static, W>, TraceError> {
+    let mut frame = zstd::stream::write::Encoder::new(out, level).map_err(write_error)?;
+    frame.include_checksum(true).map_err(write_error)?;
+    Ok(frame)
+}
+
+/// Writes the end of a frame.
+pub(crate) fn finish_frame<W: Write>(
+    frame: zstd::stream::write::Encoder<'_, W>,
+) -> Result<(), TraceError> {
+    let mut out = frame.finish().map_err(write_error)?;
+    out.flush().map_err(write_error)
+}
