@@ -26,7 +26,6 @@ pub(crate) struct AddressTable<W: Width> {
     floor: Cell<usize>,
     pub(crate) free: Cell<W::Word>,
     pub(crate) made: Cell<u32>,
-    pub(crate) live: Cell<u32>,
     pub(crate) retired: Cell<u32>,
 }
 
@@ -39,16 +38,21 @@ impl<W: Width> AddressTable<W> {
             floor: Cell::new(floor),
             free: Cell::new(W::Word::NIL),
             made: Cell::new(0),
-            live: Cell::new(0),
             retired: Cell::new(0),
         }
     }
 
-    /// Entries that can be taken before the table needs another page.
-    pub(crate) fn spare(&self) -> u32 {
+    /// Entries that can be taken before the table needs another page, when `live` are taken.
+    pub(crate) fn spare(&self, live: u32) -> u32 {
         let room = (self.top - self.floor.get()) / W::ENTRY_BYTES;
         let most = room.min(W::Word::NIL.get() as usize);
-        u32::try_from(most).expect("no more than a word counts") - self.live.get() - self.retired.get()
+        u32::try_from(most).expect("no more than a word counts") - live - self.retired.get()
+    }
+
+    /// Whether no freed entry is left.
+    #[inline]
+    pub(crate) fn needs_new_entry(&self) -> bool {
+        self.free.get() == W::Word::NIL
     }
 
     /// Whether the next entry must be a new one and has no room.
@@ -113,7 +117,6 @@ impl<W: Width> AddressTable<W> {
     #[inline]
     pub(crate) fn take(&self, memory: &Memory<'_>) -> u32 {
         debug_assert!(!self.is_exhausted());
-        self.live.set(self.live.get() + 1);
         let free = self.free.get();
         if free != W::Word::NIL {
             self.free.set(self.word(memory, free.get()).get());
@@ -136,7 +139,6 @@ impl<W: Width> AddressTable<W> {
     /// Gives an entry back; one whose generations are exhausted retires.
     #[inline]
     pub(crate) fn give(&self, memory: &Memory<'_>, entry: u32) {
-        self.live.set(self.live.get() - 1);
         if W::Generation::BYTES > 0 {
             let generation = self.generation(memory, entry);
             match generation.get().next() {

@@ -13,8 +13,9 @@
 //!                   … and it was the source's last      F3  the source page is released
 //!                 not-full page                         F4  give the block back
 //!                   … and it was the page's last        F5  the page is released
-//! free, Holes     as F1, F4 and F5, then `settle` at most twice: while holes > δ + ⌊εh⌋, move a block of the reservoir
-//!                 into a hole of the head page
+//! free, Holes     as F1, F4 and F5; then, if holes > δ + ⌊εh⌋: if the page holds fewer blocks than the reservoir, they
+//!                 swap roles; at most twice, while holes > δ + ⌊εh⌋: move a block of the reservoir into a hole of the
+//!                 head page
 //! ```
 //! Pages hold π page-blocks. For π = 1 a page is full or free: M3 follows M1 at once, and every free is F5.
 //!
@@ -118,29 +119,12 @@ pub const fn free(
     }
 }
 
-/// How the reservoir changes after a free that left its page not-full (hole bound only).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reservoir {
-    /// The page is the reservoir, before and after.
-    Stays,
-    /// There is no other not-full page: the page becomes the reservoir.
-    Becomes,
-    /// The page holds fewer blocks than the reservoir: they swap roles.
-    Swaps,
-    /// The page is not the reservoir: its freed block is a hole.
-    CountsHole,
-}
-
-/// Decides the reservoir's change; `used` is the page's count after the free, `reservoir` that of the reservoir, if any.
+/// Whether a page with `used` blocks becomes the reservoir in place of one with `least`; asked when the class must
+/// [`settle`], of the page whose block was freed: its blocks are cheaper to move away.
 #[inline]
 #[must_use]
-pub const fn reservoir(used: u32, is_reservoir: bool, reservoir: Option<u32>) -> Reservoir {
-    match reservoir {
-        _ if is_reservoir => Reservoir::Stays,
-        None => Reservoir::Becomes,
-        Some(least) if used < least => Reservoir::Swaps,
-        Some(_) => Reservoir::CountsHole,
-    }
+pub const fn swaps_roles(used: u32, least: u32) -> bool {
+    used < least
 }
 
 /// Whether a block of the reservoir must move into a hole of the head page, `class` being the counts after the free.

@@ -1,9 +1,9 @@
 //! The state of one size-class: its live page-blocks, its pages, and the list of its not-full pages.
-#![deny(unsafe_code)]
 
 use core::cell::Cell;
 
 use crate::automaton::ClassCounts;
+use crate::geometry::SizeClass;
 use crate::width::{Width, Word};
 
 /// One size-class of a heap. Full pages are in no list: nothing ever looks for them.
@@ -113,5 +113,36 @@ impl<W: Width> ClassState<W> {
     #[inline]
     pub(crate) fn remove_not_full(&self) {
         subtract(&self.not_full, 1);
+    }
+}
+
+/// The states of all size-classes of one geometry.
+#[derive(Debug)]
+pub(crate) struct ClassTable<'m, W: Width>(&'m [ClassState<W>]);
+
+impl<'m, W: Width> ClassTable<'m, W> {
+    /// The table of a heap: one state for each class of its geometry.
+    pub(crate) fn new(states: &'m [ClassState<W>]) -> Self {
+        Self(states)
+    }
+
+    pub(crate) fn all(&self) -> &'m [ClassState<W>] {
+        self.0
+    }
+
+    /// The state of a class that this heap's geometry named.
+    ///
+    /// # Safety
+    /// S1: `class` came from the geometry of this heap, or from the record of an opened page.
+    #[inline]
+    pub(crate) unsafe fn state(&self, class: SizeClass) -> &'m ClassState<W> {
+        debug_assert!(class.index() < self.0.len());
+        // SAFETY: S1: a geometry's classes are numbered below their count; `check` verifies the records (H1).
+        unsafe { self.0.get_unchecked(class.index()) }
+    }
+
+    /// The state of a class that the geometry may lack.
+    pub(crate) fn get(&self, class: SizeClass) -> Option<&'m ClassState<W>> {
+        self.0.get(class.index())
     }
 }

@@ -12,13 +12,19 @@ use crate::geometry::{Geometry, Tail};
 pub struct Fraction {
     numerator: u32,
     denominator: u32,
+    /// The denominator's logarithm where the fraction is 1 over a power of two, else [`NO_SHIFT`].
+    shift: u8,
 }
+
+/// Not 1 over a power of two.
+const NO_SHIFT: u8 = u8::MAX;
 
 impl Fraction {
     /// No part at all.
     pub const ZERO: Self = Self {
         numerator: 0,
         denominator: 1,
+        shift: NO_SHIFT,
     };
 
     /// The fraction `numerator / denominator`.
@@ -30,9 +36,15 @@ impl Fraction {
         if denominator == 0 || numerator > denominator / 2 {
             return Err(ConfigError::Fraction);
         }
+        let shift = if numerator == 1 && denominator.is_power_of_two() {
+            denominator.trailing_zeros().to_le_bytes()[0]
+        } else {
+            NO_SHIFT
+        };
         Ok(Self {
             numerator,
             denominator,
+            shift,
         })
     }
 
@@ -40,8 +52,8 @@ impl Fraction {
     #[inline]
     #[must_use]
     pub const fn of(self, n: u32) -> u32 {
-        if self.denominator.is_power_of_two() && self.numerator == 1 {
-            return n >> self.denominator.trailing_zeros();
+        if self.shift != NO_SHIFT {
+            return n >> (self.shift & 31);
         }
         let product = self.numerator as u64 * n as u64 / self.denominator as u64;
         #[expect(
@@ -90,6 +102,7 @@ impl Bound {
         fraction: Fraction {
             numerator: 1,
             denominator: 16,
+            shift: 4,
         },
     };
 }

@@ -60,11 +60,11 @@ impl<W: Width> Engine<'_, W> {
     /// Pages by which the address table must grow to hold that many entries more.
     fn table_pages_for(&self, entries: u64) -> Result<u64, Refused> {
         let numbers = u64::from(W::Word::NIL.get());
-        let used = u64::from(self.addresses.live.get() + self.addresses.retired.get());
+        let used = u64::from(self.live() + self.addresses.retired.get());
         if used + entries > numbers {
             return Err(Refused::NoHandle);
         }
-        let missing = entries.saturating_sub(u64::from(self.addresses.spare()));
+        let missing = entries.saturating_sub(u64::from(self.addresses.spare(self.live())));
         let page_bytes = self.pages.geometry.page_bytes() as u64;
         Ok((missing * W::ENTRY_BYTES as u64).div_ceil(page_bytes))
     }

@@ -1,9 +1,9 @@
 //! The moving Compact-fit on page-blocks and entries, below objects and types: allocate, free, compact.
 //!
 //! ```text
-//! allocate(class)    take a block of the allocation page, or open a page; take an entry; link the two
+//! allocate(class)    take an entry; take a block of the allocation page, or open a page; link the two
 //! free(entry)        do what the automaton says to the block's page; while it says so, move a block; give the entry back
-//! move(from → to)    copy the block, its back-reference, and store the new location in the entry: one word commits it
+//! move(from → to)    copy the block, set its back-reference, store its location in the entry: one word commits it
 //! ```
 //!
 //! # Invariants
@@ -13,23 +13,23 @@
 //! - H4 At rest every class keeps the compaction bound.
 //!
 //! # Bounds
-//! `allocate` is O(1) (opening a page clears at most π/64 words). `free` is O(1) plus at most two copies of one block.
-//! Frees need exclusive access to the heap, because they move; the borrow checker asks for it in [`crate::Heap`].
+//! `allocate` is O(1) (opening a page clears its bitmap, π/64 words). `free` is O(1) plus at most two moves, each a search
+//! of at most π/64 bitmap words and the copy of one block. Frees need exclusive access to the heap, because they move; the
+//! borrow checker asks for it in [`crate::Heap`].
 //!
 //! # Source
 //! Craciunas et al. (2008); the hole bound and its reservoir are ours (docs/bounds.md).
-#![deny(unsafe_code)]
 
 use core::cell::Cell;
 
 use surefit_core::Refused;
 
 use crate::address::AddressTable;
-use crate::automaton::{self, ClassCounts, Free, MAX_MOVES, Malloc, PageCounts, Reservoir};
-use crate::class::ClassState;
+use crate::automaton::{self, Free, MAX_MOVES, Malloc};
+use crate::class::{ClassState, ClassTable};
 use crate::config::{Bound, PageOrder};
 use crate::geometry::SizeClass;
-use crate::page::{Block, PageId, PageTable};
+use crate::page::{Block, Page, PageId, PageTable};
 use crate::width::{Width, Word};
 
 /// Moves counted since the heap was made.
@@ -44,7 +44,7 @@ pub(crate) struct MoveCounters {
 #[derive(Debug)]
 pub(crate) struct Engine<'m, W: Width> {
     pub(crate) pages: PageTable<'m, W>,
-    pub(crate) classes: &'m [ClassState<W>],
+    pub(crate) classes: ClassTable<'m, W>,
     pub(crate) addresses: AddressTable<W>,
     pub(crate) bound: Bound,
     pub(crate) order: PageOrder,
@@ -57,19 +57,14 @@ pub(crate) struct Engine<'m, W: Width> {
     pub(crate) moved: MoveCounters,
 }
 
+// ---- locations -------------------------------------------------------------------------------------------------------
+
 impl<'m, W: Width> Engine<'m, W> {
-    #[inline]
-    pub(crate) fn class_state(&self, class: SizeClass) -> &'m ClassState<W> {
-        &self.classes[class.index()]
-    }
-
-    // ---- locations -------------------------------------------------------------------------------------------------
-
     /// The word that says where a block is.
     #[inline]
-    fn location(&self, block: Block) -> W::Word {
+    fn location(&self, block: Block<'m, W>) -> W::Word {
         if W::BY_BLOCK {
-            return W::Word::new(block.page.word::<u32>() << self.block_bits | block.number);
+            return W::Word::new(block.page.id.word::<u32>() << self.block_bits | block.number);
         }
         #[expect(
             clippy::cast_possible_truncation,
@@ -78,67 +73,106 @@ impl<'m, W: Width> Engine<'m, W> {
         W::Word::new((self.pages.offset(block) >> 3) as u32)
     }
 
+    #[inline]
+    fn word(&self, entry: u32) -> u32 {
+        self.addresses.word(&self.pages.memory, entry).get().get()
+    }
+
     /// The offset of an entry's object, in bytes.
     #[inline]
     pub(crate) fn object_offset(&self, entry: u32) -> usize {
-        let word = self.addresses.word(&self.pages.memory, entry).get();
         if W::BY_BLOCK {
             return self.pages.offset(self.block_of(entry));
         }
-        (word.get() as usize) << 3
+        (self.word(entry) as usize) << 3
     }
 
     /// The block of a live entry.
     #[inline]
-    pub(crate) fn block_of(&self, entry: u32) -> Block {
-        let word = self.addresses.word(&self.pages.memory, entry).get().get();
-        if W::BY_BLOCK {
-            let page = self.pages.page(word >> self.block_bits);
-            return Block {
-                page: page.expect("a live entry names a page (A2)"),
-                number: word & ((1 << self.block_bits) - 1),
-            };
+    pub(crate) fn block_of(&self, entry: u32) -> Block<'m, W> {
+        let word = self.word(entry);
+        if !W::BY_BLOCK {
+            return self.pages.named_block_at((word as usize) << 3);
         }
-        self.pages.named_block_at((word as usize) << 3)
+        let page = self.pages.page(word >> self.block_bits);
+        Block {
+            page: page.expect("a live entry names a page (A2)"),
+            number: word & ((1 << self.block_bits) - 1),
+        }
     }
 
     /// The block of an entry, if the entry is live: for numbers that may be forged.
-    pub(crate) fn vet(&self, entry: u32) -> Option<Block> {
+    pub(crate) fn vet(&self, entry: u32) -> Option<Block<'m, W>> {
         if !self.addresses.contains(entry) {
             return None;
         }
-        let word = self.addresses.word(&self.pages.memory, entry).get();
+        let word = self.word(entry);
         let block = if W::BY_BLOCK {
-            let page = self.pages.page(word.get() >> self.block_bits)?;
-            Block {
-                page,
-                number: word.get() & ((1 << self.block_bits) - 1),
-            }
+            let page = self.pages.page(word >> self.block_bits)?;
+            let number = word & ((1 << self.block_bits) - 1);
+            Block { page, number }
         } else {
-            self.pages.block_at((word.get() as usize) << 3)?
+            self.pages.block_at((word as usize) << 3)?
         };
-        let names = block.page.word::<u32>() < self.frontier.get()
+        let names = block.page.id.word::<u32>() < self.frontier.get()
             && self.pages.is_used(block)
-            && self.location(block) == word
-            && self.pages.back_reference(block).get() == entry;
+            && self.location(block).get() == word
+            && self.pages.back_reference(block) == entry;
         names.then_some(block)
     }
 
-    // ---- allocate --------------------------------------------------------------------------------------------------
-
-    /// Allocates a block of a class; returns its entry.
+    /// Stores where a block's object is, in its entry.
     #[inline]
-    pub(crate) fn allocate(&self, class: SizeClass) -> Result<u32, Refused> {
+    fn locate(&self, entry: u32, block: Block<'m, W>) {
+        let word = self.addresses.word(&self.pages.memory, entry);
+        word.set(self.location(block));
+    }
+}
+
+// ---- allocate --------------------------------------------------------------------------------------------------------
+
+impl<'m, W: Width> Engine<'m, W> {
+    /// The state of a class that the geometry named.
+    #[inline]
+    pub(crate) fn class_state(&self, class: SizeClass) -> &'m ClassState<W> {
+        // SAFETY: classes reach the engine from `Geometry::class_for` of its own geometry and from page records (H1).
+        unsafe { self.classes.state(class) }
+    }
+
+    /// Allocates a block of a class; returns its entry, or nothing if [`Engine::refusal`] says why not.
+    #[inline]
+    pub(crate) fn allocate(&self, class: SizeClass) -> Option<u32> {
         let state = self.class_state(class);
-        let first = self.pages.linked(self.allocation_end(state));
-        if first.is_none() || self.addresses.is_exhausted() {
-            self.make_room(first.is_none())?;
+        let first = self.allocation_end(state);
+        if first == W::Word::NIL || self.addresses.needs_new_entry() {
+            return self.allocate_slowly(class, state);
         }
-        let block = self.take_block(class, state, first);
-        state.add_live();
-        let entry = self.addresses.take(&self.pages.memory);
-        self.link(entry, block);
-        Ok(entry)
+        let page = self.pages.linked(first)?;
+        Some(self.take_from(state, page))
+    }
+
+    /// M1, and whatever needs another page for the address table.
+    #[cold]
+    #[inline(never)]
+    fn allocate_slowly(&self, class: SizeClass, state: &ClassState<W>) -> Option<u32> {
+        self.make_room(class).ok()?;
+        let page = match self.pages.linked(self.allocation_end(state)) {
+            Some(page) => page,
+            None => {
+                let page = self.pages.open(self.take_page(), class);
+                state.add_page();
+                self.push_front(state, page);
+                page
+            }
+        };
+        Some(self.take_from(state, page))
+    }
+
+    /// Why a block of a class cannot be allocated now.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn refusal(&self, class: SizeClass) -> Refused {
+        self.make_room(class).err().unwrap_or(Refused::NoPage)
     }
 
     #[inline]
@@ -149,72 +183,58 @@ impl<'m, W: Width> Engine<'m, W> {
         }
     }
 
+    /// M2 and M3: takes a block of a listed page, and an entry for it.
     #[inline]
-    fn take_block(
-        &self,
-        class: SizeClass,
-        state: &ClassState<W>,
-        first: Option<PageId>,
-    ) -> Block {
-        let Some(page) = first else {
-            return self.take_from_fresh_page(class, state);
-        };
-        let decision = automaton::malloc(Some(self.counts(page)));
-        let block = self.pages.take_free(page);
-        if self.counts_holes() && state.tail.get() != page.word() {
+    fn take_from(&self, state: &ClassState<W>, page: Page<'m, W>) -> u32 {
+        let entry = self.addresses.take(&self.pages.memory);
+        let decision = automaton::malloc(Some(page.counts()));
+        let block = self.pages.take_free(page, entry);
+        self.locate(entry, block);
+        state.add_live();
+        if self.counts_holes() && state.tail.get() != page.id.word() {
             state.remove_holes(1);
         }
         if decision == Malloc::Fill {
-            self.unlink(state, page);
+            // A full page has no holes to take out of the count; if it was the reservoir, it was the only page.
+            self.detach(state, page);
         }
-        block
+        entry
     }
+}
 
-    #[cold]
-    fn take_from_fresh_page(&self, class: SizeClass, state: &ClassState<W>) -> Block {
-        let page = self.take_page();
-        self.pages.open(page, class);
-        state.add_page();
-        let block = self.pages.take_free(page);
-        if self.counts(page).used < self.counts(page).blocks {
-            self.push_front(state, page);
-        }
-        block
-    }
+// ---- free ------------------------------------------------------------------------------------------------------------
 
-    /// Stores which entry a block's object has, and where that object is.
-    #[inline]
-    fn link(&self, entry: u32, block: Block) {
-        self.pages.set_back_reference(block, W::Word::new(entry));
-        let word = self.addresses.word(&self.pages.memory, entry);
-        word.set(self.location(block));
-    }
-
-    // ---- free ------------------------------------------------------------------------------------------------------
-
+impl<'m, W: Width> Engine<'m, W> {
     /// Frees the block of a live entry, and the entry; moves at most two other blocks.
     #[inline]
     pub(crate) fn free(&self, entry: u32) {
         let block = self.block_of(entry);
         let page = block.page;
-        let state = self.class_state(self.pages.class(page));
-        let source = self.pages.linked(self.source_end(state));
+        let state = self.class_state(page.record.class.get());
+        let source = self.source(state);
         let decision = automaton::free(
             self.bound,
             state.counts(),
-            self.counts(page),
-            source.map(|source| self.counts(source)),
+            page.counts(),
+            source.map(|source| source.counts()),
         );
         state.remove_live();
-        match decision {
-            Free::Refill { empties_source } => {
-                let source = source.expect("a refill has a source page");
-                self.refill(state, source, block, empties_source);
-            }
-            Free::Release => self.release_last(state, block),
-            Free::Clear | Free::Loosen => self.give_block(state, block, decision),
+        match (decision, source) {
+            (Free::Clear, _) => self.clear(state, block),
+            (Free::Loosen, _) => self.loosen(state, block),
+            (Free::Refill { .. }, Some(source)) => self.refill(state, source.id, page.id, block.number),
+            (Free::Release | Free::Refill { .. }, _) => self.release_last(state, page.id, block.number),
         }
         self.addresses.give(&self.pages.memory, entry);
+    }
+
+    /// The page that gives blocks away when full pages must stay full; only a bound in pages has one.
+    #[inline]
+    fn source(&self, state: &ClassState<W>) -> Option<Page<'m, W>> {
+        let Bound::Pages(_) = self.bound else {
+            return None;
+        };
+        self.pages.linked(self.source_end(state))
     }
 
     #[inline]
@@ -225,41 +245,48 @@ impl<'m, W: Width> Engine<'m, W> {
         }
     }
 
-    /// F4 and F1: the page stays or becomes not-full.
+    /// F4: the page stays not-full.
     #[inline]
-    fn give_block(&self, state: &ClassState<W>, block: Block, decision: Free) {
-        let page = block.page;
-        let reservoir = self.pages.linked(state.tail.get());
+    fn clear(&self, state: &ClassState<W>, block: Block<'m, W>) {
         self.pages.clear(block);
-        if decision == Free::Loosen {
-            self.push_front(state, page);
+        self.count_hole(state, block.page);
+    }
+
+    /// F1: the full page becomes the newest not-full page.
+    #[inline]
+    fn loosen(&self, state: &ClassState<W>, block: Block<'m, W>) {
+        self.pages.clear(block);
+        self.push_front(state, block.page);
+        self.count_hole(state, block.page);
+    }
+
+    /// The freed block of a page is a hole, but for the reservoir's; the bound may have sunk with what is live either way.
+    #[inline]
+    fn count_hole(&self, state: &ClassState<W>, page: Page<'m, W>) {
+        if !self.counts_holes() {
+            return;
         }
-        if self.counts_holes() {
-            self.update_reservoir(state, page, reservoir);
-            self.settle(state);
+        if state.tail.get() != page.id.word() {
+            state.add_holes(1);
+        }
+        if automaton::settle(self.bound, state.counts()) {
+            self.settle(state, page.id);
         }
     }
 
-    fn update_reservoir(&self, state: &ClassState<W>, page: PageId, reservoir: Option<PageId>) {
-        let least = reservoir.map(|reservoir| self.pages.used(reservoir));
-        let is_reservoir = reservoir == Some(page);
-        match automaton::reservoir(self.pages.used(page), is_reservoir, least) {
-            Reservoir::Stays | Reservoir::Becomes => {}
-            Reservoir::CountsHole => state.add_holes(1),
-            Reservoir::Swaps => {
-                let former = reservoir.expect("roles are swapped with a reservoir");
-                state.add_holes(1);
-                state.add_holes(self.free_blocks(former));
-                state.remove_holes(self.free_blocks(page));
+    /// Makes the page the reservoir if it holds fewer blocks, then moves blocks of the reservoir into holes until the class
+    /// keeps its bound again.
+    #[inline(never)]
+    fn settle(&self, state: &ClassState<W>, page: PageId) {
+        let page = self.pages.known(page);
+        if let Some(reservoir) = self.pages.linked(state.tail.get()) {
+            if automaton::swaps_roles(page.used(), reservoir.used()) {
+                state.add_holes(reservoir.free_blocks());
+                state.remove_holes(page.free_blocks());
                 self.detach(state, page);
                 self.push_back(state, page);
             }
         }
-    }
-
-    /// Moves blocks of the reservoir into holes until the class keeps its bound again.
-    #[inline]
-    fn settle(&self, state: &ClassState<W>) {
         let mut bytes = 0;
         for _ in 0..MAX_MOVES {
             if !automaton::settle(self.bound, state.counts()) {
@@ -272,38 +299,52 @@ impl<'m, W: Width> Engine<'m, W> {
 
     /// Moves a block of one not-full page into another; returns the bytes copied.
     fn fill_hole(&self, state: &ClassState<W>, source: W::Word, target: W::Word) -> u64 {
-        let source = self.pages.linked(source).expect("there are two not-full pages");
-        let target = self.pages.linked(target).expect("there are two not-full pages");
-        debug_assert!(source != target);
-        let to = self.pages.take_free(target);
+        let (Some(source), Some(target)) = (self.pages.linked(source), self.pages.linked(target))
+        else {
+            unreachable!("holes and compaction need two not-full pages (H3)")
+        };
+        debug_assert!(source.id != target.id);
+        let from = self.pages.last_used(source);
+        let entry = self.pages.back_reference(from);
+        let to = self.pages.take_free(target, entry);
         if self.counts_holes() {
             state.remove_holes(1);
         }
-        if self.free_blocks(target) == 0 {
+        if target.free_blocks() == 0 {
             self.unlink(state, target);
         }
-        self.move_from(state, source, to)
+        self.move_block(state, from, to, entry)
     }
 
     /// F2 and F3: a block of the source page fills the freed one.
-    #[inline]
-    fn refill(&self, state: &ClassState<W>, source: PageId, freed: Block, empties: bool) {
-        let bytes = self.move_from(state, source, freed);
-        debug_assert_eq!(empties, self.pages.used(source) == 0);
+    #[inline(never)]
+    fn refill(&self, state: &ClassState<W>, source: PageId, page: PageId, number: u32) {
+        let (source, page) = (self.pages.known(source), self.pages.known(page));
+        let freed = Block { page, number };
+        let from = self.pages.last_used(source);
+        let entry = self.pages.back_reference(from);
+        self.pages.set_back_reference(freed, entry);
+        let bytes = self.move_block(state, from, freed, entry);
         self.count_operation(bytes);
     }
 
-    /// Moves the last used block of `source` to `to`, which is marked used; releases `source` if it was its last one.
-    fn move_from(&self, state: &ClassState<W>, source: PageId, to: Block) -> u64 {
-        let from = self.pages.take_used(source);
-        let entry = self.pages.back_reference(from).get();
+    /// Moves an entry's block; the page it leaves is released if it was the last one there. Returns the bytes copied.
+    #[inline]
+    fn move_block(
+        &self,
+        state: &ClassState<W>,
+        from: Block<'m, W>,
+        to: Block<'m, W>,
+        entry: u32,
+    ) -> u64 {
         self.pages.copy(from, to);
-        self.link(entry, to);
-        if self.pages.used(source) == 0 {
-            self.unlink(state, source);
-            self.give_page(state, source);
+        self.locate(entry, to);
+        self.pages.clear(from);
+        if from.page.used() == 0 {
+            self.unlink(state, from.page);
+            self.give_page(state, from.page);
         }
-        let bytes = u64::from(self.pages.layout(to.page).block_bytes);
+        let bytes = u64::from(to.page.layout.block_bytes);
         self.moved.moves.set(self.moved.moves.get() + 1);
         self.moved.bytes.set(self.moved.bytes.get() + bytes);
         bytes
@@ -317,21 +358,21 @@ impl<'m, W: Width> Engine<'m, W> {
     }
 
     /// F5: the page's last block.
-    fn release_last(&self, state: &ClassState<W>, block: Block) {
-        let page = block.page;
-        if self.counts(page).blocks > 1 {
+    #[inline(never)]
+    fn release_last(&self, state: &ClassState<W>, page: PageId, number: u32) {
+        let page = self.pages.known(page);
+        let block = Block { page, number };
+        if page.blocks() > 1 {
             self.unlink(state, page);
         }
         self.pages.clear(block);
         self.give_page(state, page);
     }
 
-    // ---- compact ---------------------------------------------------------------------------------------------------
-
     /// Moves blocks until no class has more than one not-full page, at most `budget` of them; returns how many moved.
     pub(crate) fn compact(&self, budget: u64) -> u64 {
         let mut moves = 0;
-        for state in self.classes {
+        for state in self.classes.all() {
             while moves < budget && state.not_full() > 1 {
                 let target = self.allocation_end(state);
                 self.fill_hole(state, self.source_end(state), target);
@@ -340,83 +381,79 @@ impl<'m, W: Width> Engine<'m, W> {
         }
         moves
     }
+}
 
-    // ---- pages and lists -------------------------------------------------------------------------------------------
+// ---- pages and lists -------------------------------------------------------------------------------------------------
 
+impl<'m, W: Width> Engine<'m, W> {
     #[inline]
-    pub(crate) fn counts_holes(&self) -> bool {
+    fn counts_holes(&self) -> bool {
         matches!(self.bound, Bound::Holes { .. })
     }
 
-    #[inline]
-    pub(crate) fn counts(&self, page: PageId) -> PageCounts {
-        PageCounts {
-            used: self.pages.used(page),
-            blocks: u32::from(self.pages.layout(page).blocks),
-        }
-    }
-
-    #[inline]
-    pub(crate) fn free_blocks(&self, page: PageId) -> u32 {
-        let PageCounts { used, blocks } = self.counts(page);
-        blocks - used
-    }
-
-    /// Takes a not-full page out of its class's list and its free blocks out of the count of holes.
-    #[inline]
-    fn unlink(&self, state: &ClassState<W>, page: PageId) {
+    /// Takes a not-full page out of its class's list, and its free blocks out of the count of holes.
+    fn unlink(&self, state: &ClassState<W>, page: Page<'m, W>) {
+        let was_reservoir = state.tail.get() == page.id.word();
+        self.detach(state, page);
         if !self.counts_holes() {
-            self.detach(state, page);
             return;
         }
-        let was_reservoir = state.tail.get() == page.word();
-        self.detach(state, page);
         if !was_reservoir {
-            state.remove_holes(self.free_blocks(page));
+            state.remove_holes(page.free_blocks());
         } else if let Some(next) = self.pages.linked(state.tail.get()) {
-            state.remove_holes(self.free_blocks(next));
+            state.remove_holes(next.free_blocks());
         }
     }
 
-    fn detach(&self, state: &ClassState<W>, page: PageId) {
-        let record = self.pages.record(page);
-        let (prev, next) = (record.prev.get(), record.next.get());
-        match self.pages.linked(prev) {
-            Some(prev) => self.pages.record(prev).next.set(next),
-            None => state.head.set(next),
+    /// Takes a page out of its class's list. The backward link of the first page means nothing.
+    #[inline]
+    fn detach(&self, state: &ClassState<W>, page: Page<'m, W>) {
+        state.remove_not_full();
+        let next = page.record.next.get();
+        if state.head.get() == page.id.word() {
+            state.head.set(next);
+            if next == W::Word::NIL {
+                state.tail.set(next);
+            }
+            return;
+        }
+        let prev = page.record.prev.get();
+        if let Some(prev) = self.pages.linked(prev) {
+            prev.record.next.set(next);
         }
         match self.pages.linked(next) {
-            Some(next) => self.pages.record(next).prev.set(prev),
+            Some(next) => next.record.prev.set(prev),
             None => state.tail.set(prev),
         }
-        state.remove_not_full();
     }
 
     #[inline]
-    fn push_front(&self, state: &ClassState<W>, page: PageId) {
-        let record = self.pages.record(page);
-        let head = state.head.get();
-        record.prev.set(W::Word::NIL);
-        record.next.set(head);
-        match self.pages.linked(head) {
-            Some(head) => self.pages.record(head).prev.set(page.word()),
-            None => state.tail.set(page.word()),
-        }
-        state.head.set(page.word());
+    fn push_front(&self, state: &ClassState<W>, page: Page<'m, W>) {
         state.add_not_full();
+        let head = state.head.get();
+        page.record.next.set(head);
+        match self.pages.linked(head) {
+            Some(head) => head.record.prev.set(page.id.word()),
+            None => state.tail.set(page.id.word()),
+        }
+        state.head.set(page.id.word());
     }
 
-    fn push_back(&self, state: &ClassState<W>, page: PageId) {
-        let record = self.pages.record(page);
-        let tail = state.tail.get();
-        record.next.set(W::Word::NIL);
-        record.prev.set(tail);
-        match self.pages.linked(tail) {
-            Some(tail) => self.pages.record(tail).next.set(page.word()),
-            None => state.head.set(page.word()),
-        }
-        state.tail.set(page.word());
+    fn push_back(&self, state: &ClassState<W>, page: Page<'m, W>) {
         state.add_not_full();
+        let tail = state.tail.get();
+        page.record.next.set(W::Word::NIL);
+        page.record.prev.set(tail);
+        match self.pages.linked(tail) {
+            Some(tail) => tail.record.next.set(page.id.word()),
+            None => state.head.set(page.id.word()),
+        }
+        state.tail.set(page.id.word());
+    }
+
+    /// Live page-blocks of all classes: as many as live entries. O(classes).
+    pub(crate) fn live(&self) -> u32 {
+        self.classes.all().iter().map(ClassState::live).sum()
     }
 
     /// Pages that were never opened and that the table does not use.
@@ -425,9 +462,9 @@ impl<'m, W: Width> Engine<'m, W> {
         u32::try_from(below_table).expect("a page number fits") - self.frontier.get()
     }
 
-    /// Makes sure that a page (if asked) and an entry can be taken.
-    #[cold]
-    fn make_room(&self, page: bool) -> Result<(), Refused> {
+    /// Makes sure that a block of a class and an entry can be taken; lets the address table grow if it must.
+    fn make_room(&self, class: SizeClass) -> Result<(), Refused> {
+        let page = self.class_state(class).not_full() == 0;
         let entry = self.addresses.is_exhausted();
         if entry && (!self.addresses.can_number_another() || self.fresh_pages() == 0) {
             return Err(Refused::NoHandle);
@@ -442,10 +479,10 @@ impl<'m, W: Width> Engine<'m, W> {
         Ok(())
     }
 
-    /// Takes a freed page, or opens a fresh one only if there is none; there is one.
-    fn take_page(&self) -> PageId {
+    /// Takes a freed page, or opens a fresh one only if there is none; `make_room` was asked.
+    fn take_page(&self) -> Page<'m, W> {
         if let Some(page) = self.pages.linked(self.free_pages.get()) {
-            self.free_pages.set(self.pages.record(page).next.get());
+            self.free_pages.set(page.record.next.get());
             self.free_page_count.set(self.free_page_count.get() - 1);
             return page;
         }
@@ -454,15 +491,10 @@ impl<'m, W: Width> Engine<'m, W> {
         self.pages.page(number).expect("make_room left a fresh page")
     }
 
-    fn give_page(&self, state: &ClassState<W>, page: PageId) {
+    fn give_page(&self, state: &ClassState<W>, page: Page<'m, W>) {
         state.remove_page();
-        self.pages.record(page).next.set(self.free_pages.get());
-        self.free_pages.set(page.word());
+        page.record.next.set(self.free_pages.get());
+        self.free_pages.set(page.id.word());
         self.free_page_count.set(self.free_page_count.get() + 1);
-    }
-
-    /// Counts of a class, for statistics and certificates.
-    pub(crate) fn class_counts(&self, class: SizeClass) -> ClassCounts {
-        self.class_state(class).counts()
     }
 }

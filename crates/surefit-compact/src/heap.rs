@@ -26,7 +26,7 @@ use core::ptr::NonNull;
 use surefit_core::Refused;
 
 use crate::address::AddressTable;
-use crate::class::ClassState;
+use crate::class::{ClassState, ClassTable};
 use crate::config::Config;
 use crate::engine::{Engine, MoveCounters};
 use crate::geometry::{SizeClass, Tail};
@@ -70,6 +70,8 @@ pub struct Heap<'m, W: Width = Wide> {
     pub(crate) engine: Engine<'m, W>,
     pub(crate) config: &'m Config,
     pub(crate) id: HeapId,
+    /// Byte objects above this are in pieces.
+    pub(crate) piece_bytes: usize,
     /// Bytes of the region skipped for alignment.
     pub(crate) skipped: usize,
 }
@@ -114,7 +116,7 @@ impl<'m, W: Width> Heap<'m, W> {
         Ok(Self {
             engine: Engine {
                 pages: table,
-                classes: states,
+                classes: ClassTable::new(states),
                 addresses: AddressTable::new(top, pages << geometry.page_shift()),
                 bound: config.bound(),
                 order: config.order(),
@@ -125,6 +127,7 @@ impl<'m, W: Width> Heap<'m, W> {
                 moved: MoveCounters::default(),
             },
             config,
+            piece_bytes: config.piece_bytes().unwrap_or(usize::MAX),
             id: HeapId::unique()?,
             skipped,
         })
@@ -294,8 +297,16 @@ impl<'m, W: Width> Heap<'m, W> {
 
     #[inline]
     fn allocate_layout(&self, layout: Layout) -> Result<u32, Refused> {
-        self.engine
-            .allocate(self.class_of(layout.size(), layout.align())?)
+        self.allocate_block(self.class_of(layout.size(), layout.align())?)
+    }
+
+    /// Allocates a block of a class.
+    #[inline]
+    pub(crate) fn allocate_block(&self, class: SizeClass) -> Result<u32, Refused> {
+        match self.engine.allocate(class) {
+            Some(index) => Ok(index),
+            None => Err(self.engine.refusal(class)),
+        }
     }
 
     /// The address of a live entry's object.

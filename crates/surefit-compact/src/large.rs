@@ -182,14 +182,16 @@ impl<W: Width> Heap<'_, W> {
     /// The entry of the piece that holds `offset`, the offset within it, and the piece's length.
     #[inline]
     fn locate(&self, index: u32, len: usize, offset: usize) -> (u32, usize, usize) {
-        match self.config.piece_bytes() {
-            Some(piece) if len > piece => {
-                let number = offset / piece;
-                let entry = self.piece(index, len, number);
-                (entry, offset % piece, piece.min(len - number * piece))
-            }
-            _ => (index, offset, len),
+        if !self.is_in_pieces(len) {
+            return (index, offset, len);
         }
+        self.locate_piece(index, len, offset)
+    }
+
+    fn locate_piece(&self, index: u32, len: usize, offset: usize) -> (u32, usize, usize) {
+        let number = offset / self.piece_bytes;
+        let entry = self.piece(index, len, number);
+        (entry, offset % self.piece_bytes, self.piece_len(len, number))
     }
 
     /// The entry of a piece.
@@ -213,13 +215,12 @@ impl<W: Width> Heap<'_, W> {
 
     #[inline]
     pub(crate) fn is_in_pieces(&self, len: usize) -> bool {
-        self.config.piece_bytes().is_some_and(|piece| len > piece)
+        len > self.piece_bytes
     }
 
     /// Pieces of an object in pieces.
     fn pieces(&self, len: usize) -> usize {
-        let piece = self.config.piece_bytes().expect("the object is in pieces");
-        len.div_ceil(piece)
+        len.div_ceil(self.piece_bytes)
     }
 
     fn spine_bytes(&self, len: usize) -> usize {
@@ -228,8 +229,7 @@ impl<W: Width> Heap<'_, W> {
 
     /// Bytes of piece `number`.
     fn piece_len(&self, len: usize, number: usize) -> usize {
-        let piece = self.config.piece_bytes().expect("the object is in pieces");
-        piece.min(len - number * piece)
+        self.piece_bytes.min(len - number * self.piece_bytes)
     }
 
     // ---- allocate and free -------------------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ impl<W: Width> Heap<'_, W> {
         if self.is_in_pieces(len) {
             return self.allocate_in_pieces(len, align);
         }
-        self.engine.allocate(self.class_of(len, align)?)
+        self.allocate_block(self.class_of(len, align)?)
     }
 
     #[cold]
@@ -256,7 +256,7 @@ impl<W: Width> Heap<'_, W> {
     fn allocate_pieces(&self, index: u32, len: usize, align: usize, first: usize) -> Result<(), Refused> {
         for number in first..self.pieces(len) {
             let class = self.class_of(self.piece_len(len, number), align)?;
-            self.set_piece(index, len, number, self.engine.allocate(class)?);
+            self.set_piece(index, len, number, self.allocate_block(class)?);
         }
         Ok(())
     }
@@ -317,7 +317,7 @@ impl<W: Width> Heap<'_, W> {
     }
 
     fn has_class(&self, index: u32, size: usize, align: usize) -> bool {
-        let class = self.engine.pages.class(self.engine.block_of(index).page);
+        let class = self.engine.block_of(index).page.record.class.get();
         self.config.geometry().class_for(size, align) == Some(class)
     }
 

@@ -51,4 +51,4 @@ pub use heap::Heap;
 pub use key::{Key, KeyHeap};
 pub use page::PageRecord;
 pub use stats::{LiveBlock, Stats};
-pub use width::{Generation, Keyed, Narrow, RecordWords, Wide, Width, Word};
+pub use width::{Generation, Keyed, Narrow, Wide, Width, Word};

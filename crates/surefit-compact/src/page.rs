@@ -1,17 +1,17 @@
 //! The page table: which size-class a page serves, which of its page-blocks are used, and whose they are.
 //!
 //! ```text
-//! a data page            | block 0 | block 1 | … | block π−1 | pad | bitmap leaves (π > 64) | back-references (π > 8) |
-//! its record             | prev | next | used | small bitmap | class | words …                                      |
-//!   π ≤ 8                  small bitmap: used blocks           words: the back-references
-//!   π ≤ 64                                                     word 0: used blocks
-//!   π > 64                                                     word 0: leaves with a used block, word 1: with a free one
+//! a data page   | block 0 | block 1 | … | block π−1 | pad | bitmap: ⌈π/64⌉ words (π > 8) | back-references (π > 8) |
+//! its record    | prev | next | used | free | fresh | small bitmap (π ≤ 8) | class | back-references (π ≤ 8) |
 //! ```
+//! The back-reference of a used block is the number of its entry. For π > 8 that of a free block links the free blocks of
+//! the page, newest first, so that taking one is two loads; blocks from `fresh` on were never used and are in no list, so
+//! that opening a page needs no list. The bitmap finds a used block when the page is drained.
 //!
 //! # Invariants
-//! - P1 `used` is the number of used bits of a page, and at most π.
+//! - P1 `used` is the number of used bits of a page, and at most π; no block from `fresh` on is used.
 //! - P2 A page with `used = 0` is free or was never opened; it is in the free list iff it lies below the frontier.
-//! - P3 Summary bits agree with the leaves.
+//! - P3 For π > 8 the free blocks below `fresh` are linked from `free`, each once.
 //! - P4 The back-reference of a used block names the entry that names the block.
 //!
 //! A [`PageId`] is below the number of pages, a block number below the π of its page's class: only this module makes
@@ -19,12 +19,17 @@
 
 use core::cell::Cell;
 
+use crate::automaton::PageCounts;
+
 use crate::geometry::{ClassLayout, Geometry, SizeClass};
 use crate::memory::{Memory, Slot};
-use crate::width::{RecordWords, Width, Word};
+use crate::width::{Width, Word};
 
 /// The most page-blocks whose bitmap and back-references live in the page's record.
-pub(crate) const SMALL_BLOCKS: u32 = 8;
+pub(crate) const SMALL_BLOCKS: usize = 8;
+
+/// The block number that names no block.
+const NO_BLOCK: u16 = u16::MAX;
 
 /// What the page table knows of one page.
 #[derive(Debug)]
@@ -33,9 +38,11 @@ pub struct PageRecord<W: Width> {
     pub(crate) prev: Cell<W::Word>,
     pub(crate) next: Cell<W::Word>,
     pub(crate) used: Cell<u16>,
+    free: Cell<u16>,
+    fresh: Cell<u16>,
     pub(crate) small: Cell<u8>,
     pub(crate) class: Cell<SizeClass>,
-    pub(crate) words: W::RecordWords,
+    references: [Cell<W::Word>; SMALL_BLOCKS],
 }
 
 /// The number of a page of this heap.
@@ -54,11 +61,74 @@ impl PageId {
     }
 }
 
+/// A page with what is known of it, looked up once.
+#[derive(Debug)]
+pub(crate) struct Page<'m, W: Width> {
+    pub(crate) id: PageId,
+    pub(crate) record: &'m PageRecord<W>,
+    pub(crate) layout: &'m ClassLayout,
+}
+
+impl<W: Width> Clone for Page<'_, W> {
+    #[inline]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<W: Width> Copy for Page<'_, W> {}
+
+impl<W: Width> Page<'_, W> {
+    #[inline]
+    pub(crate) fn used(&self) -> u32 {
+        u32::from(self.record.used.get())
+    }
+
+    #[inline]
+    pub(crate) fn blocks(&self) -> u32 {
+        u32::from(self.layout.blocks)
+    }
+
+    #[inline]
+    pub(crate) fn free_blocks(&self) -> u32 {
+        self.blocks() - self.used()
+    }
+
+    #[inline]
+    pub(crate) fn counts(&self) -> PageCounts {
+        PageCounts {
+            used: self.used(),
+            blocks: self.blocks(),
+        }
+    }
+
+    /// Whether bitmap and back-references are in the record.
+    #[inline]
+    fn is_small(&self) -> bool {
+        usize::from(self.layout.blocks) <= SMALL_BLOCKS
+    }
+}
+
 /// A page-block: a page and the number of the block in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Block {
-    pub(crate) page: PageId,
+#[derive(Debug)]
+pub(crate) struct Block<'m, W: Width> {
+    pub(crate) page: Page<'m, W>,
     pub(crate) number: u32,
+}
+
+impl<W: Width> Clone for Block<'_, W> {
+    #[inline]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<W: Width> Copy for Block<'_, W> {}
+
+impl<W: Width> PartialEq for Block<'_, W> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.page.id, self.number) == (other.page.id, other.number)
+    }
 }
 
 /// All pages of a heap.
@@ -89,7 +159,9 @@ impl<'m, W: Width> PageTable<'m, W> {
             used: Cell::new(0),
             small: Cell::new(0),
             class: Cell::new(free),
-            words: W::RecordWords::zero(),
+            free: Cell::new(NO_BLOCK),
+            fresh: Cell::new(0),
+            references: [const { Cell::new(W::Word::NIL) }; SMALL_BLOCKS],
         };
         // SAFETY: S1.
         let records = unsafe { memory.table(offset, pages, record) };
@@ -107,294 +179,248 @@ impl<'m, W: Width> PageTable<'m, W> {
 
     /// The page of that number, if there is one.
     #[inline]
-    pub(crate) fn page(&self, number: u32) -> Option<PageId> {
-        ((number as usize) < self.records.len()).then_some(PageId(number))
+    pub(crate) fn page(&self, number: u32) -> Option<Page<'m, W>> {
+        ((number as usize) < self.records.len()).then(|| self.known(PageId(number)))
     }
 
     /// The page that a table word names; `None` for the word that names nothing.
     #[inline]
-    pub(crate) fn linked(&self, word: W::Word) -> Option<PageId> {
-        (word != W::Word::NIL).then(|| {
-            debug_assert!((word.get() as usize) < self.records.len());
-            PageId(word.get())
-        })
+    pub(crate) fn linked(&self, word: W::Word) -> Option<Page<'m, W>> {
+        (word != W::Word::NIL).then(|| self.known(PageId(word.get())))
     }
 
+    /// The page of an identity that this table made.
     #[inline]
-    pub(crate) fn record(&self, page: PageId) -> &PageRecord<W> {
-        debug_assert!(page.index() < self.records.len());
+    pub(crate) fn known(&self, id: PageId) -> Page<'m, W> {
+        debug_assert!(id.index() < self.records.len());
         // SAFETY: a PageId is below the number of records (module doc); `check` verifies every link that makes one (P2, H2).
-        unsafe { self.records.get_unchecked(page.index()) }
+        let record = unsafe { self.records.get_unchecked(id.index()) };
+        let layout = self.geometry.layout(record.class.get());
+        Page { id, record, layout }
     }
 
     #[inline]
-    pub(crate) fn used(&self, page: PageId) -> u32 {
-        u32::from(self.record(page).used.get())
-    }
-
-    #[inline]
-    pub(crate) fn class(&self, page: PageId) -> SizeClass {
-        self.record(page).class.get()
-    }
-
-    #[inline]
-    pub(crate) fn layout(&self, page: PageId) -> &'m ClassLayout {
-        self.geometry.layout(self.class(page))
-    }
-
-    #[inline]
-    pub(crate) fn page_offset(&self, page: PageId) -> usize {
+    fn page_offset(&self, page: PageId) -> usize {
         page.index() << self.shift
     }
 
     /// Where a page-block begins, as an offset in bytes.
     #[inline]
-    pub(crate) fn offset(&self, block: Block) -> usize {
-        self.page_offset(block.page)
-            + block.number as usize * self.layout(block.page).block_bytes as usize
+    pub(crate) fn offset(&self, block: Block<'m, W>) -> usize {
+        let within = block.number as usize * block.page.layout.block_bytes as usize;
+        self.page_offset(block.page.id) + within
     }
 
-    /// The page-block that contains an offset which lies in a page's blocks.
+    /// The page-block that contains an offset.
     #[inline]
-    pub(crate) fn block_at(&self, offset: usize) -> Option<Block> {
+    pub(crate) fn block_at(&self, offset: usize) -> Option<Block<'m, W>> {
         let page = self.page(u32::try_from(offset >> self.shift).ok()?)?;
-        Some(Block {
-            page,
-            number: self.number_at(page, offset),
-        })
+        Some(self.block_of(page, offset))
     }
 
-    /// The page-block that begins at an offset that a used entry names: its page exists.
+    /// The page-block that begins at an offset which a live entry names: its page exists.
     #[inline]
-    pub(crate) fn named_block_at(&self, offset: usize) -> Block {
-        debug_assert!(offset >> self.shift < self.records.len());
+    pub(crate) fn named_block_at(&self, offset: usize) -> Block<'m, W> {
         #[expect(
             clippy::cast_possible_truncation,
             reason = "a heap has at most 2^32 - 1 pages"
         )]
-        let page = PageId((offset >> self.shift) as u32);
-        Block {
-            page,
-            number: self.number_at(page, offset),
-        }
+        let id = PageId((offset >> self.shift) as u32);
+        self.block_of(self.known(id), offset)
     }
 
     #[inline]
-    fn number_at(&self, page: PageId, offset: usize) -> u32 {
-        let within = (offset & ((1 << self.shift) - 1)) as u64;
+    fn block_of(&self, page: Page<'m, W>, offset: usize) -> Block<'m, W> {
         #[expect(
             clippy::cast_possible_truncation,
             reason = "a page has at most 65536 bytes"
         )]
-        {
-            ((within * u64::from(self.layout(page).reciprocal)) >> 32) as u32
-        }
+        let within = (offset & ((1 << self.shift) - 1)) as u32;
+        let number = page.layout.block_at(within);
+        Block { page, number }
     }
 
-    /// Makes a free page one of `class`, without a used block.
-    pub(crate) fn open(&self, page: PageId, class: SizeClass) {
-        let record = self.record(page);
+    /// Makes a free page one of `class`, without a used block. O(π/64).
+    pub(crate) fn open(&self, page: Page<'m, W>, class: SizeClass) -> Page<'m, W> {
+        let record = page.record;
         record.class.set(class);
         record.small.set(0);
-        let layout = self.layout(page);
-        let words = record.words.cells();
-        words[0].set(0);
-        if layout.leaves > 0 {
-            let leaves = u32::from(layout.leaves);
-            words[1].set(u64::MAX >> (64 - leaves));
-            (0..leaves).for_each(|leaf| self.leaf(page, layout, leaf).set(0));
-        }
+        record.free.set(NO_BLOCK);
+        record.fresh.set(0);
+        let page = self.known(page.id);
+        (0..u32::from(page.layout.leaves)).for_each(|leaf| self.leaf(page, leaf).set(0));
+        page
     }
 
     /// A word of the bitmap in the page's tail.
     #[inline]
-    fn leaf(&self, page: PageId, layout: &ClassLayout, leaf: u32) -> Slot<'_, u64> {
-        debug_assert!(leaf < u32::from(layout.leaves));
-        let offset = self.page_offset(page) + layout.leaf_offset as usize + 8 * leaf as usize;
+    fn leaf(&self, page: Page<'m, W>, leaf: u32) -> Slot<'_, u64> {
+        debug_assert!(leaf < u32::from(page.layout.leaves));
+        let offset =
+            self.page_offset(page.id) + page.layout.leaf_offset as usize + 8 * leaf as usize;
         // SAFETY: the geometry places the leaves, 8-aligned, inside the page behind its blocks; callers pass a leaf below
-        // `leaves`; `open` wrote all of them before anything reads one (P3).
+        // `leaves`; `open` wrote all of them before anything reads one.
         unsafe { self.memory.slot(offset) }
     }
 
-    /// Finds a free block of a not-full page and marks it used.
+    /// Takes a free block of a not-full page for an entry.
     #[inline]
-    pub(crate) fn take_free(&self, page: PageId) -> Block {
-        let record = self.record(page);
-        let layout = self.layout(page);
-        let words = record.words.cells();
+    pub(crate) fn take_free(&self, page: Page<'m, W>, entry: u32) -> Block<'m, W> {
+        let record = page.record;
         record.used.set(record.used.get() + 1);
-        let number = if layout.leaves > 0 {
-            let leaf = words[1].get().trailing_zeros();
-            let cell = self.leaf(page, layout, leaf);
-            let bit = (!cell.get()).trailing_zeros();
-            self.set_leaf(record, layout, leaf, &cell, cell.get() | 1 << bit);
-            leaf * 64 + bit
-        } else if u32::from(layout.blocks) > SMALL_BLOCKS {
-            let bit = (!words[0].get()).trailing_zeros();
-            words[0].set(words[0].get() | 1 << bit);
-            bit
-        } else {
-            let bit = record.small.get().trailing_ones();
-            record.small.set(record.small.get() | 1 << bit);
-            bit
+        let entry = W::Word::new(entry);
+        if page.is_small() {
+            let number = record.small.get().trailing_ones();
+            record.small.set(record.small.get() | 1 << number);
+            record.references[number as usize % SMALL_BLOCKS].set(entry);
+            return Block { page, number };
+        }
+        let number = match record.free.get() {
+            NO_BLOCK => {
+                record.fresh.set(record.fresh.get() + 1);
+                record.fresh.get() - 1
+            }
+            linked => {
+                let next = self.reference(page, u32::from(linked)).get().get();
+                #[expect(clippy::cast_possible_truncation, reason = "block numbers have 16 bits")]
+                record.free.set(next as u16);
+                linked
+            }
         };
+        let number = u32::from(number);
+        self.reference(page, number).set(entry);
+        let leaf = self.leaf(page, number / 64);
+        leaf.set(leaf.get() | 1 << (number % 64));
         Block { page, number }
     }
 
-    /// Finds the last used block of a page that has one and marks it free.
+    /// Gives a used block back.
     #[inline]
-    pub(crate) fn take_used(&self, page: PageId) -> Block {
-        let record = self.record(page);
-        let layout = self.layout(page);
-        let words = record.words.cells();
-        let number = if layout.leaves > 0 {
-            let leaf = 63 - words[0].get().leading_zeros();
-            leaf * 64 + 63 - self.leaf(page, layout, leaf).get().leading_zeros()
-        } else if u32::from(layout.blocks) > SMALL_BLOCKS {
-            63 - words[0].get().leading_zeros()
-        } else {
-            7 - record.small.get().leading_zeros()
-        };
-        let block = Block { page, number };
-        self.clear(block);
-        block
-    }
-
-    /// Marks a used block free.
-    #[inline]
-    pub(crate) fn clear(&self, block: Block) {
-        let record = self.record(block.page);
-        let layout = self.layout(block.page);
-        let words = record.words.cells();
+    pub(crate) fn clear(&self, block: Block<'m, W>) {
+        let Block { page, number } = block;
+        let record = page.record;
         record.used.set(record.used.get() - 1);
-        if layout.leaves > 0 {
-            let leaf = block.number / 64;
-            let cell = self.leaf(block.page, layout, leaf);
-            let word = cell.get() & !(1 << (block.number % 64));
-            cell.set(word);
-            words[1].set(words[1].get() | 1 << leaf);
-            if word == 0 {
-                words[0].set(words[0].get() & !(1 << leaf));
-            }
-        } else if u32::from(layout.blocks) > SMALL_BLOCKS {
-            words[0].set(words[0].get() & !(1 << block.number));
-        } else {
-            record.small.set(record.small.get() & !(1 << block.number));
+        if page.is_small() {
+            record.small.set(record.small.get() & !(1 << (number % 8)));
+            return;
         }
+        let link = W::Word::new(u32::from(record.free.get()));
+        self.reference(page, number).set(link);
+        #[expect(clippy::cast_possible_truncation, reason = "block numbers have 16 bits")]
+        record.free.set(number as u16);
+        let leaf = self.leaf(page, number / 64);
+        leaf.set(leaf.get() & !(1 << (number % 64)));
     }
 
-    /// Stores a leaf that gained a used block, and its summaries.
+    /// The last used block of a page that has one. O(π/64).
     #[inline]
-    fn set_leaf(
-        &self,
-        record: &PageRecord<W>,
-        layout: &ClassLayout,
-        leaf: u32,
-        cell: &Slot<'_, u64>,
-        word: u64,
-    ) {
-        let words = record.words.cells();
-        cell.set(word);
-        words[0].set(words[0].get() | 1 << leaf);
-        if word == full_leaf(layout, leaf) {
-            words[1].set(words[1].get() & !(1 << leaf));
+    pub(crate) fn last_used(&self, page: Page<'m, W>) -> Block<'m, W> {
+        debug_assert!(page.used() > 0);
+        if page.is_small() {
+            let number = 7 - page.record.small.get().leading_zeros();
+            return Block { page, number };
         }
+        let mut leaf = u32::from(page.record.fresh.get() - 1) / 64;
+        while self.leaf(page, leaf).get() == 0 {
+            leaf -= 1;
+        }
+        let number = leaf * 64 + 63 - self.leaf(page, leaf).get().leading_zeros();
+        Block { page, number }
     }
 
     /// Whether a block is used.
     #[inline]
-    pub(crate) fn is_used(&self, block: Block) -> bool {
-        let record = self.record(block.page);
-        let layout = self.layout(block.page);
-        if block.number >= u32::from(layout.blocks) || record.used.get() == 0 {
+    pub(crate) fn is_used(&self, block: Block<'m, W>) -> bool {
+        let Block { page, number } = block;
+        if number >= page.blocks() || page.used() == 0 {
             return false;
         }
-        if layout.leaves > 0 {
-            let leaf = self.leaf(block.page, layout, block.number / 64);
-            leaf.get() >> (block.number % 64) & 1 == 1
-        } else if u32::from(layout.blocks) > SMALL_BLOCKS {
-            record.words.cells()[0].get() >> block.number & 1 == 1
-        } else {
-            record.small.get() >> block.number & 1 == 1
+        if page.is_small() {
+            return page.record.small.get() >> number & 1 == 1;
         }
+        self.leaf(page, number / 64).get() >> (number % 64) & 1 == 1
     }
 
     /// The entry whose object a used block holds.
     #[inline]
-    pub(crate) fn back_reference(&self, block: Block) -> W::Word {
-        let layout = self.layout(block.page);
-        if u32::from(layout.blocks) > SMALL_BLOCKS {
-            return self.tail_reference(block, layout).get();
+    pub(crate) fn back_reference(&self, block: Block<'m, W>) -> u32 {
+        let Block { page, number } = block;
+        if page.is_small() {
+            return page.record.references[number as usize % SMALL_BLOCKS].get().get();
         }
-        let (word, shift) = packed::<W>(block.number);
-        let bits = self.record(block.page).words.cells()[word].get() >> shift;
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "the low bits are the reference"
-        )]
-        W::Word::new(bits as u32 & word_mask::<W>())
+        self.reference(page, number).get().get()
     }
 
-    /// Says which entry's object a block holds.
+    /// Says which entry's object a used block holds.
     #[inline]
-    pub(crate) fn set_back_reference(&self, block: Block, entry: W::Word) {
-        let layout = self.layout(block.page);
-        if u32::from(layout.blocks) > SMALL_BLOCKS {
-            self.tail_reference(block, layout).set(entry);
-            return;
+    pub(crate) fn set_back_reference(&self, block: Block<'m, W>, entry: u32) {
+        let Block { page, number } = block;
+        if page.is_small() {
+            page.record.references[number as usize % SMALL_BLOCKS].set(W::Word::new(entry));
+        } else {
+            self.reference(page, number).set(W::Word::new(entry));
         }
-        let (word, shift) = packed::<W>(block.number);
-        let cell = &self.record(block.page).words.cells()[word];
-        let others = cell.get() & !(u64::from(word_mask::<W>()) << shift);
-        cell.set(others | u64::from(entry.get()) << shift);
     }
 
+    /// The back-reference of a block in the page's tail.
     #[inline]
-    fn tail_reference(&self, block: Block, layout: &ClassLayout) -> Slot<'_, W::Word> {
-        debug_assert!(block.number < u32::from(layout.blocks));
-        let offset = self.page_offset(block.page)
-            + layout.back_offset as usize
-            + W::WORD_BYTES * block.number as usize;
+    fn reference(&self, page: Page<'m, W>, number: u32) -> Slot<'_, W::Word> {
+        debug_assert!(number < page.blocks() && !page.is_small());
+        let offset = self.page_offset(page.id)
+            + page.layout.back_offset as usize
+            + W::WORD_BYTES * number as usize;
         // SAFETY: the geometry places one word per block, aligned, at the end of the page; the block's number is below π.
-        // The bytes come from the region as `MaybeUninit`, but a used block's reference was written before it is read
-        // (P4), and for a free block any bit pattern is a word that is compared only.
+        // A block below `fresh` was used once, and its word written then; others' words are written before they are read.
         unsafe { self.memory.slot(offset) }
+    }
+
+    /// The free blocks of a page that are linked, counted along the list; more than π for a ring or a wrong link (P3).
+    pub(crate) fn linked_free_blocks(&self, page: Page<'m, W>) -> u32 {
+        let (mut found, mut link) = (0, page.record.free.get());
+        while link != NO_BLOCK && found <= page.blocks() {
+            let number = u32::from(link);
+            if link >= page.record.fresh.get() || self.is_used(Block { page, number }) {
+                return u32::MAX;
+            }
+            found += 1;
+            #[expect(clippy::cast_possible_truncation, reason = "a wrong link is found either way")]
+            {
+                link = self.reference(page, number).get().get() as u16;
+            }
+        }
+        found
+    }
+
+    /// Whether a bit beyond the page's last block is set (P1).
+    pub(crate) fn stray_bits(&self, page: Page<'m, W>) -> bool {
+        let blocks = page.blocks();
+        if page.is_small() {
+            return u32::from(page.record.small.get()) >> blocks != 0;
+        }
+        let last = (blocks - 1) / 64;
+        self.leaf(page, last).get() & !(u64::MAX >> (63 - (blocks - 1) % 64)) != 0
+    }
+
+    /// Blocks of a page that were used once (P1).
+    pub(crate) fn fresh(&self, page: Page<'m, W>) -> u32 {
+        u32::from(page.record.fresh.get())
+    }
+
+    /// Whether a page is small: bitmap and back-references in its record.
+    pub(crate) fn is_small(&self, page: Page<'m, W>) -> bool {
+        page.is_small()
     }
 
     /// Copies a block's bytes into another block of the same class.
     #[inline]
-    pub(crate) fn copy(&self, from: Block, to: Block) {
-        debug_assert!(from != to && self.class(from.page) == self.class(to.page));
-        let bytes = self.layout(from.page).block_bytes as usize;
-        // SAFETY: both are whole blocks of the class, inside their pages and different, so disjoint; only `&mut Heap`
+    pub(crate) fn copy(&self, from: Block<'m, W>, to: Block<'m, W>) {
+        debug_assert!(from != to);
+        let bytes = from.page.layout.block_bytes as usize;
+        // SAFETY: both are whole blocks of one class, inside their pages and different, so disjoint; only `&mut Heap`
         // methods move, so nobody holds a reference into either.
         unsafe {
             self.memory
                 .copy(self.offset(from), self.offset(to), bytes);
         }
     }
-}
-
-/// The bits of a leaf whose blocks are all used.
-#[inline]
-fn full_leaf(layout: &ClassLayout, leaf: u32) -> u64 {
-    let blocks = u32::from(layout.blocks) - leaf * 64;
-    if blocks >= 64 {
-        u64::MAX
-    } else {
-        (1 << blocks) - 1
-    }
-}
-
-/// The bits of one table word.
-const fn word_mask<W: Width>() -> u32 {
-    u32::MAX >> (32 - 8 * W::WORD_BYTES)
-}
-
-/// Which record word holds the back-reference of a small block, and from which bit on.
-#[inline]
-fn packed<W: Width>(number: u32) -> (usize, usize) {
-    let in_a_word = 8 / W::WORD_BYTES;
-    let number = number as usize;
-    (number / in_a_word, number % in_a_word * 8 * W::WORD_BYTES)
 }

@@ -52,11 +52,11 @@ impl<W: Width> Heap<'_, W> {
     pub fn stats(&self) -> Stats {
         let engine = &self.engine;
         let sum = |f: fn(ClassCounts) -> u32| {
-            let classes = self.config.geometry().classes();
-            classes.map(|class| f(engine.class_counts(class))).sum()
+            let states = engine.classes.all().iter();
+            states.map(|state| f(state.counts())).sum()
         };
         Stats {
-            live_blocks: engine.addresses.live.get(),
+            live_blocks: engine.live(),
             pages: engine.frontier.get() - engine.free_page_count.get(),
             not_full_pages: sum(|class| class.not_full),
             holes: sum(|class| class.holes),
@@ -72,8 +72,8 @@ impl<W: Width> Heap<'_, W> {
     /// Live page-blocks of a size-class, and its pages: (h, full pages + not-full pages).
     #[must_use]
     pub fn class_usage(&self, class: SizeClass) -> (u32, u32) {
-        let state = self.engine.class_state(class);
-        (state.live(), state.pages())
+        let state = self.engine.classes.get(class);
+        state.map_or((0, 0), |state| (state.live(), state.pages()))
     }
 
     /// Where every byte of the region is: the parts add up to its size. O(classes).
@@ -192,12 +192,10 @@ impl<W: Width> Heap<'_, W> {
     pub fn live_blocks(&self) -> impl Iterator<Item = LiveBlock> {
         (0..self.engine.addresses.made.get()).filter_map(|index| {
             let block = self.engine.vet(index)?;
-            let class = self.engine.pages.class(block.page);
-            let block_bytes = self.config.geometry().layout(class).block_bytes;
             Some(LiveBlock {
                 index,
-                class,
-                block_bytes,
+                class: block.page.record.class.get(),
+                block_bytes: block.page.layout.block_bytes,
             })
         })
     }
@@ -206,7 +204,7 @@ impl<W: Width> Heap<'_, W> {
 /// Bytes at the end of a page that hold its bitmap leaves and back-references.
 fn tail_bytes<W: Width>(layout: &ClassLayout) -> usize {
     let blocks = usize::from(layout.blocks);
-    let back_references = if blocks > crate::page::SMALL_BLOCKS as usize {
+    let back_references = if blocks > crate::page::SMALL_BLOCKS {
         blocks * W::WORD_BYTES
     } else {
         0

@@ -4,7 +4,6 @@
 //! administrative space an object. [`Keyed`] adds a generation to every entry.
 #![deny(unsafe_code)]
 
-use core::cell::Cell;
 use core::fmt::Debug;
 
 mod sealed {
@@ -91,32 +90,12 @@ macro_rules! generation {
 }
 generation! { u8 u16 u32 }
 
-/// The words of a page record that hold bitmaps, or the back-references of up to eight blocks.
-pub trait RecordWords: Debug {
-    /// All zero.
-    fn zero() -> Self;
-    /// The words.
-    fn cells(&self) -> &[Cell<u64>];
-}
-
-impl<const N: usize> RecordWords for [Cell<u64>; N] {
-    fn zero() -> Self {
-        [const { Cell::new(0) }; N]
-    }
-    #[inline]
-    fn cells(&self) -> &[Cell<u64>] {
-        self
-    }
-}
-
 /// How wide a heap's words are, and what an entry carries.
 pub trait Width: sealed::Sealed + Debug + 'static {
     /// Entries, back-references, page numbers.
     type Word: Word;
     /// What an entry carries beside its location.
     type Generation: Generation;
-    /// Bitmaps or eight back-references of a page.
-    type RecordWords: RecordWords;
     /// Bytes of a word: 2 or 4.
     const WORD_BYTES: usize;
     /// Bytes of an entry of the address table.
@@ -141,7 +120,6 @@ impl sealed::Sealed for Wide {}
 impl Width for Wide {
     type Word = u32;
     type Generation = ();
-    type RecordWords = [Cell<u64>; 4];
     const WORD_BYTES: usize = 4;
     const ENTRY_BYTES: usize = 4;
     const BY_BLOCK: bool = false;
@@ -151,7 +129,6 @@ impl sealed::Sealed for Narrow {}
 impl Width for Narrow {
     type Word = u16;
     type Generation = ();
-    type RecordWords = [Cell<u64>; 2];
     const WORD_BYTES: usize = 2;
     const ENTRY_BYTES: usize = 2;
     const BY_BLOCK: bool = true;
@@ -161,7 +138,6 @@ impl<W: Width<Generation = ()>, G: Generation> sealed::Sealed for Keyed<W, G> {}
 impl<W: Width<Generation = ()>, G: Generation> Width for Keyed<W, G> {
     type Word = W::Word;
     type Generation = G;
-    type RecordWords = W::RecordWords;
     const WORD_BYTES: usize = W::WORD_BYTES;
     const ENTRY_BYTES: usize = (W::WORD_BYTES + G::BYTES).next_multiple_of(if W::WORD_BYTES > G::BYTES {
         W::WORD_BYTES

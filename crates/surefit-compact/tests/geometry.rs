@@ -59,7 +59,8 @@ fn listed() -> Vec<Geometry> {
         let granule = [8, 16][round % 2];
         let wanted = 1 + random(if round % 3 == 0 { 4 * MAX_CLASSES } else { 30 });
         let mut list: Vec<u32> = (0..wanted)
-            .map(|_| ((3 + random(page_bytes / granule - 3)) * granule) as u32)
+            .map(|_| (3 + random(page_bytes / granule - 3)) * granule)
+            .map(|bytes| u32::try_from(bytes).expect("within a page"))
             .collect();
         list.sort_unstable();
         list.dedup();
@@ -137,7 +138,7 @@ fn assert_layout(geometry: &Geometry, class: SizeClass) {
         ..
     } = *geometry.layout(class);
     let (beta, pi) = (block_bytes as usize, usize::from(blocks));
-    assert!(pi >= 1 && pi <= MAX_BLOCKS, "{class:?}");
+    assert!((1..=MAX_BLOCKS).contains(&pi), "{class:?}");
     assert_eq!(beta % geometry.granule(), 0, "{class:?}");
     assert_eq!(pi > WORD_BLOCKS, leaves > 0, "{class:?}");
     assert!(leaves == 0 || 64 * usize::from(leaves) >= pi, "{class:?}");
@@ -311,8 +312,11 @@ fn partitioning_loses_what_the_documentation_says() {
     assert_eq!(worst, Some(58));
     let (power, others): (Vec<_>, Vec<_>) = geometry
         .classes()
-        .partition(|&class| geometry.layout(class).block_bytes == 1024);
-    assert_eq!(per_mille(power[0]), 58);
+        .partition(|&class| matches!(geometry.layout(class).block_bytes, 512 | 1024));
+    assert_eq!(
+        power.into_iter().map(per_mille).collect::<Vec<_>>(),
+        [23, 58]
+    );
     assert_eq!(others.into_iter().map(per_mille).max(), Some(12));
     let internal = |class: SizeClass| {
         let beta = geometry.layout(class).block_bytes as usize;
@@ -336,7 +340,7 @@ fn partitioning_loses_what_the_documentation_says() {
 #[test]
 fn aligned_requests_find_a_class_near() {
     let geometry = Geometry::DEFAULT;
-    for (align, worst) in [(16, 142), (32, 138), (64, 154), (128, 188), (4096, 100)] {
+    for (align, worst) in [(16, 142), (32, 139), (64, 154), (128, 188), (4096, 100)] {
         let percent = |bytes: usize| {
             let class = geometry.class_for(bytes, align).expect("fits a page");
             100 * geometry.layout(class).block_bytes as usize / bytes
@@ -385,6 +389,35 @@ fn a_list_is_used_as_it_is() {
         ..GeometrySpec::DEFAULT
     };
     assert_eq!(sizes(&Geometry::new(&empty).expect("one class")), [16384]);
+}
+
+#[test]
+fn a_list_that_ends_with_the_page_is_complete() {
+    let spec = GeometrySpec {
+        spacing: Spacing::Explicit(&[24, 16384]),
+        ..GeometrySpec::DEFAULT
+    };
+    assert_eq!(sizes(&Geometry::new(&spec).expect("a list")), [24, 16384]);
+}
+
+#[test]
+fn no_page_block_is_smaller_than_the_smallest() {
+    let from = |smallest| {
+        let spec = GeometrySpec {
+            smallest,
+            ..GeometrySpec::DEFAULT
+        };
+        sizes(&Geometry::new(&spec).expect("a smallest page-block"))
+    };
+    assert_eq!(from(512)[..3], [512, 520, 576]);
+    assert_eq!(from(520)[..2], [520, 576]);
+    assert_eq!(from(1032)[..2], [1088, 1152]);
+    assert_eq!(from(4096), [4096, 5440, 8192, 16384]);
+    assert_eq!(from(16384), [16384]);
+    for smallest in (16..=16384).step_by(8) {
+        let first = from(smallest)[0];
+        assert!(first >= smallest, "{first} for {smallest}");
+    }
 }
 
 fn refused(change: impl FnOnce(&mut GeometrySpec<'static>)) -> GeometryError {

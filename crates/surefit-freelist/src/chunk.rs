@@ -26,7 +26,12 @@ const FLAG_BITS: u32 = 2;
 pub(crate) const SMALLEST: u32 = 2;
 const _: () = assert!(4 * WORD == SMALLEST as usize * GRANULE);
 
-/// A chunk, named by the granule at which its payload starts; never 0.
+/// What the link at the end of a list names. Nobody reads the words of granule 0, which `join` may write.
+const NOBODY: Chunk = Chunk(0);
+/// Words of granule 0, which is in no chunk and no table.
+pub(crate) const NOBODYS_WORDS: usize = 2;
+
+/// A chunk, named by the granule at which its payload starts; 0 only for [`NOBODY`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Chunk(u32);
 
@@ -122,12 +127,9 @@ impl Header {
 /// Granules of the chunk that serves a request: its bytes and a header, at least the smallest chunk.
 #[inline]
 pub(crate) const fn granules_for(request: usize) -> u32 {
-    let granules = (request + WORD + GRANULE - 1) >> GRANULE.ilog2();
-    if granules < SMALLEST as usize {
-        SMALLEST
-    } else {
-        granules as u32
-    }
+    let granules = ((request + WORD + GRANULE - 1) >> GRANULE.ilog2()) as u32;
+    // One granule is the only size below the smallest; this is a maximum without a branch.
+    granules + (granules < SMALLEST) as u32
 }
 
 /// Bytes of the payload of a chunk.
@@ -204,11 +206,12 @@ impl Memory<'_> {
     }
 
     /// Makes a link name a chunk, and the chunk remember the link.
+    ///
+    /// Without a branch: whether a list ends here is hard to predict. At its end, the words of granule 0 are written.
     #[inline]
     pub(crate) fn join(&mut self, link: Slot, chunk: Option<Chunk>) {
-        self.set(link, chunk.map_or(0, Chunk::granule));
-        if let Some(chunk) = chunk {
-            self.set(chunk.back(), link.number());
-        }
+        let named = chunk.unwrap_or(NOBODY);
+        self.set(link, named.granule());
+        self.set(named.back(), link.number());
     }
 }

@@ -7,7 +7,7 @@
 //!              c = smallest chunk with size >= n, or the first exact (best fit)
 //!              cut n from its front; the remainder goes to the end of the list
 //! free(c):     merge with free neighbours; the merged chunk goes to the end of the list
-//! table:       | head |
+//! table:       | 2 words of nobody | head |
 //! ```
 //!
 //! # Invariants
@@ -31,11 +31,11 @@ use core::marker::PhantomData;
 
 use surefit_core::Corruption;
 
-use crate::chunk::Chunk;
+use crate::chunk::{Chunk, NOBODYS_WORDS};
 use crate::index::{Index, Need};
 use crate::memory::{Memory, Slot};
 
-const HEAD: Slot = Slot::new(0);
+const HEAD: Slot = Slot::new(NOBODYS_WORDS);
 
 /// How one list chooses among the chunks that fit.
 pub trait Fit {
@@ -101,7 +101,7 @@ impl<F: Fit> SingleList<F> {
 
 impl<F: Fit> Index for SingleList<F> {
     fn table_words(_granules: u32) -> u32 {
-        1
+        HEAD.number() + 1
     }
 
     fn new(memory: &mut Memory<'_>) -> Self {
@@ -198,4 +198,11 @@ pub(crate) fn check_list(
         link = chunk.next();
     }
     Ok((listed, link))
+}
+
+#[cfg(test)]
+impl<F> SingleList<F> {
+    pub(crate) fn set_tail(&mut self, tail: Slot) {
+        self.tail = tail;
+    }
 }

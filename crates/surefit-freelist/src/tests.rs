@@ -1,1 +1,364 @@
-//! Unit tests.
+//! Unit tests that need to see inside: every word of metadata corrupted, every path of every operation taken.
+
+use core::alloc::Layout;
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+extern crate alloc;
+use alloc::vec::Vec;
+
+use surefit_core::{RawHeap, Refused};
+
+use crate::chunk::{Chunk, NOBODYS_WORDS, SMALLEST};
+use crate::heap::Heap;
+use crate::index::Index;
+use crate::list::{Best, First, SingleList};
+use crate::memory::Slot;
+use crate::two_level::TwoLevel;
+
+const JUNK: MaybeUninit<u8> = MaybeUninit::new(0xA5);
+
+#[repr(align(4096))]
+struct Region<const BYTES: usize>([MaybeUninit<u8>; BYTES]);
+
+fn bytes(size: usize) -> Layout {
+    Layout::from_size_align(size, 8).expect("a valid layout")
+}
+
+fn allocate<I: Index>(heap: &mut Heap<'_, I>, size: usize) -> NonNull<u8> {
+    let object = heap.allocate(bytes(size)).expect("there is room");
+    // SAFETY: the object is live and so many bytes long.
+    unsafe { object.write_bytes(0x5C, size) };
+    object
+}
+
+fn free<I: Index>(heap: &mut Heap<'_, I>, object: NonNull<u8>, size: usize) {
+    // SAFETY: the tests free what they allocated, once.
+    unsafe { heap.free(object, bytes(size)) };
+}
+
+/// Changes a size of an object of `allocate`.
+fn resize<I: Index>(
+    heap: &mut Heap<'_, I>,
+    object: NonNull<u8>,
+    old: usize,
+    new: usize,
+) -> Result<NonNull<u8>, Refused> {
+    // SAFETY: the tests resize what they allocated.
+    let resized = unsafe { heap.resize(object, bytes(old), new) };
+    if let Ok(object) = resized {
+        for offset in 0..old.min(new) {
+            // SAFETY: the object is live, so long, and was written by `allocate`.
+            let byte = unsafe { object.add(offset).read() };
+            assert_eq!(byte, 0x5C, "byte {offset} is kept");
+        }
+        // SAFETY: the object is live and has the new size.
+        unsafe { object.write_bytes(0x5C, new) };
+    }
+    resized
+}
+
+/// Live objects of many sizes with holes of many sizes between them.
+fn fill_with_holes<I: Index>(heap: &mut Heap<'_, I>) {
+    let sizes = (0..60).map(|n| [0, 12, 20, 36, 40, 104, 300, 648, 1500][n % 9] + n / 9 * 8);
+    let objects: Vec<_> = sizes.map(|size| (allocate(heap, size), size)).collect();
+    for (n, (object, size)) in objects.into_iter().enumerate() {
+        if n % 3 != 0 {
+            free(heap, object, size);
+        }
+    }
+    heap.check().expect("a sound heap");
+}
+
+/// Every word that the heap owns: the table, the headers, and the links and footers of free chunks.
+fn metadata<I: Index>(heap: &Heap<'_, I>) -> Vec<Slot> {
+    let word = |number: u32| Slot::new(number as usize);
+    let mut slots: Vec<_> = (NOBODYS_WORDS as u32..I::table_words(heap.memory.granules()))
+        .map(word)
+        .collect();
+    let mut chunk = heap.first;
+    while chunk < heap.end {
+        let (granule, header) = (chunk.granule(), heap.memory.header(chunk));
+        slots.push(word(2 * granule - 1));
+        chunk = chunk.after(header.granules());
+        if header.is_free() {
+            slots.extend([2 * granule, 2 * granule + 1, 2 * chunk.granule() - 2].map(word));
+        }
+    }
+    slots.push(word(2 * heap.end.granule() - 1));
+    slots
+}
+
+/// Flips each bit of each word of metadata, and swaps words: the checker must object to each.
+fn check_objects_to_every_corruption<I: Index>() {
+    let mut region = Region([JUNK; 32768]);
+    let mut heap = Heap::<I>::new(&mut region.0).expect("large enough");
+    fill_with_holes(&mut heap);
+    let slots = metadata(&heap);
+    let words: Vec<_> = slots.iter().map(|&slot| heap.memory.get(slot)).collect();
+    for (&slot, &sound) in slots.iter().zip(&words) {
+        for bit in 0..u32::BITS {
+            heap.memory.set(slot, sound ^ 1 << bit);
+            assert!(heap.check().is_err(), "bit {bit} of word {slot:?}");
+        }
+        for &other in &words {
+            heap.memory.set(slot, other);
+            assert_eq!(
+                heap.check().is_err(),
+                other != sound,
+                "{other} in word {slot:?}"
+            );
+        }
+        heap.memory.set(slot, sound);
+    }
+    for wrong in [heap.live + 1, heap.live - 1] {
+        let sound = core::mem::replace(&mut heap.live, wrong);
+        assert_eq!(heap.check().expect_err("H5").invariant, "H5");
+        heap.live = sound;
+    }
+    assert_eq!(heap.check(), Ok(()), "all is as before");
+}
+
+fn exhaustion_is_a_refusal_and_passes<I: Index>() {
+    let mut region = Region([JUNK; 32768]);
+    let mut heap = Heap::<I>::new(&mut region.0).expect("large enough");
+    let all = heap.largest_request();
+    assert_eq!(
+        heap.allocate(bytes(all + 1)),
+        Err(Refused::TooLarge { limit: all })
+    );
+    let strict = Layout::from_size_align(1, 1 << 31).expect("a valid layout");
+    assert_eq!(
+        heap.allocate(strict),
+        Err(Refused::TooAligned { limit: 1 << 30 })
+    );
+    let strict = Layout::from_size_align(1, 1 << 30).expect("a valid layout");
+    assert_eq!(heap.allocate(strict), Err(Refused::NoChunk));
+    for size in [all, 5, 100] {
+        let mut objects = Vec::new();
+        while let Ok(object) = heap.allocate(bytes(size)) {
+            objects.push(object);
+        }
+        assert_eq!(heap.allocate(bytes(size)), Err(Refused::NoChunk));
+        assert_eq!(heap.check(), Ok(()));
+        assert!(
+            objects.len() >= all / (size + 16),
+            "{} of {size} bytes",
+            objects.len()
+        );
+        let last = objects[objects.len() - 1];
+        let refused = resize(&mut heap, last, 0, all);
+        assert_eq!(refused.is_err(), size != all);
+        objects
+            .into_iter()
+            .for_each(|object| free(&mut heap, object, size));
+        assert_eq!(heap.check(), Ok(()));
+        assert_eq!(heap.parts().block_bytes, 0);
+    }
+}
+
+fn objects_are_aligned_and_leave_no_holes<I: Index>() {
+    let mut region = Region([JUNK; 65536]);
+    let mut heap = Heap::<I>::new(&mut region.0[24..]).expect("large enough");
+    let empty = heap.parts();
+    for round in 0..50 {
+        let mut objects = Vec::new();
+        for align in (0..13).map(|log2| 1 << log2) {
+            let layout = Layout::from_size_align(round * 7 % 100, align).expect("a valid layout");
+            let object = heap.allocate(layout).expect("there is room");
+            assert_eq!(object.addr().get() % align, 0);
+            objects.push((object, layout));
+        }
+        assert_eq!(heap.check(), Ok(()));
+        for (object, layout) in objects {
+            // SAFETY: the object was allocated above with this layout.
+            unsafe { heap.free(object, layout) };
+        }
+        assert_eq!(heap.parts(), empty);
+    }
+}
+
+fn resize_uses_what_lies_free_beside<I: Index>() {
+    let mut region = Region([JUNK; 8192]);
+    let mut heap = Heap::<I>::new(&mut region.0).expect("large enough");
+    let [before, object, after, _fence] = [100, 100, 100, 100].map(|n| allocate(&mut heap, n));
+    assert_eq!(
+        resize(&mut heap, object, 100, 97),
+        Ok(object),
+        "the same chunk"
+    );
+    assert_eq!(
+        resize(&mut heap, object, 100, 20),
+        Ok(object),
+        "shrinks in place"
+    );
+    assert_eq!(
+        resize(&mut heap, object, 20, 100),
+        Ok(object),
+        "grows back into its tail"
+    );
+    free(&mut heap, after, 100);
+    assert_eq!(
+        resize(&mut heap, object, 100, 150),
+        Ok(object),
+        "grows into what lies after"
+    );
+    assert_eq!(
+        resize(&mut heap, object, 100, 100),
+        Ok(object),
+        "gives it back"
+    );
+    free(&mut heap, before, 100);
+    assert_eq!(
+        resize(&mut heap, object, 100, 300),
+        Ok(before),
+        "slides down, into both"
+    );
+    assert_eq!(heap.check(), Ok(()));
+    let moved = resize(&mut heap, before, 100, 1000).expect("there is room");
+    assert!(moved > before, "moves where there is room");
+    assert_eq!(heap.check(), Ok(()));
+    assert_eq!(heap.live_objects(), 2);
+}
+
+/// Stamps the suite over one index.
+macro_rules! suite {
+    ($module:ident $index:ty) => {
+        mod $module {
+            use super::*;
+
+            #[test]
+            fn the_checker_objects_to_every_corruption() {
+                check_objects_to_every_corruption::<$index>();
+            }
+
+            #[test]
+            fn a_heap_that_was_exhausted_serves_again() {
+                exhaustion_is_a_refusal_and_passes::<$index>();
+            }
+
+            #[test]
+            fn alignments_to_4096_leave_no_holes() {
+                objects_are_aligned_and_leave_no_holes::<$index>();
+            }
+
+            #[test]
+            fn resizing_stays_in_place_where_it_can() {
+                resize_uses_what_lies_free_beside::<$index>();
+            }
+        }
+    };
+}
+
+suite! { two_levels TwoLevel }
+suite! { first_fit SingleList<First> }
+suite! { best_fit SingleList<Best> }
+
+/// Four holes of 200, 100, 48 and 100 bytes, in this order of addresses and of becoming free.
+fn holes<I: Index>(heap: &mut Heap<'_, I>) -> [NonNull<u8>; 4] {
+    let sizes = [200, 100, 48, 100];
+    let fenced = sizes.map(|size| (allocate(heap, size), allocate(heap, 8)).0);
+    for (object, size) in fenced.into_iter().zip(sizes) {
+        free(heap, object, size);
+    }
+    fenced
+}
+
+#[test]
+fn first_fit_takes_the_chunk_that_became_free_first() {
+    let mut region = Region([JUNK; 8192]);
+    let mut heap = Heap::<SingleList<First>>::new(&mut region.0).expect("large enough");
+    let [large, medium, small, _] = holes(&mut heap);
+    let _end = allocate(&mut heap, 300);
+    assert_eq!(allocate(&mut heap, 150), large);
+    assert_eq!(allocate(&mut heap, 40), medium);
+    assert_eq!(allocate(&mut heap, 40), small);
+}
+
+#[test]
+fn best_fit_takes_the_smallest_that_fits_and_the_first_of_several() {
+    let mut region = Region([JUNK; 8192]);
+    let mut heap = Heap::<SingleList<Best>>::new(&mut region.0).expect("large enough");
+    let [large, medium, small, other] = holes(&mut heap);
+    assert_eq!(allocate(&mut heap, 40), small);
+    assert_eq!(allocate(&mut heap, 90), medium);
+    assert_eq!(allocate(&mut heap, 100), other);
+    assert_eq!(allocate(&mut heap, 100), large);
+}
+
+#[test]
+fn two_levels_take_the_newest_of_the_smallest_that_fit() {
+    let mut region = Region([JUNK; 8192]);
+    let mut heap = Heap::<TwoLevel>::new(&mut region.0).expect("large enough");
+    let [large, medium, small, other] = holes(&mut heap);
+    assert_eq!(allocate(&mut heap, 40), small);
+    assert_eq!(allocate(&mut heap, 100), other);
+    assert_eq!(allocate(&mut heap, 100), medium);
+    assert_eq!(allocate(&mut heap, 100), large);
+}
+
+#[test]
+fn searches_of_two_levels_do_not_grow_with_the_holes() {
+    let mut region = Region([JUNK; 1 << 17]);
+    let mut heap = Heap::<TwoLevel>::new(&mut region.0).expect("large enough");
+    let mut objects = Vec::new();
+    while let Ok(object) = heap.allocate(bytes(1100)) {
+        objects.push(object);
+    }
+    for (n, object) in objects.into_iter().enumerate() {
+        if n % 2 == 0 {
+            free(&mut heap, object, 1100);
+        }
+    }
+    let before = heap.counters().visits;
+    assert_eq!(heap.allocate(bytes(1110)), Err(Refused::NoChunk));
+    assert!(heap.counters().visits - before <= 18);
+}
+
+#[test]
+fn a_chunk_of_the_own_list_that_fits_is_found() {
+    let mut region = Region([JUNK; 32768]);
+    let mut heap = Heap::<TwoLevel>::new(&mut region.0).expect("large enough");
+    let all = heap.largest_request();
+    for request in all - 64..=all {
+        let object = allocate(&mut heap, request);
+        free(&mut heap, object, request);
+    }
+}
+
+#[test]
+fn the_checker_objects_to_a_wrong_tail() {
+    let mut region = Region([JUNK; 8192]);
+    let mut heap = Heap::<SingleList<First>>::new(&mut region.0).expect("large enough");
+    fill_small(&mut heap);
+    heap.index
+        .set_tail(Chunk::at(heap.first.granule() + SMALLEST).next());
+    assert_eq!(heap.check().expect_err("L3").invariant, "L3");
+}
+
+#[test]
+fn the_checker_objects_to_every_wrong_summary() {
+    let mut region = Region([JUNK; 8192]);
+    let mut heap = Heap::<TwoLevel>::new(&mut region.0).expect("large enough");
+    fill_small(&mut heap);
+    for bit in 0..u64::BITS {
+        heap.index.flip_summary(bit);
+        assert_eq!(heap.check().expect_err("T2").invariant, "T2");
+        heap.index.flip_summary(bit);
+    }
+    assert_eq!(heap.check(), Ok(()));
+}
+
+fn fill_small<I: Index>(heap: &mut Heap<'_, I>) {
+    let objects: Vec<_> = (0..20).map(|n| (allocate(heap, 8 * n), 8 * n)).collect();
+    for (object, size) in objects.into_iter().step_by(2) {
+        free(heap, object, size);
+    }
+    heap.check().expect("a sound heap");
+}
+
+#[test]
+fn a_heap_can_be_sent_to_another_thread() {
+    fn sends<T: Send>(_: &T) {}
+    let mut region = Region([JUNK; 8192]);
+    sends(&Heap::<TwoLevel>::new(&mut region.0).expect("large enough"));
+}

@@ -1,3 +1,51 @@
 //! The `surefit` command.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | `cli`, `error`, `sizes`, `spec` | what the user writes, and how the command fails |
+//! | `source`, `steps` | traces, ready for replaying |
+//! | `subject`, `subjects`, `registry` | the allocators |
+//! | `passes` | one replay: timing, accesses, percentiles, checking, counting, the smallest heap |
+//! | `measure` | many replays: one allocator, many in rounds, children, instructions |
+//! | `results`, `screen`, `progress` | what is printed |
+//! | `*_cmd` | one verb each |
 
-fn main() {}
+mod cli;
+mod compare_cmd;
+mod error;
+mod gen_cmd;
+mod measure;
+mod output;
+mod passes;
+mod progress;
+mod registry;
+mod replay_cmd;
+mod results;
+mod screen;
+mod sizes;
+mod source;
+mod spec;
+mod steps;
+mod subject;
+mod subjects;
+mod trace_cmd;
+
+use std::process::ExitCode;
+
+use cli::{Cli, Verb};
+
+fn main() -> ExitCode {
+    match Cli::read().and_then(run) {
+        Ok(status) => status,
+        Err(error) => error::report(&error),
+    }
+}
+
+fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    match cli.verb {
+        Verb::Replay(args) => replay_cmd::run(&args).map(|()| ExitCode::SUCCESS),
+        Verb::Compare(args) => compare_cmd::run(&args).map(|()| ExitCode::SUCCESS),
+        Verb::Trace(args) => trace_cmd::run(&args),
+        Verb::Gen(args) => gen_cmd::run(&args),
+    }
+}

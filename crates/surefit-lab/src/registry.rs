@@ -6,8 +6,9 @@ use anyhow::{Result, bail};
 use surefit_core::Refused;
 
 use crate::spec::Keys;
-use crate::subject::{Allocator, Pass};
-use crate::subjects::{dlmalloc, raw, rlsf, system, talc};
+use crate::steps::Steps;
+use crate::subject::{Allocator, Certified, HandleCost, Pass};
+use crate::subjects::{compact, dlmalloc, raw, rlsf, system, talc};
 
 macro_rules! registry {
     ($($name:literal $kind:ident $allocator:ty, $what:literal;)*) => {
@@ -51,6 +52,20 @@ macro_rules! registry {
                 }
             }
 
+            /// What is proven about every program with this trace's demand.
+            pub(crate) fn certified(&self, steps: &Steps) -> Option<Certified> {
+                match self {
+                    $(Self::$kind(options) => <$allocator>::certified(options, steps),)*
+                }
+            }
+
+            /// What its handles cost; `None` if it hands out raw pointers.
+            pub(crate) fn handles(&self) -> Option<HandleCost> {
+                match self {
+                    $(Self::$kind(options) => <$allocator>::handles(options),)*
+                }
+            }
+
             /// Whether it lives in a region of a given size.
             pub(crate) fn in_region(&self) -> bool {
                 match self {
@@ -62,6 +77,8 @@ macro_rules! registry {
 }
 
 registry! {
+    "cf" Cf compact::Cf, "Compact-fit: handles, moves, a bound on fragmentation";
+    "cf-direct" CfDirect compact::CfDirect, "Compact-fit without moves: raw pointers";
     "first-fit" FirstFit raw::OurFirstFit, "one free list, first chunk that fits";
     "best-fit" BestFit raw::OurBestFit, "one free list, best chunk that fits";
     "tlsf" Tlsf raw::OurTlsf, "two-level segregated fit, immediate coalescing";

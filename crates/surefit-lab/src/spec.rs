@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, anyhow, bail};
 
 use crate::registry::{self, Kind};
+use crate::subject::HandleCost;
 
 /// An allocator as the user named it.
 #[derive(Clone, Debug)]
@@ -61,6 +62,19 @@ impl Spec {
             }
         }
         names.iter().map(|name| Self::parse(name)).collect()
+    }
+
+    /// The name as given.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// What its handles cost; `None` if it hands out raw pointers.
+    pub(crate) fn handles(&self) -> Option<HandleCost> {
+        match &self.choice {
+            Choice::InProcess(kind) => kind.handles(),
+            Choice::Preload(_) => None,
+        }
     }
 
     /// Whether it lives in a region of a given size.

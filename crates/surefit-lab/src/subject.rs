@@ -7,6 +7,8 @@ use std::mem::MaybeUninit;
 
 use surefit_core::{Corruption, Parts, Refused};
 
+use crate::steps::Steps;
+
 /// What a moving heap did so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Moves {
@@ -102,6 +104,28 @@ pub(crate) trait Subject {
     }
 }
 
+/// What is proven about a demand before it is replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Certified {
+    /// A region of this many bytes serves the demand in any order.
+    pub(crate) heap_bytes: u64,
+    /// The most bytes that the free of one page-block copies.
+    pub(crate) moved_bytes_max_per_op: u64,
+    /// The most bytes of page-blocks live at once.
+    pub(crate) demand_bytes: u64,
+    /// The most page-blocks live at once.
+    pub(crate) demand_objects: u64,
+}
+
+/// What handles cost, and which objects they name in pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HandleCost {
+    /// Administrative bytes an object: its entry and its back-reference.
+    pub(crate) bytes_per_object: usize,
+    /// Objects larger than this many bytes are in pieces; `None` if none are.
+    pub(crate) piece_bytes: Option<usize>,
+}
+
 /// What is done with an allocator once it is built: a pass, compiled for each of them.
 pub(crate) trait Pass {
     /// What the pass finds out.
@@ -131,6 +155,16 @@ pub(crate) trait Allocator {
         memory: &mut [MaybeUninit<u8>],
         pass: P,
     ) -> Result<P::Output, Refused>;
+
+    /// What its handles cost; `None` if it hands out raw pointers.
+    fn handles(_options: &Self::Options) -> Option<HandleCost> {
+        None
+    }
+
+    /// What is proven about every program with this trace's demand; `None` if nothing is.
+    fn certified(_options: &Self::Options, _steps: &Steps) -> Option<Certified> {
+        None
+    }
 }
 
 /// Takes the bytes of an allocator's control structure off the region, so that a heap of N bytes costs N bytes in all.

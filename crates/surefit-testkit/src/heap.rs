@@ -72,6 +72,7 @@ impl<'h, H: RawHeap> ShadowHeap<'h, H> {
     }
 
     /// The heap that is watched.
+    #[must_use]
     pub fn heap(&self) -> &H {
         self.heap
     }

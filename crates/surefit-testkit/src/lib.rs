@@ -25,6 +25,9 @@ mod model;
 mod region;
 mod script;
 
+#[cfg(test)]
+mod tests;
+
 pub use heap::{ShadowHeap, Tally, run_script};
 pub use model::{Fault, ObjectId, ShadowModel};
 pub use region::JunkRegion;

@@ -205,7 +205,7 @@ fn op_from_bytes(op: [u8; 5], largest: usize) -> Op {
         0 => number % 64,
         1 => number % 1024,
         2 => number,
-        _ => (number as u64 * largest as u64 >> 16) as usize,
+        _ => ((number as u64 * largest as u64) >> 16) as usize,
     };
     let size = size.min(largest);
     match op[0] & 3 {

@@ -66,7 +66,7 @@ pub enum Problem {
     /// An END record with a value that the format reserves.
     #[error("has the unknown record 7 with value {0}")]
     ReservedRecord(u64),
-    /// A thread number that skips one, or that is above 65,535.
+    /// A thread number that skips one.
     #[error("names thread {number}, but only {appeared} threads appeared before")]
     Thread {
         /// The number.
@@ -100,10 +100,10 @@ pub enum Problem {
     /// The sum of all requests does not fit in 64 bits.
     #[error("the sum of all requests does not fit in 64 bits")]
     SumOverflow,
-    /// More events or objects than this library takes.
+    /// More events, objects or threads than this library takes.
     #[error("holds more than {limit} {what}, the most that is supported")]
     TooMany {
-        /// `"events"` or `"objects"`.
+        /// `"events"`, `"objects"` or `"threads"`.
         what: &'static str,
         /// The most.
         limit: u64,
@@ -138,7 +138,9 @@ impl Problem {
             Self::Truncated | Self::Damaged(_) | Self::LongInteger | Self::BytesAfterEnd => {
                 "fetch the file again, or record the program again"
             }
-            Self::TooMany { .. } | Self::OutOfMemory => "record a shorter run",
+            Self::TooMany { .. } | Self::OutOfMemory => {
+                "record a shorter run, or a part of the program"
+            }
             _ => "the file is damaged or its writer is at fault: record the program again",
         }
     }

@@ -26,7 +26,7 @@ pub use checker::Checker;
 pub use error::{Position, Problem, TraceError};
 pub use event::{Align, Call, Event, MAX_SIZE, Op};
 pub use header::{Counts, Header, Peak};
-pub use reader::{CheckedReader, Reader};
+pub use reader::{CheckedReader, Reader, open_file};
 pub use stats::{Calls, PowerClass, SizeCount, Stats};
 pub use trace::{Trace, check_bytes};
 pub use writer::Writer;

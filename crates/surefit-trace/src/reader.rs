@@ -52,12 +52,16 @@ impl Reader<File> {
     /// The file cannot be opened or read, or its header is not that of a trace.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, TraceError> {
         let path = path.as_ref();
-        let file = File::open(path)
-            .map_err(|error| Problem::Open(error).at(Position::default()).in_file(path))?;
-        let mut reader = Self::new(file).map_err(|error| error.in_file(path))?;
-        reader.file = Some(path.to_owned());
-        Ok(reader)
+        Self::named(open_file(path)?, path)
     }
+}
+
+/// Opens a file for a reader; the error names it.
+///
+/// # Errors
+/// The file cannot be opened.
+pub fn open_file(path: &Path) -> Result<File, TraceError> {
+    File::open(path).map_err(|error| Problem::Open(error).at(Position::default()).in_file(path))
 }
 
 impl<R: Read> Reader<R> {
@@ -85,6 +89,16 @@ impl<R: Read> Reader<R> {
             thread: 0,
             finished: false,
         })
+    }
+
+    /// As [`Reader::new`], with errors that name a file.
+    ///
+    /// # Errors
+    /// As [`Reader::new`].
+    pub fn named(input: R, file: &Path) -> Result<Self, TraceError> {
+        let reader = Self::new(input).map_err(|error| error.in_file(file))?;
+        let file = Some(file.to_owned());
+        Ok(Self { file, ..reader })
     }
 
     /// What the trace says about itself; not yet checked against its records.

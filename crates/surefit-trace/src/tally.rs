@@ -187,7 +187,7 @@ impl SizeTable {
 
     fn index(&mut self, size: u64) -> u32 {
         let next = self.entries.len() as u32;
-        let index = match self.small.get_mut(size as usize) {
+        let index = match self.small(size) {
             Some(&mut 0) => next,
             Some(&mut known) => return known - 1,
             None => *self.large.entry(size).or_insert(next),
@@ -198,6 +198,10 @@ impl SizeTable {
         index
     }
 
+    fn small(&mut self, size: u64) -> Option<&mut u32> {
+        self.small.get_mut(usize::try_from(size).ok()?)
+    }
+
     fn add(&mut self, size: u64) {
         self.entries.push(SizeEntry {
             size,
@@ -206,8 +210,9 @@ impl SizeTable {
             live_at_peak: 0,
             changed_after: self.peaks,
         });
-        if let Some(small) = self.small.get_mut(size as usize) {
-            *small = self.entries.len() as u32;
+        let number = self.entries.len() as u32;
+        if let Some(small) = self.small(size) {
+            *small = number;
         }
     }
 

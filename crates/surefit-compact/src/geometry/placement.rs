@@ -56,7 +56,7 @@ impl Page {
 
     /// The bitmap words that a page of `blocks` page-blocks keeps in its tail.
     pub(super) const fn leaves(self, blocks: usize) -> usize {
-        if blocks > WORD_BLOCKS {
+        if blocks > INLINE_BLOCKS {
             blocks.div_ceil(WORD_BLOCKS)
         } else {
             0

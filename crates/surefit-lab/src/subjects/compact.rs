@@ -1,1 +1,294 @@
-//! placeholder
+//! surefit's Compact-fit: `cf`, the moving heap of handles, and `cf-direct`, the same partitioning without moves.
+
+use std::alloc::Layout;
+use std::mem::MaybeUninit;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, bail};
+use surefit_compact::certify::{DemandMeter, certify};
+use surefit_compact::{
+    Bound, Bytes, Config, DirectHeap, Fraction, Geometry, GeometrySpec, Heap, Narrow, PageOrder,
+    Spacing, Tail, Wide, Width,
+};
+use surefit_core::{Corruption, Parts, Refused};
+
+use super::pointer::Pointers;
+use super::raw::Raw;
+use crate::sizes;
+use crate::spec::Keys;
+use crate::steps::{Action, Step, Steps};
+use crate::subject::{Allocator, Certified, HandleCost, Moves, Pass, Subject, less_control};
+
+/// The moving heap of handles.
+#[derive(Debug)]
+pub(crate) struct Cf;
+
+/// How a moving heap is configured.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    config: Config,
+    is_narrow: bool,
+}
+
+impl Allocator for Cf {
+    type Options = Box<Options>;
+
+    const KEYS: &'static [&'static str] = &[
+        "k=N|inf",
+        "holes=N",
+        "frac=1/N",
+        "page=BYTES",
+        "pieces=BYTES|off",
+        "order=newest|original",
+        "classes=default|FILE",
+        "width=16|32",
+    ];
+
+    fn options(keys: &Keys) -> Result<Box<Options>> {
+        let is_narrow = is_narrow(keys)?;
+        let tail = Tail::BackReferences {
+            bytes: if is_narrow { 2 } else { 4 },
+        };
+        let mut config = Config::new(geometry(keys, tail)?, bound(keys)?)?;
+        match keys.get("order") {
+            None | Some("newest") => {}
+            Some("original") => config = config.with_order(PageOrder::Original)?,
+            Some(other) => bail!("order={other}: write newest or original"),
+        }
+        match keys.get("pieces") {
+            None => {}
+            Some("off") => config = config.with_pieces(None)?,
+            Some(size) => config = config.with_pieces(Some(sizes::bytes(size)?))?,
+        }
+        Ok(Box::new(Options { config, is_narrow }))
+    }
+
+    fn run<P: Pass>(
+        options: &Box<Options>,
+        memory: &mut [MaybeUninit<u8>],
+        pass: P,
+    ) -> Result<P::Output, Refused> {
+        if options.is_narrow {
+            let memory = less_control::<Heap<'_, Narrow>>(memory)?;
+            Ok(pass.run(Moving::<Narrow>::new(memory, &options.config)?))
+        } else {
+            let memory = less_control::<Heap<'_, Wide>>(memory)?;
+            Ok(pass.run(Moving::<Wide>::new(memory, &options.config)?))
+        }
+    }
+
+    fn handles(options: &Box<Options>) -> Option<HandleCost> {
+        let word_bytes = if options.is_narrow { Narrow::WORD_BYTES } else { Wide::WORD_BYTES };
+        Some(HandleCost {
+            bytes_per_object: 2 * word_bytes,
+            piece_bytes: options.config.piece_bytes(),
+        })
+    }
+
+    fn certified(options: &Box<Options>, steps: &Steps) -> Option<Certified> {
+        if options.is_narrow {
+            certified::<Narrow>(&options.config, steps)
+        } else {
+            certified::<Wide>(&options.config, steps)
+        }
+    }
+}
+
+fn is_narrow(keys: &Keys) -> Result<bool> {
+    match keys.get("width") {
+        None | Some("32") => Ok(false),
+        Some("16") => Ok(true),
+        Some(other) => bail!("width={other}: write 16 or 32"),
+    }
+}
+
+fn bound(keys: &Keys) -> Result<Bound> {
+    let holes = keys.number("holes")?;
+    match (keys.get("k"), holes.is_some() || keys.get("frac").is_some()) {
+        (Some(_), true) => bail!("k and holes or frac are different bounds: give one"),
+        (Some("inf"), false) => Ok(Bound::Unbounded),
+        (Some(_), false) => Ok(Bound::Pages(keys.number("k")?.unwrap_or(1))),
+        (None, false) => Ok(Bound::DEFAULT),
+        (None, true) => Ok(Bound::Holes {
+            base: holes.unwrap_or(4),
+            fraction: keys.get("frac").map_or(Fraction::new(1, 16).map_err(Into::into), fraction)?,
+        }),
+    }
+}
+
+/// Reads `1/16`, or `0` for none.
+fn fraction(text: &str) -> Result<Fraction> {
+    if text == "0" {
+        return Ok(Fraction::ZERO);
+    }
+    let parts = text.split_once('/');
+    let numbers = parts.and_then(|(above, below)| Some((above.parse().ok()?, below.parse().ok()?)));
+    let (above, below) = numbers.ok_or_else(|| anyhow!("frac={text}: write a fraction such as 1/16"))?;
+    Fraction::new(above, below).with_context(|| format!("frac={text}"))
+}
+
+fn geometry(keys: &Keys, tail: Tail) -> Result<Geometry> {
+    let page = keys.get("page").map(sizes::bytes).transpose()?;
+    let classes = match keys.get("classes") {
+        None | Some("default") => None,
+        Some(file) => Some(block_sizes(Path::new(file))?),
+    };
+    let default = GeometrySpec::DEFAULT;
+    let spec = GeometrySpec {
+        page_bytes: page.unwrap_or(default.page_bytes),
+        spacing: classes.as_deref().map_or(default.spacing, Spacing::Explicit),
+        tail,
+        ..default
+    };
+    Ok(Geometry::new(&spec)?)
+}
+
+/// Reads page-block sizes from a file: numbers separated by blanks, commas or lines; `#` begins a comment.
+fn block_sizes(file: &Path) -> Result<Vec<u32>> {
+    let name = file.display();
+    let text = std::fs::read_to_string(file);
+    let text = text.with_context(|| format!("classes={name}: cannot be read"))?;
+    let mut sizes = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or("");
+        let words = line.split([' ', '\t', ',']).filter(|word| !word.is_empty());
+        for word in words {
+            let size = word.parse();
+            let size = size.map_err(|_| {
+                anyhow!("classes={name}: line {}: `{word}` is no size in bytes", number + 1)
+            });
+            sizes.push(size?);
+        }
+    }
+    Ok(sizes)
+}
+
+/// A moving heap as the subject of a replay: every object is reached through its handle.
+#[derive(Debug)]
+struct Moving<'m, W: Width> {
+    heap: Heap<'m, W>,
+    piece_bytes: Option<usize>,
+}
+
+impl<'m, W: Width> Moving<'m, W> {
+    fn new(memory: &'m mut [MaybeUninit<u8>], config: &'m Config) -> Result<Self, Refused> {
+        Ok(Self {
+            heap: Heap::new(memory, config)?,
+            piece_bytes: config.piece_bytes(),
+        })
+    }
+}
+
+impl<W: Width> Subject for Moving<'_, W> {
+    type Object = Bytes<MaybeUninit<u8>>;
+
+    #[inline]
+    fn allocate(&mut self, layout: Layout, zeroed: bool) -> Result<Self::Object, Refused> {
+        if zeroed {
+            return Ok(self.heap.alloc_zeroed(layout)?.into_uninit());
+        }
+        self.heap.alloc(layout)
+    }
+
+    #[inline]
+    unsafe fn free(&mut self, object: Self::Object, _layout: Layout) {
+        self.heap.free_bytes(object);
+    }
+
+    #[inline]
+    unsafe fn resize(
+        &mut self,
+        object: &mut Self::Object,
+        layout: Layout,
+        new_size: usize,
+    ) -> Result<(), Refused> {
+        // SAFETY: the sizes of steps are below 2^32 and their alignments at most 2^30, far from overflow.
+        let new_layout = unsafe { Layout::from_size_align_unchecked(new_size, layout.align()) };
+        self.heap.resize(object, new_layout)
+    }
+
+    #[inline]
+    unsafe fn chunk<'a>(
+        &'a mut self,
+        object: &'a mut Self::Object,
+        _layout: Layout,
+        offset: usize,
+    ) -> &'a mut [MaybeUninit<u8>] {
+        self.heap.chunk_mut(object, offset)
+    }
+
+    fn parts(&self) -> Option<Parts> {
+        let mut parts = self.heap.parts();
+        parts.administrative_bytes += control_bytes::<W>();
+        Some(parts)
+    }
+
+    fn check(&self) -> Result<(), Corruption> {
+        self.heap.check()
+    }
+
+    fn moves(&self) -> Option<Moves> {
+        let stats = self.heap.stats();
+        Some(Moves {
+            total: stats.moves_total,
+            bytes_total: stats.moved_bytes_total,
+            bytes_max_per_op: stats.moved_bytes_max_per_op,
+        })
+    }
+
+    fn piece_bytes(&self) -> Option<usize> {
+        self.piece_bytes
+    }
+}
+
+/// Bytes of the heap's own control structure, taken off the region.
+const fn control_bytes<W: Width>() -> usize {
+    size_of::<Heap<'_, W>>().next_multiple_of(8)
+}
+
+/// The certificate for the trace's joint demand; `None` if no heap of this configuration serves it.
+fn certified<W: Width>(config: &Config, steps: &Steps) -> Option<Certified> {
+    let mut meter = DemandMeter::new::<W>(config);
+    steps.steps().iter().try_for_each(|step| count(&mut meter, *step)).ok()?;
+    let budget = meter.budget();
+    let certificate = certify::<W>(config, &meter.joint()).ok()?;
+    Some(Certified {
+        heap_bytes: (certificate.heap_bytes + control_bytes::<W>()) as u64,
+        moved_bytes_max_per_op: certificate.moved_bytes_max_per_op,
+        demand_bytes: budget.block_bytes,
+        demand_objects: budget.objects,
+    })
+}
+
+fn count(
+    meter: &mut DemandMeter<'_>,
+    step: Step,
+) -> Result<(), surefit_compact::certify::Uncertifiable> {
+    let size = step.size as usize;
+    match step.action {
+        Action::Allocate | Action::AllocateZeroed => meter.allocate(size, step.align()),
+        Action::Free => meter.free(size, step.align()),
+        Action::Resize => meter.resize((step.old as usize, step.align()), (size, step.align())),
+    }
+}
+
+/// Raw pointers that never move: CF(∞) without handles.
+#[derive(Debug)]
+pub(crate) struct CfDirect;
+
+impl Allocator for CfDirect {
+    type Options = ();
+
+    fn options(_keys: &Keys) -> Result<()> {
+        Ok(())
+    }
+
+    fn run<P: Pass>(
+        (): &(),
+        memory: &mut [MaybeUninit<u8>],
+        pass: P,
+    ) -> Result<P::Output, Refused> {
+        let heap = DirectHeap::new(less_control::<DirectHeap<'_>>(memory)?)?;
+        Ok(pass.run(Pointers(Raw(heap))))
+    }
+}

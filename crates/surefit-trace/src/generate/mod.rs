@@ -8,8 +8,8 @@
 //! those that IEEE 754 defines exactly.
 //!
 //! # Source
-//! S. S. Craciunas, C. M. Kirsch, H. Payer, A. Sokolova, H. Stadler, R. Staudinger, "A Compacting Real-Time Memory
-//! Management System", USENIX ATC 2008, section on experiments, for the two histograms.
+//! Craciunas et al., "A Compacting Real-Time Memory Management System" (2008), experiments, for the two histograms; the
+//! drifting sizes are ours.
 
 mod churn;
 mod phase;
@@ -28,7 +28,7 @@ pub enum Program {
     EmacsPaper,
     /// [`hummingbird_paper`].
     HummingbirdPaper,
-    /// [`phase`].
+    /// [`phase()`].
     Phase,
 }
 

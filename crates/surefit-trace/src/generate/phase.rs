@@ -4,7 +4,7 @@ use super::GenerateError;
 use super::script::Script;
 use crate::Trace;
 
-/// The parameters of [`phase`].
+/// The parameters of [`phase()`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Phases {
     /// The seed of all random choices.

@@ -1,0 +1,215 @@
+//! What a program demands of a heap: how many page-blocks are live at once.
+#![deny(unsafe_code)]
+
+use crate::config::Config;
+use crate::geometry::{Geometry, SizeClass};
+use crate::pieces::Pieces;
+use crate::width::Width;
+
+/// What is live at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Demand<'a> {
+    /// For each size-class, by its index, the most page-blocks ever live at once; classes beyond the slice have none.
+    PerClass(&'a [u32]),
+    /// A budget that all classes share.
+    Joint(Budget),
+    /// A budget that all classes share, and for each of them the most page-blocks ever live, as in `PerClass`.
+    Both(Budget, &'a [u32]),
+}
+
+impl Demand<'_> {
+    /// Whether page-blocks of this class can be live.
+    pub(super) const fn uses(&self, class: SizeClass, block_bytes: u32) -> bool {
+        match self {
+            Self::PerClass(most) => most_of(most, class.index()) > 0,
+            Self::Joint(budget) => budget.uses(class, block_bytes),
+            Self::Both(budget, most) => {
+                most_of(most, class.index()) > 0 && budget.uses(class, block_bytes)
+            }
+        }
+    }
+}
+
+/// The most page-blocks of a class that a slice of maxima allows.
+pub(super) const fn most_of(most: &[u32], index: usize) -> u32 {
+    if index < most.len() { most[index] } else { 0 }
+}
+
+/// At most so many page-blocks live at once, of at most so many bytes in sum, in any mix of the classes used.
+///
+/// A byte object in pieces is several page-blocks; while an object is resized, its old and new page-blocks are live at
+/// once. [`BlockCount`] converts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// N: the most page-blocks live at once.
+    pub objects: u64,
+    /// B: the most bytes of page-blocks live at once.
+    pub block_bytes: u64,
+    /// The classes that the page-blocks may be of.
+    pub classes: ClassSet,
+}
+
+impl Budget {
+    const fn uses(&self, class: SizeClass, block_bytes: u32) -> bool {
+        self.classes.contains(class)
+            && self.objects > 0
+            && self.block_bytes >= block_bytes as u64
+    }
+
+    /// The most page-blocks of one class that the budget allows at once, and its own peak if there is one.
+    pub(super) const fn most_live(
+        &self,
+        class: SizeClass,
+        block_bytes: u32,
+        peaks: Option<&[u32]>,
+    ) -> u64 {
+        if !self.uses(class, block_bytes) {
+            return 0;
+        }
+        let affordable = least(self.block_bytes / block_bytes as u64, self.objects);
+        match peaks {
+            Some(peaks) => least(affordable, most_of(peaks, class.index()) as u64),
+            None => affordable,
+        }
+    }
+
+    /// The most objects that fit the budget: N, or as many of the smallest class as B pays for.
+    pub(super) const fn objects_possible(&self, geometry: &Geometry) -> u64 {
+        let mut index = 0;
+        while let Some(class) = geometry.class(index) {
+            if self.classes.contains(class) {
+                let most = self.block_bytes / geometry.layout(class).block_bytes as u64;
+                return least(most, self.objects);
+            }
+            index += 1;
+        }
+        0
+    }
+}
+
+const fn least(a: u64, b: u64) -> u64 {
+    if a < b { a } else { b }
+}
+
+/// A set of size-classes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClassSet(u128);
+
+impl ClassSet {
+    /// No class.
+    pub const EMPTY: Self = Self(0);
+
+    /// All classes of a geometry.
+    #[must_use]
+    pub const fn all(geometry: &Geometry) -> Self {
+        let (mut set, mut index) = (Self::EMPTY, 0);
+        while let Some(class) = geometry.class(index) {
+            set = set.with(class);
+            index += 1;
+        }
+        set
+    }
+
+    /// The classes that serve requests of up to `bytes` bytes without alignment; all classes if `bytes` is above a page.
+    #[must_use]
+    pub const fn of_requests(geometry: &Geometry, bytes: usize) -> Self {
+        let Some(last) = geometry.class_for_bytes(bytes) else {
+            return Self::all(geometry);
+        };
+        Self(u128::MAX >> (127 - last.index()))
+    }
+
+    /// The set and one class more.
+    #[must_use]
+    pub const fn with(self, class: SizeClass) -> Self {
+        Self(self.0 | 1 << class.index())
+    }
+
+    /// Whether a class is in the set.
+    #[must_use]
+    pub const fn contains(self, class: SizeClass) -> bool {
+        self.0 >> class.index() & 1 == 1
+    }
+
+    /// The number of classes.
+    #[must_use]
+    pub const fn len(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    /// Whether there is no class.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The number of classes from an index on.
+    pub(super) const fn len_from(self, index: usize) -> u32 {
+        if index > 127 {
+            return 0;
+        }
+        (self.0 >> index).count_ones()
+    }
+}
+
+/// Page-blocks and their bytes: what a request costs a budget.
+///
+/// # Examples
+/// ```
+/// use surefit_compact::certify::BlockCount;
+/// use surefit_compact::{Config, Wide};
+/// // 10,000 bytes: two pieces of 4096 bytes, the rest in 2016 (or the like), and a spine of three words in 16.
+/// let cost = BlockCount::of::<Wide>(&Config::DEFAULT, 10_000, 8).expect("fits");
+/// assert_eq!(cost.blocks, 4);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlockCount {
+    /// Page-blocks.
+    pub blocks: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+impl BlockCount {
+    /// What a byte object of `len` bytes takes: its pieces, its remainder and its spines; `None` if a page-block would
+    /// be larger than a page.
+    #[must_use]
+    pub const fn of<W: Width>(config: &Config, len: usize, align: usize) -> Option<Self> {
+        let mut pieces = Pieces::new(len, align, config.piece_bytes(), W::WORD_BYTES);
+        let mut count = Self { blocks: 0, bytes: 0 };
+        while let Some(run) = pieces.next_run() {
+            let Some(class) = config.geometry().class_for(run.bytes, run.align) else {
+                return None;
+            };
+            let block_bytes = config.geometry().layout(class).block_bytes;
+            count.blocks += run.count as u64;
+            count.bytes += run.count as u64 * block_bytes as u64;
+        }
+        Some(count)
+    }
+
+    /// What a resize of a byte object of up to `len` bytes holds at most beside the larger of what the object takes before
+    /// and after it, if its alignment stays: a contiguous object or a remainder, and a spine.
+    ///
+    /// Add it to a budget once, since one resize is in flight at a time. `None` as in [`BlockCount::of`].
+    #[must_use]
+    pub const fn in_resize<W: Width>(config: &Config, len: usize, align: usize) -> Option<Self> {
+        let (contiguous, pieces) = match config.piece_bytes() {
+            Some(piece) if len > piece => (piece, len.div_ceil(piece)),
+            _ => (len, 0),
+        };
+        let Some(count) = Self::of::<W>(config, contiguous, align) else {
+            return None;
+        };
+        if pieces == 0 {
+            return Some(count);
+        }
+        match Self::of::<W>(config, pieces * W::WORD_BYTES, W::WORD_BYTES) {
+            None => None,
+            Some(spine) => Some(Self {
+                blocks: count.blocks + spine.blocks,
+                bytes: count.bytes + spine.bytes,
+            }),
+        }
+    }
+}

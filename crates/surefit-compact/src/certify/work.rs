@@ -1,0 +1,107 @@
+//! What one call can cost: moves, bytes copied, pages touched.
+//!
+//! ```text
+//! moves of one free      Unbounded 0    Pages(κ) 1    Holes(δ, 0) 1    Holes(δ, ε > 0) 2      (π = 1: 0;  π = 2: at most 1)
+//! data pages             that of the block, then one more a move: a source (Pages), or a target and one common source
+//! address table          the freed entry and one a move
+//! fixed area             the class and the records of those pages and of their neighbours in the list
+//! ```
+//! # Source
+//! docs/bounds.md, section 5.
+#![deny(unsafe_code)]
+
+use crate::config::{Bound, Config};
+use crate::pieces::Pieces;
+
+/// Records and class state that one free reads or writes: the block's page, its two neighbours, the reservoir and the
+/// one before it, two targets, the page behind them, and the class; each may lie across two pages.
+const MOST_FIXED_PAGES: u64 = 2 * 9;
+
+/// The most moves that the free of one page-block causes, `blocks` to a page.
+#[must_use]
+pub const fn moves_max(bound: Bound, blocks: u16) -> u32 {
+    match bound {
+        _ if blocks == 1 => 0,
+        Bound::Unbounded => 0,
+        Bound::Pages(_) => 1,
+        Bound::Holes { fraction, .. } if fraction.numerator() == 0 || blocks == 2 => 1,
+        Bound::Holes { .. } => 2,
+    }
+}
+
+/// The most data pages that the free of one page-block touches if it moves `moves` others.
+const fn data_pages(bound: Bound, moves: u32) -> u64 {
+    match bound {
+        Bound::Holes { .. } if moves > 0 => 2 + moves as u64,
+        _ => 1 + moves as u64,
+    }
+}
+
+/// Pages that `bytes` consecutive bytes can lie in, wherever they begin.
+const fn spanned(bytes: u64, page_bytes: u64) -> u64 {
+    match bytes {
+        0 => 0,
+        1 => 1,
+        _ => (bytes - 2) / page_bytes + 2,
+    }
+}
+
+const fn least(a: u64, b: u64) -> u64 {
+    if a < b { a } else { b }
+}
+
+/// The most pages of the region that one allocation or free of a page-block touches.
+pub(super) const fn pages_touched(
+    bound: Bound,
+    moves: u32,
+    page_bytes: u64,
+    table_bytes: u64,
+    fixed_bytes: u64,
+) -> u64 {
+    let table = least(1 + moves as u64, spanned(table_bytes, page_bytes));
+    let fixed = least(MOST_FIXED_PAGES, spanned(fixed_bytes, page_bytes));
+    data_pages(bound, moves) + table + fixed
+}
+
+/// What freeing a whole byte object can cost; its page-blocks are freed one by one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallWork {
+    /// Page-blocks of the object: pieces, remainder, spines.
+    pub blocks: u64,
+    /// The most moves.
+    pub moves: u64,
+    /// The most bytes that these moves copy.
+    pub moved_bytes: u64,
+}
+
+impl CallWork {
+    /// The most that freeing a byte object of `len` bytes costs; `None` if a page-block would be larger than a page.
+    ///
+    /// # Complexity
+    /// O(levels of spines).
+    #[must_use]
+    pub const fn of_free(
+        config: &Config,
+        word_bytes: usize,
+        len: usize,
+        align: usize,
+    ) -> Option<Self> {
+        let mut work = Self {
+            blocks: 0,
+            moves: 0,
+            moved_bytes: 0,
+        };
+        let mut pieces = Pieces::new(len, align, config.piece_bytes(), word_bytes);
+        while let Some(run) = pieces.next_run() {
+            let Some(class) = config.geometry().class_for(run.bytes, run.align) else {
+                return None;
+            };
+            let layout = config.geometry().layout(class);
+            let moves = run.count as u64 * moves_max(config.bound(), layout.blocks) as u64;
+            work.blocks += run.count as u64;
+            work.moves += moves;
+            work.moved_bytes += moves * layout.block_bytes as u64;
+        }
+        Some(work)
+    }
+}

@@ -1,0 +1,354 @@
+//! Pages of page-blocks: records, free lists inside the page-blocks, and the not-full pages of every size-class.
+//!
+//! ```text
+//! a record, 16 bytes:  | free 2 | frontier 2 | used 2 | class 1 | - 1 | next 4 | previous 4 |
+//!
+//! a page of a class of β bytes:        used  →3β   used  →F    used  F: never opened …      free = β, frontier = F = 5β,
+//!                                    |     |     |     |     |     |                        used = 3
+//!                                    0     β    2β    3β    4β    5β
+//! ```
+//! `free` is the offset of the first free page-block, whose first two bytes hold the offset of the next one, and so on to
+//! the *frontier*, the first page-block that was never used. Opening a page therefore writes its record and nothing else.
+//!
+//! # Invariants
+//! Let π be the page-blocks of a page of its class.
+//! - P1 A page holds page-blocks iff its record's class is not [`NOT_BLOCKS`]; then its units are one used run of
+//!   their own and `1 ≤ used ≤ π`. All other records but that of page 0 equal [`PageRecord::NOT_BLOCKS`].
+//! - P2 The free list leads over distinct page-blocks below the frontier to the frontier; used + listed + (page-blocks
+//!   from the frontier on) = π. Behind the last page-block the frontier is [`FULL`]. So a page is full iff `free = FULL`.
+//! - P3 A class's list holds exactly its not-full pages; every page but the first names the one before it in `previous`.
+//!   (What the first one names has no meaning: to keep it right would cost every event.)
+//! - P4 `free` and `frontier` of page 0 are equal: a class without not-full pages is noticed where a frontier is.
+#![deny(unsafe_code)]
+
+use core::ptr::NonNull;
+
+use surefit_core::Corruption;
+
+use super::classes::{BLOCK_BYTES, CLASSES, blocks};
+use super::memory::{Block, Memory, PAGE_BYTES, PAGE_UNITS, Page};
+use super::runs::{self, wrong};
+use crate::automaton::{self, ClassCounts, Free, Malloc, PageCounts};
+use crate::config::Bound;
+
+/// Not an offset of a page-block, for it is odd: the free list ends here when the page has no frontier left.
+pub(super) const FULL: u16 = u16::MAX;
+/// The class byte of a page that holds no page-blocks.
+pub(super) const NOT_BLOCKS: u8 = u8::MAX;
+
+/// What is known of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C, align(16))]
+pub(super) struct PageRecord {
+    pub(super) free: u16,
+    pub(super) frontier: u16,
+    pub(super) used: u16,
+    pub(super) class: u8,
+    pub(super) next: Page,
+    pub(super) previous: Page,
+}
+
+const _: () = assert!(size_of::<PageRecord>() == 16, "four records a cache line");
+
+impl PageRecord {
+    /// A page without page-blocks. `used` is 1 so that [`NotFull::put_back`] turns a large object away by the test that
+    /// turns a page's last object away.
+    pub(super) const NOT_BLOCKS: Self = Self {
+        free: FULL,
+        frontier: FULL,
+        used: 1,
+        class: NOT_BLOCKS,
+        next: Page::NONE,
+        previous: Page::NONE,
+    };
+
+    /// Whether the page holds page-blocks.
+    pub(super) const fn holds_blocks(&self) -> bool {
+        self.class != NOT_BLOCKS
+    }
+
+    /// Whether no page-block is free.
+    pub(super) const fn is_full(&self) -> bool {
+        self.free == FULL
+    }
+
+    fn counts(&self) -> PageCounts {
+        PageCounts {
+            used: u32::from(self.used),
+            blocks: u32::from(blocks(self.class)),
+        }
+    }
+}
+
+/// The newest not-full page of every class; as many entries as a byte has values, so that none is checked.
+#[derive(Debug)]
+pub(super) struct NotFull {
+    heads: [Page; 256],
+}
+
+impl NotFull {
+    /// No class has a not-full page.
+    pub(super) const fn new() -> Self {
+        Self {
+            heads: [Page::NONE; 256],
+        }
+    }
+
+    /// The newest not-full page of a class, or [`Page::NONE`].
+    #[inline]
+    pub(super) fn head(&self, class: u8) -> Page {
+        self.heads[usize::from(class)]
+    }
+
+    #[inline]
+    fn set_head(&mut self, class: u8, page: Page) {
+        self.heads[usize::from(class)] = page;
+    }
+
+    /// M1, first half: a page becomes the class's only not-full page; no page-block of it was ever used.
+    pub(super) fn open(&mut self, memory: &mut Memory<'_>, class: u8, page: Page) {
+        debug_assert_eq!(automaton::malloc(None), Malloc::Open, "M1");
+        debug_assert_eq!(self.head(class), Page::NONE, "M1: n = 0");
+        *memory.record_mut(page) = PageRecord {
+            free: 0,
+            frontier: 0,
+            used: 0,
+            class,
+            next: Page::NONE,
+            previous: Page::NONE,
+        };
+        self.set_head(class, page);
+    }
+
+    /// M2 and M3: takes the first free page-block of the class's newest not-full page; `None` if there is no such page.
+    ///
+    /// Which of the two it is (and for a free F1 or F4) depends on addresses that a program cannot foresee, so that a
+    /// branch would often be mispredicted: both are one sequence of selections.
+    #[inline]
+    pub(super) fn take(&mut self, memory: &mut Memory<'_>, class: u8) -> Option<Block> {
+        let page = self.head(class);
+        let PageRecord {
+            free: offset,
+            frontier,
+            next: behind,
+            ..
+        } = *memory.record(page);
+        let block = Block { page, offset };
+        let free = if offset == frontier {
+            if page == Page::NONE {
+                return None;
+            }
+            advance(memory.record_mut(page), class)
+        } else {
+            memory.link(block)
+        };
+        let record = memory.record_mut(page);
+        debug_assert_eq!(automaton::malloc(Some(record.counts())) == Malloc::Fill, free == FULL);
+        record.free = free;
+        record.used += 1;
+        let filled = Chosen::when(free == FULL);
+        self.set_head(class, page.or(behind, filled));
+        Some(block)
+    }
+
+    /// F1 and F4: the page-block at `object` becomes free, in a page that holds others. `false`, and nothing done, where
+    /// it is the page's last one, or the page holds no page-blocks.
+    #[inline]
+    pub(super) fn put_back(
+        &mut self,
+        memory: &mut Memory<'_>,
+        block: Block,
+        object: NonNull<u8>,
+    ) -> bool {
+        let record = memory.record_mut(block.page);
+        debug_assert!(!record.holds_blocks() || is_used(record, block.offset));
+        let used = record.used - 1;
+        if used == 0 {
+            return false;
+        }
+        debug_assert_eq!(
+            decide(record),
+            if record.is_full() { Free::Loosen } else { Free::Clear },
+        );
+        let (link, class, next) = (record.free, record.class, record.next);
+        record.used = used;
+        record.free = block.offset;
+        let loosened = Chosen::when(link == FULL);
+        let head = self.head(class);
+        record.next = next.or(head, loosened);
+        memory.record_mut(Page::NONE.or(head, loosened)).previous = block.page;
+        self.set_head(class, head.or(block.page, loosened));
+        memory.set_link(object, link);
+        true
+    }
+
+    /// F5: the page's only object is freed; the page leaves its class.
+    pub(super) fn release(&mut self, memory: &mut Memory<'_>, page: Page) {
+        let record = *memory.record(page);
+        debug_assert_eq!(decide(&record), Free::Release, "F5");
+        if self.head(record.class) == page {
+            self.set_head(record.class, record.next);
+        } else {
+            memory.record_mut(record.previous).next = record.next;
+            memory.record_mut(record.next).previous = record.previous;
+        }
+        *memory.record_mut(page) = PageRecord::NOT_BLOCKS;
+    }
+
+    /// P1 to P4.
+    pub(super) fn check(&self, memory: &Memory<'_>) -> Result<(), Corruption> {
+        let none = memory.record(Page::NONE);
+        if none.free != none.frontier || none.holds_blocks() {
+            return Err(wrong("P4", "page 0 has a free page-block", 0));
+        }
+        let mut not_full = 0;
+        for page in memory.pages().skip(1) {
+            not_full += usize::from(check_page(memory, page)?);
+        }
+        check_runs_of_pages(memory)?;
+        for (class, &head) in self.heads.iter().enumerate() {
+            let listed = check_list(memory, class, head, not_full)?;
+            not_full -= listed;
+        }
+        if not_full > 0 {
+            return Err(wrong("P3", "not-full pages are in no list", not_full));
+        }
+        Ok(())
+    }
+}
+
+/// A condition as a mask: all ones or zero.
+#[derive(Clone, Copy)]
+pub(super) struct Chosen(u32);
+
+impl Chosen {
+    #[inline]
+    const fn when(condition: bool) -> Self {
+        Self((condition as u32).wrapping_neg())
+    }
+
+    /// `if self { b } else { a }`, without a branch.
+    #[inline]
+    pub(super) const fn of(self, a: u32, b: u32) -> u32 {
+        a ^ (a ^ b) & self.0
+    }
+}
+
+/// What the automaton says of a free in a page.
+fn decide(record: &PageRecord) -> Free {
+    let class = ClassCounts {
+        live: 0,
+        not_full: 0,
+        holes: 0,
+    };
+    automaton::free(Bound::Unbounded, class, record.counts(), None)
+}
+
+/// Moves the frontier over one page-block, and says where it is then.
+#[inline]
+fn advance(record: &mut PageRecord, class: u8) -> u16 {
+    let bytes = BLOCK_BYTES[usize::from(class) % CLASSES];
+    let next = record.frontier + bytes;
+    let fits = usize::from(next) + usize::from(bytes) <= PAGE_BYTES;
+    record.frontier = if fits { next } else { FULL };
+    record.frontier
+}
+
+/// Whether an offset can be that of a used page-block: one below the frontier, and not the one freed last.
+fn is_used(record: &PageRecord, offset: u16) -> bool {
+    let bytes = BLOCK_BYTES[usize::from(record.class) % CLASSES];
+    offset % bytes == 0
+        && offset < record.frontier
+        && offset != record.free
+        && usize::from(offset + bytes) <= PAGE_BYTES
+}
+
+/// P1 and P2 for one page; whether it is not full.
+fn check_page(memory: &Memory<'_>, page: Page) -> Result<bool, Corruption> {
+    let record = memory.record(page);
+    let at = page.number();
+    if !record.holds_blocks() {
+        return match *record == PageRecord::NOT_BLOCKS {
+            true => Ok(false),
+            false => Err(wrong("P1", "a page without page-blocks has counts", at)),
+        };
+    }
+    if blocks(record.class) == 0 {
+        return Err(wrong("P1", "a page's class does not exist", at));
+    }
+    if record.used == 0 || record.used > blocks(record.class) {
+        return Err(wrong("P1", "a page's count of used page-blocks cannot be", at));
+    }
+    check_free_list(memory, page)?;
+    Ok(!record.is_full())
+}
+
+/// P2.
+fn check_free_list(memory: &Memory<'_>, page: Page) -> Result<(), Corruption> {
+    let record = memory.record(page);
+    let (at, blocks) = (page.number(), blocks(record.class));
+    let bytes = BLOCK_BYTES[usize::from(record.class) % CLASSES];
+    let opened = match record.frontier {
+        FULL => blocks,
+        frontier => frontier / bytes,
+    };
+    if opened > blocks || record.frontier != FULL && record.frontier % bytes != 0 {
+        return Err(wrong("P2", "a frontier is at no page-block", at));
+    }
+    let mut seen = [0_u64; PAGE_BYTES / 8 / 64];
+    let (mut offset, mut listed) = (record.free, 0);
+    while offset != record.frontier {
+        let number = offset / bytes;
+        let (word, bit) = (usize::from(number / 64), number % 64);
+        if offset % bytes != 0 || number >= opened || seen[word] >> bit & 1 == 1 {
+            return Err(wrong("P2", "a free list leads astray", at));
+        }
+        seen[word] |= 1 << bit;
+        listed += 1;
+        offset = memory.link(Block { page, offset });
+    }
+    if record.used + listed != opened {
+        return Err(wrong("P2", "used and free page-blocks are not all", at));
+    }
+    Ok(())
+}
+
+/// P1: pages of page-blocks are used runs of their own.
+fn check_runs_of_pages(memory: &Memory<'_>) -> Result<(), Corruption> {
+    let holding = |page: &Page| memory.record(*page).holds_blocks();
+    let starts = runs::runs(memory)
+        .filter(|run| !run.free && run.units == PAGE_UNITS)
+        .filter_map(|run| memory.page_at(run.start));
+    let (found, all) = (
+        starts.filter(holding).count(),
+        memory.pages().filter(holding).count(),
+    );
+    if found != all {
+        return Err(wrong("P1", "a page of page-blocks is no run of its own", all - found));
+    }
+    Ok(())
+}
+
+/// P3 for one class; its not-full pages, of which there are at most `most`.
+fn check_list(
+    memory: &Memory<'_>,
+    class: usize,
+    head: Page,
+    most: usize,
+) -> Result<usize, Corruption> {
+    let (mut page, mut previous, mut listed) = (head, Page::NONE, 0);
+    while page != Page::NONE {
+        let Some(record) = memory.try_record(page) else {
+            return Err(wrong("P3", "a list leads out of the region", class));
+        };
+        if usize::from(record.class) != class || record.is_full() || listed == most {
+            return Err(wrong("P3", "a page is in a list that is not its own", page.number()));
+        }
+        if listed > 0 && record.previous != previous {
+            return Err(wrong("P3", "a link back does not lead back", page.number()));
+        }
+        listed += 1;
+        (previous, page) = (page, record.next);
+    }
+    Ok(listed)
+}

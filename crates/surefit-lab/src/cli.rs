@@ -1,0 +1,144 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::measure::child::Passes;
+use crate::sizes::HeapSize;
+
+/// Records, replays and compares programs' memory demands over many allocators.
+#[derive(Debug, Parser)]
+#[command(name = "surefit", version, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Replay a trace through one allocator; exit status 1 if it could not complete.
+    #[command(after_help = crate::registry::help())]
+    Replay(ReplayArgs),
+    /// Compare allocators on traces, in interleaved rounds.
+    #[command(after_help = crate::registry::help())]
+    Compare(CompareArgs),
+    /// What traces hold: statistics, checks, first events, export.
+    Trace(crate::trace_cmd::Args),
+    /// Make the trace of a synthetic program.
+    Gen(crate::gen_cmd::Args),
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// A table for people.
+    #[default]
+    Table,
+    /// JSON for programs; schemas are in `schemas/`.
+    Json,
+}
+
+/// What `replay` is told.
+#[derive(Args, Debug)]
+pub(crate) struct ReplayArgs {
+    /// A trace file, or bundled:emacs, bundled:redis-drift.
+    pub(crate) file: PathBuf,
+    /// The allocator.
+    #[arg(long, value_name = "SPEC")]
+    pub(crate) allocator: String,
+    /// Replay each thread of the trace on a thread of its own; a free waits for its allocation.
+    #[arg(long)]
+    pub(crate) threads: bool,
+    /// Leave out writing and verifying every byte.
+    #[arg(long)]
+    pub(crate) no_touch: bool,
+    /// The size of the heap: bytes with K, M, G, or a multiple of the trace's peak.
+    #[arg(long, value_name = "BYTES|Nx", default_value_t = HeapSize::DEFAULT)]
+    pub(crate) heap: HeapSize,
+    /// How the result is printed.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+    /// Rounds of the timed passes.
+    #[arg(long, hide = true, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) rounds: u32,
+    /// Only these passes.
+    #[arg(long, hide = true)]
+    pub(crate) only: Option<Passes>,
+}
+
+/// What can be counted instead of timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Counted {
+    /// Instructions of each call, by valgrind.
+    Instructions,
+}
+
+/// What `compare` is told.
+#[derive(Args, Debug)]
+pub(crate) struct CompareArgs {
+    /// Trace files; without any, the two bundled ones, with their smallest heaps.
+    pub(crate) files: Vec<PathBuf>,
+    /// The allocators, separated by commas.
+    #[arg(long, value_name = "A,B,…")]
+    pub(crate) allocators: Option<String>,
+    /// The allocator that times are compared to; the first one unless given.
+    #[arg(long, value_name = "SPEC")]
+    pub(crate) baseline: Option<String>,
+    /// Interleaved rounds of the timing pass; the access pass has at most three.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) rounds: u32,
+    /// The size of the heap: bytes with K, M, G, or a multiple of the trace's peak.
+    #[arg(long, value_name = "BYTES|Nx", default_value_t = HeapSize::DEFAULT)]
+    pub(crate) heap: HeapSize,
+    /// Look for the smallest heap in which each trace completes.
+    #[arg(long)]
+    pub(crate) find_min_heap: bool,
+    /// Count what can be counted exactly.
+    #[arg(long, value_enum)]
+    pub(crate) count: Option<Counted>,
+    /// How results are printed.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
+impl Cli {
+    /// Reads the command line.
+    ///
+    /// # Errors
+    /// One line about the first thing that is wrong.
+    pub(crate) fn read() -> anyhow::Result<Self> {
+        Self::try_parse().map_err(|error| {
+            if !error.use_stderr() {
+                error.exit();
+            }
+            anyhow::anyhow!("{}; try --help", first_paragraph(&error.to_string()))
+        })
+    }
+}
+
+/// The first paragraph of a message in one line, without the word before it.
+fn first_paragraph(message: &str) -> String {
+    let lines = message.lines().map(str::trim).take_while(|line| !line.is_empty());
+    let text = lines.collect::<Vec<_>>().join(" ");
+    text.strip_prefix("error: ").unwrap_or(&text).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cli, first_paragraph};
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_message_is_its_first_paragraph() {
+        let message = "error: the following is missing:\n  --allocator <SPEC>\n\nUsage: …";
+        assert_eq!(first_paragraph(message), "the following is missing: --allocator <SPEC>");
+    }
+}

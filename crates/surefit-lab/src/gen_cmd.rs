@@ -1,0 +1,110 @@
+//! `surefit gen`: synthetic programs as trace files.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Result, anyhow};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use indicatif::{ProgressBar, ProgressStyle};
+use surefit_trace::Trace;
+use surefit_trace::generate::{Options, Program};
+
+use crate::cli::Format;
+use crate::output;
+use crate::sizes::{self, Size};
+use crate::trace_cmd::report::{CheckDocument, CheckedFile, Described};
+use crate::trace_cmd::summary;
+
+/// How hard to compress: five times as fast as the level of the recorded traces, and five per cent larger.
+const LEVEL: i32 = 12;
+
+/// What `surefit gen` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The program
+    #[arg(value_parser = programs(), value_name = "NAME")]
+    program: Program,
+    /// The seed of all random choices: the same seed gives the same trace everywhere
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    seed: u64,
+    /// How many objects to allocate; not for phase, where --live decides [default: 1000000]
+    #[arg(long, value_name = "N")]
+    allocations: Option<u64>,
+    /// The most bytes live at once, such as 768K or 16M [default: as the program says]
+    #[arg(long, value_name = "BYTES", value_parser = sizes::bytes)]
+    live: Option<usize>,
+    /// The file to write; .zst at the end of its name asks for compression, - is standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// How the result is printed
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+fn programs() -> impl TypedValueParser<Value = Program> {
+    let value = |program: Program| PossibleValue::new(program.name()).help(program.about());
+    PossibleValuesParser::new(Program::ALL.map(value))
+        .try_map(|name| Program::from_name(&name).ok_or(Unknown))
+}
+
+/// A name that the parser let through though no program has it.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no such program")]
+struct Unknown;
+
+/// Runs `surefit gen`.
+///
+/// # Errors
+/// One line: options that the program cannot follow, or a file that cannot be written.
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    let options = Options {
+        seed: args.seed,
+        allocations: args.allocations,
+        live_bytes: args.live.map(|bytes| bytes as u64),
+    };
+    let name = args.program.name();
+    let trace = args
+        .program
+        .generate(&options)
+        .map_err(|error| anyhow!("gen {name}: {error}"))?;
+    let bytes = encode(&trace, &args.output)?;
+    output::to_file(&args.output, |out| Ok(out.write_all(&bytes)?))?;
+    if args.output != Path::new("-") {
+        report(args, &trace, bytes.len() as u64)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The file's bytes, made before any file is: the file is then written in one go.
+fn encode(trace: &Trace, path: &Path) -> Result<Vec<u8>> {
+    if path.extension().is_none_or(|extension| extension != "zst") {
+        return Ok(trace.to_bytes());
+    }
+    let progress = progress_bar(trace.header().counts.events)?;
+    let mut bytes = Vec::new();
+    trace.write_compressed(&mut bytes, LEVEL, |events| progress.set_position(events))?;
+    progress.finish_and_clear();
+    Ok(bytes)
+}
+
+/// A bar on standard error, where that is a terminal.
+fn progress_bar(events: u64) -> Result<ProgressBar> {
+    let style = ProgressStyle::with_template("compressing {wide_bar} {percent} %  {eta} left")?;
+    Ok(ProgressBar::new(events).with_style(style))
+}
+
+fn report(args: &Args, trace: &Trace, file_bytes: u64) -> Result<()> {
+    let described = Described::new(trace.header(), trace.peak());
+    match args.format {
+        Format::Json => {
+            let file = CheckedFile::new(&args.output, Ok(described));
+            output::print_json(&CheckDocument::new(vec![file]))
+        }
+        Format::Table => output::print(&format!(
+            "{}: {}, {} on disk\n",
+            args.output.display(),
+            summary(&described),
+            Size(file_bytes)
+        )),
+    }
+}

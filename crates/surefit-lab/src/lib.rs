@@ -1,0 +1,6 @@
+
+pub mod certify;
+mod pieces;
+
+mod direct;
+pub use direct::DirectHeap;

@@ -1,0 +1,153 @@
+//! Replays in a child process: for a malloc that must be preloaded, for a fresh process, and under valgrind.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::results::AllocatorResult;
+
+/// Which passes a replay runs; the words of the hidden option `--only`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Passes {
+    /// The checking pass.
+    pub(crate) checking: bool,
+    /// The timing pass.
+    pub(crate) timing: bool,
+    /// The access pass.
+    pub(crate) access: bool,
+    /// The percentile pass.
+    pub(crate) percentiles: bool,
+    /// The counting pass, which makes sense under valgrind only.
+    pub(crate) counting: bool,
+}
+
+impl Passes {
+    /// What `replay` runs unless it is told otherwise.
+    pub(crate) const ALL: Self = Self {
+        checking: true,
+        timing: true,
+        access: true,
+        percentiles: true,
+        counting: false,
+    };
+
+    /// No pass.
+    pub(crate) const NONE: Self = Self {
+        checking: false,
+        timing: false,
+        access: false,
+        percentiles: false,
+        counting: false,
+    };
+
+    fn words(self) -> String {
+        let words = [
+            (self.checking, "checking"),
+            (self.timing, "timing"),
+            (self.access, "access"),
+            (self.percentiles, "percentiles"),
+            (self.counting, "counting"),
+        ];
+        let chosen: Vec<_> = words.iter().filter(|(on, _)| *on).map(|(_, word)| *word).collect();
+        chosen.join(",")
+    }
+}
+
+impl std::str::FromStr for Passes {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let mut passes = Self::NONE;
+        for word in text.split(',') {
+            match word {
+                "checking" => passes.checking = true,
+                "timing" => passes.timing = true,
+                "access" => passes.access = true,
+                "percentiles" => passes.percentiles = true,
+                "counting" => passes.counting = true,
+                _ => bail!("there is no pass `{word}`"),
+            }
+        }
+        Ok(passes)
+    }
+}
+
+/// A replay of the platform's malloc in a child of its own, with `library` preloaded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Child<'a> {
+    /// How the user named the allocator, for messages.
+    pub(crate) allocator: &'a str,
+    /// The library to preload.
+    pub(crate) library: Option<&'a Path>,
+    /// The trace.
+    pub(crate) file: &'a Path,
+    /// Whether the checking pass writes every byte.
+    pub(crate) touch: bool,
+}
+
+impl Child<'_> {
+    /// Runs these passes, once each.
+    ///
+    /// # Errors
+    /// One line if the child was killed, failed, or printed something else than a result.
+    pub(crate) fn run(&self, passes: Passes) -> Result<AllocatorResult> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["replay", "--allocator", "system", "--format", "json", "--rounds", "1"]);
+        command.args(["--only", &passes.words()]);
+        if !self.touch {
+            command.arg("--no-touch");
+        }
+        command.arg("--").arg(self.file);
+        if let Some(library) = self.library {
+            command.env("LD_PRELOAD", library);
+        }
+        let output = output(&mut command).with_context(|| self.allocator.to_owned())?;
+        let text = succeeded(self.allocator, &output)?;
+        serde_json::from_str(text)
+            .with_context(|| format!("{}: the child process printed no result", self.allocator))
+    }
+}
+
+/// The arguments of a child that counts the calls of one allocator, for valgrind.
+pub(crate) fn counting_arguments<'a>(
+    allocator: &'a str,
+    heap: &'a str,
+    file: &'a Path,
+) -> [&'a OsStr; 9] {
+    [
+        OsStr::new("replay"),
+        OsStr::new("--allocator"),
+        OsStr::new(allocator),
+        OsStr::new("--heap"),
+        OsStr::new(heap),
+        OsStr::new("--only"),
+        OsStr::new("counting"),
+        OsStr::new("--"),
+        file.as_os_str(),
+    ]
+}
+
+/// Runs a command to its end and keeps what it printed.
+///
+/// # Errors
+/// The command cannot be started.
+pub(crate) fn output(command: &mut Command) -> Result<Output> {
+    let program = command.get_program().to_owned();
+    let output = command.stdin(Stdio::null()).output();
+    output.with_context(|| format!("cannot start {}", program.display()))
+}
+
+/// What a child printed, if it succeeded.
+///
+/// # Errors
+/// One line: how it was killed, or the last line of what it complained about.
+pub(crate) fn succeeded<'a>(what: &str, output: &'a Output) -> Result<&'a str> {
+    if !output.status.success() {
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        let last = complaint.lines().last().unwrap_or("no message").to_owned();
+        bail!("{what}: the child process ended with {}: {last}", output.status);
+    }
+    Ok(std::str::from_utf8(&output.stdout)?)
+}

@@ -1,0 +1,222 @@
+//! What the command prints with `--format json`. Every key carries its unit; what has no meaning is absent, never zero.
+//!
+//! The schemas of these types are committed in `schemas/` and tested.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The version of the JSON formats.
+pub(crate) const SCHEMA: u32 = 1;
+
+/// What `compare` prints.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Comparison {
+    /// The version of this format.
+    pub(crate) schema: u32,
+    /// How many interleaved rounds were timed.
+    pub(crate) rounds: u32,
+    /// The allocator that ratios are taken to.
+    pub(crate) baseline: String,
+    /// The clock's own cost, in nanoseconds, that was taken off every measured call.
+    pub(crate) clock_ns: u64,
+    /// One element for each trace.
+    pub(crate) traces: Vec<TraceResults>,
+}
+
+/// One trace and what every allocator made of it.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TraceResults {
+    /// The trace's name.
+    pub(crate) name: String,
+    /// Events.
+    pub(crate) events: u64,
+    /// Objects ever allocated.
+    pub(crate) objects: u64,
+    /// Threads that appear.
+    pub(crate) threads: u64,
+    /// The greatest sum of live requests, in bytes.
+    pub(crate) peak_live_bytes: u64,
+    /// One element for each allocator, in the order given.
+    pub(crate) results: Vec<AllocatorResult>,
+}
+
+/// What one allocator made of one trace.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AllocatorResult {
+    /// The allocator, as given.
+    pub(crate) allocator: String,
+    /// Whether the whole trace was served.
+    pub(crate) completed: bool,
+    /// Why not, if not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<ReplayError>,
+    /// The size of the region.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) heap_bytes: Option<u64>,
+    /// Allocations in the trace.
+    pub(crate) mallocs: u64,
+    /// Frees in the trace.
+    pub(crate) frees: u64,
+    /// Reallocations in the trace.
+    pub(crate) reallocs: u64,
+    /// Time per allocation or reallocation and its free, less the empty replay: the median of the rounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) pair_ns_mean: Option<f64>,
+    /// The same, round by round.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) pair_ns_rounds: Option<Vec<f64>>,
+    /// The same with eight accesses of live objects after each event: the median of its rounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) access_pair_ns_mean: Option<f64>,
+    /// The mean time of an allocation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) malloc_ns_mean: Option<f64>,
+    /// The median time of an allocation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) malloc_ns_p50: Option<u64>,
+    /// 99 % of allocations take no longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) malloc_ns_p99: Option<u64>,
+    /// 99.99 % of allocations take no longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) malloc_ns_p9999: Option<u64>,
+    /// The longest allocation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) malloc_ns_max: Option<u64>,
+    /// The mean time of a free.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) free_ns_mean: Option<f64>,
+    /// The median time of a free.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) free_ns_p50: Option<u64>,
+    /// 99 % of frees take no longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) free_ns_p99: Option<u64>,
+    /// 99.99 % of frees take no longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) free_ns_p9999: Option<u64>,
+    /// The longest free.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) free_ns_max: Option<u64>,
+    /// The mean time of a reallocation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) realloc_ns_mean: Option<f64>,
+    /// The median time of a reallocation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) realloc_ns_p50: Option<u64>,
+    /// 99 % of reallocations take no longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) realloc_ns_p99: Option<u64>,
+    /// 99.99 % of reallocations take no longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) realloc_ns_p9999: Option<u64>,
+    /// The longest reallocation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) realloc_ns_max: Option<u64>,
+    /// The mean time of one access of a seeded live object, beyond its look-up in the replay's own table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) access_ns_mean: Option<f64>,
+    /// `pair_ns_mean` over the baseline's, taken round by round.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ratio_to_baseline: Option<Ratio>,
+    /// Instructions of an allocation or reallocation, the mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) instructions_per_malloc: Option<f64>,
+    /// Instructions of a free, the mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) instructions_per_free: Option<f64>,
+    /// Distinct 4 KiB pages of a fresh region ever touched in the checking pass, times 4096; tables included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) peak_footprint_bytes: Option<u64>,
+    /// By how much the process grew in the checking pass, for allocators without a region.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) peak_resident_bytes: Option<u64>,
+    /// The smallest region in which the trace completes, to 4 KiB or 0.1 %.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) min_heap_bytes: Option<u64>,
+    /// Whether every object is one piece of memory at one address for its whole life.
+    pub(crate) contiguous: bool,
+    /// Requested bytes of live objects in pieces, at the peak.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) bytes_in_pieces_at_peak: Option<u64>,
+    /// Page-blocks moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) moves_total: Option<u64>,
+    /// Bytes copied by moves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) moved_bytes_total: Option<u64>,
+    /// The most bytes that the moves of one call copied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) moved_bytes_max_per_op: Option<u64>,
+    /// A region of this size serves every program with the trace's joint demand, in any order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) certified_bytes: Option<u64>,
+    /// Where every byte of the region is at the first event with the greatest live requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) at_peak: Option<AtPeak>,
+}
+
+/// Why a replay did not complete.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReplayError {
+    /// What was exhausted or wrong, such as `no_page`.
+    pub(crate) kind: String,
+    /// The event.
+    pub(crate) event: u64,
+}
+
+/// A ratio over the rounds.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Ratio {
+    /// The median of the rounds.
+    pub(crate) median: f64,
+    /// The least of the rounds.
+    pub(crate) min: f64,
+    /// The greatest of the rounds.
+    pub(crate) max: f64,
+}
+
+/// Where every byte of the region is; the parts add up to `heap_bytes`.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AtPeak {
+    /// What the program asked for.
+    pub(crate) requested_bytes: u64,
+    /// What page-blocks or chunks hold beyond that.
+    pub(crate) page_block_internal_bytes: u64,
+    /// What the partitioning of pages leaves over.
+    pub(crate) page_internal_bytes: u64,
+    /// Free page-blocks of not-full pages.
+    pub(crate) size_class_bytes: u64,
+    /// Page-blocks of unfinished moves.
+    pub(crate) transient_bytes: u64,
+    /// The unused ends of runs of pages.
+    pub(crate) large_tail_bytes: u64,
+    /// Tables, headers, handles, back-references, the heap's own control structure.
+    pub(crate) administrative_bytes: u64,
+    /// Free chunks.
+    pub(crate) free_chunk_bytes: u64,
+    /// Free pages.
+    pub(crate) free_page_bytes: u64,
+}
+
+impl AtPeak {
+    /// The sum of the parts, in bytes.
+    #[cfg(test)]
+    pub(crate) fn total(&self) -> u64 {
+        self.requested_bytes
+            + self.page_block_internal_bytes
+            + self.page_internal_bytes
+            + self.size_class_bytes
+            + self.transient_bytes
+            + self.large_tail_bytes
+            + self.administrative_bytes
+            + self.free_chunk_bytes
+            + self.free_page_bytes
+    }
+}

@@ -1,0 +1,287 @@
+//! What people see: tables of figures, every one of them computed from the results.
+
+use std::fmt::Write as _;
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{CellAlignment, Table};
+
+use crate::error::one_line;
+use crate::results::{AllocatorResult, Comparison, TraceResults};
+use crate::sizes::{Count, HeapSize, Size};
+use crate::spec::Spec;
+use crate::steps::Steps;
+use crate::subject::{Certified, HandleCost};
+
+/// A loss of less than this is noise.
+const WORTH_SAYING: f64 = 1.01;
+
+/// Shown where a figure has no meaning.
+const NO_FIGURE: &str = "-";
+
+/// The table of one replay.
+pub(crate) fn replay(steps: &Steps, row: &AllocatorResult) -> String {
+    let mut table = plain_table();
+    let mut line = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            table.add_row([name.to_owned(), value]);
+        }
+    };
+    line("completed", Some(completed(row)));
+    line("events", Some(steps.steps().len().to_string()));
+    line("peak live", Some(Size(steps.peak_live_bytes).to_string()));
+    line("heap", row.heap_bytes.map(|bytes| Size(bytes).to_string()));
+    line("time per pair", row.pair_ns_mean.map(nanoseconds));
+    line("with 8 accesses an event", row.access_pair_ns_mean.map(nanoseconds));
+    line("one access", row.access_ns_mean.map(nanoseconds));
+    line("malloc p50 / p99.99 / max", times([row.malloc_ns_p50, row.malloc_ns_p9999, row.malloc_ns_max]));
+    line("free p50 / p99.99 / max", times([row.free_ns_p50, row.free_ns_p9999, row.free_ns_max]));
+    line("realloc p50 / p99.99 / max", times([row.realloc_ns_p50, row.realloc_ns_p9999, row.realloc_ns_max]));
+    line("peak footprint", row.peak_footprint_bytes.map(|bytes| share(bytes, steps.peak_live_bytes)));
+    line("peak resident", row.peak_resident_bytes.map(|bytes| share(bytes, steps.peak_live_bytes)));
+    line("in pieces at the peak", row.bytes_in_pieces_at_peak.map(|bytes| share(bytes, steps.peak_live_bytes)));
+    line("moves", row.moves_total.map(|moves| moves.to_string()));
+    line("moved bytes", row.moved_bytes_total.map(|bytes| Size(bytes).to_string()));
+    line("most moved by one call", row.moved_bytes_max_per_op.map(|bytes| Size(bytes).to_string()));
+    line("certified", row.certified_bytes.map(|bytes| share(bytes, steps.peak_live_bytes)));
+    let title = format!("{} on {}", row.allocator, one_line(&steps.name));
+    format!("{title}\n{table}\n")
+}
+
+fn completed(row: &AllocatorResult) -> String {
+    match &row.error {
+        None => "yes".to_owned(),
+        Some(error) => format!("no: {} at event {}", error.kind, error.event),
+    }
+}
+
+/// Bytes, and what they are of the live bytes.
+fn share(bytes: u64, live: u64) -> String {
+    format!("{} ({:.3} x live)", Size(bytes), bytes as f64 / live.max(1) as f64)
+}
+
+fn nanoseconds(figure: f64) -> String {
+    format!("{figure:.1} ns")
+}
+
+fn times(figures: [Option<u64>; 3]) -> Option<String> {
+    let [p50, p9999, max] = figures;
+    Some(format!("{} / {} / {} ns", p50?, p9999?, max?))
+}
+
+/// What the screen says beyond the rows.
+#[derive(Clone, Debug)]
+pub(crate) struct Notes {
+    /// The first allocator with handles: its row, and what they cost.
+    pub(crate) moving: Option<(usize, HandleCost)>,
+    /// One element for each trace.
+    pub(crate) traces: Vec<TraceNote>,
+}
+
+/// What the screen says of one trace beyond its rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TraceNote {
+    /// The certificate of the first allocator with handles.
+    pub(crate) certified: Option<Certified>,
+    /// The smallest heap of the same partitioning that never compacts, in bytes.
+    pub(crate) unbounded_min_heap_bytes: Option<u64>,
+}
+
+impl Notes {
+    /// Notes of no trace yet.
+    pub(crate) fn new(specs: &[Spec]) -> Self {
+        let mut costs = specs.iter().map(Spec::handles).enumerate();
+        Self {
+            moving: costs.find_map(|(row, cost)| Some((row, cost?))),
+            traces: Vec::new(),
+        }
+    }
+}
+
+/// The screen of a comparison.
+pub(crate) fn comparison(comparison: &Comparison, heap: HeapSize, notes: &Notes) -> String {
+    let mut screen = String::new();
+    let traces = comparison.traces.len();
+    let (plural, rounds) = (if traces == 1 { "" } else { "s" }, comparison.rounds);
+    let _ = writeln!(
+        screen,
+        "surefit compare: {traces} recorded program{plural}, {rounds} interleaved rounds, heap {heap}\n"
+    );
+    for trace in &comparison.traces {
+        let _ = writeln!(screen, "{}\n{}\n", title(trace), rows(trace, &comparison.baseline));
+    }
+    screen + &footer(comparison, notes)
+}
+
+fn title(trace: &TraceResults) -> String {
+    let pieces = trace.results.iter().find_map(|row| row.bytes_in_pieces_at_peak);
+    let pieces = pieces.map_or_else(String::new, |bytes| {
+        format!(", {:.0} % in pieces", percent(bytes, trace.peak_live_bytes))
+    });
+    format!(
+        "{}   {} events, peak live {}{pieces}",
+        one_line(&trace.name),
+        Count(trace.events),
+        Size(trace.peak_live_bytes)
+    )
+}
+
+fn percent(part: u64, whole: u64) -> f64 {
+    100.0 * part as f64 / whole.max(1) as f64
+}
+
+/// The rows of one trace.
+fn rows(trace: &TraceResults, baseline: &str) -> Table {
+    let short = baseline.strip_prefix("peer-").unwrap_or(baseline);
+    let counted = trace.results.iter().any(|row| row.instructions_per_free.is_some());
+    let mut table = plain_table();
+    let mut header = vec![
+        "allocator".to_owned(),
+        "pointer".to_owned(),
+        format!("time÷{short} [min-max]"),
+        "with access".to_owned(),
+        "free: p99.99 / max ns".to_owned(),
+        "min heap÷live".to_owned(),
+        "certified÷live".to_owned(),
+        "moved B/free".to_owned(),
+    ];
+    if counted {
+        header.push("instr malloc / free".to_owned());
+    }
+    table.set_header(header);
+    for column in table.column_iter_mut().skip(2) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    let base = trace.results.iter().find(|row| row.allocator == baseline);
+    for row in &trace.results {
+        let mut cells = cells(row, base, trace.peak_live_bytes);
+        if counted {
+            cells.push(instructions(row));
+        }
+        table.add_row(cells);
+    }
+    table
+}
+
+fn cells(row: &AllocatorResult, base: Option<&AllocatorResult>, live: u64) -> Vec<String> {
+    let of_live = |bytes: Option<u64>| or_none(bytes.map(|bytes| format!("{:.3}", bytes as f64 / live.max(1) as f64)));
+    let pointer = if row.contiguous && row.moves_total.is_none() { "raw" } else { "handle*" };
+    let with_access = row.access_pair_ns_mean.zip(base.and_then(|base| base.access_pair_ns_mean));
+    let ratio = row.ratio_to_baseline;
+    let tail = row.free_ns_p9999.zip(row.free_ns_max);
+    let time = match &row.error {
+        Some(error) => error.kind.clone(),
+        None => or_none(ratio.map(|r| format!("{:.2} [{:.2}-{:.2}]", r.median, r.min, r.max))),
+    };
+    vec![
+        row.allocator.clone(),
+        pointer.to_owned(),
+        time,
+        or_none(with_access.map(|(own, base)| format!("{:.2}", own / base))),
+        or_none(tail.map(|(p9999, max)| format!("{p9999} / {max}"))),
+        of_live(row.min_heap_bytes),
+        of_live(row.certified_bytes),
+        or_none(row.moved_bytes_total.map(|bytes| format!("{:.1}", bytes as f64 / row.frees.max(1) as f64))),
+    ]
+}
+
+fn instructions(row: &AllocatorResult) -> String {
+    let both = row.instructions_per_malloc.zip(row.instructions_per_free);
+    or_none(both.map(|(malloc, free)| format!("{malloc:.0} / {free:.0}")))
+}
+
+fn or_none(figure: Option<String>) -> String {
+    figure.unwrap_or_else(|| NO_FIGURE.to_owned())
+}
+
+fn plain_table() -> Table {
+    let mut table = Table::new();
+    table.load_preset(NOTHING);
+    table
+}
+
+/// What the figures mean, and where the moving heap loses.
+fn footer(comparison: &Comparison, notes: &Notes) -> String {
+    let mut lines = Vec::new();
+    if let Some((row, cost)) = notes.moving {
+        lines.push(handle_line(cost));
+        let pairs = comparison.traces.iter().zip(&notes.traces);
+        lines.extend(pairs.clone().filter_map(|(trace, note)| demand_line(trace, row, note)));
+        lines.extend(saved_line(pairs, row));
+        lines.extend(loss_line(&comparison.traces, row));
+    }
+    if comparison.traces.iter().any(|trace| trace.results.iter().any(|row| row.heap_bytes.is_none())) {
+        lines.push("system and preload: have no region; their page faults are in their times.".to_owned());
+    }
+    lines.push("Next: surefit compare YOUR.sft.zst".to_owned());
+    lines.join("\n") + "\n"
+}
+
+fn handle_line(cost: HandleCost) -> String {
+    let bytes = cost.bytes_per_object;
+    let handles = format!("handles cost {bytes} B an object, included");
+    match cost.piece_bytes {
+        Some(piece) => format!("* objects over {} are in pieces; {handles}", Size(piece as u64)),
+        None => format!("* {handles}"),
+    }
+}
+
+fn demand_line(trace: &TraceResults, row: usize, note: &TraceNote) -> Option<String> {
+    let certified = note.certified?;
+    let row = &trace.results[row];
+    let measured = row.min_heap_bytes.map_or_else(String::new, |bytes| {
+        format!("; measured on {} {}", one_line(&trace.name), Size(bytes))
+    });
+    Some(format!(
+        "Any order of a joint demand of {}, {} objects: {} needs <= {}{measured}",
+        Size(certified.demand_bytes),
+        Count(certified.demand_objects),
+        row.allocator,
+        Size(certified.heap_bytes)
+    ))
+}
+
+fn saved_line<'a>(
+    pairs: impl Iterator<Item = (&'a TraceResults, &'a TraceNote)>,
+    row: usize,
+) -> Option<String> {
+    let saved: Vec<_> = pairs
+        .filter_map(|(trace, note)| {
+            let with = trace.results[row].min_heap_bytes?;
+            let without = note.unbounded_min_heap_bytes?;
+            let saved = 100.0 - percent(with, without);
+            Some(format!("{} {saved:.1} %", one_line(&trace.name)))
+        })
+        .collect();
+    (!saved.is_empty()).then(|| format!("Memory that compaction saved: {}.", saved.join(", ")))
+}
+
+/// For each trace, by how much the best other allocator beats the moving heap.
+fn loss_line(traces: &[TraceResults], row: usize) -> Option<String> {
+    let losses: Vec<_> = traces
+        .iter()
+        .filter_map(|trace| {
+            let figures = [
+                loss(trace, row, "time", |row| row.pair_ns_mean),
+                loss(trace, row, "with access", |row| row.access_pair_ns_mean),
+                loss(trace, row, "min heap", |row| row.min_heap_bytes.map(|bytes| bytes as f64)),
+            ];
+            let figures: Vec<_> = figures.into_iter().flatten().collect();
+            (!figures.is_empty()).then(|| format!("{}: {}", one_line(&trace.name), figures.join(", ")))
+        })
+        .collect();
+    let name = &traces.first()?.results[row].allocator;
+    (!losses.is_empty()).then(|| format!("Where {name} loses: {}.", losses.join("; ")))
+}
+
+fn loss(
+    trace: &TraceResults,
+    row: usize,
+    what: &str,
+    figure: impl Fn(&AllocatorResult) -> Option<f64>,
+) -> Option<String> {
+    let own = figure(&trace.results[row])?;
+    let others = trace.results.iter().filter_map(|row| Some((figure(row)?, row)));
+    let (best, winner) = others.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let ratio = own / best;
+    (ratio > WORTH_SAYING).then(|| format!("{what} {ratio:.2} x {}", winner.allocator))
+}

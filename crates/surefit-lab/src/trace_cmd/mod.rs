@@ -1,0 +1,157 @@
+//! `surefit trace`: what a trace holds, whether it is sound, its first events, and its export.
+
+mod export;
+mod head;
+pub(crate) mod report;
+mod stats;
+
+use std::io::{Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use surefit_trace::{CheckedReader, Reader, Stats, open_file};
+
+use self::report::{CheckDocument, CheckedFile, Described, StatsDocument};
+use crate::cli::Format;
+use crate::error::one_line;
+use crate::output::{self, grouped};
+use crate::sizes::Size;
+use crate::source;
+
+/// What `surefit trace` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Verb {
+    /// Say what traces hold: events, threads, peak, sizes, lives; every record is checked on the way
+    Stats {
+        /// The traces: .sft or .sft.zst files, or bundled:emacs, bundled:redis-drift
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// How many of the most frequent sizes to list
+        #[arg(long, default_value_t = 5, value_name = "N")]
+        sizes: usize,
+        /// How results are printed
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Check that traces keep every rule of the format; exit 2 if one does not
+    Check {
+        /// The traces: .sft or .sft.zst files, or bundled:emacs, bundled:redis-drift
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// How results are printed
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Show the header and the first events of traces
+    Head {
+        /// The traces: .sft or .sft.zst files, or bundled:emacs, bundled:redis-drift
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// How many events to show
+        #[arg(short = 'n', long, default_value_t = 20, value_name = "N")]
+        events: u64,
+        /// How results are printed
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Write a trace as text that other tools read
+    Export(export::Args),
+}
+
+/// Runs `surefit trace`.
+///
+/// # Errors
+/// One line that names the file, the place and the mend.
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    match &args.verb {
+        Verb::Stats {
+            files,
+            sizes,
+            format,
+        } => run_stats(files, *sizes, *format),
+        Verb::Check { files, format } => run_check(files, *format),
+        Verb::Head {
+            files,
+            events,
+            format,
+        } => head::run(files, *events, *format),
+        Verb::Export(args) => export::run(args),
+    }
+}
+
+/// Opens a file, or a bundled trace named `bundled:NAME`.
+///
+/// # Errors
+/// One line that names the file and the mend.
+fn open(file: &Path) -> Result<CheckedReader<Box<dyn Read>>> {
+    let input: Box<dyn Read> = if file.to_string_lossy().starts_with("bundled:") {
+        Box::new(Cursor::new(source::load_trace(file)?.to_bytes()))
+    } else {
+        Box::new(open_file(file)?)
+    };
+    Ok(Reader::named(input, file)?.into())
+}
+
+fn run_stats(files: &[PathBuf], sizes: usize, format: Format) -> Result<ExitCode> {
+    let read = |file: &PathBuf| Ok(Stats::read(open(file)?)?);
+    let all: Vec<Stats> = files.iter().map(read).collect::<Result<_>>()?;
+    match format {
+        Format::Table => output::print(&stats::tables(&all, sizes))?,
+        Format::Json => output::print_json(&StatsDocument::new(files, &all, sizes))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Checks every file, sound or not, so that one run names them all.
+fn run_check(files: &[PathBuf], format: Format) -> Result<ExitCode> {
+    let document = CheckDocument::new(files.iter().map(|file| check(file)).collect());
+    match format {
+        Format::Table => document.files.iter().try_for_each(print_check)?,
+        Format::Json => output::print_json(&document)?,
+    }
+    let is_sound = document.files.iter().all(|file| file.sound);
+    Ok(ExitCode::from(if is_sound { 0 } else { UNSOUND }))
+}
+
+/// The exit status for bad input.
+const UNSOUND: u8 = 2;
+
+fn check(file: &Path) -> CheckedFile {
+    let describe = || {
+        let mut reader = open(file)?;
+        reader.by_ref().try_for_each(|event| event.map(drop))?;
+        let peak = reader.peak().unwrap_or_default();
+        Ok(Described::new(reader.header(), peak))
+    };
+    CheckedFile::new(file, describe())
+}
+
+fn print_check(file: &CheckedFile) -> Result<()> {
+    match (&file.trace, &file.error) {
+        (Some(trace), _) => output::print(&format!("{}: sound, {}\n", file.file, summary(trace))),
+        (None, error) => {
+            let message = error.as_ref().map_or("", |error| &error.message);
+            eprintln!("surefit: {}", one_line(message));
+            Ok(())
+        }
+    }
+}
+
+/// A trace in one line.
+pub(crate) fn summary(trace: &Described) -> String {
+    format!(
+        "{} events, {} objects, {} thread{}, peak {} live",
+        grouped(trace.events),
+        grouped(trace.objects),
+        trace.threads,
+        if trace.threads == 1 { "" } else { "s" },
+        Size(trace.peak_live_bytes),
+    )
+}

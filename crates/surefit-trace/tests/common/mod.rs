@@ -1,0 +1,41 @@
+//! Where the traces for tests are, and their unpacked bytes.
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+use std::path::{Path, PathBuf};
+
+/// A bundled trace.
+pub(crate) fn bundled(name: &str) -> PathBuf {
+    root().join("traces").join(format!("{name}.sft.zst"))
+}
+
+/// The bundled traces, and the public ones where they lie beside the checkout.
+pub(crate) fn fixture_paths() -> Vec<PathBuf> {
+    let mut paths = vec![bundled("emacs"), bundled("redis-drift")];
+    let beside = root().join("../shared/traces/public");
+    if let Ok(entries) = beside.read_dir() {
+        paths.extend(entries.flatten().map(|entry| entry.path()));
+    }
+    paths
+}
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// The bytes inside a compressed trace.
+pub(crate) fn unpacked(path: &Path) -> Vec<u8> {
+    decode(&std::fs::read(path).expect("a readable trace"))
+}
+
+/// The bytes inside a frame.
+pub(crate) fn decode(packed: &[u8]) -> Vec<u8> {
+    zstd::stream::decode_all(packed).expect("a sound frame")
+}
+
+/// The bytes as one compressed frame with a checksum.
+pub(crate) fn packed(bytes: &[u8]) -> Vec<u8> {
+    let mut frame = zstd::stream::Encoder::new(Vec::new(), 3).expect("a level that exists");
+    frame.include_checksum(true).expect("a checksum");
+    std::io::Write::write_all(&mut frame, bytes).expect("memory does not fail");
+    frame.finish().expect("memory does not fail")
+}

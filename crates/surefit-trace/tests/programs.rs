@@ -1,0 +1,170 @@
+//! The synthetic programs are what they say, on every machine.
+
+use surefit_trace::generate::{
+    Churn, GenerateError, Options, Phases, Program, emacs_paper, hummingbird_paper, phase,
+};
+use surefit_trace::{Op, Stats, Trace};
+
+fn share(stats: &Stats, size: u64) -> f64 {
+    let of_size = stats.sizes.iter().find(|count| count.size == size);
+    100.0 * of_size.map_or(0.0, |count| count.requests as f64) / stats.requests() as f64
+}
+
+fn assert_shares(stats: &Stats, shares: &[(u64, f64)]) {
+    for &(size, per_cent) in shares {
+        let is = share(stats, size);
+        assert!((is - per_cent).abs() < 0.5, "{size} B: {is:.2} %");
+    }
+}
+
+#[test]
+fn emacs_paper_has_the_paper_s_histogram() {
+    let trace = emacs_paper(&Churn::EMACS).expect("its own values");
+    let stats = Stats::of(&trace);
+    assert_shares(&stats, &[(40, 51.2), (648, 15.0), (104, 11.1)]);
+    assert_eq!(stats.counts.objects, 1_000_000);
+    assert_eq!(stats.counts.peak_bytes, 7_700_000);
+    assert!((38_000..44_000).contains(&stats.counts.peak_objects));
+    assert!(stats.max_size().is_some_and(|size| size < 1024));
+}
+
+#[test]
+fn hummingbird_paper_has_the_paper_s_histogram() {
+    let trace = hummingbird_paper(&Churn::HUMMINGBIRD).expect("its own values");
+    let stats = Stats::of(&trace);
+    assert_shares(&stats, &[(8, 25.0), (32, 23.3)]);
+    assert!((123_900_000..=124_000_000).contains(&stats.counts.peak_bytes));
+    assert!((95_000..105_000).contains(&stats.counts.peak_objects));
+    assert!(stats.max_size().is_some_and(|size| size < 16 << 10));
+}
+
+/// The sums of live requests at the ends of the fills: where the first free follows an allocation.
+fn fill_peaks(trace: &Trace) -> Vec<u64> {
+    let mut sizes = Vec::new();
+    let (mut live, mut was_filling, mut peaks) = (0, false, Vec::new());
+    for event in trace.events() {
+        match event.op() {
+            Op::Alloc { size, .. } => {
+                sizes.push(size);
+                live += size;
+                was_filling = true;
+            }
+            Op::Free { id } => {
+                if std::mem::take(&mut was_filling) {
+                    peaks.push(live);
+                }
+                live -= sizes[id as usize];
+            }
+            Op::Realloc { .. } => unreachable!("phase does not reallocate"),
+        }
+    }
+    peaks
+}
+
+#[test]
+fn phase_fills_ten_times_with_growing_sizes() {
+    for parameters in [Phases::DEFAULT, Phases::SMALL] {
+        let trace = phase(&parameters).expect("its own values");
+        let peaks = fill_peaks(&trace);
+        assert_eq!(peaks.len(), 10);
+        let full = parameters.live_bytes - 5000..=parameters.live_bytes;
+        assert!(peaks.iter().all(|peak| full.contains(peak)), "{peaks:?}");
+        let stats = Stats::of(&trace);
+        assert_eq!(stats.sizes.first().map(|count| count.size), Some(24));
+        assert!(
+            stats
+                .max_size()
+                .is_some_and(|size| (4600..=4743).contains(&size))
+        );
+    }
+}
+
+#[test]
+fn a_seed_gives_one_trace_everywhere() {
+    let churn = Churn {
+        allocations: 10_000,
+        live_bytes: 100_000,
+        ..Churn::EMACS
+    };
+    let checksum = |trace: &Trace| {
+        let fold = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+        trace.to_bytes().iter().fold(0xcbf2_9ce4_8422_2325, fold)
+    };
+    let first = emacs_paper(&churn).expect("valid");
+    assert_eq!(first, emacs_paper(&churn).expect("valid"));
+    assert_ne!(
+        first,
+        emacs_paper(&Churn { seed: 2, ..churn }).expect("valid")
+    );
+    let golden = [
+        checksum(&first),
+        checksum(&hummingbird_paper(&churn).expect("valid")),
+        checksum(&phase(&Phases::SMALL).expect("valid")),
+    ];
+    assert_eq!(
+        golden,
+        [
+            5_439_012_163_980_256_126,
+            5_955_079_243_211_591_114,
+            1_680_414_638_381_991_017
+        ]
+    );
+}
+
+#[test]
+fn options_out_of_range_are_refused() {
+    let make = |program: Program, allocations, live_bytes| {
+        let options = Options {
+            seed: 1,
+            allocations,
+            live_bytes,
+        };
+        program.generate(&options).map(drop)
+    };
+    assert_eq!(make(Program::EmacsPaper, Some(0), None), Ok(()));
+    assert_eq!(
+        make(Program::EmacsPaper, Some(u64::MAX), None),
+        Err(GenerateError::TooManyAllocations {
+            given: u64::MAX,
+            most: 1 << 27
+        })
+    );
+    assert_eq!(
+        make(Program::HummingbirdPaper, None, Some(16383)),
+        Err(GenerateError::LiveTooSmall {
+            given: 16383,
+            least: 16384
+        })
+    );
+    assert_eq!(
+        make(Program::Phase, Some(1), None),
+        Err(GenerateError::AllocationsFollow)
+    );
+    assert!(make(Program::Phase, None, Some(1)).is_err());
+    assert!(make(Program::Phase, None, Some(u64::MAX)).is_err());
+    assert!(make(Program::EmacsPaper, Some(10), Some(u64::MAX)).is_ok());
+    for phases in [0, 20, u32::MAX] {
+        assert!(
+            phase(&Phases {
+                phases,
+                ..Phases::SMALL
+            })
+            .is_err()
+        );
+    }
+    assert!(
+        phase(&Phases {
+            phases: 19,
+            ..Phases::SMALL
+        })
+        .is_ok()
+    );
+}
+
+#[test]
+fn programs_have_their_names() {
+    for program in Program::ALL {
+        assert_eq!(Program::from_name(program.name()), Some(program));
+    }
+    assert_eq!(Program::from_name("emacs"), None);
+}
