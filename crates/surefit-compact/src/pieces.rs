@@ -44,6 +44,9 @@ pub struct Pieces {
 impl Pieces {
     /// The blocks of an object of `len` bytes at an alignment, with pieces of `piece_bytes` (`None`: none) and spines of
     /// `word_bytes` a piece.
+    ///
+    /// # Panics
+    /// If a piece does not hold several words: a configuration's pieces have at least 64 bytes.
     #[must_use]
     pub const fn new(
         len: usize,
@@ -55,7 +58,7 @@ impl Pieces {
             Some(bytes) => bytes,
             None => usize::MAX,
         };
-        assert!(word_bytes < piece, "a piece holds several words");
+        assert!(2 * word_bytes <= piece, "a piece holds several words");
         Self {
             len,
             align,

@@ -82,6 +82,10 @@ impl<const BYTES: usize, A: PageAlign> Region<BYTES, A> {
 
     /// Takes the bytes, all but the last one; `None` if they were taken before.
     #[must_use]
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "the flag lets one caller have the bytes"
+    )]
     pub fn take(&'static self) -> Option<&'static mut [MaybeUninit<u8>]> {
         let first = self.bytes.get().cast::<MaybeUninit<u8>>();
         // SAFETY: BYTES > 0 (NOT_EMPTY), so the last byte lies inside the array.

@@ -49,7 +49,7 @@ const MOST_ALIGNED: usize = 1 << 30;
 /// What a heap did since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Free chunks (of one list) or lists (of two levels) that searches looked at.
+    /// Free chunks that searches looked at; of two levels, only those of requests that the first look did not serve.
     pub visits: u64,
     /// Chunks that were cut in two.
     pub splits: u64,

@@ -362,3 +362,14 @@ fn a_heap_can_be_sent_to_another_thread() {
     let mut region = Region([JUNK; 8192]);
     sends(&Heap::<TwoLevel>::new(&mut region.0).expect("large enough"));
 }
+
+#[test]
+#[cfg(debug_assertions)]
+#[should_panic(expected = "S1: the object is not live")]
+fn freeing_twice_is_caught_in_debug_builds() {
+    let mut region = Region([JUNK; 8192]);
+    let mut heap = Heap::<TwoLevel>::new(&mut region.0).expect("large enough");
+    let [object, _fence] = [40, 40].map(|size| allocate(&mut heap, size));
+    free(&mut heap, object, 40);
+    free(&mut heap, object, 40);
+}

@@ -220,3 +220,52 @@ impl AtPeak {
             + self.free_page_bytes
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{AllocatorResult, AtPeak, Comparison};
+    use schemars::{JsonSchema, schema_for};
+    use std::path::PathBuf;
+
+    /// Set this variable to write the schemas anew.
+    const BLESS: &str = "SUREFIT_BLESS";
+
+    fn is_committed<T: JsonSchema>(name: &str) {
+        let made = serde_json::to_string_pretty(&schema_for!(T)).expect("JSON") + "\n";
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../schemas").join(name);
+        if std::env::var_os(BLESS).is_some() {
+            std::fs::write(&path, &made).expect("a file");
+        }
+        let committed = std::fs::read_to_string(&path).expect("a committed schema");
+        assert_eq!(committed, made, "{name} is out of date: run the tests with {BLESS}=1");
+    }
+
+    #[test]
+    fn the_committed_schemas_are_those_of_the_types() {
+        is_committed::<AllocatorResult>("replay.json");
+        is_committed::<Comparison>("compare.json");
+    }
+
+    #[test]
+    fn what_was_not_measured_is_absent() {
+        let row = AllocatorResult::default();
+        let json = serde_json::to_string(&row).expect("JSON");
+        assert!(!json.contains("null") && !json.contains("pair_ns"), "{json}");
+    }
+
+    #[test]
+    fn the_parts_add_up() {
+        let parts = AtPeak {
+            requested_bytes: 1,
+            page_block_internal_bytes: 2,
+            page_internal_bytes: 3,
+            size_class_bytes: 4,
+            transient_bytes: 5,
+            large_tail_bytes: 6,
+            administrative_bytes: 7,
+            free_chunk_bytes: 8,
+            free_page_bytes: 9,
+        };
+        assert_eq!(parts.total(), 45);
+    }
+}

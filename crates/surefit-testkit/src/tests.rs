@@ -1,7 +1,7 @@
 //! The test kit is tested with a heap that does everything wrong, one thing at a time.
 
 use std::alloc::Layout;
-use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::ptr::NonNull;
 
 use surefit_core::{Corruption, Parts, RawHeap, Refused};
@@ -27,32 +27,49 @@ enum Wrong {
 
 /// A heap that takes memory from the front and never reuses it.
 #[derive(Debug)]
-struct Bump<'m> {
-    memory: &'m mut [MaybeUninit<u8>],
-    /// The region that the heap says it has starts and ends this far inside the memory.
-    margin: usize,
+struct Bump {
+    /// The first byte of the region; some memory before and behind it belongs to the heap too, but is not told.
+    first: NonNull<u8>,
+    bytes: usize,
     used: usize,
     live: usize,
     wrong: Wrong,
 }
 
-impl Bump<'_> {
-    fn at(&mut self, offset: usize) -> NonNull<u8> {
-        NonNull::from(&mut self.memory[self.margin..][offset]).cast()
+/// Memory on either side of the region of a `Bump`.
+const MARGIN: usize = 1024;
+
+impl Bump {
+    fn new(memory: &mut JunkRegion, wrong: Wrong) -> (Self, Range<usize>) {
+        let (span, memory) = (memory.span(), memory.memory());
+        let bytes = memory.len() - 2 * MARGIN;
+        let heap = Self {
+            first: NonNull::from(memory).cast(),
+            bytes,
+            used: 0,
+            live: 0,
+            wrong,
+        };
+        let heap = Self {
+            first: heap.at(MARGIN),
+            ..heap
+        };
+        (heap, span.start + MARGIN..span.end - MARGIN)
     }
 
-    fn region_bytes(&self) -> usize {
-        self.memory.len() - 2 * self.margin
+    fn at(&self, offset: usize) -> NonNull<u8> {
+        // SAFETY: every offset that the tests use lies inside the region, and its margin.
+        unsafe { self.first.add(offset) }
     }
 }
 
 // SAFETY: it is as wrong as it is told to be, but all pointers point into the memory with its margins.
-unsafe impl RawHeap for Bump<'_> {
+unsafe impl RawHeap for Bump {
     fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
-        let (size, margin) = (layout.size().max(1), self.margin);
+        let size = layout.size().max(1);
         let first = self.at(0).addr().get();
         let mut offset = (first + self.used).next_multiple_of(layout.align()) - first;
-        if offset + size > self.region_bytes() {
+        if offset + size > self.bytes {
             self.used += usize::from(self.wrong == Wrong::RefusalLeaks);
             return Err(Refused::NoChunk);
         }
@@ -63,8 +80,9 @@ unsafe impl RawHeap for Bump<'_> {
                 Wrong::Overlap => offset -= layout.align(),
                 Wrong::Contained => offset = 16,
                 Wrong::Misaligned => offset += 1,
-                Wrong::Outside => offset = self.region_bytes() - size / 2,
-                Wrong::Before => return Ok(NonNull::from(&mut self.memory[margin - 8]).cast()),
+                Wrong::Outside => offset = self.bytes - size / 2,
+                // SAFETY: the margin before the region is larger.
+                Wrong::Before => return Ok(unsafe { self.first.sub(8) }),
                 // SAFETY: the first object is live and so long.
                 Wrong::Scribbles => unsafe { self.at(3).write(0xEE) },
                 _ => {}
@@ -103,7 +121,7 @@ unsafe impl RawHeap for Bump<'_> {
         Parts {
             block_bytes: self.live,
             administrative_bytes: self.used - self.live,
-            free_page_bytes: self.region_bytes() - self.used - short,
+            free_page_bytes: self.bytes - self.used - short,
             ..Parts::default()
         }
     }
@@ -123,17 +141,9 @@ unsafe impl RawHeap for Bump<'_> {
 
 /// Runs operations on a heap that does something wrong.
 fn run(wrong: Wrong, ops: &[Op]) -> Result<crate::Tally, Fault> {
-    let mut region = JunkRegion::new(4096, 64, 1);
-    let span = region.span();
-    let margin = 1024;
-    let mut heap = Bump {
-        memory: region.memory(),
-        margin,
-        used: 0,
-        live: 0,
-        wrong,
-    };
-    run_script(&mut heap, span.start + margin..span.end - margin, ops, 1)
+    let mut memory = JunkRegion::new(4096, 64, 1);
+    let (mut heap, region) = Bump::new(&mut memory, wrong);
+    run_script(&mut heap, region, ops, 1)
 }
 
 const ALLOC: Op = Op::Alloc { size: 40, align: 8 };
@@ -228,16 +238,9 @@ fn regions_are_aligned_junk() {
 
 #[test]
 fn a_shadow_heap_can_be_driven_by_hand() {
-    let mut region = JunkRegion::new(1 << 16, 64, 1);
-    let span = region.span();
-    let mut heap = Bump {
-        memory: region.memory(),
-        margin: 0,
-        used: 0,
-        live: 0,
-        wrong: Wrong::Nothing,
-    };
-    let mut shadow = ShadowHeap::new(&mut heap, span);
+    let mut memory = JunkRegion::new(1 << 16, 64, 1);
+    let (mut heap, region) = Bump::new(&mut memory, Wrong::Nothing);
+    let mut shadow = ShadowHeap::new(&mut heap, region);
     for op in script(Shape::Random, 1, 100, 64) {
         shadow.run(op).expect("no fault");
     }

@@ -33,7 +33,7 @@ const PAGE_SHIFT: u32 = 13;
 #[expect(clippy::cast_possible_truncation, reason = "eight")]
 pub(super) const PAGE_UNITS: u32 = (PAGE_BYTES / UNIT_BYTES) as u32;
 /// The most units of a region: a tag keeps a length in 30 bits.
-const MAX_UNITS: usize = (1 << 30) - 1;
+pub(super) const MAX_UNITS: usize = (1 << 30) - 1;
 
 /// The number of a page; [`Page::NONE`] is page 0, which begins with the tables and so never holds page-blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,7 +170,11 @@ impl<'m> Memory<'m> {
         debug_assert!(unit.0 <= self.units, "D2");
         let tags = self.pages as usize * size_of::<PageRecord>();
         // SAFETY: D2, D4: inside the administrative units; records are a multiple of four bytes.
-        unsafe { self.base.add(tags + unit.0 as usize * size_of::<u32>()).cast() }
+        unsafe {
+            self.base
+                .add(tags + unit.0 as usize * size_of::<u32>())
+                .cast()
+        }
     }
 
     /// Units of the region, administrative ones included.
@@ -286,7 +290,10 @@ impl<'m> Memory<'m> {
     #[inline]
     pub(super) fn address(&self, block: Block) -> NonNull<u8> {
         // SAFETY: D3 and D1: inside the region.
-        unsafe { self.base.add((block.page.number() << PAGE_SHIFT) + usize::from(block.offset)) }
+        unsafe {
+            self.base
+                .add((block.page.number() << PAGE_SHIFT) + usize::from(block.offset))
+        }
     }
 
     /// The address of a unit.

@@ -1,8 +1,14 @@
-//! DOC
+//! DOCHERE
+#![deny(unsafe_code)]
+
 mod classes;
+#[allow(unsafe_code, reason = "the one module that touches the region's bytes")]
 mod memory;
 mod pages;
 mod runs;
+mod stats;
+#[cfg(test)]
+mod tests;
 
 use core::alloc::Layout;
 use core::mem::MaybeUninit;
@@ -10,28 +16,56 @@ use core::ptr::NonNull;
 
 use surefit_core::{Corruption, Parts, RawHeap, Refused};
 
-use classes::{CLASSES, class_of};
-use memory::{Block, Memory, Page, UNIT_BYTES};
+use classes::class_of;
+use memory::{Block, MAX_UNITS, Memory, UNIT_BYTES};
 use pages::NotFull;
 use runs::FreeRuns;
+pub use stats::{DirectClassStats, DirectStats};
 
-/// CF(∞) without abstract addresses
+/// The strictest alignment that a [`DirectHeap`] gives, in bytes.
+pub const MAX_ALIGN: usize = 1 << 16;
+
+/// CF(∞) without abstract addresses: a heap of raw pointers over one region; objects never move.
+///
+/// Its memory is the region's: dropping the heap frees nothing and runs no destructor.
+///
+/// # Examples
+/// ```
+/// use core::alloc::Layout;
+/// use core::mem::MaybeUninit;
+/// use surefit_compact::direct::DirectHeap;
+/// use surefit_core::RawHeap;
+///
+/// let mut region = [MaybeUninit::uninit(); 32 << 10];
+/// let mut heap = DirectHeap::new(&mut region)?;
+/// let layout = Layout::new::<[u64; 5]>();
+/// let object = heap.allocate(layout)?;
+/// // SAFETY: the object is live, and this is the layout it was allocated with.
+/// unsafe { heap.free(object, layout) };
+/// # Ok::<(), surefit_core::Refused>(())
+/// ```
 #[derive(Debug)]
 pub struct DirectHeap<'m> {
     memory: Memory<'m>,
-    not_full: NotFull,
     free_runs: FreeRuns,
+    not_full: NotFull,
 }
 
 impl<'m> DirectHeap<'m> {
-    /// A heap over a region.
+    /// A heap over a region, of which it uses the whole units of 1 KiB, up to 1 TiB.
+    ///
+    /// # Errors
+    /// [`Refused::Region`] if the region does not hold its tables and one unit.
+    ///
+    /// # Complexity
+    /// Linear: writes 16 bytes a page and 4 a unit.
     pub fn new(region: &'m mut [MaybeUninit<u8>]) -> Result<Self, Refused> {
         let mut memory = Memory::new(region)?;
         let free_runs = FreeRuns::new(&mut memory);
         Ok(Self {
             memory,
-            not_full: NotFull::new(),
             free_runs,
+            not_full: NotFull::new(),
         })
     }
 
@@ -46,51 +80,83 @@ impl<'m> DirectHeap<'m> {
     /// M1.
     #[cold]
     fn open(&mut self, class: u8) -> Result<NonNull<u8>, Refused> {
-        let page = self
-            .free_runs
-            .take_page(&mut self.memory)
-            .ok_or(Refused::NoPage)?;
+        let page = self.free_runs.take_page(&mut self.memory);
+        let page = page.ok_or(Refused::NoPage)?;
         self.not_full.open(&mut self.memory, class, page);
         self.allocate_block(class)
     }
 
     #[inline(never)]
     fn allocate_run(&mut self, bytes: usize, align: usize) -> Result<NonNull<u8>, Refused> {
+        if align > MAX_ALIGN {
+            return Err(Refused::TooAligned { limit: MAX_ALIGN });
+        }
         let (units, tail) = units_of(bytes)?;
-        let run = self
-            .free_runs
-            .take(&mut self.memory, units, align, tail)
-            .ok_or(Refused::NoPage)?;
-        Ok(self.memory.unit_address(run))
+        let run = self.free_runs.take(&mut self.memory, units, align, tail);
+        Ok(self.memory.unit_address(run.ok_or(Refused::NoPage)?))
     }
 
+    /// F5, and the free of a large object.
     #[cold]
     fn free_last(&mut self, block: Block) {
-        if self.memory.record(block.page).class == pages::NOT_BLOCKS {self.free_run(block)} else {self.release(block.page)}
-    }
-    fn release(&mut self, page: Page) {
-        self.not_full.release(&mut self.memory, page);
-        self.free_runs.give(&mut self.memory, page.first_unit());
+        let unit = self.memory.unit_at(block);
+        if !self.memory.record(block.page).holds_blocks() {
+            return self.free_runs.give(&mut self.memory, unit);
+        }
+        self.not_full.release(&mut self.memory, block.page);
+        self.free_runs
+            .give(&mut self.memory, block.page.first_unit());
     }
 
-    #[inline(never)]
-    fn free_run(&mut self, block: Block) {
-        let run = self.memory.unit_at(block);
-        self.free_runs.give(&mut self.memory, run);
+    /// Whether `object` now serves as an object of `bytes` bytes where it is; its alignment stays what it was.
+    fn resize_in_place(&mut self, block: Block, bytes: usize, align: usize) -> bool {
+        let record = self.memory.record(block.page);
+        if record.holds_blocks() {
+            return class_of(bytes, align) == Some(record.class);
+        }
+        if class_of(bytes, align).is_some() {
+            return false;
+        }
+        let unit = self.memory.unit_at(block);
+        units_of(bytes)
+            .is_ok_and(|(units, tail)| self.free_runs.resize(&mut self.memory, unit, units, tail))
+    }
+
+    /// Makes room in an object that shrinks, and could not be moved to where less is wasted.
+    fn shrink_in_place(&mut self, block: Block, bytes: usize) {
+        if !self.memory.record(block.page).holds_blocks() {
+            let unit = self.memory.unit_at(block);
+            if let Ok((units, tail)) = units_of(bytes) {
+                self.free_runs.resize(&mut self.memory, unit, units, tail);
+            }
+        }
     }
 }
 
+/// Units of a large object, and the bytes of the last one that it leaves unused.
 fn units_of(bytes: usize) -> Result<(u32, u32), Refused> {
-    let bytes = bytes.max(1);
-    let units = bytes.div_ceil(UNIT_BYTES);
-    let limit = (1 << 30) - 1;
-    if units > limit {
-        return Err(Refused::TooLarge { limit: limit * UNIT_BYTES });
+    let units = bytes.max(1).div_ceil(UNIT_BYTES);
+    if units > MAX_UNITS {
+        return Err(Refused::TooLarge {
+            limit: MAX_UNITS.saturating_mul(UNIT_BYTES),
+        });
     }
-    Ok((units as u32, (units * UNIT_BYTES - bytes) as u32))
+    let tail = units * UNIT_BYTES - bytes.max(1);
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "at most MAX_UNITS, and below a unit"
+    )]
+    {
+        Ok((units as u32, tail as u32))
+    }
 }
 
+// SAFETY: P1 and P2 make every page-block either used, listed or never opened, so that two objects never share one; R1 to
+// R4 do the same for runs; D1 and D3 put both inside the region. A class is chosen whose page-blocks are as long and as
+// aligned as asked (`classes`), and a run's length and start are computed from the request.
+#[allow(unsafe_code, reason = "the contract of raw pointers")]
 unsafe impl RawHeap for DirectHeap<'_> {
+    /// O(1).
     #[inline]
     fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
         match class_of(layout.size(), layout.align()) {
@@ -99,13 +165,56 @@ unsafe impl RawHeap for DirectHeap<'_> {
         }
     }
 
+    /// O(1); the layout is not needed: the address says which page-block or run it is.
+    ///
+    /// # Panics
+    /// Where no object begins at a large object's address, or at that of the last page-block of a released page: a
+    /// foreign or double free, noticed at no cost. In debug builds also for addresses that are no used page-block.
     #[inline]
     unsafe fn free(&mut self, object: NonNull<u8>, _layout: Layout) {
+        // SAFETY: S1 of `RawHeap::free`.
         let block = unsafe { self.memory.block_at(object) };
         if !self.not_full.put_back(&mut self.memory, block, object) {
             self.free_last(block);
         }
     }
-    fn parts(&self) -> Parts { Parts::default() }
-    fn check(&self) -> Result<(), Corruption> { let n = runs::check_tags(&self.memory)?; self.free_runs.check(&self.memory, n) }
+
+    /// O(1) if the object stays: inside its class, a run that shrinks, or one whose next run is free. Else O(object).
+    unsafe fn resize(
+        &mut self,
+        object: NonNull<u8>,
+        layout: Layout,
+        new_size: usize,
+    ) -> Result<NonNull<u8>, Refused> {
+        // SAFETY: S1 of `RawHeap::free`.
+        let block = unsafe { self.memory.block_at(object) };
+        if self.resize_in_place(block, new_size, layout.align()) {
+            return Ok(object);
+        }
+        // SAFETY: the caller promises a size that does not overflow.
+        let new_layout = unsafe { Layout::from_size_align_unchecked(new_size, layout.align()) };
+        let moved = match self.allocate(new_layout) {
+            Ok(moved) => moved,
+            Err(_) if new_size <= layout.size() => {
+                self.shrink_in_place(block, new_size);
+                return Ok(object);
+            }
+            Err(refused) => return Err(refused),
+        };
+        // SAFETY: both are live objects, different, and at least the lesser size long.
+        unsafe { self.memory.copy(object, moved, layout.size().min(new_size)) };
+        // SAFETY: S1 and S2 are the caller's promise.
+        unsafe { self.free(object, layout) };
+        Ok(moved)
+    }
+
+    fn parts(&self) -> Parts {
+        self.account()
+    }
+
+    fn check(&self) -> Result<(), Corruption> {
+        let free_runs = runs::check_tags(&self.memory)?;
+        self.free_runs.check(&self.memory, free_runs)?;
+        self.not_full.check(&self.memory)
+    }
 }

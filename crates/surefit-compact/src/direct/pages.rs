@@ -100,6 +100,11 @@ impl NotFull {
         self.heads[usize::from(class)]
     }
 
+    /// Whether a class has a not-full page.
+    pub(super) fn has_page(&self, class: u8) -> bool {
+        self.head(class) != Page::NONE
+    }
+
     #[inline]
     fn set_head(&mut self, class: u8, page: Page) {
         self.heads[usize::from(class)] = page;
@@ -143,7 +148,10 @@ impl NotFull {
             memory.link(block)
         };
         let record = memory.record_mut(page);
-        debug_assert_eq!(automaton::malloc(Some(record.counts())) == Malloc::Fill, free == FULL);
+        debug_assert_eq!(
+            automaton::malloc(Some(record.counts())) == Malloc::Fill,
+            free == FULL
+        );
         record.free = free;
         record.used += 1;
         let filled = Chosen::when(free == FULL);
@@ -168,7 +176,11 @@ impl NotFull {
         }
         debug_assert_eq!(
             decide(record),
-            if record.is_full() { Free::Loosen } else { Free::Clear },
+            if record.is_full() {
+                Free::Loosen
+            } else {
+                Free::Clear
+            },
         );
         let (link, class, next) = (record.free, record.class, record.next);
         record.used = used;
@@ -193,6 +205,12 @@ impl NotFull {
             memory.record_mut(record.next).previous = record.previous;
         }
         *memory.record_mut(page) = PageRecord::NOT_BLOCKS;
+    }
+
+    /// Names a page as a class's first, for tests of the checker.
+    #[cfg(test)]
+    pub(super) fn corrupt(&mut self, class: u8, page: Page) {
+        self.set_head(class, page);
     }
 
     /// P1 to P4.
@@ -277,7 +295,11 @@ fn check_page(memory: &Memory<'_>, page: Page) -> Result<bool, Corruption> {
         return Err(wrong("P1", "a page's class does not exist", at));
     }
     if record.used == 0 || record.used > blocks(record.class) {
-        return Err(wrong("P1", "a page's count of used page-blocks cannot be", at));
+        return Err(wrong(
+            "P1",
+            "a page's count of used page-blocks cannot be",
+            at,
+        ));
     }
     check_free_list(memory, page)?;
     Ok(!record.is_full())
@@ -324,7 +346,11 @@ fn check_runs_of_pages(memory: &Memory<'_>) -> Result<(), Corruption> {
         memory.pages().filter(holding).count(),
     );
     if found != all {
-        return Err(wrong("P1", "a page of page-blocks is no run of its own", all - found));
+        return Err(wrong(
+            "P1",
+            "a page of page-blocks is no run of its own",
+            all - found,
+        ));
     }
     Ok(())
 }
@@ -342,7 +368,11 @@ fn check_list(
             return Err(wrong("P3", "a list leads out of the region", class));
         };
         if usize::from(record.class) != class || record.is_full() || listed == most {
-            return Err(wrong("P3", "a page is in a list that is not its own", page.number()));
+            return Err(wrong(
+                "P3",
+                "a page is in a list that is not its own",
+                page.number(),
+            ));
         }
         if listed > 0 && record.previous != previous {
             return Err(wrong("P3", "a link back does not lead back", page.number()));

@@ -1,11 +1,21 @@
 //! Runs of units: free ones in segregated lists with boundary tags, used ones as pages and large objects.
 //!
 //! ```text
-//! tags:  | FREE 5 |  ?  |  ?  |  ?  | FREE 5 | USED 3 |  ?  | 712 | FREE 1 | USED 8 …     one word a unit
-//!        |<-------- free run ------------->|<- 2360 bytes ->|
+//! tags, one a unit:
+//! | FREE 5 |   ?   |   ?   |   ?   | FREE 5 | USED 3 |   ?   |  712  | FREE 1 | USED 8 | …
+//! |<----------- a free run -------------->|<-- 2360 bytes used ---->|        |<- a page
 //! ```
-//! The first tag of a run says what it is and how many units it has. The last tag of a free run says the same, that of a
-//! used run of several units how many bytes of its last unit the object leaves unused; the tags between are stale.
+//! The first tag of a run says what it is and how many units it has. The last tag of a free run says the same; that of a
+//! used run of several units says how many bytes of its last unit the object leaves unused. The tags between are stale.
+//! A free run's neighbours in its list are in its first eight bytes.
+//!
+//! # Invariants
+//! - R1 From the first unit behind the tables, first tags lead from run to run to the end, where a USED tag stands guard.
+//! - R2 The last tag of a run agrees with its first one, as above.
+//! - R3 No two free runs touch.
+//! - R4 Every free run is in the list of its length ([`list_of`]) and in no other one; links back lead back.
+//! - R5 A bit of `non_empty` is set iff its list has a run, a bit of `summary` iff its word has a bit.
+#![deny(unsafe_code)]
 
 use surefit_core::Corruption;
 
@@ -41,6 +51,15 @@ pub(super) struct Run {
     pub(super) free: bool,
 }
 
+impl Run {
+    /// Whole pages in the run.
+    pub(super) fn whole_pages(self) -> usize {
+        let first = self.start.number().next_multiple_of(PAGE_UNITS);
+        let end = self.start.number() + self.units;
+        (end.saturating_sub(first) / PAGE_UNITS) as usize
+    }
+}
+
 impl FreeRuns {
     /// All units behind the tables, as one free run.
     pub(super) fn new(memory: &mut Memory<'_>) -> Self {
@@ -73,7 +92,10 @@ impl FreeRuns {
         align: usize,
         tail: u32,
     ) -> Option<Unit> {
-        #[expect(clippy::cast_possible_truncation, reason = "an alignment is at most 64 KiB")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "an alignment is at most 64 KiB"
+        )]
         let slack = (align.div_ceil(UNIT_BYTES) - 1) as u32;
         let run = self.find(memory, units.checked_add(slack)?)?;
         let start = memory.after(run, memory.units_to_aligned(run, align));
@@ -83,8 +105,12 @@ impl FreeRuns {
     }
 
     /// Gives a used run back; it coalesces with free neighbours.
+    ///
+    /// # Panics
+    /// If no used run begins at `start`: a foreign or double free of a large object, as far as tags can tell.
     pub(super) fn give(&mut self, memory: &mut Memory<'_>, start: Unit) {
         let (mut start, mut units) = (start, used_units(memory, start));
+        memory.set_tag(start, 0);
         let next = memory.after(start, units);
         if memory.tag(next) & FREE != 0 {
             units += memory.tag(next) & LEN;
@@ -210,13 +236,42 @@ impl FreeRuns {
         Some(word * 64 + there.trailing_zeros() as usize)
     }
 
-    /// R4: the lists hold exactly the free runs; `listed` is how many free runs the units have.
+    /// Corrupts a bit, a head or the summary, for tests of the checker.
+    #[cfg(test)]
+    pub(super) fn corrupt(&mut self, what: usize, used: Unit) {
+        match what {
+            0 => self.summary ^= 1,
+            1 => self.non_empty[0] ^= 1 << 3,
+            2 => self.heads[4] = used,
+            _ => {
+                self.heads[4] = used;
+                self.non_empty[0] |= 1 << 4;
+            }
+        }
+    }
+
+    /// Units of a run that [`FreeRuns::take`] is sure to find; 0 if there is no free run.
+    pub(super) fn longest(&self, memory: &Memory<'_>) -> u32 {
+        let crumbs = self.non_empty[0] & ((1 << WHOLE) - 1);
+        let Some(word) = self.summary.checked_ilog2() else {
+            return 0;
+        };
+        let list = word * 64 + self.non_empty[word as usize].ilog2();
+        let longest = memory.tag(self.heads[list as usize]) & LEN;
+        longest.max(crumbs.checked_ilog2().unwrap_or(0))
+    }
+
+    /// R4 and R5; `free_runs` is how many free runs the tags show.
     pub(super) fn check(&self, memory: &Memory<'_>, free_runs: usize) -> Result<(), Corruption> {
         let mut listed = 0;
         for (list, &head) in self.heads.iter().enumerate() {
             let bit = self.non_empty[list / 64] >> (list % 64) & 1;
             if (bit == 1) != (head != Unit::NONE) {
-                return Err(wrong("R5", "the bit of a list does not say whether it is empty", list));
+                return Err(wrong(
+                    "R5",
+                    "the bit of a list does not say whether it is empty",
+                    list,
+                ));
             }
             let (mut run, mut previous) = (head, Unit::NONE);
             while run != Unit::NONE {
@@ -242,8 +297,12 @@ impl FreeRuns {
 
 /// Which list a free run belongs to.
 fn list_of(start: Unit, units: u32) -> usize {
-    let page = start.number().next_multiple_of(PAGE_UNITS);
-    if page + PAGE_UNITS > start.number() + units {
+    let run = Run {
+        start,
+        units,
+        free: true,
+    };
+    if run.whole_pages() == 0 {
         return units as usize;
     }
     list_of_whole(units)
@@ -261,7 +320,10 @@ fn list_of_whole(units: u32) -> usize {
 /// The length of the used run that begins at `start`.
 pub(super) fn used_units(memory: &Memory<'_>, start: Unit) -> u32 {
     let tag = memory.tag(start);
-    debug_assert!(tag & USED != 0, "S1: a live object begins here");
+    assert!(
+        tag & USED != 0,
+        "S1: no object begins here: a foreign or double free"
+    );
     tag & LEN
 }
 
@@ -271,6 +333,13 @@ pub(super) fn tail_bytes(memory: &Memory<'_>, run: Run) -> usize {
         return 0;
     }
     memory.tag(memory.after(run.start, run.units - 1)) as usize
+}
+
+/// Writes the tags of a free run that is in no list, for tests of the checker.
+#[cfg(test)]
+pub(super) fn corrupt_free(memory: &mut Memory<'_>, start: Unit, units: u32) {
+    memory.set_tag(start, FREE | units);
+    memory.set_tag(memory.after(start, units - 1), FREE | units);
 }
 
 fn set_used(memory: &mut Memory<'_>, start: Unit, units: u32) {
@@ -307,11 +376,21 @@ pub(super) fn check_tags(memory: &Memory<'_>) -> Result<usize, Corruption> {
     let (mut end, mut free_runs, mut after_free) = (memory.first_unit(), 0, false);
     for run in runs(memory) {
         let last = memory.tag(memory.after(run.start, run.units - 1));
-        if run.free && last != FREE | run.units || run.units > 1 && !run.free && last >= UNIT_BYTES as u32 {
-            return Err(wrong("R2", "the last tag does not agree with the first", run.start.number() as usize));
+        if run.free && last != FREE | run.units
+            || run.units > 1 && !run.free && last >= UNIT_BYTES as u32
+        {
+            return Err(wrong(
+                "R2",
+                "the last tag does not agree with the first",
+                run.start.number() as usize,
+            ));
         }
         if run.free && after_free {
-            return Err(wrong("R3", "two free runs touch", run.start.number() as usize));
+            return Err(wrong(
+                "R3",
+                "two free runs touch",
+                run.start.number() as usize,
+            ));
         }
         after_free = run.free;
         free_runs += usize::from(run.free);
@@ -323,7 +402,12 @@ pub(super) fn check_tags(memory: &Memory<'_>) -> Result<usize, Corruption> {
     Ok(free_runs)
 }
 
-fn check_listed(memory: &Memory<'_>, run: Unit, previous: Unit, list: usize) -> Result<(), Corruption> {
+fn check_listed(
+    memory: &Memory<'_>,
+    run: Unit,
+    previous: Unit,
+    list: usize,
+) -> Result<(), Corruption> {
     let at = run.number() as usize;
     if run < memory.first_unit() || run.number() >= memory.units() {
         return Err(wrong("R4", "a list leads out of the region", at));
@@ -339,5 +423,9 @@ fn check_listed(memory: &Memory<'_>, run: Unit, previous: Unit, list: usize) -> 
 }
 
 pub(super) fn wrong(invariant: &'static str, what: &'static str, at: usize) -> Corruption {
-    Corruption { invariant, what, at }
+    Corruption {
+        invariant,
+        what,
+        at,
+    }
 }

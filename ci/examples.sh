@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# The README's main command, in its short form, and the examples.
+set -euo pipefail
+cargo run --release --locked -- compare --rounds 1 >/dev/null
+cargo run --release --locked -p surefit --example hello
+cargo run --release --locked -p surefit --example static_region

@@ -1,0 +1,4 @@
+#!/usr/bin/env bash
+# Every file is formatted as rustfmt does by default.
+set -euo pipefail
+cargo fmt --all -- --check

@@ -1,0 +1,216 @@
+//! Tests of the checker: every field is corrupted once, and `check()` must object.
+
+extern crate std;
+
+use core::alloc::Layout;
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+use std::vec;
+use std::vec::Vec;
+
+use surefit_core::RawHeap;
+
+use super::DirectHeap;
+use super::memory::{Block, Page, Unit};
+use super::pages::{FULL, PageRecord};
+use super::runs;
+
+/// Two full pages and two not-full ones of 64-byte page-blocks, a page of 1024-byte page-blocks, large objects and holes
+/// between them.
+struct Example<'m> {
+    heap: DirectHeap<'m>,
+    /// The newest not-full page of the class, the one behind it, and a full one.
+    pages: [Page; 3],
+    class: u8,
+    large: Unit,
+    free: Unit,
+}
+
+fn region() -> Vec<MaybeUninit<u8>> {
+    vec![MaybeUninit::new(0xA5); 256 << 10]
+}
+
+fn allocate(heap: &mut DirectHeap<'_>, bytes: usize) -> NonNull<u8> {
+    let layout = Layout::from_size_align(bytes, 8).expect("a layout");
+    heap.allocate(layout).expect("room")
+}
+
+#[expect(unsafe_code, reason = "RawHeap::free")]
+fn free(heap: &mut DirectHeap<'_>, object: NonNull<u8>) {
+    // SAFETY: S1: the tests free what they allocated; S2: the heap does not read the layout.
+    unsafe { heap.free(object, Layout::new::<u8>()) };
+}
+
+#[expect(unsafe_code, reason = "the block of an address")]
+fn block(heap: &DirectHeap<'_>, object: NonNull<u8>) -> Block {
+    // SAFETY: S1: the tests ask for objects of the heap.
+    unsafe { heap.memory.block_at(object) }
+}
+
+fn example(memory: &mut [MaybeUninit<u8>]) -> Example<'_> {
+    let mut heap = DirectHeap::new(memory).expect("a heap");
+    let small: Vec<_> = (0..4 * 128).map(|_| allocate(&mut heap, 64)).collect();
+    let _page = allocate(&mut heap, 1024);
+    let large: Vec<_> = (0..6).map(|_| allocate(&mut heap, 5000)).collect();
+    for object in [1, 128, 3, 132, 136, 5].map(|place| small[place]) {
+        free(&mut heap, object);
+    }
+    free(&mut heap, large[1]);
+    free(&mut heap, large[3]);
+    heap.check().expect("sound");
+    let page = |place: usize| block(&heap, small[place]).page;
+    let unit = |place: usize| heap.memory.unit_at(block(&heap, large[place]));
+    Example {
+        pages: [page(128), page(0), page(256)],
+        class: heap.memory.record(page(0)).class,
+        large: unit(2),
+        free: unit(1),
+        heap,
+    }
+}
+
+/// Corrupts an example, and expects that one of these invariants is reported.
+fn corrupted(invariants: &[&str], corrupt: impl FnOnce(&mut Example<'_>)) {
+    let mut memory = region();
+    let mut example = example(&mut memory);
+    corrupt(&mut example);
+    let corruption = example.heap.check().expect_err("a corruption");
+    assert!(
+        invariants.contains(&corruption.invariant),
+        "{corruption}, not {invariants:?}"
+    );
+}
+
+fn record<'e>(example: &'e mut Example<'_>, place: usize) -> &'e mut PageRecord {
+    let page = example.pages[place];
+    example.heap.memory.record_mut(page)
+}
+
+#[test]
+fn every_field_of_a_record_is_checked() {
+    corrupted(&["P2"], |e| record(e, 0).free += 64);
+    corrupted(&["P2"], |e| record(e, 0).free += 8);
+    corrupted(&["P2"], |e| record(e, 0).free = FULL);
+    corrupted(&["P2"], |e| record(e, 0).frontier = 64);
+    corrupted(&["P2"], |e| record(e, 0).used += 1);
+    corrupted(&["P2"], |e| record(e, 0).used -= 1);
+    corrupted(&["P1"], |e| record(e, 0).used = 0);
+    corrupted(&["P1"], |e| record(e, 0).used = 129);
+    corrupted(&["P1"], |e| record(e, 0).class = 127);
+    corrupted(&["P1"], |e| record(e, 0).class = super::pages::NOT_BLOCKS);
+    corrupted(&["P1", "P2"], |e| record(e, 0).class += 1);
+    corrupted(&["P3"], |e| record(e, 0).next = Page::NONE);
+    corrupted(&["P3"], |e| record(e, 0).next = e.pages[2]);
+    corrupted(&["P3"], |e| record(e, 1).next = e.pages[0]);
+    corrupted(&["P3"], |e| record(e, 1).previous = Page::NONE);
+    corrupted(&["P2"], |e| record(e, 2).used -= 1);
+    corrupted(&["P2"], |e| record(e, 2).free = 0);
+}
+
+#[test]
+fn every_page_without_page_blocks_is_checked() {
+    let without = |e: &Example<'_>| {
+        let mut pages = e.heap.memory.pages().skip(1);
+        pages.find(|page| !e.heap.memory.record(*page).holds_blocks())
+    };
+    corrupted(&["P1"], |e| {
+        let page = without(e).expect("a page");
+        e.heap.memory.record_mut(page).used = 2;
+    });
+    corrupted(&["P1"], |e| {
+        let (page, other) = (without(e).expect("a page"), e.pages[2]);
+        *e.heap.memory.record_mut(page) = *e.heap.memory.record(other);
+    });
+    corrupted(&["P4"], |e| e.heap.memory.record_mut(Page::NONE).free = 0);
+    corrupted(&["P4"], |e| e.heap.memory.record_mut(Page::NONE).class = 0);
+}
+
+#[test]
+fn every_list_of_not_full_pages_is_checked() {
+    corrupted(&["P3"], |e| e.heap.not_full.corrupt(e.class, Page::NONE));
+    corrupted(&["P3"], |e| e.heap.not_full.corrupt(e.class, e.pages[1]));
+    corrupted(&["P3"], |e| {
+        e.heap.not_full.corrupt(e.class + 1, e.pages[0])
+    });
+}
+
+#[test]
+fn every_free_list_is_checked() {
+    for link in [0, 64, 8192 - 64, FULL, 33] {
+        corrupted(&["P2"], |e| {
+            let page = e.pages[0];
+            let offset = e.heap.memory.record(page).free;
+            let object = e.heap.memory.address(Block { page, offset });
+            e.heap.memory.set_link(object, link);
+        });
+    }
+}
+
+#[test]
+fn a_double_free_is_found() {
+    let mut memory = region();
+    let mut heap = DirectHeap::new(&mut memory).expect("a heap");
+    let [a, b, _c] = [40, 40, 40].map(|bytes| allocate(&mut heap, bytes));
+    free(&mut heap, a);
+    free(&mut heap, b);
+    // A second free of `a`, as a release build lets it pass.
+    let at = block(&heap, a);
+    let record = heap.memory.record_mut(at.page);
+    let link = record.free;
+    record.free = at.offset;
+    heap.memory.set_link(a, link);
+    assert_eq!(heap.check().expect_err("found").invariant, "P2");
+}
+
+#[test]
+fn every_tag_is_checked() {
+    corrupted(&["R1", "R2"], |e| e.heap.memory.set_tag(e.large, 0));
+    corrupted(&["R1", "R2"], |e| {
+        let tag = e.heap.memory.tag(e.large);
+        e.heap.memory.set_tag(e.large, tag + 1);
+    });
+    corrupted(&["R2"], |e| {
+        let last = e
+            .heap
+            .memory
+            .after(e.large, runs::used_units(&e.heap.memory, e.large) - 1);
+        e.heap.memory.set_tag(last, 1024);
+    });
+    corrupted(&["R2"], |e| {
+        let last = e.heap.memory.back(e.large, 1);
+        e.heap.memory.set_tag(last, 0);
+    });
+    corrupted(&["R1"], |e| {
+        let first = e.heap.memory.first_unit();
+        let guard = e
+            .heap
+            .memory
+            .after(first, e.heap.memory.units() - first.number());
+        e.heap.memory.set_tag(guard, 0);
+    });
+    corrupted(&["R3"], |e| {
+        let (free, units) = (e.free, runs::used_units(&e.heap.memory, e.large));
+        let next = e.heap.memory.after(free, units - 2);
+        runs::corrupt_free(&mut e.heap.memory, free, units - 2);
+        runs::corrupt_free(&mut e.heap.memory, next, 2);
+    });
+}
+
+#[test]
+fn every_list_of_runs_is_checked() {
+    corrupted(&["R4"], |e| {
+        let [next, _] = e.heap.memory.run_links(e.free);
+        e.heap.memory.set_run_links(e.free, [next, e.free]);
+    });
+    corrupted(&["R4"], |e| {
+        let [_, previous] = e.heap.memory.run_links(e.free);
+        e.heap.memory.set_run_links(e.free, [e.free, previous]);
+    });
+    corrupted(&["R4"], |e| {
+        let [_, previous] = e.heap.memory.run_links(e.free);
+        e.heap.memory.set_run_links(e.free, [e.large, previous]);
+    });
+    for (what, invariant) in ["R5", "R5", "R5", "R4"].iter().enumerate() {
+        corrupted(&[invariant], |e| e.heap.free_runs.corrupt(what, e.large));
+    }
+}

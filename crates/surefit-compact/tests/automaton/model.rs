@@ -1,0 +1,293 @@
+//! One size-class as a vector of pages: what the heap's lists, bitmaps and counters come down to.
+//!
+//! The model asks `surefit_compact::automaton` for every decision and composes the answers as the engine does, with a plain
+//! vector for the list of not-full pages. Counters are kept as the engine keeps them; [`Class::verify`] counts again.
+
+use surefit_compact::automaton::{self, ClassCounts, Free, MAX_MOVES, Malloc, PageCounts};
+use surefit_compact::{Bound, PageOrder};
+
+/// What a size-class is configured with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    pub(crate) bound: Bound,
+    pub(crate) order: PageOrder,
+    /// Page-blocks in a page, π.
+    pub(crate) blocks: u32,
+}
+
+/// A page: a name that the tests choose, and its used page-blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Page {
+    pub(crate) name: usize,
+    pub(crate) used: u32,
+}
+
+/// Where the block that is freed lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Victim {
+    /// In the nth full page.
+    Full(usize),
+    /// In the nth not-full page, the newest first.
+    NotFull(usize),
+}
+
+/// The state of one size-class.
+#[derive(Clone, Debug)]
+pub(crate) struct Class {
+    pub(crate) rules: Rules,
+    pub(crate) full: Vec<usize>,
+    /// Head first; the tail is the reservoir under the hole bound.
+    pub(crate) not_full: Vec<Page>,
+    pub(crate) live: u32,
+    holes: u32,
+}
+
+impl Class {
+    pub(crate) fn new(rules: Rules) -> Self {
+        Self {
+            rules,
+            full: Vec::new(),
+            not_full: Vec::new(),
+            live: 0,
+            holes: 0,
+        }
+    }
+
+    pub(crate) fn pages(&self) -> u32 {
+        (self.full.len() + self.not_full.len()) as u32
+    }
+
+    pub(crate) fn counts(&self) -> ClassCounts {
+        ClassCounts {
+            live: self.live,
+            not_full: self.not_full.len() as u32,
+            holes: self.holes,
+        }
+    }
+
+    /// The holes, counted: free page-blocks of all not-full pages but the last.
+    pub(crate) fn counted_holes(&self) -> u32 {
+        if !matches!(self.rules.bound, Bound::Holes { .. }) {
+            return 0;
+        }
+        let others = self.not_full.split_last().map_or(&[][..], |(_, others)| others);
+        others.iter().map(|page| self.free_in(*page)).sum()
+    }
+
+    /// How many holes there may be.
+    pub(crate) fn hole_limit(&self) -> u32 {
+        match self.rules.bound {
+            Bound::Holes { base, fraction } => base + fraction.of(self.live),
+            _ => 0,
+        }
+    }
+
+    fn free_in(&self, page: Page) -> u32 {
+        self.rules.blocks - page.used
+    }
+
+    fn counts_of(&self, used: u32) -> PageCounts {
+        PageCounts {
+            used,
+            blocks: self.rules.blocks,
+        }
+    }
+
+    fn last(&self) -> usize {
+        self.not_full.len() - 1
+    }
+
+    fn counts_holes(&self) -> bool {
+        matches!(self.rules.bound, Bound::Holes { .. })
+    }
+
+    // ---- allocate ------------------------------------------------------------------------------------------------------
+
+    fn allocation_end(&self) -> usize {
+        match self.rules.order {
+            PageOrder::Newest => 0,
+            PageOrder::Original => self.last(),
+        }
+    }
+
+    /// Allocates a block; a page that must be opened gets the name. Returns what the automaton said first, and the page.
+    pub(crate) fn malloc(&mut self, name: usize) -> (Malloc, usize) {
+        let candidate = (!self.not_full.is_empty()).then(|| self.not_full[self.allocation_end()]);
+        let decision = automaton::malloc(candidate.map(|page| self.counts_of(page.used)));
+        if decision == Malloc::Open {
+            assert!(candidate.is_none(), "a page is opened only if no not-full page is left");
+            self.not_full.push(Page { name, used: 0 });
+        }
+        let place = self.allocation_end();
+        let taken = self.not_full[place].name;
+        self.take_block(place);
+        (decision, taken)
+    }
+
+    fn take_block(&mut self, place: usize) {
+        let before = self.not_full[place];
+        self.not_full[place].used += 1;
+        self.live += 1;
+        if self.counts_holes() && place != self.last() {
+            self.holes -= 1;
+        }
+        if automaton::malloc(Some(self.counts_of(before.used))) == Malloc::Fill {
+            let filled = self.not_full.remove(place);
+            assert_eq!(filled.used, self.rules.blocks);
+            self.full.push(filled.name);
+        }
+    }
+
+    // ---- free ----------------------------------------------------------------------------------------------------------
+
+    /// Frees a block; returns what the automaton said first, and how many blocks moved.
+    pub(crate) fn free(&mut self, victim: Victim) -> (Free, u32) {
+        let used = match victim {
+            Victim::Full(_) => self.rules.blocks,
+            Victim::NotFull(place) => self.not_full[place].used,
+        };
+        let source = self.source().map(|place| self.counts_of(self.not_full[place].used));
+        let decision = automaton::free(self.rules.bound, self.counts(), self.counts_of(used), source);
+        self.live -= 1;
+        let moves = match (decision, victim) {
+            (Free::Clear, Victim::NotFull(place)) => {
+                self.not_full[place].used -= 1;
+                self.count_hole(place)
+            }
+            (Free::Loosen, Victim::Full(which)) => {
+                let page = Page {
+                    name: self.full.remove(which),
+                    used: used - 1,
+                };
+                self.not_full.insert(0, page);
+                self.count_hole(0)
+            }
+            (Free::Refill { empties_source }, Victim::Full(_)) => self.refill(empties_source),
+            (Free::Release, Victim::NotFull(place)) => {
+                self.unlink(place);
+                0
+            }
+            (Free::Release, Victim::Full(which)) => {
+                assert_eq!(self.rules.blocks, 1, "only a page of one block is full and empties");
+                self.full.remove(which);
+                0
+            }
+            wrong => panic!("no transition: {wrong:?}"),
+        };
+        (decision, moves)
+    }
+
+    /// The page that gives blocks away, if the bound is one in pages.
+    fn source(&self) -> Option<usize> {
+        if !matches!(self.rules.bound, Bound::Pages(_)) || self.not_full.is_empty() {
+            return None;
+        }
+        Some(match self.rules.order {
+            PageOrder::Newest => self.last(),
+            PageOrder::Original => 0,
+        })
+    }
+
+    /// F2 and F3: the full page stays full.
+    fn refill(&mut self, empties_source: bool) -> u32 {
+        let source = self.source().expect("n = κ ≥ 1");
+        self.not_full[source].used -= 1;
+        assert_eq!(self.not_full[source].used == 0, empties_source, "F3 iff it was the last block");
+        if empties_source {
+            self.unlink(source);
+        }
+        1
+    }
+
+    /// One more free block in a not-full page; then what the hole bound asks for.
+    fn count_hole(&mut self, place: usize) -> u32 {
+        if !self.counts_holes() {
+            return 0;
+        }
+        if place != self.last() {
+            self.holes += 1;
+        }
+        assert_eq!(self.holes, self.counted_holes(), "holes are counted before they are settled");
+        let excess = self.holes.saturating_sub(self.hole_limit());
+        let moves = self.settle(place);
+        assert!(moves <= excess, "a move without an excess of holes to pay");
+        moves
+    }
+
+    fn settle(&mut self, place: usize) -> u32 {
+        if !automaton::settle(self.rules.bound, self.counts()) {
+            return 0;
+        }
+        let (page, reservoir) = (self.not_full[place], self.not_full[self.last()]);
+        if automaton::swaps_roles(page.used, reservoir.used) {
+            self.holes += self.free_in(reservoir);
+            self.holes -= self.free_in(page);
+            self.not_full.remove(place);
+            self.not_full.push(page);
+        }
+        let mut moves = 0;
+        while moves < MAX_MOVES && automaton::settle(self.rules.bound, self.counts()) {
+            self.fill_hole();
+            moves += 1;
+        }
+        moves
+    }
+
+    /// A block of the reservoir moves into a hole of the head page.
+    fn fill_hole(&mut self) {
+        assert!(self.not_full.len() > 1, "a hole is outside the reservoir");
+        self.not_full[0].used += 1;
+        self.holes -= 1;
+        if self.not_full[0].used == self.rules.blocks {
+            self.full.push(self.not_full[0].name);
+            self.not_full.remove(0);
+        }
+        let reservoir = self.last();
+        self.not_full[reservoir].used -= 1;
+        if self.not_full[reservoir].used == 0 {
+            self.unlink(reservoir);
+        }
+    }
+
+    /// Takes a page that gives its last block out of the list, and its free blocks out of the count of holes.
+    fn unlink(&mut self, place: usize) {
+        let was_reservoir = place == self.last();
+        let page = self.not_full.remove(place);
+        if !self.counts_holes() {
+            return;
+        }
+        if !was_reservoir {
+            self.holes -= self.free_in(page);
+        } else if let Some(&reservoir) = self.not_full.last() {
+            self.holes -= self.free_in(reservoir);
+        }
+    }
+
+    /// Sets the counters to what the pages say.
+    pub(crate) fn recount(&mut self) {
+        let used: u32 = self.not_full.iter().map(|page| page.used).sum();
+        self.live = self.rules.blocks * self.full.len() as u32 + used;
+        self.holes = self.counted_holes();
+    }
+
+    // ---- verify --------------------------------------------------------------------------------------------------------
+
+    /// Counts everything again.
+    pub(crate) fn verify(&self) {
+        let blocks = self.rules.blocks;
+        let used: u32 = self.not_full.iter().map(|page| page.used).sum();
+        assert_eq!(self.live, blocks * self.full.len() as u32 + used, "h = πF + Σu: {self:?}");
+        let not_full = |page: &Page| 0 < page.used && page.used < blocks;
+        assert!(self.not_full.iter().all(not_full), "listed pages are not full: {self:?}");
+        assert_eq!(self.holes, self.counted_holes(), "holes: {self:?}");
+    }
+
+    /// The bound, in its own words.
+    pub(crate) fn keeps_bound(&self) -> bool {
+        match self.rules.bound {
+            Bound::Pages(most) => self.not_full.len() as u32 <= most,
+            Bound::Holes { .. } => self.counted_holes() <= self.hole_limit(),
+            Bound::Unbounded => true,
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Certificates: sound against a naive model and against the heap itself, tight against an adversary, usable in `const`.
+
+mod adversary;
+mod budget;
+mod constant;
+mod meter;
+mod model;
+mod random;
+mod reachable;
+
+use core::mem::MaybeUninit;
+
+use surefit_compact::{
+    Bound, Config, Fraction, Geometry, GeometrySpec, PageOrder, Spacing, Tail,
+};
+
+/// Memory that starts with junk.
+fn junk(bytes: usize) -> Vec<MaybeUninit<u8>> {
+    vec![MaybeUninit::new(0xa5); bytes]
+}
+
+fn geometry(page_bytes: usize, width: usize) -> Geometry {
+    Geometry::new(&GeometrySpec {
+        page_bytes,
+        granule: 8,
+        smallest: 16,
+        spacing: Spacing::Fraction(8),
+        tail: Tail::BackReferences { bytes: width },
+    })
+    .expect("valid")
+}
+
+fn holes(base: u32, numerator: u32, denominator: u32) -> Bound {
+    let fraction = Fraction::new(numerator, denominator).expect("at most one half");
+    Bound::Holes { base, fraction }
+}
+
+fn bounds() -> [Bound; 9] {
+    [
+        Bound::Pages(1),
+        Bound::Pages(2),
+        Bound::Pages(8),
+        Bound::Unbounded,
+        Bound::DEFAULT,
+        holes(0, 0, 1),
+        holes(0, 1, 2),
+        holes(3, 2, 5),
+        holes(7, 0, 1),
+    ]
+}
+
+/// A configuration without pieces for each bound, and one in the original order.
+fn configs(page_bytes: usize, width: usize) -> Vec<Config> {
+    let new = |bound| {
+        let config = Config::new(geometry(page_bytes, width), bound).expect("valid");
+        config.with_pieces(None).expect("valid")
+    };
+    let original = new(Bound::Pages(2)).with_order(PageOrder::Original);
+    let mut configs: Vec<_> = bounds().into_iter().map(new).collect();
+    configs.push(original.expect("valid"));
+    configs
+}

@@ -1,6 +1,0 @@
-
-pub mod certify;
-mod pieces;
-
-mod direct;
-pub use direct::DirectHeap;

@@ -1,0 +1,80 @@
+//! `surefit compare` from outside.
+
+mod common;
+
+use common::{error_line, small_trace, surefit};
+use serde_json::Value;
+
+fn compare(options: &[&str], seed: u64) -> Value {
+    let trace = small_trace(seed);
+    let output = surefit()
+        .args(["compare", "--format", "json", "--rounds", "2", "--heap", "1M"])
+        .args(options)
+        .arg(&trace.path)
+        .output()
+        .expect("the command runs");
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{complaint}");
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+#[test]
+fn rows_come_in_the_order_given_and_ratios_to_the_baseline() {
+    let names = "tlsf,cf:k=2,order=original,peer-rlsf";
+    let comparison = compare(&["--allocators", names, "--baseline", "peer-rlsf"], 1);
+    assert_eq!(comparison["baseline"], "peer-rlsf");
+    assert_eq!(comparison["rounds"], 2);
+    let rows = comparison["traces"][0]["results"].as_array().expect("rows");
+    let given: Vec<_> = rows.iter().map(|row| row["allocator"].as_str().expect("text")).collect();
+    assert_eq!(given, ["tlsf", "cf:k=2,order=original", "peer-rlsf"]);
+    assert_eq!(rows[2]["ratio_to_baseline"]["median"], 1.0);
+    assert_eq!(rows[0]["pair_ns_rounds"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn the_smallest_heap_lies_between_live_and_given() {
+    let comparison = compare(&["--allocators", "cf,tlsf,peer-talc", "--find-min-heap"], 2);
+    let trace = &comparison["traces"][0];
+    let live = trace["peak_live_bytes"].as_u64().expect("bytes");
+    for row in trace["results"].as_array().expect("rows") {
+        let least = row["min_heap_bytes"].as_u64().expect("found");
+        assert!((live..=1 << 20).contains(&least), "{row}");
+    }
+    let cf = &trace["results"][0];
+    assert!(cf["certified_bytes"].as_u64() >= cf["min_heap_bytes"].as_u64(), "{cf}");
+}
+
+#[test]
+fn an_allocator_that_ran_out_is_a_row_and_no_failure() {
+    let comparison = compare(&["--allocators", "tlsf,cf:pieces=off,page=4K"], 3);
+    let rows = comparison["traces"][0]["results"].as_array().expect("rows");
+    assert_eq!(rows[0]["completed"], true);
+    assert_eq!(rows[1]["completed"], false);
+    assert_eq!(rows[1]["error"]["kind"], "too_large");
+    assert!(rows[1].get("pair_ns_mean").is_none());
+}
+
+#[test]
+fn the_screen_names_every_allocator() {
+    let trace = small_trace(4);
+    let names = "cf,cf-direct,tlsf,system";
+    let output = surefit()
+        .args(["compare", "--rounds", "1", "--heap", "1M", "--find-min-heap", "--allocators", names])
+        .arg(&trace.path)
+        .output()
+        .expect("the command runs");
+    let screen = String::from_utf8(output.stdout).expect("text");
+    assert!(output.status.success(), "{screen}");
+    for word in ["cf", "cf-direct", "tlsf", "system", "handle*", "Memory that compaction saved"] {
+        assert!(screen.contains(word), "{word}: {screen}");
+    }
+}
+
+#[test]
+fn an_unwritten_allocator_list_is_refused() {
+    let output = surefit()
+        .args(["compare", "--allocators", "k=1"])
+        .output()
+        .expect("the command runs");
+    assert!(error_line(&output, 2).contains("k=1"));
+}

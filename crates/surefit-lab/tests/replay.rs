@@ -1,0 +1,139 @@
+//! The command from outside: every allocator replays a small program, and bad input is one line and exit status 2.
+
+mod common;
+
+use common::{error_line, result, small_trace, surefit};
+use predicates_free::has;
+use serde_json::Value;
+
+/// Plain checks on text, so that no further crate is needed.
+mod predicates_free {
+    /// Whether the text holds every word.
+    pub(crate) fn has(text: &str, words: &[&str]) -> bool {
+        words.iter().all(|word| text.contains(word))
+    }
+}
+
+const ALLOCATORS: [&str; 14] = [
+    "cf",
+    "cf:k=1",
+    "cf:k=8,order=original",
+    "cf:k=inf",
+    "cf:holes=32,frac=0",
+    "cf:page=4K,pieces=1K",
+    "cf:width=16,page=1K",
+    "cf-direct",
+    "first-fit",
+    "best-fit",
+    "tlsf",
+    "peer-rlsf",
+    "peer-talc",
+    "peer-dlmalloc",
+];
+
+#[test]
+fn every_allocator_replays_and_verifies_a_small_program() {
+    let trace = small_trace(1);
+    for allocator in ALLOCATORS {
+        let row = result(&trace.path, allocator, &["--heap", "1M"]);
+        assert_eq!(row["completed"], true, "{allocator}: {row}");
+        assert_eq!(row["allocator"], allocator);
+        assert_eq!(row["heap_bytes"], 1 << 20, "{allocator}");
+        assert!(row["pair_ns_mean"].as_f64() >= Some(0.0), "{allocator}");
+        assert!(row["peak_footprint_bytes"].as_u64() >= Some(trace.peak_bytes), "{allocator}");
+    }
+}
+
+#[test]
+fn the_parts_at_the_peak_add_up_to_the_heap() {
+    let trace = small_trace(2);
+    for allocator in ["cf", "cf:k=1", "cf-direct", "tlsf", "first-fit", "best-fit"] {
+        let row = result(&trace.path, allocator, &["--heap", "1M"]);
+        let parts = row["at_peak"].as_object().expect("ours say where every byte is");
+        let sum: u64 = parts.values().filter_map(Value::as_u64).sum();
+        assert_eq!(sum, 1 << 20, "{allocator}: {parts:?}");
+        assert_eq!(parts["requested_bytes"], trace.peak_bytes, "{allocator}");
+    }
+}
+
+#[test]
+fn the_platforms_malloc_has_no_region() {
+    let trace = small_trace(3);
+    let row = result(&trace.path, "system", &[]);
+    assert_eq!(row["completed"], true);
+    assert!(row.get("heap_bytes").is_none() && row.get("peak_footprint_bytes").is_none());
+}
+
+#[test]
+fn a_heap_that_is_too_small_is_exit_status_1() {
+    let trace = small_trace(4);
+    let half = (trace.peak_bytes / 2).to_string();
+    for allocator in ["cf", "cf-direct", "tlsf", "peer-rlsf", "peer-talc", "peer-dlmalloc"] {
+        let output = surefit()
+            .args(["replay", "--allocator", allocator, "--heap", &half, "--format", "json"])
+            .arg(&trace.path)
+            .output()
+            .expect("the command runs");
+        let line = error_line(&output, 1);
+        assert!(has(&line, &["could not complete", allocator]), "{line}");
+        let row: Value = serde_json::from_slice(&output.stdout).expect("the result all the same");
+        assert_eq!(row["completed"], false);
+        assert!(row["error"]["kind"].is_string() && row["error"]["event"].is_u64());
+    }
+}
+
+#[test]
+fn an_object_that_is_too_large_is_an_error_of_its_own() {
+    let trace = small_trace(5);
+    let args = ["--heap", "2M", "--format", "json"];
+    let output = surefit()
+        .args(["replay", "--allocator", "cf:pieces=off,page=4K"])
+        .args(args)
+        .arg(&trace.path)
+        .output()
+        .expect("the command runs");
+    assert!(error_line(&output, 1).contains("too_large"));
+}
+
+#[test]
+fn bad_input_is_one_line_and_exit_status_2() {
+    let trace = small_trace(6);
+    let file = trace.path.to_str().expect("a plain name");
+    let damaged = trace.damaged();
+    let damaged = damaged.to_str().expect("a plain name");
+    let cases: [(&[&str], &[&str]); 14] = [
+        (&["replay", "/no/such.sft", "--allocator", "tlsf"], &["/no/such.sft", "opened"]),
+        (&["replay", damaged, "--allocator", "tlsf"], &["damaged.sft", ";"]),
+        (&["replay", "bundled:vim", "--allocator", "tlsf"], &["bundled:vim", "emacs"]),
+        (&["replay", file, "--allocator", "jemalloc"], &["jemalloc", "peer-rlsf"]),
+        (&["replay", file, "--allocator", "cf:k=0"], &["cf:k=0", "k=1"]),
+        (&["replay", file, "--allocator", "cf:page=3K"], &["cf:page=3K"]),
+        (&["replay", file, "--allocator", "cf:frac=2/3"], &["cf:frac=2/3", "1/2"]),
+        (&["replay", file, "--allocator", "preload:/no/lib.so"], &["/no/lib.so"]),
+        (&["replay", file, "--allocator", "tlsf", "--heap", "4Q"], &["4Q", "64K"]),
+        (&["replay", file, "--allocator", "tlsf", "--heap=-3x"], &["-3x"]),
+        (&["replay", file], &["--allocator"]),
+        (&["compare", file, "--allocators", "tlsf", "--baseline", "cf"], &["baseline", "cf"]),
+        (&["compare", file, "--rounds", "0"], &["rounds"]),
+        (&["frobnicate"], &["frobnicate"]),
+    ];
+    for (args, words) in cases {
+        let output = surefit().args(args).output().expect("the command runs");
+        let line = error_line(&output, 2);
+        assert!(has(&line, words), "{args:?}: {line}");
+        assert!(output.stdout.is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn a_library_that_cannot_be_preloaded_is_one_line() {
+    let trace = small_trace(7);
+    let library = trace.path.to_str().expect("a plain name");
+    let output = surefit()
+        .args(["replay", "--allocator", &format!("preload:{library}")])
+        .arg(&trace.path)
+        .output()
+        .expect("the command runs");
+    // The loader ignores what is no library and says so on stderr; the replay itself completes.
+    assert!(output.status.success() || output.stderr.iter().filter(|b| **b == b'\n').count() <= 1);
+}
