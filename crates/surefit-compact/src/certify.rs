@@ -255,7 +255,11 @@ pub const fn pages_max<W: Width>(geometry: &Geometry) -> u64 {
     let named = if W::BY_BLOCK {
         let bits = 8 * W::WORD_BYTES as u32;
         let blocks = most_blocks(geometry).next_power_of_two().trailing_zeros();
-        if blocks < bits { 1 << (bits - blocks) } else { 0 }
+        if blocks < bits {
+            1 << (bits - blocks)
+        } else {
+            0
+        }
     } else {
         1_u64 << (35 - geometry.page_shift())
     };

@@ -27,10 +27,12 @@
 
 mod address;
 pub mod automaton;
+pub mod certify;
 mod check;
 mod class;
 mod config;
 mod demand;
+pub mod direct;
 mod engine;
 pub mod geometry;
 mod handle;
@@ -40,11 +42,14 @@ mod large;
 pub mod layout;
 mod memory;
 mod page;
+pub mod pieces;
 mod stats;
 mod width;
 
+pub use certify::{Certificate, Demand, DemandMeter};
 pub use class::ClassState;
 pub use config::{Bound, Config, ConfigError, Fraction, PageOrder};
+pub use direct::DirectHeap;
 pub use geometry::{ClassLayout, Geometry, GeometryError, GeometrySpec, SizeClass, Spacing, Tail};
 pub use handle::{Byte, Bytes, Full, Handle};
 pub use heap::Heap;

@@ -15,13 +15,14 @@ mod model;
 
 use core::alloc::Layout;
 use core::mem::MaybeUninit;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use model::{Class, Page, Rules, Victim};
 use surefit_compact::automaton::{Free, Malloc, pages_bound};
 use surefit_compact::{
     Bound, Bytes, Config, Fraction, Geometry, GeometrySpec, Heap, PageOrder, Spacing, Tail,
 };
+use surefit_testkit::{JunkRegion, Op, Shape, script};
 
 // ---- states ------------------------------------------------------------------------------------------------------------
 
@@ -161,7 +162,9 @@ impl Search {
 // ---- configurations ------------------------------------------------------------------------------------------------------
 
 /// Page-blocks in a page, and the most live blocks to explore: several pages each.
-const SIZES: [(u32, u32); 6] = [(1, 12), (2, 32), (3, 33), (4, 36), (5, 35), (8, 40)];
+const SIZES: [(u32, u32); 6] = [(1, 12), (2, 32), (3, 36), (4, 40), (5, 45), (8, 48)];
+
+const ORDERS: [PageOrder; 2] = [PageOrder::Newest, PageOrder::Original];
 
 fn rules(blocks: u32, bound: Bound) -> Rules {
     let order = PageOrder::Newest;
@@ -194,42 +197,43 @@ fn slack(rules: Rules, census: &Census) -> Vec<(u32, u32)> {
 
 // ---- claims --------------------------------------------------------------------------------------------------------------
 
+/// The bound on pages is reached at every h and every H: no smaller one would do.
+fn assert_tight(rules: Rules, census: &Census) {
+    let loose = slack(rules, census);
+    assert!(loose.is_empty(), "{rules:?}: fewer pages would do at (H, h) {loose:?}");
+}
+
 #[test]
 fn a_bound_in_pages_is_kept_in_every_state() {
-    let mut sum = Census::default();
+    let mut sum = (0, 0);
     for (blocks, limit) in SIZES {
-        for most in 1..=3 {
-            for order in [PageOrder::Newest, PageOrder::Original] {
-                let bound = Bound::Pages(most);
-                let rules = Rules { bound, order, blocks };
-                let census = report(rules, limit);
-                assert_eq!(census.moves[2], 0, "a bound in pages moves one block at most");
-                let loose = slack(rules, &census);
-                println!("  slack {loose:?}");
-                sum.states += census.states;
-                sum.transitions += census.transitions;
+        for (most, order) in (1..=3).flat_map(|most| ORDERS.map(|order| (most, order))) {
+            let bound = Bound::Pages(most);
+            let rules = Rules { bound, order, blocks };
+            let census = report(rules, limit);
+            assert_eq!(census.moves[2], 0, "a bound in pages moves one block at most");
+            assert_tight(rules, &census);
+            if blocks > 1 {
+                assert_eq!(census.most_not_full, most as usize, "n = κ is reached");
             }
+            sum = (sum.0 + census.states, sum.1 + census.transitions);
         }
     }
-    println!("bounds in pages: {} states, {} transitions", sum.states, sum.transitions);
+    println!("bounds in pages: {} states, {} transitions", sum.0, sum.1);
 }
 
 #[test]
 fn a_hole_bound_is_kept_in_every_state() {
-    let mut sum = Census::default();
+    let mut sum = (0, 0);
     for (blocks, limit) in SIZES {
-        for base in 0..=3 {
-            for fraction in FRACTIONS {
-                let rules = rules(blocks, holes(base, fraction));
-                let census = report(rules, limit);
-                let loose = slack(rules, &census);
-                println!("  slack {loose:?}");
-                sum.states += census.states;
-                sum.transitions += census.transitions;
-            }
+        for (base, fraction) in (0..=3).flat_map(|base| FRACTIONS.map(|f| (base, f))) {
+            let rules = rules(blocks, holes(base, fraction));
+            let census = report(rules, limit);
+            assert_tight(rules, &census);
+            sum = (sum.0 + census.states, sum.1 + census.transitions);
         }
     }
-    println!("hole bounds: {} states, {} transitions", sum.states, sum.transitions);
+    println!("hole bounds: {} states, {} transitions", sum.0, sum.1);
 }
 
 #[test]
@@ -238,6 +242,148 @@ fn an_unbounded_class_keeps_to_its_high_water_mark() {
         let rules = rules(blocks, Bound::Unbounded);
         let census = report(rules, limit);
         assert_eq!(census.moves[1..], [0, 0], "nothing ever moves");
-        println!("  slack {:?}", slack(rules, &census));
+        assert_tight(rules, &census);
+    }
+}
+
+/// κ = 1, and the hole bound without a hole: the counts alone determine the state, and the only not-full page is the
+/// reservoir.
+#[test]
+fn full_compaction_has_one_state_for_each_number_of_live_blocks() {
+    for (blocks, limit) in SIZES {
+        for bound in [Bound::Pages(1), holes(0, (0, 1))] {
+            for order in ORDERS {
+                let rules = Rules { bound, order, blocks };
+                let census = explore(rules, limit);
+                assert_eq!(census.states, limit as usize + 1, "{rules:?}");
+                let not_full = usize::from(blocks > 1);
+                assert_eq!(census.most_not_full, not_full, "n = [h mod π ≠ 0]");
+            }
+        }
+    }
+}
+
+/// Every row of the automaton's table is a transition of some reachable state, and no others are.
+#[test]
+fn every_transition_is_taken_and_no_other() {
+    let labels = |blocks, bound| -> Vec<String> {
+        explore(rules(blocks, bound), 12).labels.into_keys().collect()
+    };
+    let refill = |empties_source| format!("{:?}", Free::Refill { empties_source });
+    let (f2, f3) = (refill(false), refill(true));
+    assert_eq!(labels(1, Bound::Pages(1)), ["Open", "Release"]);
+    assert_eq!(labels(2, Bound::Unbounded), ["Fill", "Loosen", "Open", "Release"]);
+    let paged = ["Fill", "Loosen", "Open", &f3, "Release"];
+    assert_eq!(labels(2, Bound::Pages(2)), paged, "π = 2 has no M2, F2, F4");
+    let all = ["Clear", "Fill", "Loosen", "Open", &f2, &f3, "Release", "Take"];
+    assert_eq!(labels(4, Bound::Pages(2)), all);
+    let held = ["Clear", "Fill", "Loosen", "Open", "Release", "Take"];
+    assert_eq!(labels(4, Bound::DEFAULT), held, "holes are settled after the transition");
+}
+
+// ---- the engine composes the automaton in the same way -------------------------------------------------------------------
+
+/// A heap of one-kilobyte pages beside the model, one size-class.
+struct Twin<'m> {
+    heap: Heap<'m>,
+    class: Class,
+    live: Vec<Bytes<MaybeUninit<u8>>>,
+    layout: Layout,
+    moves: u64,
+}
+
+const PAGE_BYTES: usize = 1024;
+
+impl Twin<'_> {
+    /// The page of an object.
+    fn page(&self, object: &Bytes<MaybeUninit<u8>>) -> usize {
+        self.heap.chunk(object, 0).as_ptr().addr() / PAGE_BYTES
+    }
+
+    fn allocate(&mut self) {
+        let object = self.heap.alloc(self.layout).expect("the region is large enough");
+        let page = self.page(&object);
+        let (_, expected) = self.class.malloc(page);
+        assert_eq!(page, expected, "both allocate from the same page");
+        self.live.push(object);
+    }
+
+    fn free(&mut self, nth: usize) {
+        let object = self.live.swap_remove(nth % self.live.len());
+        let page = self.page(&object);
+        let listed = self.class.not_full.iter().position(|listed| listed.name == page);
+        let victim = listed.map(Victim::NotFull).or_else(|| {
+            let which = self.class.full.iter().position(|&name| name == page);
+            which.map(Victim::Full)
+        });
+        let (_, moves) = self.class.free(victim.expect("the model knows every page"));
+        self.moves += u64::from(moves);
+        self.heap.free_bytes(object);
+    }
+
+    fn compare(&self) {
+        let stats = self.heap.stats();
+        let counts = self.class.counts();
+        assert_eq!(stats.live_blocks, counts.live);
+        assert_eq!(stats.not_full_pages, counts.not_full);
+        assert_eq!(stats.holes, counts.holes);
+        assert_eq!(stats.pages, self.class.pages());
+        assert_eq!(stats.moves_total, self.moves);
+        let mut used: BTreeMap<usize, u32> = BTreeMap::new();
+        for object in &self.live {
+            *used.entry(self.page(object)).or_default() += 1;
+        }
+        let full = self.class.full.iter().map(|&name| (name, self.class.rules.blocks));
+        let not_full = self.class.not_full.iter().map(|page| (page.name, page.used));
+        assert_eq!(used, full.chain(not_full).collect(), "every page has the model's blocks");
+    }
+}
+
+fn run_twin(rules: Rules, block_bytes: usize, ops: &[Op]) {
+    let spec = GeometrySpec {
+        page_bytes: PAGE_BYTES,
+        granule: 8,
+        smallest: 16,
+        spacing: Spacing::Explicit(&[block_bytes as u32]),
+        tail: Tail::BackReferences { bytes: 4 },
+    };
+    let config = Config::new(Geometry::new(&spec).expect("valid"), rules.bound).expect("valid");
+    let config = config.with_pieces(None).expect("valid");
+    let config = config.with_order(rules.order).expect("valid");
+    let class = config.geometry().class(0).expect("one class");
+    let blocks = u32::from(config.geometry().layout(class).blocks);
+    assert_eq!(blocks, rules.blocks);
+    let mut region = JunkRegion::new(1 << 20, PAGE_BYTES, 1);
+    let mut twin = Twin {
+        heap: Heap::new(region.memory(), &config).expect("large enough"),
+        class: Class::new(rules),
+        live: Vec::new(),
+        layout: Layout::from_size_align(block_bytes, 8).expect("valid"),
+        moves: 0,
+    };
+    for op in ops {
+        match *op {
+            Op::Alloc { .. } => twin.allocate(),
+            Op::Free(nth) if !twin.live.is_empty() => twin.free(nth),
+            _ => {}
+        }
+        twin.compare();
+    }
+    twin.heap.check().expect("every invariant holds");
+}
+
+#[test]
+fn the_engine_composes_the_automaton_as_the_model_does() {
+    let paged = (1..=3).flat_map(|most| ORDERS.map(|order| (Bound::Pages(most), order)));
+    let bounds = [holes(0, (0, 1)), holes(3, (1, 3)), holes(0, (1, 2)), Bound::DEFAULT];
+    let others = bounds.into_iter().chain([Bound::Unbounded]);
+    let settings: Vec<_> = paged.chain(others.map(|bound| (bound, PageOrder::Newest))).collect();
+    for (blocks, block_bytes) in [(1, 1024), (2, 512), (3, 336), (4, 256), (8, 128), (50, 16)] {
+        for &(bound, order) in &settings {
+            for shape in [Shape::Random, Shape::Sawtooth, Shape::Fifo, Shape::Comb] {
+                let rules = Rules { bound, order, blocks };
+                run_twin(rules, block_bytes, &script(shape, 11, 600, 64));
+            }
+        }
     }
 }

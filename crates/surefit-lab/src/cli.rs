@@ -121,7 +121,10 @@ impl Cli {
 
 /// The first paragraph of a message in one line, without the word before it.
 fn first_paragraph(message: &str) -> String {
-    let lines = message.lines().map(str::trim).take_while(|line| !line.is_empty());
+    let lines = message
+        .lines()
+        .map(str::trim)
+        .take_while(|line| !line.is_empty());
     let text = lines.collect::<Vec<_>>().join(" ");
     text.strip_prefix("error: ").unwrap_or(&text).to_owned()
 }
@@ -139,6 +142,9 @@ mod tests {
     #[test]
     fn a_message_is_its_first_paragraph() {
         let message = "error: the following is missing:\n  --allocator <SPEC>\n\nUsage: …";
-        assert_eq!(first_paragraph(message), "the following is missing: --allocator <SPEC>");
+        assert_eq!(
+            first_paragraph(message),
+            "the following is missing: --allocator <SPEC>"
+        );
     }
 }

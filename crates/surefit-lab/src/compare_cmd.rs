@@ -41,7 +41,10 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
         instructions::available()?;
     }
     let plan = plan(args);
-    let sources = files(args).iter().map(|file| Source::load(file)).collect::<Result<Vec<_>>>()?;
+    let sources = files(args)
+        .iter()
+        .map(|file| Source::load(file))
+        .collect::<Result<Vec<_>>>()?;
     let total = plan.progress_steps() * (specs.len() * sources.len()) as u64;
     let progress = Progress::new(total);
     let mut notes = Notes::new(&specs);

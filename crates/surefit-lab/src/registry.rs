@@ -109,7 +109,11 @@ fn names() -> String {
 pub(crate) fn help() -> String {
     let mut text = String::from("Allocators (name[:key=value,…]):\n");
     for Entry { name, keys, what } in ENTRIES {
-        let keys = if keys.is_empty() { String::new() } else { format!(" [{}]", keys.join(", ")) };
+        let keys = if keys.is_empty() {
+            String::new()
+        } else {
+            format!(" [{}]", keys.join(", "))
+        };
         text += &format!("  {name:<14} {what}{keys}\n");
     }
     text += "  preload:PATH   any malloc library, preloaded in a child process\n";

@@ -7,6 +7,7 @@ use crate::error::Broken;
 use crate::measure::child::Passes;
 use crate::measure::rounds::{self, Plan};
 use crate::measure::single::Setting;
+use crate::measure::threaded;
 use crate::output;
 use crate::passes::{counting::Counting, percentiles};
 use crate::results::AllocatorResult;
@@ -20,8 +21,8 @@ use crate::spec::{Choice, Spec};
 /// Bad input; a replay that did not complete; a measurement above its proven bound.
 pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
     let spec = Spec::parse(&args.allocator)?;
-    if args.threads {
-        bail!("{spec}: serves one thread; leave --threads out");
+    if args.threads && spec.in_region() {
+        bail!("{spec}: serves one thread; leave --threads out, or take system or preload:PATH");
     }
     let source = Source::load(&args.file)?;
     let passes = args.only.unwrap_or(Passes::ALL);
@@ -39,7 +40,11 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
         instructions: false,
         clock_ns: percentiles::clock_ns(),
     };
-    let row = rounds::measure_one(&source, &spec, passes, plan)?;
+    let row = if args.threads {
+        threaded::measure(&source, &spec, plan)?
+    } else {
+        rounds::measure_one(&source, &spec, passes, plan)?
+    };
     match args.format {
         Format::Json => output::print_json(&row)?,
         Format::Table => output::print(&screen::replay(&source.steps, &row))?,
@@ -65,5 +70,13 @@ fn count(spec: &Spec, source: &Source, args: &ReplayArgs) -> Result<()> {
     let Choice::InProcess(kind) = &spec.choice else {
         bail!("{spec}: calls are counted in this process only");
     };
-    rounds::run_fresh(spec, kind, &source.steps, args.heap, Counting { steps: &source.steps })
+    rounds::run_fresh(
+        spec,
+        kind,
+        &source.steps,
+        args.heap,
+        Counting {
+            steps: &source.steps,
+        },
+    )
 }

@@ -232,12 +232,17 @@ mod tests {
 
     fn is_committed<T: JsonSchema>(name: &str) {
         let made = serde_json::to_string_pretty(&schema_for!(T)).expect("JSON") + "\n";
-        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../schemas").join(name);
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+            .join("../../schemas")
+            .join(name);
         if std::env::var_os(BLESS).is_some() {
             std::fs::write(&path, &made).expect("a file");
         }
         let committed = std::fs::read_to_string(&path).expect("a committed schema");
-        assert_eq!(committed, made, "{name} is out of date: run the tests with {BLESS}=1");
+        assert_eq!(
+            committed, made,
+            "{name} is out of date: run the tests with {BLESS}=1"
+        );
     }
 
     #[test]
@@ -250,7 +255,10 @@ mod tests {
     fn what_was_not_measured_is_absent() {
         let row = AllocatorResult::default();
         let json = serde_json::to_string(&row).expect("JSON");
-        assert!(!json.contains("null") && !json.contains("pair_ns"), "{json}");
+        assert!(
+            !json.contains("null") && !json.contains("pair_ns"),
+            "{json}"
+        );
     }
 
     #[test]

@@ -31,18 +31,53 @@ pub(crate) fn replay(steps: &Steps, row: &AllocatorResult) -> String {
     line("peak live", Some(Size(steps.peak_live_bytes).to_string()));
     line("heap", row.heap_bytes.map(|bytes| Size(bytes).to_string()));
     line("time per pair", row.pair_ns_mean.map(nanoseconds));
-    line("with 8 accesses an event", row.access_pair_ns_mean.map(nanoseconds));
+    line(
+        "with 8 accesses an event",
+        row.access_pair_ns_mean.map(nanoseconds),
+    );
     line("one access", row.access_ns_mean.map(nanoseconds));
-    line("malloc p50 / p99.99 / max", times([row.malloc_ns_p50, row.malloc_ns_p9999, row.malloc_ns_max]));
-    line("free p50 / p99.99 / max", times([row.free_ns_p50, row.free_ns_p9999, row.free_ns_max]));
-    line("realloc p50 / p99.99 / max", times([row.realloc_ns_p50, row.realloc_ns_p9999, row.realloc_ns_max]));
-    line("peak footprint", row.peak_footprint_bytes.map(|bytes| share(bytes, steps.peak_live_bytes)));
-    line("peak resident", row.peak_resident_bytes.map(|bytes| share(bytes, steps.peak_live_bytes)));
-    line("in pieces at the peak", row.bytes_in_pieces_at_peak.map(|bytes| share(bytes, steps.peak_live_bytes)));
+    line(
+        "malloc p50 / p99.99 / max",
+        times([row.malloc_ns_p50, row.malloc_ns_p9999, row.malloc_ns_max]),
+    );
+    line(
+        "free p50 / p99.99 / max",
+        times([row.free_ns_p50, row.free_ns_p9999, row.free_ns_max]),
+    );
+    line(
+        "realloc p50 / p99.99 / max",
+        times([row.realloc_ns_p50, row.realloc_ns_p9999, row.realloc_ns_max]),
+    );
+    line(
+        "peak footprint",
+        row.peak_footprint_bytes
+            .map(|bytes| share(bytes, steps.peak_live_bytes)),
+    );
+    line(
+        "peak resident",
+        row.peak_resident_bytes
+            .map(|bytes| share(bytes, steps.peak_live_bytes)),
+    );
+    line(
+        "in pieces at the peak",
+        row.bytes_in_pieces_at_peak
+            .map(|bytes| share(bytes, steps.peak_live_bytes)),
+    );
     line("moves", row.moves_total.map(|moves| moves.to_string()));
-    line("moved bytes", row.moved_bytes_total.map(|bytes| Size(bytes).to_string()));
-    line("most moved by one call", row.moved_bytes_max_per_op.map(|bytes| Size(bytes).to_string()));
-    line("certified", row.certified_bytes.map(|bytes| share(bytes, steps.peak_live_bytes)));
+    line(
+        "moved bytes",
+        row.moved_bytes_total.map(|bytes| Size(bytes).to_string()),
+    );
+    line(
+        "most moved by one call",
+        row.moved_bytes_max_per_op
+            .map(|bytes| Size(bytes).to_string()),
+    );
+    line(
+        "certified",
+        row.certified_bytes
+            .map(|bytes| share(bytes, steps.peak_live_bytes)),
+    );
     let title = format!("{} on {}", row.allocator, one_line(&steps.name));
     format!("{title}\n{table}\n")
 }
@@ -56,7 +91,11 @@ fn completed(row: &AllocatorResult) -> String {
 
 /// Bytes, and what they are of the live bytes.
 fn share(bytes: u64, live: u64) -> String {
-    format!("{} ({:.3} x live)", Size(bytes), bytes as f64 / live.max(1) as f64)
+    format!(
+        "{} ({:.3} x live)",
+        Size(bytes),
+        bytes as f64 / live.max(1) as f64
+    )
 }
 
 fn nanoseconds(figure: f64) -> String {
@@ -107,13 +146,21 @@ pub(crate) fn comparison(comparison: &Comparison, heap: HeapSize, notes: &Notes)
         "surefit compare: {traces} recorded program{plural}, {rounds} interleaved rounds, heap {heap}\n"
     );
     for trace in &comparison.traces {
-        let _ = writeln!(screen, "{}\n{}\n", title(trace), rows(trace, &comparison.baseline));
+        let _ = writeln!(
+            screen,
+            "{}\n{}\n",
+            title(trace),
+            rows(trace, &comparison.baseline)
+        );
     }
     screen + &footer(comparison, notes)
 }
 
 fn title(trace: &TraceResults) -> String {
-    let pieces = trace.results.iter().find_map(|row| row.bytes_in_pieces_at_peak);
+    let pieces = trace
+        .results
+        .iter()
+        .find_map(|row| row.bytes_in_pieces_at_peak);
     let pieces = pieces.map_or_else(String::new, |bytes| {
         format!(", {:.0} % in pieces", percent(bytes, trace.peak_live_bytes))
     });
@@ -132,7 +179,10 @@ fn percent(part: u64, whole: u64) -> f64 {
 /// The rows of one trace.
 fn rows(trace: &TraceResults, baseline: &str) -> Table {
     let short = baseline.strip_prefix("peer-").unwrap_or(baseline);
-    let counted = trace.results.iter().any(|row| row.instructions_per_free.is_some());
+    let counted = trace
+        .results
+        .iter()
+        .any(|row| row.instructions_per_free.is_some());
     let mut table = plain_table();
     let mut header = vec![
         "allocator".to_owned(),
@@ -163,9 +213,17 @@ fn rows(trace: &TraceResults, baseline: &str) -> Table {
 }
 
 fn cells(row: &AllocatorResult, base: Option<&AllocatorResult>, live: u64) -> Vec<String> {
-    let of_live = |bytes: Option<u64>| or_none(bytes.map(|bytes| format!("{:.3}", bytes as f64 / live.max(1) as f64)));
-    let pointer = if row.contiguous && row.moves_total.is_none() { "raw" } else { "handle*" };
-    let with_access = row.access_pair_ns_mean.zip(base.and_then(|base| base.access_pair_ns_mean));
+    let of_live = |bytes: Option<u64>| {
+        or_none(bytes.map(|bytes| format!("{:.3}", bytes as f64 / live.max(1) as f64)))
+    };
+    let pointer = if row.contiguous && row.moves_total.is_none() {
+        "raw"
+    } else {
+        "handle*"
+    };
+    let with_access = row
+        .access_pair_ns_mean
+        .zip(base.and_then(|base| base.access_pair_ns_mean));
     let ratio = row.ratio_to_baseline;
     let tail = row.free_ns_p9999.zip(row.free_ns_max);
     let time = match &row.error {
@@ -180,7 +238,10 @@ fn cells(row: &AllocatorResult, base: Option<&AllocatorResult>, live: u64) -> Ve
         or_none(tail.map(|(p9999, max)| format!("{p9999} / {max}"))),
         of_live(row.min_heap_bytes),
         of_live(row.certified_bytes),
-        or_none(row.moved_bytes_total.map(|bytes| format!("{:.1}", bytes as f64 / row.frees.max(1) as f64))),
+        or_none(
+            row.moved_bytes_total
+                .map(|bytes| format!("{:.1}", bytes as f64 / row.frees.max(1) as f64)),
+        ),
     ]
 }
 
@@ -205,12 +266,22 @@ fn footer(comparison: &Comparison, notes: &Notes) -> String {
     if let Some((row, cost)) = notes.moving {
         lines.push(handle_line(cost));
         let pairs = comparison.traces.iter().zip(&notes.traces);
-        lines.extend(pairs.clone().filter_map(|(trace, note)| demand_line(trace, row, note)));
+        lines.extend(
+            pairs
+                .clone()
+                .filter_map(|(trace, note)| demand_line(trace, row, note)),
+        );
         lines.extend(saved_line(pairs, row));
         lines.extend(loss_line(&comparison.traces, row));
     }
-    if comparison.traces.iter().any(|trace| trace.results.iter().any(|row| row.heap_bytes.is_none())) {
-        lines.push("system and preload: have no region; their page faults are in their times.".to_owned());
+    if comparison
+        .traces
+        .iter()
+        .any(|trace| trace.results.iter().any(|row| row.heap_bytes.is_none()))
+    {
+        lines.push(
+            "system and preload: have no region; their page faults are in their times.".to_owned(),
+        );
     }
     lines.push("Next: surefit compare YOUR.sft.zst".to_owned());
     lines.join("\n") + "\n"
@@ -220,7 +291,10 @@ fn handle_line(cost: HandleCost) -> String {
     let bytes = cost.bytes_per_object;
     let handles = format!("handles cost {bytes} B an object, included");
     match cost.piece_bytes {
-        Some(piece) => format!("* objects over {} are in pieces; {handles}", Size(piece as u64)),
+        Some(piece) => format!(
+            "* objects over {} are in pieces; {handles}",
+            Size(piece as u64)
+        ),
         None => format!("* {handles}"),
     }
 }
@@ -263,10 +337,13 @@ fn loss_line(traces: &[TraceResults], row: usize) -> Option<String> {
             let figures = [
                 loss(trace, row, "time", |row| row.pair_ns_mean),
                 loss(trace, row, "with access", |row| row.access_pair_ns_mean),
-                loss(trace, row, "min heap", |row| row.min_heap_bytes.map(|bytes| bytes as f64)),
+                loss(trace, row, "min heap", |row| {
+                    row.min_heap_bytes.map(|bytes| bytes as f64)
+                }),
             ];
             let figures: Vec<_> = figures.into_iter().flatten().collect();
-            (!figures.is_empty()).then(|| format!("{}: {}", one_line(&trace.name), figures.join(", ")))
+            (!figures.is_empty())
+                .then(|| format!("{}: {}", one_line(&trace.name), figures.join(", ")))
         })
         .collect();
     let name = &traces.first()?.results[row].allocator;
@@ -280,7 +357,10 @@ fn loss(
     figure: impl Fn(&AllocatorResult) -> Option<f64>,
 ) -> Option<String> {
     let own = figure(&trace.results[row])?;
-    let others = trace.results.iter().filter_map(|row| Some((figure(row)?, row)));
+    let others = trace
+        .results
+        .iter()
+        .filter_map(|row| Some((figure(row)?, row)));
     let (best, winner) = others.min_by(|a, b| a.0.total_cmp(&b.0))?;
     let ratio = own / best;
     (ratio > WORTH_SAYING).then(|| format!("{what} {ratio:.2} x {}", winner.allocator))

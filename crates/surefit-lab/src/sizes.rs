@@ -112,7 +112,9 @@ mod tests {
 
     #[test]
     fn what_is_no_size_is_refused() {
-        for text in ["", "K", "-1", "0", "1.3", "12Q", "1e40", "nan", "4x", "2000G", "é"] {
+        for text in [
+            "", "K", "-1", "0", "1.3", "12Q", "1e40", "nan", "4x", "2000G", "é",
+        ] {
             assert!(bytes(text).is_err(), "{text}");
         }
     }
@@ -121,7 +123,10 @@ mod tests {
     fn a_heap_may_be_a_multiple_of_the_peak() {
         let heap: HeapSize = "1.5x".parse().expect("valid");
         assert_eq!(heap.bytes(1000), 1504);
-        assert_eq!("1M".parse::<HeapSize>().expect("valid").bytes(1000), 1 << 20);
+        assert_eq!(
+            "1M".parse::<HeapSize>().expect("valid").bytes(1000),
+            1 << 20
+        );
         for text in ["x", "0x", "-2x", "infx", "nanx", "1e9x"] {
             assert!(text.parse::<HeapSize>().is_err(), "{text}");
         }

@@ -13,7 +13,10 @@ const BUNDLED: &str = "bundled:";
 /// The traces inside the command, recorded from real programs.
 const TRACES: [(&str, &[u8]); 2] = [
     ("emacs", include_bytes!("../../../traces/emacs.sft.zst")),
-    ("redis-drift", include_bytes!("../../../traces/redis-drift.sft.zst")),
+    (
+        "redis-drift",
+        include_bytes!("../../../traces/redis-drift.sft.zst"),
+    ),
 ];
 
 /// A trace, ready for replaying, and the name under which a child process finds it again.
@@ -64,6 +67,9 @@ fn bundled(name: &str) -> Result<&'static [u8]> {
     let found = TRACES.iter().find(|(known, _)| *known == name);
     found.map(|(_, bytes)| *bytes).ok_or_else(|| {
         let known: Vec<_> = TRACES.iter().map(|(known, _)| *known).collect();
-        anyhow!("{BUNDLED}{name}: no such bundled trace: known are {}", known.join(", "))
+        anyhow!(
+            "{BUNDLED}{name}: no such bundled trace: known are {}",
+            known.join(", ")
+        )
     })
 }

@@ -39,7 +39,8 @@ impl Spec {
             Choice::Preload(library(text, rest)?)
         } else {
             let keys = Keys::parse(rest).with_context(|| format!("allocator `{text}`"))?;
-            let kind = registry::parse(name, &keys).with_context(|| format!("allocator `{text}`"))?;
+            let kind =
+                registry::parse(name, &keys).with_context(|| format!("allocator `{text}`"))?;
             Choice::InProcess(kind)
         };
         Ok(Self {
@@ -180,7 +181,12 @@ mod tests {
     #[test]
     fn a_piece_with_an_equals_sign_continues_the_name_on_its_left() {
         let text = "cf:k=8,order=original,tlsf, cf:holes=4,frac=1/8,peer-rlsf";
-        let expected = ["cf:k=8,order=original", "tlsf", "cf:holes=4,frac=1/8", "peer-rlsf"];
+        let expected = [
+            "cf:k=8,order=original",
+            "tlsf",
+            "cf:holes=4,frac=1/8",
+            "peer-rlsf",
+        ];
         assert_eq!(names(text), expected);
     }
 
@@ -188,7 +194,10 @@ mod tests {
     fn an_unknown_name_lists_the_known_ones() {
         let text = error("tlsf,mimalloc");
         assert!(text.contains("mimalloc"), "{text}");
-        assert!(text.contains("peer-talc") && text.contains("preload:PATH"), "{text}");
+        assert!(
+            text.contains("peer-talc") && text.contains("preload:PATH"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -200,7 +209,17 @@ mod tests {
 
     #[test]
     fn malformed_keys_are_refused() {
-        for text in ["", "cf:", "cf:k", "cf:k=", "cf:=1", "k=3,cf", "cf,k=1", "cf:k=1,k=2", "cf:k=x"] {
+        for text in [
+            "",
+            "cf:",
+            "cf:k",
+            "cf:k=",
+            "cf:=1",
+            "k=3,cf",
+            "cf,k=1",
+            "cf:k=1,k=2",
+            "cf:k=x",
+        ] {
             assert!(Spec::parse_list(text).is_err(), "{text}");
         }
     }

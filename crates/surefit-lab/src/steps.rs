@@ -135,7 +135,9 @@ impl Steps {
         let mut steps = Vec::with_capacity(trace.events().len());
         let mut calls = Calls::default();
         for (number, event) in trace.events().iter().enumerate() {
-            let step = slots.step(event.op()).ok_or_else(|| too_large(trace, number))?;
+            let step = slots
+                .step(event.op())
+                .ok_or_else(|| too_large(trace, number))?;
             match step.action {
                 Action::Allocate | Action::AllocateZeroed => calls.mallocs += 1,
                 Action::Resize => calls.reallocs += 1,
@@ -217,7 +219,11 @@ impl Slots {
                     live: true,
                 };
                 let zeroed = call.is_zeroed();
-                let action = if zeroed { Action::AllocateZeroed } else { Action::Allocate };
+                let action = if zeroed {
+                    Action::AllocateZeroed
+                } else {
+                    Action::Allocate
+                };
                 (id, u32::try_from(size).ok()?, action)
             }
             Op::Realloc { id, size } => (id, u32::try_from(size).ok()?, Action::Resize),
@@ -272,11 +278,23 @@ mod tests {
         let call = Call::Malloc;
         let aligned = Call::Aligned(Align::new(64).expect("a power of two"));
         let made = steps(&[
-            Op::Alloc { id: 0, size: 40, call },
-            Op::Alloc { id: 1, size: 7, call: aligned },
+            Op::Alloc {
+                id: 0,
+                size: 40,
+                call,
+            },
+            Op::Alloc {
+                id: 1,
+                size: 7,
+                call: aligned,
+            },
             Op::Realloc { id: 0, size: 400 },
             Op::Free { id: 0 },
-            Op::Alloc { id: 2, size: 9, call: Call::Calloc },
+            Op::Alloc {
+                id: 2,
+                size: 9,
+                call: Call::Calloc,
+            },
         ])
         .expect("small");
         assert_eq!(made.slots(), 2);
@@ -296,7 +314,12 @@ mod tests {
     #[test]
     fn a_request_of_4_gib_is_refused() {
         let call = Call::Malloc;
-        let error = steps(&[Op::Alloc { id: 0, size: 1 << 32, call }]).expect_err("too large");
+        let error = steps(&[Op::Alloc {
+            id: 0,
+            size: 1 << 32,
+            call,
+        }])
+        .expect_err("too large");
         assert!(error.to_string().contains("event 0"));
     }
 }

@@ -176,6 +176,8 @@ pub(crate) fn less_control<C>(
 ) -> Result<&mut [MaybeUninit<u8>], Refused> {
     let control = size_of::<C>().next_multiple_of(8);
     let rest = memory.len().checked_sub(control).filter(|rest| *rest > 0);
-    let rest = rest.ok_or(Refused::Region { needed: control + 1 })?;
+    let rest = rest.ok_or(Refused::Region {
+        needed: control + 1,
+    })?;
     Ok(&mut memory[..rest])
 }

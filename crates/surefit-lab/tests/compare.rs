@@ -8,7 +8,9 @@ use serde_json::Value;
 fn compare(options: &[&str], seed: u64) -> Value {
     let trace = small_trace(seed);
     let output = surefit()
-        .args(["compare", "--format", "json", "--rounds", "2", "--heap", "1M"])
+        .args([
+            "compare", "--format", "json", "--rounds", "2", "--heap", "1M",
+        ])
         .args(options)
         .arg(&trace.path)
         .output()
@@ -25,7 +27,10 @@ fn rows_come_in_the_order_given_and_ratios_to_the_baseline() {
     assert_eq!(comparison["baseline"], "peer-rlsf");
     assert_eq!(comparison["rounds"], 2);
     let rows = comparison["traces"][0]["results"].as_array().expect("rows");
-    let given: Vec<_> = rows.iter().map(|row| row["allocator"].as_str().expect("text")).collect();
+    let given: Vec<_> = rows
+        .iter()
+        .map(|row| row["allocator"].as_str().expect("text"))
+        .collect();
     assert_eq!(given, ["tlsf", "cf:k=2,order=original", "peer-rlsf"]);
     assert_eq!(rows[2]["ratio_to_baseline"]["median"], 1.0);
     assert_eq!(rows[0]["pair_ns_rounds"].as_array().map(Vec::len), Some(2));
@@ -41,7 +46,10 @@ fn the_smallest_heap_lies_between_live_and_given() {
         assert!((live..=1 << 20).contains(&least), "{row}");
     }
     let cf = &trace["results"][0];
-    assert!(cf["certified_bytes"].as_u64() >= cf["min_heap_bytes"].as_u64(), "{cf}");
+    assert!(
+        cf["certified_bytes"].as_u64() >= cf["min_heap_bytes"].as_u64(),
+        "{cf}"
+    );
 }
 
 #[test]
@@ -59,13 +67,29 @@ fn the_screen_names_every_allocator() {
     let trace = small_trace(4);
     let names = "cf,cf-direct,tlsf,system";
     let output = surefit()
-        .args(["compare", "--rounds", "1", "--heap", "1M", "--find-min-heap", "--allocators", names])
+        .args([
+            "compare",
+            "--rounds",
+            "1",
+            "--heap",
+            "1M",
+            "--find-min-heap",
+            "--allocators",
+            names,
+        ])
         .arg(&trace.path)
         .output()
         .expect("the command runs");
     let screen = String::from_utf8(output.stdout).expect("text");
     assert!(output.status.success(), "{screen}");
-    for word in ["cf", "cf-direct", "tlsf", "system", "handle*", "Memory that compaction saved"] {
+    for word in [
+        "cf",
+        "cf-direct",
+        "tlsf",
+        "system",
+        "handle*",
+        "Memory that compaction saved",
+    ] {
         assert!(screen.contains(word), "{word}: {screen}");
     }
 }

@@ -40,7 +40,10 @@ fn every_allocator_replays_and_verifies_a_small_program() {
         assert_eq!(row["allocator"], allocator);
         assert_eq!(row["heap_bytes"], 1 << 20, "{allocator}");
         assert!(row["pair_ns_mean"].as_f64() >= Some(0.0), "{allocator}");
-        assert!(row["peak_footprint_bytes"].as_u64() >= Some(trace.peak_bytes), "{allocator}");
+        assert!(
+            row["peak_footprint_bytes"].as_u64() >= Some(trace.peak_bytes),
+            "{allocator}"
+        );
     }
 }
 
@@ -49,7 +52,9 @@ fn the_parts_at_the_peak_add_up_to_the_heap() {
     let trace = small_trace(2);
     for allocator in ["cf", "cf:k=1", "cf-direct", "tlsf", "first-fit", "best-fit"] {
         let row = result(&trace.path, allocator, &["--heap", "1M"]);
-        let parts = row["at_peak"].as_object().expect("ours say where every byte is");
+        let parts = row["at_peak"]
+            .as_object()
+            .expect("ours say where every byte is");
         let sum: u64 = parts.values().filter_map(Value::as_u64).sum();
         assert_eq!(sum, 1 << 20, "{allocator}: {parts:?}");
         assert_eq!(parts["requested_bytes"], trace.peak_bytes, "{allocator}");
@@ -68,9 +73,24 @@ fn the_platforms_malloc_has_no_region() {
 fn a_heap_that_is_too_small_is_exit_status_1() {
     let trace = small_trace(4);
     let half = (trace.peak_bytes / 2).to_string();
-    for allocator in ["cf", "cf-direct", "tlsf", "peer-rlsf", "peer-talc", "peer-dlmalloc"] {
+    for allocator in [
+        "cf",
+        "cf-direct",
+        "tlsf",
+        "peer-rlsf",
+        "peer-talc",
+        "peer-dlmalloc",
+    ] {
         let output = surefit()
-            .args(["replay", "--allocator", allocator, "--heap", &half, "--format", "json"])
+            .args([
+                "replay",
+                "--allocator",
+                allocator,
+                "--heap",
+                &half,
+                "--format",
+                "json",
+            ])
             .arg(&trace.path)
             .output()
             .expect("the command runs");
@@ -102,18 +122,51 @@ fn bad_input_is_one_line_and_exit_status_2() {
     let damaged = trace.damaged();
     let damaged = damaged.to_str().expect("a plain name");
     let cases: [(&[&str], &[&str]); 14] = [
-        (&["replay", "/no/such.sft", "--allocator", "tlsf"], &["/no/such.sft", "opened"]),
-        (&["replay", damaged, "--allocator", "tlsf"], &["damaged.sft", ";"]),
-        (&["replay", "bundled:vim", "--allocator", "tlsf"], &["bundled:vim", "emacs"]),
-        (&["replay", file, "--allocator", "jemalloc"], &["jemalloc", "peer-rlsf"]),
-        (&["replay", file, "--allocator", "cf:k=0"], &["cf:k=0", "k=1"]),
-        (&["replay", file, "--allocator", "cf:page=3K"], &["cf:page=3K"]),
-        (&["replay", file, "--allocator", "cf:frac=2/3"], &["cf:frac=2/3", "1/2"]),
-        (&["replay", file, "--allocator", "preload:/no/lib.so"], &["/no/lib.so"]),
-        (&["replay", file, "--allocator", "tlsf", "--heap", "4Q"], &["4Q", "64K"]),
-        (&["replay", file, "--allocator", "tlsf", "--heap=-3x"], &["-3x"]),
+        (
+            &["replay", "/no/such.sft", "--allocator", "tlsf"],
+            &["/no/such.sft", "opened"],
+        ),
+        (
+            &["replay", damaged, "--allocator", "tlsf"],
+            &["damaged.sft", ";"],
+        ),
+        (
+            &["replay", "bundled:vim", "--allocator", "tlsf"],
+            &["bundled:vim", "emacs"],
+        ),
+        (
+            &["replay", file, "--allocator", "jemalloc"],
+            &["jemalloc", "peer-rlsf"],
+        ),
+        (
+            &["replay", file, "--allocator", "cf:k=0"],
+            &["cf:k=0", "k=1"],
+        ),
+        (
+            &["replay", file, "--allocator", "cf:page=3K"],
+            &["cf:page=3K"],
+        ),
+        (
+            &["replay", file, "--allocator", "cf:frac=2/3"],
+            &["cf:frac=2/3", "1/2"],
+        ),
+        (
+            &["replay", file, "--allocator", "preload:/no/lib.so"],
+            &["/no/lib.so"],
+        ),
+        (
+            &["replay", file, "--allocator", "tlsf", "--heap", "4Q"],
+            &["4Q", "64K"],
+        ),
+        (
+            &["replay", file, "--allocator", "tlsf", "--heap=-3x"],
+            &["-3x"],
+        ),
         (&["replay", file], &["--allocator"]),
-        (&["compare", file, "--allocators", "tlsf", "--baseline", "cf"], &["baseline", "cf"]),
+        (
+            &["compare", file, "--allocators", "tlsf", "--baseline", "cf"],
+            &["baseline", "cf"],
+        ),
         (&["compare", file, "--rounds", "0"], &["rounds"]),
         (&["frobnicate"], &["frobnicate"]),
     ];
@@ -134,6 +187,18 @@ fn a_library_that_cannot_be_preloaded_is_one_line() {
         .arg(&trace.path)
         .output()
         .expect("the command runs");
-    // The loader ignores what is no library and says so on stderr; the replay itself completes.
-    assert!(output.status.success() || output.stderr.iter().filter(|b| **b == b'\n').count() <= 1);
+    assert!(error_line(&output, 2).contains("cannot preload"));
+}
+
+#[test]
+fn threads_go_with_the_platforms_malloc_only() {
+    let trace = small_trace(8);
+    let output = surefit()
+        .args(["replay", "--threads", "--allocator", "tlsf"])
+        .arg(&trace.path)
+        .output()
+        .expect("the command runs");
+    assert!(error_line(&output, 2).contains("serves one thread"));
+    let row = result(&trace.path, "system", &["--threads"]);
+    assert_eq!(row["completed"], true);
 }

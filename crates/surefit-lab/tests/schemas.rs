@@ -8,7 +8,9 @@ use common::{result, small_trace, surefit};
 use serde_json::Value;
 
 fn schema(name: &str) -> Value {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../schemas").join(name);
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../schemas")
+        .join(name);
     let text = std::fs::read_to_string(path).expect("a committed schema");
     serde_json::from_str(&text).expect("JSON")
 }
@@ -16,11 +18,15 @@ fn schema(name: &str) -> Value {
 /// What a value breaks of a schema, in the part of JSON Schema that ours use.
 fn broken(schema: &Value, root: &Value, value: &Value, at: &str) -> Option<String> {
     if let Some(name) = schema["$ref"].as_str() {
-        let definition = root.pointer(name.trim_start_matches('#')).expect("a definition");
+        let definition = root
+            .pointer(name.trim_start_matches('#'))
+            .expect("a definition");
         return broken(definition, root, value, at);
     }
     if let Some(choices) = schema["anyOf"].as_array() {
-        let fits = choices.iter().any(|choice| broken(choice, root, value, at).is_none());
+        let fits = choices
+            .iter()
+            .any(|choice| broken(choice, root, value, at).is_none());
         return (!fits).then(|| format!("{at} fits no choice"));
     }
     if !has_type(&schema["type"], value) {
@@ -37,16 +43,19 @@ fn broken(schema: &Value, root: &Value, value: &Value, at: &str) -> Option<Strin
 
 fn broken_object(schema: &Value, root: &Value, value: &Value, at: &str) -> Option<String> {
     let required = schema["required"].as_array().into_iter().flatten();
-    let mut missing = required.filter_map(Value::as_str).filter(|key| value.get(key).is_none());
+    let mut missing = required
+        .filter_map(Value::as_str)
+        .filter(|key| value.get(key).is_none());
     if let Some(key) = missing.next() {
         return Some(format!("{at}.{key} is missing"));
     }
-    value.as_object()?.iter().find_map(|(key, part)| {
-        match schema["properties"].get(key) {
+    value
+        .as_object()?
+        .iter()
+        .find_map(|(key, part)| match schema["properties"].get(key) {
             Some(property) => broken(property, root, part, &format!("{at}.{key}")),
             None => Some(format!("{at}.{key} is not in the schema")),
-        }
-    })
+        })
 }
 
 fn has_type(types: &Value, value: &Value) -> bool {
@@ -81,7 +90,16 @@ fn a_replay_keeps_to_its_schema() {
 fn a_comparison_keeps_to_its_schema() {
     let trace = small_trace(2);
     let output = surefit()
-        .args(["compare", "--format", "json", "--rounds", "1", "--find-min-heap", "--heap", "1M"])
+        .args([
+            "compare",
+            "--format",
+            "json",
+            "--rounds",
+            "1",
+            "--find-min-heap",
+            "--heap",
+            "1M",
+        ])
         .args(["--allocators", "cf,tlsf,cf:pieces=off,page=1K,system"])
         .arg(&trace.path)
         .output()

@@ -30,8 +30,8 @@ pub fn reset_peak() -> Result<(), OsError> {
 }
 
 fn field(name: &str) -> Result<usize, OsError> {
-    let status = fs::read_to_string("/proc/self/status")
-        .map_err(|source| OsError::Residency { source })?;
+    let status =
+        fs::read_to_string("/proc/self/status").map_err(|source| OsError::Residency { source })?;
     kibibytes(&status, name).ok_or_else(|| OsError::Residency {
         source: io::Error::new(io::ErrorKind::InvalidData, format!("no {name} line")),
     })

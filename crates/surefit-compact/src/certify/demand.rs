@@ -51,9 +51,7 @@ pub struct Budget {
 
 impl Budget {
     const fn uses(&self, class: SizeClass, block_bytes: u32) -> bool {
-        self.classes.contains(class)
-            && self.objects > 0
-            && self.block_bytes >= block_bytes as u64
+        self.classes.contains(class) && self.objects > 0 && self.block_bytes >= block_bytes as u64
     }
 
     /// The most page-blocks of one class that the budget allows at once, and its own peak if there is one.
@@ -176,7 +174,10 @@ impl BlockCount {
     #[must_use]
     pub const fn of<W: Width>(config: &Config, len: usize, align: usize) -> Option<Self> {
         let mut pieces = Pieces::new(len, align, config.piece_bytes(), W::WORD_BYTES);
-        let mut count = Self { blocks: 0, bytes: 0 };
+        let mut count = Self {
+            blocks: 0,
+            bytes: 0,
+        };
         while let Some(run) = pieces.next_run() {
             let Some(class) = config.geometry().class_for(run.bytes, run.align) else {
                 return None;

@@ -181,10 +181,17 @@ impl<'c> DemandMeter<'c> {
     }
 
     /// The pieces from `first` on, and the spines if they are asked for.
-    fn parts(&self, object: Object, count: usize, first: usize, spine: bool) -> [Option<Pieces>; 2] {
+    fn parts(
+        &self,
+        object: Object,
+        count: usize,
+        first: usize,
+        spine: bool,
+    ) -> [Option<Pieces>; 2] {
         let pieces = (first < count).then(|| {
             let piece = self.config.piece_bytes().expect("the object is in pieces");
-            self.runs((object.0 - first * piece, object.1)).without_spine()
+            self.runs((object.0 - first * piece, object.1))
+                .without_spine()
         });
         let spine = spine.then(|| self.runs((count * self.word_bytes, self.word_bytes)));
         [pieces, spine]

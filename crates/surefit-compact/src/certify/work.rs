@@ -13,8 +13,8 @@
 use crate::config::{Bound, Config};
 use crate::pieces::Pieces;
 
-/// Records and class state that one free reads or writes: the block's page, its two neighbours, the reservoir and the
-/// one before it, two targets, the page behind them, and the class; each may lie across two pages.
+/// Records and class state that one free reads or writes: the block's page and its two neighbours in the list, the
+/// reservoir and the page before it, two targets and the page behind them, the class; each may lie across two pages.
 const MOST_FIXED_PAGES: u64 = 2 * 9;
 
 /// The most moves that the free of one page-block causes, `blocks` to a page.

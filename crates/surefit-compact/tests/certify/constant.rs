@@ -1,9 +1,7 @@
 //! Certificates in constants: a static region of exactly the certified size, under the compiler's evaluation limit.
 
 use surefit_compact::certify::{Budget, Certificate, ClassSet, Demand, certify, region_bytes};
-use surefit_compact::{
-    Bound, Config, Geometry, GeometrySpec, Heap, Narrow, Spacing, Tail, Wide,
-};
+use surefit_compact::{Bound, Config, Geometry, GeometrySpec, Heap, Narrow, Spacing, Tail, Wide};
 use surefit_core::{Page1K, Page16K, Region};
 
 static CONFIG: Config = Config::DEFAULT;
@@ -19,8 +17,15 @@ static MEMORY: Region<{ region_bytes::<Wide>(&CONFIG, &JOINT) }, Page16K> = Regi
 #[test]
 fn a_static_region_of_the_certified_size_serves_the_demand() {
     let heap: Heap = Heap::new(MEMORY.take().expect("taken once"), &CONFIG).expect("large enough");
-    let handles: Vec<_> = (0..2000_u64).map(|n| heap.insert(n).expect("certified")).collect();
-    assert!(handles.iter().zip(0..).all(|(handle, n)| *heap.get(handle) == n));
+    let handles: Vec<_> = (0..2000_u64)
+        .map(|n| heap.insert(n).expect("certified"))
+        .collect();
+    assert!(
+        handles
+            .iter()
+            .zip(0..)
+            .all(|(handle, n)| *heap.get(handle) == n)
+    );
 }
 
 /// 128 classes, the most there can be, narrow words: the longest evaluation.

@@ -10,9 +10,7 @@ mod reachable;
 
 use core::mem::MaybeUninit;
 
-use surefit_compact::{
-    Bound, Config, Fraction, Geometry, GeometrySpec, PageOrder, Spacing, Tail,
-};
+use surefit_compact::{Bound, Config, Fraction, Geometry, GeometrySpec, PageOrder, Spacing, Tail};
 
 /// Memory that starts with junk.
 fn junk(bytes: usize) -> Vec<MaybeUninit<u8>> {

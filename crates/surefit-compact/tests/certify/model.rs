@@ -35,7 +35,10 @@ impl Model {
     pub(crate) fn holes(&self) -> u32 {
         let but_last = self.not_full.len().saturating_sub(1);
         let pages = &self.not_full[..but_last];
-        pages.iter().map(|&page| self.blocks - self.pages[page]).sum()
+        pages
+            .iter()
+            .map(|&page| self.blocks - self.pages[page])
+            .sum()
     }
 
     pub(crate) fn limit(&self) -> u32 {
@@ -104,7 +107,12 @@ impl Model {
         if self.pages[page] == 0 {
             return 0;
         }
-        self.choose_reservoir(page);
+        if !self.not_full.contains(&page) {
+            self.not_full.insert(0, page);
+        }
+        if self.holes() > self.limit() {
+            self.choose_reservoir(page);
+        }
         let mut moves = 0;
         while self.holes() > self.limit() {
             let source = *self.not_full.last().expect("holes lie in not-full pages");
@@ -116,9 +124,6 @@ impl Model {
     }
 
     fn choose_reservoir(&mut self, page: usize) {
-        if !self.not_full.contains(&page) {
-            self.not_full.insert(0, page);
-        }
         let reservoir = *self.not_full.last().expect("the page is there");
         if self.pages[page] < self.pages[reservoir] {
             self.not_full.retain(|&other| other != page);

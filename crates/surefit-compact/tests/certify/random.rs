@@ -21,7 +21,11 @@ struct Run<'m, 'c, W: Width> {
 impl<W: Width> Run<'_, '_, W> {
     /// Allocates an object if the demand allows it; it must then succeed.
     fn allocate(&mut self, len: usize, demand: &Demand<'_>) {
-        let class = self.config.geometry().class_for(len, 1).expect("fits a page");
+        let class = self
+            .config
+            .geometry()
+            .class_for(len, 1)
+            .expect("fits a page");
         let beta = u64::from(self.config.geometry().layout(class).block_bytes);
         let allowed = match demand {
             Demand::PerClass(most) => self.per_class[class.index()] < most[class.index()],
@@ -104,7 +108,11 @@ fn run<W: Width>(config: &Config, demand: &Demand<'_>, ops: &[Op], offset: usize
     run.heap.check().expect("every invariant holds");
     let moved = run.heap.stats().moved_bytes_max_per_op;
     let most = certificate.moved_bytes_max_per_op;
-    assert!(moved <= most, "{moved} bytes moved by one free, {most} certified: {}", config.bound());
+    assert!(
+        moved <= most,
+        "{moved} bytes moved by one free, {most} certified: {}",
+        config.bound()
+    );
 }
 
 proptest! {

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use surefit_compact::Bound;
 use surefit_compact::automaton::pages_bound;
 use surefit_compact::certify::moves_max;
-use surefit_compact::Bound;
 
 use crate::model::Model;
 use crate::{bounds, holes};
@@ -34,7 +34,11 @@ fn successors(model: &Model, most: u32) -> Vec<Model> {
         more.malloc();
         next.push(more);
     }
-    let used = model.pages.iter().enumerate().filter(|(_, used)| **used > 0);
+    let used = model
+        .pages
+        .iter()
+        .enumerate()
+        .filter(|(_, used)| **used > 0);
     for (page, _) in used {
         let mut less = model.clone();
         let moves = less.free(page);
@@ -66,7 +70,10 @@ fn no_reachable_state_passes_the_page_bound_and_some_state_reaches_it_at_every_c
             let pages = explore(blocks, bound, most);
             for (&(live, peak), &reached) in &pages {
                 let bound_pages = pages_bound(bound, blocks, live, peak);
-                assert_eq!(reached, bound_pages, "π {blocks}, {bound}, h {live}, H {peak}");
+                assert_eq!(
+                    reached, bound_pages,
+                    "π {blocks}, {bound}, h {live}, H {peak}"
+                );
             }
         }
     }
@@ -98,7 +105,10 @@ fn stretch(blocks: u32, bound: Bound, live: u32, peak: u32) -> u32 {
 #[test]
 fn the_page_bound_is_reached_for_up_to_eight_page_blocks_a_page() {
     for blocks in 2..=8 {
-        for bound in bounds().into_iter().filter(|bound| matches!(bound, Bound::Holes { .. })) {
+        for bound in bounds()
+            .into_iter()
+            .filter(|bound| matches!(bound, Bound::Holes { .. }))
+        {
             for live in 1..70 {
                 for peak in [live, live + 1, live + blocks, 3 * live + 40] {
                     let pages = pages_bound(bound, blocks, live, peak);

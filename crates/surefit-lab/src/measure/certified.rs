@@ -28,7 +28,11 @@ pub(crate) fn certify(
     let mut region = Reservation::new(usize::try_from(certified.heap_bytes)?)?;
     match kind.run(region.memory(), Untouched { steps }) {
         Ok(Ok(_)) => Ok(Some(certified)),
-        Ok(Err(stop)) => Err(too_small(&context, certified, &format!("event {}: {:?}", stop.event, stop.stop))),
+        Ok(Err(stop)) => Err(too_small(
+            &context,
+            certified,
+            &format!("event {}: {:?}", stop.event, stop.stop),
+        )),
         Err(refused) => Err(too_small(&context, certified, &refused.to_string())),
     }
 }
@@ -53,7 +57,10 @@ fn within(context: &str, row: &AllocatorResult, certified: Certified) -> Result<
 
 fn too_small(context: &str, certified: Certified, why: &str) -> anyhow::Error {
     let bytes = certified.heap_bytes;
-    Broken(format!("{context}: the certified {bytes} bytes were not enough: {why}")).into()
+    Broken(format!(
+        "{context}: the certified {bytes} bytes were not enough: {why}"
+    ))
+    .into()
 }
 
 #[cfg(test)]

@@ -8,6 +8,9 @@ use anyhow::{Context, Result, bail};
 
 use crate::results::AllocatorResult;
 
+/// Names the library to preload; the loader's complaints name it as well, and then go on without the library.
+const PRELOAD: &str = "LD_PRELOAD";
+
 /// Which passes a replay runs; the words of the hidden option `--only`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Passes {
@@ -50,7 +53,11 @@ impl Passes {
             (self.percentiles, "percentiles"),
             (self.counting, "counting"),
         ];
-        let chosen: Vec<_> = words.iter().filter(|(on, _)| *on).map(|(_, word)| *word).collect();
+        let chosen: Vec<_> = words
+            .iter()
+            .filter(|(on, _)| *on)
+            .map(|(_, word)| *word)
+            .collect();
         chosen.join(",")
     }
 }
@@ -85,6 +92,8 @@ pub(crate) struct Child<'a> {
     pub(crate) file: &'a Path,
     /// Whether the checking pass writes every byte.
     pub(crate) touch: bool,
+    /// Whether each thread of the trace runs on a thread of its own; the rounds of that.
+    pub(crate) threads: Option<u32>,
 }
 
 impl Child<'_> {
@@ -94,14 +103,18 @@ impl Child<'_> {
     /// One line if the child was killed, failed, or printed something else than a result.
     pub(crate) fn run(&self, passes: Passes) -> Result<AllocatorResult> {
         let mut command = Command::new(std::env::current_exe()?);
-        command.args(["replay", "--allocator", "system", "--format", "json", "--rounds", "1"]);
-        command.args(["--only", &passes.words()]);
+        command.args(["replay", "--allocator", "system", "--format", "json"]);
+        command.args(["--rounds", &self.threads.unwrap_or(1).to_string()]);
+        match self.threads {
+            Some(_) => command.arg("--threads"),
+            None => command.args(["--only", &passes.words()]),
+        };
         if !self.touch {
             command.arg("--no-touch");
         }
         command.arg("--").arg(self.file);
         if let Some(library) = self.library {
-            command.env("LD_PRELOAD", library);
+            command.env(PRELOAD, library);
         }
         let output = output(&mut command).with_context(|| self.allocator.to_owned())?;
         let text = succeeded(self.allocator, &output)?;
@@ -136,18 +149,28 @@ pub(crate) fn counting_arguments<'a>(
 pub(crate) fn output(command: &mut Command) -> Result<Output> {
     let program = command.get_program().to_owned();
     let output = command.stdin(Stdio::null()).output();
-    output.with_context(|| format!("cannot start {}", program.display()))
+    output.with_context(|| format!("cannot start {}", program.to_string_lossy()))
 }
 
 /// What a child printed, if it succeeded.
 ///
 /// # Errors
-/// One line: how it was killed, or the last line of what it complained about.
+/// One line: how it was killed, the last line of what it complained about, or that the loader left the library out.
 pub(crate) fn succeeded<'a>(what: &str, output: &'a Output) -> Result<&'a str> {
     if !output.status.success() {
         let complaint = String::from_utf8_lossy(&output.stderr);
         let last = complaint.lines().last().unwrap_or("no message").to_owned();
-        bail!("{what}: the child process ended with {}: {last}", output.status);
+        bail!(
+            "{what}: the child process ended with {}: {last}",
+            output.status
+        );
+    }
+    if contains(&output.stderr, PRELOAD.as_bytes()) {
+        bail!("{what}: the loader cannot preload it; give a shared library of this platform");
     }
     Ok(std::str::from_utf8(&output.stdout)?)
+}
+
+fn contains(text: &[u8], word: &[u8]) -> bool {
+    text.windows(word.len()).any(|window| window == word)
 }

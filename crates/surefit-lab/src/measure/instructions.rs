@@ -37,7 +37,12 @@ pub(crate) fn available() -> Result<()> {
 ///
 /// # Errors
 /// valgrind failed, or printed no count.
-pub(crate) fn count(allocator: &str, heap_bytes: u64, file: &Path, calls: Calls) -> Result<PerCall> {
+pub(crate) fn count(
+    allocator: &str,
+    heap_bytes: u64,
+    file: &Path,
+    calls: Calls,
+) -> Result<PerCall> {
     let one = |function: &str, times: u64| -> Result<Option<f64>> {
         if times == 0 {
             return Ok(None);
@@ -54,10 +59,18 @@ pub(crate) fn count(allocator: &str, heap_bytes: u64, file: &Path, calls: Calls)
 /// Instructions inside a function, in all.
 fn collected(allocator: &str, heap_bytes: u64, file: &Path, function: &str) -> Result<u64> {
     let mut command = Command::new("valgrind");
-    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--collect-atstart=no"]);
+    command.args([
+        "--tool=callgrind",
+        "--callgrind-out-file=/dev/null",
+        "--collect-atstart=no",
+    ]);
     command.arg(format!("--toggle-collect=*{function}*"));
     command.arg(std::env::current_exe()?);
-    command.args(child::counting_arguments(allocator, &heap_bytes.to_string(), file));
+    command.args(child::counting_arguments(
+        allocator,
+        &heap_bytes.to_string(),
+        file,
+    ));
     let output = child::output(&mut command)?;
     child::succeeded(allocator, &output)?;
     let log = String::from_utf8_lossy(&output.stderr);
@@ -79,7 +92,8 @@ mod tests {
 
     #[test]
     fn the_count_is_read_from_valgrinds_log() {
-        let log = "==9== \n==9== Events    : Ir\n==9== Collected : 123456\n==9== I   refs:      9\n";
+        let log =
+            "==9== \n==9== Events    : Ir\n==9== Collected : 123456\n==9== I   refs:      9\n";
         assert_eq!(parse(log), Some(123_456));
         assert_eq!(parse("==9== nothing"), None);
     }

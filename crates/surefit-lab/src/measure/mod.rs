@@ -5,6 +5,7 @@ pub(crate) mod child;
 pub(crate) mod instructions;
 pub(crate) mod rounds;
 pub(crate) mod single;
+pub(crate) mod threaded;
 
 use crate::passes::replay::{Stop, Stopped};
 use crate::results::ReplayError;

@@ -13,8 +13,8 @@ use surefit_core::Refused;
 use surefit_os::Reservation;
 
 use super::child::{Child, Passes};
-use super::{certified, instructions};
 use super::single::{self, Setting, completed};
+use super::{certified, instructions};
 use crate::passes::access::{self, Access};
 use crate::passes::min_heap::min_heap;
 use crate::passes::replay::Stopped;
@@ -22,8 +22,8 @@ use crate::passes::timing::Timing;
 use crate::progress::Progress;
 use crate::registry::Kind;
 use crate::results::{AllocatorResult, Ratio};
-use crate::source::Source;
 use crate::sizes::HeapSize;
+use crate::source::Source;
 use crate::spec::{Choice, Spec};
 use crate::steps::Steps;
 use crate::subject::{Certified, Pass};
@@ -92,7 +92,9 @@ pub(crate) fn measure(
         row
     })?;
     let rows = specs.iter().zip(checked);
-    let mut rows: Vec<_> = rows.map(|(spec, measured)| Row::new(spec, measured)).collect();
+    let mut rows: Vec<_> = rows
+        .map(|(spec, measured)| Row::new(spec, measured))
+        .collect();
     timed(source, &mut rows, plan, true, progress)?;
     untimed(source, &mut rows, plan, progress)?;
     finish(&source.steps, &mut rows, baseline);
@@ -139,7 +141,13 @@ pub(crate) fn measure_one(
         access_rounds: if passes.access { plan.access_rounds } else { 0 },
         ..plan
     };
-    timed(source, &mut rows, plan, passes.percentiles, &Progress::hidden())?;
+    timed(
+        source,
+        &mut rows,
+        plan,
+        passes.percentiles,
+        &Progress::hidden(),
+    )?;
     finish(&source.steps, &mut rows, 0);
     let [row] = rows;
     Ok(AllocatorResult {
@@ -160,7 +168,11 @@ pub(crate) fn run_fresh<P: Pass<Output = Result<u64, Stopped>>>(
     pass: P,
 ) -> Result<()> {
     let bytes = heap.bytes(steps.peak_live_bytes);
-    let mut region = if kind.in_region() { Some(Reservation::new(bytes)?) } else { None };
+    let mut region = if kind.in_region() {
+        Some(Reservation::new(bytes)?)
+    } else {
+        None
+    };
     completed(spec.as_str(), run_in(kind, &mut region, pass)).map(drop)
 }
 
@@ -199,7 +211,8 @@ fn unchecked(source: &Source, spec: &Spec, plan: Plan) -> Measured {
     }
 }
 
-fn child<'a>(source: &'a Source, spec: &'a Spec, plan: Plan) -> Child<'a> {
+/// A replay of this allocator, which has no region, in a child process.
+pub(crate) fn child<'a>(source: &'a Source, spec: &'a Spec, plan: Plan) -> Child<'a> {
     Child {
         allocator: spec.as_str(),
         library: match &spec.choice {
@@ -208,6 +221,7 @@ fn child<'a>(source: &'a Source, spec: &'a Spec, plan: Plan) -> Child<'a> {
         },
         file: &source.argument,
         touch: plan.setting.touch,
+        threads: None,
     }
 }
 
@@ -281,7 +295,10 @@ fn time_row(
     }
     let pair_ns = match &row.spec.choice {
         Choice::InProcess(kind) => {
-            let took = completed(&row.result.allocator, run_in(kind, region, Timing { steps }))?;
+            let took = completed(
+                &row.result.allocator,
+                run_in(kind, region, Timing { steps }),
+            )?;
             per_pair(took, empty, steps)
         }
         Choice::Preload(_) => {
@@ -308,13 +325,18 @@ fn access_row(
     }
     let pair_ns = match &row.spec.choice {
         Choice::InProcess(kind) => {
-            let took = completed(&row.result.allocator, run_in(kind, region, Access { steps }))?;
+            let took = completed(
+                &row.result.allocator,
+                run_in(kind, region, Access { steps }),
+            )?;
             per_pair(took, empty, steps)
         }
         Choice::Preload(_) => {
             let mut passes = Passes::NONE;
             passes.access = true;
-            let figure = child(source, row.spec, plan).run(passes)?.access_pair_ns_mean;
+            let figure = child(source, row.spec, plan)
+                .run(passes)?
+                .access_pair_ns_mean;
             figure.ok_or_else(|| anyhow!("{}: the child measured no time", row.spec))?
         }
     };
@@ -387,13 +409,18 @@ impl Figures {
         if plan.min_heap && kind.in_region() {
             let footprint = row.result.peak_footprint_bytes.unwrap_or(0) as usize;
             let guess = footprint + footprint / 50;
-            figures.min_heap_bytes = min_heap(kind, &source.steps, guess)?.map(|bytes| bytes as u64);
+            figures.min_heap_bytes =
+                min_heap(kind, &source.steps, guess)?.map(|bytes| bytes as u64);
         }
         if plan.instructions && row.result.completed {
             let heap_bytes = row.result.heap_bytes.unwrap_or(1 << 20);
             let (file, calls) = (&source.argument, source.steps.calls);
-            figures.instructions =
-                Some(instructions::count(&row.result.allocator, heap_bytes, file, calls)?);
+            figures.instructions = Some(instructions::count(
+                &row.result.allocator,
+                heap_bytes,
+                file,
+                calls,
+            )?);
         }
         Ok(figures)
     }
@@ -406,11 +433,19 @@ fn finish(steps: &Steps, rows: &mut [Row<'_>], baseline: usize) {
         let result = &mut row.result;
         result.pair_ns_mean = median(&row.pair_rounds);
         result.access_pair_ns_mean = median(&row.access_rounds);
-        result.access_ns_mean = result.access_pair_ns_mean.zip(result.pair_ns_mean).map(|(with, without)| {
-            let accesses = access::PER_EVENT * steps.steps().len() as u64;
-            (with - without).max(0.0) * steps.calls.pairs() as f64 / accesses as f64
-        });
-        let ratios = row.pair_rounds.iter().zip(&base).map(|(own, base)| own / base);
+        result.access_ns_mean =
+            result
+                .access_pair_ns_mean
+                .zip(result.pair_ns_mean)
+                .map(|(with, without)| {
+                    let accesses = access::PER_EVENT * steps.steps().len() as u64;
+                    (with - without).max(0.0) * steps.calls.pairs() as f64 / accesses as f64
+                });
+        let ratios = row
+            .pair_rounds
+            .iter()
+            .zip(&base)
+            .map(|(own, base)| own / base);
         result.ratio_to_baseline = ratio(&ratios.collect::<Vec<_>>());
         let rounds = std::mem::take(&mut row.pair_rounds);
         result.pair_ns_rounds = (!rounds.is_empty()).then_some(rounds);
@@ -437,7 +472,10 @@ pub(crate) fn median(figures: &[f64]) -> Option<f64> {
 }
 
 /// Maps over items on as many threads as there are processors, in order.
-fn in_parallel<T: Sync, R: Send>(items: &[T], map: impl Fn(&T) -> Result<R> + Sync) -> Result<Vec<R>> {
+fn in_parallel<T: Sync, R: Send>(
+    items: &[T],
+    map: impl Fn(&T) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
     let jobs = thread::available_parallelism().map_or(1, |jobs| jobs.get().min(8));
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<Option<Result<R>>>> = Mutex::new(items.iter().map(|_| None).collect());
@@ -452,7 +490,9 @@ fn in_parallel<T: Sync, R: Send>(items: &[T], map: impl Fn(&T) -> Result<R> + Sy
         }
     });
     let done = done.into_inner().expect("no panic while locked");
-    done.into_iter().map(|result| result.expect("every item was mapped")).collect()
+    done.into_iter()
+        .map(|result| result.expect("every item was mapped"))
+        .collect()
 }
 
 fn take<'a, T>(items: &'a [T], next: &AtomicUsize) -> Option<(usize, &'a T)> {
@@ -483,6 +523,11 @@ mod tests {
     fn work_in_parallel_keeps_its_order() {
         let items: Vec<u32> = (0..100).collect();
         let squares = in_parallel(&items, |item| Ok(item * item)).expect("no error");
-        assert!(squares.iter().enumerate().all(|(at, square)| *square as usize == at * at));
+        assert!(
+            squares
+                .iter()
+                .enumerate()
+                .all(|(at, square)| *square as usize == at * at)
+        );
     }
 }

@@ -82,7 +82,12 @@ impl Accesses {
 
 impl<S: Subject> Hooks<S> for Accesses {
     #[inline]
-    fn allocated(&mut self, subject: &mut S, object: &mut S::Object, step: Step) -> Result<(), Stop> {
+    fn allocated(
+        &mut self,
+        subject: &mut S,
+        object: &mut S::Object,
+        step: Step,
+    ) -> Result<(), Stop> {
         FirstWord.allocated(subject, object, step)
     }
 

@@ -48,7 +48,9 @@ impl Pass for Checking<'_> {
         replay(&mut subject, &mut table, self.steps, &mut checker)?;
         let event = self.steps.steps().len();
         let at_end = |stop| Stopped { event, stop };
-        checker.verify_left(&mut subject, &mut table).map_err(at_end)?;
+        checker
+            .verify_left(&mut subject, &mut table)
+            .map_err(at_end)?;
         let checked = Checked {
             moves: subject.moves(),
             ..checker.checked
@@ -122,7 +124,9 @@ impl<'a> Checker<'a> {
         each_chunk(subject, object, step, 0, bytes, |chunk, offset| {
             // SAFETY: these bytes were written when the object was allocated or last resized.
             let at = unsafe { first_difference(chunk, seed, offset) };
-            at.map_or(Ok(()), |at| broken(&format!("byte {at} of an object of {bytes} bytes changed")))
+            at.map_or(Ok(()), |at| {
+                broken(&format!("byte {at} of an object of {bytes} bytes changed"))
+            })
         })
     }
 
@@ -130,10 +134,17 @@ impl<'a> Checker<'a> {
     fn fill<S: Subject>(&self, subject: &mut S, object: &mut S::Object, step: Step, from: u32) {
         if self.pass.touch && from < step.size {
             let seed = self.seeds[step.slot as usize];
-            let filled = each_chunk(subject, object, step, from & !7, step.size, |chunk, offset| {
-                write_pattern(chunk, seed, offset);
-                Ok(())
-            });
+            let filled = each_chunk(
+                subject,
+                object,
+                step,
+                from & !7,
+                step.size,
+                |chunk, offset| {
+                    write_pattern(chunk, seed, offset);
+                    Ok(())
+                },
+            );
             debug_assert!(filled.is_ok(), "writing a pattern cannot fail");
         }
     }
@@ -144,7 +155,9 @@ impl<'a> Checker<'a> {
             if size > self.piece_bytes { size } else { 0 }
         };
         match step.action {
-            Action::Allocate | Action::AllocateZeroed => self.live_in_pieces += in_pieces(step.size),
+            Action::Allocate | Action::AllocateZeroed => {
+                self.live_in_pieces += in_pieces(step.size)
+            }
             Action::Free => self.live_in_pieces -= in_pieces(step.size),
             Action::Resize => {
                 self.live_in_pieces += in_pieces(step.size);
@@ -162,7 +175,10 @@ impl<'a> Checker<'a> {
                 parts.total()
             )),
             (Some(parts), _) if (parts.block_bytes as u64) < self.pass.steps.peak_live_bytes => {
-                broken(&format!("{} bytes of page-blocks hold more than that", parts.block_bytes))
+                broken(&format!(
+                    "{} bytes of page-blocks hold more than that",
+                    parts.block_bytes
+                ))
             }
             _ => verify_heap(subject),
         }
@@ -170,22 +186,39 @@ impl<'a> Checker<'a> {
 }
 
 impl<S: Subject> Hooks<S> for Checker<'_> {
-    fn allocated(&mut self, subject: &mut S, object: &mut S::Object, step: Step) -> Result<(), Stop> {
+    fn allocated(
+        &mut self,
+        subject: &mut S,
+        object: &mut S::Object,
+        step: Step,
+    ) -> Result<(), Stop> {
         self.allocated += 1;
         self.seeds[step.slot as usize] = self.allocated.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         if step.action == Action::AllocateZeroed && self.pass.touch {
             each_chunk(subject, object, step, 0, step.size, |chunk, offset| {
                 // SAFETY: the allocator promised initialised, zeroed bytes.
-                let first = chunk.iter().position(|byte| unsafe { byte.assume_init() } != 0);
-                first.map_or(Ok(()), |at| broken(&format!("byte {} is not zero", offset + at)))
+                let first = chunk
+                    .iter()
+                    .position(|byte| unsafe { byte.assume_init() } != 0);
+                first.map_or(Ok(()), |at| {
+                    broken(&format!("byte {} is not zero", offset + at))
+                })
             })?;
         }
         self.fill(subject, object, step, 0);
         verify_address(subject, object, step)
     }
 
-    fn resizing(&mut self, subject: &mut S, object: &mut S::Object, step: Step) -> Result<(), Stop> {
-        let before = Step { size: step.old, ..step };
+    fn resizing(
+        &mut self,
+        subject: &mut S,
+        object: &mut S::Object,
+        step: Step,
+    ) -> Result<(), Stop> {
+        let before = Step {
+            size: step.old,
+            ..step
+        };
         self.verify(subject, object, before, step.old)
     }
 
@@ -249,13 +282,18 @@ fn verify_address<S: Subject>(
     // SAFETY: the object is live and has the step's size (`Hooks`).
     let chunk = unsafe { subject.chunk(object, step.layout(), 0) };
     if step.size > 0 && chunk.as_ptr().addr() % step.align() != 0 {
-        return broken(&format!("an object is not aligned to {} bytes", step.align()));
+        return broken(&format!(
+            "an object is not aligned to {} bytes",
+            step.align()
+        ));
     }
     Ok(())
 }
 
 fn verify_heap<S: Subject>(subject: &S) -> Result<(), Stop> {
-    subject.check().or_else(|corruption| broken(&corruption.to_string()))
+    subject
+        .check()
+        .or_else(|corruption| broken(&corruption.to_string()))
 }
 
 fn broken(what: &str) -> Result<(), Stop> {

@@ -32,13 +32,17 @@ pub(crate) fn min_heap(kind: &Kind, steps: &Steps, guess: usize) -> Result<Optio
         return Ok(None);
     };
     let least = least.saturating_sub(1);
-    let found = bisect(least, enough, |bytes| completes(kind, steps, &mut region.memory()[..bytes]));
+    let found = bisect(least, enough, |bytes| {
+        completes(kind, steps, &mut region.memory()[..bytes])
+    });
     Ok(Some(found))
 }
 
 /// A size that suffices and a region of it.
 fn first_enough(kind: &Kind, steps: &Steps, guess: usize) -> Result<Option<(Reservation, usize)>> {
-    let most = (steps.peak_live_bytes as usize).saturating_mul(MOST_TIMES).max(1 << 24);
+    let most = (steps.peak_live_bytes as usize)
+        .saturating_mul(MOST_TIMES)
+        .max(1 << 24);
     let mut bytes = guess.max(ABSOLUTE);
     while bytes <= most {
         let mut region = Reservation::new(bytes)?;
@@ -82,7 +86,10 @@ mod tests {
                 bytes >= boundary
             });
             assert!(found >= boundary, "{found} suffices");
-            assert!(found - boundary <= (boundary / 999).max(4096), "{found} for {boundary}");
+            assert!(
+                found - boundary <= (boundary / 999).max(4096),
+                "{found} for {boundary}"
+            );
             assert!(tries <= 16);
         }
     }

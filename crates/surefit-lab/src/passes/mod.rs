@@ -6,4 +6,5 @@ pub(crate) mod counting;
 pub(crate) mod min_heap;
 pub(crate) mod percentiles;
 pub(crate) mod replay;
+pub(crate) mod threads;
 pub(crate) mod timing;

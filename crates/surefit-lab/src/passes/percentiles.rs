@@ -76,7 +76,12 @@ impl<S: Subject> Hooks<S> for CallTimes {
     }
 
     #[inline]
-    fn allocated(&mut self, subject: &mut S, object: &mut S::Object, step: Step) -> Result<(), Stop> {
+    fn allocated(
+        &mut self,
+        subject: &mut S,
+        object: &mut S::Object,
+        step: Step,
+    ) -> Result<(), Stop> {
         FirstWord.allocated(subject, object, step)
     }
 

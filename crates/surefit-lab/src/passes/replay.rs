@@ -157,7 +157,9 @@ fn one<S: Subject, H: Hooks<S>>(
             let mut object = unsafe { table.take(step.slot) };
             hooks.freeing(subject, &mut object, step)?;
             // SAFETY: T1: the object is this subject's, live, and has this layout.
-            hooks.call(CallKind::Free, || unsafe { subject.free(object, step.layout()) });
+            hooks.call(CallKind::Free, || unsafe {
+                subject.free(object, step.layout())
+            });
         }
         Action::Resize => {
             // SAFETY: T1: the slot holds an object.

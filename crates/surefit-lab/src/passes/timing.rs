@@ -22,7 +22,12 @@ pub(crate) struct FirstWord;
 
 impl<S: Subject> Hooks<S> for FirstWord {
     #[inline]
-    fn allocated(&mut self, subject: &mut S, object: &mut S::Object, step: Step) -> Result<(), Stop> {
+    fn allocated(
+        &mut self,
+        subject: &mut S,
+        object: &mut S::Object,
+        step: Step,
+    ) -> Result<(), Stop> {
         // SAFETY: the object is live and has the step's size (`Hooks`).
         unsafe { subject.write_word(object, step.layout(), u64::from(step.slot)) };
         Ok(())

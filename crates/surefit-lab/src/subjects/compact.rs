@@ -78,7 +78,11 @@ impl Allocator for Cf {
     }
 
     fn handles(options: &Box<Options>) -> Option<HandleCost> {
-        let word_bytes = if options.is_narrow { Narrow::WORD_BYTES } else { Wide::WORD_BYTES };
+        let word_bytes = if options.is_narrow {
+            Narrow::WORD_BYTES
+        } else {
+            Wide::WORD_BYTES
+        };
         Some(HandleCost {
             bytes_per_object: 2 * word_bytes,
             piece_bytes: options.config.piece_bytes(),
@@ -111,7 +115,9 @@ fn bound(keys: &Keys) -> Result<Bound> {
         (None, false) => Ok(Bound::DEFAULT),
         (None, true) => Ok(Bound::Holes {
             base: holes.unwrap_or(4),
-            fraction: keys.get("frac").map_or(Fraction::new(1, 16).map_err(Into::into), fraction)?,
+            fraction: keys
+                .get("frac")
+                .map_or(Fraction::new(1, 16).map_err(Into::into), fraction)?,
         }),
     }
 }
@@ -123,7 +129,8 @@ fn fraction(text: &str) -> Result<Fraction> {
     }
     let parts = text.split_once('/');
     let numbers = parts.and_then(|(above, below)| Some((above.parse().ok()?, below.parse().ok()?)));
-    let (above, below) = numbers.ok_or_else(|| anyhow!("frac={text}: write a fraction such as 1/16"))?;
+    let (above, below) =
+        numbers.ok_or_else(|| anyhow!("frac={text}: write a fraction such as 1/16"))?;
     Fraction::new(above, below).with_context(|| format!("frac={text}"))
 }
 
@@ -136,7 +143,9 @@ fn geometry(keys: &Keys, tail: Tail) -> Result<Geometry> {
     let default = GeometrySpec::DEFAULT;
     let spec = GeometrySpec {
         page_bytes: page.unwrap_or(default.page_bytes),
-        spacing: classes.as_deref().map_or(default.spacing, Spacing::Explicit),
+        spacing: classes
+            .as_deref()
+            .map_or(default.spacing, Spacing::Explicit),
         tail,
         ..default
     };
@@ -155,7 +164,10 @@ fn block_sizes(file: &Path) -> Result<Vec<u32>> {
         for word in words {
             let size = word.parse();
             let size = size.map_err(|_| {
-                anyhow!("classes={name}: line {}: `{word}` is no size in bytes", number + 1)
+                anyhow!(
+                    "classes={name}: line {}: `{word}` is no size in bytes",
+                    number + 1
+                )
             });
             sizes.push(size?);
         }
@@ -249,7 +261,11 @@ const fn control_bytes<W: Width>() -> usize {
 /// The certificate for the trace's joint demand; `None` if no heap of this configuration serves it.
 fn certified<W: Width>(config: &Config, steps: &Steps) -> Option<Certified> {
     let mut meter = DemandMeter::new::<W>(config);
-    steps.steps().iter().try_for_each(|step| count(&mut meter, *step)).ok()?;
+    steps
+        .steps()
+        .iter()
+        .try_for_each(|step| count(&mut meter, *step))
+        .ok()?;
     let budget = meter.budget();
     let certificate = certify::<W>(config, &meter.joint()).ok()?;
     Some(Certified {

@@ -52,13 +52,20 @@ fn events(seed: u64) -> Vec<Event> {
         let full = live.len() > 250;
         match random.random_range(0..10) {
             0..5 if !full => {
-                ops.push(Op::Alloc { id: next, size: size(&mut random), call: call(&mut random) });
+                ops.push(Op::Alloc {
+                    id: next,
+                    size: size(&mut random),
+                    call: call(&mut random),
+                });
                 live.push(next);
                 next += 1;
             }
             5 if !live.is_empty() => {
                 let id = live[random.random_range(0..live.len())];
-                ops.push(Op::Realloc { id, size: size(&mut random) });
+                ops.push(Op::Realloc {
+                    id,
+                    size: size(&mut random),
+                });
             }
             _ if !live.is_empty() => {
                 let id = live.swap_remove(random.random_range(0..live.len()));
@@ -96,7 +103,15 @@ pub(crate) fn surefit() -> Command {
 /// One allocator's result on a trace, as JSON.
 pub(crate) fn result(file: &Path, allocator: &str, options: &[&str]) -> Value {
     let output = surefit()
-        .args(["replay", "--format", "json", "--rounds", "1", "--allocator", allocator])
+        .args([
+            "replay",
+            "--format",
+            "json",
+            "--rounds",
+            "1",
+            "--allocator",
+            allocator,
+        ])
         .args(options)
         .arg(file)
         .output()

@@ -1,0 +1,50 @@
+//! A replay on as many threads as the trace has: time on the wall, and what the process grew by.
+
+use anyhow::Result;
+use surefit_os::{platform, resident};
+
+use super::child::{Child, Passes};
+use super::rounds::{self, Plan, median};
+use super::single;
+use crate::passes::threads::Threads;
+use crate::results::AllocatorResult;
+use crate::source::Source;
+use crate::spec::{Choice, Spec};
+
+/// Replays the trace with an allocator that serves many threads: the platform's malloc, here or in a child.
+///
+/// # Errors
+/// malloc refused; the child process failed.
+pub(crate) fn measure(source: &Source, spec: &Spec, plan: Plan) -> Result<AllocatorResult> {
+    if let Choice::Preload(_) = &spec.choice {
+        let child = Child {
+            threads: Some(plan.rounds),
+            ..rounds::child(source, spec, plan)
+        };
+        return Ok(AllocatorResult {
+            allocator: spec.to_string(),
+            ..child.run(Passes::NONE)?
+        });
+    }
+    measure_here(source, spec, plan)
+}
+
+fn measure_here(source: &Source, spec: &Spec, plan: Plan) -> Result<AllocatorResult> {
+    let steps = &source.steps;
+    let threads = Threads::new(&source.trace, steps)?;
+    platform::trim();
+    let before = resident::reset_peak().and_then(|()| resident::bytes_now());
+    let mut figures = Vec::new();
+    for _ in 0..plan.rounds {
+        let took = threads.run()?.saturating_sub(threads.run_empty()?);
+        figures.push(took as f64 / steps.calls.pairs().max(1) as f64);
+    }
+    let grown = before.and_then(|before| Ok(resident::peak_bytes()?.saturating_sub(before)));
+    Ok(AllocatorResult {
+        completed: true,
+        pair_ns_mean: median(&figures),
+        pair_ns_rounds: Some(figures),
+        peak_resident_bytes: grown.ok().map(|bytes| bytes as u64),
+        ..single::empty_row(spec, steps, plan.setting)
+    })
+}
