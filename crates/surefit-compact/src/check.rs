@@ -13,7 +13,7 @@ use crate::engine::Engine;
 use crate::geometry::SizeClass;
 use crate::heap::Heap;
 use crate::page::{Block, Page};
-use crate::width::{Width, Word};
+use crate::width::{Generation, Width, Word};
 
 fn ensure(
     holds: bool,
@@ -46,6 +46,7 @@ impl<W: Width> Heap<'_, W> {
             "data pages reach into the address table",
             engine.frontier.get() as usize,
         )?;
+        engine.check_table_room()?;
         engine.check_free_pages()?;
         for class in self.config.geometry().classes() {
             engine.check_class(class)?;
@@ -75,6 +76,18 @@ impl<'m, W: Width> Engine<'m, W> {
             what: "a link names no opened page",
             at: word.get() as usize,
         })
+    }
+
+    /// Entries are read only below `made`, so this comes before the first of them.
+    fn check_table_room(&self) -> Result<(), Corruption> {
+        let table = &self.addresses;
+        let made = table.made.get() as usize;
+        let room = table.top() - table.floor();
+        ensure(made <= room / W::ENTRY_BYTES, "A3", "the address table is longer than its room", made)?;
+        let pages = self.pages.count() as usize;
+        let page_bytes = self.pages.geometry.page_bytes();
+        let needed = table.floor() == pages * page_bytes || made * W::ENTRY_BYTES > room - page_bytes;
+        ensure(needed, "A3", "the address table has a page that it does not need", table.floor())
     }
 
     fn check_free_pages(&self) -> Result<(), Corruption> {
@@ -219,10 +232,23 @@ impl<'m, W: Width> Engine<'m, W> {
             ensure(free <= made, "A1", "the list of free entries is a ring", entry as usize)?;
             link = table.word(&self.pages.memory, entry).get();
         }
-        let sum = self.live() + table.retired.get() + free;
-        ensure(sum == made, "A4", "an entry is neither live, free nor retired", sum as usize)?;
-        let room = (table.top() - table.floor()) / W::ENTRY_BYTES;
-        ensure(made as usize <= room, "A3", "the address table is longer than its room", made as usize)
+        let sum = u64::from(self.live()) + u64::from(table.retired.get()) + u64::from(free);
+        let whole = sum == u64::from(made);
+        ensure(whole, "A4", "an entry is neither live, free nor retired", made as usize)?;
+        self.check_generations()
+    }
+
+    /// Only retired entries carry the last generation.
+    fn check_generations(&self) -> Result<(), Corruption> {
+        if W::Generation::BYTES == 0 {
+            return Ok(());
+        }
+        let table = &self.addresses;
+        let generation = |entry| table.generation(&self.pages.memory, entry).get();
+        let last = |&entry: &u32| generation(entry) == W::Generation::RETIRED;
+        let retired = (0..table.made.get()).filter(last).count();
+        let counted = retired == table.retired.get() as usize;
+        ensure(counted, "A4", "retired entries are miscounted", retired)
     }
 }
 
@@ -243,3 +269,6 @@ impl ClassSums {
         self.free += page.free_blocks();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -24,7 +24,7 @@ pub struct Run {
 ///
 /// # Examples
 /// ```
-/// use surefit_compact::{Pieces, Run};
+/// use surefit_compact::pieces::{Pieces, Run};
 /// let runs: Vec<Run> = Pieces::new(10_000, 8, Some(4096), 4).collect();
 /// let run = |bytes, align, count| Run { bytes, align, count };
 /// assert_eq!(runs, [run(4096, 8, 2), run(1808, 8, 1), run(12, 4, 1)]);
