@@ -86,7 +86,7 @@ impl<'m, W: Width> Engine<'m, W> {
         ensure(made <= room / W::ENTRY_BYTES, "A3", "the address table is longer than its room", made)?;
         let pages = self.pages.count() as usize;
         let page_bytes = self.pages.geometry.page_bytes();
-        let needed = table.floor() == pages * page_bytes || made * W::ENTRY_BYTES > room - page_bytes;
+        let needed = table.floor() == pages * page_bytes || room < made * W::ENTRY_BYTES + page_bytes;
         ensure(needed, "A3", "the address table has a page that it does not need", table.floor())
     }
 
@@ -228,6 +228,7 @@ impl<'m, W: Width> Engine<'m, W> {
             ensure(entry < made, "A1", "a link names no entry", entry as usize)?;
             let dead = self.vet(entry).is_none();
             ensure(dead, "A1", "a free entry is live", entry as usize)?;
+            ensure(!self.is_retired(entry), "A1", "a free entry is retired", entry as usize)?;
             free += 1;
             ensure(free <= made, "A1", "the list of free entries is a ring", entry as usize)?;
             link = table.word(&self.pages.memory, entry).get();
@@ -240,15 +241,16 @@ impl<'m, W: Width> Engine<'m, W> {
 
     /// Only retired entries carry the last generation.
     fn check_generations(&self) -> Result<(), Corruption> {
-        if W::Generation::BYTES == 0 {
-            return Ok(());
-        }
         let table = &self.addresses;
-        let generation = |entry| table.generation(&self.pages.memory, entry).get();
-        let last = |&entry: &u32| generation(entry) == W::Generation::RETIRED;
-        let retired = (0..table.made.get()).filter(last).count();
+        let retired = (0..table.made.get()).filter(|&entry| self.is_retired(entry)).count();
         let counted = retired == table.retired.get() as usize;
         ensure(counted, "A4", "retired entries are miscounted", retired)
+    }
+
+    /// Whether an entry that was made carries the last generation.
+    fn is_retired(&self, entry: u32) -> bool {
+        let generation = || self.addresses.generation(&self.pages.memory, entry).get();
+        W::Generation::BYTES > 0 && generation() == W::Generation::RETIRED
     }
 }
 

@@ -25,6 +25,8 @@ pub(crate) enum Verb {
     /// Compare allocators on traces, in interleaved rounds.
     #[command(after_help = crate::registry::help())]
     Compare(CompareArgs),
+    /// Certify how large a heap must be for a demand, and what one call can cost.
+    Certify(crate::certify_cmd::Args),
     /// What traces hold: statistics, checks, first events, export.
     Trace(crate::trace_cmd::Args),
     /// Make the trace of a synthetic program.

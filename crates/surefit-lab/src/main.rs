@@ -10,6 +10,7 @@
 //! | `results`, `screen`, `progress` | what is printed |
 //! | `*_cmd` | one verb each |
 
+mod certify_cmd;
 mod cli;
 mod compare_cmd;
 mod error;
@@ -45,6 +46,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.verb {
         Verb::Replay(args) => replay_cmd::run(&args).map(|()| ExitCode::SUCCESS),
         Verb::Compare(args) => compare_cmd::run(&args).map(|()| ExitCode::SUCCESS),
+        Verb::Certify(args) => certify_cmd::run(&args).map(|()| ExitCode::SUCCESS),
         Verb::Trace(args) => trace_cmd::run(&args),
         Verb::Gen(args) => gen_cmd::run(&args),
     }

@@ -216,10 +216,10 @@ fn cells(row: &AllocatorResult, base: Option<&AllocatorResult>, live: u64) -> Ve
     let of_live = |bytes: Option<u64>| {
         or_none(bytes.map(|bytes| format!("{:.3}", bytes as f64 / live.max(1) as f64)))
     };
-    let pointer = if row.contiguous && row.moves_total.is_none() {
-        "raw"
-    } else {
-        "handle*"
+    let pointer = match row.contiguous && row.moves_total.is_none() {
+        _ if !row.completed => NO_FIGURE,
+        true => "raw",
+        false => "handle*",
     };
     let with_access = row
         .access_pair_ns_mean

@@ -102,3 +102,31 @@ fn an_unwritten_allocator_list_is_refused() {
         .expect("the command runs");
     assert!(error_line(&output, 2).contains("k=1"));
 }
+
+#[test]
+fn instructions_are_counted_alike_on_every_run() {
+    if std::process::Command::new("valgrind")
+        .arg("--version")
+        .output()
+        .is_err()
+    {
+        eprintln!("valgrind is not installed: nothing is counted");
+        return;
+    }
+    let options = ["--allocators", "tlsf", "--count", "instructions"];
+    let count = || {
+        let comparison = compare(&options, 5);
+        let row = &comparison["traces"][0]["results"][0];
+        let both = (
+            &row["instructions_per_malloc"],
+            &row["instructions_per_free"],
+        );
+        (
+            both.0.as_f64().expect("counted"),
+            both.1.as_f64().expect("counted"),
+        )
+    };
+    let first = count();
+    assert!(first.0 > 5.0 && first.1 > 5.0, "{first:?}");
+    assert_eq!(first, count());
+}

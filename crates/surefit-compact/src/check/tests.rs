@@ -97,6 +97,9 @@ impl Field {
 
     fn wrong_values(&self, right: u64, others: &[u64]) -> Vec<u64> {
         let greatest = self.greatest();
+        if self.duty == Duty::None {
+            return Vec::from([!right & greatest, right ^ 1]);
+        }
         let mut values: Vec<u64> = (0..8 * self.bytes).map(|bit| right ^ 1 << bit).collect();
         values.extend([0, 1, 2, greatest, greatest - 1, greatest / 2, 0xAAAA_AAAA_AAAA_AAAA]);
         values.extend([right.wrapping_add(1), right.wrapping_sub(1), right.wrapping_add(2), !right]);

@@ -112,6 +112,12 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// Whether no heap, however large, would serve the trace.
+    fn is_hopeless(&self) -> bool {
+        let error = self.result.error.as_ref();
+        error.is_some_and(|error| matches!(error.kind.as_str(), "too_large" | "too_aligned"))
+    }
+
     fn into_measured(self) -> Measured {
         Measured {
             result: self.result,
@@ -406,7 +412,7 @@ impl Figures {
             return Ok(Self::default());
         };
         let mut figures = Self::default();
-        if plan.min_heap && kind.in_region() {
+        if plan.min_heap && kind.in_region() && !row.is_hopeless() {
             let footprint = row.result.peak_footprint_bytes.unwrap_or(0) as usize;
             let guess = footprint + footprint / 50;
             figures.min_heap_bytes =

@@ -34,12 +34,17 @@ fn measure_here(source: &Source, spec: &Spec, plan: Plan) -> Result<AllocatorRes
     let threads = Threads::new(&source.trace, steps)?;
     platform::trim();
     let before = resident::reset_peak().and_then(|()| resident::bytes_now());
-    let mut figures = Vec::new();
-    for _ in 0..plan.rounds {
-        let took = threads.run()?.saturating_sub(threads.run_empty()?);
-        figures.push(took as f64 / steps.calls.pairs().max(1) as f64);
-    }
+    let mut times = vec![threads.run()?];
     let grown = before.and_then(|before| Ok(resident::peak_bytes()?.saturating_sub(before)));
+    for _ in 1..plan.rounds {
+        times.push(threads.run()?);
+    }
+    let empty = threads.run_empty()?;
+    let pairs = steps.calls.pairs().max(1) as f64;
+    let figures: Vec<_> = times
+        .iter()
+        .map(|took| took.saturating_sub(empty) as f64 / pairs)
+        .collect();
     Ok(AllocatorResult {
         completed: true,
         pair_ns_mean: median(&figures),

@@ -42,7 +42,7 @@ struct Shared {
 #[derive(Debug)]
 pub(crate) struct Threads {
     turns: Vec<Vec<Turn>>,
-    objects: usize,
+    objects: Vec<Shared>,
 }
 
 impl Threads {
@@ -51,9 +51,9 @@ impl Threads {
     /// # Errors
     /// A number of the trace that this machine cannot hold.
     pub(crate) fn new(trace: &Trace, steps: &Steps) -> Result<Self> {
-        let objects = usize::try_from(steps.objects)?;
+        let count = usize::try_from(steps.objects)?;
         let mut turns = vec![Vec::new(); usize::try_from(steps.threads)?];
-        let mut calls = vec![0_u32; objects];
+        let mut calls = vec![0_u32; count];
         for (event, step) in trace.events().iter().zip(steps.steps()) {
             let call = &mut calls[event.id() as usize];
             turns[usize::from(event.thread())].push(Turn {
@@ -63,6 +63,7 @@ impl Threads {
             });
             *call += 1;
         }
+        let objects = (0..count).map(|_| Shared::new()).collect();
         Ok(Self { turns, objects })
     }
 
@@ -83,10 +84,10 @@ impl Threads {
     }
 
     fn replay(&self, call: impl Fn(Step, *mut u8) -> Option<*mut u8> + Copy + Send) -> Result<u64> {
-        let objects: Vec<_> = (0..self.objects).map(|_| Shared::new()).collect();
+        let objects = &self.objects;
         let start = Barrier::new(self.turns.len() + 1);
         let (took, served) = thread::scope(|scope| {
-            let (start, objects) = (&start, &objects);
+            let start = &start;
             let workers: Vec<_> = self
                 .turns
                 .iter()
@@ -104,18 +105,21 @@ impl Threads {
                 .all(|worker| worker.join().unwrap_or(false));
             (before.elapsed(), served)
         });
-        self.free_left(&objects);
+        self.free_left();
         if !served {
             return Err(Broken("the platform's malloc refused a request".to_owned()).into());
         }
         Ok(took.as_nanos() as u64)
     }
 
-    /// Frees what the trace never freed.
-    fn free_left(&self, objects: &[Shared]) {
-        for object in objects {
-            if let Some(left) = NonNull::new(object.address.load(Ordering::Acquire)) {
-                // SAFETY: all threads have ended (`Acquire` sees their writes); the object is live (C2).
+    /// Frees what the trace never freed, and makes the objects ready for another replay.
+    fn free_left(&self) {
+        for object in &self.objects {
+            object.done.store(0, Ordering::Relaxed);
+            if let Some(left) =
+                NonNull::new(object.address.swap(ptr::null_mut(), Ordering::Acquire))
+            {
+                // SAFETY: all threads have ended, so nobody else uses the object; it is live (C2).
                 unsafe { platform::free(left) };
             }
         }

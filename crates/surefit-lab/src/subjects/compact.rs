@@ -26,8 +26,10 @@ pub(crate) struct Cf;
 /// How a moving heap is configured.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    config: Config,
-    is_narrow: bool,
+    /// The heap's configuration.
+    pub(crate) config: Config,
+    /// Whether its words have two bytes, not four.
+    pub(crate) is_narrow: bool,
 }
 
 impl Allocator for Cf {

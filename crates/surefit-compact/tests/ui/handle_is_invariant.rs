@@ -1,0 +1,7 @@
+use surefit_compact::Handle;
+
+fn shorten<'a>(handle: Handle<&'static str>) -> Handle<&'a str> {
+    handle
+}
+
+fn main() {}

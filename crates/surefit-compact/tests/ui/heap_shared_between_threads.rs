@@ -1,0 +1,7 @@
+use surefit_compact::Heap;
+
+fn assert_sync<T: Sync>() {}
+
+fn main() {
+    assert_sync::<Heap>();
+}

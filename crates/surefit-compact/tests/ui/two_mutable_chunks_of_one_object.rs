@@ -1,0 +1,14 @@
+use core::mem::MaybeUninit;
+use core::alloc::Layout;
+use surefit_compact::{Config, Heap};
+
+static CONFIG: Config = Config::DEFAULT;
+
+fn main() {
+    let mut memory = [MaybeUninit::uninit(); 1 << 16];
+    let mut heap: Heap = Heap::new(&mut memory, &CONFIG).unwrap();
+    let mut bytes = heap.alloc_zeroed(Layout::new::<u64>()).unwrap();
+    let one = heap.chunk_mut(&mut bytes, 0);
+    let two = heap.chunk_mut(&mut bytes, 4);
+    one.swap_with_slice(two);
+}

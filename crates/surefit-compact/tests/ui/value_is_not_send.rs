@@ -1,0 +1,10 @@
+use core::mem::MaybeUninit;
+use surefit_compact::{Config, Heap};
+
+static CONFIG: Config = Config::DEFAULT;
+
+fn main() {
+    let mut memory = [MaybeUninit::uninit(); 1 << 16];
+    let mut heap: Heap = Heap::new(&mut memory, &CONFIG).unwrap();
+    heap.insert(std::rc::Rc::new(7)).unwrap();
+}

@@ -1,0 +1,152 @@
+//! `surefit certify`: how large a heap must be so that a demand can never fail, and what one call can cost.
+
+mod demand;
+mod report;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use surefit_compact::certify::{CallWork, Demand, DemandMeter, Uncertifiable, certify};
+use surefit_compact::{Config, Heap, Narrow, Wide, Width};
+use surefit_trace::{Op, Trace};
+
+use self::report::{Certified, Report};
+use crate::cli::Format;
+use crate::output;
+use crate::registry::Kind;
+use crate::source::load_trace;
+use crate::spec::{Choice, Spec};
+use crate::steps::LEAST_ALIGN;
+
+/// What `certify` is told.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Certify what this trace demands: a file, or bundled:emacs, bundled:redis-drift.
+    #[arg(
+        long,
+        value_name = "FILE",
+        required_unless_present = "demand",
+        conflicts_with = "demand"
+    )]
+    trace: Option<PathBuf>,
+    /// Certify the demand in this JSON file: {"objects": N, "block_bytes": B} in any mix, or {"per_class":
+    /// [{"request_bytes": S, "objects": N}, …]}, or both.
+    #[arg(long, value_name = "FILE")]
+    demand: Option<PathBuf>,
+    /// The allocator: cf, with its keys.
+    #[arg(long, value_name = "SPEC", default_value = "cf")]
+    allocator: String,
+    /// How the certificate is printed.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// Prints the certificates of a demand.
+///
+/// # Errors
+/// Bad input; a demand that no heap of this configuration serves.
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let spec = Spec::parse(&args.allocator)?;
+    let Choice::InProcess(Kind::Cf(options)) = &spec.choice else {
+        bail!("{spec}: has no certificate; name cf, with keys if you like");
+    };
+    let report = if options.is_narrow {
+        report::<Narrow>(args, &spec, &options.config)?
+    } else {
+        report::<Wide>(args, &spec, &options.config)?
+    };
+    match args.format {
+        Format::Json => output::print_json(&report),
+        Format::Table => output::print(&report.to_string()),
+    }
+}
+
+fn report<W: Width>(args: &Args, spec: &Spec, config: &Config) -> Result<Report> {
+    match (&args.trace, &args.demand) {
+        (Some(file), _) => of_trace::<W>(&load_trace(file)?, spec, config),
+        (None, Some(file)) => {
+            let demand = demand::Parsed::load::<W>(file, config)?;
+            let mut report = Report::new(&file.display().to_string(), spec);
+            report.demand = demand.budget().map(report::Budget::new);
+            for (name, demand) in demand.demands() {
+                let certified = certified::<W>(config, name, &demand);
+                report.add(certified.with_context(|| file.display().to_string())?);
+            }
+            Ok(report)
+        }
+        (None, None) => bail!("name a trace or a demand"),
+    }
+}
+
+/// The certificates of a trace: they come from counts, not from a replay.
+fn of_trace<W: Width>(trace: &Trace, spec: &Spec, config: &Config) -> Result<Report> {
+    let meter = metered::<W>(trace, config)?;
+    let mut report = Report::new(trace.name(), spec);
+    report.peak_live_bytes = Some(trace.header().counts.peak_bytes);
+    report.demand = Some(report::Budget::new(meter.budget()));
+    report.largest_free = Some(largest(meter.call()));
+    for (name, demand) in [
+        ("joint", meter.joint()),
+        ("per-class", meter.per_class()),
+        ("both", meter.both()),
+    ] {
+        let certified = certified::<W>(config, name, &demand);
+        report.add(certified.with_context(|| trace.name().to_owned())?);
+    }
+    Ok(report)
+}
+
+fn largest(call: CallWork) -> report::LargestFree {
+    report::LargestFree {
+        blocks: call.blocks,
+        moves_max: call.moves,
+        moved_bytes_max: call.moved_bytes,
+    }
+}
+
+/// Counts what a trace demands.
+fn metered<'c, W: Width>(trace: &Trace, config: &'c Config) -> Result<DemandMeter<'c>> {
+    let mut meter = DemandMeter::new::<W>(config);
+    let mut objects = Vec::new();
+    for (number, event) in trace.events().iter().enumerate() {
+        count(&mut meter, &mut objects, event.op())
+            .with_context(|| format!("{}: event {number}", trace.name()))?;
+    }
+    Ok(meter)
+}
+
+/// Counts one event; `objects` are the sizes and alignments of all objects so far.
+fn count(meter: &mut DemandMeter<'_>, objects: &mut Vec<(usize, usize)>, op: Op) -> Result<()> {
+    let counted = match op {
+        Op::Alloc { size, call, .. } => {
+            let object = (usize::try_from(size)?, call.align_at_least(LEAST_ALIGN));
+            objects.push(object);
+            meter.allocate(object.0, object.1)
+        }
+        Op::Realloc { id, size } => {
+            let object = &mut objects[id as usize];
+            let old = std::mem::replace(&mut object.0, usize::try_from(size)?);
+            meter.resize((old, object.1), *object)
+        }
+        Op::Free { id } => {
+            let (len, align) = objects[id as usize];
+            meter.free(len, align)
+        }
+    };
+    counted.map_err(|error| match error {
+        Uncertifiable::TooLarge { .. } => {
+            anyhow::Error::new(error).context("leave pieces=off out, or choose larger pages")
+        }
+        _ => error.into(),
+    })
+}
+
+fn certified<W: Width>(
+    config: &Config,
+    name: &'static str,
+    demand: &Demand<'_>,
+) -> Result<Certified> {
+    let certificate = certify::<W>(config, demand)?;
+    let control = size_of::<Heap<'_, W>>().next_multiple_of(8);
+    Ok(Certified::new(name, &certificate, control))
+}
