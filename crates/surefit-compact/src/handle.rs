@@ -24,6 +24,9 @@ impl HeapId {
     }
 }
 
+/// Makes a type invariant in `T`.
+type Invariant<T> = fn(T) -> T;
+
 /// An owning name of a `T` in a [`Heap`](crate::Heap): a relocatable box of eight bytes.
 ///
 /// It is neither `Copy` nor `Clone`: freeing consumes it, so safe code cannot free twice or use a freed object. Dropping
@@ -42,7 +45,7 @@ impl HeapId {
 pub struct Handle<T> {
     pub(crate) index: u32,
     pub(crate) heap: HeapId,
-    object: PhantomData<(T, fn(T) -> T)>,
+    object: PhantomData<(T, Invariant<T>)>,
 }
 
 impl<T> Handle<T> {

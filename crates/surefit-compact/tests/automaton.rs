@@ -35,7 +35,10 @@ const MOST_NOT_FULL: usize = 17;
 impl Packed {
     fn new(class: &Class) -> Self {
         let n = class.not_full.len();
-        assert!(n <= MOST_NOT_FULL && class.full.len() < 256, "the state fits in a word");
+        assert!(
+            n <= MOST_NOT_FULL && class.full.len() < 256,
+            "the state fits in a word"
+        );
         let start = (class.full.len() as u64) << 5 | n as u64;
         let push = |word: u64, page: &Page| word << 3 | u64::from(page.used);
         Self(class.not_full.iter().fold(start, push))
@@ -45,7 +48,12 @@ impl Packed {
         let used = |place: usize| (self.0 >> (3 * (n - 1 - place)) & 7) as u32;
         let mut class = Class::new(rules);
         class.full = vec![0; (self.0 >> (3 * n) >> 5) as usize];
-        class.not_full = (0..n).map(|place| Page { name: 0, used: used(place) }).collect();
+        class.not_full = (0..n)
+            .map(|place| Page {
+                name: 0,
+                used: used(place),
+            })
+            .collect();
         class.recount();
         class
     }
@@ -114,13 +122,19 @@ impl Search {
         class.verify();
         assert!(class.keeps_bound(), "the bound is kept: {class:?}");
         let most = pages_bound(self.rules.bound, self.rules.blocks, class.live, peak);
-        assert!(class.pages() <= most, "{most} pages at most with H = {peak}: {class:?}");
+        assert!(
+            class.pages() <= most,
+            "{most} pages at most with H = {peak}: {class:?}"
+        );
         self.census.most_not_full = self.census.most_not_full.max(class.not_full.len());
         if class.live < self.limit {
             self.allocate(class, peak);
         }
         let full = (!class.full.is_empty()).then_some(Victim::Full(0));
-        for victim in full.into_iter().chain((0..class.not_full.len()).map(Victim::NotFull)) {
+        for victim in full
+            .into_iter()
+            .chain((0..class.not_full.len()).map(Victim::NotFull))
+        {
             self.free(class, victim, peak);
         }
     }
@@ -129,7 +143,11 @@ impl Search {
         let mut next = class.clone();
         let (decision, _) = next.malloc(0);
         let opened = next.pages() - class.pages();
-        assert_eq!(opened, u32::from(decision == Malloc::Open), "M1 alone opens a page");
+        assert_eq!(
+            opened,
+            u32::from(decision == Malloc::Open),
+            "M1 alone opens a page"
+        );
         self.arrive(&next, peak.max(next.live), &format!("{decision:?}"));
     }
 
@@ -138,7 +156,10 @@ impl Search {
         let (decision, moves) = next.free(victim);
         assert!(moves <= 2, "two moves at most: {class:?} {victim:?}");
         if matches!(self.rules.bound, Bound::Pages(most) if class.not_full.len() < most as usize)
-            || matches!((self.rules.bound, victim), (Bound::Pages(_), Victim::NotFull(_)))
+            || matches!(
+                (self.rules.bound, victim),
+                (Bound::Pages(_), Victim::NotFull(_))
+            )
         {
             assert_eq!(moves, 0, "nothing asked for a move: {class:?} {victim:?}");
         }
@@ -168,7 +189,11 @@ const ORDERS: [PageOrder; 2] = [PageOrder::Newest, PageOrder::Original];
 
 fn rules(blocks: u32, bound: Bound) -> Rules {
     let order = PageOrder::Newest;
-    Rules { bound, order, blocks }
+    Rules {
+        bound,
+        order,
+        blocks,
+    }
 }
 
 fn holes(base: u32, (numerator, denominator): (u32, u32)) -> Bound {
@@ -192,7 +217,10 @@ fn report(rules: Rules, limit: u32) -> Census {
 fn slack(rules: Rules, census: &Census) -> Vec<(u32, u32)> {
     let pages = census.most_pages.iter();
     let bound = |h, peak| pages_bound(rules.bound, rules.blocks, h, peak);
-    pages.filter(|&(&(peak, h), &most)| most < bound(h, peak)).map(|(&at, _)| at).collect()
+    pages
+        .filter(|&(&(peak, h), &most)| most < bound(h, peak))
+        .map(|(&at, _)| at)
+        .collect()
 }
 
 // ---- claims --------------------------------------------------------------------------------------------------------------
@@ -200,7 +228,10 @@ fn slack(rules: Rules, census: &Census) -> Vec<(u32, u32)> {
 /// The bound on pages is reached at every h and every H: no smaller one would do.
 fn assert_tight(rules: Rules, census: &Census) {
     let loose = slack(rules, census);
-    assert!(loose.is_empty(), "{rules:?}: fewer pages would do at (H, h) {loose:?}");
+    assert!(
+        loose.is_empty(),
+        "{rules:?}: fewer pages would do at (H, h) {loose:?}"
+    );
 }
 
 #[test]
@@ -209,9 +240,16 @@ fn a_bound_in_pages_is_kept_in_every_state() {
     for (blocks, limit) in SIZES {
         for (most, order) in (1..=3).flat_map(|most| ORDERS.map(|order| (most, order))) {
             let bound = Bound::Pages(most);
-            let rules = Rules { bound, order, blocks };
+            let rules = Rules {
+                bound,
+                order,
+                blocks,
+            };
             let census = report(rules, limit);
-            assert_eq!(census.moves[2], 0, "a bound in pages moves one block at most");
+            assert_eq!(
+                census.moves[2], 0,
+                "a bound in pages moves one block at most"
+            );
             assert_tight(rules, &census);
             if blocks > 1 {
                 assert_eq!(census.most_not_full, most as usize, "n = κ is reached");
@@ -253,7 +291,11 @@ fn full_compaction_has_one_state_for_each_number_of_live_blocks() {
     for (blocks, limit) in SIZES {
         for bound in [Bound::Pages(1), holes(0, (0, 1))] {
             for order in ORDERS {
-                let rules = Rules { bound, order, blocks };
+                let rules = Rules {
+                    bound,
+                    order,
+                    blocks,
+                };
                 let census = explore(rules, limit);
                 assert_eq!(census.states, limit as usize + 1, "{rules:?}");
                 let not_full = usize::from(blocks > 1);
@@ -267,18 +309,30 @@ fn full_compaction_has_one_state_for_each_number_of_live_blocks() {
 #[test]
 fn every_transition_is_taken_and_no_other() {
     let labels = |blocks, bound| -> Vec<String> {
-        explore(rules(blocks, bound), 12).labels.into_keys().collect()
+        explore(rules(blocks, bound), 12)
+            .labels
+            .into_keys()
+            .collect()
     };
     let refill = |empties_source| format!("{:?}", Free::Refill { empties_source });
     let (f2, f3) = (refill(false), refill(true));
     assert_eq!(labels(1, Bound::Pages(1)), ["Open", "Release"]);
-    assert_eq!(labels(2, Bound::Unbounded), ["Fill", "Loosen", "Open", "Release"]);
+    assert_eq!(
+        labels(2, Bound::Unbounded),
+        ["Fill", "Loosen", "Open", "Release"]
+    );
     let paged = ["Fill", "Loosen", "Open", &f3, "Release"];
     assert_eq!(labels(2, Bound::Pages(2)), paged, "π = 2 has no M2, F2, F4");
-    let all = ["Clear", "Fill", "Loosen", "Open", &f2, &f3, "Release", "Take"];
+    let all = [
+        "Clear", "Fill", "Loosen", "Open", &f2, &f3, "Release", "Take",
+    ];
     assert_eq!(labels(4, Bound::Pages(2)), all);
     let held = ["Clear", "Fill", "Loosen", "Open", "Release", "Take"];
-    assert_eq!(labels(4, Bound::DEFAULT), held, "holes are settled after the transition");
+    assert_eq!(
+        labels(4, Bound::DEFAULT),
+        held,
+        "holes are settled after the transition"
+    );
 }
 
 // ---- the engine composes the automaton in the same way -------------------------------------------------------------------
@@ -301,7 +355,10 @@ impl Twin<'_> {
     }
 
     fn allocate(&mut self) {
-        let object = self.heap.alloc(self.layout).expect("the region is large enough");
+        let object = self
+            .heap
+            .alloc(self.layout)
+            .expect("the region is large enough");
         let page = self.page(&object);
         let (_, expected) = self.class.malloc(page);
         assert_eq!(page, expected, "both allocate from the same page");
@@ -311,7 +368,11 @@ impl Twin<'_> {
     fn free(&mut self, nth: usize) {
         let object = self.live.swap_remove(nth % self.live.len());
         let page = self.page(&object);
-        let listed = self.class.not_full.iter().position(|listed| listed.name == page);
+        let listed = self
+            .class
+            .not_full
+            .iter()
+            .position(|listed| listed.name == page);
         let victim = listed.map(Victim::NotFull).or_else(|| {
             let which = self.class.full.iter().position(|&name| name == page);
             which.map(Victim::Full)
@@ -333,9 +394,21 @@ impl Twin<'_> {
         for object in &self.live {
             *used.entry(self.page(object)).or_default() += 1;
         }
-        let full = self.class.full.iter().map(|&name| (name, self.class.rules.blocks));
-        let not_full = self.class.not_full.iter().map(|page| (page.name, page.used));
-        assert_eq!(used, full.chain(not_full).collect(), "every page has the model's blocks");
+        let full = self
+            .class
+            .full
+            .iter()
+            .map(|&name| (name, self.class.rules.blocks));
+        let not_full = self
+            .class
+            .not_full
+            .iter()
+            .map(|page| (page.name, page.used));
+        assert_eq!(
+            used,
+            full.chain(not_full).collect(),
+            "every page has the model's blocks"
+        );
     }
 }
 
@@ -375,13 +448,24 @@ fn run_twin(rules: Rules, block_bytes: usize, ops: &[Op]) {
 #[test]
 fn the_engine_composes_the_automaton_as_the_model_does() {
     let paged = (1..=3).flat_map(|most| ORDERS.map(|order| (Bound::Pages(most), order)));
-    let bounds = [holes(0, (0, 1)), holes(3, (1, 3)), holes(0, (1, 2)), Bound::DEFAULT];
+    let bounds = [
+        holes(0, (0, 1)),
+        holes(3, (1, 3)),
+        holes(0, (1, 2)),
+        Bound::DEFAULT,
+    ];
     let others = bounds.into_iter().chain([Bound::Unbounded]);
-    let settings: Vec<_> = paged.chain(others.map(|bound| (bound, PageOrder::Newest))).collect();
+    let settings: Vec<_> = paged
+        .chain(others.map(|bound| (bound, PageOrder::Newest)))
+        .collect();
     for (blocks, block_bytes) in [(1, 1024), (2, 512), (3, 336), (4, 256), (8, 128), (50, 16)] {
         for &(bound, order) in &settings {
             for shape in [Shape::Random, Shape::Sawtooth, Shape::Fifo, Shape::Comb] {
-                let rules = Rules { bound, order, blocks };
+                let rules = Rules {
+                    bound,
+                    order,
+                    blocks,
+                };
                 run_twin(rules, block_bytes, &script(shape, 11, 600, 64));
             }
         }

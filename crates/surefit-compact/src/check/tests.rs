@@ -62,7 +62,12 @@ struct Field {
 impl Field {
     fn new(name: String, place: *mut u8, bytes: usize, duty: Duty) -> Self {
         let place = NonNull::new(place).expect("a place in the region");
-        Self { name, place, bytes, duty }
+        Self {
+            name,
+            place,
+            bytes,
+            duty,
+        }
     }
 
     fn greatest(&self) -> u64 {
@@ -101,8 +106,21 @@ impl Field {
             return Vec::from([!right & greatest, right ^ 1]);
         }
         let mut values: Vec<u64> = (0..8 * self.bytes).map(|bit| right ^ 1 << bit).collect();
-        values.extend([0, 1, 2, greatest, greatest - 1, greatest / 2, 0xAAAA_AAAA_AAAA_AAAA]);
-        values.extend([right.wrapping_add(1), right.wrapping_sub(1), right.wrapping_add(2), !right]);
+        values.extend([
+            0,
+            1,
+            2,
+            greatest,
+            greatest - 1,
+            greatest / 2,
+            0xAAAA_AAAA_AAAA_AAAA,
+        ]);
+        values.extend([
+            right.wrapping_add(1),
+            right.wrapping_sub(1),
+            right.wrapping_add(2),
+            !right,
+        ]);
         values.extend(others);
         values.iter_mut().for_each(|value| *value &= greatest);
         values.retain(|&value| value != right);
@@ -123,7 +141,10 @@ const WORD_BITS: u32 = 16;
 impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
     fn of(heap: &'h Heap<'m, W>) -> Vec<Field> {
         let fields = Vec::new();
-        let mut fields = Self { engine: &heap.engine, fields };
+        let mut fields = Self {
+            engine: &heap.engine,
+            fields,
+        };
         fields.add_engine();
         fields.add_classes();
         (0..heap.engine.pages.count()).for_each(|number| fields.add_page(number));
@@ -180,9 +201,16 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
         let referred: [bool; SMALL_BLOCKS] =
             core::array::from_fn(|block| held_small && self.is_used(page, block as u32));
         let mut add = |what: &str, at: usize, bytes: usize, matters: bool| {
-            let record = core::ptr::from_ref::<PageRecord<W>>(page.record).cast_mut().cast::<u8>();
+            let record = core::ptr::from_ref::<PageRecord<W>>(page.record)
+                .cast_mut()
+                .cast::<u8>();
             let place = record.wrapping_add(at);
-            self.add(format!("page {number}, {what}"), place, bytes, duty(matters));
+            self.add(
+                format!("page {number}, {what}"),
+                place,
+                bytes,
+                duty(matters),
+            );
         };
         add("prev", 0, w, listed && !first);
         add("next", w, w, listed || opened && used == 0);
@@ -192,7 +220,12 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
         add("small", 2 * w + 6, 1, held_small);
         add("class", 2 * w + 7, 1, held);
         for (block, used) in referred.into_iter().enumerate() {
-            add(&format!("reference {block}"), 2 * w + 8 + block * w, w, used);
+            add(
+                &format!("reference {block}"),
+                2 * w + 8 + block * w,
+                w,
+                used,
+            );
         }
         if held && large {
             self.add_tail(page);
@@ -220,7 +253,12 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
                 Duty::None
             };
             let at = start + page.layout.back_offset as usize + W::WORD_BYTES * block as usize;
-            self.add(name("back-reference", block as usize), self.place(at), W::WORD_BYTES, duty);
+            self.add(
+                name("back-reference", block as usize),
+                self.place(at),
+                W::WORD_BYTES,
+                duty,
+            );
         }
     }
 
@@ -231,7 +269,12 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
         let retired = W::Generation::BYTES > 0
             && self.engine.addresses.generation(memory, entry).get() == W::Generation::RETIRED;
         let duty = if retired { Duty::None } else { Duty::All };
-        self.add(format!("entry {entry}"), self.place(at), W::WORD_BYTES, duty);
+        self.add(
+            format!("entry {entry}"),
+            self.place(at),
+            W::WORD_BYTES,
+            duty,
+        );
         if W::Generation::BYTES > 0 {
             let place = self.place(generation);
             let name = format!("generation {entry}");
@@ -261,7 +304,11 @@ impl Score {
     fn attack<W: Width>(&mut self, state: &str, heap: &Heap<'_, W>) {
         heap.check().unwrap_or_else(|e| panic!("{state}: {e}"));
         let engine = &heap.engine;
-        let others = [engine.frontier.get(), engine.addresses.made.get(), engine.pages.count()];
+        let others = [
+            engine.frontier.get(),
+            engine.addresses.made.get(),
+            engine.pages.count(),
+        ];
         let others = others.map(u64::from);
         for field in Fields::of(heap) {
             let right = field.get();
@@ -274,13 +321,15 @@ impl Score {
                     self.mutants += 1;
                     self.detected += usize::from(found);
                     if !found {
-                        self.missed.push(format!("{state}: {} {right} -> {wrong}", field.name));
+                        self.missed
+                            .push(format!("{state}: {} {right} -> {wrong}", field.name));
                     }
                 }
             }
             field.set(right);
         }
-        heap.check().unwrap_or_else(|e| panic!("{state}, mended: {e}"));
+        heap.check()
+            .unwrap_or_else(|e| panic!("{state}, mended: {e}"));
     }
 
     fn report(self, name: &str) {
@@ -329,7 +378,12 @@ fn attack<W: Width>(score: &mut Score, steps: &[usize], region_bytes: usize) {
         let mut region = JunkRegion::new(region_bytes, 2048, 5);
         let mut heap = Heap::<W>::new(region.memory(), &config).expect("large enough");
         let mut live = Vec::new();
-        let ops = script(Shape::Sawtooth, 3, steps.iter().max().map_or(0, |&most| most), 700);
+        let ops = script(
+            Shape::Sawtooth,
+            3,
+            steps.iter().max().map_or(0, |&most| most),
+            700,
+        );
         for (number, &op) in ops.iter().enumerate() {
             if steps.contains(&number) {
                 score.attack(&format!("{bound:?} after {number}"), &heap);
@@ -383,7 +437,9 @@ fn every_corruption_of_retired_entries_is_found() {
     let config = Config::new(geometry(2), Bound::DEFAULT).expect("valid");
     let mut region = JunkRegion::new(10_000, 2048, 5);
     let mut heap = Heap::<Keyed<Narrow, u8>>::new(region.memory(), &config).expect("large enough");
-    let kept: Vec<_> = (0..3).map(|n| heap.insert([n; 20]).expect("room")).collect();
+    let kept: Vec<_> = (0..3)
+        .map(|n| heap.insert([n; 20]).expect("room"))
+        .collect();
     for n in 0..600_u32 {
         let (a, b) = (heap.insert(n).expect("room"), heap.insert(n).expect("room"));
         heap.free(a);

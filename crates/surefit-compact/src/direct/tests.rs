@@ -1,12 +1,12 @@
 //! Tests of the checker: every field is corrupted once, and `check()` must object.
 
-extern crate std;
+extern crate alloc;
 
+use alloc::vec;
+use alloc::vec::Vec;
 use core::alloc::Layout;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
-use std::vec;
-use std::vec::Vec;
 
 use surefit_core::RawHeap;
 

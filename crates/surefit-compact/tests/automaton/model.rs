@@ -70,7 +70,10 @@ impl Class {
         if !matches!(self.rules.bound, Bound::Holes { .. }) {
             return 0;
         }
-        let others = self.not_full.split_last().map_or(&[][..], |(_, others)| others);
+        let others = self
+            .not_full
+            .split_last()
+            .map_or(&[][..], |(_, others)| others);
         others.iter().map(|page| self.free_in(*page)).sum()
     }
 
@@ -115,7 +118,10 @@ impl Class {
         let candidate = (!self.not_full.is_empty()).then(|| self.not_full[self.allocation_end()]);
         let decision = automaton::malloc(candidate.map(|page| self.counts_of(page.used)));
         if decision == Malloc::Open {
-            assert!(candidate.is_none(), "a page is opened only if no not-full page is left");
+            assert!(
+                candidate.is_none(),
+                "a page is opened only if no not-full page is left"
+            );
             self.not_full.push(Page { name, used: 0 });
         }
         let place = self.allocation_end();
@@ -146,8 +152,15 @@ impl Class {
             Victim::Full(_) => self.rules.blocks,
             Victim::NotFull(place) => self.not_full[place].used,
         };
-        let source = self.source().map(|place| self.counts_of(self.not_full[place].used));
-        let decision = automaton::free(self.rules.bound, self.counts(), self.counts_of(used), source);
+        let source = self
+            .source()
+            .map(|place| self.counts_of(self.not_full[place].used));
+        let decision = automaton::free(
+            self.rules.bound,
+            self.counts(),
+            self.counts_of(used),
+            source,
+        );
         self.live -= 1;
         let moves = match (decision, victim) {
             (Free::Clear, Victim::NotFull(place)) => {
@@ -168,7 +181,10 @@ impl Class {
                 0
             }
             (Free::Release, Victim::Full(which)) => {
-                assert_eq!(self.rules.blocks, 1, "only a page of one block is full and empties");
+                assert_eq!(
+                    self.rules.blocks, 1,
+                    "only a page of one block is full and empties"
+                );
                 self.full.remove(which);
                 0
             }
@@ -192,7 +208,11 @@ impl Class {
     fn refill(&mut self, empties_source: bool) -> u32 {
         let source = self.source().expect("n = κ ≥ 1");
         self.not_full[source].used -= 1;
-        assert_eq!(self.not_full[source].used == 0, empties_source, "F3 iff it was the last block");
+        assert_eq!(
+            self.not_full[source].used == 0,
+            empties_source,
+            "F3 iff it was the last block"
+        );
         if empties_source {
             self.unlink(source);
         }
@@ -207,7 +227,11 @@ impl Class {
         if place != self.last() {
             self.holes += 1;
         }
-        assert_eq!(self.holes, self.counted_holes(), "holes are counted before they are settled");
+        assert_eq!(
+            self.holes,
+            self.counted_holes(),
+            "holes are counted before they are settled"
+        );
         let excess = self.holes.saturating_sub(self.hole_limit());
         let moves = self.settle(place);
         assert!(moves <= excess, "a move without an excess of holes to pay");
@@ -276,9 +300,16 @@ impl Class {
     pub(crate) fn verify(&self) {
         let blocks = self.rules.blocks;
         let used: u32 = self.not_full.iter().map(|page| page.used).sum();
-        assert_eq!(self.live, blocks * self.full.len() as u32 + used, "h = πF + Σu: {self:?}");
+        assert_eq!(
+            self.live,
+            blocks * self.full.len() as u32 + used,
+            "h = πF + Σu: {self:?}"
+        );
         let not_full = |page: &Page| 0 < page.used && page.used < blocks;
-        assert!(self.not_full.iter().all(not_full), "listed pages are not full: {self:?}");
+        assert!(
+            self.not_full.iter().all(not_full),
+            "listed pages are not full: {self:?}"
+        );
         assert_eq!(self.holes, self.counted_holes(), "holes: {self:?}");
     }
 

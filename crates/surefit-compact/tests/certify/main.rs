@@ -3,6 +3,7 @@
 mod adversary;
 mod budget;
 mod constant;
+mod keyed;
 mod meter;
 mod model;
 mod random;

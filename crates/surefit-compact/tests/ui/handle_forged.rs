@@ -1,3 +1,5 @@
+#![allow(unused)]
+
 use surefit_compact::Handle;
 
 fn forge(other: Handle<u32>) -> Handle<u64> {

@@ -1,3 +1,5 @@
+#![allow(unused)]
+
 use surefit_compact::Handle;
 
 fn shorten<'a>(handle: Handle<&'static str>) -> Handle<&'a str> {

@@ -1,3 +1,5 @@
+#![allow(unused)]
+
 use surefit_compact::Key;
 
 fn lengthen<'a>(key: Key<&'a str>) -> Key<&'static str> {

@@ -1,3 +1,5 @@
+#![allow(unused)]
+
 use core::mem::MaybeUninit;
 use surefit_compact::{Config, Heap};
 

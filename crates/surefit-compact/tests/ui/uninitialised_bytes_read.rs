@@ -1,3 +1,5 @@
+#![allow(unused)]
+
 use core::mem::MaybeUninit;
 use core::alloc::Layout;
 use surefit_compact::{Config, Heap};

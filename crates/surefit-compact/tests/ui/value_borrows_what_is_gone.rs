@@ -1,3 +1,5 @@
+#![allow(unused)]
+
 use core::mem::MaybeUninit;
 use surefit_compact::{Config, Heap};
 
@@ -7,8 +9,8 @@ fn main() {
     let mut memory = [MaybeUninit::uninit(); 1 << 16];
     let mut heap: Heap = Heap::new(&mut memory, &CONFIG).unwrap();
     let handle = {
-        let local = String::from("gone");
-        heap.insert(local.as_str()).unwrap()
+        let local = [7_u8; 4];
+        heap.insert(&local).unwrap()
     };
     heap.get(&handle);
 }

@@ -1,3 +1,5 @@
+#![allow(unused)]
+
 use core::mem::MaybeUninit;
 use surefit_compact::{Config, Heap};
 
@@ -6,5 +8,5 @@ static CONFIG: Config = Config::DEFAULT;
 fn main() {
     let mut memory = [MaybeUninit::uninit(); 1 << 16];
     let mut heap: Heap = Heap::new(&mut memory, &CONFIG).unwrap();
-    heap.insert(std::rc::Rc::new(7)).unwrap();
+    heap.insert(core::ptr::null::<u8>()).unwrap();
 }

@@ -193,7 +193,11 @@ impl Report {
         if let Some(Budget { block_bytes, .. }) = self.demand {
             let rest = heap_bytes - certified.handles();
             write!(f, "  ÷ B {}", ratio(*heap_bytes, block_bytes))?;
-            write!(f, "  (without handles {})", ratio(rest, block_bytes))?;
+            write!(
+                f,
+                "  (less handles and back-references {})",
+                ratio(rest, block_bytes)
+            )?;
         }
         writeln!(f)
     }

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! powers of two   requests of 16, 32, … n bytes                       Robson's bound is exact here
-//! any size        multiples of 8 bytes                                 Robson's bound doubles, and is not exact
+//! any size        multiples of 8 bytes, at the worst rounding          Robson's bound doubles, and is not exact
 //! Robson          M(½·log2 n + 1) − n + 1                              no allocator that never moves needs less
 //! o1heap          2M(1 + ⌈log2 n⌉)                                     what Half-fit needs at most
 //! ```
@@ -23,9 +23,7 @@ use comfy_table::{CellAlignment, Table};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use surefit_compact::certify::{Budget, ClassSet, Demand, Uncertifiable, certify};
-use surefit_compact::{
-    Bound, Config, Geometry, GeometrySpec, Narrow, SizeClass, Spacing, Tail,
-};
+use surefit_compact::{Bound, Config, Geometry, GeometrySpec, Narrow, SizeClass, Spacing, Tail};
 
 use crate::output;
 use crate::results::SCHEMA;
@@ -159,8 +157,9 @@ impl Sizes {
         };
         let requests = std::iter::successors(Some(UNIT_BYTES), |request| Some(step(request)));
         let requests = requests.take_while(|request| *request <= largest);
-        let mut classes: Vec<_> =
-            requests.filter_map(|bytes| geometry.class_for(bytes as usize, 1)).collect();
+        let mut classes: Vec<_> = requests
+            .filter_map(|bytes| geometry.class_for(bytes as usize, 1))
+            .collect();
         classes.dedup();
         classes
     }
@@ -172,7 +171,9 @@ impl Sizes {
             let block = u64::from(geometry.layout(class).block_bytes);
             let least = match self {
                 Self::Powers => block,
-                Self::Any => (geometry.smallest_request(class) as u64).next_multiple_of(8).max(UNIT_BYTES),
+                Self::Any => (geometry.smallest_request(class) as u64)
+                    .next_multiple_of(8)
+                    .max(UNIT_BYTES),
             };
             (live * block).div_ceil(least)
         });
@@ -183,7 +184,9 @@ impl Sizes {
 /// Bytes certified for requests of at most `live` bytes in sum; `None` if two-byte words do not suffice.
 fn certified(config: &Config, sizes: Sizes, live: u64, largest: u64) -> Result<Option<u64>> {
     let classes = sizes.classes(config, largest);
-    let set = classes.iter().fold(ClassSet::EMPTY, |set, &class| set.with(class));
+    let set = classes
+        .iter()
+        .fold(ClassSet::EMPTY, |set, &class| set.with(class));
     let budget = Budget {
         objects: live / UNIT_BYTES,
         block_bytes: sizes.block_bytes(config, &classes, live),
@@ -255,12 +258,19 @@ fn break_evens(heaps: &Heaps, largest: u64) -> Result<BreakEven> {
 
 fn measure() -> Result<SmallHeaps> {
     let heaps = Heaps::new()?;
-    let demands = LARGEST.into_iter().flat_map(|n| LIVE_KIB.map(|live| (live << 10, n)));
+    let demands = LARGEST
+        .into_iter()
+        .flat_map(|n| LIVE_KIB.map(|live| (live << 10, n)));
     Ok(SmallHeaps {
         schema: SCHEMA,
         page_bytes: PAGE_BYTES as u64,
-        rows: demands.map(|(live, n)| row(&heaps, live, n)).collect::<Result<_>>()?,
-        break_even: LARGEST.into_iter().map(|n| break_evens(&heaps, n)).collect::<Result<_>>()?,
+        rows: demands
+            .map(|(live, n)| row(&heaps, live, n))
+            .collect::<Result<_>>()?,
+        break_even: LARGEST
+            .into_iter()
+            .map(|n| break_evens(&heaps, n))
+            .collect::<Result<_>>()?,
     })
 }
 
@@ -269,9 +279,13 @@ fn text(document: &SmallHeaps) -> String {
         "Small heaps: bytes that suffice for any order of requests, as multiples of the live bytes M.\n\
          Ours: 1 KiB pages, 16-bit words, everything counted. Robson, o1heap: without headers and tables.\n\n",
     );
-    text += &format!("{}\n\nBreak-even with Robson's bound, in live bytes:\n", table(&document.rows));
+    text += &format!(
+        "{}\n\nBreak-even with Robson's bound, in live bytes:\n",
+        table(&document.rows)
+    );
     for line in &document.break_even {
-        let bytes = |live: Option<u64>| live.map_or_else(|| "none".to_owned(), |live| format!("{live} B"));
+        let bytes =
+            |live: Option<u64>| live.map_or_else(|| "none".to_owned(), |live| format!("{live} B"));
         text += &format!(
             "  n = {:>4} B   powers of two: default {}, k=1 {};   any size: default {}, k=1 {}\n",
             line.largest_bytes,
@@ -287,7 +301,15 @@ fn text(document: &SmallHeaps) -> String {
 fn table(rows: &[Row]) -> Table {
     let mut table = Table::new();
     table.load_preset(NOTHING).set_header([
-        "n", "M", "powers: cf", "k=1", "Robson", "any: cf", "k=1", "2 Robson", "o1heap",
+        "n",
+        "M",
+        "powers: cf",
+        "k=1",
+        "Robson",
+        "any: cf",
+        "k=1",
+        "2 Robson",
+        "o1heap",
     ]);
     for column in table.column_iter_mut() {
         column.set_cell_alignment(CellAlignment::Right);
@@ -330,9 +352,21 @@ mod tests {
             let ratios: Vec<_> = rows
                 .filter_map(|row| Some(row.any_holes_bytes? as f64 / row.live_bytes as f64))
                 .collect();
-            assert!(ratios.len() > 3 && ratios.is_sorted_by(|a, b| a > b), "{ratios:?}");
+            assert!(
+                ratios.len() > 3 && ratios.is_sorted_by(|a, b| a > b),
+                "{ratios:?}"
+            );
         }
-        assert!(document.break_even.iter().all(|line| line.powers_full_bytes.is_some()));
-        assert!(text(&document).lines().all(|line| line.chars().count() <= 110));
+        assert!(
+            document
+                .break_even
+                .iter()
+                .all(|line| line.powers_full_bytes.is_some())
+        );
+        assert!(
+            text(&document)
+                .lines()
+                .all(|line| line.chars().count() <= 110)
+        );
     }
 }

@@ -196,7 +196,7 @@ impl<'m, W: Width> Moving<'m, W> {
 impl<W: Width> Subject for Moving<'_, W> {
     type Object = Bytes<MaybeUninit<u8>>;
 
-    #[inline]
+    #[inline(always)]
     fn allocate(&mut self, layout: Layout, zeroed: bool) -> Result<Self::Object, Refused> {
         if zeroed {
             return Ok(self.heap.alloc_zeroed(layout)?.into_uninit());
@@ -204,12 +204,12 @@ impl<W: Width> Subject for Moving<'_, W> {
         self.heap.alloc(layout)
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn free(&mut self, object: Self::Object, _layout: Layout) {
         self.heap.free_bytes(object);
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn resize(
         &mut self,
         object: &mut Self::Object,
@@ -221,7 +221,7 @@ impl<W: Width> Subject for Moving<'_, W> {
         self.heap.resize(object, new_layout)
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn chunk<'a>(
         &'a mut self,
         object: &'a mut Self::Object,

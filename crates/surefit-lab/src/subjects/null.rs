@@ -17,19 +17,19 @@ pub(crate) struct Null {
 impl Subject for Null {
     type Object = usize;
 
-    #[inline]
+    #[inline(always)]
     fn allocate(&mut self, layout: Layout, _zeroed: bool) -> Result<usize, Refused> {
         black_box(layout);
         self.next += 8;
         Ok(self.next)
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn free(&mut self, object: usize, layout: Layout) {
         black_box((object, layout));
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn resize(
         &mut self,
         object: &mut usize,
@@ -41,7 +41,7 @@ impl Subject for Null {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn chunk<'a>(
         &'a mut self,
         object: &'a mut usize,

@@ -18,7 +18,7 @@ pub(crate) unsafe trait PointerHeap {
     fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused>;
 
     /// Allocates an object whose bytes are zero.
-    #[inline]
+    #[inline(always)]
     fn allocate_zeroed(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
         let object = self.allocate(layout)?;
         // SAFETY: the object is fresh and as long as asked (trait contract).
@@ -61,7 +61,7 @@ pub(crate) struct Pointers<H>(pub(crate) H);
 impl<H: PointerHeap> Subject for Pointers<H> {
     type Object = NonNull<u8>;
 
-    #[inline]
+    #[inline(always)]
     fn allocate(&mut self, layout: Layout, zeroed: bool) -> Result<NonNull<u8>, Refused> {
         if zeroed {
             self.0.allocate_zeroed(layout)
@@ -70,13 +70,13 @@ impl<H: PointerHeap> Subject for Pointers<H> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn free(&mut self, object: NonNull<u8>, layout: Layout) {
         // SAFETY: S1 and S2 are the caller's.
         unsafe { self.0.free(object, layout) };
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn resize(
         &mut self,
         object: &mut NonNull<u8>,
@@ -90,7 +90,7 @@ impl<H: PointerHeap> Subject for Pointers<H> {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn chunk<'a>(
         &'a mut self,
         object: &'a mut NonNull<u8>,
@@ -115,7 +115,7 @@ impl<H: PointerHeap> Subject for Pointers<H> {
 }
 
 /// The layout with at least one byte, for allocators that do not take zero.
-#[inline]
+#[inline(always)]
 pub(crate) fn not_empty(layout: Layout) -> Layout {
     if layout.size() > 0 {
         return layout;

@@ -18,18 +18,18 @@ pub(crate) struct Raw<H>(pub(crate) H);
 
 // SAFETY: the contract of `RawHeap` is that of `PointerHeap`.
 unsafe impl<H: RawHeap> PointerHeap for Raw<H> {
-    #[inline]
+    #[inline(always)]
     fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
         self.0.allocate(layout)
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn free(&mut self, object: NonNull<u8>, layout: Layout) {
         // SAFETY: S1 and S2 of `Subject` are those of `RawHeap::free`.
         unsafe { self.0.free(object, layout) };
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn resize(
         &mut self,
         object: NonNull<u8>,

@@ -32,23 +32,23 @@ impl Allocator for System {
 
 // SAFETY: malloc allocates memory of its own, as long as asked, and aligned (`platform`).
 unsafe impl PointerHeap for System {
-    #[inline]
+    #[inline(always)]
     fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
         platform::allocate(layout).ok_or(Refused::NoChunk)
     }
 
-    #[inline]
+    #[inline(always)]
     fn allocate_zeroed(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
         platform::allocate_zeroed(layout).ok_or(Refused::NoChunk)
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn free(&mut self, object: NonNull<u8>, _layout: Layout) {
         // SAFETY: S1 and S2: the object is live and malloc's.
         unsafe { platform::free(object) };
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn resize(
         &mut self,
         object: NonNull<u8>,

@@ -1,0 +1,152 @@
+//! `KeyHeap` beside a model that remembers every key there ever was.
+
+use surefit_compact::{Generation, Key, KeyHeap, Narrow, Wide, Width};
+use surefit_core::Refused;
+use surefit_testkit::JunkRegion;
+
+use crate::config::config;
+use crate::input::Input;
+
+/// Values of two types; a key of one type says nothing about the other's.
+#[derive(Default)]
+struct Keys<T> {
+    live: Vec<(Key<T>, T)>,
+    stale: Vec<Key<T>>,
+}
+
+struct Run<'m, W: Width<Generation = ()>, G: Generation> {
+    heap: KeyHeap<'m, W, G>,
+    numbers: Keys<u64>,
+    texts: Keys<String>,
+    foreign: Key<u64>,
+    steps: u64,
+}
+
+/// Runs all operations of an input.
+pub fn run(data: &[u8]) {
+    let mut input = Input::new(data);
+    match input.byte() % 5 {
+        0 => run_width::<Wide, u8>(&mut input),
+        1 => run_width::<Wide, u16>(&mut input),
+        2 => run_width::<Wide, u32>(&mut input),
+        3 => run_width::<Narrow, u8>(&mut input),
+        _ => run_width::<Narrow, u16>(&mut input),
+    }
+}
+
+fn run_width<W: Width<Generation = ()>, G: Generation>(input: &mut Input<'_>) {
+    let config = config(input, W::WORD_BYTES);
+    let bytes = input.number();
+    let mut region = JunkRegion::new(bytes, config.geometry().page_bytes(), 2);
+    let mut other = JunkRegion::new(bytes, config.geometry().page_bytes(), 3);
+    let heap = KeyHeap::<W, G>::new(region.memory(), &config);
+    let others = KeyHeap::<W, G>::new(other.memory(), &config);
+    let (Ok(heap), Ok(others)) = (heap, others) else {
+        return;
+    };
+    let Ok(foreign) = others.insert(0_u64) else {
+        return;
+    };
+    let mut run = Run {
+        heap,
+        numbers: Keys { live: Vec::new(), stale: Vec::new() },
+        texts: Keys { live: Vec::new(), stale: Vec::new() },
+        foreign,
+        steps: 0,
+    };
+    while !input.is_empty() && run.steps < 4000 {
+        run.step(input);
+    }
+    run.verify_all();
+}
+
+impl<W: Width<Generation = ()>, G: Generation> Run<'_, W, G> {
+    fn step(&mut self, input: &mut Input<'_>) {
+        self.steps += 1;
+        let number = self.steps;
+        match input.byte() % 8 {
+            0 | 1 => insert(&self.heap, &mut self.numbers, number),
+            2 => insert(&self.heap, &mut self.texts, format!("{number}")),
+            3 | 4 => remove(&mut self.heap, &mut self.numbers, input.number()),
+            5 => remove(&mut self.heap, &mut self.texts, input.number()),
+            6 => self.churn(input),
+            _ => self.attack(input),
+        }
+        self.heap.check().expect("every invariant holds");
+    }
+
+    /// Inserts and removes at once, so that generations run out.
+    fn churn(&mut self, input: &mut Input<'_>) {
+        for _ in 0..=input.byte() {
+            let live = self.numbers.live.len();
+            insert(&self.heap, &mut self.numbers, self.steps);
+            remove(&mut self.heap, &mut self.numbers, live);
+        }
+        if input.byte() < 16 {
+            self.heap.compact(u64::from(input.byte()));
+        }
+    }
+
+    fn attack(&mut self, input: &mut Input<'_>) {
+        let which = input.number();
+        if let Some(place) = which.checked_rem(self.numbers.stale.len()) {
+            let key = self.numbers.stale[place];
+            assert!(!self.heap.contains(key));
+            assert_eq!(self.heap.get(key), Err(Refused::StaleHandle));
+            assert_eq!(self.heap.get_mut(key), Err(Refused::StaleHandle));
+            assert_eq!(self.heap.remove(key), Err(Refused::StaleHandle));
+        }
+        assert_eq!(self.heap.get(self.foreign), Err(Refused::ForeignHandle));
+        assert_eq!(self.heap.remove(self.foreign), Err(Refused::ForeignHandle));
+        if let Some(place) = which.checked_rem(self.texts.live.len()) {
+            let (key, held) = &mut self.texts.live[place];
+            held.push('!');
+            self.heap.get_mut(*key).expect("live").push('!');
+        }
+        self.verify_all();
+    }
+
+    fn verify_all(&self) {
+        verify(&self.heap, &self.numbers);
+        verify(&self.heap, &self.texts);
+        let live = self.numbers.live.len() + self.texts.live.len();
+        assert_eq!(self.heap.stats().live_blocks as usize, live);
+    }
+}
+
+fn insert<W: Width<Generation = ()>, G: Generation, T: Send + Clone>(
+    heap: &KeyHeap<'_, W, G>,
+    keys: &mut Keys<T>,
+    value: T,
+) {
+    let before = heap.parts();
+    match heap.insert(value.clone()) {
+        Ok(key) => {
+            assert!(keys.stale.iter().all(|&stale| stale != key), "no key is given twice");
+            keys.live.push((key, value));
+        }
+        Err(_) => assert_eq!(heap.parts(), before, "a refusal changes nothing"),
+    }
+}
+
+fn remove<W: Width<Generation = ()>, G: Generation, T: PartialEq + std::fmt::Debug>(
+    heap: &mut KeyHeap<'_, W, G>,
+    keys: &mut Keys<T>,
+    nth: usize,
+) {
+    if let Some(place) = nth.checked_rem(keys.live.len()) {
+        let (key, value) = keys.live.swap_remove(place);
+        assert_eq!(heap.remove(key), Ok(value));
+        keys.stale.push(key);
+    }
+}
+
+fn verify<W: Width<Generation = ()>, G: Generation, T: PartialEq + std::fmt::Debug>(
+    heap: &KeyHeap<'_, W, G>,
+    keys: &Keys<T>,
+) {
+    for (key, value) in &keys.live {
+        assert_eq!(heap.get(*key), Ok(value));
+    }
+    assert!(keys.stale.iter().all(|&key| !heap.contains(key)));
+}

@@ -1,0 +1,18 @@
+//! What the fuzz targets do: arbitrary bytes become operations, every heap runs beside a model.
+//!
+//! | target | drives |
+//! | --- | --- |
+//! | `heap` | every method of `Heap`, both widths, all bounds: contents, promises, refusals, `check` after each operation |
+//! | `key_heap` | `KeyHeap` with live, stale and foreign keys, generations of one byte to four |
+//! | `direct` | `DirectHeap` beside the test kit's shadow heap |
+//! | `freelist` | TLSF, first fit and best fit, likewise |
+//! | `trace_reader` | the readers of trace files on arbitrary bytes |
+//!
+//! Run one from the workspace's root: `cargo +nightly fuzz run heap`.
+
+pub mod config;
+pub mod heap;
+pub mod input;
+pub mod key_heap;
+pub mod raw;
+pub mod trace_reader;
