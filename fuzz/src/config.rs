@@ -43,7 +43,11 @@ fn bound(input: &mut Input<'_>) -> Bound {
 
 fn with_options(input: &mut Input<'_>, config: Config) -> Config {
     let options = input.byte();
-    let order = if options & 1 == 1 { PageOrder::Original } else { PageOrder::Newest };
+    let order = if options & 1 == 1 {
+        PageOrder::Original
+    } else {
+        PageOrder::Newest
+    };
     // Other bounds have one order only.
     let config = config.clone().with_order(order).unwrap_or(config);
     let page = config.geometry().page_bytes();
@@ -53,5 +57,7 @@ fn with_options(input: &mut Input<'_>, config: Config) -> Config {
         2 => Some(page),
         _ => None,
     };
-    config.with_pieces(pieces).expect("a power of two up to a page")
+    config
+        .with_pieces(pieces)
+        .expect("a power of two up to a page")
 }

@@ -4,10 +4,10 @@ use std::alloc::Layout;
 use std::mem::MaybeUninit;
 
 use surefit_compact::{Bytes, Handle, Heap, Narrow, Wide, Width};
-use surefit_testkit::JunkRegion;
 
 use crate::config::config;
 use crate::input::Input;
+use crate::region::Region;
 
 /// A byte object and what it must hold.
 struct Object {
@@ -44,10 +44,10 @@ pub fn run(data: &[u8]) {
 
 fn run_width<W: Width>(input: &mut Input<'_>, most_bytes: usize) {
     let config = config(input, W::WORD_BYTES);
-    let region_bytes = (input.number() * 16).min(most_bytes);
+    let region_bytes = input.region_bytes().min(most_bytes);
     let offset = input.below(9);
     let page = config.geometry().page_bytes();
-    let mut region = JunkRegion::misaligned(region_bytes, page, offset, 1);
+    let mut region = Region::new(region_bytes, page, offset);
     let Ok(heap) = Heap::<W>::new(region.memory(), &config) else {
         return;
     };
@@ -104,17 +104,32 @@ impl<W: Width> Run<'_, W> {
         };
         let promised = self.heap.can_allocate_bytes(size, align);
         let (before, moves) = (self.heap.parts(), self.heap.stats().moves_total);
-        let got = if size % 2 == 0 { self.heap.alloc_zeroed(layout) } else { self.filled(layout) };
+        let got = if size % 2 == 0 {
+            self.heap.alloc_zeroed(layout)
+        } else {
+            self.filled(layout)
+        };
         assert_eq!(got.is_ok(), promised, "{layout:?}: {got:?}");
-        assert_eq!(self.heap.stats().moves_total, moves, "an allocation never moves");
+        assert_eq!(
+            self.heap.stats().moves_total,
+            moves,
+            "an allocation never moves"
+        );
         match got {
             Ok(bytes) => {
                 let zeroed = self.heap.chunks(&bytes).flatten().all(|&byte| byte == 0);
                 assert!(zeroed, "the bytes are zeros");
                 let aligned = |chunk: &[u8]| chunk.as_ptr().addr() % align == 0;
-                assert!(self.heap.chunks(&bytes).all(aligned), "every piece is aligned");
+                assert!(
+                    self.heap.chunks(&bytes).all(aligned),
+                    "every piece is aligned"
+                );
                 let content = vec![0; size];
-                self.objects.push(Object { bytes, content, align });
+                self.objects.push(Object {
+                    bytes,
+                    content,
+                    align,
+                });
                 self.fill(self.objects.len() - 1, 0, size);
             }
             Err(_) => assert_eq!(self.heap.parts(), before, "a refusal changes nothing"),
@@ -134,7 +149,9 @@ impl<W: Width> Run<'_, W> {
     /// Writes fresh bytes into an object and its model.
     fn fill(&mut self, which: usize, offset: usize, len: usize) {
         let seed = self.steps.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 24;
-        let fresh: Vec<u8> = (0..len).map(|at| (seed as usize ^ at * 7 ^ at >> 8) as u8).collect();
+        let fresh: Vec<u8> = (0..len)
+            .map(|at| (seed as usize ^ at * 7 ^ at >> 8) as u8)
+            .collect();
         let object = &mut self.objects[which];
         self.heap.write_at(&mut object.bytes, offset, &fresh);
         object.content[offset..offset + len].copy_from_slice(&fresh);
@@ -145,7 +162,10 @@ impl<W: Width> Run<'_, W> {
         let mut rest = &object.content[..];
         for chunk in self.heap.chunks(&object.bytes) {
             let (expected, behind) = rest.split_at(chunk.len());
-            assert!(chunk == expected, "an object holds other bytes than were written");
+            assert!(
+                chunk == expected,
+                "an object holds other bytes than were written"
+            );
             rest = behind;
         }
         assert!(rest.is_empty(), "the chunks are all of the object");
@@ -153,7 +173,9 @@ impl<W: Width> Run<'_, W> {
 
     fn verify_all(&self) {
         self.objects.iter().for_each(|object| self.verify(object));
-        self.values.iter().for_each(|value| self.verify_value(value));
+        self.values
+            .iter()
+            .for_each(|value| self.verify_value(value));
         assert_eq!(self.heap.parts().total(), self.region_bytes);
         let held = self.heap.parts().block_bytes;
         let live: usize = self.objects.iter().map(|object| object.content.len()).sum();
@@ -178,7 +200,10 @@ impl<W: Width> Run<'_, W> {
             u64::from(before.live_blocks - after.live_blocks),
             after.moves_total - before.moves_total,
         );
-        assert!(frees > 0 && moves <= 2 * frees, "two moves at most a page-block");
+        assert!(
+            frees > 0 && moves <= 2 * frees,
+            "two moves at most a page-block"
+        );
     }
 
     fn resize(&mut self, input: &mut Input<'_>) {
@@ -186,7 +211,11 @@ impl<W: Width> Run<'_, W> {
             return;
         };
         let object = &mut self.objects[which];
-        let align = if input.byte() < 240 { object.align } else { input.align() };
+        let align = if input.byte() < 240 {
+            object.align
+        } else {
+            input.align()
+        };
         let Ok(layout) = Layout::from_size_align(input.size(), align) else {
             return;
         };
@@ -233,13 +262,28 @@ impl<W: Width> Run<'_, W> {
     fn insert(&mut self, input: &mut Input<'_>) {
         let number = self.steps;
         let value = match input.below(4) {
-            0 => self.heap.insert(number as u8).map(|h| Value::Small(h, number as u8)).ok(),
-            1 => self.heap.insert(number).map(|h| Value::Word(h, number)).ok(),
+            0 => self
+                .heap
+                .insert(number as u8)
+                .map(|h| Value::Small(h, number as u8))
+                .ok(),
+            1 => self
+                .heap
+                .insert(number)
+                .map(|h| Value::Word(h, number))
+                .ok(),
             2 => {
                 let text = format!("{number}");
-                self.heap.insert(text.clone()).map(|h| Value::Text(h, text)).ok()
+                self.heap
+                    .insert(text.clone())
+                    .map(|h| Value::Text(h, text))
+                    .ok()
             }
-            _ => self.heap.insert([number; 40]).map(|h| Value::Large(h, number)).ok(),
+            _ => self
+                .heap
+                .insert([number; 40])
+                .map(|h| Value::Large(h, number))
+                .ok(),
         };
         self.values.extend(value);
     }
@@ -311,17 +355,26 @@ impl<W: Width> Run<'_, W> {
         let layout = Layout::from_size_align(size, align).expect("the heap can serve it");
         self.keep_promise(layout, count);
         assert!(self.heap.degree_of_fragmentation(size) < 1 << 20);
-        assert_eq!(self.heap.live_blocks().count(), self.heap.stats().live_blocks as usize);
+        assert_eq!(
+            self.heap.live_blocks().count(),
+            self.heap.stats().live_blocks as usize
+        );
     }
 
     /// The heap said that it serves so many contiguous objects of a layout: it must, if they are not in pieces.
     fn keep_promise(&mut self, layout: Layout, count: u32) {
-        let served: Vec<_> = (0..count).map_while(|_| self.heap.alloc_zeroed(layout).ok()).collect();
-        let contiguous = served.first().is_some_and(|bytes| self.heap.chunks(bytes).count() <= 1);
+        let served: Vec<_> = (0..count)
+            .map_while(|_| self.heap.alloc_zeroed(layout).ok())
+            .collect();
+        let contiguous = served
+            .first()
+            .is_some_and(|bytes| self.heap.chunks(bytes).count() <= 1);
         if contiguous {
             assert_eq!(served.len(), count as usize, "the promise is kept");
         }
         self.heap.check().expect("every invariant holds");
-        served.into_iter().for_each(|bytes| self.heap.free_bytes(bytes));
+        served
+            .into_iter()
+            .for_each(|bytes| self.heap.free_bytes(bytes));
     }
 }

@@ -55,9 +55,24 @@ impl<'d> Input<'d> {
         }
     }
 
+    /// The size of a region in bytes: mostly some tens of KiB, so that it fills up and is quickly checked.
+    pub fn region_bytes(&mut self) -> usize {
+        let scale = self.byte();
+        match scale {
+            0..128 => 4096 + self.number() / 4,
+            128..240 => self.number(),
+            240..252 => self.number() * 4,
+            _ => self.number() * 16,
+        }
+    }
+
     /// An alignment in bytes, mostly eight or less.
     pub fn align(&mut self) -> usize {
         let choice = self.byte();
-        1 << if choice < 224 { choice % 4 } else { choice % 16 }
+        1 << if choice < 224 {
+            choice % 4
+        } else {
+            choice % 16
+        }
     }
 }

@@ -2,10 +2,10 @@
 
 use surefit_compact::{Generation, Key, KeyHeap, Narrow, Wide, Width};
 use surefit_core::Refused;
-use surefit_testkit::JunkRegion;
 
 use crate::config::config;
 use crate::input::Input;
+use crate::region::Region;
 
 /// Values of two types; a key of one type says nothing about the other's.
 #[derive(Default)]
@@ -36,9 +36,9 @@ pub fn run(data: &[u8]) {
 
 fn run_width<W: Width<Generation = ()>, G: Generation>(input: &mut Input<'_>) {
     let config = config(input, W::WORD_BYTES);
-    let bytes = input.number();
-    let mut region = JunkRegion::new(bytes, config.geometry().page_bytes(), 2);
-    let mut other = JunkRegion::new(bytes, config.geometry().page_bytes(), 3);
+    let bytes = input.region_bytes().min(1 << 16);
+    let mut region = Region::new(bytes, config.geometry().page_bytes(), 0);
+    let mut other = Region::new(bytes, config.geometry().page_bytes(), 0);
     let heap = KeyHeap::<W, G>::new(region.memory(), &config);
     let others = KeyHeap::<W, G>::new(other.memory(), &config);
     let (Ok(heap), Ok(others)) = (heap, others) else {
@@ -49,8 +49,14 @@ fn run_width<W: Width<Generation = ()>, G: Generation>(input: &mut Input<'_>) {
     };
     let mut run = Run {
         heap,
-        numbers: Keys { live: Vec::new(), stale: Vec::new() },
-        texts: Keys { live: Vec::new(), stale: Vec::new() },
+        numbers: Keys {
+            live: Vec::new(),
+            stale: Vec::new(),
+        },
+        texts: Keys {
+            live: Vec::new(),
+            stale: Vec::new(),
+        },
         foreign,
         steps: 0,
     };
@@ -58,6 +64,10 @@ fn run_width<W: Width<Generation = ()>, G: Generation>(input: &mut Input<'_>) {
         run.step(input);
     }
     run.verify_all();
+    // A heap that is dropped forgets its values.
+    while !run.texts.live.is_empty() {
+        remove(&mut run.heap, &mut run.texts, 0);
+    }
 }
 
 impl<W: Width<Generation = ()>, G: Generation> Run<'_, W, G> {
@@ -122,7 +132,10 @@ fn insert<W: Width<Generation = ()>, G: Generation, T: Send + Clone>(
     let before = heap.parts();
     match heap.insert(value.clone()) {
         Ok(key) => {
-            assert!(keys.stale.iter().all(|&stale| stale != key), "no key is given twice");
+            assert!(
+                keys.stale.iter().all(|&stale| stale != key),
+                "no key is given twice"
+            );
             keys.live.push((key, value));
         }
         Err(_) => assert_eq!(heap.parts(), before, "a refusal changes nothing"),

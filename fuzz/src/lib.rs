@@ -15,4 +15,5 @@ pub mod heap;
 pub mod input;
 pub mod key_heap;
 pub mod raw;
+pub mod region;
 pub mod trace_reader;

@@ -6,9 +6,10 @@ use std::ops::Range;
 use surefit_compact::direct::DirectHeap;
 use surefit_core::{RawHeap, Refused};
 use surefit_freelist::{BestFit, FirstFit, Tlsf};
-use surefit_testkit::{JunkRegion, ops_from_bytes, run_script};
+use surefit_testkit::{ops_from_bytes, run_script};
 
 use crate::input::Input;
+use crate::region::Region;
 
 /// Runs an input's operations on a `DirectHeap`.
 pub fn direct(data: &[u8]) {
@@ -39,8 +40,8 @@ impl<H: RawHeap> AnyHeap for H {
 
 fn run(data: &[u8], make: impl Fn(&mut [MaybeUninit<u8>], Drive<'_>) -> Result<(), Refused>) {
     let mut input = Input::new(data);
-    let (bytes, offset) = (input.number() * 4, input.below(17));
-    let mut region = JunkRegion::misaligned(bytes, 16, offset, 4);
+    let (bytes, offset) = (input.region_bytes().min(1 << 16), input.below(17));
+    let mut region = Region::new(bytes, 16, offset);
     let span = region.span();
     let rest = data.get(3..).unwrap_or_default();
     let drive = |heap: &mut dyn AnyHeap| {

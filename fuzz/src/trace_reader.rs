@@ -8,18 +8,29 @@ const MOST_EVENTS: usize = 1 << 18;
 /// Reads an input in every way there is; none panics, and the strict ones agree.
 pub fn run(data: &[u8]) {
     let Ok(lenient) = Reader::new(data) else {
-        assert!(check_bytes(data).is_err(), "all readers read the same header");
+        assert!(
+            check_bytes(data).is_err(),
+            "all readers read the same header"
+        );
         return;
     };
     let readable = lenient.take(MOST_EVENTS).take_while(Result::is_ok).count();
     let mut strict = CheckedReader::new(data).expect("all readers read the same header");
-    let sound = strict.by_ref().take(MOST_EVENTS).take_while(Result::is_ok).count();
+    let sound = strict
+        .by_ref()
+        .take(MOST_EVENTS)
+        .take_while(Result::is_ok)
+        .count();
     assert!(sound <= readable, "rules only take away");
     if readable == MOST_EVENTS {
         return;
     }
     let trace = Trace::from_bytes(data);
-    assert_eq!(check_bytes(data).is_ok(), trace.is_ok(), "both readers agree");
+    assert_eq!(
+        check_bytes(data).is_ok(),
+        trace.is_ok(),
+        "both readers agree"
+    );
     let stats = CheckedReader::new(data).and_then(Stats::read);
     assert_eq!(stats.is_ok(), trace.is_ok(), "both readers agree");
     if let Ok(trace) = trace {

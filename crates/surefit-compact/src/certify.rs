@@ -70,7 +70,7 @@ pub struct CertifiedParts {
     pub data_page_bytes: usize,
     /// The address table, padded to eight bytes.
     pub handle_bytes: usize,
-    /// Page records.
+    /// Page records, padded to eight bytes.
     pub page_record_bytes: usize,
     /// Class states.
     pub class_state_bytes: usize,
@@ -383,14 +383,14 @@ const fn lay_out<W: Width>(
         return Err(Uncertifiable::TooManyPages { limit });
     }
     let classes = geometry.class_count();
-    let fixed = layout::fixed_bytes::<W>(classes, pages as usize);
-    let page_record_bytes = pages as usize * layout::page_record_bytes::<W>();
+    let fixed = layout::fixed_bytes::<W>(classes, pages as usize).next_multiple_of(8);
+    let class_state_bytes = layout::fixed_bytes::<W>(classes, 0);
     let data_page_bytes = ((pages - table / page) * page) as usize;
     let parts = CertifiedParts {
         data_page_bytes,
         handle_bytes: table as usize,
-        page_record_bytes,
-        class_state_bytes: fixed - page_record_bytes,
+        page_record_bytes: fixed - class_state_bytes,
+        class_state_bytes,
         alignment_bytes: page as usize - 1,
         back_reference_bytes: needs.back_reference_bytes as usize,
     };

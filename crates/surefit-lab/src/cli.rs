@@ -31,6 +31,8 @@ pub(crate) enum Verb {
     Trace(crate::trace_cmd::Args),
     /// Make the trace of a synthetic program.
     Gen(crate::gen_cmd::Args),
+    /// Figures and tables, computed or measured here.
+    Experiment(crate::experiment::Args),
 }
 
 /// How results are printed.
@@ -60,6 +62,9 @@ pub(crate) struct ReplayArgs {
     /// The size of the heap: bytes with K, M, G, or a multiple of the trace's peak.
     #[arg(long, value_name = "BYTES|Nx", default_value_t = HeapSize::DEFAULT)]
     pub(crate) heap: HeapSize,
+    /// Leave out objects that are ever larger than this, for heaps that keep objects in one piece.
+    #[arg(long, value_name = "BYTES", value_parser = crate::sizes::bytes)]
+    pub(crate) largest: Option<usize>,
     /// How the result is printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
@@ -95,6 +100,9 @@ pub(crate) struct CompareArgs {
     /// The size of the heap: bytes with K, M, G, or a multiple of the trace's peak.
     #[arg(long, value_name = "BYTES|Nx", default_value_t = HeapSize::DEFAULT)]
     pub(crate) heap: HeapSize,
+    /// Leave out objects that are ever larger than this, for heaps that keep objects in one piece.
+    #[arg(long, value_name = "BYTES", value_parser = crate::sizes::bytes)]
+    pub(crate) largest: Option<usize>,
     /// Look for the smallest heap in which each trace completes.
     #[arg(long)]
     pub(crate) find_min_heap: bool,

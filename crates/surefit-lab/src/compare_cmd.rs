@@ -43,7 +43,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     let plan = plan(args);
     let sources = files(args)
         .iter()
-        .map(|file| Source::load(file))
+        .map(|file| Source::load(file, args.largest))
         .collect::<Result<Vec<_>>>()?;
     let total = plan.progress_steps() * (specs.len() * sources.len()) as u64;
     let progress = Progress::new(total);
@@ -135,6 +135,7 @@ fn trace_results(source: &Source, measured: Vec<Measured>) -> TraceResults {
         objects: steps.objects,
         threads: steps.threads,
         peak_live_bytes: steps.peak_live_bytes,
+        left_out: source.left_out,
         results: measured.into_iter().map(|row| row.result).collect(),
     }
 }

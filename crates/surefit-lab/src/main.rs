@@ -3,18 +3,20 @@
 //! | module | holds |
 //! | --- | --- |
 //! | `cli`, `error`, `sizes`, `spec` | what the user writes, and how the command fails |
-//! | `source`, `steps` | traces, ready for replaying |
+//! | `source`, `leave_out`, `steps` | traces, ready for replaying |
 //! | `subject`, `subjects`, `registry` | the allocators |
 //! | `passes` | one replay: timing, accesses, percentiles, checking, counting, the smallest heap |
 //! | `measure` | many replays: one allocator, many in rounds, children, instructions |
 //! | `results`, `screen`, `progress` | what is printed |
-//! | `*_cmd` | one verb each |
+//! | `*_cmd`, `experiment` | one verb each |
 
 mod certify_cmd;
 mod cli;
 mod compare_cmd;
 mod error;
+mod experiment;
 mod gen_cmd;
+mod leave_out;
 mod measure;
 mod output;
 mod passes;
@@ -49,5 +51,6 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Certify(args) => certify_cmd::run(&args).map(|()| ExitCode::SUCCESS),
         Verb::Trace(args) => trace_cmd::run(&args),
         Verb::Gen(args) => gen_cmd::run(&args),
+        Verb::Experiment(args) => experiment::run(&args),
     }
 }

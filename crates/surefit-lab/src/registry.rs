@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 use anyhow::{Result, bail};
 use surefit_core::Refused;
 
+use crate::sizes::HeapSize;
 use crate::spec::Keys;
 use crate::steps::Steps;
 use crate::subject::{Allocator, Certified, HandleCost, Pass};
@@ -57,6 +58,14 @@ macro_rules! registry {
                 match self {
                     $(Self::$kind(options) => <$allocator>::certified(options, steps),)*
                 }
+            }
+
+            /// The bytes of the region it is given, if the user asks for `heap`: no more than it can use.
+            pub(crate) fn heap_bytes(&self, heap: HeapSize, steps: &Steps) -> usize {
+                let most = match self {
+                    $(Self::$kind(options) => <$allocator>::most_bytes(options),)*
+                };
+                heap.bytes(steps.peak_live_bytes).min(most)
             }
 
             /// What its handles cost; `None` if it hands out raw pointers.

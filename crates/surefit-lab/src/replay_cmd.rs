@@ -24,7 +24,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
     if args.threads && spec.in_region() {
         bail!("{spec}: serves one thread; leave --threads out, or take system or preload:PATH");
     }
-    let source = Source::load(&args.file)?;
+    let source = Source::load(&args.file, args.largest)?;
     let passes = args.only.unwrap_or(Passes::ALL);
     if passes.counting {
         return count(&spec, &source, args);
@@ -40,11 +40,12 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
         instructions: false,
         clock_ns: percentiles::clock_ns(),
     };
-    let row = if args.threads {
+    let mut row = if args.threads {
         threaded::measure(&source, &spec, plan)?
     } else {
         rounds::measure_one(&source, &spec, passes, plan)?
     };
+    row.left_out = source.left_out;
     match args.format {
         Format::Json => output::print_json(&row)?,
         Format::Table => output::print(&screen::replay(&source.steps, &row))?,

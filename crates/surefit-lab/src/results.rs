@@ -38,8 +38,23 @@ pub(crate) struct TraceResults {
     pub(crate) threads: u64,
     /// The greatest sum of live requests, in bytes.
     pub(crate) peak_live_bytes: u64,
+    /// What was left out of the recorded trace; every other figure is of the rest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) left_out: Option<LeftOut>,
     /// One element for each allocator, in the order given.
     pub(crate) results: Vec<AllocatorResult>,
+}
+
+/// The objects that `--largest` left out, with all their events.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LeftOut {
+    /// Objects that were ever larger than this are left out.
+    pub(crate) larger_than_bytes: u64,
+    /// How many there are.
+    pub(crate) objects: u64,
+    /// The greatest sum of their live requests.
+    pub(crate) peak_live_bytes: u64,
 }
 
 /// What one allocator made of one trace.
@@ -56,6 +71,9 @@ pub(crate) struct AllocatorResult {
     /// The size of the region.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) heap_bytes: Option<u64>,
+    /// What was left out of the recorded trace; in a comparison, the trace says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) left_out: Option<LeftOut>,
     /// Allocations in the trace.
     pub(crate) mallocs: u64,
     /// Frees in the trace.
@@ -137,7 +155,7 @@ pub(crate) struct AllocatorResult {
     /// The smallest region in which the trace completes, to 4 KiB or 0.1 %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) min_heap_bytes: Option<u64>,
-    /// Whether every object is one piece of memory at one address for its whole life.
+    /// Whether every object is one piece of memory, whatever its size.
     pub(crate) contiguous: bool,
     /// Requested bytes of live objects in pieces, at the peak.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,10 +1,13 @@
 //! The traces a command works on: files, or the two that are bundled.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
 use surefit_trace::Trace;
 
+use crate::leave_out::leave_out;
+use crate::results::LeftOut;
 use crate::steps::Steps;
 
 /// What names a bundled trace on the command line, before its name.
@@ -19,30 +22,51 @@ const TRACES: [(&str, &[u8]); 2] = [
     ),
 ];
 
-/// A trace, ready for replaying, and the name under which a child process finds it again.
+/// A trace, ready for replaying, and where a child process finds it again.
 #[derive(Debug)]
 pub(crate) struct Source {
-    /// What a child process is given as its FILE.
-    pub(crate) argument: PathBuf,
+    file: PathBuf,
     /// The trace.
     pub(crate) trace: Trace,
     /// The trace as steps.
     pub(crate) steps: Steps,
+    /// What was left out of the file's trace.
+    pub(crate) left_out: Option<LeftOut>,
 }
 
 impl Source {
-    /// Loads a file, or a bundled trace named `bundled:NAME`.
+    /// Loads a file, or a bundled trace named `bundled:NAME`, without the objects that are ever larger than `largest`
+    /// bytes.
     ///
     /// # Errors
     /// One line that names the file, the position and the mend.
-    pub(crate) fn load(file: &Path) -> Result<Self> {
-        let trace = load_trace(file)?;
+    pub(crate) fn load(file: &Path, largest: Option<usize>) -> Result<Self> {
+        let whole = load_trace(file)?;
+        let (trace, left_out) = match largest {
+            None => (whole, None),
+            Some(largest) => {
+                let (trace, left_out) = leave_out(&whole, largest as u64)?;
+                (trace, Some(left_out))
+            }
+        };
         let steps = Steps::new(&trace)?;
         Ok(Self {
-            argument: file.to_owned(),
+            file: file.to_owned(),
             trace,
             steps,
+            left_out,
         })
+    }
+
+    /// What a child process is given on its command line so that it replays the same trace.
+    pub(crate) fn arguments(&self) -> Vec<OsString> {
+        let mut arguments = Vec::new();
+        if let Some(left_out) = self.left_out {
+            let largest = left_out.larger_than_bytes.to_string();
+            arguments.extend(["--largest".into(), largest.into()]);
+        }
+        arguments.extend(["--".into(), self.file.clone().into()]);
+        arguments
     }
 }
 

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, anyhow, bail};
 
 use crate::registry::{self, Kind};
+use crate::sizes::HeapSize;
+use crate::steps::Steps;
 use crate::subject::HandleCost;
 
 /// An allocator as the user named it.
@@ -78,6 +80,14 @@ impl Spec {
         }
     }
 
+    /// The bytes of the region it is given, if the user asks for `heap`; `None` if it lives in none.
+    pub(crate) fn heap_bytes(&self, heap: HeapSize, steps: &Steps) -> Option<usize> {
+        match &self.choice {
+            Choice::InProcess(kind) if kind.in_region() => Some(kind.heap_bytes(heap, steps)),
+            _ => None,
+        }
+    }
+
     /// Whether it lives in a region of a given size.
     pub(crate) fn in_region(&self) -> bool {
         match &self.choice {
@@ -112,6 +122,9 @@ fn continues(piece: &str) -> bool {
     }
 }
 
+/// The value of a key that is given without one.
+const FLAG: &str = "";
+
 /// The keys of one name and their values, each at most once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Keys(Vec<(String, String)>);
@@ -120,10 +133,11 @@ impl Keys {
     fn parse(rest: Option<&str>) -> Result<Self> {
         let mut keys: Vec<(String, String)> = Vec::new();
         for piece in rest.into_iter().flat_map(|rest| rest.split(',')) {
-            let (key, value) = piece
-                .split_once('=')
-                .filter(|(key, value)| !key.is_empty() && !value.is_empty())
-                .ok_or_else(|| anyhow!("`{piece}` is not key=value"))?;
+            let (key, value) = match piece.split_once('=') {
+                Some((key, value)) if !key.is_empty() && !value.is_empty() => (key, value),
+                None if !piece.is_empty() => (piece, FLAG),
+                _ => bail!("`{piece}` is not key=value"),
+            };
             if keys.iter().any(|(known, _)| known == key) {
                 bail!("key `{key}` is given twice");
             }
@@ -138,17 +152,29 @@ impl Keys {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Refuses keys that an allocator does not know; `known` lists them as `key=values`.
+    /// Whether a key that takes no value is given.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// Refuses keys that an allocator does not know; `known` lists them as `key=values`, or `key` if it takes no value.
     ///
     /// # Errors
     /// Names the key and the ones there are.
     pub(crate) fn only(&self, known: &[&str]) -> Result<()> {
-        let is_known = |key: &str| known.iter().any(|form| form.split('=').next() == Some(key));
-        match self.0.iter().find(|(key, _)| !is_known(key)) {
-            None => Ok(()),
-            Some((key, _)) if known.is_empty() => bail!("there is no key `{key}`: it has no keys"),
-            Some((key, _)) => bail!("there is no key `{key}`: known are {}", known.join(", ")),
+        for (key, value) in &self.0 {
+            let form = known
+                .iter()
+                .find(|form| form.split('=').next() == Some(key));
+            match form {
+                Some(form) if form.contains('=') == (value != FLAG) => {}
+                Some(form) if value == FLAG => bail!("`{key}` needs a value: write {form}"),
+                Some(_) => bail!("`{key}` takes no value: write {key}"),
+                None if known.is_empty() => bail!("there is no key `{key}`: it has no keys"),
+                None => bail!("there is no key `{key}`: known are {}", known.join(", ")),
+            }
         }
+        Ok(())
     }
 
     /// The value of a key as a number.
@@ -236,6 +262,9 @@ mod tests {
             "cf:order=original",
             "cf:width=64",
             "cf:classes=/no/such/file",
+            "cf:keys=yes",
+            "cf:keys,width=16",
+            "tlsf:keys",
         ] {
             assert!(Spec::parse_list(text).is_err(), "{text}");
         }

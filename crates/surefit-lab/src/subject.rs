@@ -115,6 +115,10 @@ pub(crate) struct Certified {
     pub(crate) demand_bytes: u64,
     /// The most page-blocks live at once.
     pub(crate) demand_objects: u64,
+    /// Of the heap's bytes: the address table.
+    pub(crate) table_bytes: u64,
+    /// Of the heap's bytes: at most these are there because of back-references.
+    pub(crate) back_reference_bytes: u64,
 }
 
 /// What handles cost, and which objects they name in pieces.
@@ -155,6 +159,11 @@ pub(crate) trait Allocator {
         memory: &mut [MaybeUninit<u8>],
         pass: P,
     ) -> Result<P::Output, Refused>;
+
+    /// The largest region it can use, in bytes; a larger one is used in part.
+    fn most_bytes(_options: &Self::Options) -> usize {
+        usize::MAX
+    }
 
     /// What its handles cost; `None` if it hands out raw pointers.
     fn handles(_options: &Self::Options) -> Option<HandleCost> {

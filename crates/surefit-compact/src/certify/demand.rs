@@ -156,7 +156,7 @@ impl ClassSet {
 /// ```
 /// use surefit_compact::certify::BlockCount;
 /// use surefit_compact::{Config, Wide};
-/// // 10,000 bytes: two pieces of 4096 bytes, the rest in 2016 (or the like), and a spine of three words in 16.
+/// // 10,000 bytes: two pieces of 4096 bytes, a remainder of 1808, and a spine of three words.
 /// let cost = BlockCount::of::<Wide>(&Config::DEFAULT, 10_000, 8).expect("fits");
 /// assert_eq!(cost.blocks, 4);
 /// ```

@@ -75,6 +75,7 @@ enum Op {
     Allocate(usize),
     Free(prop::sample::Index),
     Wave(usize, usize),
+    Compact(u64),
 }
 
 fn op() -> impl Strategy<Value = Op> {
@@ -83,6 +84,7 @@ fn op() -> impl Strategy<Value = Op> {
         12 => len.clone().prop_map(Op::Allocate),
         10 => any::<prop::sample::Index>().prop_map(Op::Free),
         1 => (len, 2_usize..20).prop_map(|(len, keep)| Op::Wave(len, keep)),
+        1 => (0_u64..40).prop_map(Op::Compact),
     ]
 }
 
@@ -100,6 +102,7 @@ fn run<W: Width>(config: &Config, demand: &Demand<'_>, ops: &[Op], offset: usize
         match op {
             Op::Allocate(len) => run.allocate(*len, demand),
             Op::Wave(len, keep) => run.wave(*len, *keep, demand),
+            Op::Compact(budget) => assert!(run.heap.compact(*budget) <= *budget),
             Op::Free(_) if run.live.is_empty() => {}
             Op::Free(number) => run.free(number.index(run.live.len())),
         }

@@ -75,6 +75,8 @@ mod tests {
         moved_bytes_max_per_op: 100,
         demand_bytes: 800,
         demand_objects: 10,
+        table_bytes: 40,
+        back_reference_bytes: 40,
     };
 
     fn row(moved: u64, heap: u64, error: bool) -> AllocatorResult {

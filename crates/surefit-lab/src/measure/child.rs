@@ -1,12 +1,13 @@
 //! Replays in a child process: for a malloc that must be preloaded, for a fresh process, and under valgrind.
 
-use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, bail};
 
 use crate::results::AllocatorResult;
+use crate::source::Source;
 
 /// Names the library to preload; the loader's complaints name it as well, and then go on without the library.
 const PRELOAD: &str = "LD_PRELOAD";
@@ -89,7 +90,7 @@ pub(crate) struct Child<'a> {
     /// The library to preload.
     pub(crate) library: Option<&'a Path>,
     /// The trace.
-    pub(crate) file: &'a Path,
+    pub(crate) source: &'a Source,
     /// Whether the checking pass writes every byte.
     pub(crate) touch: bool,
     /// Whether each thread of the trace runs on a thread of its own; the rounds of that.
@@ -112,7 +113,7 @@ impl Child<'_> {
         if !self.touch {
             command.arg("--no-touch");
         }
-        command.arg("--").arg(self.file);
+        command.args(self.source.arguments());
         if let Some(library) = self.library {
             command.env(PRELOAD, library);
         }
@@ -124,22 +125,24 @@ impl Child<'_> {
 }
 
 /// The arguments of a child that counts the calls of one allocator, for valgrind.
-pub(crate) fn counting_arguments<'a>(
-    allocator: &'a str,
-    heap: &'a str,
-    file: &'a Path,
-) -> [&'a OsStr; 9] {
-    [
-        OsStr::new("replay"),
-        OsStr::new("--allocator"),
-        OsStr::new(allocator),
-        OsStr::new("--heap"),
-        OsStr::new(heap),
-        OsStr::new("--only"),
-        OsStr::new("counting"),
-        OsStr::new("--"),
-        file.as_os_str(),
-    ]
+pub(crate) fn counting_arguments(
+    allocator: &str,
+    heap_bytes: u64,
+    source: &Source,
+) -> Vec<OsString> {
+    let heap = heap_bytes.to_string();
+    let fixed = [
+        "replay",
+        "--allocator",
+        allocator,
+        "--heap",
+        &heap,
+        "--only",
+        "counting",
+    ];
+    let mut arguments: Vec<_> = fixed.into_iter().map(OsString::from).collect();
+    arguments.extend(source.arguments());
+    arguments
 }
 
 /// Runs a command to its end and keeps what it printed.

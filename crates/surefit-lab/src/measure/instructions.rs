@@ -3,14 +3,13 @@
 //! A child replays the trace under callgrind, which counts only while a function is active that makes one call to the
 //! allocator and nothing else: once for allocations, once for frees.
 
-use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Result, bail};
 
 use super::child;
 use crate::passes::counting;
-use crate::steps::Calls;
+use crate::source::Source;
 
 /// Mean instructions of an allocation and of a free.
 #[derive(Clone, Copy, Debug)]
@@ -37,19 +36,15 @@ pub(crate) fn available() -> Result<()> {
 ///
 /// # Errors
 /// valgrind failed, or printed no count.
-pub(crate) fn count(
-    allocator: &str,
-    heap_bytes: u64,
-    file: &Path,
-    calls: Calls,
-) -> Result<PerCall> {
+pub(crate) fn count(allocator: &str, heap_bytes: u64, source: &Source) -> Result<PerCall> {
     let one = |function: &str, times: u64| -> Result<Option<f64>> {
         if times == 0 {
             return Ok(None);
         }
-        let total = collected(allocator, heap_bytes, file, function)?;
+        let total = collected(allocator, heap_bytes, source, function)?;
         Ok(Some(total as f64 / times as f64))
     };
+    let calls = source.steps.calls;
     Ok(PerCall {
         malloc: one(counting::MALLOC, calls.mallocs)?,
         free: one(counting::FREE, calls.frees)?,
@@ -57,7 +52,7 @@ pub(crate) fn count(
 }
 
 /// Instructions inside a function, in all.
-fn collected(allocator: &str, heap_bytes: u64, file: &Path, function: &str) -> Result<u64> {
+fn collected(allocator: &str, heap_bytes: u64, source: &Source, function: &str) -> Result<u64> {
     let mut command = Command::new("valgrind");
     command.args([
         "--tool=callgrind",
@@ -66,11 +61,7 @@ fn collected(allocator: &str, heap_bytes: u64, file: &Path, function: &str) -> R
     ]);
     command.arg(format!("--toggle-collect=*{function}*"));
     command.arg(std::env::current_exe()?);
-    command.args(child::counting_arguments(
-        allocator,
-        &heap_bytes.to_string(),
-        file,
-    ));
+    command.args(child::counting_arguments(allocator, heap_bytes, source));
     let output = child::output(&mut command)?;
     child::succeeded(allocator, &output)?;
     let log = String::from_utf8_lossy(&output.stderr);

@@ -173,7 +173,7 @@ pub(crate) fn run_fresh<P: Pass<Output = Result<u64, Stopped>>>(
     heap: HeapSize,
     pass: P,
 ) -> Result<()> {
-    let bytes = heap.bytes(steps.peak_live_bytes);
+    let bytes = kind.heap_bytes(heap, steps);
     let mut region = if kind.in_region() {
         Some(Reservation::new(bytes)?)
     } else {
@@ -225,7 +225,7 @@ pub(crate) fn child<'a>(source: &'a Source, spec: &'a Spec, plan: Plan) -> Child
             Choice::Preload(library) => Some(library),
             Choice::InProcess(_) => None,
         },
-        file: &source.argument,
+        source,
         touch: plan.setting.touch,
         threads: None,
     }
@@ -420,13 +420,8 @@ impl Figures {
         }
         if plan.instructions && row.result.completed {
             let heap_bytes = row.result.heap_bytes.unwrap_or(1 << 20);
-            let (file, calls) = (&source.argument, source.steps.calls);
-            figures.instructions = Some(instructions::count(
-                &row.result.allocator,
-                heap_bytes,
-                file,
-                calls,
-            )?);
+            let allocator = &row.result.allocator;
+            figures.instructions = Some(instructions::count(allocator, heap_bytes, source)?);
         }
         Ok(figures)
     }

@@ -29,8 +29,8 @@ pub(crate) fn empty_row(spec: &Spec, steps: &Steps, setting: Setting) -> Allocat
     AllocatorResult {
         allocator: spec.to_string(),
         heap_bytes: spec
-            .in_region()
-            .then(|| setting.heap.bytes(steps.peak_live_bytes) as u64),
+            .heap_bytes(setting.heap, steps)
+            .map(|bytes| bytes as u64),
         mallocs: steps.calls.mallocs,
         frees: steps.calls.frees,
         reallocs: steps.calls.reallocs,
@@ -76,7 +76,7 @@ fn check_in_region(
     setting: Setting,
     row: &mut AllocatorResult,
 ) -> Result<Outcome<Checked>> {
-    let heap_bytes = setting.heap.bytes(steps.peak_live_bytes);
+    let heap_bytes = kind.heap_bytes(setting.heap, steps);
     let mut region = Reservation::new(heap_bytes)?;
     let pass = Checking {
         steps,

@@ -5,10 +5,11 @@ use std::mem::MaybeUninit;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-use surefit_compact::certify::{DemandMeter, certify};
+use surefit_compact::certify::{DemandMeter, certify, pages_max};
+use surefit_compact::layout::fixed_bytes;
 use surefit_compact::{
-    Bound, Bytes, Config, DirectHeap, Fraction, Geometry, GeometrySpec, Heap, Narrow, PageOrder,
-    Spacing, Tail, Wide, Width,
+    Bound, Bytes, Config, DirectHeap, Fraction, Geometry, GeometrySpec, Heap, Keyed, Narrow,
+    PageOrder, Spacing, Tail, Wide, Width,
 };
 use surefit_core::{Corruption, Parts, Refused};
 
@@ -30,6 +31,24 @@ pub(crate) struct Options {
     pub(crate) config: Config,
     /// Whether its words have two bytes, not four.
     pub(crate) is_narrow: bool,
+    /// Whether its entries carry generations, as a heap of keys has them.
+    pub(crate) has_keys: bool,
+}
+
+/// An expression in which `$width` is the width that the options name.
+macro_rules! with_width {
+    ($options:expr, $width:ident => $then:expr) => {
+        if $options.is_narrow {
+            type $width = Narrow;
+            $then
+        } else if $options.has_keys {
+            type $width = Keyed<Wide>;
+            $then
+        } else {
+            type $width = Wide;
+            $then
+        }
+    };
 }
 
 impl Allocator for Cf {
@@ -44,6 +63,7 @@ impl Allocator for Cf {
         "order=newest|original",
         "classes=default|FILE",
         "width=16|32",
+        "keys",
     ];
 
     fn options(keys: &Keys) -> Result<Box<Options>> {
@@ -62,7 +82,15 @@ impl Allocator for Cf {
             Some("off") => config = config.with_pieces(None)?,
             Some(size) => config = config.with_pieces(Some(sizes::bytes(size)?))?,
         }
-        Ok(Box::new(Options { config, is_narrow }))
+        let has_keys = keys.has("keys");
+        if has_keys && is_narrow {
+            bail!("keys go with words of four bytes: leave width=16 out");
+        }
+        Ok(Box::new(Options {
+            config,
+            is_narrow,
+            has_keys,
+        }))
     }
 
     fn run<P: Pass>(
@@ -70,34 +98,44 @@ impl Allocator for Cf {
         memory: &mut [MaybeUninit<u8>],
         pass: P,
     ) -> Result<P::Output, Refused> {
-        if options.is_narrow {
-            let memory = less_control::<Heap<'_, Narrow>>(memory)?;
-            Ok(pass.run(Moving::<Narrow>::new(memory, &options.config)?))
-        } else {
-            let memory = less_control::<Heap<'_, Wide>>(memory)?;
-            Ok(pass.run(Moving::<Wide>::new(memory, &options.config)?))
-        }
+        with_width!(options, W => {
+            let memory = less_control::<Heap<'_, W>>(usable::<W>(&options.config, memory))?;
+            Ok(pass.run(Moving::<W>::new(memory, &options.config)?))
+        })
+    }
+
+    fn most_bytes(options: &Box<Options>) -> usize {
+        with_width!(options, W => most_bytes::<W>(&options.config))
     }
 
     fn handles(options: &Box<Options>) -> Option<HandleCost> {
-        let word_bytes = if options.is_narrow {
-            Narrow::WORD_BYTES
-        } else {
-            Wide::WORD_BYTES
-        };
+        let bytes_per_object = with_width!(options, W => W::ENTRY_BYTES + W::WORD_BYTES);
         Some(HandleCost {
-            bytes_per_object: 2 * word_bytes,
+            bytes_per_object,
             piece_bytes: options.config.piece_bytes(),
         })
     }
 
     fn certified(options: &Box<Options>, steps: &Steps) -> Option<Certified> {
-        if options.is_narrow {
-            certified::<Narrow>(&options.config, steps)
-        } else {
-            certified::<Wide>(&options.config, steps)
-        }
+        with_width!(options, W => certified::<W>(&options.config, steps))
     }
+}
+
+/// The largest region whose pages the words of `W` can name, with the heap's control structure; it begins with a page.
+fn most_bytes<W: Width>(config: &Config) -> usize {
+    let geometry = config.geometry();
+    let pages = pages_max::<W>(geometry) as usize;
+    let fixed = fixed_bytes::<W>(geometry.class_count(), pages);
+    control_bytes::<W>() + fixed + pages * geometry.page_bytes()
+}
+
+/// The part of a region that a heap of width `W` can use.
+fn usable<'m, W: Width>(
+    config: &Config,
+    memory: &'m mut [MaybeUninit<u8>],
+) -> &'m mut [MaybeUninit<u8>] {
+    let bytes = memory.len().min(most_bytes::<W>(config));
+    &mut memory[..bytes]
 }
 
 fn is_narrow(keys: &Keys) -> Result<bool> {
@@ -178,6 +216,9 @@ fn block_sizes(file: &Path) -> Result<Vec<u32>> {
 }
 
 /// A moving heap as the subject of a replay: every object is reached through its handle.
+///
+/// With keys an entry has four more bytes and every free writes a new generation into it; objects of any length have no
+/// keys, only handles, so an access does not compare generations.
 #[derive(Debug)]
 struct Moving<'m, W: Width> {
     heap: Heap<'m, W>,
@@ -275,6 +316,8 @@ fn certified<W: Width>(config: &Config, steps: &Steps) -> Option<Certified> {
         moved_bytes_max_per_op: certificate.moved_bytes_max_per_op,
         demand_bytes: budget.block_bytes,
         demand_objects: budget.objects,
+        table_bytes: certificate.parts.handle_bytes as u64,
+        back_reference_bytes: certificate.parts.back_reference_bytes as u64,
     })
 }
 

@@ -1,16 +1,19 @@
 //! What people see: tables of figures, every one of them computed from the results.
 
+mod replay;
+
 use std::fmt::Write as _;
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
 
 use crate::error::one_line;
-use crate::results::{AllocatorResult, Comparison, TraceResults};
+use crate::results::{AllocatorResult, Comparison, LeftOut, TraceResults};
 use crate::sizes::{Count, HeapSize, Size};
 use crate::spec::Spec;
-use crate::steps::Steps;
 use crate::subject::{Certified, HandleCost};
+
+pub(crate) use replay::replay;
 
 /// A loss of less than this is noise.
 const WORTH_SAYING: f64 = 1.01;
@@ -18,98 +21,11 @@ const WORTH_SAYING: f64 = 1.01;
 /// Shown where a figure has no meaning.
 const NO_FIGURE: &str = "-";
 
-/// The table of one replay.
-pub(crate) fn replay(steps: &Steps, row: &AllocatorResult) -> String {
-    let mut table = plain_table();
-    let mut line = |name: &str, value: Option<String>| {
-        if let Some(value) = value {
-            table.add_row([name.to_owned(), value]);
-        }
-    };
-    line("completed", Some(completed(row)));
-    line("events", Some(steps.steps().len().to_string()));
-    line("peak live", Some(Size(steps.peak_live_bytes).to_string()));
-    line("heap", row.heap_bytes.map(|bytes| Size(bytes).to_string()));
-    line("time per pair", row.pair_ns_mean.map(nanoseconds));
-    line(
-        "with 8 accesses an event",
-        row.access_pair_ns_mean.map(nanoseconds),
-    );
-    line("one access", row.access_ns_mean.map(nanoseconds));
-    line(
-        "malloc p50 / p99.99 / max",
-        times([row.malloc_ns_p50, row.malloc_ns_p9999, row.malloc_ns_max]),
-    );
-    line(
-        "free p50 / p99.99 / max",
-        times([row.free_ns_p50, row.free_ns_p9999, row.free_ns_max]),
-    );
-    line(
-        "realloc p50 / p99.99 / max",
-        times([row.realloc_ns_p50, row.realloc_ns_p9999, row.realloc_ns_max]),
-    );
-    line(
-        "peak footprint",
-        row.peak_footprint_bytes
-            .map(|bytes| share(bytes, steps.peak_live_bytes)),
-    );
-    line(
-        "peak resident",
-        row.peak_resident_bytes
-            .map(|bytes| share(bytes, steps.peak_live_bytes)),
-    );
-    line(
-        "in pieces at the peak",
-        row.bytes_in_pieces_at_peak
-            .map(|bytes| share(bytes, steps.peak_live_bytes)),
-    );
-    line("moves", row.moves_total.map(|moves| moves.to_string()));
-    line(
-        "moved bytes",
-        row.moved_bytes_total.map(|bytes| Size(bytes).to_string()),
-    );
-    line(
-        "most moved by one call",
-        row.moved_bytes_max_per_op
-            .map(|bytes| Size(bytes).to_string()),
-    );
-    line(
-        "certified",
-        row.certified_bytes
-            .map(|bytes| share(bytes, steps.peak_live_bytes)),
-    );
-    let title = format!("{} on {}", row.allocator, one_line(&steps.name));
-    format!("{title}\n{table}\n")
-}
-
-fn completed(row: &AllocatorResult) -> String {
-    match &row.error {
-        None => "yes".to_owned(),
-        Some(error) => format!("no: {} at event {}", error.kind, error.event),
-    }
-}
-
-/// Bytes, and what they are of the live bytes.
-fn share(bytes: u64, live: u64) -> String {
-    format!(
-        "{} ({:.3} x live)",
-        Size(bytes),
-        bytes as f64 / live.max(1) as f64
-    )
-}
-
-fn nanoseconds(figure: f64) -> String {
-    format!("{figure:.1} ns")
-}
-
-fn times(figures: [Option<u64>; 3]) -> Option<String> {
-    let [p50, p9999, max] = figures;
-    Some(format!("{} / {} / {} ns", p50?, p9999?, max?))
-}
-
 /// What the screen says beyond the rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Notes {
+    /// For each allocator, whether it hands out handles.
+    handles: Vec<bool>,
     /// The first allocator with handles: its row, and what they cost.
     pub(crate) moving: Option<(usize, HandleCost)>,
     /// One element for each trace.
@@ -130,6 +46,7 @@ impl Notes {
     pub(crate) fn new(specs: &[Spec]) -> Self {
         let mut costs = specs.iter().map(Spec::handles).enumerate();
         Self {
+            handles: specs.iter().map(|spec| spec.handles().is_some()).collect(),
             moving: costs.find_map(|(row, cost)| Some((row, cost?))),
             traces: Vec::new(),
         }
@@ -150,7 +67,7 @@ pub(crate) fn comparison(comparison: &Comparison, heap: HeapSize, notes: &Notes)
             screen,
             "{}\n{}\n",
             title(trace),
-            rows(trace, &comparison.baseline)
+            rows(trace, &comparison.baseline, &notes.handles)
         );
     }
     screen + &footer(comparison, notes)
@@ -164,11 +81,26 @@ fn title(trace: &TraceResults) -> String {
     let pieces = pieces.map_or_else(String::new, |bytes| {
         format!(", {:.0} % in pieces", percent(bytes, trace.peak_live_bytes))
     });
+    let without = trace.left_out.map_or_else(String::new, |these| {
+        format!("; left out: {}", left_out(these))
+    });
     format!(
-        "{}   {} events, peak live {}{pieces}",
+        "{}   {} events, peak live {}{pieces}{without}",
         one_line(&trace.name),
         Count(trace.events),
         Size(trace.peak_live_bytes)
+    )
+}
+
+/// What `--largest` took off a trace.
+fn left_out(left_out: LeftOut) -> String {
+    let objects = left_out.objects;
+    format!(
+        "{} object{} over {}, {} live at their peak",
+        Count(objects),
+        if objects == 1 { "" } else { "s" },
+        Size(left_out.larger_than_bytes),
+        Size(left_out.peak_live_bytes)
     )
 }
 
@@ -177,7 +109,7 @@ fn percent(part: u64, whole: u64) -> f64 {
 }
 
 /// The rows of one trace.
-fn rows(trace: &TraceResults, baseline: &str) -> Table {
+fn rows(trace: &TraceResults, baseline: &str, handles: &[bool]) -> Table {
     let short = baseline.strip_prefix("peer-").unwrap_or(baseline);
     let counted = trace
         .results
@@ -202,8 +134,9 @@ fn rows(trace: &TraceResults, baseline: &str) -> Table {
         column.set_cell_alignment(CellAlignment::Right);
     }
     let base = trace.results.iter().find(|row| row.allocator == baseline);
-    for row in &trace.results {
-        let mut cells = cells(row, base, trace.peak_live_bytes);
+    for (row, has_handles) in trace.results.iter().zip(handles) {
+        let pointer = if *has_handles { "handle*" } else { "raw" };
+        let mut cells = cells(row, pointer, base, trace.peak_live_bytes);
         if counted {
             cells.push(instructions(row));
         }
@@ -212,14 +145,14 @@ fn rows(trace: &TraceResults, baseline: &str) -> Table {
     table
 }
 
-fn cells(row: &AllocatorResult, base: Option<&AllocatorResult>, live: u64) -> Vec<String> {
+fn cells(
+    row: &AllocatorResult,
+    pointer: &str,
+    base: Option<&AllocatorResult>,
+    live: u64,
+) -> Vec<String> {
     let of_live = |bytes: Option<u64>| {
         or_none(bytes.map(|bytes| format!("{:.3}", bytes as f64 / live.max(1) as f64)))
-    };
-    let pointer = match row.contiguous && row.moves_total.is_none() {
-        _ if !row.completed => NO_FIGURE,
-        true => "raw",
-        false => "handle*",
     };
     let with_access = row
         .access_pair_ns_mean
