@@ -49,9 +49,9 @@ impl<W: Width> AddressTable<W> {
         u32::try_from(most).expect("no more than a word counts") - live - self.retired.get()
     }
 
-    /// Whether no freed entry is left.
+    /// Whether no entry is free, so that one must be made.
     #[inline]
-    pub(crate) fn needs_new_entry(&self) -> bool {
+    pub(crate) fn has_no_free(&self) -> bool {
         self.free.get() == W::Word::NIL
     }
 
@@ -113,27 +113,26 @@ impl<W: Width> AddressTable<W> {
         unsafe { memory.slot(offset) }
     }
 
-    /// Takes an entry; the caller sets its word. The table is not exhausted.
+    /// Takes the newest free entry; there is one. The caller sets its word.
     #[inline]
-    pub(crate) fn take(&self, memory: &Memory<'_>) -> u32 {
-        debug_assert!(!self.is_exhausted());
-        let free = self.free.get();
-        if free != W::Word::NIL {
-            self.free.set(self.word(memory, free.get()).get());
-            return free.get();
-        }
-        self.make(memory)
+    pub(crate) fn take<'a>(&self, memory: &'a Memory<'_>) -> (u32, Slot<'a, W::Word>) {
+        debug_assert!(!self.has_no_free());
+        let entry = self.free.get().get();
+        let word = self.word(memory, entry);
+        self.free.set(word.get());
+        (entry, word)
     }
 
-    #[cold]
-    fn make(&self, memory: &Memory<'_>) -> u32 {
+    /// Makes a new entry, a free one; there is room.
+    pub(crate) fn make(&self, memory: &Memory<'_>) {
+        debug_assert!(self.fits_another());
         let entry = self.made.get();
         self.made.set(entry + 1);
-        self.word(memory, entry).set(W::Word::NIL);
+        self.word(memory, entry).set(self.free.get());
         if W::Generation::BYTES > 0 {
             self.generation(memory, entry).set(W::Generation::FIRST);
         }
-        entry
+        self.free.set(W::Word::new(entry));
     }
 
     /// Gives an entry back; one whose generations are exhausted retires.

@@ -139,6 +139,21 @@ pub const fn settle(bound: Bound, class: ClassCounts) -> bool {
     }
 }
 
+/// For how many frees after one that left `class` behind [`settle`] cannot say yes, so that it need not be asked.
+///
+/// A free makes at most one hole, and lowers ⌊εh⌋ by at most one; an allocation does neither. F5 counts, but asks not
+/// even if none is left: it takes a hole away, or there is none.
+#[inline]
+#[must_use]
+pub const fn quiet_frees(bound: Bound, class: ClassCounts) -> u32 {
+    match bound {
+        Bound::Holes { base, fraction } => {
+            (base + fraction.of(class.live)).saturating_sub(class.holes) / 2
+        }
+        Bound::Pages(_) | Bound::Unbounded => u32::MAX,
+    }
+}
+
 /// The most pages a class needs for `live` page-blocks at once, `blocks` to a page, when at most `peak` were ever live.
 ///
 /// # Source

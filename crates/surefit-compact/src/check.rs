@@ -6,7 +6,7 @@
 
 use surefit_core::Corruption;
 
-use crate::automaton;
+use crate::automaton::{self, ClassCounts};
 use crate::class::ClassState;
 use crate::config::Bound;
 use crate::engine::Engine;
@@ -117,13 +117,13 @@ impl<'m, W: Width> Engine<'m, W> {
                 sums.add(page);
             }
         }
-        let counts = state.counts();
-        ensure(sums.live == counts.live, "H3", "live blocks of a class are miscounted", at)?;
+        ensure(sums.live == state.live(), "H3", "live blocks of a class are miscounted", at)?;
         ensure(sums.pages == state.pages(), "H3", "pages of a class are miscounted", at)?;
-        let counted = sums.not_full == counts.not_full;
+        let counted = sums.not_full == state.not_full();
         ensure(counted, "H3", "not-full pages of a class are miscounted", at)?;
         self.check_list(state, class, sums)?;
-        self.check_bound(state, sums, at)
+        let counts = self.counts(state, self.pages.geometry.layout(class));
+        self.check_bound(state, counts, at)
     }
 
     fn check_list(
@@ -155,23 +155,17 @@ impl<'m, W: Width> Engine<'m, W> {
     fn check_bound(
         &self,
         state: &ClassState<W>,
-        sums: ClassSums,
+        counts: ClassCounts,
         at: usize,
     ) -> Result<(), Corruption> {
-        let counts = state.counts();
-        if let Bound::Holes { .. } = self.bound {
-            let reservoir = self.pages.linked(state.tail.get());
-            let own = reservoir.map_or(0, |page| page.free_blocks());
-            ensure(sums.free - own == counts.holes, "H3", "holes are miscounted", at)?;
-            let kept = !automaton::settle(self.bound, counts);
-            return ensure(kept, "H4", "more holes than the bound allows", at);
-        }
-        ensure(counts.holes == 0, "H3", "holes are counted without need", at)?;
-        let most = match self.bound {
-            Bound::Pages(most) => most,
-            _ => u32::MAX,
+        let kept = match self.bound {
+            Bound::Holes { .. } => !automaton::settle(self.bound, counts),
+            Bound::Pages(most) => counts.not_full <= most,
+            Bound::Unbounded => true,
         };
-        ensure(sums.not_full <= most, "H4", "more than κ not-full pages", at)
+        ensure(kept, "H4", "a class breaks its compaction bound", at)?;
+        let quiet = state.quiet() <= automaton::quiet_frees(self.bound, counts);
+        ensure(quiet, "H5", "the bound would not be asked in time", at)
     }
 
     fn check_pages(&self) -> Result<(), Corruption> {
@@ -260,7 +254,6 @@ struct ClassSums {
     pages: u32,
     live: u32,
     not_full: u32,
-    free: u32,
 }
 
 impl ClassSums {
@@ -268,7 +261,6 @@ impl ClassSums {
         self.pages += 1;
         self.live += page.used();
         self.not_full += u32::from(page.free_blocks() > 0);
-        self.free += page.free_blocks();
     }
 }
 

@@ -2,7 +2,6 @@
 
 use core::cell::Cell;
 
-use crate::automaton::ClassCounts;
 use crate::geometry::SizeClass;
 use crate::width::{Width, Word};
 
@@ -17,8 +16,8 @@ pub struct ClassState<W: Width> {
     live: Cell<W::Word>,
     /// Not-full pages.
     not_full: Cell<W::Word>,
-    /// Free page-blocks of not-full pages other than the reservoir; 0 unless the bound is in holes.
-    holes: Cell<W::Word>,
+    /// Frees for which the compaction bound need not be asked again (H5).
+    pub(crate) quiet: Cell<W::Word>,
     /// Pages of the class.
     pages: Cell<W::Word>,
 }
@@ -41,17 +40,8 @@ impl<W: Width> ClassState<W> {
             tail: nil(),
             live: zero(),
             not_full: zero(),
-            holes: zero(),
+            quiet: zero(),
             pages: zero(),
-        }
-    }
-
-    #[inline]
-    pub(crate) fn counts(&self) -> ClassCounts {
-        ClassCounts {
-            live: self.live(),
-            not_full: self.not_full(),
-            holes: self.holes(),
         }
     }
 
@@ -65,9 +55,25 @@ impl<W: Width> ClassState<W> {
         self.not_full.get().get()
     }
 
+    /// Frees for which the compaction bound need not be asked again.
     #[inline]
-    pub(crate) fn holes(&self) -> u32 {
-        self.holes.get().get()
+    pub(crate) fn quiet(&self) -> u32 {
+        self.quiet.get().get()
+    }
+
+    /// Says for how many frees the bound need not be asked again; as many of them as a word counts.
+    pub(crate) fn set_quiet(&self, frees: u32) {
+        self.quiet.set(W::Word::new(frees.min(W::Word::NIL.get())));
+    }
+
+    /// Counts one of the frees for which the bound need not be asked; whether there was one.
+    #[inline]
+    pub(crate) fn take_quiet(&self) -> bool {
+        let quiet = self.quiet();
+        if quiet > 0 {
+            self.quiet.set(W::Word::new(quiet - 1));
+        }
+        quiet > 0
     }
 
     #[inline]
@@ -86,16 +92,6 @@ impl<W: Width> ClassState<W> {
     }
 
     #[inline]
-    pub(crate) fn add_holes(&self, n: u32) {
-        add(&self.holes, n);
-    }
-
-    #[inline]
-    pub(crate) fn remove_holes(&self, n: u32) {
-        subtract(&self.holes, n);
-    }
-
-    #[inline]
     pub(crate) fn add_page(&self) {
         add(&self.pages, 1);
     }
@@ -106,13 +102,13 @@ impl<W: Width> ClassState<W> {
     }
 
     #[inline]
-    pub(crate) fn add_not_full(&self) {
-        add(&self.not_full, 1);
+    pub(crate) fn add_not_full(&self, pages: u32) {
+        add(&self.not_full, pages);
     }
 
     #[inline]
-    pub(crate) fn remove_not_full(&self) {
-        subtract(&self.not_full, 1);
+    pub(crate) fn remove_not_full(&self, pages: u32) {
+        subtract(&self.not_full, pages);
     }
 }
 

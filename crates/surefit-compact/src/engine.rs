@@ -9,8 +9,9 @@
 //! # Invariants
 //! - H1 Every page below the frontier is a page of one class or in the free list; the table's pages lie above it.
 //! - H2 Every not-full page is in its class's list, once; every link is a page's number.
-//! - H3 `live`, `pages`, `not_full` and `holes` of a class are what its pages say.
+//! - H3 `live`, `pages` and `not_full` of a class are what its pages say.
 //! - H4 At rest every class keeps the compaction bound.
+//! - H5 A class keeps its bound for `quiet` frees more, whatever page-blocks they free: 2·quiet ≤ δ + ⌊εh⌋ − holes.
 //!
 //! # Bounds
 //! `allocate` is O(1) (opening a page clears its bitmap, π/64 words). `free` is O(1) plus at most two moves, each a search
@@ -25,10 +26,10 @@ use core::cell::Cell;
 use surefit_core::Refused;
 
 use crate::address::AddressTable;
-use crate::automaton::{self, Free, MAX_MOVES, Malloc};
+use crate::automaton::{self, ClassCounts, Free, MAX_MOVES, Malloc};
 use crate::class::{ClassState, ClassTable};
 use crate::config::{Bound, PageOrder};
-use crate::geometry::SizeClass;
+use crate::geometry::{ClassLayout, SizeClass};
 use crate::page::{Block, Page, PageId, PageTable};
 use crate::width::{Width, Word};
 
@@ -55,6 +56,8 @@ pub(crate) struct Engine<'m, W: Width> {
     pub(crate) free_pages: Cell<W::Word>,
     pub(crate) free_page_count: Cell<u32>,
     pub(crate) moved: MoveCounters,
+    /// A link that nobody reads, for stores that must not happen.
+    pub(crate) unread: Cell<W::Word>,
 }
 
 // ---- locations -------------------------------------------------------------------------------------------------------
@@ -140,32 +143,40 @@ impl<'m, W: Width> Engine<'m, W> {
     }
 
     /// Allocates a block of a class; returns its entry, or nothing if [`Engine::refusal`] says why not.
-    #[inline]
+    ///
+    /// One function that calls nothing: what is missing is brought by a jump to [`Engine::allocate_slowly`] and back.
+    #[inline(never)]
     pub(crate) fn allocate(&self, class: SizeClass) -> Option<u32> {
         let state = self.class_state(class);
         let first = self.allocation_end(state);
-        if first == W::Word::NIL || self.addresses.needs_new_entry() {
-            return self.allocate_slowly(class, state);
+        if first == W::Word::NIL || self.addresses.has_no_free() {
+            return self.allocate_slowly(class);
         }
-        let page = self.pages.linked(first)?;
-        Some(self.take_from(state, page))
+        let page = self.pages.listed(first, class);
+        let (entry, word) = self.addresses.take(&self.pages.memory);
+        let decision = automaton::malloc(Some(page.counts()));
+        let block = self.pages.take_free(page, entry);
+        word.set(self.location(block));
+        state.add_live();
+        self.detach_if(decision == Malloc::Fill, state, page);
+        Some(entry)
     }
 
-    /// M1, and whatever needs another page for the address table.
+    /// M1, and whatever needs a new entry or another page for the address table: then allocates.
     #[cold]
     #[inline(never)]
-    fn allocate_slowly(&self, class: SizeClass, state: &ClassState<W>) -> Option<u32> {
+    fn allocate_slowly(&self, class: SizeClass) -> Option<u32> {
         self.make_room(class).ok()?;
-        let page = match self.pages.linked(self.allocation_end(state)) {
-            Some(page) => page,
-            None => {
-                let page = self.pages.open(self.take_page(), class);
-                state.add_page();
-                self.push_front(state, page);
-                page
-            }
-        };
-        Some(self.take_from(state, page))
+        if self.addresses.has_no_free() {
+            self.addresses.make(&self.pages.memory);
+        }
+        let state = self.class_state(class);
+        if self.allocation_end(state) == W::Word::NIL {
+            let page = self.pages.open(self.take_page(), class);
+            state.add_page();
+            self.push_front(state, page);
+        }
+        self.allocate(class)
     }
 
     /// Why a block of a class cannot be allocated now.
@@ -182,59 +193,59 @@ impl<'m, W: Width> Engine<'m, W> {
             PageOrder::Original => state.tail.get(),
         }
     }
-
-    /// M2 and M3: takes a block of a listed page, and an entry for it.
-    #[inline]
-    fn take_from(&self, state: &ClassState<W>, page: Page<'m, W>) -> u32 {
-        let entry = self.addresses.take(&self.pages.memory);
-        let decision = automaton::malloc(Some(page.counts()));
-        let block = self.pages.take_free(page, entry);
-        self.locate(entry, block);
-        state.add_live();
-        if self.counts_holes() && state.tail.get() != page.id.word() {
-            state.remove_holes(1);
-        }
-        if decision == Malloc::Fill {
-            // A full page has no holes to take out of the count; if it was the reservoir, it was the only page.
-            self.detach(state, page);
-        }
-        entry
-    }
 }
 
 // ---- free ------------------------------------------------------------------------------------------------------------
 
 impl<'m, W: Width> Engine<'m, W> {
     /// Frees the block of a live entry, and the entry; moves at most two other blocks.
-    #[inline]
+    ///
+    /// The entry and the block are given back first, so that whatever is rare is the last thing to do: the compiler then
+    /// jumps there, and the common path keeps few values.
+    #[inline(never)]
     pub(crate) fn free(&self, entry: u32) {
         let block = self.block_of(entry);
+        self.addresses.give(&self.pages.memory, entry);
         let page = block.page;
         let state = self.class_state(page.record.class.get());
-        let source = self.source(state);
+        if let Bound::Pages(_) = self.bound {
+            return self.free_keeping_pages(state, page.id, block.number);
+        }
+        let counts = page.counts();
+        self.pages.clear(block);
+        state.remove_live();
+        let decision = automaton::free(self.bound, self.counts(state, page.layout), counts, None);
+        if decision == Free::Release {
+            return self.release(state, page.id);
+        }
+        self.push_front_if(decision == Free::Loosen, state, page);
+        if !state.take_quiet() {
+            self.settle(state, page.id);
+        }
+    }
+
+    /// A free under a bound in pages: a full page may have to stay full.
+    #[inline(never)]
+    fn free_keeping_pages(&self, state: &ClassState<W>, page: PageId, number: u32) {
+        let page = self.pages.known(page);
+        let freed = Block { page, number };
+        let source = self.pages.linked(self.source_end(state));
         let decision = automaton::free(
             self.bound,
-            state.counts(),
+            self.counts(state, page.layout),
             page.counts(),
             source.map(|source| source.counts()),
         );
         state.remove_live();
-        match (decision, source) {
-            (Free::Clear, _) => self.clear(state, block),
-            (Free::Loosen, _) => self.loosen(state, block),
-            (Free::Refill { .. }, Some(source)) => self.refill(state, source.id, page.id, block.number),
-            (Free::Release | Free::Refill { .. }, _) => self.release_last(state, page.id, block.number),
+        if let (Free::Refill { .. }, Some(source)) = (decision, source) {
+            return self.refill(state, source, freed);
         }
-        self.addresses.give(&self.pages.memory, entry);
-    }
-
-    /// The page that gives blocks away when full pages must stay full; only a bound in pages has one.
-    #[inline]
-    fn source(&self, state: &ClassState<W>) -> Option<Page<'m, W>> {
-        let Bound::Pages(_) = self.bound else {
-            return None;
-        };
-        self.pages.linked(self.source_end(state))
+        self.pages.clear(freed);
+        match decision {
+            Free::Release => self.release(state, page.id),
+            Free::Loosen => self.push_front(state, page),
+            Free::Clear | Free::Refill { .. } => {}
+        }
     }
 
     #[inline]
@@ -245,56 +256,35 @@ impl<'m, W: Width> Engine<'m, W> {
         }
     }
 
-    /// F4: the page stays not-full.
-    #[inline]
-    fn clear(&self, state: &ClassState<W>, block: Block<'m, W>) {
-        self.pages.clear(block);
-        self.count_hole(state, block.page);
-    }
-
-    /// F1: the full page becomes the newest not-full page.
-    #[inline]
-    fn loosen(&self, state: &ClassState<W>, block: Block<'m, W>) {
-        self.pages.clear(block);
-        self.push_front(state, block.page);
-        self.count_hole(state, block.page);
-    }
-
-    /// The freed block of a page is a hole, but for the reservoir's; the bound may have sunk with what is live either way.
-    #[inline]
-    fn count_hole(&self, state: &ClassState<W>, page: Page<'m, W>) {
-        if !self.counts_holes() {
-            return;
-        }
-        if state.tail.get() != page.id.word() {
-            state.add_holes(1);
-        }
-        if automaton::settle(self.bound, state.counts()) {
-            self.settle(state, page.id);
-        }
-    }
-
-    /// Makes the page the reservoir if it holds fewer blocks, then moves blocks of the reservoir into holes until the class
-    /// keeps its bound again.
+    /// Asks whether the class keeps its bound after a free in a page. If not, the page becomes the reservoir if it holds
+    /// fewer blocks, and blocks of the reservoir move into holes.
     #[inline(never)]
     fn settle(&self, state: &ClassState<W>, page: PageId) {
         let page = self.pages.known(page);
-        if let Some(reservoir) = self.pages.linked(state.tail.get()) {
-            if automaton::swaps_roles(page.used(), reservoir.used()) {
-                state.add_holes(reservoir.free_blocks());
-                state.remove_holes(page.free_blocks());
-                self.detach(state, page);
-                self.push_back(state, page);
-            }
+        let breaks = || automaton::settle(self.bound, self.counts(state, page.layout));
+        if breaks() {
+            self.swap_roles(state, page);
         }
         let mut bytes = 0;
         for _ in 0..MAX_MOVES {
-            if !automaton::settle(self.bound, state.counts()) {
+            if !breaks() {
                 break;
             }
             bytes += self.fill_hole(state, state.tail.get(), state.head.get());
         }
         self.count_operation(bytes);
+        let counts = self.counts(state, page.layout);
+        state.set_quiet(automaton::quiet_frees(self.bound, counts));
+    }
+
+    /// Makes a page the reservoir if it holds fewer blocks.
+    fn swap_roles(&self, state: &ClassState<W>, page: Page<'m, W>) {
+        let reservoir = self.pages.linked(state.tail.get());
+        if reservoir.is_some_and(|reservoir| automaton::swaps_roles(page.used(), reservoir.used()))
+        {
+            self.detach(state, page);
+            self.push_back(state, page);
+        }
     }
 
     /// Moves a block of one not-full page into another; returns the bytes copied.
@@ -307,20 +297,15 @@ impl<'m, W: Width> Engine<'m, W> {
         let from = self.pages.last_used(source);
         let entry = self.pages.back_reference(from);
         let to = self.pages.take_free(target, entry);
-        if self.counts_holes() {
-            state.remove_holes(1);
-        }
         if target.free_blocks() == 0 {
-            self.unlink(state, target);
+            self.detach(state, target);
         }
         self.move_block(state, from, to, entry)
     }
 
     /// F2 and F3: a block of the source page fills the freed one.
-    #[inline(never)]
-    fn refill(&self, state: &ClassState<W>, source: PageId, page: PageId, number: u32) {
-        let (source, page) = (self.pages.known(source), self.pages.known(page));
-        let freed = Block { page, number };
+    #[inline]
+    fn refill(&self, state: &ClassState<W>, source: Page<'m, W>, freed: Block<'m, W>) {
         let from = self.pages.last_used(source);
         let entry = self.pages.back_reference(from);
         self.pages.set_back_reference(freed, entry);
@@ -341,8 +326,7 @@ impl<'m, W: Width> Engine<'m, W> {
         self.locate(entry, to);
         self.pages.clear(from);
         if from.page.used() == 0 {
-            self.unlink(state, from.page);
-            self.give_page(state, from.page);
+            self.release(state, from.page.id);
         }
         let bytes = u64::from(to.page.layout.block_bytes);
         self.moved.moves.set(self.moved.moves.get() + 1);
@@ -357,15 +341,14 @@ impl<'m, W: Width> Engine<'m, W> {
         }
     }
 
-    /// F5: the page's last block.
+    /// F5: the page's last block was given back.
     #[inline(never)]
-    fn release_last(&self, state: &ClassState<W>, page: PageId, number: u32) {
+    fn release(&self, state: &ClassState<W>, page: PageId) {
         let page = self.pages.known(page);
-        let block = Block { page, number };
+        state.take_quiet();
         if page.blocks() > 1 {
-            self.unlink(state, page);
+            self.detach(state, page);
         }
-        self.pages.clear(block);
         self.give_page(state, page);
     }
 
@@ -386,29 +369,30 @@ impl<'m, W: Width> Engine<'m, W> {
 // ---- pages and lists -------------------------------------------------------------------------------------------------
 
 impl<'m, W: Width> Engine<'m, W> {
+    /// The numbers of a class that decide a transition. Holes are not counted as they come and go, but told from the
+    /// free blocks of all pages and of the reservoir, since they are asked for rarely.
     #[inline]
-    fn counts_holes(&self) -> bool {
-        matches!(self.bound, Bound::Holes { .. })
-    }
-
-    /// Takes a not-full page out of its class's list, and its free blocks out of the count of holes.
-    fn unlink(&self, state: &ClassState<W>, page: Page<'m, W>) {
-        let was_reservoir = state.tail.get() == page.id.word();
-        self.detach(state, page);
-        if !self.counts_holes() {
-            return;
-        }
-        if !was_reservoir {
-            state.remove_holes(page.free_blocks());
-        } else if let Some(next) = self.pages.linked(state.tail.get()) {
-            state.remove_holes(next.free_blocks());
+    pub(crate) fn counts(&self, state: &ClassState<W>, layout: &ClassLayout) -> ClassCounts {
+        let live = state.live();
+        let holes = match self.bound {
+            Bound::Holes { .. } => {
+                let reservoir = self.pages.linked(state.tail.get());
+                let free = state.pages() * u32::from(layout.blocks) - live;
+                free - reservoir.map_or(0, |page| page.free_blocks())
+            }
+            Bound::Pages(_) | Bound::Unbounded => 0,
+        };
+        ClassCounts {
+            live,
+            not_full: state.not_full(),
+            holes,
         }
     }
 
     /// Takes a page out of its class's list. The backward link of the first page means nothing.
     #[inline]
     fn detach(&self, state: &ClassState<W>, page: Page<'m, W>) {
-        state.remove_not_full();
+        state.remove_not_full(1);
         let next = page.record.next.get();
         if state.head.get() == page.id.word() {
             state.head.set(next);
@@ -417,7 +401,14 @@ impl<'m, W: Width> Engine<'m, W> {
             }
             return;
         }
-        let prev = page.record.prev.get();
+        self.detach_inner(state, page.id);
+    }
+
+    /// Takes a page that is not the first one out of its class's list.
+    #[inline(never)]
+    fn detach_inner(&self, state: &ClassState<W>, page: PageId) {
+        let record = self.pages.known(page).record;
+        let (prev, next) = (record.prev.get(), record.next.get());
         if let Some(prev) = self.pages.linked(prev) {
             prev.record.next.set(next);
         }
@@ -427,9 +418,46 @@ impl<'m, W: Width> Engine<'m, W> {
         }
     }
 
+    /// Takes the page that serves allocations out of its class's list if it became full.
+    ///
+    /// Nobody can foresee whether it did, so no branch depends on it, nor on whether a freed block's page was full: these
+    /// two branches were mispredicted at every other pair of an allocation and a free.
+    #[inline]
+    fn detach_if(&self, is_full: bool, state: &ClassState<W>, page: Page<'m, W>) {
+        if self.order == PageOrder::Original {
+            if is_full {
+                self.detach(state, page);
+            }
+            return;
+        }
+        let next = page.record.next.get();
+        state.head.set(if is_full { next } else { page.id.word() });
+        state.remove_not_full(u32::from(is_full));
+        if is_full & (next == W::Word::NIL) {
+            state.tail.set(next);
+        }
+    }
+
+    /// Puts a page that was full first in its class's list; one that was not stays where it is.
+    ///
+    /// Without a branch on it, as in `detach_if`. The old first page's backward link is set either way: that of the first
+    /// page means nothing. The arrays stand for conditions that the compiler would make branches of.
+    #[inline]
+    fn push_front_if(&self, was_full: bool, state: &ClassState<W>, page: Page<'m, W>) {
+        let Some(head) = self.pages.linked(state.head.get()) else {
+            return self.push_front(state, page);
+        };
+        head.record.prev.set(page.id.word());
+        let links = [&self.unread, &page.record.next];
+        links[usize::from(was_full)].set(head.id.word());
+        let heads = [head.id.word(), page.id.word()];
+        state.head.set(heads[usize::from(was_full)]);
+        state.add_not_full(u32::from(was_full));
+    }
+
     #[inline]
     fn push_front(&self, state: &ClassState<W>, page: Page<'m, W>) {
-        state.add_not_full();
+        state.add_not_full(1);
         let head = state.head.get();
         page.record.next.set(head);
         match self.pages.linked(head) {
@@ -440,7 +468,7 @@ impl<'m, W: Width> Engine<'m, W> {
     }
 
     fn push_back(&self, state: &ClassState<W>, page: Page<'m, W>) {
-        state.add_not_full();
+        state.add_not_full(1);
         let tail = state.tail.get();
         page.record.next.set(W::Word::NIL);
         page.record.prev.set(tail);
@@ -488,7 +516,9 @@ impl<'m, W: Width> Engine<'m, W> {
         }
         let number = self.frontier.get();
         self.frontier.set(number + 1);
-        self.pages.page(number).expect("make_room left a fresh page")
+        self.pages
+            .page(number)
+            .expect("make_room left a fresh page")
     }
 
     fn give_page(&self, state: &ClassState<W>, page: Page<'m, W>) {

@@ -125,6 +125,7 @@ impl<'m, W: Width> Heap<'m, W> {
                 free_pages: W::Word::NIL.into(),
                 free_page_count: 0.into(),
                 moved: MoveCounters::default(),
+                unread: W::Word::NIL.into(),
             },
             config,
             piece_bytes: config.piece_bytes().unwrap_or(usize::MAX),
@@ -193,7 +194,6 @@ impl<'m, W: Width> Heap<'m, W> {
     /// If the handle belongs to another heap; [`Heap::try_get_mut`] returns an error instead.
     #[inline]
     #[must_use]
-    #[expect(clippy::mut_from_ref, reason = "the exclusive borrow is the handle's (O2)")]
     pub fn get_mut<'a, T>(&'a self, handle: &'a mut Handle<T>) -> &'a mut T {
         self.try_get_mut(handle).unwrap_or_else(|_| foreign())
     }
@@ -214,7 +214,6 @@ impl<'m, W: Width> Heap<'m, W> {
     /// # Errors
     /// [`Refused::ForeignHandle`] if the handle belongs to another heap.
     #[inline]
-    #[expect(clippy::mut_from_ref, reason = "the exclusive borrow is the handle's (O2)")]
     pub fn try_get_mut<'a, T>(&'a self, handle: &'a mut Handle<T>) -> Result<&'a mut T, Refused> {
         self.own(handle.heap)?;
         // SAFETY: O1, O2: no other handle names the object, and this one is borrowed exclusively; O3 for moves.

@@ -103,7 +103,6 @@ impl<W: Width> Heap<'_, W> {
     /// If the handle belongs to another heap, or `offset` is above the length.
     #[inline]
     #[must_use]
-    #[expect(clippy::mut_from_ref, reason = "the exclusive borrow is the handle's (O2)")]
     pub fn chunk_mut<'a, B: Byte>(&'a self, bytes: &'a mut Bytes<B>, offset: usize) -> &'a mut [B] {
         let (first, len) = self.chunk_at(bytes, offset);
         // SAFETY: as in `chunk`, and the handle is borrowed exclusively (O2).
@@ -236,13 +235,30 @@ impl<W: Width> Heap<'_, W> {
 
     #[inline]
     fn allocate_bytes(&self, len: usize, align: usize) -> Result<u32, Refused> {
+        match self.allocate_whole(len, align) {
+            Some(index) => Ok(index),
+            None => self.allocate_otherwise(len, align),
+        }
+    }
+
+    /// An object in one block: the common case, in registers throughout.
+    #[inline]
+    fn allocate_whole(&self, len: usize, align: usize) -> Option<u32> {
+        if self.is_in_pieces(len) {
+            return None;
+        }
+        self.engine.allocate(self.config.geometry().class_for(len, align)?)
+    }
+
+    /// An object in pieces, or why there is none.
+    #[inline(never)]
+    fn allocate_otherwise(&self, len: usize, align: usize) -> Result<u32, Refused> {
         if self.is_in_pieces(len) {
             return self.allocate_in_pieces(len, align);
         }
-        self.allocate_block(self.class_of(len, align)?)
+        Err(self.engine.refusal(self.class_of(len, align)?))
     }
 
-    #[cold]
     fn allocate_in_pieces(&self, len: usize, align: usize) -> Result<u32, Refused> {
         let mut demand = BlockDemand::new();
         self.add_object(&mut demand, len, align)?;

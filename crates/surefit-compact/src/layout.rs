@@ -27,12 +27,16 @@ pub const fn page_record_bytes<W: Width>() -> usize {
 /// Bytes of the fixed area: class states, padded to eight bytes, and page records.
 #[must_use]
 pub const fn fixed_bytes<W: Width>(classes: usize, pages: usize) -> usize {
-    (classes * class_state_bytes::<W>()).next_multiple_of(8) + pages * page_record_bytes::<W>()
+    let states = (classes * class_state_bytes::<W>()).next_multiple_of(8);
+    (states + pages * page_record_bytes::<W>()).next_multiple_of(8)
 }
 
 /// The most pages that fit into `bytes` together with their fixed area.
 #[must_use]
 pub const fn pages_in<W: Width>(bytes: usize, page_bytes: usize, classes: usize) -> usize {
     let states = (classes * class_state_bytes::<W>()).next_multiple_of(8);
-    bytes.saturating_sub(states) / (page_bytes + page_record_bytes::<W>())
+    let pages = bytes.saturating_sub(states) / (page_bytes + page_record_bytes::<W>());
+    // One fewer where only the padding of the records does not fit.
+    let fits = pages * page_bytes + fixed_bytes::<W>(classes, pages) <= bytes;
+    if fits { pages } else { pages.saturating_sub(1) }
 }

@@ -65,6 +65,8 @@ impl PageId {
 #[derive(Debug)]
 pub(crate) struct Page<'m, W: Width> {
     pub(crate) id: PageId,
+    /// Where the page begins, as an offset in bytes.
+    start: usize,
     pub(crate) record: &'m PageRecord<W>,
     pub(crate) layout: &'m ClassLayout,
 }
@@ -195,20 +197,31 @@ impl<'m, W: Width> PageTable<'m, W> {
         debug_assert!(id.index() < self.records.len());
         // SAFETY: a PageId is below the number of records (module doc); `check` verifies every link that makes one (P2, H2).
         let record = unsafe { self.records.get_unchecked(id.index()) };
-        let layout = self.geometry.layout(record.class.get());
-        Page { id, record, layout }
+        Page {
+            id,
+            start: id.index() << self.shift,
+            record,
+            layout: self.geometry.layout(record.class.get()),
+        }
     }
 
+    /// The page that the list of a class names: what the class says of it is known without its record.
     #[inline]
-    fn page_offset(&self, page: PageId) -> usize {
-        page.index() << self.shift
+    pub(crate) fn listed(&self, word: W::Word, class: SizeClass) -> Page<'m, W> {
+        debug_assert!(word != W::Word::NIL);
+        let page = self.known(PageId(word.get()));
+        debug_assert!(page.record.class.get() == class);
+        Page {
+            layout: self.geometry.layout(class),
+            ..page
+        }
     }
 
     /// Where a page-block begins, as an offset in bytes.
     #[inline]
     pub(crate) fn offset(&self, block: Block<'m, W>) -> usize {
         let within = block.number as usize * block.page.layout.block_bytes as usize;
-        self.page_offset(block.page.id) + within
+        block.page.start + within
     }
 
     /// The page-block that contains an offset.
@@ -235,7 +248,7 @@ impl<'m, W: Width> PageTable<'m, W> {
             clippy::cast_possible_truncation,
             reason = "a page has at most 65536 bytes"
         )]
-        let within = (offset & ((1 << self.shift) - 1)) as u32;
+        let within = (offset - page.start) as u32;
         let number = page.layout.block_at(within);
         Block { page, number }
     }
@@ -256,8 +269,7 @@ impl<'m, W: Width> PageTable<'m, W> {
     #[inline]
     fn leaf(&self, page: Page<'m, W>, leaf: u32) -> Slot<'_, u64> {
         debug_assert!(leaf < u32::from(page.layout.leaves));
-        let offset =
-            self.page_offset(page.id) + page.layout.leaf_offset as usize + 8 * leaf as usize;
+        let offset = page.start + page.layout.leaf_offset as usize + 8 * leaf as usize;
         // SAFETY: the geometry places the leaves, 8-aligned, inside the page behind its blocks; callers pass a leaf below
         // `leaves`; `open` wrote all of them before anything reads one.
         unsafe { self.memory.slot(offset) }
@@ -282,7 +294,10 @@ impl<'m, W: Width> PageTable<'m, W> {
             }
             linked => {
                 let next = self.reference(page, u32::from(linked)).get().get();
-                #[expect(clippy::cast_possible_truncation, reason = "block numbers have 16 bits")]
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "block numbers have 16 bits"
+                )]
                 record.free.set(next as u16);
                 linked
             }
@@ -306,7 +321,10 @@ impl<'m, W: Width> PageTable<'m, W> {
         }
         let link = W::Word::new(u32::from(record.free.get()));
         self.reference(page, number).set(link);
-        #[expect(clippy::cast_possible_truncation, reason = "block numbers have 16 bits")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "block numbers have 16 bits"
+        )]
         record.free.set(number as u16);
         let leaf = self.leaf(page, number / 64);
         leaf.set(leaf.get() & !(1 << (number % 64)));
@@ -346,7 +364,9 @@ impl<'m, W: Width> PageTable<'m, W> {
     pub(crate) fn back_reference(&self, block: Block<'m, W>) -> u32 {
         let Block { page, number } = block;
         if page.is_small() {
-            return page.record.references[number as usize % SMALL_BLOCKS].get().get();
+            return page.record.references[number as usize % SMALL_BLOCKS]
+                .get()
+                .get();
         }
         self.reference(page, number).get().get()
     }
@@ -366,9 +386,8 @@ impl<'m, W: Width> PageTable<'m, W> {
     #[inline]
     fn reference(&self, page: Page<'m, W>, number: u32) -> Slot<'_, W::Word> {
         debug_assert!(number < page.blocks() && !page.is_small());
-        let offset = self.page_offset(page.id)
-            + page.layout.back_offset as usize
-            + W::WORD_BYTES * number as usize;
+        let offset =
+            page.start + page.layout.back_offset as usize + W::WORD_BYTES * number as usize;
         // SAFETY: the geometry places one word per block, aligned, at the end of the page; the block's number is below π.
         // A block below `fresh` was used once, and its word written then; others' words are written before they are read.
         unsafe { self.memory.slot(offset) }
@@ -383,7 +402,10 @@ impl<'m, W: Width> PageTable<'m, W> {
                 return u32::MAX;
             }
             found += 1;
-            #[expect(clippy::cast_possible_truncation, reason = "a wrong link is found either way")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "a wrong link is found either way"
+            )]
             {
                 link = self.reference(page, number).get().get() as u16;
             }
@@ -419,8 +441,7 @@ impl<'m, W: Width> PageTable<'m, W> {
         // SAFETY: both are whole blocks of one class, inside their pages and different, so disjoint; only `&mut Heap`
         // methods move, so nobody holds a reference into either.
         unsafe {
-            self.memory
-                .copy(self.offset(from), self.offset(to), bytes);
+            self.memory.copy(self.offset(from), self.offset(to), bytes);
         }
     }
 }

@@ -52,8 +52,9 @@ impl<W: Width> Heap<'_, W> {
     pub fn stats(&self) -> Stats {
         let engine = &self.engine;
         let sum = |f: fn(ClassCounts) -> u32| {
-            let states = engine.classes.all().iter();
-            states.map(|state| f(state.counts())).sum()
+            let geometry = self.config.geometry();
+            let counts = |class| engine.counts(engine.class_state(class), geometry.layout(class));
+            geometry.classes().map(|class| f(counts(class))).sum()
         };
         Stats {
             live_blocks: engine.live(),

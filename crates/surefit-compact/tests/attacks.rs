@@ -242,7 +242,8 @@ fn stale_keys_stay_stale<W: Width<Generation = ()>, G: Generation>() {
     let config = small_pages(W::WORD_BYTES, Bound::Pages(1));
     let mut memory = region(20_000);
     let mut heap = KeyHeap::<W, G>::new(memory.memory(), &config).expect("large enough");
-    let (mut live, mut stale): (Vec<(Key<u64>, u64)>, Vec<Key<u64>>) = Default::default();
+    let mut live: Vec<(Key<u64>, u64)> = Vec::new();
+    let mut stale: Vec<Key<u64>> = Vec::new();
     for (number, op) in script(Shape::Random, 4, 3000, 64).into_iter().enumerate() {
         let number = number as u64;
         match op {

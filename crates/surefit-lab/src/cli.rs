@@ -109,6 +109,9 @@ pub(crate) struct CompareArgs {
     /// Count what can be counted exactly.
     #[arg(long, value_enum)]
     pub(crate) count: Option<Counted>,
+    /// Write one self-contained HTML page as well.
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
     /// How results are printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,

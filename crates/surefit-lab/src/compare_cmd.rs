@@ -12,6 +12,7 @@ use crate::output;
 use crate::passes::min_heap::min_heap;
 use crate::passes::percentiles;
 use crate::progress::Progress;
+use crate::report;
 use crate::results::{Comparison, SCHEMA, TraceResults};
 use crate::screen::{self, Notes, TraceNote};
 use crate::source::{self, Source};
@@ -62,6 +63,10 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
         clock_ns: plan.clock_ns,
         traces,
     };
+    if let Some(path) = &args.report {
+        let page = report::page(&comparison, args.heap, &notes);
+        output::to_file(path, |out| Ok(out.write_all(page.as_bytes())?))?;
+    }
     match args.format {
         Format::Json => output::print_json(&comparison),
         Format::Table => output::print(&screen::comparison(&comparison, args.heap, &notes)),
@@ -121,6 +126,7 @@ fn plan(args: &CompareArgs) -> Plan {
         },
         rounds: args.rounds,
         access_rounds: args.rounds.min(MOST_ACCESS_ROUNDS),
+        percentiles: true,
         min_heap: args.find_min_heap || args.files.is_empty(),
         instructions: args.count.is_some(),
         clock_ns: percentiles::clock_ns(),

@@ -7,7 +7,7 @@
 //! | `subject`, `subjects`, `registry` | the allocators |
 //! | `passes` | one replay: timing, accesses, percentiles, checking, counting, the smallest heap |
 //! | `measure` | many replays: one allocator, many in rounds, children, instructions |
-//! | `results`, `screen`, `progress` | what is printed |
+//! | `results`, `screen`, `report`, `progress` | what is printed |
 //! | `*_cmd`, `experiment` | one verb each |
 
 mod certify_cmd;
@@ -23,6 +23,7 @@ mod passes;
 mod progress;
 mod registry;
 mod replay_cmd;
+mod report;
 mod results;
 mod screen;
 mod sizes;

@@ -98,7 +98,7 @@ fn beside(target: &Path) -> io::Result<tempfile::NamedTempFile> {
     };
     tempfile::Builder::new()
         .prefix(".surefit-")
-        .suffix(".sft.tmp")
+        .suffix(".tmp")
         .make_in(directory, |path| {
             File::options().write(true).create_new(true).open(path)
         })

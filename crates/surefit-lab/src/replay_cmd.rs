@@ -36,6 +36,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
         },
         rounds: args.rounds,
         access_rounds: args.rounds,
+        percentiles: true,
         min_heap: false,
         instructions: false,
         clock_ns: percentiles::clock_ns(),

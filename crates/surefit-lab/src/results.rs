@@ -242,6 +242,7 @@ impl AtPeak {
 #[cfg(test)]
 mod tests {
     use super::{AllocatorResult, AtPeak, Comparison};
+    use crate::experiment::bounds::Bounds;
     use schemars::{JsonSchema, schema_for};
     use std::path::PathBuf;
 
@@ -267,6 +268,7 @@ mod tests {
     fn the_committed_schemas_are_those_of_the_types() {
         is_committed::<AllocatorResult>("replay.json");
         is_committed::<Comparison>("compare.json");
+        is_committed::<Bounds>("experiment-bounds.json");
     }
 
     #[test]

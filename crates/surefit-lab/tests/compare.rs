@@ -95,6 +95,41 @@ fn the_screen_names_every_allocator() {
 }
 
 #[test]
+fn left_out_objects_are_counted_for_the_whole_trace() {
+    let options = ["--allocators", "cf:pieces=off,system", "--largest", "1K"];
+    let comparison = compare(&options, 6);
+    let trace = &comparison["traces"][0];
+    assert!(trace["left_out"]["objects"].as_u64() > Some(100), "{trace}");
+    let rows = trace["results"].as_array().expect("rows");
+    assert_eq!(
+        rows[0]["mallocs"], rows[1]["mallocs"],
+        "the child leaves out the same"
+    );
+    assert_eq!(rows[1]["completed"], true);
+}
+
+#[test]
+fn a_row_that_ran_out_still_says_what_it_hands_out() {
+    let trace = small_trace(7);
+    let output = surefit()
+        .args(["compare", "--rounds", "1", "--heap", "1M"])
+        .args(["--allocators", "tlsf,cf:pieces=off,page=1K"])
+        .arg(&trace.path)
+        .output()
+        .expect("the command runs");
+    let screen = String::from_utf8(output.stdout).expect("text");
+    let row = screen.lines().find(|line| line.contains("pieces=off"));
+    assert!(
+        row.is_some_and(|row| row.contains("handle*") && row.contains("too_large")),
+        "{screen}"
+    );
+    assert!(
+        screen.lines().all(|line| line.trim_end() == line),
+        "{screen}"
+    );
+}
+
+#[test]
 fn an_unwritten_allocator_list_is_refused() {
     let output = surefit()
         .args(["compare", "--allocators", "k=1"])

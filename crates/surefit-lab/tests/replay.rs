@@ -14,8 +14,9 @@ mod predicates_free {
     }
 }
 
-const ALLOCATORS: [&str; 14] = [
+const ALLOCATORS: [&str; 15] = [
     "cf",
+    "cf:keys",
     "cf:k=1",
     "cf:k=8,order=original",
     "cf:k=inf",
@@ -113,6 +114,44 @@ fn an_object_that_is_too_large_is_an_error_of_its_own() {
         .output()
         .expect("the command runs");
     assert!(error_line(&output, 1).contains("too_large"));
+}
+
+#[test]
+fn objects_that_are_too_large_for_a_page_can_be_left_out() {
+    let trace = small_trace(5);
+    let options = ["--heap", "2M", "--largest", "4K"];
+    let row = result(&trace.path, "cf:pieces=off,page=4K", &options);
+    assert_eq!(row["completed"], true, "{row}");
+    assert_eq!(row["contiguous"], true);
+    assert_eq!(row["left_out"]["larger_than_bytes"], 4096);
+    let left_out = &row["left_out"]["objects"];
+    assert!(left_out.as_u64() > Some(10), "{row}");
+    let child = result(&trace.path, "tlsf", &options);
+    assert_eq!(&child["left_out"]["objects"], left_out);
+    assert_eq!(child["mallocs"], row["mallocs"]);
+}
+
+#[test]
+fn words_of_two_bytes_take_the_part_of_a_region_that_they_can_name() {
+    let trace = small_trace(9);
+    let row = result(&trace.path, "cf:width=16,page=1K", &["--heap", "64M"]);
+    assert_eq!(row["completed"], true, "{row}");
+    let bytes = row["heap_bytes"].as_u64().expect("a region");
+    assert!((1 << 20..2 << 20).contains(&bytes), "{bytes}");
+    let parts = row["at_peak"].as_object().expect("an account");
+    assert_eq!(parts.values().filter_map(Value::as_u64).sum::<u64>(), bytes);
+}
+
+#[test]
+fn keys_cost_four_bytes_an_object_more() {
+    let trace = small_trace(10);
+    let table = |allocator: &str| {
+        let row = result(&trace.path, allocator, &["--heap", "1M"]);
+        row["at_peak"]["administrative_bytes"]
+            .as_u64()
+            .expect("an account")
+    };
+    assert!(table("cf:keys") > table("cf"));
 }
 
 #[test]

@@ -27,6 +27,7 @@ use core::ptr::NonNull;
 
 use surefit_testkit::{JunkRegion, Op, Shape, script};
 
+use crate::automaton;
 use crate::class::ClassState;
 use crate::config::{Bound, Config, Fraction, PageOrder};
 use crate::engine::Engine;
@@ -49,6 +50,8 @@ enum Duty {
     None,
     /// Only the greatest value is an error, in place of any other, or the other way round.
     Greatest,
+    /// Every value up to this one is as good; greater ones are errors.
+    AtMost(u64),
 }
 
 /// A word of the tables.
@@ -95,6 +98,7 @@ impl Field {
         match self.duty {
             Duty::All => true,
             Duty::Low(bits) => (right ^ wrong) & ((1 << bits) - 1) != 0,
+            Duty::AtMost(limit) => wrong > limit,
             Duty::Greatest => right == self.greatest() || wrong == self.greatest(),
             Duty::None => false,
         }
@@ -178,11 +182,21 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
 
     /// Every word of a class's state means something, used or not.
     fn add_classes(&mut self) {
-        for (number, state) in self.engine.classes.all().iter().enumerate() {
+        let geometry = self.engine.pages.geometry;
+        let classes = geometry.classes().zip(self.engine.classes.all());
+        for (number, (class, state)) in classes.enumerate() {
             let first = core::ptr::from_ref(state).cast_mut().cast::<u8>();
+            let counts = self.engine.counts(state, geometry.layout(class));
+            let quiet = automaton::quiet_frees(self.engine.bound, counts);
             for at in (0..size_of::<ClassState<W>>()).step_by(W::WORD_BYTES) {
                 let name = format!("class {number}, byte {at}");
-                self.add(name, first.wrapping_add(at), W::WORD_BYTES, Duty::All);
+                let place = first.wrapping_add(at);
+                let duty = if place == state.quiet.as_ptr().cast() {
+                    Duty::AtMost(u64::from(quiet))
+                } else {
+                    Duty::All
+                };
+                self.add(name, place, W::WORD_BYTES, duty);
             }
         }
     }

@@ -17,11 +17,11 @@
 //!
 //! ```text
 //! 0                π·β                  π·β + 8·leaves           + r·π             P
-//! | page-blocks ... | leaves (π > 64)    | back-references (π > 8) | page-internal  |
+//! | page-blocks ... | leaves (π > 8)     | back-references (π > 8) | page-internal  |
 //! ```
 //!
-//! Up to 64 page-blocks, the page's bitmap is one word in the page's record, outside the page. Up to 8, the
-//! back-references are there too: four page-blocks of 4096 bytes fit a page of 16 KiB, and one of 16384 fills it.
+//! Up to 8 page-blocks, the page's bitmap and back-references are in the page's record, outside the page: four page-blocks
+//! of 4096 bytes fit a page of 16 KiB, and one of 16384 fills it.
 //!
 //! With [`Spacing::Fraction`], sizes are placed by the page they divide: the pseudo-code is in `placement.rs`. Each
 //! size is as wide as its π allows. Sizes are multiples of the granule, and of 1/64 of the power of two below them.
@@ -48,12 +48,12 @@
 //!
 //! | loss | worst | where |
 //! |---|---|---|
-//! | page-internal | 5.9 % and 2.3 % of a page | 1024 and 512 bytes, kept beside 1088 and 520 for alignment |
-//! | page-internal, the other classes | 1.2 % of a page | 1152 bytes |
+//! | page-internal | 5.9 % and 2.3 % of a page | 1024 and 512 bytes, kept beside 1072 and 520 for alignment |
+//! | page-internal, the other classes | 1.5 % of a page | |
 //! | page-internal, mean over the classes | 0.5 % | |
 //! | page-block-internal, requests over 64 bytes, π > 8 | 11.0 % of the page-block | 577 bytes in 648 |
 //! | page-block-internal, π ≤ 8 | 50 % | 8193 bytes in 16384: take pieces |
-//! | alignment 16 / 64 / 4096, requests of up to P/4 that are multiples of it | 1.42 / 1.55 / 1.00 × the request | 720, 2112 |
+//! | alignment 16 / 64 / 4096, requests of up to P/4 that are multiples of it | 1.30 / 1.55 / 1.00 × the request | |
 //!
 //! Both losses together at the peak of seven recorded programs, over what was live there (P = 16 KiB, 4-byte
 //! back-references, page-blocks counted without unfilled pages), at 1/8 spacing:
@@ -96,13 +96,13 @@ use tables::{ALIGNMENTS, COARSE_ENTRIES, FINE_BYTES, FINE_ENTRIES, bucket, byte,
 /// A power of two, so that a class can be masked into the table of layouts instead of being checked.
 pub const MAX_CLASSES: usize = 128;
 
-/// The most page-blocks a page can have: 64 bitmap words of 64 bits, under one summary word.
+/// The most page-blocks a page can have: 64 bitmap words of 64 bits.
 pub const MAX_BLOCKS: usize = 4096;
 
-/// The most page-blocks whose back-references are kept in the record of the page, not in the page.
+/// The most page-blocks whose bitmap and back-references are kept in the record of the page, not in the page.
 pub const INLINE_BLOCKS: usize = 8;
 
-/// The most page-blocks whose bitmap is one word in the record of the page; more have leaves in the page.
+/// The page-blocks that one word of a bitmap describes.
 pub const WORD_BLOCKS: usize = 64;
 
 /// The smaller granule.
@@ -184,7 +184,7 @@ pub struct ClassLayout {
     pub block_bytes: u32,
     /// π, page-blocks of a page.
     pub blocks: u16,
-    /// Bitmap words of 64 bits in the page; 0 where π ≤ [`WORD_BLOCKS`], whose one word is in the page's record.
+    /// Bitmap words of 64 bits in the page; 0 where π ≤ [`INLINE_BLOCKS`], whose bits are in the page's record.
     pub leaves: u16,
     /// Where the leaves begin, in bytes from the start of the page; a multiple of 8.
     pub leaf_offset: u32,

@@ -41,7 +41,7 @@ pub(crate) struct Args {
     /// Which not-full page serves allocations, and which one is drained; with --k only
     #[arg(long, value_enum, default_value_t, requires = "k")]
     order: Order,
-    /// The most live page-blocks to show [default: two pages of them]
+    /// The most live page-blocks to show [default: a page of them more than the K pages]
     #[arg(long, value_name = "H", value_parser = clap::value_parser!(u32).range(1..=64))]
     most_live: Option<u32>,
 }
@@ -77,13 +77,19 @@ enum Order {
 /// # Errors
 /// One line: a diagram with too many states, or standard output that cannot be written.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let most_live = args.most_live.unwrap_or(2 * args.pi);
+    let most_live = args.most_live.unwrap_or_else(|| args.enough_live());
     let diagram = Diagram::explore(args.rules(), most_live)?;
     output::print(&diagram.to_dot(most_live))?;
     Ok(ExitCode::SUCCESS)
 }
 
 impl Args {
+    /// So many live page-blocks that every row of the table appears, if there is room to draw it.
+    fn enough_live(&self) -> u32 {
+        let pages = self.k.unwrap_or(2).saturating_add(1);
+        pages.saturating_mul(self.pi).min(64)
+    }
+
     fn rules(&self) -> Rules {
         let share = self.frac.map(|Share(fraction)| fraction);
         let bound = match (self.k, self.holes, share) {

@@ -1,6 +1,7 @@
 //! `surefit experiment`: figures and tables, computed or measured here.
 
 mod automaton;
+pub(crate) mod bounds;
 mod small_heaps;
 
 use std::process::ExitCode;
@@ -25,6 +26,8 @@ enum Experiment {
     List,
     /// The states of a size-class and what every allocation and free does, as Graphviz text
     Automaton(automaton::Args),
+    /// What each bound on fragmentation costs and saves: moves, time, certificate, smallest heap
+    Bounds(bounds::Args),
     /// Certificates of small heaps beside the bounds of heaps that never move
     SmallHeaps(Printed),
 }
@@ -48,6 +51,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Experiment::Automaton(args) => automaton::run(args),
+        Experiment::Bounds(args) => bounds::run(args),
         Experiment::SmallHeaps(printed) => small_heaps::run(printed.format == Format::Json),
     }
 }
@@ -73,7 +77,7 @@ mod tests {
     #[test]
     fn every_experiment_is_listed_with_what_it_shows() {
         let list = list();
-        for name in ["automaton", "small-heaps"] {
+        for name in ["automaton", "bounds", "small-heaps"] {
             let line = list.lines().find(|line| line.starts_with(name));
             assert!(line.is_some_and(|line| line.len() > 30), "{name}: {list}");
         }

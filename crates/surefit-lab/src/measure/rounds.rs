@@ -38,6 +38,8 @@ pub(crate) struct Plan {
     pub(crate) rounds: u32,
     /// Interleaved rounds of the access pass.
     pub(crate) access_rounds: u32,
+    /// Whether every call is timed on its own.
+    pub(crate) percentiles: bool,
     /// Whether the smallest heap is looked for.
     pub(crate) min_heap: bool,
     /// Whether instructions are counted.
@@ -49,8 +51,9 @@ pub(crate) struct Plan {
 impl Plan {
     /// How many steps of progress one allocator makes on one trace.
     pub(crate) fn progress_steps(&self) -> u64 {
-        2 + u64::from(self.rounds)
+        1 + u64::from(self.rounds)
             + u64::from(self.access_rounds)
+            + u64::from(self.percentiles)
             + u64::from(self.min_heap)
             + u64::from(self.instructions)
     }
@@ -95,7 +98,7 @@ pub(crate) fn measure(
     let mut rows: Vec<_> = rows
         .map(|(spec, measured)| Row::new(spec, measured))
         .collect();
-    timed(source, &mut rows, plan, true, progress)?;
+    timed(source, &mut rows, plan, progress)?;
     untimed(source, &mut rows, plan, progress)?;
     finish(&source.steps, &mut rows, baseline);
     Ok(rows.into_iter().map(Row::into_measured).collect())
@@ -145,15 +148,10 @@ pub(crate) fn measure_one(
     let plan = Plan {
         rounds: if passes.timing { plan.rounds } else { 0 },
         access_rounds: if passes.access { plan.access_rounds } else { 0 },
+        percentiles: passes.percentiles,
         ..plan
     };
-    timed(
-        source,
-        &mut rows,
-        plan,
-        passes.percentiles,
-        &Progress::hidden(),
-    )?;
+    timed(source, &mut rows, plan, &Progress::hidden())?;
     finish(&source.steps, &mut rows, 0);
     let [row] = rows;
     Ok(AllocatorResult {
@@ -232,13 +230,7 @@ pub(crate) fn child<'a>(source: &'a Source, spec: &'a Spec, plan: Plan) -> Child
 }
 
 /// The timed passes, one allocator after the other in each round, nothing else running.
-fn timed(
-    source: &Source,
-    rows: &mut [Row<'_>],
-    plan: Plan,
-    percentiles: bool,
-    progress: &Progress,
-) -> Result<()> {
+fn timed(source: &Source, rows: &mut [Row<'_>], plan: Plan, progress: &Progress) -> Result<()> {
     let steps = &source.steps;
     let mut region = shared_region(rows)?;
     for _ in 0..plan.rounds {
@@ -255,7 +247,7 @@ fn timed(
             progress.step(&steps.name, "accesses", row.spec);
         }
     }
-    for row in rows.iter_mut().filter(|_| percentiles) {
+    for row in rows.iter_mut().filter(|_| plan.percentiles) {
         percentile_row(source, row, &mut region, plan)?;
         progress.step(&steps.name, "percentiles", row.spec);
     }

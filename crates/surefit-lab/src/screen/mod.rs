@@ -1,11 +1,9 @@
 //! What people see: tables of figures, every one of them computed from the results.
 
+pub(crate) mod grid;
 mod replay;
 
 use std::fmt::Write as _;
-
-use comfy_table::presets::NOTHING;
-use comfy_table::{CellAlignment, Table};
 
 use crate::error::one_line;
 use crate::results::{AllocatorResult, Comparison, LeftOut, TraceResults};
@@ -14,6 +12,8 @@ use crate::spec::Spec;
 use crate::subject::{Certified, HandleCost};
 
 pub(crate) use replay::replay;
+
+use grid::Grid;
 
 /// A loss of less than this is noise.
 const WORTH_SAYING: f64 = 1.01;
@@ -55,25 +55,35 @@ impl Notes {
 
 /// The screen of a comparison.
 pub(crate) fn comparison(comparison: &Comparison, heap: HeapSize, notes: &Notes) -> String {
-    let mut screen = String::new();
-    let traces = comparison.traces.len();
-    let (plural, rounds) = (if traces == 1 { "" } else { "s" }, comparison.rounds);
-    let _ = writeln!(
-        screen,
-        "surefit compare: {traces} recorded program{plural}, {rounds} interleaved rounds, heap {heap}\n"
-    );
+    let mut screen = format!("surefit compare: {}\n{KEY}\n\n", setting(comparison, heap));
     for trace in &comparison.traces {
-        let _ = writeln!(
-            screen,
-            "{}\n{}\n",
-            title(trace),
-            rows(trace, &comparison.baseline, &notes.handles)
-        );
+        let rows = rows(trace, &comparison.baseline, notes).to_text();
+        let _ = writeln!(screen, "{}\n{rows}\n", title(trace));
     }
-    screen + &footer(comparison, notes)
+    screen + &footer(comparison, notes).join("\n") + "\nNext: surefit compare YOUR.sft.zst\n"
 }
 
-fn title(trace: &TraceResults) -> String {
+/// What the columns are measured against.
+const KEY: &str = "live: the peak of live requests. certified: bytes that suffice for the trace's joint demand, \
+    in any order.";
+
+/// How much was compared, and in which heap.
+pub(crate) fn setting(comparison: &Comparison, heap: HeapSize) -> String {
+    format!(
+        "{}, {}, heap {heap}",
+        counted(comparison.traces.len() as u64, "recorded program"),
+        counted(u64::from(comparison.rounds), "interleaved round"),
+    )
+}
+
+/// A count and what is counted, in the plural unless it is one.
+fn counted(count: u64, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", Count(count))
+}
+
+/// The name of a trace and what it holds.
+pub(crate) fn title(trace: &TraceResults) -> String {
     let pieces = trace
         .results
         .iter()
@@ -85,20 +95,18 @@ fn title(trace: &TraceResults) -> String {
         format!("; left out: {}", left_out(these))
     });
     format!(
-        "{}   {} events, peak live {}{pieces}{without}",
+        "{}   {}, peak live {}{pieces}{without}",
         one_line(&trace.name),
-        Count(trace.events),
+        counted(trace.events, "event"),
         Size(trace.peak_live_bytes)
     )
 }
 
 /// What `--largest` took off a trace.
 fn left_out(left_out: LeftOut) -> String {
-    let objects = left_out.objects;
     format!(
-        "{} object{} over {}, {} live at their peak",
-        Count(objects),
-        if objects == 1 { "" } else { "s" },
+        "{} over {}, {} live at their peak",
+        counted(left_out.objects, "object"),
         Size(left_out.larger_than_bytes),
         Size(left_out.peak_live_bytes)
     )
@@ -109,13 +117,10 @@ fn percent(part: u64, whole: u64) -> f64 {
 }
 
 /// The rows of one trace.
-fn rows(trace: &TraceResults, baseline: &str, handles: &[bool]) -> Table {
-    let short = baseline.strip_prefix("peer-").unwrap_or(baseline);
-    let counted = trace
-        .results
-        .iter()
-        .any(|row| row.instructions_per_free.is_some());
-    let mut table = plain_table();
+pub(crate) fn rows(trace: &TraceResults, baseline: &str, notes: &Notes) -> Grid {
+    let short = short(baseline);
+    let counted = |row: &AllocatorResult| row.instructions_per_free.is_some();
+    let counted = trace.results.iter().any(counted);
     let mut header = vec![
         "allocator".to_owned(),
         "pointer".to_owned(),
@@ -129,20 +134,25 @@ fn rows(trace: &TraceResults, baseline: &str, handles: &[bool]) -> Table {
     if counted {
         header.push("instr malloc / free".to_owned());
     }
-    table.set_header(header);
-    for column in table.column_iter_mut().skip(2) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
     let base = trace.results.iter().find(|row| row.allocator == baseline);
-    for (row, has_handles) in trace.results.iter().zip(handles) {
+    let row = |(row, has_handles): (&AllocatorResult, &bool)| {
         let pointer = if *has_handles { "handle*" } else { "raw" };
         let mut cells = cells(row, pointer, base, trace.peak_live_bytes);
         if counted {
             cells.push(instructions(row));
         }
-        table.add_row(cells);
+        cells
+    };
+    Grid {
+        header,
+        rows: trace.results.iter().zip(&notes.handles).map(row).collect(),
+        text_columns: 2,
     }
-    table
+}
+
+/// The baseline's name as columns show it.
+pub(crate) fn short(baseline: &str) -> &str {
+    baseline.strip_prefix("peer-").unwrap_or(baseline)
 }
 
 fn cells(
@@ -187,14 +197,8 @@ fn or_none(figure: Option<String>) -> String {
     figure.unwrap_or_else(|| NO_FIGURE.to_owned())
 }
 
-fn plain_table() -> Table {
-    let mut table = Table::new();
-    table.load_preset(NOTHING);
-    table
-}
-
 /// What the figures mean, and where the moving heap loses.
-fn footer(comparison: &Comparison, notes: &Notes) -> String {
+pub(crate) fn footer(comparison: &Comparison, notes: &Notes) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some((row, cost)) = notes.moving {
         lines.push(handle_line(cost));
@@ -216,8 +220,7 @@ fn footer(comparison: &Comparison, notes: &Notes) -> String {
             "system and preload: have no region; their page faults are in their times.".to_owned(),
         );
     }
-    lines.push("Next: surefit compare YOUR.sft.zst".to_owned());
-    lines.join("\n") + "\n"
+    lines
 }
 
 fn handle_line(cost: HandleCost) -> String {
@@ -239,9 +242,9 @@ fn demand_line(trace: &TraceResults, row: usize, note: &TraceNote) -> Option<Str
         format!("; measured on {} {}", one_line(&trace.name), Size(bytes))
     });
     Some(format!(
-        "Any order of a joint demand of {}, {} objects: {} needs <= {}{measured}",
+        "Any order of a joint demand of {}, {}: {} needs <= {}{measured}",
         Size(certified.demand_bytes),
-        Count(certified.demand_objects),
+        counted(certified.demand_objects, "object"),
         row.allocator,
         Size(certified.heap_bytes)
     ))

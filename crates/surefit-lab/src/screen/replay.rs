@@ -5,7 +5,8 @@ use crate::results::AllocatorResult;
 use crate::sizes::Size;
 use crate::steps::Steps;
 
-use super::{left_out, plain_table};
+use super::grid::plain_table;
+use super::left_out;
 
 /// A line of the table: its name, and a figure if it has one.
 type Line = (&'static str, Option<String>);
@@ -68,7 +69,10 @@ fn memory_lines(live: u64, row: &AllocatorResult) -> Vec<Line> {
         ("in pieces at the peak", share(row.bytes_in_pieces_at_peak)),
         ("moves", row.moves_total.map(|moves| moves.to_string())),
         ("moved bytes", row.moved_bytes_total.map(size)),
-        ("most moved by one call", row.moved_bytes_max_per_op.map(size)),
+        (
+            "most moved by one call",
+            row.moved_bytes_max_per_op.map(size),
+        ),
         ("certified", share(row.certified_bytes)),
     ]
 }

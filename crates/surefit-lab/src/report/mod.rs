@@ -1,0 +1,253 @@
+//! `compare --report`: one HTML page with everything in it: text, tables, and bar charts as SVG.
+//!
+//! Every text that comes from a file, a trace or the command line is escaped; the page loads nothing.
+
+mod chart;
+
+use std::fmt::Write as _;
+
+use crate::results::{AllocatorResult, Comparison, Ratio, TraceResults};
+use crate::screen::grid::Grid;
+use crate::screen::{self, Notes};
+use crate::sizes::HeapSize;
+
+use chart::{Bar, Chart};
+
+/// Light, plain, and readable on paper.
+const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;color:#1c2733;background:#fff;max-width:66rem;\
+    margin:2rem auto;padding:0 1.5rem}h1{font-size:1.5rem;margin-bottom:.2rem}h2{font-size:1.15rem;margin-top:2.2rem;\
+    border-bottom:1px solid #d5dde5}table{border-collapse:collapse;font-size:.85rem;margin:.8rem 0}\
+    td,th{padding:.25rem .7rem;text-align:right;white-space:nowrap;border-bottom:1px solid #e6ebf0}\
+    td.text,th.text{text-align:left}th{font-weight:600}.wide{overflow-x:auto}.charts{display:flex;flex-wrap:wrap;\
+    gap:1rem 2rem}figure{margin:.5rem 0}figcaption{font-size:.85rem;color:#4a5866}dt{font-weight:600}\
+    dd{margin:0 0 .4rem 1.5rem}ul{padding-left:1.2rem}";
+
+/// What the figures are: a name, and how it was measured.
+const FIGURES: [(&str, &str); 7] = [
+    (
+        "time",
+        "Allocation, first write and free, less an empty replay of the same trace; the median of interleaved rounds, \
+         as a ratio to the baseline taken inside each round. The thin line spans the rounds.",
+    ),
+    (
+        "with access",
+        "The same with eight accesses of seeded live objects after each event, so that the price of handles is in it.",
+    ),
+    (
+        "free: p99.99 / max",
+        "Single frees with a clock reading on each side, whose own cost is taken off. The maximum includes interrupts.",
+    ),
+    (
+        "min heap ÷ live",
+        "The smallest region in which the trace completes, by the peak of live requests.",
+    ),
+    (
+        "certified ÷ live",
+        "The bytes that suffice for the trace's joint demand (so many page-blocks and so many bytes of them live at \
+         once) in any order of calls, by the peak of live requests.",
+    ),
+    (
+        "moved B / free",
+        "Bytes that compaction copied, for each free of the trace.",
+    ),
+    (
+        "pointer",
+        "Raw addresses, or handles that the heap may move objects behind.",
+    ),
+];
+
+/// The page of a comparison.
+pub(crate) fn page(comparison: &Comparison, heap: HeapSize, notes: &Notes) -> String {
+    let mut page =
+        String::from("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
+    let _ = writeln!(
+        page,
+        "<meta name=\"viewport\" content=\"width=device-width\"><title>surefit compare</title><style>{STYLE}</style></head>\n\
+         <body><h1>surefit compare</h1>\n<p>{}; baseline {}; the clock costs {} ns.</p>",
+        escaped(&screen::setting(comparison, heap)),
+        escaped(&comparison.baseline),
+        comparison.clock_ns
+    );
+    for trace in &comparison.traces {
+        section(&mut page, trace, &comparison.baseline, notes);
+    }
+    let lines = screen::footer(comparison, notes);
+    list(&mut page, &lines);
+    figures(&mut page);
+    page + "</body></html>\n"
+}
+
+fn section(page: &mut String, trace: &TraceResults, baseline: &str, notes: &Notes) {
+    let _ = writeln!(page, "<h2>{}</h2>", escaped(&screen::title(trace)));
+    page.push_str("<div class=\"charts\">\n");
+    for chart in charts(trace, baseline) {
+        if chart.bars.iter().any(|bar| bar.value.is_some()) {
+            let _ = writeln!(
+                page,
+                "<figure><figcaption>{}</figcaption>{}</figure>",
+                escaped(&chart.caption),
+                chart.to_svg()
+            );
+        }
+    }
+    page.push_str("</div>\n");
+    table(page, &screen::rows(trace, baseline, notes));
+}
+
+fn charts(trace: &TraceResults, baseline: &str) -> [Chart; 4] {
+    let short = screen::short(baseline);
+    let base = trace.results.iter().find(|row| row.allocator == baseline);
+    let base = base.and_then(|row| row.access_pair_ns_mean);
+    let live = trace.peak_live_bytes.max(1) as f64;
+    let chart = |caption: String, bar: &dyn Fn(&AllocatorResult) -> Bar| Chart {
+        caption,
+        bars: trace.results.iter().map(bar).collect(),
+    };
+    let plain = |row: &AllocatorResult, value| Bar {
+        name: row.allocator.clone(),
+        value,
+        range: None,
+    };
+    let of_live = |bytes: Option<u64>| bytes.map(|bytes| bytes as f64 / live);
+    [
+        chart(format!("time ÷ {short}"), &|row| Bar {
+            name: row.allocator.clone(),
+            value: row.ratio_to_baseline.map(|ratio| ratio.median),
+            range: row
+                .ratio_to_baseline
+                .map(|Ratio { min, max, .. }| (min, max)),
+        }),
+        chart(format!("time with access ÷ {short}"), &|row| {
+            let both = row.access_pair_ns_mean.zip(base);
+            plain(row, both.map(|(own, base)| own / base))
+        }),
+        chart("min heap ÷ live".to_owned(), &|row| {
+            plain(row, of_live(row.min_heap_bytes))
+        }),
+        chart("pages touched ÷ live".to_owned(), &|row| {
+            plain(
+                row,
+                of_live(row.peak_footprint_bytes.or(row.peak_resident_bytes)),
+            )
+        }),
+    ]
+}
+
+fn table(page: &mut String, grid: &Grid) {
+    page.push_str("<div class=\"wide\"><table>\n");
+    let mut line = |tag: &str, cells: &[String]| {
+        page.push_str("<tr>");
+        for (column, cell) in cells.iter().enumerate() {
+            let class = if column < grid.text_columns {
+                " class=\"text\""
+            } else {
+                ""
+            };
+            let _ = write!(page, "<{tag}{class}>{}</{tag}>", escaped(cell));
+        }
+        page.push_str("</tr>\n");
+    };
+    line("th", &grid.header);
+    grid.rows.iter().for_each(|row| line("td", row));
+    page.push_str("</table></div>\n");
+}
+
+fn list(page: &mut String, lines: &[String]) {
+    page.push_str("<h2>In words</h2>\n<ul>\n");
+    for line in lines {
+        let _ = writeln!(page, "<li>{}</li>", escaped(line));
+    }
+    page.push_str("</ul>\n");
+}
+
+fn figures(page: &mut String) {
+    page.push_str("<h2>What was measured</h2>\n<dl>\n");
+    for (name, how) in FIGURES {
+        let _ = writeln!(page, "<dt>{name}</dt><dd>{how}</dd>");
+    }
+    page.push_str("</dl>\n");
+}
+
+/// Text as HTML and SVG take it, in elements and in quoted attributes.
+fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            letter if letter.is_control() => safe.push(' '),
+            letter => safe.push(letter),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{escaped, page};
+    use crate::results::{AllocatorResult, Comparison, Ratio, SCHEMA, TraceResults};
+    use crate::screen::Notes;
+    use crate::sizes::HeapSize;
+    use crate::spec::Spec;
+
+    fn comparison(name: &str) -> Comparison {
+        let row = AllocatorResult {
+            allocator: "cf".to_owned(),
+            completed: true,
+            ratio_to_baseline: Some(Ratio {
+                median: 1.0,
+                min: 0.9,
+                max: 1.1,
+            }),
+            min_heap_bytes: Some(1100),
+            ..AllocatorResult::default()
+        };
+        Comparison {
+            schema: SCHEMA,
+            rounds: 1,
+            baseline: "cf".to_owned(),
+            clock_ns: 20,
+            traces: vec![TraceResults {
+                name: name.to_owned(),
+                events: 10,
+                objects: 5,
+                threads: 1,
+                peak_live_bytes: 1000,
+                left_out: None,
+                results: vec![row],
+            }],
+        }
+    }
+
+    #[test]
+    fn the_page_is_whole_and_loads_nothing() {
+        let specs = Spec::parse_list("cf-direct").expect("an allocator");
+        let page = page(&comparison("emacs"), HeapSize::DEFAULT, &Notes::new(&specs));
+        assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
+        assert!(
+            page.matches("<svg").count() == 2 && page.contains("1.100"),
+            "{page}"
+        );
+        for word in ["http:", "https:", "src=", "href", "<script", "NaN", "inf\""] {
+            let plain = page.replace("http://www.w3.org/2000/svg", "");
+            assert!(!plain.contains(word), "{word}");
+        }
+        for tag in ["table", "div", "figure", "svg", "ul", "dl", "h2", "body"] {
+            let opened = page.matches(&format!("<{tag}>")).count();
+            let opened = opened + page.matches(&format!("<{tag} ")).count();
+            assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
+        }
+    }
+
+    #[test]
+    fn a_traces_name_cannot_break_out() {
+        let specs = Spec::parse_list("cf-direct").expect("an allocator");
+        let name = "<script>alert('x')</script>\u{7}";
+        let page = page(&comparison(name), HeapSize::DEFAULT, &Notes::new(&specs));
+        assert!(!page.contains("<script") && page.contains("&lt;script&gt;"));
+        assert_eq!(escaped("a\"b'&"), "a&quot;b&#39;&amp;");
+    }
+}
