@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! allocate(class)    take an entry; take a block of the allocation page, or open a page; link the two
-//! free(entry)        do what the automaton says to the block's page; while it says so, move a block; give the entry back
+//! free(entry)        give the entry back; do what the automaton says to the block's page; while it says so, move a block
 //! move(from → to)    copy the block, set its back-reference, store its location in the entry: one word commits it
 //! ```
 //!
@@ -17,6 +17,16 @@
 //! `allocate` is O(1) (opening a page clears its bitmap, π/64 words). `free` is O(1) plus at most two moves, each a search
 //! of at most π/64 bitmap words and the copy of one block. Frees need exclusive access to the heap, because they move; the
 //! borrow checker asks for it in [`crate::Heap`].
+//!
+//! # Speed
+//! Replacing one of 40,000 live objects with the sizes of Emacs takes 261 instructions, the caller's included, where it
+//! took 315, and 0.02 mispredicted branches where it took 0.60 (simulated); a fifth to a quarter of its time went. These
+//! four did it, and should stay:
+//! - `allocate` and `free` call nothing on their common path, and what they hand to the rest is small: they return in
+//!   registers;
+//! - holes are told when they are asked for, and asked for only when the bound could be broken (H5);
+//! - no branch depends on whether a page is or becomes full (`detach_if`, `push_front_if`);
+//! - a bound in pages has a function of its own, so that the others do not look for a source page.
 //!
 //! # Source
 //! Craciunas et al. (2008); the hole bound and its reservoir are ours (docs/bounds.md).

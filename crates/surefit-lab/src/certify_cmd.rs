@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use surefit_compact::certify::{CallWork, Demand, DemandMeter, Uncertifiable, certify};
-use surefit_compact::{Config, Heap, Narrow, Wide, Width};
+use surefit_compact::{Config, Heap, Keyed, Narrow, Wide, Width};
 use surefit_trace::{Op, Trace};
 
 use self::report::{Certified, Report};
@@ -52,6 +52,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     };
     let report = if options.is_narrow {
         report::<Narrow>(args, &spec, &options.config)?
+    } else if options.has_keys {
+        report::<Keyed<Wide>>(args, &spec, &options.config)?
     } else {
         report::<Wide>(args, &spec, &options.config)?
     };

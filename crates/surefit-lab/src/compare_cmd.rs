@@ -1,8 +1,8 @@
 //! `surefit compare`: many allocators, side by side.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, ensure};
 
 use crate::cli::{CompareArgs, Format};
 use crate::measure::instructions;
@@ -40,6 +40,13 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     let (specs, baseline) = allocators(args)?;
     if args.count.is_some() {
         instructions::available()?;
+    }
+    if let Some(path) = &args.report {
+        ensure!(
+            path != Path::new("-"),
+            "--report -: name a file for the page"
+        );
+        output::writable(path)?;
     }
     let plan = plan(args);
     let sources = files(args)

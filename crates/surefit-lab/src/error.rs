@@ -18,11 +18,16 @@ pub(crate) struct Broken(pub(crate) String);
 /// Prints the error in one line and picks the exit status.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     eprintln!("surefit: {}", one_line(&format!("{error:#}")));
-    ExitCode::from(if error.is::<Broken>() {
+    ExitCode::from(status(error))
+}
+
+/// The exit status of an error.
+pub(crate) fn status(error: &anyhow::Error) -> u8 {
+    if error.is::<Broken>() {
         BROKEN
     } else {
         BAD_INPUT
-    })
+    }
 }
 
 /// The text without line breaks and other control characters, which may come from file names and traces.
@@ -33,7 +38,7 @@ pub(crate) fn one_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Broken, one_line};
+    use super::{Broken, one_line, status};
 
     #[test]
     fn an_error_is_one_line() {
@@ -43,7 +48,8 @@ mod tests {
     #[test]
     fn a_broken_bound_is_told_from_bad_input() {
         let broken = anyhow::Error::new(Broken("x".to_owned()));
-        assert!(broken.is::<Broken>());
-        assert!(!anyhow::anyhow!("x").is::<Broken>());
+        assert_eq!(status(&broken), 1);
+        assert_eq!(status(&broken.context("while measuring")), 1);
+        assert_eq!(status(&anyhow::anyhow!("x")), 2);
     }
 }

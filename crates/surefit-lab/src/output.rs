@@ -61,6 +61,19 @@ pub(crate) fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<
     })
 }
 
+/// Finds out, before long work, whether [`to_file`] could write a path; leaves nothing behind.
+///
+/// # Errors
+/// One line that names the path and what to do.
+pub(crate) fn writable(path: &Path) -> Result<()> {
+    let probed = match path.metadata() {
+        Ok(old) if old.is_dir() => Err(io::Error::from(ErrorKind::IsADirectory)),
+        Ok(old) if !old.is_file() => Ok(()),
+        _ => beside(path).map(drop),
+    };
+    probed.map_err(|cause| unwritable(&path.display().to_string(), &cause))
+}
+
 fn unwritable(place: &str, cause: &io::Error) -> anyhow::Error {
     let mend = match cause.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {

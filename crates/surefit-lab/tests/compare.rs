@@ -2,11 +2,14 @@
 
 mod common;
 
-use common::{error_line, small_trace, surefit};
+use common::{SmallTrace, error_line, small_trace, surefit};
 use serde_json::Value;
 
 fn compare(options: &[&str], seed: u64) -> Value {
-    let trace = small_trace(seed);
+    compare_small(&small_trace(seed), options)
+}
+
+fn compare_small(trace: &SmallTrace, options: &[&str]) -> Value {
     let output = surefit()
         .args([
             "compare", "--format", "json", "--rounds", "2", "--heap", "1M",
@@ -127,6 +130,35 @@ fn a_row_that_ran_out_still_says_what_it_hands_out() {
         screen.lines().all(|line| line.trim_end() == line),
         "{screen}"
     );
+}
+
+#[test]
+fn a_report_is_one_whole_page() {
+    let trace = small_trace(8);
+    let page = trace.path.with_extension("html");
+    let page_name = page.to_str().expect("a plain name");
+    compare_small(&trace, &["--allocators", "cf,tlsf", "--report", page_name]);
+    let html = std::fs::read_to_string(&page).expect("the page");
+    assert!(html.starts_with("<!DOCTYPE html>") && html.ends_with("</html>\n"));
+    assert!(
+        html.matches("<svg").count() >= 3 && html.contains("tlsf"),
+        "{html}"
+    );
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_refused_before_anything_is_measured() {
+    for (path, word) in [
+        ("/no/such/place/r.html", "cannot be written"),
+        ("-", "a file"),
+    ] {
+        let output = surefit()
+            .args(["compare", "bundled:emacs", "--report", path])
+            .output()
+            .expect("the command runs");
+        assert!(error_line(&output, 2).contains(word));
+        assert!(output.stdout.is_empty());
+    }
 }
 
 #[test]

@@ -110,6 +110,19 @@ fn a_comparison_keeps_to_its_schema() {
 }
 
 #[test]
+fn an_experiment_keeps_to_its_schema() {
+    let trace = small_trace(4);
+    let output = surefit()
+        .args(["experiment", "bounds", "--rounds", "1", "--format", "json"])
+        .arg(&trace.path)
+        .output()
+        .expect("the command runs");
+    let bounds: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let schema = schema("experiment-bounds.json");
+    assert_eq!(broken(&schema, &schema, &bounds, "bounds"), None);
+}
+
+#[test]
 fn a_wrong_output_is_noticed() {
     let schema = schema("replay.json");
     let row = serde_json::json!({"allocator": "x", "completed": 1});

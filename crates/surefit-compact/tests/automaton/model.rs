@@ -243,7 +243,8 @@ impl Class {
             return 0;
         }
         let (page, reservoir) = (self.not_full[place], self.not_full[self.last()]);
-        if automaton::swaps_roles(page.used, reservoir.used) {
+        let swaps = automaton::swaps_roles(page.used, reservoir.used);
+        if swaps {
             self.holes += self.free_in(reservoir);
             self.holes -= self.free_in(page);
             self.not_full.remove(place);
@@ -254,6 +255,7 @@ impl Class {
             self.fill_hole();
             moves += 1;
         }
+        assert!(!swaps || moves < 2, "a swap pays for a move");
         moves
     }
 

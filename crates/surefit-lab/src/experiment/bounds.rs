@@ -29,6 +29,7 @@ use crate::output;
 use crate::passes::percentiles;
 use crate::progress::Progress;
 use crate::results::{Ratio, SCHEMA};
+use crate::screen::counted;
 use crate::screen::grid::Grid;
 use crate::sizes::{Count, HeapSize, Size};
 use crate::source::{self, Source};
@@ -196,16 +197,16 @@ fn bound_row(measured: &Measured) -> BoundRow {
 
 fn text(document: &Bounds) -> String {
     let mut text = format!(
-        "surefit experiment bounds: {} interleaved rounds, heap 4x\n\
+        "surefit experiment bounds: {}, heap 4x\n\
          B: bytes of page-blocks, the most live at once; N: how many. certified: bytes that suffice for N and B in any \
-         order.\n\n",
-        document.rounds
+         order.\nmoves, B: what each free of the trace moved. ratio: time, to the first bound's of the same round.\n\n",
+        counted(u64::from(document.rounds), "interleaved round")
     );
     for trace in &document.traces {
         text += &format!(
-            "{}   {} events, peak live {}, B {}, N {}\n{}\n\n",
+            "{}   {}, peak live {}, B {}, N {}\n{}\n\n",
             one_line(&trace.name),
-            Count(trace.events),
+            counted(trace.events, "event"),
             Size(trace.peak_live_bytes),
             Size(trace.demand_bytes),
             Count(trace.demand_objects),
@@ -216,13 +217,12 @@ fn text(document: &Bounds) -> String {
 }
 
 fn grid(trace: &TraceBounds) -> Grid {
-    let first = trace.bounds.first().map_or("", |row| &row.allocator);
     let header = [
         "bound",
         "moves/free",
-        "moved B/free",
+        "B/free",
         "ns/pair",
-        &format!("time÷{first} [min-max]"),
+        "ratio [min-max]",
         "certified÷B",
         "table÷B",
         "back refs÷B",

@@ -25,15 +25,21 @@ pub(crate) fn certify(
     row.certified_bytes = Some(certified.heap_bytes);
     let context = format!("{}: {}", steps.name, row.allocator);
     within(&context, row, certified)?;
+    suffices(&context, kind, steps, certified)?;
+    Ok(Some(certified))
+}
+
+/// Replays the trace in a region of just the certified size.
+fn suffices(context: &str, kind: &Kind, steps: &Steps, certified: Certified) -> Result<()> {
     let mut region = Reservation::new(usize::try_from(certified.heap_bytes)?)?;
     match kind.run(region.memory(), Untouched { steps }) {
-        Ok(Ok(_)) => Ok(Some(certified)),
+        Ok(Ok(_)) => Ok(()),
         Ok(Err(stop)) => Err(too_small(
-            &context,
+            context,
             certified,
             &format!("event {}: {:?}", stop.event, stop.stop),
         )),
-        Err(refused) => Err(too_small(&context, certified, &refused.to_string())),
+        Err(refused) => Err(too_small(context, certified, &refused.to_string())),
     }
 }
 
@@ -65,10 +71,13 @@ fn too_small(context: &str, certified: Certified, why: &str) -> anyhow::Error {
 
 #[cfg(test)]
 mod tests {
-    use super::within;
-    use crate::error::Broken;
+    use super::{suffices, within};
+    use crate::error::{Broken, status};
     use crate::results::{AllocatorResult, ReplayError};
+    use crate::spec::{Choice, Spec};
+    use crate::steps::Steps;
     use crate::subject::Certified;
+    use surefit_trace::{Call, Event, Op, Trace};
 
     const CERTIFIED: Certified = Certified {
         heap_bytes: 1000,
@@ -102,6 +111,36 @@ mod tests {
         for row in [row(101, 4000, false), row(0, 1000, true)] {
             let error = within("t", &row, CERTIFIED).expect_err("above the bound");
             assert!(error.is::<Broken>());
+        }
+    }
+
+    /// A hundred objects of a kilobyte, all live at the end.
+    fn hundred() -> Steps {
+        let call = Call::Malloc;
+        let alloc = |id| Op::Alloc {
+            id,
+            size: 1000,
+            call,
+        };
+        let events = (0..100).map(|id| Event::new(0, alloc(id))).collect();
+        Steps::new(&Trace::new("hundred", events).expect("sound")).expect("small")
+    }
+
+    #[test]
+    fn a_certificate_that_is_too_small_ends_with_status_1() {
+        let Choice::InProcess(kind) = Spec::parse("cf").expect("known").choice else {
+            panic!("cf runs in this process");
+        };
+        let steps = hundred();
+        let sound = kind.certified(&steps).expect("cf certifies");
+        assert!(suffices("t", &kind, &steps, sound).is_ok());
+        for heap_bytes in [40_000, 1] {
+            let forged = Certified {
+                heap_bytes,
+                ..sound
+            };
+            let error = suffices("t", &kind, &steps, forged).expect_err("too small");
+            assert_eq!(status(&error), 1, "{error}");
         }
     }
 }

@@ -77,7 +77,7 @@ pub(crate) fn setting(comparison: &Comparison, heap: HeapSize) -> String {
 }
 
 /// A count and what is counted, in the plural unless it is one.
-fn counted(count: u64, thing: &str) -> String {
+pub(crate) fn counted(count: u64, thing: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {thing}{plural}", Count(count))
 }
@@ -126,7 +126,7 @@ pub(crate) fn rows(trace: &TraceResults, baseline: &str, notes: &Notes) -> Grid 
         "pointer".to_owned(),
         format!("time÷{short} [min-max]"),
         "with access".to_owned(),
-        "free: p99.99 / max ns".to_owned(),
+        "free: p99.99 / max µs".to_owned(),
         "min heap÷live".to_owned(),
         "certified÷live".to_owned(),
         "moved B/free".to_owned(),
@@ -178,7 +178,7 @@ fn cells(
         pointer.to_owned(),
         time,
         or_none(with_access.map(|(own, base)| format!("{:.2}", own / base))),
-        or_none(tail.map(|(p9999, max)| format!("{p9999} / {max}"))),
+        or_none(tail.map(|(p9999, max)| format!("{:.1} / {:.0}", micros(p9999), micros(max)))),
         of_live(row.min_heap_bytes),
         of_live(row.certified_bytes),
         or_none(
@@ -186,6 +186,10 @@ fn cells(
                 .map(|bytes| format!("{:.1}", bytes as f64 / row.frees.max(1) as f64)),
         ),
     ]
+}
+
+fn micros(nanoseconds: u64) -> f64 {
+    nanoseconds as f64 / 1e3
 }
 
 fn instructions(row: &AllocatorResult) -> String {
@@ -209,18 +213,29 @@ pub(crate) fn footer(comparison: &Comparison, notes: &Notes) -> Vec<String> {
                 .filter_map(|(trace, note)| demand_line(trace, row, note)),
         );
         lines.extend(saved_line(pairs, row));
-        lines.extend(loss_line(&comparison.traces, row));
-    }
-    if comparison
-        .traces
-        .iter()
-        .any(|trace| trace.results.iter().any(|row| row.heap_bytes.is_none()))
-    {
-        lines.push(
-            "system and preload: have no region; their page faults are in their times.".to_owned(),
+        lines.extend(
+            comparison
+                .traces
+                .iter()
+                .filter_map(|trace| loss_line(trace, row)),
         );
     }
+    lines.extend(no_region_line(comparison));
     lines
+}
+
+/// The allocators that live in no region.
+fn no_region_line(comparison: &Comparison) -> Option<String> {
+    let rows = &comparison.traces.first()?.results;
+    let without: Vec<_> = rows
+        .iter()
+        .filter(|row| row.heap_bytes.is_none())
+        .map(|row| row.allocator.as_str())
+        .collect();
+    let verb = if without.len() == 1 { "has" } else { "have" };
+    let names = without.join(", ");
+    (!without.is_empty())
+        .then(|| format!("{names} {verb} no region: page faults are in the times."))
 }
 
 fn handle_line(cost: HandleCost) -> String {
@@ -239,12 +254,12 @@ fn demand_line(trace: &TraceResults, row: usize, note: &TraceNote) -> Option<Str
     let certified = note.certified?;
     let row = &trace.results[row];
     let measured = row.min_heap_bytes.map_or_else(String::new, |bytes| {
-        format!("; measured on {} {}", one_line(&trace.name), Size(bytes))
+        format!("; {} completes in {}", one_line(&trace.name), Size(bytes))
     });
     Some(format!(
-        "Any order of a joint demand of {}, {}: {} needs <= {}{measured}",
+        "Any order of a joint demand of {} in {}: {} needs at most {}{measured}.",
         Size(certified.demand_bytes),
-        counted(certified.demand_objects, "object"),
+        counted(certified.demand_objects, "page-block"),
         row.allocator,
         Size(certified.heap_bytes)
     ))
@@ -265,25 +280,18 @@ fn saved_line<'a>(
     (!saved.is_empty()).then(|| format!("Memory that compaction saved: {}.", saved.join(", ")))
 }
 
-/// For each trace, by how much the best other allocator beats the moving heap.
-fn loss_line(traces: &[TraceResults], row: usize) -> Option<String> {
-    let losses: Vec<_> = traces
-        .iter()
-        .filter_map(|trace| {
-            let figures = [
-                loss(trace, row, "time", |row| row.pair_ns_mean),
-                loss(trace, row, "with access", |row| row.access_pair_ns_mean),
-                loss(trace, row, "min heap", |row| {
-                    row.min_heap_bytes.map(|bytes| bytes as f64)
-                }),
-            ];
-            let figures: Vec<_> = figures.into_iter().flatten().collect();
-            (!figures.is_empty())
-                .then(|| format!("{}: {}", one_line(&trace.name), figures.join(", ")))
-        })
-        .collect();
-    let name = &traces.first()?.results[row].allocator;
-    (!losses.is_empty()).then(|| format!("Where {name} loses: {}.", losses.join("; ")))
+/// By how much the best other allocator beats the moving heap on a trace.
+fn loss_line(trace: &TraceResults, row: usize) -> Option<String> {
+    let figures = [
+        loss(trace, row, "time", |row| row.pair_ns_mean),
+        loss(trace, row, "with access", |row| row.access_pair_ns_mean),
+        loss(trace, row, "min heap", |row| {
+            row.min_heap_bytes.map(|bytes| bytes as f64)
+        }),
+    ];
+    let figures: Vec<_> = figures.into_iter().flatten().collect();
+    let (name, on) = (&trace.results[row].allocator, one_line(&trace.name));
+    (!figures.is_empty()).then(|| format!("Where {name} loses on {on}: {}.", figures.join(", ")))
 }
 
 fn loss(
