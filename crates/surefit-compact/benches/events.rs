@@ -108,10 +108,7 @@ fn free_refills_and_releases(live: usize) -> Scene {
 }
 
 fn free_in_not_full_page(live: usize) -> Scene {
-    opens_a_page(live)
-        .with_one_more()
-        .without(0)
-        .about(1)
+    opens_a_page(live).with_one_more().without(0).about(1)
 }
 
 fn free_of_the_last(live: usize) -> Scene {
@@ -134,7 +131,10 @@ fn free_moves_twice(live: usize) -> Scene {
         scene = scene.without(scattered);
     }
     let moves = scene.heap.stats().moves_total;
-    assert!(moves < scene.others.len() as u64, "holes gather before blocks move");
+    assert!(
+        moves < scene.others.len() as u64,
+        "holes gather before blocks move"
+    );
     scene.about(0)
 }
 
@@ -159,7 +159,10 @@ fn free(mut scene: Scene) -> Scene {
 }
 
 fn get(scene: Scene) -> (Scene, u64) {
-    let value = scene.object.as_ref().map_or(0, |object| scene.heap.get(object)[2]);
+    let value = scene
+        .object
+        .as_ref()
+        .map_or(0, |object| scene.heap.get(object)[2]);
     (scene, value)
 }
 

@@ -6,11 +6,12 @@
 //! ```
 //!
 //! # Invariants
-//! - A1 The free entries are linked from `free`, newest first; each is below `made`.
+//! - A1 The free entries are linked from `free`, newest first; each is below `made`, and not retired.
 //! - A2 An entry is live iff its location is a used block whose back-reference names the entry. So no tag bit is
 //!   needed: a free entry's word may read like a location, but no used block's back-reference names a free entry.
-//! - A3 Entries below `made` are initialised, and so are their generations.
-//! - A4 `live + retired + length of the free list = made`.
+//! - A3 Entries below `made` are initialised, and so are their generations; they fit above `floor`, and would not fit
+//!   above a floor one page higher.
+//! - A4 `live + retired + length of the free list = made`; the retired entries are those with the last generation.
 
 use core::cell::Cell;
 

@@ -55,7 +55,12 @@ impl<W: Width> Heap<'_, W> {
         engine.check_addresses()?;
         let total = self.parts().total();
         let region = engine.pages.memory.len() + self.skipped;
-        ensure(total == region, "H3", "the parts do not add up to the region", total)
+        ensure(
+            total == region,
+            "H3",
+            "the parts do not add up to the region",
+            total,
+        )
     }
 }
 
@@ -83,11 +88,22 @@ impl<'m, W: Width> Engine<'m, W> {
         let table = &self.addresses;
         let made = table.made.get() as usize;
         let room = table.top() - table.floor();
-        ensure(made <= room / W::ENTRY_BYTES, "A3", "the address table is longer than its room", made)?;
+        ensure(
+            made <= room / W::ENTRY_BYTES,
+            "A3",
+            "the address table is longer than its room",
+            made,
+        )?;
         let pages = self.pages.count() as usize;
         let page_bytes = self.pages.geometry.page_bytes();
-        let needed = table.floor() == pages * page_bytes || room < made * W::ENTRY_BYTES + page_bytes;
-        ensure(needed, "A3", "the address table has a page that it does not need", table.floor())
+        let needed =
+            table.floor() == pages * page_bytes || room < made * W::ENTRY_BYTES + page_bytes;
+        ensure(
+            needed,
+            "A3",
+            "the address table has a page that it does not need",
+            table.floor(),
+        )
     }
 
     fn check_free_pages(&self) -> Result<(), Corruption> {
@@ -99,12 +115,22 @@ impl<'m, W: Width> Engine<'m, W> {
             let at = page.id.index();
             ensure(page.used() == 0, "P2", "a free page has used blocks", at)?;
             found += 1;
-            ensure(found <= count, "P2", "the list of free pages is longer than its count", at)?;
+            ensure(
+                found <= count,
+                "P2",
+                "the list of free pages is longer than its count",
+                at,
+            )?;
             link = page.record.next.get();
         }
         let empty = self.opened().filter(|page| page.used() == 0).count();
         let counted = found == count && found as usize == empty;
-        ensure(counted, "P2", "an empty page is not in the list of free pages", found as usize)
+        ensure(
+            counted,
+            "P2",
+            "an empty page is not in the list of free pages",
+            found as usize,
+        )
     }
 
     fn check_class(&self, class: SizeClass) -> Result<(), Corruption> {
@@ -113,14 +139,34 @@ impl<'m, W: Width> Engine<'m, W> {
         let mut sums = ClassSums::default();
         for page in self.opened() {
             if page.record.class.get() == class && page.used() > 0 {
-                ensure(page.used() <= page.blocks(), "P1", "more used blocks than blocks", at)?;
+                ensure(
+                    page.used() <= page.blocks(),
+                    "P1",
+                    "more used blocks than blocks",
+                    at,
+                )?;
                 sums.add(page);
             }
         }
-        ensure(sums.live == state.live(), "H3", "live blocks of a class are miscounted", at)?;
-        ensure(sums.pages == state.pages(), "H3", "pages of a class are miscounted", at)?;
+        ensure(
+            sums.live == state.live(),
+            "H3",
+            "live blocks of a class are miscounted",
+            at,
+        )?;
+        ensure(
+            sums.pages == state.pages(),
+            "H3",
+            "pages of a class are miscounted",
+            at,
+        )?;
         let counted = sums.not_full == state.not_full();
-        ensure(counted, "H3", "not-full pages of a class are miscounted", at)?;
+        ensure(
+            counted,
+            "H3",
+            "not-full pages of a class are miscounted",
+            at,
+        )?;
         self.check_list(state, class, sums)?;
         let counts = self.counts(state, self.pages.geometry.layout(class));
         self.check_bound(state, counts, at)
@@ -143,13 +189,28 @@ impl<'m, W: Width> Engine<'m, W> {
             let back = found == 0 || page.record.prev.get() == before;
             ensure(back, "H2", "a backward link is wrong", at)?;
             found += 1;
-            ensure(found <= sums.not_full, "H2", "a list is longer than its count", at)?;
+            ensure(
+                found <= sums.not_full,
+                "H2",
+                "a list is longer than its count",
+                at,
+            )?;
             before = link;
             link = page.record.next.get();
         }
         let at = class.index();
-        ensure(before == state.tail.get(), "H2", "the tail is not the last page", at)?;
-        ensure(found == sums.not_full, "H2", "a not-full page is in no list", at)
+        ensure(
+            before == state.tail.get(),
+            "H2",
+            "the tail is not the last page",
+            at,
+        )?;
+        ensure(
+            found == sums.not_full,
+            "H2",
+            "a not-full page is in no list",
+            at,
+        )
     }
 
     fn check_bound(
@@ -189,7 +250,12 @@ impl<'m, W: Width> Engine<'m, W> {
                 used += 1;
                 let entry = self.pages.back_reference(block);
                 let named = self.vet(entry) == Some(block);
-                ensure(named, "P4", "the entry of a used block does not name it", at)?;
+                ensure(
+                    named,
+                    "P4",
+                    "the entry of a used block does not name it",
+                    at,
+                )?;
                 let fresh = !self.pages.is_small(page) && number >= self.pages.fresh(page);
                 ensure(!fresh, "P1", "a used block was never taken", at)?;
             }
@@ -205,9 +271,19 @@ impl<'m, W: Width> Engine<'m, W> {
         }
         let at = page.id.index();
         let fresh = self.pages.fresh(page);
-        ensure(fresh <= page.blocks(), "P1", "more blocks were taken than there are", at)?;
+        ensure(
+            fresh <= page.blocks(),
+            "P1",
+            "more blocks were taken than there are",
+            at,
+        )?;
         let linked = self.pages.linked_free_blocks(page);
-        ensure(linked == fresh - page.used(), "P3", "a list of free blocks is wrong", at)
+        ensure(
+            linked == fresh - page.used(),
+            "P3",
+            "a list of free blocks is wrong",
+            at,
+        )
     }
 
     fn check_addresses(&self) -> Result<(), Corruption> {
@@ -222,21 +298,38 @@ impl<'m, W: Width> Engine<'m, W> {
             ensure(entry < made, "A1", "a link names no entry", entry as usize)?;
             let dead = self.vet(entry).is_none();
             ensure(dead, "A1", "a free entry is live", entry as usize)?;
-            ensure(!self.is_retired(entry), "A1", "a free entry is retired", entry as usize)?;
+            ensure(
+                !self.is_retired(entry),
+                "A1",
+                "a free entry is retired",
+                entry as usize,
+            )?;
             free += 1;
-            ensure(free <= made, "A1", "the list of free entries is a ring", entry as usize)?;
+            ensure(
+                free <= made,
+                "A1",
+                "the list of free entries is a ring",
+                entry as usize,
+            )?;
             link = table.word(&self.pages.memory, entry).get();
         }
         let sum = u64::from(self.live()) + u64::from(table.retired.get()) + u64::from(free);
         let whole = sum == u64::from(made);
-        ensure(whole, "A4", "an entry is neither live, free nor retired", made as usize)?;
+        ensure(
+            whole,
+            "A4",
+            "an entry is neither live, free nor retired",
+            made as usize,
+        )?;
         self.check_generations()
     }
 
     /// Only retired entries carry the last generation.
     fn check_generations(&self) -> Result<(), Corruption> {
         let table = &self.addresses;
-        let retired = (0..table.made.get()).filter(|&entry| self.is_retired(entry)).count();
+        let retired = (0..table.made.get())
+            .filter(|&entry| self.is_retired(entry))
+            .count();
         let counted = retired == table.retired.get() as usize;
         ensure(counted, "A4", "retired entries are miscounted", retired)
     }

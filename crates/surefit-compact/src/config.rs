@@ -254,11 +254,19 @@ pub enum ConfigError {
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Fraction => "the fraction of holes must be at most 1/2 with a denominator above zero",
-            Self::NoNotFullPage => "a class needs at least one not-full page: use k=1 for full compaction",
-            Self::NoBackReferences => "a handle heap needs a geometry with back-references of 2 or 4 bytes",
+            Self::Fraction => {
+                "the fraction of holes must be at most 1/2 with a denominator above zero"
+            }
+            Self::NoNotFullPage => {
+                "a class needs at least one not-full page: use k=1 for full compaction"
+            }
+            Self::NoBackReferences => {
+                "a handle heap needs a geometry with back-references of 2 or 4 bytes"
+            }
             Self::OrderNeedsPages => "the original page order needs a bound in pages (k=N)",
-            Self::Pieces => "the piece size must be a power of two from 64 bytes up to the page size",
+            Self::Pieces => {
+                "the piece size must be a power of two from 64 bytes up to the page size"
+            }
         })
     }
 }

@@ -97,12 +97,23 @@ impl Byte for MaybeUninit<u8> {
 pub struct Bytes<B: Byte = u8> {
     pub(crate) index: u32,
     pub(crate) heap: HeapId,
-    pub(crate) len: usize,
+    /// Four bytes rather than eight, so that tables of handles stay small: see [`MAX_BYTES`].
+    len: u32,
     bytes: PhantomData<B>,
 }
 
+const _: () = assert!(size_of::<Bytes>() == 12);
+
+/// The length of the longest byte object: 4 GiB less one byte.
+pub(crate) const MAX_BYTES: usize = u32::MAX as usize;
+
 impl<B: Byte> Bytes<B> {
+    /// A name of an object of at most [`MAX_BYTES`] bytes.
+    #[inline]
     pub(crate) const fn new(index: u32, heap: HeapId, len: usize) -> Self {
+        debug_assert!(len <= MAX_BYTES);
+        #[expect(clippy::cast_possible_truncation, reason = "at most MAX_BYTES")]
+        let len = len as u32;
         Self {
             index,
             heap,
@@ -112,9 +123,10 @@ impl<B: Byte> Bytes<B> {
     }
 
     /// Length in bytes.
+    #[inline]
     #[must_use]
     pub const fn len(&self) -> usize {
-        self.len
+        self.len as usize
     }
 
     /// Whether the object has no bytes; it has a name all the same.
@@ -127,7 +139,7 @@ impl<B: Byte> Bytes<B> {
 impl Bytes<u8> {
     /// The same object, without the promise that its bytes are initialised.
     pub const fn into_uninit(self) -> Bytes<MaybeUninit<u8>> {
-        Bytes::new(self.index, self.heap, self.len)
+        Bytes::new(self.index, self.heap, self.len())
     }
 }
 
@@ -137,7 +149,7 @@ impl Bytes<MaybeUninit<u8>> {
     /// # Safety
     /// S1: every byte of the object was written.
     pub const unsafe fn assume_init(self) -> Bytes<u8> {
-        Bytes::new(self.index, self.heap, self.len)
+        Bytes::new(self.index, self.heap, self.len())
     }
 }
 

@@ -146,7 +146,9 @@ impl<'m, W: Width> Heap<'m, W> {
         let most = if W::BY_BLOCK {
             1_usize << (8 * W::WORD_BYTES).saturating_sub(block_bits as usize)
         } else {
-            1_usize.checked_shl(35 - geometry.page_shift()).unwrap_or(usize::MAX)
+            1_usize
+                .checked_shl(35 - geometry.page_shift())
+                .unwrap_or(usize::MAX)
         };
         if pages > most.min(W::Word::NIL.get() as usize) {
             return Err(Refused::TooLarge { limit: most * page });
@@ -311,7 +313,10 @@ impl<'m, W: Width> Heap<'m, W> {
     /// The address of a live entry's object.
     #[inline]
     pub(crate) fn object<T>(&self, index: u32) -> NonNull<T> {
-        debug_assert!(self.engine.vet(index).is_some(), "O1: the handle names a live entry");
+        debug_assert!(
+            self.engine.vet(index).is_some(),
+            "O1: the handle names a live entry"
+        );
         let offset = self.engine.object_offset(index);
         // SAFETY: a live entry's location lies inside the region (A2).
         unsafe { self.engine.pages.memory.address(offset) }.cast()

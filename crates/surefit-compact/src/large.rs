@@ -22,8 +22,9 @@ use core::ptr::NonNull;
 use surefit_core::Refused;
 
 use crate::demand::BlockDemand;
-use crate::handle::{Byte, Bytes};
+use crate::handle::{Byte, Bytes, MAX_BYTES};
 use crate::heap::Heap;
+use crate::pieces::Pieces;
 use crate::width::{Width, Word};
 
 impl<W: Width> Heap<'_, W> {
@@ -56,8 +57,11 @@ impl<W: Width> Heap<'_, W> {
     /// If the handle belongs to another heap.
     #[inline]
     pub fn free_bytes<B: Byte>(&mut self, bytes: Bytes<B>) {
-        assert!(self.own(bytes.heap).is_ok(), "the handle belongs to another heap");
-        self.free_index(bytes.index, bytes.len);
+        assert!(
+            self.own(bytes.heap).is_ok(),
+            "the handle belongs to another heap"
+        );
+        self.free_index(bytes.index, bytes.len());
     }
 
     /// Changes the length (and, if the layout asks for a stricter one, the alignment) of a byte object; bytes up to the
@@ -70,7 +74,10 @@ impl<W: Width> Heap<'_, W> {
     /// If the handle belongs to another heap.
     pub fn resize<B: Byte>(&mut self, bytes: &mut Bytes<B>, layout: Layout) -> Result<(), Refused> {
         self.own(bytes.heap)?;
-        let (old, new) = (bytes.len, layout.size());
+        let (old, new) = (bytes.len(), layout.size());
+        if new > MAX_BYTES {
+            return Err(Refused::TooLarge { limit: MAX_BYTES });
+        }
         match (self.is_in_pieces(old), self.is_in_pieces(new)) {
             (false, false) if self.fits_in_place(bytes.index, layout) => {}
             (true, true) if self.keeps_pieces(bytes.index, old, layout.align()) => {
@@ -78,7 +85,7 @@ impl<W: Width> Heap<'_, W> {
             }
             _ => self.replace(bytes, layout)?,
         }
-        bytes.len = new;
+        *bytes = Bytes::new(bytes.index, bytes.heap, new);
         if B::ZEROED && new > old {
             self.zero(bytes, old);
         }
@@ -167,14 +174,30 @@ impl<W: Width> Heap<'_, W> {
 
     #[inline]
     fn chunk_at<B: Byte>(&self, bytes: &Bytes<B>, offset: usize) -> (NonNull<B>, usize) {
-        assert!(self.own(bytes.heap).is_ok(), "the handle belongs to another heap");
-        assert!(offset <= bytes.len, "the offset is beyond the object");
-        if offset == bytes.len {
+        assert!(
+            self.own(bytes.heap).is_ok(),
+            "the handle belongs to another heap"
+        );
+        let len = bytes.len();
+        if self.is_in_pieces(len) {
+            let (first, len) = self.chunk_in_pieces(bytes.index, len, offset);
+            return (first.cast(), len);
+        }
+        assert!(offset <= len, "the offset is beyond the object");
+        // SAFETY: `offset` lies inside the object, which is a live block of at least `len` bytes.
+        let first = unsafe { self.object::<B>(bytes.index).add(offset) };
+        (first, len - offset)
+    }
+
+    #[inline(never)]
+    fn chunk_in_pieces(&self, index: u32, len: usize, offset: usize) -> (NonNull<u8>, usize) {
+        assert!(offset <= len, "the offset is beyond the object");
+        if offset == len {
             return (NonNull::dangling(), 0);
         }
-        let (index, within, len) = self.locate(bytes.index, bytes.len, offset);
+        let (index, within, len) = self.locate_piece(index, len, offset);
         // SAFETY: `within` lies inside the piece, which is a live block of at least `len` bytes.
-        let first = unsafe { self.object::<B>(index).add(within) };
+        let first = unsafe { self.object::<u8>(index).add(within) };
         (first, len - within)
     }
 
@@ -190,7 +213,11 @@ impl<W: Width> Heap<'_, W> {
     fn locate_piece(&self, index: u32, len: usize, offset: usize) -> (u32, usize, usize) {
         let number = offset / self.piece_bytes;
         let entry = self.piece(index, len, number);
-        (entry, offset % self.piece_bytes, self.piece_len(len, number))
+        (
+            entry,
+            offset % self.piece_bytes,
+            self.piece_len(len, number),
+        )
     }
 
     /// The entry of a piece.
@@ -201,13 +228,15 @@ impl<W: Width> Heap<'_, W> {
 
     fn set_piece(&self, index: u32, len: usize, number: usize, entry: u32) {
         // SAFETY: the spine is a live object of this heap that no reference points into: it is never handed out.
-        unsafe { self.spine_word(index, len, number).write(W::Word::new(entry)) };
+        unsafe {
+            self.spine_word(index, len, number)
+                .write(W::Word::new(entry))
+        };
     }
 
     /// Where a spine's word is: at most four levels down.
     fn spine_word(&self, index: u32, len: usize, number: usize) -> NonNull<W::Word> {
-        let (entry, within, _) =
-            self.locate(index, self.spine_bytes(len), number * W::WORD_BYTES);
+        let (entry, within, _) = self.locate(index, self.spine_bytes(len), number * W::WORD_BYTES);
         // SAFETY: the word lies inside the spine's piece, whose length is a multiple of the word's.
         unsafe { self.object::<u8>(entry).add(within) }.cast()
     }
@@ -247,7 +276,8 @@ impl<W: Width> Heap<'_, W> {
         if self.is_in_pieces(len) {
             return None;
         }
-        self.engine.allocate(self.config.geometry().class_for(len, align)?)
+        self.engine
+            .allocate(self.config.geometry().class_for(len, align)?)
     }
 
     /// An object in pieces, or why there is none.
@@ -269,7 +299,13 @@ impl<W: Width> Heap<'_, W> {
     }
 
     /// Allocates the pieces from `first` on; the engine was asked before, so nothing is refused.
-    fn allocate_pieces(&self, index: u32, len: usize, align: usize, first: usize) -> Result<(), Refused> {
+    fn allocate_pieces(
+        &self,
+        index: u32,
+        len: usize,
+        align: usize,
+        first: usize,
+    ) -> Result<(), Refused> {
         for number in first..self.pieces(len) {
             let class = self.class_of(self.piece_len(len, number), align)?;
             self.set_piece(index, len, number, self.allocate_block(class)?);
@@ -278,25 +314,39 @@ impl<W: Width> Heap<'_, W> {
     }
 
     /// Adds the blocks of a byte object, spines included, to a demand.
-    pub(crate) fn add_object(&self, demand: &mut BlockDemand, len: usize, align: usize) -> Result<(), Refused> {
-        if !self.is_in_pieces(len) {
-            demand.add(self.class_of(len, align)?, 1);
-            return Ok(());
+    pub(crate) fn add_object(
+        &self,
+        demand: &mut BlockDemand,
+        len: usize,
+        align: usize,
+    ) -> Result<(), Refused> {
+        if self.is_in_pieces(len) && len > MAX_BYTES {
+            return Err(Refused::TooLarge { limit: MAX_BYTES });
         }
-        self.add_pieces(demand, len, align, 0)?;
-        self.add_object(demand, self.spine_bytes(len), W::WORD_BYTES)
+        self.add_runs(demand, self.runs(len, align))
     }
 
-    /// Adds the blocks of the pieces from `first` on.
-    fn add_pieces(&self, demand: &mut BlockDemand, len: usize, align: usize, first: usize) -> Result<(), Refused> {
-        let last = self.pieces(len) - 1;
-        let whole = u32::try_from(last.saturating_sub(first))
-            .map_err(|_| Refused::TooLarge { limit: self.engine.pages.memory.len() })?;
-        if whole > 0 {
-            demand.add(self.class_of(self.piece_len(len, 0), align)?, whole);
-        }
-        if first <= last {
-            demand.add(self.class_of(self.piece_len(len, last), align)?, 1);
+    /// Adds the blocks of the pieces from `first` on, without the spine.
+    fn add_pieces(
+        &self,
+        demand: &mut BlockDemand,
+        len: usize,
+        align: usize,
+        first: usize,
+    ) -> Result<(), Refused> {
+        let rest = len - first * self.piece_bytes;
+        self.add_runs(demand, self.runs(rest, align).without_spine())
+    }
+
+    fn runs(&self, len: usize, align: usize) -> Pieces {
+        Pieces::new(len, align, self.config.piece_bytes(), W::WORD_BYTES)
+    }
+
+    fn add_runs(&self, demand: &mut BlockDemand, runs: Pieces) -> Result<(), Refused> {
+        for run in runs {
+            let blocks = u32::try_from(run.count);
+            let blocks = blocks.map_err(|_| Refused::TooLarge { limit: MAX_BYTES })?;
+            demand.add(self.class_of(run.bytes, run.align)?, blocks);
         }
         Ok(())
     }
@@ -305,11 +355,16 @@ impl<W: Width> Heap<'_, W> {
     #[inline]
     fn free_index(&mut self, index: u32, len: usize) {
         if self.is_in_pieces(len) {
-            self.free_pieces(index, len, 0);
-            self.free_index(index, self.spine_bytes(len));
+            self.free_in_pieces(index, len);
         } else {
             self.engine.free(index);
         }
+    }
+
+    #[inline(never)]
+    fn free_in_pieces(&mut self, index: u32, len: usize) {
+        self.free_pieces(index, len, 0);
+        self.free_index(index, self.spine_bytes(len));
     }
 
     /// Frees the pieces from `first` on, but not the spine.
@@ -342,13 +397,13 @@ impl<W: Width> Heap<'_, W> {
         let index = self.allocate_bytes(layout.size(), layout.align())?;
         let mut fresh = Bytes::<B>::new(index, self.id, layout.size());
         self.copy_prefix(bytes, &mut fresh);
-        self.free_index(bytes.index, bytes.len);
+        self.free_index(bytes.index, bytes.len());
         bytes.index = fresh.index;
         Ok(())
     }
 
     fn copy_prefix<B: Byte>(&self, from: &Bytes<B>, to: &mut Bytes<B>) {
-        let len = from.len.min(to.len);
+        let len = from.len().min(to.len());
         let mut done = 0;
         while done < len {
             let source = self.chunk(from, done);
@@ -424,7 +479,7 @@ impl<W: Width> Heap<'_, W> {
 
     fn zero<B: Byte>(&self, bytes: &mut Bytes<B>, from: usize) {
         let mut at = from;
-        while at < bytes.len {
+        while at < bytes.len() {
             let (first, len) = self.chunk_at(bytes, at);
             // SAFETY: the bytes belong to the object, whose handle is borrowed exclusively; zero is a value of `B`.
             unsafe { first.write_bytes(0, len) };

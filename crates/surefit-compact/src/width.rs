@@ -139,10 +139,11 @@ impl<W: Width<Generation = ()>, G: Generation> Width for Keyed<W, G> {
     type Word = W::Word;
     type Generation = G;
     const WORD_BYTES: usize = W::WORD_BYTES;
-    const ENTRY_BYTES: usize = (W::WORD_BYTES + G::BYTES).next_multiple_of(if W::WORD_BYTES > G::BYTES {
-        W::WORD_BYTES
-    } else {
-        G::BYTES
-    });
+    const ENTRY_BYTES: usize =
+        (W::WORD_BYTES + G::BYTES).next_multiple_of(if W::WORD_BYTES > G::BYTES {
+            W::WORD_BYTES
+        } else {
+            G::BYTES
+        });
     const BY_BLOCK: bool = W::BY_BLOCK;
 }

@@ -18,7 +18,7 @@ use core::mem::MaybeUninit;
 use std::collections::{BTreeMap, HashSet};
 
 use model::{Class, Page, Rules, Victim};
-use surefit_compact::automaton::{Free, Malloc, pages_bound};
+use surefit_compact::automaton::{Free, Malloc, pages_bound, swaps_roles};
 use surefit_compact::{
     Bound, Bytes, Config, Fraction, Geometry, GeometrySpec, Heap, PageOrder, Spacing, Tail,
 };
@@ -336,6 +336,16 @@ fn every_transition_is_taken_and_no_other() {
         held,
         "holes are settled after the transition"
     );
+}
+
+/// Equal pages keep their roles: to swap them would gain no hole.
+#[test]
+fn only_an_emptier_page_becomes_the_reservoir() {
+    for used in 1..8 {
+        for least in 1..8 {
+            assert_eq!(swaps_roles(used, least), used < least);
+        }
+    }
 }
 
 // ---- the engine composes the automaton in the same way -------------------------------------------------------------------

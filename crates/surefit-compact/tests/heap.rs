@@ -104,14 +104,25 @@ fn run<W: Width>(config: &Config, bytes: usize, ops: &[Op]) {
                 match got {
                     Ok(mut handle) => {
                         assert!(heap.chunks(&handle).flatten().all(|&b| b == 0));
-                        assert!(heap.chunks(&handle).all(|c| c.as_ptr().align_offset(align) == 0));
+                        assert!(
+                            heap.chunks(&handle)
+                                .all(|c| c.as_ptr().align_offset(align) == 0)
+                        );
                         let content = pattern(step, size);
                         heap.write_at(&mut handle, 0, &content);
-                        live.push(Object { handle, content, align });
+                        live.push(Object {
+                            handle,
+                            content,
+                            align,
+                        });
                     }
                     Err(_) => assert_eq!(heap.stats().live_blocks, before.live_blocks),
                 }
-                assert_eq!(heap.stats().moves_total, before.moves_total, "alloc never moves");
+                assert_eq!(
+                    heap.stats().moves_total,
+                    before.moves_total,
+                    "alloc never moves"
+                );
             }
             Op::Free(which) if !live.is_empty() => {
                 let object = live.swap_remove(which % live.len());
@@ -129,7 +140,8 @@ fn run<W: Width>(config: &Config, bytes: usize, ops: &[Op]) {
             Op::Compact(budget) => assert!(heap.compact(budget) <= budget),
             _ => {}
         }
-        heap.check().unwrap_or_else(|e| panic!("step {step} {op:?}: {e}"));
+        heap.check()
+            .unwrap_or_else(|e| panic!("step {step} {op:?}: {e}"));
         for object in &live {
             assert_eq!(contents(&heap, object), object.content, "step {step}");
         }

@@ -56,14 +56,15 @@ impl Chart {
             escaped(&self.caption)
         );
         let scale = Scale::of(&self.bars);
+        let one = scale.x(1.0);
+        let _ = writeln!(
+            svg,
+            "<path d=\"M{one:.1} 0V{height:.1}\" stroke=\"#7b8794\" stroke-dasharray=\"3 3\"/>"
+        );
         for (row, bar) in self.bars.iter().enumerate() {
             bar.draw(&mut svg, row as f64 * ROW + 3.0, &scale);
         }
-        let one = scale.x(1.0);
-        let _ = write!(
-            svg,
-            "<path d=\"M{one:.1} 0V{height:.1}\" stroke=\"#7b8794\" stroke-dasharray=\"3 3\"/></svg>"
-        );
+        svg.push_str("</svg>");
         svg
     }
 }
@@ -104,7 +105,7 @@ impl Bar {
         }
         let _ = writeln!(
             svg,
-            "<text x=\"{:.1}\" y=\"{text:.1}\">{value:.3}</text>",
+            "<text x=\"{:.1}\" y=\"{text:.1}\" stroke=\"#fff\" stroke-width=\"3\" paint-order=\"stroke\">{value:.3}</text>",
             right + 5.0
         );
     }

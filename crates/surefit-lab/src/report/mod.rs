@@ -27,7 +27,8 @@ const FIGURES: [(&str, &str); 7] = [
     (
         "time",
         "Allocation, first write and free, less an empty replay of the same trace; the median of interleaved rounds, \
-         as a ratio to the baseline taken inside each round. The thin line spans the rounds.",
+         as a ratio to the baseline taken inside each round. The thin line spans the rounds. In all charts \
+         a dashed line marks 1, and a pale bar is cut short.",
     ),
     (
         "with access",
@@ -78,7 +79,11 @@ pub(crate) fn page(comparison: &Comparison, heap: HeapSize, notes: &Notes) -> St
 }
 
 fn section(page: &mut String, trace: &TraceResults, baseline: &str, notes: &Notes) {
-    let _ = writeln!(page, "<h2>{}</h2>", escaped(&screen::title(trace)));
+    let _ = writeln!(
+        page,
+        "<h2>{}</h2>",
+        escaped(&screen::title(trace).replacen("   ", ": ", 1))
+    );
     page.push_str("<div class=\"charts\">\n");
     for chart in charts(trace, baseline) {
         if chart.bars.iter().any(|bar| bar.value.is_some()) {
