@@ -8,6 +8,7 @@
 #![allow(
     missing_docs,
     unused_qualifications,
+    clippy::must_use_candidate,
     reason = "the benchmark macros make items of their own"
 )]
 

@@ -89,57 +89,62 @@ fn contents<W: Width>(heap: &Heap<'_, W>, object: &Object) -> Vec<u8> {
     heap.chunks(&object.handle).flatten().copied().collect()
 }
 
+/// Allocates zeros, if the heap promised it, and writes over them.
+fn allocate<W: Width>(
+    heap: &Heap<'_, W>,
+    size: usize,
+    align: usize,
+    step: usize,
+) -> Option<Object> {
+    let layout = Layout::from_size_align(size, align).expect("valid");
+    let (before, promised) = (heap.stats(), heap.can_allocate_bytes(size, align));
+    let got = heap.alloc_zeroed(layout);
+    assert_eq!(got.is_ok(), promised, "the promise is exact");
+    let after = heap.stats();
+    assert_eq!(after.moves_total, before.moves_total, "alloc never moves");
+    let Ok(mut handle) = got else {
+        assert_eq!(after.live_blocks, before.live_blocks);
+        return None;
+    };
+    assert!(heap.chunks(&handle).flatten().all(|&b| b == 0));
+    let aligned = |chunk: &[u8]| chunk.as_ptr().align_offset(align) == 0;
+    assert!(heap.chunks(&handle).all(aligned));
+    let content = pattern(step, size);
+    heap.write_at(&mut handle, 0, &content);
+    Some(Object {
+        handle,
+        content,
+        align,
+    })
+}
+
+fn apply<W: Width>(heap: &mut Heap<'_, W>, live: &mut Vec<Object>, step: usize, op: &Op) {
+    match *op {
+        Op::Alloc { size, align } => live.extend(allocate(heap, size, align, step)),
+        Op::Free(which) if !live.is_empty() => {
+            let object = live.swap_remove(which % live.len());
+            assert_eq!(contents(heap, &object), object.content);
+            heap.free_bytes(object.handle);
+        }
+        Op::Resize(which, size) if !live.is_empty() => {
+            let which = which % live.len();
+            let object = &mut live[which];
+            let layout = Layout::from_size_align(size, object.align).expect("valid");
+            if heap.resize(&mut object.handle, layout).is_ok() {
+                object.content.resize(size, 0);
+            }
+        }
+        Op::Compact(budget) => assert!(heap.compact(budget) <= budget),
+        _ => {}
+    }
+}
+
 fn run<W: Width>(config: &Config, bytes: usize, ops: &[Op]) {
     let mut memory = junk(bytes);
     let mut heap = Heap::<W>::new(&mut memory, config).expect("the region is large enough");
     let mut live: Vec<Object> = Vec::new();
     for (step, op) in ops.iter().enumerate() {
-        let before = heap.stats();
-        match *op {
-            Op::Alloc { size, align } => {
-                let layout = Layout::from_size_align(size, align).expect("valid");
-                let promised = heap.can_allocate_bytes(size, align);
-                let got = heap.alloc_zeroed(layout);
-                assert_eq!(got.is_ok(), promised, "the promise is exact");
-                match got {
-                    Ok(mut handle) => {
-                        assert!(heap.chunks(&handle).flatten().all(|&b| b == 0));
-                        assert!(
-                            heap.chunks(&handle)
-                                .all(|c| c.as_ptr().align_offset(align) == 0)
-                        );
-                        let content = pattern(step, size);
-                        heap.write_at(&mut handle, 0, &content);
-                        live.push(Object {
-                            handle,
-                            content,
-                            align,
-                        });
-                    }
-                    Err(_) => assert_eq!(heap.stats().live_blocks, before.live_blocks),
-                }
-                assert_eq!(
-                    heap.stats().moves_total,
-                    before.moves_total,
-                    "alloc never moves"
-                );
-            }
-            Op::Free(which) if !live.is_empty() => {
-                let object = live.swap_remove(which % live.len());
-                assert_eq!(contents(&heap, &object), object.content);
-                heap.free_bytes(object.handle);
-            }
-            Op::Resize(which, size) if !live.is_empty() => {
-                let which = which % live.len();
-                let object = &mut live[which];
-                let layout = Layout::from_size_align(size, object.align).expect("valid");
-                if heap.resize(&mut object.handle, layout).is_ok() {
-                    object.content.resize(size, 0);
-                }
-            }
-            Op::Compact(budget) => assert!(heap.compact(budget) <= budget),
-            _ => {}
-        }
+        apply(&mut heap, &mut live, step, op);
         heap.check()
             .unwrap_or_else(|e| panic!("step {step} {op:?}: {e}"));
         for object in &live {

@@ -12,6 +12,7 @@ use crate::output;
 use crate::passes::min_heap::min_heap;
 use crate::passes::percentiles;
 use crate::progress::Progress;
+use crate::registry::Kind;
 use crate::report;
 use crate::results::{Comparison, SCHEMA, TraceResults};
 use crate::screen::{self, Notes, TraceNote};
@@ -25,9 +26,6 @@ const DEFAULT_ALLOCATORS: &str =
 
 /// What the default allocators are compared to.
 const DEFAULT_BASELINE: &str = "peer-rlsf";
-
-/// Compact-fit without compaction: what shows how much memory compaction saves.
-const UNBOUNDED: &str = "cf:k=inf";
 
 /// The access pass reads memory at random, which takes long: it has at most this many rounds.
 const MOST_ACCESS_ROUNDS: u32 = 3;
@@ -59,7 +57,9 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     let mut traces = Vec::new();
     for source in &sources {
         let measured = rounds::measure(source, &specs, baseline, plan, &progress)?;
-        notes.traces.push(note(source, &notes, &measured, plan)?);
+        notes
+            .traces
+            .push(note(source, &specs, &notes, &measured, plan)?);
         traces.push(trace_results(source, measured));
     }
     progress.finish();
@@ -81,25 +81,32 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
 }
 
 /// What the last lines of the screen say of one trace, beyond the rows.
-fn note(source: &Source, notes: &Notes, measured: &[Measured], plan: Plan) -> Result<TraceNote> {
-    let moving = notes.moving.map(|(row, _)| &measured[row]);
+fn note(
+    source: &Source,
+    specs: &[Spec],
+    notes: &Notes,
+    measured: &[Measured],
+    plan: Plan,
+) -> Result<TraceNote> {
+    let moving = notes.moving.map(|(row, _)| (&specs[row], &measured[row]));
     let unbounded_min_heap_bytes = match (moving, plan.min_heap) {
-        (Some(_), true) => unbounded_min_heap(&source.steps)?,
+        (Some((spec, _)), true) => unbounded_min_heap(spec, &source.steps)?,
         _ => None,
     };
     Ok(TraceNote {
-        certified: moving.and_then(|row| row.certified),
+        certified: moving.and_then(|(_, row)| row.certified),
         unbounded_min_heap_bytes,
     })
 }
 
-/// The smallest heap of the same partitioning without compaction.
-fn unbounded_min_heap(steps: &Steps) -> Result<Option<u64>> {
-    let Choice::InProcess(kind) = Spec::parse(UNBOUNDED)?.choice else {
+/// The smallest heap of the same partitioning without compaction, which shows how much memory compaction saves.
+fn unbounded_min_heap(spec: &Spec, steps: &Steps) -> Result<Option<u64>> {
+    let Choice::InProcess(Kind::Cf(options)) = &spec.choice else {
         return Ok(None);
     };
+    let unbounded = Kind::Cf(Box::new(options.unbounded()?));
     let guess = usize::try_from(steps.peak_live_bytes)?;
-    Ok(min_heap(&kind, steps, guess)?.map(|bytes| bytes as u64))
+    Ok(min_heap(&unbounded, steps, guess)?.map(|bytes| bytes as u64))
 }
 
 /// The allocators, and which of them is the baseline.

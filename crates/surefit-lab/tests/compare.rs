@@ -162,6 +162,22 @@ fn a_report_that_cannot_be_written_is_refused_before_anything_is_measured() {
 }
 
 #[test]
+fn words_of_two_bytes_say_that_their_heap_is_smaller() {
+    let trace = small_trace(9);
+    let output = surefit()
+        .args(["compare", "--rounds", "1", "--heap", "16M"])
+        .args(["--allocators", "tlsf,cf:width=16,page=1K"])
+        .arg(&trace.path)
+        .output()
+        .expect("the command runs");
+    let screen = String::from_utf8(output.stdout).expect("text");
+    assert!(
+        screen.contains("page=1K can name no more than 1.1 MB"),
+        "{screen}"
+    );
+}
+
+#[test]
 fn an_unwritten_allocator_list_is_refused() {
     let output = surefit()
         .args(["compare", "--allocators", "k=1"])

@@ -220,8 +220,23 @@ pub(crate) fn footer(comparison: &Comparison, notes: &Notes) -> Vec<String> {
                 .filter_map(|trace| loss_line(trace, row)),
         );
     }
+    lines.extend(smaller_lines(comparison));
     lines.extend(no_region_line(comparison));
     lines
+}
+
+/// The allocators that cannot use a region as large as the others'.
+fn smaller_lines(comparison: &Comparison) -> impl Iterator<Item = String> {
+    comparison.traces.iter().flat_map(|trace| {
+        let most = trace.results.iter().filter_map(|row| row.heap_bytes).max();
+        let smaller =
+            move |row: &&AllocatorResult| row.heap_bytes < most && row.heap_bytes.is_some();
+        trace.results.iter().filter(smaller).map(|row| {
+            let bytes = Size(row.heap_bytes.unwrap_or(0));
+            let (name, on) = (&row.allocator, one_line(&trace.name));
+            format!("{name} can name no more than {bytes}: that is its heap on {on}.")
+        })
+    })
 }
 
 /// The allocators that live in no region.

@@ -35,6 +35,20 @@ pub(crate) struct Options {
     pub(crate) has_keys: bool,
 }
 
+impl Options {
+    /// The same heap without a bound: it never moves an object.
+    ///
+    /// # Errors
+    /// Never: a configuration with a bound is one without it.
+    pub(crate) fn unbounded(&self) -> Result<Self> {
+        let config = Config::new(self.config.geometry().clone(), Bound::Unbounded)?;
+        Ok(Self {
+            config: config.with_pieces(self.config.piece_bytes())?,
+            ..self.clone()
+        })
+    }
+}
+
 /// An expression in which `$width` is the width that the options name.
 macro_rules! with_width {
     ($options:expr, $width:ident => $then:expr) => {
