@@ -30,7 +30,7 @@ use crate::class::{ClassState, ClassTable};
 use crate::config::Config;
 use crate::engine::{Engine, MoveCounters};
 use crate::geometry::{SizeClass, Tail};
-use crate::handle::{Full, Handle, HeapId};
+use crate::handle::{Full, Handle, HeapId, Name};
 use crate::layout;
 use crate::memory::Memory;
 use crate::page::PageTable;
@@ -170,7 +170,7 @@ impl<'m, W: Width> Heap<'m, W> {
             Ok(index) => {
                 // SAFETY: the block of a fresh entry is large and aligned enough, and nobody refers to it (O1, O2).
                 unsafe { self.object::<T>(index).write(value) };
-                Ok(Handle::new(index, self.id))
+                Ok(Handle::new(Name::new(index, self.id)))
             }
             Err(refused) => Err(Full { value, refused }),
         }
@@ -206,9 +206,9 @@ impl<'m, W: Width> Heap<'m, W> {
     /// [`Refused::ForeignHandle`] if the handle belongs to another heap.
     #[inline]
     pub fn try_get<'a, T>(&'a self, handle: &'a Handle<T>) -> Result<&'a T, Refused> {
-        self.own(handle.heap)?;
+        self.own(handle.name)?;
         // SAFETY: O1; the shared borrow of the handle excludes mutable ones, that of the heap excludes moves (O3).
-        Ok(unsafe { self.object::<T>(handle.index).as_ref() })
+        Ok(unsafe { self.object::<T>(handle.name.index()).as_ref() })
     }
 
     /// Borrows an object mutably.
@@ -217,9 +217,9 @@ impl<'m, W: Width> Heap<'m, W> {
     /// [`Refused::ForeignHandle`] if the handle belongs to another heap.
     #[inline]
     pub fn try_get_mut<'a, T>(&'a self, handle: &'a mut Handle<T>) -> Result<&'a mut T, Refused> {
-        self.own(handle.heap)?;
+        self.own(handle.name)?;
         // SAFETY: O1, O2: no other handle names the object, and this one is borrowed exclusively; O3 for moves.
-        Ok(unsafe { self.object::<T>(handle.index).as_mut() })
+        Ok(unsafe { self.object::<T>(handle.name.index()).as_mut() })
     }
 
     /// Takes a value out of the heap, and frees its memory. May move up to two other objects.
@@ -228,12 +228,12 @@ impl<'m, W: Width> Heap<'m, W> {
     /// If the handle belongs to another heap.
     #[inline]
     pub fn remove<T>(&mut self, handle: Handle<T>) -> T {
-        if self.own(handle.heap).is_err() {
+        if self.own(handle.name).is_err() {
             foreign();
         }
         // SAFETY: O1: the object is live; the handle is consumed, so nobody reads the bits again.
-        let value = unsafe { self.object::<T>(handle.index).read() };
-        self.engine.free(handle.index);
+        let value = unsafe { self.object::<T>(handle.name.index()).read() };
+        self.engine.free(handle.name.index());
         value
     }
 
@@ -267,10 +267,10 @@ impl<'m, W: Width> Heap<'m, W> {
         self.engine.compact(budget)
     }
 
-    /// Whether the handle's heap is this one.
+    /// Whether a name is one of this heap's.
     #[inline]
-    pub(crate) fn own(&self, heap: HeapId) -> Result<(), Refused> {
-        if heap == self.id {
+    pub(crate) fn own(&self, name: Name) -> Result<(), Refused> {
+        if name.is_of(self.id) {
             Ok(())
         } else {
             Err(Refused::ForeignHandle)

@@ -12,16 +12,15 @@ use core::mem::MaybeUninit;
 use surefit_core::{Corruption, Parts, Refused};
 
 use crate::config::Config;
-use crate::handle::{Full, Handle, HeapId};
+use crate::handle::{Full, Handle, Name};
 use crate::heap::Heap;
 use crate::stats::Stats;
 use crate::width::{Generation, Keyed, Wide, Width};
 
 /// A copyable name of a `T` in a [`KeyHeap`]; stale once the object is removed.
 pub struct Key<T> {
-    index: u32,
+    name: Name,
     generation: u32,
-    heap: HeapId,
     object: PhantomData<fn(T) -> T>,
 }
 
@@ -35,7 +34,7 @@ impl<T> Copy for Key<T> {}
 
 impl<T> PartialEq for Key<T> {
     fn eq(&self, other: &Self) -> bool {
-        (self.index, self.generation, self.heap) == (other.index, other.generation, other.heap)
+        (self.name, self.generation) == (other.name, other.generation)
     }
 }
 
@@ -43,13 +42,15 @@ impl<T> Eq for Key<T> {}
 
 impl<T> fmt::Debug for Key<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Key({}, generation {})", self.index, self.generation)
+        write!(f, "Key({}, generation {})", self.name, self.generation)
     }
 }
 
-const _: () = assert!(size_of::<Key<[u64; 9]>>() == 12);
+const _: () = assert!(size_of::<Key<[u64; 9]>>() == 16);
 
 /// A heap whose objects are named by keys.
+///
+/// Dropping the heap forgets the values that are still in it, as dropping a handle does.
 ///
 /// # Examples
 /// ```
@@ -87,9 +88,8 @@ impl<'m, W: Width<Generation = ()>, G: Generation> KeyHeap<'m, W, G> {
     pub fn insert<T: Send>(&self, value: T) -> Result<Key<T>, Full<T>> {
         let handle = self.heap.insert(value)?;
         Ok(Key {
-            index: handle.index,
-            generation: self.generation(handle.index),
-            heap: handle.heap,
+            name: handle.name,
+            generation: self.generation(handle.name.index()),
             object: PhantomData,
         })
     }
@@ -99,7 +99,7 @@ impl<'m, W: Width<Generation = ()>, G: Generation> KeyHeap<'m, W, G> {
     /// # Errors
     /// [`Refused::ForeignHandle`] for another heap's key, [`Refused::StaleHandle`] if the object was removed.
     pub fn get<T>(&self, key: Key<T>) -> Result<&T, Refused> {
-        let index = self.vet(key)?.index;
+        let index = self.vet(key)?.name.index();
         Ok(self.heap.by_index(index))
     }
 
@@ -108,7 +108,7 @@ impl<'m, W: Width<Generation = ()>, G: Generation> KeyHeap<'m, W, G> {
     /// # Errors
     /// As [`KeyHeap::get`].
     pub fn get_mut<T>(&mut self, key: Key<T>) -> Result<&mut T, Refused> {
-        let index = self.vet(key)?.index;
+        let index = self.vet(key)?.name.index();
         Ok(self.heap.by_index_mut(index))
     }
 
@@ -160,10 +160,10 @@ impl<'m, W: Width<Generation = ()>, G: Generation> KeyHeap<'m, W, G> {
 
     /// The handle of a key whose object is live.
     fn vet<T>(&self, key: Key<T>) -> Result<Handle<T>, Refused> {
-        self.heap.own(key.heap)?;
-        let named = self.heap.engine.vet(key.index).is_some();
-        if named && self.generation(key.index) == key.generation {
-            Ok(Handle::new(key.index, key.heap))
+        self.heap.own(key.name)?;
+        let named = self.heap.engine.vet(key.name.index()).is_some();
+        if named && self.generation(key.name.index()) == key.generation {
+            Ok(Handle::new(key.name))
         } else {
             Err(Refused::StaleHandle)
         }

@@ -22,7 +22,7 @@ use core::ptr::NonNull;
 use surefit_core::Refused;
 
 use crate::demand::BlockDemand;
-use crate::handle::{Byte, Bytes, MAX_BYTES};
+use crate::handle::{Byte, Bytes, Name};
 use crate::heap::Heap;
 use crate::pieces::Pieces;
 use crate::width::{Width, Word};
@@ -37,7 +37,7 @@ impl<W: Width> Heap<'_, W> {
     #[inline]
     pub fn alloc(&self, layout: Layout) -> Result<Bytes<MaybeUninit<u8>>, Refused> {
         let index = self.allocate_bytes(layout.size(), layout.align())?;
-        Ok(Bytes::new(index, self.id, layout.size()))
+        Ok(Bytes::new(Name::new(index, self.id), layout.size()))
     }
 
     /// Allocates a byte object of zeros. Never moves an object.
@@ -58,34 +58,29 @@ impl<W: Width> Heap<'_, W> {
     #[inline]
     pub fn free_bytes<B: Byte>(&mut self, bytes: Bytes<B>) {
         assert!(
-            self.own(bytes.heap).is_ok(),
+            self.own(bytes.name).is_ok(),
             "the handle belongs to another heap"
         );
-        self.free_index(bytes.index, bytes.len());
+        self.free_index(bytes.name.index(), bytes.len());
     }
 
     /// Changes the length (and, if the layout asks for a stricter one, the alignment) of a byte object; bytes up to the
     /// lesser length are kept, gained bytes are zeroed if `B` is `u8`. Whole pieces stay where they are.
     ///
     /// # Errors
-    /// What was exhausted; the object is unchanged. Old and new parts of at most two pieces and two spines live at once.
-    ///
-    /// # Panics
-    /// If the handle belongs to another heap.
+    /// What was exhausted, or [`Refused::ForeignHandle`]; the object is unchanged. Old and new parts of at most two pieces and two spines live at once.
     pub fn resize<B: Byte>(&mut self, bytes: &mut Bytes<B>, layout: Layout) -> Result<(), Refused> {
-        self.own(bytes.heap)?;
+        self.own(bytes.name)?;
         let (old, new) = (bytes.len(), layout.size());
-        if new > MAX_BYTES {
-            return Err(Refused::TooLarge { limit: MAX_BYTES });
-        }
         match (self.is_in_pieces(old), self.is_in_pieces(new)) {
-            (false, false) if self.fits_in_place(bytes.index, layout) => {}
-            (true, true) if self.keeps_pieces(bytes.index, old, layout.align()) => {
-                bytes.index = self.resize_pieces(bytes.index, old, layout)?;
+            (false, false) if self.fits_in_place(bytes.name.index(), layout) => {}
+            (true, true) if self.keeps_pieces(bytes.name.index(), old, layout.align()) => {
+                let index = self.resize_pieces(bytes.name.index(), old, layout)?;
+                bytes.name = Name::new(index, self.id);
             }
             _ => self.replace(bytes, layout)?,
         }
-        *bytes = Bytes::new(bytes.index, bytes.heap, new);
+        *bytes = Bytes::new(bytes.name, new);
         if B::ZEROED && new > old {
             self.zero(bytes, old);
         }
@@ -175,17 +170,17 @@ impl<W: Width> Heap<'_, W> {
     #[inline]
     fn chunk_at<B: Byte>(&self, bytes: &Bytes<B>, offset: usize) -> (NonNull<B>, usize) {
         assert!(
-            self.own(bytes.heap).is_ok(),
+            self.own(bytes.name).is_ok(),
             "the handle belongs to another heap"
         );
         let len = bytes.len();
         if self.is_in_pieces(len) {
-            let (first, len) = self.chunk_in_pieces(bytes.index, len, offset);
+            let (first, len) = self.chunk_in_pieces(bytes.name.index(), len, offset);
             return (first.cast(), len);
         }
         assert!(offset <= len, "the offset is beyond the object");
         // SAFETY: `offset` lies inside the object, which is a live block of at least `len` bytes.
-        let first = unsafe { self.object::<B>(bytes.index).add(offset) };
+        let first = unsafe { self.object::<B>(bytes.name.index()).add(offset) };
         (first, len - offset)
     }
 
@@ -320,9 +315,6 @@ impl<W: Width> Heap<'_, W> {
         len: usize,
         align: usize,
     ) -> Result<(), Refused> {
-        if self.is_in_pieces(len) && len > MAX_BYTES {
-            return Err(Refused::TooLarge { limit: MAX_BYTES });
-        }
         self.add_runs(demand, self.runs(len, align))
     }
 
@@ -345,7 +337,9 @@ impl<W: Width> Heap<'_, W> {
     fn add_runs(&self, demand: &mut BlockDemand, runs: Pieces) -> Result<(), Refused> {
         for run in runs {
             let blocks = u32::try_from(run.count);
-            let blocks = blocks.map_err(|_| Refused::TooLarge { limit: MAX_BYTES })?;
+            let blocks = blocks.map_err(|_| Refused::TooLarge {
+                limit: self.engine.pages.memory.len(),
+            })?;
             demand.add(self.class_of(run.bytes, run.align)?, blocks);
         }
         Ok(())
@@ -395,10 +389,10 @@ impl<W: Width> Heap<'_, W> {
     /// A new object, a copy, and the old one freed.
     fn replace<B: Byte>(&mut self, bytes: &mut Bytes<B>, layout: Layout) -> Result<(), Refused> {
         let index = self.allocate_bytes(layout.size(), layout.align())?;
-        let mut fresh = Bytes::<B>::new(index, self.id, layout.size());
+        let mut fresh = Bytes::<B>::new(Name::new(index, self.id), layout.size());
         self.copy_prefix(bytes, &mut fresh);
-        self.free_index(bytes.index, bytes.len());
-        bytes.index = fresh.index;
+        self.free_index(bytes.name.index(), bytes.len());
+        bytes.name = fresh.name;
         Ok(())
     }
 
