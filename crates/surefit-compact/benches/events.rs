@@ -167,70 +167,70 @@ fn get(scene: Scene) -> (Scene, u64) {
     (scene, value)
 }
 
-#[library_benchmark(setup = opens_a_page, config = budget(1000))]
+#[library_benchmark(setup = opens_a_page, config = budget(340))]
 #[bench::thousand(1_000)]
 #[bench::million(1_000_000)]
 fn m1_opens_a_page(scene: Scene) -> (Scene, Handle<Object>) {
     insert(scene)
 }
 
-#[library_benchmark(setup = page_has_more, config = budget(1000))]
+#[library_benchmark(setup = page_has_more, config = budget(280))]
 #[bench::thousand(1_000)]
 #[bench::million(1_000_000)]
 fn m2_takes_a_block(scene: Scene) -> (Scene, Handle<Object>) {
     insert(scene)
 }
 
-#[library_benchmark(setup = last_block_of_a_page, config = budget(1000))]
+#[library_benchmark(setup = last_block_of_a_page, config = budget(200))]
 #[bench::thousand(1_000)]
 #[bench::million(1_000_000)]
 fn m3_fills_a_page(scene: Scene) -> (Scene, Handle<Object>) {
     insert(scene)
 }
 
-#[library_benchmark(setup = free_in_full_page, config = budget(1000))]
+#[library_benchmark(setup = free_in_full_page, config = budget(310))]
 #[bench::thousand(1_000)]
 #[bench::million(1_000_000)]
 fn f1_full_page_becomes_not_full(scene: Scene) -> Scene {
     free(scene)
 }
 
-#[library_benchmark(setup = free_refills, config = budget(1000))]
+#[library_benchmark(setup = free_refills, config = budget(305))]
 #[bench::thousand(1_000)]
 #[bench::million(1_000_000)]
 fn f2_refills_from_the_source(scene: Scene) -> Scene {
     free(scene)
 }
 
-#[library_benchmark(setup = free_refills_and_releases, config = budget(1000))]
+#[library_benchmark(setup = free_refills_and_releases, config = budget(350))]
 #[bench::thousand(1_000)]
 #[bench::million(1_000_000)]
 fn f3_refills_and_releases_the_source(scene: Scene) -> Scene {
     free(scene)
 }
 
-#[library_benchmark(setup = free_in_not_full_page, config = budget(1000))]
+#[library_benchmark(setup = free_in_not_full_page, config = budget(160))]
 #[bench::thousand(1_000)]
 #[bench::million(1_000_000)]
 fn f4_stays_not_full(scene: Scene) -> Scene {
     free(scene)
 }
 
-#[library_benchmark(setup = free_of_the_last, config = budget(1000))]
+#[library_benchmark(setup = free_of_the_last, config = budget(180))]
 #[bench::thousand(1_000)]
 #[bench::million(1_000_000)]
 fn f5_releases_the_page(scene: Scene) -> Scene {
     free(scene)
 }
 
-#[library_benchmark(setup = free_moves_twice, config = budget(2000))]
+#[library_benchmark(setup = free_moves_twice, config = budget(750))]
 #[bench::thousand(1_000)]
 #[bench::million(1_000_000)]
 fn holes_two_moves(scene: Scene) -> Scene {
     free(scene)
 }
 
-#[library_benchmark(setup = free_in_full_page, config = budget(1000))]
+#[library_benchmark(setup = free_in_full_page, config = budget(65))]
 #[bench::thousand(1_000)]
 #[bench::million(1_000_000)]
 fn access(scene: Scene) -> (Scene, u64) {

@@ -17,7 +17,7 @@ pub(crate) fn print(text: &str) -> Result<()> {
 /// Prints a value as indented JSON and a line break.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<()> {
     to_stdout(|out| {
         serde_json::to_writer_pretty(&mut *out, value).map_err(io::Error::from)?;
