@@ -1,6 +1,6 @@
 //! `KeyHeap` beside a model that remembers every key there ever was.
 
-use surefit_compact::{Generation, Key, KeyHeap, Narrow, Wide, Width};
+use surefit_compact::{Counted, Key, KeyHeap, Narrow, Wide, Width};
 use surefit_core::Refused;
 
 use crate::config::config;
@@ -14,7 +14,7 @@ struct Keys<T> {
     stale: Vec<Key<T>>,
 }
 
-struct Run<'m, W: Width<Generation = ()>, G: Generation> {
+struct Run<'m, W: Width<Generation = ()>, G: Counted> {
     heap: KeyHeap<'m, W, G>,
     numbers: Keys<u64>,
     texts: Keys<String>,
@@ -34,7 +34,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-fn run_width<W: Width<Generation = ()>, G: Generation>(input: &mut Input<'_>) {
+fn run_width<W: Width<Generation = ()>, G: Counted>(input: &mut Input<'_>) {
     let config = config(input, W::WORD_BYTES);
     let bytes = input.region_bytes().min(1 << 16);
     let mut region = Region::new(bytes, config.geometry().page_bytes(), 0);
@@ -70,7 +70,7 @@ fn run_width<W: Width<Generation = ()>, G: Generation>(input: &mut Input<'_>) {
     }
 }
 
-impl<W: Width<Generation = ()>, G: Generation> Run<'_, W, G> {
+impl<W: Width<Generation = ()>, G: Counted> Run<'_, W, G> {
     fn step(&mut self, input: &mut Input<'_>) {
         self.steps += 1;
         let number = self.steps;
@@ -124,7 +124,7 @@ impl<W: Width<Generation = ()>, G: Generation> Run<'_, W, G> {
     }
 }
 
-fn insert<W: Width<Generation = ()>, G: Generation, T: Send + Clone>(
+fn insert<W: Width<Generation = ()>, G: Counted, T: Send + Clone>(
     heap: &KeyHeap<'_, W, G>,
     keys: &mut Keys<T>,
     value: T,
@@ -136,7 +136,7 @@ fn insert<W: Width<Generation = ()>, G: Generation, T: Send + Clone>(
     }
 }
 
-fn remove<W: Width<Generation = ()>, G: Generation, T: PartialEq + std::fmt::Debug>(
+fn remove<W: Width<Generation = ()>, G: Counted, T: PartialEq + std::fmt::Debug>(
     heap: &mut KeyHeap<'_, W, G>,
     keys: &mut Keys<T>,
     nth: usize,
@@ -148,7 +148,7 @@ fn remove<W: Width<Generation = ()>, G: Generation, T: PartialEq + std::fmt::Deb
     }
 }
 
-fn verify<W: Width<Generation = ()>, G: Generation, T: PartialEq + std::fmt::Debug>(
+fn verify<W: Width<Generation = ()>, G: Counted, T: PartialEq + std::fmt::Debug>(
     heap: &KeyHeap<'_, W, G>,
     keys: &Keys<T>,
 ) {

@@ -134,7 +134,9 @@ pub const fn swaps_roles(used: u32, least: u32) -> bool {
 #[must_use]
 pub const fn settle(bound: Bound, class: ClassCounts) -> bool {
     match bound {
-        Bound::Holes { base, fraction } => class.holes > base + fraction.of(class.live),
+        Bound::Holes { base, fraction } => {
+            class.holes > base.saturating_add(fraction.of(class.live))
+        }
         Bound::Pages(_) | Bound::Unbounded => false,
     }
 }
@@ -148,7 +150,9 @@ pub const fn settle(bound: Bound, class: ClassCounts) -> bool {
 pub const fn quiet_frees(bound: Bound, class: ClassCounts) -> u32 {
     match bound {
         Bound::Holes { base, fraction } => {
-            (base + fraction.of(class.live)).saturating_sub(class.holes) / 2
+            base.saturating_add(fraction.of(class.live))
+                .saturating_sub(class.holes)
+                / 2
         }
         Bound::Pages(_) | Bound::Unbounded => u32::MAX,
     }

@@ -7,8 +7,10 @@ use crate::engine::Engine;
 use crate::geometry::SizeClass;
 use crate::width::{Width, Word};
 
-/// Size-classes that one byte object can use: pieces, remainder, and two for each of four levels of spines.
-const MOST_CLASSES: usize = 10;
+/// Size-classes that one byte object can use: whole pieces at the object's alignment and at a word's, and one remainder for
+/// the object and for each of its spines. A level of spines is at least 16 times shorter than the one above, so 64 bits of
+/// length have at most 16 levels.
+const MOST_CLASSES: usize = 20;
 
 /// How many page-blocks of which size-classes are wanted at once.
 #[derive(Debug)]
@@ -29,7 +31,7 @@ impl BlockDemand {
             .wanted
             .iter_mut()
             .find(|place| place.is_none_or(|(other, _)| other == class))
-            .expect("an object uses at most ten classes");
+            .expect("an object uses at most as many classes as levels and three");
         let before = place.map_or(0, |(_, blocks)| blocks);
         *place = Some((class, before.saturating_add(blocks)));
     }

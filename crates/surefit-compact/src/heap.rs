@@ -150,7 +150,8 @@ impl<'m, W: Width> Heap<'m, W> {
                 .checked_shl(35 - geometry.page_shift())
                 .unwrap_or(usize::MAX)
         };
-        if pages > most.min(W::Word::NIL.get() as usize) {
+        let most = most.min(W::Word::NIL.get() as usize);
+        if pages > most {
             return Err(Refused::TooLarge { limit: most * page });
         }
         Ok(pages)

@@ -15,7 +15,7 @@ use crate::config::Config;
 use crate::handle::{Full, Handle, Name};
 use crate::heap::Heap;
 use crate::stats::Stats;
-use crate::width::{Generation, Keyed, Wide, Width};
+use crate::width::{Counted, Keyed, Wide, Width};
 
 /// A copyable name of a `T` in a [`KeyHeap`]; stale once the object is removed.
 pub struct Key<T> {
@@ -66,11 +66,11 @@ const _: () = assert!(size_of::<Key<[u64; 9]>>() == 16);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct KeyHeap<'m, W: Width<Generation = ()> = Wide, G: Generation = u32> {
+pub struct KeyHeap<'m, W: Width<Generation = ()> = Wide, G: Counted = u32> {
     heap: Heap<'m, Keyed<W, G>>,
 }
 
-impl<'m, W: Width<Generation = ()>, G: Generation> KeyHeap<'m, W, G> {
+impl<'m, W: Width<Generation = ()>, G: Counted> KeyHeap<'m, W, G> {
     /// A heap over a region.
     ///
     /// # Errors

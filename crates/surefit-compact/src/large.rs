@@ -5,7 +5,8 @@
 //! len > q    the handle names a spine: a byte object of one word per piece, each word an entry's number
 //!            piece 0 … piece k−1 of q bytes each, then the remainder in the size-class that fits it
 //! ```
-//! A spine longer than q is kept in pieces in turn, so an access walks at most four levels. Pieces move one by one, like
+//! A spine longer than q is kept in pieces in turn, so an access walks a few levels: five look-ups for 1 MiB in pieces of
+//! 64 bytes, two for 1 MiB in pieces of 4 KiB. Pieces move one by one, like
 //! every other block: the spine names entries, not addresses.
 //!
 //! # Bounds
@@ -65,10 +66,12 @@ impl<W: Width> Heap<'_, W> {
     }
 
     /// Changes the length (and, if the layout asks for a stricter one, the alignment) of a byte object; bytes up to the
-    /// lesser length are kept, gained bytes are zeroed if `B` is `u8`. Whole pieces stay where they are.
+    /// lesser length are kept, gained bytes are zeroed if `B` is `u8`. Whole pieces stay where they are while the alignment stays.
     ///
     /// # Errors
-    /// What was exhausted, or [`Refused::ForeignHandle`]; the object is unchanged. Old and new parts of at most two pieces and two spines live at once.
+    /// What was exhausted, or [`Refused::ForeignHandle`]; the object is unchanged. Old and new are live at once
+    /// for a moment: of an object in pieces the last piece and the spine, or all of it if its alignment changes. So even a
+    /// shorter object may be refused.
     pub fn resize<B: Byte>(&mut self, bytes: &mut Bytes<B>, layout: Layout) -> Result<(), Refused> {
         self.own(bytes.name)?;
         let (old, new) = (bytes.len(), layout.size());
@@ -112,6 +115,9 @@ impl<W: Width> Heap<'_, W> {
     }
 
     /// All bytes in order, a contiguous piece at a time: an I/O vector.
+    ///
+    /// # Panics
+    /// In the first step, if the handle belongs to another heap.
     pub fn chunks<'a, B: Byte>(&'a self, bytes: &'a Bytes<B>) -> impl Iterator<Item = &'a [B]> {
         let mut at = 0;
         core::iter::from_fn(move || {
@@ -122,6 +128,9 @@ impl<W: Width> Heap<'_, W> {
     }
 
     /// All bytes in order, a contiguous piece at a time, mutably.
+    ///
+    /// # Panics
+    /// In the first step, if the handle belongs to another heap.
     pub fn chunks_mut<'a, B: Byte>(
         &'a self,
         bytes: &'a mut Bytes<B>,
@@ -138,7 +147,7 @@ impl<W: Width> Heap<'_, W> {
     /// Copies bytes out, from `offset` on.
     ///
     /// # Panics
-    /// If the handle belongs to another heap, or the range goes beyond the object.
+    /// If the range is not empty and the handle belongs to another heap, or if it goes beyond the object.
     pub fn read_at<B: Byte>(&self, bytes: &Bytes<B>, offset: usize, target: &mut [B]) {
         let mut done = 0;
         while done < target.len() {
@@ -153,7 +162,7 @@ impl<W: Width> Heap<'_, W> {
     /// Copies bytes in, from `offset` on.
     ///
     /// # Panics
-    /// If the handle belongs to another heap, or the range goes beyond the object.
+    /// If the range is not empty and the handle belongs to another heap, or if it goes beyond the object.
     pub fn write_at<B: Byte>(&self, bytes: &mut Bytes<B>, offset: usize, source: &[B]) {
         let mut done = 0;
         while done < source.len() {
@@ -229,7 +238,7 @@ impl<W: Width> Heap<'_, W> {
         };
     }
 
-    /// Where a spine's word is: at most four levels down.
+    /// Where a spine's word is: as many levels down as the spine has.
     fn spine_word(&self, index: u32, len: usize, number: usize) -> NonNull<W::Word> {
         let (entry, within, _) = self.locate(index, self.spine_bytes(len), number * W::WORD_BYTES);
         // SAFETY: the word lies inside the spine's piece, whose length is a multiple of the word's.

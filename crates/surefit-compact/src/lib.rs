@@ -56,4 +56,4 @@ pub use heap::Heap;
 pub use key::{Key, KeyHeap};
 pub use page::PageRecord;
 pub use stats::{LiveBlock, Stats};
-pub use width::{Generation, Keyed, Narrow, Wide, Width, Word};
+pub use width::{Counted, Generation, Keyed, Narrow, Wide, Width, Word};

@@ -26,7 +26,7 @@ use crate::memory::{Memory, Slot};
 use crate::width::{Width, Word};
 
 /// The most page-blocks whose bitmap and back-references live in the page's record.
-pub(crate) const SMALL_BLOCKS: usize = 8;
+pub(crate) const SMALL_BLOCKS: usize = crate::geometry::INLINE_BLOCKS;
 
 /// The block number that names no block.
 const NO_BLOCK: u16 = u16::MAX;
@@ -316,7 +316,9 @@ impl<'m, W: Width> PageTable<'m, W> {
         let record = page.record;
         record.used.set(record.used.get() - 1);
         if page.is_small() {
-            record.small.set(record.small.get() & !(1 << (number % 8)));
+            record
+                .small
+                .set(record.small.get() & !(1 << (number % u8::BITS)));
             return;
         }
         let link = W::Word::new(u32::from(record.free.get()));

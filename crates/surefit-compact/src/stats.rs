@@ -5,7 +5,7 @@ use surefit_core::Parts;
 
 use crate::automaton::ClassCounts;
 use crate::demand::BlockDemand;
-use crate::geometry::{ClassLayout, SizeClass};
+use crate::geometry::SizeClass;
 use crate::heap::Heap;
 use crate::layout;
 use crate::width::Width;
@@ -99,7 +99,8 @@ impl<W: Width> Heap<'_, W> {
         let (live, pages) = (live as usize, pages as usize);
         let layout = self.config.geometry().layout(class);
         let (blocks, bytes) = (usize::from(layout.blocks), layout.block_bytes as usize);
-        let tail = tail_bytes::<W>(layout);
+        let geometry = self.config.geometry();
+        let tail = geometry.leaf_bytes(class) + geometry.back_reference_bytes(class);
         parts.block_bytes += live * bytes;
         parts.size_class_bytes += (pages * blocks - live) * bytes;
         parts.administrative_bytes += pages * tail;
@@ -114,9 +115,7 @@ impl<W: Width> Heap<'_, W> {
         let addresses = &self.engine.addresses;
         let back_references = self.config.geometry().classes().map(|class| {
             let (_, pages) = self.class_usage(class);
-            let layout = self.config.geometry().layout(class);
-            let bytes = tail_bytes::<W>(layout) - 8 * usize::from(layout.leaves);
-            pages as usize * bytes
+            pages as usize * self.config.geometry().back_reference_bytes(class)
         });
         let table = addresses.made.get() as usize * W::ENTRY_BYTES;
         table + back_references.sum::<usize>()
@@ -161,19 +160,28 @@ impl<W: Width> Heap<'_, W> {
             .unwrap_or(0)
     }
 
-    /// The largest byte object that can be allocated now, in bytes. O(log region).
+    /// A length for which [`Heap::can_allocate_bytes`] holds now, in bytes: the largest contiguous one, or, where more fits
+    /// in pieces, the most whole pieces that a search by halves finds. Single lengths above it may fit too, because free
+    /// page-blocks belong to classes. O(classes + log region).
     #[must_use]
     pub fn largest_free_bytes(&self) -> usize {
-        let (mut fits, mut fails) = (0, self.engine.pages.memory.len() + 1);
+        let contiguous = self.largest_free();
+        if !self.is_in_pieces(contiguous.saturating_add(1)) {
+            return contiguous;
+        }
+        let fits_pieces = |pieces| self.can_allocate_bytes(pieces * self.piece_bytes, 1);
+        let (mut fits, mut fails) = (0, self.engine.pages.memory.len() / self.piece_bytes + 1);
         while fails - fits > 1 {
             let middle = fits + (fails - fits) / 2;
-            if self.can_allocate_bytes(middle, 1) {
+            if fits_pieces(middle) {
                 fits = middle;
             } else {
                 fails = middle;
             }
         }
-        fits
+        contiguous
+            .min(self.piece_bytes)
+            .max(fits * self.piece_bytes)
     }
 
     /// The slides' degree of fragmentation: how many page-blocks for objects of this size the free space still holds,
@@ -200,15 +208,4 @@ impl<W: Width> Heap<'_, W> {
             })
         })
     }
-}
-
-/// Bytes at the end of a page that hold its bitmap leaves and back-references.
-fn tail_bytes<W: Width>(layout: &ClassLayout) -> usize {
-    let blocks = usize::from(layout.blocks);
-    let back_references = if blocks > crate::page::SMALL_BLOCKS {
-        blocks * W::WORD_BYTES
-    } else {
-        0
-    };
-    back_references + 8 * usize::from(layout.leaves)
 }

@@ -90,6 +90,12 @@ macro_rules! generation {
 }
 generation! { u8 u16 u32 }
 
+/// A generation that tells an entry's objects apart: what keys need, and `()` is not.
+pub trait Counted: Generation {}
+impl Counted for u8 {}
+impl Counted for u16 {}
+impl Counted for u32 {}
+
 /// How wide a heap's words are, and what an entry carries.
 pub trait Width: sealed::Sealed + Debug + 'static {
     /// Entries, back-references, page numbers.

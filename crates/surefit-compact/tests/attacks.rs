@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use surefit_compact::{
-    Bound, Bytes, Config, Generation, Geometry, GeometrySpec, Handle, Heap, Key, KeyHeap, Keyed,
+    Bound, Bytes, Config, Counted, Geometry, GeometrySpec, Handle, Heap, Key, KeyHeap, Keyed,
     Narrow, Spacing, Tail, Wide, Width, layout,
 };
 use surefit_core::Refused;
@@ -162,9 +162,9 @@ fn handles_do_not_outlive_their_heap() {
 
 static DROPPED: AtomicUsize = AtomicUsize::new(0);
 
-struct Counted(String);
+struct Noisy(String);
 
-impl Drop for Counted {
+impl Drop for Noisy {
     fn drop(&mut self) {
         DROPPED.fetch_add(1, Ordering::Relaxed);
     }
@@ -179,7 +179,7 @@ fn values_are_dropped_once() {
     let mut inserted = 0;
     for op in script(Shape::Sawtooth, 21, 6000, 100) {
         match op {
-            Op::Alloc { size, .. } => match heap.insert(Counted(format!("{inserted:>size$}"))) {
+            Op::Alloc { size, .. } => match heap.insert(Noisy(format!("{inserted:>size$}"))) {
                 Ok(handle) => {
                     live.push((handle, inserted));
                     inserted += 1;
@@ -238,7 +238,7 @@ fn small_pages(word_bytes: usize, bound: Bound) -> Config {
 }
 
 /// Every key that ever was, on a heap that is used and moves: the live ones name their objects, all others nothing.
-fn stale_keys_stay_stale<W: Width<Generation = ()>, G: Generation>() {
+fn stale_keys_stay_stale<W: Width<Generation = ()>, G: Counted>() {
     let config = small_pages(W::WORD_BYTES, Bound::Pages(1));
     let mut memory = region(20_000);
     let mut heap = KeyHeap::<W, G>::new(memory.memory(), &config).expect("large enough");

@@ -182,3 +182,65 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_bound_beyond_every_count_never_moves() {
+    let bound = holes(u32::MAX, 1, 2);
+    let config = Config::new(geometry(4096, 4), bound).expect("valid");
+    let mut memory = junk(400_000);
+    let mut heap = Heap::<Wide>::new(&mut memory, &config).expect("large enough");
+    let handles: Vec<_> = (0..2000_u64)
+        .map(|i| heap.insert(i).expect("fits"))
+        .collect();
+    for (i, handle) in handles.into_iter().enumerate() {
+        if i % 3 != 0 {
+            heap.free(handle);
+        }
+    }
+    heap.check().expect("sound");
+    assert_eq!(heap.stats().moves_total, 0);
+}
+
+#[test]
+fn what_is_called_free_can_be_allocated() {
+    let config = Config::new(geometry(16384, 4), Bound::DEFAULT).expect("valid");
+    let mut memory = junk(300_000);
+    let heap = Heap::<Wide>::new(&mut memory, &config).expect("large enough");
+    let layout = |size| Layout::from_size_align(size, 8).expect("valid");
+    let _one = heap.alloc(layout(1000)).expect("fits");
+    loop {
+        let free = heap.largest_free_bytes();
+        assert!(heap.can_allocate_bytes(free, 1), "{free}");
+        assert!(free >= heap.largest_free().min(4096));
+        if heap.alloc(layout(4096)).is_err() {
+            break;
+        }
+    }
+    assert_eq!(heap.largest_free_bytes(), 1016);
+}
+
+#[test]
+fn objects_in_the_smallest_pieces_have_spines_of_many_levels() {
+    for piece in [64, 128] {
+        let config = Config::new(geometry(1024, 4), Bound::DEFAULT).expect("valid");
+        let config = config.with_pieces(Some(piece)).expect("valid");
+        let mut memory = junk(3 << 20);
+        let mut heap = Heap::<Wide>::new(&mut memory, &config).expect("large enough");
+        for len in [usize::MAX, isize::MAX as usize, (1 << 32) * piece - 1] {
+            assert!(!heap.can_allocate_bytes(len, 64), "{len}");
+        }
+        let layout = Layout::from_size_align(1 << 20, 64).expect("valid");
+        let mut bytes = heap.alloc_zeroed(layout).expect("fits");
+        heap.write_at(&mut bytes, (1 << 20) - 3, &[1, 2, 3]);
+        assert_eq!(
+            heap.chunks(&bytes)
+                .flatten()
+                .map(|&b| u32::from(b))
+                .sum::<u32>(),
+            6
+        );
+        heap.check().expect("sound");
+        heap.free_bytes(bytes);
+        assert_eq!(heap.stats().live_blocks, 0);
+    }
+}

@@ -28,7 +28,7 @@ pub enum Refused {
     StaleHandle,
     /// The region is too small, or the configuration does not fit it.
     Region {
-        /// The fewest bytes that would do.
+        /// Bytes that would do, wherever the region begins.
         needed: usize,
     },
     /// No process-unique heap number is left.

@@ -3,7 +3,7 @@
 use surefit_compact::Handle;
 
 fn forge(other: Handle<u32>) -> Handle<u64> {
-    Handle { index: other.index, heap: other.heap }
+    Handle { name: other.name }
 }
 
 fn main() {}
