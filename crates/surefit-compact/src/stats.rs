@@ -150,10 +150,15 @@ impl<W: Width> Heap<'_, W> {
     /// The largest contiguous object that can be allocated now, in bytes; 0 if none can. O(classes).
     #[must_use]
     pub fn largest_free(&self) -> usize {
+        self.largest_contiguous(usize::MAX)
+    }
+
+    /// The largest contiguous object of at most `most` bytes that can be allocated now.
+    fn largest_contiguous(&self, most: usize) -> usize {
         let geometry = self.config.geometry();
         let sizes = geometry
             .classes()
-            .map(|class| geometry.layout(class).block_bytes as usize);
+            .map(|class| most.min(geometry.layout(class).block_bytes as usize));
         sizes
             .filter(|&size| self.can_allocate(size, 1, 1))
             .max()
@@ -165,8 +170,8 @@ impl<W: Width> Heap<'_, W> {
     /// page-blocks belong to classes. O(classes + log region).
     #[must_use]
     pub fn largest_free_bytes(&self) -> usize {
-        let contiguous = self.largest_free();
-        if !self.is_in_pieces(contiguous.saturating_add(1)) {
+        let contiguous = self.largest_contiguous(self.piece_bytes);
+        if self.config.piece_bytes().is_none() {
             return contiguous;
         }
         let fits_pieces = |pieces| self.can_allocate_bytes(pieces * self.piece_bytes, 1);
@@ -179,9 +184,7 @@ impl<W: Width> Heap<'_, W> {
                 fails = middle;
             }
         }
-        contiguous
-            .min(self.piece_bytes)
-            .max(fits * self.piece_bytes)
+        contiguous.max(fits * self.piece_bytes)
     }
 
     /// The slides' degree of fragmentation: how many page-blocks for objects of this size the free space still holds,

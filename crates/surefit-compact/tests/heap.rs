@@ -211,12 +211,24 @@ fn what_is_called_free_can_be_allocated() {
     loop {
         let free = heap.largest_free_bytes();
         assert!(heap.can_allocate_bytes(free, 1), "{free}");
-        assert!(free >= heap.largest_free().min(4096));
         if heap.alloc(layout(4096)).is_err() {
             break;
         }
     }
     assert_eq!(heap.largest_free_bytes(), 1016);
+}
+
+#[test]
+fn a_free_block_above_the_piece_size_is_no_free_piece() {
+    let config = Config::new(geometry(4096, 4), Bound::DEFAULT).expect("valid");
+    let config = config.with_pieces(Some(256)).expect("valid");
+    let mut memory = junk(40_000);
+    let heap = Heap::<Wide>::new(&mut memory, &config).expect("large enough");
+    let _large = heap.insert([0_u8; 1000]).expect("fits");
+    let layout = Layout::from_size_align(256, 8).expect("valid");
+    while heap.alloc(layout).is_ok() {}
+    assert!(heap.largest_free() > 256, "in the page of the large object");
+    assert_eq!(heap.largest_free_bytes(), 0);
 }
 
 #[test]
