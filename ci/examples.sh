@@ -4,3 +4,4 @@ set -euo pipefail
 cargo run --release --locked -- compare --rounds 1 >/dev/null
 cargo run --release --locked -p surefit --example hello
 cargo run --release --locked -p surefit --example static_region
+cargo run --release --locked -p surefit --example shared

@@ -4,8 +4,9 @@
 //! | --- | --- |
 //! | `heap` | every method of `Heap`, both widths, all bounds: contents, promises, refusals, `check` after each operation |
 //! | `key_heap` | `KeyHeap` with live, stale and foreign keys, generations of one byte to four |
+//! | `shared_heap` | `SharedHeap` from one thread: every lock, bound and increment, pins held across frees, `check` |
 //! | `direct` | `DirectHeap` beside the test kit's shadow heap |
-//! | `freelist` | TLSF, first fit and best fit, likewise |
+//! | `freelist` | TLSF, first fit, best fit and one of the other free-list systems, likewise |
 //! | `trace_reader` | the readers of trace files on arbitrary bytes |
 //!
 //! Run one from the workspace's root: `cargo +nightly fuzz run heap`.
@@ -16,4 +17,5 @@ pub mod input;
 pub mod key_heap;
 pub mod raw;
 pub mod region;
+pub mod shared_heap;
 pub mod trace_reader;

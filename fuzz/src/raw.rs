@@ -5,7 +5,10 @@ use std::ops::Range;
 
 use surefit_compact::direct::DirectHeap;
 use surefit_core::{RawHeap, Refused};
-use surefit_freelist::{BestFit, FirstFit, Tlsf};
+use surefit_freelist::{
+    BestFit, Bitmap, Deferred, FirstFit, Heap, Immediate, Index, Linear, Never, Next, NextHitTable,
+    PowersOfTwo, Scan, Segregated, SingleList, Tlsf, Tree, Worst,
+};
 use surefit_testkit::{ops_from_bytes, run_script};
 
 use crate::input::Input;
@@ -13,14 +16,65 @@ use crate::region::Region;
 
 /// Runs an input's operations on a `DirectHeap`.
 pub fn direct(data: &[u8]) {
-    run(data, |memory, drive| drive(&mut DirectHeap::new(memory)?));
+    run(data, 1, |memory, drive| {
+        drive(&mut DirectHeap::new(memory)?)
+    });
 }
 
-/// Runs an input's operations on each free-list system.
+/// Free-list systems, each with how many operations lie between two checks.
+///
+/// A refusal of a heap with deferred coalescing changes its parts, since headers become free bytes; the test kit compares
+/// parts only if it checks after every operation.
+macro_rules! systems {
+    ($($every:literal $index:ty;)*) => {
+        &[$((|data| list::<$index>(data, $every)) as fn(&[u8]),)*]
+    };
+}
+
+const FREE_LISTS: &[fn(&[u8])] = systems! {
+    1 SingleList<Worst>;
+    1 SingleList<Next>;
+    1 PowersOfTwo;
+    1 Segregated<Scan, Never, Tree, 16>;
+    1 Segregated<Scan, Never, Linear, 64>;
+    2 Segregated<Scan, Deferred, Tree, 64>;
+    2 Segregated<Scan, Deferred, Linear, 16>;
+    1 Segregated<Scan, Immediate, Tree, 64>;
+    1 Segregated<Scan, Immediate, Linear, 16>;
+    1 Segregated<NextHitTable, Never, Tree, 64>;
+    1 Segregated<NextHitTable, Never, Linear, 16>;
+    2 Segregated<NextHitTable, Deferred, Tree, 16>;
+    2 Segregated<NextHitTable, Deferred, Linear, 300>;
+    1 Segregated<NextHitTable, Immediate, Tree, 255>;
+    1 Segregated<NextHitTable, Immediate, Linear, 16>;
+    1 Segregated<Bitmap, Never, Tree, 100>;
+    1 Segregated<Bitmap, Never, Linear, 16>;
+    2 Segregated<Bitmap, Deferred, Tree, 16>;
+    2 Segregated<Bitmap, Deferred, Linear, 64>;
+    1 Segregated<Bitmap, Immediate, Tree, 256>;
+    1 Segregated<Bitmap, Immediate, Linear, 16>;
+    2 Segregated<NextHitTable, Deferred, Tree, 33, 16>;
+    1 Segregated<Bitmap, Immediate, Tree, 128, 16>;
+};
+
+/// Runs an input's operations on TLSF, first fit and best fit, and on another system of its choice.
 pub fn freelist(data: &[u8]) {
-    run(data, |memory, drive| drive(&mut Tlsf::new(memory)?));
-    run(data, |memory, drive| drive(&mut FirstFit::new(memory)?));
-    run(data, |memory, drive| drive(&mut BestFit::new(memory)?));
+    run(data, 1, |memory, drive| drive(&mut Tlsf::new(memory)?));
+    run(data, 1, |memory, drive| drive(&mut FirstFit::new(memory)?));
+    run(data, 1, |memory, drive| drive(&mut BestFit::new(memory)?));
+    let choice = data.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte));
+    FREE_LISTS[usize::from(choice) % FREE_LISTS.len()](data);
+}
+
+/// Runs an input's operations on the free-list system of an index.
+fn list<I: Index>(data: &[u8], check_every: usize) {
+    run(data, check_every, |memory, drive| {
+        let mut heap = Heap::<I>::new(memory)?;
+        drive(&mut heap)?;
+        heap.coalesce();
+        heap.check().unwrap_or_else(|broken| panic!("{broken}"));
+        Ok(())
+    });
 }
 
 /// What is done with a heap once it is made.
@@ -28,24 +82,28 @@ type Drive<'d> = &'d dyn Fn(&mut dyn AnyHeap) -> Result<(), Refused>;
 
 /// A heap, whatever its type.
 trait AnyHeap {
-    fn run(&mut self, region: Range<usize>, data: &[u8], largest: usize);
+    fn run(&mut self, region: Range<usize>, data: &[u8], largest: usize, check_every: usize);
 }
 
 impl<H: RawHeap> AnyHeap for H {
-    fn run(&mut self, region: Range<usize>, data: &[u8], largest: usize) {
+    fn run(&mut self, region: Range<usize>, data: &[u8], largest: usize, check_every: usize) {
         let ops = ops_from_bytes(data, largest);
-        run_script(self, region, &ops, 1).unwrap_or_else(|fault| panic!("{fault}"));
+        run_script(self, region, &ops, check_every).unwrap_or_else(|fault| panic!("{fault}"));
     }
 }
 
-fn run(data: &[u8], make: impl Fn(&mut [MaybeUninit<u8>], Drive<'_>) -> Result<(), Refused>) {
+fn run(
+    data: &[u8],
+    check_every: usize,
+    make: impl Fn(&mut [MaybeUninit<u8>], Drive<'_>) -> Result<(), Refused>,
+) {
     let mut input = Input::new(data);
     let (bytes, offset) = (input.region_bytes().min(1 << 16), input.below(17));
     let mut region = Region::new(bytes, 16, offset);
     let span = region.span();
     let rest = data.get(3..).unwrap_or_default();
     let drive = |heap: &mut dyn AnyHeap| {
-        heap.run(span.clone(), rest, bytes + 1);
+        heap.run(span.clone(), rest, bytes + 1, check_every);
         Ok(())
     };
     // A region that is too small is refused, and that is all.

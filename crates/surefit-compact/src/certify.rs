@@ -14,6 +14,7 @@
 //! ```
 //! P: bytes of a page. π, β: page-blocks of a page, bytes of a page-block. h, H: page-blocks of a class live now, and ever
 //! at once. w: bytes of an entry. Data pages and entries peak separately, since the address table never shrinks.
+//! [`certify_shared`] does the same for heaps that threads share.
 //!
 //! # Bounds
 //! Per-class demands: linear in the classes. Joint demands: some 600 passes over the classes used.
@@ -29,12 +30,16 @@
 mod budget;
 mod demand;
 mod meter;
+mod shared;
 mod work;
 
 use core::fmt;
 
 pub use demand::{BlockCount, Budget, ClassSet, Demand};
 pub use meter::DemandMeter;
+pub use shared::{
+    SharedCertificate, SharedParts, SharedWork, Sharing, certify_shared, shared_region_bytes,
+};
 pub use work::{CallWork, moves_max};
 
 use crate::config::Config;
@@ -103,6 +108,16 @@ pub enum Uncertifiable {
         /// Bytes of a page.
         limit: usize,
     },
+    /// More objects can be pinned at once in a shared heap than its configuration says.
+    TooManyPins {
+        /// The pins configured.
+        limit: u32,
+    },
+    /// A shared heap cannot have so many instances with these size-classes.
+    TooManyInstances {
+        /// The most there can be.
+        limit: u32,
+    },
 }
 
 impl Uncertifiable {
@@ -113,6 +128,8 @@ impl Uncertifiable {
             Self::TooManyEntries { .. } => "the demand needs more entries than a word can number",
             Self::TooManyPages { .. } => "the demand needs more pages than this width can name",
             Self::TooLarge { .. } => "a contiguous object is larger than a page",
+            Self::TooManyPins { .. } => "guards and other threads pin more than is configured",
+            Self::TooManyInstances { .. } => "the size-classes of so many instances have no names",
         }
     }
 }
@@ -125,6 +142,9 @@ impl fmt::Display for Uncertifiable {
                 write!(f, ": at most {limit}")
             }
             Self::TooLarge { limit } => write!(f, " of {limit} bytes"),
+            Self::TooManyPins { limit } | Self::TooManyInstances { limit } => {
+                write!(f, ": at most {limit}")
+            }
             _ => Ok(()),
         }
     }
@@ -351,6 +371,7 @@ const fn joint<W: Width>(
         config.bound(),
         &Budget { objects, ..*budget },
         peaks,
+        &budget::Spread::ALONE,
     );
     let back_references = objects * W::WORD_BYTES as u64;
     Ok(Needs {

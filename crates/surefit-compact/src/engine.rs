@@ -184,7 +184,7 @@ impl<'m, W: Width> Engine<'m, W> {
         if self.allocation_end(state) == W::Word::NIL {
             let page = self.pages.open(self.take_page(), class);
             state.add_page();
-            self.push_front(state, page);
+            self.pages.push_front(state, page);
         }
         self.allocate(class)
     }
@@ -253,7 +253,7 @@ impl<'m, W: Width> Engine<'m, W> {
         self.pages.clear(freed);
         match decision {
             Free::Release => self.release(state, page.id),
-            Free::Loosen => self.push_front(state, page),
+            Free::Loosen => self.pages.push_front(state, page),
             Free::Clear | Free::Refill { .. } => {}
         }
     }
@@ -292,8 +292,8 @@ impl<'m, W: Width> Engine<'m, W> {
         let reservoir = self.pages.linked(state.tail.get());
         if reservoir.is_some_and(|reservoir| automaton::swaps_roles(page.used(), reservoir.used()))
         {
-            self.detach(state, page);
-            self.push_back(state, page);
+            self.pages.detach(state, page);
+            self.pages.push_back(state, page);
         }
     }
 
@@ -308,7 +308,7 @@ impl<'m, W: Width> Engine<'m, W> {
         let entry = self.pages.back_reference(from);
         let to = self.pages.take_free(target, entry);
         if target.free_blocks() == 0 {
-            self.detach(state, target);
+            self.pages.detach(state, target);
         }
         self.move_block(state, from, to, entry)
     }
@@ -357,7 +357,7 @@ impl<'m, W: Width> Engine<'m, W> {
         let page = self.pages.known(page);
         state.take_quiet();
         if page.blocks() > 1 {
-            self.detach(state, page);
+            self.pages.detach(state, page);
         }
         self.give_page(state, page);
     }
@@ -379,53 +379,10 @@ impl<'m, W: Width> Engine<'m, W> {
 // ---- pages and lists -------------------------------------------------------------------------------------------------
 
 impl<'m, W: Width> Engine<'m, W> {
-    /// The numbers of a class that decide a transition. Holes are not counted as they come and go, but told from the
-    /// free blocks of all pages and of the reservoir, since they are asked for rarely.
+    /// The numbers of a class that decide a transition.
     #[inline]
     pub(crate) fn counts(&self, state: &ClassState<W>, layout: &ClassLayout) -> ClassCounts {
-        let live = state.live();
-        let holes = match self.bound {
-            Bound::Holes { .. } => {
-                let reservoir = self.pages.linked(state.tail.get());
-                let free = state.pages() * u32::from(layout.blocks) - live;
-                free - reservoir.map_or(0, |page| page.free_blocks())
-            }
-            Bound::Pages(_) | Bound::Unbounded => 0,
-        };
-        ClassCounts {
-            live,
-            not_full: state.not_full(),
-            holes,
-        }
-    }
-
-    /// Takes a page out of its class's list. The backward link of the first page means nothing.
-    #[inline]
-    fn detach(&self, state: &ClassState<W>, page: Page<'m, W>) {
-        state.remove_not_full(1);
-        let next = page.record.next.get();
-        if state.head.get() == page.id.word() {
-            state.head.set(next);
-            if next == W::Word::NIL {
-                state.tail.set(next);
-            }
-            return;
-        }
-        self.detach_inner(state, page.id);
-    }
-
-    /// Takes a page that is not the first one out of its class's list.
-    #[inline(never)]
-    fn detach_inner(&self, state: &ClassState<W>, page: PageId) {
-        let record = self.pages.known(page).record;
-        let (prev, next) = (record.prev.get(), record.next.get());
-        if let Some(prev) = self.pages.linked(prev) {
-            prev.record.next.set(next);
-        }
-        match self.pages.linked(next) {
-            Some(next) => next.record.prev.set(prev),
-            None => state.tail.set(prev),
-        }
+        self.pages.counts(self.bound, state, state.live(), layout)
     }
 
     /// Takes the page that serves allocations out of its class's list if it became full.
@@ -436,7 +393,7 @@ impl<'m, W: Width> Engine<'m, W> {
     fn detach_if(&self, is_full: bool, state: &ClassState<W>, page: Page<'m, W>) {
         if self.order == PageOrder::Original {
             if is_full {
-                self.detach(state, page);
+                self.pages.detach(state, page);
             }
             return;
         }
@@ -455,7 +412,7 @@ impl<'m, W: Width> Engine<'m, W> {
     #[inline]
     fn push_front_if(&self, was_full: bool, state: &ClassState<W>, page: Page<'m, W>) {
         let Some(head) = self.pages.linked(state.head.get()) else {
-            return self.push_front(state, page);
+            return self.pages.push_front(state, page);
         };
         head.record.prev.set(page.id.word());
         let links = [&self.unread, &page.record.next];
@@ -463,30 +420,6 @@ impl<'m, W: Width> Engine<'m, W> {
         let heads = [head.id.word(), page.id.word()];
         state.head.set(heads[usize::from(was_full)]);
         state.add_not_full(u32::from(was_full));
-    }
-
-    #[inline]
-    fn push_front(&self, state: &ClassState<W>, page: Page<'m, W>) {
-        state.add_not_full(1);
-        let head = state.head.get();
-        page.record.next.set(head);
-        match self.pages.linked(head) {
-            Some(head) => head.record.prev.set(page.id.word()),
-            None => state.tail.set(page.id.word()),
-        }
-        state.head.set(page.id.word());
-    }
-
-    fn push_back(&self, state: &ClassState<W>, page: Page<'m, W>) {
-        state.add_not_full(1);
-        let tail = state.tail.get();
-        page.record.next.set(W::Word::NIL);
-        page.record.prev.set(tail);
-        match self.pages.linked(tail) {
-            Some(tail) => tail.record.next.set(page.id.word()),
-            None => state.head.set(page.id.word()),
-        }
-        state.tail.set(page.id.word());
     }
 
     /// Live page-blocks of all classes: as many as live entries. O(classes).

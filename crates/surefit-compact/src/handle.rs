@@ -22,6 +22,20 @@ impl HeapId {
             .map(Self)
             .ok_or(Refused::NoHeapId)
     }
+
+    /// The number.
+    pub(crate) const fn get(self) -> u32 {
+        self.0.get()
+    }
+
+    /// The heap of that number, which is not zero.
+    #[inline]
+    pub(crate) const fn numbered(number: u32) -> Option<Self> {
+        match NonZeroU32::new(number) {
+            Some(number) => Some(Self(number)),
+            None => None,
+        }
+    }
 }
 
 /// The number of an entry and that of its heap, in one word.
@@ -45,6 +59,12 @@ impl Name {
     #[expect(clippy::cast_possible_truncation, reason = "the low half")]
     pub(crate) const fn index(self) -> u32 {
         self.0.get() as u32
+    }
+
+    /// The number of the heap.
+    #[inline]
+    pub(crate) const fn heap_number(self) -> u32 {
+        (self.0.get() >> 32) as u32
     }
 
     /// Whether the name is one of this heap's.

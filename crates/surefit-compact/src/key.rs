@@ -17,11 +17,22 @@ use crate::heap::Heap;
 use crate::stats::Stats;
 use crate::width::{Counted, Keyed, Wide, Width};
 
-/// A copyable name of a `T` in a [`KeyHeap`]; stale once the object is removed.
+/// A copyable name of a `T` in a [`KeyHeap`], or a [`SharedKeyHeap`](crate::shared::SharedKeyHeap); stale once the object is removed.
 pub struct Key<T> {
-    name: Name,
-    generation: u32,
+    pub(crate) name: Name,
+    pub(crate) generation: u32,
     object: PhantomData<fn(T) -> T>,
+}
+
+impl<T> Key<T> {
+    #[inline]
+    pub(crate) const fn new(name: Name, generation: u32) -> Self {
+        Self {
+            name,
+            generation,
+            object: PhantomData,
+        }
+    }
 }
 
 impl<T> Clone for Key<T> {
@@ -87,11 +98,8 @@ impl<'m, W: Width<Generation = ()>, G: Counted> KeyHeap<'m, W, G> {
     /// The value, and what was exhausted.
     pub fn insert<T: Send>(&self, value: T) -> Result<Key<T>, Full<T>> {
         let handle = self.heap.insert(value)?;
-        Ok(Key {
-            name: handle.name,
-            generation: self.generation(handle.name.index()),
-            object: PhantomData,
-        })
+        let generation = self.generation(handle.name.index());
+        Ok(Key::new(handle.name, generation))
     }
 
     /// Borrows an object.

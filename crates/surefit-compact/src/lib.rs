@@ -9,7 +9,7 @@
 //!   stats, check            what a heap says of itself, and whether it holds
 //!   engine, demand          page-blocks and entries: allocate, free, compact
 //!     automaton               which transition an event causes (pure)
-//!     class, page, address    lists, bitmaps, back-references, the address table
+//!     list, class, page, address   lists, counts, bitmaps, back-references, the address table
 //!       memory                  the region: the one place of raw words
 //! config, geometry, width what a heap is configured with
 //! ```
@@ -27,6 +27,7 @@
 
 mod address;
 pub mod automaton;
+pub mod block_table;
 pub mod certify;
 mod check;
 mod class;
@@ -40,12 +41,16 @@ mod heap;
 mod key;
 mod large;
 pub mod layout;
+mod list;
 mod memory;
 mod page;
 pub mod pieces;
+pub mod sharded;
+pub mod shared;
 mod stats;
 mod width;
 
+pub use block_table::{BlockTableConfig, BlockTableHeap};
 pub use certify::{Certificate, Demand, DemandMeter};
 pub use class::ClassState;
 pub use config::{Bound, Config, ConfigError, Fraction, PageOrder};

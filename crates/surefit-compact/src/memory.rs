@@ -76,6 +76,11 @@ impl<'m> Memory<'m> {
         unsafe { self.base.add(offset) }
     }
 
+    /// The offset of a value in the region.
+    pub(crate) fn offset_of<T>(&self, value: &T) -> usize {
+        core::ptr::from_ref(value).addr() - self.base.as_ptr().addr()
+    }
+
     /// The table word at an offset.
     ///
     /// # Safety
@@ -89,6 +94,16 @@ impl<'m> Memory<'m> {
             place,
             memory: PhantomData,
         }
+    }
+
+    /// The value at an offset, of a type that may be shared by threads.
+    ///
+    /// # Safety
+    /// S1: a `T` lies at `offset`, inside the region, aligned and initialised ([`Memory::table`]), for the rest of `'m`.
+    #[inline]
+    pub(crate) unsafe fn shared<T: Sync>(&self, offset: usize) -> &'m T {
+        // SAFETY: S1.
+        unsafe { self.address(offset).cast::<T>().as_ref() }
     }
 
     /// Makes the bytes at `offset` a table of `count` values, each made by `value`.

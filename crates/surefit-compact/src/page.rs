@@ -43,6 +43,7 @@ pub struct PageRecord<W: Width> {
     pub(crate) small: Cell<u8>,
     pub(crate) class: Cell<SizeClass>,
     references: [Cell<W::Word>; SMALL_BLOCKS],
+    line: W::Line,
 }
 
 /// The number of a page of this heap.
@@ -164,6 +165,7 @@ impl<'m, W: Width> PageTable<'m, W> {
             free: Cell::new(NO_BLOCK),
             fresh: Cell::new(0),
             references: [const { Cell::new(W::Word::NIL) }; SMALL_BLOCKS],
+            line: W::Line::default(),
         };
         // SAFETY: S1.
         let records = unsafe { memory.table(offset, pages, record) };
@@ -189,6 +191,18 @@ impl<'m, W: Width> PageTable<'m, W> {
     #[inline]
     pub(crate) fn linked(&self, word: W::Word) -> Option<Page<'m, W>> {
         (word != W::Word::NIL).then(|| self.known(PageId(word.get())))
+    }
+
+    /// The identity that a table word names, without a look at the page.
+    #[inline]
+    pub(crate) fn numbered(&self, word: W::Word) -> Option<PageId> {
+        (word != W::Word::NIL).then(|| PageId(word.get()))
+    }
+
+    /// The identity of the page that contains an offset.
+    pub(crate) fn page_number_at(&self, offset: usize) -> Option<PageId> {
+        let number = u32::try_from(offset >> self.shift).ok()?;
+        ((number as usize) < self.records.len()).then_some(PageId(number))
     }
 
     /// The page of an identity that this table made.
@@ -348,6 +362,31 @@ impl<'m, W: Width> PageTable<'m, W> {
         Block { page, number }
     }
 
+    /// The last used block of a page before block `number`, if there is one. O(π/64).
+    pub(crate) fn used_before(&self, page: Page<'m, W>, number: u32) -> Option<Block<'m, W>> {
+        let below = |bits: u64, n: u32| bits & !(u64::MAX << n);
+        let last = |bits: u64| 63 - bits.leading_zeros();
+        if page.is_small() {
+            let bits = below(u64::from(page.record.small.get()), number);
+            return (bits != 0).then(|| Block {
+                page,
+                number: last(bits),
+            });
+        }
+        let (mut leaf, mut bits) = (number / 64, 0);
+        if number % 64 > 0 {
+            bits = below(self.leaf(page, leaf).get(), number % 64);
+        }
+        while bits == 0 && leaf > 0 {
+            leaf -= 1;
+            bits = self.leaf(page, leaf).get();
+        }
+        (bits != 0).then(|| Block {
+            page,
+            number: leaf * 64 + last(bits),
+        })
+    }
+
     /// Whether a block is used.
     #[inline]
     pub(crate) fn is_used(&self, block: Block<'m, W>) -> bool {
@@ -438,12 +477,20 @@ impl<'m, W: Width> PageTable<'m, W> {
     /// Copies a block's bytes into another block of the same class.
     #[inline]
     pub(crate) fn copy(&self, from: Block<'m, W>, to: Block<'m, W>) {
-        debug_assert!(from != to);
-        let bytes = from.page.layout.block_bytes as usize;
-        // SAFETY: both are whole blocks of one class, inside their pages and different, so disjoint; only `&mut Heap`
-        // methods move, so nobody holds a reference into either.
+        self.copy_part(from, to, 0, from.page.layout.block_bytes);
+    }
+
+    /// Copies `bytes` bytes of a block, from byte `done` on, to the same place of another block of the same class.
+    #[inline]
+    pub(crate) fn copy_part(&self, from: Block<'m, W>, to: Block<'m, W>, done: u32, bytes: u32) {
+        debug_assert!(from != to && done + bytes <= from.page.layout.block_bytes);
+        let done = done as usize;
+        // SAFETY: both are whole blocks of one class, inside their pages and different, so disjoint. Nobody writes to the
+        // one or refers to the other meanwhile: only `&mut Heap` methods move; a shared heap moves under the lock of the
+        // block's group, between `begin_move` and `commit` of an entry that no writer has pinned (E-rules of its entries).
         unsafe {
-            self.memory.copy(self.offset(from), self.offset(to), bytes);
+            let (from, to) = (self.offset(from), self.offset(to));
+            self.memory.copy(from + done, to + done, bytes as usize);
         }
     }
 }

@@ -77,6 +77,19 @@ impl<W: Width> Heap<'_, W> {
         state.map_or((0, 0), |state| (state.live(), state.pages()))
     }
 
+    /// The numbers of a size-class that decide its transitions: live page-blocks, not-full pages and holes. O(1).
+    #[must_use]
+    pub fn class_counts(&self, class: SizeClass) -> ClassCounts {
+        let state = self.engine.classes.get(class);
+        let layout = self.config.geometry().layout(class);
+        let none = ClassCounts {
+            live: 0,
+            not_full: 0,
+            holes: 0,
+        };
+        state.map_or(none, |state| self.engine.counts(state, layout))
+    }
+
     /// Where every byte of the region is: the parts add up to its size. O(classes).
     #[must_use]
     pub fn parts(&self) -> Parts {

@@ -108,6 +108,8 @@ pub trait Width: sealed::Sealed + Debug + 'static {
     const ENTRY_BYTES: usize;
     /// Whether a location names a page and a block (two bytes), or an offset in units of eight bytes (four bytes).
     const BY_BLOCK: bool;
+    /// Nothing, aligned as the record of a page must be.
+    type Line: Copy + Default + Debug;
 }
 
 /// Four-byte words: heaps up to 32 GiB, eight bytes of administrative space an object.
@@ -117,6 +119,15 @@ pub struct Wide;
 /// Two-byte words: heaps up to 1 MiB, four bytes of administrative space an object.
 #[derive(Clone, Copy, Debug)]
 pub struct Narrow;
+
+/// As [`Wide`], with the record of every page on a cache line of its own: for heaps whose pages serve different threads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spread;
+
+/// Nothing, at the beginning of a cache line.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+pub(crate) struct CacheLine;
 
 /// The words of `W`, and a generation in every entry.
 #[derive(Clone, Copy, Debug)]
@@ -129,6 +140,17 @@ impl Width for Wide {
     const WORD_BYTES: usize = 4;
     const ENTRY_BYTES: usize = 4;
     const BY_BLOCK: bool = false;
+    type Line = ();
+}
+
+impl sealed::Sealed for Spread {}
+impl Width for Spread {
+    type Word = u32;
+    type Generation = ();
+    const WORD_BYTES: usize = 4;
+    const ENTRY_BYTES: usize = 4;
+    const BY_BLOCK: bool = false;
+    type Line = CacheLine;
 }
 
 impl sealed::Sealed for Narrow {}
@@ -138,6 +160,7 @@ impl Width for Narrow {
     const WORD_BYTES: usize = 2;
     const ENTRY_BYTES: usize = 2;
     const BY_BLOCK: bool = true;
+    type Line = ();
 }
 
 impl<W: Width<Generation = ()>, G: Generation> sealed::Sealed for Keyed<W, G> {}
@@ -152,4 +175,5 @@ impl<W: Width<Generation = ()>, G: Generation> Width for Keyed<W, G> {
             G::BYTES
         });
     const BY_BLOCK: bool = W::BY_BLOCK;
+    type Line = W::Line;
 }

@@ -33,6 +33,14 @@ pub enum Refused {
     },
     /// No process-unique heap number is left.
     NoHeapId,
+    /// The instance has as many bytes as its quota allows, and compaction would not make it fewer.
+    Quota,
+    /// The object has as many pins as an entry counts.
+    TooManyPins,
+    /// Somebody else has pinned the object in a way that excludes this.
+    Busy,
+    /// As many threads are registered as the configuration says.
+    NoLocal,
 }
 
 impl fmt::Display for Refused {
@@ -58,6 +66,12 @@ impl fmt::Display for Refused {
                 "the region is too small: at least {needed} bytes are needed"
             ),
             Self::NoHeapId => f.write_str("no heap number is left in this process"),
+            Self::Quota => f.write_str("the instance has used up its quota of bytes"),
+            Self::TooManyPins => f.write_str("the object has as many pins as can be counted"),
+            Self::Busy => f.write_str("the object is pinned by somebody else"),
+            Self::NoLocal => f.write_str(
+                "as many threads are registered as the configuration allows: raise its locals",
+            ),
         }
     }
 }

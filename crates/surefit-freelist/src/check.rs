@@ -105,7 +105,7 @@ impl<I: Index> Heap<'_, I> {
         if !header.is_free() {
             return Ok(());
         }
-        if before_free {
+        if before_free && I::COALESCING.is_immediate() {
             return Err(broken("H4", "two free chunks are neighbours; granule", at));
         }
         if self.memory.granules_before(chunk.after(header.granules())) != header.granules() {

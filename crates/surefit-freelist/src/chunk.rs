@@ -76,6 +76,12 @@ impl Chunk {
         Slot::new(2 * self.0 as usize + 1)
     }
 
+    /// One of the two words of a large free chunk that name the roots of subtrees: odd words, which no `next` is.
+    #[inline]
+    pub(crate) const fn branch(self, bit: u32) -> Slot {
+        Slot::new(2 * self.0 as usize + 3 + 2 * bit as usize)
+    }
+
     #[inline]
     const fn footer_before(self) -> Slot {
         Slot::new(2 * self.0 as usize - 2)
@@ -93,10 +99,10 @@ impl Header {
         Self(granules << FLAG_BITS | if before_free { BEFORE_FREE } else { 0 })
     }
 
-    /// The header of a free chunk; the chunk before it is in use.
+    /// The header of a free chunk.
     #[inline]
-    pub(crate) const fn free(granules: u32) -> Self {
-        Self(granules << FLAG_BITS | FREE)
+    pub(crate) const fn free(granules: u32, before_free: bool) -> Self {
+        Self(Self::in_use(granules, before_free).0 | FREE)
     }
 
     /// The size of the chunk, header included, in granules.
@@ -149,10 +155,16 @@ impl Memory<'_> {
         self.set(chunk.header(), header.0);
     }
 
-    /// Writes the header and the footer of a free chunk.
+    /// Writes the header and the footer of a free chunk; the chunk before it is in use.
     #[inline]
     pub(crate) fn tag_free(&mut self, chunk: Chunk, granules: u32) {
-        self.set_header(chunk, Header::free(granules));
+        self.tag_free_behind(chunk, granules, false);
+    }
+
+    /// Writes the header and the footer of a free chunk; `before_free` tells whether the chunk before it is free.
+    #[inline]
+    pub(crate) fn tag_free_behind(&mut self, chunk: Chunk, granules: u32, before_free: bool) {
+        self.set_header(chunk, Header::free(granules, before_free));
         self.set(chunk.after(granules).footer_before(), granules);
     }
 

@@ -1,4 +1,6 @@
-//! The heap that all free-list systems share: chunks with boundary tags, coalesced as soon as they are free.
+//! The heap that all free-list systems share: chunks with boundary tags, coalesced when the index says.
+//!
+//! What is told here is for coalescing at once; the other policies are in `coalesce`.
 //!
 //! ```text
 //! region  | lead | table of the index | chunk | chunk | ... | chunk | end | tail |
@@ -17,9 +19,9 @@
 //! - H1: chunks of at least two granules tile the region from the first chunk to `end`, whose header has size 0.
 //! - H2: a header says that the chunk before is free if and only if it is.
 //! - H3: the footer of a free chunk is its size.
-//! - H4: no two free chunks are neighbours.
+//! - H4: no two free chunks are neighbours, if the index says that they are merged at once.
 //! - H5: `live` is the number of chunks in use.
-//! - What the index adds: L1-L3, T1-T3.
+//! - What the index adds: L1-L4, T1-T3, E1, D1, N1, B1-B2, P1-P2.
 //!
 //! # Bounds
 //! A request of `s` bytes takes `max(16, s + 4 rounded up to 8)` bytes. `free` is O(1); `allocate` is as the index says;
@@ -41,7 +43,7 @@ use surefit_core::{Corruption, Parts, RawHeap, Refused};
 
 use crate::chunk::{Chunk, Header, SMALLEST, granules_for, payload_bytes};
 use crate::index::{Index, Need};
-use crate::memory::{GRANULE, Memory};
+use crate::memory::{GRANULE, Memory, WORD};
 
 /// The strictest alignment that a heap gives, in bytes.
 const MOST_ALIGNED: usize = 1 << 30;
@@ -49,12 +51,19 @@ const MOST_ALIGNED: usize = 1 << 30;
 /// What a heap did since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Free chunks that searches looked at; of two levels, only those of requests that the first look did not serve.
+    /// Free chunks and heads of lists that searches looked at. Reading a table or a bitmap is no visit; of two levels,
+    /// only those of requests that the first look did not serve are counted.
     pub visits: u64,
     /// Chunks that were cut in two.
     pub splits: u64,
     /// Chunks that were merged with a free neighbour.
     pub merges: u64,
+    /// Times that a Next Hit Table was updated since a list lost its last chunk or got its first.
+    pub table_updates: u64,
+    /// Entries of a Next Hit Table that those updates wrote.
+    pub table_stores: u64,
+    /// Times that a Next Hit Table was rebuilt in one pass.
+    pub table_rebuilds: u64,
 }
 
 /// A free-list heap over one region, with the index `I` of its free chunks.
@@ -68,7 +77,7 @@ pub struct Heap<'m, I> {
     pub(crate) end: Chunk,
     pub(crate) live: usize,
     largest_request: usize,
-    counters: Counters,
+    pub(crate) counters: Counters,
 }
 
 impl<'m, I: Index> Heap<'m, I> {
@@ -100,15 +109,23 @@ impl<'m, I: Index> Heap<'m, I> {
             first,
             end,
             live: 0,
-            largest_request: payload_bytes(size),
+            largest_request: payload_bytes(I::largest(size)),
             counters: Counters::default(),
         })
     }
 
     /// What the heap did since it was made.
     #[must_use]
-    pub const fn counters(&self) -> Counters {
-        self.counters
+    pub fn counters(&self) -> Counters {
+        let mut counters = self.counters;
+        self.index.count(&mut counters);
+        counters
+    }
+
+    /// The size of the table of the index, in bytes: lists' heads, and what finds one that holds a chunk.
+    #[must_use]
+    pub fn table_bytes(&self) -> usize {
+        I::table_words(self.memory.granules()) as usize * WORD
     }
 
     /// The number of live objects.
@@ -136,15 +153,31 @@ impl<'m, I: Index> Heap<'m, I> {
             return Err(Refused::TooAligned { limit });
         }
         let need = Need {
-            granules: granules_for(layout.size()),
+            granules: I::rounded(granules_for(layout.size())),
             align: layout.align().div_ceil(GRANULE) as u32,
             phase: self.memory.phase(),
         };
-        let visits = &mut self.counters.visits;
-        let taken = self.index.take_fitting(&mut self.memory, &need, visits);
+        let taken = self.take_fitting(&need);
         let chunk = taken.ok_or(Refused::NoChunk)?;
         let aligned = self.split_lead(chunk, need.lead(chunk));
         Ok(self.serve(aligned, need.granules))
+    }
+
+    /// Searches the index; if chunks are merged on demand and nothing was found, merges them all and searches again.
+    fn take_fitting(&mut self, need: &Need) -> Option<Chunk> {
+        let visits = &mut self.counters.visits;
+        let taken = self.index.take_fitting(&mut self.memory, need, visits);
+        if taken.is_some() || !I::COALESCING.is_deferred() || self.coalesce() == 0 {
+            return taken;
+        }
+        if need.align == 1 {
+            let taken = self.index.take(&mut self.memory, need.granules);
+            if taken.is_some() {
+                return taken;
+            }
+        }
+        let visits = &mut self.counters.visits;
+        self.index.take_fitting(&mut self.memory, need, visits)
     }
 
     /// Cuts a chunk that has left the index to what is needed, and hands it out.
@@ -163,8 +196,10 @@ impl<'m, I: Index> Heap<'m, I> {
         }
         self.counters.splits += 1;
         let aligned = chunk.after(lead);
-        let rest = self.memory.header(chunk).granules() - lead;
-        self.memory.tag_free(chunk, lead);
+        let header = self.memory.header(chunk);
+        let rest = header.granules() - lead;
+        let before_free = !I::COALESCING.is_immediate() && header.is_before_free();
+        self.memory.tag_free_behind(chunk, lead, before_free);
         self.index.insert(&mut self.memory, chunk, lead);
         self.memory.set_header(aligned, Header::in_use(rest, true));
         aligned
@@ -189,11 +224,25 @@ impl<'m, I: Index> Heap<'m, I> {
         self.index.insert(&mut self.memory, free, rest);
     }
 
-    /// Makes a chunk free, merged with its free neighbours.
+    /// Makes a chunk free, merged with its free neighbours if that is done at once.
     #[inline]
     fn release(&mut self, chunk: Chunk) {
         let header = self.memory.header(chunk);
         debug_assert!(!header.is_free(), "S1: the object is not live");
+        if I::COALESCING.is_immediate() {
+            self.release_merged(chunk, header);
+        } else {
+            let granules = header.granules();
+            self.memory.tag_before_free(chunk.after(granules));
+            self.memory
+                .tag_free_behind(chunk, granules, header.is_before_free());
+            self.index.insert(&mut self.memory, chunk, granules);
+        }
+        self.live -= 1;
+    }
+
+    #[inline]
+    fn release_merged(&mut self, chunk: Chunk, header: Header) {
         let (mut start, mut granules) = (chunk, header.granules());
         let after = chunk.after(granules);
         let header_after = self.memory.header(after);
@@ -213,19 +262,21 @@ impl<'m, I: Index> Heap<'m, I> {
         }
         self.memory.tag_free(start, granules);
         self.index.insert(&mut self.memory, start, granules);
-        self.live -= 1;
     }
 
-    /// The granules of a chunk in use and of a free chunk after it, which leaves the index if `wanted` says so.
-    fn absorb_after(&mut self, chunk: Chunk, wanted: impl Fn(u32) -> bool) -> Option<u32> {
+    /// The granules of a chunk in use and of a free chunk after it, which leaves the index, if they are enough.
+    fn absorb_after(&mut self, chunk: Chunk, wanted: u32) -> Option<u32> {
         let own = self.memory.header(chunk).granules();
+        if !I::COALESCING.is_immediate() {
+            return self.absorb_as_needed(chunk, wanted);
+        }
         let after = chunk.after(own);
         let header_after = self.memory.header(after);
         let room = match header_after.is_free() {
             true => own + header_after.granules(),
             false => own,
         };
-        if !wanted(room) {
+        if room < wanted {
             return None;
         }
         if header_after.is_free() {
@@ -241,7 +292,7 @@ impl<'m, I: Index> Heap<'m, I> {
         if header.granules() == needed {
             return true;
         }
-        let Some(room) = self.absorb_after(chunk, |room| room >= needed) else {
+        let Some(room) = self.absorb_after(chunk, needed) else {
             return false;
         };
         self.cut(chunk, header, room, needed);
@@ -268,12 +319,15 @@ impl<'m, I: Index> Heap<'m, I> {
         if payload.addr().get() % align != 0 {
             return None;
         }
-        let room = self.absorb_after(chunk, |room| size_before + room >= needed)? + size_before;
+        let wanted = needed.saturating_sub(size_before);
+        let room = self.absorb_after(chunk, wanted)? + size_before;
         self.counters.merges += 1;
         self.index.remove(&mut self.memory, before);
+        let header = self.memory.header(before);
+        let before_free = !I::COALESCING.is_immediate() && header.is_before_free();
         // SAFETY: S1, and the chunk before is free, has left the index and is followed by this one (H1, H2).
         unsafe { self.memory.slide(chunk.granule(), before.granule(), kept) };
-        self.cut(before, Header::in_use(room, false), room, needed);
+        self.cut(before, Header::in_use(room, before_free), room, needed);
         Some(before)
     }
 
@@ -317,7 +371,7 @@ unsafe impl<I: Index> RawHeap for Heap<'_, I> {
     #[inline]
     fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
         if layout.size() <= self.largest_request && layout.align() <= GRANULE {
-            let needed = granules_for(layout.size());
+            let needed = I::rounded(granules_for(layout.size()));
             if let Some(chunk) = self.index.take(&mut self.memory, needed) {
                 return Ok(self.serve(chunk, needed));
             }
@@ -341,7 +395,7 @@ unsafe impl<I: Index> RawHeap for Heap<'_, I> {
             return Err(Refused::TooLarge { limit });
         }
         let chunk = Chunk::at(self.memory.granule_of(object));
-        let needed = granules_for(new_size);
+        let needed = I::rounded(granules_for(new_size));
         if self.resize_in_place(chunk, needed) {
             return Ok(object);
         }

@@ -4,7 +4,11 @@
 use surefit_core::Corruption;
 
 use crate::chunk::Chunk;
+use crate::coalesce::When;
+use crate::heap::Counters;
 use crate::memory::Memory;
+#[cfg(test)]
+use crate::memory::Slot;
 
 /// What an allocation needs: a size, and an alignment of the payload.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +22,16 @@ pub struct Need {
 }
 
 impl Need {
+    /// A need of so many granules that may start at any of them.
+    #[inline]
+    pub(crate) const fn unaligned(granules: u32) -> Self {
+        Self {
+            granules,
+            align: 1,
+            phase: 0,
+        }
+    }
+
     /// Granules to leave free before an aligned chunk, if it is cut from this one: none, or at least a smallest chunk.
     #[inline]
     pub(crate) const fn lead(&self, chunk: Chunk) -> u32 {
@@ -57,9 +71,28 @@ impl Memory<'_> {
 /// It keeps its table in the first words of the region, and its links inside the free chunks. Only this crate
 /// implements it: the types of its methods are private.
 pub trait Index: Sized {
+    /// When the heap merges free neighbours.
+    #[doc(hidden)]
+    const COALESCING: When = When::Immediate;
+
     /// Words of the table at the start of a region of so many granules.
     #[doc(hidden)]
     fn table_words(granules: u32) -> u32;
+
+    /// The granules of the chunk that serves a need of so many: what the index takes for granted about sizes.
+    #[doc(hidden)]
+    #[must_use]
+    #[inline]
+    fn rounded(granules: u32) -> u32 {
+        granules
+    }
+
+    /// The granules of the largest need that a single free chunk of this size serves.
+    #[doc(hidden)]
+    #[must_use]
+    fn largest(granules: u32) -> u32 {
+        granules
+    }
 
     /// Initialises the table: no chunk is free.
     #[doc(hidden)]
@@ -72,6 +105,33 @@ pub trait Index: Sized {
     /// Forgets a free chunk.
     #[doc(hidden)]
     fn remove(&mut self, memory: &mut Memory<'_>, chunk: Chunk);
+
+    /// Forgets all free chunks.
+    #[doc(hidden)]
+    fn clear(&mut self, memory: &mut Memory<'_>) {
+        *self = Self::new(memory);
+    }
+
+    /// Remembers a free chunk, but leaves what `rebuild` can do at once for all of them.
+    #[doc(hidden)]
+    fn add(&mut self, memory: &mut Memory<'_>, chunk: Chunk, granules: u32) {
+        self.insert(memory, chunk, granules);
+    }
+
+    /// Ends a series of `add`.
+    #[doc(hidden)]
+    fn rebuild(&mut self, _memory: &mut Memory<'_>) {}
+
+    /// Adds what the index counted itself.
+    #[doc(hidden)]
+    fn count(&self, _counters: &mut Counters) {}
+
+    /// The words of a free chunk that are the index's, besides the two links: for tests that corrupt each.
+    #[cfg(test)]
+    #[must_use]
+    fn own_words(_memory: &Memory<'_>, _chunk: Chunk) -> impl Iterator<Item = Slot> {
+        core::iter::empty()
+    }
 
     /// Finds and forgets a free chunk of at least this size, at once: `None` says nothing but to ask `take_fitting`.
     #[doc(hidden)]

@@ -1,4 +1,5 @@
-//! Free-list systems over one region: [`Tlsf`], [`FirstFit`] and [`BestFit`]. No dependency but the core, no `alloc`.
+//! Free-list systems over one region: single lists ([`FirstFit`], [`NextFit`], [`BestFit`], [`WorstFit`]), segregated lists
+//! ([`SegregatedFit`], [`HalfFit`], [`Tlsf`]). No dependency but the core, no `alloc`.
 //!
 //! A region is tiled by *chunks*, each a four-byte header and a payload. All systems share one chunk layout and one
 //! set of boundary tags ([`Heap`]); they differ only in the [`Index`] that remembers the free chunks.
@@ -10,8 +11,19 @@
 //! | `heap` | allocate, free, resize for every index: split, coalesce, align |
 //! | `check` | the numbered invariants of the tiling, and where every byte is |
 //! | `index` | what an index of free chunks must do |
+//! | `coalesce` | when free neighbours are merged: never, deferred, immediate |
 //! | `two_level` | TLSF's index: two-level segregated fit |
-//! | `list` | one list: first fit, best fit |
+//! | `half_fit` | Half-fit's index: a list for every power of two |
+//! | `list` | one list: first fit, next fit, best fit, worst fit |
+//! | `segregated` | a list for every small size, and a last list |
+//! | `lookup` | which of them holds a chunk: by walking the heads |
+//! | `next_hit_table` | the same by the Next Hit Table |
+//! | `bitmap` | the same by a bitmap of two levels |
+//! | `last_list` | the last list: what it must do, and as a list that is walked |
+//! | `trie` | the last list as a tree |
+//! | `tree_fit` | best fit over a balanced tree of all free chunks |
+//! | `buddy` | the binary buddy system, a heap of its own |
+//! | `jamaica` | objects in blocks of one size, a heap of handles |
 //!
 //! # Examples
 //! ```
@@ -35,20 +47,41 @@
     clippy::alloc_instead_of_core
 )]
 
+mod bitmap;
+mod buddy;
 mod check;
 mod chunk;
+mod coalesce;
+mod half_fit;
 mod heap;
 mod index;
+pub mod jamaica;
+mod last_list;
 mod list;
+mod lookup;
 mod memory;
+mod next_hit_table;
+mod segregated;
+mod tree_fit;
+mod trie;
 mod two_level;
 
 #[cfg(test)]
 mod tests;
 
+pub use bitmap::Bitmap;
+pub use buddy::{Buddy, BuddyCounters};
+pub use coalesce::{Coalescing, Deferred, Immediate, Never, When};
+pub use half_fit::PowersOfTwo;
 pub use heap::{Counters, Heap};
 pub use index::Index;
-pub use list::{Best, First, Fit, SingleList};
+pub use last_list::{LastList, Linear};
+pub use list::{Best, First, Fit, Next, SingleList, Worst};
+pub use lookup::{Lookup, Scan};
+pub use next_hit_table::NextHitTable;
+pub use segregated::Segregated;
+pub use tree_fit::SizeTree;
+pub use trie::Tree;
 pub use two_level::TwoLevel;
 
 /// Two-level segregated fit: constant time, good fit, immediate coalescing. See [`TwoLevel`].
@@ -57,3 +90,74 @@ pub type Tlsf<'m> = Heap<'m, TwoLevel>;
 pub type FirstFit<'m> = Heap<'m, SingleList<First>>;
 /// Best fit over one list in the order in which chunks became free. See [`SingleList`].
 pub type BestFit<'m> = Heap<'m, SingleList<Best>>;
+/// Best fit over a balanced tree: the smallest chunk, of several the one with the least address. See [`SizeTree`].
+///
+/// # Examples
+/// ```
+/// use core::{alloc::Layout, mem::MaybeUninit};
+/// use surefit_core::RawHeap;
+/// use surefit_freelist::TreeFit;
+///
+/// let mut memory = [MaybeUninit::uninit(); 65536];
+/// let mut heap = TreeFit::new(&mut memory)?;
+/// let object = heap.allocate(Layout::new::<[u64; 5]>())?;
+/// assert_eq!(heap.counters().visits, 1, "the tree had one chunk");
+/// # Ok::<(), surefit_core::Refused>(())
+/// ```
+pub type TreeFit<'m> = Heap<'m, SizeTree>;
+/// Worst fit over one list in the order in which chunks became free. See [`SingleList`].
+pub type WorstFit<'m> = Heap<'m, SingleList<Worst>>;
+/// Next fit over one list in the order in which chunks became free. See [`SingleList`].
+pub type NextFit<'m> = Heap<'m, SingleList<Next>>;
+/// Half-fit: constant time, a list for every power of two, immediate coalescing. See [`PowersOfTwo`].
+///
+/// # Examples
+/// ```
+/// use core::{alloc::Layout, mem::MaybeUninit};
+/// use surefit_core::RawHeap;
+/// use surefit_freelist::HalfFit;
+///
+/// let mut memory = [MaybeUninit::uninit(); 4096];
+/// let mut heap = HalfFit::new(&mut memory)?;
+/// // Of some 3900 free bytes, a request gets at most the greatest power of two: incomplete memory use.
+/// assert_eq!(heap.largest_request(), 2048 - 4);
+/// heap.allocate(Layout::new::<[u64; 5]>())?;
+/// # Ok::<(), surefit_core::Refused>(())
+/// ```
+pub type HalfFit<'m> = Heap<'m, PowersOfTwo>;
+/// Segregated lists: `N` lists of exact sizes in units of `UNIT` bytes, and a last list. See [`Segregated`].
+///
+/// # Examples
+/// The thesis's lists, found by its Next Hit Table, its last list searched from end to end:
+/// ```
+/// use core::{alloc::Layout, mem::MaybeUninit};
+/// use surefit_core::RawHeap;
+/// use surefit_freelist::{Deferred, Linear, NextHitTable, SegregatedFit};
+///
+/// let mut memory = [MaybeUninit::uninit(); 65536];
+/// let mut heap = SegregatedFit::<NextHitTable, Deferred, Linear, 128>::new(&mut memory)?;
+/// let layout = Layout::new::<[u64; 5]>();
+/// let object = heap.allocate(layout)?;
+/// // SAFETY: the object is live and has this layout.
+/// unsafe { heap.free(object, layout) };
+/// assert_eq!(heap.counters().table_updates, 1, "the list of its size got its first chunk");
+/// assert_eq!(heap.coalesce(), 1, "nothing was merged before");
+/// # Ok::<(), surefit_core::Refused>(())
+/// ```
+/// What replaying programs speaks for, a bitmap, merging at once and a tree, is the default:
+/// ```
+/// # use core::mem::MaybeUninit;
+/// # use surefit_freelist::SegregatedFit;
+/// let mut memory = [MaybeUninit::uninit(); 65536];
+/// let heap: SegregatedFit<'_> = SegregatedFit::new(&mut memory)?;
+/// assert!(heap.table_bytes() < 1100);
+/// # Ok::<(), surefit_core::Refused>(())
+/// ```
+pub type SegregatedFit<
+    'm,
+    L = Bitmap,
+    C = Immediate,
+    T = Tree,
+    const N: usize = 256,
+    const UNIT: usize = 8,
+> = Heap<'m, Segregated<L, C, T, N, UNIT>>;

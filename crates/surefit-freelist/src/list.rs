@@ -1,19 +1,23 @@
-//! One list of free chunks: first fit and best fit.
+//! One list of free chunks: first fit, next fit, best fit and worst fit.
 //!
 //! The oldest systems: all free chunks are in one list, and a request searches it.
 //!
 //! ```text
 //! allocate(n): c = first chunk of the list with size >= n            (first fit)
+//!              c = first chunk from the rover on, then from the head, with size >= n; the rover stays there (next fit)
 //!              c = smallest chunk with size >= n, or the first exact (best fit)
+//!              c = largest chunk                         (worst fit)
 //!              cut n from its front; the remainder goes to the end of the list
 //! free(c):     merge with free neighbours; the merged chunk goes to the end of the list
 //! table:       | 2 words of nobody | head |
+//! rover:       the link from which the next search starts; if its chunk leaves the list, the link before it
 //! ```
 //!
 //! # Invariants
 //! - L1: every link names a free chunk of the region or is 0, and the chunk's `back` names the link.
 //! - L2: the list holds every free chunk exactly once.
 //! - L3: `tail` is the link that ends the list.
+//! - L4: `rover` is a link of the list.
 //!
 //! # Bounds
 //! Allocation is linear in the number of free chunks, freeing is O(1). Fragmentation: Robson's bounds.
@@ -28,6 +32,7 @@
 
 use core::fmt;
 use core::marker::PhantomData;
+use core::ops::Range;
 
 use surefit_core::Corruption;
 
@@ -39,9 +44,21 @@ const HEAD: Slot = Slot::new(NOBODYS_WORDS);
 
 /// How one list chooses among the chunks that fit.
 pub trait Fit {
+    /// Whether searches start where the last one ended.
+    #[doc(hidden)]
+    const ROVES: bool = false;
+
     /// Whether `granules`, which fits a need of `needed`, cannot be bettered: the search ends.
     #[doc(hidden)]
     fn is_final(granules: u32, needed: u32) -> bool;
+
+    /// Whether a chunk of `granules`, which fits, is preferred to one of `best`, found earlier.
+    #[doc(hidden)]
+    #[must_use]
+    #[inline]
+    fn is_better(granules: u32, best: u32) -> bool {
+        granules < best
+    }
 }
 
 /// First fit: the first chunk of the list that is large enough.
@@ -66,9 +83,40 @@ impl Fit for Best {
     }
 }
 
+/// Worst fit: the largest chunk; the first of several.
+#[derive(Clone, Copy, Debug)]
+pub struct Worst;
+
+impl Fit for Worst {
+    #[inline]
+    fn is_final(_granules: u32, _needed: u32) -> bool {
+        false
+    }
+
+    #[inline]
+    fn is_better(granules: u32, best: u32) -> bool {
+        granules > best
+    }
+}
+
+/// Next fit: the first chunk that is large enough, from where the last search ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Next;
+
+impl Fit for Next {
+    const ROVES: bool = true;
+
+    #[inline]
+    fn is_final(_granules: u32, _needed: u32) -> bool {
+        true
+    }
+}
+
 /// One doubly linked list of free chunks, in the order in which they became free.
 pub struct SingleList<F> {
     tail: Slot,
+    /// Where the next search starts; of fits that do not rove, the head.
+    rover: Slot,
     fit: PhantomData<F>,
 }
 
@@ -76,18 +124,39 @@ impl<F> fmt::Debug for SingleList<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SingleList")
             .field("tail", &self.tail)
+            .field("rover", &self.rover)
             .finish()
     }
 }
 
 impl<F: Fit> SingleList<F> {
-    fn search(memory: &Memory<'_>, need: &Need, visits: &mut u64) -> Option<Chunk> {
+    #[inline]
+    fn search(&self, memory: &Memory<'_>, need: &Need, visits: &mut u64) -> Option<Chunk> {
+        if !F::ROVES {
+            return Self::search_part(memory, need, HEAD..self.tail, visits);
+        }
+        Self::search_part(memory, need, self.rover..self.tail, visits)
+            .or_else(|| Self::search_part(memory, need, HEAD..self.rover, visits))
+    }
+
+    /// Searches the chunks that the links of a part of the list name; the link that ends it is not followed.
+    #[inline]
+    fn search_part(
+        memory: &Memory<'_>,
+        need: &Need,
+        part: Range<Slot>,
+        visits: &mut u64,
+    ) -> Option<Chunk> {
         let mut best: Option<(Chunk, u32)> = None;
-        let mut link = HEAD;
+        let mut link = part.start;
         while let Some(chunk) = memory.linked(link) {
+            if F::ROVES && link == part.end {
+                break;
+            }
             *visits += 1;
             let granules = memory.header(chunk).granules();
-            if need.fits(chunk, granules) && best.is_none_or(|(_, least)| granules < least) {
+            let is_better = |(_, best)| F::is_better(granules, best);
+            if need.fits(chunk, granules) && best.is_none_or(is_better) {
                 best = Some((chunk, granules));
                 if F::is_final(granules, need.granules) {
                     break;
@@ -108,6 +177,7 @@ impl<F: Fit> Index for SingleList<F> {
         memory.set(HEAD, 0);
         Self {
             tail: HEAD,
+            rover: HEAD,
             fit: PhantomData,
         }
     }
@@ -125,6 +195,9 @@ impl<F: Fit> Index for SingleList<F> {
         if next.is_none() {
             self.tail = back;
         }
+        if F::ROVES && self.rover == chunk.next() {
+            self.rover = back;
+        }
     }
 
     /// Nothing is found at once: there is nothing but the list to search.
@@ -139,7 +212,10 @@ impl<F: Fit> Index for SingleList<F> {
         need: &Need,
         visits: &mut u64,
     ) -> Option<Chunk> {
-        let chunk = Self::search(memory, need, visits)?;
+        let chunk = self.search(memory, need, visits)?;
+        if F::ROVES {
+            self.rover = memory.back(chunk);
+        }
         self.remove(memory, chunk);
         Some(chunk)
     }
@@ -159,6 +235,24 @@ impl<F: Fit> Index for SingleList<F> {
                 what: "the list does not end where the tail says; word",
                 at: end.number() as usize,
             });
+        }
+        self.check_rover(memory)
+    }
+}
+
+impl<F> SingleList<F> {
+    /// Verifies L4. The list was verified before.
+    fn check_rover(&self, memory: &Memory<'_>) -> Result<(), Corruption> {
+        let mut link = HEAD;
+        while link != self.rover {
+            let Some(chunk) = memory.linked(link) else {
+                return Err(Corruption {
+                    invariant: "L4",
+                    what: "the rover is no link of the list; word",
+                    at: self.rover.number() as usize,
+                });
+            };
+            link = chunk.next();
         }
         Ok(())
     }
@@ -204,5 +298,9 @@ pub(crate) fn check_list(
 impl<F> SingleList<F> {
     pub(crate) fn set_tail(&mut self, tail: Slot) {
         self.tail = tail;
+    }
+
+    pub(crate) fn set_rover(&mut self, rover: Slot) -> Slot {
+        core::mem::replace(&mut self.rover, rover)
     }
 }

@@ -29,7 +29,7 @@ const MOST_GRANULES: usize = (1 << 30) - 1;
 
 /// The place of one word, counted in words from word 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Slot(usize);
+pub struct Slot(usize);
 
 impl Slot {
     /// The `word`-th word; see M2.
@@ -115,6 +115,66 @@ impl<'m> Memory<'m> {
         let word = unsafe { self.words.add(slot.0) };
         // SAFETY: inside the region, aligned (word 0 is), exclusively borrowed (M1) and nobody else's (M4).
         unsafe { word.write(value) }
+    }
+
+    /// Reads a byte of the table, counted from word 0. The rules are those of `get`, for the word that it is part of.
+    #[inline]
+    pub(crate) fn get_byte(&self, byte: usize) -> u8 {
+        debug_assert!(byte < GRANULE * self.granules as usize, "M2");
+        // SAFETY: the byte's word lies inside the region (M1, M2).
+        let place = unsafe { self.words.cast::<u8>().add(byte) };
+        // SAFETY: inside the region, written before (M3) and nobody else's (M4).
+        unsafe { place.read() }
+    }
+
+    /// Writes a byte of the table; see `get_byte`.
+    #[inline]
+    pub(crate) fn set_byte(&mut self, byte: usize, value: u8) {
+        debug_assert!(byte < GRANULE * self.granules as usize, "M2");
+        // SAFETY: the byte's word lies inside the region (M1, M2).
+        let place = unsafe { self.words.cast::<u8>().add(byte) };
+        // SAFETY: inside the region, exclusively borrowed (M1) and nobody else's (M4).
+        unsafe { place.write(value) }
+    }
+
+    /// Reads half a word of the table, counted in halves from word 0; see `get_byte`.
+    #[inline]
+    pub(crate) fn get_half(&self, half: usize) -> u16 {
+        debug_assert!(half < GRANULE / 2 * self.granules as usize, "M2");
+        // SAFETY: the half's word lies inside the region (M1, M2).
+        let place = unsafe { self.words.cast::<u16>().add(half) };
+        // SAFETY: inside the region, aligned (word 0 is), written before (M3) and nobody else's (M4).
+        unsafe { place.read() }
+    }
+
+    /// Writes half a word of the table; see `get_half`.
+    #[inline]
+    pub(crate) fn set_half(&mut self, half: usize, value: u16) {
+        debug_assert!(half < GRANULE / 2 * self.granules as usize, "M2");
+        // SAFETY: the half's word lies inside the region (M1, M2).
+        let place = unsafe { self.words.cast::<u16>().add(half) };
+        // SAFETY: inside the region, aligned (word 0 is), exclusively borrowed (M1) and nobody else's (M4).
+        unsafe { place.write(value) }
+    }
+
+    /// Reads the two words of a granule of the table as one number; see `get_byte`.
+    #[inline]
+    pub(crate) fn get_granule(&self, granule: usize) -> u64 {
+        debug_assert!(granule < self.granules as usize, "M2");
+        // SAFETY: both words lie inside the region (M1, M2).
+        let place = unsafe { self.words.cast::<u64>().add(granule) };
+        // SAFETY: inside the region, aligned (word 0 is, to a granule), written before (M3) and nobody else's (M4).
+        unsafe { place.read() }
+    }
+
+    /// Writes the two words of a granule of the table; see `get_granule`.
+    #[inline]
+    pub(crate) fn set_granule(&mut self, granule: usize, value: u64) {
+        debug_assert!(granule < self.granules as usize, "M2");
+        // SAFETY: both words lie inside the region (M1, M2).
+        let place = unsafe { self.words.cast::<u64>().add(granule) };
+        // SAFETY: inside the region, aligned (word 0 is, to a granule), exclusively borrowed (M1), nobody else's (M4).
+        unsafe { place.write(value) }
     }
 
     /// A pointer to the first byte of a granule.

@@ -8,10 +8,15 @@ use alloc::vec::Vec;
 
 use surefit_core::{RawHeap, Refused};
 
-use crate::chunk::{Chunk, NOBODYS_WORDS, SMALLEST};
+mod next_hit;
+mod segregated;
+
+use crate::chunk::{Chunk, NOBODYS_WORDS, SMALLEST, payload_bytes};
+use crate::coalesce::When;
+use crate::half_fit::PowersOfTwo;
 use crate::heap::Heap;
 use crate::index::Index;
-use crate::list::{Best, First, SingleList};
+use crate::list::{Best, First, Next, SingleList, Worst};
 use crate::memory::Slot;
 use crate::two_level::TwoLevel;
 
@@ -58,8 +63,8 @@ fn resize<I: Index>(
 }
 
 /// Live objects of many sizes with holes of many sizes between them.
-fn fill_with_holes<I: Index>(heap: &mut Heap<'_, I>) {
-    let sizes = (0..60).map(|n| [0, 12, 20, 36, 40, 104, 300, 648, 1500][n % 9] + n / 9 * 8);
+fn fill_with_holes<I: Index>(heap: &mut Heap<'_, I>, count: usize) {
+    let sizes = (0..count).map(|n| [0, 12, 20, 36, 40, 104, 300, 648, 1500][n % 9] + n / 9 * 8);
     let objects: Vec<_> = sizes.map(|size| (allocate(heap, size), size)).collect();
     for (n, (object, size)) in objects.into_iter().enumerate() {
         if n % 3 != 0 {
@@ -82,6 +87,7 @@ fn metadata<I: Index>(heap: &Heap<'_, I>) -> Vec<Slot> {
         chunk = chunk.after(header.granules());
         if header.is_free() {
             slots.extend([2 * granule, 2 * granule + 1, 2 * chunk.granule() - 2].map(word));
+            slots.extend(I::own_words(&heap.memory, Chunk::at(granule)));
         }
     }
     slots.push(word(2 * heap.end.granule() - 1));
@@ -89,10 +95,10 @@ fn metadata<I: Index>(heap: &Heap<'_, I>) -> Vec<Slot> {
 }
 
 /// Flips each bit of each word of metadata, and swaps words: the checker must object to each.
-fn check_objects_to_every_corruption<I: Index>() {
+fn check_objects_to_every_corruption<I: Index>(objects: usize) {
     let mut region = Region([JUNK; 32768]);
     let mut heap = Heap::<I>::new(&mut region.0).expect("large enough");
-    fill_with_holes(&mut heap);
+    fill_with_holes(&mut heap, objects);
     let slots = metadata(&heap);
     let words: Vec<_> = slots.iter().map(|&slot| heap.memory.get(slot)).collect();
     for (&slot, &sound) in slots.iter().zip(&words) {
@@ -140,12 +146,13 @@ fn exhaustion_is_a_refusal_and_passes<I: Index>() {
         }
         assert_eq!(heap.allocate(bytes(size)), Err(Refused::NoChunk));
         assert_eq!(heap.check(), Ok(()));
-        assert!(
-            objects.len() >= all / (size + 16),
-            "{} of {size} bytes",
-            objects.len()
-        );
-        let last = objects[objects.len() - 1];
+        // What was cut once stays cut if nothing is ever merged.
+        let is_whole = I::COALESCING != When::Never || size < 16;
+        let least = if is_whole { all / (size + 16) } else { 0 };
+        assert!(objects.len() >= least, "{} of {size}", objects.len());
+        let Some(&last) = objects.last() else {
+            continue;
+        };
         let refused = resize(&mut heap, last, 0, all);
         assert_eq!(refused.is_err(), size != all);
         objects
@@ -173,6 +180,8 @@ fn objects_are_aligned_and_leave_no_holes<I: Index>() {
             // SAFETY: the object was allocated above with this layout.
             unsafe { heap.free(object, layout) };
         }
+        heap.coalesce();
+        assert_eq!(heap.check(), Ok(()));
         assert_eq!(heap.parts(), empty);
     }
 }
@@ -228,7 +237,7 @@ macro_rules! suite {
 
             #[test]
             fn the_checker_objects_to_every_corruption() {
-                check_objects_to_every_corruption::<$index>();
+                check_objects_to_every_corruption::<$index>(60);
             }
 
             #[test]
@@ -249,9 +258,14 @@ macro_rules! suite {
     };
 }
 
+use suite;
+
 suite! { two_levels TwoLevel }
 suite! { first_fit SingleList<First> }
 suite! { best_fit SingleList<Best> }
+suite! { worst_fit SingleList<Worst> }
+suite! { next_fit SingleList<Next> }
+suite! { half_fit PowersOfTwo }
 
 /// Four holes of 200, 100, 48 and 100 bytes, in this order of addresses and of becoming free.
 fn holes<I: Index>(heap: &mut Heap<'_, I>) -> [NonNull<u8>; 4] {
@@ -333,6 +347,131 @@ fn the_checker_objects_to_a_wrong_tail() {
     heap.index
         .set_tail(Chunk::at(heap.first.granule() + SMALLEST).next());
     assert_eq!(heap.check().expect_err("L3").invariant, "L3");
+}
+
+#[test]
+fn worst_fit_takes_the_largest_and_the_first_of_several() {
+    let mut region = Region([JUNK; 8192]);
+    let mut heap = Heap::<SingleList<Worst>>::new(&mut region.0).expect("large enough");
+    let [large, medium, small, other] = holes(&mut heap);
+    let rest = heap.parts().free_chunk_bytes - payload_bytes(26 + 13 + 7 + 13) + 3 * 4;
+    allocate(&mut heap, rest - 8);
+    assert_eq!(allocate(&mut heap, 190), large);
+    assert_eq!(allocate(&mut heap, 90), medium);
+    assert_eq!(allocate(&mut heap, 90), other);
+    assert_eq!(allocate(&mut heap, 40), small);
+}
+
+#[test]
+fn next_fit_goes_on_where_the_last_search_ended() {
+    let mut region = Region([JUNK; 8192]);
+    let mut heap = Heap::<SingleList<Next>>::new(&mut region.0).expect("large enough");
+    let [large, medium, small, other] = holes(&mut heap);
+    // The list starts with the rest of the region, then come the holes.
+    assert!(allocate(&mut heap, 8) > other);
+    assert_eq!(allocate(&mut heap, 190), large);
+    assert_eq!(allocate(&mut heap, 48), medium, "not from the head");
+    assert_eq!(allocate(&mut heap, 100), other, "past what is too small");
+    assert_eq!(heap.check(), Ok(()));
+    let rest = heap.parts().free_chunk_bytes - payload_bytes(7) - payload_bytes(6);
+    allocate(&mut heap, rest);
+    assert_eq!(allocate(&mut heap, 48), small, "from the head again");
+}
+
+/// The rover is the `next` of a hole that was too small; that hole is merged and leaves the list.
+#[test]
+fn the_rover_is_repaired_when_its_chunk_leaves_the_list() {
+    for merged in [2, 4] {
+        let mut region = Region([JUNK; 8192]);
+        let mut heap = Heap::<SingleList<Next>>::new(&mut region.0).expect("large enough");
+        let sizes = [40, 40, 40, 40, 40, 100, 40];
+        let objects = sizes.map(|size| allocate(&mut heap, size));
+        let rest = heap.parts().free_chunk_bytes;
+        allocate(&mut heap, rest);
+        for hole in [1, 3, 5] {
+            free(&mut heap, objects[hole], sizes[hole]);
+        }
+        assert_eq!(allocate(&mut heap, 100), objects[5], "past two holes");
+        free(&mut heap, objects[merged], 40);
+        assert_eq!(heap.check(), Ok(()), "object {merged}");
+        assert_eq!(allocate(&mut heap, 88), objects[merged - 1]);
+        assert_eq!(heap.check(), Ok(()));
+    }
+}
+
+#[test]
+fn the_checker_objects_to_every_wrong_rover() {
+    let mut region = Region([JUNK; 8192]);
+    let mut heap = Heap::<SingleList<Next>>::new(&mut region.0).expect("large enough");
+    fill_small(&mut heap);
+    let links = metadata(&heap).into_iter().filter(|slot| {
+        let granule = slot.number() / 2;
+        slot.number() % 2 == 0
+            && heap
+                .memory
+                .free_chunk(granule)
+                .is_some_and(|c| c.next() == *slot)
+    });
+    let links: Vec<_> = links.collect();
+    for slot in metadata(&heap) {
+        let sound = heap.index.set_rover(slot);
+        let is_link = slot == Slot::new(NOBODYS_WORDS) || links.contains(&slot);
+        if !is_link {
+            assert_eq!(heap.check().expect_err("L4").invariant, "L4", "{slot:?}");
+        }
+        heap.index.set_rover(sound);
+    }
+    assert_eq!(heap.check(), Ok(()));
+}
+
+#[test]
+fn half_fit_takes_what_surely_fits_and_refuses_what_only_might() {
+    let mut region = Region([JUNK; 8192]);
+    let mut heap = Heap::<PowersOfTwo>::new(&mut region.0).expect("large enough");
+    // Chunks of 26, 13, 7 and 13 granules: in lists 4, 3, 2 and 3.
+    let [large, medium, small, other] = holes(&mut heap);
+    assert_eq!(
+        allocate(&mut heap, 8 * 8 - 4),
+        other,
+        "the newest of list 3"
+    );
+    assert_eq!(allocate(&mut heap, 8 * 8 - 4), medium);
+    assert_eq!(
+        allocate(&mut heap, 4 * 8 - 4),
+        rest_of(medium),
+        "five granules are left"
+    );
+    assert_eq!(allocate(&mut heap, 4 * 8 - 4), rest_of(other));
+    assert_eq!(allocate(&mut heap, 4 * 8 - 4), small);
+    assert_eq!(allocate(&mut heap, 16 * 8 - 4), large);
+    assert_eq!(heap.check(), Ok(()));
+}
+
+/// What follows eight granules of a chunk.
+fn rest_of(object: NonNull<u8>) -> NonNull<u8> {
+    // SAFETY: the chunk is 13 granules long.
+    unsafe { object.add(64) }
+}
+
+#[test]
+fn half_fit_uses_memory_incompletely() {
+    let mut region = Region([JUNK; 8192]);
+    let mut heap = Heap::<PowersOfTwo>::new(&mut region.0).expect("large enough");
+    let [object, _fence] = [30 * 8 - 4, 8].map(|size| allocate(&mut heap, size));
+    while heap.allocate(bytes(8)).is_ok() {}
+    free(&mut heap, object, 30 * 8 - 4);
+    let refused = heap.allocate(bytes(30 * 8 - 4));
+    assert_eq!(
+        refused,
+        Err(Refused::NoChunk),
+        "although that chunk is free"
+    );
+    assert_eq!(allocate(&mut heap, 16 * 8 - 4), object);
+    assert_eq!(
+        heap.counters().visits,
+        2,
+        "no search, but a second look at the bits when refused"
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use proptest::prelude::*;
 use surefit_core::{RawHeap, Refused};
-use surefit_freelist::{BestFit, FirstFit, Tlsf};
+use surefit_freelist::{BestFit, FirstFit, HalfFit, NextFit, Tlsf, WorstFit};
 use surefit_testkit::{JunkRegion, Op, Shape, Tally, ops_from_bytes, run_script, script};
 
 /// Stamps the conformance suite over one system.
@@ -87,3 +87,6 @@ macro_rules! conformance {
 conformance! { tlsf Tlsf }
 conformance! { first_fit FirstFit }
 conformance! { best_fit BestFit }
+conformance! { worst_fit WorstFit }
+conformance! { next_fit NextFit }
+conformance! { half_fit HalfFit }

@@ -9,7 +9,7 @@ use crate::sizes::HeapSize;
 use crate::spec::Keys;
 use crate::steps::Steps;
 use crate::subject::{Allocator, Certified, HandleCost, Pass};
-use crate::subjects::{compact, dlmalloc, raw, rlsf, system, talc};
+use crate::subjects::{block_table, compact, dlmalloc, raw, rlsf, sharded, shared, system, talc};
 
 macro_rules! registry {
     ($($name:literal $kind:ident $allocator:ty, $what:literal;)*) => {
@@ -88,6 +88,9 @@ macro_rules! registry {
 registry! {
     "cf" Cf compact::Cf, "Compact-fit: handles, moves, a bound on fragmentation";
     "cf-direct" CfDirect compact::CfDirect, "Compact-fit without moves: raw pointers";
+    "cf-block-table" CfBlockTable block_table::CfBlockTable, "Compact-fit without copies: frames behind a block table";
+    "1-cf" OneCf shared::OneCf, "concurrent Compact-fit: one heap for many threads";
+    "n-cf" NCf sharded::NCf, "concurrent Compact-fit: an instance for every so many threads";
     "first-fit" FirstFit raw::OurFirstFit, "one free list, first chunk that fits";
     "best-fit" BestFit raw::OurBestFit, "one free list, best chunk that fits";
     "tlsf" Tlsf raw::OurTlsf, "two-level segregated fit, immediate coalescing";

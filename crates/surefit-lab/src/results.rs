@@ -169,6 +169,9 @@ pub(crate) struct AllocatorResult {
     /// The most bytes that the moves of one call copied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) moved_bytes_max_per_op: Option<u64>,
+    /// The most bytes copied while a lock was held once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) moved_bytes_max_per_section: Option<u64>,
     /// A region of this size serves every program with the trace's joint demand, in any order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) certified_bytes: Option<u64>,
@@ -243,6 +246,7 @@ impl AtPeak {
 mod tests {
     use super::{AllocatorResult, AtPeak, Comparison};
     use crate::experiment::bounds::Bounds;
+    use crate::experiment::report::Report;
     use schemars::{JsonSchema, schema_for};
     use std::path::PathBuf;
 
@@ -269,6 +273,7 @@ mod tests {
         is_committed::<AllocatorResult>("replay.json");
         is_committed::<Comparison>("compare.json");
         is_committed::<Bounds>("experiment-bounds.json");
+        is_committed::<Report>("experiment.json");
     }
 
     #[test]

@@ -58,6 +58,20 @@ impl Source {
         })
     }
 
+    /// A trace that was made here, under the name that made it; no child process finds it again.
+    ///
+    /// # Errors
+    /// A request of 4 GiB or more.
+    pub(crate) fn made(name: &str, trace: Trace) -> Result<Self> {
+        let steps = Steps::new(&trace)?;
+        Ok(Self {
+            file: PathBuf::from(name),
+            trace,
+            steps,
+            left_out: None,
+        })
+    }
+
     /// What a child process is given on its command line so that it replays the same trace.
     pub(crate) fn arguments(&self) -> Vec<OsString> {
         let mut arguments = Vec::new();

@@ -265,6 +265,11 @@ mod tests {
             "cf:keys=yes",
             "cf:keys,width=16",
             "tlsf:keys",
+            "cf:min=12",
+            "cf:min=0",
+            "cf-direct:min=12",
+            "cf-direct:min=4096",
+            "cf-direct:k=1",
         ] {
             assert!(Spec::parse_list(text).is_err(), "{text}");
         }

@@ -16,8 +16,10 @@ pub(crate) struct Moves {
     pub(crate) total: u64,
     /// Bytes copied by these moves.
     pub(crate) bytes_total: u64,
-    /// The most bytes that one call copied.
-    pub(crate) bytes_max_per_op: u64,
+    /// The most bytes that one call copied; `None` if the heap does not count by calls.
+    pub(crate) bytes_max_per_op: Option<u64>,
+    /// The most bytes copied while a lock was held once; `None` for a heap without locks.
+    pub(crate) bytes_max_per_section: Option<u64>,
 }
 
 /// An allocator under measurement.
@@ -101,6 +103,11 @@ pub(crate) trait Subject {
     /// Objects larger than this many bytes are in pieces; `None` if none are.
     fn piece_bytes(&self) -> Option<usize> {
         None
+    }
+
+    /// The strictest alignment that an object is given, in bytes, whatever was asked for.
+    fn most_align(&self) -> usize {
+        usize::MAX
     }
 }
 

@@ -5,6 +5,12 @@ mod common;
 use common::{error_line, small_trace, surefit};
 use serde_json::Value;
 
+/// The experiments that yield a report.
+const REPORTS: [&str; 5] = ["figure-10", "figure-11", "table-3", "table-4", "predict"];
+
+/// Those of them that replay traces.
+const REPLAYS: [&str; 4] = ["figure-10", "figure-11", "table-3", "table-4"];
+
 fn printed(args: &[&str]) -> String {
     let output = surefit().arg("experiment").args(args).output();
     let output = output.expect("the command runs");
@@ -16,7 +22,10 @@ fn printed(args: &[&str]) -> String {
 #[test]
 fn every_experiment_is_listed() {
     let list = printed(&["list"]);
-    for name in ["automaton", "bounds", "small-heaps"] {
+    for name in ["all", "automaton", "bounds", "small-heaps"]
+        .iter()
+        .chain(&REPORTS)
+    {
         assert!(list.lines().any(|line| line.starts_with(name)), "{list}");
     }
     let output = surefit().args(["experiment", "teleport"]).output();
@@ -75,5 +84,177 @@ fn bounds_cost_moves_and_save_certified_bytes() {
             .lines()
             .all(|line| line.trim_end() == line && line.chars().count() <= 120),
         "{screen}"
+    );
+}
+
+#[test]
+fn a_report_fits_a_hundred_columns_and_names_its_source() {
+    let trace = small_trace(2);
+    let file = trace.path.to_str().expect("a plain name");
+    for name in REPLAYS {
+        let screen = printed(&[name, "--quick", file]);
+        assert!(
+            screen.starts_with(name) && screen.contains("Source: Craciunas et al. (2008)"),
+            "{screen}"
+        );
+        let fits = |line: &str| line.trim_end() == line && line.chars().count() <= 100;
+        assert!(screen.lines().all(fits), "{screen}");
+    }
+}
+
+#[test]
+fn plots_and_pages_are_written_beside_the_text() {
+    let trace = small_trace(3);
+    let file = trace.path.to_str().expect("a plain name");
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| {
+        directory
+            .path()
+            .join(name)
+            .to_str()
+            .expect("a plain name")
+            .to_owned()
+    };
+    let (plot, page) = (path("plot.svg"), path("page.html"));
+    printed(&[
+        "figure-11",
+        "--quick",
+        "--plot",
+        &plot,
+        "--report",
+        &page,
+        file,
+    ]);
+    let (plot, page) = (std::fs::read_to_string(plot), std::fs::read_to_string(page));
+    let (plot, page) = (plot.expect("a picture"), page.expect("a page"));
+    assert!(
+        plot.starts_with("<svg") && plot.contains("not-full pages"),
+        "{plot}"
+    );
+    assert!(
+        page.contains("<svg") && page.contains("class=\"verdict"),
+        "{page}"
+    );
+    let none = surefit()
+        .args([
+            "experiment",
+            "table-3",
+            "--quick",
+            "--plot",
+            &path("none.svg"),
+            file,
+        ])
+        .output();
+    assert!(error_line(&none.expect("the command runs"), 2).contains("no plots"));
+    let output = surefit()
+        .args([
+            "experiment",
+            "predict",
+            "--quick",
+            "--plot",
+            "/no/such/place.svg",
+        ])
+        .output();
+    assert!(error_line(&output.expect("the command runs"), 2).contains("/no/such/place.svg"));
+}
+
+#[test]
+fn what_is_counted_is_the_same_again() {
+    let trace = small_trace(4);
+    let file = trace.path.to_str().expect("a plain name");
+    for args in [
+        &["figure-11", file][..],
+        &["table-3", "--quick", file],
+        &["predict", "--quick"],
+    ] {
+        assert_eq!(printed(args), printed(args), "{args:?}");
+    }
+}
+
+#[test]
+fn more_not_full_pages_are_counted_for_a_greater_kappa() {
+    let trace = small_trace(6);
+    let file = trace.path.to_str().expect("a plain name");
+    let json: Value =
+        serde_json::from_str(&printed(&["figure-11", "--format", "json", file])).expect("JSON");
+    let plots = json["plots"].as_array().expect("plots");
+    let not_full = plots
+        .iter()
+        .find(|plot| plot["title"] == "small: not-full pages")
+        .expect("a plot");
+    let mean = |name: &str| {
+        let series = not_full["series"].as_array().expect("series");
+        let series = series
+            .iter()
+            .find(|series| series["name"] == name)
+            .expect("a series");
+        let points = series["points"].as_array().expect("points");
+        assert!(points.len() >= 200, "{}", points.len());
+        points
+            .iter()
+            .map(|point| point[1].as_f64().expect("a count"))
+            .sum::<f64>()
+            / points.len() as f64
+    };
+    assert!(mean("κ=1") < mean("κ=∞"));
+}
+
+#[test]
+fn predictions_hold_in_the_automaton_and_in_the_heap() {
+    let json: Value =
+        serde_json::from_str(&printed(&["predict", "--quick", "--format", "json"])).expect("JSON");
+    let claims = json["claims"].as_array().expect("claims");
+    assert!(claims.len() >= 7);
+    for claim in claims {
+        assert_eq!(claim["verdict"], "holds", "{claim}");
+    }
+}
+
+#[test]
+fn what_an_experiment_cannot_use_is_refused() {
+    for (args, word) in [
+        (["predict", "x.sft"], "traces"),
+        (["predict", "--rounds=3"], "rounds"),
+        (["figure-11", "gen:vi"], "hummingbird-paper"),
+        (["figure-11", "bundled:vi"], "emacs"),
+    ] {
+        let output = surefit().arg("experiment").args(args).output();
+        let line = error_line(&output.expect("the command runs"), 2);
+        assert!(line.contains(word), "{line}");
+    }
+}
+
+#[test]
+fn all_experiments_go_into_one_directory() {
+    let trace = small_trace(7);
+    let file = trace.path.to_str().expect("a plain name");
+    let directory = tempfile::tempdir().expect("a directory");
+    let place = directory.path().join("new").join("results");
+    let summary = printed(&[
+        "all",
+        "--quick",
+        "-o",
+        place.to_str().expect("a plain name"),
+        file,
+    ]);
+    assert!(
+        summary.contains("holds") && summary.contains("index.html"),
+        "{summary}"
+    );
+    let read = |name: &str| std::fs::read_to_string(place.join(name)).expect(name);
+    for name in REPORTS.iter().chain(&["bounds", "small-heaps"]) {
+        let json: Value = serde_json::from_str(&read(&format!("{name}.json"))).expect("JSON");
+        assert_eq!(json["name"], *name);
+    }
+    for name in ["figure-10.svg", "figure-11.svg", "predict.svg"] {
+        assert!(read(name).starts_with("<svg"), "{name}");
+    }
+    assert!(read("automaton.dot").contains("digraph"));
+    let page = read("index.html");
+    assert!(
+        REPORTS
+            .iter()
+            .all(|name| page.contains(&format!("<h2>{name}:"))),
+        "{page}"
     );
 }

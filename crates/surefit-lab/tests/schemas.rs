@@ -123,6 +123,23 @@ fn an_experiment_keeps_to_its_schema() {
 }
 
 #[test]
+fn every_report_keeps_to_the_schema() {
+    let trace = small_trace(5);
+    let schema = schema("experiment.json");
+    for name in ["figure-10", "figure-11", "table-3", "table-4", "predict"] {
+        let mut command = surefit();
+        command.args(["experiment", name, "--quick", "--format", "json"]);
+        if name != "predict" {
+            command.arg(&trace.path);
+        }
+        let output = command.output().expect("the command runs");
+        let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(broken(&schema, &schema, &report, name), None);
+        assert_eq!(report["name"], name);
+    }
+}
+
+#[test]
 fn a_wrong_output_is_noticed() {
     let schema = schema("replay.json");
     let row = serde_json::json!({"allocator": "x", "completed": 1});

@@ -4,7 +4,8 @@
 //!
 //! - [`compact`] (feature `compact`): Compact-fit. [`compact::Heap`] hands out handles and compacts as it frees, within a
 //!   bound; [`compact::KeyHeap`] names objects by copyable keys; [`compact::DirectHeap`] hands out raw pointers and never
-//!   moves; [`compact::certify`] says how many bytes are enough.
+//!   moves; [`compact::shared`] and [`compact::sharded`] are for many threads; [`compact::certify`] says how many bytes are
+//!   enough.
 //! - [`freelist`] (feature `freelist`): TLSF, first fit and best fit over one region.
 //!
 //! All of it is `no_std` without `alloc`.

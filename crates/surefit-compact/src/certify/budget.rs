@@ -17,17 +17,61 @@
 //! Holes(δ, ε)   a = π          b = π − 1 + δ       d = 1 + ε       (a, b and d times ε's denominator)
 //! Unbounded     a = 0          b = 0               d = 1
 //! ```
+//! Shared heaps ([`Spread`]): with Π objects pinned κ is at least Π + 1, and b of `Holes` is greater by Π(π − 1). A class in
+//! G instances has p pages in sum only with r(p) for G·b: r is convex, so p pages are cheapest in equal parts.
 //!
 //! # Bounds
 //! About 600 evaluations, each linear in the classes used; one class's error is below one page.
 //!
 //! # Source
-//! docs/bounds.md, sections 2 and 3.
+//! docs/bounds.md, sections 2, 3 and 7.
 #![deny(unsafe_code)]
 
-use super::Budget;
+use super::demand::most_of;
+use super::{Budget, ClassSet};
 use crate::config::Bound;
-use crate::geometry::{Geometry, MAX_CLASSES};
+use crate::geometry::{Geometry, MAX_CLASSES, SizeClass};
+
+/// How a demand is spread over a heap, and what keeps objects from moving.
+#[derive(Clone, Copy)]
+pub(super) struct Spread {
+    /// G: each class is in so many instances, between which its objects are divided in any way.
+    pub(super) instances: u32,
+    /// Objects that calls in progress keep in place, of any class.
+    pub(super) busy: u32,
+    /// Objects that guards keep in place, of the classes `pinned`.
+    pub(super) guards: u32,
+    pub(super) pinned: ClassSet,
+}
+
+impl Spread {
+    /// One owner, who cannot move what is borrowed.
+    pub(super) const ALONE: Self = Self {
+        instances: 1,
+        busy: 0,
+        guards: 0,
+        pinned: ClassSet::EMPTY,
+    };
+
+    /// The same without pins.
+    pub(super) const fn unpinned(self) -> Self {
+        Self {
+            busy: 0,
+            guards: 0,
+            ..self
+        }
+    }
+
+    /// Π: the most objects of one class of one instance that are pinned at once.
+    pub(super) const fn pins(&self, class: SizeClass) -> u32 {
+        let guards = if self.pinned.contains(class) {
+            self.guards
+        } else {
+            0
+        };
+        self.busy.saturating_add(guards)
+    }
+}
 
 /// One page, as a fixed-point number.
 const PAGE: u128 = 1 << PAGE_BITS;
@@ -41,8 +85,10 @@ const STEP_BITS: u32 = 16;
 struct Curve {
     /// β.
     block_bytes: u128,
-    /// ⌈H / π⌉ for the most blocks H that the budget allows.
+    /// The most pages p with r(p) ≤ H for the most blocks H that the budget allows, and no more than G·⌈H / π⌉.
     most_pages: u128,
+    /// G·⌈H / π⌉.
+    high_water: u128,
     /// a, b and d of r(p).
     blocks: u128,
     free: u128,
@@ -60,30 +106,51 @@ impl Curve {
     const NONE: Self = Self {
         block_bytes: 1,
         most_pages: 0,
+        high_water: 0,
         blocks: 0,
         free: 0,
         scale: 1,
     };
 
-    const fn new(bound: Bound, blocks: u16, block_bytes: u32, most_live: u64) -> Self {
-        let pi = blocks as u128;
+    /// The curve of a class of which at most `most_live` page-blocks are live, all instances together.
+    const fn of(
+        geometry: &Geometry,
+        bound: Bound,
+        class: SizeClass,
+        most_live: u64,
+        spread: &Spread,
+    ) -> Self {
+        let layout = geometry.layout(class);
+        let (pi, pins) = (layout.blocks as u128, spread.pins(class) as u128);
         let (a, b, d) = match bound {
             Bound::Unbounded => (0, 0, 1),
-            Bound::Pages(most) => (pi, most as u128 * (pi - 1), 1),
+            Bound::Pages(most) => {
+                let stuck = if pins > 0 { pins + 1 } else { 0 };
+                let most = most as u128;
+                let most = if most < stuck { stuck } else { most };
+                (pi, most * (pi - 1), 1)
+            }
             Bound::Holes { base, fraction } => {
                 let denominator = fraction.denominator() as u128;
                 (
                     denominator * pi,
-                    denominator * (pi - 1 + base as u128),
+                    denominator * ((pins + 1) * (pi - 1) + base as u128),
                     denominator + fraction.numerator() as u128,
                 )
             }
         };
+        let (live, free) = (most_live as u128, b * spread.instances as u128);
+        let high_water = live.div_ceil(pi) * spread.instances as u128;
+        let afforded = match a {
+            0 => live,
+            _ => least(live, (d * live + free) / a),
+        };
         Self {
-            block_bytes: block_bytes as u128,
-            most_pages: most_live.div_ceil(blocks as u64) as u128,
+            block_bytes: layout.block_bytes as u128,
+            most_pages: least(high_water, afforded),
+            high_water,
             blocks: a,
-            free: b,
+            free,
             scale: d,
         }
     }
@@ -148,6 +215,10 @@ pub(super) struct Worst {
     pub(super) pages: u64,
     /// The part of them, in bytes, that the number of objects causes and not their bytes.
     pub(super) object_bytes: u64,
+    /// Σ G·⌈H/π⌉: pages that nothing passes.
+    pub(super) high_water: u64,
+    /// Σ G·H: no more page-blocks than these, whatever instance holds what others freed.
+    pub(super) apart: u64,
 }
 
 struct Market {
@@ -157,6 +228,9 @@ struct Market {
     bytes: u128,
     /// No more than a page an object, nor than the classes' own peaks.
     ceiling: u128,
+    /// Σ G·⌈H / π⌉ and Σ G·H.
+    high_water: u128,
+    apart: u128,
 }
 
 impl Market {
@@ -165,6 +239,7 @@ impl Market {
         bound: Bound,
         budget: &Budget,
         peaks: Option<&[u32]>,
+        spread: &Spread,
     ) -> Self {
         let mut market = Self {
             curves: [Curve::NONE; MAX_CLASSES],
@@ -172,6 +247,8 @@ impl Market {
             objects: budget.objects as u128,
             bytes: budget.block_bytes as u128,
             ceiling: 0,
+            high_water: 0,
+            apart: 0,
         };
         let mut index = 0;
         while let Some(class) = geometry.class(index) {
@@ -181,8 +258,10 @@ impl Market {
             if most_live == 0 {
                 continue;
             }
-            let curve = Curve::new(bound, layout.blocks, layout.block_bytes, most_live);
+            let curve = Curve::of(geometry, bound, class, most_live, spread);
             market.ceiling += curve.most_pages;
+            market.high_water += curve.high_water;
+            market.apart += most_live as u128 * spread.instances as u128;
             market.curves[market.count] = curve;
             market.count += 1;
         }
@@ -274,12 +353,46 @@ pub(super) const fn worst(
     bound: Bound,
     budget: &Budget,
     peaks: Option<&[u32]>,
+    spread: &Spread,
 ) -> Worst {
-    let market = Market::new(geometry, bound, budget, peaks);
+    let market = Market::new(geometry, bound, budget, peaks, spread);
     let (pages, price) = market.worst();
     let objects = (price * market.objects * geometry.page_bytes() as u128) >> PAGE_BITS;
     Worst {
         pages: (pages >> PAGE_BITS) as u64,
         object_bytes: least(objects, u64::MAX as u128) as u64,
+        high_water: least(market.high_water, u64::MAX as u128) as u64,
+        apart: least(market.apart, u64::MAX as u128) as u64,
     }
+}
+
+/// As [`worst`], of classes of which at most `most` page-blocks each are live.
+///
+/// Without pins and with one instance the pages are Σ ⌈H/π⌉.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "at most a page for each of 128·2^32 page-blocks in each of 4096 instances"
+)]
+pub(super) const fn worst_of_each(
+    geometry: &Geometry,
+    bound: Bound,
+    most: &[u32],
+    spread: &Spread,
+) -> Worst {
+    let mut worst = Worst {
+        pages: 0,
+        object_bytes: 0,
+        high_water: 0,
+        apart: 0,
+    };
+    let mut index = 0;
+    while let Some(class) = geometry.class(index) {
+        let live = most_of(most, index) as u64;
+        let curve = Curve::of(geometry, bound, class, live, spread);
+        worst.pages += curve.most_pages as u64;
+        worst.high_water += curve.high_water as u64;
+        worst.apart += live * spread.instances as u64;
+        index += 1;
+    }
+    worst
 }

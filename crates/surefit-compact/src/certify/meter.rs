@@ -69,10 +69,7 @@ impl<'c> DemandMeter<'c> {
     /// # Errors
     /// [`Uncertifiable::TooLarge`] if it needs a page-block larger than a page; nothing is counted.
     pub fn allocate(&mut self, len: usize, align: usize) -> Result<(), Uncertifiable> {
-        let work = self.vet(len, align)?;
-        self.call.blocks = self.call.blocks.max(work.blocks);
-        self.call.moves = self.call.moves.max(work.moves);
-        self.call.moved_bytes = self.call.moved_bytes.max(work.moved_bytes);
+        self.note_call((len, align))?;
         self.add_all(self.runs((len, align)));
         self.note();
         Ok(())
@@ -94,14 +91,26 @@ impl<'c> DemandMeter<'c> {
     /// As [`DemandMeter::allocate`].
     pub fn resize(&mut self, old: Object, new: Object) -> Result<(), Uncertifiable> {
         self.vet(old.0, old.1)?;
-        let work = self.vet(new.0, new.1)?;
-        self.call.blocks = self.call.blocks.max(work.blocks);
-        self.call.moves = self.call.moves.max(work.moves);
-        self.call.moved_bytes = self.call.moved_bytes.max(work.moved_bytes);
+        self.note_call(new)?;
         match (self.pieces(old), self.pieces(new)) {
             (1, 1) if self.class(old) == self.class(new) => {}
             (1, _) | (_, 1) => self.replace(self.runs(old), self.runs(new)),
             (before, after) => self.resize_pieces((old, before), (new, after)),
+        }
+        Ok(())
+    }
+
+    /// As [`DemandMeter::resize`], as [`Local::resize`](crate::shared::Local::resize) does it: unless it stays in place, the
+    /// whole new object is live beside the whole old one.
+    ///
+    /// # Errors
+    /// As [`DemandMeter::allocate`].
+    pub fn resize_by_copy(&mut self, old: Object, new: Object) -> Result<(), Uncertifiable> {
+        self.vet(old.0, old.1)?;
+        self.note_call(new)?;
+        let stays = self.pieces(old) == 1 && self.pieces(new) == 1;
+        if !stays || self.class(old) != self.class(new) {
+            self.replace(self.runs(old), self.runs(new));
         }
         Ok(())
     }
@@ -150,6 +159,15 @@ impl<'c> DemandMeter<'c> {
     }
 
     // ---- objects -----------------------------------------------------------------------------------------------------
+
+    /// Notes what the free of an object can cost.
+    fn note_call(&mut self, (len, align): Object) -> Result<(), Uncertifiable> {
+        let work = self.vet(len, align)?;
+        self.call.blocks = self.call.blocks.max(work.blocks);
+        self.call.moves = self.call.moves.max(work.moves);
+        self.call.moved_bytes = self.call.moved_bytes.max(work.moved_bytes);
+        Ok(())
+    }
 
     fn vet(&self, len: usize, align: usize) -> Result<CallWork, Uncertifiable> {
         let limit = self.config.geometry().page_bytes();

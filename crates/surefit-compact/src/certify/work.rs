@@ -38,7 +38,7 @@ const fn data_pages(bound: Bound, moves: u32) -> u64 {
 }
 
 /// Pages that `bytes` consecutive bytes can lie in, wherever they begin.
-const fn spanned(bytes: u64, page_bytes: u64) -> u64 {
+pub(super) const fn spanned(bytes: u64, page_bytes: u64) -> u64 {
     match bytes {
         0 => 0,
         1 => 1,

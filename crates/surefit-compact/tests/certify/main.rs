@@ -9,6 +9,12 @@ mod meter;
 mod model;
 mod random;
 mod reachable;
+mod shared;
+mod shared_adversary;
+mod shared_keys;
+mod shared_mixes;
+mod shared_threads;
+mod shared_traces;
 
 use core::mem::MaybeUninit;
 

@@ -15,9 +15,9 @@ use std::str::FromStr;
 
 use anyhow::{Result, ensure};
 use clap::ValueEnum;
-use surefit_compact::automaton::{self, ClassCounts, Free, MAX_MOVES, Malloc, PageCounts};
-use surefit_compact::{Bound, Fraction, PageOrder};
+use surefit_compact::{Bound, Fraction};
 
+use super::size_class::{Label, Order as Policy, Rules, State};
 use crate::output;
 
 /// The most states that are drawn; no one reads more.
@@ -83,6 +83,19 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The diagram of a small size-class: four page-blocks a page, κ = 2.
+///
+/// # Errors
+/// Never: it has few states.
+pub(super) fn example() -> Result<String> {
+    let rules = Rules {
+        bound: Bound::Pages(2),
+        order: Policy::Newest,
+        blocks: 4,
+    };
+    Ok(Diagram::explore(rules, 12)?.to_dot(12))
+}
+
 impl Args {
     /// So many live page-blocks that every row of the table appears, if there is room to draw it.
     fn enough_live(&self) -> u32 {
@@ -101,149 +114,14 @@ impl Args {
             },
         };
         let order = match self.order {
-            Order::Newest => PageOrder::Newest,
-            Order::Original => PageOrder::Original,
+            Order::Newest => Policy::Newest,
+            Order::Original => Policy::Original,
         };
         Rules {
             bound,
             order,
             blocks: self.pi,
         }
-    }
-}
-
-// ---- one size-class ----------------------------------------------------------------------------------------------------
-
-#[derive(Clone, Copy, Debug)]
-struct Rules {
-    bound: Bound,
-    order: PageOrder,
-    /// π.
-    blocks: u32,
-}
-
-/// Full pages, and the used page-blocks of the not-full pages, head first.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct State {
-    full: u32,
-    not_full: Vec<u32>,
-}
-
-/// What an edge says: a row of the automaton's table, and the page-blocks that moved.
-type Label = (&'static str, u32);
-
-impl State {
-    fn live(&self, rules: Rules) -> u32 {
-        self.full * rules.blocks + self.not_full.iter().sum::<u32>()
-    }
-
-    fn counts(&self, rules: Rules) -> ClassCounts {
-        let others = self
-            .not_full
-            .split_last()
-            .map_or(&[][..], |(_, others)| others);
-        ClassCounts {
-            live: self.live(rules),
-            not_full: u32::try_from(self.not_full.len()).expect("few pages"),
-            holes: others.iter().map(|used| rules.blocks - used).sum(),
-        }
-    }
-
-    /// The pages at the two ends: where allocations go, and what is drained.
-    fn ends(&self, rules: Rules) -> (usize, usize) {
-        let last = self.not_full.len().saturating_sub(1);
-        match rules.order {
-            PageOrder::Newest => (0, last),
-            PageOrder::Original => (last, 0),
-        }
-    }
-
-    fn allocate(&mut self, rules: Rules) -> Label {
-        let page = |used| PageCounts {
-            used,
-            blocks: rules.blocks,
-        };
-        let at = self.ends(rules).0;
-        let first = self.not_full.get(at).map(|&used| page(used));
-        let label = match automaton::malloc(first) {
-            Malloc::Open => "M1",
-            Malloc::Take => "M2",
-            Malloc::Fill => "M3",
-        };
-        if first.is_none() {
-            self.not_full.push(0);
-        }
-        self.fill(at, rules);
-        (label, 0)
-    }
-
-    /// Takes a page-block of a not-full page.
-    fn fill(&mut self, at: usize, rules: Rules) {
-        self.not_full[at] += 1;
-        if self.not_full[at] == rules.blocks {
-            self.not_full.remove(at);
-            self.full += 1;
-        }
-    }
-
-    /// Gives a page-block of a not-full page back.
-    fn drain(&mut self, at: usize) {
-        self.not_full[at] -= 1;
-        if self.not_full[at] == 0 {
-            self.not_full.remove(at);
-        }
-    }
-
-    /// Frees a page-block of a full page, or of a not-full one.
-    fn free(&mut self, victim: Option<usize>, rules: Rules) -> Label {
-        let page = |used| PageCounts {
-            used,
-            blocks: rules.blocks,
-        };
-        let source = self.ends(rules).1;
-        let drained = self.not_full.get(source).map(|&used| page(used));
-        let used = victim.map_or(rules.blocks, |at| self.not_full[at]);
-        let decision = automaton::free(rules.bound, self.counts(rules), page(used), drained);
-        match decision {
-            Free::Release => {
-                match victim {
-                    Some(at) => self.drain(at),
-                    None => self.full -= 1,
-                }
-                ("F5", 0)
-            }
-            Free::Clear => {
-                let at = victim.expect("F4 frees in a not-full page");
-                self.drain(at);
-                ("F4", self.settle(at, rules))
-            }
-            Free::Loosen => {
-                self.full -= 1;
-                self.not_full.insert(0, rules.blocks - 1);
-                ("F1", self.settle(0, rules))
-            }
-            Free::Refill { empties_source } => {
-                self.drain(source);
-                (if empties_source { "F3" } else { "F2" }, 1)
-            }
-        }
-    }
-
-    /// Keeps the hole bound after a free in the page; returns the moves.
-    fn settle(&mut self, at: usize, rules: Rules) -> u32 {
-        let must = |state: &Self| automaton::settle(rules.bound, state.counts(rules));
-        let last = self.not_full.len() - 1;
-        if must(self) && automaton::swaps_roles(self.not_full[at], self.not_full[last]) {
-            let page = self.not_full.remove(at);
-            self.not_full.push(page);
-        }
-        let mut moves = 0;
-        while moves < MAX_MOVES && must(self) {
-            self.drain(self.not_full.len() - 1);
-            self.fill(0, rules);
-            moves += 1;
-        }
-        moves
     }
 }
 
@@ -363,7 +241,7 @@ mod tests {
     use super::*;
 
     fn diagram(bound: Bound, blocks: u32, most_live: u32) -> Diagram {
-        let order = PageOrder::Newest;
+        let order = Policy::Newest;
         let rules = Rules {
             bound,
             order,
@@ -398,7 +276,7 @@ mod tests {
     fn too_many_states_are_refused() {
         let rules = Rules {
             bound: Bound::Unbounded,
-            order: PageOrder::Newest,
+            order: Policy::Newest,
             blocks: 8,
         };
         assert!(Diagram::explore(rules, 64).is_err());

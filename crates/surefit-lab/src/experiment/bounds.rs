@@ -120,7 +120,7 @@ pub(crate) struct BoundRow {
 /// # Errors
 /// Bad input; a heap that broke a rule or its proven bound.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let document = measure(args)?;
+    let document = measure(&args.files, args.rounds)?;
     match args.format {
         Format::Json => output::print_json(&document)?,
         Format::Table => output::print(&text(&document))?,
@@ -128,10 +128,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn measure(args: &Args) -> Result<Bounds> {
+/// Measures every bound on every trace.
+///
+/// # Errors
+/// As [`run`].
+pub(super) fn measure(files: &[PathBuf], rounds: u32) -> Result<Bounds> {
     let specs = Spec::parse_list(BOUNDS)?;
-    let plan = plan(args);
-    let files = match args.files.as_slice() {
+    let plan = plan(rounds);
+    let files = match files {
         [] => source::bundled_files(),
         files => files.to_vec(),
     };
@@ -145,18 +149,18 @@ fn measure(args: &Args) -> Result<Bounds> {
     progress.finish();
     Ok(Bounds {
         schema: SCHEMA,
-        rounds: args.rounds,
+        rounds,
         traces,
     })
 }
 
-fn plan(args: &Args) -> Plan {
+fn plan(rounds: u32) -> Plan {
     Plan {
         setting: Setting {
             heap: HeapSize::DEFAULT,
             touch: true,
         },
-        rounds: args.rounds,
+        rounds,
         access_rounds: 0,
         percentiles: false,
         min_heap: true,

@@ -1,8 +1,63 @@
-//! `surefit experiment`: figures and tables, computed or measured here.
+//! `surefit experiment`: figures and tables of the papers, computed or measured here.
+//!
+//! An experiment is one file with an [`Entry`](registry::Entry) and a function that makes a [`Report`](report::Report): tables,
+//! series for plots, and claims with verdicts. All else is shared:
+//!
+//! ```text
+//! registry    one line an experiment; the options all of them take: FILE… --quick --rounds --format --plot --report
+//! programs    the traces: files, bundled ones, gen:emacs-paper and gen:hummingbird-paper at the paper's size
+//! report      what an experiment yields
+//! print       the report as text, at most 100 columns; crate::report draws SVG and HTML, serde writes JSON
+//! all         every experiment into a directory: NAME.json, NAME.svg, index.html
+//! ```
+//!
+//! # A new experiment
+//! ```text
+//! pub(super) const ENTRY: Entry = Entry { name: "figure-12", about: "…", takes_traces: false, takes_rounds: true, run };
+//!
+//! fn run(request: &Request) -> Result<Report> {
+//!     let mut report = Report::new(ENTRY.name, "title", "paper, figure 12", request.quick);
+//!     report.setting.push(…);             how it was measured, one line each
+//!     report.tables.push(…);              Table::new(title, [Column::text(…), Column::figure(…), Column::papers(…)])
+//!     report.plots.push(…);               Plot { title, x: Axis::…, y: Axis::…, series: vec![Series::new(…)] }
+//!     report.claims.push(Claim { verdict: Verdict::of(test computed from the figures), … });
+//!     Ok(report)
+//! }
+//! ```
+//! and its line in `registry::ENTRIES`. `request.quick` asks for seconds instead of minutes (for tests, for a debug
+//! build); `request.rounds_or(n)` is how often to time. A verdict is computed, never written: [`Verdict::of`](report::Verdict::of)
+//! takes the test, `because` says the test in words. What one machine's clock says in a loaded hour decides no claim
+//! about maxima: then the verdict is `NotComparable`.
+//!
+//! `automaton`, `bounds` and `small-heaps` have formats of their own; `older` turns the latter two into reports for `all`.
 
+mod all;
 mod automaton;
 pub(crate) mod bounds;
+mod call_costs;
+mod complexity;
+mod figure_10;
+mod figure_11;
+mod figure_12;
+mod memory_threads;
+mod older;
+mod pin;
+mod predict;
+mod print;
+mod programs;
+mod registry;
+pub(crate) mod report;
+mod sampling;
+mod scalability;
+mod settings;
+mod size_class;
 mod small_heaps;
+mod table_3;
+mod table_4;
+mod threads;
+mod throughput;
+
+pub(crate) use print::grid;
 
 use std::process::ExitCode;
 
@@ -24,12 +79,16 @@ pub(crate) struct Args {
 enum Experiment {
     /// The names of all experiments
     List,
+    /// Every experiment into a directory: JSON, pictures, and one page
+    All(all::Args),
     /// The states of a size-class and what every allocation and free does, as Graphviz text
     Automaton(automaton::Args),
     /// What each bound on fragmentation costs and saves: moves, time, certificate, smallest heap
     Bounds(bounds::Args),
     /// Certificates of small heaps beside the bounds of heaps that never move
     SmallHeaps(Printed),
+    #[command(flatten)]
+    Chosen(registry::Chosen),
 }
 
 /// How an experiment is printed.
@@ -50,9 +109,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             output::print(&list())?;
             Ok(ExitCode::SUCCESS)
         }
+        Experiment::All(args) => all::run(args),
         Experiment::Automaton(args) => automaton::run(args),
         Experiment::Bounds(args) => bounds::run(args),
         Experiment::SmallHeaps(printed) => small_heaps::run(printed.format == Format::Json),
+        Experiment::Chosen(chosen) => chosen.run(),
     }
 }
 
@@ -73,11 +134,16 @@ fn list() -> String {
 #[cfg(test)]
 mod tests {
     use super::list;
+    use super::registry::ENTRIES;
 
     #[test]
     fn every_experiment_is_listed_with_what_it_shows() {
         let list = list();
-        for name in ["automaton", "bounds", "small-heaps"] {
+        let reports = ENTRIES.iter().map(|entry| entry.name);
+        for name in ["all", "automaton", "bounds", "small-heaps"]
+            .into_iter()
+            .chain(reports)
+        {
             let line = list.lines().find(|line| line.starts_with(name));
             assert!(line.is_some_and(|line| line.len() > 30), "{name}: {list}");
         }

@@ -256,7 +256,11 @@ fn break_evens(heaps: &Heaps, largest: u64) -> Result<BreakEven> {
     })
 }
 
-fn measure() -> Result<SmallHeaps> {
+/// Certifies every demand of the table.
+///
+/// # Errors
+/// Never: the demands can be certified.
+pub(super) fn measure() -> Result<SmallHeaps> {
     let heaps = Heaps::new()?;
     let demands = LARGEST
         .into_iter()

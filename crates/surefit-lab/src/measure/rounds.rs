@@ -445,7 +445,8 @@ fn finish(steps: &Steps, rows: &mut [Row<'_>], baseline: usize) {
     }
 }
 
-fn ratio(ratios: &[f64]) -> Option<Ratio> {
+/// The median and the ends of some ratios; none if there are none, or one is infinite.
+pub(crate) fn ratio(ratios: &[f64]) -> Option<Ratio> {
     let finite = ratios.iter().all(|ratio| ratio.is_finite());
     let median = median(ratios).filter(|_| finite)?;
     Some(Ratio {

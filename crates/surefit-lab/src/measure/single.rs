@@ -121,7 +121,8 @@ fn record(row: &mut AllocatorResult, steps: &Steps, checked: &Checked) {
     if let Some(moves) = checked.moves {
         row.moves_total = Some(moves.total);
         row.moved_bytes_total = Some(moves.bytes_total);
-        row.moved_bytes_max_per_op = Some(moves.bytes_max_per_op);
+        row.moved_bytes_max_per_op = moves.bytes_max_per_op;
+        row.moved_bytes_max_per_section = moves.bytes_max_per_section;
     }
 }
 

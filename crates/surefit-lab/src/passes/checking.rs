@@ -279,13 +279,11 @@ fn verify_address<S: Subject>(
     object: &mut S::Object,
     step: Step,
 ) -> Result<(), Stop> {
+    let align = step.align().min(subject.most_align());
     // SAFETY: the object is live and has the step's size (`Hooks`).
     let chunk = unsafe { subject.chunk(object, step.layout(), 0) };
-    if step.size > 0 && chunk.as_ptr().addr() % step.align() != 0 {
-        return broken(&format!(
-            "an object is not aligned to {} bytes",
-            step.align()
-        ));
+    if step.size > 0 && chunk.as_ptr().addr() % align != 0 {
+        return broken(&format!("an object is not aligned to {align} bytes"));
     }
     Ok(())
 }

@@ -1,8 +1,10 @@
-//! `compare --report`: one HTML page with everything in it: text, tables, and bar charts as SVG.
+//! `--report` of `compare` and of experiments: one HTML page with everything in it: text, tables, and charts as SVG.
 //!
 //! Every text that comes from a file, a trace or the command line is escaped; the page loads nothing.
 
 mod chart;
+pub(crate) mod experiments;
+pub(crate) mod plot;
 
 use std::fmt::Write as _;
 

@@ -13,7 +13,7 @@ use surefit_compact::{
 };
 use surefit_core::{Corruption, Parts, Refused};
 
-use super::pointer::Pointers;
+use super::pointer::{AtLeast, Pointers};
 use super::raw::Raw;
 use crate::sizes;
 use crate::spec::Keys;
@@ -73,6 +73,7 @@ impl Allocator for Cf {
         "holes=N",
         "frac=1/N",
         "page=BYTES",
+        "min=BYTES",
         "pieces=BYTES|off",
         "order=newest|original",
         "classes=default|FILE",
@@ -160,7 +161,7 @@ fn is_narrow(keys: &Keys) -> Result<bool> {
     }
 }
 
-fn bound(keys: &Keys) -> Result<Bound> {
+pub(super) fn bound(keys: &Keys) -> Result<Bound> {
     let holes = keys.number("holes")?;
     match (keys.get("k"), holes.is_some() || keys.get("frac").is_some()) {
         (Some(_), true) => bail!("k and holes or frac are different bounds: give one"),
@@ -188,15 +189,20 @@ fn fraction(text: &str) -> Result<Fraction> {
     Fraction::new(above, below).with_context(|| format!("frac={text}"))
 }
 
-fn geometry(keys: &Keys, tail: Tail) -> Result<Geometry> {
+pub(super) fn geometry(keys: &Keys, tail: Tail) -> Result<Geometry> {
     let page = keys.get("page").map(sizes::bytes).transpose()?;
     let classes = match keys.get("classes") {
         None | Some("default") => None,
         Some(file) => Some(block_sizes(Path::new(file))?),
     };
     let default = GeometrySpec::DEFAULT;
+    let smallest = keys.number("min")?;
+    if smallest.is_some() && classes.is_some() {
+        bail!("the file of classes says which page-block is the smallest: leave min out");
+    }
     let spec = GeometrySpec {
         page_bytes: page.unwrap_or(default.page_bytes),
+        smallest: smallest.map_or(default.smallest, |bytes| bytes as usize),
         spacing: classes
             .as_deref()
             .map_or(default.spacing, Spacing::Explicit),
@@ -301,7 +307,8 @@ impl<W: Width> Subject for Moving<'_, W> {
         Some(Moves {
             total: stats.moves_total,
             bytes_total: stats.moved_bytes_total,
-            bytes_max_per_op: stats.moved_bytes_max_per_op,
+            bytes_max_per_op: Some(stats.moved_bytes_max_per_op),
+            bytes_max_per_section: None,
         })
     }
 
@@ -352,18 +359,30 @@ fn count(
 pub(crate) struct CfDirect;
 
 impl Allocator for CfDirect {
-    type Options = ();
+    /// The smallest page-block in bytes, where it is not the heap's own, eight.
+    type Options = Option<usize>;
 
-    fn options(_keys: &Keys) -> Result<()> {
-        Ok(())
+    const KEYS: &'static [&'static str] = &["min=BYTES"];
+
+    fn options(keys: &Keys) -> Result<Option<usize>> {
+        let Some(bytes) = keys.number("min")? else {
+            return Ok(None);
+        };
+        if !(8..=1024).contains(&bytes) || bytes % 8 != 0 {
+            bail!("min={bytes}: write a multiple of 8 from 8 to 1024");
+        }
+        Ok(Some(bytes as usize))
     }
 
     fn run<P: Pass>(
-        (): &(),
+        least: &Option<usize>,
         memory: &mut [MaybeUninit<u8>],
         pass: P,
     ) -> Result<P::Output, Refused> {
         let heap = DirectHeap::new(less_control::<DirectHeap<'_>>(memory)?)?;
-        Ok(pass.run(Pointers(Raw(heap))))
+        Ok(match *least {
+            None => pass.run(Pointers(Raw(heap))),
+            Some(bytes) => pass.run(Pointers(AtLeast::new(Raw(heap), bytes))),
+        })
     }
 }

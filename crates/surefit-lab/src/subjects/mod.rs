@@ -4,11 +4,14 @@
 //! to the compiler, because forced inlining was measured and makes talc slower (25 ns a pair instead of 19) and rlsf no
 //! faster.
 
+pub(crate) mod block_table;
 pub(crate) mod compact;
 pub(crate) mod dlmalloc;
 pub(crate) mod null;
 pub(crate) mod pointer;
 pub(crate) mod raw;
 pub(crate) mod rlsf;
+pub(crate) mod sharded;
+pub(crate) mod shared;
 pub(crate) mod system;
 pub(crate) mod talc;

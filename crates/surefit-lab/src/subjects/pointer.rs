@@ -114,6 +114,69 @@ impl<H: PointerHeap> Subject for Pointers<H> {
     }
 }
 
+/// A [`PointerHeap`] whose requests are at least so many bytes: one whose smallest page-block or chunk is that large.
+#[derive(Debug)]
+pub(crate) struct AtLeast<H> {
+    heap: H,
+    bytes: usize,
+}
+
+impl<H> AtLeast<H> {
+    /// The heap with every request raised to `bytes`, at most a kibibyte.
+    ///
+    /// # Panics
+    /// If `bytes` is more than that.
+    pub(crate) fn new(heap: H, bytes: usize) -> Self {
+        assert!(bytes <= 1024, "small, so that no layout overflows");
+        Self { heap, bytes }
+    }
+
+    #[inline(always)]
+    fn raised(&self, layout: Layout) -> Layout {
+        if layout.size() >= self.bytes {
+            return layout;
+        }
+        // SAFETY: at most 1024 bytes (`new`) rounded up to a valid alignment do not overflow (alignments here are at most
+        // 2^30).
+        unsafe { Layout::from_size_align_unchecked(self.bytes, layout.align()) }
+    }
+}
+
+// SAFETY: what the inner heap returns for the raised layout is aligned, at least as long as asked, and disjoint; the inner
+// heap is always told the raised layout of an object, the one it was allocated or last resized with.
+unsafe impl<H: PointerHeap> PointerHeap for AtLeast<H> {
+    #[inline(always)]
+    fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
+        self.heap.allocate(self.raised(layout))
+    }
+
+    #[inline(always)]
+    unsafe fn free(&mut self, object: NonNull<u8>, layout: Layout) {
+        // SAFETY: S1 and S2 are the caller's, for the raised layout as for its own.
+        unsafe { self.heap.free(object, self.raised(layout)) };
+    }
+
+    #[inline(always)]
+    unsafe fn resize(
+        &mut self,
+        object: NonNull<u8>,
+        layout: Layout,
+        new_layout: Layout,
+    ) -> Result<NonNull<u8>, Refused> {
+        let (layout, new_layout) = (self.raised(layout), self.raised(new_layout));
+        // SAFETY: S1 and S2 are the caller's, for the raised layouts as for its own.
+        unsafe { self.heap.resize(object, layout, new_layout) }
+    }
+
+    fn parts(&self) -> Option<Parts> {
+        self.heap.parts()
+    }
+
+    fn check(&self) -> Result<(), Corruption> {
+        self.heap.check()
+    }
+}
+
 /// The layout with at least one byte, for allocators that do not take zero.
 #[inline(always)]
 pub(crate) fn not_empty(layout: Layout) -> Layout {

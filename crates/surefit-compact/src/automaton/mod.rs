@@ -19,6 +19,8 @@
 //! ```
 //! Pages hold π page-blocks. For π = 1 a page is full or free: M3 follows M1 at once, and every free is F5.
 //!
+//! A heap that several threads share moves in steps: [`incremental`] decides what that adds.
+//!
 //! The *reservoir* (hole bound) is the one not-full page whose free blocks do not count as holes: the tail of the list.
 //!
 //! # Bounds
@@ -28,6 +30,8 @@
 //! Craciunas et al., "A Compacting Real-Time Memory Management System" (2008), size-class automaton; the hole bound is
 //! ours (docs/bounds.md).
 #![deny(unsafe_code)]
+
+pub mod incremental;
 
 use crate::config::Bound;
 
@@ -43,6 +47,15 @@ pub struct ClassCounts {
     pub not_full: u32,
     /// Free page-blocks of all not-full pages but the reservoir (hole bound only, else 0).
     pub holes: u32,
+}
+
+impl ClassCounts {
+    /// The counts of a class without pages.
+    pub const ZERO: Self = Self {
+        live: 0,
+        not_full: 0,
+        holes: 0,
+    };
 }
 
 /// The numbers of one page that decide a transition.

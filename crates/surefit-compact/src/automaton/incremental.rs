@@ -1,0 +1,362 @@
+//! The incremental automaton: what one round of a free does when a move takes several critical sections.
+//!
+//! A move copies at most ι bytes in a section, and the class's lock is released between sections. So other frees, other
+//! allocations and pins meet a class with a move in flight, at most one. The functions below decide what each of them
+//! does; like those of [`super`] they are pure and O(1), and know no lists.
+//!
+//! ```text
+//! reserved   the target of the move in flight, t: used in its page, but not live. v is the block that the object leaves
+//!
+//! free, first section    full page, n ≥ κ, no move is in   begin a move into the freed block and take its first step:
+//!                        flight (`keeps_full`)             the page stays full; if there is no victim: F1
+//!                        else                              F1, F4 or F5
+//!   … of the object in   (X1)                              the move is over; v is cleared (F4, F5), then t is freed by
+//!   motion                                                 the two lines above
+//! free, every round      its own move is in flight         Step
+//! (`next`)               the class keeps its bound         Leave
+//!                        out of steps                      Leave: the class owes a move
+//!                        another's move is in flight       Step: help
+//!                        else                              Move: a victim goes into a hole of the head page; begin and take
+//!                                                          the first step. If there is no victim, leave: a move is owed
+//! last step              nobody pins the object            commit: t is live, v is cleared (F4, F5)
+//!                        it is pinned                      abort: t is cleared (F1, F4, F5)
+//! write access arrives   its object is in motion           cancel: as abort
+//! malloc                 takes the last free block of the  cancel: as abort (`malloc_cancels`)
+//!                        page of v
+//! ```
+//!
+//! # Compared with the papers' pages
+//! In the papers the block that a move leaves is neither used nor free. So a page from which blocks move is a *source
+//! page*, or an *emptying* one if nothing else is left in it; both are outside the not-full pages, one of each kind or
+//! more for every thread. Here **a move changes nothing until its commit**: v is used, its page is not-full and keeps its
+//! place in the list, and allocations take its free blocks. There are no source pages and no emptying pages, and no
+//! further step "involving a source page". What a move in flight adds to the fragmentation is its target, one page-block;
+//! what frees in progress add is what they have not paid yet: one page each that is not full, or one hole each and what
+//! they lowered ⌊εh⌋ by ([`bound_in_flight`], [`pages_bound_in_flight`]). The papers' part is one not-full or source page above κ
+//! and an emptying page for every thread.
+//!
+//! # Effort
+//! One step of anybody's move is one step paid by the free that takes it, and a free pays at most [`MAX_MOVES`]·⌈β/ι⌉ of
+//! them; what a pin aborts is given back ([`Effort`]). It also ends the move that it began. So no move is in flight when no
+//! free is in progress, and other threads cannot keep a free: it takes at most 3⌈β/ι⌉ − 1 steps, and at most 2⌈β/ι⌉ − 1
+//! more for each abort by a pin that it meets. Nothing else that others do gives it more to do. (If a free gave up after some number
+//! of aborts, pins at every commit would raise n without limit, however few are held at once.)
+//!
+//! # Bounds
+//! Every function is O(1).
+//!
+//! # Source
+//! Craciunas et al., concurrent and incremental Compact-fit (2009). What departs from it is said above; tests/incremental.rs
+//! walks every reachable state of small classes, docs/bounds.md has the argument.
+
+use core::num::NonZeroUsize;
+
+use super::{ClassCounts, MAX_MOVES, PageCounts, pages_bound, settle};
+use crate::config::{Bound, Fraction};
+
+/// What the decisions of one class are configured with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// The compaction bound.
+    pub bound: Bound,
+    /// Steps of one move, ⌈β/ι⌉: [`steps_per_move`].
+    pub steps_per_move: u32,
+}
+
+/// The steps that a free has paid with, and the aborts of its class that it knows of.
+///
+/// A class counts the moves that a pin ended, in 32 bits that may wrap. A free that meets such an abort gets the steps of
+/// one move back, never more than it took, for some of its own may have been lost; and it has a whole move to pay
+/// afterwards, for the abort may have made a page not-full that the others left to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Effort {
+    steps: u32,
+    aborts: u32,
+}
+
+impl Effort {
+    /// No steps yet; the class has counted `aborts`.
+    #[inline]
+    #[must_use]
+    pub const fn new(aborts: u32) -> Self {
+        Self { steps: 0, aborts }
+    }
+
+    /// After one more step, of any move of the class.
+    #[inline]
+    #[must_use]
+    pub const fn step(self) -> Self {
+        Self {
+            steps: self.steps.saturating_add(1),
+            aborts: self.aborts,
+        }
+    }
+
+    /// At the beginning of a round, when the class has counted `aborts`.
+    #[inline]
+    #[must_use]
+    pub const fn met(self, aborts: u32, rules: Rules) -> Self {
+        let lost = aborts
+            .wrapping_sub(self.aborts)
+            .saturating_mul(rules.steps_per_move);
+        let paid = self.steps.saturating_sub(lost);
+        let steps = if lost > 0 && paid > rules.steps_per_move {
+            rules.steps_per_move
+        } else {
+            paid
+        };
+        Self { steps, aborts }
+    }
+
+    /// The steps that count.
+    #[inline]
+    #[must_use]
+    pub const fn steps(self) -> u32 {
+        self.steps
+    }
+}
+
+/// The move in flight, as one free sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InFlight {
+    /// No move.
+    Nothing,
+    /// A move that this free began.
+    Own,
+    /// A move that another free began.
+    Other,
+}
+
+/// What a free does in its next round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Take the next step of the move in flight.
+    Step,
+    /// Begin a move into a hole of the head page, and take its first step; leave if there is no victim.
+    Move,
+    /// Nothing: the free is over.
+    Leave,
+}
+
+/// Decides the next round of a free; `class` holds the counts now, after the free took its object out of `live`.
+///
+/// `holes` of `class` counts reserved blocks as holes: π·pages − h, less the free blocks of the reservoir.
+#[inline]
+#[must_use]
+pub const fn next(rules: Rules, class: ClassCounts, in_flight: InFlight, effort: Effort) -> Next {
+    match in_flight {
+        InFlight::Own => Next::Step,
+        _ if !over(rules.bound, class) => Next::Leave,
+        _ if effort.steps >= most_steps(rules) => Next::Leave,
+        InFlight::Other => Next::Step,
+        InFlight::Nothing => Next::Move,
+    }
+}
+
+/// Decides the next round of a compaction, which drains a class down to one not-full page; it ends when nothing is left
+/// to move, or when it may begin no more moves and none of its own is in flight.
+///
+/// A move that a pin ended must not count against what it may begin: the abort may have made a page not-full, which
+/// another move has to fill again. A compaction is one of the calls in [`bound_in_flight`].
+#[inline]
+#[must_use]
+pub const fn compaction(class: ClassCounts, in_flight: InFlight, may_begin: bool) -> Next {
+    match in_flight {
+        InFlight::Own => Next::Step,
+        InFlight::Other if may_begin && class.not_full > 1 => Next::Step,
+        InFlight::Nothing if may_begin && class.not_full > 1 => Next::Move,
+        InFlight::Other | InFlight::Nothing => Next::Leave,
+    }
+}
+
+/// The steps that a free pays before it leaves what is over the bound to others: those of [`MAX_MOVES`] moves.
+#[inline]
+#[must_use]
+pub const fn most_steps(rules: Rules) -> u32 {
+    rules.steps_per_move.saturating_mul(MAX_MOVES)
+}
+
+/// Whether a class is over its bound: n > κ, or holes > δ + ⌊εh⌋.
+#[inline]
+#[must_use]
+pub const fn over(bound: Bound, class: ClassCounts) -> bool {
+    match bound {
+        Bound::Pages(most) => class.not_full > most,
+        Bound::Holes { .. } => settle(bound, class),
+        Bound::Unbounded => false,
+    }
+}
+
+/// Whether a block freed in `page` (its counts before the free) stays used, as the target of a move that begins in the
+/// same section, so that the page stays full: F2 and F3 in steps. If there is no victim, F1.
+///
+/// Not while another move is in flight: the page becomes not-full then (F1), and the moves that the class owes for
+/// n > κ fill it again.
+#[inline]
+#[must_use]
+pub const fn keeps_full(
+    bound: Bound,
+    class: ClassCounts,
+    page: PageCounts,
+    in_flight: bool,
+) -> bool {
+    match bound {
+        Bound::Pages(most) => {
+            !in_flight && page.blocks > 1 && page.used == page.blocks && class.not_full >= most
+        }
+        Bound::Holes { .. } | Bound::Unbounded => false,
+    }
+}
+
+/// Whether the page of a block that was freed may become the reservoir ([`super::swaps_roles`] says whether it should):
+/// no move is in flight, and the class is over its bound by no more than one free can make.
+///
+/// A move in flight leaves the reservoir, which must stay the tail until the commit, so that the commit fills a hole. And
+/// a class that owes moves, because blocks of its reservoir were pinned, must first drain the pages at the end of
+/// its list: with more swaps, pages of one pinned block each would be left behind without limit.
+#[inline]
+#[must_use]
+pub const fn may_swap_roles(bound: Bound, class: ClassCounts, in_flight: bool) -> bool {
+    match bound {
+        Bound::Holes { base, fraction } => {
+            let limit = base.saturating_add(fraction.of(class.live));
+            !in_flight && class.holes > limit && class.holes - limit <= MAX_MOVES
+        }
+        Bound::Pages(_) | Bound::Unbounded => false,
+    }
+}
+
+/// Whether an allocation from `page` (its counts before the allocation) ends the move in flight without a commit, as it
+/// takes the last free block of the page of v: a commit would have to make a full page not-full.
+#[inline]
+#[must_use]
+pub const fn malloc_cancels(page: PageCounts, holds_block_in_motion: bool) -> bool {
+    holds_block_in_motion && page.used + 1 == page.blocks
+}
+
+/// One step of a move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Bytes to copy in this section, at most ι; `done` grows by them.
+    pub bytes: usize,
+    /// Whether everything is then copied, so that the move commits in the same section.
+    pub commits: bool,
+}
+
+/// Decides a step of a move that has copied `done` of `block_bytes`; `increment` is ι, none for ι = ∞.
+#[inline]
+#[must_use]
+pub const fn step(block_bytes: usize, done: usize, increment: Option<NonZeroUsize>) -> Step {
+    let left = block_bytes.saturating_sub(done);
+    match increment {
+        Some(increment) if increment.get() < left => Step {
+            bytes: increment.get(),
+            commits: false,
+        },
+        _ => Step {
+            bytes: left,
+            commits: true,
+        },
+    }
+}
+
+/// Steps of one move, ⌈β/ι⌉, at least one.
+#[must_use]
+pub const fn steps_per_move(block_bytes: usize, increment: Option<NonZeroUsize>) -> u32 {
+    let steps = match increment {
+        Some(increment) => block_bytes.div_ceil(increment.get()),
+        None => 1,
+    };
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a page-block has fewer than 2^32 bytes"
+    )]
+    {
+        if steps == 0 { 1 } else { steps as u32 }
+    }
+}
+
+/// The most not-full pages (bound in pages) or holes (hole bound) of a class with at most `calls` of its frees and
+/// compactions in progress and at most `pins` of its objects pinned; nothing for [`Bound::Unbounded`].
+///
+/// ```text
+/// pages   n ≤ max(κ, Π + 1) + T         with Π = 0: κ + T
+/// holes   holes ≤ δ + ⌊εh⌋ + Π(π − 1) + T + ⌈εT⌉
+/// ```
+/// The part of Π stays when the pins are gone, until later frees or a compaction pay it.
+///
+/// # Source
+/// docs/bounds.md; tests/incremental.rs walks every reachable state of small classes.
+#[must_use]
+pub const fn bound_in_flight(
+    bound: Bound,
+    blocks: u32,
+    live: u32,
+    calls: u32,
+    pins: u32,
+) -> Option<u32> {
+    match bound {
+        Bound::Pages(most) => {
+            let stuck = if pins > 0 { pins.saturating_add(1) } else { 0 };
+            let pages = if most < stuck { stuck } else { most };
+            Some(pages.saturating_add(calls))
+        }
+        Bound::Holes { base, fraction } => {
+            let limit = base.saturating_add(fraction.of(live));
+            let stuck = pins.saturating_mul(blocks.saturating_sub(1));
+            let lowered = fraction.of(calls);
+            let rounds_up = !exact(fraction, calls, lowered);
+            let raised = calls
+                .saturating_add(lowered)
+                .saturating_add(rounds_up as u32);
+            Some(limit.saturating_add(stuck).saturating_add(raised))
+        }
+        Bound::Unbounded => None,
+    }
+}
+
+/// Whether `part` is the fraction of `n` without rounding.
+const fn exact(fraction: Fraction, n: u32, part: u32) -> bool {
+    n as u64 * fraction.numerator() as u64 == part as u64 * fraction.denominator() as u64
+}
+
+/// The most pages that a class needs for `live` page-blocks, `blocks` to a page, with at most `calls` of its frees and
+/// compactions in progress and at most `pins` of its objects pinned, when at most `peak` were ever live.
+///
+/// # Source
+/// docs/bounds.md; with no calls in progress and no pins it is [`super::pages_bound`].
+#[must_use]
+pub const fn pages_bound_in_flight(
+    bound: Bound,
+    blocks: u32,
+    live: u32,
+    peak: u32,
+    calls: u32,
+    pins: u32,
+) -> u32 {
+    let Some(most) = bound_in_flight(bound, blocks, live, calls, pins) else {
+        return pages_bound(bound, blocks, live, peak);
+    };
+    let reserved = (calls > 0 && blocks > 1) as u64;
+    let (blocks, most, used) = (blocks as u64, most as u64, live as u64 + reserved);
+    let not_used = match bound {
+        Bound::Pages(_) => lesser(most, used) * (blocks - 1),
+        Bound::Holes { .. } | Bound::Unbounded => most + blocks - 1,
+    };
+    let compacted = match bound {
+        Bound::Pages(_) => (used + not_used) / blocks,
+        Bound::Holes { .. } | Bound::Unbounded => (live as u64 + not_used) / blocks,
+    };
+    let high_water = (peak as u64 + reserved).div_ceil(blocks);
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "at most one page for each used page-block, whose number has 32 bits"
+    )]
+    {
+        lesser(lesser(compacted, high_water), lesser(used, u32::MAX as u64)) as u32
+    }
+}
+
+const fn lesser(a: u64, b: u64) -> u64 {
+    if a < b { a } else { b }
+}

@@ -1,0 +1,214 @@
+//! Byte objects of any length: in frames, read and written by position or by chunk.
+
+use core::alloc::Layout;
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+
+use surefit_core::Refused;
+
+use super::{BlockTableHeap, rows};
+use crate::handle::{Byte, Bytes};
+use crate::width::Width;
+
+impl<W: Width> BlockTableHeap<'_, W> {
+    /// Allocates a byte object whose bytes are not initialised.
+    ///
+    /// The alignment holds for each of its frames. A size of zero is served like a size of one.
+    ///
+    /// # Errors
+    /// What was exhausted; [`Refused::TooAligned`] beyond a frame. The heap is unchanged.
+    ///
+    /// # Complexity
+    /// O(size / f).
+    #[inline]
+    pub fn alloc(&self, layout: Layout) -> Result<Bytes<MaybeUninit<u8>>, Refused> {
+        let (size, align) = (layout.size(), layout.align());
+        self.aligned_enough(align)?;
+        let frames = self.config.frames_of(size);
+        let name = self.take_row(frames, frames, core::iter::empty())?;
+        self.objects.set(self.objects.get() + 1);
+        Ok(Bytes::new(name, size))
+    }
+
+    /// Allocates a byte object of zeros.
+    ///
+    /// # Errors
+    /// As [`BlockTableHeap::alloc`].
+    pub fn alloc_zeroed(&self, layout: Layout) -> Result<Bytes<u8>, Refused> {
+        let mut bytes = self.alloc(layout)?;
+        self.zero(&mut bytes, 0);
+        // SAFETY: all bytes were just zeroed.
+        Ok(unsafe { bytes.assume_init() })
+    }
+
+    /// Frees a byte object. May move up to two rows of other objects for each page-block of its own row, but never an
+    /// object: so it needs no exclusive heap, and references into other objects stay good.
+    ///
+    /// # Panics
+    /// If the handle belongs to another heap.
+    ///
+    /// # Complexity
+    /// O(length / f), and the moves: at most two rows of a quarter of a page for each page-block of the object's row.
+    #[inline]
+    pub fn free_bytes<B: Byte>(&self, bytes: Bytes<B>) {
+        self.assert_own(bytes.name);
+        self.objects.set(self.objects.get() - 1);
+        self.give_row(bytes.name, self.config.frames_of(bytes.len()));
+    }
+
+    /// Changes the length of a byte object; bytes up to the lesser length are kept where they are, gained bytes are
+    /// zeroed if `B` is `u8`. No byte is copied: the frames of the common part change hands, not places.
+    ///
+    /// # Errors
+    /// What was exhausted, [`Refused::TooAligned`], or [`Refused::ForeignHandle`]; the object is unchanged. The old row
+    /// and the new one are live at once for a moment, so even a shorter object may be refused.
+    ///
+    /// # Complexity
+    /// O(the longer length / f), and the zeroing.
+    pub fn resize<B: Byte>(&self, bytes: &mut Bytes<B>, layout: Layout) -> Result<(), Refused> {
+        self.own(bytes.name)?;
+        self.aligned_enough(layout.align())?;
+        let (old, new) = (bytes.len(), layout.size());
+        let frames = |len| self.config.frames_of(len);
+        let name = self.resize_row(bytes.name, frames(old), frames(new))?;
+        *bytes = Bytes::new(name, new);
+        if B::ZEROED && new > old {
+            self.zero(bytes, old);
+        }
+        Ok(())
+    }
+
+    /// The bytes from `offset` to the end of their frame (or of the object); empty at the end.
+    ///
+    /// # Panics
+    /// If the handle belongs to another heap, or `offset` is above the length.
+    ///
+    /// # Complexity
+    /// Two loads up to a row of a quarter of a page; one more for each level of spines of a longer one.
+    #[inline]
+    #[must_use]
+    pub fn chunk<'a, B: Byte>(&'a self, bytes: &'a Bytes<B>, offset: usize) -> &'a [B] {
+        let (first, len) = self.chunk_at(bytes, offset);
+        // SAFETY: `len` bytes from `first` belong to the object, which is borrowed; for `u8` they are initialised.
+        unsafe { NonNull::slice_from_raw_parts(first, len).as_ref() }
+    }
+
+    /// As [`BlockTableHeap::chunk`], mutably.
+    ///
+    /// # Panics
+    /// If the handle belongs to another heap, or `offset` is above the length.
+    #[inline]
+    #[must_use]
+    pub fn chunk_mut<'a, B: Byte>(&'a self, bytes: &'a mut Bytes<B>, offset: usize) -> &'a mut [B] {
+        let (first, len) = self.chunk_at(bytes, offset);
+        // SAFETY: as in `chunk`, and the handle is borrowed exclusively: no other handle names these frames (B1).
+        unsafe { NonNull::slice_from_raw_parts(first, len).as_mut() }
+    }
+
+    /// All bytes in order, a frame at a time: an I/O vector.
+    ///
+    /// # Panics
+    /// In the first step, if the handle belongs to another heap.
+    pub fn chunks<'a, B: Byte>(&'a self, bytes: &'a Bytes<B>) -> impl Iterator<Item = &'a [B]> {
+        let mut at = 0;
+        core::iter::from_fn(move || {
+            let chunk = self.chunk(bytes, at);
+            at += chunk.len();
+            (!chunk.is_empty()).then_some(chunk)
+        })
+    }
+
+    /// All bytes in order, a frame at a time, mutably.
+    ///
+    /// # Panics
+    /// In the first step, if the handle belongs to another heap.
+    pub fn chunks_mut<'a, B: Byte>(
+        &'a self,
+        bytes: &'a mut Bytes<B>,
+    ) -> impl Iterator<Item = &'a mut [B]> {
+        let mut at = 0;
+        core::iter::from_fn(move || {
+            let (first, len) = self.chunk_at(bytes, at);
+            at += len;
+            // SAFETY: as in `chunk_mut`; each step yields another frame, so the slices are disjoint.
+            (len > 0).then(|| unsafe { NonNull::slice_from_raw_parts(first, len).as_mut() })
+        })
+    }
+
+    /// Copies bytes out, from `offset` on.
+    ///
+    /// # Panics
+    /// If the range is not empty and the handle belongs to another heap, or if it goes beyond the object.
+    pub fn read_at<B: Byte>(&self, bytes: &Bytes<B>, offset: usize, target: &mut [B]) {
+        let mut done = 0;
+        while done < target.len() {
+            let chunk = self.chunk(bytes, offset + done);
+            assert!(!chunk.is_empty(), "the range goes beyond the object");
+            let n = chunk.len().min(target.len() - done);
+            target[done..done + n].copy_from_slice(&chunk[..n]);
+            done += n;
+        }
+    }
+
+    /// Copies bytes in, from `offset` on.
+    ///
+    /// # Panics
+    /// If the range is not empty and the handle belongs to another heap, or if it goes beyond the object.
+    pub fn write_at<B: Byte>(&self, bytes: &mut Bytes<B>, offset: usize, source: &[B]) {
+        let mut done = 0;
+        while done < source.len() {
+            let chunk = self.chunk_mut(bytes, offset + done);
+            assert!(!chunk.is_empty(), "the range goes beyond the object");
+            let n = chunk.len().min(source.len() - done);
+            chunk[..n].copy_from_slice(&source[done..done + n]);
+            done += n;
+        }
+    }
+
+    /// Where the byte at `offset` is, until the object is freed or resized to end before it: no event in between moves
+    /// it. Bytes up to the next multiple of f are behind it.
+    ///
+    /// # Panics
+    /// If the handle belongs to another heap, or `offset` is not below the length.
+    #[must_use]
+    pub fn address<B: Byte>(&self, bytes: &Bytes<B>, offset: usize) -> NonNull<B> {
+        assert!(offset < bytes.len(), "the offset is beyond the object");
+        self.chunk_at(bytes, offset).0
+    }
+
+    #[inline]
+    fn chunk_at<B: Byte>(&self, bytes: &Bytes<B>, offset: usize) -> (NonNull<B>, usize) {
+        let len = bytes.len();
+        self.assert_own(bytes.name);
+        assert!(offset <= len, "the offset is beyond the object");
+        if offset == len {
+            return (NonNull::dangling(), 0);
+        }
+        let row = rows::row::<W>(bytes.name, self.config.frames_of(len));
+        let frame = self.frame(&row, offset >> self.frames.shift);
+        let frame_bytes = 1 << self.frames.shift;
+        let within = offset & (frame_bytes - 1);
+        // SAFETY: `within` lies inside the frame, which is the object's (B1).
+        let first = unsafe { self.frames.address(self.memory(), frame).add(within) };
+        (first.cast(), (frame_bytes - within).min(len - offset))
+    }
+
+    #[inline]
+    fn aligned_enough(&self, align: usize) -> Result<(), Refused> {
+        let limit = self.config.frame_bytes();
+        if align > limit {
+            return Err(Refused::TooAligned { limit });
+        }
+        Ok(())
+    }
+
+    fn zero<B: Byte>(&self, bytes: &mut Bytes<B>, from: usize) {
+        let mut at = from;
+        while at < bytes.len() {
+            let (first, len) = self.chunk_at(bytes, at);
+            // SAFETY: the bytes belong to the object, whose handle is borrowed exclusively; zero is a value of `B`.
+            unsafe { first.write_bytes(0, len) };
+            at += len;
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Verifies every numbered invariant of a block table heap.
+//!
+//! The table's own invariants first; then every row's words, the list of free frames, and that together they are the
+//! frames of the frame pages, each once. The last is told without memory of its own by comparing fingerprints: sums of
+//! a 64-bit mix of the frame numbers, which are equal for equal sets, and for others with a probability of 2⁻⁶⁴.
+#![deny(unsafe_code)]
+
+use surefit_core::Corruption;
+
+use super::frames::NO_FRAME;
+use super::{BlockTableHeap, rows};
+use crate::handle::{Bytes, Name};
+use crate::stats::LiveBlock;
+use crate::width::{Width, Word};
+
+fn ensure(
+    holds: bool,
+    invariant: &'static str,
+    what: &'static str,
+    at: usize,
+) -> Result<(), Corruption> {
+    if holds {
+        return Ok(());
+    }
+    Err(Corruption {
+        invariant,
+        what,
+        at,
+    })
+}
+
+/// How many frames a set has, and which.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct FrameSet {
+    count: u64,
+    fingerprint: u64,
+}
+
+impl FrameSet {
+    fn add(&mut self, frame: u32) {
+        self.count += 1;
+        self.fingerprint = self.fingerprint.wrapping_add(mix(u64::from(frame)));
+    }
+}
+
+/// The finaliser of SplitMix64.
+const fn mix(number: u64) -> u64 {
+    let mixed = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ mixed >> 31
+}
+
+impl<W: Width> BlockTableHeap<'_, W> {
+    /// Verifies every numbered invariant of the frames (B), and of the table's pages (P), addresses (A) and classes (H).
+    /// O(region).
+    ///
+    /// # Errors
+    /// The first invariant that does not hold.
+    pub fn check(&self) -> Result<(), Corruption> {
+        self.table.check()?;
+        let all = self.check_frame_pages()?;
+        let mut found = FrameSet::default();
+        self.check_fresh(&mut found)?;
+        self.check_free(&mut found)?;
+        let mut rows = 0_u32;
+        let blocks = self.table.live_blocks();
+        for row in blocks.filter(|block| block.class != self.page_class()) {
+            rows += 1;
+            self.check_row(row, &mut found)?;
+        }
+        let objects = self.objects.get();
+        ensure(
+            objects <= rows && (objects > 0 || rows == 0),
+            "B3",
+            "there are not as many rows as objects",
+            objects as usize,
+        )?;
+        let lost = found.count.abs_diff(all.count);
+        let each_once = found == all;
+        ensure(
+            each_once,
+            "B1",
+            "a frame is lost, or has two owners",
+            usize::try_from(lost).unwrap_or(usize::MAX),
+        )
+    }
+
+    /// All frames of the frame pages.
+    fn check_frame_pages(&self) -> Result<FrameSet, Corruption> {
+        let (mut all, mut pages) = (FrameSet::default(), 0_u32);
+        let blocks = self.table.live_blocks();
+        for page in blocks.filter(|block| block.class == self.page_class()) {
+            pages += 1;
+            let first = self.table.engine.object_offset(page.index) >> self.frames.shift;
+            for frame in first..first + self.config.frames_per_page() {
+                all.add(self.number(frame)?);
+            }
+        }
+        let counted = pages == self.frames.pages.get();
+        ensure(counted, "B2", "frame pages are miscounted", pages as usize)?;
+        Ok(all)
+    }
+
+    fn number(&self, frame: usize) -> Result<u32, Corruption> {
+        u32::try_from(frame).map_err(|_| Corruption {
+            invariant: "B1",
+            what: "a frame has no number",
+            at: frame,
+        })
+    }
+
+    fn check_fresh(&self, found: &mut FrameSet) -> Result<(), Corruption> {
+        let (fresh, end) = (self.frames.fresh.get(), self.frames.fresh_end.get());
+        let per_page = self.config.frames_per_page();
+        let in_page = fresh <= end && (end - fresh) as usize <= per_page;
+        ensure(
+            in_page,
+            "B1",
+            "fresh frames are not those of one page",
+            fresh as usize,
+        )?;
+        let of_page = end as usize % per_page == 0;
+        ensure(
+            of_page,
+            "B1",
+            "fresh frames do not end with a page",
+            end as usize,
+        )?;
+        for frame in fresh..end {
+            self.check_frame(frame)?;
+            found.add(frame);
+        }
+        Ok(())
+    }
+
+    fn check_free(&self, found: &mut FrameSet) -> Result<(), Corruption> {
+        let count = self.frames.free_count.get();
+        let (mut linked, mut frame) = (0, self.frames.free.get());
+        while frame != NO_FRAME {
+            self.check_frame(frame)?;
+            linked += 1;
+            ensure(
+                linked <= count,
+                "B2",
+                "the list of free frames is longer than its count",
+                frame as usize,
+            )?;
+            found.add(frame);
+            frame = self.frames.link(self.memory(), frame).get();
+        }
+        let counted = linked == count;
+        ensure(
+            counted,
+            "B2",
+            "the list of free frames is shorter than its count",
+            linked as usize,
+        )
+    }
+
+    /// A row, a piece of one, or a spine, which begins with an entry.
+    fn check_row(&self, row: LiveBlock, found: &mut FrameSet) -> Result<(), Corruption> {
+        let name = Name::new(row.index, self.id());
+        let first = Bytes::<u8>::new(name, W::WORD_BYTES);
+        if rows::get::<W>(self.table.chunk(&first, 0)) < rows::tag::<W>() {
+            return Ok(());
+        }
+        let words = Bytes::<u8>::new(name, row.block_bytes as usize);
+        let words = self.table.chunk(&words, 0);
+        let mut ended = false;
+        for word in words.chunks_exact(W::WORD_BYTES) {
+            let word = rows::get::<W>(word);
+            if word == W::Word::NIL.get() {
+                ended = true;
+                continue;
+            }
+            let is_frame = !ended && word >= rows::tag::<W>();
+            ensure(
+                is_frame,
+                "B3",
+                "an entry of a row names no frame",
+                row.index as usize,
+            )?;
+            let frame = word & !rows::tag::<W>();
+            self.check_frame(frame)?;
+            found.add(frame);
+        }
+        Ok(())
+    }
+
+    /// A number that is read as a frame lies in a page that became frames.
+    fn check_frame(&self, frame: u32) -> Result<(), Corruption> {
+        let engine = &self.table.engine;
+        let page = frame as usize >> (self.config.page_bytes().ilog2() - self.frames.shift);
+        let opened = page < engine.frontier.get() as usize;
+        let page = u32::try_from(page).ok().filter(|_| opened);
+        let record = page.and_then(|page| engine.pages.page(page));
+        let of_frames = record
+            .is_some_and(|page| page.used() == 1 && page.record.class.get() == self.page_class());
+        ensure(
+            of_frames,
+            "B1",
+            "a frame lies outside the frame pages",
+            frame as usize,
+        )
+    }
+}

@@ -1,0 +1,190 @@
+//! What a block table heap is configured with: the frame size, the page size, the compaction bound of the table.
+#![deny(unsafe_code)]
+
+use core::fmt;
+
+use super::rows;
+use crate::certify::pages_max;
+use crate::config::{Bound, Config, ConfigError, PageOrder};
+use crate::geometry::{Geometry, GeometryError, GeometrySpec, Spacing, Tail};
+use crate::width::{Wide, Width};
+
+/// The least block frame, in bytes.
+pub const MIN_FRAME_BYTES: usize = 16;
+
+/// The greatest block frame, in bytes.
+pub const MAX_FRAME_BYTES: usize = 4096;
+
+/// A valid configuration of a block table heap.
+#[derive(Clone, Debug)]
+pub struct BlockTableConfig {
+    /// The configuration of the heap that holds the rows.
+    pub(super) table: Config,
+    pub(super) frame_shift: u32,
+}
+
+/// Why a configuration of a block table heap cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BlockTableConfigError {
+    /// The frame size is not a power of two from 16 to 4096 bytes, or larger than a page.
+    FrameBytes {
+        /// The frame size asked for, in bytes.
+        frame_bytes: usize,
+    },
+    /// The pages of the table cannot be.
+    Geometry(GeometryError),
+    /// The compaction bound cannot be.
+    Bound(ConfigError),
+}
+
+impl fmt::Display for BlockTableConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::FrameBytes { frame_bytes } => write!(
+                f,
+                "a frame of {frame_bytes} bytes: it must be a power of two from {MIN_FRAME_BYTES} to {MAX_FRAME_BYTES}, at most a page"
+            ),
+            Self::Geometry(error) => error.fmt(f),
+            Self::Bound(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for BlockTableConfigError {}
+
+impl BlockTableConfig {
+    /// Frames of 32 bytes, pages of 4 KiB, the default hole bound.
+    ///
+    /// Both sizes were chosen by the least regions in which seven recorded programs complete (see the module).
+    pub const DEFAULT: Self = match Self::new(32, Bound::DEFAULT) {
+        Ok(config) => config,
+        Err(_) => panic!("the default configuration is valid"),
+    };
+
+    /// The bytes of a page unless [`BlockTableConfig::with_pages`] says otherwise.
+    pub const PAGE_BYTES: usize = 4096;
+
+    /// Frames of `frame_bytes`, in pages of [`Self::PAGE_BYTES`], for words of four bytes.
+    ///
+    /// # Errors
+    /// Says which of the values cannot be.
+    pub const fn new(frame_bytes: usize, bound: Bound) -> Result<Self, BlockTableConfigError> {
+        Self::with_pages::<Wide>(frame_bytes, bound, Self::PAGE_BYTES)
+    }
+
+    /// Frames of `frame_bytes` in pages of `page_bytes`, for words of width `W`.
+    ///
+    /// A page is both what frames are made of and an abstract page of the table.
+    ///
+    /// # Errors
+    /// Says which of the values cannot be.
+    pub const fn with_pages<W: Width>(
+        frame_bytes: usize,
+        bound: Bound,
+        page_bytes: usize,
+    ) -> Result<Self, BlockTableConfigError> {
+        let in_range = frame_bytes >= MIN_FRAME_BYTES && frame_bytes <= MAX_FRAME_BYTES;
+        if !frame_bytes.is_power_of_two() || !in_range || frame_bytes > page_bytes {
+            return Err(BlockTableConfigError::FrameBytes { frame_bytes });
+        }
+        let geometry = match Geometry::new(&GeometrySpec {
+            page_bytes,
+            granule: 8,
+            smallest: 8,
+            spacing: Spacing::Fraction(8),
+            tail: Tail::BackReferences {
+                bytes: W::WORD_BYTES,
+            },
+        }) {
+            Ok(geometry) => geometry,
+            Err(error) => return Err(BlockTableConfigError::Geometry(error)),
+        };
+        match Config::new(geometry, bound) {
+            Ok(table) => Ok(Self {
+                table,
+                frame_shift: frame_bytes.trailing_zeros(),
+            }),
+            Err(error) => Err(BlockTableConfigError::Bound(error)),
+        }
+    }
+
+    /// The same with another page order of the table, an option of [`Bound::Pages`].
+    ///
+    /// # Errors
+    /// [`ConfigError::OrderNeedsPages`], wrapped.
+    pub const fn with_order(self, order: PageOrder) -> Result<Self, BlockTableConfigError> {
+        match self.table.with_order(order) {
+            Ok(table) => Ok(Self {
+                table,
+                frame_shift: self.frame_shift,
+            }),
+            Err(error) => Err(BlockTableConfigError::Bound(error)),
+        }
+    }
+
+    /// f: bytes of a block frame.
+    #[inline]
+    #[must_use]
+    pub const fn frame_bytes(&self) -> usize {
+        1 << self.frame_shift
+    }
+
+    /// Bytes of a page.
+    #[must_use]
+    pub const fn page_bytes(&self) -> usize {
+        self.table.geometry().page_bytes()
+    }
+
+    /// The compaction bound of every size-class of the table.
+    #[must_use]
+    pub const fn bound(&self) -> Bound {
+        self.table.bound()
+    }
+
+    /// Frames that an object of `len` bytes occupies: ⌈len / f⌉, and one for an object without bytes.
+    #[inline]
+    #[must_use]
+    pub const fn frames_of(&self, len: usize) -> usize {
+        match len {
+            0 => 1,
+            _ => ((len - 1) >> self.frame_shift) + 1,
+        }
+    }
+
+    /// The largest region that words of width `W` can divide into pages and frames, in bytes.
+    #[must_use]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "no more than what usize counts"
+    )]
+    pub const fn region_max<W: Width>(&self) -> usize {
+        let pages = pages_max::<W>(self.table.geometry()) * self.page_bytes() as u64;
+        let frames = (rows::tag::<W>() as u64 - 1) << self.frame_shift;
+        let most = if pages < frames { pages } else { frames };
+        if most < usize::MAX as u64 {
+            most as usize
+        } else {
+            usize::MAX
+        }
+    }
+
+    /// Entries of the block table that are contiguous at most; longer rows are in pieces of as many.
+    pub(super) const fn piece_bytes(&self) -> usize {
+        match self.table.piece_bytes() {
+            Some(bytes) => bytes,
+            None => panic!("rows are in pieces"),
+        }
+    }
+
+    /// Frames of a page.
+    pub(super) const fn frames_per_page(&self) -> usize {
+        self.page_bytes() >> self.frame_shift
+    }
+}
+
+impl Default for BlockTableConfig {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}

@@ -1,0 +1,121 @@
+//! Typed values of up to a frame, used in place.
+
+use core::ptr::NonNull;
+
+use surefit_core::Refused;
+
+use super::{BlockTableHeap, rows};
+use crate::handle::{Full, Handle, Name};
+use crate::width::Width;
+
+impl<W: Width> BlockTableHeap<'_, W> {
+    /// Moves a value into a frame, where it stays until it is removed.
+    ///
+    /// # Errors
+    /// The value, and what was exhausted; a type larger than a frame, or aligned beyond it, is [`Refused::TooLarge`] or
+    /// [`Refused::TooAligned`].
+    ///
+    /// # Complexity
+    /// O(1), and the write of the value.
+    #[inline]
+    pub fn insert<T: Send>(&self, value: T) -> Result<Handle<T>, Full<T>> {
+        match self.take_frame_for::<T>() {
+            Ok(name) => {
+                self.objects.set(self.objects.get() + 1);
+                // SAFETY: the frame of a fresh row is large and aligned enough, and nobody refers to it (B1).
+                unsafe { self.place::<T>(name).write(value) };
+                Ok(Handle::new(name))
+            }
+            Err(refused) => Err(Full { value, refused }),
+        }
+    }
+
+    fn take_frame_for<T>(&self) -> Result<Name, Refused> {
+        let limit = self.config.frame_bytes();
+        if size_of::<T>() > limit {
+            return Err(Refused::TooLarge { limit });
+        }
+        if align_of::<T>() > limit {
+            return Err(Refused::TooAligned { limit });
+        }
+        self.take_row(1, 1, core::iter::empty())
+    }
+
+    /// Borrows a value.
+    ///
+    /// # Panics
+    /// If the handle belongs to another heap; [`BlockTableHeap::try_get`] returns an error instead.
+    ///
+    /// # Complexity
+    /// A compare and two loads.
+    #[inline]
+    #[must_use]
+    pub fn get<'a, T>(&'a self, handle: &'a Handle<T>) -> &'a T {
+        self.try_get(handle).unwrap_or_else(|_| super::foreign())
+    }
+
+    /// Borrows a value mutably: an exclusive handle is exclusive access.
+    ///
+    /// # Panics
+    /// If the handle belongs to another heap; [`BlockTableHeap::try_get_mut`] returns an error instead.
+    #[inline]
+    #[must_use]
+    pub fn get_mut<'a, T>(&'a self, handle: &'a mut Handle<T>) -> &'a mut T {
+        self.try_get_mut(handle)
+            .unwrap_or_else(|_| super::foreign())
+    }
+
+    /// Borrows a value.
+    ///
+    /// # Errors
+    /// [`Refused::ForeignHandle`] if the handle belongs to another heap.
+    #[inline]
+    pub fn try_get<'a, T>(&'a self, handle: &'a Handle<T>) -> Result<&'a T, Refused> {
+        self.own(handle.name)?;
+        // SAFETY: a handle of this heap names a live row whose frame holds a `T`; its borrow excludes mutable ones, and
+        // frames never move.
+        Ok(unsafe { self.place::<T>(handle.name).as_ref() })
+    }
+
+    /// Borrows a value mutably.
+    ///
+    /// # Errors
+    /// [`Refused::ForeignHandle`] if the handle belongs to another heap.
+    #[inline]
+    pub fn try_get_mut<'a, T>(&'a self, handle: &'a mut Handle<T>) -> Result<&'a mut T, Refused> {
+        self.own(handle.name)?;
+        // SAFETY: as in `try_get`; no other handle names the frame (B1), and this one is borrowed exclusively.
+        Ok(unsafe { self.place::<T>(handle.name).as_mut() })
+    }
+
+    /// Takes a value out of the heap, and frees its memory. May move up to two rows, never an object.
+    ///
+    /// # Panics
+    /// If the handle belongs to another heap.
+    #[inline]
+    pub fn remove<T>(&self, handle: Handle<T>) -> T {
+        self.assert_own(handle.name);
+        // SAFETY: the handle is consumed, so nobody reads the bits again, and it is not borrowed, so nobody refers to it.
+        let value = unsafe { self.place::<T>(handle.name).read() };
+        self.objects.set(self.objects.get() - 1);
+        self.give_row(handle.name, 1);
+        value
+    }
+
+    /// Drops a value, and frees its memory. May move up to two rows, never an object: references into other objects stay
+    /// good.
+    ///
+    /// # Panics
+    /// If the handle belongs to another heap, or the value's `drop` panics (its memory is freed all the same).
+    #[inline]
+    pub fn free<T>(&self, handle: Handle<T>) {
+        drop(self.remove(handle));
+    }
+
+    /// Where the value of a live handle is.
+    #[inline]
+    fn place<T>(&self, name: Name) -> NonNull<T> {
+        let frame = self.frame(&rows::row::<W>(name, 1), 0);
+        self.frames.address(self.memory(), frame).cast()
+    }
+}

@@ -1,0 +1,317 @@
+//! How many bytes are enough for a shared heap, and what a call of it can cost.
+//!
+//! ```text
+//! data pages    the worst mix of the demand, each class in G instances                             budget, G copies
+//! pins          n ≤ max(κ, Π + 1), or Π(π − 1) holes more, in every class of every instance        budget, with Π
+//! calls         one page for each of the T − 1 other calls in progress: what frees have not paid yet, targets
+//! buffers       L free pages for each of the other threads
+//! entries       12 (16) bytes × (objects + b for every other group + those that retired)
+//! fixed area    groups, instances, thread buffers, page records, page locks: exactly as they are laid out
+//! ```
+//! No term is shared out over classes but that of the calls: what pins make a class owe stays until frees of that class, or a
+//! compaction, pay it; so every class of every instance may owe at once.
+//!
+//! # Bounds
+//! Two evaluations of a joint budget, some 1200 passes over the classes.
+//!
+//! # Drawbacks
+//! Every thread that may be in the middle of an insertion counts as a pin. So many threads on small heaps pay several
+//! pages a class; fewer classes, smaller pages and a bound in pages keep this low.
+//!
+//! # Source
+//! docs/bounds.md, section 7, with proofs.
+#![deny(unsafe_code)]
+
+mod needs;
+mod work;
+
+pub use work::SharedWork;
+
+use self::needs::SharedNeeds;
+use super::budget::Spread;
+use super::{ClassSet, Demand, Uncertifiable};
+use crate::geometry::{Geometry, Tail};
+use crate::shared::{ALIGN, Fixed, GROUPS, Granularity, SharedConfig, entry_bytes};
+use crate::width::Counted;
+
+/// Who uses a shared heap at once.
+///
+/// # Examples
+/// ```
+/// use surefit_compact::certify::Sharing;
+/// // Four threads, which together hold at most two guards at once.
+/// let sharing = Sharing::new(4).with_guards(2);
+/// assert_eq!(sharing.pins(), 5);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sharing {
+    instances: u32,
+    threads: u32,
+    guards: u32,
+    pinned: Option<ClassSet>,
+    keyed: bool,
+    /// Entries that retire.
+    retired: u64,
+}
+
+impl Sharing {
+    /// T threads that share one instance, and hold no guards: registered ones, and those that call `compact`.
+    #[must_use]
+    pub const fn new(threads: u32) -> Self {
+        Self {
+            instances: 1,
+            threads: if threads == 0 { 1 } else { threads },
+            guards: 0,
+            pinned: None,
+            keyed: false,
+            retired: 0,
+        }
+    }
+
+    /// The same with up to `guards` objects pinned at once by guards, of any class.
+    ///
+    /// A call in progress pins one object, and is counted apart. If threads work on byte objects in pieces, count as guards
+    /// what each of them pins beside that one: a piece, and a spine for every level.
+    #[must_use]
+    pub const fn with_guards(mut self, guards: u32) -> Self {
+        self.guards = guards;
+        self
+    }
+
+    /// The same with guards on objects of these classes only: the others owe nothing because of them.
+    #[must_use]
+    pub const fn with_pinned_classes(mut self, classes: ClassSet) -> Self {
+        self.pinned = Some(classes);
+        self
+    }
+
+    /// The same with G instances, between which objects are divided in any way: n-CF.
+    #[must_use]
+    pub const fn with_instances(mut self, instances: u32) -> Self {
+        self.instances = if instances == 0 { 1 } else { instances };
+        self
+    }
+
+    /// The same for a heap of keys with generations `Gen`, whose objects may be freed while they are pinned; at most `frees`
+    /// objects are freed in its life, so that entries whose generations are exhausted are counted.
+    ///
+    /// A value that must be dropped takes a pointer more in its page-block: the demand counts it.
+    #[must_use]
+    pub const fn with_keys<Gen: Counted>(mut self, frees: u64) -> Self {
+        // Odd generations name objects, below the last one, which leaves the greatest bit alone (`shared::generation`).
+        let bits = if Gen::BYTES < 4 {
+            8 * Gen::BYTES as u32
+        } else {
+            31
+        };
+        self.keyed = true;
+        self.retired = frees / ((1 << (bits - 1)) - 1);
+        self
+    }
+
+    /// Π: the most objects pinned at once when a free looks for one to move: guards, and one for each of the other threads.
+    #[must_use]
+    pub const fn pins(&self) -> u32 {
+        self.guards.saturating_add(self.threads - 1)
+    }
+
+    const fn spread(&self, geometry: &Geometry) -> Spread {
+        Spread {
+            instances: self.instances,
+            busy: self.threads - 1,
+            guards: self.guards,
+            pinned: match self.pinned {
+                Some(classes) => classes,
+                None => ClassSet::all(geometry),
+            },
+        }
+    }
+}
+
+/// The bytes that suffice for a demand on a shared heap, and the most work of one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedCertificate {
+    /// Bytes of region that suffice, wherever it begins: the sum of `parts`.
+    pub heap_bytes: usize,
+    /// Bytes that suffice if the region begins at a multiple of the page size, and of 128.
+    pub aligned_bytes: usize,
+    /// What the bytes are for.
+    pub parts: SharedParts,
+    /// Pages that are data pages or in threads' buffers at most.
+    pub data_pages: u64,
+    /// Of them: pages that hold page-blocks.
+    pub used_pages: u64,
+    /// Entries that are made at most.
+    pub entries: u64,
+    /// The most work of one call.
+    pub work: SharedWork,
+}
+
+/// Where the bytes of a shared heap's certificate go; the parts add up to `heap_bytes`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SharedParts {
+    /// Data pages that the demand fills without pins and without other calls in progress.
+    pub data_page_bytes: usize,
+    /// Data pages more because of what pins keep from being moved, now or before.
+    pub pin_bytes: usize,
+    /// Data pages more because of frees, compactions and moves in progress.
+    pub call_bytes: usize,
+    /// Free pages in the buffers of threads.
+    pub page_buffer_bytes: usize,
+    /// Entries of objects, retired ones included, and padding.
+    pub handle_bytes: usize,
+    /// Free entries at hand in groups, and under page locks in threads' buffers.
+    pub handle_buffer_bytes: usize,
+    /// Page records and page locks.
+    pub page_record_bytes: usize,
+    /// States of groups and instances, buffers of threads.
+    pub state_bytes: usize,
+    /// What may be skipped until a page begins.
+    pub alignment_bytes: usize,
+}
+
+/// A certificate for a demand on a shared heap with locks `R` of granularity `G`, divided between instances and threads in
+/// any way.
+///
+/// An object counts as live from the call that inserts it until the call that frees it, or destroys its instance, has
+/// returned, and as long as it is pinned. A resize that does not
+/// stay in place holds the new object beside the old one: [`BlockCount::of`](super::BlockCount::of) the new one, for
+/// each thread that resizes.
+///
+/// # Errors
+/// Why the demand cannot be served by any heap of this configuration. [`Uncertifiable::TooManyPins`] if more objects can be
+/// pinned at once than the configuration says, [`Uncertifiable::TooManyInstances`] beyond 4096 groups.
+///
+/// # Complexity
+/// See the module.
+///
+/// # Examples
+/// ```
+/// use surefit_compact::certify::{Budget, ClassSet, Demand, Sharing, certify_shared};
+/// use surefit_compact::shared::{PerClass, SharedConfig, SharedHeap};
+/// use surefit_compact::Config;
+///
+/// type Lock = parking_lot::RawMutex;
+/// static CONFIG: SharedConfig = SharedConfig::new(Config::DEFAULT);
+/// // At most 1000 objects at once, 64 KiB of page-blocks, requests of up to 512 bytes, two threads.
+/// let classes = ClassSet::of_requests(CONFIG.config().geometry(), 512);
+/// let demand = Demand::Joint(Budget { objects: 1000, block_bytes: 64 << 10, classes });
+/// let certificate = certify_shared::<Lock, _>(&CONFIG, &Sharing::new(2), &demand).expect("a heap can serve it");
+/// let mut memory = vec![core::mem::MaybeUninit::uninit(); certificate.heap_bytes];
+/// let heap: SharedHeap<Lock, PerClass> = SharedHeap::new(&mut memory, &CONFIG)?;
+/// # Ok::<(), surefit_core::Refused>(())
+/// ```
+pub const fn certify_shared<R, G: Granularity>(
+    config: &SharedConfig<G>,
+    sharing: &Sharing,
+    demand: &Demand<'_>,
+) -> Result<SharedCertificate, Uncertifiable> {
+    let geometry = config.config().geometry();
+    match geometry.tail() {
+        Tail::BackReferences { bytes: 4 } => {}
+        _ => return Err(Uncertifiable::Width),
+    }
+    let limit = GROUPS / geometry.class_count().next_power_of_two() as u32;
+    if sharing.instances > limit {
+        return Err(Uncertifiable::TooManyInstances { limit });
+    }
+    if sharing.pins() > config.pins() {
+        let limit = config.pins();
+        return Err(Uncertifiable::TooManyPins { limit });
+    }
+    match needs::needs(config, sharing, demand) {
+        Ok(needs) => lay_out::<R, G>(config, sharing, demand, &needs),
+        Err(error) => Err(error),
+    }
+}
+
+/// The `BYTES` of a [`Region`](surefit_core::Region), aligned to the page size and to 128, that suffices for a demand: one
+/// byte of it says whether the region was taken.
+///
+/// # Panics
+/// If the demand has no certificate: in a constant, a compile error that says why.
+#[must_use]
+pub const fn shared_region_bytes<R, G: Granularity>(
+    config: &SharedConfig<G>,
+    sharing: &Sharing,
+    demand: &Demand<'_>,
+) -> usize {
+    match certify_shared::<R, G>(config, sharing, demand) {
+        Ok(certificate) => certificate.aligned_bytes + 1,
+        Err(error) => panic!("{}", error.message()),
+    }
+}
+
+/// Divides a region as a shared heap does: the address table takes whole pages from the back and the slack behind them.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "at most 32 GiB of pages, checked to be below what usize counts"
+)]
+const fn lay_out<R, G: Granularity>(
+    config: &SharedConfig<G>,
+    sharing: &Sharing,
+    demand: &Demand<'_>,
+    needs: &SharedNeeds,
+) -> Result<SharedCertificate, Uncertifiable> {
+    let geometry = config.config().geometry();
+    let page = geometry.page_bytes() as u64;
+    let stride = entry_bytes(sharing.keyed) as u64;
+    let entries = needs.entries + needs.spare_entries;
+    if entries > u32::MAX as u64 - 1 {
+        let limit = u32::MAX as u64 - 1;
+        return Err(Uncertifiable::TooManyEntries { limit });
+    }
+    let used_pages = needs.used_pages();
+    let mut data_pages = used_pages + needs.buffered_pages;
+    let limit = (1_u64 << (35 - geometry.page_shift())) - 1;
+    if data_pages > limit {
+        return Err(Uncertifiable::TooManyPages { limit });
+    }
+    if data_pages == 0 && entries * stride < page {
+        data_pages = 1;
+    }
+    let body = (data_pages * page + entries * stride).next_multiple_of(ALIGN as u64);
+    let pages = body / page;
+    if pages > limit || body > usize::MAX as u64 / 2 {
+        return Err(Uncertifiable::TooManyPages { limit });
+    }
+    let classes = geometry.class_count().next_power_of_two();
+    let (instances, locals) = (sharing.instances as usize, config.locals() as usize);
+    let groups = instances * classes;
+    let state_bytes = Fixed::new::<R, G>(instances, groups, locals, 0).bytes;
+    let fixed_bytes = Fixed::new::<R, G>(instances, groups, locals, pages as usize).bytes;
+    let spare_bytes = (needs.spare_entries * stride) as usize;
+    let parts = SharedParts {
+        data_page_bytes: ((data_pages - needs.buffered_pages - needs.pin_pages - needs.call_pages)
+            * page) as usize,
+        pin_bytes: (needs.pin_pages * page) as usize,
+        call_bytes: (needs.call_pages * page) as usize,
+        page_buffer_bytes: (needs.buffered_pages * page) as usize,
+        handle_bytes: (body - data_pages * page) as usize - spare_bytes,
+        handle_buffer_bytes: spare_bytes,
+        page_record_bytes: fixed_bytes - state_bytes,
+        state_bytes,
+        alignment_bytes: most(page, ALIGN as u64) as usize - 1,
+    };
+    let aligned_bytes = body as usize + fixed_bytes;
+    let table_bytes = entries * stride;
+    let work = work::of(
+        config,
+        sharing,
+        demand,
+        (table_bytes, fixed_bytes as u64, data_pages),
+    );
+    Ok(SharedCertificate {
+        heap_bytes: aligned_bytes + parts.alignment_bytes,
+        aligned_bytes,
+        parts,
+        data_pages,
+        used_pages,
+        entries,
+        work,
+    })
+}
+
+const fn most(a: u64, b: u64) -> u64 {
+    if a > b { a } else { b }
+}

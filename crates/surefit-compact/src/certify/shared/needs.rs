@@ -1,0 +1,234 @@
+//! What a demand needs of a shared heap, before it is laid out in a region.
+#![deny(unsafe_code)]
+
+use super::super::budget::{self, Spread, Worst};
+use super::super::demand::most_of;
+use super::super::{Budget, Demand, Uncertifiable, least};
+use super::Sharing;
+use crate::config::Bound;
+use crate::geometry::{Geometry, MAX_CLASSES, SizeClass};
+use crate::shared::{Granularity, SharedConfig};
+
+/// Pages and entries, by what they are for.
+pub(super) struct SharedNeeds {
+    /// Data pages without pins and other calls.
+    alone_pages: u64,
+    pub(super) pin_pages: u64,
+    pub(super) call_pages: u64,
+    pub(super) buffered_pages: u64,
+    pub(super) entries: u64,
+    pub(super) spare_entries: u64,
+}
+
+impl SharedNeeds {
+    pub(super) const fn used_pages(&self) -> u64 {
+        self.alone_pages + self.pin_pages + self.call_pages
+    }
+}
+
+/// Data pages and entries of one way to read a demand.
+struct Reading {
+    /// Without pins; with them; what is never passed.
+    unpinned: u64,
+    pinned: u64,
+    high_water: u64,
+    entries: u64,
+}
+
+impl Reading {
+    /// The most data pages with `calls` other calls in progress.
+    const fn pages(&self, calls: u64) -> u64 {
+        least(self.pinned.saturating_add(calls), self.high_water)
+    }
+
+    /// The needs of a demand that both describe.
+    const fn and(self, other: Self, calls: u64) -> Self {
+        let entries = least(self.entries, other.entries);
+        let lesser = if self.pages(calls) < other.pages(calls) {
+            self
+        } else {
+            other
+        };
+        Self { entries, ..lesser }
+    }
+}
+
+/// The needs of a demand.
+pub(super) const fn needs<G: Granularity>(
+    config: &SharedConfig<G>,
+    sharing: &Sharing,
+    demand: &Demand<'_>,
+) -> Result<SharedNeeds, Uncertifiable> {
+    let calls = sharing.threads as u64 - 1;
+    let reading = match read(config, sharing, demand, calls) {
+        Ok(reading) => reading,
+        Err(error) => return Err(error),
+    };
+    let used = reading.pages(calls);
+    let pinned = least(reading.pinned, used);
+    let alone = least(reading.unpinned, pinned);
+    let registered = least(sharing.threads as u64, config.locals() as u64);
+    let by_groups = groups_used(config.config().geometry(), sharing, demand).saturating_sub(1);
+    let by_threads = if G::PAGES { registered } else { 0 };
+    Ok(SharedNeeds {
+        alone_pages: alone,
+        pin_pages: pinned - alone,
+        call_pages: used - pinned,
+        buffered_pages: registered.saturating_sub(1) * config.page_buffer() as u64,
+        entries: reading.entries + sharing.retired,
+        spare_entries: (by_groups + by_threads) * config.handle_buffer() as u64,
+    })
+}
+
+/// Groups whose classes the demand uses.
+const fn groups_used(geometry: &Geometry, sharing: &Sharing, demand: &Demand<'_>) -> u64 {
+    let (mut classes, mut index) = (0, 0);
+    while let Some(class) = geometry.class(index) {
+        classes += demand.uses(class, geometry.layout(class).block_bytes) as u64;
+        index += 1;
+    }
+    classes * sharing.instances as u64
+}
+
+const fn read<G: Granularity>(
+    config: &SharedConfig<G>,
+    sharing: &Sharing,
+    demand: &Demand<'_>,
+    calls: u64,
+) -> Result<Reading, Uncertifiable> {
+    let reader = Reader {
+        geometry: config.config().geometry(),
+        bound: config.config().bound(),
+        spread: sharing.spread(config.config().geometry()),
+        keyed: sharing.keyed,
+    };
+    match demand {
+        Demand::PerClass(peaks) => reader.each(peaks),
+        Demand::Joint(budget) => reader.joint(budget, None),
+        Demand::Both(budget, peaks) => {
+            match (reader.joint(budget, Some(peaks)), reader.each(peaks)) {
+                (Ok(joint), Ok(each)) => Ok(joint.and(each, calls)),
+                (Err(error), _) | (_, Err(error)) => Err(error),
+            }
+        }
+    }
+}
+
+/// Reads demands for one heap.
+struct Reader<'a> {
+    geometry: &'a Geometry,
+    bound: Bound,
+    spread: Spread,
+    keyed: bool,
+}
+
+impl Reader<'_> {
+    /// Objects of a class in one instance that are freed, not pinned any more, and not drained yet; they hold their blocks.
+    const fn undrained(&self, class: SizeClass) -> u32 {
+        if self.keyed {
+            self.spread.pins(class)
+        } else {
+            0
+        }
+    }
+
+    /// Peaks with what may not be drained, of classes that have any.
+    const fn held(&self, peaks: &[u32]) -> [u32; MAX_CLASSES] {
+        let (mut held, mut index) = ([0; MAX_CLASSES], 0);
+        while let Some(class) = self.geometry.class(index) {
+            let peak = most_of(peaks, index);
+            if peak > 0 {
+                let more = self.undrained(class).saturating_mul(self.spread.instances);
+                held[index] = peak.saturating_add(more);
+            }
+            index += 1;
+        }
+        held
+    }
+
+    /// A budget with what may not be drained.
+    const fn extended(&self, budget: &Budget) -> Budget {
+        let (mut extended, mut index) = (*budget, 0);
+        while let Some(class) = self.geometry.class(index) {
+            let block_bytes = self.geometry.layout(class).block_bytes;
+            if budget.most_live(class, block_bytes, None) > 0 {
+                let more = self.undrained(class) as u64 * self.spread.instances as u64;
+                extended.objects += more;
+                extended.block_bytes += more * block_bytes as u64;
+            }
+            index += 1;
+        }
+        extended
+    }
+
+    const fn each(&self, peaks: &[u32]) -> Result<Reading, Uncertifiable> {
+        let mut index = self.geometry.class_count();
+        while index < peaks.len() {
+            if peaks[index] > 0 {
+                return Err(Uncertifiable::NoSuchClass);
+            }
+            index += 1;
+        }
+        let held = self.held(peaks);
+        let unpinned =
+            budget::worst_of_each(self.geometry, self.bound, &held, &self.spread.unpinned());
+        let pinned = budget::worst_of_each(self.geometry, self.bound, &held, &self.spread);
+        let (mut entries, mut index) = (0, 0);
+        while index < MAX_CLASSES {
+            entries += held[index] as u64;
+            index += 1;
+        }
+        Ok(self.reading(unpinned, pinned, entries))
+    }
+
+    const fn joint(
+        &self,
+        budget: &Budget,
+        peaks: Option<&[u32]>,
+    ) -> Result<Reading, Uncertifiable> {
+        if budget.classes.len_from(self.geometry.class_count()) > 0 {
+            return Err(Uncertifiable::NoSuchClass);
+        }
+        let extended = self.extended(budget);
+        let objects = extended.objects_possible(self.geometry);
+        let extended = Budget {
+            objects,
+            ..extended
+        };
+        let held;
+        let peaks = match peaks {
+            Some(peaks) => {
+                held = self.held(peaks);
+                Some(held.as_slice())
+            }
+            None => None,
+        };
+        let unpinned = budget::worst(
+            self.geometry,
+            self.bound,
+            &extended,
+            peaks,
+            &self.spread.unpinned(),
+        );
+        let pinned = budget::worst(self.geometry, self.bound, &extended, peaks, &self.spread);
+        Ok(self.reading(unpinned, pinned, objects))
+    }
+
+    const fn reading(&self, unpinned: Worst, pinned: Worst, entries: u64) -> Reading {
+        // Without a bound, objects freed by threads of other instances wait for their own instance's next calls.
+        if matches!(self.bound, Bound::Unbounded) && self.spread.instances > 1 {
+            return Reading {
+                unpinned: pinned.high_water,
+                pinned: pinned.high_water,
+                high_water: pinned.high_water,
+                entries: pinned.apart,
+            };
+        }
+        Reading {
+            unpinned: unpinned.pages,
+            pinned: pinned.pages,
+            high_water: pinned.high_water,
+            entries,
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What one call of a shared heap can cost: steps, bytes copied, sections, pages touched.
+//!
+//! ```text
+//! s = ⌈β/ι⌉       free of one page-block: at most 2s steps paid, of any move, and the rest of its own move: 3s − 1
+//!                 s more for each move of its group that a pin ends meanwhile
+//! section         what is done while a lock is held: at most min(β, ι) bytes are copied in it
+//! sections        one a step, and the first
+//! ```
+//! # Source
+//! docs/bounds.md, section 7.
+#![deny(unsafe_code)]
+
+use super::super::work::spanned;
+use super::super::{Demand, least};
+use super::{Sharing, most};
+use crate::automaton::MAX_MOVES;
+use crate::config::Bound;
+use crate::geometry::{ClassLayout, Geometry, SizeClass};
+use crate::shared::{DRAINED, Granularity, SharedConfig};
+
+/// Records and states that a section reads or writes beside those of pages that it looks at for a victim: the freed block's
+/// page, the target's and the source's with their neighbours in the list, the last page, group, instance, thread buffer.
+const MOST_FIXED: u64 = 3 * 3 + 4;
+
+/// The most work of one call; a call of `free` by a key may free [`SharedWork::frees_max_per_call`] objects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SharedWork {
+    /// The most bytes copied in one section, of a free or a compaction: min(β, ι).
+    pub copied_bytes_max_per_section: u64,
+    /// The most steps of one free, of its own move or of others': 3⌈β/ι⌉ − 1.
+    pub steps_max_per_free: u64,
+    /// The most steps that it takes more for each move that a pin ends meanwhile: ⌈β/ι⌉.
+    pub steps_max_per_abort: u64,
+    /// The most bytes that the steps of one free copy.
+    pub copied_bytes_max_per_free: u64,
+    /// The most times that one free takes its group's lock, without aborts.
+    pub sections_max_per_free: u64,
+    /// The most objects that one call frees: others' that were pinned when they were freed are drained.
+    pub frees_max_per_call: u64,
+    /// The most objects that are looked at for one to move: Π + 1.
+    pub victims_tried_max: u64,
+    /// The most pages of the region that one section touches.
+    pub pages_touched_max_per_section: u64,
+}
+
+/// The most work over the classes that a demand uses, on a heap of so many bytes of table, fixed area, and data pages.
+pub(super) const fn of<G: Granularity>(
+    config: &SharedConfig<G>,
+    sharing: &Sharing,
+    demand: &Demand<'_>,
+    (table_bytes, fixed_bytes, data_pages): (u64, u64, u64),
+) -> SharedWork {
+    let geometry = config.config().geometry();
+    let tries = config.pins() as u64 + 1;
+    let mut work = SharedWork {
+        victims_tried_max: tries,
+        frees_max_per_call: if sharing.keyed { 1 + DRAINED as u64 } else { 1 },
+        ..SharedWork::NONE
+    };
+    let mut index = 0;
+    while let Some(class) = geometry.class(index) {
+        if demand.uses(class, geometry.layout(class).block_bytes) {
+            work = work.and(config, geometry, class);
+        }
+        index += 1;
+    }
+    let page = geometry.page_bytes() as u64;
+    let entries = 2 + tries + config.handle_buffer() as u64 + DRAINED as u64;
+    let data = least(3 + tries, data_pages);
+    let table = least(entries, spanned(table_bytes, page));
+    let fixed = least(2 * (MOST_FIXED + tries), spanned(fixed_bytes, page));
+    work.pages_touched_max_per_section = data + table + fixed;
+    work
+}
+
+impl SharedWork {
+    const NONE: Self = Self {
+        copied_bytes_max_per_section: 0,
+        steps_max_per_free: 0,
+        steps_max_per_abort: 0,
+        copied_bytes_max_per_free: 0,
+        sections_max_per_free: 1,
+        frees_max_per_call: 1,
+        victims_tried_max: 0,
+        pages_touched_max_per_section: 0,
+    };
+
+    /// The same with another class.
+    const fn and<G: Granularity>(
+        mut self,
+        config: &SharedConfig<G>,
+        geometry: &Geometry,
+        class: SizeClass,
+    ) -> Self {
+        let ClassLayout {
+            blocks,
+            block_bytes,
+            ..
+        } = *geometry.layout(class);
+        let block_bytes = block_bytes as u64;
+        let increment = least(config.increment().bytes() as u64, block_bytes);
+        if blocks == 1 {
+            return self;
+        }
+        self.copied_bytes_max_per_section = most(self.copied_bytes_max_per_section, increment);
+        if matches!(config.config().bound(), Bound::Unbounded) {
+            return self;
+        }
+        let a_move = block_bytes.div_ceil(increment);
+        let steps = (MAX_MOVES as u64 + 1) * a_move - 1;
+        self.steps_max_per_abort = most(self.steps_max_per_abort, a_move);
+        self.steps_max_per_free = most(self.steps_max_per_free, steps);
+        self.sections_max_per_free = most(self.sections_max_per_free, steps + 1);
+        self.copied_bytes_max_per_free = most(self.copied_bytes_max_per_free, steps * increment);
+        self
+    }
+}

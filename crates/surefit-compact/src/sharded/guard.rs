@@ -1,0 +1,111 @@
+//! Guards of a heap of several instances: an object that is destroyed while it is pinned is given back by the last unpin.
+#![deny(unsafe_code)]
+
+use core::fmt;
+use core::mem::ManuallyDrop;
+use core::ops::{Deref, DerefMut};
+
+use lock_api::RawMutex;
+
+use crate::shared::entry::{Entry, Unpinned};
+use crate::shared::objects::Objects;
+use crate::shared::{self, Granularity};
+
+/// A pinned object, borrowed. Dropping the guard unpins it: one atomic subtraction, and a push on a list if the object
+/// was destroyed meanwhile.
+#[must_use = "the object is pinned as long as the guard lives"]
+pub struct Pinned<'a, T: ?Sized, R: RawMutex, G: Granularity> {
+    object: ManuallyDrop<shared::Pinned<'a, T>>,
+    objects: &'a Objects<'a, R, G>,
+}
+
+/// A pinned object, borrowed mutably.
+#[must_use = "the object is pinned as long as the guard lives"]
+pub struct PinnedMut<'a, T: ?Sized, R: RawMutex, G: Granularity> {
+    object: ManuallyDrop<shared::PinnedMut<'a, T>>,
+    objects: &'a Objects<'a, R, G>,
+}
+
+impl<'a, T: ?Sized, R: RawMutex, G: Granularity> Pinned<'a, T, R, G> {
+    /// The guard of an object of this heap.
+    #[inline]
+    pub(crate) fn new(object: shared::Pinned<'a, T>, objects: &'a Objects<'a, R, G>) -> Self {
+        let object = ManuallyDrop::new(object);
+        Self { object, objects }
+    }
+}
+
+impl<'a, T: ?Sized, R: RawMutex, G: Granularity> PinnedMut<'a, T, R, G> {
+    /// The guard of an object of this heap.
+    #[inline]
+    pub(crate) fn new(object: shared::PinnedMut<'a, T>, objects: &'a Objects<'a, R, G>) -> Self {
+        let object = ManuallyDrop::new(object);
+        Self { object, objects }
+    }
+}
+
+/// Unpins an object of this heap; the guard that had the pin is not dropped.
+#[inline]
+fn unpin<R: RawMutex, G: Granularity>(objects: &Objects<'_, R, G>, entry: &Entry) {
+    if let Unpinned::Released(state) = entry.unpin() {
+        give_back(objects, entry, state.group());
+    }
+}
+
+#[cold]
+fn give_back<R: RawMutex, G: Granularity>(objects: &Objects<'_, R, G>, entry: &Entry, group: u32) {
+    let engine = &objects.engine;
+    let index = engine.table.index_of(&engine.pages.memory, entry);
+    engine.defer(group, index);
+}
+
+impl<T: ?Sized, R: RawMutex, G: Granularity> Drop for Pinned<'_, T, R, G> {
+    #[inline]
+    fn drop(&mut self) {
+        unpin(self.objects, self.object.entry());
+    }
+}
+
+impl<T: ?Sized, R: RawMutex, G: Granularity> Drop for PinnedMut<'_, T, R, G> {
+    #[inline]
+    fn drop(&mut self) {
+        unpin(self.objects, self.object.entry());
+    }
+}
+
+impl<T: ?Sized, R: RawMutex, G: Granularity> Deref for Pinned<'_, T, R, G> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.object
+    }
+}
+
+impl<T: ?Sized, R: RawMutex, G: Granularity> Deref for PinnedMut<'_, T, R, G> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.object
+    }
+}
+
+impl<T: ?Sized, R: RawMutex, G: Granularity> DerefMut for PinnedMut<'_, T, R, G> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.object
+    }
+}
+
+impl<T: ?Sized + fmt::Debug, R: RawMutex, G: Granularity> fmt::Debug for Pinned<'_, T, R, G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug, R: RawMutex, G: Granularity> fmt::Debug for PinnedMut<'_, T, R, G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}

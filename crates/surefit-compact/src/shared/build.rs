@@ -1,0 +1,163 @@
+//! How the region of a shared heap is divided, and the engine over it.
+//!
+//! ```text
+//! 0                                   Q·P       fixed                                                        len
+//! | data pages →      ← address table | slack | groups | instances | buffers | page records | page locks |
+//! ```
+//! Offsets from the page-aligned base. The fixed area begins at a multiple of 128 bytes.
+
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+
+use lock_api::{Mutex, RawMutex};
+use surefit_core::Refused;
+
+use super::config::SharedConfig;
+use super::engine::SharedEngine;
+use super::entry::GROUPS;
+use super::group::Group;
+use super::instance::{Instance, NO_ID};
+use super::lock::Granularity;
+use super::pool::{Apart, Buffer, Pool, Store};
+use super::table::EntryTable;
+use crate::geometry::{Geometry, Tail};
+use crate::handle::HeapId;
+use crate::memory::Memory;
+use crate::page::{PageRecord, PageTable};
+use crate::width::{Spread, Width};
+
+/// What the fixed area is aligned to.
+pub(crate) const ALIGN: usize = 128;
+
+/// Where the parts of the fixed area begin, from its start, and its size.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fixed {
+    instances: usize,
+    buffers: usize,
+    records: usize,
+    locks: usize,
+    pub(crate) bytes: usize,
+}
+
+impl Fixed {
+    pub(crate) const fn new<R, G: Granularity>(
+        instances: usize,
+        groups: usize,
+        buffers: usize,
+        pages: usize,
+    ) -> Self {
+        let groups = groups * size_of::<Group<R>>();
+        let buffers_at = (groups + instances * size_of::<Instance>()).next_multiple_of(ALIGN);
+        let records = buffers_at + buffers * size_of::<Apart<Mutex<R, Buffer>>>();
+        let locks = (records + pages * size_of::<PageRecord<Spread>>()).next_multiple_of(8);
+        let lock_bytes = if G::PAGES { pages * size_of::<R>() } else { 0 };
+        Self {
+            instances: groups,
+            buffers: buffers_at,
+            records,
+            locks,
+            bytes: (locks + lock_bytes).next_multiple_of(ALIGN),
+        }
+    }
+}
+
+/// A region divided into an engine: the engine, and the bytes skipped for alignment.
+///
+/// # Errors
+/// [`Refused::Region`] if not even one page fits; [`Refused::TooLarge`] if the region is over 32 GiB, or there are more
+/// than 4096 groups; [`Refused::NoHeapId`].
+///
+/// # Panics
+/// If the configuration's back-references are not four bytes.
+pub(crate) fn engine<'m, R: RawMutex, G: Granularity>(
+    region: &'m mut [MaybeUninit<u8>],
+    config: &'m SharedConfig<G>,
+    instances: usize,
+    keyed: bool,
+) -> Result<(SharedEngine<'m, R, G>, usize), Refused> {
+    let geometry = config.config.geometry();
+    let bytes = Spread::WORD_BYTES;
+    assert!(
+        geometry.tail() == Tail::BackReferences { bytes },
+        "a shared heap needs back-references of four bytes"
+    );
+    let class_bits = class_bits(geometry, instances)?;
+    let groups = instances << class_bits;
+    let page = geometry.page_bytes();
+    let (memory, skipped) = Memory::aligned(region, page.max(ALIGN));
+    let locals = usize::from(config.locals);
+    let fixed = |pages| Fixed::new::<R, G>(instances, groups, locals, pages);
+    let pages = pages_in(memory.len() & !(ALIGN - 1), page, &fixed)?;
+    if pages > 1 << (35 - geometry.page_shift()) {
+        return Err(Refused::TooLarge { limit: 1 << 35 });
+    }
+    let fixed = fixed(pages);
+    let top = (memory.len() & !(ALIGN - 1)) - fixed.bytes;
+    // SAFETY: `pages_in` left `fixed.bytes` behind `top`, which is a multiple of 128; the parts follow each other in them.
+    let groups = unsafe { memory.table(top, groups, Group::new) };
+    // SAFETY: as above.
+    let instances = unsafe {
+        memory.table(top + fixed.instances, instances, || {
+            Instance::new(HeapId::unique().map_or(NO_ID, HeapId::get))
+        })
+    };
+    if instances.iter().any(|instance| instance.id() == NO_ID) {
+        return Err(Refused::NoHeapId);
+    }
+    // SAFETY: as above.
+    let buffers = unsafe {
+        memory.table(top + fixed.buffers, locals, || {
+            Apart(Mutex::new(Buffer::new()))
+        })
+    };
+    let locks = if G::PAGES { pages } else { 0 };
+    // SAFETY: as above.
+    let page_locks = unsafe { memory.table(top + fixed.locks, locks, || R::INIT) };
+    let free = geometry.class(0).expect("a geometry has classes");
+    // SAFETY: as above; the pages lie before `top`.
+    let table = unsafe { PageTable::new(memory, geometry, top + fixed.records, pages, free) };
+    let pool = Pool::new(pages << geometry.page_shift());
+    let engine = SharedEngine {
+        pages: table,
+        table: EntryTable::new(top, keyed),
+        groups,
+        instances,
+        store: Store {
+            pool: Apart(Mutex::new(pool)),
+            buffers,
+            buffer_pages: u32::from(config.page_buffer),
+        },
+        config,
+        class_bits,
+        stale_names: keyed || instances.len() > 1,
+        page_locks,
+        granularity: PhantomData,
+    };
+    Ok((engine, skipped))
+}
+
+/// Bits that number the classes of an instance in a group's number.
+fn class_bits(geometry: &Geometry, instances: usize) -> Result<u32, Refused> {
+    let bits = geometry.class_count().next_power_of_two().trailing_zeros();
+    let limit = GROUPS as usize >> bits;
+    if instances > limit {
+        return Err(Refused::TooLarge { limit });
+    }
+    Ok(bits)
+}
+
+/// How many pages fit into `bytes` together with the fixed area.
+fn pages_in(bytes: usize, page: usize, fixed: &dyn Fn(usize) -> Fixed) -> Result<usize, Refused> {
+    let fits = |pages: usize| pages * page + fixed(pages).bytes <= bytes;
+    let record = fixed(1).bytes.abs_diff(fixed(0).bytes).max(1);
+    let mut pages = bytes.saturating_sub(fixed(0).bytes) / page;
+    while pages > 0 && !fits(pages) {
+        let over = pages * page + fixed(pages).bytes - bytes;
+        pages = pages.saturating_sub((over / (page + record)).max(1));
+    }
+    if pages == 0 {
+        let needed = 2 * page + fixed(1).bytes + ALIGN;
+        return Err(Refused::Region { needed });
+    }
+    Ok(pages)
+}

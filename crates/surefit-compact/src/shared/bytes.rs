@@ -1,0 +1,381 @@
+//! Byte objects of a shared heap: contiguous up to the piece size, in pieces above it (arraylets).
+//!
+//! ```text
+//! len ≤ q    one page-block
+//! len > q    the handle names a spine: a byte object of one word per piece, each word an entry's number
+//! ```
+//! As in [`crate::Heap`]. A spine is written before anybody learns of it and not changed again, so whoever has pinned it
+//! may read it. Every piece moves, and is pinned, by itself.
+//!
+//! # Bounds
+//! Allocation, free and resize are linear in the number of pieces. An access pins a spine for every level on its way.
+
+use core::alloc::Layout;
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+
+use lock_api::RawMutex;
+use surefit_core::Refused;
+
+use super::guard::{Pinned, PinnedMut};
+use super::lock::Granularity;
+use super::objects::Objects;
+use super::pool::{NO_SLOT, Slot};
+use crate::handle::{Byte, Bytes, Name};
+
+/// Bytes of a spine's word.
+const WORD: usize = size_of::<u32>();
+
+/// A byte object that is being looked into: the entry of its block or spine, pinned, and its length.
+#[derive(Clone, Copy)]
+struct Part {
+    index: u32,
+    /// The number that the names of its instance carry.
+    heap: u32,
+    len: usize,
+    location: u32,
+}
+
+// ---- where the bytes are ---------------------------------------------------------------------------------------------
+
+impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
+    /// The largest byte object that is contiguous.
+    pub(crate) fn piece_bytes(&self) -> usize {
+        let pieces = self.engine.config.config.piece_bytes();
+        pieces.unwrap_or(usize::MAX)
+    }
+
+    fn pieces(&self, len: usize) -> usize {
+        len.div_ceil(self.piece_bytes())
+    }
+
+    fn piece_len(&self, len: usize, number: usize) -> usize {
+        self.piece_bytes().min(len - number * self.piece_bytes())
+    }
+
+    /// Pins a part of an object of `heap`; for writing, if asked for.
+    fn pin_index(&self, index: u32, heap: u32, writes: bool) -> Result<u32, Refused> {
+        let (_, state, location) = self.pin_entry(index, heap)?;
+        if writes && state.is_moving() {
+            self.engine.revoke(NO_SLOT, state.group(), index);
+        }
+        Ok(location)
+    }
+
+    /// Finds the block that holds the byte at `offset` of a pinned part: the block pinned instead of the part, the offset
+    /// in it, and its length.
+    fn descend(&self, part: Part, offset: usize, writes: bool) -> Result<(Part, usize), Refused> {
+        if part.len <= self.piece_bytes() {
+            return Ok((part, offset));
+        }
+        let number = offset / self.piece_bytes();
+        let piece = self.piece_of(part, number);
+        let location =
+            piece.and_then(|index| Ok((index, self.pin_index(index, part.heap, writes)?)));
+        self.unpin(self.engine.entry(part.index), part.index);
+        let (index, location) = location?;
+        let len = self.piece_len(part.len, number);
+        let block = Part {
+            index,
+            heap: part.heap,
+            len,
+            location,
+        };
+        Ok((block, offset % self.piece_bytes()))
+    }
+
+    /// The entry of piece `number` of a pinned part in pieces; the part stays pinned.
+    fn piece_of(&self, part: Part, number: usize) -> Result<u32, Refused> {
+        let spine = Part {
+            len: self.pieces(part.len) * WORD,
+            ..part
+        };
+        if self.engine.entry(part.index).pin().is_err() {
+            return Err(Refused::TooManyPins);
+        }
+        let (block, within) = self.descend(spine, number * WORD, false)?;
+        // SAFETY: the word lies in the pinned block, aligned; it was written before the object was known (module doc).
+        let word = unsafe {
+            self.address::<u8>(block.location)
+                .add(within)
+                .cast::<u32>()
+                .read()
+        };
+        self.unpin(self.engine.entry(block.index), block.index);
+        Ok(word)
+    }
+
+    /// Pins the block that holds the byte at `offset` of an object, for writing if asked for.
+    fn chunk_at<B: Byte>(
+        &self,
+        bytes: &Bytes<B>,
+        offset: usize,
+        writes: bool,
+    ) -> Result<(NonNull<[B]>, u32), Refused> {
+        assert!(offset <= bytes.len(), "the offset is beyond the object");
+        // At the end: an empty chunk of the last piece.
+        let at = if offset == bytes.len() {
+            offset.saturating_sub(1)
+        } else {
+            offset
+        };
+        let whole = bytes.len() <= self.piece_bytes();
+        let (_, state, location) = self.pin(bytes.name)?;
+        if whole && writes && state.is_moving() {
+            self.engine
+                .revoke(NO_SLOT, state.group(), bytes.name.index());
+        }
+        let part = Part {
+            index: bytes.name.index(),
+            heap: bytes.name.heap_number(),
+            len: bytes.len(),
+            location,
+        };
+        let (block, within) = self.descend(part, at, writes)?;
+        let within = within + (offset - at);
+        // SAFETY: `within` is at most the block's length.
+        let first = unsafe { self.address::<B>(block.location).add(within) };
+        let chunk = NonNull::slice_from_raw_parts(first, block.len - within);
+        Ok((chunk, block.index))
+    }
+
+    /// The bytes from `offset` to the end of their piece.
+    pub(crate) fn chunk<B: Byte>(
+        &self,
+        bytes: &Bytes<B>,
+        offset: usize,
+    ) -> Result<Pinned<'m, [B]>, Refused> {
+        let (chunk, index) = self.chunk_at(bytes, offset, false)?;
+        // SAFETY: pinned; the bytes belong to the object, whose handle the caller has borrowed; initialised if `B` says so.
+        Ok(unsafe { Pinned::new(chunk, self.engine.entry(index)) })
+    }
+
+    /// As `chunk`, to change them.
+    pub(crate) fn chunk_mut<B: Byte>(
+        &self,
+        bytes: &Bytes<B>,
+        offset: usize,
+    ) -> Result<PinnedMut<'m, [B]>, Refused> {
+        let (chunk, index) = self.chunk_at(bytes, offset, true)?;
+        // SAFETY: as in `chunk`; the caller has borrowed the handle exclusively, and no move copies the block.
+        Ok(unsafe { PinnedMut::new(chunk, self.engine.entry(index)) })
+    }
+}
+
+// ---- allocate, free, resize ------------------------------------------------------------------------------------------
+
+impl<R: RawMutex, G: Granularity> Objects<'_, R, G> {
+    /// Allocates a byte object: the entry of its block, or of its spine.
+    pub(crate) fn allocate_bytes<B: Byte>(
+        &self,
+        slot: Slot,
+        instance: u32,
+        layout: Layout,
+    ) -> Result<Bytes<B>, Refused> {
+        let index = self.allocate_parts(slot, instance, layout, B::ZEROED)?;
+        Ok(Bytes::new(
+            Name::new(index, self.id_of(instance)),
+            layout.size(),
+        ))
+    }
+
+    fn allocate_parts(
+        &self,
+        slot: Slot,
+        instance: u32,
+        layout: Layout,
+        zeroed: bool,
+    ) -> Result<u32, Refused> {
+        if layout.size() > self.piece_bytes() {
+            return self.allocate_in_pieces(slot, instance, layout, zeroed);
+        }
+        let group = self.engine.group_of(instance, self.class_of(layout)?);
+        let (index, location) = self.allocate(slot, group)?;
+        if zeroed {
+            // SAFETY: the page-block under construction has `size` bytes, and nobody else refers to it.
+            unsafe { self.address::<u8>(location).write_bytes(0, layout.size()) };
+        }
+        self.engine.end_construction(index);
+        Ok(index)
+    }
+
+    #[inline(never)]
+    fn allocate_in_pieces(
+        &self,
+        slot: Slot,
+        instance: u32,
+        layout: Layout,
+        zeroed: bool,
+    ) -> Result<u32, Refused> {
+        let (len, align) = (layout.size(), layout.align());
+        let aligned = |bytes, align| {
+            Layout::from_size_align(bytes, align).map_err(|_| Refused::TooLarge { limit: bytes })
+        };
+        let spine_bytes = self.pieces(len) * WORD;
+        let heap = self.id_of(instance).get();
+        let spine = self.allocate_parts(slot, instance, aligned(spine_bytes, WORD)?, true)?;
+        for number in 0..self.pieces(len) {
+            let piece = aligned(self.piece_len(len, number), align)
+                .and_then(|piece| self.allocate_parts(slot, instance, piece, zeroed))
+                .and_then(|piece| {
+                    self.set_piece(spine, heap, spine_bytes, number, piece)
+                        .inspect_err(|_| self.engine.free(slot, piece))
+                });
+            if let Err(refused) = piece {
+                self.free_pieces(
+                    slot,
+                    instance,
+                    Name::new(spine, self.id_of(instance)),
+                    len,
+                    number,
+                )?;
+                return Err(refused);
+            }
+        }
+        Ok(spine)
+    }
+
+    /// Writes a word of a spine that nobody else knows yet.
+    fn set_piece(
+        &self,
+        spine: u32,
+        heap: u32,
+        spine_bytes: usize,
+        number: usize,
+        piece: u32,
+    ) -> Result<(), Refused> {
+        let location = self.pin_index(spine, heap, true)?;
+        let part = Part {
+            index: spine,
+            heap,
+            len: spine_bytes,
+            location,
+        };
+        let (block, within) = self.descend(part, number * WORD, true)?;
+        // SAFETY: the word lies in the pinned block, aligned, and no move copies it; nobody else knows the spine.
+        unsafe {
+            let word = self.address::<u8>(block.location).add(within).cast::<u32>();
+            word.write(piece);
+        }
+        self.unpin(self.engine.entry(block.index), block.index);
+        Ok(())
+    }
+
+    /// Frees the first pieces of a spine, and the spine. If its instance is destroyed meanwhile, that frees the rest.
+    fn free_pieces(
+        &self,
+        slot: Slot,
+        instance: u32,
+        name: Name,
+        len: usize,
+        pieces: usize,
+    ) -> Result<(), Refused> {
+        let (spine, heap) = (name.index(), name.heap_number());
+        for number in 0..pieces {
+            // The owner frees the object, so nobody else has pinned its spine.
+            let location = self.pin_index(spine, heap, false)?;
+            let part = Part {
+                index: spine,
+                heap,
+                len,
+                location,
+            };
+            let piece = self.piece_of(part, number);
+            self.unpin(self.engine.entry(spine), spine);
+            self.free_entry(slot, instance, piece?, heap)?;
+        }
+        let spine_bytes = self.pieces(len) * WORD;
+        if spine_bytes > self.piece_bytes() {
+            let pieces = self.pieces(spine_bytes);
+            return self.free_pieces(slot, instance, name, spine_bytes, pieces);
+        }
+        self.free_entry(slot, instance, spine, heap)
+    }
+
+    /// Frees a byte object.
+    pub(crate) fn free_bytes<B: Byte>(
+        &self,
+        slot: Slot,
+        instance: u32,
+        bytes: Bytes<B>,
+    ) -> Result<(), Refused> {
+        let len = bytes.len();
+        if len <= self.piece_bytes() {
+            return self.free_name(slot, instance, bytes.name);
+        }
+        let (entry, ..) = self.pin(bytes.name)?;
+        self.unpin(entry, bytes.name.index());
+        self.free_pieces(slot, instance, bytes.name, len, self.pieces(len))
+    }
+
+    /// Changes length and alignment: in place where the size-class stays, else by a new object and a copy.
+    pub(crate) fn resize<B: Byte>(
+        &self,
+        slot: Slot,
+        instance: u32,
+        bytes: &mut Bytes<B>,
+        layout: Layout,
+    ) -> Result<(), Refused> {
+        let (old, new) = (bytes.len(), layout.size());
+        if self.stays_in_place(bytes, layout)? {
+            *bytes = Bytes::new(bytes.name, new);
+        } else {
+            let fresh = self.allocate_bytes::<MaybeUninit<u8>>(slot, instance, layout)?;
+            let mut fresh = Bytes::<B>::new(fresh.name, new);
+            if let Err(refused) = self.copy_prefix(bytes, &mut fresh) {
+                self.free_bytes(slot, instance, fresh)?;
+                return Err(refused);
+            }
+            let former = core::mem::replace(bytes, fresh);
+            self.free_bytes(slot, instance, former)?;
+        }
+        if B::ZEROED && new > old {
+            self.zero(bytes, old)?;
+        }
+        Ok(())
+    }
+
+    fn stays_in_place<B: Byte>(&self, bytes: &Bytes<B>, layout: Layout) -> Result<bool, Refused> {
+        let longest = bytes.len().max(layout.size());
+        if longest > self.piece_bytes() {
+            return Ok(false);
+        }
+        let class = self.class_of(layout)?;
+        let (entry, state, _) = self.pin(bytes.name)?;
+        self.unpin(entry, bytes.name.index());
+        Ok(self.engine.class_of(state.group()) == class)
+    }
+
+    fn copy_prefix<B: Byte>(&self, from: &Bytes<B>, to: &mut Bytes<B>) -> Result<(), Refused> {
+        let len = from.len().min(to.len());
+        let mut done = 0;
+        while done < len {
+            let (source, from_index) = self.chunk_at(from, done, false)?;
+            let target = self.chunk_at(to, done, true);
+            let (target, to_index) = target.inspect_err(|_| {
+                self.unpin(self.engine.entry(from_index), from_index);
+            })?;
+            let n = source.len().min(target.len()).min(len - done);
+            // SAFETY: two pinned blocks of different objects, each with `n` bytes from here; the new one need not be
+            // initialised, so no reference to its bytes is made.
+            unsafe { source.cast::<B>().copy_to_nonoverlapping(target.cast(), n) };
+            self.unpin(self.engine.entry(from_index), from_index);
+            self.unpin(self.engine.entry(to_index), to_index);
+            done += n;
+        }
+        Ok(())
+    }
+
+    fn zero<B: Byte>(&self, bytes: &Bytes<B>, from: usize) -> Result<(), Refused> {
+        let mut at = from;
+        while at < bytes.len() {
+            let (chunk, index) = self.chunk_at(bytes, at, true)?;
+            // SAFETY: the bytes belong to the object, whose handle is borrowed exclusively, pinned and not in motion; zero
+            // is a value of `B`.
+            unsafe { chunk.cast::<B>().write_bytes(0, chunk.len()) };
+            self.unpin(self.engine.entry(index), index);
+            at += chunk.len();
+        }
+        Ok(())
+    }
+}

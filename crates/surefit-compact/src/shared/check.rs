@@ -1,0 +1,341 @@
+//! Verifies the numbered invariants of a shared heap, group by group under the group's lock.
+//!
+//! Entries are walked for every group, so that full pages, which no list names, are counted through their objects.
+#![deny(unsafe_code)]
+
+use core::sync::atomic::Ordering::Relaxed;
+
+use lock_api::RawMutex;
+use surefit_core::Corruption;
+
+use super::engine::SharedEngine;
+use super::entry::NO_BLOCK;
+use super::group::Section;
+use super::lock::Granularity;
+use super::table::NIL;
+use crate::automaton::incremental::over;
+use crate::page::{Block, Page};
+use crate::width::Spread;
+
+fn ensure(
+    holds: bool,
+    invariant: &'static str,
+    what: &'static str,
+    at: u32,
+) -> Result<(), Corruption> {
+    if holds {
+        return Ok(());
+    }
+    Err(Corruption {
+        invariant,
+        what,
+        at: at as usize,
+    })
+}
+
+/// The first entries of a group's two deferred lists: the one being drained, and the one that grows.
+fn waiting_in<R: RawMutex>(section: &Section<'_, R>) -> [u32; 2] {
+    let group = section.group();
+    [group.draining().load(Relaxed), group.first_deferred()]
+}
+
+impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
+    /// Verifies entries (T), groups (S, G), instances (I) and free pages (L). Exact when no other thread works on the
+    /// heap: an object that is freed or inserted meanwhile may be reported. O(groups · entries + pages · π).
+    pub(crate) fn check(&self, debts: bool) -> Result<(), Corruption> {
+        let mut pages = 0;
+        for group in self.all_groups() {
+            let section = self.enter(group);
+            self.check_group(&section, group)?;
+            let counts = self.counts(&section, self.class_of(group));
+            ensure(
+                debts || !over(self.bound(), counts),
+                "S3",
+                "the group is over its bound",
+                group,
+            )?;
+            pages += section.class.pages();
+        }
+        for (number, instance) in self.instances.iter().enumerate() {
+            let number = u32::try_from(number).expect("at most 4096 instances");
+            let held = self
+                .groups_of(number)
+                .map(|group| self.enter(group).class.pages());
+            ensure(
+                held.sum::<u32>() == instance.pages(),
+                "I1",
+                "the instance has another number of pages than its groups",
+                number,
+            )?;
+        }
+        self.check_free_entries()?;
+        self.check_free_pages(pages)
+    }
+
+    /// Every dead entry is in one list, or retired.
+    fn check_free_entries(&self) -> Result<(), Corruption> {
+        let mut listed = 0;
+        for group in self.all_groups() {
+            let section = self.enter(group);
+            let waiting = waiting_in(&section).into_iter();
+            let waiting = waiting.map(|first| self.waiting_from(first).count());
+            listed += section.spare.count() as usize + waiting.sum::<usize>();
+        }
+        for buffer in self.store.buffers {
+            listed += buffer.0.lock().entries.count() as usize;
+        }
+        let pool = self.store.pool();
+        listed += (pool.entries.count() + pool.retired) as usize;
+        let dead = (0..pool.made).filter(|&index| self.entry(index).state().is_dead());
+        ensure(
+            dead.count() == listed,
+            "T2",
+            "a free entry is lost, or in two lists",
+            pool.made,
+        )
+    }
+
+    /// The entries of a deferred list.
+    fn waiting_from(&self, first: u32) -> impl Iterator<Item = u32> {
+        let next = |&index: &u32| (index != NIL).then(|| self.entry(index).deferred_next());
+        core::iter::successors(Some(first), next).take_while(|&index| index != NIL)
+    }
+
+    fn check_free_pages(&self, used: u32) -> Result<(), Corruption> {
+        let mut free = 0;
+        for slot in 0..self.store.buffers.len() {
+            let buffer = self.store.buffers[slot].0.lock();
+            let found = self.pages_linked(buffer.pages.head(), buffer.pages.count())?;
+            free += found;
+        }
+        let pool = self.store.pool();
+        free += self.pages_linked(pool.pages.head(), pool.pages.count())?;
+        ensure(
+            used + free == pool.frontier,
+            "L1",
+            "a page is lost, or in two places",
+            pool.frontier,
+        )?;
+        let shift = self.pages.geometry.page_shift();
+        ensure(
+            (pool.frontier as usize) <= pool.floor >> shift,
+            "T1",
+            "data pages reach into the address table",
+            pool.frontier,
+        )
+    }
+
+    /// The free pages of a list, all of them empty.
+    fn pages_linked(&self, head: u32, count: u32) -> Result<u32, Corruption> {
+        let (mut found, mut link) = (0, head);
+        while let Some(page) = self.pages.linked(link) {
+            ensure(
+                page.used() == 0,
+                "L1",
+                "a free page has used page-blocks",
+                link,
+            )?;
+            found += 1;
+            ensure(
+                found <= count,
+                "L1",
+                "a list of free pages is longer than its count",
+                link,
+            )?;
+            link = page.record.next.get();
+        }
+        ensure(
+            found == count,
+            "L1",
+            "a list of free pages is shorter than its count",
+            head,
+        )?;
+        Ok(found)
+    }
+
+    fn check_group(&self, section: &Section<'m, R>, group: u32) -> Result<(), Corruption> {
+        let layout = self.pages.geometry.layout(self.class_of(group));
+        let (used, listed) = self.check_list(section, group)?;
+        let full = section.class.pages() - listed;
+        let reserved = u32::from(section.moving.get().is_some());
+        let live = section.live();
+        ensure(
+            used + full * u32::from(layout.blocks) == live + reserved,
+            "S1",
+            "used page-blocks are not the live ones and those reserved",
+            group,
+        )?;
+        let named = self.check_entries(section, group)?;
+        ensure(
+            named == live,
+            "S1",
+            "live page-blocks without an entry, or the reverse",
+            group,
+        )?;
+        self.check_move(section, group)
+    }
+
+    /// Walks the list of not-full pages: their used page-blocks, and their number.
+    fn check_list(&self, section: &Section<'m, R>, group: u32) -> Result<(u32, u32), Corruption> {
+        let (mut used, mut listed) = (0, 0);
+        let (mut link, mut before) = (section.class.head.get(), NIL);
+        while let Some(page) = self.pages.linked(link) {
+            let _held = self.hold(page);
+            ensure(
+                listed < section.class.not_full(),
+                "S2",
+                "the list is a ring",
+                link,
+            )?;
+            ensure(
+                page.record.class.get() == self.class_of(group),
+                "S2",
+                "a page of another class is in the list",
+                link,
+            )?;
+            ensure(
+                page.used() > 0 && page.free_blocks() > 0,
+                "S2",
+                "a page in the list is full or empty",
+                link,
+            )?;
+            ensure(
+                listed == 0 || page.record.prev.get() == before,
+                "S2",
+                "a backward link is wrong",
+                link,
+            )?;
+            ensure(
+                self.bits(page) == page.used() && !self.pages.stray_bits(page),
+                "P1",
+                "used page-blocks and their bitmap differ",
+                link,
+            )?;
+            used += page.used();
+            listed += 1;
+            before = link;
+            link = page.record.next.get();
+        }
+        ensure(
+            section.class.tail.get() == before,
+            "S2",
+            "the last page is another",
+            group,
+        )?;
+        ensure(
+            listed == section.class.not_full(),
+            "S2",
+            "the list is too short",
+            group,
+        )?;
+        Ok((used, listed))
+    }
+
+    fn bits(&self, page: Page<'m, Spread>) -> u32 {
+        let used = |number: u32| self.pages.is_used(Block { page, number });
+        let used = (0..page.blocks()).filter(|&number| used(number));
+        u32::try_from(used.count()).expect("at most 4096 page-blocks")
+    }
+
+    /// The entries of a group that hold a page-block, each of which is used and names the entry.
+    fn check_entries(&self, section: &Section<'m, R>, group: u32) -> Result<u32, Corruption> {
+        let mut named = 0;
+        for index in 0..self.store.pool().made {
+            let entry = self.entry(index);
+            let state = entry.state();
+            if state.group() != group || state.is_dead() {
+                continue;
+            }
+            self.check_block(index, entry.location(state))?;
+            let moving = section
+                .moving
+                .get()
+                .is_some_and(|moving| moving.entry == index);
+            ensure(
+                moving == state.is_moving(),
+                "G2",
+                "an entry is in motion, or not",
+                index,
+            )?;
+            named += 1;
+        }
+        Ok(named + self.check_deferred(section)?)
+    }
+
+    fn check_block(&self, index: u32, location: u32) -> Result<(), Corruption> {
+        let block = self.pages.block_at((location as usize) << 3);
+        let Some(block) = block else {
+            return ensure(false, "E1", "an entry names no page-block", index);
+        };
+        ensure(
+            self.pages.is_used(block),
+            "S1",
+            "an entry names a free page-block",
+            index,
+        )?;
+        ensure(
+            self.pages.back_reference(block) == index,
+            "S1",
+            "a page-block names another entry",
+            index,
+        )?;
+        ensure(
+            self.location(block) == location,
+            "E1",
+            "an entry names no page-block's start",
+            index,
+        )
+    }
+
+    /// Freed objects that wait and still hold their page-block.
+    fn check_deferred(&self, section: &Section<'m, R>) -> Result<u32, Corruption> {
+        let mut waiting = 0;
+        let lists = waiting_in(section).into_iter();
+        for index in lists.flat_map(|first| self.waiting_from(first)) {
+            let entry = self.entry(index);
+            let state = entry.state();
+            ensure(
+                state.is_freed(),
+                "E2",
+                "a live object waits to be drained",
+                index,
+            )?;
+            let location = entry.location(state);
+            if location != NO_BLOCK {
+                self.check_block(index, location)?;
+                waiting += 1;
+            }
+        }
+        Ok(waiting)
+    }
+
+    fn check_move(&self, section: &Section<'m, R>, group: u32) -> Result<(), Corruption> {
+        let Some(moving) = section.moving.get() else {
+            return Ok(());
+        };
+        let block = |(page, number)| Block {
+            page: self.pages.known(page),
+            number,
+        };
+        let (from, to) = (block(moving.from), block(moving.to));
+        ensure(
+            from.page.id != to.page.id,
+            "S1",
+            "a move stays in its page",
+            group,
+        )?;
+        ensure(
+            from.page.free_blocks() > 0,
+            "S4",
+            "the page that a move leaves is full",
+            group,
+        )?;
+        let names = self.pages.is_used(to) && self.pages.back_reference(to) == moving.entry;
+        ensure(
+            names,
+            "S1",
+            "the target of a move is not reserved for it",
+            group,
+        )
+    }
+}

@@ -1,0 +1,184 @@
+//! What a shared heap is configured with beside its [`Config`]: the increment, pins, and how much threads may hoard.
+#![deny(unsafe_code)]
+
+use core::fmt;
+use core::marker::PhantomData;
+use core::num::NonZeroU32;
+
+use super::lock::{Granularity, PerClass, Stepwise};
+use crate::config::Config;
+
+/// ι: the most bytes that one atomic step of a move copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Increment {
+    /// ι = ∞: a move is one step.
+    Whole,
+    /// A move is made in steps of at most so many bytes.
+    Bytes(NonZeroU32),
+}
+
+impl Increment {
+    /// The step in bytes.
+    pub(crate) const fn bytes(self) -> u32 {
+        match self {
+            Self::Whole => u32::MAX,
+            Self::Bytes(bytes) => bytes.get(),
+        }
+    }
+}
+
+impl fmt::Display for Increment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole => f.write_str("whole moves"),
+            Self::Bytes(bytes) => write!(f, "steps of {bytes} bytes"),
+        }
+    }
+}
+
+/// A valid configuration of a shared heap whose locks cover `G`.
+///
+/// Under page locks moves are whole: a page's lock would be held over all steps of a move.
+/// ```compile_fail
+/// use surefit_compact::{Config, shared::{PerPage, SharedConfig}};
+/// SharedConfig::<PerPage>::new(Config::DEFAULT).with_increment(64);
+/// ```
+#[derive(Clone, Debug)]
+pub struct SharedConfig<G: Granularity = PerClass> {
+    pub(crate) config: Config,
+    pub(crate) increment: Increment,
+    pub(crate) pins: u32,
+    pub(crate) locals: u16,
+    pub(crate) page_buffer: u16,
+    pub(crate) entry_buffer: u16,
+    granularity: PhantomData<G>,
+}
+
+impl<G: Stepwise> SharedConfig<G> {
+    /// The same with moves in steps of at most `bytes` bytes.
+    ///
+    /// # Errors
+    /// [`SharedConfigError::Increment`] unless `bytes` is a multiple of 16 above zero: then every step copies whole words.
+    pub const fn with_increment(mut self, bytes: u32) -> Result<Self, SharedConfigError> {
+        match NonZeroU32::new(bytes) {
+            Some(bytes) if bytes.get() % 16 == 0 => {
+                self.increment = Increment::Bytes(bytes);
+                Ok(self)
+            }
+            _ => Err(SharedConfigError::Increment),
+        }
+    }
+}
+
+impl<G: Granularity> SharedConfig<G> {
+    /// Whole moves, eight pins, 16 threads that buffer two pages each, 32 buffered handles a size-class.
+    #[must_use]
+    pub const fn new(config: Config) -> Self {
+        Self {
+            config,
+            increment: Increment::Whole,
+            pins: 8,
+            locals: 16,
+            page_buffer: 2,
+            entry_buffer: 32,
+            granularity: PhantomData,
+        }
+    }
+
+    /// The same with Π pins: the most that are held at once in one size-class, insertions in progress included. A free
+    /// looks at up to Π + 1 objects for one to move.
+    #[must_use]
+    pub const fn with_pins(mut self, pins: u32) -> Self {
+        self.pins = pins;
+        self
+    }
+
+    /// The same with at most `locals` threads registered at once, each of which buffers up to `page_buffer` free pages.
+    ///
+    /// # Errors
+    /// [`SharedConfigError::NoLocal`] for zero threads.
+    pub const fn with_locals(
+        mut self,
+        locals: u16,
+        page_buffer: u16,
+    ) -> Result<Self, SharedConfigError> {
+        if locals == 0 {
+            return Err(SharedConfigError::NoLocal);
+        }
+        self.locals = locals;
+        self.page_buffer = page_buffer;
+        Ok(self)
+    }
+
+    /// The same with up to `handles` free handles buffered for each size-class, under its lock.
+    ///
+    /// # Errors
+    /// [`SharedConfigError::NoHandleBuffer`] for zero: an allocation takes its handle from the buffer.
+    pub const fn with_handle_buffer(mut self, handles: u16) -> Result<Self, SharedConfigError> {
+        if handles == 0 {
+            return Err(SharedConfigError::NoHandleBuffer);
+        }
+        self.entry_buffer = handles;
+        Ok(self)
+    }
+
+    /// Geometry, bound and page order.
+    #[must_use]
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// ι.
+    #[must_use]
+    pub const fn increment(&self) -> Increment {
+        self.increment
+    }
+
+    /// Π: the most pins held at once in one size-class, insertions in progress included.
+    #[must_use]
+    pub const fn pins(&self) -> u32 {
+        self.pins
+    }
+
+    /// The most threads registered at once.
+    #[must_use]
+    pub const fn locals(&self) -> u16 {
+        self.locals
+    }
+
+    /// The most free pages that a registered thread buffers.
+    #[must_use]
+    pub const fn page_buffer(&self) -> u16 {
+        self.page_buffer
+    }
+
+    /// The most free handles that a size-class buffers.
+    #[must_use]
+    pub const fn handle_buffer(&self) -> u16 {
+        self.entry_buffer
+    }
+}
+
+/// Why a configuration of a shared heap cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SharedConfigError {
+    /// The increment is not a multiple of 16 above zero.
+    Increment,
+    /// Nobody could use a heap of zero threads.
+    NoLocal,
+    /// A size-class needs room for one free handle.
+    NoHandleBuffer,
+}
+
+impl fmt::Display for SharedConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Increment => "the increment must be a multiple of 16 bytes above zero",
+            Self::NoLocal => "a shared heap needs at least one registered thread",
+            Self::NoHandleBuffer => "a size-class buffers at least one handle",
+        })
+    }
+}
+
+impl core::error::Error for SharedConfigError {}

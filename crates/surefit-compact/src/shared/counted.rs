@@ -1,0 +1,377 @@
+//! Counted handles: an object with several owners, whose last one frees it.
+//!
+//! ```text
+//! page-block   | count | value |        clone, drop: pin, end a move in flight, change the count, unpin
+//! ```
+//! The count lies with the value in the page-block, so that objects without a count pay nothing for it. It may only be
+//! changed where no move can copy it at the same time, or the change would be lost with the old page-block: so whoever
+//! changes it pins the object, and ends its move first if one is in flight. A clone may wait for one step, min(β, ι) bytes.
+//! (In the entry, the count would cost four bytes for every object of the heap, and no pin.)
+//!
+//! # Invariants
+//! - C1 The count is the number of `Counted`s of the object, not counting those inside `clone` and `drop`.
+//! - C2 Who brings the count to zero drops the value, then marks the object freed, then unpins. So claims are made by unpins
+//!   of `drop` and `clone` only, and the value is gone by then: the claimant gives the page-block back, whoever it is.
+//! - C3 The count is never part of what a guard borrows.
+//!
+//! # Source
+//! Reference counts are classic; where they lie is this project's.
+
+use core::fmt;
+use core::marker::PhantomData;
+use core::ops::{Deref, DerefMut};
+use core::ptr::NonNull;
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+
+use lock_api::RawMutex;
+use surefit_core::Refused;
+use zerocopy::Immutable;
+
+use super::entry::{Entry, State, Unpinned};
+use super::guard::{Pinned, PinnedMut};
+use super::heap::{Local, SharedHeap};
+use super::key_guard::refused;
+use super::lock::{Granularity, PerClass};
+use super::objects::Objects;
+use super::pool::NO_SLOT;
+use super::sync::AtomicU32;
+use crate::handle::{Full, Name};
+
+/// Most handles of one object; half of what the count holds, so that clones that are being refused cannot overflow it.
+const MOST: u32 = u32::MAX / 2;
+
+/// Makes a type invariant in `T`.
+type Invariant<T> = fn(T) -> T;
+
+/// A value and the number of its handles.
+struct Node<T> {
+    count: AtomicU32,
+    value: T,
+}
+
+/// One of several handles of an object, made by [`SharedHeap::insert_counted`]: what `Arc` is to `Box`. It borrows the
+/// heap, so that it can be cloned and dropped anywhere.
+///
+/// Dropping the last one drops the value, outside of any lock, and frees its memory, which may move other objects.
+/// Forgetting a handle, or a guard of one, leaks the object.
+///
+/// # Examples
+/// ```
+/// use core::mem::MaybeUninit;
+/// use surefit_compact::{Config, shared::{SharedConfig, SharedHeap}};
+///
+/// static CONFIG: SharedConfig = SharedConfig::new(Config::DEFAULT);
+/// let mut memory = vec![MaybeUninit::uninit(); 1 << 20];
+/// let heap: SharedHeap<parking_lot::RawMutex> = SharedHeap::new(&mut memory, &CONFIG)?;
+/// let one = heap.insert_counted(&heap.register()?, 7_u64)?;
+/// let two = one.clone();
+/// *one.try_pin_mut()? += 1;
+/// std::thread::scope(|threads| {
+///     threads.spawn(move || assert_eq!(*two.pin().unwrap(), 8));
+/// });
+/// assert_eq!(one.count(), 1);
+/// drop(one);
+/// assert_eq!(heap.stats().live_blocks, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Counted<'h, 'm, T, R: RawMutex, G: Granularity = PerClass> {
+    objects: &'h Objects<'m, R, G>,
+    name: Name,
+    object: PhantomData<(T, Invariant<T>)>,
+}
+
+impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
+    /// Moves a value into the heap, for several owners; its count takes four bytes, and what the value's alignment adds.
+    /// `local` is one of this heap's.
+    ///
+    /// # Errors
+    /// As [`Local::insert`]; [`Refused::ForeignHandle`] if `local` is another heap's.
+    pub fn insert_counted<T: Send + Sync + 'static>(
+        &self,
+        local: &Local<'_, 'm, R, G>,
+        value: T,
+    ) -> Result<Counted<'_, 'm, T, R, G>, Full<T>> {
+        let objects = &self.objects;
+        if !core::ptr::eq(local.objects, objects) {
+            let refused = Refused::ForeignHandle;
+            return Err(Full { value, refused });
+        }
+        let count = AtomicU32::new(1);
+        let node = Node { count, value };
+        match objects.insert(local.slot, local.instance(), node) {
+            Ok(handle) => Ok(Counted {
+                objects,
+                name: handle.name,
+                object: PhantomData,
+            }),
+            Err(full) => Err(Full {
+                value: full.value.value,
+                refused: full.refused,
+            }),
+        }
+    }
+}
+
+/// A pin for work on the count, of an object that is not in motion.
+struct Touch<'h, 'm, R: RawMutex, G: Granularity> {
+    objects: &'h Objects<'m, R, G>,
+    entry: &'m Entry,
+    index: u32,
+    location: u32,
+}
+
+impl<R: RawMutex, G: Granularity> Touch<'_, '_, R, G> {
+    /// The count of the pinned object.
+    ///
+    /// # Safety
+    /// S1: the object is a `Node<T>`.
+    unsafe fn count<T>(&self) -> &AtomicU32 {
+        let node = self.objects.address::<Node<T>>(self.location);
+        // SAFETY: S1; the object is live, because the caller's handle is counted (C1), and stays in place while pinned.
+        // Only the count is borrowed, of which nobody has a mutable reference (C3).
+        unsafe { &*core::ptr::addr_of!((*node.as_ptr()).count) }
+    }
+}
+
+impl<R: RawMutex, G: Granularity> Drop for Touch<'_, '_, R, G> {
+    fn drop(&mut self) {
+        let_go(self.objects, self.entry.unpin(), self.index);
+    }
+}
+
+/// Gives the page-block of an object back that an unpin claimed (C2).
+fn let_go<R: RawMutex, G: Granularity>(
+    objects: &Objects<'_, R, G>,
+    unpinned: Unpinned,
+    index: u32,
+) {
+    if let Unpinned::Released(_) = unpinned {
+        objects.engine.free_claimed(NO_SLOT, index);
+    }
+}
+
+/// An object whose value is being dropped; marked freed even if that panics.
+struct Ending<'m>(&'m Entry);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        // The caller's pin keeps the object back; its unpin, or another one, claims it.
+        let _ = self.0.free_pinned();
+    }
+}
+
+impl<'h, 'm, T, R: RawMutex, G: Granularity> Counted<'h, 'm, T, R, G> {
+    /// How many handles the object has, at this moment.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        let touch = self.touch();
+        // SAFETY: S1: the handle's type.
+        unsafe { touch.count::<T>() }.load(Relaxed)
+    }
+
+    /// Whether two handles name the same object.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+
+    /// Pins an object without interior mutability. Never waits.
+    ///
+    /// # Errors
+    /// [`Refused::Busy`] if it is pinned exclusively, [`Refused::TooManyPins`] from 32767 pins on.
+    ///
+    /// # Complexity
+    /// An atomic addition, and one when the guard is dropped.
+    #[inline]
+    pub fn pin(&self) -> Result<Pinned<'_, T>, Refused>
+    where
+        T: Immutable,
+    {
+        let (entry, _, location) = self.pin_shared()?;
+        // SAFETY: pinned; E4: nobody writes while there is a shared pin; the guard borrows a counted handle.
+        Ok(unsafe { Pinned::new(self.value(location), entry) })
+    }
+
+    /// Pins an object that may change behind a shared reference. Waits for the step of a move that is in progress: at
+    /// most min(β, ι) copied bytes.
+    ///
+    /// # Errors
+    /// As [`Counted::pin`].
+    pub fn pin_settled(&self) -> Result<Pinned<'_, T>, Refused> {
+        let (entry, state, location) = self.pin_shared()?;
+        self.settle(state);
+        // SAFETY: as in `pin`; its move is ended, and none begins while it is pinned.
+        Ok(unsafe { Pinned::new(self.value(location), entry) })
+    }
+
+    /// Pins an object to change it: nobody else may have it pinned, were it a clone or drop of a handle in progress. Waits
+    /// as [`Counted::pin_settled`] does.
+    ///
+    /// # Errors
+    /// [`Refused::Busy`].
+    pub fn try_pin_mut(&self) -> Result<CountedMut<'_, T>, Refused> {
+        let entry = self.entry();
+        let (state, location) = entry.pin_exclusive().map_err(refused)?;
+        self.settle(state);
+        Ok(CountedMut {
+            object: self.value(location),
+            entry,
+            exclusive: PhantomData,
+        })
+    }
+
+    /// Pins an object whose only handle this is, to change it.
+    ///
+    /// # Errors
+    /// [`Refused::Busy`] if it has others; [`Refused::TooManyPins`] after as many guards were forgotten.
+    pub fn get_mut(&mut self) -> Result<PinnedMut<'_, T>, Refused> {
+        {
+            let touch = self.touch();
+            // Acquire: what the owners of dropped handles did to the value. SAFETY: S1: the handle's type.
+            if unsafe { touch.count::<T>() }.load(Acquire) != 1 {
+                return Err(Refused::Busy);
+            }
+        }
+        let (entry, location) = self.objects.pin_settled(self.name)?;
+        // SAFETY: pinned, not in motion; the only handle is borrowed exclusively, so there is no guard, and no clone.
+        Ok(unsafe { PinnedMut::new(self.value(location), entry) })
+    }
+
+    #[inline]
+    fn pin_shared(&self) -> Result<(&'m Entry, State, u32), Refused> {
+        let entry = self.entry();
+        match entry.pin_shared() {
+            Ok((state, location)) => Ok((entry, state, location)),
+            Err(not) => {
+                let_go(self.objects, not.undone, self.name.index());
+                Err(refused(not.why))
+            }
+        }
+    }
+
+    /// The number of its entry.
+    #[cfg(test)]
+    pub(crate) fn index(&self) -> u32 {
+        self.name.index()
+    }
+
+    #[inline]
+    fn entry(&self) -> &'m Entry {
+        self.objects.engine.entry(self.name.index())
+    }
+
+    /// Ends the move of the pinned object, if one was in flight.
+    fn settle(&self, state: State) {
+        if state.is_moving() {
+            let engine = &self.objects.engine;
+            engine.revoke(NO_SLOT, state.group(), self.name.index());
+        }
+    }
+
+    /// Pins the object for work on its count.
+    fn touch(&self) -> Touch<'h, 'm, R, G> {
+        let entry = self.entry();
+        let (state, location) = entry.pin_anyway();
+        let touch = Touch {
+            objects: self.objects,
+            entry,
+            index: self.name.index(),
+            location,
+        };
+        self.settle(state);
+        touch
+    }
+
+    /// The value of the object at a location.
+    #[inline]
+    fn value(&self, location: u32) -> NonNull<T> {
+        let node = self.objects.address::<Node<T>>(location);
+        // SAFETY: the object is a `Node<T>`; the place inside it is not null.
+        unsafe { NonNull::new_unchecked(core::ptr::addr_of_mut!((*node.as_ptr()).value)) }
+    }
+}
+
+impl<T, R: RawMutex, G: Granularity> Clone for Counted<'_, '_, T, R, G> {
+    /// One more handle of the object. Waits as [`Counted::pin_settled`] does.
+    ///
+    /// # Panics
+    /// If the object has 2³¹ − 1 handles.
+    fn clone(&self) -> Self {
+        let touch = self.touch();
+        // SAFETY: S1: the handle's type.
+        let count = unsafe { touch.count::<T>() };
+        // Relaxed: whoever has a handle may make another; the last drop acquires.
+        if count.fetch_add(1, Relaxed) >= MOST {
+            count.fetch_sub(1, Relaxed);
+            panic!("an object has as many handles as can be counted");
+        }
+        Self {
+            objects: self.objects,
+            name: self.name,
+            object: PhantomData,
+        }
+    }
+}
+
+impl<T, R: RawMutex, G: Granularity> Drop for Counted<'_, '_, T, R, G> {
+    fn drop(&mut self) {
+        let touch = self.touch();
+        // Release: what this owner did to the value; acquire: what all others did. SAFETY: S1: the handle's type.
+        if unsafe { touch.count::<T>() }.fetch_sub(1, AcqRel) == 1 {
+            let _ending = Ending(touch.entry);
+            // SAFETY: C1: no handle is left, so no guard; pinned and settled, so the value stays in place.
+            unsafe { self.value(touch.location).drop_in_place() };
+        }
+    }
+}
+
+impl<T, R: RawMutex, G: Granularity> fmt::Debug for Counted<'_, '_, T, R, G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Counted({})", self.name)
+    }
+}
+
+/// An object with counted handles, pinned exclusively.
+#[must_use = "the object is pinned as long as the guard lives"]
+pub struct CountedMut<'a, T> {
+    object: NonNull<T>,
+    entry: &'a Entry,
+    exclusive: PhantomData<&'a mut T>,
+}
+
+impl<T> Deref for CountedMut<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: E4: the pin is the only one that gives access to the value; the handle that it borrows keeps it alive.
+        unsafe { self.object.as_ref() }
+    }
+}
+
+impl<T> DerefMut for CountedMut<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as in `deref`; the guard is borrowed exclusively.
+        unsafe { self.object.as_mut() }
+    }
+}
+
+impl<T> Drop for CountedMut<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        // The handle is borrowed, so nobody has freed the object and nothing is released.
+        let _ = self.entry.unpin_exclusive();
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for CountedMut<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}
+
+// SAFETY: a guard is an exclusive borrow of the object, and an unpin, which any thread may do.
+unsafe impl<T: Send> Send for CountedMut<'_, T> {}
+// SAFETY: as above; a shared guard gives only `&T`.
+unsafe impl<T: Sync> Sync for CountedMut<'_, T> {}

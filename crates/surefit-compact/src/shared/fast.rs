@@ -1,0 +1,128 @@
+//! What page locks serve alone: an allocation that leaves its page not-full (M2), a free that does (F4).
+//!
+//! The lists of the group do not change then, nor does any decision of the automaton that compares not-full pages; so the
+//! group's lock is not needed. Under the hole bound a free needs it all the same: it makes a hole.
+//!
+//! # Invariants
+//! - F1 The record and tail of a page are changed by the holder of its lock only; its number of used page-blocks passes
+//!   from or to 0 and π only under the group's lock as well.
+
+use core::sync::atomic::Ordering::Relaxed;
+
+use lock_api::RawMutex;
+
+use super::engine::SharedEngine;
+use super::group::Section;
+use super::lock::Granularity;
+use super::pool::Slot;
+use crate::config::Bound;
+use crate::page::{Page, PageId};
+use crate::width::Spread;
+
+/// A page whose lock is held, under page locks.
+pub(crate) struct Held<'m, R: RawMutex>(Option<&'m R>);
+
+impl<R: RawMutex> Drop for Held<'_, R> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(lock) = self.0 {
+            // SAFETY: `hold_page` took this lock, and only this guard gives it back.
+            unsafe { lock.unlock() };
+        }
+    }
+}
+
+impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
+    /// Takes a page's lock, if pages have locks.
+    #[inline]
+    pub(crate) fn hold(&self, page: Page<'m, Spread>) -> Held<'m, R> {
+        self.hold_page(page.id)
+    }
+
+    #[inline]
+    fn hold_page(&self, page: PageId) -> Held<'m, R> {
+        if !G::PAGES {
+            return Held(None);
+        }
+        let lock = &self.page_locks[page.index()];
+        super::sync::point();
+        lock.lock();
+        Held(Some(lock))
+    }
+
+    /// Takes the lock of the last page of a group's list, if pages have locks.
+    #[inline]
+    pub(crate) fn hold_last(&self, section: &Section<'m, R>) -> Held<'m, R> {
+        if !G::PAGES || !matches!(self.bound(), Bound::Holes { .. }) {
+            return Held(None);
+        }
+        let last = self.pages.numbered(section.class.tail.get());
+        last.map_or(Held(None), |page| self.hold_page(page))
+    }
+
+    /// Shows the first not-full page to those who come without the group's lock.
+    #[inline]
+    pub(crate) fn show_first(&self, section: &Section<'m, R>) {
+        if G::PAGES {
+            let first = section.class.head.get();
+            section.group().hint.store(first, Relaxed);
+        }
+    }
+
+    /// M2 under the page's lock alone; nothing if that does not serve.
+    pub(crate) fn allocate_in_page(&self, slot: Slot, group: u32) -> Option<(u32, u32)> {
+        let hint = self.groups[group as usize].hint.load(Relaxed);
+        let id = self.pages.numbered(hint)?;
+        let _held = self.hold_page(id);
+        let page = self.pages.known(id);
+        let counts = page.counts();
+        let serves = page.record.class.get() == self.class_of(group)
+            && counts.used > 0
+            && counts.used + 1 < counts.blocks;
+        if !serves {
+            return None;
+        }
+        let index = {
+            let buffer = self.store.buffers[slot as usize].0.lock();
+            buffer.entries.pop(|index| self.entry(index))?
+        };
+        let block = self.pages.take_free(page, index);
+        self.groups[group as usize].live_apart.fetch_add(1, Relaxed);
+        let location = self.location(block);
+        self.begin_construction(index, group, location);
+        Some((index, location))
+    }
+
+    /// F4 under the page's lock alone, of an object that nobody has pinned; whether that served.
+    pub(crate) fn free_in_page(&self, slot: Slot, index: u32) -> bool {
+        if matches!(self.bound(), Bound::Holes { .. }) {
+            return false;
+        }
+        let entry = self.entry(index);
+        let state = entry.state();
+        let location = entry.location(state);
+        let Some(id) = self.pages.page_number_at((location as usize) << 3) else {
+            return false;
+        };
+        let _held = self.hold_page(id);
+        // A move may have taken the object elsewhere before the lock was taken.
+        if entry.state() != state || state.is_moving() || entry.location(state) != location {
+            return false;
+        }
+        let page = self.pages.known(id);
+        if page.used() <= 1 || page.free_blocks() == 0 {
+            return false;
+        }
+        let buffer = self.store.buffers[slot as usize].0.lock();
+        if buffer.entries.count() >= u32::from(self.config.entry_buffer) {
+            return false;
+        }
+        self.pages.clear(self.block(location));
+        entry.deactivate();
+        buffer.entries.push(index, entry);
+        self.groups[state.group() as usize]
+            .live_apart
+            .fetch_sub(1, Relaxed);
+        true
+    }
+}

@@ -1,0 +1,67 @@
+//! Frees by name in a heap of several instances: the object may be another instance's, or destroyed.
+//!
+//! ```text
+//! bound finite, or the own instance   lock the group ─▶ is the name's number still the instance's? ─▶ free
+//! no bound, and another's object      pin ─▶ is it? ─▶ mark freed ─▶ unpin: whoever unpins last puts it on the deferred
+//!                                     list of the group, without its lock
+//! ```
+//! An instance is renamed before its objects are destroyed, each under its group's lock (`destroy`). So a name
+//! whose number is the instance's, compared under that lock, names an object that nobody has destroyed; and one compared
+//! under a pin, an object whose memory stays until the unpin. In between there is no window: a stale name changes nothing.
+//!
+//! # Bounds
+//! As a free of the own instance; without the lock, four atomic operations on the entry and one on the group. Objects of
+//! a vacant instance, which nobody else drains, are drained by who frees them: two at most a free.
+#![deny(unsafe_code)]
+
+use lock_api::RawMutex;
+use surefit_core::Refused;
+
+use super::lock::Granularity;
+use super::objects::Objects;
+use super::pool::Slot;
+use crate::config::Bound;
+
+impl<R: RawMutex, G: Granularity> Objects<'_, R, G> {
+    /// Frees the object of an entry that was made, if it is one of the instance that has the number `heap`; the caller
+    /// owns its name, and is registered in `instance`.
+    ///
+    /// # Errors
+    /// [`Refused::ForeignHandle`] otherwise: nothing has changed. [`Refused::TooManyPins`].
+    pub(crate) fn free_of_many(
+        &self,
+        slot: Slot,
+        instance: u32,
+        index: u32,
+        heap: u32,
+    ) -> Result<(), Refused> {
+        let group = self.engine.entry(index).state().group();
+        let own = group >> self.engine.class_bits == instance;
+        if !own && self.engine.bound() == Bound::Unbounded {
+            return self.free_without_lock(slot, index, heap);
+        }
+        let section = self.engine.enter(group);
+        let state = self.engine.entry(index).state();
+        let named = state.group() == group && !state.is_freed() && self.is_of(heap, state);
+        if !named {
+            return Err(Refused::ForeignHandle);
+        }
+        self.engine.free_in(section, slot, group, index);
+        Ok(())
+    }
+
+    /// Leaves the object to the deferred list of its group.
+    fn free_without_lock(&self, slot: Slot, index: u32, heap: u32) -> Result<(), Refused> {
+        let (entry, state, _) = self.pin_entry(index, heap)?;
+        let freed = entry.free_pinned();
+        self.engine.after_unpin(entry.unpin(), index);
+        if !freed {
+            return Err(Refused::ForeignHandle);
+        }
+        let group = state.group();
+        if self.engine.instance_of(group).threads() == Some(0) {
+            self.engine.free_deferred(slot, group);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,209 @@
+//! A group, one size-class of one instance: its state, its lock, and the section in which the lock is held.
+//!
+//! # Invariants
+//! - G1 The state of a group, the records of its pages and their tails (bitmaps, back-references) are touched only by the
+//!   holder of the group's lock. Under page locks the holder of a page's lock may touch the used page-blocks of that page.
+//! - G2 While the lock is held, an entry of the group is MOVING iff `moving` names it.
+//! - G3 No section copies more than min(β, ι) bytes, and none runs code of the user (R4).
+
+use core::cell::Cell;
+use core::fmt;
+use core::ops::Deref;
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
+
+use lock_api::RawMutex;
+
+use super::sync::AtomicU32;
+use super::table::{EntryList, NIL};
+use crate::class::ClassState;
+use crate::page::PageId;
+use crate::width::Spread;
+
+/// A move in flight: until its commit nothing has changed but that the target page-block is reserved.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Move {
+    /// The entry of the object.
+    pub(crate) entry: u32,
+    /// Page and number of the page-block where it is.
+    pub(crate) from: (PageId, u32),
+    /// Page and number of the page-block where it goes.
+    pub(crate) to: (PageId, u32),
+    /// Bytes copied.
+    pub(crate) done: u32,
+    /// Which of the group's moves this is.
+    pub(crate) serial: u32,
+}
+
+/// What a group counts; read as statistics.
+#[derive(Debug, Default)]
+pub(crate) struct GroupCounters {
+    /// Times that the lock was taken.
+    pub(crate) sections: Cell<u64>,
+    /// Of these, times that somebody else held it.
+    pub(crate) contended: Cell<u64>,
+    /// Moves committed.
+    pub(crate) moves: Cell<u64>,
+    /// Bytes of the page-blocks of these.
+    pub(crate) moved_bytes: Cell<u64>,
+    /// Steps made.
+    pub(crate) steps: Cell<u64>,
+    /// Moves given up: cancelled, or pinned at their commit.
+    pub(crate) abandoned: Cell<u64>,
+    /// Most bytes copied in one section.
+    pub(crate) copied_in_section_max: Cell<u32>,
+}
+
+/// Adds to a counter.
+#[inline]
+pub(crate) fn add(counter: &Cell<u64>, n: u64) {
+    counter.set(counter.get() + n);
+}
+
+/// What the lock of a group guards.
+#[derive(Debug)]
+pub(crate) struct GroupState {
+    pub(crate) class: ClassState<Spread>,
+    pub(crate) moving: Cell<Option<Move>>,
+    /// Moves begun; wraps.
+    pub(crate) begun: Cell<u32>,
+    /// Moves that a pin ended; wraps.
+    pub(crate) pinned_away: Cell<u32>,
+    /// Free entries at hand.
+    pub(crate) spare: EntryList,
+    pub(crate) counters: GroupCounters,
+}
+
+/// One size-class of one instance; on cache lines of its own.
+#[repr(C, align(128))]
+pub(crate) struct Group<R> {
+    lock: R,
+    /// Objects whose last pin left after they were freed, or that were freed by others without the lock: a stack of
+    /// entries.
+    deferred: AtomicU32,
+    /// First of the objects taken from the deferred list and not freed yet; changed under the lock only.
+    draining: AtomicU32,
+    /// Live page-blocks that page locks alone account for; wraps.
+    pub(crate) live_apart: AtomicU32,
+    /// A page that may have free page-blocks; what page locks begin with.
+    pub(crate) hint: AtomicU32,
+    state: GroupState,
+}
+
+// SAFETY: G1: `state` is reached only through a `Section`, which holds the group's lock; the rest are a lock and atomics.
+unsafe impl<R: Sync> Sync for Group<R> {}
+
+impl<R> fmt::Debug for Group<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Group").finish_non_exhaustive()
+    }
+}
+
+impl<R: RawMutex> Group<R> {
+    pub(crate) fn new() -> Self {
+        Self {
+            lock: R::INIT,
+            deferred: AtomicU32::new(NIL),
+            draining: AtomicU32::new(NIL),
+            live_apart: AtomicU32::new(0),
+            hint: AtomicU32::new(NIL),
+            state: GroupState {
+                class: ClassState::new(),
+                moving: Cell::new(None),
+                begun: Cell::new(0),
+                pinned_away: Cell::new(0),
+                spare: EntryList::new(),
+                counters: GroupCounters::default(),
+            },
+        }
+    }
+
+    /// Enters the group by its own lock or by that of `guard`, the first group of an instance with one lock.
+    #[inline]
+    pub(crate) fn enter<'a>(&'a self, guard: &'a Self) -> Section<'a, R> {
+        super::sync::point();
+        let contended = !guard.lock.try_lock();
+        if contended {
+            guard.lock.lock();
+        }
+        let section = Section {
+            group: self,
+            lock: &guard.lock,
+            copied: Cell::new(0),
+        };
+        add(&section.counters.sections, 1);
+        add(&section.counters.contended, u64::from(contended));
+        section
+    }
+
+    /// Whether objects wait that were freed without the lock. A look, which may be late.
+    #[inline]
+    pub(crate) fn has_deferred(&self) -> bool {
+        self.deferred.load(Relaxed) != NIL || self.draining.load(Relaxed) != NIL
+    }
+
+    /// First of the objects taken from the deferred list and not freed yet.
+    pub(crate) fn draining(&self) -> &AtomicU32 {
+        &self.draining
+    }
+
+    /// The first object of the deferred list.
+    pub(crate) fn first_deferred(&self) -> u32 {
+        self.deferred.load(Acquire)
+    }
+
+    /// The head of the deferred list.
+    #[inline]
+    pub(crate) fn deferred(&self) -> &AtomicU32 {
+        &self.deferred
+    }
+}
+
+/// A group whose lock is held.
+#[must_use]
+pub(crate) struct Section<'a, R: RawMutex> {
+    group: &'a Group<R>,
+    lock: &'a R,
+    /// Bytes copied in this section.
+    copied: Cell<u32>,
+}
+
+impl<'a, R: RawMutex> Section<'a, R> {
+    /// The group.
+    #[inline]
+    pub(crate) fn group(&self) -> &'a Group<R> {
+        self.group
+    }
+
+    /// Live page-blocks of the group.
+    #[inline]
+    pub(crate) fn live(&self) -> u32 {
+        let apart = self.group.live_apart.load(Relaxed);
+        self.class.live().wrapping_add(apart)
+    }
+
+    /// Counts bytes copied in this section.
+    #[inline]
+    pub(crate) fn count_copied(&self, bytes: u32) {
+        self.copied.set(self.copied.get() + bytes);
+        let most = &self.counters.copied_in_section_max;
+        most.set(most.get().max(self.copied.get()));
+    }
+}
+
+impl<R: RawMutex> Deref for Section<'_, R> {
+    type Target = GroupState;
+
+    #[inline]
+    fn deref(&self) -> &GroupState {
+        &self.group.state
+    }
+}
+
+impl<R: RawMutex> Drop for Section<'_, R> {
+    #[inline]
+    fn drop(&mut self) {
+        super::sync::point();
+        // SAFETY: `enter` took the lock, and nobody else gives it back.
+        unsafe { self.lock.unlock() };
+    }
+}

@@ -1,0 +1,285 @@
+//! Keys and counted handles of an object that is in motion: a move that stands still between two of its steps.
+
+extern crate alloc;
+extern crate std;
+
+use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::config::SharedConfig;
+use super::group::Move;
+use super::heap::SharedHeap;
+use super::key::{KeyLocal, SharedKeyHeap};
+use super::lock::PerClass;
+use super::objects::Objects;
+use super::pool::NO_SLOT;
+use crate::config::{Bound, Config};
+use crate::geometry::Geometry;
+use crate::key::Key;
+
+type Lock = parking_lot::RawMutex;
+type KeyHeap<'m> = SharedKeyHeap<'m, Lock>;
+type Thread<'h, 'm> = KeyLocal<'h, 'm, Lock, PerClass, u32>;
+
+const STEP: u32 = 16;
+
+fn config() -> SharedConfig {
+    let config = Config::new(Geometry::DEFAULT, Bound::Unbounded).unwrap();
+    SharedConfig::new(config).with_increment(STEP).unwrap()
+}
+
+/// Begins a move of an object into the first not-full page, and copies all but the last step of it.
+fn put_in_motion(objects: &Objects<'_, Lock, PerClass>, index: u32) {
+    let engine = &objects.engine;
+    let entry = engine.entry(index);
+    let group = entry.state().group();
+    let section = engine.enter(group);
+    let from = engine.block(entry.location(entry.state()));
+    let target = engine.pages.linked(section.class.head.get()).unwrap();
+    assert!(target.id != from.page.id && target.free_blocks() > 1 && from.page.free_blocks() > 0);
+    assert!(entry.begin_move());
+    let to = engine.pages.take_free(target, index);
+    let done = from.page.layout.block_bytes.next_multiple_of(STEP) - STEP;
+    engine.pages.copy_part(from, to, 0, done);
+    section.moving.set(Some(Move {
+        entry: index,
+        from: (from.page.id, from.number),
+        to: (to.page.id, to.number),
+        done,
+        serial: section.begun.get(),
+    }));
+}
+
+fn is_in_motion(objects: &Objects<'_, Lock, PerClass>, index: u32) -> bool {
+    objects.engine.entry(index).state().is_moving()
+}
+
+/// Ends whatever is in flight, and moves what can be moved.
+fn compact(objects: &Objects<'_, Lock, PerClass>) {
+    objects
+        .engine
+        .compact(NO_SLOT, objects.engine.all_groups(), u64::MAX);
+    objects.engine.check(false).unwrap();
+}
+
+/// Words that count when they are dropped, outside of any lock.
+struct Tracked {
+    words: [u64; 6],
+    heap: &'static KeyHeap<'static>,
+    dropped: Arc<AtomicU64>,
+}
+
+impl Drop for Tracked {
+    fn drop(&mut self) {
+        assert_eq!(self.words, [self.words[0]; 6]);
+        // Takes every lock.
+        self.heap.stats();
+        self.dropped.fetch_add(1, Relaxed);
+    }
+}
+
+/// A heap that is never dropped, with two not-full pages; an object in the older one is in motion.
+struct Scene {
+    heap: &'static KeyHeap<'static>,
+    local: Thread<'static, 'static>,
+    key: Key<Tracked>,
+    others: Vec<Key<Tracked>>,
+    dropped: Arc<AtomicU64>,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let config = alloc::boxed::Box::leak(alloc::boxed::Box::new(config()));
+        let region = vec![core::mem::MaybeUninit::uninit(); 1 << 20].leak();
+        let heap: KeyHeap<'static> = SharedKeyHeap::new(region, config).unwrap();
+        let heap: &'static KeyHeap<'static> = alloc::boxed::Box::leak(alloc::boxed::Box::new(heap));
+        let local = heap.register().unwrap();
+        let dropped = Arc::new(AtomicU64::new(0));
+        let insert = |word| {
+            let words = [word; 6];
+            let dropped = Arc::clone(&dropped);
+            let inserted = local.insert(Tracked {
+                words,
+                heap,
+                dropped,
+            });
+            inserted.map_err(|full| full.refused).unwrap()
+        };
+        let (key, hole) = (insert(7), insert(8));
+        let mut others = Vec::new();
+        while heap.stats().pages < 2 {
+            others.push(insert(9));
+        }
+        local.free(hole).unwrap();
+        dropped.store(0, Relaxed);
+        let (objects, index) = (heap.objects(), key.name.index());
+        rotate(objects, index);
+        put_in_motion(objects, index);
+        Self {
+            heap,
+            local,
+            key,
+            others,
+            dropped,
+        }
+    }
+
+    fn index(&self) -> u32 {
+        self.key.name.index()
+    }
+
+    fn is_in_motion(&self) -> bool {
+        is_in_motion(self.heap.objects(), self.index())
+    }
+
+    /// Everything but the object is where it was, and what was freed is dropped once.
+    fn end(self, dropped: u64) {
+        compact(self.heap.objects());
+        assert_eq!(self.dropped.load(Relaxed), dropped);
+        for &key in &self.others {
+            assert_eq!(self.heap.pin_settled(key).unwrap().words, [9; 6]);
+            self.local.free(key).unwrap();
+        }
+        if let Ok(value) = self.local.remove(self.key) {
+            assert_eq!(value.words, [value.words[0]; 6]);
+        }
+        compact(self.heap.objects());
+        let stats = self.heap.stats();
+        assert_eq!(
+            (stats.live_blocks, stats.pages, stats.reserved_blocks),
+            (0, 0, 0)
+        );
+    }
+}
+
+#[test]
+fn a_writer_ends_the_move_and_loses_nothing() {
+    let scene = Scene::new();
+    assert!(scene.is_in_motion());
+    scene.heap.pin_mut(scene.key).unwrap().words = [5; 6];
+    assert!(!scene.is_in_motion());
+    compact(scene.heap.objects());
+    assert_eq!(scene.heap.pin_settled(scene.key).unwrap().words, [5; 6]);
+    scene.end(0);
+}
+
+#[test]
+fn a_settled_pin_ends_the_move_and_holds_the_object() {
+    let scene = Scene::new();
+    let guard = scene.heap.pin_settled(scene.key).unwrap();
+    let place = core::ptr::from_ref(&*guard);
+    assert!(!scene.is_in_motion());
+    compact(scene.heap.objects());
+    assert_eq!((core::ptr::from_ref(&*guard), guard.words), (place, [7; 6]));
+    drop(guard);
+    scene.end(0);
+}
+
+#[test]
+fn freeing_what_is_in_motion_drops_it_once_and_outside_of_locks() {
+    let scene = Scene::new();
+    scene.local.free(scene.key).unwrap();
+    assert!(!scene.is_in_motion());
+    assert_eq!(scene.dropped.load(Relaxed), 1);
+    scene.end(1);
+}
+
+#[test]
+fn what_is_pinned_in_motion_and_freed_is_dropped_by_its_last_guard() {
+    let scene = Scene::new();
+    let guards = [
+        scene.heap.pin_settled(scene.key),
+        scene.heap.pin_settled(scene.key),
+    ];
+    scene.local.free(scene.key).unwrap();
+    compact(scene.heap.objects());
+    let [first, second] = guards.map(Result::unwrap);
+    drop(first);
+    assert_eq!((scene.dropped.load(Relaxed), second.words), (0, [7; 6]));
+    drop(second);
+    assert_eq!(scene.dropped.load(Relaxed), 1);
+    scene.end(1);
+}
+
+#[test]
+fn removing_what_is_in_motion_takes_the_value() {
+    let scene = Scene::new();
+    let value = scene.local.remove(scene.key).unwrap();
+    assert_eq!((value.words, scene.dropped.load(Relaxed)), ([7; 6], 0));
+    assert!(!scene.is_in_motion());
+    drop(value);
+    scene.end(1);
+}
+
+#[test]
+fn a_plain_pin_lets_the_move_go_on_until_its_commit() {
+    let mut memory = vec![core::mem::MaybeUninit::uninit(); 1 << 20];
+    let config = config();
+    let heap: KeyHeap<'_> = SharedKeyHeap::new(&mut memory, &config).unwrap();
+    let local = heap.register().unwrap();
+    let key = local.insert([7_u64; 8]).unwrap();
+    let hole = local.insert([8_u64; 8]).unwrap();
+    while heap.stats().pages < 2 {
+        local.insert([9_u64; 8]).unwrap();
+    }
+    local.free(hole).unwrap();
+    let objects = heap.objects();
+    rotate(objects, key.name.index());
+    put_in_motion(objects, key.name.index());
+    let guard = heap.pin(key).unwrap();
+    let place = core::ptr::from_ref(&*guard);
+    assert!(is_in_motion(objects, key.name.index()));
+    compact(objects);
+    assert_eq!((core::ptr::from_ref(&*guard), *guard), (place, [7; 8]));
+    assert!(!is_in_motion(objects, key.name.index()));
+    drop(guard);
+    assert_eq!(*heap.pin(key).unwrap(), [7; 8]);
+}
+
+/// Puts the page of an object last.
+fn rotate(objects: &Objects<'_, Lock, PerClass>, index: u32) {
+    let engine = &objects.engine;
+    let entry = engine.entry(index);
+    let section = engine.enter(entry.state().group());
+    let page = engine.block(entry.location(entry.state())).page;
+    engine.pages.detach(&section.class, page);
+    engine.pages.push_back(&section.class, page);
+}
+
+#[test]
+fn counts_of_what_is_in_motion_are_kept() {
+    for act in 0..4 {
+        let mut memory = vec![core::mem::MaybeUninit::uninit(); 1 << 20];
+        let config = config();
+        let heap: SharedHeap<'_, Lock> = SharedHeap::new(&mut memory, &config).unwrap();
+        let local = heap.register().unwrap();
+        let insert = || heap.insert_counted(&local, [7_u64; 8]).unwrap();
+        let (mut one, hole) = (insert(), insert());
+        let mut others = Vec::new();
+        while heap.stats().pages < 2 {
+            others.push(insert());
+        }
+        drop(hole);
+        let two = (act == 1).then(|| one.clone());
+        rotate(&heap.objects, one.index());
+        put_in_motion(&heap.objects, one.index());
+        match act {
+            0 => others.push(one.clone()),
+            1 => drop(two),
+            2 => one.try_pin_mut().unwrap()[7] = 5,
+            _ => one.get_mut().unwrap()[7] = 5,
+        }
+        assert!(!is_in_motion(&heap.objects, one.index()));
+        let moves = heap.stats().moves_total;
+        compact(&heap.objects);
+        assert!(heap.stats().moves_total > moves, "it moves all the same");
+        assert_eq!(one.count(), if act == 0 { 2 } else { 1 });
+        assert_eq!(one.pin().unwrap()[7], if act < 2 { 7 } else { 5 });
+        others.push(one);
+        drop(others);
+        compact(&heap.objects);
+        assert_eq!((heap.stats().live_blocks, heap.stats().pages), (0, 0));
+    }
+}

@@ -1,0 +1,88 @@
+//! A [`Local`] for every thread, registered on its first use: for programs with an operating system.
+//!
+//! ```text
+//! with(f)   this thread's Local ── none yet ──▶ register ──▶ f(&local)
+//! ```
+//! The thread's place is found by the `thread_local` crate: a look at a table. Places are numbered for the whole process;
+//! when a thread ends, its place and its `Local` wait for the next thread that has none and takes the lowest free number.
+//! So there are at most as many `Local`s as threads of the process that ever used that crate at once, and all of them are
+//! given back when the [`PerThread`] is dropped.
+//!
+//! # Drawbacks
+//! A thread that has ended stays registered until another takes its place: its instance counts as used, what it buffers
+//! stays buffered (though it is taken back before anything is refused), and `destroy` of its instance is `Busy`.
+#![deny(unsafe_code)]
+
+use core::fmt;
+
+use lock_api::RawMutex;
+use surefit_core::Refused;
+use thread_local::ThreadLocal;
+
+use super::heap::{Local, SharedHeap};
+use super::lock::{Granularity, Stepwise};
+use super::objects::Objects;
+use crate::sharded::ShardedHeap;
+
+/// The threads of a shared heap, each with its [`Local`].
+///
+/// # Examples
+/// ```
+/// use core::mem::MaybeUninit;
+/// use surefit_compact::{Config, shared::SharedConfig, sharded::ShardedHeap};
+///
+/// static CONFIG: SharedConfig = SharedConfig::new(Config::DEFAULT);
+/// let mut memory = vec![MaybeUninit::uninit(); 1 << 20];
+/// let heap: ShardedHeap<parking_lot::RawMutex> = ShardedHeap::new(&mut memory, &CONFIG, 16)?;
+/// let threads = heap.per_thread();
+/// let handle = threads.with(|local| local.insert(7_u64))??;
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| threads.with(|local| local.free(handle)).unwrap().unwrap());
+/// });
+/// assert_eq!(heap.stats().live_blocks, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct PerThread<'h, 'm, R: RawMutex + Send + Sync, G: Granularity> {
+    objects: &'h Objects<'m, R, G>,
+    locals: ThreadLocal<Local<'h, 'm, R, G>>,
+}
+
+impl<R: RawMutex + Send + Sync, G: Granularity> fmt::Debug for PerThread<'_, '_, R, G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PerThread").finish_non_exhaustive()
+    }
+}
+
+impl<'m, R: RawMutex + Send + Sync, G: Granularity> SharedHeap<'m, R, G> {
+    /// A [`Local`] for every thread that asks for one; nobody is registered yet.
+    pub fn per_thread(&self) -> PerThread<'_, 'm, R, G> {
+        PerThread::new(&self.objects)
+    }
+}
+
+impl<'m, R: RawMutex + Send + Sync, G: Stepwise> ShardedHeap<'m, R, G> {
+    /// A [`Local`] for every thread that asks for one, as [`register`](Self::register) gives it; nobody is registered yet.
+    pub fn per_thread(&self) -> PerThread<'_, 'm, R, G> {
+        PerThread::new(&self.objects)
+    }
+}
+
+impl<'h, 'm, R: RawMutex + Send + Sync, G: Granularity> PerThread<'h, 'm, R, G> {
+    fn new(objects: &'h Objects<'m, R, G>) -> Self {
+        let locals = ThreadLocal::new();
+        Self { objects, locals }
+    }
+
+    /// Calls `f` with the calling thread's [`Local`]; registers the thread if it has none, in the instance that
+    /// [`ShardedHeap::register`] chooses.
+    ///
+    /// # Errors
+    /// [`Refused::NoLocal`] if the thread has no `Local`, and as many are registered as the configuration says.
+    ///
+    /// # Complexity
+    /// A look at the thread's place; O(instances + locals), and memory from the system's allocator, once a thread.
+    pub fn with<T>(&self, f: impl FnOnce(&Local<'h, 'm, R, G>) -> T) -> Result<T, Refused> {
+        let local = self.locals.get_or_try(|| Local::anywhere(self.objects))?;
+        Ok(f(local))
+    }
+}

@@ -1,0 +1,86 @@
+//! What an allocation does before it is refused: it gives back what waits, and compacts where a quota is in the way.
+//!
+//! ```text
+//! refused   no page, no handle   drain the deferred lists of the instance ─▶ of all instances ─▶ refuse
+//!           quota                drain the deferred lists of the instance ─▶ compact it       ─▶ refuse
+//! ```
+//! Between two of these the allocation is tried again. Pages that other threads buffer are taken back by every attempt
+//! (`pool`).
+//!
+//! # Bounds
+//! Linear in the objects that wait on deferred lists, and in those that compaction moves: each is paid for once, but
+//! perhaps all of them by one allocation. An allocation that is served at once does nothing of it.
+#![deny(unsafe_code)]
+
+use lock_api::RawMutex;
+use surefit_core::Refused;
+
+use super::engine::SharedEngine;
+use super::lock::Granularity;
+use super::pool::Slot;
+
+/// What a refused allocation has tried.
+#[derive(Default)]
+struct Tried {
+    own: bool,
+    all: bool,
+    compacted: bool,
+}
+
+impl<R: RawMutex, G: Granularity> SharedEngine<'_, R, G> {
+    /// Allocates where [`SharedEngine::allocate`] has refused to, if room can be made.
+    ///
+    /// # Errors
+    /// What is exhausted all the same; no object was allocated, others may have moved.
+    #[cold]
+    pub(crate) fn allocate_after_relief(
+        &self,
+        slot: Slot,
+        group: u32,
+        mut refused: Refused,
+    ) -> Result<(u32, u32), Refused> {
+        let mut tried = Tried {
+            all: self.instances.len() == 1,
+            ..Tried::default()
+        };
+        while self.relieve(slot, group, refused, &mut tried) {
+            match self.allocate(slot, group) {
+                Err(again) => refused = again,
+                allocated => return allocated,
+            }
+        }
+        Err(refused)
+    }
+
+    /// Makes room by the next means; false if there is none.
+    fn relieve(&self, slot: Slot, group: u32, refused: Refused, tried: &mut Tried) -> bool {
+        let own = || self.groups_of(group >> self.class_bits);
+        match refused {
+            Refused::NoPage | Refused::NoHandle | Refused::Quota if !tried.own => {
+                tried.own = true;
+                self.drain_groups(slot, own());
+            }
+            Refused::NoPage | Refused::NoHandle if !tried.all => {
+                tried.all = true;
+                self.drain_groups(slot, self.all_groups());
+            }
+            Refused::Quota if !tried.compacted => {
+                tried.compacted = true;
+                self.compact(slot, own(), u64::MAX);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Frees all objects of some groups that were freed without the lock; returns their number.
+    pub(crate) fn drain_groups(&self, slot: Slot, groups: impl Iterator<Item = u32>) -> u64 {
+        let mut freed = 0;
+        for group in groups {
+            while self.free_next_deferred(slot, group) {
+                freed += 1;
+            }
+        }
+        freed
+    }
+}

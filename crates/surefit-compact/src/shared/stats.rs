@@ -1,0 +1,148 @@
+//! Statistics of a shared heap: counters, and where every byte is. Each group is looked at under its lock, one after
+//! another: exact when nothing else runs, a mixture of moments otherwise.
+#![deny(unsafe_code)]
+
+use lock_api::RawMutex;
+use surefit_core::Parts;
+
+use super::engine::SharedEngine;
+use super::group::Section;
+use super::heap::SharedHeap;
+use super::lock::Granularity;
+use crate::automaton::incremental::over;
+use crate::config::Bound;
+use crate::geometry::SizeClass;
+
+/// Counters of a shared heap, or of one instance of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SharedStats {
+    /// Page-blocks in use.
+    pub live_blocks: u64,
+    /// Pages of all size-classes.
+    pub pages: u64,
+    /// Not-full pages of all size-classes.
+    pub not_full_pages: u64,
+    /// Free page-blocks of not-full pages that the hole bound counts.
+    pub holes: u64,
+    /// What is above the bound, in not-full pages (κ) or holes: what frees in progress, and pins, have left to later frees.
+    pub debt: u64,
+    /// Page-blocks reserved as targets of moves in flight.
+    pub reserved_blocks: u64,
+    /// Entries of keys whose generations are used up: they serve no object any more.
+    pub retired_keys: u64,
+    /// Page-blocks moved since the heap was made.
+    pub moves_total: u64,
+    /// Bytes of these.
+    pub moved_bytes_total: u64,
+    /// Moves given up: the object was freed, written to, or pinned at the end.
+    pub moves_abandoned: u64,
+    /// Steps of moves; each copies at most ι bytes.
+    pub steps_total: u64,
+    /// The most bytes copied in one section under a lock: never above min(β, ι).
+    pub copied_in_section_max: u64,
+    /// Times that the lock of a group was taken.
+    pub lock_acquisitions: u64,
+    /// Of these, times that somebody else held it.
+    pub lock_acquisitions_contended: u64,
+}
+
+/// What one size-class of a shared heap holds, at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClassUsage {
+    /// Page-blocks in use; the target of a move in flight is not.
+    pub live_blocks: u32,
+    /// Pages.
+    pub pages: u32,
+    /// Of these, not-full ones.
+    pub not_full_pages: u32,
+    /// Free page-blocks of not-full pages that the hole bound counts; 0 under other bounds.
+    pub holes: u32,
+}
+
+impl<R: RawMutex, G: Granularity> SharedHeap<'_, R, G> {
+    /// What a size-class holds now; none if the heap's geometry has no such class. One lock, O(1).
+    pub fn class_usage(&self, class: SizeClass) -> Option<ClassUsage> {
+        let engine = &self.objects.engine;
+        let class = engine.pages.geometry.class(class.index())?;
+        let section = engine.enter(engine.group_of(0, class));
+        let counts = engine.counts(&section, class);
+        Some(ClassUsage {
+            live_blocks: counts.live,
+            pages: section.class.pages(),
+            not_full_pages: counts.not_full,
+            holes: counts.holes,
+        })
+    }
+}
+
+impl SharedStats {
+    fn add<R: RawMutex>(&mut self, section: &Section<'_, R>) {
+        let counters = &section.counters;
+        self.live_blocks += u64::from(section.live());
+        self.pages += u64::from(section.class.pages());
+        self.not_full_pages += u64::from(section.class.not_full());
+        self.reserved_blocks += u64::from(section.moving.get().is_some());
+        self.moves_total += counters.moves.get();
+        self.moved_bytes_total += counters.moved_bytes.get();
+        self.moves_abandoned += counters.abandoned.get();
+        self.steps_total += counters.steps.get();
+        let most = u64::from(counters.copied_in_section_max.get());
+        self.copied_in_section_max = self.copied_in_section_max.max(most);
+        self.lock_acquisitions += counters.sections.get();
+        self.lock_acquisitions_contended += counters.contended.get();
+    }
+}
+
+impl<R: RawMutex, G: Granularity> SharedEngine<'_, R, G> {
+    /// Counters of some groups.
+    pub(crate) fn stats(&self, groups: impl Iterator<Item = u32>) -> SharedStats {
+        let mut stats = SharedStats {
+            retired_keys: u64::from(self.store.pool().retired),
+            ..SharedStats::default()
+        };
+        for group in groups {
+            let section = self.enter(group);
+            stats.add(&section);
+            let counts = self.counts(&section, self.class_of(group));
+            stats.holes += u64::from(counts.holes);
+            let bound = self.bound();
+            stats.debt += match bound {
+                _ if !over(bound, counts) => 0,
+                Bound::Pages(most) => u64::from(counts.not_full - most),
+                Bound::Holes { base, fraction } => {
+                    u64::from(counts.holes - base - fraction.of(counts.live))
+                }
+                Bound::Unbounded => 0,
+            };
+        }
+        stats
+    }
+
+    /// Where every byte of the region is, when nothing else runs: the parts add up to its size.
+    pub(crate) fn parts(&self, skipped: usize) -> Parts {
+        let geometry = self.pages.geometry;
+        let page = geometry.page_bytes();
+        let mut parts = Parts::default();
+        let mut pages = 0;
+        for group in self.all_groups() {
+            let section = self.enter(group);
+            let class = self.class_of(group);
+            let layout = geometry.layout(class);
+            let (blocks, bytes) = (usize::from(layout.blocks), layout.block_bytes as usize);
+            let (live, used) = (section.live() as usize, section.class.pages() as usize);
+            let reserved = usize::from(section.moving.get().is_some());
+            let tail = geometry.leaf_bytes(class) + geometry.back_reference_bytes(class);
+            parts.block_bytes += live * bytes;
+            parts.transient_bytes += reserved * bytes;
+            parts.size_class_bytes += (used * blocks - live - reserved) * bytes;
+            parts.administrative_bytes += used * tail;
+            parts.page_internal_bytes += used * (page - blocks * bytes - tail);
+            pages += used;
+        }
+        let pool = self.store.pool();
+        let data = pool.floor & !(page - 1);
+        parts.free_page_bytes = data - pages * page;
+        parts.administrative_bytes += skipped + self.pages.memory.len() - data;
+        parts
+    }
+}

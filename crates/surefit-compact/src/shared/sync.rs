@@ -1,0 +1,94 @@
+//! The atomic word of shared heaps: `core`'s, with a scheduling point before every access where a permutation tester runs.
+//!
+//! Under `--cfg surefit_shuttle` the threads of a test are switched at these points; the word stays four bytes, so that the
+//! layout of the region is the one that programs have.
+#![deny(unsafe_code)]
+
+use core::sync::atomic::{AtomicU32 as Word, Ordering};
+
+/// Where a permutation tester may switch threads; nothing elsewhere.
+#[inline]
+pub(crate) fn point() {
+    // Not `yield_now`: the thread may go on at once, and keeps its priority.
+    #[cfg(surefit_shuttle)]
+    if !shuttle::thread::panicking() {
+        shuttle::thread::sleep(core::time::Duration::ZERO);
+    }
+}
+
+/// An atomic word of 32 bits.
+#[derive(Debug)]
+#[repr(transparent)]
+pub(crate) struct AtomicU32(Word);
+
+impl AtomicU32 {
+    pub(crate) const fn new(value: u32) -> Self {
+        Self(Word::new(value))
+    }
+
+    #[inline]
+    pub(crate) fn load(&self, order: Ordering) -> u32 {
+        point();
+        self.0.load(order)
+    }
+
+    #[inline]
+    pub(crate) fn store(&self, value: u32, order: Ordering) {
+        point();
+        self.0.store(value, order);
+    }
+
+    #[inline]
+    pub(crate) fn swap(&self, value: u32, order: Ordering) -> u32 {
+        point();
+        self.0.swap(value, order)
+    }
+
+    #[inline]
+    pub(crate) fn fetch_add(&self, value: u32, order: Ordering) -> u32 {
+        point();
+        self.0.fetch_add(value, order)
+    }
+
+    #[inline]
+    pub(crate) fn fetch_sub(&self, value: u32, order: Ordering) -> u32 {
+        point();
+        self.0.fetch_sub(value, order)
+    }
+
+    #[inline]
+    pub(crate) fn fetch_or(&self, bits: u32, order: Ordering) -> u32 {
+        point();
+        self.0.fetch_or(bits, order)
+    }
+
+    #[inline]
+    pub(crate) fn fetch_and(&self, bits: u32, order: Ordering) -> u32 {
+        point();
+        self.0.fetch_and(bits, order)
+    }
+
+    #[inline]
+    pub(crate) fn compare_exchange(
+        &self,
+        current: u32,
+        new: u32,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<u32, u32> {
+        point();
+        self.0.compare_exchange(current, new, success, failure)
+    }
+
+    #[inline]
+    pub(crate) fn compare_exchange_weak(
+        &self,
+        current: u32,
+        new: u32,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<u32, u32> {
+        point();
+        self.0.compare_exchange_weak(current, new, success, failure)
+    }
+}

@@ -1,0 +1,175 @@
+//! The abstract address table of a shared heap: one [`Entry`] an object, and the free ones.
+//!
+//! ```text
+//! … | entry 2 | entry 1 | entry 0 |  fixed area          the table grows towards lower addresses, and never shrinks
+//! an entry: | state | location | location | generation (keys) |
+//! ```
+//! Entries stay where they are, so that anybody who holds a name may reach its entry without a lock.
+//!
+//! # Invariants
+//! - T1 Entries below `made` are initialised, and lie between the table's floor and its top.
+//! - T2 A dead entry is in one list, linked through its location words: the pool's, that of a group or of a thread, or a
+//!   deferred list; or it is retired.
+
+use core::cell::Cell;
+use core::sync::atomic::Ordering::{Acquire, Release};
+
+use super::entry::{Entry, Generation};
+use super::pool::Pool;
+use super::sync::AtomicU32;
+use crate::memory::Memory;
+
+/// The number that names no entry.
+pub(crate) const NIL: u32 = u32::MAX;
+
+/// Where the entries are.
+#[derive(Debug)]
+pub(crate) struct EntryTable {
+    /// Offset of the first byte behind entry 0.
+    top: usize,
+    /// Bytes of an entry, with its generation if it has one.
+    stride: usize,
+    /// The generation of retired entries.
+    last_generation: u32,
+    /// Entries made.
+    made: AtomicU32,
+}
+
+impl EntryTable {
+    /// A table that grows down from `top`, of entries with or without a generation.
+    pub(crate) const fn new(top: usize, keyed: bool) -> Self {
+        Self {
+            top,
+            stride: entry_bytes(keyed),
+            last_generation: u32::MAX,
+            made: AtomicU32::new(0),
+        }
+    }
+
+    /// An entry that was made.
+    #[inline]
+    pub(crate) fn entry<'m>(&self, memory: &Memory<'m>, index: u32) -> &'m Entry {
+        let offset = self.top - (index as usize + 1) * self.stride;
+        // SAFETY: T1: a made entry is initialised, inside the region and aligned to four (top and stride are multiples of
+        // four); only names of made entries reach this, and entries consist of atomics.
+        unsafe { memory.shared(offset) }
+    }
+
+    /// The generation of an entry that was made, in a table of keyed entries.
+    #[inline]
+    pub(crate) fn generation<'m>(&self, memory: &Memory<'m>, index: u32) -> &'m Generation {
+        assert!(
+            self.stride == entry_bytes(true),
+            "the entries have generations"
+        );
+        let offset = self.top - (index as usize + 1) * self.stride + size_of::<Entry>();
+        // SAFETY: T1, as for `entry`: the generation is the end of a keyed entry.
+        unsafe { memory.shared(offset) }
+    }
+
+    /// The number of an entry of this table.
+    pub(crate) fn index_of(&self, memory: &Memory<'_>, entry: &Entry) -> u32 {
+        let offset = memory.offset_of(entry);
+        u32::try_from((self.top - offset) / self.stride - 1)
+            .expect("entries have numbers of 32 bits")
+    }
+
+    /// Whether an entry has no generation left for another object.
+    pub(crate) fn is_retired(&self, memory: &Memory<'_>, index: u32) -> bool {
+        self.stride == entry_bytes(true)
+            && self.generation(memory, index).number() >= self.last_generation
+    }
+
+    /// Whether the value of a dead entry's object is dropped: owners of handles drop it before they free it, with keys the
+    /// claimant does it after.
+    #[inline]
+    pub(crate) fn is_dropped(&self, memory: &Memory<'_>, index: u32) -> bool {
+        self.stride != entry_bytes(true) || !self.generation(memory, index).has_glue()
+    }
+
+    /// The same with another generation of retired entries.
+    pub(crate) fn retire_at(&mut self, generation: u32) {
+        self.last_generation = generation;
+    }
+
+    /// The generation of retired entries.
+    #[inline]
+    pub(crate) fn last_generation(&self) -> u32 {
+        self.last_generation
+    }
+
+    /// Whether a number names an entry that was made: for names that may be another heap's.
+    #[inline]
+    pub(crate) fn contains(&self, index: u32) -> bool {
+        index < self.made.load(Acquire)
+    }
+
+    /// Makes a new entry, if there is room; the table may take a fresh page for it.
+    pub(crate) fn make(&self, memory: &Memory<'_>, shift: u32, pool: &mut Pool) -> Option<u32> {
+        let bytes = (pool.made as usize + 1) * self.stride;
+        if pool.made == NIL || bytes > self.top - pool.floor {
+            if pool.made == NIL || pool.fresh_pages(shift) == 0 {
+                return None;
+            }
+            pool.floor -= 1 << shift;
+        }
+        let (index, offset) = (pool.made, self.top - bytes);
+        // SAFETY: the entry lies above the floor, which only grows downwards through fresh pages (T1), so inside the
+        // region; it is aligned to four; nobody knows of it yet.
+        unsafe { memory.table(offset, 1, Entry::new) };
+        if self.stride == entry_bytes(true) {
+            // SAFETY: as above: the generation is the end of the entry.
+            unsafe { memory.table(offset + size_of::<Entry>(), 1, Generation::new) };
+        }
+        pool.made += 1;
+        // Release: the entry, to whoever finds its number among those made.
+        self.made.store(pool.made, Release);
+        Some(index)
+    }
+}
+
+/// Bytes of an entry: twelve, and four for a generation.
+pub(crate) const fn entry_bytes(keyed: bool) -> usize {
+    size_of::<Entry>() + if keyed { size_of::<Generation>() } else { 0 }
+}
+
+const _: () = assert!(entry_bytes(false) == 12 && entry_bytes(true) == 16);
+
+/// A list of free entries; whoever holds the lock that guards it owns them.
+#[derive(Debug)]
+pub(crate) struct EntryList {
+    head: Cell<u32>,
+    count: Cell<u32>,
+}
+
+impl EntryList {
+    pub(crate) const fn new() -> Self {
+        Self {
+            head: Cell::new(NIL),
+            count: Cell::new(0),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn count(&self) -> u32 {
+        self.count.get()
+    }
+
+    #[inline]
+    pub(crate) fn push(&self, index: u32, entry: &Entry) {
+        entry.set_next(self.head.get());
+        self.head.set(index);
+        self.count.set(self.count.get() + 1);
+    }
+
+    #[inline]
+    pub(crate) fn pop<'e>(&self, entry: impl FnOnce(u32) -> &'e Entry) -> Option<u32> {
+        let index = self.head.get();
+        if index == NIL {
+            return None;
+        }
+        self.head.set(entry(index).next());
+        self.count.set(self.count.get() - 1);
+        Some(index)
+    }
+}

@@ -1,0 +1,91 @@
+//! The incremental automaton, exhaustively: every state that threads can bring a class with a move in flight into.
+//!
+//! `class` composes `automaton::incremental` over vectors of pages, a critical section at a time; `search` lets frees,
+//! allocations, compactions, readers and writers interleave in every way between sections (and pins within them), and
+//! demands in every state:
+//!
+//! - no page or block is lost, each is in one place, a reserved block belongs to the one move in flight;
+//! - R2: no write is lost to a copy, no pinned object moves; v is never in a full page, nor outside the reservoir;
+//! - R3: n or the holes are within `bound_in_flight`, pages within `pages_bound_in_flight`, with the calls in progress now;
+//! - no free takes more steps than it may; left alone, every call returns and no move stays in flight;
+//! - from every state at rest without pins, a compaction leaves at most one not-full page.
+//!
+//! The largest values seen are tables here, and asserted: `--nocapture` prints them.
+
+#[path = "incremental/class.rs"]
+mod class;
+#[path = "incremental/decisions.rs"]
+mod decisions;
+#[path = "incremental/rounds.rs"]
+mod rounds;
+#[path = "incremental/rows.rs"]
+mod rows;
+#[path = "incremental/search.rs"]
+mod search;
+
+use class::Slip;
+use rows::{
+    Row, holes, large_holes, large_pages, no_moves, one_call, pages, pinned, row, three_calls,
+    two_calls, values,
+};
+use search::explore;
+use surefit_compact::Bound;
+
+/// Explores every row; says at the end in which of them other values than expected were the largest.
+fn explore_all(rows: impl IntoIterator<Item = Row>) {
+    let (mut states, mut transitions, mut other) = (0, 0, Vec::new());
+    for row in rows {
+        let (census, fault) = explore(row.rules);
+        if let Some(fault) = fault {
+            panic!("{:?}\n{fault}", row.rules);
+        }
+        row.print(&census);
+        states += census.states;
+        transitions += census.transitions;
+        let found = (values(&census.excess), values(&census.pages));
+        if found != (row.excess.to_vec(), row.pages.to_vec()) {
+            other.push((row.rules, found));
+        }
+    }
+    println!("{states} states, {transitions} transitions");
+    assert!(other.is_empty(), "other values: {other:#?}");
+}
+
+#[test]
+fn every_state_of_a_small_class_keeps_its_bound() {
+    let rows = [one_call(), no_moves(), two_calls(), three_calls(), pinned()];
+    explore_all(rows.into_iter().flatten());
+}
+
+#[test]
+#[ignore = "half a minute"]
+fn every_state_of_a_larger_class_keeps_its_bound() {
+    explore_all(large_pages().into_iter().chain(large_holes()));
+}
+
+// ---- errors that the search must find ----------------------------------------------------------------------------------
+
+fn slipped(slip: Slip, bound: Bound) -> String {
+    let mut rules = row(bound, [3, 2, 1, 2, 8], &[], &[]).rules;
+    rules.slip = slip;
+    let (_, fault) = explore(rules);
+    fault.unwrap_or_else(|| panic!("{slip:?} was not found"))
+}
+
+#[test]
+fn a_write_during_a_move_that_goes_on_is_lost() {
+    let fault = slipped(Slip::WritesOn, pages(1));
+    assert!(fault.contains("a write was lost"), "{fault}");
+}
+
+#[test]
+fn a_commit_that_ignores_pins_moves_a_pinned_object() {
+    let fault = slipped(Slip::CommitsPinned, holes(0, 0, 1));
+    assert!(fault.contains("a pinned object moved"), "{fault}");
+}
+
+#[test]
+fn a_move_that_outlives_the_last_free_block_of_its_page_is_found() {
+    let fault = slipped(Slip::FillsSource, pages(1));
+    assert!(fault.contains("the page of v is full"), "{fault}");
+}

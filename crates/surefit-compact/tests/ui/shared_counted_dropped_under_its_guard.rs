@@ -1,0 +1,11 @@
+#![allow(unused)]
+
+use surefit_compact::shared::Counted;
+
+fn read(one: Counted<'_, '_, u64, parking_lot::RawMutex>) {
+    let guard = one.pin().unwrap();
+    drop(one);
+    assert_eq!(*guard, 1);
+}
+
+fn main() {}

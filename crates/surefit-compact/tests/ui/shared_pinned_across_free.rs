@@ -1,0 +1,18 @@
+#![allow(unused)]
+
+use core::mem::MaybeUninit;
+use surefit_compact::Config;
+use surefit_compact::shared::{SharedConfig, SharedHeap};
+
+type Heap<'m> = SharedHeap<'m, parking_lot::RawMutex>;
+static CONFIG: SharedConfig = SharedConfig::new(Config::DEFAULT);
+
+fn main() {
+    let mut memory = [MaybeUninit::uninit(); 1 << 16];
+    let heap: Heap = Heap::new(&mut memory, &CONFIG).unwrap();
+    let local = heap.register().unwrap();
+    let handle = local.insert(7_u64).unwrap();
+    let pinned = heap.pin(&handle).unwrap();
+    local.free(handle).unwrap();
+    assert_eq!(*pinned, 7);
+}

@@ -1,0 +1,138 @@
+//! The numbered invariants of the buddy system, verified, and where every byte of a region is.
+//!
+//! Nothing that was read is trusted before it was compared: a corrupted heap must not lead the checker outside.
+#![deny(unsafe_code)]
+
+use surefit_core::{Corruption, Parts};
+
+use super::Buddy;
+use super::map::{Block, Map};
+use crate::chunk::Chunk;
+
+impl<const SMALLEST: usize> Buddy<'_, SMALLEST> {
+    /// Where every byte is. All but the blocks is administrative: table, alignment, the rest of a unit.
+    pub(super) fn account(&self) -> Parts {
+        let mut parts = Parts::default();
+        let mut unit = self.map.first();
+        while let Some((block, is_free)) = self.map.sound_block_at(unit) {
+            if is_free {
+                parts.free_chunk_bytes += Self::bytes(block.order);
+            } else {
+                parts.block_bytes += Self::bytes(block.order);
+            }
+            unit = block.end();
+        }
+        let blocks = parts.block_bytes + parts.free_chunk_bytes;
+        parts.administrative_bytes = self.map.memory.region_bytes() - blocks;
+        parts
+    }
+
+    /// Verifies K1 to K5.
+    pub(super) fn check_all(&self) -> Result<(), Corruption> {
+        let found = self.check_tiling()?;
+        let mut filled = 0;
+        for order in 0..self.map.orders_count() {
+            if self.map.check_list(order)? != found.free[order as usize] {
+                let what = "the list of an order does not hold all its free blocks; order";
+                return Err(broken("K3", what, order as usize));
+            }
+            filled |= u32::from(found.free[order as usize] > 0) << order;
+        }
+        if filled != self.filled {
+            let what = "the bits do not tell which orders have free blocks; bits that differ";
+            return Err(broken("K4", what, (filled ^ self.filled) as usize));
+        }
+        if found.used != self.live {
+            let what = "the number of live objects is not that of blocks in use; so many are";
+            return Err(broken("K5", what, found.used));
+        }
+        Ok(())
+    }
+
+    /// Verifies K1 and K2; counts the blocks.
+    fn check_tiling(&self) -> Result<Found, Corruption> {
+        let mut found = Found::default();
+        let mut unit = self.map.first();
+        while let Some((block, is_free)) = self.map.sound_block_at(unit) {
+            if !is_free {
+                found.used += 1;
+            } else if self.map.is_free(block.buddy()) {
+                let what = "a free block has a free buddy of its order; unit";
+                return Err(broken("K2", what, unit as usize));
+            } else {
+                found.free[block.order as usize] += 1;
+            }
+            unit = block.end();
+            let mut inside = block.unit + 1..unit;
+            if let Some(wrong) = inside.find(|&unit| self.map.byte(unit) != 0) {
+                let what = "the map has a block inside another; unit";
+                return Err(broken("K1", what, wrong as usize));
+            }
+        }
+        if unit < self.map.last() || !self.map.is_padded() {
+            let what = "no block starts where the one before ends, or something behind the last";
+            return Err(broken("K1", what, unit as usize));
+        }
+        Ok(found)
+    }
+}
+
+/// Blocks that a walk over the map found.
+#[derive(Default)]
+struct Found {
+    used: usize,
+    /// Free blocks by order.
+    free: [usize; u32::BITS as usize],
+}
+
+impl<const SMALLEST: usize> Map<'_, SMALLEST> {
+    /// The block at a unit and whether it is free, if the map says that one starts there and it can.
+    fn sound_block_at(&self, unit: u32) -> Option<(Block, bool)> {
+        if unit >= self.last() {
+            return None;
+        }
+        let (block, is_free) = self.block_at(unit)?;
+        let can = block.order < self.orders_count()
+            && unit.trailing_zeros() >= block.order
+            && self.last() - unit >= 1 << block.order;
+        can.then_some((block, is_free))
+    }
+
+    /// Verifies K3 for one list: its links; returns how many blocks it holds. Since every block names the word that
+    /// names it, the list cannot come back to one.
+    fn check_list(&self, order: u32) -> Result<usize, Corruption> {
+        let (mut link, mut listed) = (Self::head(order), 0);
+        while self.memory.get(link) != 0 {
+            let at = link.number() as usize;
+            let links = self.listed(self.memory.get(link), order);
+            let links = links.ok_or(broken(
+                "K3",
+                "the word names no free block of the order",
+                at,
+            ))?;
+            if self.memory.raw_back(links) != link.number() {
+                let what = "the block that the word names does not name it";
+                return Err(broken("K3", what, at));
+            }
+            listed += 1;
+            link = links.next();
+        }
+        Ok(listed)
+    }
+
+    /// The free block of an order that a word read from memory names, if it does.
+    fn listed(&self, granule: u32, order: u32) -> Option<Chunk> {
+        let links = (granule < self.memory.granules()).then_some(Chunk::at(granule))?;
+        let unit = self.unit_of(links);
+        let block = Block { unit, order };
+        (self.is_free(block) && self.links(block) == links).then_some(links)
+    }
+}
+
+const fn broken(invariant: &'static str, what: &'static str, at: usize) -> Corruption {
+    Corruption {
+        invariant,
+        what,
+        at,
+    }
+}

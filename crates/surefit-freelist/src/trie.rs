@@ -1,0 +1,243 @@
+//! The last list as a tree: a bitwise trie of the sizes inside the free chunks, so that a best fit takes bounded time.
+//!
+//! ```text
+//! node c   | header | next: more chunks of its size | back | - | branch 0 | - | branch 1 | ...
+//! other    | header | next: more chunks of its size | back | ...
+//!
+//! bits:    a size has b bits, those of the region's size; bit b - 1 of the sizes below the root tells their branch,
+//!          bit b - 2 below its children, and so on; the size of a node itself is any that leads to it
+//! find(n): follow n's bits; the best node on the path that fits, or the least in the last branch 1 that n passed by
+//! take:    the newest other of the node's size, else the node
+//! remove:  an other leaves its list; a node is replaced by the newest other, or by any leaf below it
+//! ```
+//! Branches are odd words and `next` is an even one; `back` names either, as for all free chunks. So a chunk whose `back`
+//! is the root or odd is a node, and it leaves the tree without anybody knowing the way to it.
+//!
+//! # Invariants
+//! - D1: the size of a node has the bits of the branches on the way to it, and is at least the least of the last list.
+//! - L1 holds for the root, the branches, and the lists of others, which have the size of their node.
+//!
+//! # Bounds
+//! A search looks at no more than 2 b + 1 nodes, b <= 30; to insert looks at no more than b + 1, to remove at b.
+//!
+//! # Departures
+//! The least size with room for the branches is four granules; the last list starts at 16.
+//!
+//! # Source
+//! Doug Lea's malloc 2.8: digital trees of large chunks. Knuth, The Art of Computer Programming 3, 6.3.
+#![deny(unsafe_code)]
+
+use surefit_core::Corruption;
+
+use crate::chunk::Chunk;
+use crate::index::Need;
+use crate::last_list::{LastList, Place, Tally, merge_after, merge_before};
+use crate::list::check_list;
+use crate::memory::{Memory, Slot};
+
+/// A trie of sizes, with bounded time: the search that replaying programs asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Tree;
+
+/// The number of the bit that tells the branches of the root.
+#[inline]
+fn top_bit(memory: &Memory<'_>) -> u32 {
+    memory.granules().ilog2()
+}
+
+/// The node of the least size that is at least `granules`.
+fn find(memory: &Memory<'_>, place: Place, granules: u32, visits: &mut u64) -> Option<Chunk> {
+    let (mut best, mut least) = (None, u32::MAX);
+    let (mut larger, mut bit) = (None, top_bit(memory));
+    let mut next = memory.linked(place.head);
+    while let Some(node) = next {
+        *visits += 1;
+        let size = memory.header(node).granules();
+        if size >= granules && size < least {
+            (best, least) = (next, size);
+            if size == granules {
+                return best;
+            }
+        }
+        let branch = granules >> bit & 1;
+        if branch == 0 {
+            larger = memory.linked(node.branch(1)).or(larger);
+        }
+        next = memory.linked(node.branch(branch));
+        bit = bit.wrapping_sub(1);
+    }
+    // All in `larger` are larger than `granules`, and smaller than what other branches passed by hold.
+    while let Some(node) = larger {
+        *visits += 1;
+        let size = memory.header(node).granules();
+        if size < least {
+            (best, least) = (larger, size);
+        }
+        larger = memory
+            .linked(node.branch(0))
+            .or_else(|| memory.linked(node.branch(1)));
+    }
+    best
+}
+
+/// A leaf below a node, if the node is none itself.
+fn leaf_below(memory: &Memory<'_>, node: Chunk) -> Option<Chunk> {
+    let below = |node: Chunk| {
+        memory
+            .linked(node.branch(1))
+            .or_else(|| memory.linked(node.branch(0)))
+    };
+    let mut leaf = below(node);
+    while let Some(lower) = leaf.and_then(below) {
+        leaf = Some(lower);
+    }
+    leaf
+}
+
+/// Gives a node's place and branches to its heir.
+fn inherit(memory: &mut Memory<'_>, node: Chunk, heir: Chunk) {
+    for bit in 0..2 {
+        let below = memory.linked(node.branch(bit));
+        memory.join(heir.branch(bit), below);
+    }
+    let back = memory.back(node);
+    memory.join(back, Some(heir));
+}
+
+impl LastList for Tree {
+    fn insert(memory: &mut Memory<'_>, place: Place, chunk: Chunk, granules: u32) {
+        let (mut link, mut bit) = (place.head, top_bit(memory));
+        while let Some(node) = memory.linked(link) {
+            if memory.header(node).granules() == granules {
+                memory.link(node.next(), chunk);
+                return;
+            }
+            link = node.branch(granules >> bit & 1);
+            bit = bit.wrapping_sub(1);
+        }
+        memory.join(link, Some(chunk));
+        for end in [chunk.next(), chunk.branch(0), chunk.branch(1)] {
+            memory.join(end, None);
+        }
+    }
+
+    fn remove(memory: &mut Memory<'_>, place: Place, chunk: Chunk) {
+        let (back, other) = (memory.back(chunk), memory.linked(chunk.next()));
+        if back != place.head && back.number() % 2 == 0 {
+            memory.join(back, other);
+            return;
+        }
+        if let Some(other) = other {
+            inherit(memory, chunk, other);
+        } else if let Some(leaf) = leaf_below(memory, chunk) {
+            let back = memory.back(leaf);
+            memory.join(back, None);
+            inherit(memory, chunk, leaf);
+        } else {
+            memory.join(back, None);
+        }
+    }
+
+    /// If the need is aligned, a chunk that fits by luck may be passed by: only the best of its size and the best of
+    /// the size that fits anywhere are tried.
+    fn take(
+        memory: &mut Memory<'_>,
+        place: Place,
+        need: &Need,
+        tally: &mut Tally,
+    ) -> Option<Chunk> {
+        let largest = memory.granules();
+        let mut found = None;
+        for granules in [need.granules, need.anywhere()] {
+            if found.is_none() && granules <= largest {
+                let node = find(memory, place, granules, &mut tally.visits)?;
+                let newest = memory.linked(node.next()).unwrap_or(node);
+                found = Some(newest).filter(|&chunk| memory.fits(need, chunk));
+            }
+        }
+        let chunk = found?;
+        Self::remove(memory, place, chunk);
+        if !place.merges || memory.header(chunk).granules() == need.granules {
+            return found;
+        }
+        merge_after::<Self>(memory, place, chunk, tally);
+        if need.align > 1 {
+            return found;
+        }
+        merge_before::<Self>(memory, place, chunk, tally).or(found)
+    }
+
+    fn check(memory: &Memory<'_>, place: Place, most: usize) -> Result<usize, Corruption> {
+        let bits = top_bit(memory) + 1;
+        let mut listed = 0;
+        // Every node replaces itself by two branches, one of which waits: there is at most one a level.
+        let mut waiting = [(place.head, 0, 0); u32::BITS as usize + 2];
+        let mut waits = 1;
+        while waits > 0 {
+            waits -= 1;
+            let (link, depth, path) = waiting[waits];
+            if memory.get(link) == 0 {
+                continue;
+            }
+            let (node, granules) = checked_node(memory, place, link)?;
+            if depth > bits || u64::from(granules) >> (bits - depth) != path {
+                return Err(broken("D1", "the node's size is not that of its way", link));
+            }
+            if listed == most {
+                return Err(broken(
+                    "D1",
+                    "the tree holds more chunks than are free",
+                    link,
+                ));
+            }
+            let left = most - listed - 1;
+            listed += 1 + check_list(memory, node.next(), left, |size| size == granules)?.0;
+            if depth < bits {
+                for bit in 0..2 {
+                    waiting[waits] = (node.branch(bit), depth + 1, path << 1 | u64::from(bit));
+                    waits += 1;
+                }
+            } else if [0, 1].map(|bit| memory.get(node.branch(bit))) != [0; 2] {
+                return Err(broken("D1", "a node has branches below the last bit", link));
+            }
+        }
+        Ok(listed)
+    }
+
+    #[cfg(test)]
+    fn own_words(memory: &Memory<'_>, place: Place, chunk: Chunk) -> impl Iterator<Item = Slot> {
+        let back = memory.back(chunk);
+        let is_node = back == place.head || back.number() % 2 == 1;
+        [0, 1]
+            .into_iter()
+            .filter(move |_| is_node)
+            .map(move |bit| chunk.branch(bit))
+    }
+}
+
+/// The node that a link names, and its size, neither trusted before.
+fn checked_node(memory: &Memory<'_>, place: Place, link: Slot) -> Result<(Chunk, u32), Corruption> {
+    let named = memory.free_chunk(memory.get(link));
+    let node = named.ok_or(broken("L1", "the word names no free chunk", link))?;
+    let granules = memory.header(node).granules();
+    if memory.raw_back(node) != link.number() {
+        let what = "the chunk that the word names does not name it";
+        return Err(broken("L1", what, link));
+    }
+    if granules < place.least || granules > memory.granules() - node.granule() {
+        return Err(broken(
+            "D1",
+            "the size of the node is none of the tree's",
+            link,
+        ));
+    }
+    Ok((node, granules))
+}
+
+const fn broken(invariant: &'static str, what: &'static str, link: Slot) -> Corruption {
+    Corruption {
+        invariant,
+        what,
+        at: link.number() as usize,
+    }
+}

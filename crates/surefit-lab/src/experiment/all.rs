@@ -1,0 +1,126 @@
+//! `surefit experiment all -o DIR`: every experiment into a directory.
+//!
+//! ```text
+//! DIR/NAME.json       the report of each experiment
+//! DIR/NAME.svg        its plots, if it has any
+//! DIR/automaton.dot   the states of a size-class, for Graphviz
+//! DIR/index.html      all of them on one page that loads nothing
+//! ```
+//! An experiment that fails ends the run; what was written before stays.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+
+use super::registry::{ENTRIES, Entry, Request};
+use super::report::Report;
+use super::{automaton, older};
+use crate::{output, report};
+
+/// The experiments whose own formats are older than the shared one.
+const OLDER: [Entry; 2] = [older::BOUNDS, older::SMALL_HEAPS];
+
+/// What `experiment all` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Traces instead of the experiments' own: files, bundled:NAME, or gen:NAME
+    files: Vec<PathBuf>,
+    /// The directory to write to; it is made if it is missing
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// Smaller programs and fewer rounds: a minute instead of many
+    #[arg(long)]
+    quick: bool,
+    /// Interleaved rounds of what is timed
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    rounds: Option<u32>,
+}
+
+/// Runs them all, one after the other.
+///
+/// # Errors
+/// A directory that cannot be written; what an experiment fails with.
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    let directory = &args.output;
+    let made = std::fs::create_dir_all(directory);
+    made.with_context(|| {
+        format!(
+            "{}: cannot be made; choose another directory",
+            directory.display()
+        )
+    })?;
+    output::writable(&directory.join("index.html"))?;
+    write(directory, "automaton.dot", &automaton::example()?)?;
+    let entries: Vec<_> = OLDER.iter().chain(ENTRIES).collect();
+    let mut reports = Vec::new();
+    for (number, entry) in entries.iter().enumerate() {
+        eprintln!(
+            "{} ({} of {}): {}",
+            entry.name,
+            number + 1,
+            entries.len(),
+            entry.about
+        );
+        let began = Instant::now();
+        reports.push(one(args, entry)?);
+        eprintln!("{}: {:.1} s", entry.name, began.elapsed().as_secs_f64());
+    }
+    write(
+        directory,
+        "index.html",
+        &report::experiments::page(&reports)?,
+    )?;
+    output::print(&summary(directory, &reports))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs one experiment and writes its files.
+fn one(args: &Args, entry: &Entry) -> Result<Report> {
+    let found = (entry.run)(&Request {
+        files: if entry.takes_traces {
+            args.files.clone()
+        } else {
+            Vec::new()
+        },
+        quick: args.quick,
+        rounds: args.rounds,
+    })
+    .with_context(|| entry.name)?;
+    let json = serde_json::to_string_pretty(&found)? + "\n";
+    write(&args.output, &format!("{}.json", entry.name), &json)?;
+    if !found.plots.is_empty() {
+        let picture = report::plot::svg(&found.plots)?;
+        write(&args.output, &format!("{}.svg", entry.name), &picture)?;
+    }
+    Ok(found)
+}
+
+fn write(directory: &Path, name: &str, text: &str) -> Result<()> {
+    output::to_file(&directory.join(name), |out| {
+        Ok(out.write_all(text.as_bytes())?)
+    })
+}
+
+/// One line a claim: its verdict.
+fn summary(directory: &Path, reports: &[Report]) -> String {
+    let mut text = String::new();
+    for found in reports {
+        for claim in &found.claims {
+            let line = format!(
+                "{:<12} {:<16} {}",
+                found.name,
+                claim.verdict.words(),
+                claim.claim
+            );
+            text.extend(line.chars().take(super::print::WIDTH));
+            text.push('\n');
+        }
+    }
+    format!(
+        "{text}{}: {} experiments\n",
+        directory.join("index.html").display(),
+        reports.len()
+    )
+}
