@@ -119,3 +119,43 @@ fn what_does_not_fit_is_refused_and_leaves_nothing_behind() {
     local.free_bytes(bytes).unwrap();
     assert_eq!(heap.stats().pages, 0);
 }
+
+#[test]
+fn what_another_heap_refuses_to_resize_is_unchanged() {
+    let config = config(Some(4096), Bound::Pages(1), 64);
+    let mut memory = [(); 2].map(|()| vec![MaybeUninit::new(0xAB); 512 << 10]);
+    let [ours, theirs] = &mut memory;
+    let (ours, theirs) = (
+        Heap::new(ours, &config).unwrap(),
+        Heap::new(theirs, &config).unwrap(),
+    );
+    let (our_local, their_local) = (ours.register().unwrap(), theirs.register().unwrap());
+    for len in [0, 40, 5000] {
+        let mut bytes = our_local.insert_bytes::<u8>(len).unwrap();
+        for new in [0, 48, 100_000] {
+            let refused = their_local.resize(&mut bytes, new);
+            assert_eq!(refused, Err(Refused::ForeignHandle), "{len} to {new}");
+            assert_bytes(&ours, &bytes, &vec![0; len]);
+        }
+        our_local.free_bytes(bytes).unwrap();
+    }
+    assert_eq!(theirs.stats().live_blocks, 0);
+}
+
+#[test]
+fn a_resized_object_keeps_the_alignment_that_is_asked_for() {
+    let config = config(Some(4096), Bound::Pages(1), 64);
+    let mut memory = vec![MaybeUninit::uninit(); 512 << 10];
+    let heap = Heap::new(&mut memory, &config).unwrap();
+    let local = heap.register().unwrap();
+    let mut bytes = local.insert_bytes_aligned::<u8>(200, 256).unwrap();
+    for len in [300, 2000, 100] {
+        local.resize_aligned(&mut bytes, len, 256).unwrap();
+        assert_eq!(
+            heap.pin_bytes(&bytes).unwrap().as_ptr().align_offset(256),
+            0
+        );
+        assert_bytes(&heap, &bytes, &vec![0; len]);
+    }
+    local.free_bytes(bytes).unwrap();
+}

@@ -6,7 +6,19 @@ use common::{error_line, small_trace, surefit};
 use serde_json::Value;
 
 /// The experiments that yield a report.
-const REPORTS: [&str; 5] = ["figure-10", "figure-11", "table-3", "table-4", "predict"];
+const REPORTS: [&str; 11] = [
+    "figure-10",
+    "figure-11",
+    "table-3",
+    "table-4",
+    "predict",
+    "pin",
+    "throughput-locks",
+    "scalability",
+    "figure-12",
+    "complexity",
+    "memory-threads",
+];
 
 /// Those of them that replay traces.
 const REPLAYS: [&str; 4] = ["figure-10", "figure-11", "table-3", "table-4"];

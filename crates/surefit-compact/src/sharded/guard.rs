@@ -13,6 +13,8 @@ use crate::shared::{self, Granularity};
 
 /// A pinned object, borrowed. Dropping the guard unpins it: one atomic subtraction, and a push on a list if the object
 /// was destroyed meanwhile.
+///
+/// A forgotten guard pins whatever object has its entry later: that one is not moved, and its instance not destroyed.
 #[must_use = "the object is pinned as long as the guard lives"]
 pub struct Pinned<'a, T: ?Sized, R: RawMutex, G: Granularity> {
     object: ManuallyDrop<shared::Pinned<'a, T>>,

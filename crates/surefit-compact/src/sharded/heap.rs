@@ -231,8 +231,8 @@ impl<R: RawMutex, G: Stepwise> ShardedHeap<'_, R, G> {
         Ok(Pinned::new(object, &self.objects))
     }
 
-    /// Pins an object that may change behind a shared reference. Waits for the step of a move that is in progress: at
-    /// most min(β, ι) copied bytes.
+    /// Pins an object that may change behind a shared reference. If it is in motion, takes its size-class's
+    /// lock once: behind sections of at most min(β, ι) copied bytes each.
     ///
     /// # Errors
     /// As [`ShardedHeap::pin`].

@@ -29,6 +29,9 @@ use crate::width::{Spread, Width};
 /// What the fixed area is aligned to.
 pub(crate) const ALIGN: usize = 128;
 
+/// The largest region: locations are 32-bit numbers of eight bytes.
+const MOST_BYTES: u64 = 1 << 35;
+
 /// Where the parts of the fixed area begin, from its start, and its size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fixed {
@@ -49,7 +52,14 @@ impl Fixed {
         let groups = groups * size_of::<Group<R>>();
         let buffers_at = (groups + instances * size_of::<Instance>()).next_multiple_of(ALIGN);
         let records = buffers_at + buffers * size_of::<Apart<Mutex<R, Buffer>>>();
-        let locks = (records + pages * size_of::<PageRecord<Spread>>()).next_multiple_of(8);
+        const {
+            assert!(
+                align_of::<R>() <= ALIGN,
+                "a lock is aligned to 128 bytes at most"
+            )
+        };
+        let records_end = records + pages * size_of::<PageRecord<Spread>>();
+        let locks = records_end.next_multiple_of(align_of::<R>());
         let lock_bytes = if G::PAGES { pages * size_of::<R>() } else { 0 };
         Self {
             instances: groups,
@@ -89,7 +99,8 @@ pub(crate) fn engine<'m, R: RawMutex, G: Granularity>(
     let fixed = |pages| Fixed::new::<R, G>(instances, groups, locals, pages);
     let pages = pages_in(memory.len() & !(ALIGN - 1), page, &fixed)?;
     if pages > 1 << (35 - geometry.page_shift()) {
-        return Err(Refused::TooLarge { limit: 1 << 35 });
+        let limit = usize::try_from(MOST_BYTES).unwrap_or(usize::MAX);
+        return Err(Refused::TooLarge { limit });
     }
     let fixed = fixed(pages);
     let top = (memory.len() & !(ALIGN - 1)) - fixed.bytes;

@@ -21,6 +21,7 @@ use super::guard::{Pinned, PinnedMut};
 use super::lock::Granularity;
 use super::objects::Objects;
 use super::pool::{NO_SLOT, Slot};
+use crate::geometry::SizeClass;
 use crate::handle::{Byte, Bytes, Name};
 
 /// Bytes of a spine's word.
@@ -317,33 +318,36 @@ impl<R: RawMutex, G: Granularity> Objects<'_, R, G> {
         layout: Layout,
     ) -> Result<(), Refused> {
         let (old, new) = (bytes.len(), layout.size());
-        if self.stays_in_place(bytes, layout)? {
-            *bytes = Bytes::new(bytes.name, new);
-        } else {
-            let fresh = self.allocate_bytes::<MaybeUninit<u8>>(slot, instance, layout)?;
-            let mut fresh = Bytes::<B>::new(fresh.name, new);
-            if let Err(refused) = self.copy_prefix(bytes, &mut fresh) {
-                self.free_bytes(slot, instance, fresh)?;
-                return Err(refused);
-            }
-            let former = core::mem::replace(bytes, fresh);
-            self.free_bytes(slot, instance, former)?;
+        let (entry, state, _) = self.pin(bytes.name)?;
+        self.unpin(entry, bytes.name.index());
+        if self.stays_in_place(old, layout, self.engine.class_of(state.group()))? {
+            let resized = Bytes::new(bytes.name, new);
+            self.zero(&resized, old)?;
+            *bytes = resized;
+            return Ok(());
         }
-        if B::ZEROED && new > old {
-            self.zero(bytes, old)?;
+        let fresh = self.allocate_bytes::<MaybeUninit<u8>>(slot, instance, layout)?;
+        let mut fresh = Bytes::<B>::new(fresh.name, new);
+        let filled = self.copy_prefix(bytes, &mut fresh);
+        if let Err(refused) = filled.and_then(|()| self.zero(&fresh, old)) {
+            self.free_bytes(slot, instance, fresh)?;
+            return Err(refused);
         }
+        let former = core::mem::replace(bytes, fresh);
+        // Refused only if the instance of the former object was destroyed meanwhile: then its memory is free already.
+        let _ = self.free_bytes(slot, instance, former);
         Ok(())
     }
 
-    fn stays_in_place<B: Byte>(&self, bytes: &Bytes<B>, layout: Layout) -> Result<bool, Refused> {
-        let longest = bytes.len().max(layout.size());
-        if longest > self.piece_bytes() {
-            return Ok(false);
-        }
-        let class = self.class_of(layout)?;
-        let (entry, state, _) = self.pin(bytes.name)?;
-        self.unpin(entry, bytes.name.index());
-        Ok(self.engine.class_of(state.group()) == class)
+    /// Whether an object of `old` bytes in a page-block of `class` serves a layout too.
+    fn stays_in_place(
+        &self,
+        old: usize,
+        layout: Layout,
+        class: SizeClass,
+    ) -> Result<bool, Refused> {
+        let contiguous = old.max(layout.size()) <= self.piece_bytes();
+        Ok(contiguous && self.class_of(layout)? == class)
     }
 
     fn copy_prefix<B: Byte>(&self, from: &Bytes<B>, to: &mut Bytes<B>) -> Result<(), Refused> {
@@ -366,8 +370,9 @@ impl<R: RawMutex, G: Granularity> Objects<'_, R, G> {
         Ok(())
     }
 
+    /// Zeroes the bytes from `from` on, if `B` promises them initialised.
     fn zero<B: Byte>(&self, bytes: &Bytes<B>, from: usize) -> Result<(), Refused> {
-        let mut at = from;
+        let mut at = if B::ZEROED { from } else { bytes.len() };
         while at < bytes.len() {
             let (chunk, index) = self.chunk_at(bytes, at, true)?;
             // SAFETY: the bytes belong to the object, whose handle is borrowed exclusively, pinned and not in motion; zero

@@ -9,7 +9,7 @@ use lock_api::RawMutex;
 use surefit_core::Corruption;
 
 use super::engine::SharedEngine;
-use super::entry::NO_BLOCK;
+use super::entry::{NO_BLOCK, State};
 use super::group::Section;
 use super::lock::Granularity;
 use super::table::NIL;
@@ -86,13 +86,20 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         }
         let pool = self.store.pool();
         listed += (pool.entries.count() + pool.retired) as usize;
-        let dead = (0..pool.made).filter(|&index| self.entry(index).state().is_dead());
+        let dead = (0..pool.made).filter(|&index| self.has_ended(self.entry(index).state()));
         ensure(
             dead.count() == listed,
             "T2",
             "a free entry is lost, or in two lists",
             pool.made,
         )
+    }
+
+    /// Whether an entry holds no object. In heaps without keys nobody pins exclusively, so pins that were forgotten do not
+    /// hide it.
+    fn has_ended(&self, state: State) -> bool {
+        let forgotten = !self.table.is_keyed() && state.is_freed() && state.is_writer();
+        state.is_dead() || forgotten
     }
 
     /// The entries of a deferred list.
@@ -243,7 +250,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         for index in 0..self.store.pool().made {
             let entry = self.entry(index);
             let state = entry.state();
-            if state.group() != group || state.is_dead() {
+            if state.group() != group || self.has_ended(state) {
                 continue;
             }
             self.check_block(index, entry.location(state))?;

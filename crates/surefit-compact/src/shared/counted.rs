@@ -192,8 +192,8 @@ impl<'h, 'm, T, R: RawMutex, G: Granularity> Counted<'h, 'm, T, R, G> {
         Ok(unsafe { Pinned::new(self.value(location), entry) })
     }
 
-    /// Pins an object that may change behind a shared reference. Waits for the step of a move that is in progress: at
-    /// most min(β, ι) copied bytes.
+    /// Pins an object that may change behind a shared reference. If it is in motion, takes its size-class's
+    /// lock once: behind sections of at most min(β, ι) copied bytes each.
     ///
     /// # Errors
     /// As [`Counted::pin`].

@@ -112,11 +112,11 @@ impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
         &'a self,
         handle: &'a Handle<T>,
     ) -> Result<Pinned<'a, T>, Refused> {
-        self.objects.borrow(handle)
+        self.objects.borrow_owned(handle)
     }
 
-    /// Pins an object that may change behind a shared reference. Waits for the step of a move that is in progress: at
-    /// most min(β, ι) copied bytes.
+    /// Pins an object that may change behind a shared reference. If it is in motion, takes its size-class's
+    /// lock once: behind sections of at most min(β, ι) copied bytes each.
     ///
     /// # Errors
     /// As [`SharedHeap::pin`].
@@ -128,11 +128,12 @@ impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
     ///
     /// # Errors
     /// As [`SharedHeap::pin`].
+    #[inline]
     pub fn pin_mut<'a, T>(
         &'a self,
         handle: &'a mut Handle<T>,
     ) -> Result<PinnedMut<'a, T>, Refused> {
-        self.objects.borrow_mut(handle)
+        self.objects.borrow_owned_mut(handle)
     }
 
     /// Pins a contiguous byte object.
@@ -375,19 +376,36 @@ impl<'h, 'm, R: RawMutex, G: Granularity> Local<'h, 'm, R, G> {
     }
 
     /// Changes the length of a byte object; bytes up to the lesser length are kept, gained ones are zeroed if `B` is `u8`.
+    /// The object is aligned to eight bytes afterwards; [`Local::resize_aligned`] keeps a stricter alignment.
     ///
     /// # Errors
     /// What was exhausted, or [`Refused::ForeignHandle`]; the object is unchanged. Unless the size-class stays, old and
     /// new are live at once for a moment.
     pub fn resize<B: Byte>(&self, bytes: &mut Bytes<B>, len: usize) -> Result<(), Refused> {
-        let layout = layout(len, MIN_ALIGN)?;
+        self.resize_aligned(bytes, len, MIN_ALIGN)
+    }
+
+    /// As [`Local::resize`], the object or each of its pieces aligned to a power of two.
+    ///
+    /// # Errors
+    /// As [`Local::resize`]; [`Refused::TooAligned`] beyond a page.
+    ///
+    /// # Panics
+    /// If `align` is not a power of two.
+    pub fn resize_aligned<B: Byte>(
+        &self,
+        bytes: &mut Bytes<B>,
+        len: usize,
+        align: usize,
+    ) -> Result<(), Refused> {
+        let layout = layout(len, align)?;
         self.objects.resize(self.slot, self.instance, bytes, layout)
     }
 
     /// Takes a value out of the heap, and frees its memory. Moves other objects as the bound asks for.
     ///
     /// # Errors
-    /// [`Refused::ForeignHandle`]; the object stays where it is, and is leaked.
+    /// [`Refused::ForeignHandle`], [`Refused::TooManyPins`]; the object stays where it is, and is leaked.
     pub fn remove<T>(&self, handle: Handle<T>) -> Result<T, Refused> {
         self.objects.remove(self.slot, self.instance, handle)
     }

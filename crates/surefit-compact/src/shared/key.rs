@@ -135,8 +135,8 @@ impl<'m, R: RawMutex, G: Stepwise, Gen: Counted> SharedKeyHeap<'m, R, G, Gen> {
         Ok(unsafe { KeyPinned::new(hold, location) })
     }
 
-    /// Pins an object that may change behind a shared reference. Waits for the step of a move that is in progress: at
-    /// most min(β, ι) copied bytes.
+    /// Pins an object that may change behind a shared reference. If it is in motion, takes its size-class's
+    /// lock once: behind sections of at most min(β, ι) copied bytes each.
     ///
     /// # Errors
     /// As [`SharedKeyHeap::pin`].
@@ -299,7 +299,7 @@ impl<R: RawMutex, G: Stepwise, Gen: Counted> fmt::Debug for KeyLocal<'_, '_, R, 
 }
 
 impl<R: RawMutex, G: Stepwise, Gen: Counted> KeyLocal<'_, '_, R, G, Gen> {
-    /// Moves a value into the heap. Never moves another object.
+    /// Moves a value into the heap. Moves no other object unless it would be refused else.
     ///
     /// # Errors
     /// The value, and what was exhausted; a type larger than a page, or aligned beyond it, is [`Refused::TooLarge`] or

@@ -19,6 +19,7 @@
 
 use core::alloc::Layout;
 use core::fmt;
+use core::marker::PhantomData;
 use core::mem::{ManuallyDrop, needs_drop};
 use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
@@ -199,10 +200,21 @@ pub struct KeyPinned<'h, 'm, T, R: RawMutex, G: Granularity> {
 }
 
 /// A pinned object of a [`SharedKeyHeap`](super::SharedKeyHeap), borrowed mutably; nobody else has a pin.
+///
+/// What is written through it must live as long as the object:
+/// ```compile_fail
+/// use surefit_compact::shared::{KeyPinnedMut, PerClass};
+/// type Guard<'h, 'm, T> = KeyPinnedMut<'h, 'm, T, parking_lot::RawMutex, PerClass>;
+/// fn shorter<'h, 'm, 's>(guard: Guard<'h, 'm, &'static str>) -> Guard<'h, 'm, &'s str> {
+///     guard
+/// }
+/// ```
 #[must_use = "the object is pinned as long as the guard lives"]
 pub struct KeyPinnedMut<'h, 'm, T, R: RawMutex, G: Granularity> {
     object: NonNull<T>,
     _hold: Hold<'h, 'm, R, G, true>,
+    /// Makes the guard invariant in `T`, as a mutable borrow is.
+    exclusive: PhantomData<&'h mut T>,
 }
 
 impl<'h, 'm, T, R: RawMutex, G: Granularity> KeyPinned<'h, 'm, T, R, G> {
@@ -230,6 +242,7 @@ impl<'h, 'm, T, R: RawMutex, G: Granularity> KeyPinnedMut<'h, 'm, T, R, G> {
         Self {
             object: hold.objects.address(location),
             _hold: hold,
+            exclusive: PhantomData,
         }
     }
 }

@@ -59,6 +59,7 @@ pub use heap::{Local, SharedHeap};
 pub use key::{KeyLocal, SharedKeyHeap};
 pub use key_guard::{KeyPinned, KeyPinnedMut};
 pub use lock::{Granularity, PerClass, PerHeap, PerPage, Stepwise};
+pub use lock_api::RawMutex;
 #[cfg(feature = "std")]
 pub use per_thread::PerThread;
 pub use stats::{ClassUsage, SharedStats};

@@ -210,11 +210,12 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
                     continue;
                 }
                 let section = self.enter(group);
-                // A move that a pin ended counts for nothing.
-                if section.pinned_away.get() != pins {
-                    pins = section.pinned_away.get();
-                    begun = begun.saturating_sub(1);
+                if own.is_some() && in_flight(&section, own) != InFlight::Own {
+                    // A move of its own that a pin ended counts for nothing.
+                    begun -= u64::from(section.pinned_away.get() != pins);
+                    own = None;
                 }
+                pins = section.pinned_away.get();
                 let counts = self.counts(&section, self.class_of(group));
                 let next = compaction(counts, in_flight(&section, own), begun < budget);
                 match (next, self.pages.linked(section.class.head.get())) {
@@ -494,6 +495,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
 
     /// Ends the move of an object that the caller has pinned for writing, if it is in flight. Waits for the lock, so for
     /// steps in progress.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn revoke(&self, slot: Slot, group: u32, index: u32) {
         let section = self.enter(group);
         let moving = section.moving.get();

@@ -74,6 +74,11 @@ impl EntryTable {
             .expect("entries have numbers of 32 bits")
     }
 
+    /// Whether entries have generations.
+    pub(crate) fn is_keyed(&self) -> bool {
+        self.stride == entry_bytes(true)
+    }
+
     /// Whether an entry has no generation left for another object.
     pub(crate) fn is_retired(&self, memory: &Memory<'_>, index: u32) -> bool {
         self.stride == entry_bytes(true)

@@ -228,29 +228,6 @@ macro_rules! subject_of_one_thread {
             piece_bytes: Option<usize>,
         }
 
-        impl<G: $granularity> $name<'_, '_, G> {
-            /// Resizes an object of a stricter alignment than the heap keeps in its own resize.
-            #[cold]
-            fn resize_aligned(
-                &self,
-                object: &mut Bytes<MaybeUninit<u8>>,
-                align: usize,
-                new_size: usize,
-            ) -> Result<(), Refused> {
-                let mut moved = self.local.insert_bytes_aligned(new_size, align)?;
-                let common = object.len().min(new_size);
-                let mut at = 0;
-                while at < common {
-                    let from = self.heap.chunk(object, at)?;
-                    let mut to = self.heap.chunk_mut(&mut moved, at)?;
-                    let bytes = from.len().min(to.len()).min(common - at);
-                    to[..bytes].copy_from_slice(&from[..bytes]);
-                    at += bytes;
-                }
-                self.local.free_bytes(std::mem::replace(object, moved))
-            }
-        }
-
         impl<G: $granularity> Subject for $name<'_, '_, G> {
             type Object = Bytes<MaybeUninit<u8>>;
 
@@ -279,10 +256,7 @@ macro_rules! subject_of_one_thread {
                 layout: Layout,
                 new_size: usize,
             ) -> Result<(), Refused> {
-                if layout.align() > 8 {
-                    return self.resize_aligned(object, layout.align(), new_size);
-                }
-                self.local.resize(object, new_size)
+                self.local.resize_aligned(object, new_size, layout.align())
             }
 
             #[inline(always)]

@@ -75,7 +75,7 @@ pub(super) const fn needs<G: Granularity>(
         pin_pages: pinned - alone,
         call_pages: used - pinned,
         buffered_pages: registered.saturating_sub(1) * config.page_buffer() as u64,
-        entries: reading.entries + sharing.retired,
+        entries: reading.entries.saturating_add(sharing.retired),
         spare_entries: (by_groups + by_threads) * config.handle_buffer() as u64,
     })
 }
@@ -153,8 +153,9 @@ impl Reader<'_> {
             let block_bytes = self.geometry.layout(class).block_bytes;
             if budget.most_live(class, block_bytes, None) > 0 {
                 let more = self.undrained(class) as u64 * self.spread.instances as u64;
-                extended.objects += more;
-                extended.block_bytes += more * block_bytes as u64;
+                let bytes = more.saturating_mul(block_bytes as u64);
+                extended.objects = extended.objects.saturating_add(more);
+                extended.block_bytes = extended.block_bytes.saturating_add(bytes);
             }
             index += 1;
         }

@@ -3,10 +3,11 @@
 //! ```text
 //! warm-up | barrier | calls …, the clock on the wall | barrier | what is left is freed
 //! ```
-//! A free that another thread is to make goes into its mailbox, 32 at a time; a thread empties its own whenever it sends.
-//! Mailboxes are locks of their own, not the heap's, and are not counted.
+//! A free that another thread is to make goes into its mailbox, 32 at a time; a thread empties its own whenever it sends,
+//! and when it is done until all are. Nobody sends to a full mailbox. Mailboxes are locks of their own, not the heap's, and
+//! are not counted.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Barrier, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{mem, thread};
@@ -21,6 +22,12 @@ use super::worker::Worker;
 
 /// Frees that travel together.
 const BATCH: usize = 32;
+
+/// Frees that wait in a mailbox before nobody sends more.
+const FULL: usize = 16 * BATCH;
+
+/// How often a thread that is done looks into its mailbox.
+const IDLE: Duration = Duration::from_micros(100);
 
 /// How often a watcher looks.
 const WATCH: Duration = Duration::from_micros(50);
@@ -94,14 +101,15 @@ pub(super) fn drive<W: Worker>(
     let mail: Vec<Mail<W::Object>> = workers.iter().map(|_| Mutex::default()).collect();
     let barrier = Barrier::new(workers.len());
     let over = AtomicBool::new(false);
-    let (mail, barrier, over) = (&mail, &barrier, &over);
+    let busy = AtomicUsize::new(workers.len());
+    let (mail, barrier, over, busy) = (&mail, &barrier, &over, &busy);
     let found = thread::scope(|scope| {
         let threads: Vec<_> = workers
             .into_iter()
             .enumerate()
             .map(|(number, worker)| {
                 let mut thread = Thread::new(worker, load, number, mail);
-                scope.spawn(move || thread.run(load, barrier))
+                scope.spawn(move || thread.run(load, barrier, busy))
             })
             .collect();
         let watcher = watch.map(|watch| {
@@ -151,6 +159,8 @@ struct Thread<'a, W: Worker> {
     found: Driven,
     /// All frees so far.
     freed: u64,
+    /// Whether frees are sent to the next thread: not before all have come to the common start, where nobody reads mail.
+    sends: bool,
     /// The first refusal; the thread still goes to the barriers, so that the others do.
     refused: Option<Refused>,
 }
@@ -166,6 +176,7 @@ impl<'a, W: Worker> Thread<'a, W> {
             leaving: Vec::new(),
             found: Driven::default(),
             freed: 0,
+            sends: false,
             refused: None,
         }
     }
@@ -174,10 +185,12 @@ impl<'a, W: Worker> Thread<'a, W> {
         &mut self,
         load: &Load,
         barrier: &Barrier,
+        busy: &AtomicUsize,
     ) -> Result<(Driven, Instant, Instant), Refused> {
         self.calls(load.warm_up());
         self.found = Driven::default();
         lock::take_times();
+        self.sends = true;
         barrier.wait();
         let began = Instant::now();
         self.calls(load.calls);
@@ -188,6 +201,11 @@ impl<'a, W: Worker> Thread<'a, W> {
             ..mem::take(&mut self.found)
         };
         self.send();
+        busy.fetch_sub(1, Relaxed);
+        while busy.load(Relaxed) > 0 {
+            self.receive();
+            thread::sleep(IDLE);
+        }
         barrier.wait();
         self.receive();
         for at in 0..self.objects.len() {
@@ -223,7 +241,7 @@ impl<'a, W: Worker> Thread<'a, W> {
         let slot = call.slot as usize;
         match self.objects[slot].take() {
             None => self.allocate(slot, call.bytes),
-            Some((object, bytes)) if call.is_foreign => {
+            Some((object, bytes)) if call.is_foreign && self.sends => {
                 self.leaving.push((object, bytes));
                 if self.leaving.len() >= BATCH {
                     self.send();
@@ -267,6 +285,10 @@ impl<'a, W: Worker> Thread<'a, W> {
     }
 
     fn send(&mut self) {
+        while opened(self.outbox).len() > FULL {
+            self.receive();
+            thread::yield_now();
+        }
         if !self.leaving.is_empty() {
             opened(self.outbox).append(&mut self.leaving);
         }
