@@ -12,8 +12,8 @@ use std::mem::MaybeUninit;
 
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config as Shuttle, Runner, thread};
-use surefit_compact::shared::{PerClass, PerHeap, SharedConfig, Stepwise};
 use surefit_compact::sharded::ShardedHeap;
+use surefit_compact::shared::{PerClass, PerHeap, SharedConfig, Stepwise};
 use surefit_compact::{Bound, Bytes};
 use surefit_core::Refused;
 use world::{MANY, SpinLock, config};
@@ -77,8 +77,12 @@ fn scenario<G: Stepwise>(shared: &SharedConfig<G>) {
         // Entries and page-blocks that came back serve others at once.
         let next = heap.register_in(0).unwrap();
         let own: Vec<Bytes<u8>> = (0..6).map(|_| next.insert_bytes(MANY).unwrap()).collect();
-        assert!(own.iter().all(|bytes| *heap.pin_bytes(bytes).unwrap() == [0; MANY]));
-        own.into_iter().for_each(|bytes| next.free_bytes(bytes).unwrap());
+        assert!(
+            own.iter()
+                .all(|bytes| *heap.pin_bytes(bytes).unwrap() == [0; MANY])
+        );
+        own.into_iter()
+            .for_each(|bytes| next.free_bytes(bytes).unwrap());
     });
     assert!(heap.pin_bytes(&whole).is_err());
     heap.check(true).unwrap();
@@ -89,7 +93,9 @@ fn scenario<G: Stepwise>(shared: &SharedConfig<G>) {
 
 fn explore<G: Stepwise>(bound: Bound) {
     let config = config(bound).with_pieces(Some(MANY)).unwrap();
-    let shared = SharedConfig::<G>::new(config).with_handle_buffer(2).unwrap();
+    let shared = SharedConfig::<G>::new(config)
+        .with_handle_buffer(2)
+        .unwrap();
     let shared: &'static SharedConfig<G> = Box::leak(Box::new(shared));
     let schedulers: [Box<dyn Scheduler + Send>; 2] = [
         Box::new(RandomScheduler::new_from_seed(7, 300)),
