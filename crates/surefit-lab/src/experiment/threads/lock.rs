@@ -1,6 +1,6 @@
 //! Locks in the place of a heap's own: one counts, one times, one lets the others go first.
 //!
-//! Every thread keeps its own counts and times, so that counting adds no line that threads share: [`take`] empties the
+//! Every thread keeps its own counts and times, so that counting adds no line that threads share: [`take_times`] empties the
 //! calling thread's.
 //!
 //! # Invariants
