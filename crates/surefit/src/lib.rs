@@ -6,7 +6,7 @@
 //!   bound; [`compact::KeyHeap`] names objects by copyable keys; [`compact::DirectHeap`] hands out raw pointers and never
 //!   moves; [`compact::shared`] and [`compact::sharded`] are for many threads; [`compact::certify`] says how many bytes are
 //!   enough.
-//! - [`freelist`] (feature `freelist`): TLSF, first fit and best fit over one region.
+//! - [`freelist`] (feature `freelist`): free-list systems over one region, TLSF among them.
 //!
 //! All of it is `no_std` without `alloc`.
 //!
