@@ -100,7 +100,7 @@ fn lock_read_unlock(mutex: Mutex<u64>) -> (u64, Mutex<u64>) {
     (value, mutex)
 }
 
-#[library_benchmark(setup = frees, config = budget(90))]
+#[library_benchmark(setup = frees, config = budget(57))]
 #[bench::uncontended()]
 fn pin_read_unpin(scene: Scene) -> (u64, Scene) {
     let pinned = black_box(scene.heap).pin(black_box(&scene.object));
@@ -108,7 +108,7 @@ fn pin_read_unpin(scene: Scene) -> (u64, Scene) {
     (value, scene)
 }
 
-#[library_benchmark(setup = frees, config = budget(105))]
+#[library_benchmark(setup = frees, config = budget(71))]
 #[bench::uncontended()]
 fn pin_write_unpin(mut scene: Scene) -> Scene {
     let pinned = black_box(scene.heap).pin_mut(black_box(&mut scene.object));
