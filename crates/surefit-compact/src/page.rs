@@ -486,8 +486,8 @@ impl<'m, W: Width> PageTable<'m, W> {
         debug_assert!(from != to && done + bytes <= from.page.layout.block_bytes);
         let done = done as usize;
         // SAFETY: both are whole blocks of one class, inside their pages and different, so disjoint. Nobody writes to the
-        // one or refers to the other meanwhile: only `&mut Heap` methods move; a shared heap moves under the lock of the
-        // block's group, between `begin_move` and `commit` of an entry that no writer has pinned (E-rules of its entries).
+        // one or refers to the other meanwhile: only `&mut Heap` methods move. A shared heap copies under the lock of the
+        // block's group (G1) while the entry is MOVING (G2): writers end the move first (O3), and the target is reserved (S1).
         unsafe {
             let (from, to) = (self.offset(from), self.offset(to));
             self.memory.copy(from + done, to + done, bytes as usize);

@@ -355,7 +355,6 @@ impl<R: RawMutex, G: Stepwise> ShardedHeap<'_, R, G> {
     /// not-full page, at most `budget` of them, the lock free after every step; returns the moves begun.
     pub fn compact(&self, budget: u64) -> u64 {
         let engine = &self.objects.engine;
-        engine.drain_groups(NO_SLOT, engine.all_groups());
         engine.compact(NO_SLOT, engine.all_groups(), budget)
     }
 
