@@ -9,7 +9,9 @@ use crate::sizes::HeapSize;
 use crate::spec::Keys;
 use crate::steps::Steps;
 use crate::subject::{Allocator, Certified, HandleCost, Pass};
-use crate::subjects::{block_table, compact, dlmalloc, raw, rlsf, sharded, shared, system, talc};
+use crate::subjects::{
+    block_table, compact, dlmalloc, jamaica, raw, rlsf, segregated, sharded, shared, system, talc,
+};
 
 macro_rules! registry {
     ($($name:literal $kind:ident $allocator:ty, $what:literal;)*) => {
@@ -93,6 +95,14 @@ registry! {
     "n-cf" NCf sharded::NCf, "concurrent Compact-fit: an instance for every so many threads";
     "first-fit" FirstFit raw::OurFirstFit, "one free list, first chunk that fits";
     "best-fit" BestFit raw::OurBestFit, "one free list, best chunk that fits";
+    "worst-fit" WorstFit raw::OurWorstFit, "one free list, largest chunk";
+    "next-fit" NextFit raw::OurNextFit, "one free list, first chunk that fits after the last one that did";
+    "tree-fit" TreeFit raw::OurTreeFit, "best fit by a balanced tree of all free chunks";
+    "segregated" Segregated segregated::OurSegregated, "a free list for every small size, and a last list";
+    "half-fit" HalfFit raw::OurHalfFit, "a free list for every power of two, immediate coalescing";
+    "buddy" Buddy raw::OurBuddy, "the binary buddy system";
+    "jamaica" Jamaica jamaica::OurJamaica, "blocks of one size, objects as trees or lists of them";
+    "dl" Dl dlmalloc::Dlmalloc, "DL, Doug Lea's malloc: the dlmalloc crate in one region";
     "tlsf" Tlsf raw::OurTlsf, "two-level segregated fit, immediate coalescing";
     "peer-rlsf" PeerRlsf rlsf::Rlsf, "the rlsf crate in one region";
     "peer-talc" PeerTalc talc::Talc, "the talc crate in one region";

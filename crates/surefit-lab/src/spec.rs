@@ -270,6 +270,13 @@ mod tests {
             "cf-direct:min=12",
             "cf-direct:min=4096",
             "cf-direct:k=1",
+            "segregated:index=table",
+            "segregated:coalesce=late",
+            "segregated:last=list",
+            "segregated:lists=100",
+            "segregated:lists=8192",
+            "jamaica:block=24",
+            "jamaica:arrays=some",
         ] {
             assert!(Spec::parse_list(text).is_err(), "{text}");
         }

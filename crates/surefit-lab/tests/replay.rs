@@ -14,7 +14,7 @@ mod predicates_free {
     }
 }
 
-const ALLOCATORS: [&str; 15] = [
+const ALLOCATORS: [&str; 27] = [
     "cf",
     "cf:keys",
     "cf:k=1",
@@ -26,6 +26,18 @@ const ALLOCATORS: [&str; 15] = [
     "cf-direct",
     "first-fit",
     "best-fit",
+    "worst-fit",
+    "next-fit",
+    "tree-fit",
+    "half-fit",
+    "buddy",
+    "jamaica",
+    "jamaica:block=128,arrays=off",
+    "jamaica:arrays=16,block=16",
+    "segregated",
+    "segregated:index=nht,coalesce=deferred,lists=16",
+    "segregated:index=scan,coalesce=never,last=linear,lists=4096",
+    "dl",
     "tlsf",
     "peer-rlsf",
     "peer-talc",
@@ -51,7 +63,21 @@ fn every_allocator_replays_and_verifies_a_small_program() {
 #[test]
 fn the_parts_at_the_peak_add_up_to_the_heap() {
     let trace = small_trace(2);
-    for allocator in ["cf", "cf:k=1", "cf-direct", "tlsf", "first-fit", "best-fit"] {
+    for allocator in [
+        "cf",
+        "cf:k=1",
+        "cf-direct",
+        "tlsf",
+        "first-fit",
+        "best-fit",
+        "worst-fit",
+        "next-fit",
+        "tree-fit",
+        "half-fit",
+        "buddy",
+        "jamaica",
+        "segregated:index=nht",
+    ] {
         let row = result(&trace.path, allocator, &["--heap", "1M"]);
         let parts = row["at_peak"]
             .as_object()

@@ -5,6 +5,7 @@
 //! account of the region exact at the peak, and the heap's own invariants are verified now and then.
 
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 use surefit_core::Parts;
 
@@ -304,30 +305,56 @@ fn pattern(seed: u64, index: usize) -> [u8; 8] {
     (seed ^ (index as u64).wrapping_mul(0xD6E8_FEB8_6659_FD93)).to_le_bytes()
 }
 
-/// Writes the pattern; the chunk begins at byte `offset` of its object, a multiple of eight.
+/// The parts of each of the pattern's words that a piece of memory of so many bytes holds, which begins at byte `offset` of
+/// its object: where in the piece, and where in the object.
+fn words(bytes: usize, offset: usize) -> impl Iterator<Item = (Range<usize>, usize)> {
+    let lead = (offset.next_multiple_of(8) - offset).min(bytes);
+    let first = (lead > 0).then_some(0..lead);
+    let rest = (lead..bytes)
+        .step_by(8)
+        .map(move |at| at..bytes.min(at + 8));
+    let parts = first.into_iter().chain(rest);
+    parts.map(move |part| (part.clone(), offset + part.start))
+}
+
+/// Writes the pattern; the chunk begins at byte `offset` of its object.
 fn write_pattern(chunk: &mut [MaybeUninit<u8>], seed: u64, offset: usize) {
-    for (index, word) in chunk.chunks_mut(8).enumerate() {
-        let value = pattern(seed, offset / 8 + index).map(MaybeUninit::new);
-        word.copy_from_slice(&value[..word.len()]);
+    for (part, at) in words(chunk.len(), offset) {
+        let value = pattern(seed, at / 8).map(MaybeUninit::new);
+        let n = part.len();
+        chunk[part].copy_from_slice(&value[at % 8..][..n]);
     }
 }
 
-/// The first byte of the object that differs from the pattern.
+/// The first byte of the object that differs from the pattern, or one of the seven before it.
 ///
 /// # Safety
 /// S1: every byte of the chunk was written.
 unsafe fn first_difference(chunk: &[MaybeUninit<u8>], seed: u64, offset: usize) -> Option<usize> {
     // SAFETY: S1; initialised bytes may be seen as such.
     let bytes = unsafe { std::slice::from_raw_parts(chunk.as_ptr().cast::<u8>(), chunk.len()) };
-    let mut words = bytes.chunks(8).enumerate();
-    let wrong = words.find(|(index, word)| !pattern(seed, offset / 8 + index).starts_with(word));
-    wrong.map(|(index, _)| offset + 8 * index)
+    let is_wrong = |(part, at): &(Range<usize>, usize)| {
+        !pattern(seed, at / 8)[at % 8..].starts_with(&bytes[part.clone()])
+    };
+    words(bytes.len(), offset).find(is_wrong).map(|(_, at)| at)
 }
 
 #[cfg(test)]
 mod tests {
     use super::{first_difference, write_pattern};
     use std::mem::MaybeUninit;
+
+    #[test]
+    fn a_pattern_is_the_same_whatever_pieces_hold_it() {
+        let mut whole = [MaybeUninit::new(0_u8); 100];
+        write_pattern(&mut whole, 5, 0);
+        for cut in 0..whole.len() {
+            // SAFETY: every byte is initialised.
+            assert_eq!(unsafe { first_difference(&whole[cut..], 5, cut) }, None);
+            // SAFETY: every byte is initialised.
+            assert_eq!(unsafe { first_difference(&whole[..cut], 5, 0) }, None);
+        }
+    }
 
     #[test]
     fn a_changed_byte_is_found_near_its_place() {

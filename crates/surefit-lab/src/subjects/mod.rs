@@ -7,10 +7,12 @@
 pub(crate) mod block_table;
 pub(crate) mod compact;
 pub(crate) mod dlmalloc;
+pub(crate) mod jamaica;
 pub(crate) mod null;
 pub(crate) mod pointer;
 pub(crate) mod raw;
 pub(crate) mod rlsf;
+pub(crate) mod segregated;
 pub(crate) mod sharded;
 pub(crate) mod shared;
 pub(crate) mod system;

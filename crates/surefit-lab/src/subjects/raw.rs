@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 
 use anyhow::Result;
 use surefit_core::{Corruption, Parts, RawHeap, Refused};
-use surefit_freelist::{BestFit, FirstFit, Tlsf};
+use surefit_freelist::{BestFit, Buddy, FirstFit, HalfFit, NextFit, Tlsf, TreeFit, WorstFit};
 
 use super::pointer::{PointerHeap, Pointers};
 use crate::spec::Keys;
@@ -69,7 +69,7 @@ macro_rules! free_list {
                 memory: &mut [MaybeUninit<u8>],
                 pass: P,
             ) -> Result<P::Output, Refused> {
-                let heap = $heap::new(less_control::<$heap<'_>>(memory)?)?;
+                let heap = <$heap>::new(less_control::<$heap<'_>>(memory)?)?;
                 Ok(pass.run(Pointers(Raw(heap))))
             }
         }
@@ -83,4 +83,14 @@ free_list! {
     OurFirstFit FirstFit;
     /// Our best fit.
     OurBestFit BestFit;
+    /// Our worst fit.
+    OurWorstFit WorstFit;
+    /// Our next fit.
+    OurNextFit NextFit;
+    /// Our best fit by a balanced tree.
+    OurTreeFit TreeFit;
+    /// Our Half-fit.
+    OurHalfFit HalfFit;
+    /// Our binary buddy system.
+    OurBuddy Buddy;
 }
