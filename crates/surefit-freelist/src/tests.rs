@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use surefit_core::{RawHeap, Refused};
 
+mod naive;
 mod next_hit;
 mod segregated;
 
@@ -18,6 +19,7 @@ use crate::heap::Heap;
 use crate::index::Index;
 use crate::list::{Best, First, Next, SingleList, Worst};
 use crate::memory::Slot;
+use crate::tree_fit::SizeTree;
 use crate::two_level::TwoLevel;
 
 const JUNK: MaybeUninit<u8> = MaybeUninit::new(0xA5);
@@ -120,6 +122,42 @@ fn check_objects_to_every_corruption<I: Index>(objects: usize) {
         let sound = core::mem::replace(&mut heap.live, wrong);
         assert_eq!(heap.check().expect_err("H5").invariant, "H5");
         heap.live = sound;
+    }
+    assert_eq!(heap.check(), Ok(()), "all is as before");
+}
+
+/// Overwrites several words of metadata at once, with words of other places, numbers of granules and noise: the checker
+/// objects, stays inside the region (M2 is asserted at every word) and comes to an end.
+fn the_checker_stays_inside<I: Index>() {
+    let mut region = Region([JUNK; 16384]);
+    let mut heap = Heap::<I>::new(&mut region.0).expect("large enough");
+    fill_with_holes(&mut heap, 30);
+    let slots = metadata(&heap);
+    let words: Vec<_> = slots.iter().map(|&slot| heap.memory.get(slot)).collect();
+    let mut random = 1_u64;
+    let mut below = |most: usize| {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (random >> 32) as usize % most
+    };
+    for round in 0..3000 {
+        for _ in 0..=below(5) {
+            let wrong = match below(4) {
+                0 => words[below(words.len())],
+                1 => words[below(words.len())] ^ 1 << below(32),
+                2 => below(2 * heap.end.granule() as usize) as u32,
+                _ => below(1 << 32) as u32,
+            };
+            heap.memory.set(slots[below(slots.len())], wrong);
+        }
+        let is_sound =
+            (slots.iter().zip(&words)).all(|(&slot, &sound)| heap.memory.get(slot) == sound);
+        assert_eq!(heap.check().is_ok(), is_sound, "round {round}");
+        assert_eq!(heap.parts().total(), 16384);
+        for (&slot, &sound) in slots.iter().zip(&words) {
+            heap.memory.set(slot, sound);
+        }
     }
     assert_eq!(heap.check(), Ok(()), "all is as before");
 }
@@ -241,6 +279,11 @@ macro_rules! suite {
             }
 
             #[test]
+            fn the_checker_never_leaves_the_region() {
+                the_checker_stays_inside::<$index>();
+            }
+
+            #[test]
             fn a_heap_that_was_exhausted_serves_again() {
                 exhaustion_is_a_refusal_and_passes::<$index>();
             }
@@ -266,6 +309,7 @@ suite! { best_fit SingleList<Best> }
 suite! { worst_fit SingleList<Worst> }
 suite! { next_fit SingleList<Next> }
 suite! { half_fit PowersOfTwo }
+suite! { tree_fit SizeTree }
 
 /// Four holes of 200, 100, 48 and 100 bytes, in this order of addresses and of becoming free.
 fn holes<I: Index>(heap: &mut Heap<'_, I>) -> [NonNull<u8>; 4] {

@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use proptest::prelude::*;
 use surefit_core::{RawHeap, Refused};
-use surefit_freelist::{BestFit, FirstFit, HalfFit, NextFit, Tlsf, WorstFit};
+use surefit_freelist::{BestFit, FirstFit, HalfFit, NextFit, Tlsf, TreeFit, WorstFit};
 use surefit_testkit::{JunkRegion, Op, Shape, Tally, ops_from_bytes, run_script, script};
 
 /// Stamps the conformance suite over one system.
@@ -90,3 +90,4 @@ conformance! { best_fit BestFit }
 conformance! { worst_fit WorstFit }
 conformance! { next_fit NextFit }
 conformance! { half_fit HalfFit }
+conformance! { tree_fit TreeFit }

@@ -1,135 +1,20 @@
-//! The tree against a naive best fit with the same ties, its balance, and every word of it corrupted.
+//! The balance of the tree, what it visits, its ties, and every link of it corrupted.
 #![allow(unsafe_code, reason = "the tests free what they allocated")]
 
 extern crate alloc;
 use alloc::vec::Vec;
 use core::alloc::Layout;
 
-use surefit_core::{Corruption, RawHeap, Refused};
-use surefit_testkit::{JunkRegion, Op, Shape, script};
+use surefit_core::RawHeap;
+use surefit_testkit::JunkRegion;
 
 use super::SizeTree;
 use super::avl::{MOST_LEVELS, ROOT};
-use crate::chunk::{Chunk, NOBODYS_WORDS};
 use crate::heap::Heap;
-use crate::index::{Index, Need};
-use crate::list::{Best, SingleList};
-use crate::memory::{Memory, Slot};
-
-/// Best fit by its definition: of all free chunks that fit the smallest, of several the one with the least address.
-struct Naive(SingleList<Best>);
-
-impl Index for Naive {
-    fn table_words(granules: u32) -> u32 {
-        SingleList::<Best>::table_words(granules)
-    }
-
-    fn new(memory: &mut Memory<'_>) -> Self {
-        Self(SingleList::new(memory))
-    }
-
-    fn insert(&mut self, memory: &mut Memory<'_>, chunk: Chunk, granules: u32) {
-        self.0.insert(memory, chunk, granules);
-    }
-
-    fn remove(&mut self, memory: &mut Memory<'_>, chunk: Chunk) {
-        self.0.remove(memory, chunk);
-    }
-
-    fn take(&mut self, _memory: &mut Memory<'_>, _granules: u32) -> Option<Chunk> {
-        None
-    }
-
-    fn take_fitting(
-        &mut self,
-        memory: &mut Memory<'_>,
-        need: &Need,
-        visits: &mut u64,
-    ) -> Option<Chunk> {
-        let mut fitting = Vec::new();
-        let mut link = Slot::new(NOBODYS_WORDS);
-        while let Some(chunk) = memory.linked(link) {
-            *visits += 1;
-            if memory.fits(need, chunk) {
-                fitting.push((memory.header(chunk).granules(), chunk));
-            }
-            link = chunk.next();
-        }
-        let (_, best) = fitting.into_iter().min()?;
-        self.remove(memory, best);
-        Some(best)
-    }
-
-    fn check(&self, memory: &Memory<'_>, free_chunks: usize) -> Result<(), Corruption> {
-        self.0.check(memory, free_chunks)
-    }
-}
-
-/// Runs a script; returns what became of each operation, as an offset in the region or a refusal.
-fn outcomes<I: Index>(
-    heap: &mut Heap<'_, I>,
-    start: usize,
-    ops: &[Op],
-) -> Vec<Result<usize, Refused>> {
-    let mut live = Vec::new();
-    let mut outcomes = Vec::new();
-    for &op in ops {
-        let outcome = match op {
-            Op::Alloc { size, .. } => {
-                let object = heap.allocate(bytes(size));
-                live.extend(object.map(|object| (object, bytes(size))));
-                object
-            }
-            Op::Free(_) | Op::Resize(..) if live.is_empty() => continue,
-            Op::Free(nth) => {
-                let (object, layout) = live.remove(nth % live.len());
-                // SAFETY: the object is live and has this layout; it is forgotten here.
-                unsafe { heap.free(object, layout) };
-                Ok(object)
-            }
-            Op::Resize(nth, size) => {
-                let place = nth % live.len();
-                let (object, layout) = live[place];
-                // SAFETY: the object is live and has this layout.
-                let resized = unsafe { heap.resize(object, layout, size) };
-                if let Ok(object) = resized {
-                    live[place] = (object, bytes(size));
-                }
-                resized
-            }
-        };
-        outcomes.push(outcome.map(|object| object.addr().get() - start));
-    }
-    outcomes
-}
+use crate::memory::Slot;
 
 fn bytes(size: usize) -> Layout {
     Layout::from_size_align(size, 8).expect("a valid layout")
-}
-
-fn is_refusal(outcome: &Result<usize, Refused>) -> bool {
-    outcome.is_err()
-}
-
-#[test]
-fn the_tree_chooses_the_addresses_of_naive_best_fit() {
-    let mut refusals = 0;
-    for shape in Shape::ALL {
-        for (seed, kib, largest) in [(1, 16, 600), (2, 64, 2000), (3, 256, 20_000), (4, 512, 90)] {
-            let ops = script(shape, seed, 4000, largest);
-            let mut regions = [seed, seed + 100].map(|junk| JunkRegion::new(kib << 10, 64, junk));
-            let starts = [&regions[0], &regions[1]].map(|region| region.span().start);
-            let [first, second] = &mut regions;
-            let mut tree = Heap::<SizeTree>::new(first.memory()).expect("large enough");
-            let mut naive = Heap::<Naive>::new(second.memory()).expect("large enough");
-            let chosen = outcomes(&mut tree, starts[0], &ops);
-            assert_eq!(chosen, outcomes(&mut naive, starts[1], &ops), "{shape:?}");
-            assert_eq!(tree.parts(), naive.parts());
-            assert_eq!((tree.check(), naive.check()), (Ok(()), Ok(())));
-            refusals += chosen.iter().filter(|outcome| is_refusal(outcome)).count();
-        }
-    }
-    assert!(refusals > 100, "{refusals}: full heaps were compared too");
 }
 
 /// Holes of `sizes` granules between live chunks, made in this order.

@@ -1,0 +1,257 @@
+//! Every index against its definition: all free chunks in one vector, in the order in which they became free, and the
+//! chunk that the policy's words name.
+//!
+//! Both heaps share the code that cuts and merges, so the same script must put every object at the same place.
+
+use surefit_core::Corruption;
+use surefit_testkit::{JunkRegion, Op, Shape, script};
+
+use super::*;
+use crate::bitmap::Bitmap;
+use crate::coalesce::{Immediate, Never};
+use crate::index::Need;
+use crate::last_list::Linear;
+use crate::lookup::Scan;
+use crate::memory::Memory;
+use crate::next_hit_table::NextHitTable;
+use crate::segregated::Segregated;
+
+/// A free chunk and its size in granules.
+type Free = (Chunk, u32);
+
+/// What an index says of itself: which of the free chunks it takes.
+trait Definition: Index {
+    /// The place of that chunk in `free`, which has the oldest first. `rover` is where the last search ended.
+    fn choose(free: &[Free], need: &Need, rover: usize) -> Option<usize>;
+}
+
+/// An index that is nothing but its definition.
+struct Naive<I> {
+    free: Vec<Free>,
+    rover: usize,
+    table: core::marker::PhantomData<I>,
+}
+
+impl<I: Definition> Index for Naive<I> {
+    const COALESCING: When = I::COALESCING;
+
+    fn rounded(granules: u32) -> u32 {
+        I::rounded(granules)
+    }
+
+    fn largest(granules: u32) -> u32 {
+        I::largest(granules)
+    }
+
+    fn table_words(granules: u32) -> u32 {
+        I::table_words(granules)
+    }
+
+    fn new(_memory: &mut Memory<'_>) -> Self {
+        Self {
+            free: Vec::new(),
+            rover: 0,
+            table: core::marker::PhantomData,
+        }
+    }
+
+    fn insert(&mut self, _memory: &mut Memory<'_>, chunk: Chunk, granules: u32) {
+        self.free.push((chunk, granules));
+    }
+
+    fn remove(&mut self, _memory: &mut Memory<'_>, chunk: Chunk) {
+        let place = self.free.iter().position(|&(free, _)| free == chunk);
+        let place = place.expect("a free chunk");
+        self.free.remove(place);
+        self.rover -= usize::from(place < self.rover);
+    }
+
+    fn take(&mut self, _memory: &mut Memory<'_>, _granules: u32) -> Option<Chunk> {
+        None
+    }
+
+    fn take_fitting(
+        &mut self,
+        _memory: &mut Memory<'_>,
+        need: &Need,
+        _visits: &mut u64,
+    ) -> Option<Chunk> {
+        let place = I::choose(&self.free, need, self.rover)?;
+        self.rover = place;
+        Some(self.free.remove(place).0)
+    }
+
+    fn check(&self, _memory: &Memory<'_>, free_chunks: usize) -> Result<(), Corruption> {
+        assert_eq!(self.free.len(), free_chunks);
+        Ok(())
+    }
+}
+
+/// The places of the chunks that fit, the oldest first.
+fn fitting<'f>(free: &'f [Free], need: &'f Need) -> impl DoubleEndedIterator<Item = usize> + 'f {
+    (0..free.len()).filter(move |&place| need.fits(free[place].0, free[place].1))
+}
+
+impl Definition for SingleList<First> {
+    fn choose(free: &[Free], need: &Need, _rover: usize) -> Option<usize> {
+        fitting(free, need).next()
+    }
+}
+
+impl Definition for SingleList<Best> {
+    fn choose(free: &[Free], need: &Need, _rover: usize) -> Option<usize> {
+        fitting(free, need).min_by_key(|&place| free[place].1)
+    }
+}
+
+impl Definition for SingleList<Worst> {
+    fn choose(free: &[Free], need: &Need, _rover: usize) -> Option<usize> {
+        fitting(free, need).rev().max_by_key(|&place| free[place].1)
+    }
+}
+
+impl Definition for SingleList<Next> {
+    fn choose(free: &[Free], need: &Need, rover: usize) -> Option<usize> {
+        let after = fitting(free, need).find(|&place| place >= rover);
+        after.or_else(|| fitting(free, need).next())
+    }
+}
+
+impl Definition for SizeTree {
+    fn choose(free: &[Free], need: &Need, _rover: usize) -> Option<usize> {
+        fitting(free, need).min_by_key(|&place| (free[place].1, free[place].0))
+    }
+}
+
+/// The newest chunk of the first list that holds one, of those from `first` on.
+fn newest_of_first_list(
+    free: &[Free],
+    first: u32,
+    list: impl Fn(u32) -> Option<u32>,
+) -> Option<usize> {
+    let listed = (0..free.len()).rev().filter_map(|place| {
+        let list = list(free[place].1).filter(|&list| list >= first)?;
+        Some((list, place))
+    });
+    listed.min_by_key(|&(list, _)| list).map(|(_, place)| place)
+}
+
+impl Definition for PowersOfTwo {
+    fn choose(free: &[Free], need: &Need, _rover: usize) -> Option<usize> {
+        let first = need.granules.next_power_of_two().ilog2();
+        newest_of_first_list(free, first, |granules| Some(granules.ilog2()))
+    }
+}
+
+impl<L, C, const N: usize, const UNIT: usize> Definition for Segregated<L, C, Linear, N, UNIT>
+where
+    Self: Index,
+{
+    fn choose(free: &[Free], need: &Need, _rover: usize) -> Option<usize> {
+        let list = |granules| Some(granules / (UNIT as u32 / 8)).filter(|&list| list < N as u32);
+        let first = need.granules.div_ceil(UNIT as u32 / 8);
+        let large = || fitting(free, need).filter(|&place| list(free[place].1).is_none());
+        newest_of_first_list(free, first, list)
+            .or_else(|| large().rev().min_by_key(|&place| free[place].1))
+    }
+}
+
+/// What became of an operation: the place of the object in the region, or a refusal.
+type Outcome = Result<usize, Refused>;
+
+/// Runs a script on a new heap; returns what became of each operation.
+fn outcomes<I: Index>(ops: &[Op], kib: usize) -> Vec<Outcome> {
+    let mut region = JunkRegion::new(kib << 10, 4096, 1);
+    let start = region.span().start;
+    let mut heap = Heap::<I>::new(region.memory()).expect("large enough");
+    let mut live: Vec<(NonNull<u8>, Layout)> = Vec::new();
+    let mut outcomes = Vec::new();
+    for &op in ops {
+        let outcome = match op {
+            Op::Alloc { size, align } => {
+                let layout = Layout::from_size_align(size, align).expect("a valid layout");
+                let object = heap.allocate(layout);
+                live.extend(object.map(|object| (object, layout)));
+                object
+            }
+            Op::Free(_) | Op::Resize(..) if live.is_empty() => continue,
+            Op::Free(nth) => {
+                let (object, layout) = live.remove(nth % live.len());
+                // SAFETY: the object is live and has this layout; it is forgotten here.
+                unsafe { heap.free(object, layout) };
+                Ok(object)
+            }
+            Op::Resize(nth, size) => {
+                let place = nth % live.len();
+                let (object, layout) = live[place];
+                // SAFETY: the object is live and has this layout.
+                let resized = unsafe { heap.resize(object, layout, size) };
+                if let Ok(object) = resized {
+                    let resized = Layout::from_size_align(size, layout.align());
+                    live[place] = (object, resized.expect("a valid layout"));
+                }
+                resized
+            }
+        };
+        outcomes.push(outcome.map(|object| object.addr().get() - start));
+    }
+    assert_eq!(heap.check(), Ok(()));
+    outcomes
+}
+
+/// The same script with no alignment above that of every chunk.
+fn unaligned(ops: Vec<Op>) -> Vec<Op> {
+    let mut ops = ops;
+    for op in &mut ops {
+        if let Op::Alloc { align, .. } = op {
+            *align = 8;
+        }
+    }
+    ops
+}
+
+/// All shapes, in regions from too small to large; `keep` says what of a script the index defines.
+fn chooses_as_defined<I: Definition>(keep: impl Fn(Vec<Op>) -> Vec<Op>) {
+    let (mut served, mut refused) = (0, 0);
+    for shape in Shape::ALL {
+        for (seed, kib, largest) in [(1, 16, 600), (2, 64, 2000), (3, 256, 20_000), (4, 128, 90)] {
+            let ops = keep(script(shape, seed, 3000, largest));
+            let chosen = outcomes::<I>(&ops, kib);
+            let defined = outcomes::<Naive<I>>(&ops, kib);
+            let differ = (0..chosen.len()).find(|&n| chosen[n] != defined[n]);
+            assert_eq!(differ, None, "{shape:?}, {kib} KiB: outcome");
+            served += chosen.iter().filter(|outcome| outcome.is_ok()).count();
+            refused += chosen.iter().filter(|outcome| outcome.is_err()).count();
+        }
+    }
+    assert!(served > 10_000, "{served}");
+    assert!(refused > 100, "{refused}: full heaps were compared too");
+}
+
+#[test]
+fn single_lists_choose_as_defined() {
+    chooses_as_defined::<SingleList<First>>(|ops| ops);
+    chooses_as_defined::<SingleList<Best>>(|ops| ops);
+    chooses_as_defined::<SingleList<Worst>>(|ops| ops);
+    chooses_as_defined::<SingleList<Next>>(|ops| ops);
+}
+
+#[test]
+fn the_tree_chooses_the_least_address_of_the_smallest_that_fit() {
+    chooses_as_defined::<SizeTree>(unaligned);
+}
+
+#[test]
+fn half_fit_chooses_as_defined() {
+    chooses_as_defined::<PowersOfTwo>(unaligned);
+}
+
+#[test]
+fn segregated_lists_choose_as_defined() {
+    chooses_as_defined::<Segregated<Scan, Immediate, Linear, 64>>(unaligned);
+    chooses_as_defined::<Segregated<Scan, Never, Linear, 32, 16>>(unaligned);
+    chooses_as_defined::<Segregated<NextHitTable, Never, Linear, 16>>(unaligned);
+    chooses_as_defined::<Segregated<NextHitTable, Immediate, Linear, 300>>(unaligned);
+    chooses_as_defined::<Segregated<Bitmap, Immediate, Linear, 128, 16>>(unaligned);
+    chooses_as_defined::<Segregated<Bitmap, Never, Linear, 64>>(unaligned);
+}
