@@ -16,12 +16,13 @@
 //! - P2: list i holds exactly the free chunks of its sizes, each once. L1 holds for every list.
 //!
 //! # Bounds
-//! All operations are O(1), without a loop. Worst case of M live bytes in requests to n bytes: a heap of
+//! All operations are O(1), without a search. Worst case of M live bytes in requests to n bytes: a heap of
 //! 2 M (1 + ceil(log2 n)).
 //!
 //! # Drawbacks
 //! "Incomplete memory use": a chunk of n granules or more in the list below i is not considered, so a request may be
-//! refused although a chunk fits. The largest request is a power of two granules for this reason.
+//! refused although a chunk fits. The largest request is a power of two granules for this reason. An aligned request
+//! looks at one chunk of the first list for its size, then asks for its size, the alignment and 8 bytes more.
 //!
 //! # Source
 //! Ogasawara: An algorithm with constant execution time for dynamic storage allocation (RTCSA 1995).

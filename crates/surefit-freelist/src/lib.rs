@@ -1,8 +1,9 @@
 //! Free-list systems over one region: single lists ([`FirstFit`], [`NextFit`], [`BestFit`], [`WorstFit`]), segregated lists
-//! ([`SegregatedFit`], [`HalfFit`], [`Tlsf`]). No dependency but the core, no `alloc`.
+//! ([`SegregatedFit`], [`HalfFit`], [`Tlsf`]), a tree ([`TreeFit`]). No dependency but the core, no `alloc`.
 //!
-//! A region is tiled by *chunks*, each a four-byte header and a payload. All systems share one chunk layout and one
-//! set of boundary tags ([`Heap`]); they differ only in the [`Index`] that remembers the free chunks.
+//! A region is tiled by *chunks*, each a four-byte header and a payload. These systems share one chunk layout and one
+//! set of boundary tags ([`Heap`]); they differ only in the [`Index`] that remembers the free chunks. Two others divide
+//! the region in their own way: [`Buddy`] into powers of two, [`jamaica`] into blocks of one size.
 //!
 //! | file | holds |
 //! | --- | --- |

@@ -9,8 +9,8 @@
 //! # Invariants
 //! - M1: the `2 * granules` words from `words` lie inside the region, which is exclusively borrowed for `'m`.
 //! - M2: a [`Slot`] that reaches `get` or `set` is less than `2 * granules`: it is a word of the table, which lies inside
-//!   (`Heap::new` compares), or of a chunk, which does by H1, or a link, which is one of both by L1. The checker, which
-//!   trusts neither, compares first.
+//!   (`Heap::new` compares), or of a chunk, which does by H1, or a link, which is one of both by L1 (A1 of the balanced
+//!   tree; K1 and K3 of the buddy system). The checker, which trusts none of them, compares first.
 //! - M3: a word is read only after it was written, by this file or by the owner of the payload that it was part of.
 //! - M4: a word that `get` or `set` reaches is no part of a live payload.
 
