@@ -6,8 +6,8 @@ use std::ops::Range;
 use surefit_compact::direct::DirectHeap;
 use surefit_core::{RawHeap, Refused};
 use surefit_freelist::{
-    BestFit, Bitmap, Deferred, FirstFit, Heap, Immediate, Index, Linear, Never, Next, NextHitTable,
-    PowersOfTwo, Scan, Segregated, SingleList, Tlsf, Tree, Worst,
+    BestFit, Bitmap, Buddy, Deferred, FirstFit, Heap, Immediate, Index, Linear, Never, Next,
+    NextHitTable, PowersOfTwo, Scan, Segregated, SingleList, SizeTree, Tlsf, Tree, Worst,
 };
 use surefit_testkit::{ops_from_bytes, run_script};
 
@@ -35,6 +35,7 @@ const FREE_LISTS: &[fn(&[u8])] = systems! {
     1 SingleList<Worst>;
     1 SingleList<Next>;
     1 PowersOfTwo;
+    1 SizeTree;
     1 Segregated<Scan, Never, Tree, 16>;
     1 Segregated<Scan, Never, Linear, 64>;
     2 Segregated<Scan, Deferred, Tree, 64>;
@@ -57,11 +58,14 @@ const FREE_LISTS: &[fn(&[u8])] = systems! {
     1 Segregated<Bitmap, Immediate, Tree, 128, 16>;
 };
 
-/// Runs an input's operations on TLSF, first fit and best fit, and on another system of its choice.
+/// Runs an input's operations on TLSF, first fit, best fit and the buddy system, and on another system of its choice.
 pub fn freelist(data: &[u8]) {
     run(data, 1, |memory, drive| drive(&mut Tlsf::new(memory)?));
     run(data, 1, |memory, drive| drive(&mut FirstFit::new(memory)?));
     run(data, 1, |memory, drive| drive(&mut BestFit::new(memory)?));
+    run(data, 1, |memory, drive| {
+        drive(&mut Buddy::<16>::new(memory)?)
+    });
     let choice = data.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte));
     FREE_LISTS[usize::from(choice) % FREE_LISTS.len()](data);
 }
