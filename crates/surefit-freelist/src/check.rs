@@ -19,7 +19,7 @@ impl Memory<'_> {
 }
 
 /// A walk over the chunks of a region, up to the first that cannot be one.
-struct Walk<'h, 'm> {
+pub(crate) struct Walk<'h, 'm> {
     memory: &'h Memory<'m>,
     chunk: Chunk,
     end: Chunk,
@@ -43,7 +43,7 @@ impl Iterator for Walk<'_, '_> {
 }
 
 impl<I: Index> Heap<'_, I> {
-    fn walk(&self) -> Walk<'_, '_> {
+    pub(crate) fn walk(&self) -> Walk<'_, '_> {
         Walk {
             memory: &self.memory,
             chunk: self.first,

@@ -21,11 +21,11 @@
 //! - H3: the footer of a free chunk is its size.
 //! - H4: no two free chunks are neighbours, if the index says that they are merged at once.
 //! - H5: `live` is the number of chunks in use.
-//! - What the index adds: L1-L4, T1-T3, E1, D1, N1, B1-B2, P1-P2.
+//! - What the index adds: L1-L4, T1-T3, E1, D1, N1, B1-B2, P1-P2, A1-A4.
 //!
 //! # Bounds
-//! A request of `s` bytes takes `max(16, s + 4 rounded up to 8)` bytes. `free` is O(1); `allocate` is as the index says;
-//! `resize` copies at most the smaller size. Regions to 8 GiB.
+//! A request of `s` bytes takes `max(16, s + 4 rounded up to 8)` bytes. `allocate` is as the index says, and `free` is
+//! O(1) but for what the index does; `resize` copies at most the smaller size. Regions to 8 GiB.
 //!
 //! # Departures
 //! - Headers of four bytes, before payloads aligned to eight: half of what TLSF's boundary tags usually take.
@@ -51,8 +51,8 @@ const MOST_ALIGNED: usize = 1 << 30;
 /// What a heap did since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Free chunks and heads of lists that searches looked at. Reading a table or a bitmap is no visit; of two levels,
-    /// only those of requests that the first look did not serve are counted.
+    /// Free chunks and heads of lists that searches looked at. Reading a table or a bitmap is no visit. Two levels and
+    /// Half-fit search only for requests that their first look did not serve: there each further look counts one.
     pub visits: u64,
     /// Chunks that were cut in two.
     pub splits: u64,
@@ -134,7 +134,7 @@ impl<'m, I: Index> Heap<'m, I> {
         self.live
     }
 
-    /// The largest request, in bytes, that an empty heap serves.
+    /// The largest request, in bytes, that a new heap serves.
     #[must_use]
     pub const fn largest_request(&self) -> usize {
         self.largest_request
@@ -158,6 +158,7 @@ impl<'m, I: Index> Heap<'m, I> {
             phase: self.memory.phase(),
         };
         let taken = self.take_fitting(&need);
+        let taken = taken.or_else(|| self.take_by_walk(&need));
         let chunk = taken.ok_or(Refused::NoChunk)?;
         let aligned = self.split_lead(chunk, need.lead(chunk));
         Ok(self.serve(aligned, need.granules))
@@ -178,6 +179,22 @@ impl<'m, I: Index> Heap<'m, I> {
         }
         let visits = &mut self.counters.visits;
         self.index.take_fitting(&mut self.memory, need, visits)
+    }
+
+    /// The first chunk of the region that fits an aligned need: the last chance before a refusal.
+    fn take_by_walk(&mut self, need: &Need) -> Option<Chunk> {
+        if need.align == 1 || !I::IS_WALKED {
+            return None;
+        }
+        let mut visits = 0;
+        let free = self.walk().filter(|(_, header)| header.is_free());
+        let found = free
+            .inspect(|_| visits += 1)
+            .find(|&(chunk, header)| need.fits(chunk, header.granules()));
+        self.counters.visits += visits;
+        let (chunk, _) = found?;
+        self.index.remove(&mut self.memory, chunk);
+        Some(chunk)
     }
 
     /// Cuts a chunk that has left the index to what is needed, and hands it out.
@@ -364,8 +381,8 @@ fn smallest_region<I: Index>() -> usize {
     granules as usize * GRANULE + GRANULE - 1
 }
 
-// SAFETY: a chunk that `take` returns was free, hence in no live object's chunk (H1, L1, T3), and it leaves the index
-// before it is handed out. Its payload starts at a granule inside the region, has the size (`cut` leaves at least the
+// SAFETY: a chunk that the index finds was free, hence in no live object's chunk (H1, and by L1 or A1 links name free
+// chunks alone), and it leaves the index before it is handed out. Its payload starts at a granule inside the region, has the size (`cut` leaves at least the
 // granules of the request) and the alignment (granules for up to 8 bytes, `Need::lead` for more).
 unsafe impl<I: Index> RawHeap for Heap<'_, I> {
     #[inline]

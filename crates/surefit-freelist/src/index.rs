@@ -75,6 +75,11 @@ pub trait Index: Sized {
     #[doc(hidden)]
     const COALESCING: When = When::Immediate;
 
+    /// Whether the heap walks over all its chunks before it refuses an aligned need, which `take_fitting` may have
+    /// passed by in chunks that fit only because of where they start.
+    #[doc(hidden)]
+    const IS_WALKED: bool = false;
+
     /// Words of the table at the start of a region of so many granules.
     #[doc(hidden)]
     fn table_words(granules: u32) -> u32;

@@ -21,7 +21,11 @@
 //! # Bounds
 //! `allocate`: the lookup's, and the last list's if all lists from S on are empty. With `Bitmap` and `Tree` both are
 //! bounded by constants: four words, and two nodes for every bit of the region's size. `free` is O(1) but for the
-//! lookup's update. The heads take 4 N bytes.
+//! lookup's update and the tree's. The heads take 4 N bytes.
+//!
+//! An aligned request tries the first chunk of the first list for its size, then that of the first list whose chunks fit
+//! wherever they start, then the last list. Only if none serves are all chunks of the region walked over: it is
+//! refused if and only if none fits.
 //!
 //! # Departures
 //! - The unit is 8 or 16 bytes. The thesis's 4 would need payloads aligned to 4 bytes and chunks named by words: all
@@ -31,7 +35,7 @@
 //! - What deferred coalescing does to a tree: see `last_list`.
 //!
 //! # Drawbacks
-//! An aligned request takes the slow path, and may be refused although a chunk behind the first of its list would fit.
+//! An aligned request takes the slow path, and time linear in the chunks of the region where it is nearly refused.
 //!
 //! # Source
 //! The thesis on free-list organisation: segregated lists, the Next Hit Table, three coalescing strategies.
@@ -141,6 +145,7 @@ where
     T: LastList,
 {
     const COALESCING: When = C::WHEN;
+    const IS_WALKED: bool = true;
 
     #[inline]
     fn rounded(granules: u32) -> u32 {

@@ -8,13 +8,15 @@ use surefit_testkit::{JunkRegion, Op, Shape, script};
 
 use super::*;
 use crate::bitmap::Bitmap;
-use crate::coalesce::{Immediate, Never};
+use crate::chunk::{Header, granules_for};
+use crate::coalesce::{Deferred, Immediate, Never};
 use crate::index::Need;
 use crate::last_list::Linear;
 use crate::lookup::Scan;
 use crate::memory::Memory;
 use crate::next_hit_table::NextHitTable;
 use crate::segregated::Segregated;
+use crate::trie::Tree;
 
 /// A free chunk and its size in granules.
 type Free = (Chunk, u32);
@@ -254,4 +256,67 @@ fn segregated_lists_choose_as_defined() {
     chooses_as_defined::<Segregated<NextHitTable, Immediate, Linear, 300>>(unaligned);
     chooses_as_defined::<Segregated<Bitmap, Immediate, Linear, 128, 16>>(unaligned);
     chooses_as_defined::<Segregated<Bitmap, Never, Linear, 64>>(unaligned);
+}
+
+/// The sizes of the free chunks that would serve a layout.
+fn room_for<I: Index>(heap: &Heap<'_, I>, layout: Layout) -> Vec<u32> {
+    let need = Need {
+        granules: I::rounded(granules_for(layout.size())),
+        align: layout.align().div_ceil(8) as u32,
+        phase: heap.memory.phase(),
+    };
+    let fits = |&(chunk, header): &(Chunk, Header)| {
+        header.is_free() && need.fits(chunk, header.granules())
+    };
+    let sizes = heap.walk().filter(fits);
+    sizes.map(|(_, header)| header.granules()).collect()
+}
+
+/// Fills a region with objects of many sizes, frees some, asks for aligned ones; returns how many were refused.
+fn no_chunk_fits_what_is_refused<I: Index>(seed: u64) -> usize {
+    let mut region = JunkRegion::new(1 << 14, 4096, seed);
+    let mut heap = Heap::<I>::new(region.memory()).expect("large enough");
+    let mut objects = Vec::new();
+    for n in seed.. {
+        let size = (n * n % 97 + n % 7 * 40) as usize;
+        match heap.allocate(bytes(size)) {
+            Ok(object) => objects.push((object, size)),
+            Err(_) => break,
+        }
+    }
+    for (n, (object, size)) in objects.into_iter().enumerate() {
+        if n as u64 % 7 < 2 + seed % 4 {
+            free(&mut heap, object, size);
+        }
+    }
+    let mut refused = 0;
+    for n in 0..300_usize {
+        let layout = Layout::from_size_align(n * 29 % 300, 16 << (n % 6)).expect("valid");
+        if heap.allocate(layout).is_err() {
+            let room = room_for(&heap, layout);
+            assert!(
+                room.is_empty(),
+                "{layout:?} refused, free chunks {room:?} fit"
+            );
+            refused += 1;
+        }
+        assert_eq!(heap.check(), Ok(()));
+    }
+    refused
+}
+
+#[test]
+fn an_aligned_request_is_refused_only_if_no_chunk_fits() {
+    fn claim<I: Index>() {
+        let refused: usize = (0..20).map(no_chunk_fits_what_is_refused::<I>).sum();
+        assert!((500..5500).contains(&refused), "{refused} of 6000");
+    }
+    claim::<SingleList<First>>();
+    claim::<SingleList<Next>>();
+    claim::<SizeTree>();
+    claim::<Segregated<Scan, Immediate, Tree, 16>>();
+    claim::<Segregated<NextHitTable, Deferred, Tree, 64>>();
+    claim::<Segregated<Bitmap, Never, Linear, 64>>();
+    claim::<Segregated<Bitmap, Immediate, Tree, 64, 16>>();
+    claim::<Segregated<NextHitTable, Deferred, Linear, 32, 16>>();
 }

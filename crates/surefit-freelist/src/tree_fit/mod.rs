@@ -24,14 +24,15 @@
 //! With `F` free chunks the tree has at most `1.4405 log2(F + 2) - 0.3277` levels: 42 for the `2^29` chunks of the
 //! largest region. Each search, insertion and removal visits one path; a removal continues to the next larger key.
 //! `allocate` is one search, one removal, one insertion; `free` two removals and one insertion; aligned requests are at
-//! most [`LOOKED_AT`] searches more. [`TreeFit::tree_visits`](crate::Heap::tree_visits) counts them. No space but what
+//! most [`LOOKED_AT`] searches more, and linear where they are nearly refused. [`TreeFit::tree_visits`](crate::Heap::tree_visits) counts them. No space but what
 //! lies in free chunks.
 //!
 //! # Departures
 //! - Equal sizes are told apart by address in the key itself, not by lists of equal sizes: what is chosen depends on
 //!   which chunks are free, and not on the order in which they became free.
 //! - A request aligned to more than a granule tries the first chunks that are large enough, in the order of the tree,
-//!   then the least one that fits wherever it starts. A refusal is therefore possible although a chunk would fit.
+//!   then the least one that fits wherever it starts. If there is none, all chunks of the region are walked over: it
+//!   is refused if and only if none fits, but what it gets need not be the smallest that does.
 //!
 //! # Drawbacks
 //! Twice as many writes as a list at every change. The worst-case fragmentation is that of best fit: the largest
@@ -81,6 +82,8 @@ impl SizeTree {
 }
 
 impl Index for SizeTree {
+    const IS_WALKED: bool = true;
+
     fn table_words(_granules: u32) -> u32 {
         ROOT.number() + 1
     }
