@@ -9,7 +9,7 @@
 //! free(c):     c + the chunk after it, if that is free + the chunk before it, if that is free -> index
 //! resize(c):   cut, if the chunk and a free one after it are large enough
 //!              slide down and cut, if with a free one before it they are
-//!              allocate, copy, free
+//!              allocate, copy, free; if refused, and that merged free chunks: slide down once more
 //! cut(c, n):   the granules of c beyond n become a free chunk, if they are enough for one, else stay in c
 //! ```
 //! `end` is a header alone: a chunk in use of no granules, so that no chunk lacks one after it. No chunk before the
@@ -422,7 +422,15 @@ unsafe impl<I: Index> RawHeap for Heap<'_, I> {
             return Ok(self.memory.payload(chunk.granule()));
         }
         // SAFETY: the caller's promises are the same.
-        unsafe { self.move_elsewhere(object, layout, new_size) }
+        let moved = unsafe { self.move_elsewhere(object, layout, new_size) };
+        if moved.is_ok() || !I::COALESCING.is_deferred() {
+            return moved;
+        }
+        // That refusal merged what lies before.
+        // SAFETY: as above; the object stayed where it was.
+        let slid = unsafe { self.slide_down(chunk, needed, layout.align(), layout.size()) };
+        slid.map(|chunk| self.memory.payload(chunk.granule()))
+            .ok_or(Refused::NoChunk)
     }
 
     fn parts(&self) -> Parts {

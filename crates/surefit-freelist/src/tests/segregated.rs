@@ -254,6 +254,26 @@ fn a_resize_takes_a_free_neighbour_under_every_policy_and_merges_no_other() {
     assert_eq!(heap.check(), Ok(()));
 }
 
+/// The chunks before are merged by the refusal of the move: the request is not refused that would be served next time.
+#[test]
+fn a_resize_that_finds_nothing_slides_down_into_what_that_merged() {
+    fn claim<T: LastList>() {
+        let mut region = Region([JUNK; 8192]);
+        let mut heap =
+            Heap::<Segregated<Bitmap, Deferred, T, 64>>::new(&mut region.0).expect("large enough");
+        let [a, b, c, _fence] = [100, 100, 100, 8].map(|size| allocate(&mut heap, size));
+        let rest = heap.parts().free_chunk_bytes;
+        allocate(&mut heap, rest);
+        let _ = [a, b].map(|object| free(&mut heap, object, 100));
+        assert_eq!(resize(&mut heap, c, 100, 290), Ok(a));
+        assert_eq!(heap.check(), Ok(()));
+        assert_eq!(resize(&mut heap, a, 290, 400), Err(Refused::NoChunk));
+        assert_eq!(heap.check(), Ok(()));
+    }
+    claim::<Tree>();
+    claim::<Linear>();
+}
+
 /// Without merging, what lies before an aligned object is a free chunk behind another.
 #[test]
 fn a_lead_behind_a_free_chunk_keeps_its_tags() {
