@@ -168,18 +168,22 @@ impl Memory<'_> {
         self.set(chunk.after(granules).footer_before(), granules);
     }
 
-    /// Tells the chunk that the one before it is free.
+    /// Tells the chunk that the one before it, until now in use, is free.
+    ///
+    /// A sum, since compilers write only a byte of what an `or` changes, and the next read of the word waits for that.
     #[inline]
     pub(crate) fn tag_before_free(&mut self, chunk: Chunk) {
-        let header = self.get(chunk.header());
-        self.set(chunk.header(), header | BEFORE_FREE);
+        let header = self.header(chunk);
+        debug_assert!(!header.is_before_free(), "H2");
+        self.set(chunk.header(), header.0 + BEFORE_FREE);
     }
 
-    /// Tells the chunk that the one before it is in use.
+    /// Tells the chunk that the one before it, until now free, is in use; a difference, as `tag_before_free` is a sum.
     #[inline]
     pub(crate) fn tag_before_in_use(&mut self, chunk: Chunk) {
-        let header = self.get(chunk.header());
-        self.set(chunk.header(), header & !BEFORE_FREE);
+        let header = self.header(chunk);
+        debug_assert!(header.is_before_free(), "H2");
+        self.set(chunk.header(), header.0 - BEFORE_FREE);
     }
 
     /// The size of the free chunk before this one, from its footer.

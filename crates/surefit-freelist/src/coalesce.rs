@@ -126,6 +126,9 @@ impl<I: Index> Heap<'_, I> {
             }
             room += header.granules();
         }
+        if room == own {
+            self.memory.tag_before_free(chunk.after(own));
+        }
         let mut absorbed = own;
         while absorbed < room {
             let after = chunk.after(absorbed);

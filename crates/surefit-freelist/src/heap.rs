@@ -223,21 +223,19 @@ impl<'m, I: Index> Heap<'m, I> {
     }
 
     /// Cuts a chunk of `room` granules, in use, of which none is in the index, to what is needed.
-    /// `header` tells whether the chunk before it is free.
+    /// `header` tells whether the chunk before it is free. The chunk after the room says that the one before it is free.
     #[inline]
     fn cut(&mut self, chunk: Chunk, header: Header, room: u32, needed: u32) {
         let rest = room - needed;
-        let after = chunk.after(room);
         if rest < SMALLEST {
             self.memory.set_header(chunk, header.resized(room));
-            self.memory.tag_before_in_use(after);
+            self.memory.tag_before_in_use(chunk.after(room));
             return;
         }
         self.counters.splits += 1;
         let free = chunk.after(needed);
         self.memory.set_header(chunk, header.resized(needed));
         self.memory.tag_free(free, rest);
-        self.memory.tag_before_free(after);
         self.index.insert(&mut self.memory, free, rest);
     }
 
@@ -282,6 +280,7 @@ impl<'m, I: Index> Heap<'m, I> {
     }
 
     /// The granules of a chunk in use and of a free chunk after it, which leaves the index, if they are enough.
+    /// The chunk after them then says that the one before it is free, as `cut` expects.
     fn absorb_after(&mut self, chunk: Chunk, wanted: u32) -> Option<u32> {
         let own = self.memory.header(chunk).granules();
         if !I::COALESCING.is_immediate() {
@@ -299,6 +298,8 @@ impl<'m, I: Index> Heap<'m, I> {
         if header_after.is_free() {
             self.counters.merges += 1;
             self.index.remove(&mut self.memory, after);
+        } else {
+            self.memory.tag_before_free(after);
         }
         Some(room)
     }
