@@ -140,6 +140,17 @@ impl<'m, I: Index> Heap<'m, I> {
         self.largest_request
     }
 
+    /// Allocates what the index serves without a search. What is returned fits in a register, unlike a [`Result`].
+    #[inline]
+    fn allocate_at_once(&mut self, layout: Layout) -> Option<NonNull<u8>> {
+        if layout.size() > self.largest_request || layout.align() > GRANULE {
+            return None;
+        }
+        let needed = I::rounded(granules_for(layout.size()));
+        let chunk = self.index.take(&mut self.memory, needed)?;
+        Some(self.serve(chunk, needed))
+    }
+
     /// Allocates what `take` did not serve at once: aligned objects, lists to be searched, last chances, refusals.
     #[cold]
     #[inline(never)]
@@ -388,13 +399,10 @@ fn smallest_region<I: Index>() -> usize {
 unsafe impl<I: Index> RawHeap for Heap<'_, I> {
     #[inline]
     fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
-        if layout.size() <= self.largest_request && layout.align() <= GRANULE {
-            let needed = I::rounded(granules_for(layout.size()));
-            if let Some(chunk) = self.index.take(&mut self.memory, needed) {
-                return Ok(self.serve(chunk, needed));
-            }
+        match self.allocate_at_once(layout) {
+            Some(object) => Ok(object),
+            None => self.allocate_slowly(layout),
         }
-        self.allocate_slowly(layout)
     }
 
     #[inline]
