@@ -523,7 +523,7 @@ fn the_checker_objects_to_every_wrong_summary() {
     let mut region = Region([JUNK; 8192]);
     let mut heap = Heap::<TwoLevel>::new(&mut region.0).expect("large enough");
     fill_small(&mut heap);
-    for bit in 0..u64::BITS {
+    for bit in 0..u32::BITS {
         heap.index.flip_summary(bit);
         assert_eq!(heap.check().expect_err("T2").invariant, "T2");
         heap.index.flip_summary(bit);

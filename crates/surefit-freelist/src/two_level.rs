@@ -5,19 +5,19 @@
 //! ```text
 //! list(n):     s = max(0, floor(log2 n) - 6);  list = 64 (s + 6) + (n >> s)
 //! allocate(n): f = list(n - 1) + 1             every chunk of list f or above fits
-//!              find the first list >= f that holds a chunk: at most two bitmap words; take its first chunk
+//!              find the first list >= f that holds a chunk: at most two double words; take its first chunk
 //!              none: look at the first few chunks of list(n), which holds chunks a little too small and some that fit
 //!              cut n from the front of the chunk; the remainder goes to the front of its list
 //! free(c):     merge with free neighbours; the merged chunk goes to the front of its list
 //!
-//! table:       | 2 words of nobody | 51 words of bits | heads of the lists, as many as the region's size needs |
+//! table:       | 2 words of nobody | 26 double words of bits | heads of the lists, as many as the region's size needs |
 //! ```
 //! Sizes are in granules of 8 bytes. Below 128 granules (1 KiB) every list holds one size; above, a power of two is
 //! divided into 64 lists, so that a list's largest size is at most 1/64 above its smallest.
 //!
 //! # Invariants
 //! - T1: the bit of a list is set if and only if the list holds a chunk; bits beyond the lists are clear.
-//! - T2: bit `w` of `summary` is set if and only if word `w` of the bits is not zero.
+//! - T2: bit `w` of `summary` is set if and only if double word `w` of the bits is not zero.
 //! - T3: a list holds exactly the free chunks of its sizes, each once. L1 holds for every list.
 //!
 //! # Bounds
@@ -25,8 +25,8 @@
 //! 736 bytes for a region of 1 KiB and 256 more for every doubling: 3.2 KiB at 1 MiB, 6.5 KiB at most.
 //!
 //! # Departures
-//! - The lists are numbered in one row, so that rounding the search up is one subtraction and one addition; a word of
-//!   bits has 32 of them, and the upper level tells which words are not zero.
+//! - The lists are numbered in one row, so that rounding the search up is one subtraction and one addition; the
+//!   upper level tells which double words of bits, 64 lists each, are not zero.
 //! - 64 lists a power of two. With 16, 32 and 64 the smallest heap was 1.193, 1.128 and 1.106 times what is live on
 //!   `varnish` (objects to 16 KiB), 1.186, 1.172 and 1.167 on `redis-drift`; time was the least with 32 and 64.
 //! - After a failed search the first chunks of the request's own list are looked at: the original refuses a request
@@ -48,28 +48,35 @@ use surefit_core::Corruption;
 use crate::chunk::{Chunk, NOBODYS_WORDS};
 use crate::index::{Index, Need};
 use crate::list::check_list;
-use crate::memory::{Memory, Slot};
+use crate::memory::{GRANULE, Memory, Slot, WORD};
 
 /// Lists a power of two is divided into, as a logarithm; 4, 5 and 6 were measured, see the departures.
 const DIVISIONS_LOG2: u32 = 6;
 const DIVISIONS: u32 = 1 << DIVISIONS_LOG2;
 /// The number of the list of no granules: the numbers before it, whole words of them, are not used.
 const FIRST_LIST: u32 = DIVISIONS_LOG2 << DIVISIONS_LOG2;
-/// Words of bits: enough for the lists of 2^30 granules, and one for a rounded search.
-const BIT_WORDS: u32 = 51;
-const _: () = assert!(FIRST_LIST % u32::BITS == 0);
-const _: () = assert!(list_of((1 << 30) - 1) + 1 < FIRST_LIST + BIT_WORDS * u32::BITS);
-const _: () = assert!(FIRST_LIST / u32::BITS + BIT_WORDS <= u64::BITS);
+/// Double words of bits: enough for the lists of 2^30 granules, and one for a rounded search.
+const BIT_WORDS: u32 = 26;
+const _: () = assert!(FIRST_LIST % u64::BITS == 0);
+const _: () = assert!(list_of((1 << 30) - 1) + 1 < FIRST_LIST + BIT_WORDS * u64::BITS);
+const _: () = assert!(FIRST_LIST / u64::BITS + BIT_WORDS <= u32::BITS);
 
-const FIRST_BITS: usize = NOBODYS_WORDS;
-const FIRST_HEAD: usize = FIRST_BITS + BIT_WORDS as usize;
+/// The granule of the first bits.
+const FIRST_BITS: usize = NOBODYS_WORDS * WORD / GRANULE;
+const _: () = assert!(NOBODYS_WORDS * WORD % GRANULE == 0);
+const FIRST_HEAD: usize = NOBODYS_WORDS + BIT_WORDS as usize * GRANULE / WORD;
 /// Chunks that are looked at when a search failed; the last chance before a refusal.
 const LOOKED_AT: usize = 16;
 
 /// The list that holds free chunks of a size in granules (at least 1).
+///
+/// Most sizes are small and need no logarithm, which takes some processors longer than all the rest.
 #[inline]
 const fn list_of(granules: u32) -> u32 {
-    let log2 = (granules | DIVISIONS).ilog2();
+    if granules < 2 * DIVISIONS {
+        return FIRST_LIST + granules;
+    }
+    let log2 = granules.ilog2();
     let division = ((granules as u64) << DIVISIONS_LOG2) >> log2;
     (log2 << DIVISIONS_LOG2) + division as u32
 }
@@ -79,15 +86,16 @@ const fn head(list: u32) -> Slot {
     Slot::new(FIRST_HEAD + list as usize - FIRST_LIST as usize)
 }
 
-/// The word of bits that a list's bit is in; also the number of its bit in the summary.
+/// The double word of bits that a list's bit is in; also the number of its bit in the summary.
 #[inline]
 const fn word_of(list: u32) -> u32 {
-    list / u32::BITS
+    list / u64::BITS
 }
 
+/// The granule of a double word of bits.
 #[inline]
-const fn bits(word: u32) -> Slot {
-    Slot::new(FIRST_BITS + word as usize - word_of(FIRST_LIST) as usize)
+const fn bits(word: u32) -> usize {
+    FIRST_BITS + word as usize - word_of(FIRST_LIST) as usize
 }
 
 /// The index of TLSF: its bits and the heads of its lists are in the region.
@@ -95,27 +103,27 @@ const fn bits(word: u32) -> Slot {
 pub struct TwoLevel {
     /// One past the last word of the table: a back-link below it names a head.
     table_end: u32,
-    /// Bit `w` tells whether word `w` of the bits is not zero.
-    summary: u64,
+    /// Bit `w` tells whether double word `w` of the bits is not zero.
+    summary: u32,
 }
 
 impl TwoLevel {
     #[inline]
     fn mark_filled(&mut self, memory: &mut Memory<'_>, list: u32) {
         let word = word_of(list);
-        let filled = memory.get(bits(word));
+        let filled = memory.get_granule(bits(word));
         if filled == 0 {
             self.summary |= 1 << word;
         }
-        memory.set(bits(word), filled | 1 << (list % u32::BITS));
+        memory.set_granule(bits(word), filled | 1 << (list % u64::BITS));
     }
 
     /// Without a branch: whether a list that lost a chunk is empty is hard to predict.
     #[inline]
     fn mark_empty_if(&mut self, memory: &mut Memory<'_>, list: u32, is_empty: bool) {
         let word = word_of(list);
-        let filled = memory.get(bits(word)) & !(u32::from(is_empty) << (list % u32::BITS));
-        memory.set(bits(word), filled);
+        let filled = memory.get_granule(bits(word)) & !(u64::from(is_empty) << (list % u64::BITS));
+        memory.set_granule(bits(word), filled);
         if filled == 0 {
             self.summary &= !(1 << word);
         }
@@ -125,17 +133,17 @@ impl TwoLevel {
     #[inline]
     fn first_filled(&self, memory: &Memory<'_>, list: u32) -> Option<u32> {
         let word = word_of(list);
-        let filled = memory.get(bits(word)) & (u32::MAX << (list % u32::BITS));
+        let filled = memory.get_granule(bits(word)) >> (list % u64::BITS);
         if filled != 0 {
-            return Some(word * u32::BITS + filled.trailing_zeros());
+            return Some(list + filled.trailing_zeros());
         }
-        // A shift by `word + 1` could be one by 64; this is the same mask without it.
-        let above = self.summary & ((u64::MAX - 1) << word);
+        // A shift by `word + 1` could be one by 32; this is the same mask without it.
+        let above = self.summary & ((u32::MAX - 1) << word);
         if above == 0 {
             return None;
         }
         let word = above.trailing_zeros();
-        Some(word * u32::BITS + memory.get(bits(word)).trailing_zeros())
+        Some(word * u64::BITS + memory.get_granule(bits(word)).trailing_zeros())
     }
 
     /// Takes the first chunk of a list that holds one, as its bit says (T1).
@@ -173,22 +181,22 @@ impl TwoLevel {
         let mut summary = 0;
         for word in word_of(FIRST_LIST)..word_of(FIRST_LIST) + BIT_WORDS {
             let is_filled = |&list: &u32| lists.contains(&list) && memory.get(head(list)) != 0;
-            let filled = (word * u32::BITS..(word + 1) * u32::BITS)
+            let filled = (word * u64::BITS..(word + 1) * u64::BITS)
                 .filter(is_filled)
-                .fold(0, |filled, list| filled | 1 << (list % u32::BITS));
-            if memory.get(bits(word)) != filled {
+                .fold(0, |filled, list| filled | 1 << (list % u64::BITS));
+            if memory.get_granule(bits(word)) != filled {
                 return Err(Corruption {
                     invariant: "T1",
-                    what: "the bits do not tell which lists hold chunks; word",
-                    at: bits(word).number() as usize,
+                    what: "the bits do not tell which lists hold chunks; granule",
+                    at: bits(word),
                 });
             }
-            summary |= u64::from(filled != 0) << word;
+            summary |= u32::from(filled != 0) << word;
         }
         if self.summary != summary {
             return Err(Corruption {
                 invariant: "T2",
-                what: "the summary does not tell which words of bits are not zero; bits that differ",
+                what: "the summary does not tell which double words of bits are not zero; bits that differ",
                 at: (summary ^ self.summary) as usize,
             });
         }
