@@ -7,6 +7,8 @@
 //! | `shared_heap` | `SharedHeap` from one thread: every lock, bound and increment, pins held across frees, `check` |
 //! | `direct` | `DirectHeap` beside the test kit's shadow heap |
 //! | `freelist` | TLSF, first fit, best fit and one of the other free-list systems, likewise |
+//! | `buddy` | the buddy system with blocks of 8, 16 and 64 bytes, likewise |
+//! | `jamaica` | objects and arrays in blocks of 16, 32 and 128 bytes: bytes, exact space, links followed, `check` |
 //! | `trace_reader` | the readers of trace files on arbitrary bytes |
 //!
 //! Run one from the workspace's root: `cargo +nightly fuzz run heap`.
@@ -14,6 +16,7 @@
 pub mod config;
 pub mod heap;
 pub mod input;
+pub mod jamaica;
 pub mod key_heap;
 pub mod raw;
 pub mod region;

@@ -70,6 +70,19 @@ pub fn freelist(data: &[u8]) {
     FREE_LISTS[usize::from(choice) % FREE_LISTS.len()](data);
 }
 
+/// Runs an input's operations on buddy systems with three sizes of the smallest block.
+pub fn buddy(data: &[u8]) {
+    run(data, 1, |memory, drive| {
+        drive(&mut Buddy::<8>::new(memory)?)
+    });
+    run(data, 1, |memory, drive| {
+        drive(&mut Buddy::<16>::new(memory)?)
+    });
+    run(data, 1, |memory, drive| {
+        drive(&mut Buddy::<64>::new(memory)?)
+    });
+}
+
 /// Runs an input's operations on the free-list system of an index.
 fn list<I: Index>(data: &[u8], check_every: usize) {
     run(data, check_every, |memory, drive| {
