@@ -58,14 +58,11 @@ const FREE_LISTS: &[fn(&[u8])] = systems! {
     1 Segregated<Bitmap, Immediate, Tree, 128, 16>;
 };
 
-/// Runs an input's operations on TLSF, first fit, best fit and the buddy system, and on another system of its choice.
+/// Runs an input's operations on TLSF, first fit and best fit, and on another free-list system of its choice.
 pub fn freelist(data: &[u8]) {
     run(data, 1, |memory, drive| drive(&mut Tlsf::new(memory)?));
     run(data, 1, |memory, drive| drive(&mut FirstFit::new(memory)?));
     run(data, 1, |memory, drive| drive(&mut BestFit::new(memory)?));
-    run(data, 1, |memory, drive| {
-        drive(&mut Buddy::<16>::new(memory)?)
-    });
     let choice = data.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte));
     FREE_LISTS[usize::from(choice) % FREE_LISTS.len()](data);
 }
