@@ -1,7 +1,8 @@
 //! The synthetic programs are what they say, on every machine.
 
 use surefit_trace::generate::{
-    Churn, GenerateError, Options, Phases, Program, emacs_paper, hummingbird_paper, phase,
+    Churn, GenerateError, Options, Phases, Program, emacs_paper, hummingbird_paper, java_like,
+    lua_like, phase,
 };
 use surefit_trace::{Op, Stats, Trace};
 
@@ -79,6 +80,105 @@ fn phase_fills_ten_times_with_growing_sizes() {
     }
 }
 
+/// For every object that dies: its number, and the bytes allocated from its allocation to its death.
+fn deaths(trace: &Trace) -> Vec<(u32, u64)> {
+    let (mut clock, mut born, mut deaths) = (0, Vec::new(), Vec::new());
+    let mut sizes = Vec::new();
+    for event in trace.events() {
+        match event.op() {
+            Op::Alloc { size, .. } => {
+                clock += size;
+                born.push(clock);
+                sizes.push(size);
+            }
+            Op::Realloc { id, size } => {
+                clock += size - sizes[id as usize];
+                sizes[id as usize] = size;
+            }
+            Op::Free { id } => deaths.push((id, clock - born[id as usize])),
+        }
+    }
+    deaths
+}
+
+#[test]
+fn java_like_has_the_recorded_sizes_and_lifetimes() {
+    let trace = java_like(&Churn::JAVA).expect("its own values");
+    let stats = Stats::of(&trace);
+    let most_frequent = [(24, 43.5), (32, 19.8), (40, 9.3), (16, 5.9), (56, 4.1)];
+    assert_shares(&stats, &most_frequent);
+    assert!(stats.sizes.iter().all(|count| count.size % 8 == 0));
+    assert!(stats.max_size().is_some_and(|size| size <= 64 << 10));
+    let deaths = deaths(&trace);
+    let window = Churn::JAVA.live_bytes / 32;
+    let young = deaths.iter().filter(|(_, life)| *life < window).count();
+    let per_cent = 100.0 * young as f64 / stats.counts.objects as f64;
+    assert!(
+        (73.0..78.0).contains(&per_cent),
+        "{per_cent:.1} % die young"
+    );
+    let ends = deaths.windows(2).filter(|pair| pair[1].0 != pair[0].0 + 1);
+    let row = deaths.len() as f64 / ends.count() as f64;
+    assert!((6.0..8.0).contains(&row), "rows of 11 and of 3.5: {row:.1}");
+}
+
+#[test]
+fn lua_like_tables_double_and_buffers_grow_by_half() {
+    let trace = lua_like(&Churn::LUA).expect("its own values");
+    let mut sizes = Vec::new();
+    let mut reallocs = 0;
+    for event in trace.events() {
+        match event.op() {
+            Op::Alloc { size, .. } => sizes.push(size),
+            Op::Realloc { id, size } => {
+                let old = std::mem::replace(&mut sizes[id as usize], size);
+                let doubles = old.is_power_of_two() && old >= 16 && size == 2 * old;
+                let half_more = old >= 1536 && size == old + old / 2;
+                assert!(doubles || half_more, "{old} to {size}");
+                reallocs += 1;
+            }
+            Op::Free { .. } => {}
+        }
+    }
+    assert!(reallocs > 30_000);
+    let newest_first = deaths(&trace)
+        .windows(2)
+        .filter(|pair| pair[1].0 < pair[0].0 && pair[0].0 - pair[1].0 < 3)
+        .count();
+    assert!(newest_first > 700_000, "{newest_first}");
+}
+
+#[test]
+fn what_a_collector_would_free_keeps_to_the_live_bytes() {
+    for (make, churn) in [
+        (java_like as fn(&Churn) -> _, Churn::JAVA),
+        (lua_like, Churn::LUA),
+    ] {
+        for (live_bytes, allocations) in [(256 << 10, 200_000), (churn.live_bytes, 1_000_000)] {
+            let churn = Churn {
+                live_bytes,
+                allocations,
+                ..churn
+            };
+            let trace: Trace = make(&churn).expect("valid");
+            let counts = trace.header().counts;
+            let full = live_bytes - (64 << 10)..=live_bytes;
+            assert!(full.contains(&counts.peak_bytes), "{}", counts.peak_bytes);
+            assert!((allocations..allocations + 2000).contains(&counts.objects));
+        }
+        let given = 262_143;
+        let small = Churn {
+            live_bytes: given,
+            ..churn
+        };
+        let least = 256 << 10;
+        assert_eq!(
+            make(&small).map(|_: Trace| ()),
+            Err(GenerateError::LiveTooSmall { given, least })
+        );
+    }
+}
+
 #[test]
 fn a_seed_gives_one_trace_everywhere() {
     let churn = Churn {
@@ -96,17 +196,25 @@ fn a_seed_gives_one_trace_everywhere() {
         first,
         emacs_paper(&Churn { seed: 2, ..churn }).expect("valid")
     );
+    let large = Churn {
+        live_bytes: 1 << 20,
+        ..churn
+    };
     let golden = [
         checksum(&first),
         checksum(&hummingbird_paper(&churn).expect("valid")),
         checksum(&phase(&Phases::SMALL).expect("valid")),
+        checksum(&java_like(&large).expect("valid")),
+        checksum(&lua_like(&large).expect("valid")),
     ];
     assert_eq!(
         golden,
         [
             5_439_012_163_980_256_126,
             5_955_079_243_211_591_114,
-            1_680_414_638_381_991_017
+            1_680_414_638_381_991_017,
+            4_576_586_723_967_122_694,
+            2_983_400_799_968_911_147
         ]
     );
 }

@@ -6,6 +6,8 @@
 //! gen:emacs-paper          the paper's Emacs by its size histogram, 25.7 MB live as in the paper's table 3
 //! gen:hummingbird-paper    the paper's web proxy, 203.7 MB live; objects above 16 KiB are left out, as in the paper
 //! gen:phase                sizes that drift
+//! gen:java-like            sizes and lifetimes of Java objects, freed explicitly
+//! gen:lua-like             what Lua 5.4 makes, freed explicitly
 //! ```
 //! Quick, the synthetic programs have a sixteenth of the live bytes and a tenth of the allocations; recorded ones stay as
 //! they are.

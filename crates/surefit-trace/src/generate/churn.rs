@@ -1,7 +1,7 @@
 //! Programs in a steady state: fill, then free random victims to make room for each new object.
 
 use super::GenerateError;
-use super::random::{Random, Sizes};
+use super::random::{Sizes, draw, sum};
 use super::script::Script;
 use crate::Trace;
 
@@ -33,6 +33,21 @@ impl Churn {
         allocations: 1_000_000,
         live_bytes: 124_000_000,
     };
+
+    /// Whether the trace fits in memory, and its objects in at least so many live bytes.
+    pub(super) fn check(&self, least: u64) -> Result<(), GenerateError> {
+        if self.allocations > Self::MAX_ALLOCATIONS {
+            return Err(GenerateError::TooManyAllocations {
+                given: self.allocations,
+                most: Self::MAX_ALLOCATIONS,
+            });
+        }
+        if self.live_bytes < least {
+            let given = self.live_bytes;
+            return Err(GenerateError::LiveTooSmall { given, least });
+        }
+        Ok(())
+    }
 }
 
 /// Shares of all objects in per cent, and their sizes. The shares add up to 100.
@@ -98,20 +113,10 @@ fn generate(name: &str, mix: &Mix, churn: &Churn) -> Result<Trace, GenerateError
         allocations,
         live_bytes,
     } = churn;
-    if allocations > Churn::MAX_ALLOCATIONS {
-        return Err(GenerateError::TooManyAllocations {
-            given: allocations,
-            most: Churn::MAX_ALLOCATIONS,
-        });
-    }
-    let least = mix.iter().map(|(_, sizes)| sizes.most()).max().unwrap_or(0);
-    if live_bytes < least {
-        let given = live_bytes;
-        return Err(GenerateError::LiveTooSmall { given, least });
-    }
+    churn.check(mix.iter().map(|(_, sizes)| sizes.most()).max().unwrap_or(0))?;
     let mut script = Script::new(seed);
     for _ in 0..allocations {
-        let size = draw(mix, &mut script.random);
+        let size = draw(mix, 100, &mut script.random);
         while script.live_bytes() + size > live_bytes {
             script.free_random();
         }
@@ -120,19 +125,4 @@ fn generate(name: &str, mix: &Mix, churn: &Churn) -> Result<Trace, GenerateError
     Ok(script.finish(name))
 }
 
-fn draw(mix: &Mix, random: &mut Random) -> u64 {
-    let mut per_cent = random.below(100);
-    for (share, sizes) in mix {
-        if per_cent < *share {
-            return sizes.draw(random);
-        }
-        per_cent -= share;
-    }
-    0
-}
-
-const fn shares(mix: &Mix) -> u64 {
-    mix[0].0 + mix[1].0 + mix[2].0 + mix[3].0
-}
-
-const _: () = assert!(shares(&EMACS) == 100 && shares(&HUMMINGBIRD) == 100);
+const _: () = assert!(sum(&EMACS) == 100 && sum(&HUMMINGBIRD) == 100);

@@ -1,22 +1,31 @@
-//! Synthetic programs: traces with the size histograms of the Compact-fit paper, and one whose sizes drift.
+//! Synthetic programs: traces with the size histograms of the Compact-fit paper, one whose sizes drift, and two that free
+//! explicitly what a Java and a Lua program leave to a collector.
 //!
-//! The traces that the paper measured are not public; these have their histograms and say so in their names. All of
-//! them free a uniformly random victim among the live objects, so objects have exponential lifetimes and no order
-//! among the frees helps an allocator. Objects that live at the end stay live, as in most programs.
+//! The traces that the paper measured are not public; these have their histograms and say so in their names. They and
+//! the one that drifts free a uniformly random victim among the live objects, so objects have exponential lifetimes and no
+//! order among the frees helps an allocator. In the last two, objects die in groups, most of them young (module `groups`).
+//! Objects that live at the end stay live, as in most programs.
 //!
 //! The same seed gives the same trace on every machine: ChaCha with 8 rounds, and no floating-point operation but
 //! those that IEEE 754 defines exactly.
 //!
 //! # Source
 //! Craciunas et al., "A Compacting Real-Time Memory Management System" (2008), experiments, for the two histograms; the
-//! drifting sizes are ours.
+//! drifting sizes are ours. The Java-like sizes and lifetimes are recorded, see `java` and `groups`; the Lua-like sizes are
+//! those of the interpreter's structures.
 
 mod churn;
+mod groups;
+mod java;
+mod lua;
 mod phase;
 mod random;
 mod script;
+mod tape;
 
 pub use churn::{Churn, emacs_paper, hummingbird_paper};
+pub use java::java_like;
+pub use lua::lua_like;
 pub use phase::{Phases, phase};
 
 use crate::Trace;
@@ -30,11 +39,21 @@ pub enum Program {
     HummingbirdPaper,
     /// [`phase()`].
     Phase,
+    /// [`java_like`].
+    JavaLike,
+    /// [`lua_like`].
+    LuaLike,
 }
 
 impl Program {
     /// Every program.
-    pub const ALL: [Self; 3] = [Self::EmacsPaper, Self::HummingbirdPaper, Self::Phase];
+    pub const ALL: [Self; 5] = [
+        Self::EmacsPaper,
+        Self::HummingbirdPaper,
+        Self::Phase,
+        Self::JavaLike,
+        Self::LuaLike,
+    ];
 
     /// The name, which is also that of its traces.
     #[must_use]
@@ -43,6 +62,8 @@ impl Program {
             Self::EmacsPaper => "emacs-paper",
             Self::HummingbirdPaper => "hummingbird-paper",
             Self::Phase => "phase",
+            Self::JavaLike => "java-like",
+            Self::LuaLike => "lua-like",
         }
     }
 
@@ -63,6 +84,10 @@ impl Program {
             Self::Phase => {
                 "ten times: fill, free a random 80 %, sizes x 1.7; from 24-40 B, 16.8 MB live"
             }
+            Self::JavaLike => {
+                "sizes of javac, HSQLDB and Drools, 76 % die young, in rows; 4.4 MB live"
+            }
+            Self::LuaLike => "tables that double, strings, closures; 76 % die young; 4 MB live",
         }
     }
 
@@ -74,6 +99,8 @@ impl Program {
         match self {
             Self::EmacsPaper => emacs_paper(&options.churn(Churn::EMACS)),
             Self::HummingbirdPaper => hummingbird_paper(&options.churn(Churn::HUMMINGBIRD)),
+            Self::JavaLike => java_like(&options.churn(Churn::JAVA)),
+            Self::LuaLike => lua_like(&options.churn(Churn::LUA)),
             Self::Phase if options.allocations.is_some() => Err(GenerateError::AllocationsFollow),
             Self::Phase => phase(&Phases {
                 seed: options.seed,
@@ -89,7 +116,7 @@ impl Program {
 pub struct Options {
     /// The seed of all random choices.
     pub seed: u64,
-    /// How many objects to allocate; the paper's programs only.
+    /// How many objects to allocate; not for `phase`.
     pub allocations: Option<u64>,
     /// The most bytes live at once.
     pub live_bytes: Option<u64>,

@@ -50,6 +50,29 @@ impl Sizes {
     }
 }
 
+/// Sizes and their shares of all objects.
+pub(crate) type Shares = [(u64, Sizes)];
+
+/// Draws a size; `of` is the sum of the shares.
+pub(crate) fn draw(shares: &Shares, of: u64, random: &mut Random) -> u64 {
+    let mut left = random.below(of);
+    for (share, sizes) in shares {
+        if left < *share {
+            return sizes.draw(random);
+        }
+        left -= share;
+    }
+    0
+}
+
+/// The sum of the shares.
+pub(crate) const fn sum(shares: &Shares) -> u64 {
+    match shares {
+        [] => 0,
+        [(share, _), rest @ ..] => *share + sum(rest),
+    }
+}
+
 /// The precision of exponents: sizes below 2^20 come out right.
 const FRACTION_BITS: u32 = 24;
 
