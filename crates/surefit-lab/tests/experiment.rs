@@ -6,7 +6,7 @@ use common::{error_line, small_trace, surefit};
 use serde_json::Value;
 
 /// The experiments that yield a report.
-const REPORTS: [&str; 11] = [
+const REPORTS: [&str; 12] = [
     "figure-10",
     "figure-11",
     "table-3",
@@ -18,6 +18,7 @@ const REPORTS: [&str; 11] = [
     "figure-12",
     "complexity",
     "memory-threads",
+    "nht",
 ];
 
 /// Those of them that replay traces.

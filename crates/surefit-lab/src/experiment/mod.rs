@@ -40,6 +40,7 @@ mod figure_10;
 mod figure_11;
 mod figure_12;
 mod memory_threads;
+mod nht;
 mod older;
 mod pin;
 mod predict;
