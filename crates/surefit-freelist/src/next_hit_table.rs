@@ -5,13 +5,13 @@
 //!
 //! find(S):   NHT[S]
 //! drain(F):  v = NHT[F + 1]; for t = F, F - 1, ... while NHT[t] = F:  NHT[t] = v       list F lost its last chunk
-//! fill(F):   NHT[F] = F; for t = F - 1, F - 2, ... while NHT[t] != t: NHT[t] = F       list F got its first chunk
+//! fill(F):   v = NHT[F];     for t = F, F - 1, ... while NHT[t] = v:  NHT[t] = F       list F got its first chunk
 //! rebuild:   run = N; for t = N, N - 1, ... 0: if t < N and list t is filled: run = t; NHT[t] = run
 //!
 //! table:     | NHT[0] | NHT[1] | ... | NHT[N] | filled up with N to a whole word |     one byte each, two if N > 255
 //! ```
 //! Let p be the last filled list before F, or -1. `drain` changes exactly the entries that were F, which are those
-//! after p up to F; `fill` changes the same ones, since NHT\[t\] = t says that list t is filled. An update of either kind
+//! after p up to F; `fill` changes the same ones, which all name the first filled list after F. An update of either kind
 //! needs the table alone, so that the lists may be changed before or after it.
 //!
 //! # Invariants
@@ -19,6 +19,10 @@
 //!
 //! # Bounds
 //! A lookup is one load. An update writes F - p entries, at most N. The table takes N + 1 bytes, or 2 (N + 1).
+//!
+//! # Departures
+//! - `fill` of the thesis goes on while NHT\[t\] is not t, which says that list t is empty: the same entries.
+//! - Entries of a whole granule, eight or four, are compared and written at once.
 //!
 //! # Drawbacks
 //! A list near N that fills and empties in turns above empty lists makes every update write up to N entries.
@@ -32,7 +36,11 @@ use surefit_core::Corruption;
 use crate::chunk::NOBODYS_WORDS;
 use crate::heap::Counters;
 use crate::lookup::Lookup;
-use crate::memory::{Memory, WORD};
+use crate::memory::{GRANULE, Memory, WORD};
+
+/// The granule of the first entries.
+const FIRST_GRANULE: usize = NOBODYS_WORDS * WORD / GRANULE;
+const _: () = assert!(NOBODYS_WORDS * WORD % GRANULE == 0);
 
 /// The Next Hit Table: finds a list by one load, and is updated when a list gets its first chunk or loses its last.
 #[derive(Debug, Default)]
@@ -72,31 +80,59 @@ fn set<const N: usize>(memory: &mut Memory<'_>, t: usize, list: u32) {
     }
 }
 
-impl NextHitTable {
-    /// List `filled`, which held none, got a chunk.
-    fn on_filled<const N: usize>(&mut self, memory: &mut Memory<'_>, filled: u32) {
-        let end = filled as usize + 1;
-        let mut t = filled as usize;
-        set::<N>(memory, t, filled);
-        while t > 0 && get::<N>(memory, t - 1) != t as u32 - 1 {
-            t -= 1;
-            set::<N>(memory, t, filled);
+/// Entries of a granule, which are compared and written at once.
+const fn lanes(lists: usize) -> usize {
+    if is_narrow(lists) {
+        GRANULE
+    } else {
+        GRANULE / 2
+    }
+}
+
+/// The granule whose entries are all `list`.
+const fn repeated(lists: usize, list: u32) -> u64 {
+    list as u64 * (u64::MAX / if is_narrow(lists) { 0xff } else { 0xffff })
+}
+
+/// Writes `new` to entry `last` and to those before it without a gap that are `old`, as it is; returns how many they are.
+///
+/// Entry by entry to the edge of a granule, then by granules, then what is left of the last one.
+fn replace_down<const N: usize>(memory: &mut Memory<'_>, last: u32, old: u32, new: u32) -> u64 {
+    let end = last as usize + 1;
+    let mut t = end;
+    while t > 0 && t % lanes(N) != 0 && get::<N>(memory, t - 1) == old {
+        t -= 1;
+        set::<N>(memory, t, new);
+    }
+    let (all_old, all_new) = (repeated(N, old), repeated(N, new));
+    while t > 0 && t % lanes(N) == 0 {
+        let granule = FIRST_GRANULE + t / lanes(N) - 1;
+        if memory.get_granule(granule) != all_old {
+            break;
         }
+        memory.set_granule(granule, all_new);
+        t -= lanes(N);
+    }
+    while t > 0 && get::<N>(memory, t - 1) == old {
+        t -= 1;
+        set::<N>(memory, t, new);
+    }
+    (end - t) as u64
+}
+
+impl NextHitTable {
+    /// List `filled`, which held none, got a chunk: the entries down to the filled list before it were the same.
+    fn on_filled<const N: usize>(&mut self, memory: &mut Memory<'_>, filled: u32) {
+        let following = get::<N>(memory, filled as usize);
         self.updates += 1;
-        self.stores += (end - t) as u64;
+        self.stores += replace_down::<N>(memory, filled, following, filled);
     }
 
     /// List `emptied` lost its last chunk.
     fn on_emptied<const N: usize>(&mut self, memory: &mut Memory<'_>, emptied: u32) {
-        let end = emptied as usize + 1;
-        let mut t = end;
-        let following = get::<N>(memory, t);
-        while t > 0 && get::<N>(memory, t - 1) == emptied {
-            t -= 1;
-            set::<N>(memory, t, following);
-        }
+        let following = get::<N>(memory, emptied as usize + 1);
         self.updates += 1;
-        self.stores += (end - t) as u64;
+        self.stores += replace_down::<N>(memory, emptied, emptied, following);
     }
 }
 
