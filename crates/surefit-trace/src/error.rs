@@ -17,7 +17,7 @@ struct Inner {
 /// A place in a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {
-    /// The event, numbered from 0; `None` in the header, in the file as a whole, and outside any file.
+    /// The event, numbered from 0; `None` in the header, in the file as a whole, in an object graph, and outside any file.
     pub event: Option<u64>,
     /// The first byte of the record or field, counted from 0 in the unpacked stream.
     pub byte: Option<u64>,
@@ -51,8 +51,8 @@ pub enum Problem {
     /// The name is not UTF-8.
     #[error("the name is not UTF-8")]
     NameNotUtf8,
-    /// The stream or its compressed frame ends before the END record.
-    #[error("ends before its END record: it was cut short")]
+    /// The stream or its compressed frame ends before the END record, or an object graph inside a record or a walk.
+    #[error("ends too soon: it was cut short")]
     Truncated,
     /// The compressed frame cannot be unpacked, or its checksum does not match.
     #[error("the compressed frame is damaged ({0})")]
@@ -121,6 +121,114 @@ pub enum Problem {
         /// What the records give so far, or in all.
         counted: u64,
     },
+    /// The first byte is not the letter of a record of an object graph.
+    #[error("is not an object graph: it begins with no record of one")]
+    NotAGraph,
+    /// A record of an object graph with a letter that the format does not know.
+    #[error("has a record with the unknown letter {:?}", char::from(*.0))]
+    UnknownLetter(u8),
+    /// A record that belongs into a walk stands outside, or the other way round.
+    #[error("has a record {letter} {place} a walk, where none can be")]
+    Misplaced {
+        /// The record's letter.
+        letter: char,
+        /// `"inside"` or `"outside"`.
+        place: &'static str,
+    },
+    /// The clock of a walk does not match the records before it.
+    #[error("the walk says {field} = {walk}, but the records give {counted}")]
+    Clock {
+        /// `"number"`, `"allocations"` or `"bytes"`.
+        field: &'static str,
+        /// What the walk says.
+        walk: u64,
+        /// What the records give.
+        counted: u64,
+    },
+    /// An id that no record gave to an object.
+    #[error("names object {0}, which no record before gave")]
+    UnknownObject(i64),
+    /// An object is first seen under an id that is not the next one.
+    #[error("finds object {id} where {next} is next")]
+    FoundId {
+        /// The id given.
+        id: u32,
+        /// The id that is next.
+        next: u64,
+    },
+    /// An object is found again that was never logged dead.
+    #[error("finds object {id} again, which is not dead")]
+    NotDead {
+        /// The object.
+        id: u32,
+    },
+    /// An object is found again with another size.
+    #[error("finds object {id} again with {bytes} bytes, but it had {before}")]
+    SizeChanged {
+        /// The object.
+        id: u32,
+        /// Its size here, in bytes.
+        bytes: u32,
+        /// Its size before, in bytes.
+        before: u32,
+    },
+    /// The class of an allocation was not declared before.
+    #[error("allocates an object of class {0}, which was not declared before")]
+    UnknownClass(u32),
+    /// A class is declared twice.
+    #[error("declares class {0} twice")]
+    ClassTwice(u32),
+    /// A class with more reference fields, or a longer signature, than a virtual machine takes.
+    #[error("declares a class with {count} {what}, more than {max}", max = crate::graph::Class::MAX)]
+    HugeClass {
+        /// `"reference fields"` or `"bytes of signature"`.
+        what: &'static str,
+        /// How many.
+        count: u64,
+    },
+    /// An object of 2 GiB or more.
+    #[error("holds an object of {0} bytes, more than 2147483647")]
+    HugeObject(u64),
+    /// An object too small for its header and its references.
+    #[error("holds an object of {bytes} bytes, too small for a header and {slots} references")]
+    SmallObject {
+        /// Its size, in bytes.
+        bytes: u32,
+        /// Its reference slots.
+        slots: u32,
+    },
+    /// More references than the object has slots, or a reference behind its last slot.
+    #[error("sets slot {slot} of object {id}, which has no room for it among {slots}")]
+    Slot {
+        /// The object.
+        id: u32,
+        /// The slot, as recorded.
+        slot: u32,
+        /// The object's reference slots.
+        slots: u32,
+    },
+    /// A record sets a slot of an object twice.
+    #[error("sets slot {slot} of object {id} twice")]
+    SlotTwice {
+        /// The object.
+        id: u32,
+        /// The slot, as numbered by the reader.
+        slot: u32,
+    },
+    /// A root that is one already, or is none.
+    #[error("{} object {id} as a root, which is {} one", if *.gained { "adds" } else { "takes" }, if *.gained { "already" } else { "not" })]
+    Root {
+        /// The object.
+        id: u32,
+        /// Whether the record makes it a root.
+        gained: bool,
+    },
+    /// A root is logged dead.
+    #[error("logs object {id} dead, which is a root")]
+    DeadRoot {
+        /// The object.
+        id: u32,
+    },
 }
 
 impl Problem {
@@ -132,6 +240,7 @@ impl Problem {
             Self::Read(_) => "check the disk and try again",
             Self::Write(_) => "free some space, or choose another place",
             Self::Empty | Self::NotATrace => "give a .sft or .sft.zst file",
+            Self::NotAGraph => "give a .sfg or .sfg.zst file",
             Self::Version(_) | Self::ReservedRecord(_) => {
                 "this surefit reads version 1: fetch a newer surefit, or the file again"
             }

@@ -5,6 +5,9 @@
 //! [`Trace`] holds a whole trace at 16 bytes an event for those who replay it many times, [`Writer`] writes it,
 //! [`Stats`] says what is in it, and [`generate`] makes synthetic programs.
 //!
+//! [`graph`] reads the other kind of recording: what a program with a garbage collector allocated, and which object
+//! referred to which.
+//!
 //! # Errors
 //! [`TraceError`] names the file, the event, the byte and the mend, and prints as one line.
 #![deny(unsafe_code)]
@@ -14,6 +17,7 @@ mod codec;
 mod error;
 mod event;
 pub mod generate;
+pub mod graph;
 mod header;
 mod reader;
 mod source;

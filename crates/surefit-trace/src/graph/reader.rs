@@ -1,0 +1,389 @@
+//! The reader: records become steps, and every rule of the format is checked.
+//!
+//! A walk is collected until its D record and applied there in this order: roots, deaths, references. So references are
+//! checked against what lives when the walk ends, and the class of every object that the walk found is as known as it
+//! will be.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::graph::objects::{Objects, Slots};
+use crate::graph::record::{Edges, MOST_ITEMS, Record, push, read_record, too_many_items};
+use crate::graph::slots::{Owner, SlotNumbers};
+use crate::graph::step::{Class, Step};
+use crate::graph::walk::{Ends, Reference, Walk};
+use crate::reader::open_file;
+use crate::source::Source;
+use crate::{Position, Problem, TraceError};
+
+/// Bytes of the header of an object, and of an array.
+const HEADER_BYTES: u32 = 12;
+const ARRAY_HEADER_BYTES: u32 = 16;
+/// Bytes of a reference.
+const REFERENCE_BYTES: u32 = 4;
+/// Sizes of objects are multiples of it.
+const OBJECT_ALIGN: u64 = 8;
+
+/// Reads an object graph step by step, compressed or plain; it stops at the end or after the first error.
+#[derive(Debug)]
+pub struct Reader<R: Read> {
+    source: Source<R>,
+    file: Option<PathBuf>,
+    /// The first byte of the record being read.
+    record: u64,
+    objects: Objects,
+    classes: HashMap<u32, Layout>,
+    slots: SlotNumbers,
+    /// The walk being read.
+    walk: Option<Box<Walk>>,
+    walks: u64,
+    allocations: u64,
+    bytes: u64,
+    finished: bool,
+}
+
+/// Where the references are in an instance of a declared class.
+#[derive(Clone, Copy, Debug)]
+enum Layout {
+    Fields(u32),
+    Elements,
+    /// An array without references.
+    Opaque,
+}
+
+impl Reader<File> {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// The file cannot be opened or read, or is empty.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, TraceError> {
+        let path = path.as_ref();
+        Self::named(open_file(path)?, path)
+    }
+}
+
+impl<R: Read> Reader<R> {
+    /// Reads from any source of bytes; they are buffered here.
+    ///
+    /// # Errors
+    /// Reading failed, or there is not one byte.
+    pub fn new(input: R) -> Result<Self, TraceError> {
+        let source = Source::new(input).map_err(|problem| problem.at(Position::default()))?;
+        Ok(Self {
+            source,
+            file: None,
+            record: 0,
+            objects: Objects::default(),
+            classes: HashMap::new(),
+            slots: SlotNumbers::default(),
+            walk: None,
+            walks: 0,
+            allocations: 0,
+            bytes: 0,
+            finished: false,
+        })
+    }
+
+    /// As [`Reader::new`], with errors that name a file.
+    ///
+    /// # Errors
+    /// As [`Reader::new`].
+    pub fn named(input: R, file: &Path) -> Result<Self, TraceError> {
+        let reader = Self::new(input).map_err(|error| error.in_file(file))?;
+        let file = Some(file.to_owned());
+        Ok(Self { file, ..reader })
+    }
+
+    fn error(&self, problem: Problem) -> TraceError {
+        let error = problem.at(Position {
+            event: None,
+            byte: Some(self.record),
+        });
+        match &self.file {
+            Some(file) => error.in_file(file),
+            None => error,
+        }
+    }
+
+    /// Reads records until one completes a step; `None` at the end.
+    fn read_step(&mut self) -> Result<Option<Step>, Problem> {
+        loop {
+            self.record = self.source.position();
+            let Some(record) = read_record(&mut self.source)? else {
+                return match self.walk {
+                    Some(_) => Err(Problem::Truncated),
+                    None => Ok(None),
+                };
+            };
+            if let Some(step) = self.accept(record)? {
+                return Ok(Some(step));
+            }
+        }
+    }
+
+    fn accept(&mut self, record: Record) -> Result<Option<Step>, Problem> {
+        self.check_place(&record)?;
+        let step = match record {
+            Record::Class(class) => Step::Class(self.declare(class)?),
+            Record::Allocation { class, bytes } => self.allocate(class, bytes)?,
+            Record::Found {
+                id,
+                class,
+                bytes,
+                length,
+            } => self.find(id, class, bytes, length)?,
+            Record::Again { id, bytes } => Step::Revive(self.objects.revive(id, bytes)?),
+            Record::WalkBegins {
+                number,
+                allocations,
+                bytes,
+            } => return self.begin_walk(number, allocations, bytes).map(|()| None),
+            Record::Edges(edges) => return self.collect_edges(edges).map(|()| None),
+            Record::Roots(roots) => return self.collect_roots(roots).map(|()| None),
+            Record::Deaths(dead) => Step::Walk(self.end_walk(dead)?),
+        };
+        Ok(Some(step))
+    }
+
+    /// C, A and S stand outside of walks, Z, E, R and D inside, H anywhere.
+    fn check_place(&self, record: &Record) -> Result<(), Problem> {
+        let letter = record.letter();
+        let place = match (letter, &self.walk) {
+            ('C' | 'A' | 'S', Some(_)) => "inside",
+            ('Z' | 'E' | 'R' | 'D', None) => "outside",
+            _ => return Ok(()),
+        };
+        Err(Problem::Misplaced { letter, place })
+    }
+
+    /// Slots of the class may have numbers already: the walks found instances before.
+    fn declare(&mut self, class: Class) -> Result<Class, Problem> {
+        self.objects.get(class.id)?;
+        if self.classes.contains_key(&class.id) {
+            return Err(Problem::ClassTwice(class.id));
+        }
+        let layout = match (class.is_array_of_references(), class.is_array()) {
+            (true, _) => Layout::Elements,
+            (false, true) => Layout::Opaque,
+            (false, false) => Layout::Fields(class.fields),
+        };
+        if let Layout::Fields(slots) = layout {
+            let slot = self.slots.given(Owner::Class(class.id));
+            if slot > slots {
+                let id = class.id;
+                return Err(Problem::Slot { id, slot, slots });
+            }
+        }
+        self.classes.insert(class.id, layout);
+        Ok(class)
+    }
+
+    fn allocate(&mut self, class: u32, bytes: u32) -> Result<Step, Problem> {
+        let layout = self.classes.get(&class);
+        let layout = *layout.ok_or(Problem::UnknownClass(class))?;
+        let (slots, kind) = slots_of(layout, bytes)?;
+        self.allocations += 1;
+        self.bytes = self
+            .bytes
+            .checked_add(u64::from(bytes))
+            .ok_or(Problem::SumOverflow)?;
+        let object = self.objects.add(class, bytes, slots, kind)?;
+        Ok(Step::Allocate(object))
+    }
+
+    fn find(
+        &mut self,
+        id: u32,
+        class: u32,
+        bytes: u32,
+        length: Option<u32>,
+    ) -> Result<Step, Problem> {
+        let next = self.objects.next_id();
+        if u64::from(id) != next {
+            return Err(Problem::FoundId { id, next });
+        }
+        let (slots, kind) = match (self.classes.get(&class), length) {
+            (Some(&layout), _) => slots_of(layout, bytes)?,
+            (None, Some(length)) => (possible_elements(bytes, length), Slots::Elements),
+            (None, None) => (room(bytes, HEADER_BYTES), Slots::Fields),
+        };
+        let object = self.objects.add(class, bytes, slots, kind)?;
+        Ok(Step::Find(object))
+    }
+
+    fn begin_walk(&mut self, number: u64, allocations: u64, bytes: u64) -> Result<(), Problem> {
+        self.walks += 1;
+        let clock = [
+            ("number", number, self.walks),
+            ("allocations", allocations, self.allocations),
+            ("bytes", bytes, self.bytes),
+        ];
+        for (field, walk, counted) in clock {
+            if walk != counted {
+                return Err(Problem::Clock {
+                    field,
+                    walk,
+                    counted,
+                });
+            }
+        }
+        self.walk = Some(Box::new(Walk {
+            number,
+            allocations,
+            bytes,
+            ..Walk::default()
+        }));
+        Ok(())
+    }
+
+    /// Keeps the references of an object until the walk ends; their slots are as recorded until then.
+    fn collect_edges(&mut self, edges: Edges) -> Result<(), Problem> {
+        let byte = self.record;
+        let walk = self.walk.as_deref_mut().ok_or(Problem::Truncated)?;
+        if walk.listed() + edges.own.len() + edges.class_level.len() >= MOST_ITEMS {
+            return Err(too_many_items());
+        }
+        for (slot, target) in edges.own {
+            push(&mut walk.references, Reference { slot, target })?;
+        }
+        for target in edges.class_level {
+            push(&mut walk.class_level, target)?;
+        }
+        let ends = Ends {
+            object: edges.object,
+            byte,
+            references: walk.references.len(),
+            class_level: walk.class_level.len(),
+        };
+        push(&mut walk.ends, ends)
+    }
+
+    fn collect_roots(&mut self, roots: Vec<(u32, bool)>) -> Result<(), Problem> {
+        let walk = self.walk.as_deref_mut().ok_or(Problem::Truncated)?;
+        if walk.listed() + roots.len() > MOST_ITEMS {
+            return Err(too_many_items());
+        }
+        for (id, gained) in roots {
+            self.objects.set_root(id, gained)?;
+            let list = if gained {
+                &mut walk.roots_gained
+            } else {
+                &mut walk.roots_lost
+            };
+            push(list, id)?;
+        }
+        Ok(())
+    }
+
+    fn end_walk(&mut self, dead: Vec<u32>) -> Result<Box<Walk>, Problem> {
+        let mut walk = self.walk.take().ok_or(Problem::Truncated)?;
+        for &id in &dead {
+            self.objects.kill(id)?;
+        }
+        for index in 0..walk.ends.len() {
+            self.apply_change(&mut walk, index)?;
+        }
+        walk.dead = dead;
+        walk.live = self.objects.live();
+        Ok(walk)
+    }
+
+    /// Checks the references of a changed object and numbers its slots.
+    fn apply_change(&mut self, walk: &mut Walk, index: usize) -> Result<(), Problem> {
+        let (first, first_class_level) = walk.begins(index);
+        let ends = walk.ends[index];
+        self.record = ends.byte;
+        let (object, kind) = self.objects.live_object(ends.object)?;
+        let owner = match object.class {
+            0 => Owner::Object(object.id),
+            class => Owner::Class(class),
+        };
+        let fields = match self.classes.get(&object.class) {
+            Some(&Layout::Fields(fields)) => fields.min(object.slots),
+            _ => object.slots,
+        };
+        for reference in &mut walk.references[first..ends.references] {
+            self.objects.live_object(reference.target)?;
+            let slot = reference.slot;
+            let number = match kind {
+                Slots::Elements => (slot < object.slots).then_some(slot),
+                Slots::Fields => self.slots.number(owner, slot, fields),
+            };
+            reference.slot = number.ok_or(Problem::Slot {
+                id: object.id,
+                slot,
+                slots: fields,
+            })?;
+        }
+        for &target in &walk.class_level[first_class_level..ends.class_level] {
+            self.objects.live_object(target)?;
+        }
+        check_distinct(object.id, &walk.references[first..ends.references])
+    }
+}
+
+impl<R: Read> Iterator for Reader<R> {
+    type Item = Result<Step, TraceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.finished {
+            return None;
+        }
+        match self.read_step() {
+            Ok(Some(step)) => Some(Ok(step)),
+            Ok(None) => {
+                self.finished = true;
+                None
+            }
+            Err(problem) => {
+                self.finished = true;
+                Some(Err(self.error(problem)))
+            }
+        }
+    }
+}
+
+/// The reference slots of an instance of a declared class.
+fn slots_of(layout: Layout, bytes: u32) -> Result<(u32, Slots), Problem> {
+    let (slots, header, kind) = match layout {
+        Layout::Fields(fields) => (fields, HEADER_BYTES, Slots::Fields),
+        Layout::Elements => (
+            room(bytes, ARRAY_HEADER_BYTES),
+            ARRAY_HEADER_BYTES,
+            Slots::Elements,
+        ),
+        Layout::Opaque => (0, ARRAY_HEADER_BYTES, Slots::Elements),
+    };
+    if bytes < header + slots * REFERENCE_BYTES {
+        return Err(Problem::SmallObject { bytes, slots });
+    }
+    Ok((slots, kind))
+}
+
+/// How many references fit behind a header.
+fn room(bytes: u32, header: u32) -> u32 {
+    bytes.saturating_sub(header) / REFERENCE_BYTES
+}
+
+/// The references that an array of unknown class may hold: one an element if elements of that size make up its size.
+fn possible_elements(bytes: u32, length: u32) -> u32 {
+    let elements = u64::from(length) * u64::from(REFERENCE_BYTES);
+    let with_header = u64::from(ARRAY_HEADER_BYTES) + elements;
+    if with_header.next_multiple_of(OBJECT_ALIGN) == u64::from(bytes) {
+        length
+    } else {
+        0
+    }
+}
+
+/// No slot is set twice by one record.
+fn check_distinct(id: u32, references: &[Reference]) -> Result<(), Problem> {
+    let mut slots: Vec<_> = references.iter().map(|reference| reference.slot).collect();
+    slots.sort_unstable();
+    match slots.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(Problem::SlotTwice { id, slot: pair[0] }),
+        None => Ok(()),
+    }
+}
