@@ -212,7 +212,7 @@ pub enum Problem {
     SlotTwice {
         /// The object.
         id: u32,
-        /// The slot, as numbered by the reader.
+        /// The slot, as numbered by the reader, or that of the reference to the class.
         slot: u32,
     },
     /// A root that is one already, or is none.

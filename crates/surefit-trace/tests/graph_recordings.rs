@@ -80,7 +80,6 @@ fn the_bundled_recordings_give_exactly_these_counts() {
 struct Model {
     objects: HashMap<u32, (Object, Vec<u32>)>,
     roots: HashSet<u32>,
-    class_objects: HashSet<u32>,
     /// Given since the last walk ended.
     young: HashSet<u32>,
     kept_longer: usize,
@@ -89,9 +88,7 @@ struct Model {
 impl Model {
     fn apply(&mut self, step: &Step) {
         match step {
-            Step::Class(class) => {
-                self.class_objects.insert(class.id);
-            }
+            Step::Class(_) => {}
             Step::Allocate(object) | Step::Find(object) => self.place(*object),
             Step::Revive(object) if self.objects.contains_key(&object.id) => {
                 self.young.insert(object.id);
@@ -143,11 +140,7 @@ impl Model {
     }
 
     fn collect(&mut self) {
-        let roots = self
-            .roots
-            .iter()
-            .chain(&self.class_objects)
-            .chain(&self.young);
+        let roots = self.roots.iter().chain(&self.young);
         let mut reached = HashSet::new();
         let mut stack: Vec<u32> = roots
             .copied()

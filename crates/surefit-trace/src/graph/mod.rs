@@ -8,12 +8,14 @@
 //! [`Reader`] gives a recording as [`Step`]s, in the order in which they can be replayed:
 //!
 //! ```text
-//! Class      a class and its class object, which is a root as long as it lives
+//! Class      a class is declared
 //! Allocate   a new object; a root until the next walk ends
 //! Find       an object that is there although its allocation was not seen; a root until the next walk ends
 //! Revive     an object that a walk had missed is there again, under its old id; a root until the next walk ends
 //! Walk       all at once: the new references of the objects that changed, the roots, the deaths
 //! ```
+//!
+//! Class objects are roots as long as they live: [`Walk::roots_gained`] lists them too.
 //!
 //! A step names only objects that a step before gave; the references of a [`Walk`] name only objects that live when it ends.
 //! The recorder's slot numbers are numbers of fields, with gaps; the reader numbers the slots of a class densely as they

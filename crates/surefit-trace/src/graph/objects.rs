@@ -1,8 +1,9 @@
 //! What the reader remembers of every object, dead or alive: objects that were logged dead may be revived.
 
 use crate::Problem;
+use crate::graph::record::push;
 use crate::graph::step::Object;
-use crate::graph::walk::Live;
+use crate::graph::walk::{Live, Walk};
 
 /// The most objects of a recording.
 const MOST: usize = 1 << 27;
@@ -23,6 +24,11 @@ struct Entry {
     slots: u32,
     kind: Slots,
     is_live: bool,
+    /// Whether R records make it a root.
+    is_recorded_root: bool,
+    /// Whether it is the class object of a class.
+    is_class: bool,
+    /// Whether the walks told so far make it a root.
     is_root: bool,
 }
 
@@ -31,6 +37,8 @@ struct Entry {
 pub(super) struct Objects {
     entries: Vec<Entry>,
     live: Live,
+    /// The objects that may have become roots, or be roots no longer, since the last walk ended.
+    touched: Vec<u32>,
 }
 
 impl Objects {
@@ -66,6 +74,8 @@ impl Objects {
             slots,
             kind,
             is_live: true,
+            is_recorded_root: false,
+            is_class: false,
             is_root: false,
         });
         self.count_live(bytes);
@@ -105,37 +115,72 @@ impl Objects {
             return Err(Problem::SizeChanged { id, bytes, before });
         }
         entry.is_live = true;
+        self.touch_class(id);
         self.count_live(bytes);
         Ok(object)
     }
 
-    /// A live object that is no root dies.
+    /// A live object that no record makes a root dies.
     pub(super) fn kill(&mut self, id: u32) -> Result<(), Problem> {
         let entry = self.entry(id)?;
         if !entry.is_live {
             return Err(Problem::NotLive { id });
         }
-        if entry.is_root {
+        if entry.is_recorded_root {
             return Err(Problem::DeadRoot { id });
         }
         entry.is_live = false;
         let bytes = entry.bytes;
         self.live.objects -= 1;
         self.live.bytes -= u64::from(bytes);
+        self.touch_class(id);
         Ok(())
     }
 
-    /// An object becomes a root, or is one no longer.
-    pub(super) fn set_root(&mut self, id: u32, gained: bool) -> Result<(), Problem> {
+    /// An R record makes an object a root, or no longer does.
+    pub(super) fn record_root(&mut self, id: u32, gained: bool) -> Result<(), Problem> {
         let entry = self.entry(id)?;
         if gained && !entry.is_live {
             return Err(Problem::NotLive { id });
         }
-        if entry.is_root == gained {
+        if entry.is_recorded_root == gained {
             return Err(Problem::Root { id, gained });
         }
-        entry.is_root = gained;
+        entry.is_recorded_root = gained;
+        push(&mut self.touched, id)
+    }
+
+    /// An object turns out to be the class object of a class.
+    pub(super) fn mark_class(&mut self, id: u32) -> Result<(), Problem> {
+        let entry = self.entry(id)?;
+        if !entry.is_class {
+            entry.is_class = true;
+            self.touch_class(id);
+        }
         Ok(())
+    }
+
+    /// Tells a walk which objects are roots when it ends that were none before, and the other way round.
+    pub(super) fn settle_roots(&mut self, walk: &mut Walk) {
+        for id in std::mem::take(&mut self.touched) {
+            let entry = &mut self.entries[id as usize - 1];
+            let is_root = entry.is_live && (entry.is_recorded_root || entry.is_class);
+            if is_root != entry.is_root {
+                entry.is_root = is_root;
+                let list = if is_root {
+                    &mut walk.roots_gained
+                } else {
+                    &mut walk.roots_lost
+                };
+                list.push(id);
+            }
+        }
+    }
+
+    fn touch_class(&mut self, id: u32) {
+        if self.entries[id as usize - 1].is_class {
+            self.touched.push(id);
+        }
     }
 
     fn count_live(&mut self, bytes: u32) {

@@ -1,8 +1,12 @@
 //! The reader: records become steps, and every rule of the format is checked.
 //!
-//! A walk is collected until its D record and applied there in this order: roots, deaths, references. So references are
-//! checked against what lives when the walk ends, and the class of every object that the walk found is as known as it
-//! will be.
+//! A walk is collected until its D record and applied there: roots first, then deaths, then references. So references are
+//! checked against what lives when the walk ends.
+//!
+//! # Departures
+//! The recorder makes a class object a root when its class is declared, which is when an instance is first allocated. Before
+//! that, what keeps it alive may be nothing but the references of found instances to their class, which are not among the
+//! slots. Here every live class object is a root from the end of the walk in which one of its instances is logged.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -12,7 +16,7 @@ use std::path::{Path, PathBuf};
 use crate::graph::objects::{Objects, Slots};
 use crate::graph::record::{Edges, MOST_ITEMS, Record, push, read_record, too_many_items};
 use crate::graph::slots::{Owner, SlotNumbers};
-use crate::graph::step::{Class, Step};
+use crate::graph::step::{Class, Object, Step};
 use crate::graph::walk::{Ends, Reference, Walk};
 use crate::reader::open_file;
 use crate::source::Source;
@@ -160,7 +164,7 @@ impl<R: Read> Reader<R> {
 
     /// Slots of the class may have numbers already: the walks found instances before.
     fn declare(&mut self, class: Class) -> Result<Class, Problem> {
-        self.objects.get(class.id)?;
+        self.objects.mark_class(class.id)?;
         if self.classes.contains_key(&class.id) {
             return Err(Problem::ClassTwice(class.id));
         }
@@ -254,6 +258,7 @@ impl<R: Read> Reader<R> {
         let ends = Ends {
             object: edges.object,
             byte,
+            class: edges.class,
             references: walk.references.len(),
             class_level: walk.class_level.len(),
         };
@@ -265,14 +270,9 @@ impl<R: Read> Reader<R> {
         if walk.listed() + roots.len() > MOST_ITEMS {
             return Err(too_many_items());
         }
+        walk.root_changes += roots.len();
         for (id, gained) in roots {
-            self.objects.set_root(id, gained)?;
-            let list = if gained {
-                &mut walk.roots_gained
-            } else {
-                &mut walk.roots_lost
-            };
-            push(list, id)?;
+            self.objects.record_root(id, gained)?;
         }
         Ok(())
     }
@@ -285,6 +285,7 @@ impl<R: Read> Reader<R> {
         for index in 0..walk.ends.len() {
             self.apply_change(&mut walk, index)?;
         }
+        self.objects.settle_roots(&mut walk);
         walk.dead = dead;
         walk.live = self.objects.live();
         Ok(walk)
@@ -296,31 +297,36 @@ impl<R: Read> Reader<R> {
         let ends = walk.ends[index];
         self.record = ends.byte;
         let (object, kind) = self.objects.live_object(ends.object)?;
+        let references = &mut walk.references[first..ends.references];
+        for reference in references.iter_mut() {
+            self.objects.live_object(reference.target)?;
+            reference.slot = self.slot_number(object, kind, reference.slot)?;
+        }
+        check_distinct(object.id, references)?;
+        let class_level = &walk.class_level[first_class_level..ends.class_level];
+        for &target in class_level.iter().chain(&ends.class) {
+            self.objects.live_object(target)?;
+        }
+        ends.class
+            .map_or(Ok(()), |class| self.objects.mark_class(class))
+    }
+
+    /// The number of an object's slot, less than how many it has.
+    fn slot_number(&mut self, object: Object, kind: Slots, slot: u32) -> Result<u32, Problem> {
         let owner = match object.class {
             0 => Owner::Object(object.id),
             class => Owner::Class(class),
         };
-        let fields = match self.classes.get(&object.class) {
+        let slots = match self.classes.get(&object.class) {
             Some(&Layout::Fields(fields)) => fields.min(object.slots),
             _ => object.slots,
         };
-        for reference in &mut walk.references[first..ends.references] {
-            self.objects.live_object(reference.target)?;
-            let slot = reference.slot;
-            let number = match kind {
-                Slots::Elements => (slot < object.slots).then_some(slot),
-                Slots::Fields => self.slots.number(owner, slot, fields),
-            };
-            reference.slot = number.ok_or(Problem::Slot {
-                id: object.id,
-                slot,
-                slots: fields,
-            })?;
-        }
-        for &target in &walk.class_level[first_class_level..ends.class_level] {
-            self.objects.live_object(target)?;
-        }
-        check_distinct(object.id, &walk.references[first..ends.references])
+        let number = match kind {
+            Slots::Elements => (slot < slots).then_some(slot),
+            Slots::Fields => self.slots.number(owner, slot, slots),
+        };
+        let id = object.id;
+        number.ok_or(Problem::Slot { id, slot, slots })
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) const MOST_ITEMS: usize = 1 << 24;
 /// Slots from here on are of the class, not of the object.
 const CLASS_LEVEL: u32 = 0x1000_0000;
 
-/// The reference of an object to its class, which every object has: left out.
+/// The reference of an object to its class object.
 const TO_CLASS: u32 = 0x3000_0001;
 
 /// A record.
@@ -54,6 +54,8 @@ pub(super) struct Edges {
     pub(super) own: Vec<(u32, u32)>,
     /// The targets of class-level slots.
     pub(super) class_level: Vec<u32>,
+    /// The class object of the object's class.
+    pub(super) class: Option<u32>,
 }
 
 impl Record {
@@ -165,13 +167,17 @@ fn read_edges<R: Read>(source: &mut Source<R>) -> Result<Edges, Problem> {
         object,
         own: Vec::new(),
         class_level: Vec::new(),
+        class: None,
     };
     let (mut slot, mut target) = (0_u32, object);
     for _ in 0..read_integer(source)? {
         slot = slot.wrapping_add(read_integer(source)? as u32);
         target = moved(target, from_zigzag(read_integer(source)?))?;
         match slot {
-            TO_CLASS => {}
+            TO_CLASS if edges.class.is_some() => {
+                return Err(Problem::SlotTwice { id: object, slot });
+            }
+            TO_CLASS => edges.class = Some(target),
             CLASS_LEVEL.. => push(&mut edges.class_level, target)?,
             _ => push(&mut edges.own, (slot, target))?,
         }

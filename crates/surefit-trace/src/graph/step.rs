@@ -5,8 +5,7 @@ use crate::graph::walk::Walk;
 /// One step of a recording; the module says how to replay them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// A class is declared. Its class object was given by a step before; it may be one that the last walk missed, and is
-    /// then revived before anything refers to it.
+    /// A class is declared. Its class object was given by a step before; it may be one that a walk missed.
     Class(Class),
     /// The program allocates an object.
     Allocate(Object),

@@ -9,9 +9,9 @@ pub struct Walk {
     pub allocations: u64,
     /// The clock: allocated bytes so far.
     pub bytes: u64,
-    /// The objects that are roots from now on, besides the class objects; ascending.
+    /// The objects that are roots from now on, class objects included.
     pub roots_gained: Vec<u32>,
-    /// The objects that are roots no longer; ascending.
+    /// The objects that are roots no longer; class objects may be among the dead.
     pub roots_lost: Vec<u32>,
     /// The objects found unreachable. Some may be revived: a walk can miss a reference.
     pub dead: Vec<u32>,
@@ -20,6 +20,8 @@ pub struct Walk {
     pub(super) ends: Vec<Ends>,
     pub(super) references: Vec<Reference>,
     pub(super) class_level: Vec<u32>,
+    /// How many root changes were recorded.
+    pub(super) root_changes: usize,
 }
 
 /// How much lives.
@@ -37,6 +39,8 @@ pub(super) struct Ends {
     pub(super) object: u32,
     /// The first byte of its record.
     pub(super) byte: u64,
+    /// The class object of its class, if the record names it.
+    pub(super) class: Option<u32>,
     pub(super) references: usize,
     pub(super) class_level: usize,
 }
@@ -83,9 +87,8 @@ impl Walk {
         }
     }
 
-    /// Everything that this walk listed so far.
+    /// How many items the records of this walk listed so far.
     pub(super) fn listed(&self) -> usize {
-        let references = self.references.len() + self.class_level.len() + self.ends.len();
-        references + self.roots_gained.len() + self.roots_lost.len() + self.dead.len()
+        self.references.len() + self.class_level.len() + self.ends.len() + self.root_changes
     }
 }

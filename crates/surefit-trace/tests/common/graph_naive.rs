@@ -1,5 +1,7 @@
 //! A decoder of object graphs that is slow and plain: the whole recording at once, lists and searches, no positions.
 
+use std::collections::BTreeSet;
+
 use surefit_trace::graph::Step;
 
 /// A step, and a walk, as plain values.
@@ -39,8 +41,8 @@ pub(crate) fn told(step: &Step) -> Told {
             return Told::Walk(Box::new(ToldWalk {
                 clock: [walk.number, walk.allocations, walk.bytes],
                 changes: walk.changes().map(change).collect(),
-                gained: walk.roots_gained.clone(),
-                lost: walk.roots_lost.clone(),
+                gained: sorted(&walk.roots_gained),
+                lost: sorted(&walk.roots_lost),
                 dead: walk.dead.clone(),
                 live: (walk.live.objects, walk.live.bytes),
             }));
@@ -52,6 +54,12 @@ pub(crate) fn told(step: &Step) -> Told {
     Told::Object(letter, object.id, object.class, object.bytes, object.slots)
 }
 
+fn sorted(ids: &[u32]) -> Vec<u32> {
+    let mut ids = ids.to_vec();
+    ids.sort_unstable();
+    ids
+}
+
 #[derive(Clone)]
 struct Thing {
     class: u64,
@@ -60,6 +68,7 @@ struct Thing {
     is_array: bool,
     is_live: bool,
     is_root: bool,
+    is_class: bool,
 }
 
 struct Class {
@@ -78,6 +87,8 @@ struct Decoder<'b> {
     allocations: u64,
     allocated: u64,
     walks: u64,
+    /// All roots when the last walk ended.
+    roots: BTreeSet<u32>,
     walk: Option<(ToldWalk, Vec<(u64, Vec<(u64, i128)>)>)>,
     told: Vec<Told>,
 }
@@ -147,7 +158,7 @@ impl Decoder<'_> {
         let (name, rest) = self.bytes.split_at_checked(length as usize)?;
         self.bytes = rest;
         let signature = String::from_utf8_lossy(name).into_owned();
-        self.thing(id)?;
+        self.thing(id)?.is_class = true;
         let is_new = self.classes.iter().all(|class| class.id != id);
         let used = self
             .numbers
@@ -191,6 +202,7 @@ impl Decoder<'_> {
             is_array,
             is_live: true,
             is_root: false,
+            is_class: false,
         });
         let id = self.things.len() as u32;
         self.told.push(Told::Object(
@@ -263,6 +275,10 @@ impl Decoder<'_> {
             }
             edges.push((slot, target));
         }
+        let to_class = edges.iter().filter(|(slot, _)| *slot == 0x3000_0001);
+        if to_class.count() > 1 {
+            return None;
+        }
         self.walk.as_mut()?.1.push((object, edges));
         Some(())
     }
@@ -286,19 +302,13 @@ impl Decoder<'_> {
                 return None;
             }
             thing.is_root = gained;
-            let walk = &mut self.walk.as_mut()?.0;
-            if gained {
-                &mut walk.gained
-            } else {
-                &mut walk.lost
-            }
-            .push(id as u32);
         }
         Some(())
     }
 
     fn end(&mut self) -> Option<()> {
         let (mut walk, edges) = self.walk.take()?;
+        let before = std::mem::take(&mut self.roots);
         let mut id = 0_u64;
         loop {
             let difference = self.vi()?;
@@ -318,6 +328,12 @@ impl Decoder<'_> {
             let change = self.change(object, &edges)?;
             walk.changes.push(change);
         }
+        let ids = 1..=self.things.len() as u32;
+        let things = ids.zip(&self.things);
+        let roots = things.filter(|(_, thing)| thing.is_live && (thing.is_root || thing.is_class));
+        self.roots = roots.map(|(id, _)| id).collect();
+        walk.gained = self.roots.difference(&before).copied().collect();
+        walk.lost = before.difference(&self.roots).copied().collect();
         let live = self.things.iter().filter(|thing| thing.is_live);
         walk.live = (
             live.clone().count() as u64,
@@ -334,8 +350,12 @@ impl Decoder<'_> {
         let room = fields.map_or(thing.slots, |class| class.fields.min(thing.slots));
         let mut own = Vec::new();
         let mut class_level = Vec::new();
-        for &(slot, target) in edges.iter().filter(|(slot, _)| *slot != 0x3000_0001) {
-            self.thing(target as u64).filter(|target| target.is_live)?;
+        for &(slot, target) in edges {
+            let to = self.thing(target as u64).filter(|to| to.is_live)?;
+            if slot == 0x3000_0001 {
+                to.is_class = true;
+                continue;
+            }
             if slot >= 0x1000_0000 {
                 class_level.push(target as u32);
                 continue;
