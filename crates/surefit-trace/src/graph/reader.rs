@@ -8,27 +8,18 @@
 //! that, what keeps it alive may be nothing but the references of found instances to their class, which are not among the
 //! slots. Here every live class object is a root from the end of the walk in which one of its instances is logged.
 
-use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::graph::objects::{Objects, Slots};
+use crate::graph::layouts::Layouts;
+use crate::graph::objects::Objects;
 use crate::graph::record::{Edges, MOST_ITEMS, Record, push, read_record, too_many_items};
-use crate::graph::slots::{Owner, SlotNumbers};
-use crate::graph::step::{Class, Object, Step};
+use crate::graph::step::{Class, Step};
 use crate::graph::walk::{Ends, Reference, Walk};
 use crate::reader::open_file;
 use crate::source::Source;
 use crate::{Position, Problem, TraceError};
-
-/// Bytes of the header of an object, and of an array.
-const HEADER_BYTES: u32 = 12;
-const ARRAY_HEADER_BYTES: u32 = 16;
-/// Bytes of a reference.
-const REFERENCE_BYTES: u32 = 4;
-/// Sizes of objects are multiples of it.
-const OBJECT_ALIGN: u64 = 8;
 
 /// Reads an object graph step by step, compressed or plain; it stops at the end or after the first error.
 #[derive(Debug)]
@@ -38,23 +29,15 @@ pub struct Reader<R: Read> {
     /// The first byte of the record being read.
     record: u64,
     objects: Objects,
-    classes: HashMap<u32, Layout>,
-    slots: SlotNumbers,
+    layouts: Layouts,
+    /// What an earlier reading found out.
+    known: Option<Layouts>,
     /// The walk being read.
     walk: Option<Box<Walk>>,
     walks: u64,
     allocations: u64,
     bytes: u64,
     finished: bool,
-}
-
-/// Where the references are in an instance of a declared class.
-#[derive(Clone, Copy, Debug)]
-enum Layout {
-    Fields(u32),
-    Elements,
-    /// An array without references.
-    Opaque,
 }
 
 impl Reader<File> {
@@ -80,8 +63,8 @@ impl<R: Read> Reader<R> {
             file: None,
             record: 0,
             objects: Objects::default(),
-            classes: HashMap::new(),
-            slots: SlotNumbers::default(),
+            layouts: Layouts::default(),
+            known: None,
             walk: None,
             walks: 0,
             allocations: 0,
@@ -98,6 +81,17 @@ impl<R: Read> Reader<R> {
         let reader = Self::new(input).map_err(|error| error.in_file(file))?;
         let file = Some(file.to_owned());
         Ok(Self { file, ..reader })
+    }
+
+    /// The same reader, to which objects have no more slots than an earlier reading of the same recording found used.
+    #[must_use]
+    pub fn knowing(self, layouts: Layouts) -> Self {
+        let known = Some(layouts);
+        Self { known, ..self }
+    }
+
+    pub(super) fn into_layouts(self) -> Layouts {
+        self.layouts
     }
 
     fn error(&self, problem: Problem) -> TraceError {
@@ -162,32 +156,15 @@ impl<R: Read> Reader<R> {
         Err(Problem::Misplaced { letter, place })
     }
 
-    /// Slots of the class may have numbers already: the walks found instances before.
     fn declare(&mut self, class: Class) -> Result<Class, Problem> {
         self.objects.mark_class(class.id)?;
-        if self.classes.contains_key(&class.id) {
-            return Err(Problem::ClassTwice(class.id));
-        }
-        let layout = match (class.is_array_of_references(), class.is_array()) {
-            (true, _) => Layout::Elements,
-            (false, true) => Layout::Opaque,
-            (false, false) => Layout::Fields(class.fields),
-        };
-        if let Layout::Fields(slots) = layout {
-            let slot = self.slots.given(Owner::Class(class.id));
-            if slot > slots {
-                let id = class.id;
-                return Err(Problem::Slot { id, slot, slots });
-            }
-        }
-        self.classes.insert(class.id, layout);
+        self.layouts.declare(&class)?;
         Ok(class)
     }
 
     fn allocate(&mut self, class: u32, bytes: u32) -> Result<Step, Problem> {
-        let layout = self.classes.get(&class);
-        let layout = *layout.ok_or(Problem::UnknownClass(class))?;
-        let (slots, kind) = slots_of(layout, bytes)?;
+        let declared = self.layouts.of_declared(class, bytes);
+        let (slots, kind) = declared.ok_or(Problem::UnknownClass(class))??;
         self.allocations += 1;
         self.bytes = self
             .bytes
@@ -208,10 +185,14 @@ impl<R: Read> Reader<R> {
         if u64::from(id) != next {
             return Err(Problem::FoundId { id, next });
         }
-        let (slots, kind) = match (self.classes.get(&class), length) {
-            (Some(&layout), _) => slots_of(layout, bytes)?,
-            (None, Some(length)) => (possible_elements(bytes, length), Slots::Elements),
-            (None, None) => (room(bytes, HEADER_BYTES), Slots::Fields),
+        let (slots, kind) = match self.layouts.of_declared(class, bytes) {
+            Some(declared) => declared?,
+            None => {
+                let (may, kind) = Layouts::of_undeclared(bytes, length);
+                let known = self.known.as_ref();
+                let used = known.map(|known| known.used(id, class, may, kind));
+                (used.unwrap_or(may), kind)
+            }
         };
         let object = self.objects.add(class, bytes, slots, kind)?;
         Ok(Step::Find(object))
@@ -300,7 +281,7 @@ impl<R: Read> Reader<R> {
         let references = &mut walk.references[first..ends.references];
         for reference in references.iter_mut() {
             self.objects.live_object(reference.target)?;
-            reference.slot = self.slot_number(object, kind, reference.slot)?;
+            reference.slot = self.layouts.number(object, kind, reference.slot)?;
         }
         check_distinct(object.id, references)?;
         let class_level = &walk.class_level[first_class_level..ends.class_level];
@@ -309,24 +290,6 @@ impl<R: Read> Reader<R> {
         }
         ends.class
             .map_or(Ok(()), |class| self.objects.mark_class(class))
-    }
-
-    /// The number of an object's slot, less than how many it has.
-    fn slot_number(&mut self, object: Object, kind: Slots, slot: u32) -> Result<u32, Problem> {
-        let owner = match object.class {
-            0 => Owner::Object(object.id),
-            class => Owner::Class(class),
-        };
-        let slots = match self.classes.get(&object.class) {
-            Some(&Layout::Fields(fields)) => fields.min(object.slots),
-            _ => object.slots,
-        };
-        let number = match kind {
-            Slots::Elements => (slot < slots).then_some(slot),
-            Slots::Fields => self.slots.number(owner, slot, slots),
-        };
-        let id = object.id;
-        number.ok_or(Problem::Slot { id, slot, slots })
     }
 }
 
@@ -348,39 +311,6 @@ impl<R: Read> Iterator for Reader<R> {
                 Some(Err(self.error(problem)))
             }
         }
-    }
-}
-
-/// The reference slots of an instance of a declared class.
-fn slots_of(layout: Layout, bytes: u32) -> Result<(u32, Slots), Problem> {
-    let (slots, header, kind) = match layout {
-        Layout::Fields(fields) => (fields, HEADER_BYTES, Slots::Fields),
-        Layout::Elements => (
-            room(bytes, ARRAY_HEADER_BYTES),
-            ARRAY_HEADER_BYTES,
-            Slots::Elements,
-        ),
-        Layout::Opaque => (0, ARRAY_HEADER_BYTES, Slots::Elements),
-    };
-    if bytes < header + slots * REFERENCE_BYTES {
-        return Err(Problem::SmallObject { bytes, slots });
-    }
-    Ok((slots, kind))
-}
-
-/// How many references fit behind a header.
-fn room(bytes: u32, header: u32) -> u32 {
-    bytes.saturating_sub(header) / REFERENCE_BYTES
-}
-
-/// The references that an array of unknown class may hold: one an element if elements of that size make up its size.
-fn possible_elements(bytes: u32, length: u32) -> u32 {
-    let elements = u64::from(length) * u64::from(REFERENCE_BYTES);
-    let with_header = u64::from(ARRAY_HEADER_BYTES) + elements;
-    if with_header.next_multiple_of(OBJECT_ALIGN) == u64::from(bytes) {
-        length
-    } else {
-        0
     }
 }
 

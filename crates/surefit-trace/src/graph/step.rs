@@ -54,6 +54,6 @@ pub struct Object {
     pub class: u32,
     /// Its size in the virtual machine, header included, in bytes.
     pub bytes: u32,
-    /// The reference slots of its own: exact if its class was declared before, else no fewer than it ever uses.
+    /// The reference slots of its own: those of its class if that was declared before, else no fewer than it ever uses.
     pub slots: u32,
 }
