@@ -200,6 +200,9 @@ impl<R: Read> Reader<R> {
 
     fn begin_walk(&mut self, number: u64, allocations: u64, bytes: u64) -> Result<(), Problem> {
         self.walks += 1;
+        if self.record == 0 && number != self.walks {
+            return Err(Problem::NotAGraph); // SFT1, the other format, begins with S too
+        }
         let clock = [
             ("number", number, self.walks),
             ("allocations", allocations, self.allocations),

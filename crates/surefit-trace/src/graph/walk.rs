@@ -67,6 +67,7 @@ pub struct Reference {
 
 impl Walk {
     /// The objects whose references changed, in the recorder's order.
+    #[must_use]
     pub fn changes(&self) -> impl ExactSizeIterator<Item = Change<'_>> {
         (0..self.ends.len()).map(|index| {
             let end = self.ends[index];

@@ -89,9 +89,12 @@ struct Decoder<'b> {
     walks: u64,
     /// All roots when the last walk ended.
     roots: BTreeSet<u32>,
-    walk: Option<(ToldWalk, Vec<(u64, Vec<(u64, i128)>)>)>,
+    walk: Option<(ToldWalk, Vec<RawChange>)>,
     told: Vec<Told>,
 }
+
+/// `(object, (slot, target)…)` as recorded.
+type RawChange = (u64, Vec<(u64, i128)>);
 
 /// All steps; `None` if any rule is broken.
 pub(crate) fn decode(bytes: &[u8]) -> Option<Vec<Told>> {
