@@ -179,12 +179,14 @@ pub enum Problem {
     #[error("declares class {0} twice")]
     ClassTwice(u32),
     /// A class with more reference fields, or a longer signature, than a virtual machine takes.
-    #[error("declares a class with {count} {what}, more than {max}", max = crate::graph::Class::MAX)]
+    #[error("declares a class with {count} {what}, more than {max}")]
     HugeClass {
         /// `"reference fields"` or `"bytes of signature"`.
         what: &'static str,
         /// How many.
         count: u64,
+        /// The most.
+        max: u32,
     },
     /// An object of 2 GiB or more.
     #[error("holds an object of {0} bytes, more than 2147483647")]

@@ -7,7 +7,7 @@ use common::graph_program::Program;
 use common::{graph, packed, unpacked};
 use proptest::prelude::{any, prop, proptest};
 use surefit_trace::TraceError;
-use surefit_trace::graph::{Layouts, Reader, Stats, Step};
+use surefit_trace::graph::{Reader, Stats, Step};
 
 fn read(bytes: &[u8]) -> Result<Vec<Told>, TraceError> {
     let told = |step: Result<Step, TraceError>| step.map(|step| told(&step));
@@ -70,7 +70,7 @@ proptest! {
     fn a_second_reading_gives_the_same_references_in_fewer_slots(choices in prop::collection::vec(any::<(u8, u32)>(), 0..200)) {
         let bytes = program(&choices);
         let reader = || Reader::new(&bytes[..]).expect("not empty");
-        let layouts = Layouts::read(reader()).expect("sound");
+        let layouts = reader().layouts().expect("sound");
         let first = read(&bytes).expect("sound");
         let second = reader().knowing(layouts).map(|step| told(&step.expect("sound")));
         for (first, second) in first.into_iter().zip(second) {

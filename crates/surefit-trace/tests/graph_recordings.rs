@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use common::{graph, graph_paths};
-use surefit_trace::graph::{Change, Layouts, Object, Reader, Stats, Step, Walk};
+use surefit_trace::graph::{Change, Object, Reader, Stats, Step, Walk};
 
 fn steps(path: &Path) -> impl Iterator<Item = Step> {
     let reader = Reader::open(path).expect("opens");
@@ -16,7 +16,7 @@ fn steps(path: &Path) -> impl Iterator<Item = Step> {
 /// The same, read a second time: the slots of all objects are known.
 fn exact_steps(path: &Path) -> impl Iterator<Item = Step> {
     let first = Reader::open(path).expect("opens");
-    let layouts = Layouts::read(first).expect("a sound recording");
+    let layouts = first.layouts().expect("a sound recording");
     let second = Reader::open(path).expect("opens").knowing(layouts);
     second.map(|step| step.expect("sound the second time too"))
 }

@@ -4,12 +4,10 @@
 //! too, so the numbers exceed the count of reference fields, but no more of them occur than there are reference fields.
 
 use std::collections::{HashMap, HashSet};
-use std::io::Read;
 
+use crate::Problem;
 use crate::graph::objects::Slots;
-use crate::graph::reader::Reader;
 use crate::graph::step::{Class, Object};
-use crate::{Problem, TraceError};
 
 /// Bytes of the header of an object, and of an array.
 const HEADER_BYTES: u32 = 12;
@@ -22,7 +20,7 @@ const OBJECT_ALIGN: u64 = 8;
 /// What is known of the slots of all classes after reading a recording.
 ///
 /// A class may be declared long after a walk found its first instance, or never; on a first reading such an instance has as many
-/// slots as its size allows. A second reading that [knows](Reader::knowing) this gives it as many as it uses.
+/// slots as its size allows. A second reading that knows this gives it as many as it uses.
 #[derive(Clone, Debug, Default)]
 pub struct Layouts {
     declared: HashMap<u32, Layout>,
@@ -61,15 +59,6 @@ impl Owner {
 }
 
 impl Layouts {
-    /// Reads a recording to its end.
-    ///
-    /// # Errors
-    /// The first rule of the format that the recording breaks.
-    pub fn read<R: Read>(mut reader: Reader<R>) -> Result<Self, TraceError> {
-        reader.by_ref().try_for_each(|step| step.map(drop))?;
-        Ok(reader.into_layouts())
-    }
-
     /// Slots of the class may have numbers already: walks may have found instances before.
     pub(super) fn declare(&mut self, class: &Class) -> Result<(), Problem> {
         let id = class.id;

@@ -20,7 +20,7 @@
 //! A step names only objects that a step before gave; the references of a [`Walk`] name only objects that live when it ends.
 //! The recorder's slot numbers are numbers of fields, with gaps; the reader numbers the slots of a class densely as they
 //! appear, so that slot numbers are less than [`Object::slots`]. On a first reading, found objects may have more slots than they use;
-//! a second one with the [`Layouts`] of the first gives exact ones. References of a class object on behalf of its
+//! a second one that [knows](Reader::knowing) the [`Layouts`] of the first gives exact ones. References of a class object on behalf of its
 //! class (static fields, constants) have no slot in the object: [`Change::class_level`] lists them apart.
 //!
 //! # Bounds

@@ -83,15 +83,20 @@ impl<R: Read> Reader<R> {
         Ok(Self { file, ..reader })
     }
 
+    /// Reads what is left, for the sake of a second reading.
+    ///
+    /// # Errors
+    /// The first rule of the format that the recording breaks.
+    pub fn layouts(mut self) -> Result<Layouts, TraceError> {
+        self.by_ref().try_for_each(|step| step.map(drop))?;
+        Ok(self.layouts)
+    }
+
     /// The same reader, to which objects have no more slots than an earlier reading of the same recording found used.
     #[must_use]
     pub fn knowing(self, layouts: Layouts) -> Self {
         let known = Some(layouts);
         Self { known, ..self }
-    }
-
-    pub(super) fn into_layouts(self) -> Layouts {
-        self.layouts
     }
 
     fn error(&self, problem: Problem) -> TraceError {

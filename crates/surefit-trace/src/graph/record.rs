@@ -135,7 +135,10 @@ fn read_class<R: Read>(source: &mut Source<R>) -> Result<Class, Problem> {
 fn class_count(count: u64, what: &'static str) -> Result<u32, Problem> {
     match u32::try_from(count) {
         Ok(small) if small <= Class::MAX => Ok(small),
-        _ => Err(Problem::HugeClass { what, count }),
+        _ => {
+            let max = Class::MAX;
+            Err(Problem::HugeClass { what, count, max })
+        }
     }
 }
 
