@@ -210,7 +210,7 @@ impl<'m, I: Index> Heap<'m, I> {
 
     /// Cuts a chunk that has left the index to what is needed, and hands it out.
     #[inline]
-    fn serve(&mut self, chunk: Chunk, needed: u32) -> NonNull<u8> {
+    pub(crate) fn serve(&mut self, chunk: Chunk, needed: u32) -> NonNull<u8> {
         let header = self.memory.header(chunk);
         self.cut(chunk, header, header.granules(), needed);
         self.live += 1;

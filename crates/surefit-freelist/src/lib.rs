@@ -13,6 +13,7 @@
 //! | `check` | the numbered invariants of the tiling, and where every byte is |
 //! | `index` | what an index of free chunks must do |
 //! | `coalesce` | when free neighbours are merged: never, deferred, immediate |
+//! | `sweep` | what a collector needs: objects by number, and all dead ones freed in one pass |
 //! | `two_level` | TLSF's index: two-level segregated fit |
 //! | `half_fit` | Half-fit's index: a list for every power of two |
 //! | `list` | one list: first fit, next fit, best fit, worst fit |
@@ -63,6 +64,7 @@ mod lookup;
 mod memory;
 mod next_hit_table;
 mod segregated;
+mod sweep;
 mod tree_fit;
 mod trie;
 mod two_level;
@@ -81,6 +83,7 @@ pub use list::{Best, First, Fit, Next, SingleList, Worst};
 pub use lookup::{Lookup, Scan};
 pub use next_hit_table::NextHitTable;
 pub use segregated::Segregated;
+pub use sweep::Swept;
 pub use tree_fit::SizeTree;
 pub use trie::Tree;
 pub use two_level::TwoLevel;

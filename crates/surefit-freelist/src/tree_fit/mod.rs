@@ -93,6 +93,10 @@ impl Index for SizeTree {
         Self::default()
     }
 
+    fn clear(&mut self, memory: &mut Memory<'_>) {
+        memory.set(ROOT, 0);
+    }
+
     fn insert(&mut self, memory: &mut Memory<'_>, chunk: Chunk, _granules: u32) {
         insert(memory, chunk, &mut self.visits);
     }
