@@ -1,0 +1,50 @@
+//! The numbered invariants of the mark bits, verified.
+#![deny(unsafe_code)]
+
+use surefit_core::Corruption;
+
+use crate::collector::Collector;
+use crate::space::{Object, Space};
+
+impl<S: Space, K> Collector<'_, S, K> {
+    /// Verifies G1 to G3.
+    pub(crate) fn check_marks(&self) -> Result<(), Corruption> {
+        if self.marks.bits() <= self.space.places() as usize {
+            return Err(broken(
+                "G3",
+                "there are too few mark bits",
+                self.marks.bits(),
+            ));
+        }
+        if let Some(object) = self.marks.next_grey(0) {
+            return Err(broken_at("G1", "an object is grey; its number", object));
+        }
+        let mut cursor = 0;
+        for object in self.space.objects() {
+            let marked = self.marks.next(cursor);
+            if marked != Some(object) {
+                let at = marked.map_or(object, |marked| marked.min(object));
+                return Err(broken_at("G2", NOT_ONE_TO_ONE, at));
+            }
+            cursor = object.number() + 1;
+        }
+        match self.marks.next(cursor) {
+            Some(object) => Err(broken_at("G2", NOT_ONE_TO_ONE, object)),
+            None => Ok(()),
+        }
+    }
+}
+
+const NOT_ONE_TO_ONE: &str = "a number is that of an object or of a mark, but not of both; it is";
+
+const fn broken_at(invariant: &'static str, what: &'static str, object: Object) -> Corruption {
+    broken(invariant, what, object.number() as usize)
+}
+
+const fn broken(invariant: &'static str, what: &'static str, at: usize) -> Corruption {
+    Corruption {
+        invariant,
+        what,
+        at,
+    }
+}

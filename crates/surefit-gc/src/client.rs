@@ -1,0 +1,137 @@
+//! The object model: what a language tells the collector about its roots and objects.
+//!
+//! The collector knows where objects are and how long they are; which of their words are references, the client says.
+
+use crate::mark::Edges;
+use crate::marks::Marks;
+use crate::space::{Object, Space};
+
+/// A language, or whoever else allocates: its roots, and the references in its objects.
+///
+/// # Safety
+/// C1: every object that `roots` or `scan` reports was allocated by the collector that asks, and no collection has freed
+/// it since. (A collection frees what no root leads to; so a reference that was not reported, although it is still there,
+/// must not be reported ever after.)
+///
+/// # Examples
+/// Pairs of references; the roots are a stack.
+/// ```
+/// use core::mem::MaybeUninit;
+/// use surefit_freelist::{Bitmap, Immediate, Segregated, Tree};
+/// use surefit_gc::{Client, Collector, Edges, FreeList, Object, Scanned, Settings, Space};
+///
+/// #[derive(Default)]
+/// struct Pairs { stack: Vec<Object> }
+///
+/// // SAFETY: C1: the stack and the pairs hold what `alloc` returned; both are reported at every collection.
+/// unsafe impl<S: Space> Client<S> for Pairs {
+///     fn roots(&mut self, edges: &mut Edges<'_>) {
+///         self.stack.iter().for_each(|&object| edges.report(object));
+///     }
+///
+///     fn scan(&mut self, pair: &Scanned<'_, S>, _from: u32, edges: &mut Edges<'_>) {
+///         [0, 1].iter().filter_map(|&word| pair.reference(word)).for_each(|o| edges.report(o));
+///     }
+/// }
+///
+/// type Lists = FreeList<'static, Segregated<Bitmap, Immediate, Tree, 256>>;
+/// let region = Box::leak(vec![MaybeUninit::uninit(); 65536].into_boxed_slice());
+/// let (mut pairs, mut gc) = (Pairs::default(), Collector::<Lists>::new(region, Settings::default())?);
+/// let list = gc.alloc(&mut pairs, 8)?;
+/// pairs.stack.push(list);
+/// for _ in 0..100_000 {
+///     let garbage = gc.alloc(&mut pairs, 8)?;
+///     gc.store(garbage, 0, list.number());
+/// }
+/// assert!(gc.totals().collections > 20);
+/// gc.collect(&mut pairs);
+/// assert_eq!(gc.objects().collect::<Vec<_>>(), [list]);
+/// # Ok::<(), surefit_core::Refused>(())
+/// ```
+pub unsafe trait Client<S: Space> {
+    /// Reports every object that the program can reach by itself: globals, stacks, registers.
+    fn roots(&mut self, edges: &mut Edges<'_>);
+
+    /// Reports every reference in an object, from slot `from` on: 0, or what [`Edges::again_from`] asked for.
+    ///
+    /// An object with many references reports [`Edges::STRIDE`] of them and asks to be scanned again, *before* it reports
+    /// the first: then the mark stack needs no more room for it than for a small one. What a slot is, the client says.
+    fn scan(&mut self, object: &Scanned<'_, S>, from: u32, edges: &mut Edges<'_>);
+
+    /// Clears weak references: called after marking, before anything is freed. What `living` does not contain is gone
+    /// when the collection ends.
+    fn weak(&mut self, _living: &Living<'_>) {}
+}
+
+/// The object that is being scanned: the only one whose words can be read while the collector marks.
+#[derive(Debug)]
+pub struct Scanned<'s, S> {
+    space: &'s S,
+    object: Object,
+}
+
+impl<'s, S: Space> Scanned<'s, S> {
+    /// Access to an object.
+    ///
+    /// # Safety
+    /// S1: the object is a live one of the space.
+    #[inline]
+    pub(crate) unsafe fn new(space: &'s S, object: Object) -> Self {
+        Self { space, object }
+    }
+
+    /// The object.
+    #[inline]
+    #[must_use]
+    pub const fn object(&self) -> Object {
+        self.object
+    }
+
+    /// Its words: at least what was asked for; the words beyond that are as the client left them, or zero.
+    #[inline]
+    #[must_use]
+    pub fn words(&self) -> u32 {
+        // SAFETY: S1 is the promise of `new`.
+        unsafe { self.space.words(self.object) }
+    }
+
+    /// Reads a word.
+    ///
+    /// # Panics
+    /// If the object has no such word.
+    #[inline]
+    #[must_use]
+    #[track_caller]
+    pub fn load(&self, word: u32) -> u32 {
+        let words = self.words();
+        assert!(
+            word < words,
+            "word {word} of an object that has {words} words"
+        );
+        // SAFETY: S1 is the promise of `new`; S2 was compared.
+        unsafe { self.space.load(self.object, word) }
+    }
+
+    /// Reads a word as a reference; `None` for 0.
+    ///
+    /// # Panics
+    /// As [`Scanned::load`].
+    #[inline]
+    #[must_use]
+    #[track_caller]
+    pub fn reference(&self, word: u32) -> Option<Object> {
+        Object::of(self.load(word))
+    }
+}
+
+/// The objects that a collection keeps, when it has marked them all.
+#[derive(Debug)]
+pub struct Living<'a>(pub(crate) &'a Marks<'a>);
+
+impl Living<'_> {
+    /// Whether an object, which lived before this collection, lives on.
+    #[must_use]
+    pub fn contains(&self, object: Object) -> bool {
+        self.0.contains(object)
+    }
+}

@@ -1,0 +1,300 @@
+//! The collector: allocation that collects, access to what lives, and one collection from its roots to the sweep.
+//!
+//! ```text
+//! alloc(n):   the space's free chunks as they are
+//!             else collect, once more
+//!             else merge what the space had left apart, once more
+//!             else the heap is too small: an error
+//! collect:    mark from the roots; weak references are cleared; sweep
+//! ```
+//! Between collections the mark bits are those of the objects that live: `alloc` sets one, a collection clears those of the
+//! dead. So every access can be, and is, compared with them: a reference to a freed object is told, never followed.
+//!
+//! # Invariants
+//! - G1: between collections no object is grey.
+//! - G2: between collections the black objects are those of the space, one to one.
+//! - G3: there are mark bits for all numbers of the space and one more.
+//!
+//! # Bounds
+//! `alloc`: the space's, one bit, and for the object's length its clearing; a collection at most once a request. `collect`:
+//! marking is linear in what the roots reach; the sweep is the space's; the mark bits are cleared once.
+//!
+//! # Departures
+//! The thesis keeps mark bits in the objects' headers; chunks here have none to spare.
+//!
+//! # Source
+//! The thesis on free-list organisation: collect when a request cannot be served, merge only after that.
+
+use surefit_core::{Corruption, Parts, Refused};
+
+use crate::client::{Client, Living};
+use crate::free_list::Sweep;
+use crate::mark::mark;
+use crate::marks::Marks;
+use crate::space::{Object, Space};
+use crate::statistics::{Cause, Clock, Collection, NoClock, Totals};
+
+/// What can be chosen of a collector over free lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Entries of the mark stack, eight bytes each; at least one.
+    pub mark_stack: usize,
+    /// How free chunks are found.
+    pub sweep: Sweep,
+}
+
+/// 256 entries, 2 KiB: in a tree, depth times arity less one is enough, and what is not costs a pass over the mark bits.
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            mark_stack: 256,
+            sweep: Sweep::default(),
+        }
+    }
+}
+
+/// A mark-sweep collector over the space `S`. See [`Client`] for an example.
+///
+/// Objects do not move. Dropping the collector forgets what lives.
+#[derive(Debug)]
+pub struct Collector<'m, S, K = NoClock> {
+    pub(crate) space: S,
+    pub(crate) marks: Marks<'m>,
+    stack: &'m mut [u64],
+    /// Bytes of the tables, and of what alignment cost in front of them.
+    table_bytes: usize,
+    clock: K,
+    totals: Totals,
+    last: Option<Collection>,
+}
+
+impl<'m, S: Space> Collector<'m, S> {
+    /// A collector over an empty space, with these words for its mark bits and these for its mark stack.
+    ///
+    /// # Panics
+    /// If the space is not empty, if there are not more bits than the space has places, or if there is no word for the
+    /// stack.
+    #[must_use]
+    pub fn over(space: S, marks: &'m mut [u64], stack: &'m mut [u64]) -> Self {
+        let mut marks = Marks::over(marks);
+        assert!(marks.bits() > space.places() as usize, "too few mark bits");
+        assert!(!stack.is_empty(), "a mark stack has at least one entry");
+        assert!(space.objects().next().is_none(), "the space is not empty");
+        marks.clear();
+        Self {
+            space,
+            table_bytes: marks.bits() / 8 + size_of_val(stack),
+            marks,
+            stack,
+            clock: NoClock,
+            totals: Totals::default(),
+            last: None,
+        }
+    }
+
+    /// The same collector, whose tables took so many bytes of a region, alignment included.
+    pub(crate) const fn with_table_bytes(mut self, bytes: usize) -> Self {
+        self.table_bytes = bytes;
+        self
+    }
+
+    /// The same collector, with a clock.
+    #[must_use]
+    pub fn with_clock<K: Clock>(self, clock: K) -> Collector<'m, S, K> {
+        Collector {
+            space: self.space,
+            marks: self.marks,
+            stack: self.stack,
+            table_bytes: self.table_bytes,
+            clock,
+            totals: self.totals,
+            last: self.last,
+        }
+    }
+}
+
+impl<S: Space, K: Clock> Collector<'_, S, K> {
+    /// Allocates an object of at least so many bytes, all zero. Collects if there is no room for it.
+    ///
+    /// The new object is no root: the next `alloc` may free it, unless the client reports it by then.
+    ///
+    /// # Errors
+    /// Whatever the space says when it has no room even after a collection; [`Refused::TooLarge`] without a collection if
+    /// none could help.
+    #[inline]
+    pub fn alloc(&mut self, client: &mut impl Client<S>, bytes: usize) -> Result<Object, Refused> {
+        match self.alloc_as_is(bytes) {
+            Ok(object) => Ok(object),
+            Err(refused) => self.alloc_after_all(client, bytes, refused),
+        }
+    }
+
+    /// As [`Collector::alloc`], but never collects: for who decides that alone.
+    ///
+    /// # Errors
+    /// Whatever the space says.
+    #[inline]
+    pub fn alloc_as_is(&mut self, bytes: usize) -> Result<Object, Refused> {
+        let object = self.space.allocate(bytes)?;
+        self.marks.make_black(object);
+        self.totals.allocations += 1;
+        self.totals.requested_bytes += bytes as u64;
+        Ok(object)
+    }
+
+    /// What `alloc` does when there is no room.
+    #[cold]
+    fn alloc_after_all(
+        &mut self,
+        client: &mut impl Client<S>,
+        bytes: usize,
+        refused: Refused,
+    ) -> Result<Object, Refused> {
+        let mut served = Err(refused);
+        if !matches!(refused, Refused::TooLarge { .. }) {
+            self.collect_for(client, Cause::Request(bytes));
+            served = self.alloc_as_is(bytes);
+            if served.is_err() && self.space.merge() {
+                served = self.alloc_as_is(bytes);
+            }
+        }
+        self.totals.refusals += u64::from(served.is_err());
+        served
+    }
+
+    /// Frees every object that the client's roots do not lead to.
+    pub fn collect(&mut self, client: &mut impl Client<S>) -> Collection {
+        self.collect_for(client, Cause::Asked)
+    }
+
+    fn collect_for(&mut self, client: &mut impl Client<S>, cause: Cause) -> Collection {
+        let began = self.clock.now();
+        let marked = mark(&mut self.marks, self.stack, &self.space, client);
+        client.weak(&Living(&self.marks));
+        let swept_from = self.clock.now();
+        // SAFETY: S1: access to objects is compared with the marks, and clients report no object that was freed (C1).
+        // S2: marking reached live objects alone (C1), and left none of them grey.
+        let swept = unsafe { self.space.sweep(&self.marks) };
+        let ended = self.clock.now();
+        debug_assert_eq!(swept.live_objects, marked.objects, "C1, I1");
+        let collection = Collection {
+            cause,
+            edges: marked.edges,
+            rescans: marked.rescans,
+            deepest: marked.deepest,
+            swept,
+            mark_ticks: swept_from - began,
+            sweep_ticks: ended - swept_from,
+        };
+        self.totals.add(&collection);
+        self.last = Some(collection);
+        collection
+    }
+
+    /// Whether a reference names a live object: one that was allocated and that no collection freed.
+    #[inline]
+    #[must_use]
+    pub fn contains(&self, object: Object) -> bool {
+        // The second bit of a black object is not set (G1), so nothing but a number of an object passes (G2).
+        self.marks.contains(object)
+    }
+
+    /// The words of an object: at least what was asked for.
+    ///
+    /// # Panics
+    /// If the reference names no live object.
+    #[inline]
+    #[must_use]
+    #[track_caller]
+    pub fn words(&self, object: Object) -> u32 {
+        assert!(self.contains(object), "{object:?} is no live object");
+        // SAFETY: S1 was compared (G2).
+        unsafe { self.space.words(object) }
+    }
+
+    /// Reads a word of an object.
+    ///
+    /// # Panics
+    /// If the reference names no live object, or the object has no such word.
+    #[inline]
+    #[must_use]
+    #[track_caller]
+    pub fn load(&self, object: Object, word: u32) -> u32 {
+        self.assert_word(object, word);
+        // SAFETY: S1 and S2 were compared.
+        unsafe { self.space.load(object, word) }
+    }
+
+    /// Reads a word of an object as a reference; `None` for 0.
+    ///
+    /// # Panics
+    /// As [`Collector::load`].
+    #[inline]
+    #[must_use]
+    #[track_caller]
+    pub fn reference(&self, object: Object, word: u32) -> Option<Object> {
+        Object::of(self.load(object, word))
+    }
+
+    /// Writes a word of an object; a reference as its [`number`](Object::number), none as 0.
+    ///
+    /// # Panics
+    /// As [`Collector::load`].
+    #[inline]
+    #[track_caller]
+    pub fn store(&mut self, object: Object, word: u32, value: u32) {
+        self.assert_word(object, word);
+        // SAFETY: S1 and S2 were compared.
+        unsafe { self.space.store(object, word, value) }
+    }
+
+    #[inline]
+    #[track_caller]
+    fn assert_word(&self, object: Object, word: u32) {
+        let words = self.words(object);
+        assert!(
+            word < words,
+            "word {word} of an object that has {words} words"
+        );
+    }
+
+    /// All live objects, in ascending order: those that the last collection kept, and those allocated since.
+    pub fn objects(&self) -> impl Iterator<Item = Object> {
+        self.space.objects()
+    }
+
+    /// The space.
+    #[must_use]
+    pub const fn space(&self) -> &S {
+        &self.space
+    }
+
+    /// All that was done since the collector was made.
+    #[must_use]
+    pub const fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// The last collection.
+    #[must_use]
+    pub const fn last(&self) -> Option<&Collection> {
+        self.last.as_ref()
+    }
+
+    /// Where every byte is: of the space, the mark bits and the mark stack, which are administrative.
+    #[must_use]
+    pub fn parts(&self) -> Parts {
+        let mut parts = self.space.parts();
+        parts.administrative_bytes += self.table_bytes;
+        parts
+    }
+
+    /// Verifies G1 to G3 and the invariants of the space.
+    ///
+    /// # Errors
+    /// The first that does not hold. After a collection from which a client unwound, G2 until the next one.
+    pub fn check(&self) -> Result<(), Corruption> {
+        self.check_marks()?;
+        self.space.check()
+    }
+}

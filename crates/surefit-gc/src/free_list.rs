@@ -1,0 +1,190 @@
+//! The space over a free-list heap: every system with boundary tags, whatever its index and its coalescing.
+//!
+//! ```text
+//!          | header | word 0 | word 1 |  ...  | word 2n - 2 |   a chunk of n granules of 8 bytes
+//!                   8 bytes * number
+//! ```
+//! An object's number is the granule at which its payload starts. The smallest chunk has two granules, so numbers of two
+//! objects differ by two. The header, outside the payload, is the heap's: it is where the length is.
+//!
+//! # Invariants
+//! - F1: every chunk in use is an object of the collector, and all bytes of its payload were written.
+//! - Those of the heap.
+//!
+//! # Drawbacks
+//! A new object is cleared, to the end of its chunk, also if its owner writes all of it at once.
+
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+
+use surefit_core::{Corruption, Parts, RawHeap, Refused};
+use surefit_freelist::{Heap, Index, Swept, When};
+
+use crate::collector::{Collector, Settings};
+use crate::marks::Marks;
+use crate::space::{Object, Space};
+use crate::tables;
+
+/// Bytes of a word of an object.
+const WORD: usize = 4;
+
+/// How a sweep finds what is free.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sweep {
+    /// From header to header, as the thesis has it.
+    Walk,
+    /// From mark to mark, where the index merges free neighbours at once; else as `Walk`. Dead objects are not read.
+    #[default]
+    Leap,
+}
+
+/// The space of a free-list heap with the index `I`.
+#[derive(Debug)]
+pub struct FreeList<'m, I> {
+    heap: Heap<'m, I>,
+    leaps: bool,
+}
+
+impl<'m, I: Index> FreeList<'m, I> {
+    /// A space over a region, whatever bytes it holds.
+    ///
+    /// # Errors
+    /// As [`Heap::new`].
+    pub fn new(region: &'m mut [MaybeUninit<u8>], sweep: Sweep) -> Result<Self, Refused> {
+        let merges_at_once = matches!(I::COALESCING, When::Immediate);
+        Ok(Self {
+            heap: Heap::new(region)?,
+            leaps: sweep == Sweep::Leap && merges_at_once,
+        })
+    }
+
+    /// The heap: its counters, its table's size, the sizes of its free chunks.
+    #[must_use]
+    pub const fn heap(&self) -> &Heap<'m, I> {
+        &self.heap
+    }
+
+    /// A pointer to a word of an object.
+    ///
+    /// # Safety
+    /// S1: the object is a live one. S2: `word` is less than its words.
+    #[inline]
+    unsafe fn word(&self, object: Object, word: u32) -> NonNull<u32> {
+        // SAFETY: S1.
+        let payload = unsafe { self.heap.payload(object.number()) }.cast::<u32>();
+        // SAFETY: S2: the word lies in the payload, which lies in the region (H1).
+        unsafe { payload.add(word as usize) }
+    }
+}
+
+impl<'m, I: Index> Collector<'m, FreeList<'m, I>> {
+    /// Makes a collector over a region: its mark bits, 1/64 of it, and its mark stack come first, the rest is the heap's.
+    ///
+    /// # Errors
+    /// [`Refused::Region`] if the region is too small; [`Refused::TooLarge`] if it is larger than 8 GiB.
+    pub fn new(region: &'m mut [MaybeUninit<u8>], settings: Settings) -> Result<Self, Refused> {
+        let mark_words = region.len() / MARKED_BYTES + 1;
+        let stack_words = settings.mark_stack.max(1);
+        let region_bytes = region.len();
+        match tables::split(region, mark_words.saturating_add(stack_words)) {
+            Some((table, rest)) => {
+                let table_bytes = region_bytes - rest.len();
+                let space = FreeList::new(rest, settings.sweep);
+                let space = space.map_err(|refused| with_tables(refused, stack_words))?;
+                let (marks, stack) = table.split_at_mut(mark_words);
+                Ok(Self::over(space, marks, stack).with_table_bytes(table_bytes))
+            }
+            None => {
+                let nothing = FreeList::<I>::new(&mut [], settings.sweep).map(|_| ());
+                let refused = nothing.err().unwrap_or(Refused::NoChunk);
+                Err(with_tables(refused, stack_words))
+            }
+        }
+    }
+}
+
+/// Bytes of a heap of which one word of mark bits tells: 64 granules.
+const MARKED_BYTES: usize = 64 * 8;
+
+/// A refusal of the heap, but a size that would do is that of the whole region: the rest, the tables, and alignment.
+fn with_tables(refused: Refused, stack_words: usize) -> Refused {
+    match refused {
+        Refused::Region { needed } => {
+            let fixed = needed + (stack_words + 2) * tables::WORD;
+            Refused::Region {
+                needed: fixed + fixed / (MARKED_BYTES / tables::WORD - 1) + tables::WORD,
+            }
+        }
+        other => other,
+    }
+}
+
+// SAFETY: I1: a chunk's number is at least 1 and less than the granules, and chunks have at least two granules (H1).
+// I2: the heap hands out chunks that overlap no live one, and only `sweep` gives any back; F1 says the rest.
+unsafe impl<I: Index> Space for FreeList<'_, I> {
+    fn places(&self) -> u32 {
+        self.heap.granules()
+    }
+
+    #[inline]
+    fn allocate(&mut self, bytes: usize) -> Result<Object, Refused> {
+        let payload = self.heap.allocate_as_is(bytes)?;
+        let number = self.heap.granule_of(payload);
+        // SAFETY: S1: allocated just now.
+        let length = unsafe { self.heap.payload_bytes(number) };
+        // SAFETY: the payload is live and so many bytes long.
+        unsafe { payload.write_bytes(0, length) };
+        Object::of(number).ok_or(Refused::NoChunk)
+    }
+
+    /// The thesis merges on demand only what a collection did not help.
+    fn merge(&mut self) -> bool {
+        matches!(I::COALESCING, When::Deferred) && self.heap.coalesce() > 0
+    }
+
+    #[inline]
+    unsafe fn words(&self, object: Object) -> u32 {
+        // SAFETY: S1 is the caller's.
+        let bytes = unsafe { self.heap.payload_bytes(object.number()) };
+        (bytes / WORD) as u32
+    }
+
+    #[inline]
+    unsafe fn load(&self, object: Object, word: u32) -> u32 {
+        // SAFETY: S1 and S2 are the caller's.
+        let word = unsafe { self.word(object, word) };
+        // SAFETY: inside a live payload, aligned (payloads are, to 8), and written (F1).
+        unsafe { word.read() }
+    }
+
+    #[inline]
+    unsafe fn store(&mut self, object: Object, word: u32, value: u32) {
+        // SAFETY: S1 and S2 are the caller's.
+        let word = unsafe { self.word(object, word) };
+        // SAFETY: inside a live payload and aligned; the heap is exclusively borrowed.
+        unsafe { word.write(value) }
+    }
+
+    unsafe fn sweep(&mut self, marks: &Marks<'_>) -> Swept {
+        if self.leaps {
+            let next = |number| marks.next(number).map_or(u32::MAX, Object::number);
+            // SAFETY: S1 is the caller's. S2: marks are those of live objects, and reading them does not panic.
+            return unsafe { self.heap.sweep_leaping(next) };
+        }
+        let keep = |number| Object::of(number).is_some_and(|object| marks.contains(object));
+        // SAFETY: S1 is the caller's. S2: reading marks does not panic.
+        unsafe { self.heap.sweep(keep) }
+    }
+
+    fn objects(&self) -> impl Iterator<Item = Object> {
+        self.heap.objects().filter_map(Object::of)
+    }
+
+    fn parts(&self) -> Parts {
+        self.heap.parts()
+    }
+
+    fn check(&self) -> Result<(), Corruption> {
+        self.heap.check()
+    }
+}

@@ -1,0 +1,55 @@
+//! A mark-sweep collector over one region, for language implementers. No dependency but the core and the free-list
+//! systems, no `alloc`.
+//!
+//! A program allocates; when a request cannot be served, all objects that its roots do not lead to are freed in one pass,
+//! and the request is tried again. Which words of an object are references, the program says: it is the [`Client`]. Where
+//! objects lie and how free chunks are found and merged, the [`Space`] says: [`FreeList`], over every free-list system with
+//! boundary tags. [`Collector`] has the pseudo-code.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `collector` | allocation that collects, checked access, one collection |
+//! | `client` | the object model: roots, references, weak references |
+//! | `mark` | from the roots along all references |
+//! | `marks` | two bits an object: white, grey, black |
+//! | `stack` | the mark stack, of bounded size |
+//! | `space` | what a collector needs of the memory that it manages; references |
+//! | `free_list` | the space over the heaps of `surefit-freelist` |
+//! | `tables` | the collector's words, cut from the region |
+//! | `statistics` | what collections did; the clock |
+//! | `check` | the numbered invariants, verified |
+//!
+//! # Drawbacks
+//! - Roots are reported at every collection, all of them; nothing but the roots keeps an object that was just allocated.
+//! - A reference carries no generation: that of a freed object may name a later object with the same number. Access is
+//!   memory-safe all the same.
+//! - The world stops; the heap does not grow; nothing moves, so free bytes can be too scattered for a request.
+#![no_std]
+#![deny(
+    clippy::std_instead_of_core,
+    clippy::std_instead_of_alloc,
+    clippy::alloc_instead_of_core
+)]
+
+mod check;
+mod client;
+mod collector;
+mod free_list;
+mod mark;
+mod marks;
+mod space;
+mod stack;
+mod statistics;
+mod tables;
+
+#[cfg(test)]
+mod tests;
+
+pub use client::{Client, Living, Scanned};
+pub use collector::{Collector, Settings};
+pub use free_list::{FreeList, Sweep};
+pub use mark::Edges;
+pub use marks::Marks;
+pub use space::{Object, Space};
+pub use statistics::{Cause, Clock, Collection, NoClock, Totals};
+pub use surefit_freelist::Swept;

@@ -1,0 +1,156 @@
+//! Marking: from the roots along all references, with a stack of so many entries and never by recursion.
+//!
+//! ```text
+//! mark:        all white; roots: report(object) for each; drain
+//!              while a push failed: for every grey object from the lowest that did not fit on: scan it; drain
+//! report(o):   white: grey, push (o, 0)
+//! drain:       pop (o, from): o's references from slot `from` on: report; black, unless it asked to be scanned again
+//! ```
+//! No object turns grey twice and every scan ends in black or in the next stride, so marking ends, whatever fits on the
+//! stack: a pass over the grey blackens at least the lowest of them. A stack of one entry is enough.
+//!
+//! # Bounds
+//! A scan of every reachable object, a look at every reference, and for every pass one of the mark bits. Passes are at
+//! most as many as pushes that failed, and are counted.
+//!
+//! # Source
+//! Jones, Hosking and Moss, The Garbage Collection Handbook, 2.4 and 2.5: the tricolour abstraction, mark stack overflow.
+
+use crate::client::{Client, Scanned};
+use crate::marks::Marks;
+use crate::space::{Object, Space};
+use crate::stack::Stack;
+
+/// What clients report references to.
+#[derive(Debug)]
+pub struct Edges<'a> {
+    marks: Marks<'a>,
+    stack: Stack<'a>,
+    scanned: Option<Object>,
+    again: bool,
+    /// The lowest object that is grey and did not fit on the stack.
+    dropped: Option<Object>,
+    marked: Marked,
+    complete: bool,
+}
+
+/// What marking counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Marked {
+    pub(crate) objects: u64,
+    pub(crate) edges: u64,
+    pub(crate) rescans: u64,
+    pub(crate) deepest: usize,
+}
+
+impl Edges<'_> {
+    /// How many references a large object should report at once; see [`Client::scan`].
+    pub const STRIDE: u32 = 64;
+
+    /// Reports a reference to an object.
+    ///
+    /// # Panics
+    /// If the number is beyond those of the space.
+    #[inline]
+    pub fn report(&mut self, object: Object) {
+        self.marked.edges += 1;
+        if self.marks.make_grey(object) {
+            self.marked.objects += 1;
+            self.push(object, 0);
+        }
+    }
+
+    /// Asks that the object be scanned again, from a slot on.
+    ///
+    /// # Panics
+    /// If no object is being scanned, or it has asked already.
+    pub fn again_from(&mut self, slot: u32) {
+        assert!(
+            !self.again,
+            "an object asks once a scan to be scanned again"
+        );
+        let object = self.scanned.expect("`again_from` is for `scan`");
+        self.again = true;
+        self.push(object, slot);
+    }
+
+    #[inline]
+    fn push(&mut self, object: Object, from: u32) {
+        if !self.stack.push(object, from) {
+            self.dropped = Some(self.dropped.map_or(object, |lowest| lowest.min(object)));
+        }
+    }
+
+    /// Scans what is on the stack, until it is empty.
+    fn drain<S: Space>(&mut self, space: &S, client: &mut impl Client<S>) {
+        while let Some((object, from)) = self.stack.pop() {
+            self.scan(space, client, object, from);
+        }
+    }
+
+    #[inline]
+    fn scan<S: Space>(
+        &mut self,
+        space: &S,
+        client: &mut impl Client<S>,
+        object: Object,
+        from: u32,
+    ) {
+        (self.scanned, self.again) = (Some(object), false);
+        // SAFETY: S1: the object was reported, so it is a live one of the space (C1), which nothing has swept since.
+        let scanned = unsafe { Scanned::new(space, object) };
+        client.scan(&scanned, from, self);
+        if !self.again {
+            self.marks.make_black(object);
+        }
+    }
+
+    /// Scans the grey objects that did not fit on the stack, in passes over the mark bits.
+    fn rescan<S: Space>(&mut self, space: &S, client: &mut impl Client<S>) {
+        while let Some(lowest) = self.dropped.take() {
+            self.marked.rescans += 1;
+            let mut cursor = lowest.number();
+            while let Some(object) = self.marks.next_grey(cursor) {
+                cursor = object.number();
+                self.scan(space, client, object, 0);
+                self.drain(space, client);
+            }
+        }
+    }
+}
+
+/// A client that unwinds leaves no grey object behind, and none that can be used, until the next collection.
+impl Drop for Edges<'_> {
+    fn drop(&mut self) {
+        if !self.complete {
+            self.marks.clear();
+        }
+    }
+}
+
+/// Marks every object that the client's roots lead to black, all others white.
+pub(crate) fn mark<S: Space>(
+    marks: &mut Marks<'_>,
+    stack: &mut [u64],
+    space: &S,
+    client: &mut impl Client<S>,
+) -> Marked {
+    marks.clear();
+    let mut edges = Edges {
+        marks: marks.reborrow(),
+        stack: Stack::over(stack),
+        scanned: None,
+        again: false,
+        dropped: None,
+        marked: Marked::default(),
+        complete: false,
+    };
+    client.roots(&mut edges);
+    edges.drain(space, client);
+    edges.rescan(space, client);
+    edges.complete = true;
+    Marked {
+        deepest: edges.stack.deepest(),
+        ..edges.marked
+    }
+}

@@ -1,0 +1,348 @@
+//! The judge: a naive graph of numbered nodes beside a collected heap. After every collection the objects of the heap must
+//! be those that the judge reaches from its roots, neither more nor less, and hold what the judge says.
+
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "each test binary uses its own part"
+)]
+
+use std::collections::BTreeSet;
+
+use surefit_core::Refused;
+use surefit_freelist::Index;
+use surefit_gc::{Client, Collector, Edges, FreeList, Living, Object, Scanned, Settings, Space};
+use surefit_testkit::JunkRegion;
+
+/// Words of an object before its slots: its id, and how many slots it has. What follows the slots is a pattern.
+pub const HEAD: u32 = 2;
+
+/// What is wrong with a client, for tests of the judge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    Nothing,
+    ForgetsSlot(u32),
+    ForgetsARoot,
+    /// Reports a root that the program has dropped: the first object ever allocated.
+    KeepsTheFirst,
+}
+
+/// The language of the tests: objects with slots.
+#[derive(Debug)]
+pub struct Graph {
+    pub roots: Vec<Object>,
+    pub fault: Fault,
+    pub first: Option<Object>,
+    /// Weak references.
+    pub weak: Vec<Option<Object>>,
+    /// Calls of `scan` until it panics.
+    pub scans_left: usize,
+}
+
+impl Graph {
+    pub const fn new(fault: Fault) -> Self {
+        Self {
+            roots: Vec::new(),
+            fault,
+            first: None,
+            weak: Vec::new(),
+            scans_left: usize::MAX,
+        }
+    }
+}
+
+// SAFETY: C1: slots and roots hold what `alloc` returned. A client that forgets some does so at every collection, and
+// the tests end at the first that the judge objects to.
+unsafe impl<S: Space> Client<S> for Graph {
+    fn roots(&mut self, edges: &mut Edges<'_>) {
+        let forgotten = usize::from(self.fault == Fault::ForgetsARoot);
+        self.roots
+            .iter()
+            .skip(forgotten)
+            .for_each(|&root| edges.report(root));
+        if self.fault == Fault::KeepsTheFirst {
+            self.first.into_iter().for_each(|first| edges.report(first));
+        }
+    }
+
+    fn scan(&mut self, object: &Scanned<'_, S>, from: u32, edges: &mut Edges<'_>) {
+        self.scans_left = self.scans_left.checked_sub(1).expect("no more scans");
+        let slots = object.load(1);
+        let to = slots.min(from + Edges::STRIDE);
+        if to < slots {
+            edges.again_from(to);
+        }
+        for slot in from..to {
+            if self.fault != Fault::ForgetsSlot(slot) {
+                let reference = object.reference(HEAD + slot);
+                reference
+                    .into_iter()
+                    .for_each(|object| edges.report(object));
+            }
+        }
+    }
+
+    fn weak(&mut self, living: &Living<'_>) {
+        for reference in &mut self.weak {
+            *reference = reference.filter(|&object| living.contains(object));
+        }
+    }
+}
+
+/// A node as the judge knows it.
+#[derive(Clone, Debug)]
+struct Node {
+    object: Object,
+    slots: Vec<Option<usize>>,
+    words: u32,
+}
+
+/// A program: what it does to the heap, it does to the judge's graph too.
+#[derive(Debug)]
+pub struct World<'m, S> {
+    pub gc: Collector<'m, S>,
+    pub graph: Graph,
+    /// By id; `None` for the dead.
+    nodes: Vec<Option<Node>>,
+    roots: Vec<usize>,
+    /// Ids that the roots reach.
+    pub reached: Vec<usize>,
+}
+
+pub type Verdict = Result<(), String>;
+
+impl<'m, I: Index> World<'m, FreeList<'m, I>> {
+    pub fn new(region: &'m mut JunkRegion, settings: Settings, fault: Fault) -> Self {
+        Self::over(
+            Collector::new(region.memory(), settings).expect("large enough"),
+            fault,
+        )
+    }
+}
+
+impl<'m, S: Space> World<'m, S> {
+    pub const fn over(gc: Collector<'m, S>, fault: Fault) -> Self {
+        Self {
+            gc,
+            graph: Graph::new(fault),
+            nodes: Vec::new(),
+            roots: Vec::new(),
+            reached: Vec::new(),
+        }
+    }
+
+    fn node(&self, id: usize) -> &Node {
+        self.nodes[id].as_ref().expect("reached, so not dead")
+    }
+
+    pub fn object(&self, id: usize) -> Object {
+        self.node(id).object
+    }
+
+    pub fn slots(&self, id: usize) -> usize {
+        self.node(id).slots.len()
+    }
+
+    /// Searches the graph from its roots, breadth first.
+    fn search(&mut self) {
+        let mut seen = vec![false; self.nodes.len()];
+        let mut queue: Vec<usize> = Vec::new();
+        let mut at = 0;
+        for &root in &self.roots {
+            if !std::mem::replace(&mut seen[root], true) {
+                queue.push(root);
+            }
+        }
+        while let Some(&id) = queue.get(at) {
+            at += 1;
+            for &target in self.node(id).slots.iter().flatten() {
+                if !std::mem::replace(&mut seen[target], true) {
+                    queue.push(target);
+                }
+            }
+        }
+        self.reached = queue;
+    }
+
+    /// What a word of an object must hold.
+    fn expected(&self, id: usize, word: u32) -> u32 {
+        let node = self.node(id);
+        let slots = node.slots.len() as u32;
+        match word {
+            0 => id as u32,
+            1 => slots,
+            _ if word < HEAD + slots => {
+                let target = node.slots[(word - HEAD) as usize];
+                target.map_or(0, |target| self.object(target).number())
+            }
+            _ => (id as u32).wrapping_mul(0x9E37_79B9) ^ word,
+        }
+    }
+
+    /// Compares the heap, just collected, with the graph: the same objects and the same words.
+    fn judge(&mut self, newest: Option<Object>) -> Verdict {
+        self.search();
+        let mut objects: BTreeSet<Object> =
+            self.reached.iter().map(|&id| self.object(id)).collect();
+        objects.extend(newest);
+        let found: BTreeSet<Object> = self.gc.objects().collect();
+        if let Some(object) = objects.difference(&found).next() {
+            return Err(format!("{object:?} is reached but was freed"));
+        }
+        if let Some(object) = found.difference(&objects).next() {
+            return Err(format!("{object:?} is not reached but was kept"));
+        }
+        let mut dead = vec![true; self.nodes.len()];
+        self.reached.iter().for_each(|&id| dead[id] = false);
+        for (id, _) in dead.iter().enumerate().filter(|&(_, &dead)| dead) {
+            self.nodes[id] = None;
+        }
+        self.gc
+            .check()
+            .map_err(|corruption| corruption.to_string())?;
+        self.verify()
+    }
+
+    /// Compares every word of every object that is reached.
+    pub fn verify(&self) -> Verdict {
+        for &id in &self.reached {
+            let node = self.node(id);
+            for word in 0..node.words {
+                let (found, expected) = (self.gc.load(node.object, word), self.expected(id, word));
+                if found != expected {
+                    return Err(format!(
+                        "word {word} of node {id}: {found:#x}, not {expected:#x}"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Allocates a node with so many slots and further words, and makes it a root; `None` if the heap refuses.
+    pub fn alloc(&mut self, slots: usize, further: usize) -> Result<Option<usize>, String> {
+        let words = HEAD + (slots + further) as u32;
+        let collections = self.gc.totals().collections;
+        let served = self.gc.alloc(&mut self.graph, words as usize * 4);
+        if self.gc.totals().collections != collections {
+            self.judge(served.ok())?;
+        }
+        let object = match served {
+            Ok(object) => object,
+            Err(Refused::Region { .. }) => return Err("no refusal of a request".into()),
+            Err(_) => return Ok(None),
+        };
+        let told = self.gc.words(object);
+        if told < words || (0..told).any(|word| self.gc.load(object, word) != 0) {
+            return Err(format!(
+                "a new object of {words} words is too small or not clear"
+            ));
+        }
+        let id = self.nodes.len();
+        let slots = vec![None; slots];
+        self.nodes.push(Some(Node {
+            object,
+            slots,
+            words,
+        }));
+        for word in 0..words {
+            self.gc.store(object, word, self.expected(id, word));
+        }
+        self.graph.first.get_or_insert(object);
+        self.roots.push(id);
+        self.graph.roots.push(object);
+        self.reached.push(id);
+        Ok(Some(id))
+    }
+
+    /// Lets a slot name a node, or none.
+    pub fn link(&mut self, from: usize, slot: usize, to: Option<usize>) {
+        let (object, target) = (self.object(from), to.map(|to| self.object(to)));
+        self.nodes[from].as_mut().expect("alive").slots[slot] = to;
+        self.gc
+            .store(object, HEAD + slot as u32, target.map_or(0, Object::number));
+        if to.is_none() {
+            self.search();
+        }
+    }
+
+    /// Makes a root none.
+    pub fn drop_root(&mut self, nth: usize) {
+        if nth < self.roots.len() {
+            self.roots.remove(nth);
+            self.graph.roots.remove(nth);
+            self.search();
+        }
+    }
+
+    pub fn root_count(&self) -> usize {
+        self.roots.len()
+    }
+
+    pub fn collect(&mut self) -> Verdict {
+        let told = self.gc.collect(&mut self.graph);
+        self.judge(None)?;
+        match told.swept.live_objects == self.reached.len() as u64 {
+            true => Ok(()),
+            false => Err(format!("{told:?}, but {} are reached", self.reached.len())),
+        }
+    }
+}
+
+/// A small generator of numbers less than a bound.
+#[derive(Debug)]
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, bound: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % bound
+    }
+}
+
+/// A random program of so many steps; returns the numbers of the objects that it was given.
+pub fn program<S: Space>(
+    world: &mut World<'_, S>,
+    seed: u64,
+    steps: usize,
+) -> Result<Vec<Option<u32>>, String> {
+    let mut random = Random(seed);
+    let mut places = Vec::new();
+    for _ in 0..steps {
+        let nodes = world.reached.len();
+        match random.below(100) {
+            0..45 => {
+                let wide = random.below(40) == 0;
+                let slots = random.below(if wide { 300 } else { 5 });
+                let id = world.alloc(slots, random.below(12))?;
+                places.push(id.map(|id| world.object(id).number()));
+                if id.is_none() {
+                    (0..8).for_each(|_| world.drop_root(random.below(world.root_count() + 1)));
+                }
+            }
+            45..75 if nodes > 0 => {
+                let (from, to) = (
+                    world.reached[random.below(nodes)],
+                    world.reached[random.below(nodes)],
+                );
+                if world.slots(from) > 0 {
+                    world.link(from, random.below(world.slots(from)), Some(to));
+                }
+            }
+            75..80 if nodes > 0 => {
+                let from = world.reached[random.below(nodes)];
+                if world.slots(from) > 0 {
+                    world.link(from, random.below(world.slots(from)), None);
+                }
+            }
+            80..99 => world.drop_root(random.below(world.root_count() + 1)),
+            99 if random.below(4) == 0 => world.collect()?,
+            _ => {}
+        }
+    }
+    world.collect()?;
+    Ok(places)
+}

@@ -1,0 +1,109 @@
+//! Every program of a few steps on a heap of a few granules, under the judge after every step.
+
+mod common;
+
+use common::{Fault, World};
+use surefit_freelist::{
+    Bitmap, Deferred, First, Immediate, Index, Linear, Never, NextHitTable, Scan, Segregated,
+    SingleList, Tree, TwoLevel,
+};
+use surefit_gc::{FreeList, Settings, Sweep};
+use surefit_testkit::JunkRegion;
+
+/// Steps that a program can be made of.
+const STEPS: usize = 8;
+
+/// One step; refused allocations are steps that do nothing.
+fn step(world: &mut World<'_, FreeList<'_, impl Index>>, number: usize) -> Result<(), String> {
+    let (oldest, newest) = (
+        world.reached.first().copied(),
+        world.reached.last().copied(),
+    );
+    match (number, oldest.zip(newest)) {
+        // Chunks of two, three and four granules, with one, two and three slots.
+        (0..3, _) => world.alloc(number + 1, number).map(|_| ()),
+        (3, Some((oldest, newest))) => Ok(world.link(oldest, 0, Some(newest))),
+        (4, Some((oldest, newest))) => Ok(world.link(newest, 0, Some(oldest))),
+        (5, Some((oldest, _))) => Ok(world.link(oldest, 0, None)),
+        (6, _) => Ok(world.drop_root(0)),
+        (7, _) => world.collect(),
+        _ => Ok(()),
+    }
+}
+
+/// The smallest region whose heap has so many granules of chunks.
+fn bytes_for<I: Index>(granules: usize, settings: Settings) -> usize {
+    let enough = |bytes: &usize| {
+        let mut region = JunkRegion::new(*bytes, 8, 1);
+        let heap = surefit_gc::Collector::<FreeList<'_, I>>::new(region.memory(), settings);
+        heap.is_ok_and(|gc| gc.parts().free_chunk_bytes + 4 >= granules * 8)
+    };
+    (0..)
+        .step_by(8)
+        .find(enough)
+        .expect("some region is large enough")
+}
+
+/// Runs all programs of so many steps; returns how many collections a request caused.
+fn every_program<I: Index>(steps: u32, granules: usize, settings: Settings) -> u64 {
+    let mut region = JunkRegion::new(bytes_for::<I>(granules, settings), 8, 1);
+    let mut collections = 0;
+    for program in 0..STEPS.pow(steps) {
+        let mut world = World::<FreeList<'_, I>>::new(&mut region, settings, Fault::Nothing);
+        let (mut rest, mut asked) = (program, 0);
+        for nth in 0..steps {
+            let number = rest % STEPS;
+            rest /= STEPS;
+            asked += u64::from(number == 7);
+            let verdict = step(&mut world, number).and_then(|()| world.verify());
+            let verdict = verdict.and_then(|()| world.gc.check().map_err(|c| c.to_string()));
+            assert_eq!(
+                verdict,
+                Ok(()),
+                "step {nth} of program {program:o} (octal, last first)"
+            );
+        }
+        collections += world.gc.totals().collections - asked;
+    }
+    collections
+}
+
+fn with_every_stack<I: Index>() {
+    for (mark_stack, sweep) in [(1, Sweep::Walk), (2, Sweep::Leap), (8, Sweep::Leap)] {
+        let collections = every_program::<I>(5, 9, Settings { mark_stack, sweep });
+        assert!(collections > 300, "{collections} only");
+    }
+}
+
+macro_rules! spaces {
+    ($($name:ident $index:ty;)*) => {$(
+        #[test]
+        fn $name() {
+            with_every_stack::<$index>();
+        }
+    )*};
+}
+
+spaces! {
+    scan_never Segregated<Scan, Never, Linear, 16>;
+    scan_deferred Segregated<Scan, Deferred, Linear, 16>;
+    scan_immediate Segregated<Scan, Immediate, Linear, 16>;
+    table_never Segregated<NextHitTable, Never, Tree, 16>;
+    table_deferred Segregated<NextHitTable, Deferred, Tree, 16>;
+    table_immediate Segregated<NextHitTable, Immediate, Tree, 16>;
+    bitmap_never Segregated<Bitmap, Never, Linear, 16>;
+    bitmap_deferred Segregated<Bitmap, Deferred, Linear, 16>;
+    bitmap_immediate Segregated<Bitmap, Immediate, Tree, 16>;
+    first_fit SingleList<First>;
+    tlsf TwoLevel;
+}
+
+#[test]
+fn longer_programs() {
+    let settings = Settings {
+        mark_stack: 1,
+        sweep: Sweep::Leap,
+    };
+    every_program::<SingleList<First>>(6, 9, settings);
+    every_program::<Segregated<NextHitTable, Deferred, Tree, 16>>(6, 11, settings);
+}

@@ -1,0 +1,136 @@
+//! Random programs on every free-list space, under the judge; and the judge under clients that lie.
+
+mod common;
+
+use common::{Fault, Random, World, program};
+use surefit_freelist::{
+    Best, Bitmap, Deferred, First, Immediate, Index, Linear, Never, NextHitTable, Scan, Segregated,
+    SingleList, SizeTree, Tree, TwoLevel,
+};
+use surefit_gc::{Collector, FreeList, Settings, Sweep};
+use surefit_testkit::JunkRegion;
+
+/// What a program got from the heap: the numbers of its objects, and what the collector counted.
+type Outcome = (Vec<Option<u32>>, [u64; 4]);
+
+/// Runs a program on a heap of 24 KiB whose tables lie elsewhere, so that a mark stack takes none of it.
+fn run<I: Index>(seed: u64, mark_stack: usize, sweep: Sweep) -> Outcome {
+    let mut region = JunkRegion::misaligned(24 << 10, 64, seed as usize % 13, seed);
+    let (mut marks, mut stack) = ([u64::MAX; 49], vec![u64::MAX; mark_stack]);
+    let space = FreeList::<I>::new(region.memory(), sweep).expect("large enough");
+    let mut world = World::over(
+        Collector::over(space, &mut marks, &mut stack),
+        Fault::Nothing,
+    );
+    let places = program(&mut world, seed, 2500).expect("nothing to object to");
+    let totals = world.gc.totals();
+    assert!(totals.collections > 10 && totals.refusals > 0, "{totals:?}");
+    assert_eq!(totals.rescans > 0, mark_stack < 4096, "{totals:?}");
+    let counts = [
+        totals.collections,
+        totals.marked,
+        totals.edges,
+        totals.freed_objects,
+    ];
+    (places, counts)
+}
+
+/// The capacity of the mark stack and the way of the sweep decide nothing but how long it takes.
+fn judged<I: Index>() {
+    for seed in 0..3 {
+        let expected = run::<I>(seed, 4096, Sweep::Walk);
+        assert_eq!(run::<I>(seed, 4096, Sweep::Leap), expected);
+        for mark_stack in [1, 2, 8] {
+            assert_eq!(run::<I>(seed, mark_stack, Sweep::Leap), expected);
+        }
+    }
+}
+
+macro_rules! spaces {
+    ($($name:ident $index:ty;)*) => {$(
+        #[test]
+        fn $name() {
+            judged::<$index>();
+        }
+    )*};
+}
+
+spaces! {
+    scan_never Segregated<Scan, Never, Linear, 64>;
+    scan_deferred Segregated<Scan, Deferred, Linear, 64>;
+    scan_immediate Segregated<Scan, Immediate, Linear, 64>;
+    table_never Segregated<NextHitTable, Never, Tree, 64>;
+    table_deferred Segregated<NextHitTable, Deferred, Tree, 64>;
+    table_immediate Segregated<NextHitTable, Immediate, Tree, 64>;
+    bitmap_never Segregated<Bitmap, Never, Linear, 64>;
+    bitmap_deferred Segregated<Bitmap, Deferred, Tree, 64>;
+    bitmap_immediate Segregated<Bitmap, Immediate, Tree, 64>;
+    first_fit SingleList<First>;
+    best_fit SingleList<Best>;
+    tree_fit SizeTree;
+    tlsf TwoLevel;
+}
+
+type Lists = Segregated<Bitmap, Immediate, Tree, 64>;
+
+/// What the judge says of a client with a fault.
+fn told(fault: Fault) -> String {
+    let mut region = JunkRegion::new(1 << 14, 64, 1);
+    let mut world = World::<FreeList<'_, Lists>>::new(&mut region, Settings::default(), fault);
+    program(&mut world, 5, 2000).expect_err("the judge objects")
+}
+
+#[test]
+fn the_judge_objects_to_a_client_that_forgets_a_reference() {
+    assert!(told(Fault::ForgetsSlot(0)).ends_with("is reached but was freed"));
+    assert!(told(Fault::ForgetsSlot(3)).ends_with("is reached but was freed"));
+    assert!(told(Fault::ForgetsARoot).ends_with("is reached but was freed"));
+}
+
+#[test]
+fn the_judge_objects_to_a_client_that_keeps_what_it_dropped() {
+    assert!(told(Fault::KeepsTheFirst).ends_with("is not reached but was kept"));
+}
+
+#[test]
+fn the_judge_objects_to_a_word_that_changed() {
+    let mut region = JunkRegion::new(1 << 14, 64, 1);
+    let mut world =
+        World::<FreeList<'_, Lists>>::new(&mut region, Settings::default(), Fault::Nothing);
+    let id = world.alloc(2, 5).expect("no fault").expect("room");
+    assert_eq!(world.verify(), Ok(()));
+    let (object, mut random) = (world.object(id), Random(1));
+    for word in 0..9 {
+        let sound = world.gc.load(object, word);
+        world.gc.store(object, word, sound ^ 1 << random.below(32));
+        assert!(world.verify().is_err(), "word {word}");
+        world.gc.store(object, word, sound);
+    }
+    assert_eq!(world.verify(), Ok(()));
+}
+
+/// A refusal is no mistake: after it not one free chunk was large enough for the request.
+fn refuses_only_what_no_free_chunk_holds<I: Index>() {
+    let mut region = JunkRegion::new(12 << 10, 64, 3);
+    let mut world = World::<FreeList<'_, I>>::new(&mut region, Settings::default(), Fault::Nothing);
+    let (mut random, mut refusals) = (Random(3), 0);
+    for _ in 0..3000 {
+        let further = random.below(90);
+        if world.alloc(1, further).expect("no fault").is_none() {
+            let largest = world.gc.space().heap().free_sizes().max().unwrap_or(0);
+            assert!(largest < (3 + further) * 4, "{largest} bytes are free");
+            refusals += 1;
+            (0..6).for_each(|_| world.drop_root(random.below(world.root_count() + 1)));
+        }
+    }
+    assert!(refusals > 50, "{refusals}");
+}
+
+#[test]
+fn a_heap_refuses_only_what_no_free_chunk_holds() {
+    refuses_only_what_no_free_chunk_holds::<Segregated<Scan, Never, Linear, 64>>();
+    refuses_only_what_no_free_chunk_holds::<Segregated<NextHitTable, Deferred, Linear, 64>>();
+    refuses_only_what_no_free_chunk_holds::<Segregated<NextHitTable, Deferred, Tree, 64>>();
+    refuses_only_what_no_free_chunk_holds::<Segregated<Bitmap, Immediate, Tree, 64>>();
+    refuses_only_what_no_free_chunk_holds::<SingleList<First>>();
+}
