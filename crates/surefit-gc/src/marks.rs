@@ -84,6 +84,13 @@ impl<'m> Marks<'m> {
         self.words[(second / BITS) as usize] &= !(1 << (second % BITS));
     }
 
+    /// Makes a wrong bit, for tests of the checker.
+    #[cfg(test)]
+    pub(crate) fn flip(&mut self, object: Object) {
+        let number = object.number();
+        self.words[(number / BITS) as usize] ^= 1 << (number % BITS);
+    }
+
     /// The first number at or after one whose bit is set in what `of` makes of its word and the word after.
     #[inline]
     fn find(&self, number: u32, of: impl Fn(u64, u64) -> u64) -> Option<u32> {

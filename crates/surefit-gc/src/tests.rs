@@ -1,1 +1,175 @@
+//! Unit tests that need to see inside: colours bit by bit, and every invariant broken.
 
+extern crate alloc;
+extern crate std;
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::mem::MaybeUninit;
+
+use surefit_freelist::{Bitmap, Immediate, Segregated, Tree};
+
+use crate::client::{Client, Scanned};
+use crate::collector::{Collector, Settings};
+use crate::free_list::FreeList;
+use crate::mark::Edges;
+use crate::marks::Marks;
+use crate::space::{Object, Space};
+use crate::stack::Stack;
+use crate::tables;
+
+type Lists<'m> = FreeList<'m, Segregated<Bitmap, Immediate, Tree, 16>>;
+
+fn object(number: u32) -> Object {
+    Object::of(number).expect("not 0")
+}
+
+/// All objects that a search finds, from the left to the right.
+fn all(next: impl Fn(u32) -> Option<Object>) -> Vec<u32> {
+    let numbers = core::iter::successors(next(0), |object| next(object.number() + 1));
+    numbers.map(Object::number).collect()
+}
+
+/// Random colours of objects at random distances, beside a map.
+#[test]
+fn marks_are_a_map_from_objects_to_colours() {
+    let mut state = 1_u64;
+    let mut random = |bound: u32| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 40) as u32 % bound
+    };
+    for distance in [1, 2, 5, 100] {
+        let mut words = [0; 16];
+        let mut marks = Marks::over(&mut words);
+        let starts: Vec<u32> =
+            core::iter::successors(Some(1), |at| Some(at + 2 + random(distance)))
+                .take_while(|&at| at < 1023)
+                .collect();
+        let mut grey = BTreeMap::new();
+        for _ in 0..400 {
+            let number = starts[random(starts.len() as u32) as usize];
+            match random(3) {
+                0 | 1 => {
+                    let was_white = !grey.contains_key(&number);
+                    assert_eq!(marks.make_grey(object(number)), was_white);
+                    grey.entry(number).or_insert(true);
+                }
+                _ => {
+                    marks.make_black(object(number));
+                    grey.insert(number, false);
+                }
+            }
+            let grey_ones: Vec<u32> = grey
+                .iter()
+                .filter(|(_, grey)| **grey)
+                .map(|(n, _)| *n)
+                .collect();
+            let found =
+                core::iter::successors(marks.next_grey(0), |o| marks.next_grey(o.number() + 2));
+            assert_eq!(found.map(Object::number).collect::<Vec<_>>(), grey_ones);
+            assert_eq!(marks.contains(object(number)), grey.contains_key(&number));
+        }
+        grey.keys()
+            .for_each(|&number| marks.make_black(object(number)));
+        assert_eq!(
+            all(|number| marks.next(number)),
+            grey.into_keys().collect::<Vec<_>>()
+        );
+        assert_eq!(marks.next_grey(0), None);
+        marks.clear();
+        assert_eq!(marks.next(0), None);
+    }
+}
+
+#[test]
+fn numbers_beyond_the_bits_are_of_no_object() {
+    let mut words = [u64::MAX; 2];
+    let marks = Marks::over(&mut words);
+    assert!(marks.contains(object(127)));
+    assert!(!marks.contains(object(128)));
+    assert!(!marks.contains(object(u32::MAX)));
+    assert_eq!(marks.next(u32::MAX), None);
+}
+
+#[test]
+fn a_stack_says_when_it_is_full_and_loses_nothing() {
+    let mut entries = [0; 3];
+    let mut stack = Stack::over(&mut entries);
+    assert!(stack.push(object(u32::MAX), 7));
+    assert!(stack.push(object(2), u32::MAX));
+    assert!(stack.push(object(3), 0));
+    assert!(!stack.push(object(4), 0));
+    assert_eq!(stack.pop(), Some((object(3), 0)));
+    assert_eq!(stack.pop(), Some((object(2), u32::MAX)));
+    assert_eq!(stack.pop(), Some((object(u32::MAX), 7)));
+    assert_eq!(stack.pop(), None);
+    assert_eq!(stack.deepest(), 3);
+}
+
+#[test]
+fn tables_are_cut_from_any_address_and_are_zero() {
+    let mut bytes = [MaybeUninit::new(0xA5); 100];
+    for start in 0..8 {
+        let region = &mut bytes[start..];
+        region.fill(MaybeUninit::new(0xA5));
+        let length = region.len();
+        let (table, rest) = tables::split(region, 5).expect("long enough");
+        assert_eq!(table, [0; 5]);
+        assert!((length - rest.len() - 40) < 8);
+        table.fill(u64::MAX);
+        assert!(tables::split(rest, 8).is_none());
+        assert!(tables::split(rest, usize::MAX).is_none());
+    }
+}
+
+/// A client whose roots are what they are, and whose objects have no references.
+struct Roots(Vec<Object>);
+
+// SAFETY: C1: the tests put in what `alloc` returned.
+unsafe impl<S: Space> Client<S> for Roots {
+    fn roots(&mut self, edges: &mut Edges<'_>) {
+        self.0.iter().for_each(|&root| edges.report(root));
+    }
+
+    fn scan(&mut self, _object: &Scanned<'_, S>, _from: u32, _edges: &mut Edges<'_>) {}
+}
+
+/// Every change of a mark bit is objected to: G2 where a mark appears or goes, G1 where two become neighbours.
+#[test]
+fn the_checker_objects_to_every_wrong_bit() {
+    let mut region = vec![MaybeUninit::uninit(); 4096];
+    let mut gc = Collector::<Lists<'_>>::new(&mut region, Settings::default()).expect("large");
+    let mut roots = Roots(Vec::new());
+    for bytes in (0..20).map(|nth| nth * 13 % 60) {
+        let object = gc.alloc(&mut roots, bytes).expect("room");
+        roots.0.extend((bytes % 3 == 0).then_some(object));
+    }
+    gc.collect(&mut roots);
+    gc.alloc(&mut roots, 4).expect("room");
+    assert_eq!(gc.check(), Ok(()));
+    for number in 1..gc.space.places() {
+        let (touched, was) = (object(number), gc.marks.contains(object(number)));
+        gc.marks.flip(touched);
+        let told = gc.check().expect_err("a wrong bit").invariant;
+        let beside = [number - 1, number + 1].into_iter().filter_map(Object::of);
+        let has_neighbour = beside.into_iter().any(|other| gc.marks.contains(other));
+        assert_eq!(told, if !was && has_neighbour { "G1" } else { "G2" });
+        gc.marks.flip(touched);
+        assert_eq!(gc.check(), Ok(()));
+    }
+}
+
+/// The unused place behind the last one too, where the last object's second bit may lie.
+#[test]
+fn a_collector_needs_more_bits_than_places() {
+    let mut region = vec![MaybeUninit::uninit(); 2048];
+    let space = Lists::new(&mut region, crate::Sweep::Walk).expect("large enough");
+    let (mut marks, mut stack) = ([0; 3], [0; 1]);
+    assert!(space.places() as usize >= 192);
+    let made = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let _ = Collector::over(space, &mut marks, &mut stack);
+    }));
+    assert!(made.is_err());
+}
