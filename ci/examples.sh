@@ -5,3 +5,4 @@ cargo run --release --locked -- compare --rounds 1 >/dev/null
 cargo run --release --locked -p surefit --example hello
 cargo run --release --locked -p surefit --example static_region
 cargo run --release --locked -p surefit --example shared
+cargo run --release --locked -p surefit-gc --example cells

@@ -2,7 +2,7 @@
 # The heaps compile for a microcontroller without an operating system, where its target is installed.
 set -euo pipefail
 target=thumbv7em-none-eabihf
-crates=(-p surefit-core -p surefit-compact -p surefit-freelist -p surefit)
+crates=(-p surefit-core -p surefit-compact -p surefit-freelist -p surefit-gc -p surefit)
 if rustc --print target-libdir --target "$target" | xargs -I{} test -d {}; then
   cargo build --locked --release --target "$target" "${crates[@]}"
 else

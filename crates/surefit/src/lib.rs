@@ -7,6 +7,7 @@
 //!   moves; [`compact::shared`] and [`compact::sharded`] are for many threads; [`compact::certify`] says how many bytes are
 //!   enough.
 //! - [`freelist`] (feature `freelist`): free-list systems over one region, TLSF among them.
+//! - [`gc`] (feature `gc`): a mark-sweep collector over them, for language implementers.
 //!
 //! All of it is `no_std` without `alloc`.
 //!
@@ -35,3 +36,6 @@ pub use surefit_core::{
 #[cfg(feature = "freelist")]
 #[doc(inline)]
 pub use surefit_freelist as freelist;
+#[cfg(feature = "gc")]
+#[doc(inline)]
+pub use surefit_gc as gc;
