@@ -21,14 +21,15 @@ fn step(world: &mut World<'_, FreeList<'_, impl Index>>, number: usize) -> Resul
     );
     match (number, oldest.zip(newest)) {
         // Chunks of two, three and four granules, with one, two and three slots.
-        (0..3, _) => world.alloc(number + 1, number).map(|_| ()),
-        (3, Some((oldest, newest))) => Ok(world.link(oldest, 0, Some(newest))),
-        (4, Some((oldest, newest))) => Ok(world.link(newest, 0, Some(oldest))),
-        (5, Some((oldest, _))) => Ok(world.link(oldest, 0, None)),
-        (6, _) => Ok(world.drop_root(0)),
-        (7, _) => world.collect(),
-        _ => Ok(()),
+        (0..3, _) => return world.alloc(number + 1, number).map(|_| ()),
+        (3, Some((oldest, newest))) => world.link(oldest, 0, Some(newest)),
+        (4, Some((oldest, newest))) => world.link(newest, 0, Some(oldest)),
+        (5, Some((oldest, _))) => world.link(oldest, 0, None),
+        (6, _) => world.drop_root(0),
+        (7, _) => return world.collect(),
+        _ => {}
     }
+    Ok(())
 }
 
 /// The smallest region whose heap has so many granules of chunks.
