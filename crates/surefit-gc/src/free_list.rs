@@ -110,9 +110,11 @@ const MARKED_BYTES: usize = 64 * 8;
 fn with_tables(refused: Refused, stack_words: usize) -> Refused {
     match refused {
         Refused::Region { needed } => {
-            let fixed = needed + (stack_words + 2) * tables::WORD;
+            let stack = stack_words.saturating_add(3).saturating_mul(tables::WORD);
+            let fixed = needed.saturating_add(stack);
+            let marks = fixed / (MARKED_BYTES / tables::WORD - 1);
             Refused::Region {
-                needed: fixed + fixed / (MARKED_BYTES / tables::WORD - 1) + tables::WORD,
+                needed: fixed.saturating_add(marks),
             }
         }
         other => other,

@@ -302,6 +302,12 @@ fn every_byte_of_the_region_is_accounted_for() {
 
 #[test]
 fn a_region_too_small_is_refused_with_the_size_that_would_do() {
+    let boundless = Settings {
+        mark_stack: usize::MAX,
+        ..Settings::default()
+    };
+    let refused = Heap::<Lists>::new(&mut [], boundless).map(|_| ());
+    assert_eq!(refused, Err(Refused::Region { needed: usize::MAX }));
     for mark_stack in [0, 1, 100, 5000] {
         let settings = Settings {
             mark_stack,

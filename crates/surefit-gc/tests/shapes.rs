@@ -91,15 +91,18 @@ fn an_array_of_a_million_slots_takes_a_stride() {
 
 #[test]
 fn an_array_is_marked_with_a_stack_of_one_entry() {
-    let told = survives(1 << 20, 1, |gc, graph| {
-        let array = node(gc, graph, 10_000);
-        for slot in 0..10_000 {
-            let element = node(gc, graph, 0);
-            link(gc, array, slot, element);
-        }
-        (array, 10_001)
-    });
-    assert!(told.rescans > 0);
+    for fault in [Fault::Nothing, Fault::AsksLate] {
+        let told = survives(1 << 20, 1, |gc, graph| {
+            graph.fault = fault;
+            let array = node(gc, graph, 10_000);
+            for slot in 0..10_000 {
+                let element = node(gc, graph, 0);
+                link(gc, array, slot, element);
+            }
+            (array, 10_001)
+        });
+        assert!(told.rescans > 0);
+    }
 }
 
 /// The elements of a list pile up on the stack while its spine is walked: the usual way to overflow it.

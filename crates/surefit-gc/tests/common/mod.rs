@@ -25,6 +25,8 @@ pub enum Fault {
     ForgetsARoot,
     /// Reports a root that the program has dropped: the first object ever allocated.
     KeepsTheFirst,
+    /// No fault, but slow: asks to be scanned again when it has reported a stride, and the stack may be full.
+    AsksLate,
 }
 
 /// The language of the tests: objects with slots.
@@ -69,7 +71,8 @@ unsafe impl<S: Space> Client<S> for Graph {
         self.scans_left = self.scans_left.checked_sub(1).expect("no more scans");
         let slots = object.load(1);
         let to = slots.min(from + Edges::STRIDE);
-        if to < slots {
+        let asks_late = self.fault == Fault::AsksLate;
+        if to < slots && !asks_late {
             edges.again_from(to);
         }
         for slot in from..to {
@@ -79,6 +82,9 @@ unsafe impl<S: Space> Client<S> for Graph {
                     .into_iter()
                     .for_each(|object| edges.report(object));
             }
+        }
+        if to < slots && asks_late {
+            edges.again_from(to);
         }
     }
 
