@@ -111,6 +111,7 @@ impl Edges<'_> {
             self.marked.rescans += 1;
             let mut cursor = lowest.number();
             while let Some(object) = self.marks.next_grey(cursor) {
+                // Not behind it: if it is still grey, its second bit is no object's.
                 cursor = object.number();
                 self.scan(space, client, object, 0);
                 self.drain(space, client);

@@ -171,3 +171,45 @@ fn a_collector_needs_more_bits_than_places() {
     let (mut marks, mut stack) = ([0; 3], [0; 1]);
     let _ = Collector::over(space, &mut marks, &mut stack);
 }
+
+/// A client of smallest objects, three references each, that asks for every one of them, and late.
+struct Triples(Object);
+
+// SAFETY: C1: the test puts in what `alloc` returned, and keeps all of it.
+unsafe impl<S: Space> Client<S> for Triples {
+    fn roots(&mut self, edges: &mut Edges<'_>) {
+        edges.report(self.0);
+    }
+
+    fn scan(&mut self, object: &Scanned<'_, S>, from: u32, edges: &mut Edges<'_>) {
+        let target = object.reference(from);
+        target.into_iter().for_each(|target| edges.report(target));
+        if from < 2 {
+            edges.again_from(from + 1);
+        }
+    }
+}
+
+/// The second bit of an object that stays grey is a neighbour of the next object's first, and is none of its own.
+#[test]
+fn a_small_grey_object_between_others_is_scanned_as_itself() {
+    let settings = Settings {
+        mark_stack: 1,
+        ..Settings::default()
+    };
+    let mut region = vec![MaybeUninit::uninit(); 4096];
+    let mut gc = Collector::<Lists<'_>>::new(&mut region, settings).expect("large");
+    let mut nobody = Roots(Vec::new());
+    let objects: Vec<Object> = (0..60)
+        .map(|_| gc.alloc(&mut nobody, 12).expect("room"))
+        .collect();
+    // A list of the first thirty, each with a leaf of its own, which only a pass over the grey finds.
+    for nth in 0..30 {
+        let next = objects.get(nth + 1).filter(|_| nth < 29);
+        gc.store(objects[nth], 0, next.map_or(0, |next| next.number()));
+        gc.store(objects[nth], 1, objects[nth + 30].number());
+    }
+    let swept = gc.collect(&mut Triples(objects[0])).swept;
+    assert_eq!((swept.live_objects, gc.check()), (60, Ok(())));
+    assert!(gc.totals().rescans > 0);
+}
