@@ -6,7 +6,7 @@ use common::{error_line, small_trace, surefit};
 use serde_json::Value;
 
 /// The experiments that yield a report.
-const REPORTS: [&str; 12] = [
+const REPORTS: [&str; 13] = [
     "figure-10",
     "figure-11",
     "table-3",
@@ -19,6 +19,7 @@ const REPORTS: [&str; 12] = [
     "complexity",
     "memory-threads",
     "nht",
+    "adversary",
 ];
 
 /// Those of them that replay traces.

@@ -31,6 +31,7 @@
 //!
 //! `automaton`, `bounds` and `small-heaps` have formats of their own; `older` turns the latter two into reports for `all`.
 
+mod adversary;
 mod all;
 mod automaton;
 pub(crate) mod bounds;

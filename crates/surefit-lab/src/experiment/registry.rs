@@ -8,7 +8,7 @@ use clap::{Arg, ArgMatches, Args as _, Command, FromArgMatches, Subcommand};
 
 use super::report::Report;
 use super::{
-    complexity, figure_10, figure_11, figure_12, memory_threads, nht, pin, predict, print,
+    adversary, complexity, figure_10, figure_11, figure_12, memory_threads, nht, pin, predict, print,
     scalability, table_3, table_4, throughput,
 };
 use crate::cli::Format;
@@ -28,6 +28,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     memory_threads::ENTRY,
     pin::ENTRY,
     nht::ENTRY,
+    adversary::ENTRY,
 ];
 
 /// One experiment.

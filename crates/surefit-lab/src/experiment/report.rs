@@ -245,6 +245,9 @@ pub(crate) struct Axis {
     /// Whether the axis begins at zero even if no value is near.
     #[serde(default)]
     pub(crate) from_zero: bool,
+    /// Whether the named places have no order: then values are bars, and no line joins them.
+    #[serde(default)]
+    pub(crate) is_unordered: bool,
 }
 
 impl Axis {
@@ -269,6 +272,14 @@ impl Axis {
         Self {
             ticks: ticks.into_iter().collect(),
             ..Self::new(label)
+        }
+    }
+
+    /// An axis whose places are things of different kinds, in no order.
+    pub(crate) fn kinds(label: &str, ticks: impl IntoIterator<Item = String>) -> Self {
+        Self {
+            is_unordered: true,
+            ..Self::named(label, ticks)
         }
     }
 

@@ -6,7 +6,8 @@
 //! |    /              -- series      |                   -- series      |
 //! |     x                            |     x                            |
 //! ```
-//! A spread is a thin vertical line at its point. Series of the papers are dashed. An axis whose places have names, and a
+//! Over an x axis of things in no order, values of ours are bars beside each other, and its names are written upwards. A
+//! spread is a thin vertical line at its point. Series of the papers are dashed. An axis whose places have names, and a
 //! logarithmic one, which is labelled at 1, 2, 5, 10, 20, …, get their labels here; others get them from plotters.
 
 use std::ops::Range;
@@ -16,8 +17,8 @@ use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::{
     BLACK, Cartesian2d, ChartBuilder, ChartContext, Color, DashedLineSeries, DrawingArea,
-    IntoDrawingArea, IntoFont, IntoTextStyle, LineSeries, PathElement, RGBColor, SVGBackend, Text,
-    WHITE,
+    FontTransform, IntoDrawingArea, IntoFont, IntoTextStyle, LineSeries, PathElement, RGBColor,
+    Rectangle, SVGBackend, Text, WHITE,
 };
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
@@ -77,13 +78,17 @@ fn draw(panel: &Panel<'_>, plot: &Plot) -> Result<()> {
     let mut chart = ChartBuilder::on(&left)
         .margin(10)
         .caption(&plot.title, (FONT, TEXT + 2))
-        .x_label_area_size(40)
+        .x_label_area_size(if plot.x.is_unordered { 110 } else { 40 })
         .y_label_area_size(58)
         .build_cartesian_2d(x.clone(), y.clone())?;
     mesh(&mut chart, plot)?;
     name_places(&left, &mut chart, [&plot.x, &plot.y], [&x, &y])?;
     for (number, series) in plot.series.iter().enumerate() {
-        line(&mut chart, plot, series, colour(number))?;
+        if plot.x.is_unordered && series.whose == Whose::Ours {
+            bars(&mut chart, plot, number)?;
+        } else {
+            line(&mut chart, plot, series, colour(number))?;
+        }
         entry(&legend, number, series)?;
     }
     Ok(())
@@ -151,7 +156,15 @@ fn name_places(
     for (place, name) in places(axes[0], x) {
         let at = chart.backend_coord(&(place, y.start));
         let at = (at.0 - origin.0, at.1 - origin.1 + 6);
-        panel.draw(&Text::new(name, at, style(HPos::Center, VPos::Top)))?;
+        let style = if axes[0].is_unordered {
+            let upwards = (FONT, TEXT).into_font().transform(FontTransform::Rotate270);
+            upwards
+                .into_text_style(panel)
+                .pos(Pos::new(HPos::Right, VPos::Center))
+        } else {
+            style(HPos::Center, VPos::Top)
+        };
+        panel.draw(&Text::new(name, at, style))?;
         chart.draw_series([PathElement::new([(place, y.start), (place, y.end)], grid)])?;
     }
     for (place, name) in places(axes[1], y) {
@@ -179,6 +192,28 @@ fn line(chart: &mut Chart<'_, '_>, plot: &Plot, series: &Series, colour: RGBColo
             chart.draw_series([PathElement::new(ends, colour.stroke_width(1))])?;
         }
     }
+    Ok(())
+}
+
+/// A series as bars; those of different series stand beside each other at every place.
+fn bars(chart: &mut Chart<'_, '_>, plot: &Plot, number: usize) -> Result<()> {
+    let beside = plot
+        .series
+        .iter()
+        .filter(|series| series.whose == Whose::Ours)
+        .count();
+    let width = 0.8 / beside.max(1) as f64;
+    let left = number as f64 * width - 0.4;
+    let bar = |&(x, y): &(f64, f64)| {
+        let (from, to) = (x + left, x + left + width);
+        let base = position(&plot.y, y_range(plot).start.max(0.0));
+        Rectangle::new(
+            [(from, base), (to, position(&plot.y, y))],
+            colour(number).filled(),
+        )
+    };
+    let points = &plot.series[number].points;
+    chart.draw_series(points.iter().filter(|point| point.1.is_finite()).map(bar))?;
     Ok(())
 }
 
@@ -250,6 +285,9 @@ fn y_range(plot: &Plot) -> Range<f64> {
 
 /// From the least to the greatest of the values, and so much of that on either side, but not below zero.
 fn range(axis: &Axis, values: impl Iterator<Item = f64>, room: f64) -> Range<f64> {
+    if axis.is_unordered {
+        return -0.5..axis.ticks.len() as f64 - 0.5;
+    }
     if !axis.ticks.is_empty() {
         return -0.3..axis.ticks.len() as f64 - 0.7;
     }
@@ -315,6 +353,21 @@ mod tests {
             assert!(picture.contains(text), "{text}: {picture}");
         }
         assert!(!picture.contains("NaN"));
+    }
+
+    #[test]
+    fn things_in_no_order_are_bars_under_names_written_upwards() {
+        let ticks = ["a", "b"].map(str::to_owned);
+        let points = vec![(0.0, 2.0), (1.0, f64::NAN)];
+        let picture = svg(&[plot(Axis::kinds("", ticks), Axis::from_zero("y"), points)]);
+        let picture = picture.expect("drawn");
+        let bars = |picture: &str| picture.matches("fill=\"#1F5893\"").count();
+        assert_eq!(bars(&picture), 1, "one value of ours: {picture}");
+        assert_eq!(
+            picture.matches("rotate(270").count(),
+            3,
+            "two names and that of y: {picture}"
+        );
     }
 
     #[test]
