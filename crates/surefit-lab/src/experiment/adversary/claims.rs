@@ -19,7 +19,7 @@ pub(super) fn claims(all: &All) -> Vec<Claim> {
             .map(|one| (one.program, one.found[place]))
             .collect();
         claims.push(theorem(system.name, &of_it));
-        claims.push(known(system.name, system.known, &of_it));
+        claims.push(predicted(system.name, system.known, &of_it));
     }
     claims.push(same_placement(all));
     claims.push(best_fit_fails(&all.best_fit));
@@ -49,7 +49,7 @@ pub(super) fn theorem(system: &str, found: &[(Robson, Found)]) -> Claim {
         claim: format!("{system}: P_R cannot end below Robson's bound"),
         papers_figure: listed(found.iter().map(|(robson, _)| Some(robson.bound()))),
         ours: format!(
-            "ends in {} words; of the largest heaps below the bound ({}), in {ends}",
+            "ends in {} words, and in {ends} of the largest heaps below the bound ({})",
             listed(found.iter().map(|(_, found)| found.needed())),
             listed(tried),
         ),
@@ -60,8 +60,8 @@ pub(super) fn theorem(system: &str, found: &[(Robson, Found)]) -> Claim {
     }
 }
 
-/// What a system is known to need is what it needs.
-fn known(system: &str, known: Known, found: &[(Robson, Found)]) -> Claim {
+/// What a system is predicted to need is what it needs.
+fn predicted(system: &str, known: Known, found: &[(Robson, Found)]) -> Claim {
     let words = |robson: &Robson| known.words(robson.bound(), 1 << robson.log2_largest);
     let is_known = |(robson, found): &(Robson, Found)| {
         let words = words(robson);
@@ -69,15 +69,14 @@ fn known(system: &str, known: Known, found: &[(Robson, Found)]) -> Claim {
             needed == words || known.is_at_most() && needed < words && needed >= found.bound
         })
     };
-    let exactly = if known.is_at_most() {
-        "at most"
-    } else {
-        "exactly"
-    };
     Claim {
-        claim: format!("{system}: needs {exactly} what it is known to need for P_R"),
-        papers_figure: listed(found.iter().map(|(robson, _)| Some(words(robson)))),
-        ours: listed(found.iter().map(|(_, found)| found.needed())),
+        claim: format!("{system}: P_R needs {}", known.what()),
+        papers_figure: listed(found.iter().map(|(robson, _)| Some(robson.bound()))),
+        ours: format!(
+            "{} words predicted, {} needed",
+            listed(found.iter().map(|(robson, _)| Some(words(robson)))),
+            listed(found.iter().map(|(_, found)| found.needed()))
+        ),
         verdict: Verdict::of((!found.is_empty()).then(|| found.iter().all(is_known))),
         because: "every capacity from the bound on was tried until it ended".to_owned(),
     }

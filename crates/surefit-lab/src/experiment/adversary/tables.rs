@@ -31,7 +31,7 @@ fn robson_table(measured: &Measured<Robson>) -> Table {
     let columns = [
         Column::text("system"),
         Column::figure("word, B", 0),
-        Column::papers("words", 0),
+        Column::figure("predicted", 0),
         Column::figure("needed", 0),
         Column::figure("÷ M", 3),
         Column::figure("below bound", 0),
