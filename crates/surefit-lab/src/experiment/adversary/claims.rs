@@ -209,9 +209,10 @@ fn first_fit_withstands(measured: &[Measured<BestFit>]) -> Claim {
 fn certificate_suffices(escaped: &Escaped) -> Claim {
     Claim {
         claim: format!(
-            "{}: {} ends in exactly the certified bytes",
+            "{}: {}, M = {}, ends in exactly the certified bytes",
             escaped.system.name,
-            escaped.program.name()
+            escaped.program.name(),
+            escaped.program.live()
         ),
         papers_figure: String::new(),
         ours: format!(
@@ -233,10 +234,7 @@ fn beats_robson(escaped: &[Escaped]) -> Claim {
             .collect::<Vec<_>>()
     };
     let (small, large) = (with("κ=1,"), with("κ=16,"));
-    let (below, above) = (
-        small.iter().all(|one| is_below(one)),
-        large.iter().any(|one| !is_below(one)),
-    );
+    let (below, above) = (small.iter().all(is_below), !large.iter().all(is_below));
     let held = |of: &[&Escaped]| listed(of.iter().map(|one| one.held));
     Claim {
         claim: "Compact-fit with a small κ beats Robson's bound, with a large κ on a small heap it does not".to_owned(),

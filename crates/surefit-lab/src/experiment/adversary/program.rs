@@ -243,7 +243,7 @@ impl BestFit {
         let guard = heap.allocate(self.largest - 2)?;
         left.pop().into_iter().for_each(|last| heap.free(last));
         heap.free(first);
-        let (mut stop, mut one) = self.cut(heap)?;
+        let [mut stop, mut one] = self.cut(heap)?;
         heap.free(guard);
         let mut right = Vec::new();
         while let Some(neighbour) = left.pop() {
@@ -251,7 +251,7 @@ impl BestFit {
             let rest = heap.allocate(2)?;
             heap.free(neighbour);
             heap.free(filler);
-            let (next_stop, next_one) = self.cut(heap)?;
+            let [next_stop, next_one] = self.cut(heap)?;
             heap.free(rest);
             heap.free(std::mem::replace(&mut stop, next_stop));
             right.push(std::mem::replace(&mut one, next_one));
@@ -264,14 +264,11 @@ impl BestFit {
     }
 
     /// Makes `F(m) R(m-5) R(1)` of `F(2m-4)`; returns the two.
-    fn cut<H: WordHeap>(
-        self,
-        heap: &mut Watched<H>,
-    ) -> Result<(Live<H::Object>, Live<H::Object>), Full> {
+    fn cut<H: WordHeap>(self, heap: &mut Watched<H>) -> Result<[Live<H::Object>; 2], Full> {
         let hole = heap.allocate(self.largest)?;
         let stop = heap.allocate(self.largest - 5)?;
         let one = heap.allocate(1)?;
         heap.free(hole);
-        Ok((stop, one))
+        Ok([stop, one])
     }
 }
