@@ -19,7 +19,8 @@ pub(super) fn claims(all: &All) -> Vec<Claim> {
             .map(|one| (one.program, one.found[place]))
             .collect();
         claims.push(theorem(system.name, &of_it));
-        claims.push(predicted(system.name, system.known, &of_it));
+        let known = system.known;
+        claims.extend(known.map(|known| predicted(system.name, known, &of_it)));
     }
     claims.push(same_placement(all));
     claims.push(best_fit_fails(&all.best_fit));

@@ -84,8 +84,8 @@ const NOTES: [&str; 6] = [
     "Half-fit and buddy round its sizes: their figures are those of another program than the one that was tuned to exact \
      cuts. dl cuts small requests, here to m = 8, from the remainder of the last cut. Without merging at once there is no hole \
      of 2m - 4 words to begin with.",
-    "Best fit is worse off by (m - 4)(m - 2) words with Robson's own endgame. cf-direct needs a page for each of five sizes, \
-     with few words live.",
+    "Best fit is worse off by (m - 4)(m - 2) words with Robson's own endgame. cf-direct needs a page for each size: five of \
+     them with few words live, and whole aligned pages for P_R.",
     "A program asks a heap that moves its objects anew, in every round, where they are. The simulation beside Compact-fit had \
      a page-block for every word of a page, and saw each address once; here a page keeps back-references too.",
 ];

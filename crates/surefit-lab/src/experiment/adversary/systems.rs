@@ -15,8 +15,8 @@ pub(super) struct System {
     /// The allocator of the registry.
     pub(super) spec: &'static str,
     pub(super) word: Word,
-    /// What it is known to need for P_R.
-    pub(super) known: Known,
+    /// What it is known to need for P_R; `None` if nothing is but Robson's bound.
+    pub(super) known: Option<Known>,
 }
 
 /// What a system is known to need for P_R.
@@ -24,8 +24,6 @@ pub(super) struct System {
 pub(super) enum Known {
     /// Robson's bound.
     Exact,
-    /// Robson's bound, rounded up to units of so many words: there are no heaps in between.
-    Units(u64),
     /// More than Robson's bound: what is free before the end of the heap is not merged with it, 2^(i-1) words in round i,
     /// if that is fewer than so many words.
     Unmerged(u64),
@@ -38,7 +36,6 @@ impl Known {
     pub(super) fn words(self, bound: u64, largest: u64) -> u64 {
         match self {
             Self::Exact => bound,
-            Self::Units(unit) => bound.next_multiple_of(unit),
             Self::Unmerged(merged) => bound + largest.min(merged) - 1,
             Self::Blocks => bound.next_multiple_of(largest),
         }
@@ -48,7 +45,6 @@ impl Known {
     pub(super) const fn what(self) -> &'static str {
         match self {
             Self::Exact => "exactly Robson's bound",
-            Self::Units(_) => "exactly Robson's bound in whole units",
             Self::Unmerged(_) => "exactly Robson's bound and what is left free before the end",
             Self::Blocks => "Robson's bound, at most in whole blocks of n words",
         }
@@ -68,7 +64,7 @@ const fn ours(name: &'static str, spec: &'static str) -> System {
         name,
         spec,
         word: OURS,
-        known: Known::Exact,
+        known: Some(Known::Exact),
     }
 }
 
@@ -77,7 +73,7 @@ const fn peer(name: &'static str, spec: &'static str, header: usize) -> System {
         name,
         spec,
         word: Word::with_header(32, header),
-        known: Known::Exact,
+        known: Some(Known::Exact),
     }
 }
 
@@ -94,11 +90,11 @@ pub(super) const NEVER_MOVE: &[System] = &[
     ours("lists, linear", "segregated:last=linear"),
     System {
         // a search of the last list, of chunks from 2 KiB on, merges them
-        known: Known::Unmerged(128),
+        known: Some(Known::Unmerged(128)),
         ..ours("lists, deferred", "segregated:coalesce=deferred")
     },
     System {
-        known: Known::Unmerged(u64::MAX),
+        known: Some(Known::Unmerged(u64::MAX)),
         ..ours("lists, never", "segregated:coalesce=never")
     },
     ours("half-fit", "half-fit"),
@@ -107,7 +103,7 @@ pub(super) const NEVER_MOVE: &[System] = &[
         name: "buddy",
         spec: "buddy",
         word: Word::with_header(16, 0),
-        known: Known::Blocks,
+        known: Some(Known::Blocks),
     },
     peer("dl", "dl", 8),
     peer("peer-rlsf", "peer-rlsf", 16),
@@ -116,7 +112,7 @@ pub(super) const NEVER_MOVE: &[System] = &[
         name: "cf-direct",
         spec: "cf-direct",
         word: Word::with_header(16, 0),
-        known: Known::Units(64),
+        known: None,
     },
 ];
 

@@ -44,7 +44,10 @@ fn robson_table(measured: &Measured<Robson>) -> Table {
         table.row([
             system.name.into(),
             (system.word.bytes as u64).into(),
-            system.known.words(found.bound, 1 << log2_largest).into(),
+            system
+                .known
+                .map(|known| known.words(found.bound, 1 << log2_largest))
+                .into(),
             found.needed().into(),
             found.ratio().into(),
             found.below.capacity.into(),

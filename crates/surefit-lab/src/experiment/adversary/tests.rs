@@ -147,13 +147,17 @@ fn every_claim_holds_on_the_small_programs() {
 }
 
 #[test]
-fn units_that_single_words_cannot_use_are_counted() {
+fn space_that_single_words_cannot_use_is_counted() {
     real("cf-direct", |land| {
         let capacities = [4033, 4097].map(|words| {
             let filled = land.at_least(words, Program::Fill).expect("a region");
             filled.capacity
         });
-        assert_eq!(capacities, [4096, 4160], "a page is 512 words, a unit 64");
+        assert_eq!(
+            capacities,
+            [4096, 4352],
+            "half a page, for a run of 256 words"
+        );
         search::robson(land, SMALL).expect("runs")
     });
 }
