@@ -8,8 +8,8 @@ use clap::{Arg, ArgMatches, Args as _, Command, FromArgMatches, Subcommand};
 
 use super::report::Report;
 use super::{
-    adversary, complexity, figure_10, figure_11, figure_12, memory_threads, nht, pin, predict, print,
-    scalability, table_3, table_4, throughput,
+    adversary, complexity, figure_10, figure_11, figure_12, memory_threads, nht, pin, predict,
+    print, scalability, table_3, table_4, throughput,
 };
 use crate::cli::Format;
 use crate::{output, report};
