@@ -33,6 +33,9 @@ pub(crate) enum Verb {
     Gen(crate::gen_cmd::Args),
     /// Figures and tables, computed or measured here.
     Experiment(crate::experiment::Args),
+    /// Make the calls that the overview counts; for its children.
+    #[command(hide = true)]
+    WorstCalls(crate::experiment::WorstCalls),
 }
 
 /// How results are printed.

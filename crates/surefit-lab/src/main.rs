@@ -53,5 +53,6 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Trace(args) => trace_cmd::run(&args),
         Verb::Gen(args) => gen_cmd::run(&args),
         Verb::Experiment(args) => experiment::run(&args),
+        Verb::WorstCalls(args) => experiment::play_worst_calls(&args),
     }
 }

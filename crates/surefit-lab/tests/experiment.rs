@@ -6,7 +6,7 @@ use common::{error_line, small_trace, surefit};
 use serde_json::Value;
 
 /// The experiments that yield a report.
-const REPORTS: [&str; 13] = [
+const REPORTS: [&str; 14] = [
     "figure-10",
     "figure-11",
     "table-3",
@@ -20,6 +20,7 @@ const REPORTS: [&str; 13] = [
     "memory-threads",
     "nht",
     "adversary",
+    "overview",
 ];
 
 /// Those of them that replay traces.
@@ -222,6 +223,37 @@ fn predictions_hold_in_the_automaton_and_in_the_heap() {
     for claim in claims {
         assert_eq!(claim["verdict"], "holds", "{claim}");
     }
+}
+
+#[test]
+fn an_overview_without_valgrind_says_so_and_has_the_rest() {
+    let trace = small_trace(8);
+    let file = trace.path.to_str().expect("a plain name");
+    let mut command = surefit();
+    command.args([
+        "experiment",
+        "overview",
+        "--quick",
+        "--format",
+        "json",
+        file,
+    ]);
+    let output = command.env("PATH", "").output().expect("the command runs");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let notes = report["notes"].as_array().expect("notes");
+    let has_note = |note: &Value| note.as_str().is_some_and(|note| note.contains("valgrind"));
+    assert!(notes.iter().any(has_note), "{notes:?}");
+    let claims = report["claims"].as_array().expect("claims");
+    let verdict = |words: &str| {
+        let claim = claims.iter().find(|claim| {
+            let claim = claim["claim"].as_str();
+            claim.is_some_and(|claim| claim.contains(words))
+        });
+        claim.expect(words)["verdict"].as_str().expect("a verdict")
+    };
+    assert_eq!(verdict("FF (first-fit): malloc"), "not_comparable");
+    assert_eq!(verdict("its formula in every order"), "holds");
+    assert_ne!(verdict("better than Half-fit"), "not_comparable");
 }
 
 #[test]

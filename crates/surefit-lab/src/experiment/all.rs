@@ -90,8 +90,7 @@ fn one(args: &Args, entry: &Entry) -> Result<Report> {
     .with_context(|| entry.name)?;
     let json = serde_json::to_string_pretty(&found)? + "\n";
     write(&args.output, &format!("{}.json", entry.name), &json)?;
-    if !found.plots.is_empty() {
-        let picture = report::plot::svg(&found.plots)?;
+    if let Some(picture) = report::experiments::picture(&found)? {
         write(&args.output, &format!("{}.svg", entry.name), &picture)?;
     }
     Ok(found)

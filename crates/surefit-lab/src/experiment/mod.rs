@@ -43,6 +43,7 @@ mod figure_12;
 mod memory_threads;
 mod nht;
 mod older;
+mod overview;
 mod pin;
 mod predict;
 mod print;
@@ -59,6 +60,7 @@ mod table_4;
 mod threads;
 mod throughput;
 
+pub(crate) use overview::{WorstCalls, play_worst_calls};
 pub(crate) use print::grid;
 
 use std::process::ExitCode;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::error::one_line;
 use crate::screen::grid::Grid;
 
-use super::report::{Claim, Report, Table, Whose};
+use super::report::{Claim, Placed, Report, Table, Whose};
 
 /// The most columns of a line.
 pub(crate) const WIDTH: usize = 100;
@@ -19,6 +19,9 @@ pub(crate) fn text(report: &Report) -> String {
     }
     for line in &report.setting {
         text += &wrapped(line, "", "  ");
+    }
+    if let Some(grid) = &report.grid {
+        text += &cells_text(grid);
     }
     for table in &report.tables {
         let _ = write!(
@@ -66,6 +69,33 @@ pub(crate) fn grid(table: &Table) -> Grid {
             .take_while(|column| column.is_text)
             .count(),
     }
+}
+
+/// The filled cells of a grid, one below the other: what was found there, and what the papers have there.
+fn cells_text(grid: &super::report::Grid) -> String {
+    let mut text = format!("\n{}", wrapped(&grid.title, "", "  "));
+    for row in &grid.rows {
+        let cells = row.cells.iter().zip(&grid.columns);
+        for (cell, column) in cells.filter(|(cell, _)| !cell.is_empty()) {
+            text += &wrapped(&format!("{}, {column}", row.name), "  ", "  ");
+            text += &names_text(cell, Whose::Ours, "    measured: ");
+            text += &names_text(cell, Whose::Papers, "    paper:    ");
+        }
+    }
+    text
+}
+
+fn names_text(cell: &[Placed], whose: Whose, first: &str) -> String {
+    let of = cell.iter().filter(|placed| placed.whose == whose);
+    let name = |placed: &Placed| match placed.verdict {
+        None => placed.name.clone(),
+        Some(verdict) => format!("{} [{}]", placed.name, verdict.words()),
+    };
+    let names: Vec<_> = of.map(name).collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    wrapped(&names.join("; "), first, &" ".repeat(first.len()))
 }
 
 fn claim_text(claim: &Claim) -> String {

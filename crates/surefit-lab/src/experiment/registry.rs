@@ -8,8 +8,8 @@ use clap::{Arg, ArgMatches, Args as _, Command, FromArgMatches, Subcommand};
 
 use super::report::Report;
 use super::{
-    adversary, complexity, figure_10, figure_11, figure_12, memory_threads, nht, pin, predict,
-    print, scalability, table_3, table_4, throughput,
+    adversary, complexity, figure_10, figure_11, figure_12, memory_threads, nht, overview, pin,
+    predict, print, scalability, table_3, table_4, throughput,
 };
 use crate::cli::Format;
 use crate::{output, report};
@@ -29,6 +29,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     pin::ENTRY,
     nht::ENTRY,
     adversary::ENTRY,
+    overview::ENTRY,
 ];
 
 /// One experiment.
@@ -156,9 +157,8 @@ impl Chosen {
             quick: options.quick,
             rounds: options.rounds,
         })?;
-        let has_plots = !found.plots.is_empty();
-        if let Some(path) = options.plot.as_ref().filter(|_| has_plots) {
-            let picture = report::plot::svg(&found.plots)?;
+        let picture = report::experiments::picture(&found)?;
+        if let Some((path, picture)) = options.plot.as_ref().zip(picture.as_ref()) {
             output::to_file(path, |out| Ok(out.write_all(picture.as_bytes())?))?;
         }
         if let Some(path) = &options.report {
@@ -170,7 +170,7 @@ impl Chosen {
             Format::Table => output::print(&print::text(&found))?,
         }
         ensure!(
-            has_plots || options.plot.is_none(),
+            picture.is_some() || options.plot.is_none(),
             "{name} has no plots: leave --plot out"
         );
         Ok(ExitCode::SUCCESS)

@@ -32,6 +32,9 @@ pub(crate) struct Report {
     pub(crate) quick: bool,
     /// How it was measured: programs, heaps, rounds.
     pub(crate) setting: Vec<String>,
+    /// Where each thing belongs, where that is the question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) grid: Option<Grid>,
     /// The figures.
     pub(crate) tables: Vec<Table>,
     /// The figures that are better seen than read.
@@ -52,6 +55,7 @@ impl Report {
             source: source.to_owned(),
             quick,
             setting: Vec::new(),
+            grid: None,
             tables: Vec::new(),
             plots: Vec::new(),
             claims: Vec::new(),
@@ -69,6 +73,43 @@ pub(crate) enum Whose {
     Ours,
     /// Printed in the papers.
     Papers,
+}
+
+// ---- a grid --------------------------------------------------------------------------------------------------------------
+
+/// Names in cells, each where it was found or where the papers have it.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Grid {
+    /// What the cells mean.
+    pub(crate) title: String,
+    /// The columns' names.
+    pub(crate) columns: Vec<String>,
+    /// The rows, from above.
+    pub(crate) rows: Vec<GridRow>,
+}
+
+/// One row of a grid.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GridRow {
+    /// Its name.
+    pub(crate) name: String,
+    /// What is in each column.
+    pub(crate) cells: Vec<Vec<Placed>>,
+}
+
+/// A name in a cell.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Placed {
+    /// The name.
+    pub(crate) name: String,
+    /// Who puts it there.
+    pub(crate) whose: Whose,
+    /// Whether it belongs there, if the papers say so and it was tested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) verdict: Option<Verdict>,
 }
 
 // ---- tables --------------------------------------------------------------------------------------------------------------

@@ -466,7 +466,7 @@ pub(crate) fn median(figures: &[f64]) -> Option<f64> {
 }
 
 /// Maps over items on as many threads as there are processors, in order.
-fn in_parallel<T: Sync, R: Send>(
+pub(crate) fn in_parallel<T: Sync, R: Send>(
     items: &[T],
     map: impl Fn(&T) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {

@@ -4,14 +4,17 @@ use std::fmt::Write as _;
 
 use anyhow::Result;
 
-use super::{STYLE, escaped, plot, table};
-use crate::experiment::grid;
+use super::{STYLE, escaped, grid, plot, table};
+use crate::experiment::grid as cells;
 use crate::experiment::report::{Claim, Report, Verdict};
 
 /// How verdicts look.
 const VERDICTS: &str = ".holds{color:#1d6b3c}.does_not{color:#a3262f}.not_comparable{color:#5b6673}\
     .verdict{font-weight:600}.claims td{white-space:normal;text-align:left;vertical-align:top}\
     svg{max-width:100%;height:auto}";
+
+/// Pixels between a grid and the plots below it.
+const GAP: usize = 24;
 
 /// The page.
 ///
@@ -31,6 +34,33 @@ pub(crate) fn page(reports: &[Report]) -> Result<String> {
     Ok(page + "</body></html>\n")
 }
 
+/// What of a report is drawn, as one `svg` element: its grid, and below it its plots; `None` if it has neither.
+///
+/// # Errors
+/// A plot that cannot be drawn.
+pub(crate) fn picture(report: &Report) -> Result<Option<String>> {
+    let plots = (!report.plots.is_empty()).then_some(report.plots.as_slice());
+    let plots = plots.map(|plots| plot::svg(plots).map(|picture| (plot::size(plots), picture)));
+    Ok(match (&report.grid, plots.transpose()?) {
+        (None, None) => None,
+        (None, Some((_, picture))) => Some(picture),
+        (Some(cells), None) => Some(grid::svg(cells)),
+        (Some(cells), Some(((width, height), picture))) => {
+            let above = grid::height(cells) + GAP;
+            let (width, height) = (
+                grid::width(cells).max(width as usize),
+                above + height as usize,
+            );
+            let below = picture.replacen("<svg ", &format!("<svg y=\"{above}\" "), 1);
+            Some(format!(
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+                 viewBox=\"0 0 {width} {height}\">\n{}{below}</svg>\n",
+                grid::svg(cells)
+            ))
+        }
+    })
+}
+
 fn section(page: &mut String, report: &Report) -> Result<()> {
     let _ = writeln!(
         page,
@@ -46,12 +76,12 @@ fn section(page: &mut String, report: &Report) -> Result<()> {
     }
     paragraphs(page, &report.setting);
     claims(page, &report.claims);
-    if !report.plots.is_empty() {
-        let _ = writeln!(page, "<figure>{}</figure>", plot::svg(&report.plots)?);
+    if let Some(picture) = picture(report)? {
+        let _ = writeln!(page, "<figure>{picture}</figure>");
     }
     for one in &report.tables {
         let _ = writeln!(page, "<h3>{}</h3>", escaped(&one.title));
-        table(page, &grid(one));
+        table(page, &cells(one));
     }
     paragraphs(page, &report.notes);
     Ok(())

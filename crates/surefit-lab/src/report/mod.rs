@@ -4,7 +4,8 @@
 
 mod chart;
 pub(crate) mod experiments;
-pub(crate) mod plot;
+mod grid;
+mod plot;
 
 use std::fmt::Write as _;
 

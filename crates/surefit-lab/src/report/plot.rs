@@ -56,13 +56,11 @@ type Chart<'a, 'b> = ChartContext<'b, SVGBackend<'a>, Cartesian2d<RangedCoordf64
 ///
 /// # Errors
 /// The picture cannot be drawn: never for finite values.
-pub(crate) fn svg(plots: &[Plot]) -> Result<String> {
-    let columns = plots.len().clamp(1, 2);
-    let rows = plots.len().div_ceil(columns).max(1);
-    let size = (PANEL.0 * columns as u32, PANEL.1 * rows as u32);
+pub(super) fn svg(plots: &[Plot]) -> Result<String> {
+    let (columns, rows) = panels(plots);
     let mut picture = String::new();
     {
-        let root = SVGBackend::with_string(&mut picture, size).into_drawing_area();
+        let root = SVGBackend::with_string(&mut picture, size(plots)).into_drawing_area();
         root.fill(&WHITE).map_err(|error| anyhow!("{error}"))?;
         for (panel, plot) in root.split_evenly((rows, columns)).iter().zip(plots) {
             draw(panel, plot).map_err(|error| anyhow!("{}: {error}", plot.title))?;
@@ -70,6 +68,18 @@ pub(crate) fn svg(plots: &[Plot]) -> Result<String> {
         root.present().map_err(|error| anyhow!("{error}"))?;
     }
     Ok(picture)
+}
+
+/// The width and height of the picture, in pixels.
+pub(super) fn size(plots: &[Plot]) -> (u32, u32) {
+    let (columns, rows) = panels(plots);
+    (PANEL.0 * columns as u32, PANEL.1 * rows as u32)
+}
+
+/// Columns and rows of plots.
+fn panels(plots: &[Plot]) -> (usize, usize) {
+    let columns = plots.len().clamp(1, 2);
+    (columns, plots.len().div_ceil(columns).max(1))
 }
 
 fn draw(panel: &Panel<'_>, plot: &Plot) -> Result<()> {
