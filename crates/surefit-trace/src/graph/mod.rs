@@ -24,7 +24,7 @@
 //! class (static fields, constants) have no slot in the object: [`Change::class_level`] lists them apart.
 //!
 //! # Bounds
-//! The reader takes 16 bytes for each object ever seen, 8 for each reference of the walk being read, and some 20 for each
+//! The reader takes 20 bytes for each object ever seen, 8 for each reference of the walk being read, and some 20 for each
 //! distinct field. No more than 2^27 objects, and no more than 2^24 references, root changes or deaths in one walk, are taken.
 //!
 //! # Errors

@@ -32,6 +32,8 @@ struct Entry {
     is_root: bool,
 }
 
+const _: () = assert!(size_of::<Entry>() == 20, "the bound that the module tells");
+
 /// All objects by id.
 #[derive(Debug, Default)]
 pub(super) struct Objects {
