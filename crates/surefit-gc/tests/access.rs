@@ -11,7 +11,10 @@ use surefit_core::Refused;
 use surefit_freelist::{
     Bitmap, Deferred, Immediate, Index, Linear, Never, NextHitTable, Segregated, Tree,
 };
-use surefit_gc::{Cause, Clock, Collector, FreeList, Object, Settings, Space, Sweep};
+use surefit_gc::{
+    Cause, Client, Clock, Collector, Edges, FreeList, Living, Object, Scanned, Settings, Space,
+    Sweep,
+};
 use surefit_testkit::JunkRegion;
 
 type Lists = Segregated<Bitmap, Immediate, Tree, 256>;
@@ -153,6 +156,90 @@ fn a_client_may_unwind() {
     }
 }
 
+/// What a client does that it should not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Misdeed {
+    Nothing,
+    UnwindsInRoots,
+    UnwindsInWeak,
+    AsksInRoots,
+    AsksTwice,
+}
+
+/// A client with one root, which has no references.
+struct Naughty(Object, Misdeed);
+
+// SAFETY: C1: the tests put in what `alloc` returned, and no other client collects.
+unsafe impl<S: Space> Client<S> for Naughty {
+    fn roots(&mut self, edges: &mut Edges<'_>) {
+        edges.report(self.0);
+        assert_ne!(self.1, Misdeed::UnwindsInRoots);
+        if self.1 == Misdeed::AsksInRoots {
+            edges.again_from(0);
+        }
+    }
+
+    fn scan(&mut self, _object: &Scanned<'_, S>, _from: u32, edges: &mut Edges<'_>) {
+        if self.1 == Misdeed::AsksTwice {
+            edges.again_from(1);
+            edges.again_from(2);
+        }
+    }
+
+    fn weak(&mut self, _living: &Living<'_>) {
+        assert_ne!(self.1, Misdeed::UnwindsInWeak);
+    }
+}
+
+#[test]
+fn a_client_that_unwinds_elsewhere_frees_nothing_either() {
+    for (misdeed, told) in [
+        (Misdeed::UnwindsInRoots, "assertion"),
+        (Misdeed::UnwindsInWeak, "assertion"),
+        (Misdeed::AsksInRoots, "`again_from` is for `scan`"),
+        (
+            Misdeed::AsksTwice,
+            "an object asks once a scan to be scanned again",
+        ),
+    ] {
+        let mut region = JunkRegion::new(1 << 14, 8, 1);
+        let (mut gc, mut graph) = heap::<Lists>(&mut region);
+        let (live, garbage) = (node(&mut gc, &mut graph, 1), node(&mut gc, &mut graph, 1));
+        let mut naughty = Naughty(live, misdeed);
+        let panic = panic_of(|| gc.collect(&mut naughty));
+        assert!(panic.starts_with(told), "{misdeed:?}: {panic}");
+        assert_eq!(gc.objects().collect::<Vec<_>>(), [live, garbage]);
+        assert_eq!(gc.contains(live), misdeed == Misdeed::UnwindsInWeak);
+        assert!(!gc.contains(garbage));
+        assert_eq!(gc.totals().collections, 0);
+        let newest = gc.alloc_as_is(40).expect("room");
+        assert!(gc.contains(newest) && newest != live && newest != garbage);
+        naughty.1 = Misdeed::Nothing;
+        assert_eq!(gc.collect(&mut naughty).swept.freed_objects, 2);
+        assert_eq!(gc.check(), Ok(()));
+        assert_eq!(gc.objects().collect::<Vec<_>>(), [live]);
+    }
+}
+
+#[test]
+fn a_collector_begins_with_an_empty_space_and_some_stack() {
+    let over = |objects: usize, entries: usize| {
+        let mut region = JunkRegion::new(1 << 12, 8, 1);
+        let (mut marks, mut stack) = ([0; 9], vec![0; entries]);
+        let mut space = FreeList::<Lists>::new(region.memory(), Sweep::Walk).expect("large enough");
+        for _ in 0..objects {
+            space.allocate(8).expect("room");
+        }
+        Collector::over(space, &mut marks, &mut stack).check()
+    };
+    assert_eq!(over(0, 1), Ok(()));
+    assert_eq!(panic_of(|| over(1, 1)), "the space is not empty");
+    assert_eq!(
+        panic_of(|| over(0, 0)),
+        "a mark stack has at least one entry"
+    );
+}
+
 #[test]
 fn a_request_that_no_collection_can_help_causes_none() {
     let mut region = JunkRegion::new(1 << 14, 8, 1);
@@ -216,7 +303,7 @@ fn a_leaping_sweep_reads_no_dead_object_and_a_walking_one_reads_all() {
 }
 
 #[test]
-fn the_nearest_table_is_made_once_a_sweep() {
+fn the_next_hit_table_is_made_once_a_sweep() {
     let mut region = JunkRegion::new(1 << 16, 8, 1);
     let (mut gc, mut graph) = heap::<Segregated<NextHitTable, Never, Linear, 64>>(&mut region);
     for nth in 0..1000 {
