@@ -394,8 +394,9 @@ fn smallest_region<I: Index>() -> usize {
 }
 
 // SAFETY: a chunk that the index finds was free, hence in no live object's chunk (H1, and by L1 or A1 links name free
-// chunks alone), and it leaves the index before it is handed out. Its payload starts at a granule inside the region, has the size (`cut` leaves at least the
-// granules of the request) and the alignment (granules for up to 8 bytes, `Need::lead` for more).
+// chunks alone), and it leaves the index before it is handed out. Its payload starts at a granule inside the region, has
+// the size (`cut` leaves at least the granules of the request) and the alignment (granules for up to 8 bytes,
+// `Need::lead` for more).
 unsafe impl<I: Index> RawHeap for Heap<'_, I> {
     #[inline]
     fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {

@@ -13,6 +13,9 @@ use crate::space::{Object, Space};
 /// it since. (A collection frees what no root leads to; so a reference that was not reported, although it is still there,
 /// must not be reported ever after.)
 ///
+/// Only who keeps the collector to himself can promise that: [`Collector::store`](crate::Collector::store) writes any number
+/// into any word, and a collection for another client frees all that this one holds.
+///
 /// # Examples
 /// Pairs of references; the roots are a stack.
 /// ```
@@ -23,7 +26,8 @@ use crate::space::{Object, Space};
 /// #[derive(Default)]
 /// struct Pairs { stack: Vec<Object> }
 ///
-/// // SAFETY: C1: the stack and the pairs hold what `alloc` returned; both are reported at every collection.
+/// // SAFETY: C1: the stack and the pairs hold what `alloc` returned; both are reported at every collection, and the
+/// // collector below has no other client.
 /// unsafe impl<S: Space> Client<S> for Pairs {
 ///     fn roots(&mut self, edges: &mut Edges<'_>) {
 ///         self.stack.iter().for_each(|&object| edges.report(object));

@@ -8,7 +8,7 @@
 //! collect:    mark from the roots; weak references are cleared; sweep
 //! ```
 //! Between collections the mark bits are those of the objects that live: `alloc` sets one, a collection clears those of the
-//! dead. So every access can be, and is, compared with them: a reference to a freed object is told, never followed.
+//! dead. So every access can be, and is, compared with them: a reference that names no live object is told, never followed.
 //!
 //! # Invariants
 //! - G1: between collections no object is grey.

@@ -81,7 +81,7 @@ impl<'m, I: Index> Collector<'m, FreeList<'m, I>> {
     /// Makes a collector over a region: its mark bits, 1/64 of it, and its mark stack come first, the rest is the heap's.
     ///
     /// # Errors
-    /// [`Refused::Region`] if the region is too small; [`Refused::TooLarge`] if it is larger than 8 GiB.
+    /// [`Refused::Region`] if the region is too small; [`Refused::TooLarge`] if the rest is larger than 8 GiB.
     pub fn new(region: &'m mut [MaybeUninit<u8>], settings: Settings) -> Result<Self, Refused> {
         let mark_words = region.len() / MARKED_BYTES + 1;
         let stack_words = settings.mark_stack.max(1);

@@ -6,12 +6,14 @@
 //! report(o):   white: grey, push (o, 0)
 //! drain:       pop (o, from): o's references from slot `from` on: report; black, unless it asked to be scanned again
 //! ```
-//! No object turns grey twice and every scan ends in black or in the next stride, so marking ends, whatever fits on the
-//! stack: a pass over the grey blackens at least the lowest of them. A stack of one entry is enough.
+//! No object turns grey twice, and every scan ends in black, in the next stride, or, if that did not fit, once more in the
+//! first: but then it turned others grey, which filled the stack. So marking ends, whatever fits: a pass over the grey
+//! blackens at least the lowest of them. A stack of one entry is enough.
 //!
 //! # Bounds
-//! A scan of every reachable object, a look at every reference, and for every pass one of the mark bits. Passes are at
-//! most as many as pushes that failed, and are counted.
+//! A scan of every stride of a reachable object, a look at every reference, and for every pass one of the mark bits. Passes
+//! are at most as many as pushes that failed, and are counted. An object that asks to be scanned again when the stack is
+//! full has its strides scanned again from the first.
 //!
 //! # Source
 //! Jones, Hosking and Moss, The Garbage Collection Handbook, 2.4 and 2.5: the tricolour abstraction, mark stack overflow.

@@ -37,7 +37,7 @@ pub enum Cause {
 pub struct Collection {
     /// Why it took place.
     pub cause: Cause,
-    /// References that were reported, those of roots among them.
+    /// References that were reported, those of roots among them; after a scan that was repeated, again.
     pub edges: u64,
     /// Passes over the mark bits because the mark stack was too small.
     pub rescans: u64,
@@ -58,7 +58,7 @@ pub struct Totals {
     pub allocations: u64,
     /// Bytes that were asked for, of the objects that were allocated.
     pub requested_bytes: u64,
-    /// Requests that were refused.
+    /// Requests that [`alloc`](crate::Collector::alloc) refused.
     pub refusals: u64,
     /// Collections.
     pub collections: u64,
