@@ -325,7 +325,6 @@ impl Axis {
     }
 
     /// An axis of positive numbers on which equal distances are equal factors.
-    #[allow(dead_code, reason = "for experiments over orders of magnitude")]
     pub(crate) fn logarithmic(label: &str) -> Self {
         Self {
             is_logarithmic: true,

@@ -57,7 +57,7 @@ pub(super) fn theorem(system: &str, found: &[(Robson, Found)]) -> Claim {
         verdict: Verdict::of(
             (!found.is_empty()).then(|| !found.iter().any(|(_, found)| found.is_below_bound())),
         ),
-        because: "it ran out in the largest heap of fewer words, and needs no fewer".to_owned(),
+        because: "it holds if it runs out in the largest heap of fewer words".to_owned(),
     }
 }
 
@@ -79,7 +79,9 @@ fn predicted(system: &str, known: Known, found: &[(Robson, Found)]) -> Claim {
             listed(found.iter().map(|(_, found)| found.needed()))
         ),
         verdict: Verdict::of((!found.is_empty()).then(|| found.iter().all(is_known))),
-        because: "every capacity from the bound on was tried until it ended".to_owned(),
+        because:
+            "it holds if they agree; every capacity from the bound on was tried until it ended"
+                .to_owned(),
     }
 }
 
@@ -141,7 +143,7 @@ fn best_fit_fails(measured: &[Measured<BestFit>]) -> Claim {
             listed(found.iter().map(|(program, _)| Some(program.bound()))),
         ),
         verdict: Verdict::of((!found.is_empty()).then(|| found.iter().all(runs_out))),
-        because: "it ran out in that heap, and ended in one of a word more".to_owned(),
+        because: "it holds if it runs out in that heap; shorter heaps, in which the pattern breaks, may be enough".to_owned(),
     }
 }
 
@@ -150,7 +152,7 @@ fn pattern_spans(measured: &[Measured<BestFit, Attempt>]) -> Claim {
     let span = |found: &Attempt| found.run.account.span();
     Claim {
         claim:
-            "best-fit: in a heap without an end, the pattern alone spans (M - 4m + 11)(m - 2) words"
+            "best-fit: in an ample heap, the pattern alone spans (M - 4m + 11)(m - 2) words or more"
                 .to_owned(),
         papers_figure: listed(
             found
@@ -163,7 +165,7 @@ fn pattern_spans(measured: &[Measured<BestFit, Attempt>]) -> Claim {
                 .iter()
                 .all(|(program, found)| span(found) >= program.robsons_bound())
         })),
-        because: "from the first word in use to the last, these words or more".to_owned(),
+        because: "counted from the first word in use to the last".to_owned(),
     }
 }
 
@@ -176,10 +178,14 @@ fn tlsf_as_best_fit(measured: &[Measured<BestFit>]) -> Claim {
     let (tlsf, best) = (needed("tlsf"), needed("best-fit"));
     Claim {
         claim: "tlsf: its worst case is that of best fit".to_owned(),
-        papers_figure: listed(best.iter().copied()),
-        ours: listed(tlsf.iter().copied()),
+        papers_figure: "like best fit's".to_owned(),
+        ours: format!(
+            "tlsf {}; best-fit {}",
+            listed(tlsf.iter().copied()),
+            listed(best.iter().copied())
+        ),
         verdict: Verdict::of((!best.is_empty()).then_some(tlsf == best)),
-        because: "as many words for the same program".to_owned(),
+        because: "it holds if the same program takes as many words on both".to_owned(),
     }
 }
 
@@ -242,6 +248,6 @@ fn beats_robson(escaped: &[Escaped]) -> Claim {
         papers_figure: format!("{bound} words"),
         ours: format!("κ=1: {} words held; κ=16: {}", held(&small), held(&large)),
         verdict: Verdict::of((!small.is_empty()).then_some(below && above)),
-        because: "held words below the bound with κ=1 on every page size, and not below on one with κ=16".to_owned(),
+        because: "it holds if pages hold fewer words than that with κ=1, and no fewer with κ=16 in one size".to_owned(),
     }
 }

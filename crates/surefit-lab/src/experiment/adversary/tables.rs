@@ -76,7 +76,7 @@ fn best_fit_table(regions: &[Measured<BestFit>], patterns: &[Measured<BestFit, A
         Column::figure(format!("m={} {what}", program.largest), 2)
     }));
     let title = format!(
-        "against best fit, k = {}: words needed ÷ M in a heap that ends; span ÷ M of the pattern alone in an ample one",
+        "against best fit, k = {}: words ÷ M of a heap in which it ends, and just below not; span ÷ M of the pattern alone",
         regions.first().map_or(0, |one| one.program.units)
     );
     let mut table = Table::new(title, columns);
@@ -116,8 +116,8 @@ fn held_table(escaped: &[Escaped]) -> Table {
         Column::figure("least", 2),
         Column::figure("certified", 2),
         Column::text("ends"),
-        Column::papers("held", 2),
-        Column::papers("bound", 2),
+        Column::papers("held, simulated", 2),
+        Column::papers("bound, simulated", 2),
     ];
     let mut table = Table::new(title(escaped, "memory, in multiples of M"), columns);
     for one in escaped {
@@ -142,7 +142,7 @@ fn moves_table(escaped: &[Escaped]) -> Table {
         Column::figure("moves", 0),
         Column::figure("bytes moved", 0),
         Column::figure("allocated ÷ moved", 1),
-        Column::papers("allocated ÷ moved", 1),
+        Column::papers("allocated ÷ moved, simulated", 1),
     ];
     let mut table = Table::new(title(escaped, "moves"), columns);
     for one in escaped {

@@ -131,7 +131,7 @@ fn claim(one: &Measured, operation: Operation) -> Option<Claim> {
         papers_figure: format!("{}, {}", time.name(), space.name()),
         ours: format!("{ours}, {found}; {}", evidence(one, operation)),
         verdict: one.verdict(operation, time, space),
-        because: "it is in the slides' row and in their column".to_owned(),
+        because: "it holds if it is in the slides' row and in their column".to_owned(),
     })
 }
 

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! for each of 50 seeds, for each size:
-//!     fill the heap with the smallest objects and free them   (tables that never shrink are then as large as they get)
+//!     fill the heap with small objects and free them          (tables that never shrink are then as large as they get)
 //!     the allocations and frees, in an order by the seed; a free that has nothing of its size to free waits for it
 //!     allocate pieces of the size until one is refused; their number is the degree
 //! ```
@@ -30,7 +30,7 @@ use crate::subject::{Pass, Subject};
 /// What objects are aligned to.
 const ALIGN: usize = 8;
 
-/// The sizes whose degrees are measured, in bytes; the first is the smallest of all objects.
+/// The sizes whose degrees are measured, in bytes; the first is also that of the objects that fill the heap before.
 pub(super) const SIZES: [usize; 4] = [40, 100, 1000, 10_000];
 
 /// The orders of operations.
