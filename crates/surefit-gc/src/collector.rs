@@ -183,8 +183,8 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
             rescans: marked.rescans,
             deepest: marked.deepest,
             swept,
-            mark_ticks: swept_from - began,
-            sweep_ticks: ended - swept_from,
+            mark_ticks: swept_from.saturating_sub(began),
+            sweep_ticks: ended.saturating_sub(swept_from),
         };
         self.totals.add(&collection);
         self.last = Some(collection);

@@ -160,6 +160,16 @@ fn the_checker_objects_to_every_wrong_bit() {
     }
 }
 
+#[test]
+fn the_checker_objects_to_too_few_bits() {
+    let mut region = vec![MaybeUninit::uninit(); 4096];
+    let mut few = [0; 1];
+    let mut gc = Collector::<Lists<'_>>::new(&mut region, Settings::default()).expect("large");
+    assert_eq!(gc.check(), Ok(()));
+    gc.marks = Marks::over(&mut few);
+    assert_eq!(gc.check().expect_err("too few").invariant, "G3");
+}
+
 /// One more than places: the second bit of the last object may lie behind them.
 #[test]
 #[should_panic(expected = "too few mark bits")]

@@ -234,7 +234,7 @@ fn options_out_of_range_are_refused() {
         make(Program::EmacsPaper, Some(u64::MAX), None),
         Err(GenerateError::TooManyAllocations {
             given: u64::MAX,
-            most: 1 << 27
+            most: 1 << 26
         })
     );
     assert_eq!(

@@ -6,7 +6,7 @@
 use std::alloc::Layout;
 use std::mem::MaybeUninit;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use surefit_core::{Corruption, Parts, Refused};
 use surefit_freelist::jamaica::{Array, Bytes, Jamaica, Object};
 
@@ -42,7 +42,8 @@ impl Allocator for OurJamaica {
         let arrays_over = match keys.get("arrays") {
             None => ARRAYS_OVER,
             Some("off") => usize::MAX,
-            Some(bytes) => sizes::bytes(bytes)?,
+            Some(bytes) => sizes::bytes(bytes)
+                .map_err(|_| anyhow!("arrays={bytes}: write bytes, such as 256 or 4K, or off"))?,
         };
         Ok(Options { block, arrays_over })
     }

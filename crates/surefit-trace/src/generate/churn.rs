@@ -17,8 +17,8 @@ pub struct Churn {
 }
 
 impl Churn {
-    /// The most allocations of one trace: 2^27.
-    pub const MAX_ALLOCATIONS: u64 = Trace::MAX_EVENTS / 2;
+    /// The most allocations of one trace: 2^26, so that frees and reallocations stay below [`Trace::MAX_EVENTS`].
+    pub const MAX_ALLOCATIONS: u64 = Trace::MAX_EVENTS / 4;
 
     /// [`emacs_paper`] as the peers were measured: a million allocations, 7.7 MB live in about 40,000 objects.
     pub const EMACS: Self = Self {

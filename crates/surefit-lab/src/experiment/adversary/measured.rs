@@ -60,7 +60,7 @@ const QUICK_UNITS: u64 = 24;
 pub(super) fn measure(quick: bool) -> Result<All> {
     let taken = if quick { 1 } else { ROBSON.len() };
     let robsons = ROBSON.map(|(live, log2_largest)| Robson { live, log2_largest });
-    let robsons = &robsons[..taken];
+    let robsons = &robsons[ROBSON.len() - taken..];
     let units = if quick { QUICK_UNITS } else { UNITS };
     let best_fits = LARGEST.map(|largest| BestFit::in_a_region(largest, units));
     let patterns = best_fits.map(|with_tail| BestFit {

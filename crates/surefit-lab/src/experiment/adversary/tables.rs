@@ -80,14 +80,18 @@ fn best_fit_table(regions: &[Measured<BestFit>], patterns: &[Measured<BestFit, A
         regions.first().map_or(0, |one| one.program.units)
     );
     let mut table = Table::new(title, columns);
-    let mut theory: Vec<Cell> = vec!["(M-4m+11)(m-2) ÷ M".into()];
     let ratio = |words: u64, program: &BestFit| Cell::from(words as f64 / program.live() as f64);
-    theory.extend(
-        programs
-            .iter()
-            .map(|program| ratio(program.robsons_bound(), program)),
-    );
-    table.row(theory);
+    let mut theory = |what: &str, words: fn(BestFit) -> u64| {
+        let mut cells: Vec<Cell> = vec![what.into()];
+        cells.extend(
+            programs
+                .iter()
+                .map(|program| ratio(words(*program), program)),
+        );
+        table.row(cells);
+    };
+    theory("(formula) with Robson's endgame", BestFit::robsons_bound);
+    theory("(formula) with the programs' own", BestFit::bound);
     for (place, system) in NEVER_MOVE.iter().enumerate() {
         let mut cells: Vec<Cell> = vec![system.name.into()];
         cells.extend(regions.iter().map(|one| one.found[place].ratio().into()));
@@ -184,7 +188,12 @@ pub(super) fn plot(all: &All) -> Plot {
     let certified = of_escaped(&names, &all.escaped_robson, |one| one.certified_bytes);
     let line = [(-0.5, bound), (names.len() as f64 - 0.5, bound)];
     Plot {
-        title: "heap needed ÷ what is live".to_owned(),
+        title: format!(
+            "heap ÷ what is live: P_R with M={}, n={}; m={}; handles: bytes with tables",
+            robson.map_or(0, |one| one.program.live),
+            robson.map_or(0, |one| 1_u64 << one.program.log2_largest),
+            best_fit.map_or(0, |one| one.program.largest),
+        ),
         series: vec![
             bars(
                 "P_R",

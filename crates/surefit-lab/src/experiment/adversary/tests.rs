@@ -143,7 +143,7 @@ fn every_claim_holds_on_the_small_programs() {
         .iter()
         .filter(|claim| claim.verdict != Verdict::Holds)
         .collect();
-    // what first fit needs of a short program says nothing of a long one
+    // what first fit spans of a short program says nothing of a long one
     assert!(
         matches!(others[..], [one] if one.verdict == Verdict::NotComparable && one.claim.starts_with("first-fit")),
         "{others:#?}"

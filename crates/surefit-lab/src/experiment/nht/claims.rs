@@ -20,6 +20,7 @@ const UNDER_A_COLLECTOR: f64 = 2.0;
 /// All of them.
 pub(super) fn all(name: &str, rows: &[Row]) -> Vec<Claim> {
     let fewer = MERGES.map(|merges| fewer_instructions(name, rows, merges));
+    let faster = MERGES.map(|merges| faster(name, rows, merges));
     let others = [
         improves_up_to_256(name, rows),
         improves_in_instructions(name, rows),
@@ -30,7 +31,7 @@ pub(super) fn all(name: &str, rows: &[Row]) -> Vec<Claim> {
         gains_less(name, rows),
         immediate_is_best(name, rows),
     ];
-    fewer.into_iter().chain(others).collect()
+    fewer.into_iter().chain(faster).chain(others).collect()
 }
 
 fn usual(rows: &[Row], finds: Finds, merges: When) -> Option<&Row> {
@@ -58,6 +59,26 @@ fn fewer_instructions(name: &str, rows: &[Row], merges: When) -> Claim {
         })),
         verdict: Verdict::of(both.map(|(scan, table)| table < scan)),
         because: "instructions counted by valgrind; it holds if the table's are fewer".to_owned(),
+    }
+}
+
+fn faster(name: &str, rows: &[Row], merges: When) -> Claim {
+    let [scan, table, bitmap] = Finds::ALL.map(|finds| usual(rows, finds, merges));
+    let over = |row: Option<&Row>| scan?.over(row?);
+    Claim {
+        claim: format!(
+            "{name}: {} coalescing: the table takes less time than the walk",
+            merges_name(merges)
+        ),
+        papers_figure: "allocation is faster with the table, at all heap sizes".to_owned(),
+        ours: words(over(table).zip(over(bitmap)).map(|(table, bitmap)| {
+            let (table, bitmap) = (shown(table), shown(bitmap));
+            format!("time of the walk ÷ table's {table}, ÷ bitmap's {bitmap}")
+        })),
+        verdict: Verdict::of(over(table).and_then(Verdict::is_greater)),
+        because: "updates included; it holds if the walk takes over 3 % longer in the median; if a round disagrees, the clock \
+                  decides nothing"
+            .to_owned(),
     }
 }
 
@@ -352,13 +373,18 @@ mod tests {
             };
             (time, instructions + more, updates)
         });
-        assert!(
-            verdicts(&contrary)
-                .iter()
-                .all(|verdict| *verdict == Verdict::DoesNot),
-            "{:?}",
-            verdicts(&contrary)
-        );
+        for claim in all("t", &contrary) {
+            // a gain of more than two is made by the walk under this strategy
+            let gains = claim
+                .claim
+                .contains("never coalescing: the table takes less time");
+            let expected = if gains {
+                Verdict::Holds
+            } else {
+                Verdict::DoesNot
+            };
+            assert_eq!(claim.verdict, expected, "{claim:?}");
+        }
     }
 
     #[test]

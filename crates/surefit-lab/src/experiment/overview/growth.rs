@@ -6,7 +6,7 @@
 //! ```text
 //! not at all       it adds at most 4 instructions, or 5 % of the last count, a decade of the parameter
 //! logarithmically  as much, interval for interval, as those before it, rather than as much more as a line through the
-//!                  values would add
+//!                  values would add; or it multiplies the count by less than 1.5
 //! like a power     else
 //! ```
 //! A logarithm adds the same in every interval, a line 4 or 10 times as much in each as in the one before: their geometric
@@ -30,6 +30,9 @@ const SLACK: f64 = 4.0;
 /// The part of a count that it may grow by: less than the 7 % that one more level of a tree of blocks makes.
 const RELATIVE: f64 = 0.05;
 
+/// A power that is worth the name multiplies a count, over the last third of the intervals, at least by this.
+const MULTIPLIES: f64 = 1.5;
+
 impl Growth {
     /// The growth of counts at ascending values; `None` for fewer than three.
     pub(super) fn of(points: &[(u64, u64)]) -> Option<Self> {
@@ -43,6 +46,9 @@ impl Growth {
         let rise = last.1 - middle.1;
         if rise / decades <= SLACK.max(RELATIVE * last.1) {
             return Some(Self::Constant);
+        }
+        if last.1 < MULTIPLIES * middle.1 {
+            return Some(Self::Logarithmic);
         }
         let early = late as f64 / (intervals - late) as f64;
         let of_line = (last.0 - middle.0) / ((middle.0 - first.0) * early);
@@ -123,6 +129,21 @@ mod tests {
             .collect();
         assert_eq!(Growth::of(&points), Some(Growth::Logarithmic));
         assert_eq!(Growth::of(&points[..4]), Some(Growth::Logarithmic));
+    }
+
+    #[test]
+    fn a_few_instructions_more_at_last_are_no_power() {
+        let of = |counts: [u64; 3]| {
+            Growth::of(
+                &[100, 1000, 10_000]
+                    .map(|n| n)
+                    .into_iter()
+                    .zip(counts)
+                    .collect::<Vec<_>>(),
+            )
+        };
+        assert_eq!(of([114, 114, 122]), Some(Growth::Logarithmic));
+        assert_eq!(of([114, 114, 180]), Some(Growth::Power));
     }
 
     #[test]

@@ -150,8 +150,8 @@ fn notes(report: &mut Report, has_valgrind: bool) {
             .to_owned(),
     );
     report.notes.push(
-        "DL is the dlmalloc crate, version 2.8: its large bins are tries, whose depth the word bounds. What the slides say of \
-         its malloc is true of the older sorted bins, up to 2.7."
+        "DL is the dlmalloc crate, version 2.8: its large bins are tries, whose depth the word bounds; a free puts its chunk \
+         into one. What the slides say of its malloc is true of the older sorted bins, up to 2.7."
             .to_owned(),
     );
 }

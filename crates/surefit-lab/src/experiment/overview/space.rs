@@ -119,7 +119,7 @@ impl Plan {
     }
 }
 
-/// The least and the greatest degree of one size over all orders; `None` if an order was refused a request.
+/// The least and the greatest degree of one size over all orders; `None` if every order was refused a request.
 pub(super) type Degree = Option<(u64, u64)>;
 
 /// The degrees of all sizes.
@@ -156,15 +156,16 @@ pub(super) fn degrees(spec: &Spec, plan: Plan) -> Result<Degrees> {
             let built = kind.run(region.memory(), pass);
             built.map_err(|refused| anyhow!("{spec}: {refused}"))
         });
-        *degree = range(over_orders.collect::<Result<Vec<_>>>()?);
+        *degree = range(&over_orders.collect::<Result<Vec<_>>>()?);
     }
     Ok(Degrees(found))
 }
 
-/// The least and the greatest; `None` if one is missing.
-fn range(degrees: Vec<Option<u64>>) -> Degree {
-    let degrees: Vec<_> = degrees.into_iter().collect::<Option<_>>()?;
-    Some((*degrees.iter().min()?, *degrees.iter().max()?))
+/// The least and the greatest; an order that was refused a request leaves room for nothing. `None` if all were.
+fn range(degrees: &[Option<u64>]) -> Degree {
+    degrees.iter().flatten().next()?;
+    let degrees = degrees.iter().map(|degree| degree.unwrap_or(0));
+    Some((degrees.clone().min()?, degrees.max()?))
 }
 
 /// One order, and how many pieces of a size can be allocated after it; `None` if a request of the order was refused.
@@ -310,7 +311,7 @@ mod tests {
         let plan = Plan::new(true);
         let degree = |bytes| {
             let orders = (0..10).map(|seed| Probe { plan, seed, bytes }.run(heap()));
-            range(orders.collect())
+            range(&orders.collect::<Vec<_>>())
         };
         Degrees(SIZES.map(degree))
     }
@@ -339,8 +340,9 @@ mod tests {
 
     #[test]
     fn a_heap_that_runs_out_in_some_order_is_not_and_one_that_always_does_says_nothing() {
-        assert_eq!(range(vec![Some(3), None]), None);
-        let half = Degrees([Some((3, 3)), None, Some((1, 1)), Some((0, 0))]);
+        assert_eq!(range(&[None, None]), None);
+        assert_eq!(range(&[Some(3), None]), Some((0, 3)));
+        let half = Degrees([Some((0, 3)), Some((0, 5)), Some((0, 1)), Some((0, 0))]);
         assert_eq!(half.space(), Some(Space::Unpredictable));
         let found = over_orders(|| Fluid { free: 1000 });
         assert_eq!(found.space(), None);
