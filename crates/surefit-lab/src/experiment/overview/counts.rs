@@ -1,6 +1,6 @@
 //! Instructions of single calls, counted by valgrind: exact, and the same on every run.
 //!
-//! One child a system plays all scripts under callgrind, which counts only inside [`COUNTED`](scripts::COUNTED) and writes
+//! One child a system plays all scripts under callgrind, which counts only inside [`COUNTED`] and writes
 //! what it counted after every call of it. The child prints the calls in the order in which it made them; the two
 //! lists are then one. Set-up runs at some fiftieth of its speed and is most of the work.
 //!
