@@ -11,8 +11,8 @@ use std::ptr::NonNull;
 use anyhow::{Result, bail};
 use surefit_core::{Corruption, Parts, RawHeap, Refused};
 use surefit_freelist::{
-    Bitmap, Coalescing, Deferred, Immediate, LastList, Linear, Lookup, Never, NextHitTable, Scan,
-    SegregatedFit, Tree, When,
+    Bitmap, Coalescing, Counters, Deferred, Heap, Immediate, Index, LastList, Linear, Lookup,
+    Never, NextHitTable, Scan, SegregatedFit, Tree, When,
 };
 
 use super::pointer::{PointerHeap, Pointers};
@@ -88,17 +88,49 @@ impl Allocator for OurSegregated {
     }
 }
 
+/// A heap that says what it did.
+trait Counted: RawHeap {
+    fn counters(&self) -> Counters;
+    fn table_bytes(&self) -> usize;
+}
+
+impl<I: Index> Counted for Heap<'_, I> {
+    fn counters(&self) -> Counters {
+        Heap::counters(self)
+    }
+
+    fn table_bytes(&self) -> usize {
+        Heap::table_bytes(self)
+    }
+}
+
 /// A heap of any of the types there are.
-struct AnyHeap<'m> {
-    heap: Box<dyn RawHeap + 'm>,
+pub(crate) struct AnyHeap<'m> {
+    heap: Box<dyn Counted + 'm>,
     /// Bytes of its control structure, which are taken off the region though they lie elsewhere.
     control_bytes: usize,
+}
+
+impl AnyHeap<'_> {
+    /// What the heap did since it was made.
+    pub(crate) fn counters(&self) -> Counters {
+        self.heap.counters()
+    }
+
+    /// Heads of the lists, and what finds one that holds a chunk, in bytes.
+    pub(crate) fn table_bytes(&self) -> usize {
+        self.heap.table_bytes()
+    }
 }
 
 type Made<'m> = Result<AnyHeap<'m>, Refused>;
 
 impl Options {
-    fn make(self, memory: &mut [MaybeUninit<u8>]) -> Made<'_> {
+    /// Makes the heap of the type that the keys name.
+    ///
+    /// # Errors
+    /// The region is too small for its table, or too large for it.
+    pub(crate) fn make(self, memory: &mut [MaybeUninit<u8>]) -> Made<'_> {
         match self.lists {
             16 => self.with_lists::<16>(memory),
             32 => self.with_lists::<32>(memory),

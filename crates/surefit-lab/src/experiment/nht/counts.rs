@@ -1,23 +1,17 @@
 //! What a replay makes the lists do: visits, table updates, the size of the table. Counted, not timed.
 
-use std::alloc::Layout;
-use std::mem::MaybeUninit;
-use std::ptr::NonNull;
-
-use anyhow::Result;
-use surefit_core::{RawHeap, Refused};
-use surefit_freelist::{
-    Bitmap, Coalescing, Counters, Deferred, Immediate, LastList, Linear, Lookup, Never,
-    NextHitTable, Scan, SegregatedFit, Tree, When,
-};
+use anyhow::{Result, bail};
+use surefit_freelist::Counters;
 use surefit_os::Reservation;
 
-use super::systems::{Finds, System};
+use super::systems::System;
 use crate::passes::replay::{Hooks, Table, replay};
+use crate::registry::Kind;
 use crate::sizes::HeapSize;
+use crate::spec::Choice;
 use crate::steps::Steps;
 use crate::subject::Subject;
-use crate::subjects::pointer::{PointerHeap, Pointers};
+use crate::subjects::pointer::Pointers;
 
 /// What one system did on one trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,93 +41,29 @@ impl Counts {
 /// # Errors
 /// The operating system gives no memory.
 pub(super) fn count(steps: &Steps, system: System, heap: HeapSize) -> Result<Option<Counts>> {
+    let Choice::InProcess(Kind::Segregated(options)) = system.spec()?.choice else {
+        bail!("{system:?}: no segregated lists");
+    };
     let mut region = Reservation::new(heap.bytes(steps.peak_live_bytes))?;
-    let memory = region.memory();
-    Ok(match system.lists {
-        16 => with_lists::<16>(system, steps, memory),
-        64 => with_lists::<64>(system, steps, memory),
-        256 => with_lists::<256>(system, steps, memory),
-        1024 => with_lists::<1024>(system, steps, memory),
-        4096 => with_lists::<4096>(system, steps, memory),
-        other => unreachable!("{other} lists are in no comparison"),
-    })
-}
-
-type Counted = Option<Counts>;
-
-fn with_lists<const N: usize>(
-    system: System,
-    steps: &Steps,
-    memory: &mut [MaybeUninit<u8>],
-) -> Counted {
-    match system.finds {
-        Finds::Scan => with_lookup::<Scan, N>(system, steps, memory),
-        Finds::Table => with_lookup::<NextHitTable, N>(system, steps, memory),
-        Finds::Bitmap => with_lookup::<Bitmap, N>(system, steps, memory),
-    }
-}
-
-fn with_lookup<L: Lookup<N>, const N: usize>(
-    system: System,
-    steps: &Steps,
-    memory: &mut [MaybeUninit<u8>],
-) -> Counted {
-    match (system.merges, system.is_tree) {
-        (When::Never, true) => counted::<L, Never, Tree, N>(steps, memory),
-        (When::Deferred, true) => counted::<L, Deferred, Tree, N>(steps, memory),
-        (When::Immediate, true) => counted::<L, Immediate, Tree, N>(steps, memory),
-        (When::Never, false) => counted::<L, Never, Linear, N>(steps, memory),
-        (When::Deferred, false) => counted::<L, Deferred, Linear, N>(steps, memory),
-        (When::Immediate, false) => counted::<L, Immediate, Linear, N>(steps, memory),
-    }
-}
-
-fn counted<L, C, T, const N: usize>(steps: &Steps, memory: &mut [MaybeUninit<u8>]) -> Counted
-where
-    L: Lookup<N>,
-    C: Coalescing,
-    T: LastList,
-{
-    let mut heap = SegregatedFit::<'_, L, C, T, N>::new(memory).ok()?;
+    let Ok(made) = options.make(region.memory()) else {
+        return Ok(None);
+    };
     let mut objects = Table::new(steps.slots());
-    let mut subject = Pointers(Borrowed(&mut heap));
-    replay(&mut subject, &mut objects, steps, &mut Nothing).ok()?;
-    Some(Counts {
-        counters: heap.counters(),
-        table_bytes: heap.table_bytes() as u64,
+    let mut subject = Pointers(made);
+    if replay(&mut subject, &mut objects, steps, &mut Nothing).is_err() {
+        return Ok(None);
+    }
+    Ok(Some(Counts {
+        counters: subject.0.counters(),
+        table_bytes: subject.0.table_bytes() as u64,
         allocations: steps.calls.pairs(),
-    })
+    }))
 }
 
 /// A replay of which only the heap's own counts are wanted.
 struct Nothing;
 
 impl<S: Subject> Hooks<S> for Nothing {}
-
-/// A heap that is asked for its counts afterwards.
-struct Borrowed<'h>(&'h mut dyn RawHeap);
-
-// SAFETY: the contract of `RawHeap` is that of `PointerHeap`.
-unsafe impl PointerHeap for Borrowed<'_> {
-    fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
-        self.0.allocate(layout)
-    }
-
-    unsafe fn free(&mut self, object: NonNull<u8>, layout: Layout) {
-        // SAFETY: S1 and S2 of `Subject` are those of `RawHeap::free`.
-        unsafe { self.0.free(object, layout) };
-    }
-
-    unsafe fn resize(
-        &mut self,
-        object: NonNull<u8>,
-        layout: Layout,
-        new_layout: Layout,
-    ) -> Result<NonNull<u8>, Refused> {
-        // SAFETY: S1 and S2 of `Subject` are those of `RawHeap::resize`; the new layout exists, so nothing overflows.
-        unsafe { self.0.resize(object, layout, new_layout.size()) }
-    }
-}
 
 #[cfg(test)]
 mod tests {
