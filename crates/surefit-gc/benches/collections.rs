@@ -28,8 +28,7 @@ const OBJECTS: u64 = 10_000;
 /// Nodes of two references, and one root.
 struct Trees(Option<Object>);
 
-// SAFETY: C1: the root and the nodes hold what `alloc` returned since the last collection that they were dropped before.
-unsafe impl<S: Space> Client<S> for Trees {
+impl<S: Space> Client<S> for Trees {
     fn roots(&mut self, edges: &mut Edges<'_>) {
         self.0.into_iter().for_each(|root| edges.report(root));
     }

@@ -46,8 +46,7 @@ impl Value {
 /// What the collector must know: the stack, and which words of an object are values.
 struct Stack(Vec<Value>);
 
-// SAFETY: C1: every value comes from the stack or an object, and all of them are reported at every collection.
-unsafe impl<S: Space> Client<S> for Stack {
+impl<S: Space> Client<S> for Stack {
     fn roots(&mut self, edges: &mut Edges<'_>) {
         let objects = self.0.iter().filter_map(|value| value.as_object());
         objects.for_each(|object| edges.report(object));

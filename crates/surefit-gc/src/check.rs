@@ -1,4 +1,4 @@
-//! The numbered invariants of the mark bits, verified.
+//! The numbered invariants of the bits, verified.
 #![deny(unsafe_code)]
 
 use surefit_core::Corruption;
@@ -9,33 +9,31 @@ use crate::space::{Object, Space};
 impl<S: Space, K> Collector<'_, S, K> {
     /// Verifies G1 to G3.
     pub(crate) fn check_marks(&self) -> Result<(), Corruption> {
-        if self.marks.bits() <= self.space.places() as usize {
-            return Err(broken(
-                "G3",
-                "there are too few mark bits",
-                self.marks.bits(),
-            ));
+        let bits = self.live.count().min(self.marks.bits().count());
+        if bits <= self.space.places() as usize {
+            return Err(broken("G3", "there are too few bits; bits", bits));
         }
         if let Some(object) = self.marks.next_grey(0) {
             return Err(broken_at("G1", "an object is grey; its number", object));
         }
         let mut cursor = 0;
         for object in self.space.objects() {
-            let marked = self.marks.next(cursor);
-            if marked != Some(object) {
-                let at = marked.map_or(object, |marked| marked.min(object));
+            let live = self.live.next(cursor).and_then(Object::of);
+            if live != Some(object) {
+                let at = live.map_or(object, |live| live.min(object));
                 return Err(broken_at("G2", NOT_ONE_TO_ONE, at));
             }
             cursor = object.number() + 1;
         }
-        match self.marks.next(cursor) {
+        match self.live.next(cursor).and_then(Object::of) {
             Some(object) => Err(broken_at("G2", NOT_ONE_TO_ONE, object)),
             None => Ok(()),
         }
     }
 }
 
-const NOT_ONE_TO_ONE: &str = "a number is that of an object or of a mark, but not of both; it is";
+const NOT_ONE_TO_ONE: &str =
+    "a number is that of an object or has a live bit, but not of both; it is";
 
 const fn broken_at(invariant: &'static str, what: &'static str, object: Object) -> Corruption {
     broken(invariant, what, object.number() as usize)

@@ -8,13 +8,9 @@ use crate::space::{Object, Space};
 
 /// A language, or whoever else allocates: its roots, and the references in its objects.
 ///
-/// # Safety
-/// C1: every object that `roots` or `scan` reports was allocated by the collector that asks, and no collection has freed
-/// it since. (A collection frees what no root leads to; so a reference that was not reported, although it is still there,
-/// must not be reported ever after.)
-///
-/// Only who keeps the collector to himself can promise that: [`Collector::store`](crate::Collector::store) writes any number
-/// into any word, and a collection for another client frees all that this one holds.
+/// What it reports is compared with the objects that live: a reference to a freed object, or a number that never was one,
+/// ends the collection with a panic and nothing is freed. (A collection frees what no root leads to; so a reference that
+/// was not reported, although it is still there, must not be reported ever after.)
 ///
 /// # Examples
 /// Pairs of references; the roots are a stack.
@@ -26,9 +22,7 @@ use crate::space::{Object, Space};
 /// #[derive(Default)]
 /// struct Pairs { stack: Vec<Object> }
 ///
-/// // SAFETY: C1: the stack and the pairs hold what `alloc` returned; both are reported at every collection, and the
-/// // collector below has no other client.
-/// unsafe impl<S: Space> Client<S> for Pairs {
+/// impl<S: Space> Client<S> for Pairs {
 ///     fn roots(&mut self, edges: &mut Edges<'_>) {
 ///         self.stack.iter().for_each(|&object| edges.report(object));
 ///     }
@@ -52,7 +46,7 @@ use crate::space::{Object, Space};
 /// assert_eq!(gc.objects().collect::<Vec<_>>(), [list]);
 /// # Ok::<(), surefit_core::Refused>(())
 /// ```
-pub unsafe trait Client<S: Space> {
+pub trait Client<S: Space> {
     /// Reports every object that the program can reach by itself: globals, stacks, registers.
     fn roots(&mut self, edges: &mut Edges<'_>);
 

@@ -2,31 +2,36 @@
 //!
 //! ```text
 //! alloc(n):   the space's free chunks as they are
+//!             else let the space move objects together, once more
 //!             else collect, once more
 //!             else merge what the space had left apart, once more
+//!             else grow, once more
 //!             else the heap is too small: an error
 //! collect:    mark from the roots; weak references are cleared; sweep
 //! ```
-//! Between collections the mark bits are those of the objects that live: `alloc` sets one, a collection clears those of the
-//! dead. So every access can be, and is, compared with them: a reference that names no live object is told, never followed.
+//! A bit tells of every number whether it is that of an object that lives: `alloc` sets one, a collection clears those of
+//! the dead. Every access, and every reference that a client reports, is compared with it: a reference that names no live
+//! object is told, never followed. So nothing that a client does is unsafe.
 //!
 //! # Invariants
 //! - G1: between collections no object is grey.
-//! - G2: between collections the black objects are those of the space, one to one.
-//! - G3: there are mark bits for all numbers of the space and one more.
+//! - G2: the live bits are those of the objects of the space, one to one.
+//! - G3: there are live bits and mark bits for all numbers of the space and one more.
 //!
 //! # Bounds
 //! `alloc`: the space's, one bit, and for the object's length its clearing; a collection at most once a request. `collect`:
-//! marking is linear in what the roots reach; the sweep is the space's; the mark bits are cleared once.
+//! marking is linear in what the roots reach; the sweep is the space's; the bits are written twice.
 //!
 //! # Departures
-//! The thesis keeps mark bits in the objects' headers; chunks here have none to spare.
+//! The thesis keeps mark bits in the objects' headers; chunks here have none to spare. It trusts its interpreter's
+//! references; ours are compared with the live bits.
 //!
 //! # Source
 //! The thesis on free-list organisation: collect when a request cannot be served, merge only after that.
 
 use surefit_core::{Corruption, Parts, Refused};
 
+use crate::bits::Bits;
 use crate::client::{Client, Living};
 use crate::free_list::Sweep;
 use crate::mark::mark;
@@ -59,6 +64,7 @@ impl Default for Settings {
 #[derive(Debug)]
 pub struct Collector<'m, S, K = NoClock> {
     pub(crate) space: S,
+    pub(crate) live: Bits<'m>,
     pub(crate) marks: Marks<'m>,
     stack: &'m mut [u64],
     /// Bytes of the tables, and of what alignment cost in front of them.
@@ -69,23 +75,29 @@ pub struct Collector<'m, S, K = NoClock> {
 }
 
 impl<'m, S: Space> Collector<'m, S> {
-    /// A collector over an empty space, with these words for its mark bits and these for its mark stack.
+    /// A collector over an empty space, with these words for its bits, half of them for live bits and half for mark bits,
+    /// and these for its mark stack.
     ///
     /// # Panics
-    /// If the space is not empty, if there are not more bits than the space has places, or if there is no word for the
-    /// stack.
+    /// If the space is not empty, if there are not twice as many bits as the space has places and one more, or if there is
+    /// no word for the stack.
     #[must_use]
-    pub fn over(space: S, marks: &'m mut [u64], stack: &'m mut [u64]) -> Self {
-        let mut marks = Marks::over(marks);
-        assert!(marks.bits() > space.places() as usize, "too few mark bits");
+    pub fn over(space: S, bits: &'m mut [u64], stack: &'m mut [u64]) -> Self {
+        let table_bytes = size_of_val(bits) + size_of_val(stack);
+        let (live, marks) = bits.split_at_mut(bits.len() / 2);
+        let marks = &mut marks[..live.len()];
+        let (mut live, mut marks) = (Bits::over(live), Marks::over(marks));
+        assert!(live.count() > space.places() as usize, "too few bits");
         assert!(!stack.is_empty(), "a mark stack has at least one entry");
         assert!(space.objects().next().is_none(), "the space is not empty");
+        live.clear();
         marks.clear();
         Self {
             space,
-            table_bytes: marks.bits() / 8 + size_of_val(stack),
+            live,
             marks,
             stack,
+            table_bytes,
             clock: NoClock,
             totals: Totals::default(),
             last: None,
@@ -103,6 +115,7 @@ impl<'m, S: Space> Collector<'m, S> {
     pub fn with_clock<K: Clock>(self, clock: K) -> Collector<'m, S, K> {
         Collector {
             space: self.space,
+            live: self.live,
             marks: self.marks,
             stack: self.stack,
             table_bytes: self.table_bytes,
@@ -136,7 +149,7 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
     #[inline]
     pub fn alloc_as_is(&mut self, bytes: usize) -> Result<Object, Refused> {
         let object = self.space.allocate(bytes)?;
-        self.marks.make_black(object);
+        self.live.set(object.number());
         self.totals.allocations += 1;
         self.totals.requested_bytes += bytes as u64;
         Ok(object)
@@ -150,15 +163,29 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
         bytes: usize,
         refused: Refused,
     ) -> Result<Object, Refused> {
-        let mut served = Err(refused);
-        if !matches!(refused, Refused::TooLarge { .. }) {
-            self.collect_for(client, Cause::Request(bytes));
-            served = self.alloc_as_is(bytes);
-            if served.is_err() && self.space.merge() {
-                served = self.alloc_as_is(bytes);
+        let served = match refused {
+            Refused::TooLarge { .. } => Err(refused),
+            _ => self.make_room(client, bytes),
+        };
+        self.totals.refusals += u64::from(served.is_err());
+        served
+    }
+
+    /// Makes room by one means after another, until the request is served.
+    fn make_room(&mut self, client: &mut impl Client<S>, bytes: usize) -> Result<Object, Refused> {
+        if self.space.relieve() {
+            if let Ok(object) = self.alloc_as_is(bytes) {
+                return Ok(object);
             }
         }
-        self.totals.refusals += u64::from(served.is_err());
+        self.collect_for(client, Cause::Request(bytes));
+        let mut served = self.alloc_as_is(bytes);
+        if served.is_err() && self.space.merge() {
+            served = self.alloc_as_is(bytes);
+        }
+        if served.is_err() && self.space.grow(bytes) {
+            served = self.alloc_as_is(bytes);
+        }
         served
     }
 
@@ -169,14 +196,15 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
 
     fn collect_for(&mut self, client: &mut impl Client<S>, cause: Cause) -> Collection {
         let began = self.clock.now();
-        let marked = mark(&mut self.marks, self.stack, &self.space, client);
+        let marked = mark(&self.live, &mut self.marks, self.stack, &self.space, client);
         client.weak(&Living(&self.marks));
         let swept_from = self.clock.now();
-        // SAFETY: S1: access to objects is compared with the marks, and clients report no object that was freed (C1).
-        // S2: marking reached live objects alone (C1), and left none of them grey.
+        // SAFETY: S1: access to objects, and what clients report, is compared with the live bits, which are those of the
+        // marks from here on. S2: marking reached live objects alone, since it compared them, and left none of them grey.
         let swept = unsafe { self.space.sweep(&self.marks) };
+        self.live.copy_from(self.marks.bits());
         let ended = self.clock.now();
-        debug_assert_eq!(swept.live_objects, marked.objects, "C1, I1");
+        debug_assert_eq!(swept.live_objects, marked.objects, "I1");
         let collection = Collection {
             cause,
             edges: marked.edges,
@@ -195,8 +223,7 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
     #[inline]
     #[must_use]
     pub fn contains(&self, object: Object) -> bool {
-        // The second bit of a black object is not set (G1), so nothing but a number of an object passes (G2).
-        self.marks.contains(object)
+        self.live.get(object.number())
     }
 
     /// The words of an object: at least what was asked for.
@@ -281,7 +308,7 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
         self.last.as_ref()
     }
 
-    /// Where every byte is: of the space, the mark bits and the mark stack, which are administrative.
+    /// Where every byte is: of the space, the bits and the mark stack, which are administrative.
     #[must_use]
     pub fn parts(&self) -> Parts {
         let mut parts = self.space.parts();
@@ -292,7 +319,7 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
     /// Verifies G1 to G3 and the invariants of the space.
     ///
     /// # Errors
-    /// The first that does not hold. After a collection from which a client unwound, G2 until the next one.
+    /// The first that does not hold.
     pub fn check(&self) -> Result<(), Corruption> {
         self.check_marks()?;
         self.space.check()

@@ -78,43 +78,41 @@ impl<'m, I: Index> FreeList<'m, I> {
 }
 
 impl<'m, I: Index> Collector<'m, FreeList<'m, I>> {
-    /// Makes a collector over a region: its mark bits, 1/64 of it, and its mark stack come first, the rest is the heap's.
+    /// Makes a collector over a region: its bits, 1/32 of it, and its mark stack come first, the rest is the heap's.
     ///
     /// # Errors
     /// [`Refused::Region`] if the region is too small; [`Refused::TooLarge`] if the rest is larger than 8 GiB.
     pub fn new(region: &'m mut [MaybeUninit<u8>], settings: Settings) -> Result<Self, Refused> {
-        let mark_words = region.len() / MARKED_BYTES + 1;
+        let bit_words = region.len() / MARKED_BYTES + 1;
         let stack_words = settings.mark_stack.max(1);
         let region_bytes = region.len();
-        match tables::split(region, mark_words.saturating_add(stack_words)) {
-            Some((table, rest)) => {
-                let table_bytes = region_bytes - rest.len();
-                let space = FreeList::new(rest, settings.sweep);
-                let space = space.map_err(|refused| with_tables(refused, stack_words))?;
-                let (marks, stack) = table.split_at_mut(mark_words);
-                Ok(Self::over(space, marks, stack).with_table_bytes(table_bytes))
-            }
-            None => {
-                let nothing = FreeList::<I>::new(&mut [], settings.sweep).map(|_| ());
-                let refused = nothing.err().unwrap_or(Refused::NoChunk);
-                Err(with_tables(refused, stack_words))
-            }
-        }
+        let Some((table, rest)) =
+            tables::split(region, (2 * bit_words).saturating_add(stack_words))
+        else {
+            let nothing = FreeList::<I>::new(&mut [], settings.sweep).map(|_| ());
+            let refused = nothing.err().unwrap_or(Refused::NoChunk);
+            return Err(with_tables(refused, stack_words));
+        };
+        let table_bytes = region_bytes - rest.len();
+        let space = FreeList::new(rest, settings.sweep);
+        let space = space.map_err(|refused| with_tables(refused, stack_words))?;
+        let (bits, stack) = tables::zeroed(table).split_at_mut(2 * bit_words);
+        Ok(Self::over(space, bits, stack).with_table_bytes(table_bytes))
     }
 }
 
-/// Bytes of a heap of which one word of mark bits tells: 64 granules.
+/// Bytes of a heap of which one word of bits tells: 64 granules.
 const MARKED_BYTES: usize = 64 * 8;
 
 /// A refusal of the heap, but a size that would do is that of the whole region: the rest, the tables, and alignment.
 fn with_tables(refused: Refused, stack_words: usize) -> Refused {
     match refused {
         Refused::Region { needed } => {
-            let stack = stack_words.saturating_add(3).saturating_mul(tables::WORD);
+            let stack = stack_words.saturating_add(5).saturating_mul(tables::WORD);
             let fixed = needed.saturating_add(stack);
-            let marks = fixed / (MARKED_BYTES / tables::WORD - 1);
+            let bits = fixed / (MARKED_BYTES / tables::WORD / 2 - 1);
             Refused::Region {
-                needed: fixed.saturating_add(marks),
+                needed: fixed.saturating_add(bits),
             }
         }
         other => other,
@@ -123,6 +121,7 @@ fn with_tables(refused: Refused, stack_words: usize) -> Refused {
 
 // SAFETY: I1: a chunk's number is at least 1 and less than the granules, and chunks have at least two granules (H1).
 // I2: the heap hands out chunks that overlap no live one, and only `sweep` gives any back; F1 says the rest.
+// I3: the heap's granules are set once; a chunk's length is in its header, outside the payload; `objects` walks all chunks.
 unsafe impl<I: Index> Space for FreeList<'_, I> {
     fn places(&self) -> u32 {
         self.heap.granules()

@@ -11,6 +11,7 @@
 //! | `collector` | allocation that collects, checked access, one collection |
 //! | `client` | the object model: roots, references, weak references |
 //! | `mark` | from the roots along all references |
+//! | `bits` | a bit for every number of a space |
 //! | `marks` | two bits an object: white, grey, black |
 //! | `stack` | the mark stack, of bounded size |
 //! | `space` | what a collector needs of the memory that it manages; references |
@@ -31,6 +32,7 @@
     clippy::alloc_instead_of_core
 )]
 
+mod bits;
 mod check;
 mod client;
 mod collector;

@@ -3,7 +3,7 @@
 //! ```text
 //! mark:        all white; roots: report(object) for each; drain
 //!              while a push failed: for every grey object from the lowest that did not fit on: scan it; drain
-//! report(o):   white: grey, push (o, 0)
+//! report(o):   no live object: panic; white: grey, push (o, 0)
 //! drain:       pop (o, from): o's references from slot `from` on: report; black, unless it asked to be scanned again
 //! ```
 //! No object turns grey twice, and every scan ends in black, in the next stride, or, if that did not fit, once more in the
@@ -18,6 +18,7 @@
 //! # Source
 //! Jones, Hosking and Moss, The Garbage Collection Handbook, 2.4 and 2.5: the tricolour abstraction, mark stack overflow.
 
+use crate::bits::Bits;
 use crate::client::{Client, Scanned};
 use crate::marks::Marks;
 use crate::space::{Object, Space};
@@ -26,6 +27,8 @@ use crate::stack::Stack;
 /// What clients report references to.
 #[derive(Debug)]
 pub struct Edges<'a> {
+    /// The objects that live: only they can be reported.
+    live: &'a Bits<'a>,
     marks: Marks<'a>,
     stack: Stack<'a>,
     scanned: Option<Object>,
@@ -52,9 +55,15 @@ impl Edges<'_> {
     /// Reports a reference to an object.
     ///
     /// # Panics
-    /// If the number is beyond those of the space.
+    /// If the reference names no live object: a collection freed it, or it never was one. The collection ends there and
+    /// frees nothing.
     #[inline]
+    #[track_caller]
     pub fn report(&mut self, object: Object) {
+        assert!(
+            self.live.get(object.number()),
+            "{object:?} was reported, but is no live object"
+        );
         self.marked.edges += 1;
         if self.marks.make_grey(object) {
             self.marked.objects += 1;
@@ -99,7 +108,8 @@ impl Edges<'_> {
         from: u32,
     ) {
         (self.scanned, self.again) = (Some(object), false);
-        // SAFETY: S1: the object was reported, so it is a live one of the space (C1), which nothing has swept since.
+        // SAFETY: S1: the object was reported, so it and is compared with those that live; nothing is swept before marking
+        // has ended.
         let scanned = unsafe { Scanned::new(space, object) };
         client.scan(&scanned, from, self);
         if !self.again {
@@ -122,7 +132,7 @@ impl Edges<'_> {
     }
 }
 
-/// A client that unwinds leaves no grey object behind, and none that can be used, until the next collection.
+/// A client that unwinds leaves no grey object behind.
 impl Drop for Edges<'_> {
     fn drop(&mut self) {
         if !self.complete {
@@ -131,8 +141,9 @@ impl Drop for Edges<'_> {
     }
 }
 
-/// Marks every object that the client's roots lead to black, all others white.
+/// Marks every object that the client's roots lead to black, all others white. `live`: what can be reported.
 pub(crate) fn mark<S: Space>(
+    live: &Bits<'_>,
     marks: &mut Marks<'_>,
     stack: &mut [u64],
     space: &S,
@@ -140,6 +151,7 @@ pub(crate) fn mark<S: Space>(
 ) -> Marked {
     marks.clear();
     let mut edges = Edges {
+        live,
         marks: marks.reborrow(),
         stack: Stack::over(stack),
         scanned: None,

@@ -33,7 +33,7 @@ impl Object {
     }
 }
 
-/// A space of objects that do not move: allocation, access to words, and a sweep.
+/// A space of objects that keep their numbers: allocation, access to words, and a sweep.
 ///
 /// An object has words of four bytes, of which the first is aligned to eight. What is unsafe here, the
 /// [`Collector`](crate::Collector) makes safe: it knows by its mark bits what lives.
@@ -42,6 +42,8 @@ impl Object {
 /// I1: numbers of live objects are at least 1 and less than [`Space::places`], and two of them differ by at least two.
 /// I2: an object lives from [`Space::allocate`] until a sweep whose marks do not contain it; it keeps its number, its
 /// words are its own, and all of them are initialised.
+/// I3: [`Space::places`] never changes; [`Space::words`] tells how many words an object has, the same while it lives;
+/// [`Space::objects`] yields all live objects and nothing else.
 pub unsafe trait Space {
     /// One more than the greatest number that an object can have.
     fn places(&self) -> u32;
@@ -52,8 +54,20 @@ pub unsafe trait Space {
     /// [`Refused::TooLarge`] if no collection can help, else as the space says.
     fn allocate(&mut self, bytes: usize) -> Result<Object, Refused>;
 
+    /// Makes room without a collection, if the space can: it moves objects together. Returns whether it did anything.
+    fn relieve(&mut self) -> bool {
+        false
+    }
+
     /// Does what the space left until a collection has failed to make room; returns whether there was anything.
-    fn merge(&mut self) -> bool;
+    fn merge(&mut self) -> bool {
+        false
+    }
+
+    /// Takes more memory for a request of so many bytes that nothing else made room for; returns whether there was any.
+    fn grow(&mut self, _bytes: usize) -> bool {
+        false
+    }
 
     /// The words of an object: at least what was asked for.
     ///

@@ -16,10 +16,10 @@ type Outcome = (Vec<Option<u32>>, [u64; 4]);
 /// Runs a program on a heap of 24 KiB whose tables lie elsewhere, so that a mark stack takes none of it.
 fn run<I: Index>(seed: u64, mark_stack: usize, sweep: Sweep) -> Outcome {
     let mut region = JunkRegion::misaligned(24 << 10, 64, seed as usize % 13, seed);
-    let (mut marks, mut stack) = ([u64::MAX; 49], vec![u64::MAX; mark_stack]);
+    let (mut bits, mut stack) = ([u64::MAX; 98], vec![u64::MAX; mark_stack]);
     let space = FreeList::<I>::new(region.memory(), sweep).expect("large enough");
     let mut world = World::over(
-        Collector::over(space, &mut marks, &mut stack),
+        Collector::over(space, &mut bits, &mut stack),
         Fault::Nothing,
     );
     let places = program(&mut world, seed, 2500).expect("nothing to object to");

@@ -53,9 +53,7 @@ impl Graph {
     }
 }
 
-// SAFETY: C1: slots and roots hold what `alloc` returned. A client that forgets some does so at every collection, and
-// the tests end at the first that the judge objects to.
-unsafe impl<S: Space> Client<S> for Graph {
+impl<S: Space> Client<S> for Graph {
     fn roots(&mut self, edges: &mut Edges<'_>) {
         let forgotten = usize::from(self.fault == Fault::ForgetsARoot);
         self.roots

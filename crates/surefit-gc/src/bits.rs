@@ -1,0 +1,76 @@
+//! A bit for every number that an object of a space can have.
+//!
+//! # Bounds
+//! Of a free-list heap, 1/64 of its bytes. A search looks at 64 numbers a step.
+#![deny(unsafe_code)]
+
+/// Bits in a word.
+pub(crate) const BITS: u32 = u64::BITS;
+
+/// Bits in somebody's words, as they are.
+#[derive(Debug)]
+pub(crate) struct Bits<'m> {
+    words: &'m mut [u64],
+}
+
+impl<'m> Bits<'m> {
+    pub(crate) const fn over(words: &'m mut [u64]) -> Self {
+        Self { words }
+    }
+
+    pub(crate) const fn reborrow(&mut self) -> Bits<'_> {
+        Bits { words: self.words }
+    }
+
+    pub(crate) const fn count(&self) -> usize {
+        self.words.len() * BITS as usize
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.words.fill(0);
+    }
+
+    /// Takes over the bits of another, which are as many.
+    pub(crate) fn copy_from(&mut self, other: &Bits<'_>) {
+        self.words.copy_from_slice(other.words);
+    }
+
+    /// A number beyond all bits has none that is set.
+    #[inline]
+    pub(crate) fn get(&self, number: u32) -> bool {
+        let word = self.words.get((number / BITS) as usize).copied();
+        word.unwrap_or(0) >> (number % BITS) & 1 != 0
+    }
+
+    #[inline]
+    pub(crate) fn set(&mut self, number: u32) {
+        self.words[(number / BITS) as usize] |= 1 << (number % BITS);
+    }
+
+    #[inline]
+    pub(crate) fn reset(&mut self, number: u32) {
+        self.words[(number / BITS) as usize] &= !(1 << (number % BITS));
+    }
+
+    /// The first number at or after one whose bit is set.
+    #[inline]
+    pub(crate) fn next(&self, number: u32) -> Option<u32> {
+        self.find(number, |word, _| word)
+    }
+
+    /// The first number at or after one whose bit is set in what `of` makes of its word and the word after.
+    #[inline]
+    pub(crate) fn find(&self, number: u32, of: impl Fn(u64, u64) -> u64) -> Option<u32> {
+        let mut at = (number / BITS) as usize;
+        let mut mask = u64::MAX << (number % BITS);
+        while let Some(&word) = self.words.get(at) {
+            let following = self.words.get(at + 1).copied().unwrap_or(0);
+            let found = of(word, following) & mask;
+            if found != 0 {
+                return Some(at as u32 * BITS + found.trailing_zeros());
+            }
+            (at, mask) = (at + 1, u64::MAX);
+        }
+        None
+    }
+}
