@@ -116,7 +116,7 @@ fn allocate(mut scene: Scene) -> Scene {
 #[library_benchmark]
 #[bench::all_live_leap(args = (Scene::new(Sweep::Leap).tree()), config = budget(174))]
 #[bench::all_live_walk(args = (Scene::new(Sweep::Walk).tree()), config = budget(174))]
-#[bench::all_dead_leap(args = (Scene::new(Sweep::Leap).dead()), config = budget(4))]
+#[bench::all_dead_leap(args = (Scene::new(Sweep::Leap).dead()), config = budget(6))]
 #[bench::all_dead_walk(args = (Scene::new(Sweep::Walk).dead()), config = budget(27))]
 fn collect(mut scene: Scene) -> Scene {
     let swept = scene.heap.collect(&mut scene.trees).swept;
