@@ -61,7 +61,12 @@ impl Model {
             for reference in change.references {
                 assert!(reference.slot < slots && self.live.contains(&reference.target));
             }
-            assert!(change.class_level.iter().all(|target| self.live.contains(target)));
+            assert!(
+                change
+                    .class_level
+                    .iter()
+                    .all(|target| self.live.contains(target))
+            );
         }
     }
 }

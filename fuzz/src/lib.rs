@@ -9,12 +9,14 @@
 //! | `freelist` | TLSF, first fit, best fit and one of the other free-list systems, likewise |
 //! | `buddy` | the buddy system with blocks of 8, 16 and 64 bytes, likewise |
 //! | `jamaica` | objects and arrays in blocks of 16, 32 and 128 bytes: bytes, exact space, links followed, `check` |
+//! | `gc` | the collector over thirteen free-list systems beside the judge of its tests |
 //! | `trace_reader` | the readers of trace files on arbitrary bytes |
 //! | `graph_reader` | the reader of object graphs on arbitrary bytes, beside a model of what lives |
 //!
 //! Run one from the workspace's root: `cargo +nightly fuzz run heap`.
 
 pub mod config;
+pub mod gc;
 pub mod graph_reader;
 pub mod heap;
 pub mod input;

@@ -316,37 +316,43 @@ pub fn program<S: Space>(
     let mut random = Random(seed);
     let mut places = Vec::new();
     for _ in 0..steps {
-        let nodes = world.reached.len();
-        match random.below(100) {
-            0..45 => {
-                let wide = random.below(40) == 0;
-                let slots = random.below(if wide { 300 } else { 5 });
-                let id = world.alloc(slots, random.below(12))?;
-                places.push(id.map(|id| world.object(id).number()));
-                if id.is_none() {
-                    (0..8).for_each(|_| world.drop_root(random.below(world.root_count() + 1)));
-                }
-            }
-            45..75 if nodes > 0 => {
-                let (from, to) = (
-                    world.reached[random.below(nodes)],
-                    world.reached[random.below(nodes)],
-                );
-                if world.slots(from) > 0 {
-                    world.link(from, random.below(world.slots(from)), Some(to));
-                }
-            }
-            75..80 if nodes > 0 => {
-                let from = world.reached[random.below(nodes)];
-                if world.slots(from) > 0 {
-                    world.link(from, random.below(world.slots(from)), None);
-                }
-            }
-            80..99 => world.drop_root(random.below(world.root_count() + 1)),
-            99 if random.below(4) == 0 => world.collect()?,
-            _ => {}
-        }
+        places.extend(step(world, &mut |bound| random.below(bound))?);
     }
     world.collect()?;
     Ok(places)
+}
+
+/// One step of a program, by the choices of `below`: the number of the object that it allocated, if any fitted.
+pub fn step<S: Space>(
+    world: &mut World<'_, S>,
+    below: &mut impl FnMut(usize) -> usize,
+) -> Result<Option<Option<u32>>, String> {
+    let nodes = world.reached.len();
+    match below(100) {
+        0..45 => {
+            let wide = below(40) == 0;
+            let slots = below(if wide { 300 } else { 5 });
+            let id = world.alloc(slots, below(12))?;
+            if id.is_none() {
+                (0..8).for_each(|_| world.drop_root(below(world.root_count() + 1)));
+            }
+            return Ok(Some(id.map(|id| world.object(id).number())));
+        }
+        45..75 if nodes > 0 => {
+            let (from, to) = (world.reached[below(nodes)], world.reached[below(nodes)]);
+            if world.slots(from) > 0 {
+                world.link(from, below(world.slots(from)), Some(to));
+            }
+        }
+        75..80 if nodes > 0 => {
+            let from = world.reached[below(nodes)];
+            if world.slots(from) > 0 {
+                world.link(from, below(world.slots(from)), None);
+            }
+        }
+        80..99 => world.drop_root(below(world.root_count() + 1)),
+        99 if below(4) == 0 => world.collect()?,
+        _ => {}
+    }
+    Ok(None)
 }
