@@ -1,0 +1,2 @@
+//! Recorded Java programs, replayed on the collector.
+#![deny(unsafe_code)]

@@ -1,0 +1,1 @@
+//! A Lua virtual machine in a region.

@@ -1,0 +1,2 @@
+//! Classic programs.
+#![deny(unsafe_code)]
