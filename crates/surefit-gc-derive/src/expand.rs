@@ -1,0 +1,126 @@
+//! The implementation that is generated.
+//!
+//! ```text
+//! unsafe impl Trace for Type where <each parameter of a visited field>: Trace {
+//!     const TRACED: bool = <any visited field's>;
+//!     fn trace(&self, tracer)   every variant, all of its fields: visited, or known to be 'static
+//! }
+//! impl MustNotImplementDrop for Type {}        unless nothing of it can be a Gc
+//! ```
+//!
+//! # Departures
+//! An attribute macro below the derive can change a field after the derive has read its type. So `derive::visit` compares the
+//! types that `TRACED` was made of with those of the fields that are there.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Data, DeriveInput, Error, GenericParam, Path, Result, parse_quote};
+use synstructure::{AddBounds, BindingInfo, Structure};
+
+use crate::attributes::{OfType, is_skipped};
+
+/// The implementation for a type.
+///
+/// # Errors
+/// The type is a union, or one of its attributes says something unknown.
+pub(crate) fn trace(input: &DeriveInput) -> Result<TokenStream> {
+    if let Data::Union(union) = &input.data {
+        let message = "a union cannot be traced: nothing tells which of its fields is there";
+        return Err(Error::new(union.union_token.span(), message));
+    }
+    let OfType { skip, gc } = OfType::read(input)?;
+    let mut structure = Structure::try_new(input)?;
+    structure.add_bounds(AddBounds::None);
+    if skip {
+        return Ok(skipped(&structure, &gc));
+    }
+    let (visited, skipped) = partition(&structure)?;
+    let traced = traced(&visited, &gc);
+    let body = structure.each(|field| match skipped.contains(field) {
+        true => skip_field(field, &gc),
+        false => visit_field(field, &gc),
+    });
+    bound_parameters(&mut structure, &visited, &gc);
+    let no_drop = no_drop(&structure, &gc);
+    Ok(structure.gen_impl(quote! {
+        gen unsafe impl #gc::Trace for @Self {
+            const TRACED: bool = #traced;
+            #[inline]
+            fn trace(&self, tracer: &mut #gc::Tracer<'_>) {
+                let _ = &tracer;
+                match *self { #body }
+            }
+        }
+        #no_drop
+    }))
+}
+
+/// A type of which nothing is visited: all of it is `'static`.
+fn skipped(structure: &Structure<'_>, gc: &Path) -> TokenStream {
+    let name = &structure.ast().ident;
+    let is_static = quote_spanned! { name.span()=> #gc::derive::skip(self) };
+    structure.gen_impl(quote! {
+        gen unsafe impl #gc::Trace for @Self {
+            const TRACED: bool = false;
+            #[inline]
+            fn trace(&self, _: &mut #gc::Tracer<'_>) {
+                #is_static
+            }
+        }
+    })
+}
+
+/// The fields of all variants: those that are visited, those that are not.
+fn partition<'a>(
+    structure: &Structure<'a>,
+) -> Result<(Vec<BindingInfo<'a>>, Vec<BindingInfo<'a>>)> {
+    let (mut visited, mut skipped) = (Vec::new(), Vec::new());
+    for field in structure.variants().iter().flat_map(|it| it.bindings()) {
+        match is_skipped(&field.ast().attrs)? {
+            true => skipped.push(field.clone()),
+            false => visited.push(field.clone()),
+        }
+    }
+    Ok((visited, skipped))
+}
+
+/// Whether any of the fields is traced.
+fn traced(fields: &[BindingInfo<'_>], gc: &Path) -> TokenStream {
+    let types = fields.iter().map(|field| &field.ast().ty);
+    quote! { false #(|| <#types as #gc::Trace>::TRACED)* }
+}
+
+/// Visits a field; errors are told at its type.
+fn visit_field(field: &BindingInfo<'_>, gc: &Path) -> TokenStream {
+    let ty = &field.ast().ty;
+    quote_spanned! { ty.span()=>
+        #gc::derive::visit(#field, ::core::marker::PhantomData::<#ty>, tracer);
+    }
+}
+
+/// Asserts that a field is `'static`; errors are told at its type.
+fn skip_field(field: &BindingInfo<'_>, gc: &Path) -> TokenStream {
+    quote_spanned! { field.ast().ty.span()=> #gc::derive::skip(#field); }
+}
+
+/// Demands `Trace` of every type parameter that a visited field names. Not of the fields' types, which may be recursive.
+fn bound_parameters(structure: &mut Structure<'_>, visited: &[BindingInfo<'_>], gc: &Path) {
+    for parameter in structure.ast().generics.type_params() {
+        let name = &parameter.ident;
+        let names_it = |field: &BindingInfo<'_>| field.referenced_ty_params().contains(&name);
+        if visited.iter().any(names_it) {
+            structure.add_where_predicate(parse_quote! { #name: #gc::Trace });
+        }
+    }
+}
+
+/// The implementation that conflicts with `Drop`, where the type may hold a reference: it has a lifetime or a type parameter.
+fn no_drop(structure: &Structure<'_>, gc: &Path) -> TokenStream {
+    let parameters = &structure.ast().generics.params;
+    let is_constant = |parameter| matches!(parameter, &GenericParam::Const(_));
+    match parameters.iter().all(is_constant) {
+        true => TokenStream::new(),
+        false => quote! { gen impl #gc::derive::MustNotImplementDrop for @Self {} },
+    }
+}

@@ -1,0 +1,36 @@
+//! `#[derive(Trace)]` for the objects of `surefit-gc`: the safe way to say where a type keeps its references.
+//!
+//! `Trace` is an unsafe trait, since the collector believes it. The derive proves what its implementer must promise:
+//!
+//! - T1, every `Gc` is reported: the generated function takes the type apart without a rest pattern and reports each field.
+//!   What is skipped must be `'static`, and no `Gc` is.
+//! - T2, no `drop` reads a `Gc`: a type that might hold one may not implement `Drop`. That is told by an implementation which
+//!   conflicts with every one of a type that does. Fields are types of the same kind, all the way down.
+//!
+//! | attribute | on | says |
+//! | --- | --- | --- |
+//! | `#[trace(skip)]` | a field | holds no reference: it is `'static`, and need not be `Trace` |
+//! | `#[trace(skip)]` | a type | the same of all of it |
+//! | `#[trace(crate = path)]` | a type | where `surefit_gc` is, if not there: `surefit::gc` |
+//!
+//! A type parameter must be `Trace` if a field that is not skipped names it. A type without lifetimes and type parameters
+//! holds no `Gc`, whatever its fields are, and so may implement `Drop`.
+//!
+//! # Drawbacks
+//! A type that is generic over what it holds may not implement `Drop` even where no `Gc` is in it; put what needs `Drop` into a
+//! type of its own, and skip that.
+#![deny(unsafe_code)]
+
+mod attributes;
+mod expand;
+
+use proc_macro::TokenStream;
+use syn::{DeriveInput, Error, parse_macro_input};
+
+/// Implements `Trace`: see the crate, and `Trace` in `surefit-gc`.
+#[proc_macro_derive(Trace, attributes(trace))]
+pub fn derive_trace(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    let expanded = expand::trace(&input);
+    expanded.unwrap_or_else(Error::into_compile_error).into()
+}
