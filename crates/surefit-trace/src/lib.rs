@@ -5,7 +5,7 @@
 //! [`Trace`] holds a whole trace at 16 bytes an event for those who replay it many times, [`Writer`] writes it,
 //! [`Stats`] says what is in it, and [`generate`] makes synthetic programs.
 //!
-//! [`graph`] reads the other kind of recording: what a program with a garbage collector allocated, and which object
+//! [`graph`] reads and writes the other kind of recording: what a program with a garbage collector allocated, and which object
 //! referred to which.
 //!
 //! # Errors

@@ -98,7 +98,7 @@ impl<W: Write> Writer<W> {
 /// The END record.
 const END: u8 = 7;
 
-fn write_error(error: std::io::Error) -> TraceError {
+pub(crate) fn write_error(error: std::io::Error) -> TraceError {
     Problem::Write(error).at(Position::default())
 }
 

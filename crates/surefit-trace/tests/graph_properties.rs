@@ -3,7 +3,7 @@
 mod common;
 
 use common::graph_naive::{Told, decode, told};
-use common::graph_program::Program;
+use common::graph_program::arbitrary;
 use common::{graph, packed, unpacked};
 use proptest::prelude::{any, prop, proptest};
 use surefit_trace::TraceError;
@@ -34,23 +34,6 @@ fn agree(bytes: &[u8]) -> bool {
     true
 }
 
-/// A recording made of arbitrary choices.
-fn program(choices: &[(u8, u32)]) -> Vec<u8> {
-    let mut program = Program::default();
-    program.declare(1);
-    for (place, &(kind, choice)) in choices.iter().enumerate() {
-        match kind % 8 {
-            0 => program.declare(choice),
-            1 => {
-                let more = choices[place..].iter().take(8 + usize::from(kind));
-                program.walk(&more.map(|&(_, choice)| choice).collect::<Vec<_>>());
-            }
-            _ => program.allocate(choice),
-        }
-    }
-    program.bytes
-}
-
 proptest! {
     #![proptest_config(proptest::test_runner::Config {
         cases: 300,
@@ -61,14 +44,14 @@ proptest! {
 
     #[test]
     fn a_sound_recording_is_read_as_the_plain_decoder_reads_it(choices in prop::collection::vec(any::<(u8, u32)>(), 0..200)) {
-        let bytes = program(&choices);
+        let bytes = arbitrary(&choices);
         assert!(agree(&bytes), "the program makes sound recordings");
         assert_eq!(read(&packed(&bytes)).expect("sound"), read(&bytes).expect("sound"));
     }
 
     #[test]
     fn a_second_reading_gives_the_same_references_in_fewer_slots(choices in prop::collection::vec(any::<(u8, u32)>(), 0..200)) {
-        let bytes = program(&choices);
+        let bytes = arbitrary(&choices);
         let reader = || Reader::new(&bytes[..]).expect("not empty");
         let layouts = reader().layouts().expect("sound");
         let first = read(&bytes).expect("sound");
@@ -83,7 +66,7 @@ proptest! {
 
     #[test]
     fn the_statistics_are_those_of_the_steps(choices in prop::collection::vec(any::<(u8, u32)>(), 0..200)) {
-        let bytes = program(&choices);
+        let bytes = arbitrary(&choices);
         let stats = Stats::read(Reader::new(&bytes[..]).expect("not empty")).expect("sound");
         let steps = decode(&bytes).expect("sound");
         let sizes = |wanted| steps.iter().filter_map(move |step| match *step {
@@ -125,7 +108,7 @@ fn small() -> Vec<u8> {
             (if step % 6 == 5 { 1 } else { (choice % 7) as u8 }, choice)
         })
         .collect();
-    program(&choices)
+    arbitrary(&choices)
 }
 
 #[test]

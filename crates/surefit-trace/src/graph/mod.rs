@@ -23,6 +23,8 @@
 //! a second one that [knows](Reader::knowing) the [`Layouts`] of the first gives exact ones. References of a class object on behalf of its
 //! class (static fields, constants) have no slot in the object: [`Change::class_level`] lists them apart.
 //!
+//! [`Writer`] takes such steps and writes a recording.
+//!
 //! # Bounds
 //! The reader takes 20 bytes for each object ever seen, 8 for each reference of the walk being read, and some 20 for each
 //! distinct field. No more than 2^27 objects, and no more than 2^24 references, root changes or deaths in one walk, are taken.
@@ -45,16 +47,20 @@
 //! # }
 //! ```
 
+mod encode;
 mod layouts;
 mod objects;
 mod reader;
 mod record;
+mod rules;
 mod stats;
 mod step;
 mod walk;
+mod writer;
 
 pub use layouts::Layouts;
 pub use reader::Reader;
 pub use stats::{SizeCount, Stats};
 pub use step::{Class, Object, Step};
 pub use walk::{Change, Live, Reference, Walk};
+pub use writer::Writer;

@@ -1,22 +1,13 @@
-//! The reader: records become steps, and every rule of the format is checked.
-//!
-//! A walk is collected until its D record and applied there: roots first, then deaths, then references. So references are
-//! checked against what lives when the walk ends.
-//!
-//! # Departures
-//! The recorder makes a class object a root when its class is declared, which is when an instance is first allocated. Before
-//! that, what keeps it alive may be nothing but the references of found instances to their class, which are not among the
-//! slots. Here every live class object is a root from the end of the walk in which one of its instances is logged.
+//! The reader: from the bytes of a recording to its steps.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::graph::layouts::Layouts;
-use crate::graph::objects::Objects;
-use crate::graph::record::{Edges, MOST_ITEMS, Record, push, read_record, too_many_items};
-use crate::graph::step::{Class, Step};
-use crate::graph::walk::{Ends, Reference, Walk};
+use crate::graph::record::read_record;
+use crate::graph::rules::Rules;
+use crate::graph::step::Step;
 use crate::reader::open_file;
 use crate::source::Source;
 use crate::{Position, Problem, TraceError};
@@ -26,17 +17,7 @@ use crate::{Position, Problem, TraceError};
 pub struct Reader<R: Read> {
     source: Source<R>,
     file: Option<PathBuf>,
-    /// The first byte of the record being read.
-    record: u64,
-    objects: Objects,
-    layouts: Layouts,
-    /// What an earlier reading found out.
-    known: Option<Layouts>,
-    /// The walk being read.
-    walk: Option<Box<Walk>>,
-    walks: u64,
-    allocations: u64,
-    bytes: u64,
+    rules: Rules,
     finished: bool,
 }
 
@@ -61,14 +42,7 @@ impl<R: Read> Reader<R> {
         Ok(Self {
             source,
             file: None,
-            record: 0,
-            objects: Objects::default(),
-            layouts: Layouts::default(),
-            known: None,
-            walk: None,
-            walks: 0,
-            allocations: 0,
-            bytes: 0,
+            rules: Rules::default(),
             finished: false,
         })
     }
@@ -89,20 +63,20 @@ impl<R: Read> Reader<R> {
     /// The first rule of the format that the recording breaks.
     pub fn layouts(mut self) -> Result<Layouts, TraceError> {
         self.by_ref().try_for_each(|step| step.map(drop))?;
-        Ok(self.layouts)
+        Ok(self.rules.layouts)
     }
 
     /// The same reader, to which objects have no more slots than an earlier reading of the same recording found used.
     #[must_use]
-    pub fn knowing(self, layouts: Layouts) -> Self {
-        let known = Some(layouts);
-        Self { known, ..self }
+    pub fn knowing(mut self, layouts: Layouts) -> Self {
+        self.rules.known = Some(layouts);
+        self
     }
 
     fn error(&self, problem: Problem) -> TraceError {
         let error = problem.at(Position {
             event: None,
-            byte: Some(self.record),
+            byte: Some(self.rules.record),
         });
         match &self.file {
             Some(file) => error.in_file(file),
@@ -113,191 +87,14 @@ impl<R: Read> Reader<R> {
     /// Reads records until one completes a step; `None` at the end.
     fn read_step(&mut self) -> Result<Option<Step>, Problem> {
         loop {
-            self.record = self.source.position();
+            self.rules.record = self.source.position();
             let Some(record) = read_record(&mut self.source)? else {
-                return match self.walk {
-                    Some(_) => Err(Problem::Truncated),
-                    None => Ok(None),
-                };
+                return self.rules.accept_end().map(|()| None);
             };
-            if let Some(step) = self.accept(record)? {
+            if let Some(step) = self.rules.accept(record)? {
                 return Ok(Some(step));
             }
         }
-    }
-
-    fn accept(&mut self, record: Record) -> Result<Option<Step>, Problem> {
-        self.check_place(&record)?;
-        let step = match record {
-            Record::Class(class) => Step::Class(self.declare(class)?),
-            Record::Allocation { class, bytes } => self.allocate(class, bytes)?,
-            Record::Found {
-                id,
-                class,
-                bytes,
-                length,
-            } => self.find(id, class, bytes, length)?,
-            Record::Again { id, bytes } => Step::Revive(self.objects.revive(id, bytes)?),
-            Record::WalkBegins {
-                number,
-                allocations,
-                bytes,
-            } => return self.begin_walk(number, allocations, bytes).map(|()| None),
-            Record::Edges(edges) => return self.collect_edges(edges).map(|()| None),
-            Record::Roots(roots) => return self.collect_roots(roots).map(|()| None),
-            Record::Deaths(dead) => Step::Walk(self.end_walk(dead)?),
-        };
-        Ok(Some(step))
-    }
-
-    /// C, A and S stand outside of walks, Z, E, R and D inside, H anywhere.
-    fn check_place(&self, record: &Record) -> Result<(), Problem> {
-        let letter = record.letter();
-        let place = match (letter, &self.walk) {
-            ('C' | 'A' | 'S', Some(_)) => "inside",
-            ('Z' | 'E' | 'R' | 'D', None) => "outside",
-            _ => return Ok(()),
-        };
-        Err(Problem::Misplaced { letter, place })
-    }
-
-    fn declare(&mut self, class: Class) -> Result<Class, Problem> {
-        self.objects.mark_class(class.id)?;
-        self.layouts.declare(&class)?;
-        Ok(class)
-    }
-
-    fn allocate(&mut self, class: u32, bytes: u32) -> Result<Step, Problem> {
-        let declared = self.layouts.of_declared(class, bytes);
-        let (slots, kind) = declared.ok_or(Problem::UnknownClass(class))??;
-        self.allocations += 1;
-        self.bytes = self
-            .bytes
-            .checked_add(u64::from(bytes))
-            .ok_or(Problem::SumOverflow)?;
-        let object = self.objects.add(class, bytes, slots, kind)?;
-        Ok(Step::Allocate(object))
-    }
-
-    fn find(
-        &mut self,
-        id: u32,
-        class: u32,
-        bytes: u32,
-        length: Option<u32>,
-    ) -> Result<Step, Problem> {
-        let next = self.objects.next_id();
-        if u64::from(id) != next {
-            return Err(Problem::FoundId { id, next });
-        }
-        let (slots, kind) = match self.layouts.of_declared(class, bytes) {
-            Some(declared) => declared?,
-            None => {
-                let (may, kind) = Layouts::of_undeclared(bytes, length);
-                let known = self.known.as_ref();
-                let used = known.map(|known| known.used(id, class, may, kind));
-                (used.unwrap_or(may), kind)
-            }
-        };
-        let object = self.objects.add(class, bytes, slots, kind)?;
-        Ok(Step::Find(object))
-    }
-
-    fn begin_walk(&mut self, number: u64, allocations: u64, bytes: u64) -> Result<(), Problem> {
-        self.walks += 1;
-        if self.record == 0 && number != self.walks {
-            return Err(Problem::NotAGraph); // SFT1, the other format, begins with S too
-        }
-        let clock = [
-            ("number", number, self.walks),
-            ("allocations", allocations, self.allocations),
-            ("bytes", bytes, self.bytes),
-        ];
-        for (field, walk, counted) in clock {
-            if walk != counted {
-                return Err(Problem::Clock {
-                    field,
-                    walk,
-                    counted,
-                });
-            }
-        }
-        self.walk = Some(Box::new(Walk {
-            number,
-            allocations,
-            bytes,
-            ..Walk::default()
-        }));
-        Ok(())
-    }
-
-    /// Keeps the references of an object until the walk ends; their slots are as recorded until then.
-    fn collect_edges(&mut self, edges: Edges) -> Result<(), Problem> {
-        let byte = self.record;
-        let walk = self.walk.as_deref_mut().ok_or(Problem::Truncated)?;
-        if walk.listed() + edges.own.len() + edges.class_level.len() >= MOST_ITEMS {
-            return Err(too_many_items());
-        }
-        for (slot, target) in edges.own {
-            push(&mut walk.references, Reference { slot, target })?;
-        }
-        for target in edges.class_level {
-            push(&mut walk.class_level, target)?;
-        }
-        let ends = Ends {
-            object: edges.object,
-            byte,
-            class: edges.class,
-            references: walk.references.len(),
-            class_level: walk.class_level.len(),
-        };
-        push(&mut walk.ends, ends)
-    }
-
-    fn collect_roots(&mut self, roots: Vec<(u32, bool)>) -> Result<(), Problem> {
-        let walk = self.walk.as_deref_mut().ok_or(Problem::Truncated)?;
-        if walk.listed() + roots.len() > MOST_ITEMS {
-            return Err(too_many_items());
-        }
-        walk.root_changes += roots.len();
-        for (id, gained) in roots {
-            self.objects.record_root(id, gained)?;
-        }
-        Ok(())
-    }
-
-    fn end_walk(&mut self, dead: Vec<u32>) -> Result<Box<Walk>, Problem> {
-        let mut walk = self.walk.take().ok_or(Problem::Truncated)?;
-        for &id in &dead {
-            self.objects.kill(id)?;
-        }
-        for index in 0..walk.ends.len() {
-            self.apply_change(&mut walk, index)?;
-        }
-        self.objects.settle_roots(&mut walk);
-        walk.dead = dead;
-        walk.live = self.objects.live();
-        Ok(walk)
-    }
-
-    /// Checks the references of a changed object and numbers its slots.
-    fn apply_change(&mut self, walk: &mut Walk, index: usize) -> Result<(), Problem> {
-        let (first, first_class_level) = walk.begins(index);
-        let ends = walk.ends[index];
-        self.record = ends.byte;
-        let (object, kind) = self.objects.live_object(ends.object)?;
-        let references = &mut walk.references[first..ends.references];
-        for reference in references.iter_mut() {
-            self.objects.live_object(reference.target)?;
-            reference.slot = self.layouts.number(object, kind, reference.slot)?;
-        }
-        check_distinct(object.id, references)?;
-        let class_level = &walk.class_level[first_class_level..ends.class_level];
-        for &target in class_level.iter().chain(&ends.class) {
-            self.objects.live_object(target)?;
-        }
-        ends.class
-            .map_or(Ok(()), |class| self.objects.mark_class(class))
     }
 }
 
@@ -319,15 +116,5 @@ impl<R: Read> Iterator for Reader<R> {
                 Some(Err(self.error(problem)))
             }
         }
-    }
-}
-
-/// No slot is set twice by one record.
-fn check_distinct(id: u32, references: &[Reference]) -> Result<(), Problem> {
-    let mut slots: Vec<_> = references.iter().map(|reference| reference.slot).collect();
-    slots.sort_unstable();
-    match slots.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(Problem::SlotTwice { id, slot: pair[0] }),
-        None => Ok(()),
     }
 }

@@ -11,10 +11,10 @@ use crate::source::Source;
 pub(super) const MOST_ITEMS: usize = 1 << 24;
 
 /// Slots from here on are of the class, not of the object.
-const CLASS_LEVEL: u32 = 0x1000_0000;
+pub(super) const CLASS_LEVEL: u32 = 0x1000_0000;
 
 /// The reference of an object to its class object.
-const TO_CLASS: u32 = 0x3000_0001;
+pub(super) const TO_CLASS: u32 = 0x3000_0001;
 
 /// A record.
 #[derive(Debug, PartialEq, Eq)]

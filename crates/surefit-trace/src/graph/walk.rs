@@ -80,6 +80,19 @@ impl Walk {
         })
     }
 
+    /// Adds an object whose references changed: all of its references from now on.
+    pub fn add_change(&mut self, change: Change<'_>) {
+        self.references.extend_from_slice(change.references);
+        self.class_level.extend_from_slice(change.class_level);
+        self.ends.push(Ends {
+            object: change.object,
+            byte: 0,
+            class: None,
+            references: self.references.len(),
+            class_level: self.class_level.len(),
+        });
+    }
+
     /// Where the references of a changed object begin in both lists.
     pub(super) fn begins(&self, index: usize) -> (usize, usize) {
         match index.checked_sub(1) {

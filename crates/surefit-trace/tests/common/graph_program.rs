@@ -236,3 +236,20 @@ impl Program {
         self.bytes.push(0);
     }
 }
+
+/// A recording made of arbitrary choices.
+pub(crate) fn arbitrary(choices: &[(u8, u32)]) -> Vec<u8> {
+    let mut program = Program::default();
+    program.declare(1);
+    for (place, &(kind, choice)) in choices.iter().enumerate() {
+        match kind % 8 {
+            0 => program.declare(choice),
+            1 => {
+                let more = choices[place..].iter().take(8 + usize::from(kind));
+                program.walk(&more.map(|&(_, choice)| choice).collect::<Vec<_>>());
+            }
+            _ => program.allocate(choice),
+        }
+    }
+    program.bytes
+}
