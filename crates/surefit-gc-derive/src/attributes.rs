@@ -44,7 +44,11 @@ pub(crate) fn is_skipped(attributes: &[Attribute]) -> Result<bool> {
     each(attributes, |meta| {
         skip = meta.path.is_ident("skip");
         let message = "unknown: of a field, `trace` says `skip`";
-        if skip { Ok(()) } else { Err(meta.error(message)) }
+        if skip {
+            Ok(())
+        } else {
+            Err(meta.error(message))
+        }
     })?;
     Ok(skip)
 }
@@ -54,6 +58,6 @@ fn each(
     attributes: &[Attribute],
     mut read: impl FnMut(ParseNestedMeta<'_>) -> Result<()>,
 ) -> Result<()> {
-    let ours = attributes.iter().filter(|it| it.path().is_ident("trace"));
-    ours.map(|it| it.parse_nested_meta(&mut read)).collect()
+    let mut ours = attributes.iter().filter(|it| it.path().is_ident("trace"));
+    ours.try_for_each(|it| it.parse_nested_meta(&mut read))
 }

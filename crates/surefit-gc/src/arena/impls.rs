@@ -1,0 +1,152 @@
+//! What can be kept in an arena, of `core`, `alloc` and `std`.
+//!
+//! Every implementation promises T1 and T2 of [`Trace`]: what holds a value hands it on, and drops it without looking at it
+//! in another way than its own `drop`; what is `'static` holds no `Gc`.
+//!
+//! What owns its value behind a pointer says that it is traced, whatever it owns: types that contain themselves do so through
+//! these, and their constant would be defined by itself. The loop over what is not traced is left out all the same.
+//!
+//! # Drawbacks
+//! Lists made of boxes are traced by recursion, as they are dropped. Lists made of `Gc`s are not.
+
+use core::cell::{Cell, OnceCell, RefCell};
+use core::marker::PhantomData;
+
+use crate::{Trace, Tracer};
+
+/// Types that hold no reference.
+macro_rules! leaves {
+    ($($type:ty),+ $(,)?) => { $(
+        // SAFETY: T1 and T2: the type is `'static` and has no parameters, so it holds no `Gc`. T3: nothing is done.
+        unsafe impl Trace for $type {
+            const TRACED: bool = false;
+            #[inline]
+            fn trace(&self, _: &mut Tracer<'_>) {}
+        }
+    )+ };
+}
+
+#[cfg(feature = "alloc")]
+leaves!(alloc::string::String);
+
+leaves! {
+    (), bool, char, str, f32, f64,
+    u8, u16, u32, u64, u128, usize,
+    i8, i16, i32, i64, i128, isize,
+    core::num::NonZeroU8, core::num::NonZeroU16, core::num::NonZeroU32, core::num::NonZeroU64,
+    core::num::NonZeroI8, core::num::NonZeroI16, core::num::NonZeroI32, core::num::NonZeroI64,
+    core::num::NonZeroUsize, core::num::NonZeroIsize,
+    core::any::TypeId, core::cmp::Ordering, core::time::Duration,
+}
+
+/// Types that hold values of other types within themselves, and a way to look at each.
+macro_rules! holders {
+    ($($(#[$on:meta])* [$($parameter:tt)+] $type:ty, $traced:expr, |$this:ident, $tracer:ident| $trace:expr;)*) => { $(
+        $(#[$on])*
+        // SAFETY: T1: every value that it holds is handed on; a `'static` one holds no `Gc`. T2: it drops them, and looks at
+        // nothing in them but counts of its own. T3: they are looked at.
+        unsafe impl<$($parameter)+> Trace for $type {
+            const TRACED: bool = $traced;
+            #[inline]
+            fn trace(&self, $tracer: &mut Tracer<'_>) {
+                let $this = self;
+                $trace
+            }
+        }
+    )* };
+}
+
+holders! {
+    [T: ?Sized] PhantomData<T>, false, |_it, _tracer| {};
+    [T: ?Sized + 'static] &'static T, false, |_it, _tracer| {};
+    [T: Trace] Option<T>, T::TRACED, |it, tracer| all(it, tracer);
+    [T: Trace, E: Trace] Result<T, E>, T::TRACED || E::TRACED, |it, tracer| match it {
+        Ok(value) => value.trace(tracer),
+        Err(error) => error.trace(tracer),
+    };
+    [T: Trace] [T], T::TRACED, |it, tracer| all(it, tracer);
+    [T: Trace, const N: usize] [T; N], T::TRACED, |it, tracer| all(it, tracer);
+    [T: Trace] core::cmp::Reverse<T>, T::TRACED, |it, tracer| it.0.trace(tracer);
+    [T: Trace] core::num::Wrapping<T>, T::TRACED, |it, tracer| it.0.trace(tracer);
+    [T: Trace] OnceCell<T>, T::TRACED, |it, tracer| all(it.get(), tracer);
+    [T: Trace + ?Sized] Cell<T>, T::TRACED, |it, tracer| inside(it.as_ptr(), tracer);
+    [T: Trace + ?Sized] RefCell<T>, T::TRACED, |it, tracer| inside(it.as_ptr(), tracer);
+}
+
+#[cfg(feature = "alloc")]
+holders! {
+    [T: ?Sized + 'static] alloc::rc::Rc<T>, false, |_it, _tracer| {};
+    [T: ?Sized + 'static] alloc::rc::Weak<T>, false, |_it, _tracer| {};
+    [T: ?Sized + 'static] alloc::sync::Arc<T>, false, |_it, _tracer| {};
+    [T: ?Sized + 'static] alloc::sync::Weak<T>, false, |_it, _tracer| {};
+    [T: Trace + ?Sized] alloc::boxed::Box<T>, true, |it, tracer| (**it).trace(tracer);
+    [T: Trace] alloc::vec::Vec<T>, true, |it, tracer| all(it, tracer);
+    [T: Trace] alloc::collections::VecDeque<T>, true, |it, tracer| all(it, tracer);
+    [T: Trace] alloc::collections::LinkedList<T>, true, |it, tracer| all(it, tracer);
+    [T: Trace] alloc::collections::BinaryHeap<T>, true, |it, tracer| all(it, tracer);
+    [T: Trace] alloc::collections::BTreeSet<T>, true, |it, tracer| all(it, tracer);
+    [K: Trace, V: Trace] alloc::collections::BTreeMap<K, V>, true, |it, tracer| pairs(it, tracer);
+}
+
+#[cfg(feature = "std")]
+holders! {
+    [T: Trace, S: 'static] std::collections::HashSet<T, S>, true, |it, tracer| all(it, tracer);
+    [K: Trace, V: Trace, S: 'static] std::collections::HashMap<K, V, S>, true, |it, tracer| pairs(it, tracer);
+}
+
+/// Tuples of up to twelve.
+macro_rules! tuples {
+    ($($name:ident)+) => {
+        holders! {
+            [$($name: Trace),+] ($($name,)+), $($name::TRACED)||+, |it, tracer| {
+                #[expect(non_snake_case, reason = "a type and a variable for each element")]
+                let ($($name,)+) = it;
+                $($name.trace(tracer);)+
+            };
+        }
+    };
+}
+
+tuples!(A);
+tuples!(A B);
+tuples!(A B C);
+tuples!(A B C D);
+tuples!(A B C D E);
+tuples!(A B C D E F);
+tuples!(A B C D E F G);
+tuples!(A B C D E F G H);
+tuples!(A B C D E F G H I);
+tuples!(A B C D E F G H I J);
+tuples!(A B C D E F G H I J K);
+tuples!(A B C D E F G H I J K L);
+
+/// Traces every value, if the type holds any reference.
+#[inline]
+fn all<'t, T: Trace + 't>(values: impl IntoIterator<Item = &'t T>, tracer: &mut Tracer<'_>) {
+    if T::TRACED {
+        values.into_iter().for_each(|value| value.trace(tracer));
+    }
+}
+
+/// Traces every key and value.
+#[cfg(feature = "alloc")]
+#[inline]
+fn pairs<'t, K: Trace + 't, V: Trace + 't>(
+    pairs: impl IntoIterator<Item = (&'t K, &'t V)>,
+    tracer: &mut Tracer<'_>,
+) {
+    if K::TRACED || V::TRACED {
+        for (key, value) in pairs {
+            key.trace(tracer);
+            value.trace(tracer);
+        }
+    }
+}
+
+/// Traces what is in a cell.
+#[inline]
+fn inside<T: Trace + ?Sized>(value: *mut T, tracer: &mut Tracer<'_>) {
+    // SAFETY: the value of a cell, which nobody changes: the program does not run while the collector traces, and `trace` has
+    // no way to (T1). A guard that was forgotten is used by nobody.
+    unsafe { &*value }.trace(tracer);
+}
