@@ -41,6 +41,8 @@ pub enum Refused {
     Busy,
     /// As many threads are registered as the configuration says.
     NoLocal,
+    /// Objects of as many types were allocated as the configuration says.
+    NoKind,
 }
 
 impl fmt::Display for Refused {
@@ -71,6 +73,9 @@ impl fmt::Display for Refused {
             Self::Busy => f.write_str("the object is pinned by somebody else"),
             Self::NoLocal => f.write_str(
                 "as many threads are registered as the configuration allows: raise its locals",
+            ),
+            Self::NoKind => f.write_str(
+                "the arena holds objects of as many types as its limits allow: raise their kinds",
             ),
         }
     }

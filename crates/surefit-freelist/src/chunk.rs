@@ -105,6 +105,12 @@ impl Header {
         Self(Self::in_use(granules, before_free).0 | FREE)
     }
 
+    /// The header as a word.
+    #[inline]
+    pub(crate) const fn word(self) -> u32 {
+        self.0
+    }
+
     /// The size of the chunk, header included, in granules.
     #[inline]
     pub(crate) const fn granules(self) -> u32 {

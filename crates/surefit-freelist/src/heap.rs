@@ -252,7 +252,7 @@ impl<'m, I: Index> Heap<'m, I> {
 
     /// Makes a chunk free, merged with its free neighbours if that is done at once.
     #[inline]
-    fn release(&mut self, chunk: Chunk) {
+    pub(crate) fn release(&mut self, chunk: Chunk) {
         let header = self.memory.header(chunk);
         debug_assert!(!header.is_free(), "S1: the object is not live");
         if I::COALESCING.is_immediate() {

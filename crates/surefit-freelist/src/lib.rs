@@ -14,6 +14,7 @@
 //! | `index` | what an index of free chunks must do |
 //! | `coalesce` | when free neighbours are merged: never, deferred, immediate |
 //! | `sweep` | what a collector needs: objects by number, and all dead ones freed in one pass |
+//! | `run` | a free chunk from which objects are cut by comparing and adding |
 //! | `two_level` | TLSF's index: two-level segregated fit |
 //! | `half_fit` | Half-fit's index: a list for every power of two |
 //! | `list` | one list: first fit, next fit, best fit, worst fit |
@@ -63,6 +64,7 @@ mod list;
 mod lookup;
 mod memory;
 mod next_hit_table;
+mod run;
 mod segregated;
 mod sweep;
 mod tree_fit;
@@ -82,6 +84,7 @@ pub use last_list::{LastList, Linear};
 pub use list::{Best, First, Fit, Next, SingleList, Worst};
 pub use lookup::{Lookup, Scan};
 pub use next_hit_table::NextHitTable;
+pub use run::Run;
 pub use segregated::Segregated;
 pub use sweep::Swept;
 pub use tree_fit::SizeTree;

@@ -67,9 +67,15 @@ impl<I: Index> Heap<'_, I> {
             return Err(Refused::TooLarge { limit });
         }
         let needed = I::rounded(granules_for(bytes));
-        let taken = self.index.take(&mut self.memory, needed);
-        let chunk = taken.or_else(|| self.search(needed));
-        Ok(self.serve(chunk.ok_or(Refused::NoChunk)?, needed))
+        let chunk = self.take_as_is(needed).ok_or(Refused::NoChunk)?;
+        Ok(self.serve(chunk, needed))
+    }
+
+    /// Finds and forgets a free chunk of at least so many granules, from those that there are.
+    #[inline]
+    pub(crate) fn take_as_is(&mut self, granules: u32) -> Option<Chunk> {
+        let taken = self.index.take(&mut self.memory, granules);
+        taken.or_else(|| self.search(granules))
     }
 
     /// What `take` did not find at once.

@@ -47,6 +47,18 @@ impl<'m> Bits<'m> {
         self.words[(number / BITS) as usize] |= 1 << (number % BITS);
     }
 
+    /// Sets a bit; returns whether it was not set.
+    #[inline]
+    pub(crate) fn insert(&mut self, number: u32) -> bool {
+        let (word, bit) = (
+            &mut self.words[(number / BITS) as usize],
+            1 << (number % BITS),
+        );
+        let is_new = *word & bit == 0;
+        *word |= bit;
+        is_new
+    }
+
     #[inline]
     pub(crate) fn reset(&mut self, number: u32) {
         self.words[(number / BITS) as usize] &= !(1 << (number % BITS));
@@ -58,9 +70,15 @@ impl<'m> Bits<'m> {
         self.find(number, |word, _| word)
     }
 
+    /// The first number at or after one whose bit is set, and that of its follower too.
+    pub(crate) fn next_pair(&self, number: u32) -> Option<u32> {
+        let both = |word: u64, following: u64| word & (word >> 1 | following << (BITS - 1));
+        self.find(number, both)
+    }
+
     /// The first number at or after one whose bit is set in what `of` makes of its word and the word after.
     #[inline]
-    pub(crate) fn find(&self, number: u32, of: impl Fn(u64, u64) -> u64) -> Option<u32> {
+    fn find(&self, number: u32, of: impl Fn(u64, u64) -> u64) -> Option<u32> {
         let mut at = (number / BITS) as usize;
         let mut mask = u64::MAX << (number % BITS);
         while let Some(&word) = self.words.get(at) {

@@ -32,6 +32,7 @@
     clippy::alloc_instead_of_core
 )]
 
+mod arena;
 mod bits;
 mod check;
 mod client;
@@ -47,6 +48,10 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
+pub use arena::{
+    Arena, ArenaTotals, Full, Gc, GcArray, GcStr, Limits, Mutation, Root, Rootable, Trace, Tracer,
+    WeakGc,
+};
 pub use client::{Client, Living, Scanned};
 pub use collector::{Collector, Settings};
 pub use free_list::{FreeList, Sweep};

@@ -12,7 +12,7 @@
 //! Between collections they are those of the last one, and mean nothing.
 #![deny(unsafe_code)]
 
-use crate::bits::{BITS, Bits};
+use crate::bits::Bits;
 use crate::space::Object;
 
 /// The mark bits of all objects of a space.
@@ -56,9 +56,7 @@ impl<'m> Marks<'m> {
 
     /// The first grey object at or after a number, which is not the second of an object's two.
     pub(crate) fn next_grey(&self, number: u32) -> Option<Object> {
-        // The bit of each number whose follower is set too: of a grey object, and maybe of what follows it.
-        let both = |word: u64, following: u64| word & (word >> 1 | following << (BITS - 1));
-        self.bits.find(number, both).and_then(Object::of)
+        self.bits.next_pair(number).and_then(Object::of)
     }
 
     /// Makes all white.

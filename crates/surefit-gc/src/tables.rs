@@ -9,25 +9,30 @@ use core::mem::MaybeUninit;
 /// Bytes of a word of a table.
 pub(crate) const WORD: usize = 8;
 
-/// Bytes for words, aligned but not yet written.
-pub(crate) type Table<'m> = &'m mut [MaybeUninit<u64>];
+/// Bytes for values, aligned but not yet written.
+pub(crate) type Table<'m, T = u64> = &'m mut [MaybeUninit<T>];
 
-/// Cuts so many words from the front of a region; returns them and the rest, or `None` if it is too small.
-pub(crate) fn split(
+/// Cuts so many values from the front of a region; returns them and the rest, or `None` if it is too small.
+pub(crate) fn split<T>(
     region: &mut [MaybeUninit<u8>],
-    words: usize,
-) -> Option<(Table<'_>, &mut [MaybeUninit<u8>])> {
-    let lead = region.as_ptr().align_offset(align_of::<u64>());
+    count: usize,
+) -> Option<(Table<'_, T>, &mut [MaybeUninit<u8>])> {
+    let lead = region.as_ptr().align_offset(align_of::<T>());
     let (_, aligned) = region.split_at_mut_checked(lead)?;
-    let (table, rest) = aligned.split_at_mut_checked(words.checked_mul(WORD)?)?;
-    // SAFETY: aligned by `lead`, `words` words long, and borrowed by this slice alone; they need not be initialised.
-    let table = unsafe { core::slice::from_raw_parts_mut(table.as_mut_ptr().cast(), words) };
+    let (table, rest) = aligned.split_at_mut_checked(count.checked_mul(size_of::<T>())?)?;
+    // SAFETY: aligned by `lead`, `count` values long, and borrowed by this slice alone; they need not be initialised.
+    let table = unsafe { core::slice::from_raw_parts_mut(table.as_mut_ptr().cast(), count) };
     Some((table, rest))
 }
 
 /// The words, all zero.
 pub(crate) fn zeroed(table: Table<'_>) -> &mut [u64] {
-    table.fill(MaybeUninit::new(0));
+    filled(table, 0)
+}
+
+/// The values, all the same.
+pub(crate) fn filled<T: Copy>(table: Table<'_, T>, value: T) -> &mut [T] {
+    table.fill(MaybeUninit::new(value));
     // SAFETY: all of them were written just now.
     unsafe { core::slice::from_raw_parts_mut(table.as_mut_ptr().cast(), table.len()) }
 }

@@ -1,13 +1,13 @@
 //! What a type tells the collector: where its references are. And what is told: the tracer, which marks.
 //!
 //! ```text
-//! collect:     mark what the root's trace reports; drain
+//! collect:     what the root's trace reports; drain
 //!              while a push failed: for every grey object from the lowest that did not fit on: trace it; drain
-//! report(o):   o's bit is set: nothing; else set it, and push o if its type can hold references
-//! drain:       pop o: o's trace reports
+//! reach(o):    o's bit is set: nothing; else set it, and push o if its type can hold references
+//! drain:       pop o: o's trace reaches what o names
 //! ```
 //! White is 00 and black is 10, as everywhere here; but an object is grey, 11, only if it is to be traced and did not fit on
-//! the stack. So no object is traced twice, and marking one writes one bit.
+//! the stack. So marking an object writes one bit, and no object is traced twice.
 //!
 //! # Source
 //! Jones, Hosking and Moss, The Garbage Collection Handbook, 2.4 and 2.5.
@@ -30,16 +30,20 @@ const GRANULE: usize = 8;
 /// T1: `trace` calls `trace` of every value that may be or hold a [`Gc`](crate::Gc), every time; if there may be one,
 /// [`TRACED`](Trace::TRACED) is true.
 /// T2: dropping a value follows no `Gc` and no [`WeakGc`](crate::WeakGc): what they name may have been dropped before.
-/// T3: `trace` changes nothing.
+/// T3: `trace` changes nothing that it can reach.
+#[allow(
+    unsafe_code,
+    reason = "implementing it is a promise; nothing here is unsafe"
+)]
 pub unsafe trait Trace {
-    /// Whether values can hold references. If not, `trace` is not called.
+    /// Whether values can hold references. If not, `trace` need not be called.
     const TRACED: bool;
 
     /// Calls `trace` of everything that may hold references.
     fn trace(&self, tracer: &mut Tracer<'_>);
 }
 
-/// What marks, while a collection finds what lives. Only the arena makes one.
+/// What marks, while a collection finds what lives. Only an arena makes one.
 #[derive(Debug)]
 pub struct Tracer<'a> {
     /// The address of granule 0.
@@ -48,7 +52,101 @@ pub struct Tracer<'a> {
     stack: Stack<'a>,
     /// The lowest object that is grey.
     grey: Option<u32>,
-    objects: u64,
-    edges: u64,
-    rescans: u64,
+    marked: Marked,
+}
+
+/// What marking counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Marked {
+    pub(super) objects: u64,
+    pub(super) edges: u64,
+    pub(super) rescans: u64,
+    pub(super) deepest: usize,
+}
+
+impl<'a> Tracer<'a> {
+    /// How many elements of an array are traced before what they name.
+    pub(super) const STRIDE: usize = 64;
+
+    /// What marks with these bits and this stack the objects of a heap whose granule 0 is at this address.
+    pub(super) fn new(origin: usize, mut marks: Bits<'a>, stack: &'a mut [u64]) -> Self {
+        marks.clear();
+        Self {
+            origin,
+            marks,
+            stack: Stack::over(stack),
+            grey: None,
+            marked: Marked::default(),
+        }
+    }
+
+    /// Marks an object, which is to be traced, or not if its type holds no references.
+    #[inline]
+    pub(super) fn reach(&mut self, object: NonNull<u8>, is_traced: bool) {
+        self.marked.edges += 1;
+        let number = self.number_of(object);
+        if self.marks.insert(number) {
+            self.marked.objects += 1;
+            if is_traced {
+                self.push(number, 0);
+            }
+        }
+    }
+
+    /// Asks that the object that is being traced be traced again, from an element on. Call it before any other is reached:
+    /// then there is room.
+    pub(super) fn again_from(&mut self, object: NonNull<u8>, element: u32) {
+        let number = self.number_of(object);
+        self.push(number, element);
+    }
+
+    /// Whether an object was reached.
+    pub(super) fn is_marked(&self, object: NonNull<u8>) -> bool {
+        self.marks.get(self.number_of(object))
+    }
+
+    /// The bits: after marking, those of the objects that live on.
+    pub(super) const fn marks(&self) -> &Bits<'a> {
+        &self.marks
+    }
+
+    #[inline]
+    fn number_of(&self, object: NonNull<u8>) -> u32 {
+        ((object.addr().get() - self.origin) / GRANULE) as u32
+    }
+
+    #[inline]
+    fn push(&mut self, number: u32, from: u32) {
+        let is_pushed = Object::of(number).is_some_and(|object| self.stack.push(object, from));
+        if !is_pushed {
+            self.marks.set(number + 1);
+            self.grey = Some(self.grey.map_or(number, |lowest| lowest.min(number)));
+        }
+    }
+
+    /// Marks all that is reached from what was reached before; `trace` is told an object and the element to begin with.
+    pub(super) fn mark(&mut self, mut trace: impl FnMut(&mut Self, u32, u32)) -> Marked {
+        self.drain(&mut trace);
+        while let Some(lowest) = self.grey.take() {
+            self.marked.rescans += 1;
+            let mut cursor = lowest;
+            while let Some(number) = self.marks.next_pair(cursor) {
+                self.marks.reset(number + 1);
+                trace(self, number, 0);
+                self.drain(&mut trace);
+                cursor = number;
+            }
+        }
+        Marked {
+            deepest: self.stack.deepest(),
+            ..self.marked
+        }
+    }
+
+    #[inline]
+    fn drain(&mut self, trace: &mut impl FnMut(&mut Self, u32, u32)) {
+        while let Some((object, from)) = self.stack.pop() {
+            trace(self, object.number(), from);
+        }
+    }
 }

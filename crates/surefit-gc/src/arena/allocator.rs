@@ -1,0 +1,167 @@
+//! Allocation: the fast path cuts an object from the open run, writes its kind, and is done.
+
+use core::alloc::Layout;
+use core::cell::{Cell, RefCell};
+use core::fmt;
+
+use surefit_core::Refused;
+use surefit_freelist::{Index, Run};
+
+use super::Full;
+use super::attended::Attended;
+use super::kinds::{Kind, Kinds};
+use super::place::Place;
+use super::supply::{ALIGNED, Source, Supply};
+
+/// What a mutation allocates with. `H`, the heap, is behind a pointer there, so that no program depends on its index.
+pub(super) struct Allocator<'m, H: ?Sized> {
+    run: Cell<Run>,
+    /// The address of granule 0.
+    origin: usize,
+    kinds: Kinds<'m>,
+    attended: Attended,
+    refused: Cell<Option<Refused>>,
+    refusals: Cell<u64>,
+    source: RefCell<H>,
+}
+
+impl<'m, H> Allocator<'m, H> {
+    pub(super) const fn new(source: H, origin: usize, kinds: Kinds<'m>) -> Self {
+        Self {
+            run: Cell::new(Run::EMPTY),
+            origin,
+            kinds,
+            attended: Attended::new(),
+            refused: Cell::new(None),
+            refusals: Cell::new(0),
+            source: RefCell::new(source),
+        }
+    }
+}
+
+/// What a value needs.
+const fn layout_for(kind: &Kind, value: Layout) -> Option<Layout> {
+    match value.size().checked_add(kind.behind()) {
+        Some(bytes) => match Layout::from_size_align(bytes, value.align()) {
+            Ok(layout) => Some(layout),
+            Err(_) => None,
+        },
+        None => None,
+    }
+}
+
+/// The bytes of the chunk of a value, header included.
+pub(super) const fn chunk_bytes(kind: &Kind, value: Layout) -> usize {
+    match layout_for(kind, value) {
+        Some(layout) => Run::granules_for(layout.size()) as usize * 8,
+        None => usize::MAX,
+    }
+}
+
+/// The largest payload that the fast path looks for in the run, in bytes.
+const LARGE: usize = u32::MAX as usize;
+
+impl<H: Supply + ?Sized> Allocator<'_, H> {
+    /// Allocates an object for a value of this layout, and of this kind: the number of that is the other result.
+    ///
+    /// The object is an [`UNFINISHED`] one until `finish` is called for it.
+    #[inline]
+    pub(super) fn claim(&self, kind: &'static Kind, value: Layout) -> Result<(Place, u32), Full> {
+        let Some(number) = self.kinds.number(kind) else {
+            return Err(self.refuse(Refused::NoKind));
+        };
+        match self.place(kind, value) {
+            Some(place) => Ok((place, number)),
+            None => self.place_slowly(kind, value).map(|place| (place, number)),
+        }
+    }
+
+    /// An object from the run.
+    #[inline]
+    fn place(&self, kind: &Kind, value: Layout) -> Option<Place> {
+        let layout = layout_for(kind, value)?;
+        if layout.align() > ALIGNED || layout.size() > LARGE {
+            return None;
+        }
+        let (mut run, granules) = (self.run.get(), Run::granules_for(layout.size()));
+        // SAFETY: S1, S3: the run in the cell is the one that `source` left, and this copy replaces it. S2: `granules_for`.
+        let object = unsafe { run.take(granules) }?;
+        self.run.set(run);
+        let bytes = granules as usize * 8 - 4;
+        Some(Place { object, bytes })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn place_slowly(&self, kind: &Kind, value: Layout) -> Result<Place, Full> {
+        let Some(layout) = layout_for(kind, value) else {
+            let limit = isize::MAX as usize;
+            return Err(self.refuse(Refused::TooLarge { limit }));
+        };
+        let mut run = self.run.get();
+        // SAFETY: S1: the run in the cell is the one that `source` left; it is replaced below.
+        let claimed = unsafe { self.source.borrow_mut().allocate(&mut run, layout) };
+        self.run.set(run);
+        claimed.map_err(|refused| self.refuse(refused))
+    }
+
+    /// Says what kind of object it is, now that it has its value.
+    ///
+    /// # Safety
+    /// S1: `claim` returned the place and the number for the kind, and the value was written.
+    #[inline]
+    pub(super) unsafe fn finish(&self, place: &Place, kind: &Kind, number: u32) {
+        // SAFETY: S1: live, and `claim` asked for room behind the value.
+        unsafe { place.set_kind(number) };
+        if kind.is_attended() {
+            let object = self.number_of(place);
+            // SAFETY: S1, as above; the number is the object's.
+            unsafe { self.attended.add(object, place) };
+        }
+    }
+
+    fn number_of(&self, place: &Place) -> u32 {
+        ((place.object.addr().get() - self.origin) / 8) as u32
+    }
+
+    #[cold]
+    fn refuse(&self, refused: Refused) -> Full {
+        self.refusals.set(self.refusals.get() + 1);
+        self.refused.set(Some(refused));
+        Full(())
+    }
+
+    /// Why the last request that was refused was.
+    pub(super) const fn refused(&self) -> Option<Refused> {
+        self.refused.get()
+    }
+
+    /// How many requests were refused.
+    pub(super) const fn refusals(&self) -> u64 {
+        self.refusals.get()
+    }
+
+    /// Bytes that are free, headers included.
+    pub(super) fn free_bytes(&self) -> usize {
+        self.source.borrow().free_bytes() + self.run.get().bytes()
+    }
+}
+
+impl<'m, I: Index> Allocator<'m, Source<'m, I>> {
+    /// Closes the run; then the heap can be swept. The kinds and the attended objects come along.
+    pub(super) fn closed(&mut self) -> (&mut Source<'m, I>, &Kinds<'m>, &Attended) {
+        let source = self.source.get_mut();
+        // SAFETY: S1: the run in the cell is the one that `source` left, and is empty then.
+        unsafe { source.close(self.run.get_mut()) };
+        (source, &self.kinds, &self.attended)
+    }
+}
+
+impl<H: ?Sized> fmt::Debug for Allocator<'_, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Allocator")
+            .field("kinds", &self.kinds)
+            .field("refusals", &self.refusals)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,118 @@
+//! Objects that need more than to be freed: those that are dropped, and weak cells. A list, so that the others cost nothing.
+//!
+//! ```text
+//! settle:   for every object of the list: reached: stays; a weak cell whose target was not reached is cleared
+//!                                         not: leaves the list; if it is to be dropped, it is a dying one
+//! drop_dying:  while there is a dying object: it leaves the list; its value is dropped
+//! ```
+//! No program runs in `settle`, and weak cells are cleared before any value is dropped. A value whose `drop` unwinds has left
+//! the list before, so it is dropped once; the others are dropped by the next collection, which frees them too.
+//!
+//! # Invariants
+//! - A3: `newest` and the links from it are all attended objects that no collection found dead, each once; `dying` and the
+//!   links from it those that are to be dropped, each once. 0 ends a list.
+
+use core::cell::Cell;
+use core::ptr::NonNull;
+
+use surefit_freelist::{Heap, Index};
+
+use super::kinds::{End, Kinds};
+use super::place::Place;
+use super::weak::WeakCell;
+
+/// The kind of an object that has no value, or none any more; arenas register it first.
+pub(super) const UNFINISHED: u32 = 0;
+
+/// The two lists, by the numbers of their first objects.
+#[derive(Debug)]
+pub(super) struct Attended {
+    newest: Cell<u32>,
+    dying: Cell<u32>,
+    dropped: Cell<u64>,
+}
+
+impl Attended {
+    pub(super) const fn new() -> Self {
+        Self {
+            newest: Cell::new(0),
+            dying: Cell::new(0),
+            dropped: Cell::new(0),
+        }
+    }
+
+    /// Adds an object.
+    ///
+    /// # Safety
+    /// S1: the place is that of a live object with this number, of an attended kind, and not in a list.
+    pub(super) unsafe fn add(&self, number: u32, place: &Place) {
+        // SAFETY: S1.
+        unsafe { place.set_link(self.newest.replace(number)) };
+    }
+
+    /// Parts what was reached from what is dying, and clears weak cells; `is_reached` is told an object.
+    ///
+    /// # Safety
+    /// S1: these are the lists of the heap's objects. S2: what is not reached is not used again.
+    pub(super) unsafe fn settle<I: Index>(
+        &self,
+        heap: &Heap<'_, I>,
+        kinds: &Kinds<'_>,
+        is_reached: impl Fn(NonNull<u8>) -> bool,
+    ) {
+        let mut next = self.newest.take();
+        while next != 0 {
+            let number = next;
+            // SAFETY: S1: live (A3).
+            let place = unsafe { Place::of(heap, number) };
+            // SAFETY: S1: attended (A3).
+            next = unsafe { place.link() };
+            // SAFETY: S1: finished (A3).
+            let end = kinds.get(unsafe { place.kind() }).end;
+            let list = match (is_reached(place.object), end) {
+                (true, _) => &self.newest,
+                (false, End::Drop(_)) => &self.dying,
+                (false, _) => continue,
+            };
+            // SAFETY: S1: it left its list, and enters this one.
+            unsafe { place.set_link(list.replace(number)) };
+            if let End::Weak = end {
+                // SAFETY: a value of that kind (A2).
+                let cell = unsafe { place.object.cast::<WeakCell>().as_ref() };
+                cell.clear_unless(&is_reached);
+            }
+        }
+    }
+
+    /// Drops what is dying.
+    ///
+    /// # Safety
+    /// S1: these are the lists of the heap's objects.
+    pub(super) unsafe fn drop_dying<I: Index>(&self, heap: &Heap<'_, I>, kinds: &Kinds<'_>) {
+        while self.dying.get() != 0 {
+            // SAFETY: S1: not yet freed (A3).
+            let place = unsafe { Place::of(heap, self.dying.get()) };
+            // SAFETY: S1: attended (A3).
+            self.dying.set(unsafe { place.link() });
+            // SAFETY: S1: finished (A3).
+            let end = kinds.get(unsafe { place.kind() }).end;
+            // SAFETY: S1: not yet freed, and from now on without a value.
+            unsafe { place.set_kind(UNFINISHED) };
+            if let End::Drop(drop) = end {
+                self.dropped.set(self.dropped.get() + 1);
+                // SAFETY: a value of that kind (A2), which has left the list and so is dropped once (A3).
+                unsafe { drop(place.object) };
+            }
+        }
+    }
+
+    /// How many values were dropped.
+    pub(super) const fn dropped(&self) -> u64 {
+        self.dropped.get()
+    }
+
+    /// The numbers of the first objects of both lists.
+    pub(super) const fn heads(&self) -> [u32; 2] {
+        [self.newest.get(), self.dying.get()]
+    }
+}

@@ -1,0 +1,68 @@
+//! The numbered invariants of an arena's objects, verified.
+
+use surefit_core::{Corruption, RawHeap};
+use surefit_freelist::{Heap, Index};
+
+use super::attended::Attended;
+use super::kinds::Kinds;
+use super::place::Place;
+use crate::bits::Bits;
+
+/// Verifies A2, A3 and the invariants of the heap, of which no run is open. The bits are overwritten.
+pub(super) fn check<I: Index>(
+    heap: &Heap<'_, I>,
+    kinds: &Kinds<'_>,
+    attended: &Attended,
+    mut bits: Bits<'_>,
+) -> Result<(), Corruption> {
+    heap.check()?;
+    bits.clear();
+    for number in heap.objects() {
+        // SAFETY: S1: it is one of the heap, whose headers were verified.
+        let place = unsafe { Place::of(heap, number) };
+        // SAFETY: S1: `claim` or `finish` wrote it; if not, it is some word of the payload.
+        let kind = unsafe { place.kind() } as usize;
+        if kind >= kinds.count() {
+            return Err(broken("A2", "an object is of no kind; its number", number));
+        }
+        if kinds.get(kind as u32).is_attended() {
+            bits.set(number);
+        }
+    }
+    for head in attended.heads() {
+        check_list(heap, head, &mut bits)?;
+    }
+    match bits.next(0) {
+        Some(number) => Err(broken("A3", "an object is in no list; its number", number)),
+        None => Ok(()),
+    }
+}
+
+/// Verifies that a list names objects that are to be in one, each once; they lose their bits.
+fn check_list<I: Index>(
+    heap: &Heap<'_, I>,
+    head: u32,
+    bits: &mut Bits<'_>,
+) -> Result<(), Corruption> {
+    let mut next = head;
+    while next != 0 {
+        if !bits.get(next) {
+            let what = "a link names no attended object, or one that is in a list already; it is";
+            return Err(broken("A3", what, next));
+        }
+        bits.reset(next);
+        // SAFETY: S1: it has its bit, so it is an object of the heap.
+        let place = unsafe { Place::of(heap, next) };
+        // SAFETY: S1: attended, so it has a link.
+        next = unsafe { place.link() };
+    }
+    Ok(())
+}
+
+const fn broken(invariant: &'static str, what: &'static str, number: u32) -> Corruption {
+    Corruption {
+        invariant,
+        what,
+        at: number as usize,
+    }
+}

@@ -1,0 +1,225 @@
+//! One collection, and what all of them did.
+
+use core::mem::MaybeUninit;
+
+use surefit_core::{Corruption, Parts, RawHeap, Refused};
+use surefit_freelist::{Heap, Index, Swept, When};
+
+use super::Limits;
+use super::allocator::Allocator;
+use super::attended::UNFINISHED;
+use super::check::check;
+use super::kinds::{End, Kind, Kinds};
+use super::place::Place;
+use super::supply::{Source, Supply};
+use super::trace::{Trace, Tracer};
+use crate::bits::Bits;
+use crate::tables;
+
+/// All that an arena did since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ArenaTotals {
+    /// Objects that were allocated.
+    pub allocations: u64,
+    /// Requests that were refused.
+    pub refusals: u64,
+    /// Collections.
+    pub collections: u64,
+    /// Objects that were marked.
+    pub marked: u64,
+    /// References that were reported.
+    pub edges: u64,
+    /// Passes over the mark bits because the mark stack was too small.
+    pub rescans: u64,
+    /// The most entries of the mark stack that were in use.
+    pub deepest: usize,
+    /// Objects that were freed.
+    pub freed_objects: u64,
+    /// Values that were dropped.
+    pub dropped: u64,
+    /// Headers that sweeps read.
+    pub visited: u64,
+}
+
+/// The objects of an arena, whatever its root.
+pub(super) struct Store<'m, I: Index> {
+    allocator: Allocator<'m, Source<'m, I>>,
+    marks: &'m mut [u64],
+    stack: &'m mut [u64],
+    table_bytes: usize,
+    totals: ArenaTotals,
+}
+
+/// What the collector knows of an object without a value.
+const NO_VALUE: &Kind = &Kind {
+    trace: |_, _, _| {},
+    end: End::Nothing,
+};
+
+impl<'m, I: Index> Store<'m, I> {
+    /// An empty store in a region.
+    pub(super) fn new(region: &'m mut [MaybeUninit<u8>], limits: &Limits) -> Result<Self, Refused> {
+        let region_bytes = region.len();
+        let Some((kinds, words, rest)) = cut_tables(region, limits) else {
+            let refused = Heap::<I>::new(&mut []).err();
+            return Err(with_tables(refused.unwrap_or(Refused::NoChunk), limits));
+        };
+        let table_bytes = region_bytes - rest.len();
+        let heap = Heap::new(rest).map_err(|refused| with_tables(refused, limits))?;
+        let kinds = Kinds::over(tables::filled(kinds, None));
+        let number = kinds.number(NO_VALUE);
+        debug_assert_eq!(number, Some(UNFINISHED), "the first kind");
+        let (stack, marks) = tables::zeroed(words).split_at_mut(limits.mark_stack.max(1));
+        let origin = heap.origin();
+        Ok(Self {
+            allocator: Allocator::new(Source::new(heap), origin, kinds),
+            marks,
+            stack,
+            table_bytes,
+            totals: ArenaTotals::default(),
+        })
+    }
+
+    /// Frees all that the root does not lead to.
+    pub(super) fn collect(&mut self, root: &impl Trace) -> Swept {
+        let (source, kinds, attended) = self.allocator.closed();
+        let heap = &source.heap;
+        let mut tracer = Tracer::new(heap.origin(), Bits::over(self.marks), self.stack);
+        root.trace(&mut tracer);
+        let marked = tracer.mark(|tracer, number, from| {
+            // SAFETY: S1: it was reached from the root, so it was live (A1, T1), and nothing was freed since.
+            let place = unsafe { Place::of(heap, number) };
+            // SAFETY: S1: only finished objects are reached.
+            let kind = kinds.get(unsafe { place.kind() });
+            // SAFETY: an object of that kind (A2).
+            unsafe { (kind.trace)(place.object, from, tracer) };
+        });
+        // SAFETY: S1, S2: all that the root leads to was reached, and nobody else holds references between mutations.
+        unsafe { attended.settle(heap, kinds, |object| tracer.is_marked(object)) };
+        // SAFETY: S1: of that heap.
+        unsafe { attended.drop_dying(heap, kinds) };
+        let swept = sweep(source, tracer.marks());
+        debug_assert_eq!(swept.live_objects, marked.objects, "A1, T1");
+        self.totals.collections += 1;
+        self.totals.marked += marked.objects;
+        self.totals.edges += marked.edges;
+        self.totals.rescans += marked.rescans;
+        self.totals.deepest = self.totals.deepest.max(marked.deepest);
+        self.totals.freed_objects += swept.freed_objects;
+        self.totals.visited += swept.visited;
+        swept
+    }
+
+    /// What mutations allocate with.
+    pub(super) fn supply<'gc>(&'gc self) -> &'gc Allocator<'gc, dyn Supply + 'gc> {
+        &self.allocator
+    }
+
+    /// Bytes that are free.
+    pub(super) fn free_bytes(&self) -> usize {
+        self.allocator.free_bytes()
+    }
+
+    /// Why the last request was refused.
+    pub(super) const fn refused(&self) -> Option<Refused> {
+        self.allocator.refused()
+    }
+
+    /// All that was done.
+    pub(super) fn totals(&mut self) -> ArenaTotals {
+        let (source, _, attended) = self.allocator.closed();
+        self.totals.allocations = source.allocations;
+        self.totals.dropped = attended.dropped();
+        self.totals.refusals = self.allocator.refusals();
+        self.totals
+    }
+
+    /// Where every byte is; bits, the stack and the table of kinds are administrative.
+    pub(super) fn parts(&mut self) -> Parts {
+        let mut parts = self.allocator.closed().0.heap.parts();
+        parts.administrative_bytes += self.table_bytes;
+        parts
+    }
+
+    /// Verifies A2, A3 and the invariants of the heap.
+    pub(super) fn check(&mut self) -> Result<(), Corruption> {
+        let (source, kinds, attended) = self.allocator.closed();
+        check(&source.heap, kinds, attended, Bits::over(self.marks))
+    }
+}
+
+/// Frees what is not marked.
+fn sweep<I: Index>(source: &mut Source<'_, I>, marks: &Bits<'_>) -> Swept {
+    let swept = if matches!(I::COALESCING, When::Immediate) {
+        let next = |number| marks.next(number).unwrap_or(u32::MAX);
+        // SAFETY: S1: no reference to what was not reached is left. S2: bits are those of live objects; reading them does
+        // not unwind.
+        unsafe { source.heap.sweep_leaping(next) }
+    } else {
+        // SAFETY: as above.
+        unsafe { source.heap.sweep(|number| marks.get(number)) }
+    };
+    source.swept(&swept);
+    swept
+}
+
+/// Drops all values that need it; if one unwinds, the others still.
+impl<I: Index> Drop for Store<'_, I> {
+    fn drop(&mut self) {
+        let (source, kinds, attended) = self.allocator.closed();
+        // SAFETY: S1, S2: of that heap, and nothing is used again.
+        unsafe { attended.settle(&source.heap, kinds, |_| false) };
+        // SAFETY: S1, as above.
+        let drop_dying = || unsafe { attended.drop_dying(&source.heap, kinds) };
+        let _rest = Finally(drop_dying);
+        drop_dying();
+    }
+}
+
+/// Calls a function at the end, also when unwinding.
+struct Finally<F: Fn()>(F);
+
+impl<F: Fn()> Drop for Finally<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+type Cut<'m> = (
+    tables::Table<'m, Option<&'static Kind>>,
+    tables::Table<'m>,
+    &'m mut [MaybeUninit<u8>],
+);
+
+/// Cuts the table of kinds, the mark stack and the mark bits from a region; returns what is left, too.
+fn cut_tables<'m>(region: &'m mut [MaybeUninit<u8>], limits: &Limits) -> Option<Cut<'m>> {
+    let words = limits
+        .mark_stack
+        .max(1)
+        .checked_add(region.len() / MARKED_BYTES + 1)?;
+    let (kinds, region) = tables::split(region, limits.kinds.checked_add(1)?)?;
+    let (words, rest) = tables::split(region, words)?;
+    Some((kinds, words, rest))
+}
+
+/// Bytes of a heap of which one word of bits tells: 64 granules.
+const MARKED_BYTES: usize = 64 * 8;
+
+/// A refusal of the heap, but a size that would do is that of the whole region: the rest, the tables, and alignment.
+fn with_tables(refused: Refused, limits: &Limits) -> Refused {
+    let Refused::Region { needed } = refused else {
+        return refused;
+    };
+    let kinds = limits
+        .kinds
+        .saturating_add(1)
+        .saturating_mul(size_of::<&Kind>());
+    let stack = limits
+        .mark_stack
+        .saturating_add(4)
+        .saturating_mul(tables::WORD);
+    let fixed = needed.saturating_add(kinds).saturating_add(stack);
+    let bits = fixed / (MARKED_BYTES / tables::WORD - 1);
+    let needed = fixed.saturating_add(bits);
+    Refused::Region { needed }
+}

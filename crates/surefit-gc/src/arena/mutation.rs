@@ -1,0 +1,179 @@
+//! What a program does between two collections: it allocates.
+
+use core::alloc::Layout;
+use core::cell::Cell;
+use core::fmt;
+use core::marker::PhantomData;
+use core::mem::needs_drop;
+use core::ptr::NonNull;
+
+use surefit_core::Refused;
+
+use super::Full;
+use super::allocator::{Allocator, chunk_bytes};
+use super::array::{Array, GcArray, GcStr};
+use super::attended::UNFINISHED;
+use super::gc::Gc;
+use super::kinds::{End, Kind};
+use super::supply::Supply;
+use super::trace::{Trace, Tracer};
+use super::weak::{WEAK, WeakCell, WeakGc};
+
+/// The right to allocate in an arena and to follow its references, for as long as a call of
+/// [`Arena::mutate`](crate::Arena::mutate) lasts.
+///
+/// Nothing is collected meanwhile: no reference has to be told to anybody. So a mutation that never ends finds the arena full
+/// although there is garbage: [`Arena::ensure`](crate::Arena::ensure) first, or [`Arena::retry`](crate::Arena::retry).
+pub struct Mutation<'gc> {
+    allocator: &'gc Allocator<'gc, dyn Supply + 'gc>,
+    /// Neither longer nor shorter than this `'gc`.
+    brand: PhantomData<Cell<&'gc ()>>,
+}
+
+/// What the collector knows of a type of values.
+struct Value<T>(PhantomData<T>);
+
+impl<T: Trace> Value<T> {
+    const KIND: &'static Kind = &Kind {
+        trace: trace_value::<T>,
+        end: if needs_drop::<T>() {
+            End::Drop(drop_value::<T>)
+        } else {
+            End::Nothing
+        },
+    };
+}
+
+/// Reports what a value names.
+///
+/// # Safety
+/// S1: the object is a live `T`.
+unsafe fn trace_value<T: Trace>(object: NonNull<u8>, _from: u32, tracer: &mut Tracer<'_>) {
+    // SAFETY: S1.
+    unsafe { object.cast::<T>().as_ref() }.trace(tracer);
+}
+
+/// Drops a value.
+///
+/// # Safety
+/// S1: the object is a `T` that is not used again.
+unsafe fn drop_value<T>(object: NonNull<u8>) {
+    // SAFETY: S1.
+    unsafe { object.cast::<T>().drop_in_place() };
+}
+
+impl<T: Trace> Gc<'_, T> {
+    /// Bytes of the heap that an object takes, header and type included: what to ask
+    /// [`Arena::ensure`](crate::Arena::ensure) for. Where free chunks are short, one may take 8 more.
+    pub const BYTES: usize = chunk_bytes(Value::<T>::KIND, Layout::new::<T>());
+}
+
+impl<'gc> Mutation<'gc> {
+    pub(super) fn new(allocator: &'gc Allocator<'gc, dyn Supply + 'gc>) -> Self {
+        Self {
+            allocator,
+            brand: PhantomData,
+        }
+    }
+
+    /// Allocates an object.
+    ///
+    /// # Errors
+    /// [`Full`] if there is no room, or can be none; the value is dropped.
+    ///
+    /// # Complexity
+    /// A comparison and a few stores; where the run is used up, what the index takes to find another.
+    #[inline]
+    pub fn alloc<T: Trace + 'gc>(&self, value: T) -> Result<Gc<'gc, T>, Full> {
+        let (kind, layout) = (Value::<T>::KIND, Layout::new::<T>());
+        let (place, number) = self.allocator.claim(kind, layout)?;
+        let object = place.object.cast::<T>();
+        // SAFETY: claimed for this layout, and nobody else's.
+        unsafe { object.write(value) };
+        // SAFETY: S1: claimed for the kind, and written.
+        unsafe { self.allocator.finish(&place, kind, number) };
+        // SAFETY: S1: it holds a `T`, and nothing is freed while `'gc` lasts.
+        Ok(unsafe { Gc::new(object) })
+    }
+
+    /// Allocates an array, whose elements are made one after the other; making them may allocate.
+    ///
+    /// # Errors
+    /// [`Full`] if there is no room, or can be none; no element is made then.
+    pub fn alloc_array<T: Trace + 'gc>(
+        &self,
+        length: usize,
+        mut element: impl FnMut(usize) -> T,
+    ) -> Result<GcArray<'gc, T>, Full> {
+        let kind = Array::<T>::KIND;
+        let layout = Array::<T>::layout(length).unwrap_or(NOWHERE);
+        let (place, number) = self.allocator.claim(kind, layout)?;
+        // SAFETY: claimed; until it is finished, it is of no kind.
+        unsafe { place.set_kind(UNFINISHED) };
+        let array = place.object.cast::<Array<T>>();
+        // SAFETY: claimed for this layout. Until it is finished, nobody else knows of it.
+        let elements = unsafe { Array::begin(array, length) };
+        for index in 0..length {
+            // SAFETY: less than the length. If the closure unwinds, elements are leaked.
+            unsafe { elements.add(index).write(element(index)) };
+        }
+        // SAFETY: S1: claimed for the kind, and written.
+        unsafe { self.allocator.finish(&place, kind, number) };
+        // SAFETY: S1: written, and nothing is freed while `'gc` lasts.
+        Ok(unsafe { GcArray::new(array) })
+    }
+
+    /// Allocates a copy of a string.
+    ///
+    /// # Errors
+    /// As [`Mutation::alloc_array`].
+    pub fn alloc_str(&self, string: &str) -> Result<GcStr<'gc>, Full> {
+        let bytes = self.alloc_array(string.len(), |index| string.as_bytes()[index])?;
+        // SAFETY: S1: the bytes of a `str`.
+        Ok(unsafe { GcStr::new(bytes) })
+    }
+
+    /// Allocates a weak reference to an object.
+    ///
+    /// # Errors
+    /// As [`Mutation::alloc`].
+    pub fn downgrade<T>(&self, object: Gc<'gc, T>) -> Result<WeakGc<'gc, T>, Full> {
+        let layout = Layout::new::<WeakCell>();
+        let (place, number) = self.allocator.claim(WEAK, layout)?;
+        let cell = place.object.cast::<WeakCell>();
+        // SAFETY: claimed for this layout, and nobody else's.
+        unsafe { cell.write(WeakCell::new(object.as_ptr().cast())) };
+        // SAFETY: S1: claimed for the kind, and written.
+        unsafe { self.allocator.finish(&place, WEAK, number) };
+        // SAFETY: S1: it holds a weak cell.
+        let cell = unsafe { Gc::new(cell) };
+        // SAFETY: S1: its target is that object.
+        Ok(unsafe { WeakGc::new(cell) })
+    }
+
+    /// Bytes that are free, headers included; maybe in chunks that are too short for a request.
+    #[must_use]
+    pub fn free_bytes(&self) -> usize {
+        self.allocator.free_bytes()
+    }
+
+    /// Why the last request was refused, of those that were.
+    #[must_use]
+    pub fn refused(&self) -> Option<Refused> {
+        self.allocator.refused()
+    }
+}
+
+/// A layout that no heap has room for.
+const NOWHERE: Layout = match Layout::from_size_align(isize::MAX as usize, 1) {
+    Ok(layout) => layout,
+    Err(_) => Layout::new::<()>(),
+};
+
+impl fmt::Debug for Mutation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mutation")
+            .field("free_bytes", &self.free_bytes())
+            .finish_non_exhaustive()
+    }
+}
