@@ -32,6 +32,11 @@
     clippy::alloc_instead_of_core
 )]
 
+#[cfg(feature = "alloc")]
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
+
 mod arena;
 mod bits;
 mod check;
@@ -48,6 +53,8 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
+#[doc(hidden)]
+pub use arena::derive;
 pub use arena::{
     Arena, ArenaTotals, Full, Gc, GcArray, GcStr, Limits, Mutation, Root, Rootable, Trace, Tracer,
     WeakGc,
@@ -60,3 +67,6 @@ pub use marks::Marks;
 pub use space::{Object, Space};
 pub use statistics::{Cause, Clock, Collection, NoClock, Totals};
 pub use surefit_freelist::Swept;
+
+#[cfg(feature = "derive")]
+pub use surefit_gc_derive::Trace;

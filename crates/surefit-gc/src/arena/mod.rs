@@ -41,6 +41,7 @@ mod array;
 mod attended;
 mod check;
 mod collect;
+pub mod derive;
 mod gc;
 mod impls;
 mod kinds;
@@ -117,7 +118,7 @@ impl Default for Limits {
 /// }
 ///
 /// let mut region = [MaybeUninit::uninit(); 1 << 16];
-/// type List = Rootable![Cell<Option<Gc<'_, Node<'_>>>>];
+/// type List = Rootable!['gc => Cell<Option<Gc<'gc, Node<'gc>>>>];
 /// let mut arena = Arena::<List>::new(&mut region, |_| Ok(Cell::new(None)))?;
 /// arena.mutate(|mc, root| {
 ///     let first = mc.alloc(Node { next: Cell::new(None), name: 1 })?;
@@ -132,7 +133,7 @@ impl Default for Limits {
 /// assert_eq!(arena.collect().live_objects, 0, "a cycle keeps nothing");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Arena<'m, R: for<'gc> Rootable<'gc>, I: Index = Lists> {
+pub struct Arena<'m, R: for<'gc> Rootable<'gc> + ?Sized, I: Index = Lists> {
     /// Its references are those of every mutation, in turn. Dropped first.
     root: Root<'static, R>,
     store: Store<'m, I>,
@@ -140,7 +141,7 @@ pub struct Arena<'m, R: for<'gc> Rootable<'gc>, I: Index = Lists> {
     thread: PhantomData<*const ()>,
 }
 
-impl<'m, R: for<'gc> Rootable<'gc>, I: Index> Arena<'m, R, I> {
+impl<'m, R: for<'gc> Rootable<'gc> + ?Sized, I: Index> Arena<'m, R, I> {
     /// Makes an arena over a region, whatever bytes it holds; `root` makes the root and may allocate.
     ///
     /// # Errors
@@ -268,13 +269,13 @@ impl<'m, R: for<'gc> Rootable<'gc>, I: Index> Arena<'m, R, I> {
 }
 
 /// The same root, between mutations.
-fn unbranded<R: for<'gc> Rootable<'gc>>(root: Root<'_, R>) -> Root<'static, R> {
+fn unbranded<R: for<'gc> Rootable<'gc> + ?Sized>(root: Root<'_, R>) -> Root<'static, R> {
     let root = ManuallyDrop::new(root);
     // SAFETY: types that differ in lifetimes alone are the same in memory, and the original is not used again.
     unsafe { NonNull::from(&root).cast().read() }
 }
 
-impl<R: for<'gc> Rootable<'gc>, I: Index> fmt::Debug for Arena<'_, R, I> {
+impl<R: for<'gc> Rootable<'gc> + ?Sized, I: Index> fmt::Debug for Arena<'_, R, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Arena")
             .field("free_bytes", &self.free_bytes())

@@ -9,24 +9,16 @@ pub trait Rootable<'gc>: 'static {
     type Root: Trace + 'gc;
 }
 
-impl<'gc, F, R> Rootable<'gc> for F
-where
-    F: Fn(&'gc ()) -> R + 'static,
-    R: Trace + 'gc,
-{
-    type Root = R;
-}
-
-/// The root type of an arena: write the lifetime of its references as `'_`.
+/// The root type of an arena, for a lifetime that is given a name.
 ///
 /// # Examples
 /// ```
 /// # use surefit_gc::{Arena, Gc, Rootable};
-/// type Words<'m> = Arena<'m, Rootable![Option<Gc<'_, u32>>]>;
+/// type Words<'m> = Arena<'m, Rootable!['gc => Option<Gc<'gc, u32>>]>;
 /// ```
 #[macro_export]
 macro_rules! Rootable {
-    ($root:ty) => {
-        fn(&()) -> $root
+    ($gc:lifetime => $root:ty) => {
+        dyn for<$gc> $crate::Rootable<$gc, Root = $root>
     };
 }
