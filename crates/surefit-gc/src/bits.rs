@@ -67,7 +67,11 @@ impl<'m> Bits<'m> {
     /// The first number at or after one whose bit is set.
     #[inline]
     pub(crate) fn next(&self, number: u32) -> Option<u32> {
-        self.find(number, |word, _| word)
+        // Objects often follow each other. A branch is guessed; what a search finds would have to be waited for.
+        match self.get(number) {
+            true => Some(number),
+            false => self.find(number, |word, _| word),
+        }
     }
 
     /// The first number at or after one whose bit is set, and that of its follower too.

@@ -132,12 +132,12 @@ impl<H: Supply + ?Sized> Allocator<'_, H> {
     }
 
     /// Why the last request that was refused was.
-    pub(super) const fn refused(&self) -> Option<Refused> {
+    pub(super) fn refused(&self) -> Option<Refused> {
         self.refused.get()
     }
 
     /// How many requests were refused.
-    pub(super) const fn refusals(&self) -> u64 {
+    pub(super) fn refusals(&self) -> u64 {
         self.refusals.get()
     }
 

@@ -107,12 +107,12 @@ impl Attended {
     }
 
     /// How many values were dropped.
-    pub(super) const fn dropped(&self) -> u64 {
+    pub(super) fn dropped(&self) -> u64 {
         self.dropped.get()
     }
 
     /// The numbers of the first objects of both lists.
-    pub(super) const fn heads(&self) -> [u32; 2] {
+    pub(super) fn heads(&self) -> [u32; 2] {
         [self.newest.get(), self.dying.get()]
     }
 }

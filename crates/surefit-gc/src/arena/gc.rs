@@ -57,7 +57,6 @@ impl<'gc, T> Gc<'gc, T> {
     /// The object, for as long as the mutation lasts.
     #[inline]
     #[must_use]
-    #[expect(clippy::should_implement_trait, reason = "it lasts longer than `self`")]
     pub const fn as_ref(self) -> &'gc T {
         // SAFETY: A1: a live `T`, and while `'gc` lasts there is no `&mut` to any object, and none is freed.
         unsafe { self.object.as_ref() }

@@ -59,7 +59,9 @@ macro_rules! holders {
 holders! {
     [T: ?Sized] PhantomData<T>, false, |_it, _tracer| {};
     [T: ?Sized + 'static] &'static T, false, |_it, _tracer| {};
-    [T: Trace] Option<T>, T::TRACED, |it, tracer| all(it, tracer);
+    [T: Trace] Option<T>, T::TRACED, |it, tracer| if let Some(value) = it {
+        value.trace(tracer);
+    };
     [T: Trace, E: Trace] Result<T, E>, T::TRACED || E::TRACED, |it, tracer| match it {
         Ok(value) => value.trace(tracer),
         Err(error) => error.trace(tracer),

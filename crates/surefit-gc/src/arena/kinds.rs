@@ -70,14 +70,15 @@ pub(super) struct Kinds<'m> {
 impl<'m> Kinds<'m> {
     /// No kinds yet, and room for so many.
     pub(super) fn over(table: &'m mut [Option<&'static Kind>]) -> Self {
-        const NOTHING: Cell<Entry> = Cell::new(Entry {
-            address: 0,
-            number: 0,
-        });
         Self {
             table: Cell::from_mut(table).as_slice_of_cells(),
             count: Cell::new(0),
-            recent: [NOTHING; RECENT],
+            recent: [const {
+                Cell::new(Entry {
+                    address: 0,
+                    number: 0,
+                })
+            }; RECENT],
         }
     }
 

@@ -105,22 +105,14 @@ impl<'gc> Mutation<'gc> {
         length: usize,
         mut element: impl FnMut(usize) -> T,
     ) -> Result<GcArray<'gc, T>, Full> {
-        let kind = Array::<T>::KIND;
-        let layout = Array::<T>::layout(length).unwrap_or(NOWHERE);
-        let (place, number) = self.allocator.claim(kind, layout)?;
-        // SAFETY: claimed; until it is finished, it is of no kind.
-        unsafe { place.set_kind(UNFINISHED) };
-        let array = place.object.cast::<Array<T>>();
-        // SAFETY: claimed for this layout. Until it is finished, nobody else knows of it.
-        let elements = unsafe { Array::begin(array, length) };
-        for index in 0..length {
-            // SAFETY: less than the length. If the closure unwinds, elements are leaked.
-            unsafe { elements.add(index).write(element(index)) };
-        }
-        // SAFETY: S1: claimed for the kind, and written.
-        unsafe { self.allocator.finish(&place, kind, number) };
-        // SAFETY: S1: written, and nothing is freed while `'gc` lasts.
-        Ok(unsafe { GcArray::new(array) })
+        let fill = |elements: NonNull<T>| {
+            for index in 0..length {
+                // SAFETY: less than the length. If the closure unwinds, the elements so far are leaked.
+                unsafe { elements.add(index).write(element(index)) };
+            }
+        };
+        // SAFETY: S1: every element is written.
+        unsafe { self.alloc_filled(length, fill) }
     }
 
     /// Allocates a copy of a string.
@@ -128,9 +120,39 @@ impl<'gc> Mutation<'gc> {
     /// # Errors
     /// As [`Mutation::alloc_array`].
     pub fn alloc_str(&self, string: &str) -> Result<GcStr<'gc>, Full> {
-        let bytes = self.alloc_array(string.len(), |index| string.as_bytes()[index])?;
+        let length = string.len();
+        let fill = |bytes: NonNull<u8>| {
+            let string = NonNull::from(string).cast();
+            // SAFETY: both are so long, and the array is nobody else's.
+            unsafe { bytes.copy_from_nonoverlapping(string, length) };
+        };
+        // SAFETY: S1: every byte is written.
+        let bytes = unsafe { self.alloc_filled(length, fill) }?;
         // SAFETY: S1: the bytes of a `str`.
         Ok(unsafe { GcStr::new(bytes) })
+    }
+
+    /// Allocates an array that is filled by a function.
+    ///
+    /// # Safety
+    /// S1: `fill` writes all elements, unless it unwinds.
+    unsafe fn alloc_filled<T: Trace + 'gc>(
+        &self,
+        length: usize,
+        fill: impl FnOnce(NonNull<T>),
+    ) -> Result<GcArray<'gc, T>, Full> {
+        let kind = Array::<T>::KIND;
+        let layout = Array::<T>::layout(length).unwrap_or(NOWHERE);
+        let (place, number) = self.allocator.claim(kind, layout)?;
+        // SAFETY: S1: claimed. Until it is finished, the object has no value.
+        unsafe { place.set_kind(UNFINISHED) };
+        let array = place.object.cast::<Array<T>>();
+        // SAFETY: S1: claimed for this layout, and nobody else's.
+        fill(unsafe { Array::begin(array, length) });
+        // SAFETY: S1: claimed for the kind, and filled (S1 of this function).
+        unsafe { self.allocator.finish(&place, kind, number) };
+        // SAFETY: S1: written, and nothing is freed while `'gc` lasts.
+        Ok(unsafe { GcArray::new(array) })
     }
 
     /// Allocates a weak reference to an object.

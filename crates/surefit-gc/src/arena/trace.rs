@@ -58,8 +58,6 @@ pub struct Tracer<'a> {
 /// What marking counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Marked {
-    pub(super) objects: u64,
-    pub(super) edges: u64,
     pub(super) rescans: u64,
     pub(super) deepest: usize,
 }
@@ -83,13 +81,9 @@ impl<'a> Tracer<'a> {
     /// Marks an object, which is to be traced, or not if its type holds no references.
     #[inline]
     pub(super) fn reach(&mut self, object: NonNull<u8>, is_traced: bool) {
-        self.marked.edges += 1;
         let number = self.number_of(object);
-        if self.marks.insert(number) {
-            self.marked.objects += 1;
-            if is_traced {
-                self.push(number, 0);
-            }
+        if self.marks.insert(number) && is_traced {
+            self.push(number, 0);
         }
     }
 
