@@ -5,11 +5,13 @@
 //!     const TRACED: bool = <any visited field's>;
 //!     fn trace(&self, tracer)   every variant, all of its fields: visited, or known to be 'static
 //! }
-//! impl MustNotImplementDrop for Type {}        unless nothing of it can be a Gc
+//! trait MustNotImplementDrop {}                unless nothing of it can be a Gc
+//! impl<T: Drop> MustNotImplementDrop for T {}
+//! impl MustNotImplementDrop for Type {}
 //! ```
 //!
 //! # Departures
-//! An attribute macro below the derive can change a field after the derive has read its type. So `derive::visit` compares the
+//! An attribute macro below the derive can change a field after the derive has read its type. So `Tracer::visit` compares the
 //! types that `TRACED` was made of with those of the fields that are there.
 
 use proc_macro2::TokenStream;
@@ -38,12 +40,14 @@ pub(crate) fn trace(input: &DeriveInput) -> Result<TokenStream> {
     let (visited, skipped) = partition(&structure)?;
     let traced = traced(&visited, &gc);
     let body = structure.each(|field| match skipped.contains(field) {
-        true => skip_field(field, &gc),
-        false => visit_field(field, &gc),
+        true => skip_field(field),
+        false => visit_field(field),
     });
     bound_parameters(&mut structure, &visited, &gc);
-    let no_drop = no_drop(&structure, &gc);
+    let no_drop = no_drop(&structure);
     Ok(structure.gen_impl(quote! {
+        #[automatically_derived]
+        #[allow(single_use_lifetimes)]
         gen unsafe impl #gc::Trace for @Self {
             const TRACED: bool = #traced;
             #[inline]
@@ -59,12 +63,14 @@ pub(crate) fn trace(input: &DeriveInput) -> Result<TokenStream> {
 /// A type of which nothing is visited: all of it is `'static`.
 fn skipped(structure: &Structure<'_>, gc: &Path) -> TokenStream {
     let name = &structure.ast().ident;
-    let is_static = quote_spanned! { name.span()=> #gc::derive::skip(self) };
+    let is_static = quote_spanned! { name.span()=> tracer.skip(self) };
     structure.gen_impl(quote! {
+        #[automatically_derived]
+        #[allow(single_use_lifetimes)]
         gen unsafe impl #gc::Trace for @Self {
             const TRACED: bool = false;
             #[inline]
-            fn trace(&self, _: &mut #gc::Tracer<'_>) {
+            fn trace(&self, tracer: &mut #gc::Tracer<'_>) {
                 #is_static
             }
         }
@@ -92,16 +98,14 @@ fn traced(fields: &[BindingInfo<'_>], gc: &Path) -> TokenStream {
 }
 
 /// Visits a field; errors are told at its type.
-fn visit_field(field: &BindingInfo<'_>, gc: &Path) -> TokenStream {
+fn visit_field(field: &BindingInfo<'_>) -> TokenStream {
     let ty = &field.ast().ty;
-    quote_spanned! { ty.span()=>
-        #gc::derive::visit(#field, ::core::marker::PhantomData::<#ty>, tracer);
-    }
+    quote_spanned! { ty.span()=> tracer.visit(#field, ::core::marker::PhantomData::<#ty>); }
 }
 
 /// Asserts that a field is `'static`; errors are told at its type.
-fn skip_field(field: &BindingInfo<'_>, gc: &Path) -> TokenStream {
-    quote_spanned! { field.ast().ty.span()=> #gc::derive::skip(#field); }
+fn skip_field(field: &BindingInfo<'_>) -> TokenStream {
+    quote_spanned! { field.ast().ty.span()=> tracer.skip(#field); }
 }
 
 /// Demands `Trace` of every type parameter that a visited field names. Not of the fields' types, which may be recursive.
@@ -116,11 +120,18 @@ fn bound_parameters(structure: &mut Structure<'_>, visited: &[BindingInfo<'_>], 
 }
 
 /// The implementation that conflicts with `Drop`, where the type may hold a reference: it has a lifetime or a type parameter.
-fn no_drop(structure: &Structure<'_>, gc: &Path) -> TokenStream {
+fn no_drop(structure: &Structure<'_>) -> TokenStream {
     let parameters = &structure.ast().generics.params;
     let is_constant = |parameter| matches!(parameter, &GenericParam::Const(_));
     match parameters.iter().all(is_constant) {
         true => TokenStream::new(),
-        false => quote! { gen impl #gc::derive::MustNotImplementDrop for @Self {} },
+        false => quote! {
+            trait MustNotImplementDrop {}
+            #[allow(drop_bounds)]
+            impl<T: ::core::ops::Drop + ?::core::marker::Sized> MustNotImplementDrop for T {}
+            #[automatically_derived]
+            #[allow(single_use_lifetimes)]
+            gen impl MustNotImplementDrop for @Self {}
+        },
     }
 }

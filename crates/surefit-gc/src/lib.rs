@@ -53,8 +53,6 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-#[doc(hidden)]
-pub use arena::derive;
 pub use arena::{
     Arena, ArenaTotals, Full, Gc, GcArray, GcStr, Limits, Mutation, Root, Rootable, Trace, Tracer,
     WeakGc,
@@ -67,6 +65,5 @@ pub use marks::Marks;
 pub use space::{Object, Space};
 pub use statistics::{Cause, Clock, Collection, NoClock, Totals};
 pub use surefit_freelist::Swept;
-
 #[cfg(feature = "derive")]
 pub use surefit_gc_derive::Trace;

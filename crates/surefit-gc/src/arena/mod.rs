@@ -41,7 +41,7 @@ mod array;
 mod attended;
 mod check;
 mod collect;
-pub mod derive;
+mod derive;
 mod gc;
 mod impls;
 mod kinds;

@@ -35,6 +35,11 @@ const GRANULE: usize = 8;
     unsafe_code,
     reason = "implementing it is a promise; nothing here is unsafe"
 )]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be kept in an arena: it is not `Trace`",
+    label = "not `Trace`",
+    note = "derive it: `#[derive(Trace)]`; a field that is `'static` can be skipped: `#[trace(skip)]`"
+)]
 pub unsafe trait Trace {
     /// Whether values can hold references. If not, `trace` need not be called.
     const TRACED: bool;

@@ -1,0 +1,19 @@
+#![allow(unused)]
+
+use core::cell::Cell;
+use core::mem::MaybeUninit;
+use surefit_gc::{Arena, Full, Gc, Rootable, Trace};
+
+type Slot = Rootable!['gc => Cell<Option<Gc<'gc, u32>>>];
+
+fn arena(region: &mut [MaybeUninit<u8>]) -> Arena<'_, Slot> {
+    Arena::new(region, |_| Ok(Cell::new(None))).unwrap()
+}
+
+struct Plain(u32);
+
+fn main() {
+    let mut region = [MaybeUninit::uninit(); 4096];
+    let mut arena = arena(&mut region);
+    arena.mutate(|mc, _| mc.alloc(Plain(7)).map(drop)).unwrap();
+}
