@@ -47,16 +47,14 @@ impl<'m> Bits<'m> {
         self.words[(number / BITS) as usize] |= 1 << (number % BITS);
     }
 
-    /// Sets a bit; returns whether it was not set.
+    /// Sets a bit; returns whether it was not set, or `None` if there is none for the number.
     #[inline]
-    pub(crate) fn insert(&mut self, number: u32) -> bool {
-        let (word, bit) = (
-            &mut self.words[(number / BITS) as usize],
-            1 << (number % BITS),
-        );
+    pub(crate) fn insert(&mut self, number: u32) -> Option<bool> {
+        let word = self.words.get_mut((number / BITS) as usize)?;
+        let bit = 1 << (number % BITS);
         let is_new = *word & bit == 0;
         *word |= bit;
-        is_new
+        Some(is_new)
     }
 
     #[inline]

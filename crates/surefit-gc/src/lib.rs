@@ -54,8 +54,8 @@ mod tables;
 mod tests;
 
 pub use arena::{
-    Arena, ArenaTotals, Full, Gc, GcArray, GcStr, Limits, Mutation, Root, Rootable, Trace, Tracer,
-    WeakGc,
+    Arena, ArenaTotals, Full, Gc, GcArray, GcStr, Limits, Mutation, Root, Rootable, Seen, Trace,
+    Tracer, WeakGc,
 };
 pub use client::{Client, Living, Scanned};
 pub use collector::{Collector, Settings};

@@ -41,9 +41,9 @@ pub struct ArenaTotals {
 
 /// The objects of an arena, whatever its root.
 pub(super) struct Store<'m, I: Index> {
-    allocator: Allocator<'m, Source<'m, I>>,
+    pub(super) allocator: Allocator<'m, Source<'m, I>>,
     marks: &'m mut [u64],
-    stack: &'m mut [u64],
+    pub(super) stack: &'m mut [u64],
     table_bytes: usize,
     totals: ArenaTotals,
 }

@@ -49,6 +49,7 @@ mod mutation;
 mod place;
 mod root;
 mod supply;
+mod survey;
 mod trace;
 mod weak;
 
@@ -57,6 +58,7 @@ pub use collect::ArenaTotals;
 pub use gc::Gc;
 pub use mutation::Mutation;
 pub use root::Rootable;
+pub use survey::Seen;
 pub use trace::{Trace, Tracer};
 pub use weak::WeakGc;
 

@@ -13,6 +13,7 @@
 //! Jones, Hosking and Moss, The Garbage Collection Handbook, 2.4 and 2.5.
 #![deny(unsafe_code)]
 
+use core::fmt;
 use core::ptr::NonNull;
 
 use crate::bits::Bits;
@@ -58,6 +59,16 @@ pub struct Tracer<'a> {
     /// The lowest object that is grey.
     grey: Option<u32>,
     marked: Marked,
+    listener: Listener<'a>,
+}
+
+/// Who is told what is reached, instead of its being marked: a tracer with a listener has no bits.
+struct Listener<'a>(Option<&'a mut dyn FnMut(u32)>);
+
+impl fmt::Debug for Listener<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Listener").field(&self.0.is_some()).finish()
+    }
 }
 
 /// What marking counted.
@@ -80,6 +91,31 @@ impl<'a> Tracer<'a> {
             stack: Stack::over(stack),
             grey: None,
             marked: Marked::default(),
+            listener: Listener(None),
+        }
+    }
+
+    /// What marks nothing and tells the numbers of the objects that are reached.
+    pub(super) fn telling(
+        origin: usize,
+        stack: &'a mut [u64],
+        listener: &'a mut dyn FnMut(u32),
+    ) -> Self {
+        Self {
+            listener: Listener(Some(listener)),
+            ..Self::new(origin, Bits::over(&mut []), stack)
+        }
+    }
+
+    /// Traces an object, an array from its first element to its last, and nothing that it names.
+    pub(super) fn trace_one(&mut self, number: u32, mut trace: impl FnMut(&mut Self, u32)) {
+        let mut next = Some(0);
+        while let Some(from) = next {
+            trace(self, from);
+            next = self.stack.pop().map(|(object, from)| {
+                debug_assert_eq!(object.number(), number, "only it asks to be traced again");
+                from
+            });
         }
     }
 
@@ -87,9 +123,17 @@ impl<'a> Tracer<'a> {
     #[inline]
     pub(super) fn reach(&mut self, object: NonNull<u8>, is_traced: bool) {
         let number = self.number_of(object);
-        if self.marks.insert(number) && is_traced {
-            self.push(number, 0);
+        match self.marks.insert(number) {
+            Some(true) if is_traced => self.push(number, 0),
+            Some(_) => {}
+            None => self.tell(number),
         }
+    }
+
+    #[cold]
+    fn tell(&mut self, number: u32) {
+        let listener = self.listener.0.as_mut();
+        (listener.expect("a bit for every number"))(number);
     }
 
     /// Asks that the object that is being traced be traced again, from an element on. Call it before any other is reached:
