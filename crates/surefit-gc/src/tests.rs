@@ -120,8 +120,8 @@ fn tables_are_cut_from_any_address_and_are_zero() {
         let table = tables::zeroed(table);
         assert_eq!(table, [0; 5]);
         table.fill(u64::MAX);
-        assert!(tables::split(rest, 8).is_none());
-        assert!(tables::split(rest, usize::MAX).is_none());
+        assert!(tables::split::<u64>(rest, 8).is_none());
+        assert!(tables::split::<u64>(rest, usize::MAX).is_none());
     }
 }
 

@@ -53,6 +53,9 @@ mod survey;
 mod trace;
 mod weak;
 
+#[cfg(test)]
+mod tests;
+
 pub use array::{GcArray, GcStr};
 pub use collect::ArenaTotals;
 pub use gc::Gc;

@@ -1,0 +1,158 @@
+//! Runs beside a list of the objects that were cut: each has its bytes, the heap stays sound, and what is left returns to it.
+
+use core::alloc::Layout;
+use core::ptr::NonNull;
+
+use surefit_core::RawHeap;
+use surefit_freelist::{
+    Bitmap, Deferred, First, Heap, Immediate, Index, Linear, Never, PowersOfTwo, Run, Scan,
+    Segregated, SingleList, SizeTree, Tree, TwoLevel,
+};
+use surefit_testkit::JunkRegion;
+
+/// Objects that are live, each filled with a byte of its own.
+#[derive(Default)]
+struct Objects(Vec<(NonNull<u8>, usize, u8)>);
+
+impl Objects {
+    fn add(&mut self, object: NonNull<u8>, bytes: usize) {
+        let fill = self.0.len() as u8;
+        // SAFETY: an object of so many bytes.
+        unsafe { object.write_bytes(fill, bytes) };
+        self.0.push((object, bytes, fill));
+    }
+
+    fn verify(&self) {
+        for &(object, bytes, fill) in &self.0 {
+            // SAFETY: live, and written by `add`.
+            let found = unsafe { NonNull::slice_from_raw_parts(object, bytes).as_ref() };
+            assert!(found.iter().all(|&byte| byte == fill), "object {fill}");
+        }
+    }
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % bound
+    }
+}
+
+/// Cuts random objects from run after run, with objects from the lists between, and frees some while none is open.
+fn cut<I: Index>() {
+    let mut region = JunkRegion::misaligned(12 << 10, 64, 3, 5);
+    let mut heap = Heap::<I>::new(region.memory()).expect("large enough");
+    let (mut random, mut objects, mut cut) = (Random(7), Objects::default(), 0);
+    for _ in 0..if cfg!(miri) { 8 } else { 120 } {
+        let Some(mut run) = heap.open_run(2 + random.below(9) as u32) else {
+            break;
+        };
+        let left = run.bytes();
+        let before = heap.live_objects();
+        let mut used = 0;
+        for _ in 0..random.below(12) {
+            let granules = 2 + random.below(9) as u32;
+            // SAFETY: S1: just opened, and only allocated from since. S2: 2 to 10. S3: no copies.
+            let Some(object) = (unsafe { run.take(granules) }) else {
+                break;
+            };
+            objects.add(object, granules as usize * 8 - 4);
+            (cut, used) = (cut + 1, used + granules as usize * 8);
+            assert_eq!(run.bytes(), left - used);
+            if random.below(4) == 0 {
+                let layout = Layout::new::<[u64; 3]>();
+                if let Ok(object) = heap.allocate(layout) {
+                    objects.add(object, layout.size());
+                }
+            }
+        }
+        if random.below(3) == 0 {
+            // SAFETY: as above.
+            if let Some(object) = unsafe { run.take_all(2) } {
+                objects.add(object, left - used - 4);
+                assert_eq!(run.bytes(), 0);
+            }
+        }
+        // SAFETY: S1, S2: as above.
+        unsafe { heap.close_run(run) };
+        heap.check().expect("sound");
+        objects.verify();
+        assert!(heap.live_objects() >= before - 1);
+        assert_eq!(heap.live_objects(), objects.0.len());
+        for _ in 0..random.below(6).min(objects.0.len()) {
+            let (object, bytes, _) = objects.0.swap_remove(random.below(objects.0.len()));
+            let layout = Layout::from_size_align(bytes, 8).expect("small");
+            // SAFETY: live; no run is open.
+            unsafe { heap.free(object, layout) };
+        }
+        heap.check().expect("sound");
+    }
+    assert!(cut > 10, "{cut}");
+    objects.verify();
+}
+
+#[test]
+fn objects_of_a_run_are_objects_of_the_heap() {
+    cut::<Segregated<Bitmap, Immediate, Tree, 64>>();
+    cut::<Segregated<Bitmap, Immediate, Linear, 32, 16>>();
+    cut::<SingleList<First>>();
+    cut::<SizeTree>();
+    cut::<PowersOfTwo>();
+    cut::<TwoLevel>();
+}
+
+#[test]
+fn indexes_that_do_not_merge_at_once_open_none() {
+    fn opens<I: Index>() -> bool {
+        let mut region = JunkRegion::new(4096, 64, 1);
+        let mut heap = Heap::<I>::new(region.memory()).expect("large enough");
+        heap.open_run(2).is_some()
+    }
+    assert!(opens::<Segregated<Bitmap, Immediate, Tree, 64>>());
+    assert!(!opens::<Segregated<Bitmap, Deferred, Tree, 64>>());
+    assert!(!opens::<Segregated<Scan, Never, Linear, 64>>());
+}
+
+/// A chunk of which one granule would be left goes whole to the last object.
+#[test]
+fn nothing_is_cut_that_would_leave_less_than_a_chunk() {
+    let mut region = JunkRegion::new(4096, 64, 1);
+    let mut heap = Heap::<TwoLevel>::new(region.memory()).expect("large enough");
+    let mut run = heap.open_run(2).expect("a chunk");
+    let granules = (run.bytes() / 8) as u32;
+    // SAFETY: S1: just opened. S2: more than 2. S3: no copies. So for all below.
+    unsafe {
+        assert!(run.take(granules).is_none());
+        assert!(run.take(granules - 1).is_none());
+        assert!(run.take_all(granules + 1).is_none());
+        assert!(run.take(granules - 2).is_some());
+        assert!(run.take(2).is_none());
+        assert!(run.take_all(2).is_some());
+        assert!(run.take(2).is_none() && run.take_all(2).is_none());
+        heap.close_run(run);
+        heap.close_run(Run::EMPTY);
+    }
+    assert_eq!(heap.live_objects(), 2);
+    heap.check().expect("sound");
+}
+
+/// While a run is open, its rest is one more object; when it is closed, nothing tells that it was.
+#[test]
+fn a_run_that_is_closed_at_once_leaves_no_trace() {
+    let mut region = JunkRegion::new(4096, 64, 1);
+    let mut heap = Heap::<SizeTree>::new(region.memory()).expect("large enough");
+    let free: Vec<usize> = heap.free_sizes().collect();
+    let run = heap.open_run(2).expect("a chunk");
+    assert_eq!((heap.live_objects(), heap.free_sizes().count()), (1, 0));
+    heap.check().expect("sound, the rest is an object");
+    // SAFETY: S1, S2: just opened.
+    unsafe { heap.close_run(run) };
+    assert_eq!(heap.live_objects(), 0);
+    assert_eq!(heap.free_sizes().collect::<Vec<_>>(), free);
+    heap.check().expect("sound");
+}

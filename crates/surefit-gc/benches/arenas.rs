@@ -1,0 +1,106 @@
+//! Instructions of objects of Rust types: allocation, marking and sweeping, each a whole over as many objects as its name says.
+//!
+//! The heap is the default one. Nodes are of two references, 24 bytes with header and type. Needs valgrind and the runner of
+//! the gungraun crate: `cargo bench -p surefit-gc --bench arenas`.
+//!
+//! A budget is what was seen, rounded up by a tenth: raise one only with a reason in the commit.
+#![allow(
+    missing_docs,
+    unused_qualifications,
+    clippy::must_use_candidate,
+    reason = "the benchmark macros make items of their own"
+)]
+
+use core::cell::Cell;
+use core::mem::MaybeUninit;
+
+use gungraun::{
+    Callgrind, EventKind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main,
+};
+use surefit_gc::{Arena, Full, Gc, Mutation, Rootable, Trace, Tracer};
+
+const OBJECTS: u64 = (1 << 13) - 1;
+
+type Link<'gc> = Option<Gc<'gc, Node<'gc>>>;
+type Trees = Arena<'static, Rootable!['gc => Cell<Link<'gc>>]>;
+
+struct Node<'gc> {
+    left: Link<'gc>,
+    right: Link<'gc>,
+}
+
+// SAFETY: T1: both references are traced. T2: no `Drop`. T3: nothing is changed.
+unsafe impl Trace for Node<'_> {
+    const TRACED: bool = true;
+
+    #[inline]
+    fn trace(&self, tracer: &mut Tracer<'_>) {
+        self.left.trace(tracer);
+        self.right.trace(tracer);
+    }
+}
+
+fn build<'gc>(mc: &Mutation<'gc>, depth: u32) -> Result<Gc<'gc, Node<'gc>>, Full> {
+    let (left, right) = match depth {
+        0 => (None, None),
+        _ => (Some(build(mc, depth - 1)?), Some(build(mc, depth - 1)?)),
+    };
+    mc.alloc(Node { left, right })
+}
+
+/// An arena whose pages were written, and whose lists were used.
+fn arena() -> Trees {
+    let region = vec![MaybeUninit::new(0xA5); 1 << 20].leak();
+    let mut arena = Trees::new(region, |_| Ok(Cell::new(None))).expect("large enough");
+    garbage(&mut arena);
+    arena.collect();
+    arena
+}
+
+fn garbage(arena: &mut Trees) {
+    arena.mutate(|mc, _| assert!(build(mc, 12).is_ok()));
+}
+
+fn tree() -> Trees {
+    let mut arena = arena();
+    arena.mutate(|mc, root| root.set(build(mc, 12).ok()));
+    arena
+}
+
+fn dead() -> Trees {
+    let mut arena = arena();
+    garbage(&mut arena);
+    arena
+}
+
+/// A limit on the instructions of all objects, from those of one.
+fn budget(of_an_object: u64) -> LibraryBenchmarkConfig {
+    let mut callgrind = Callgrind::default();
+    callgrind.hard_limits([(EventKind::Ir, of_an_object * OBJECTS)]);
+    let mut config = LibraryBenchmarkConfig::default();
+    config.tool(callgrind);
+    config
+}
+
+/// With the recursion that builds a tree.
+#[library_benchmark]
+#[bench::of_16_bytes(args = (arena()), config = budget(70))]
+fn allocate(mut arena: Trees) -> Trees {
+    garbage(&mut arena);
+    arena
+}
+
+#[library_benchmark]
+#[bench::all_live(args = (tree()), config = budget(90))]
+#[bench::all_dead(args = (dead()), config = budget(4))]
+fn collect(mut arena: Trees) -> Trees {
+    let swept = arena.collect();
+    assert!(swept.live_objects == OBJECTS || swept.freed_objects == OBJECTS);
+    arena
+}
+
+library_benchmark_group!(
+    name = arenas;
+    benchmarks = allocate, collect
+);
+main!(library_benchmark_groups = arenas);
