@@ -8,7 +8,7 @@ use surefit_core::{Corruption, Parts};
 use crate::chunk::{Chunk, Header, SMALLEST, payload_bytes};
 use crate::heap::Heap;
 use crate::index::Index;
-use crate::memory::Memory;
+use crate::memory::{GRANULE, Memory};
 
 impl Memory<'_> {
     /// The free chunk that a word read from memory names, if it does.
@@ -23,6 +23,18 @@ pub(crate) struct Walk<'h, 'm> {
     memory: &'h Memory<'m>,
     chunk: Chunk,
     end: Chunk,
+}
+
+impl<'h, 'm> Walk<'h, 'm> {
+    /// A walk from a chunk to the end of a tiling.
+    pub(crate) const fn over(memory: &'h Memory<'m>, chunk: Chunk, end: Chunk) -> Self {
+        Self { memory, chunk, end }
+    }
+
+    /// Where the walk is.
+    pub(crate) const fn reached(&self) -> Chunk {
+        self.chunk
+    }
 }
 
 impl Iterator for Walk<'_, '_> {
@@ -44,17 +56,14 @@ impl Iterator for Walk<'_, '_> {
 
 impl<I: Index> Heap<'_, I> {
     pub(crate) fn walk(&self) -> Walk<'_, '_> {
-        Walk {
-            memory: &self.memory,
-            chunk: self.first,
-            end: self.end,
-        }
+        Walk::over(&self.memory, self.first, self.end)
     }
 
-    /// Where every byte is. All but the payloads is administrative: table, headers, alignment.
+    /// Where every byte is: payloads, and what neither end uses, as pages never opened. All else is administrative: table,
+    /// headers, alignment.
     pub(crate) fn account(&self) -> Parts {
         let mut parts = Parts::default();
-        for (_, header) in self.walk() {
+        for (_, header) in self.walk().chain(self.walk_large()) {
             let payload = payload_bytes(header.granules());
             if header.is_free() {
                 parts.free_chunk_bytes += payload;
@@ -63,7 +72,8 @@ impl<I: Index> Heap<'_, I> {
             }
         }
         let payloads = parts.block_bytes + parts.free_chunk_bytes;
-        parts.administrative_bytes = self.memory.region_bytes() - payloads;
+        parts.free_page_bytes = self.unused_granules() as usize * GRANULE;
+        parts.administrative_bytes = self.memory.region_bytes() - payloads - parts.free_page_bytes;
         parts
     }
 
@@ -141,7 +151,7 @@ impl<I: Index> Heap<'_, I> {
     }
 }
 
-const fn broken(invariant: &'static str, what: &'static str, at: usize) -> Corruption {
+pub(crate) const fn broken(invariant: &'static str, what: &'static str, at: usize) -> Corruption {
     Corruption {
         invariant,
         what,

@@ -21,7 +21,7 @@
 //! - H3: the footer of a free chunk is its size.
 //! - H4: no two free chunks are neighbours, if the index says that they are merged at once.
 //! - H5: `live` is the number of chunks in use.
-//! - What the index adds: L1-L4, T1-T3, E1, D1, N1, B1-B2, P1-P2, A1-A4.
+//! - What the index adds: L1-L4, T1-T3, E1, D1, N1, B1-B2, P1-P2, A1-A4. What large objects and growth add: W1-W4.
 //!
 //! # Bounds
 //! A request of `s` bytes takes `max(16, s + 4 rounded up to 8)` bytes. `allocate` is as the index says, and `free` is
@@ -43,6 +43,7 @@ use surefit_core::{Corruption, Parts, RawHeap, Refused};
 
 use crate::chunk::{Chunk, Header, SMALLEST, granules_for, payload_bytes};
 use crate::index::{Index, Need};
+use crate::large::Large;
 use crate::memory::{GRANULE, Memory, WORD};
 
 /// The strictest alignment that a heap gives, in bytes.
@@ -76,6 +77,9 @@ pub struct Heap<'m, I> {
     pub(crate) first: Chunk,
     pub(crate) end: Chunk,
     pub(crate) live: usize,
+    pub(crate) large: Large,
+    /// The most granules of chunks, from both ends.
+    pub(crate) limit: u32,
     largest_request: usize,
     pub(crate) counters: Counters,
 }
@@ -109,6 +113,8 @@ impl<'m, I: Index> Heap<'m, I> {
             first,
             end,
             live: 0,
+            large: Large::none(granules),
+            limit: size,
             largest_request: payload_bytes(I::largest(size)),
             counters: Counters::default(),
         })
@@ -131,7 +137,7 @@ impl<'m, I: Index> Heap<'m, I> {
     /// The number of live objects.
     #[must_use]
     pub const fn live_objects(&self) -> usize {
-        self.live
+        self.live + self.large.objects
     }
 
     /// The largest request, in bytes, that a new heap serves.
@@ -255,6 +261,7 @@ impl<'m, I: Index> Heap<'m, I> {
     pub(crate) fn release(&mut self, chunk: Chunk) {
         let header = self.memory.header(chunk);
         debug_assert!(!header.is_free(), "S1: the object is not live");
+        debug_assert!(chunk < self.end, "S1: a large object is freed by a sweep");
         if I::COALESCING.is_immediate() {
             self.release_merged(chunk, header);
         } else {
@@ -448,6 +455,7 @@ unsafe impl<I: Index> RawHeap for Heap<'_, I> {
     }
 
     fn check(&self) -> Result<(), Corruption> {
+        self.check_large()?;
         let free_chunks = self.check_tiling()?;
         self.index.check(&self.memory, free_chunks)
     }

@@ -15,6 +15,8 @@
 //! | `coalesce` | when free neighbours are merged: never, deferred, immediate |
 //! | `sweep` | what a collector needs: objects by number, and all dead ones freed in one pass |
 //! | `run` | a free chunk from which objects are cut by comparing and adding |
+//! | `large` | large objects at the other end of the region, for a collector |
+//! | `end` | where the lists' chunks end: it moves for large objects, and in heaps that grow |
 //! | `two_level` | TLSF's index: two-level segregated fit |
 //! | `half_fit` | Half-fit's index: a list for every power of two |
 //! | `list` | one list: first fit, next fit, best fit, worst fit |
@@ -55,10 +57,12 @@ mod buddy;
 mod check;
 mod chunk;
 mod coalesce;
+mod end;
 mod half_fit;
 mod heap;
 mod index;
 pub mod jamaica;
+mod large;
 mod last_list;
 mod list;
 mod lookup;

@@ -2,7 +2,8 @@
 //! that is not kept in one pass.
 //!
 //! ```text
-//! sweep(keep):          forget all lists
+//! sweep(keep):          large objects first: what they give back is a free chunk, or a part of one, before the end
+//!                       forget all lists
 //!                       for every chunk, from the first to the end of the region:
 //!                           in use and kept: stays; its header is told whether the chunk before is free now
 //!                           else Immediate: joins the run of free chunks before it, which becomes one chunk at its end
@@ -47,6 +48,37 @@ pub struct Swept {
     pub largest_free_bytes: u64,
     /// Headers that were read.
     pub visited: u64,
+}
+
+impl Swept {
+    /// Counts an object that is kept.
+    #[inline]
+    pub(crate) fn count_live(&mut self, header: Header) {
+        self.live_objects += 1;
+        self.live_bytes += payload_bytes(header.granules()) as u64;
+    }
+
+    /// Counts a free chunk that is left.
+    #[inline]
+    pub(crate) fn count_free(&mut self, granules: u32) {
+        let bytes = payload_bytes(granules) as u64;
+        self.free_chunks += 1;
+        self.free_bytes += bytes;
+        self.largest_free_bytes = self.largest_free_bytes.max(bytes);
+    }
+
+    /// What two sweeps of different chunks found and left.
+    fn and(self, other: &Self) -> Self {
+        Self {
+            live_objects: self.live_objects + other.live_objects,
+            live_bytes: self.live_bytes + other.live_bytes,
+            freed_objects: self.freed_objects + other.freed_objects,
+            free_chunks: self.free_chunks + other.free_chunks,
+            free_bytes: self.free_bytes + other.free_bytes,
+            largest_free_bytes: self.largest_free_bytes.max(other.largest_free_bytes),
+            visited: self.visited + other.visited,
+        }
+    }
 }
 
 impl<I: Index> Heap<'_, I> {
@@ -125,17 +157,20 @@ impl<I: Index> Heap<'_, I> {
 
     /// The numbers of all live objects, in ascending order. A pass over the headers of the region.
     pub fn objects(&self) -> impl Iterator<Item = u32> {
-        let in_use = self.walk().filter(|(_, header)| !header.is_free());
+        let chunks = self.walk().chain(self.walk_large());
+        let in_use = chunks.filter(|(_, header)| !header.is_free());
         in_use.map(|(chunk, _)| chunk.granule())
     }
 
-    /// The sizes of all free chunks, as bytes of payload, in the order of addresses. A pass over the headers of the region.
+    /// The sizes of all free chunks, gaps between large objects among them, as bytes of payload, in the order of addresses. A
+    /// pass over the headers of the region.
     pub fn free_sizes(&self) -> impl Iterator<Item = usize> {
-        let free = self.walk().filter(|(_, header)| header.is_free());
+        let chunks = self.walk().chain(self.walk_large());
+        let free = chunks.filter(|(_, header)| header.is_free());
         free.map(|(_, header)| payload_bytes(header.granules()))
     }
 
-    /// Frees every object that `keep`, asked once for each in ascending order of numbers, refuses.
+    /// Frees every object that `keep`, asked once for each, refuses: large ones first, then others, in ascending order.
     ///
     /// # Safety
     /// S1: no object that is refused is used again. S2: `keep` does not unwind.
@@ -143,6 +178,7 @@ impl<I: Index> Heap<'_, I> {
     /// # Complexity
     /// O(chunks of the region + lists).
     pub unsafe fn sweep(&mut self, mut keep: impl FnMut(u32) -> bool) -> Swept {
+        let large = self.sweep_large(&mut keep);
         self.index.clear(&mut self.memory);
         let mut swept = Swept::default();
         let (mut run, mut chunk, mut before_free) = (self.first, self.first, false);
@@ -162,10 +198,10 @@ impl<I: Index> Heap<'_, I> {
         }
         self.end_sweep(run, before_free, &mut swept);
         self.counters.merges += swept.visited - swept.live_objects - swept.free_chunks;
-        swept
+        swept.and(&large)
     }
 
-    /// As [`Heap::sweep`], but reads the headers of kept objects alone; merges are not counted, since it cannot know them.
+    /// As [`Heap::sweep`], but reads the headers of kept objects and of large ones alone; merges are not counted, since it cannot know them.
     ///
     /// `next_kept` is asked for the least number of a kept object that is not less than the one it is given; it answers
     /// `u32::MAX` if there is none.
@@ -183,6 +219,7 @@ impl<I: Index> Heap<'_, I> {
             I::COALESCING.is_immediate(),
             "leaps are for indexes that merge at once"
         );
+        let large = self.sweep_large(|granule| next_kept(granule) == granule);
         self.index.clear(&mut self.memory);
         let mut swept = Swept::default();
         let mut run = self.first;
@@ -199,7 +236,7 @@ impl<I: Index> Heap<'_, I> {
             run = chunk.after(header.granules());
         }
         self.end_sweep(run, false, &mut swept);
-        swept
+        swept.and(&large)
     }
 
     /// Makes what lies between two chunks, if anything, one free chunk of the index; returns whether the chunk before
@@ -212,18 +249,14 @@ impl<I: Index> Heap<'_, I> {
         let granules = end.granule() - start.granule();
         self.memory.tag_free_behind(start, granules, before_free);
         self.index.add(&mut self.memory, start, granules);
-        let bytes = payload_bytes(granules) as u64;
-        swept.free_chunks += 1;
-        swept.free_bytes += bytes;
-        swept.largest_free_bytes = swept.largest_free_bytes.max(bytes);
+        swept.count_free(granules);
         true
     }
 
     /// Counts a kept object, and tells its header whether the chunk before is free; most know already.
     #[inline]
     fn keep(&mut self, chunk: Chunk, header: Header, before_free: bool, swept: &mut Swept) {
-        swept.live_objects += 1;
-        swept.live_bytes += payload_bytes(header.granules()) as u64;
+        swept.count_live(header);
         if header.is_before_free() != before_free {
             let header = Header::in_use(header.granules(), before_free);
             self.memory.set_header(chunk, header);

@@ -1,0 +1,245 @@
+//! The large-object space: from the other end of the region, with gaps between objects that the lists do not know.
+//!
+//! ```text
+//!        end | not used | floor | object | gap | object | object | gap | top
+//!
+//! allocate_large(n): the highest gap that has room for n: the object is its upper end
+//!                    else the end of the last chunk of the lists, if that is free and large enough: the floor sinks
+//!                    else a refusal
+//! sweep:             what died joins the gaps beside it; what lies below the lowest object is given back to the lists
+//! ```
+//! Objects and gaps are chunks with the header of all chunks, so that an object's length is read as any other's. A gap has a
+//! header and nothing else. Between the floor and the lowest object lies one granule, which has the header of that object;
+//! the word before it is nobody's. A heap without large objects has no such granule, and loses nothing.
+//!
+//! Small objects are apart from large ones then: a large one leaves no hole between small ones, and small ones do not settle
+//! where a large one was.
+//!
+//! # Invariants
+//! - W2: objects and gaps tile the region from the granule behind the floor to the top; without objects, the floor is the
+//!   top.
+//! - W3: the lowest is an object, and no two gaps are neighbours.
+//! - W4: `objects` is the number of objects.
+//!
+//! # Bounds
+//! `allocate_large` is linear in live large objects, the sweep in those that there were.
+//!
+//! # Drawbacks
+//! A small object at the end of the lists holds the floor up; large objects behind it need gaps.
+//!
+//! # Source
+//! Jones, Hosking and Moss, The Garbage Collection Handbook, 8.1: why large objects are apart, and that they do not move.
+#![deny(unsafe_code)]
+
+use core::ptr::NonNull;
+
+use surefit_core::{Corruption, Refused};
+
+use crate::check::{Walk, broken};
+use crate::chunk::{Chunk, Header, SMALLEST, granules_for, payload_bytes};
+use crate::heap::Heap;
+use crate::index::Index;
+use crate::sweep::Swept;
+
+/// Where large objects begin, and how many there are.
+#[derive(Debug)]
+pub(crate) struct Large {
+    /// The granule up to which the chunks of the lists may reach; the lowest object is the chunk behind it.
+    pub(crate) floor: u32,
+    pub(crate) objects: usize,
+}
+
+impl Large {
+    /// None, in a region of so many granules.
+    pub(crate) const fn none(granules: u32) -> Self {
+        Self {
+            floor: granules,
+            objects: 0,
+        }
+    }
+}
+
+impl<I: Index> Heap<'_, I> {
+    /// Allocates an object from the other end of the region; of any length, but meant for large ones.
+    ///
+    /// A sweep frees it, if it is not kept, and nothing else can: it is no object for
+    /// [`free`](surefit_core::RawHeap::free) and [`resize`](surefit_core::RawHeap::resize). In all other things it is as
+    /// one of [`Heap::allocate_as_is`].
+    ///
+    /// # Errors
+    /// [`Refused::TooLarge`] beyond [`Heap::largest_large_request`]; [`Refused::NoChunk`] if neither a gap nor the last
+    /// chunk of the lists has room, although another chunk of the lists may. The heap is unchanged.
+    ///
+    /// # Complexity
+    /// O(live large objects), and what the index does to forget a chunk and to remember one. Gaps that it looked at are
+    /// counted as visits.
+    pub fn allocate_large(&mut self, bytes: usize) -> Result<NonNull<u8>, Refused> {
+        let limit = self.largest_large_request();
+        if bytes > limit {
+            return Err(Refused::TooLarge { limit });
+        }
+        let granules = granules_for(bytes);
+        let taken = self.take_gap(granules);
+        let taken = taken.or_else(|| self.lower_floor(granules));
+        let chunk = taken.ok_or(Refused::NoChunk)?;
+        self.large.objects += 1;
+        Ok(self.memory.payload(chunk.granule()))
+    }
+
+    /// The largest request, in bytes, that [`Heap::allocate_large`] serves if nothing lives and the limit is the region.
+    #[must_use]
+    pub const fn largest_large_request(&self) -> usize {
+        // One granule lies below the object.
+        let most = self.top().granule() - self.first.granule() - 1;
+        if most < SMALLEST {
+            return 0;
+        }
+        payload_bytes(most)
+    }
+
+    /// Whether there is a gap between large objects.
+    #[must_use]
+    pub fn has_gaps(&self) -> bool {
+        self.walk_large().any(|(_, header)| header.is_free())
+    }
+
+    /// The upper end of the highest gap that has so many granules, or all of it where less than a chunk would be left.
+    fn take_gap(&mut self, granules: u32) -> Option<Chunk> {
+        let mut visits = 0;
+        let gaps = self.walk_large().filter(|(_, header)| header.is_free());
+        let fitting = gaps
+            .inspect(|_| visits += 1)
+            .filter(|(_, header)| header.granules() >= granules);
+        let found = fitting.last();
+        self.counters.visits += visits;
+        let (gap, header) = found?;
+        let rest = header.granules() - granules;
+        if rest < SMALLEST {
+            let whole = Header::in_use(header.granules(), false);
+            self.memory.set_header(gap, whole);
+            return Some(gap);
+        }
+        self.counters.splits += 1;
+        let chunk = gap.after(rest);
+        self.memory.set_header(gap, Header::free(rest, false));
+        self.memory
+            .set_header(chunk, Header::in_use(granules, false));
+        Some(chunk)
+    }
+
+    /// A chunk below the lowest, of granules of the last chunk of the lists.
+    fn lower_floor(&mut self, granules: u32) -> Option<Chunk> {
+        let below = u32::from(self.large.objects == 0);
+        let taken = self.retreat_end(granules + below)?;
+        self.large.floor -= taken;
+        let chunk = Chunk::at(self.large.floor + 1);
+        self.memory
+            .set_header(chunk, Header::in_use(taken - below, false));
+        Some(chunk)
+    }
+
+    /// The large objects and the gaps, from the lowest to the top.
+    pub(crate) fn walk_large(&self) -> Walk<'_, '_> {
+        Walk::over(&self.memory, Chunk::at(self.large.floor + 1), self.top())
+    }
+
+    /// Frees the large objects that `keep` refuses, and gives what lies below the lowest kept one back to the lists.
+    pub(crate) fn sweep_large(&mut self, mut keep: impl FnMut(u32) -> bool) -> Swept {
+        let (mut swept, top) = (Swept::default(), self.top());
+        let mut chunk = Chunk::at(self.large.floor + 1);
+        let (mut run, mut floor) = (chunk, top.granule());
+        while chunk < top {
+            let header = self.memory.header(chunk);
+            let next = chunk.after(header.granules());
+            swept.visited += 1;
+            if !header.is_free() && keep(chunk.granule()) {
+                if swept.live_objects == 0 {
+                    floor = chunk.granule() - 1;
+                } else {
+                    self.leave_gap(run, chunk, &mut swept);
+                }
+                swept.count_live(header);
+                run = next;
+            }
+            chunk = next;
+        }
+        if swept.live_objects > 0 {
+            self.leave_gap(run, top, &mut swept);
+        }
+        swept.freed_objects = self.large.objects as u64 - swept.live_objects;
+        let objects = swept.live_objects as usize;
+        self.large = Large { floor, objects };
+        self.extend_end();
+        swept
+    }
+
+    /// Makes what lies between two large objects, if anything, one gap.
+    fn leave_gap(&mut self, start: Chunk, end: Chunk, swept: &mut Swept) {
+        if start < end {
+            let granules = end.granule() - start.granule();
+            self.memory.set_header(start, Header::free(granules, false));
+            swept.count_free(granules);
+        }
+    }
+
+    /// Verifies W1 to W4.
+    pub(crate) fn check_large(&self) -> Result<(), Corruption> {
+        self.check_ends()?;
+        let (mut live, mut before_free) = (0, true);
+        let mut walk = self.walk_large();
+        for (chunk, header) in walk.by_ref() {
+            let at = chunk.granule() as usize;
+            if header.is_before_free() {
+                return Err(broken(
+                    "W2",
+                    "a large object's header has a flag that none has; granule",
+                    at,
+                ));
+            }
+            if header.is_free() && before_free {
+                return Err(broken(
+                    "W3",
+                    "a gap is the lowest, or behind another gap; granule",
+                    at,
+                ));
+            }
+            before_free = header.is_free();
+            live += usize::from(!before_free);
+        }
+        let reached = if live > 0 {
+            walk.reached()
+        } else {
+            Chunk::at(self.large.floor)
+        };
+        if reached != self.top() {
+            let what = "large objects and gaps do not reach the top; granule";
+            return Err(broken("W2", what, reached.granule() as usize));
+        }
+        if live != self.large.objects {
+            let what =
+                "the number of large objects is not that of chunks in use; so many are in use";
+            return Err(broken("W4", what, live));
+        }
+        Ok(())
+    }
+
+    /// Verifies W1, which keeps the walks inside the region.
+    fn check_ends(&self) -> Result<(), Corruption> {
+        let (first, end, top) = (
+            self.first.granule(),
+            self.end.granule(),
+            self.top().granule(),
+        );
+        let floor = self.large.floor;
+        if first > end || end > floor || floor > top {
+            let what = "the ends of lists and large objects are out of order; the end's granule";
+            return Err(broken("W1", what, end as usize));
+        }
+        let used = end - first + top - floor;
+        if used > self.limit || self.limit > top - first {
+            let what = "both ends together have more granules than the limit; so many";
+            return Err(broken("W1", what, used as usize));
+        }
+        Ok(())
+    }
+}
