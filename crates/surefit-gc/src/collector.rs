@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! alloc(n):   the space's free chunks as they are
-//!             else let the space move objects together, once more
+//!             else let the space move objects together, or grow if it was crowded after the last collection, once more
 //!             else collect, once more
 //!             else merge what the space had left apart, once more
-//!             else grow, once more
+//!             else grow, once more, as long as the space can
 //!             else the heap is too small: an error
 //! collect:    mark from the roots; weak references are cleared; sweep
 //! ```
@@ -46,14 +46,28 @@ pub struct Settings {
     pub mark_stack: usize,
     /// How free chunks are found.
     pub sweep: Sweep,
+    /// Bytes of chunks, headers included, that the heap begins with; it grows to its region as need be. With more than the
+    /// region has, it has all of it from the beginning: a fixed heap.
+    pub limit: usize,
+    /// Bytes from which on objects are large, and allocated from the other end of the region; `usize::MAX`: none is.
+    pub large_from: usize,
 }
 
-/// 256 entries, 2 KiB: in a tree, depth times arity less one is enough, and what is not costs a pass over the mark bits.
+impl Settings {
+    /// Bytes from which on objects are large, unless another number is chosen: 4 KiB. At most a few in a hundred objects of
+    /// real programs are, and each weighs as much as a hundred small ones.
+    pub const LARGE: usize = 4096;
+}
+
+/// A fixed heap. A mark stack of 256 entries, 2 KiB: in a tree, depth times arity less one is enough, and what is not costs
+/// a pass over the mark bits.
 impl Default for Settings {
     fn default() -> Self {
         Self {
             mark_stack: 256,
             sweep: Sweep::default(),
+            limit: usize::MAX,
+            large_from: Self::LARGE,
         }
     }
 }
@@ -183,7 +197,7 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
         if served.is_err() && self.space.merge() {
             served = self.alloc_as_is(bytes);
         }
-        if served.is_err() && self.space.grow(bytes) {
+        while served.is_err() && self.space.grow(bytes) {
             served = self.alloc_as_is(bytes);
         }
         served

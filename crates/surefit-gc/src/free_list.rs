@@ -7,9 +7,20 @@
 //! An object's number is the granule at which its payload starts. The smallest chunk has two granules, so numbers of two
 //! objects differ by two. The header, outside the payload, is the heap's: it is where the length is.
 //!
+//! Large objects are allocated from the other end of the region:
+//! ```text
+//! allocate(n)   n is small: from the lists; after a collection that did not help, from a gap between large objects too
+//!               n is large: from the other end; else from the lists
+//! ```
+//! A heap may begin with a part of its region, its *limit*, and grow. When a request cannot be served, a heap of which the
+//! last collection left less free than half of what lives grows by that half; any other is collected, and grows only if
+//! that, and merging, did not help. So between two collections it serves about half as many bytes as live, or more:
+//! marking takes time in proportion to allocation, and the heap at most some twice what lives. A heap that has its whole
+//! region from the beginning follows the thesis: it collects whenever a request cannot be served.
+//!
 //! # Invariants
 //! - F1: every chunk in use is an object of the collector, and all bytes of its payload were written.
-//! - Those of the heap.
+//! - Those of the heap, its large objects and its end.
 //!
 //! # Drawbacks
 //! A new object is cleared, to the end of its chunk, also if its owner writes all of it at once.
@@ -43,10 +54,29 @@ pub enum Sweep {
 pub struct FreeList<'m, I> {
     heap: Heap<'m, I>,
     leaps: bool,
+    /// Bytes from which on an object is large.
+    large_from: usize,
+    /// Whether small objects may lie in gaps between large ones: from a collection that did not help to the next.
+    opens_gaps: bool,
+    /// Bytes that lived after the last collection.
+    live_bytes: usize,
+    /// Whether less than half as many were free.
+    is_crowded: bool,
+    displaced: Displaced,
+}
+
+/// Objects that lie at the end of the region that is not theirs, all that ever did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Displaced {
+    /// Large objects that the lists served.
+    pub large_in_lists: u64,
+    /// Small objects that a gap between large ones served.
+    pub small_in_gaps: u64,
 }
 
 impl<'m, I: Index> FreeList<'m, I> {
-    /// A space over a region, whatever bytes it holds.
+    /// A space over a region, whatever bytes it holds, with all of it from the beginning, and objects that are large from
+    /// [`Settings::LARGE`] bytes on.
     ///
     /// # Errors
     /// As [`Heap::new`].
@@ -55,7 +85,71 @@ impl<'m, I: Index> FreeList<'m, I> {
         Ok(Self {
             heap: Heap::new(region)?,
             leaps: sweep == Sweep::Leap && merges_at_once,
+            large_from: Settings::LARGE,
+            opens_gaps: false,
+            live_bytes: 0,
+            is_crowded: false,
+            displaced: Displaced::default(),
         })
+    }
+
+    /// The same space, new, with large objects from so many bytes on; with `usize::MAX`, none is large.
+    #[must_use]
+    pub const fn with_large_from(mut self, bytes: usize) -> Self {
+        self.large_from = bytes;
+        self
+    }
+
+    /// The same space, new, with a limit of so many bytes of chunks: it uses the rest of its region only as it grows.
+    #[must_use]
+    pub fn with_limit(mut self, bytes: usize) -> Self {
+        self.heap.limit_to(bytes);
+        self
+    }
+
+    /// The largest request, in bytes, that the space serves when nothing lives and it has grown to its region.
+    #[must_use]
+    pub fn largest_request(&self) -> usize {
+        let of_lists = self.heap.largest_request();
+        let large = self.heap.largest_large_request();
+        of_lists.max(if large < self.large_from { 0 } else { large })
+    }
+
+    /// The objects that lie at the end that is not theirs.
+    #[must_use]
+    pub const fn displaced(&self) -> Displaced {
+        self.displaced
+    }
+
+    /// Allocates a large object: from the other end, or else from the lists.
+    #[cold]
+    fn allocate_large(&mut self, bytes: usize) -> Result<NonNull<u8>, Refused> {
+        let refused = match self.heap.allocate_large(bytes) {
+            Ok(payload) => return Ok(payload),
+            Err(refused) => refused,
+        };
+        match self.heap.allocate_as_is(bytes) {
+            Ok(payload) => {
+                self.displaced.large_in_lists += 1;
+                Ok(payload)
+            }
+            Err(Refused::TooLarge { .. }) if matches!(refused, Refused::TooLarge { .. }) => {
+                let limit = self.largest_request();
+                Err(Refused::TooLarge { limit })
+            }
+            Err(_) => Err(Refused::NoChunk),
+        }
+    }
+
+    /// Allocates a small object for which the lists have no room: from a gap, once they are open.
+    #[cold]
+    fn allocate_in_gap(&mut self, bytes: usize, refused: Refused) -> Result<NonNull<u8>, Refused> {
+        if !self.opens_gaps || matches!(refused, Refused::TooLarge { .. }) {
+            return Err(refused);
+        }
+        let payload = self.heap.allocate_large(bytes)?;
+        self.displaced.small_in_gaps += 1;
+        Ok(payload)
     }
 
     /// The heap: its counters, its table's size, the sizes of its free chunks.
@@ -96,6 +190,8 @@ impl<'m, I: Index> Collector<'m, FreeList<'m, I>> {
         let table_bytes = region_bytes - rest.len();
         let space = FreeList::new(rest, settings.sweep);
         let space = space.map_err(|refused| with_tables(refused, stack_words))?;
+        let space = space.with_large_from(settings.large_from);
+        let space = space.with_limit(settings.limit);
         let (bits, stack) = tables::zeroed(table).split_at_mut(2 * bit_words);
         Ok(Self::over(space, bits, stack).with_table_bytes(table_bytes))
     }
@@ -119,9 +215,10 @@ fn with_tables(refused: Refused, stack_words: usize) -> Refused {
     }
 }
 
-// SAFETY: I1: a chunk's number is at least 1 and less than the granules, and chunks have at least two granules (H1).
+// SAFETY: I1: a chunk's number is at least 1 and less than the granules, and chunks have at least two granules (H1, W2).
 // I2: the heap hands out chunks that overlap no live one, and only `sweep` gives any back; F1 says the rest.
-// I3: the heap's granules are set once; a chunk's length is in its header, outside the payload; `objects` walks all chunks.
+// I3: the heap's granules are set once; a chunk's length is in its header, outside the payload; `objects` walks all chunks
+// of both ends (H1, W2).
 unsafe impl<I: Index> Space for FreeList<'_, I> {
     fn places(&self) -> u32 {
         self.heap.granules()
@@ -129,7 +226,12 @@ unsafe impl<I: Index> Space for FreeList<'_, I> {
 
     #[inline]
     fn allocate(&mut self, bytes: usize) -> Result<Object, Refused> {
-        let payload = self.heap.allocate_as_is(bytes)?;
+        let payload = if bytes < self.large_from {
+            let served = self.heap.allocate_as_is(bytes);
+            served.or_else(|refused| self.allocate_in_gap(bytes, refused))?
+        } else {
+            self.allocate_large(bytes)?
+        };
         let number = self.heap.granule_of(payload);
         // SAFETY: S1: allocated just now.
         let length = unsafe { self.heap.payload_bytes(number) };
@@ -138,9 +240,21 @@ unsafe impl<I: Index> Space for FreeList<'_, I> {
         Object::of(number).ok_or(Refused::NoChunk)
     }
 
-    /// The thesis merges on demand only what a collection did not help.
+    /// A heap that may grow does, if the last collection left little: another would soon follow.
+    fn relieve(&mut self) -> bool {
+        core::mem::take(&mut self.is_crowded) && self.heap.grow(0, self.live_bytes / 2)
+    }
+
+    /// The thesis merges on demand only what a collection did not help. So it is with gaps between large objects.
     fn merge(&mut self) -> bool {
-        matches!(I::COALESCING, When::Deferred) && self.heap.coalesce() > 0
+        let merged = matches!(I::COALESCING, When::Deferred) && self.heap.coalesce() > 0;
+        let opened = !self.opens_gaps && self.heap.has_gaps();
+        self.opens_gaps |= opened;
+        merged || opened
+    }
+
+    fn grow(&mut self, bytes: usize) -> bool {
+        self.heap.grow(bytes, self.live_bytes / 2)
     }
 
     #[inline]
@@ -167,14 +281,19 @@ unsafe impl<I: Index> Space for FreeList<'_, I> {
     }
 
     unsafe fn sweep(&mut self, marks: &Marks<'_>) -> Swept {
-        if self.leaps {
+        let swept = if self.leaps {
             let next = |number| marks.next(number).map_or(u32::MAX, Object::number);
             // SAFETY: S1 is the caller's. S2: marks are those of live objects, and reading them does not panic.
-            return unsafe { self.heap.sweep_leaping(next) };
-        }
-        let keep = |number| Object::of(number).is_some_and(|object| marks.contains(object));
-        // SAFETY: S1 is the caller's. S2: reading marks does not panic.
-        unsafe { self.heap.sweep(keep) }
+            unsafe { self.heap.sweep_leaping(next) }
+        } else {
+            let keep = |number| Object::of(number).is_some_and(|object| marks.contains(object));
+            // SAFETY: S1 is the caller's. S2: reading marks does not panic.
+            unsafe { self.heap.sweep(keep) }
+        };
+        self.opens_gaps = false;
+        self.live_bytes = swept.live_bytes as usize;
+        self.is_crowded = swept.free_bytes < swept.live_bytes / 2;
+        swept
     }
 
     fn objects(&self) -> impl Iterator<Item = Object> {

@@ -24,7 +24,8 @@
 //! - Roots are reported at every collection, all of them; nothing but the roots keeps an object that was just allocated.
 //! - A reference carries no generation: that of a freed object may name a later object with the same number. Access is
 //!   memory-safe all the same.
-//! - The world stops; the heap does not grow; nothing moves, so free bytes can be too scattered for a request.
+//! - The world stops; nothing moves in free lists, so free bytes can be too scattered for a request.
+//! - A heap that grows has a region of its final size, of which it does not touch what it does not need, but for the bits.
 #![no_std]
 #![deny(
     clippy::std_instead_of_core,
@@ -59,7 +60,7 @@ pub use arena::{
 };
 pub use client::{Client, Living, Scanned};
 pub use collector::{Collector, Settings};
-pub use free_list::{FreeList, Sweep};
+pub use free_list::{Displaced, FreeList, Sweep};
 pub use mark::Edges;
 pub use marks::Marks;
 pub use space::{Object, Space};

@@ -54,7 +54,8 @@ pub unsafe trait Space {
     /// [`Refused::TooLarge`] if no collection can help, else as the space says.
     fn allocate(&mut self, bytes: usize) -> Result<Object, Refused>;
 
-    /// Makes room without a collection, if the space can: it moves objects together. Returns whether it did anything.
+    /// Makes room without a collection, if the space can: it moves objects together, or grows where a collection would
+    /// soon be followed by another. Returns whether it did anything.
     fn relieve(&mut self) -> bool {
         false
     }
@@ -64,7 +65,8 @@ pub unsafe trait Space {
         false
     }
 
-    /// Takes more memory for a request of so many bytes that nothing else made room for; returns whether there was any.
+    /// Takes more memory for a request of so many bytes that nothing else made room for; returns whether there was any. It
+    /// is asked again until the request is served, or there is no more.
     fn grow(&mut self, _bytes: usize) -> bool {
         false
     }

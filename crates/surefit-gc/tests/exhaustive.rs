@@ -4,8 +4,8 @@ mod common;
 
 use common::{Fault, World};
 use surefit_freelist::{
-    Bitmap, Deferred, First, Immediate, Index, Linear, Never, NextHitTable, Scan, Segregated,
-    SingleList, Tree, TwoLevel,
+    Bitmap, Deferred, First, Immediate, Index, Linear, Never, Next, NextHitTable, PowersOfTwo,
+    Scan, Segregated, SingleList, Tree, TwoLevel, Worst,
 };
 use surefit_gc::{FreeList, Settings, Sweep};
 use surefit_testkit::JunkRegion;
@@ -32,8 +32,10 @@ fn step(world: &mut World<'_, FreeList<'_, impl Index>>, number: usize) -> Resul
     Ok(())
 }
 
-/// The smallest region whose heap has so many granules of chunks.
+/// The smallest region whose heap has so many granules of chunks, when it has grown.
 fn bytes_for<I: Index>(granules: usize, settings: Settings) -> usize {
+    let limit = usize::MAX;
+    let settings = Settings { limit, ..settings };
     let enough = |bytes: &usize| {
         let mut region = JunkRegion::new(*bytes, 8, 1);
         let heap = surefit_gc::Collector::<FreeList<'_, I>>::new(region.memory(), settings);
@@ -71,7 +73,32 @@ fn every_program<I: Index>(steps: u32, granules: usize, settings: Settings) -> u
 
 fn with_every_stack<I: Index>() {
     for (mark_stack, sweep) in [(1, Sweep::Walk), (2, Sweep::Leap), (8, Sweep::Leap)] {
-        let collections = every_program::<I>(5, 9, Settings { mark_stack, sweep });
+        let settings = Settings {
+            mark_stack,
+            sweep,
+            large_from: usize::MAX,
+            ..Settings::default()
+        };
+        let collections = every_program::<I>(5, 9, settings);
+        assert!(collections > 300, "{collections} only");
+    }
+}
+
+/// Chunks of three and four granules are large; the heap begins with all of its region, a part, or nothing.
+fn with_two_ends<I: Index>() {
+    for (limit, large_from, sweep) in [
+        (usize::MAX, 20, Sweep::Walk),
+        (40, 20, Sweep::Leap),
+        (0, 28, Sweep::Walk),
+        (24, usize::MAX, Sweep::Leap),
+    ] {
+        let settings = Settings {
+            mark_stack: 1,
+            sweep,
+            limit,
+            large_from,
+        };
+        let collections = every_program::<I>(5, 9, settings);
         assert!(collections > 300, "{collections} only");
     }
 }
@@ -81,6 +108,7 @@ macro_rules! spaces {
         #[test]
         fn $name() {
             with_every_stack::<$index>();
+            with_two_ends::<$index>();
         }
     )*};
 }
@@ -96,6 +124,9 @@ spaces! {
     bitmap_deferred Segregated<Bitmap, Deferred, Linear, 16>;
     bitmap_immediate Segregated<Bitmap, Immediate, Tree, 16>;
     first_fit SingleList<First>;
+    next_fit SingleList<Next>;
+    worst_fit SingleList<Worst>;
+    half_fit PowersOfTwo;
     tlsf TwoLevel;
 }
 
@@ -103,7 +134,8 @@ spaces! {
 fn longer_programs() {
     let settings = Settings {
         mark_stack: 1,
-        sweep: Sweep::Leap,
+        large_from: 28,
+        ..Settings::default()
     };
     every_program::<SingleList<First>>(6, 9, settings);
     every_program::<Segregated<NextHitTable, Deferred, Tree, 16>>(6, 11, settings);

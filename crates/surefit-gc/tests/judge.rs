@@ -4,20 +4,30 @@ mod common;
 
 use common::{Fault, Random, World, program};
 use surefit_freelist::{
-    Best, Bitmap, Deferred, First, Immediate, Index, Linear, Never, NextHitTable, Scan, Segregated,
-    SingleList, SizeTree, Tree, TwoLevel,
+    Best, Bitmap, Deferred, First, Immediate, Index, Linear, Never, Next, NextHitTable,
+    PowersOfTwo, Scan, Segregated, SingleList, SizeTree, Tree, TwoLevel, Worst,
 };
-use surefit_gc::{Collector, FreeList, Settings, Sweep};
+use surefit_gc::{Collector, Displaced, FreeList, Settings, Sweep};
 use surefit_testkit::JunkRegion;
 
 /// What a program got from the heap: the numbers of its objects, and what the collector counted.
-type Outcome = (Vec<Option<u32>>, [u64; 4]);
+type Outcome = (Vec<Option<u32>>, [u64; 4], Displaced);
+
+/// A heap without large objects; with some; one that grows; one with both.
+const ENDS: [(usize, usize); 4] = [
+    (usize::MAX, usize::MAX),
+    (60, usize::MAX),
+    (usize::MAX, 2 << 10),
+    (100, 0),
+];
 
 /// Runs a program on a heap of 24 KiB whose tables lie elsewhere, so that a mark stack takes none of it.
-fn run<I: Index>(seed: u64, mark_stack: usize, sweep: Sweep) -> Outcome {
+fn run<I: Index>(seed: u64, mark_stack: usize, sweep: Sweep, ends: (usize, usize)) -> Outcome {
+    let (large_from, limit) = ends;
     let mut region = JunkRegion::misaligned(24 << 10, 64, seed as usize % 13, seed);
     let (mut bits, mut stack) = ([u64::MAX; 98], vec![u64::MAX; mark_stack]);
     let space = FreeList::<I>::new(region.memory(), sweep).expect("large enough");
+    let space = space.with_large_from(large_from).with_limit(limit);
     let mut world = World::over(
         Collector::over(space, &mut bits, &mut stack),
         Fault::Nothing,
@@ -32,16 +42,16 @@ fn run<I: Index>(seed: u64, mark_stack: usize, sweep: Sweep) -> Outcome {
         totals.edges,
         totals.freed_objects,
     ];
-    (places, counts)
+    (places, counts, world.gc.space().displaced())
 }
 
 /// The capacity of the mark stack and the way of the sweep decide nothing but how long it takes.
 fn judged<I: Index>() {
-    for seed in 0..3 {
-        let expected = run::<I>(seed, 4096, Sweep::Walk);
-        assert_eq!(run::<I>(seed, 4096, Sweep::Leap), expected);
+    for (seed, ends) in (0..3).zip(ENDS).chain((3..6).zip(ENDS.into_iter().skip(1))) {
+        let expected = run::<I>(seed, 4096, Sweep::Walk, ends);
+        assert_eq!(run::<I>(seed, 4096, Sweep::Leap, ends), expected);
         for mark_stack in [1, 2, 8] {
-            assert_eq!(run::<I>(seed, mark_stack, Sweep::Leap), expected);
+            assert_eq!(run::<I>(seed, mark_stack, Sweep::Leap, ends), expected);
         }
     }
 }
@@ -66,7 +76,10 @@ spaces! {
     bitmap_deferred Segregated<Bitmap, Deferred, Tree, 64>;
     bitmap_immediate Segregated<Bitmap, Immediate, Tree, 64>;
     first_fit SingleList<First>;
+    next_fit SingleList<Next>;
     best_fit SingleList<Best>;
+    worst_fit SingleList<Worst>;
+    half_fit PowersOfTwo;
     tree_fit SizeTree;
     tlsf TwoLevel;
 }
@@ -109,21 +122,38 @@ fn the_judge_objects_to_a_word_that_changed() {
     assert_eq!(world.verify(), Ok(()));
 }
 
-/// A refusal is no mistake: after it not one free chunk was large enough for the request.
+/// A refusal is no mistake: after it not one free chunk was large enough for the request, at neither end, and the heap had
+/// grown as far as it could.
 fn refuses_only_what_no_free_chunk_holds<I: Index>() {
+    for (large_from, limit) in ENDS {
+        refuses_only_what_no_free_chunk_holds_at::<I>(&Settings {
+            large_from,
+            limit,
+            ..Settings::default()
+        });
+    }
+}
+
+fn refuses_only_what_no_free_chunk_holds_at<I: Index>(settings: &Settings) {
     let mut region = JunkRegion::new(12 << 10, 64, 3);
-    let mut world = World::<FreeList<'_, I>>::new(&mut region, Settings::default(), Fault::Nothing);
+    let mut world = World::<FreeList<'_, I>>::new(&mut region, *settings, Fault::Nothing);
     let (mut random, mut refusals) = (Random(3), 0);
     for _ in 0..3000 {
         let further = random.below(90);
         if world.alloc(1, further).expect("no fault").is_none() {
             let largest = world.gc.space().heap().free_sizes().max().unwrap_or(0);
             assert!(largest < (3 + further) * 4, "{largest} bytes are free");
+            let parts = world.gc.parts();
+            assert!(parts.free_page_bytes <= (3 + further) * 4, "{parts:?}");
             refusals += 1;
             (0..6).for_each(|_| world.drop_root(random.below(world.root_count() + 1)));
         }
     }
     assert!(refusals > 50, "{refusals}");
+    let displaced = world.gc.space().displaced();
+    let is_divided = settings.large_from != usize::MAX;
+    let is_mixed = displaced != Displaced::default();
+    assert_eq!(is_mixed, is_divided, "{displaced:?}");
 }
 
 #[test]
@@ -133,4 +163,6 @@ fn a_heap_refuses_only_what_no_free_chunk_holds() {
     refuses_only_what_no_free_chunk_holds::<Segregated<NextHitTable, Deferred, Tree, 64>>();
     refuses_only_what_no_free_chunk_holds::<Segregated<Bitmap, Immediate, Tree, 64>>();
     refuses_only_what_no_free_chunk_holds::<SingleList<First>>();
+    refuses_only_what_no_free_chunk_holds::<SingleList<Worst>>();
+    refuses_only_what_no_free_chunk_holds::<SizeTree>();
 }

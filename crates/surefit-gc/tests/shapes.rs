@@ -34,6 +34,7 @@ fn survives(
         let settings = Settings {
             mark_stack,
             sweep: Sweep::Walk,
+            ..Settings::default()
         };
         let (mut gc, mut graph) = (
             Heap::new(&mut region, settings).expect("large"),
