@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use surefit_core::{RawHeap, Refused};
 
+mod large;
 mod naive;
 mod next_hit;
 mod segregated;

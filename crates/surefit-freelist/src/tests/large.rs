@@ -1,0 +1,420 @@
+//! Both ends of a region beside a naive model: every invariant after every operation, every word corrupted.
+
+use alloc::collections::BTreeMap;
+
+use super::*;
+use crate::bitmap::Bitmap;
+use crate::chunk::granules_for;
+use crate::coalesce::{Deferred, Immediate, Never};
+use crate::last_list::Linear;
+use crate::lookup::Scan;
+use crate::next_hit_table::NextHitTable;
+use crate::segregated::Segregated;
+use crate::sweep::Swept;
+use crate::trie::Tree;
+
+/// A small generator of numbers less than a bound.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (self.0 >> 33) as usize % bound
+    }
+}
+
+/// What lives, by number: the granules of the chunk, whether it was allocated as a large one, and its pattern.
+type Living = BTreeMap<u32, (u32, bool, u32)>;
+
+/// A heap, and what should live in it.
+struct Model<'m, I> {
+    heap: Heap<'m, I>,
+    living: Living,
+    patterns: u32,
+}
+
+impl<I: Index> Model<'_, I> {
+    /// Learns of a new object and fills it.
+    fn learn(&mut self, payload: NonNull<u8>, is_large: bool) {
+        let number = self.heap.granule_of(payload);
+        let granules = self.heap.memory.header(Chunk::at(number)).granules();
+        self.patterns += 1;
+        let older = (number, (granules, is_large, self.patterns));
+        assert!(self.living.insert(older.0, older.1).is_none());
+        for (_, word) in self.words(number) {
+            // SAFETY: a word of the payload of a live object, aligned to four.
+            unsafe { word.write(self.patterns) };
+        }
+    }
+
+    /// The words of an object.
+    fn words(&self, number: u32) -> impl Iterator<Item = (usize, NonNull<u32>)> + use<I> {
+        // SAFETY: a live object has the number.
+        let (payload, length) = unsafe {
+            (
+                self.heap.payload(number).cast::<u32>(),
+                self.heap.payload_bytes(number),
+            )
+        };
+        // SAFETY: the word lies inside the payload.
+        (0..length / 4).map(move |nth| (nth, unsafe { payload.add(nth) }))
+    }
+
+    /// The chunk that a large object of so many granules should get, if it is not below the lowest: from the highest gap.
+    fn expected_gap(&self, granules: u32) -> Option<u32> {
+        let mut above = self.heap.memory.granules();
+        for (&number, &(length, is_large, _)) in self.living.iter().rev() {
+            if !is_large {
+                break;
+            }
+            let gap = above - (number + length);
+            if gap >= granules {
+                let is_cut = gap - granules >= SMALLEST;
+                return Some(if is_cut {
+                    above - granules
+                } else {
+                    number + length
+                });
+            }
+            above = number;
+        }
+        None
+    }
+
+    fn allocate_large(&mut self, size: usize) {
+        let granules = granules_for(size);
+        let expected = self.expected_gap(granules);
+        let is_first = self.living.values().all(|&(_, is_large, _)| !is_large);
+        let last_free = match self.heap.memory.header(self.heap.end).is_before_free() {
+            true => self.heap.memory.granules_before(self.heap.end),
+            false => 0,
+        };
+        let has_room = last_free >= granules + u32::from(is_first);
+        let floor = self.heap.large.floor;
+        match self.heap.allocate_large(size) {
+            Ok(payload) => {
+                let number = self.heap.granule_of(payload);
+                match expected {
+                    Some(expected) => assert_eq!(number, expected),
+                    None => assert!(has_room && number == self.heap.large.floor + 1),
+                }
+                self.learn(payload, true);
+            }
+            Err(Refused::NoChunk) => {
+                assert!(expected.is_none() && !has_room);
+                assert_eq!(self.heap.large.floor, floor);
+            }
+            Err(refused) => assert_eq!(
+                (refused, size > self.heap.largest_large_request()),
+                (
+                    Refused::TooLarge {
+                        limit: self.heap.largest_large_request()
+                    },
+                    true
+                )
+            ),
+        }
+    }
+
+    fn free_small(&mut self, random: &mut Random) {
+        let small = self.living.iter().filter(|(_, living)| !living.1);
+        let Some(&number) = small.map(|(number, _)| number).nth(random.below(20)) else {
+            return;
+        };
+        self.living.remove(&number);
+        // SAFETY: a live object has the number; a heap does not ask for its size.
+        unsafe { self.heap.free(self.heap.payload(number), bytes(0)) };
+    }
+
+    /// Keeps some, and compares what the sweep tells.
+    fn sweep(&mut self, random: &mut Random, leaps: bool) {
+        let before = self.living.len();
+        let keep = random.below(4);
+        self.living.retain(|_, _| random.below(4) < keep);
+        let living = &self.living;
+        let next = |number: u32| living.range(number..).next().map_or(u32::MAX, |(&n, _)| n);
+        let swept = if leaps {
+            // SAFETY: S1: what was forgotten is not used again. S2: the least kept number from `number` on.
+            unsafe { self.heap.sweep_leaping(next) }
+        } else {
+            // SAFETY: S1: what was forgotten is not used again. S2: a look-up does not panic.
+            unsafe { self.heap.sweep(|number| living.contains_key(&number)) }
+        };
+        let sizes: Vec<u64> = self.heap.free_sizes().map(|size| size as u64).collect();
+        let expected = Swept {
+            live_objects: living.len() as u64,
+            live_bytes: self.heap.parts().block_bytes as u64,
+            freed_objects: (before - living.len()) as u64,
+            free_chunks: sizes.len() as u64,
+            free_bytes: sizes.iter().sum(),
+            largest_free_bytes: sizes.iter().max().copied().unwrap_or(0),
+            visited: swept.visited,
+        };
+        assert_eq!(swept, expected);
+    }
+
+    /// One operation.
+    fn step(&mut self, random: &mut Random, leaps: bool) {
+        match random.below(40) {
+            0..18 => {
+                if let Ok(payload) = self.heap.allocate_as_is(random.below(150)) {
+                    self.learn(payload, false);
+                }
+            }
+            18..28 => self.allocate_large(random.below(1500)),
+            28 => self.allocate_large(random.below(20_000)),
+            29..36 => self.free_small(random),
+            36 => drop(self.heap.coalesce()),
+            37 => {
+                let limit = self.heap.limit();
+                let parts = self.heap.parts();
+                let grew = self.heap.grow(random.below(3000), random.below(500));
+                assert_eq!(
+                    grew,
+                    self.heap.limit() > limit || self.heap.parts() != parts
+                );
+                assert!(!grew || parts.free_page_bytes > self.heap.parts().free_page_bytes);
+            }
+            _ => self.sweep(random, leaps),
+        }
+    }
+
+    /// All invariants, all objects where they should be, apart and as they were written, and no more bytes than the limit.
+    fn verify(&self, region: usize) {
+        assert_eq!(self.heap.check(), Ok(()));
+        assert!(self.heap.objects().eq(self.living.keys().copied()));
+        assert_eq!(self.heap.live_objects(), self.living.len());
+        let (mut end, mut large_began) = (0, false);
+        for (&number, &(granules, is_large, pattern)) in &self.living {
+            assert!(number >= end, "chunks are apart");
+            assert!(is_large || !large_began, "small ones first");
+            (end, large_began) = (number + granules, is_large);
+            // SAFETY: the words of live objects, which `learn` wrote.
+            assert!(
+                self.words(number)
+                    .all(|(_, word)| unsafe { word.read() } == pattern)
+            );
+        }
+        let parts = self.heap.parts();
+        assert_eq!(parts.total(), region);
+        assert!(parts.block_bytes + parts.free_chunk_bytes <= self.heap.limit());
+    }
+}
+
+/// Random operations at both ends of a heap that may grow.
+fn both_ends_beside_a_model<I: Index>() {
+    let steps = if cfg!(miri) { 60 } else { 3000 };
+    let may_leap = I::COALESCING == When::Immediate;
+    for (seed, limit) in [(1, usize::MAX), (2, 4000), (3, 0), (4, 16_000)] {
+        let mut region = Region([JUNK; 24 << 10]);
+        let mut heap = Heap::<I>::new(&mut region.0).expect("large enough");
+        heap.limit_to(limit);
+        assert!(heap.limit() <= limit);
+        let mut model = Model {
+            heap,
+            living: Living::new(),
+            patterns: 0,
+        };
+        let mut random = Random(seed);
+        for step in 0..steps {
+            model.step(&mut random, may_leap && step % 2 == 0);
+            model.verify(24 << 10);
+        }
+        model.living.clear();
+        // SAFETY: S1: nothing is used again. S2: it does not panic.
+        unsafe { model.heap.sweep(|_| false) };
+        while model.heap.grow(0, 1000) {}
+        model.heap.coalesce();
+        let whole = model.heap.parts().free_chunk_bytes;
+        let mut region = Region([JUNK; 24 << 10]);
+        let new = Heap::<I>::new(&mut region.0).expect("large enough");
+        assert_eq!(new.parts().free_chunk_bytes, whole, "nothing was lost");
+    }
+}
+
+/// A heap with small objects, holes, large objects and gaps.
+fn fill_both_ends<I: Index>(heap: &mut Heap<'_, I>) {
+    fill_with_holes(heap, 20);
+    let sizes = [1000, 2004, 500, 300, 3000, 44, 1204];
+    let large = sizes.map(|size| heap.allocate_large(size).expect("room"));
+    let large = large.map(|payload| heap.granule_of(payload));
+    let end = heap.end.granule();
+    // SAFETY: S1: the tests use nothing of what dies. S2: it does not panic.
+    unsafe {
+        heap.sweep(|number| number < end || large.iter().step_by(2).any(|&kept| kept == number))
+    };
+    assert_eq!((heap.check(), heap.large.objects), (Ok(()), 4));
+}
+
+/// The headers of the large-object space.
+fn large_headers<I: Index>(heap: &Heap<'_, I>) -> Vec<Slot> {
+    let headers = heap.walk_large();
+    headers
+        .map(|(chunk, _)| Slot::new(2 * chunk.granule() as usize - 1))
+        .collect()
+}
+
+#[test]
+fn the_checker_objects_to_every_corruption_of_large_objects() {
+    let mut region = Region([JUNK; 32768]);
+    let mut heap = Heap::<TwoLevel>::new(&mut region.0).expect("large enough");
+    fill_both_ends(&mut heap);
+    let slots = large_headers(&heap);
+    assert_eq!(slots.len(), 7, "gaps between four objects");
+    let words: Vec<_> = slots.iter().map(|&slot| heap.memory.get(slot)).collect();
+    for (&slot, &sound) in slots.iter().zip(&words) {
+        for wrong in (0..32)
+            .map(|bit| sound ^ 1 << bit)
+            .chain(words.iter().copied())
+        {
+            heap.memory.set(slot, wrong);
+            assert_eq!(heap.check().is_err(), wrong != sound, "{wrong} in {slot:?}");
+            assert_eq!(heap.parts().total(), 32768);
+        }
+        heap.memory.set(slot, sound);
+    }
+    assert_eq!(heap.check(), Ok(()), "all is as before");
+}
+
+/// Every number that is kept outside the region, one more and one less.
+#[test]
+fn the_checker_objects_to_wrong_ends() {
+    let mut region = Region([JUNK; 32768]);
+    let mut heap = Heap::<TwoLevel>::new(&mut region.0).expect("large enough");
+    fill_both_ends(&mut heap);
+    for by in [1, u32::MAX, 2, 1000, 1 << 20] {
+        let (floor, end, limit, objects) =
+            (heap.large.floor, heap.end, heap.limit, heap.large.objects);
+        heap.large.floor = floor.wrapping_add(by);
+        assert!(matches!(
+            heap.check().expect_err("floor").invariant,
+            "W1" | "W2" | "W3"
+        ));
+        heap.large.floor = floor;
+        heap.end = Chunk::at(end.granule().wrapping_add(by));
+        assert!(matches!(
+            heap.check().expect_err("end").invariant,
+            "W1" | "H1"
+        ));
+        heap.end = end;
+        heap.limit = limit.wrapping_add(by);
+        assert_eq!(heap.check().expect_err("limit").invariant, "W1");
+        heap.limit = limit;
+        heap.large.objects = objects.wrapping_add(by as i32 as usize);
+        assert_eq!(heap.check().expect_err("objects").invariant, "W4");
+        heap.large.objects = objects;
+    }
+    assert_eq!(heap.check(), Ok(()));
+}
+
+#[test]
+fn the_checker_stays_inside_with_large_objects() {
+    let mut region = Region([JUNK; 32768]);
+    let mut heap = Heap::<TwoLevel>::new(&mut region.0).expect("large enough");
+    fill_both_ends(&mut heap);
+    let mut slots = metadata(&heap);
+    slots.extend(large_headers(&heap));
+    let words: Vec<_> = slots.iter().map(|&slot| heap.memory.get(slot)).collect();
+    let mut random = Random(1);
+    for round in 0..3000 {
+        for _ in 0..=random.below(5) {
+            let wrong = match random.below(3) {
+                0 => words[random.below(words.len())],
+                1 => words[random.below(words.len())] ^ 1 << random.below(32),
+                _ => random.below(1 << 31) as u32,
+            };
+            heap.memory.set(slots[random.below(slots.len())], wrong);
+        }
+        let is_sound =
+            (slots.iter().zip(&words)).all(|(&slot, &sound)| heap.memory.get(slot) == sound);
+        assert_eq!(heap.check().is_ok(), is_sound, "round {round}");
+        assert_eq!(heap.parts().total(), 32768);
+        for (&slot, &sound) in slots.iter().zip(&words) {
+            heap.memory.set(slot, sound);
+        }
+    }
+}
+
+/// No more than a granule is lost, and that only while there are large objects.
+#[test]
+fn a_large_object_may_be_all_of_the_region_but_a_granule() {
+    let mut region = Region([JUNK; 8192]);
+    let mut heap = Heap::<TwoLevel>::new(&mut region.0).expect("large enough");
+    let whole = heap.parts().free_chunk_bytes;
+    let limit = heap.largest_large_request();
+    assert_eq!(limit + 8, whole);
+    assert_eq!(
+        heap.allocate_large(limit + 1),
+        Err(Refused::TooLarge { limit })
+    );
+    let object = heap.allocate_large(limit).expect("the whole region");
+    assert_eq!(heap.check(), Ok(()));
+    assert_eq!(heap.allocate_as_is(1), Err(Refused::NoChunk));
+    assert_eq!(heap.allocate_large(1), Err(Refused::NoChunk));
+    assert_eq!(
+        heap.objects().collect::<Vec<_>>(),
+        [heap.granule_of(object)]
+    );
+    // SAFETY: S1: nothing is used again. S2: it does not panic.
+    unsafe { heap.sweep_leaping(|_| u32::MAX) };
+    assert_eq!(heap.parts().free_chunk_bytes, whole);
+    assert_eq!(heap.check(), Ok(()));
+}
+
+#[test]
+fn a_region_of_one_chunk_has_no_room_for_large_objects() {
+    let needed = match Heap::<SingleList<First>>::new(&mut []) {
+        Err(Refused::Region { needed }) => needed,
+        other => panic!("{other:?}"),
+    };
+    let mut region = Region([JUNK; 8192]);
+    let mut heap = Heap::<SingleList<First>>::new(&mut region.0[..needed - 7]).expect("enough");
+    assert_eq!(heap.largest_large_request(), 0);
+    for size in [0, 1] {
+        assert!(heap.allocate_large(size).is_err());
+    }
+    assert_eq!(heap.check(), Ok(()));
+}
+
+#[test]
+#[cfg(debug_assertions)]
+#[should_panic(expected = "S1: a large object is freed by a sweep")]
+fn freeing_a_large_object_is_caught_in_debug_builds() {
+    let mut region = Region([JUNK; 8192]);
+    let mut heap = Heap::<TwoLevel>::new(&mut region.0).expect("large enough");
+    let object = heap.allocate_large(1000).expect("room");
+    free(&mut heap, object, 1000);
+}
+
+macro_rules! beside_a_model {
+    ($($name:ident $index:ty;)*) => {$(
+        #[test]
+        fn $name() {
+            both_ends_beside_a_model::<$index>();
+        }
+    )*};
+}
+
+beside_a_model! {
+    scan_never Segregated<Scan, Never, Linear, 64>;
+    scan_deferred Segregated<Scan, Deferred, Linear, 64>;
+    scan_immediate Segregated<Scan, Immediate, Linear, 64>;
+    table_never Segregated<NextHitTable, Never, Tree, 64>;
+    table_deferred Segregated<NextHitTable, Deferred, Tree, 64>;
+    table_immediate Segregated<NextHitTable, Immediate, Tree, 64>;
+    bitmap_never Segregated<Bitmap, Never, Linear, 64>;
+    bitmap_deferred Segregated<Bitmap, Deferred, Tree, 16>;
+    bitmap_immediate Segregated<Bitmap, Immediate, Tree, 256>;
+    units_of_16_never Segregated<Scan, Never, Linear, 16, 16>;
+    units_of_16_immediate Segregated<Bitmap, Immediate, Tree, 128, 16>;
+    first_fit SingleList<First>;
+    next_fit SingleList<Next>;
+    best_fit SingleList<Best>;
+    worst_fit SingleList<Worst>;
+    half_fit PowersOfTwo;
+    tlsf TwoLevel;
+    tree_fit SizeTree;
+}
