@@ -2,8 +2,8 @@
 
 use surefit_core::Refused;
 use surefit_freelist::{
-    Best, Bitmap, Deferred, First, Immediate, Index, Linear, Never, NextHitTable, Scan, Segregated,
-    SingleList, SizeTree, Tree, TwoLevel,
+    Best, Bitmap, Deferred, First, Immediate, Index, Linear, Never, Next, NextHitTable,
+    PowersOfTwo, Scan, Segregated, SingleList, SizeTree, Tree, TwoLevel, Worst,
 };
 use surefit_gc::{Collector, FreeList, Settings, Sweep};
 
@@ -19,6 +19,9 @@ const SYSTEMS: &[fn(&mut Input<'_>)] = &[
     run_on::<SingleList<First>>,
     run_on::<SingleList<Best>>,
     run_on::<SizeTree>,
+    run_on::<SingleList<Next>>,
+    run_on::<SingleList<Worst>>,
+    run_on::<PowersOfTwo>,
     run_on::<Segregated<Scan, Never, Tree, 64>>,
     run_on::<Segregated<Scan, Deferred, Linear, 16>>,
     run_on::<Segregated<Scan, Immediate, Tree, 64>>,
@@ -42,6 +45,8 @@ fn run_on<I: Index>(input: &mut Input<'_>) {
     let settings = Settings {
         mark_stack: input.below(40),
         sweep: [Sweep::Walk, Sweep::Leap][input.below(2)],
+        limit: [usize::MAX, 0, 1000, 5000][input.below(4)],
+        large_from: [Settings::LARGE, 60, 200, usize::MAX][input.below(4)],
     };
     let mut region = Region::new(bytes, 16, offset);
     let gc = match Collector::<FreeList<'_, I>>::new(region.memory(), settings) {

@@ -16,6 +16,8 @@
 //! O(1) but for what the index does to forget a chunk and to remember one.
 #![deny(unsafe_code)]
 
+use core::ops::Range;
+
 use crate::chunk::{Chunk, Header, SMALLEST, granules_for};
 use crate::heap::Heap;
 use crate::index::Index;
@@ -67,7 +69,13 @@ impl<I: Index> Heap<'_, I> {
         Chunk::at(self.memory.granules())
     }
 
-    /// The granules that neither end uses.
+    /// The granules that neither end uses: no object has one of them for its number.
+    #[must_use]
+    pub const fn unused(&self) -> Range<u32> {
+        self.end.granule()..self.large.floor
+    }
+
+    /// How many they are.
     pub(crate) const fn unused_granules(&self) -> u32 {
         self.large.floor - self.end.granule()
     }

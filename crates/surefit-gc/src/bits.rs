@@ -4,6 +4,8 @@
 //! Of a free-list heap, 1/64 of its bytes. A search looks at 64 numbers a step.
 #![deny(unsafe_code)]
 
+use core::ops::Range;
+
 /// Bits in a word.
 pub(crate) const BITS: u32 = u64::BITS;
 
@@ -30,9 +32,28 @@ impl<'m> Bits<'m> {
         self.words.fill(0);
     }
 
-    /// Takes over the bits of another, which are as many.
-    pub(crate) fn copy_from(&mut self, other: &Bits<'_>) {
-        self.words.copy_from_slice(other.words);
+    /// Takes over the bits of another, which are as many; none of `unused` is set in either, and they are not read.
+    pub(crate) fn copy_from(&mut self, other: &Bits<'_>, unused: Range<u32>) {
+        let (below, above) = self.around(unused);
+        self.words[..below].copy_from_slice(&other.words[..below]);
+        self.words[above..].copy_from_slice(&other.words[above..]);
+    }
+
+    /// Clears all, if none of `unused` is set: they are not written.
+    pub(crate) fn clear_but(&mut self, unused: Range<u32>) {
+        let (below, above) = self.around(unused);
+        self.words[..below].fill(0);
+        self.words[above..].fill(0);
+    }
+
+    /// How many words have all bits that are not in a range, from the first on, and the first of those behind it.
+    fn around(&self, range: Range<u32>) -> (usize, usize) {
+        let below = range.start.div_ceil(BITS) as usize;
+        let above = (range.end / BITS) as usize;
+        match below < above && above <= self.words.len() {
+            true => (below, above),
+            false => (0, 0),
+        }
     }
 
     /// A number beyond all bits has none that is set.

@@ -213,10 +213,11 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
         let marked = mark(&self.live, &mut self.marks, self.stack, &self.space, client);
         client.weak(&Living(&self.marks));
         let swept_from = self.clock.now();
+        let unused = self.space.unused();
         // SAFETY: S1: access to objects, and what clients report, is compared with the live bits, which are those of the
         // marks from here on. S2: marking reached live objects alone, since it compared them, and left none of them grey.
         let swept = unsafe { self.space.sweep(&self.marks) };
-        self.live.copy_from(self.marks.bits());
+        self.live.copy_from(self.marks.bits(), unused);
         let ended = self.clock.now();
         debug_assert_eq!(swept.live_objects, marked.objects, "I1");
         let collection = Collection {

@@ -26,6 +26,7 @@
 //! A new object is cleared, to the end of its chunk, also if its owner writes all of it at once.
 
 use core::mem::MaybeUninit;
+use core::ops::Range;
 use core::ptr::NonNull;
 
 use surefit_core::{Corruption, Parts, RawHeap, Refused};
@@ -218,10 +219,14 @@ fn with_tables(refused: Refused, stack_words: usize) -> Refused {
 // SAFETY: I1: a chunk's number is at least 1 and less than the granules, and chunks have at least two granules (H1, W2).
 // I2: the heap hands out chunks that overlap no live one, and only `sweep` gives any back; F1 says the rest.
 // I3: the heap's granules are set once; a chunk's length is in its header, outside the payload; `objects` walks all chunks
-// of both ends (H1, W2).
+// of both ends (H1, W2), between which lies what is not used (W1).
 unsafe impl<I: Index> Space for FreeList<'_, I> {
     fn places(&self) -> u32 {
         self.heap.granules()
+    }
+
+    fn unused(&self) -> Range<u32> {
+        self.heap.unused()
     }
 
     #[inline]

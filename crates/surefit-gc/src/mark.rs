@@ -149,7 +149,7 @@ pub(crate) fn mark<S: Space>(
     space: &S,
     client: &mut impl Client<S>,
 ) -> Marked {
-    marks.clear();
+    marks.clear_but(space.unused());
     let mut edges = Edges {
         live,
         marks: marks.reborrow(),

@@ -12,6 +12,8 @@
 //! Between collections they are those of the last one, and mean nothing.
 #![deny(unsafe_code)]
 
+use core::ops::Range;
+
 use crate::bits::Bits;
 use crate::space::Object;
 
@@ -62,6 +64,11 @@ impl<'m> Marks<'m> {
     /// Makes all white.
     pub(crate) fn clear(&mut self) {
         self.bits.clear();
+    }
+
+    /// Makes all white, if all of `unused` are.
+    pub(crate) fn clear_but(&mut self, unused: Range<u32>) {
+        self.bits.clear_but(unused);
     }
 
     /// Makes a white object grey; returns whether it was white.

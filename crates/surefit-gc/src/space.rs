@@ -1,6 +1,7 @@
 //! What a collector needs of the memory that it manages.
 
 use core::num::NonZeroU32;
+use core::ops::Range;
 
 use surefit_core::{Corruption, Parts, Refused};
 use surefit_freelist::Swept;
@@ -43,10 +44,16 @@ impl Object {
 /// I2: an object lives from [`Space::allocate`] until a sweep whose marks do not contain it; it keeps its number, its
 /// words are its own, and all of them are initialised.
 /// I3: [`Space::places`] never changes; [`Space::words`] tells how many words an object has, the same while it lives;
-/// [`Space::objects`] yields all live objects and nothing else.
+/// [`Space::objects`] yields all live objects and nothing else; no number in [`Space::unused`] is that of a live object.
 pub unsafe trait Space {
     /// One more than the greatest number that an object can have.
     fn places(&self) -> u32;
+
+    /// Numbers that no live object has; a collection clears no bits of them. Here a space tells of memory that it has not
+    /// grown into.
+    fn unused(&self) -> Range<u32> {
+        0..0
+    }
 
     /// Allocates an object of at least so many bytes, all of whose words are zero, from what is free as it is.
     ///

@@ -230,3 +230,35 @@ fn a_small_grey_object_between_others_is_scanned_as_itself() {
     assert_eq!((swept.live_objects, gc.check()), (60, Ok(())));
     assert!(gc.totals().rescans > 0);
 }
+
+/// What a heap has not grown into is not looked at: a bit set there by force stays, any other goes.
+#[test]
+fn a_collection_leaves_the_bits_of_unused_numbers_alone() {
+    let settings = Settings {
+        limit: 2000,
+        ..Settings::default()
+    };
+    let mut region = vec![MaybeUninit::uninit(); 1 << 16];
+    let mut gc = Collector::<Lists<'_>>::new(&mut region, settings).expect("large");
+    let mut roots = Roots(Vec::new());
+    let large = gc.alloc(&mut roots, 5000).expect("room");
+    roots.0.push(large);
+    let unused = gc.space.unused();
+    assert!(unused.len() > 4000 && large.number() == unused.end + 1);
+    let (below, inside) = (unused.start - 1, unused.start + 1000);
+    for number in [below, inside] {
+        gc.marks.make_black(object(number));
+    }
+    gc.collect(&mut roots);
+    assert!(gc.contains(large) && !gc.contains(object(below)));
+    assert_eq!(gc.check(), Ok(()), "no live bit is set there");
+    assert!(gc.marks.contains(object(inside)) && !gc.marks.contains(object(below)));
+    gc.marks.clear();
+    while gc.alloc(&mut roots, 400).is_ok_and(|object| {
+        roots.0.push(object);
+        true
+    }) {}
+    assert!(gc.space.unused().len() < 60);
+    gc.collect(&mut roots);
+    assert_eq!(gc.check(), Ok(()));
+}

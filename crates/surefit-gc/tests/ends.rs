@@ -54,7 +54,7 @@ fn large_objects_lie_behind_all_small_ones_and_next_to_each_other() {
         let granules = pair[0].number() - pair[1].number();
         assert_eq!(
             granules,
-            (gc.words(pair[1]) + 1) / 2,
+            gc.words(pair[1]).div_ceil(2),
             "a header between them"
         );
     }
@@ -161,6 +161,15 @@ fn displaced_objects_are_counted_and_found_by_the_next_sweep() {
     let live = gc.objects().collect::<Vec<_>>();
     assert_eq!(gc.collect(&mut graph).swept.live_objects, live.len() as u64);
     assert_eq!(gc.objects().collect::<Vec<_>>(), live);
+    // From here on gaps are for large objects again.
+    graph.roots.retain(|&root| root != large[2]);
+    gc.collect(&mut graph);
+    let displaced = gc.space().displaced();
+    while gc.alloc_as_is(100).is_ok() {}
+    assert_eq!(gc.space().displaced(), displaced);
+    let in_gap = rooted(&mut gc, &mut graph, 4000);
+    assert!((large[2]..large[0]).contains(&in_gap));
+    assert_eq!(gc.space().displaced(), displaced);
 }
 
 /// Allocates so many live objects, with garbage between them; returns what was done, the limit at the end, and the most
@@ -289,6 +298,17 @@ fn exhaustion_is_a_value_at_every_point() {
     judged::<Lists>();
     judged::<Segregated<NextHitTable, Deferred, Linear, 64>>();
     judged::<TwoLevel>();
+}
+
+/// An index that rounds sizes may need more than the request.
+#[test]
+fn a_heap_grows_until_the_request_is_served() {
+    let mut region = JunkRegion::new(1 << 16, 64, 1);
+    let (mut gc, mut graph) = heap::<PowersOfTwo>(&mut region, 0, usize::MAX);
+    gc.alloc(&mut graph, 2100)
+        .expect("a chunk of 4096 bytes serves it");
+    let limit = gc.space().heap().limit();
+    assert!((4096..5000).contains(&limit), "{limit}");
 }
 
 /// A request for which the rest of the region is too small does not make the heap grow.
