@@ -82,7 +82,7 @@ fn budget(of_an_object: u64) -> LibraryBenchmarkConfig {
     config
 }
 
-/// With the recursion that builds a tree.
+// With the recursion that builds a tree.
 #[library_benchmark]
 #[bench::of_16_bytes(args = (arena()), config = budget(70))]
 fn allocate(mut arena: Trees) -> Trees {
