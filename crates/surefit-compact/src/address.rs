@@ -155,6 +155,32 @@ impl<W: Width> AddressTable<W> {
         self.free.set(W::Word::new(entry));
     }
 
+    /// Gives back, all at once, every entry that `keep` refuses, free ones included: the lowest will be taken first, and
+    /// those behind the last that is kept were never made. No entry is retired. O(entries).
+    pub(crate) fn retain(&self, memory: &Memory<'_>, keep: impl Fn(u32) -> bool) {
+        debug_assert!(W::Generation::BYTES == 0);
+        let mut made = self.made.get();
+        while made > 0 && !keep(made - 1) {
+            made -= 1;
+        }
+        let mut free = W::Word::NIL;
+        for entry in (0..made).rev() {
+            if !keep(entry) {
+                self.word(memory, entry).set(free);
+                free = W::Word::new(entry);
+            }
+        }
+        self.free.set(free);
+        self.made.set(made);
+    }
+
+    /// Gives back the pages that the table does not need, up to `highest`, the floor of an empty table.
+    pub(crate) fn give_pages(&self, page_bytes: usize, highest: usize) {
+        let lowest_entry = self.top - self.made.get() as usize * W::ENTRY_BYTES;
+        let spare = (lowest_entry - self.floor.get()) / page_bytes * page_bytes;
+        self.floor.set(highest.min(self.floor.get() + spare));
+    }
+
     /// Offset of the lowest byte that the table may use.
     pub(crate) fn floor(&self) -> usize {
         self.floor.get()

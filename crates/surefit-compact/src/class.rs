@@ -81,6 +81,22 @@ impl<W: Width> ClassState<W> {
         self.pages.get().get()
     }
 
+    /// Forgets all pages and their page-blocks, which are then counted anew.
+    pub(crate) fn restart(&self) {
+        for link in [&self.head, &self.tail] {
+            link.set(W::Word::NIL);
+        }
+        for count in [&self.live, &self.not_full, &self.pages] {
+            count.set(W::Word::new(0));
+        }
+    }
+
+    /// Counts a page and its live page-blocks.
+    pub(crate) fn count_page(&self, live: u32) {
+        add(&self.pages, 1);
+        add(&self.live, live);
+    }
+
     #[inline]
     pub(crate) fn add_live(&self) {
         add(&self.live, 1);

@@ -35,20 +35,39 @@ impl BlockDemand {
         let before = place.map_or(0, |(_, blocks)| blocks);
         *place = Some((class, before.saturating_add(blocks)));
     }
+
+    /// Blocks of a class that are wanted.
+    pub(crate) fn blocks_of(&self, class: SizeClass) -> u32 {
+        let of_class = self
+            .wanted
+            .iter()
+            .flatten()
+            .find(|(other, _)| *other == class);
+        of_class.map_or(0, |&(_, blocks)| blocks)
+    }
+
+    /// Entries that are wanted: one a block.
+    pub(crate) fn entries(&self) -> u64 {
+        let blocks = self
+            .wanted
+            .iter()
+            .flatten()
+            .map(|&(_, blocks)| u64::from(blocks));
+        blocks.sum()
+    }
 }
 
 impl<W: Width> Engine<'_, W> {
     /// Whether all blocks of a demand can be taken, together with their entries. O(classes of the demand).
     pub(crate) fn can_serve(&self, demand: &BlockDemand) -> Result<(), Refused> {
-        let (mut entries, mut pages) = (0_u64, 0_u64);
+        let mut pages = 0_u64;
         for (class, blocks) in demand.wanted.iter().flatten() {
             let per_page = u32::from(self.pages.geometry.layout(*class).blocks);
             let state = self.class_state(*class);
             let free = state.pages() * per_page - state.live();
             pages += u64::from(blocks.saturating_sub(free).div_ceil(per_page));
-            entries += u64::from(*blocks);
         }
-        let table_pages = self.table_pages_for(entries)?;
+        let table_pages = self.table_pages_for(demand.entries())?;
         let fresh = u64::from(self.fresh_pages());
         if table_pages > fresh {
             return Err(Refused::NoHandle);
@@ -60,7 +79,7 @@ impl<W: Width> Engine<'_, W> {
     }
 
     /// Pages by which the address table must grow to hold that many entries more.
-    fn table_pages_for(&self, entries: u64) -> Result<u64, Refused> {
+    pub(crate) fn table_pages_for(&self, entries: u64) -> Result<u64, Refused> {
         let numbers = u64::from(W::Word::NIL.get());
         let used = u64::from(self.live() + self.addresses.retired.get());
         if used + entries > numbers {

@@ -197,7 +197,7 @@ impl<'m, W: Width> Engine<'m, W> {
     }
 
     #[inline]
-    fn allocation_end(&self, state: &ClassState<W>) -> W::Word {
+    pub(crate) fn allocation_end(&self, state: &ClassState<W>) -> W::Word {
         match self.order {
             PageOrder::Newest => state.head.get(),
             PageOrder::Original => state.tail.get(),
@@ -259,7 +259,7 @@ impl<'m, W: Width> Engine<'m, W> {
     }
 
     #[inline]
-    fn source_end(&self, state: &ClassState<W>) -> W::Word {
+    pub(crate) fn source_end(&self, state: &ClassState<W>) -> W::Word {
         match self.order {
             PageOrder::Newest => state.tail.get(),
             PageOrder::Original => state.head.get(),
@@ -298,7 +298,7 @@ impl<'m, W: Width> Engine<'m, W> {
     }
 
     /// Moves a block of one not-full page into another; returns the bytes copied.
-    fn fill_hole(&self, state: &ClassState<W>, source: W::Word, target: W::Word) -> u64 {
+    pub(crate) fn fill_hole(&self, state: &ClassState<W>, source: W::Word, target: W::Word) -> u64 {
         let (Some(source), Some(target)) = (self.pages.linked(source), self.pages.linked(target))
         else {
             unreachable!("holes and compaction need two not-full pages (H3)")
@@ -332,12 +332,19 @@ impl<'m, W: Width> Engine<'m, W> {
         to: Block<'m, W>,
         entry: u32,
     ) -> u64 {
-        self.pages.copy(from, to);
-        self.locate(entry, to);
-        self.pages.clear(from);
+        let bytes = self.relocate(from, to, entry);
         if from.page.used() == 0 {
             self.release(state, from.page.id);
         }
+        bytes
+    }
+
+    /// Copies an entry's block to one that was taken for it, and gives the old one back. Returns the bytes copied.
+    #[inline]
+    pub(crate) fn relocate(&self, from: Block<'m, W>, to: Block<'m, W>, entry: u32) -> u64 {
+        self.pages.copy(from, to);
+        self.locate(entry, to);
+        self.pages.clear(from);
         let bytes = u64::from(to.page.layout.block_bytes);
         self.moved.moves.set(self.moved.moves.get() + 1);
         self.moved.bytes.set(self.moved.bytes.get() + bytes);
@@ -451,7 +458,7 @@ impl<'m, W: Width> Engine<'m, W> {
     }
 
     /// Takes a freed page, or opens a fresh one only if there is none; `make_room` was asked.
-    fn take_page(&self) -> Page<'m, W> {
+    pub(crate) fn take_page(&self) -> Page<'m, W> {
         if let Some(page) = self.pages.linked(self.free_pages.get()) {
             self.free_pages.set(page.record.next.get());
             self.free_page_count.set(self.free_page_count.get() - 1);
@@ -466,6 +473,11 @@ impl<'m, W: Width> Engine<'m, W> {
 
     fn give_page(&self, state: &ClassState<W>, page: Page<'m, W>) {
         state.remove_page();
+        self.add_free_page(page);
+    }
+
+    /// Puts a page first in the list of free pages.
+    pub(crate) fn add_free_page(&self, page: Page<'m, W>) {
         page.record.next.set(self.free_pages.get());
         self.free_pages.set(page.id.word());
         self.free_page_count.set(self.free_page_count.get() + 1);

@@ -194,7 +194,12 @@ impl<W: Width> Heap<'_, W> {
     }
 
     #[inline(never)]
-    fn chunk_in_pieces(&self, index: u32, len: usize, offset: usize) -> (NonNull<u8>, usize) {
+    pub(crate) fn chunk_in_pieces(
+        &self,
+        index: u32,
+        len: usize,
+        offset: usize,
+    ) -> (NonNull<u8>, usize) {
         assert!(offset <= len, "the offset is beyond the object");
         if offset == len {
             return (NonNull::dangling(), 0);
@@ -225,7 +230,7 @@ impl<W: Width> Heap<'_, W> {
     }
 
     /// The entry of a piece.
-    fn piece(&self, index: u32, len: usize, number: usize) -> u32 {
+    pub(crate) fn piece(&self, index: u32, len: usize, number: usize) -> u32 {
         // SAFETY: a spine's words were written when the object was allocated.
         unsafe { self.spine_word(index, len, number).read() }.get()
     }
@@ -251,23 +256,23 @@ impl<W: Width> Heap<'_, W> {
     }
 
     /// Pieces of an object in pieces.
-    fn pieces(&self, len: usize) -> usize {
+    pub(crate) fn pieces(&self, len: usize) -> usize {
         len.div_ceil(self.piece_bytes)
     }
 
-    fn spine_bytes(&self, len: usize) -> usize {
+    pub(crate) fn spine_bytes(&self, len: usize) -> usize {
         self.pieces(len) * W::WORD_BYTES
     }
 
     /// Bytes of piece `number`.
-    fn piece_len(&self, len: usize, number: usize) -> usize {
+    pub(crate) fn piece_len(&self, len: usize, number: usize) -> usize {
         self.piece_bytes.min(len - number * self.piece_bytes)
     }
 
     // ---- allocate and free -------------------------------------------------------------------------------------------
 
     #[inline]
-    fn allocate_bytes(&self, len: usize, align: usize) -> Result<u32, Refused> {
+    pub(crate) fn allocate_bytes(&self, len: usize, align: usize) -> Result<u32, Refused> {
         match self.allocate_whole(len, align) {
             Some(index) => Ok(index),
             None => self.allocate_otherwise(len, align),

@@ -7,6 +7,7 @@
 //! ```text
 //! heap, large, key        objects: handles, byte objects in pieces, keys
 //!   stats, check            what a heap says of itself, and whether it holds
+//!   collect, make_room      what a collector needs: objects by number, a sweep, moves that make room
 //!   engine, demand          page-blocks and entries: allocate, free, compact
 //!     automaton               which transition an event causes (pure)
 //!     list, class, page, address   lists, counts, bitmaps, back-references, the address table
@@ -31,6 +32,7 @@ pub mod block_table;
 pub mod certify;
 mod check;
 mod class;
+mod collect;
 mod config;
 mod demand;
 pub mod direct;
@@ -42,6 +44,7 @@ mod key;
 mod large;
 pub mod layout;
 mod list;
+mod make_room;
 mod memory;
 mod page;
 pub mod pieces;

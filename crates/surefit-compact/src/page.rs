@@ -346,6 +346,51 @@ impl<'m, W: Width> PageTable<'m, W> {
         leaf.set(leaf.get() & !(1 << (number % 64)));
     }
 
+    /// Gives back every used block whose entry `keep` refuses; the first of them will be taken first. O(π).
+    pub(crate) fn retain(&self, page: Page<'m, W>, keep: impl Fn(u32) -> bool) {
+        if page.is_small() {
+            for number in (0..page.blocks()).rev() {
+                let block = Block { page, number };
+                if self.is_used(block) && !keep(self.back_reference(block)) {
+                    self.clear(block);
+                }
+            }
+            return;
+        }
+        for leaf in (0..u32::from(page.layout.leaves)).rev() {
+            self.retain_in_leaf(page, leaf, &keep);
+        }
+    }
+
+    /// As `retain`, of the blocks that one word of the bitmap tells of.
+    fn retain_in_leaf(&self, page: Page<'m, W>, leaf: u32, keep: impl Fn(u32) -> bool) {
+        let word = self.leaf(page, leaf);
+        let used = word.get();
+        let (mut rest, mut kept, mut free) = (used, used, page.record.free.get());
+        while rest != 0 {
+            let bit = rest.ilog2();
+            rest ^= 1 << bit;
+            let number = leaf * 64 + bit;
+            let reference = self.reference(page, number);
+            if !keep(reference.get().get()) {
+                kept ^= 1 << bit;
+                reference.set(W::Word::new(u32::from(free)));
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "block numbers have 16 bits"
+                )]
+                {
+                    free = number as u16;
+                }
+            }
+        }
+        word.set(kept);
+        page.record.free.set(free);
+        let dead = (used ^ kept).count_ones();
+        #[expect(clippy::cast_possible_truncation, reason = "at most 64 blocks")]
+        page.record.used.set(page.record.used.get() - dead as u16);
+    }
+
     /// The last used block of a page that has one. O(π/64).
     #[inline]
     pub(crate) fn last_used(&self, page: Page<'m, W>) -> Block<'m, W> {

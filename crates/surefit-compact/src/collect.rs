@@ -1,0 +1,236 @@
+//! What a collector needs of a heap: objects named by the numbers of their entries, and the sweep, which frees all that is
+//! not kept in one pass.
+//!
+//! ```text
+//! retain(keep):  entries that are not kept are linked, the lowest first; those behind the last that is kept are unmade,
+//!                and the pages of the table that this empties are given back
+//!                forget all lists; for every page, from the last one to the first:
+//!                    give back the page-blocks whose entries are not kept
+//!                    empty: a free page, or, behind the last page in use, one that was never opened
+//!                    not full: at the draining end of its class's list if at most half of it is used, else at the other
+//!                for every class: while it breaks its compaction bound, move a page-block
+//! ```
+//! A number that names an object stays its name when the object moves: nobody who holds one notices. So a sweep may move
+//! whatever it likes, and no reference is ever corrected. Dead objects are not touched, live ones only if they move.
+//!
+//! # Bounds
+//! `retain`: a question for every entry and one more for every live page-block, and for the moves that the bound asks for
+//! the bytes that they copy. With [`Bound::Unbounded`](crate::Bound::Unbounded) there are none; then
+//! [`Heap::make_room`] makes them when a page is missing.
+//!
+//! # Source
+//! Compact-fit under a collector is ours; the size-class automaton is that of Craciunas et al. (2008).
+
+use core::ptr::NonNull;
+
+use surefit_core::Refused;
+
+use crate::automaton;
+use crate::class::ClassState;
+use crate::config::{Bound, Config, PageOrder};
+use crate::engine::Engine;
+use crate::geometry::{ClassLayout, SizeClass};
+use crate::heap::Heap;
+use crate::page::{Block, Page};
+use crate::width::{Width, Word};
+
+/// Alignment of objects that are named by entries, in bytes.
+const ALIGN: usize = 8;
+
+impl<W: Width<Generation = ()>> Heap<'_, W> {
+    /// Allocates a byte object of zeros, in pieces if it is longer than a piece; returns its entry. Never moves an object.
+    ///
+    /// An object in one page-block is zero to the end of the page-block.
+    ///
+    /// # Errors
+    /// What was exhausted; the heap is unchanged.
+    #[inline]
+    pub fn allocate_entry(&self, len: usize) -> Result<u32, Refused> {
+        if self.is_in_pieces(len) {
+            return self.allocate_entry_in_pieces(len);
+        }
+        let class = self.class_of(len, ALIGN)?;
+        let entry = self.allocate_block(class)?;
+        let bytes = self.config.geometry().layout(class).block_bytes as usize;
+        // SAFETY: a live page-block of so many bytes, to which nobody refers yet (O2).
+        unsafe { self.object::<u8>(entry).write_bytes(0, bytes) };
+        Ok(entry)
+    }
+
+    #[inline(never)]
+    fn allocate_entry_in_pieces(&self, len: usize) -> Result<u32, Refused> {
+        let entry = self.allocate_bytes(len, ALIGN)?;
+        let mut at = 0;
+        while at < len {
+            let (first, bytes) = self.chunk_in_pieces(entry, len, at);
+            // SAFETY: so many bytes of a live page-block, to which nobody refers yet (O2).
+            unsafe { first.write_bytes(0, bytes) };
+            at += bytes;
+        }
+        Ok(entry)
+    }
+
+    /// The page-block of an entry: where it is now, and its size-class.
+    ///
+    /// # Safety
+    /// S1: the entry is live: [`Heap::allocate_entry`] returned it, or it is that of a piece, and no
+    /// [`Heap::retain`] has refused it since.
+    ///
+    /// # Complexity
+    /// Two loads.
+    #[inline]
+    #[must_use]
+    pub unsafe fn entry_block(&self, entry: u32) -> (NonNull<u8>, SizeClass) {
+        let class = self.engine.block_of(entry).page.record.class.get();
+        (self.object(entry), class)
+    }
+
+    /// Where a byte of an object in pieces is now.
+    ///
+    /// # Panics
+    /// If the object has no such byte.
+    ///
+    /// # Safety
+    /// S1: the entry is that of a live object of `len` bytes, which are more than a piece.
+    #[must_use]
+    pub unsafe fn byte_in_pieces(&self, entry: u32, len: usize, offset: usize) -> NonNull<u8> {
+        assert!(offset < len, "the offset is beyond the object");
+        self.chunk_in_pieces(entry, len, offset).0
+    }
+
+    /// Tells every entry of a byte object: in pieces, those of its spines and of all pieces, which one `entry` leads to;
+    /// returns whether all are live entries of the right size-class and `tell` agreed to each.
+    ///
+    /// Numbers may be wrong: what is not an entry is not followed, nor what `tell` denies.
+    pub fn entries_of(&self, entry: u32, len: usize, tell: &mut dyn FnMut(u32) -> bool) -> bool {
+        if !self.is_in_pieces(len) {
+            return self.is_block_for(entry, len) && tell(entry);
+        }
+        // A spine is shorter than its object, so this ends.
+        let has_spine = self.entries_of(entry, self.spine_bytes(len), tell);
+        has_spine
+            && (0..self.pieces(len)).all(|number| {
+                let piece = self.piece(entry, len, number);
+                self.is_block_for(piece, self.piece_len(len, number)) && tell(piece)
+            })
+    }
+
+    fn is_block_for(&self, entry: u32, len: usize) -> bool {
+        let class = self
+            .engine
+            .vet(entry)
+            .map(|block| block.page.record.class.get());
+        class.is_some() && class == self.config.geometry().class_for(len, ALIGN)
+    }
+
+    /// The entries of all live page-blocks of a size-class, page by page. O(pages + page-blocks of the class).
+    pub fn entries_in(&self, class: SizeClass) -> impl Iterator<Item = u32> {
+        let pages = &self.engine.pages;
+        let opened = (0..self.engine.frontier.get()).filter_map(|number| pages.page(number));
+        let in_class = opened.filter(move |page| page.record.class.get() == class);
+        in_class.flat_map(move |page| {
+            let blocks = (0..page.blocks()).map(move |number| Block { page, number });
+            let used = blocks.filter(|&block| pages.is_used(block));
+            used.map(|block| pages.back_reference(block))
+        })
+    }
+
+    /// Whether a byte object of this length is kept in pieces.
+    #[inline]
+    #[must_use]
+    pub fn is_split(&self, len: usize) -> bool {
+        self.is_in_pieces(len)
+    }
+
+    /// The configuration.
+    #[inline]
+    #[must_use]
+    pub const fn config(&self) -> &Config {
+        self.config
+    }
+
+    /// Frees every live page-block whose entry `keep` refuses, and moves others until the compaction bound holds.
+    /// Returns how many page-blocks it looked at: those that were live.
+    ///
+    /// # Safety
+    /// S1: `keep` answers yes for live entries alone, no matter how often it is asked. S2: of an object in pieces it keeps
+    /// all of [`Heap::entries_of`] or none. S3: no object that it refuses is used again. S4: it does not unwind.
+    ///
+    /// # Complexity
+    /// O(entries + pages · π/64 + moved bytes).
+    pub unsafe fn retain(&mut self, keep: impl Fn(u32) -> bool) -> u64 {
+        let engine = &self.engine;
+        let looked_at = u64::from(engine.live());
+        engine.retain_entries(&keep);
+        engine.retain_blocks(&keep);
+        for class in self.config.geometry().classes() {
+            engine.keep_bound(class);
+        }
+        looked_at
+    }
+}
+
+impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
+    fn retain_entries(&self, keep: impl Fn(u32) -> bool) {
+        let page_bytes = self.pages.geometry.page_bytes();
+        self.addresses.retain(&self.pages.memory, keep);
+        let highest = self.pages.count() as usize * page_bytes;
+        self.addresses.give_pages(page_bytes, highest);
+    }
+
+    fn retain_blocks(&self, keep: impl Fn(u32) -> bool) {
+        self.classes.all().iter().for_each(ClassState::restart);
+        self.free_pages.set(W::Word::NIL);
+        self.free_page_count.set(0);
+        let opened = self.frontier.replace(0);
+        for page in (0..opened)
+            .rev()
+            .filter_map(|number| self.pages.page(number))
+        {
+            if page.used() > 0 {
+                self.pages.retain(page, &keep);
+            }
+            self.put(page);
+        }
+    }
+
+    /// Puts a page where it belongs, when those behind it are there.
+    fn put(&self, page: Page<'m, W>) {
+        let is_last = self.frontier.get() == 0;
+        if page.used() == 0 {
+            if !is_last {
+                self.add_free_page(page);
+            }
+            return;
+        }
+        if is_last {
+            self.frontier.set(page.id.word::<u32>() + 1);
+        }
+        let state = self.class_state(page.record.class.get());
+        state.count_page(page.used());
+        if page.free_blocks() > 0 {
+            let drains = page.used() <= page.free_blocks();
+            match drains == (self.order == PageOrder::Newest) {
+                true => self.pages.push_back(state, page),
+                false => self.pages.push_front(state, page),
+            }
+        }
+    }
+
+    /// Moves page-blocks of a class until it keeps its compaction bound.
+    fn keep_bound(&self, class: SizeClass) {
+        let (state, layout) = (self.class_state(class), self.pages.geometry.layout(class));
+        while self.breaks_bound(state, layout) {
+            self.fill_hole(state, self.source_end(state), self.allocation_end(state));
+        }
+        let counts = self.counts(state, layout);
+        state.set_quiet(automaton::quiet_frees(self.bound, counts));
+    }
+
+    fn breaks_bound(&self, state: &ClassState<W>, layout: &ClassLayout) -> bool {
+        match self.bound {
+            Bound::Pages(most) => state.not_full() > most,
+            _ => automaton::settle(self.bound, self.counts(state, layout)),
+        }
+    }
+}

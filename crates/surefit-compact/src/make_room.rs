@@ -1,0 +1,174 @@
+//! Room for a request, made by moves: what a collector asks for before it collects, so that it never collects because of
+//! fragmentation.
+//!
+//! ```text
+//! make_room(demand):   no moves can help: an error, and nothing moves
+//!                      while the demand cannot be served:
+//!                          the address table needs a page, but all were opened:
+//!                              empty the last page into a free one, and let the table have it
+//!                          else of the classes with a page's worth of free page-blocks, take the one whose draining page
+//!                              holds the fewest, and empty that page into the others
+//! ```
+//! A class with h live page-blocks needs ⌈h/π⌉ pages wherever they lie, and moves reach that. So moves help iff these
+//! pages, with the demand's page-blocks counted in, and those of the address table are no more than there are.
+//!
+//! # Bounds
+//! For every page that is emptied, a look at every class and at most π − 1 moves.
+//!
+//! # Source
+//! Ours; the moves are those of the size-class automaton.
+#![deny(unsafe_code)]
+
+use surefit_core::Refused;
+
+use crate::demand::BlockDemand;
+use crate::engine::Engine;
+use crate::geometry::SizeClass;
+use crate::heap::Heap;
+use crate::page::Page;
+use crate::width::Width;
+
+impl<W: Width<Generation = ()>> Heap<'_, W> {
+    /// Whether byte objects of these lengths, aligned to eight, can be allocated now, all of them.
+    ///
+    /// # Errors
+    /// What is exhausted.
+    pub fn can_serve(&self, lens: &[usize]) -> Result<(), Refused> {
+        self.engine.can_serve(&self.demand_of(lens)?)
+    }
+
+    /// Moves page-blocks until byte objects of these lengths, aligned to eight, can be allocated, all of them.
+    ///
+    /// # Errors
+    /// What is exhausted, if no moves can help; then nothing moved.
+    pub fn make_room(&mut self, lens: &[usize]) -> Result<(), Refused> {
+        let demand = self.demand_of(lens)?;
+        self.engine.make_room_for(&demand)
+    }
+
+    /// Whether byte objects of these lengths, aligned to eight, could be allocated, all of them, if what lives lay
+    /// together: then fragmentation alone can refuse them. O(classes).
+    #[must_use]
+    pub fn would_fit(&self, lens: &[usize]) -> bool {
+        let demand = self.demand_of(lens);
+        demand.is_ok_and(|demand| self.engine.would_fit(&demand))
+    }
+
+    fn demand_of(&self, lens: &[usize]) -> Result<BlockDemand, Refused> {
+        let mut demand = BlockDemand::new();
+        for &len in lens {
+            self.add_object(&mut demand, len, 8)?;
+        }
+        Ok(demand)
+    }
+}
+
+impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
+    fn would_fit(&self, demand: &BlockDemand) -> bool {
+        let geometry = self.pages.geometry;
+        let packed = geometry.classes().map(|class| {
+            let live = u64::from(self.class_state(class).live());
+            let blocks = u64::from(geometry.layout(class).blocks);
+            (live + u64::from(demand.blocks_of(class))).div_ceil(blocks)
+        });
+        let below_table = (self.addresses.floor() >> geometry.page_shift()) as u64;
+        let table_pages = self.table_pages_for(demand.entries());
+        table_pages.is_ok_and(|table_pages| packed.sum::<u64>() + table_pages <= below_table)
+    }
+
+    fn make_room_for(&self, demand: &BlockDemand) -> Result<(), Refused> {
+        let helps = self.would_fit(demand);
+        while let Err(refused) = self.can_serve(demand) {
+            let for_table = refused == Refused::NoHandle;
+            if !helps || !(for_table && self.close_last_page() || self.empty_a_page()) {
+                debug_assert!(!helps, "a class has a page's worth of free page-blocks");
+                return Err(refused);
+            }
+        }
+        Ok(())
+    }
+
+    /// Empties the page that costs the fewest moves of those whose page-blocks have room elsewhere in their class; returns
+    /// whether there was one.
+    fn empty_a_page(&self) -> bool {
+        let geometry = self.pages.geometry;
+        let has_room = geometry.classes().filter(|&class| {
+            let (state, blocks) = (self.class_state(class), geometry.layout(class).blocks);
+            state.pages() * u32::from(blocks) - state.live() >= u32::from(blocks)
+        });
+        let cheapest = has_room.min_by_key(|&class| self.draining_page(class).map(|p| p.used()));
+        let Some(state) = cheapest.map(|class| self.class_state(class)) else {
+            return false;
+        };
+        let pages = state.pages();
+        while state.pages() == pages {
+            self.fill_hole(state, self.source_end(state), self.allocation_end(state));
+        }
+        true
+    }
+
+    fn draining_page(&self, class: SizeClass) -> Option<Page<'m, W>> {
+        self.pages.linked(self.source_end(self.class_state(class)))
+    }
+
+    /// Makes the last opened page one that was never opened; returns whether it is free, or could be emptied into a free
+    /// one.
+    fn close_last_page(&self) -> bool {
+        let last = self.frontier.get().checked_sub(1);
+        let Some(last) = last.and_then(|number| self.pages.page(number)) else {
+            return false;
+        };
+        if last.used() == 0 {
+            self.forget_free_page(last);
+        } else if self.free_page_count.get() > 0 {
+            self.replace(last);
+        } else {
+            return false;
+        }
+        self.frontier.set(last.id.word());
+        true
+    }
+
+    /// Moves all page-blocks of a page into a free one, which takes its place.
+    fn replace(&self, page: Page<'m, W>) {
+        let class = page.record.class.get();
+        let (state, other) = (
+            self.class_state(class),
+            self.pages.open(self.take_page(), class),
+        );
+        // Under the hole bound the last page of a list is another than the others.
+        let was_last = state.tail.get() == page.id.word();
+        if page.free_blocks() > 0 {
+            self.pages.detach(state, page);
+        }
+        while page.used() > 0 {
+            self.move_last_block(page, other);
+        }
+        match other.free_blocks() {
+            0 => {}
+            _ if was_last => self.pages.push_back(state, other),
+            _ => self.pages.push_front(state, other),
+        }
+    }
+
+    fn move_last_block(&self, from: Page<'m, W>, to: Page<'m, W>) {
+        let from = self.pages.last_used(from);
+        let entry = self.pages.back_reference(from);
+        let to = self.pages.take_free(to, entry);
+        self.relocate(from, to, entry);
+    }
+
+    /// Takes a page that no class has out of the list of free pages. O(free pages).
+    fn forget_free_page(&self, page: Page<'m, W>) {
+        let mut link = &self.free_pages;
+        while let Some(free) = self
+            .pages
+            .linked(link.get())
+            .filter(|free| free.id != page.id)
+        {
+            link = &free.record.next;
+        }
+        link.set(page.record.next.get());
+        self.free_page_count.set(self.free_page_count.get() - 1);
+    }
+}
