@@ -16,6 +16,7 @@
 //! | `stack` | the mark stack, of bounded size |
 //! | `space` | what a collector needs of the memory that it manages; references |
 //! | `free_list` | the space over the heaps of `surefit-freelist` |
+//! | `compact_fit` | the space over the heap of `surefit-compact`, whose objects move |
 //! | `tables` | the collector's words, cut from the region |
 //! | `statistics` | what collections did; the clock |
 //! | `check` | the numbered invariants, verified |
@@ -43,6 +44,7 @@ mod bits;
 mod check;
 mod client;
 mod collector;
+mod compact_fit;
 mod free_list;
 mod mark;
 mod marks;
@@ -60,6 +62,7 @@ pub use arena::{
 };
 pub use client::{Client, Living, Scanned};
 pub use collector::{Collector, Settings};
+pub use compact_fit::{CompactFit, Relief};
 pub use free_list::{Displaced, FreeList, Sweep};
 pub use mark::Edges;
 pub use marks::Marks;

@@ -1,0 +1,176 @@
+//! How a region is divided between a Compact-fit heap and the collector's tables.
+//!
+//! ```text
+//! region  | the heap, aligned to a page | live bits | mark bits | bits for pieces | mark stack | alignment |
+//! ```
+//! The heap comes first: it skips what precedes the first page.
+#![deny(unsafe_code)]
+
+use core::mem::MaybeUninit;
+
+use surefit_compact::{Config, Heap, SizeClass, Wide};
+use surefit_core::Refused;
+
+use super::in_pieces::Pieces;
+use super::{CompactFit, Relief, STUB, WORD, lens};
+use crate::bits::BITS;
+use crate::collector::Collector;
+use crate::tables;
+
+impl<'m> CompactFit<'m> {
+    /// A space over a region, whatever bytes it holds, best aligned to a page; and words for a bit an entry.
+    ///
+    /// # Errors
+    /// As [`Heap::new`].
+    ///
+    /// # Panics
+    /// If the configuration has one size-class only, or there are fewer words than [`CompactFit::piece_words`].
+    pub fn new(
+        region: &'m mut [MaybeUninit<u8>],
+        config: &'m Config,
+        pieces: &'m mut [u64],
+    ) -> Result<Self, Refused> {
+        let words = Self::piece_words(region.len(), config);
+        assert!(pieces.len() >= words, "{words} words are needed for pieces");
+        let class = |index| {
+            config
+                .geometry()
+                .class(index)
+                .expect("at least two size-classes")
+        };
+        let heap = Heap::new(region, config)?;
+        Ok(Self {
+            pieces: Pieces::none(&mut pieces[..words]),
+            stubs: class(0),
+            least: config.geometry().smallest_request(class(1)),
+            most: largest_request(&heap),
+            heap,
+            refused: 0,
+            relief: Relief::default(),
+        })
+    }
+
+    /// Words for a bit for every entry that a heap over so many bytes can have.
+    ///
+    /// Page-blocks of the smallest class are at most three for every whole piece of a long object: its stub, its last piece
+    /// and a spine. So there are at most π₁ + 3 π_q entries for every data page, where π₁ is of the second class and π_q of
+    /// whole pieces, and each takes four bytes of the address table.
+    #[must_use]
+    pub fn piece_words(bytes: usize, config: &Config) -> usize {
+        let geometry = config.geometry();
+        let blocks = |class: Option<SizeClass>| {
+            class.map_or(0, |class| u128::from(geometry.layout(class).blocks))
+        };
+        let piece = config
+            .piece_bytes()
+            .and_then(|bytes| geometry.class_for(bytes, 1));
+        let of_a_page = blocks(geometry.class(1)) + 3 * blocks(piece);
+        let entries =
+            bytes as u128 * of_a_page / (geometry.page_bytes() as u128 + WORD as u128 * of_a_page);
+        entries as usize / BITS as usize + 1
+    }
+}
+
+impl<'m> Collector<'m, CompactFit<'m>> {
+    /// Makes a collector over a region, best aligned to a page: the heap, and behind it the bits, 1/38 of the region where the
+    /// smallest objects have 16 bytes, and a mark stack of so many entries.
+    ///
+    /// # Errors
+    /// [`Refused::Region`] if the region is too small; others as [`Heap::new`].
+    ///
+    /// # Panics
+    /// If the configuration has one size-class only.
+    pub fn compact_fit(
+        region: &'m mut [MaybeUninit<u8>],
+        config: &'m Config,
+        mark_stack: usize,
+    ) -> Result<Self, Refused> {
+        let sizes = Tables::of(region.len(), config, mark_stack);
+        let heap_bytes = region.len().saturating_sub(sizes.bytes());
+        let (heap, behind) = region.split_at_mut(heap_bytes);
+        let Some((table, _)) = tables::split(behind, sizes.words()) else {
+            let nothing = Heap::<Wide>::new(&mut [], config).map(|_| ());
+            let refused = nothing.err().unwrap_or(Refused::NoPage);
+            return Err(with_tables(refused, config, mark_stack));
+        };
+        let (bits, stack) = tables::zeroed(table).split_at_mut(sizes.bits + sizes.pieces);
+        let (bits, pieces) = bits.split_at_mut(sizes.bits);
+        let space = CompactFit::new(heap, config, pieces);
+        let space = space.map_err(|refused| with_tables(refused, config, mark_stack))?;
+        Ok(Self::over(space, bits, stack).with_table_bytes(sizes.bytes()))
+    }
+}
+
+/// Words of the tables of a collector.
+#[derive(Clone, Copy, Debug)]
+struct Tables {
+    /// Of live bits and mark bits: two for every entry each, and one more.
+    bits: usize,
+    /// Of bits for pieces.
+    pieces: usize,
+    stack: usize,
+}
+
+impl Tables {
+    /// Those for a region of so many bytes.
+    fn of(region_bytes: usize, config: &Config, mark_stack: usize) -> Self {
+        let pieces = CompactFit::piece_words(region_bytes, config);
+        Self {
+            bits: 2 * (2 * pieces + 1),
+            pieces,
+            stack: mark_stack.max(1),
+        }
+    }
+
+    const fn words(self) -> usize {
+        (self.bits + self.pieces).saturating_add(self.stack)
+    }
+
+    /// Bytes of them, and of what alignment may cost.
+    const fn bytes(self) -> usize {
+        self.words()
+            .saturating_mul(tables::WORD)
+            .saturating_add(tables::WORD - 1)
+    }
+}
+
+/// A refusal of the heap, but a size that would do is that of the whole region.
+fn with_tables(refused: Refused, config: &Config, mark_stack: usize) -> Refused {
+    let Refused::Region { needed: heap } = refused else {
+        return refused;
+    };
+    let whole = |guess: usize| heap.saturating_add(Tables::of(guess, config, mark_stack).bytes());
+    let mut needed = heap;
+    // Tables are a small part of the region, so this ends soon.
+    while needed < whole(needed) {
+        needed = whole(needed);
+    }
+    Refused::Region { needed }
+}
+
+/// The largest request that an empty heap serves, in bytes: as many whole pieces as there is room for, and a remainder.
+fn largest_request(heap: &Heap<'_, Wide>) -> usize {
+    let geometry = heap.config().geometry();
+    let Some(piece) = heap.config().piece_bytes() else {
+        return geometry.page_bytes();
+    };
+    let fits = |bytes: usize| heap.can_serve(lens(heap, &[bytes, STUB])).is_ok();
+    let (mut whole, mut too_many) = (1, heap.parts().total() / piece + 2);
+    while too_many - whole > 1 {
+        let middle = whole + (too_many - whole) / 2;
+        match fits(middle * piece) {
+            true => whole = middle,
+            false => too_many = middle,
+        }
+    }
+    let rests = geometry
+        .classes()
+        .map(|class| geometry.layout(class).block_bytes as usize);
+    let larger = rests
+        .filter(|&rest| rest < piece)
+        .map(|rest| whole * piece + rest);
+    larger
+        .rev()
+        .find(|&bytes| fits(bytes))
+        .unwrap_or(whole * piece)
+}

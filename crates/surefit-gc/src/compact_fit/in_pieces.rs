@@ -1,0 +1,198 @@
+//! Objects longer than a piece: their stubs, and the bits that keep pieces and spines apart from objects (C1, C2).
+//!
+//! ```text
+//! allocate:      all page-blocks or none; the stub says how long the object is and where its spine; a bit for every entry
+//! before sweep:  link all dead stubs; then, for every stub of the list, take the bits of its entries
+//! ```
+//! Stubs are told from small pieces by these bits, so all dead stubs are found before the first bit goes. The list runs
+//! through the first words of the dead objects, which nobody reads any more.
+
+use core::ptr::NonNull;
+
+use surefit_core::{Corruption, Refused};
+
+use super::{CompactFit, STUB, WORD, entry, object};
+use crate::bits::Bits;
+use crate::marks::Marks;
+use crate::space::Object;
+
+/// The entries of pieces and spines: a bit each.
+#[derive(Debug)]
+pub(super) struct Pieces<'m> {
+    bits: Bits<'m>,
+    /// How many bits are set.
+    count: u32,
+}
+
+impl<'m> Pieces<'m> {
+    /// No entry, in these words.
+    pub(super) fn none(words: &'m mut [u64]) -> Self {
+        let mut bits = Bits::over(words);
+        bits.clear();
+        Self { bits, count: 0 }
+    }
+
+    /// Entries for which there are bits.
+    pub(super) const fn room(&self) -> u32 {
+        self.bits.count() as u32
+    }
+
+    /// Entries that have one.
+    pub(super) const fn count(&self) -> u32 {
+        self.count
+    }
+
+    #[inline]
+    pub(super) fn contains(&self, entry: u32) -> bool {
+        self.bits.get(entry)
+    }
+
+    fn add(&mut self, entry: u32) -> bool {
+        self.bits.set(entry);
+        self.count += 1;
+        true
+    }
+
+    fn remove(&mut self, entry: u32) -> bool {
+        self.bits.reset(entry);
+        self.count -= 1;
+        true
+    }
+
+    /// Makes a wrong bit, for tests of the checker.
+    #[cfg(test)]
+    pub(super) fn flip(&mut self, entry: u32) {
+        match self.contains(entry) {
+            true => self.bits.reset(entry),
+            false => self.bits.set(entry),
+        }
+    }
+
+    /// How many entries there are, and their sum.
+    fn sum(&self) -> (u64, u64) {
+        let next = |after: u32| self.bits.next(after + 1);
+        let entries = core::iter::successors(self.bits.next(0), |&entry| next(entry));
+        entries.fold((0, 0), |(count, sum), entry| {
+            (count + 1, sum + u64::from(entry))
+        })
+    }
+}
+
+/// The words of an object in pieces and the entry of its spine, as its stub says.
+///
+/// # Safety
+/// S1: `stub` is the page-block of a live stub.
+#[inline]
+pub(super) unsafe fn read_stub(stub: NonNull<u8>) -> (u32, u32) {
+    // SAFETY: S1: `allocate_in_pieces` wrote both, and page-blocks are aligned to 8.
+    unsafe { stub.cast::<[u32; 2]>().read() }.into()
+}
+
+impl CompactFit<'_> {
+    /// Allocates an object longer than a piece: all of its page-blocks or none.
+    #[cold]
+    pub(super) fn allocate_in_pieces(&mut self, bytes: usize) -> Result<u32, Refused> {
+        let words = bytes.div_ceil(WORD);
+        let bytes = words * WORD;
+        self.heap.can_serve(&[bytes, STUB])?;
+        let spine = self.heap.allocate_entry(bytes)?;
+        let stub = self.heap.allocate_entry(STUB)?;
+        // SAFETY: allocated just now.
+        let (place, _) = unsafe { self.heap.entry_block(stub) };
+        // SAFETY: a live page-block of eight bytes, aligned to eight, which nobody refers to.
+        unsafe { place.cast::<[u32; 2]>().write([words as u32, spine]) };
+        let pieces = &mut self.pieces;
+        self.heap
+            .entries_of(spine, bytes, &mut |entry| pieces.add(entry));
+        Ok(stub)
+    }
+
+    /// Where a word of an object in pieces is now.
+    ///
+    /// # Safety
+    /// S1: `stub` is the page-block of a live stub. S2: `word` is less than the object's words.
+    pub(super) unsafe fn word_in_pieces(&self, stub: NonNull<u8>, word: u32) -> NonNull<u32> {
+        // SAFETY: S1.
+        let (words, spine) = unsafe { read_stub(stub) };
+        let (bytes, offset) = (words as usize * WORD, word as usize * WORD);
+        // SAFETY: C2: the spine of a live stub is that of a live object of so many bytes; S2.
+        unsafe { self.heap.byte_in_pieces(spine, bytes, offset) }.cast()
+    }
+
+    /// Takes the bits of the pieces of all objects that the marks do not contain.
+    pub(super) fn forget_dead_pieces(&mut self, marks: &Marks<'_>) {
+        let mut dead = None;
+        for stub in self
+            .stubs()
+            .map(object)
+            .filter(|&stub| !marks.contains(stub))
+        {
+            // SAFETY: S1: a live stub; S2: its object is longer than a word (C2).
+            let first = unsafe { self.word(stub, 0) };
+            // SAFETY: a word of a live page-block, aligned; the space is exclusively borrowed.
+            unsafe { first.write(dead.map_or(0, Object::number)) };
+            dead = Some(stub);
+        }
+        while let Some(stub) = dead {
+            // SAFETY: S1: as above: nothing of a dead object is freed before the heap's sweep; S2.
+            let first = unsafe { self.word(stub, 0) };
+            // SAFETY: written above.
+            dead = Object::of(unsafe { first.read() });
+            let (spine, bytes) = self.spine_of(entry(stub));
+            let pieces = &mut self.pieces;
+            self.heap
+                .entries_of(spine, bytes, &mut |entry| pieces.remove(entry));
+        }
+    }
+
+    /// The entry of the spine of a live stub, and the bytes of its object.
+    fn spine_of(&self, stub: u32) -> (u32, usize) {
+        // SAFETY: S1: the callers' entries come from `stubs`, and none was freed since.
+        let (place, _) = unsafe { self.heap.entry_block(stub) };
+        // SAFETY: S1.
+        let (words, spine) = unsafe { read_stub(place) };
+        (spine, words as usize * WORD)
+    }
+
+    /// The entries of all stubs: those of the smallest class that have no bit.
+    fn stubs(&self) -> impl Iterator<Item = u32> {
+        let smallest = self.heap.entries_in(self.stubs);
+        smallest.filter(|&entry| !self.pieces.contains(entry))
+    }
+
+    /// Verifies C1 and C2. Entries that were exchanged show in their sum.
+    pub(super) fn check_pieces(&self) -> Result<(), Corruption> {
+        let (mut count, mut sum) = (0, 0);
+        for stub in self.stubs() {
+            let (spine, bytes) = self.spine_of(stub);
+            let is_known = self.heap.is_split(bytes)
+                && self.heap.entries_of(spine, bytes, &mut |entry| {
+                    (count, sum) = (count + 1, sum + u64::from(entry));
+                    self.pieces.contains(entry)
+                });
+            if !is_known {
+                return Err(broken(
+                    "C2",
+                    "a stub is not of a live object in pieces; its entry",
+                    stub,
+                ));
+            }
+        }
+        if (count, sum) != self.pieces.sum() || count != u64::from(self.pieces.count()) {
+            return Err(broken(
+                "C1",
+                "bits are not those of the pieces of stubs; pieces",
+                self.pieces.count(),
+            ));
+        }
+        Ok(())
+    }
+}
+
+const fn broken(invariant: &'static str, what: &'static str, at: u32) -> Corruption {
+    Corruption {
+        invariant,
+        what,
+        at: at as usize,
+    }
+}

@@ -1,0 +1,300 @@
+//! The space over a Compact-fit heap: objects move, references do not, and no collection is caused by fragmentation.
+//!
+//! ```text
+//! a reference: 2 · (entry + 1)     entry → | word 0 | word 1 | … |             a page-block: objects of up to a piece
+//!                                  entry → | words | entry of the spine |      a stub: longer objects
+//!                                                       └→ | entry of piece 0 | entry of piece 1 | … |
+//! ```
+//! A slot holds the number of an entry of the heap's address table, and the entry says where the object is. So moving an
+//! object is a copy and one store, whoever refers to it. When a request finds no page, [`Space::relieve`] moves page-blocks
+//! until it does, or nothing if no moves can help; only then is there a collection.
+//!
+//! An object longer than a piece is one in pieces, behind a stub. Objects are never served by the smallest size-class, so
+//! the class of a page-block tells a stub. Pieces and spines have entries, but are nobody's objects: a bit each keeps them
+//! apart.
+//!
+//! # Invariants
+//! - C1: an entry has a bit iff it is that of a spine or of a piece of a live stub, and of one only.
+//! - C2: a live page-block of the smallest class whose entry has no bit is a stub, of an object longer than a piece.
+//! - C3: every word of an object was written.
+//! - Those of the heap.
+//!
+//! # Bounds
+//! Access to an object: its entry, the class of its page, its word; in pieces, two entries and a word of the spine more.
+//! A sweep is [`Heap::retain`]. An object costs an entry and a back-reference, eight bytes, and the region 1/40 for bits.
+//!
+//! # Drawbacks
+//! Every size-class in use may have a page that is hardly filled: in small heaps take small pages. A new object is cleared
+//! to the end of its page-block, also if its owner writes all of it at once.
+//!
+//! # Source
+//! The collector over Compact-fit is ours. Objects in pieces: Bacon, Cheng, Rajan (2003), arraylets.
+
+mod build;
+mod in_pieces;
+#[cfg(test)]
+mod tests;
+
+use core::ptr::NonNull;
+
+use surefit_compact::{Bound, Config, Geometry, GeometrySpec, Heap, SizeClass, Wide};
+use surefit_core::{Corruption, Parts, Refused};
+use surefit_freelist::Swept;
+
+use crate::marks::Marks;
+use crate::space::{Object, Space};
+use in_pieces::{Pieces, read_stub};
+
+/// Bytes of a word of an object.
+const WORD: usize = 4;
+
+/// Bytes of a stub: the object's words, and the entry of its spine.
+const STUB: usize = 2 * WORD;
+
+/// What moves did for the program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Relief {
+    /// Requests that were served because page-blocks moved, before a collection or after one.
+    pub requests: u64,
+    /// Collections after a request was refused that moving page-blocks would have served: those that fragmentation caused.
+    pub fragmented_collections: u64,
+    /// Bytes of free page-blocks and of free pages before the last collection, whatever its cause.
+    pub free_bytes_before: u64,
+}
+
+/// The space of a Compact-fit heap.
+///
+/// How much it moves, the configuration says: a bound in holes or in pages is kept by every sweep; with
+/// [`Bound::Unbounded`] page-blocks move only when a page is missing.
+#[derive(Debug)]
+pub struct CompactFit<'m> {
+    heap: Heap<'m, Wide>,
+    /// C1.
+    pieces: Pieces<'m>,
+    /// The class of stubs.
+    stubs: SizeClass,
+    /// The smallest request that another class serves, in bytes.
+    least: usize,
+    /// The largest request that an empty heap serves, in bytes.
+    most: usize,
+    /// The request that was refused since one was served or a collection ended, or 0.
+    refused: usize,
+    relief: Relief,
+}
+
+impl<'m> CompactFit<'m> {
+    /// The partitioning for objects from 16 bytes up, in pages of 16 KiB: a class of 8 bytes below for the stubs.
+    pub const GEOMETRY: GeometrySpec<'static> = GeometrySpec {
+        smallest: STUB,
+        ..GeometrySpec::DEFAULT
+    };
+
+    /// The default: that partitioning, and at most 4 + h/16 holes for h page-blocks of a class.
+    pub const CONFIG: Config = match Geometry::new(&Self::GEOMETRY) {
+        Ok(geometry) => match Config::new(geometry, Bound::DEFAULT) {
+            Ok(config) => config,
+            Err(_) => panic!("the bound is valid"),
+        },
+        Err(error) => panic!("{}", error.message()),
+    };
+
+    /// The heap: its moves, its pages, its classes.
+    #[must_use]
+    pub const fn heap(&self) -> &Heap<'m, Wide> {
+        &self.heap
+    }
+
+    /// What moves did for the program.
+    #[must_use]
+    pub const fn relief(&self) -> Relief {
+        self.relief
+    }
+
+    /// Where a word of an object is now.
+    ///
+    /// # Safety
+    /// S1: the object is a live one. S2: `word` is less than its words.
+    #[inline]
+    unsafe fn word(&self, object: Object, word: u32) -> NonNull<u32> {
+        // SAFETY: S1.
+        let (block, class) = unsafe { self.heap.entry_block(entry(object)) };
+        if class == self.stubs {
+            // SAFETY: S1, C2; S2.
+            return unsafe { self.word_in_pieces(block, word) };
+        }
+        // SAFETY: S2: the word lies in the page-block.
+        unsafe { block.cast::<u32>().add(word as usize) }
+    }
+
+    /// A request was refused: remembers it for `relieve`.
+    #[cold]
+    fn refuse(&mut self, bytes: usize, refused: Refused) -> Refused {
+        if bytes > self.most {
+            return Refused::TooLarge { limit: self.most };
+        }
+        self.refused = bytes;
+        refused
+    }
+
+    /// Moves page-blocks if that serves the request that was refused.
+    fn move_for_refused(&mut self) -> bool {
+        let helps = self.refused != 0
+            && self
+                .heap
+                .make_room(lens(&self.heap, &[self.refused, STUB]))
+                .is_ok();
+        self.relief.requests += u64::from(helps);
+        helps
+    }
+
+    /// Counts what is free before a sweep, and whether a request waits that moves would have served.
+    fn count_collection(&mut self) {
+        let waits =
+            self.refused != 0 && self.heap.would_fit(lens(&self.heap, &[self.refused, STUB]));
+        self.relief.fragmented_collections += u64::from(waits);
+        self.relief.free_bytes_before = free_bytes(&self.heap.parts());
+        self.refused = 0;
+    }
+
+    /// What a sweep found and left.
+    fn swept(&self, objects_before: u32, visited: u64) -> Swept {
+        let (parts, objects) = (self.heap.parts(), self.object_count());
+        Swept {
+            live_objects: u64::from(objects),
+            live_bytes: parts.block_bytes as u64,
+            freed_objects: u64::from(objects_before - objects),
+            free_chunks: free_blocks(&self.heap),
+            free_bytes: free_bytes(&parts),
+            largest_free_bytes: self.heap.largest_free_bytes() as u64,
+            visited,
+        }
+    }
+
+    /// Live objects: live page-blocks but those of pieces and spines.
+    fn object_count(&self) -> u32 {
+        self.heap.stats().live_blocks - self.pieces.count()
+    }
+}
+
+/// The lengths that a request takes: with a stub if it is in pieces.
+fn lens<'a>(heap: &Heap<'_, Wide>, with_stub: &'a [usize; 2]) -> &'a [usize] {
+    &with_stub[..1 + usize::from(heap.is_split(with_stub[0]))]
+}
+
+/// The object with an entry.
+#[inline]
+fn object(entry: u32) -> Object {
+    Object::of(2 * (entry + 1)).expect("entries are few enough")
+}
+
+/// The entry of an object.
+#[inline]
+const fn entry(object: Object) -> u32 {
+    object.number() / 2 - 1
+}
+
+/// Bytes that are free, in page-blocks and in pages.
+const fn free_bytes(parts: &Parts) -> u64 {
+    (parts.size_class_bytes + parts.free_page_bytes) as u64
+}
+
+/// Free page-blocks, and free pages.
+fn free_blocks(heap: &Heap<'_, Wide>) -> u64 {
+    let geometry = heap.config().geometry();
+    let in_pages = geometry.classes().map(|class| {
+        let (live, pages) = heap.class_usage(class);
+        u64::from(pages) * u64::from(geometry.layout(class).blocks) - u64::from(live)
+    });
+    let stats = heap.stats();
+    in_pages.sum::<u64>() + u64::from(stats.freed_pages) + u64::from(stats.fresh_pages)
+}
+
+// SAFETY: I1: entries are less than `most_entries` (the proof is with `piece_words`), so numbers less than `places`; those
+// of two entries differ by two. I2: an entry is its object's until `retain` refuses it; `sweep` keeps what the marks
+// contain and, by C1, its pieces; page-blocks of live entries do not overlap (O2), and C3 says the rest. I3: the bits are
+// set once; a page-block's class, and the words in a stub, stay while its entry lives; `objects` yields all live entries
+// without a bit, which are objects (C1).
+unsafe impl Space for CompactFit<'_> {
+    fn places(&self) -> u32 {
+        2 * self.pieces.room()
+    }
+
+    #[inline]
+    fn allocate(&mut self, bytes: usize) -> Result<Object, Refused> {
+        let served = match self.heap.is_split(bytes) {
+            false => self.heap.allocate_entry(bytes.max(self.least)),
+            true => self.allocate_in_pieces(bytes),
+        };
+        match served {
+            Ok(entry) => {
+                self.refused = 0;
+                Ok(object(entry))
+            }
+            Err(refused) => Err(self.refuse(bytes.max(self.least), refused)),
+        }
+    }
+
+    fn relieve(&mut self) -> bool {
+        self.move_for_refused()
+    }
+
+    /// What died in a collection left holes: the same once more.
+    fn merge(&mut self) -> bool {
+        self.move_for_refused()
+    }
+
+    #[inline]
+    unsafe fn words(&self, object: Object) -> u32 {
+        // SAFETY: S1 is the caller's.
+        let (block, class) = unsafe { self.heap.entry_block(entry(object)) };
+        if class == self.stubs {
+            // SAFETY: C2: an object's page-block of the smallest class is a stub.
+            return unsafe { read_stub(block) }.0;
+        }
+        self.heap.config().geometry().layout(class).block_bytes / WORD as u32
+    }
+
+    #[inline]
+    unsafe fn load(&self, object: Object, word: u32) -> u32 {
+        // SAFETY: S1 and S2 are the caller's.
+        let word = unsafe { self.word(object, word) };
+        // SAFETY: inside a live page-block, aligned (page-blocks are, to 8, and pieces), and written (C3).
+        unsafe { word.read() }
+    }
+
+    #[inline]
+    unsafe fn store(&mut self, object: Object, word: u32, value: u32) {
+        // SAFETY: S1 and S2 are the caller's.
+        let word = unsafe { self.word(object, word) };
+        // SAFETY: inside a live page-block and aligned; the heap is exclusively borrowed.
+        unsafe { word.write(value) }
+    }
+
+    unsafe fn sweep(&mut self, marks: &Marks<'_>) -> Swept {
+        self.count_collection();
+        let objects = self.object_count();
+        self.forget_dead_pieces(marks);
+        let pieces = &self.pieces;
+        let keep = |entry| marks.contains(object(entry)) || pieces.contains(entry);
+        // SAFETY: S1 is the caller's. The marks contain live objects alone, and bits are of pieces of kept ones (C1); bits
+        // are read without unwinding.
+        let visited = unsafe { self.heap.retain(keep) };
+        self.swept(objects, visited)
+    }
+
+    fn objects(&self) -> impl Iterator<Item = Object> {
+        let entries = self.heap.live_blocks().map(|block| block.index);
+        let of_objects = entries.filter(|&entry| !self.pieces.contains(entry));
+        of_objects.map(object)
+    }
+
+    fn parts(&self) -> Parts {
+        self.heap.parts()
+    }
+
+    /// Verifies the heap, C1 and C2.
+    fn check(&self) -> Result<(), Corruption> {
+        self.heap.check()?;
+        self.check_pieces()
+    }
+}

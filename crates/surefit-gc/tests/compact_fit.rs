@@ -1,0 +1,301 @@
+//! Random programs on the Compact-fit space, under the judge; and what only this space promises.
+
+mod common;
+
+use common::{Fault, Random, World, program};
+use surefit_compact::{Bound, Config, Fraction, Geometry, GeometrySpec, PageOrder};
+use surefit_core::Refused;
+use surefit_gc::{Collector, CompactFit};
+use surefit_testkit::JunkRegion;
+
+const KIB: usize = 1 << 10;
+
+/// The partitioning for the collector, in pages of this size.
+fn geometry(page_bytes: usize) -> Geometry {
+    let spec = GeometrySpec {
+        page_bytes,
+        ..CompactFit::GEOMETRY
+    };
+    Geometry::new(&spec).expect("valid")
+}
+
+fn config(page_bytes: usize, bound: Bound) -> Config {
+    Config::new(geometry(page_bytes), bound).expect("valid")
+}
+
+/// Configurations that differ in bound, order, page size and pieces.
+fn configs() -> Vec<Config> {
+    let half = Fraction::new(1, 2).expect("at most one half");
+    let holes = |base, fraction| Bound::Holes { base, fraction };
+    let pieces = |config: Config, bytes| config.with_pieces(bytes).expect("valid");
+    let original = config(KIB, Bound::Pages(2)).with_order(PageOrder::Original);
+    vec![
+        config(KIB, Bound::DEFAULT),
+        config(KIB, holes(0, Fraction::ZERO)),
+        config(KIB, holes(2, half)),
+        config(KIB, Bound::Pages(1)),
+        config(KIB, Bound::Pages(3)),
+        config(KIB, Bound::Unbounded),
+        original.expect("valid"),
+        config(2 * KIB, Bound::Unbounded),
+        pieces(config(KIB, Bound::Unbounded), Some(64)),
+        pieces(config(KIB, Bound::DEFAULT), Some(KIB)),
+        pieces(config(4 * KIB, Bound::DEFAULT), None),
+    ]
+}
+
+fn world<'m>(
+    region: &'m mut JunkRegion,
+    config: &'m Config,
+    stack: usize,
+) -> World<'m, CompactFit<'m>> {
+    let gc = Collector::compact_fit(region.memory(), config, stack);
+    World::over(gc.expect("large enough"), Fault::Nothing)
+}
+
+/// What a program got, and what the collector counted.
+type Outcome = (Vec<Option<u32>>, [u64; 5]);
+
+/// Runs a program on a heap whose tables lie elsewhere, so that a mark stack takes none of it.
+fn run(seed: u64, config: &Config, mark_stack: usize) -> Outcome {
+    let bytes = (40 * KIB).max(18 * config.geometry().page_bytes());
+    let mut region = JunkRegion::new(bytes, config.geometry().page_bytes(), seed);
+    let (mut pieces, mut bits) = ([u64::MAX; 200], [u64::MAX; 900]);
+    let mut stack = vec![u64::MAX; mark_stack];
+    let space = CompactFit::new(region.memory(), config, &mut pieces).expect("large enough");
+    let gc = Collector::over(space, &mut bits, &mut stack);
+    let mut world = World::over(gc, Fault::Nothing);
+    let places = program(&mut world, seed, 4000).expect("nothing to object to");
+    let (totals, relief) = (*world.gc.totals(), world.gc.space().relief());
+    assert!(totals.collections > 10 && totals.refusals > 0, "{totals:?}");
+    assert_eq!(totals.rescans > 0, mark_stack < 4096, "{totals:?}");
+    assert_eq!(relief.fragmented_collections, 0);
+    let counts = [
+        totals.collections,
+        totals.marked,
+        totals.edges,
+        totals.freed_objects,
+        world.gc.space().heap().stats().moves_total,
+    ];
+    (places, counts)
+}
+
+#[test]
+fn programs_are_judged_and_the_mark_stack_decides_nothing() {
+    let mut relieved = 0;
+    for config in configs() {
+        for seed in 0..2 {
+            let expected = run(seed, &config, 4096);
+            for mark_stack in [1, 8] {
+                assert!(run(seed, &config, mark_stack) == expected, "{config:?}");
+            }
+            relieved += expected.1[4];
+        }
+    }
+    assert!(relieved > 1000, "{relieved} moves only");
+}
+
+/// Fills a world with objects in slots of one root each; every object's words are verified by the judge.
+fn fill(world: &mut World<'_, CompactFit<'_>>, further: usize) -> Vec<usize> {
+    let allocate = || world.alloc(1, further).expect("nothing to object to");
+    std::iter::from_fn(allocate).collect()
+}
+
+/// Every length around the boundaries of pieces, spines and spines of spines, up to a third of the heap.
+#[test]
+fn long_objects_of_all_boundary_sizes_hold_their_words() {
+    for config in configs() {
+        let page = config.geometry().page_bytes();
+        let bytes = 200 * KIB;
+        let mut region = JunkRegion::new(bytes, page, 1);
+        let mut world = world(&mut region, &config, 64);
+        let piece = config.piece_bytes().unwrap_or(page);
+        let boundaries = [
+            page,
+            piece,
+            2 * piece,
+            3 * piece,
+            16 * piece,
+            17 * piece,
+            piece * piece / 4,
+        ];
+        for boundary in boundaries.into_iter().filter(|&b| b < bytes / 4) {
+            for words in (boundary / 4 - 3)..(boundary / 4 + 5) {
+                let id = world.alloc(2, words - 4).expect("nothing to object to");
+                let too_long = config.piece_bytes().is_none() && words * 4 > page;
+                assert_eq!(id.is_none(), too_long, "{words} words");
+                world.verify().expect("all words");
+                if world.root_count() > 4 {
+                    world.drop_root(words % 4);
+                    world.collect().expect("nothing to object to");
+                }
+            }
+        }
+        assert!(world.root_count() > 0);
+    }
+}
+
+/// An array of the longest in the recordings: pages of 16 KiB, the default configuration.
+#[test]
+fn arrays_of_the_recordings_fit() {
+    static CONFIG: Config = CompactFit::CONFIG;
+    let mut region = JunkRegion::new(1 << 20, 16 * KIB, 1);
+    let mut world = world(&mut region, &CONFIG, 64);
+    for bytes in [324_640, 4096, 4100, 8192, 16_384, 16_388, 65_552] {
+        let id = world
+            .alloc(3, bytes / 4 - 5)
+            .expect("nothing to object to")
+            .expect("room");
+        assert_eq!(world.gc.words(world.object(id)) as usize, bytes / 4);
+    }
+    world.collect().expect("nothing to object to");
+    (0..7).for_each(|_| world.drop_root(0));
+    world.collect().expect("nothing to object to");
+    assert_eq!(world.gc.parts().block_bytes, 0);
+}
+
+/// The program of which coalescing alone cannot help: one object in so many stays, and then larger ones are wanted.
+#[test]
+fn scattered_objects_are_moved_together_instead_of_collected() {
+    for (bound, moves_in_sweeps) in [(Bound::Unbounded, false), (Bound::DEFAULT, true)] {
+        let config = config(KIB, bound);
+        let mut region = JunkRegion::new(200 * KIB, KIB, 1);
+        let mut world = world(&mut region, &config, 64);
+        let small = fill(&mut world, 3);
+        assert!(small.len() > 2000, "{}", small.len());
+        let kept = small.len() / 8;
+        // Seven of eight die, on every page.
+        for nth in 0..kept {
+            (0..7).for_each(|_| world.drop_root(nth));
+        }
+        world.collect().expect("nothing to object to");
+        let moves = |world: &World<'_, CompactFit<'_>>| world.gc.space().heap().stats().moves_total;
+        assert_eq!(moves(&world) > 0, moves_in_sweeps);
+        let (collections, before) = (world.gc.totals().collections, moves(&world));
+        let mut large = 0;
+        while world.gc.totals().collections == collections {
+            world.alloc(1, 100).expect("nothing to object to");
+            large += 1;
+        }
+        // Some 200 of 412 bytes, two a page, where all pages held some object.
+        assert!(large > 200, "{large} only");
+        assert!(moves(&world) > before || moves_in_sweeps);
+        let relief = world.gc.space().relief();
+        assert!(relief.requests > 0 || moves_in_sweeps, "{relief:?}");
+        assert_eq!(relief.fragmented_collections, 0);
+    }
+}
+
+/// Without the moves that the collector asks for, the same program collects because of fragmentation, and that is counted.
+#[test]
+fn collections_that_moves_would_have_spared_are_counted() {
+    let config = config(KIB, Bound::Unbounded);
+    let mut region = JunkRegion::new(60 * KIB, KIB, 1);
+    let mut world = world(&mut region, &config, 64);
+    let small = fill(&mut world, 3);
+    for nth in 0..small.len() / 8 {
+        (0..7).for_each(|_| world.drop_root(nth));
+    }
+    world.collect().expect("nothing to object to");
+    assert_eq!(world.gc.space().relief().fragmented_collections, 0);
+    while world.gc.alloc_as_is(400).is_ok() {}
+    world.gc.collect(&mut world.graph);
+    let relief = world.gc.space().relief();
+    assert_eq!(relief.fragmented_collections, 1);
+    assert!(relief.free_bytes_before > 10_000, "{relief:?}");
+}
+
+#[test]
+fn what_an_empty_heap_cannot_hold_is_refused_without_a_collection() {
+    for config in configs() {
+        let mut region = JunkRegion::new(50 * KIB, config.geometry().page_bytes(), 1);
+        let mut world = world(&mut region, &config, 64);
+        let Err(Refused::TooLarge { limit }) = world.gc.alloc(&mut world.graph, 1 << 30) else {
+            panic!("too large")
+        };
+        assert_eq!(
+            world.gc.alloc(&mut world.graph, limit + 1),
+            Err(Refused::TooLarge { limit })
+        );
+        assert_eq!(world.gc.totals().collections, 0);
+        // The whole heap, and again after a collection.
+        for collections in 0..3 {
+            let object = world
+                .gc
+                .alloc(&mut world.graph, limit)
+                .expect("the largest");
+            assert!(world.gc.words(object) as usize >= limit / 4);
+            if config.piece_bytes().is_some() {
+                assert_eq!(world.gc.totals().collections, collections);
+            }
+        }
+        assert_eq!(world.gc.check(), Ok(()));
+    }
+}
+
+/// A refusal is no mistake: objects packed as tightly as classes allow would leave no room either.
+#[test]
+fn a_heap_refuses_only_what_no_moves_would_serve() {
+    for config in configs() {
+        let page = config.geometry().page_bytes();
+        let mut region = JunkRegion::new(20 * page, page, 3);
+        let mut world = world(&mut region, &config, 64);
+        let (mut random, mut refusals) = (Random(3), 0);
+        for _ in 0..1500 {
+            let further = random.below(150);
+            if world
+                .alloc(1, further)
+                .expect("nothing to object to")
+                .is_none()
+            {
+                let (heap, bytes) = (world.gc.space().heap(), (3 + further) * 4);
+                let lens = &[bytes, 8][..1 + usize::from(heap.is_split(bytes))];
+                assert!(!heap.would_fit(lens));
+                refusals += 1;
+                (0..6).for_each(|_| world.drop_root(random.below(world.root_count() + 1)));
+            }
+        }
+        assert!(refusals > 20, "{refusals}");
+        assert_eq!(world.gc.space().relief().fragmented_collections, 0);
+    }
+}
+
+#[test]
+fn every_byte_of_the_region_is_accounted_for() {
+    for config in configs() {
+        for offset in [0, 1, 8, 1000] {
+            let bytes = 100 * KIB + offset;
+            let mut region = JunkRegion::misaligned(bytes, KIB, offset, 1);
+            let mut world = world(&mut region, &config, 7);
+            world.alloc(2, 2000).expect("nothing to object to");
+            world.alloc(2, 2).expect("nothing to object to");
+            assert_eq!(world.gc.parts().total(), bytes);
+        }
+    }
+}
+
+#[test]
+fn a_region_too_small_is_refused_with_the_size_that_would_do() {
+    for config in configs() {
+        for mark_stack in [0, 1, 5000] {
+            let refused = Collector::compact_fit(&mut [], &config, mark_stack).map(|_| ());
+            let Err(Refused::Region { needed }) = refused else {
+                panic!("{refused:?}")
+            };
+            let page = config.geometry().page_bytes();
+            let mut region = JunkRegion::new(needed + page, page, 1);
+            for start in [0, 1, 7, page / 2, page - 1] {
+                let memory = &mut region.memory()[start..][..needed];
+                let gc = Collector::compact_fit(memory, &config, mark_stack).expect("enough");
+                assert_eq!(gc.check(), Ok(()));
+            }
+            for length in (0..needed - 2 * page).step_by(97) {
+                let memory = &mut region.memory()[1..][..length];
+                let refused = Collector::compact_fit(memory, &config, mark_stack).map(|_| ());
+                assert_eq!(refused, Err(Refused::Region { needed }), "{length}");
+            }
+        }
+    }
+    let boundless = Collector::compact_fit(&mut [], &configs()[0], usize::MAX).map(|_| ());
+    assert_eq!(boundless, Err(Refused::Region { needed: usize::MAX }));
+}
