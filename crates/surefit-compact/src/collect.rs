@@ -37,6 +37,9 @@ use crate::width::{Width, Word};
 /// Alignment of objects that are named by entries, in bytes.
 const ALIGN: usize = 8;
 
+/// Entries that are made when none is free: making one takes as long as allocating an object.
+const ENTRIES_AT_ONCE: u32 = 32;
+
 impl<W: Width<Generation = ()>> Heap<'_, W> {
     /// Allocates a byte object of zeros, in pieces if it is longer than a piece; returns its entry. Never moves an object.
     ///
@@ -50,6 +53,9 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
             return self.allocate_entry_in_pieces(len);
         }
         let class = self.class_of(len, ALIGN)?;
+        if self.engine.addresses.has_no_free() {
+            self.engine.make_entries();
+        }
         let entry = self.allocate_block(class)?;
         let bytes = self.config.geometry().layout(class).block_bytes as usize;
         // SAFETY: a live page-block of so many bytes, to which nobody refers yet (O2).
@@ -171,6 +177,16 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
 }
 
 impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
+    /// Makes entries where the table has room: many at once, since after a sweep many are missing.
+    #[cold]
+    fn make_entries(&self) {
+        // None is free, so all that were made are live.
+        let room = self.addresses.spare(self.addresses.made.get());
+        for _ in 0..room.min(ENTRIES_AT_ONCE) {
+            self.addresses.make(&self.pages.memory);
+        }
+    }
+
     fn retain_entries(&self, keep: impl Fn(u32) -> bool) {
         let page_bytes = self.pages.geometry.page_bytes();
         self.addresses.retain(&self.pages.memory, keep);

@@ -1,10 +1,10 @@
-//! A mark-sweep collector over one region, for language implementers. No dependency but the core and the free-list
-//! systems, no `alloc`.
+//! A mark-sweep collector over one region, for language implementers. No dependency but the core, the free-list systems and
+//! Compact-fit; no `alloc`.
 //!
 //! A program allocates; when a request cannot be served, all objects that its roots do not lead to are freed in one pass,
 //! and the request is tried again. Which words of an object are references, the program says: it is the [`Client`]. Where
 //! objects lie and how free chunks are found and merged, the [`Space`] says: [`FreeList`], over every free-list system with
-//! boundary tags. [`Collector`] has the pseudo-code.
+//! boundary tags, or [`CompactFit`], whose objects move. [`Collector`] has the pseudo-code.
 //!
 //! | file | holds |
 //! | --- | --- |
@@ -25,7 +25,7 @@
 //! - Roots are reported at every collection, all of them; nothing but the roots keeps an object that was just allocated.
 //! - A reference carries no generation: that of a freed object may name a later object with the same number. Access is
 //!   memory-safe all the same.
-//! - The world stops; nothing moves in free lists, so free bytes can be too scattered for a request.
+//! - The world stops; over free lists nothing moves, so free bytes can be too scattered for a request.
 //! - A heap that grows has a region of its final size, of which it does not touch what it does not need, but for the bits.
 #![no_std]
 #![deny(

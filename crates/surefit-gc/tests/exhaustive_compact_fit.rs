@@ -90,7 +90,7 @@ fn with_every_bound() {
     ];
     for config in &configs {
         let (collections, moves) = every_program(4, config, 1);
-        assert!(collections > 300 && moves > 100, "{collections}, {moves}");
+        assert!(collections > 300 && moves > 0, "{collections}, {moves}");
     }
 }
 

@@ -181,10 +181,16 @@ fn lens<'a>(heap: &Heap<'_, Wide>, with_stub: &'a [usize; 2]) -> &'a [usize] {
     &with_stub[..1 + usize::from(heap.is_split(with_stub[0]))]
 }
 
+/// The number of the object with an entry.
+#[inline]
+const fn number(entry: u32) -> u32 {
+    2 * (entry + 1)
+}
+
 /// The object with an entry.
 #[inline]
 fn object(entry: u32) -> Object {
-    Object::of(2 * (entry + 1)).expect("entries are few enough")
+    Object::of(number(entry)).expect("entries are few enough")
 }
 
 /// The entry of an object.
@@ -274,8 +280,8 @@ unsafe impl Space for CompactFit<'_> {
         self.count_collection();
         let objects = self.object_count();
         self.forget_dead_pieces(marks);
-        let pieces = &self.pieces;
-        let keep = |entry| marks.contains(object(entry)) || pieces.contains(entry);
+        let (pieces, any) = (&self.pieces, self.pieces.count() > 0);
+        let keep = |entry| marks.bits().get(number(entry)) || any && pieces.contains(entry);
         // SAFETY: S1 is the caller's. The marks contain live objects alone, and bits are of pieces of kept ones (C1); bits
         // are read without unwinding.
         let visited = unsafe { self.heap.retain(keep) };
