@@ -1,0 +1,420 @@
+//! The virtual machine: everything that is said to Lua's C library, and what it is told.
+//!
+//! ```text
+//! run:    newstate(answer) -> stop the collector -> pcall(main) -> message -> close
+//! main:   open the libraries -> buffers lose their finalizer -> load the script -> call it
+//! ```
+//!
+//! # Invariants
+//! - F1: Lua throws by `longjmp`. What can throw is called only by functions that Lua called inside `lua_pcall`: `main`,
+//!   `traceback`, `write` and `print`. None of them has a local with a destructor when it calls Lua.
+//! - F2: no panic reaches C. `answer` and `keep` are `extern "C"`: a panic in them ends the process. The four of F1 do
+//!   nothing that panics.
+//! - F3: while the machine lives, `Memory` and what is kept are reached only through the pointers that it was given.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::fmt;
+use core::ptr::{self, NonNull};
+
+use mlua_sys as lua;
+use mlua_sys::lua_State;
+use surefit_core::RawHeap;
+use surefit_gc::Clock;
+
+use super::memory::{Counts, Memory};
+
+/// The registry's name of the metatable of buffers.
+const BUFFERS: &CStr = c"_UBOX*";
+
+/// A script and what it is given.
+#[derive(Clone, Copy, Debug)]
+pub struct Script<'a> {
+    /// Its name, as messages show it.
+    pub name: &'a CStr,
+    /// Its text; a first line that begins with `#` is passed over.
+    pub source: &'a [u8],
+    /// Its arguments, in `...` and in `arg`.
+    pub arguments: &'a [&'a [u8]],
+}
+
+/// Where what a script prints goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Output {
+    /// To the standard output.
+    #[default]
+    Standard,
+    /// To [`Ran::output`], if `print` or `io.write` print it.
+    Kept,
+}
+
+/// How a script is run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Where its output goes.
+    pub output: Output,
+    /// For tests: of requests for new objects, every so many-th is refused once without need; 0 for none.
+    pub refuse_every: u64,
+}
+
+/// Why a script did not end well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// An error that the script did not catch, with its traceback; or it is no script.
+    Error(String),
+    /// The heap is too small: so many bytes were refused after a collection, or asked for where none can be made.
+    OutOfMemory(u64),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Error(message) => f.write_str(message),
+            Self::OutOfMemory(0) => {
+                f.write_str("the heap is too small to open Lua's libraries: make it larger")
+            }
+            Self::OutOfMemory(bytes) => write!(
+                f,
+                "out of memory: the heap has no room for {bytes} bytes: make it larger"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for Failure {}
+
+/// What running a script came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// How it ended.
+    pub result: Result<(), Failure>,
+    /// What it asked of the heap, before the machine was closed.
+    pub counts: Counts,
+    /// What it printed, if that was kept.
+    pub output: Vec<u8>,
+}
+
+/// What `main` is given.
+struct Call<'a> {
+    script: &'a Script<'a>,
+    /// Where the output goes; null: to the standard output.
+    kept: *mut Vec<u8>,
+    /// Says to the memory that the machine is complete.
+    complete: unsafe extern "C" fn(*mut c_void, u64),
+    memory: *mut c_void,
+    refuse_every: u64,
+}
+
+/// Runs a script in a new machine whose memory is the heap; all of it is freed in the end.
+///
+/// # Examples
+/// ```
+/// use core::mem::MaybeUninit;
+/// use surefit_clients::lua::{Options, Output, Script, run};
+/// use surefit_freelist::Tlsf;
+/// use surefit_gc::NoClock;
+///
+/// let mut memory = vec![MaybeUninit::uninit(); 1 << 20];
+/// let mut heap = Tlsf::new(&mut memory)?;
+/// let script = Script { name: c"=sum", source: b"local s = 0 for i = 1, ... do s = s + #{i} end print(s)", arguments: &[b"20000"] };
+/// let ran = run(&mut heap, NoClock, &script, Options { output: Output::Kept, ..Options::default() });
+/// assert_eq!(ran.result, Ok(()));
+/// assert_eq!(ran.output, b"20000\n");
+/// assert!(ran.counts.collections > 0, "20,000 tables need more than a mebibyte");
+/// # Ok::<(), surefit_core::Refused>(())
+/// ```
+pub fn run<H: RawHeap, K: Clock>(
+    heap: &mut H,
+    clock: K,
+    script: &Script<'_>,
+    options: Options,
+) -> Ran {
+    let mut memory = Memory::new(heap, clock);
+    let mut output = Vec::new();
+    let memory_pointer = &raw mut memory;
+    let call = Call {
+        script,
+        kept: match options.output {
+            Output::Standard => ptr::null_mut(),
+            Output::Kept => &raw mut output,
+        },
+        complete: complete::<H, K>,
+        memory: memory_pointer.cast(),
+        refuse_every: options.refuse_every,
+    };
+    // SAFETY: `answer` takes this pointer for what it is, and the memory outlives the machine (F3).
+    let state = unsafe { lua::lua_newstate(answer::<H, K>, memory_pointer.cast()) };
+    let ended = match state.is_null() {
+        true => Err(None),
+        // SAFETY: a new machine, closed here and nowhere else.
+        false => unsafe { play(state, &call) },
+    };
+    let counts = memory.counts();
+    if !state.is_null() {
+        // SAFETY: the machine is open, and nothing of it is used afterwards. It throws nothing.
+        unsafe { lua::lua_close(state) };
+    }
+    memory.close();
+    Ran {
+        result: ended.map_err(|message| match message {
+            Some(message) => Failure::Error(message),
+            None => Failure::OutOfMemory(counts.exhausted_bytes),
+        }),
+        counts,
+        output,
+    }
+}
+
+/// Runs the script; the error is its message, or `None` for Lua's own error of memory.
+///
+/// # Safety
+/// S1: `state` is a new machine.
+unsafe fn play(state: *mut lua_State, call: &Call<'_>) -> Result<(), Option<String>> {
+    // SAFETY: S1. It throws nothing.
+    unsafe { lua::lua_gc(state, lua::LUA_GCSTOP) };
+    // SAFETY: S1; a function without upvalues takes no memory, so that nothing is thrown. A new stack has 20 places.
+    unsafe { lua::lua_pushcclosure(state, traceback, 0) };
+    // SAFETY: as before.
+    unsafe { lua::lua_pushcclosure(state, main, 0) };
+    // SAFETY: as before; `main` takes the pointer for what it is, and the call outlives it.
+    unsafe { lua::lua_pushlightuserdata(state, ptr::from_ref(call).cast_mut().cast()) };
+    // SAFETY: the stack holds the handler, `main` and its argument.
+    let status = unsafe { lua::lua_pcall(state, 1, 1, 1) };
+    // SAFETY: one result or one message is on the stack.
+    let message = unsafe { text(state) };
+    match (status, message) {
+        (lua::LUA_OK, None) => Ok(()),
+        (lua::LUA_ERRMEM, _) => Err(None),
+        (_, message) => Err(Some(message.unwrap_or_default())),
+    }
+}
+
+/// The string on top of the stack, if it is one.
+///
+/// # Safety
+/// S1: the stack is not empty.
+unsafe fn text(state: *mut lua_State) -> Option<String> {
+    // SAFETY: S1.
+    if unsafe { lua::lua_type(state, -1) } != lua::LUA_TSTRING {
+        return None;
+    }
+    let mut bytes = 0;
+    // SAFETY: S1; it is a string, so that nothing is converted and nothing thrown.
+    let text = unsafe { lua::lua_tolstring(state, -1, &raw mut bytes) };
+    // SAFETY: the string has so many bytes and stays on the stack while they are copied.
+    let text = unsafe { core::slice::from_raw_parts(text.cast(), bytes) };
+    Some(String::from_utf8_lossy(text).into_owned())
+}
+
+/// What Lua calls for memory.
+unsafe extern "C" fn answer<H: RawHeap, K: Clock>(
+    memory: *mut c_void,
+    object: *mut c_void,
+    old: usize,
+    bytes: usize,
+) -> *mut c_void {
+    // SAFETY: F3: the pointer that the machine was made with; Lua is not called while it is borrowed.
+    let memory = unsafe { &mut *memory.cast::<Memory<'_, H, K>>() };
+    // SAFETY: Lua hands back what it was answered, with the size that it asked for (its manual, `lua_Alloc`).
+    let answer = unsafe { memory.answer(NonNull::new(object.cast()), old, bytes) };
+    answer.map_or(ptr::null_mut(), |object| object.as_ptr().cast())
+}
+
+/// See [`Memory::complete`].
+unsafe extern "C" fn complete<H: RawHeap, K: Clock>(memory: *mut c_void, refuse_every: u64) {
+    // SAFETY: F3: the pointer that the machine was made with; Lua is not called while it is borrowed.
+    let memory = unsafe { &mut *memory.cast::<Memory<'_, H, K>>() };
+    memory.complete(refuse_every);
+}
+
+/// Opens the libraries, loads the script and calls it; returns the message if it cannot be loaded.
+unsafe extern "C-unwind" fn main(state: *mut lua_State) -> c_int {
+    // SAFETY: the argument is the call that `play` pushed.
+    let call = unsafe { &*lua::lua_touserdata(state, 1).cast::<Call<'_>>() };
+    // SAFETY: as all below: inside `lua_pcall`, without a local that has a destructor (F1).
+    unsafe { lua::luaL_openlibs(state) };
+    // SAFETY: F1.
+    unsafe { unfinalize_buffers(state) };
+    // SAFETY: F1.
+    unsafe { keep_output(state, call.kept) };
+    // SAFETY: F1.
+    unsafe { push_arguments(state, call.script) };
+    // SAFETY: F3: the pointer that the machine was made with.
+    unsafe { (call.complete)(call.memory, call.refuse_every) };
+    // SAFETY: F1; the text and the name live as long as the call.
+    let status = unsafe { load(state, call.script) };
+    if status != lua::LUA_OK {
+        return 1;
+    }
+    for argument in call.script.arguments {
+        // SAFETY: F1. The stack was made large enough.
+        unsafe { push_bytes(state, argument) };
+    }
+    // SAFETY: F1: the stack holds the script and its arguments.
+    unsafe { lua::lua_call(state, call.script.arguments.len() as c_int, 0) };
+    0
+}
+
+/// Lets the first buffer make the metatable of all, and takes its finalizer away: a buffer is closed when its use ends.
+///
+/// # Safety
+/// S1: F1, and three places on the stack.
+unsafe fn unfinalize_buffers(state: *mut lua_State) {
+    // SAFETY: S1; a string of so many bytes needs a buffer outside the stack.
+    let status = unsafe { lua::luaL_loadstring(state, c"return ('x'):rep(4096)".as_ptr()) };
+    if status != lua::LUA_OK {
+        // SAFETY: S1; the message is on the stack.
+        unsafe { lua::lua_error(state) };
+    }
+    // SAFETY: S1.
+    unsafe { lua::lua_call(state, 0, 0) };
+    // SAFETY: S1.
+    let kind = unsafe { lua::lua_getfield(state, lua::LUA_REGISTRYINDEX, BUFFERS.as_ptr()) };
+    if kind == lua::LUA_TTABLE {
+        // SAFETY: S1.
+        unsafe { lua::lua_pushnil(state) };
+        // SAFETY: S1; the table is below.
+        unsafe { lua::lua_setfield(state, -2, c"__gc".as_ptr()) };
+    }
+    // SAFETY: S1.
+    unsafe { lua::lua_settop(state, -2) };
+}
+
+/// Lets `print` and `io.write` keep what they print, if there is a place for it.
+///
+/// # Safety
+/// S1: F1, and three places on the stack.
+unsafe fn keep_output(state: *mut lua_State, kept: *mut Vec<u8>) {
+    if kept.is_null() {
+        return;
+    }
+    // SAFETY: S1.
+    unsafe { lua::lua_getglobal(state, c"io".as_ptr()) };
+    for (function, name, table) in [
+        (write as lua::lua_CFunction, c"write", true),
+        (print, c"print", false),
+    ] {
+        // SAFETY: S1.
+        unsafe { lua::lua_pushlightuserdata(state, kept.cast()) };
+        // SAFETY: S1; the upvalue is on the stack.
+        unsafe { lua::lua_pushcclosure(state, function, 1) };
+        match table {
+            // SAFETY: S1; the table lies below.
+            true => unsafe { lua::lua_setfield(state, -2, name.as_ptr()) },
+            // SAFETY: S1.
+            false => unsafe { lua::lua_setglobal(state, name.as_ptr()) },
+        }
+    }
+    // SAFETY: S1.
+    unsafe { lua::lua_settop(state, -2) };
+}
+
+/// Makes `arg`, and room on the stack for the arguments.
+///
+/// # Safety
+/// S1: F1.
+unsafe fn push_arguments(state: *mut lua_State, script: &Script<'_>) {
+    let places = script.arguments.len() as c_int;
+    // SAFETY: S1.
+    unsafe {
+        lua::luaL_checkstack(
+            state,
+            places.saturating_add(8),
+            c"too many arguments".as_ptr(),
+        )
+    };
+    // SAFETY: S1, as all below.
+    unsafe { lua::lua_createtable(state, places, 1) };
+    let name = script.name.to_bytes();
+    let name = name.strip_prefix(b"@").unwrap_or(name);
+    for (argument, place) in core::iter::once(&name).chain(script.arguments).zip(0..) {
+        // SAFETY: S1.
+        unsafe { push_bytes(state, argument) };
+        // SAFETY: S1; the table lies below.
+        unsafe { lua::lua_rawseti(state, -2, place) };
+    }
+    // SAFETY: S1.
+    unsafe { lua::lua_setglobal(state, c"arg".as_ptr()) };
+}
+
+/// # Safety
+/// S1: F1, and a place on the stack.
+unsafe fn push_bytes(state: *mut lua_State, bytes: &[u8]) {
+    // SAFETY: S1; Lua copies the bytes.
+    unsafe { lua::lua_pushlstring(state, bytes.as_ptr().cast::<c_char>(), bytes.len()) };
+}
+
+/// Loads a script's text, without a first line that begins with `#`.
+///
+/// # Safety
+/// S1: F1, and a place on the stack.
+unsafe fn load(state: *mut lua_State, script: &Script<'_>) -> c_int {
+    let source = match script.source {
+        [b'#', ..] => script.source.iter().position(|byte| *byte == b'\n'),
+        _ => Some(0),
+    };
+    // The line's end stays, so that lines keep their numbers.
+    let source = script.source.get(source.unwrap_or(script.source.len())..);
+    let source = source.unwrap_or_default();
+    let (text, name) = (source.as_ptr().cast::<c_char>(), script.name.as_ptr());
+    // SAFETY: S1; the text is so long.
+    unsafe { lua::luaL_loadbufferx(state, text, source.len(), name, ptr::null()) }
+}
+
+/// Makes a message of an error, with the calls that led to it.
+unsafe extern "C-unwind" fn traceback(state: *mut lua_State) -> c_int {
+    // SAFETY: F1; the error is the argument.
+    let message = unsafe { lua::luaL_tolstring(state, 1, ptr::null_mut()) };
+    // SAFETY: F1; the message is on the stack.
+    unsafe { lua::luaL_traceback(state, state, message, 1) };
+    1
+}
+
+/// `io.write`, kept.
+unsafe extern "C-unwind" fn write(state: *mut lua_State) -> c_int {
+    // SAFETY: F1, as all below.
+    let arguments = unsafe { lua::lua_gettop(state) };
+    for argument in 1..=arguments {
+        let mut bytes = 0;
+        // SAFETY: F1.
+        let text = unsafe { lua::luaL_checklstring(state, argument, &raw mut bytes) };
+        // SAFETY: the string has so many bytes and is an argument.
+        unsafe { keep(state, text, bytes) };
+    }
+    0
+}
+
+/// `print`, kept.
+unsafe extern "C-unwind" fn print(state: *mut lua_State) -> c_int {
+    // SAFETY: F1, as all below.
+    let arguments = unsafe { lua::lua_gettop(state) };
+    for argument in 1..=arguments {
+        let mut bytes = 0;
+        // SAFETY: F1.
+        let text = unsafe { lua::luaL_tolstring(state, argument, &raw mut bytes) };
+        if argument > 1 {
+            // SAFETY: a string of one byte.
+            unsafe { keep(state, c"\t".as_ptr(), 1) };
+        }
+        // SAFETY: the string has so many bytes and is on the stack.
+        unsafe { keep(state, text, bytes) };
+        // SAFETY: F1.
+        unsafe { lua::lua_settop(state, -2) };
+    }
+    // SAFETY: a string of one byte.
+    unsafe { keep(state, c"\n".as_ptr(), 1) };
+    0
+}
+
+/// Keeps so many bytes of a string.
+///
+/// # Safety
+/// S1: `text` has so many bytes. S2: the running function's upvalue is the pointer that `keep_output` was given.
+unsafe extern "C" fn keep(state: *mut lua_State, text: *const c_char, bytes: usize) {
+    // SAFETY: S2. It throws nothing.
+    let kept = unsafe { lua::lua_touserdata(state, lua::lua_upvalueindex(1)) };
+    // SAFETY: S2, F3: the vector outlives the machine, and nobody else reaches it.
+    let kept = unsafe { &mut *kept.cast::<Vec<u8>>() };
+    // SAFETY: S1.
+    let text = unsafe { core::slice::from_raw_parts(text.cast(), bytes) };
+    kept.extend_from_slice(text);
+}
