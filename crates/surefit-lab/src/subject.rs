@@ -8,6 +8,7 @@ use std::mem::MaybeUninit;
 use surefit_core::{Corruption, Parts, Refused};
 
 use crate::steps::Steps;
+use crate::subjects::pointer::PointerHeap;
 
 /// What a moving heap did so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,6 +94,11 @@ pub(crate) trait Subject {
     /// Verifies the allocator's invariants, where it can.
     fn check(&self) -> Result<(), Corruption> {
         Ok(())
+    }
+
+    /// The allocator as one of raw pointers; `None` if it hands out something else.
+    fn pointers(&mut self) -> Option<&mut dyn PointerHeap> {
+        None
     }
 
     /// What was moved so far; `None` if the allocator never moves.

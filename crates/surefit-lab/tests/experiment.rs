@@ -6,7 +6,7 @@ use common::{error_line, small_trace, surefit};
 use serde_json::Value;
 
 /// The experiments that yield a report.
-const REPORTS: [&str; 14] = [
+const REPORTS: [&str; 15] = [
     "figure-10",
     "figure-11",
     "table-3",
@@ -21,6 +21,7 @@ const REPORTS: [&str; 14] = [
     "nht",
     "adversary",
     "overview",
+    "gc-lua",
 ];
 
 /// Those of them that replay traces.

@@ -139,6 +139,11 @@ impl<'h, H: RawHeap, K: Clock> Memory<'h, H, K> {
         self.fill_reserve();
     }
 
+    /// The heap.
+    pub(super) const fn heap(&self) -> &H {
+        self.heap
+    }
+
     /// What was counted so far.
     pub(super) fn counts(&self) -> Counts {
         let mut counts = self.counts;

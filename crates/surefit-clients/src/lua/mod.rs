@@ -32,4 +32,4 @@ mod vm;
 
 pub use memory::Counts;
 pub use programs::{PROGRAMS, Program};
-pub use vm::{Failure, Options, Output, Ran, Script, run};
+pub use vm::{Failure, Options, Output, Ran, Script, run, run_and_look};

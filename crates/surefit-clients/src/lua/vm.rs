@@ -128,6 +128,17 @@ pub fn run<H: RawHeap, K: Clock>(
     script: &Script<'_>,
     options: Options,
 ) -> Ran {
+    run_and_look(heap, clock, script, options, |_| ()).0
+}
+
+/// As [`run`]; `look` is shown the heap when the script has ended and before the machine is closed.
+pub fn run_and_look<H: RawHeap, K: Clock, T>(
+    heap: &mut H,
+    clock: K,
+    script: &Script<'_>,
+    options: Options,
+    look: impl FnOnce(&H) -> T,
+) -> (Ran, T) {
     let mut memory = Memory::new(heap, clock);
     let mut output = Vec::new();
     let memory_pointer = &raw mut memory;
@@ -148,20 +159,22 @@ pub fn run<H: RawHeap, K: Clock>(
         // SAFETY: a new machine, closed here and nowhere else.
         false => unsafe { play(state, &call) },
     };
-    let counts = memory.counts();
+    let (counts, seen) = (memory.counts(), look(memory.heap()));
     if !state.is_null() {
         // SAFETY: the machine is open, and nothing of it is used afterwards. It throws nothing.
         unsafe { lua::lua_close(state) };
     }
     memory.close();
-    Ran {
-        result: ended.map_err(|message| match message {
-            Some(message) => Failure::Error(message),
-            None => Failure::OutOfMemory(counts.exhausted_bytes),
-        }),
+    let result = ended.map_err(|message| match message {
+        Some(message) => Failure::Error(message),
+        None => Failure::OutOfMemory(counts.exhausted_bytes),
+    });
+    let ran = Ran {
+        result,
         counts,
         output,
-    }
+    };
+    (ran, seen)
 }
 
 /// Runs the script; the error is its message, or `None` for Lua's own error of memory.

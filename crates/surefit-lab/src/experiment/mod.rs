@@ -40,6 +40,8 @@ mod complexity;
 mod figure_10;
 mod figure_11;
 mod figure_12;
+#[cfg(feature = "lua")]
+mod gc_lua;
 mod memory_threads;
 mod nht;
 mod older;

@@ -6,6 +6,8 @@ use std::process::ExitCode;
 use anyhow::{Result, ensure};
 use clap::{Arg, ArgMatches, Args as _, Command, FromArgMatches, Subcommand};
 
+#[cfg(feature = "lua")]
+use super::gc_lua;
 use super::report::Report;
 use super::{
     adversary, complexity, figure_10, figure_11, figure_12, memory_threads, nht, overview, pin,
@@ -30,6 +32,8 @@ pub(crate) const ENTRIES: &[Entry] = &[
     nht::ENTRY,
     adversary::ENTRY,
     overview::ENTRY,
+    #[cfg(feature = "lua")]
+    gc_lua::ENTRY,
 ];
 
 /// One experiment.

@@ -14,7 +14,7 @@ use surefit_compact::{
 use surefit_core::{Corruption, Parts, Refused};
 
 use super::pointer::{AtLeast, Pointers};
-use super::raw::Raw;
+use super::raw::{Counted, Raw};
 use crate::sizes;
 use crate::spec::Keys;
 use crate::steps::{Action, Step, Steps};
@@ -353,6 +353,9 @@ fn count(
         Action::Resize => meter.resize((step.old as usize, step.align()), (size, step.align())),
     }
 }
+
+/// It has page-blocks, and no free lists.
+impl Counted for DirectHeap<'_> {}
 
 /// Raw pointers that never move: CF(∞) without handles.
 #[derive(Debug)]

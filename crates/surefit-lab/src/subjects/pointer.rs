@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 use surefit_core::{Corruption, Parts, Refused};
+use surefit_freelist::Counters;
 
 use crate::subject::Subject;
 
@@ -51,6 +52,11 @@ pub(crate) unsafe trait PointerHeap {
     /// As [`Subject::check`].
     fn check(&self) -> Result<(), Corruption> {
         Ok(())
+    }
+
+    /// What its free lists did so far; `None` if it has none of ours.
+    fn counters(&self) -> Option<Counters> {
+        None
     }
 }
 
@@ -111,6 +117,10 @@ impl<H: PointerHeap> Subject for Pointers<H> {
 
     fn check(&self) -> Result<(), Corruption> {
         self.0.check()
+    }
+
+    fn pointers(&mut self) -> Option<&mut dyn PointerHeap> {
+        Some(&mut self.0)
     }
 }
 
@@ -174,6 +184,50 @@ unsafe impl<H: PointerHeap> PointerHeap for AtLeast<H> {
 
     fn check(&self) -> Result<(), Corruption> {
         self.heap.check()
+    }
+
+    fn counters(&self) -> Option<Counters> {
+        self.heap.counters()
+    }
+}
+
+/// A [`PointerHeap`] behind a table of functions, as a [`RawHeap`].
+#[cfg(feature = "lua")]
+pub(crate) struct Through<'h>(pub(crate) &'h mut dyn PointerHeap);
+
+// SAFETY: the contract of `PointerHeap` is that of `RawHeap`.
+#[cfg(feature = "lua")]
+unsafe impl surefit_core::RawHeap for Through<'_> {
+    #[inline]
+    fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
+        self.0.allocate(layout)
+    }
+
+    #[inline]
+    unsafe fn free(&mut self, object: NonNull<u8>, layout: Layout) {
+        // SAFETY: S1 and S2 of `RawHeap::free` are those of `Subject`.
+        unsafe { self.0.free(object, layout) };
+    }
+
+    #[inline]
+    unsafe fn resize(
+        &mut self,
+        object: NonNull<u8>,
+        layout: Layout,
+        new_size: usize,
+    ) -> Result<NonNull<u8>, Refused> {
+        // SAFETY: the caller promises a size that does not overflow.
+        let new = unsafe { Layout::from_size_align_unchecked(new_size, layout.align()) };
+        // SAFETY: S1 and S2 of `RawHeap::resize` are those of `Subject`.
+        unsafe { self.0.resize(object, layout, new) }
+    }
+
+    fn parts(&self) -> Parts {
+        self.0.parts().unwrap_or_default()
+    }
+
+    fn check(&self) -> Result<(), Corruption> {
+        self.0.check()
     }
 }
 

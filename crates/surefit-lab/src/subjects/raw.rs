@@ -6,18 +6,36 @@ use std::ptr::NonNull;
 
 use anyhow::Result;
 use surefit_core::{Corruption, Parts, RawHeap, Refused};
-use surefit_freelist::{BestFit, Buddy, FirstFit, HalfFit, NextFit, Tlsf, TreeFit, WorstFit};
+use surefit_freelist::{
+    BestFit, Buddy, Counters, FirstFit, HalfFit, Heap, Index, NextFit, Tlsf, TreeFit, WorstFit,
+};
 
 use super::pointer::{PointerHeap, Pointers};
 use crate::spec::Keys;
 use crate::subject::{Allocator, Pass, less_control};
+
+/// A [`RawHeap`] that may say what its free lists did.
+pub(crate) trait Counted: RawHeap {
+    /// As [`PointerHeap::counters`].
+    fn counters(&self) -> Option<Counters> {
+        None
+    }
+}
+
+impl<I: Index> Counted for Heap<'_, I> {
+    fn counters(&self) -> Option<Counters> {
+        Some(Heap::counters(self))
+    }
+}
+
+impl Counted for Buddy<'_> {}
 
 /// A [`RawHeap`] as a [`PointerHeap`].
 #[derive(Debug)]
 pub(crate) struct Raw<H>(pub(crate) H);
 
 // SAFETY: the contract of `RawHeap` is that of `PointerHeap`.
-unsafe impl<H: RawHeap> PointerHeap for Raw<H> {
+unsafe impl<H: Counted> PointerHeap for Raw<H> {
     #[inline(always)]
     fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
         self.0.allocate(layout)
@@ -48,6 +66,10 @@ unsafe impl<H: RawHeap> PointerHeap for Raw<H> {
 
     fn check(&self) -> Result<(), Corruption> {
         self.0.check()
+    }
+
+    fn counters(&self) -> Option<Counters> {
+        self.0.counters()
     }
 }
 

@@ -221,4 +221,8 @@ unsafe impl PointerHeap for AnyHeap<'_> {
     fn check(&self) -> Result<(), Corruption> {
         self.heap.check()
     }
+
+    fn counters(&self) -> Option<Counters> {
+        Some(self.heap.counters())
+    }
 }
