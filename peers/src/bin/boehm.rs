@@ -6,7 +6,7 @@
 //! call an object instead of a list of objects at a time; `markers=N` threads that mark.
 //! It is never incremental.
 
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_int, c_void};
 use std::process::ExitCode;
 use std::ptr::{self, NonNull};
 
@@ -15,7 +15,6 @@ use surefit_peers::{Settings, Trees};
 unsafe extern "C" {
     fn GC_init();
     fn GC_set_all_interior_pointers(is_on: c_int);
-    fn GC_set_markers_count(threads: c_uint);
     fn GC_set_free_space_divisor(divisor: usize);
     fn GC_set_max_heap_size(bytes: usize);
     fn GC_expand_hp(bytes: usize) -> c_int;
@@ -44,10 +43,11 @@ impl Boehm {
     fn new(settings: &mut Settings) -> Result<Self, String> {
         let is_interior = settings.number::<u8>("interior")?.unwrap_or(0) != 0;
         let is_many = settings.number::<u8>("many")?.unwrap_or(1) != 0;
-        // SAFETY: B1 these are called once, from the only thread, the first two before `GC_init` as the manual demands.
+        let markers: u32 = settings.number("markers")?.unwrap_or(1);
+        // SAFETY: B1 these are called once, from the only thread; the first two before `GC_init`, as the manual demands.
         unsafe {
+            std::env::set_var("GC_MARKERS", markers.to_string());
             GC_set_all_interior_pointers(is_interior.into());
-            GC_set_markers_count(settings.number("markers")?.unwrap_or(1));
             GC_init();
         }
         if let Some(divisor) = settings.number("divisor")? {
