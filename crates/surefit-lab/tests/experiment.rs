@@ -22,6 +22,7 @@ const REPORTS: [&str; 15] = [
     "adversary",
     "overview",
     "gc-lua",
+    "gc-binary-trees",
 ];
 
 /// Those of them that replay traces.

@@ -42,6 +42,7 @@ mod figure_11;
 mod figure_12;
 #[cfg(feature = "lua")]
 mod gc_lua;
+mod gc_binary_trees;
 mod memory_threads;
 mod nht;
 mod older;

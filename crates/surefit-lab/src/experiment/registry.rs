@@ -10,8 +10,8 @@ use clap::{Arg, ArgMatches, Args as _, Command, FromArgMatches, Subcommand};
 use super::gc_lua;
 use super::report::Report;
 use super::{
-    adversary, complexity, figure_10, figure_11, figure_12, memory_threads, nht, overview, pin,
-    predict, print, scalability, table_3, table_4, throughput,
+    adversary, complexity, figure_10, figure_11, figure_12, gc_binary_trees, memory_threads, nht,
+    overview, pin, predict, print, scalability, table_3, table_4, throughput,
 };
 use crate::cli::Format;
 use crate::{output, report};
@@ -34,6 +34,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     overview::ENTRY,
     #[cfg(feature = "lua")]
     gc_lua::ENTRY,
+    gc_binary_trees::ENTRY,
 ];
 
 /// One experiment.
