@@ -70,7 +70,7 @@ impl Trees for Arenas {
         Ok(())
     }
 
-    fn count_kept(&self) -> u64 {
+    fn count_kept(&mut self) -> u64 {
         self.0.mutate(|_, root| root.kept.map_or(0, count))
     }
 }

@@ -25,7 +25,7 @@ impl Trees for Boxes {
         Ok(())
     }
 
-    fn count_kept(&self) -> u64 {
+    fn count_kept(&mut self) -> u64 {
         self.kept.as_deref().map_or(0, count)
     }
 }

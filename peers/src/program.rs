@@ -31,10 +31,10 @@ pub trait Trees {
     fn build_and_keep(&mut self, depth: u32) -> Result<(), String>;
 
     /// Counts the nodes of the tree that stays.
-    fn count_kept(&self) -> u64;
+    fn count_kept(&mut self) -> u64;
 
     /// The collections so far, if the collector counts them.
-    fn collections(&self) -> Option<u64> {
+    fn collections(&mut self) -> Option<u64> {
         None
     }
 }

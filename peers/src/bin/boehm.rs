@@ -130,12 +130,12 @@ impl Trees for Boehm {
         Ok(())
     }
 
-    fn count_kept(&self) -> u64 {
+    fn count_kept(&mut self) -> u64 {
         // SAFETY: S1 `self` is on the stack, where the collector finds `kept`.
         self.kept.map_or(0, |kept| unsafe { count(kept) })
     }
 
-    fn collections(&self) -> Option<u64> {
+    fn collections(&mut self) -> Option<u64> {
         // SAFETY: B1; there is one thread.
         u64::try_from(unsafe { GC_get_gc_no() }).ok()
     }

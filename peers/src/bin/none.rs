@@ -16,7 +16,7 @@ impl Trees for None {
         Ok(())
     }
 
-    fn count_kept(&self) -> u64 {
+    fn count_kept(&mut self) -> u64 {
         0
     }
 }

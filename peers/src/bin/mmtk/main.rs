@@ -83,11 +83,11 @@ impl Trees for Mmtk {
         Ok(())
     }
 
-    fn count_kept(&self) -> u64 {
+    fn count_kept(&mut self) -> u64 {
         self.kept.map_or(0, count)
     }
 
-    fn collections(&self) -> Option<u64> {
+    fn collections(&mut self) -> Option<u64> {
         Some(world::collections())
     }
 }
