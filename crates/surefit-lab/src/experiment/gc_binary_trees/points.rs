@@ -1,5 +1,6 @@
 //! What runs: each collector in the settings that make it fastest, leanest, or leave it as it comes.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// One collector in one setting.
@@ -68,15 +69,6 @@ impl Point {
             .to_owned()
     }
 
-    /// The command that builds its binary, from the root of the repository.
-    pub(super) fn build_command(&self) -> String {
-        let build = "cargo build --release --manifest-path peers/Cargo.toml";
-        match self.features {
-            "" => build.to_owned(),
-            features => format!("{build} --features {features}"),
-        }
-    }
-
     /// Where its binary is, if it is in one of these folders.
     pub(super) fn find(&self, folders: &[PathBuf]) -> Option<PathBuf> {
         let files = folders.iter().map(|folder| folder.join(self.binary));
@@ -84,14 +76,24 @@ impl Point {
     }
 }
 
-/// Where builds of `peers/` end up: in a target directory of its own, or in the one that this very program is in.
+/// Where release builds of `peers/` end up: in a target directory of its own, or in the one that this very program is in.
 pub(super) fn folders() -> Vec<PathBuf> {
     let exe = std::env::current_exe().ok();
-    let beside = exe.as_deref().and_then(Path::parent).map(Path::to_owned);
-    [Some(PathBuf::from("peers/target/release")), beside]
-        .into_iter()
-        .flatten()
-        .collect()
+    let target = exe.as_deref().and_then(Path::parent).and_then(Path::parent);
+    let shared = target.map(|target| target.join("release"));
+    let own = PathBuf::from("peers/target/release");
+    [Some(own), shared].into_iter().flatten().collect()
+}
+
+/// The command that builds these points, from the root of the repository.
+pub(super) fn build_command(points: &[Point]) -> String {
+    let features: BTreeSet<_> = points.iter().map(|point| point.features).collect();
+    let features: Vec<_> = features.into_iter().filter(|it| !it.is_empty()).collect();
+    let build = "cargo build --release --manifest-path peers/Cargo.toml";
+    match features.join(",").as_str() {
+        "" => build.to_owned(),
+        features => format!("{build} --features {features}"),
+    }
 }
 
 const fn empty() -> Point {
@@ -166,7 +168,7 @@ pub(super) const POINTS: &[Point] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::{POINTS, Role};
+    use super::{POINTS, Role, build_command};
 
     #[test]
     fn every_point_is_there_once_and_one_is_the_subject() {
@@ -177,17 +179,11 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_needs_more_says_how_to_build_it() {
-        let commands: Vec<_> = POINTS.iter().map(super::Point::build_command).collect();
-        assert!(
-            commands
-                .iter()
-                .any(|line| line.ends_with("peers/Cargo.toml"))
-        );
-        assert!(
-            commands
-                .iter()
-                .any(|line| line.ends_with("--features boehm"))
-        );
+    fn what_is_missing_says_how_to_build_it() {
+        let plain = POINTS.iter().filter(|point| point.features.is_empty());
+        let plain = build_command(&plain.copied().collect::<Vec<_>>());
+        assert!(plain.ends_with("peers/Cargo.toml"), "{plain}");
+        let all = build_command(POINTS);
+        assert!(all.ends_with("--features boehm,mimalloc,mmtk"), "{all}");
     }
 }

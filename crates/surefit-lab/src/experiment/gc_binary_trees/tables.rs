@@ -1,7 +1,7 @@
 //! The figures of all points, ours beside them, and time over memory as a picture.
 
 use super::claims::over;
-use super::points::Role;
+use super::points::{Role, build_command};
 use super::{Outcome, Row, Took};
 use crate::experiment::report::{Axis, Cell, Column, Plot, Report, Series, Table};
 
@@ -22,7 +22,7 @@ fn empty_peak(rows: &[Row]) -> Option<f64> {
 }
 
 /// Time and memory of every point.
-pub(super) fn figures(rows: &[Row]) -> Table {
+fn figures(rows: &[Row]) -> Table {
     let mut table = Table::new(
         "a process",
         [
@@ -33,40 +33,45 @@ pub(super) fn figures(rows: &[Row]) -> Table {
             Column::figure("max", 1),
             Column::figure("CPU ms", 1),
             Column::figure("peak MiB", 1),
-            Column::figure("less empty", 1),
+            Column::figure("less empty MiB", 1),
             Column::figure("collections", 0),
         ],
     );
     let empty = empty_peak(rows);
-    for row in rows {
-        let settings = match &row.outcome {
-            Outcome::NotBuilt => "not built",
-            Outcome::Failed(_) => "failed",
-            Outcome::Took(_) => row.point.settings,
-        };
-        let ms = |ns: Option<f64>| Cell::from(ns.map(|ns| ns / MS));
-        let walls = || row.rounds().iter().map(|took| took.wall_ns);
-        let less = row.peak().zip(empty).map(|(peak, empty)| peak - empty);
-        table.row([
-            row.point.collector.into(),
-            settings.into(),
-            ms(row.time()),
-            ms(walls().reduce(f64::min)),
-            ms(walls().reduce(f64::max)),
-            ms(row.median(|took| took.cpu_ns)),
-            row.peak().map(|bytes| bytes / MIB).into(),
-            less.map(|bytes| bytes / MIB).into(),
-            row.rounds()
-                .first()
-                .and_then(|took| took.collections)
-                .into(),
-        ]);
-    }
+    rows.iter().for_each(|row| add_row(&mut table, row, empty));
     table
 }
 
+/// One row; one that is not built only once, whatever settings it has.
+fn add_row(table: &mut Table, row: &Row, empty: Option<f64>) {
+    let settings = match &row.outcome {
+        Outcome::NotBuilt => "not built",
+        Outcome::Failed(_) => "failed",
+        Outcome::Took(_) => row.point.settings,
+    };
+    let ms = |ns: Option<f64>| Cell::from(ns.map(|ns| ns / MS));
+    let walls = || row.rounds().iter().map(|took| took.wall_ns);
+    let less = row.peak().zip(empty).map(|(peak, empty)| peak - empty);
+    let collections = row.rounds().first().and_then(|took| took.collections);
+    let cells = [
+        row.point.collector.into(),
+        settings.into(),
+        ms(row.time()),
+        ms(walls().reduce(f64::min)),
+        ms(walls().reduce(f64::max)),
+        ms(row.median(|took| took.cpu_ns)),
+        row.peak().map(|bytes| bytes / MIB).into(),
+        less.map(|bytes| bytes / MIB).into(),
+        collections.into(),
+    ];
+    let is_built = !matches!(row.outcome, Outcome::NotBuilt);
+    if is_built || table.rows.last().is_none_or(|last| last[..2] != cells[..2]) {
+        table.row(cells);
+    }
+}
+
 /// Our point that the claims are about ÷ every other one, round by round.
-pub(super) fn ratios(rows: &[Row]) -> Option<Table> {
+fn ratios(rows: &[Row]) -> Option<Table> {
     let ran = |row: &&Row| !row.rounds().is_empty();
     let subject = |row: &&Row| row.point.role == Role::Subject;
     let ours = rows.iter().filter(ran).find(subject)?;
@@ -101,7 +106,7 @@ pub(super) fn ratios(rows: &[Row]) -> Option<Table> {
 }
 
 /// Time over peak memory: a line for every collector through its settings; none if nothing ran.
-pub(super) fn plot(rows: &[Row]) -> Option<Plot> {
+fn plot(rows: &[Row]) -> Option<Plot> {
     let mut series: Vec<Series> = Vec::new();
     let mut rows: Vec<_> = rows
         .iter()
@@ -139,25 +144,29 @@ pub(super) fn plot(rows: &[Row]) -> Option<Plot> {
 }
 
 /// What is not built and how to build it, and what failed.
-pub(super) fn notes(rows: &[Row]) -> Vec<String> {
+fn notes(rows: &[Row]) -> Vec<String> {
     let mut notes = vec![
-        "Box is freed by name and no collector: it stands beside the claims. `empty` is a process of the same workspace that \
+        "Box is freed by name and no collector: it stands beside the claims. `less empty` is less the peak of a process that \
          makes no tree."
             .to_owned(),
     ];
-    for row in rows {
-        let note = match &row.outcome {
-            Outcome::NotBuilt => {
-                let (name, command) = (row.point.collector, row.point.build_command());
-                format!("{name} is not built: {command}")
-            }
-            Outcome::Failed(why) => format!("{} failed: {why}", row.point.name()),
-            Outcome::Took(_) => continue,
-        };
-        if !notes.contains(&note) {
-            notes.push(note);
-        }
+    let missing = rows
+        .iter()
+        .filter(|row| matches!(row.outcome, Outcome::NotBuilt));
+    let missing: Vec<_> = missing.map(|row| row.point).collect();
+    let mut names: Vec<_> = missing.iter().map(|point| point.collector).collect();
+    names.dedup();
+    if !names.is_empty() {
+        let (names, command) = (names.join("; "), build_command(&missing));
+        notes.push(format!("Not built: {names}. Build them: {command}"));
     }
+    if names.contains(&"Boehm") {
+        notes.push("Boehm's collector is the system's: libgc-dev on Debian.".to_owned());
+    }
+    notes.extend(rows.iter().filter_map(|row| match &row.outcome {
+        Outcome::Failed(why) => Some(format!("{} failed: {why}", row.point.name())),
+        _ => None,
+    }));
     notes
 }
 
