@@ -37,6 +37,6 @@ fn build(depth: u32) -> Box<Node> {
 }
 
 fn count(node: &Node) -> u64 {
-    let [left, right] = [&node.left, &node.right].map(|child| child.as_deref().map_or(0, count));
-    1 + left + right
+    let of = |child: &Option<Box<Node>>| child.as_deref().map_or(0, count);
+    1 + of(&node.left) + of(&node.right)
 }

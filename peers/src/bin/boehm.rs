@@ -107,11 +107,14 @@ impl Boehm {
 /// # Safety
 /// S1 `node` is a live node, and so is all that it refers to.
 unsafe fn count(node: NonNull<Node>) -> u64 {
+    let of = |child: Option<NonNull<Node>>| match child {
+        // SAFETY: S1.
+        Some(child) => unsafe { count(child) },
+        None => 0,
+    };
     // SAFETY: S1.
-    let Node { left, right } = unsafe { node.as_ref() };
-    // SAFETY: S1.
-    let [left, right] = [left, right].map(|child| child.map_or(0, |child| unsafe { count(child) }));
-    1 + left + right
+    let node = unsafe { node.as_ref() };
+    1 + of(node.left) + of(node.right)
 }
 
 fn full() -> String {

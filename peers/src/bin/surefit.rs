@@ -92,8 +92,7 @@ fn build<'gc>(mutation: &Mutation<'gc>, depth: u32) -> Result<Gc<'gc, Node<'gc>>
 }
 
 fn count(node: Gc<'_, Node<'_>>) -> u64 {
-    let [left, right] = [node.left, node.right].map(|child| child.map_or(0, count));
-    1 + left + right
+    1 + node.left.map_or(0, count) + node.right.map_or(0, count)
 }
 
 fn main() -> ExitCode {

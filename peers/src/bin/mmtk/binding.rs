@@ -32,8 +32,8 @@ pub(crate) fn child_slot(node: ObjectReference, number: usize) -> Address {
 /// The children of a node.
 pub(crate) fn children(node: ObjectReference) -> [Option<ObjectReference>; CHILDREN] {
     // SAFETY: every reference is to a node whose two words were written when it was made.
-    [0, 1]
-        .map(|number| ObjectReference::from_raw_address(unsafe { child_slot(node, number).load() }))
+    let child = |number| unsafe { child_slot(node, number).load() };
+    [child(0), child(1)].map(ObjectReference::from_raw_address)
 }
 
 /// The program, as MMTk sees it.

@@ -66,8 +66,8 @@ impl Mmtk {
 }
 
 fn count(node: ObjectReference) -> u64 {
-    let children = binding::children(node);
-    1 + children.into_iter().flatten().map(count).sum::<u64>()
+    let [left, right] = binding::children(node);
+    1 + left.map_or(0, count) + right.map_or(0, count)
 }
 
 impl Trees for Mmtk {
