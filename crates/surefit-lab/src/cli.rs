@@ -31,8 +31,7 @@ pub(crate) enum Verb {
     Trace(crate::trace_cmd::Args),
     /// Make the trace of a synthetic program.
     Gen(crate::gen_cmd::Args),
-    /// Programs that live on a collector.
-    #[cfg(feature = "lua")]
+    /// Programs that live on a collector: recorded Java programs, and Lua.
     Gc(crate::gc_cmd::Args),
     /// Figures and tables, computed or measured here.
     Experiment(crate::experiment::Args),

@@ -15,7 +15,6 @@ mod cli;
 mod compare_cmd;
 mod error;
 mod experiment;
-#[cfg(feature = "lua")]
 mod gc_cmd;
 mod gen_cmd;
 mod leave_out;
@@ -53,7 +52,6 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Compare(args) => compare_cmd::run(&args).map(|()| ExitCode::SUCCESS),
         Verb::Certify(args) => certify_cmd::run(&args).map(|()| ExitCode::SUCCESS),
         Verb::Trace(args) => trace_cmd::run(&args),
-        #[cfg(feature = "lua")]
         Verb::Gc(args) => gc_cmd::run(&args),
         Verb::Gen(args) => gen_cmd::run(&args),
         Verb::Experiment(args) => experiment::run(&args),

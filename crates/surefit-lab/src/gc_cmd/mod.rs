@@ -1,7 +1,13 @@
 //! `surefit gc`: programs that live on a collector.
 
+pub(crate) mod graphs;
+#[cfg(feature = "lua")]
 mod lua;
+#[cfg(feature = "lua")]
 pub(crate) mod machine;
+mod replay;
+mod report;
+pub(crate) mod spaces;
 
 use std::process::ExitCode;
 
@@ -19,8 +25,12 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 enum Client {
     /// Run a Lua script whose memory is a heap of surefit's; only exhaustion makes Lua collect
+    #[cfg(feature = "lua")]
     #[command(after_help = crate::registry::help())]
     Lua(lua::Args),
+    /// Replay a recorded Java program; exit status 1 if it could not complete, or refers to a freed object
+    #[command(after_help = spaces::help())]
+    Replay(replay::Args),
 }
 
 /// Runs a program.
@@ -29,6 +39,8 @@ enum Client {
 /// Bad input; what the program fails with.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     match &args.client {
+        #[cfg(feature = "lua")]
         Client::Lua(args) => lua::run(args),
+        Client::Replay(args) => replay::run(args).map(|()| ExitCode::SUCCESS),
     }
 }

@@ -9,6 +9,7 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 use anyhow::{Result, bail};
+use surefit_clients::java::{self, Lists};
 use surefit_core::{Corruption, Parts, RawHeap, Refused};
 use surefit_freelist::{
     Bitmap, Coalescing, Counters, Deferred, Heap, Immediate, Index, LastList, Linear, Lookup,
@@ -126,6 +127,20 @@ impl AnyHeap<'_> {
 type Made<'m> = Result<AnyHeap<'m>, Refused>;
 
 impl Options {
+    /// The same lists as the collector's.
+    pub(crate) const fn lists(self) -> Lists {
+        Lists {
+            finds: match self.finds {
+                Finds::Scan => java::Finds::Scan,
+                Finds::NextHitTable => java::Finds::NextHitTable,
+                Finds::Bitmap => java::Finds::Bitmap,
+            },
+            merges: self.merges,
+            is_tree: self.is_tree,
+            count: self.lists,
+        }
+    }
+
     /// Makes the heap of the type that the keys name.
     ///
     /// # Errors

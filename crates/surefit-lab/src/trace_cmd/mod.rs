@@ -1,6 +1,7 @@
 //! `surefit trace`: what a trace holds, whether it is sound, its first events, and its export.
 
 mod export;
+mod graphs;
 mod head;
 pub(crate) mod report;
 mod stats;
@@ -15,6 +16,7 @@ use surefit_trace::{CheckedReader, Reader, Stats, open_file};
 use self::report::{CheckDocument, CheckedFile, Described, StatsDocument};
 use crate::cli::Format;
 use crate::error::one_line;
+use crate::gc_cmd::graphs::is_graph;
 use crate::output::{self, grouped};
 use crate::sizes::Size;
 use crate::source;
@@ -30,7 +32,8 @@ pub(crate) struct Args {
 enum Verb {
     /// Say what traces hold: events, threads, peak, sizes, lives; every record is checked on the way
     Stats {
-        /// The traces: .sft or .sft.zst files, or bundled:emacs, bundled:redis-drift
+        /// The traces: .sft or .sft.zst files, or bundled:emacs, bundled:redis-drift; or object graphs: .sfg or .sfg.zst files, or
+        /// bundled:raytrace, bundled:mtrt
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
         /// How many of the most frequent sizes to list
@@ -99,12 +102,19 @@ fn open(file: &Path) -> Result<CheckedReader<Box<dyn Read>>> {
     Ok(Reader::named(input, file)?.into())
 }
 
+/// Traces of allocations and object graphs may be mixed: each kind has tables of its own.
 fn run_stats(files: &[PathBuf], sizes: usize, format: Format) -> Result<ExitCode> {
+    let (graphs, traces): (Vec<_>, Vec<_>) = files.iter().cloned().partition(|file| is_graph(file));
     let read = |file: &PathBuf| Ok(Stats::read(open(file)?)?);
-    let all: Vec<Stats> = files.iter().map(read).collect::<Result<_>>()?;
+    let all: Vec<Stats> = traces.iter().map(read).collect::<Result<_>>()?;
+    let graphs = graphs::read(&graphs, sizes)?;
     match format {
-        Format::Table => output::print(&stats::tables(&all, sizes))?,
-        Format::Json => output::print_json(&StatsDocument::new(files, &all, sizes))?,
+        Format::Table if all.is_empty() => output::print(&graphs::tables(&graphs))?,
+        Format::Table => {
+            output::print(&stats::tables(&all, sizes))?;
+            output::print(&graphs::tables(&graphs))?;
+        }
+        Format::Json => output::print_json(&StatsDocument::new(&traces, &all, sizes, graphs))?,
     }
     Ok(ExitCode::SUCCESS)
 }

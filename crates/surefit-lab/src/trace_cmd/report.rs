@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::graphs::GraphStats;
 use schemars::JsonSchema;
 use serde::Serialize;
 use surefit_trace::{Call, Event, Header, Op, Peak, SizeCount, Stats, TraceError};
@@ -15,16 +16,25 @@ pub(crate) struct StatsDocument {
     /// The version of the document: 1.
     schema: u32,
     traces: Vec<TraceStats>,
+    /// Object graphs; absent if there was none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    graphs: Vec<GraphStats>,
 }
 
 impl StatsDocument {
-    pub(crate) fn new(files: &[PathBuf], all: &[Stats], top: usize) -> Self {
+    pub(crate) fn new(
+        files: &[PathBuf],
+        all: &[Stats],
+        top: usize,
+        graphs: Vec<GraphStats>,
+    ) -> Self {
         let traces = files.iter().zip(all);
         Self {
             schema: SCHEMA,
             traces: traces
                 .map(|(file, stats)| TraceStats::new(file, stats, top))
                 .collect(),
+            graphs,
         }
     }
 }

@@ -1,0 +1,68 @@
+//! The smallest heap in which a program completes, by bisection.
+
+use std::mem::MaybeUninit;
+
+use super::outcome::Outcome;
+use super::program::Program;
+use super::replay::Options;
+use super::space::Space;
+
+/// The bisection ends when its bounds are this close, in bytes, or within a thousandth of each other.
+const STEP: usize = 1024;
+
+/// Beyond this multiple of what lives most, a space is not tried.
+const MOST_TIMES: usize = 64;
+
+/// The smallest heap that suffices, and what lies just below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MinHeap {
+    /// Bytes of a heap in which the program completes.
+    pub bytes: usize,
+    /// Bytes of a heap in which it does not: at most 1 KiB or a thousandth less.
+    pub too_small_bytes: usize,
+    /// Replays it took to find that.
+    pub replays: u32,
+}
+
+/// The smallest heap in which a program completes; to 1 KiB or a thousandth, whichever is more.
+///
+/// A space may fail in some heap larger than that: what is found is one boundary between heaps that suffice and heaps that
+/// do not. `memory` gives memory of a size; `None` ends the search.
+pub fn min_heap<M: AsMut<[MaybeUninit<u8>]>>(
+    space: Space,
+    program: &Program,
+    options: &Options,
+    mut memory: impl FnMut(usize) -> Option<M>,
+) -> Option<MinHeap> {
+    let least = program.most_live().bytes as usize;
+    let most = least.saturating_mul(MOST_TIMES).max(1 << 24);
+    let mut replays = 0;
+    let mut completes = |region: &mut [MaybeUninit<u8>]| {
+        replays += 1;
+        let outcome: Result<Outcome, _> = space.replay(program, region, options);
+        outcome.is_ok()
+    };
+    let (mut below, mut above) = (least.saturating_sub(1), least.max(STEP));
+    let mut region = memory(above)?;
+    while !completes(region.as_mut()) {
+        below = above;
+        above += above / 8;
+        if above > most {
+            return None;
+        }
+        region = memory(above)?;
+    }
+    while above - below > STEP.max(above / 1000) {
+        let middle = below + (above - below) / 2;
+        if completes(&mut region.as_mut()[..middle]) {
+            above = middle;
+        } else {
+            below = middle;
+        }
+    }
+    Some(MinHeap {
+        bytes: above,
+        too_small_bytes: below,
+        replays,
+    })
+}

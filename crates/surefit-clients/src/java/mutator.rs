@@ -1,0 +1,223 @@
+//! The program that allocates: which object is where, and its roots.
+
+use std::collections::{BTreeSet, HashMap};
+
+use surefit_gc::{Client, Clock, Collector, Edges, Object, Scanned, Space};
+use surefit_trace::graph::{self, Change};
+
+/// The word of an object with the recording's id.
+const ID: u32 = 0;
+/// The word with its class.
+const CLASS: u32 = 1;
+/// The word with the number of its slots, and [`HAS_CLASS_LEVEL`].
+const SLOTS: u32 = 2;
+/// The word of its first slot.
+const FIRST_SLOT: u32 = 3;
+/// Set in the word of slots if the object refers to others on behalf of its class.
+const HAS_CLASS_LEVEL: u32 = 1 << 31;
+
+/// Where all objects are, and which are roots.
+#[derive(Debug)]
+pub(super) struct Mutator {
+    /// By id, the object that was allocated last under it, dead or alive.
+    places: Vec<Option<Object>>,
+    /// The ids of roots.
+    roots: BTreeSet<u32>,
+    /// Objects given since the last walk ended: roots until the next one ends.
+    given: Vec<Object>,
+    /// The ids that class objects refer to on behalf of their classes: slots beside the heap.
+    class_level: HashMap<u32, Vec<u32>>,
+}
+
+/// A reference to an object that the collector freed: between these ids; 0 stands for the roots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Freed {
+    pub(super) from: u32,
+    pub(super) to: u32,
+}
+
+impl Mutator {
+    /// A program that has allocated nothing yet and will use ids up to `last_id`.
+    pub(super) fn new(last_id: u32) -> Self {
+        Self {
+            places: vec![None; last_id as usize + 1],
+            roots: BTreeSet::new(),
+            given: Vec::new(),
+            class_level: HashMap::new(),
+        }
+    }
+
+    /// Writes the header of an object that was just allocated and makes it a root until the next walk ends.
+    #[inline]
+    pub(super) fn give<S: Space, K: Clock>(
+        &mut self,
+        gc: &mut Collector<'_, S, K>,
+        given: &graph::Object,
+        object: Object,
+    ) {
+        gc.store(object, ID, given.id);
+        gc.store(object, CLASS, given.class);
+        gc.store(object, SLOTS, given.slots);
+        self.places[given.id as usize] = Some(object);
+        self.given.push(object);
+    }
+
+    /// Makes room for so many objects, and as many again, so that none has to be made while the clock runs.
+    pub(super) fn expect(&mut self, given: usize) {
+        self.given.reserve(2 * given);
+    }
+
+    /// Whether an object was given under the id before.
+    #[inline]
+    pub(super) fn knows(&self, id: u32) -> bool {
+        self.places[id as usize].is_some()
+    }
+
+    /// As [`Mutator::give`] for objects that have been given already: changes nothing that [`Mutator::forget_again`] does
+    /// not undo.
+    pub(super) fn give_again<S: Space, K: Clock>(
+        &mut self,
+        gc: &mut Collector<'_, S, K>,
+        given: &[graph::Object],
+    ) {
+        for given in given {
+            if let Some(object) = self.places[given.id as usize] {
+                self.give(gc, given, object);
+            }
+        }
+    }
+
+    /// Forgets that so many objects were given again.
+    pub(super) fn forget_again(&mut self, given: usize) {
+        self.given.truncate(self.given.len() - given);
+    }
+
+    /// The object with an id, if the collector has not freed it.
+    pub(super) fn find<S: Space, K: Clock>(
+        &self,
+        gc: &Collector<'_, S, K>,
+        id: u32,
+    ) -> Option<Object> {
+        let object = self.places[id as usize]?;
+        (gc.contains(object) && gc.load(object, ID) == id).then_some(object)
+    }
+
+    /// An object that a walk had missed is there again; returns whether it has to be allocated again.
+    ///
+    /// What it referred to, the walk says anew.
+    pub(super) fn revive<S: Space, K: Clock>(
+        &mut self,
+        gc: &mut Collector<'_, S, K>,
+        id: u32,
+    ) -> bool {
+        self.class_level.remove(&id);
+        let Some(object) = self.find(gc, id) else {
+            return true;
+        };
+        clear(gc, object);
+        self.given.push(object);
+        false
+    }
+
+    /// Applies a walk: first the references of the objects that changed, then the roots.
+    pub(super) fn apply<S: Space, K: Clock>(
+        &mut self,
+        gc: &mut Collector<'_, S, K>,
+        walk: &graph::Walk,
+        mut freed: impl FnMut(Freed),
+    ) {
+        walk.changes()
+            .for_each(|change| self.change(gc, &change, &mut freed));
+        for &id in &walk.roots_gained {
+            match self.find(gc, id) {
+                Some(_) => drop(self.roots.insert(id)),
+                None => freed(Freed { from: 0, to: id }),
+            }
+        }
+        for id in &walk.roots_lost {
+            self.roots.remove(id);
+        }
+        self.given.clear();
+    }
+
+    /// Replaces all references of an object.
+    fn change<S: Space, K: Clock>(
+        &mut self,
+        gc: &mut Collector<'_, S, K>,
+        change: &Change<'_>,
+        freed: &mut impl FnMut(Freed),
+    ) {
+        let from = change.object;
+        let Some(object) = self.find(gc, from) else {
+            return freed(Freed { from: 0, to: from });
+        };
+        clear(gc, object);
+        for reference in change.references {
+            let to = reference.target;
+            match self.find(gc, to) {
+                Some(target) => gc.store(object, FIRST_SLOT + reference.slot, target.number()),
+                None => freed(Freed { from, to }),
+            }
+        }
+        self.class_level.remove(&from);
+        let found = |&&to: &&u32| {
+            let is_there = self.find(gc, to).is_some();
+            if !is_there {
+                freed(Freed { from, to });
+            }
+            is_there
+        };
+        let class_level: Vec<_> = change.class_level.iter().filter(found).copied().collect();
+        if !class_level.is_empty() {
+            gc.store(object, SLOTS, gc.load(object, SLOTS) | HAS_CLASS_LEVEL);
+            self.class_level.insert(from, class_level);
+        }
+    }
+
+    /// The slots beside the heap of an object with such slots.
+    #[cold]
+    fn beside(&self, id: u32) -> &[u32] {
+        self.class_level.get(&id).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Makes all references of an object none.
+fn clear<S: Space, K: Clock>(gc: &mut Collector<'_, S, K>, object: Object) {
+    let slots = gc.load(object, SLOTS) & !HAS_CLASS_LEVEL;
+    gc.store(object, SLOTS, slots);
+    (0..slots).for_each(|slot| gc.store(object, FIRST_SLOT + slot, 0));
+}
+
+impl<S: Space> Client<S> for Mutator {
+    fn roots(&mut self, edges: &mut Edges<'_>) {
+        self.given.iter().for_each(|&object| edges.report(object));
+        let roots = self.roots.iter().filter_map(|&id| self.places[id as usize]);
+        roots.for_each(|object| edges.report(object));
+    }
+
+    fn scan(&mut self, object: &Scanned<'_, S>, from: u32, edges: &mut Edges<'_>) {
+        let word = object.load(SLOTS);
+        let slots = word & !HAS_CLASS_LEVEL;
+        let beside = if word == slots {
+            &[]
+        } else {
+            self.beside(object.load(ID))
+        };
+        let all = slots + beside.len() as u32;
+        let end = all.min(from.saturating_add(Edges::STRIDE));
+        if end < all {
+            edges.again_from(end);
+        }
+        for slot in from..end.min(slots) {
+            if let Some(target) = object.reference(FIRST_SLOT + slot) {
+                edges.report(target);
+            }
+        }
+        for slot in from.max(slots)..end {
+            let id = beside[(slot - slots) as usize];
+            if let Some(target) = self.places[id as usize] {
+                edges.report(target);
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! What a replay did: counts, collections, samples, times.
+
+use surefit_core::{Corruption, Refused};
+use surefit_freelist::Counters;
+use surefit_gc::{Collection, Totals};
+
+/// A replay that completed.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// Everything that the collector did. Its allocations are those of the recording, and the objects that the recording
+    /// found or revived.
+    pub totals: Totals,
+    /// Everything that the space did.
+    pub counters: Counters,
+    /// Bytes of the region that hold no chunk: tables, live bits, mark bits, the mark stack.
+    pub administrative_bytes: usize,
+    /// Every collection.
+    pub collections: Vec<Collected>,
+    /// The counters from time to time.
+    pub samples: Vec<Sample>,
+    /// How long it took, if it was timed.
+    pub times: Option<Times>,
+    /// References of the recording to objects that the collector had freed: none may be.
+    pub references_to_freed: u64,
+    /// The first of them.
+    pub first_freed: Option<FirstFreed>,
+}
+
+impl Outcome {
+    /// Free chunks and heads that were looked at for an allocation, on average over the whole program.
+    #[must_use]
+    pub fn visits_per_allocation(&self) -> f64 {
+        self.counters.visits as f64 / self.totals.allocations.max(1) as f64
+    }
+}
+
+/// One collection.
+#[derive(Clone, Debug)]
+pub struct Collected {
+    /// Allocations before it.
+    pub allocations: u64,
+    /// What the collector says of it.
+    pub collection: Collection,
+    /// Sizes of free chunks and how many have them, by size, when the request that caused it had been served; empty unless
+    /// asked for.
+    pub free_sizes: Vec<(u32, u32)>,
+}
+
+/// The counters after so many allocations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// Allocations so far.
+    pub allocations: u64,
+    /// Collections so far.
+    pub collections: u64,
+    /// Free chunks and heads that were looked at so far.
+    pub visits: u64,
+}
+
+/// How long a replay took. The clock's own cost has been subtracted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// Nanoseconds of allocation, collections not included.
+    pub allocation_ns: u64,
+    /// Nanoseconds of marking.
+    pub mark_ns: u64,
+    /// Nanoseconds of sweeping.
+    pub sweep_ns: u64,
+    /// Readings of the clock.
+    pub readings: u64,
+    /// What a reading costs, in nanoseconds.
+    pub reading_ns: u64,
+}
+
+impl Times {
+    /// Garbage collection time: marking and sweeping, in nanoseconds.
+    #[must_use]
+    pub const fn collection_ns(&self) -> u64 {
+        self.mark_ns + self.sweep_ns
+    }
+
+    /// Heap management time: allocation time and garbage collection time, in nanoseconds.
+    #[must_use]
+    pub const fn management_ns(&self) -> u64 {
+        self.allocation_ns + self.collection_ns()
+    }
+}
+
+/// A reference to an object that the collector had freed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FirstFreed {
+    /// The walk that has it.
+    pub walk: u64,
+    /// The object that refers; `None` if it is the recording itself, by a root or a change.
+    pub from: Option<u32>,
+    /// The object that was freed.
+    pub to: u32,
+}
+
+/// Why a replay did not complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Stopped {
+    /// The region cannot even hold the tables, or is larger than the space can be.
+    #[error("{0}")]
+    Region(Refused),
+    /// A request could not be served, although everything had been collected.
+    #[error(
+        "allocation {allocation}, {bytes} bytes: {refused}; {free_bytes} bytes were free, the largest chunk {largest_free_bytes}"
+    )]
+    Full {
+        /// The number of the allocation, from 0 on.
+        allocation: u64,
+        /// Its size.
+        bytes: u32,
+        /// What the space said.
+        refused: Refused,
+        /// Bytes that the last collection left free.
+        free_bytes: u64,
+        /// Bytes of the largest chunk among them.
+        largest_free_bytes: u64,
+    },
+    /// An invariant does not hold.
+    #[error("after allocation {allocation}: {corruption}")]
+    Corrupt {
+        /// Allocations before it was noticed.
+        allocation: u64,
+        /// Which invariant.
+        corruption: Corruption,
+    },
+}

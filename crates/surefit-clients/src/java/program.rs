@@ -1,0 +1,80 @@
+//! A recording, ready for many replays.
+
+use std::io::Read;
+
+use surefit_trace::TraceError;
+use surefit_trace::graph::{Live, Object, Reader, Step, Walk};
+
+/// A recorded program in memory.
+#[derive(Debug, Default)]
+pub struct Program {
+    pub(super) batches: Vec<Batch>,
+    /// The greatest id of an object.
+    pub(super) last_id: u32,
+    allocations: u64,
+    bytes: u64,
+    most_live: Live,
+}
+
+/// What happens until a walk ends, and the walk; after the last one, none.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    pub(super) given: Vec<Object>,
+    pub(super) walk: Option<Box<Walk>>,
+}
+
+impl Program {
+    /// Reads a recording twice: what the first reading finds out of the slots of objects, the second one is told.
+    ///
+    /// # Errors
+    /// What `open` fails with; the first rule of the format that the recording breaks.
+    pub fn read<R: Read, E: From<TraceError>>(
+        mut open: impl FnMut() -> Result<Reader<R>, E>,
+    ) -> Result<Self, E> {
+        let layouts = open()?.layouts()?;
+        let mut program = Self::default();
+        let mut batch = Batch::default();
+        for step in open()?.knowing(layouts) {
+            match step? {
+                Step::Class(_) => {}
+                Step::Allocate(object) => {
+                    program.allocations += 1;
+                    program.bytes += u64::from(object.bytes);
+                    batch.given.push(object);
+                }
+                Step::Find(object) | Step::Revive(object) => batch.given.push(object),
+                Step::Walk(walk) => program.end(&mut batch, walk),
+            }
+        }
+        program.batches.push(batch);
+        let given = program.batches.iter().flat_map(|batch| &batch.given);
+        program.last_id = given.map(|object| object.id).max().unwrap_or_default();
+        Ok(program)
+    }
+
+    fn end(&mut self, batch: &mut Batch, walk: Box<Walk>) {
+        if walk.live.bytes > self.most_live.bytes {
+            self.most_live = walk.live;
+        }
+        batch.walk = Some(walk);
+        self.batches.push(std::mem::take(batch));
+    }
+
+    /// The allocations that were recorded.
+    #[must_use]
+    pub const fn allocations(&self) -> u64 {
+        self.allocations
+    }
+
+    /// The sum of their sizes in the virtual machine, in bytes.
+    #[must_use]
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// What lived by the recording when most bytes lived, at the end of a walk.
+    #[must_use]
+    pub const fn most_live(&self) -> Live {
+        self.most_live
+    }
+}

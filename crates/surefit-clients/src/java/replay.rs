@@ -1,0 +1,245 @@
+//! One replay: a program, a space, a heap.
+//!
+//! ```text
+//! for every batch:  begin; allocate each object and write its header; end           gross
+//!                   begin; write each header once more, at the places known; end    empty
+//!                   the walk
+//! allocation time = gross - empty - collections on the way
+//! ```
+//! So what a batch costs beside allocation (the loop, headers, the table of places) is measured and taken off, and the clock is
+//! read twice a batch and three times a collection; what reading it costs is measured and taken off as well.
+
+use std::collections::BTreeMap;
+use std::mem::MaybeUninit;
+use std::time::Instant;
+
+use surefit_core::Refused;
+use surefit_freelist::{Counters, Index};
+use surefit_gc::{Collector, FreeList, Settings, Space, Sweep};
+use surefit_trace::graph::{self, Walk};
+
+use super::clock::{Reading, Watch};
+use super::mutator::{Freed, Mutator};
+use super::outcome::{Collected, FirstFreed, Outcome, Sample, Stopped};
+use super::program::{Batch, Program};
+
+/// Allocations from one sample to the next.
+const SAMPLED: usize = 1024;
+
+/// Bytes of an object's header: no object is shorter.
+const HEADER_BYTES: usize = 12;
+
+/// What is to be done beside replaying.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// How the sweep finds what is free.
+    pub sweep: Sweep,
+    /// How times are taken.
+    pub clocking: Clocking,
+    /// Whether all invariants are verified after every collection.
+    pub check: bool,
+    /// Whether the sizes of free chunks are noted after every collection.
+    pub free_sizes: bool,
+}
+
+/// How times are taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Clocking {
+    /// Not at all.
+    #[default]
+    Off,
+    /// A batch of allocations at a time, in processor time.
+    Batch,
+    /// Every allocation by itself, as the thesis did, in wall time.
+    Each,
+}
+
+/// What a replay asks a space beside what a collector does.
+pub(super) trait Observed: Space {
+    fn counters(&self) -> Counters;
+    fn free_sizes(&self) -> Vec<usize>;
+}
+
+impl<I: Index> Observed for FreeList<'_, I> {
+    fn counters(&self) -> Counters {
+        self.heap().counters()
+    }
+
+    fn free_sizes(&self) -> Vec<usize> {
+        self.heap().free_sizes().collect()
+    }
+}
+
+/// Replays a program over a free-list heap with the index `I`.
+pub(super) fn over_free_lists<I: Index>(
+    program: &Program,
+    region: &mut [MaybeUninit<u8>],
+    options: &Options,
+) -> Result<Outcome, Stopped> {
+    let settings = Settings {
+        sweep: options.sweep,
+        ..Settings::default()
+    };
+    let reading = match options.clocking {
+        Clocking::Each => Reading::Wall(Instant::now()),
+        Clocking::Off | Clocking::Batch => Reading::Processor,
+    };
+    let gc = Collector::<FreeList<'_, I>>::new(region, settings).map_err(Stopped::Region)?;
+    run(program, gc.with_clock(reading), reading, options)
+}
+
+/// Replays a program on a collector.
+pub(super) fn run<S: Observed>(
+    program: &Program,
+    gc: Collector<'_, S, Reading>,
+    reading: Reading,
+    options: &Options,
+) -> Result<Outcome, Stopped> {
+    let mut replay = Replay {
+        gc,
+        mutator: Mutator::new(program.last_id),
+        outcome: Outcome::default(),
+        watch: Watch::new(reading, options.clocking),
+        options,
+    };
+    for batch in &program.batches {
+        replay.batch(batch)?;
+    }
+    Ok(replay.end())
+}
+
+struct Replay<'r, 'm, S: Space> {
+    gc: Collector<'m, S, Reading>,
+    mutator: Mutator,
+    outcome: Outcome,
+    watch: Watch,
+    options: &'r Options,
+}
+
+impl<S: Observed> Replay<'_, '_, S> {
+    fn batch(&mut self, batch: &Batch) -> Result<(), Stopped> {
+        self.mutator.expect(batch.given.len());
+        let begun = self.watch.begin(Clocking::Batch, self.gc.totals());
+        for given in batch.given.chunks(SAMPLED) {
+            given.iter().try_for_each(|given| self.give(given))?;
+            self.sample();
+        }
+        self.watch.end(begun, self.gc.totals());
+        if self.options.clocking == Clocking::Batch {
+            self.empty(&batch.given);
+        }
+        if let Some(walk) = &batch.walk {
+            self.walk(walk);
+        }
+        Ok(())
+    }
+
+    /// Allocates an object, unless it is one that the recording lost and the collector did not.
+    #[inline]
+    fn give(&mut self, given: &graph::Object) -> Result<(), Stopped> {
+        if self.mutator.knows(given.id) && !self.mutator.revive(&mut self.gc, given.id) {
+            return Ok(());
+        }
+        let collections = self.gc.totals().collections;
+        let begun = self.watch.begin(Clocking::Each, self.gc.totals());
+        let bytes = HEADER_BYTES.max(given.bytes as usize);
+        let allocated = self.gc.alloc(&mut self.mutator, bytes);
+        self.watch.end(begun, self.gc.totals());
+        let object = allocated.map_err(|refused| self.full(given, refused))?;
+        self.mutator.give(&mut self.gc, given, object);
+        if self.gc.totals().collections > collections {
+            self.collected()?;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn full(&self, given: &graph::Object, refused: Refused) -> Stopped {
+        let swept = self.gc.last().map(|last| last.swept).unwrap_or_default();
+        Stopped::Full {
+            allocation: self.gc.totals().allocations,
+            bytes: given.bytes,
+            refused,
+            free_bytes: swept.free_bytes,
+            largest_free_bytes: swept.largest_free_bytes,
+        }
+    }
+
+    /// Does once more what a batch does beside allocating.
+    fn empty(&mut self, given: &[graph::Object]) {
+        let begun = self.watch.begin(Clocking::Batch, self.gc.totals());
+        self.mutator.give_again(&mut self.gc, given);
+        self.watch.end_empty(begun, self.gc.totals());
+        self.mutator.forget_again(given.len());
+    }
+
+    #[cold]
+    fn collected(&mut self) -> Result<(), Stopped> {
+        if let Some(&collection) = self.gc.last() {
+            let sizes = match self.options.free_sizes {
+                true => counted(self.gc.space().free_sizes()),
+                false => Vec::new(),
+            };
+            self.outcome.collections.push(Collected {
+                allocations: self.gc.totals().allocations - 1,
+                collection,
+                free_sizes: sizes,
+            });
+        }
+        self.check()
+    }
+
+    fn walk(&mut self, walk: &Walk) {
+        let outcome = &mut self.outcome;
+        self.mutator.apply(&mut self.gc, walk, |freed| {
+            outcome.references_to_freed += 1;
+            outcome.first_freed.get_or_insert(first(walk, freed));
+        });
+    }
+
+    fn check(&self) -> Result<(), Stopped> {
+        if !self.options.check {
+            return Ok(());
+        }
+        self.gc.check().map_err(|corruption| Stopped::Corrupt {
+            allocation: self.gc.totals().allocations,
+            corruption,
+        })
+    }
+
+    fn sample(&mut self) {
+        self.outcome.samples.push(Sample {
+            allocations: self.gc.totals().allocations,
+            collections: self.gc.totals().collections,
+            visits: self.gc.space().counters().visits,
+        });
+    }
+
+    fn end(self) -> Outcome {
+        Outcome {
+            totals: *self.gc.totals(),
+            counters: self.gc.space().counters(),
+            administrative_bytes: self.gc.parts().administrative_bytes,
+            times: self.watch.times(self.gc.totals()),
+            ..self.outcome
+        }
+    }
+}
+
+/// The first reference to a freed object.
+fn first(walk: &Walk, freed: Freed) -> FirstFreed {
+    FirstFreed {
+        walk: walk.number,
+        from: (freed.from != 0).then_some(freed.from),
+        to: freed.to,
+    }
+}
+
+/// Sizes and how often each occurs, by size.
+fn counted(sizes: Vec<usize>) -> Vec<(u32, u32)> {
+    let mut counts = BTreeMap::new();
+    for size in sizes {
+        *counts.entry(size as u32).or_insert(0) += 1;
+    }
+    counts.into_iter().collect()
+}

@@ -1,0 +1,164 @@
+//! `surefit gc replay`: a recorded program on a space of the collector.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use clap::ValueEnum;
+use surefit_clients::java::{Clocking, MinHeap, Options, Outcome, Program, Stopped, min_heap};
+use surefit_gc::Sweep;
+use surefit_os::Reservation;
+
+use super::graphs;
+use super::report::{Document, Subject};
+use super::spaces::SpaceSpec;
+use crate::cli::Format;
+use crate::error::Broken;
+use crate::output;
+use crate::sizes::HeapSize;
+
+/// What `gc replay` is told.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A recording, .sfg or .sfg.zst, or bundled:raytrace, bundled:mtrt
+    file: PathBuf,
+    /// The space
+    #[arg(long, value_name = "SPEC", default_value = "segregated")]
+    space: String,
+    /// The size of the heap, tables included: bytes with K, M, G, or a multiple of what lives most
+    #[arg(long, value_name = "BYTES|Nx", default_value_t = HeapSize::DEFAULT)]
+    heap: HeapSize,
+    /// How the sweep finds what is free
+    #[arg(long, value_enum, default_value_t)]
+    sweep: How,
+    /// How allocation is timed; `each` is done beside `batch`
+    #[arg(long, value_enum, default_value_t)]
+    clock: ClockedBy,
+    /// Find the smallest heap in which the program completes as well
+    #[arg(long)]
+    find_min_heap: bool,
+    /// Verify all invariants after every collection
+    #[arg(long)]
+    check: bool,
+    /// How the result is printed
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// How the sweep finds what is free.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum How {
+    /// From header to header, as the thesis has it.
+    #[default]
+    Walk,
+    /// From mark to mark, where free neighbours are merged at once.
+    Leap,
+}
+
+/// How allocation is timed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum ClockedBy {
+    /// Between two walks of the recording, less the same without allocating.
+    #[default]
+    Batch,
+    /// As well: two readings of the clock an allocation, as the thesis.
+    Each,
+}
+
+/// Replays a recording and prints one result.
+///
+/// # Errors
+/// Bad input; a program that did not complete; a reference to a freed object.
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let spec = SpaceSpec::parse(&args.space)?;
+    let program = graphs::load(&args.file)?;
+    let subject = Subject {
+        file: &args.file,
+        space: &spec,
+        program: &program,
+        heap_bytes: args.heap.bytes(program.most_live().bytes),
+        sweep: match args.sweep {
+            How::Walk => "walk",
+            How::Leap => "leap",
+        },
+    };
+    let mut options = Options {
+        sweep: match args.sweep {
+            How::Walk => Sweep::Walk,
+            How::Leap => Sweep::Leap,
+        },
+        clocking: Clocking::Batch,
+        check: args.check,
+        free_sizes: false,
+    };
+    let outcome = replay(&subject, &options)?;
+    let mut document = Document::new(&subject, &outcome);
+    if args.clock == ClockedBy::Each && outcome.is_ok() {
+        options.clocking = Clocking::Each;
+        document.add_times(
+            "each",
+            replay(&subject, &options)?.ok().and_then(|o| o.times),
+        );
+    }
+    if args.find_min_heap {
+        document.add_min_heap(smallest(&spec, &program, &options));
+    }
+    match args.format {
+        Format::Json => output::print_json(&document)?,
+        Format::Table => output::print(&document.text())?,
+    }
+    verdict(&args.file, &spec, outcome)
+}
+
+fn replay(subject: &Subject<'_>, options: &Options) -> Result<Result<Outcome, Stopped>> {
+    let mut region = Reservation::new(subject.heap_bytes)?;
+    region.fault_in();
+    let space = subject.space.space;
+    Ok(space.replay(subject.program, region.memory(), options))
+}
+
+/// The smallest heap, if any is small enough to be tried.
+pub(crate) fn smallest(spec: &SpaceSpec, program: &Program, options: &Options) -> Option<MinHeap> {
+    let options = Options {
+        clocking: Clocking::Off,
+        check: false,
+        ..*options
+    };
+    min_heap(spec.space, program, &options, |bytes| {
+        Reservation::new(bytes).ok().map(Region)
+    })
+}
+
+/// Memory for the search.
+struct Region(Reservation);
+
+impl AsMut<[std::mem::MaybeUninit<u8>]> for Region {
+    fn as_mut(&mut self) -> &mut [std::mem::MaybeUninit<u8>] {
+        self.0.memory()
+    }
+}
+
+/// What the exit status says.
+fn verdict(file: &Path, spec: &SpaceSpec, outcome: Result<Outcome, Stopped>) -> Result<()> {
+    let file = file.display();
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(stopped @ Stopped::Corrupt { .. }) => {
+            bail!(Broken(format!("{file}: {spec}: {stopped}")))
+        }
+        Err(stopped) => bail!(Broken(format!(
+            "{file}: {spec} could not complete: {stopped}; give a larger --heap, or find the smallest with --find-min-heap"
+        ))),
+    };
+    let Some(first) = outcome.first_freed else {
+        return Ok(());
+    };
+    let from = match first.from {
+        Some(id) => format!("object {id}"),
+        None => "the recording".to_owned(),
+    };
+    bail!(Broken(format!(
+        "{file}: {spec}: {} references to freed objects, the first in walk {}: {from} refers to object {}; \
+         the recording misses a reference, or the collector freed what lives",
+        outcome.references_to_freed, first.walk, first.to
+    )))
+}

@@ -1,0 +1,331 @@
+//! What `surefit gc replay` prints: one document, as JSON or as a table. Every key carries its unit.
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use surefit_clients::java::{Collected, MinHeap, Outcome, Program, Stopped, Times};
+use surefit_gc::Cause;
+
+use super::spaces::SpaceSpec;
+use crate::error::one_line;
+use crate::output::grouped;
+use crate::results::SCHEMA;
+use crate::screen::grid::Grid;
+
+/// What is replayed, and where.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Subject<'a> {
+    pub(super) file: &'a Path,
+    pub(super) space: &'a SpaceSpec,
+    pub(super) program: &'a Program,
+    pub(super) heap_bytes: usize,
+    pub(super) sweep: &'static str,
+}
+
+/// The document.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct Document {
+    /// The version of this format.
+    schema: u32,
+    /// The recording, as given.
+    file: String,
+    /// The space, as given.
+    space: String,
+    /// `walk` or `leap`.
+    sweep: String,
+    /// Bytes of the heap, tables included.
+    heap_bytes: u64,
+    /// The smallest heap in which the program completes, if it was looked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_heap_bytes: Option<u64>,
+    /// Recorded allocations.
+    recorded_allocations: u64,
+    /// Their sizes in the virtual machine.
+    recorded_bytes: u64,
+    /// What lived at most, by the recording.
+    most_live_bytes: u64,
+    /// Whether the whole program was replayed.
+    completed: bool,
+    /// Why not, if not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    /// What was counted; absent if it did not complete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counts: Option<Counts>,
+    /// How long it took.
+    times: Vec<TimesRow>,
+    /// Every collection.
+    collections: Vec<CollectionRow>,
+}
+
+/// What was counted.
+#[derive(Debug, JsonSchema, Serialize)]
+struct Counts {
+    /// Objects that were allocated: those of the recording, and those that it found or revived.
+    allocations: u64,
+    /// Collections.
+    collections: u64,
+    /// Free chunks and heads of lists that searches looked at.
+    visits: u64,
+    /// The same for an allocation.
+    visits_per_allocation: f64,
+    /// Updates of the Next Hit Table since a list lost its last chunk or got its first.
+    table_updates: u64,
+    /// Entries that they wrote.
+    table_stores: u64,
+    /// Times that it was rebuilt in one pass.
+    table_rebuilds: u64,
+    /// Chunks that were cut in two.
+    splits: u64,
+    /// Chunks that were merged with a free neighbour; sweeps by leaps count none.
+    merges: u64,
+    /// Objects marked, over all collections.
+    marked_objects: u64,
+    /// References followed, over all collections.
+    references: u64,
+    /// Passes over the mark bits because the mark stack was too small.
+    rescans: u64,
+    /// Objects freed.
+    freed_objects: u64,
+    /// Headers that sweeps read.
+    swept_headers: u64,
+    /// Bytes of headers, tables, bits and the mark stack at the end.
+    administrative_bytes: u64,
+    /// References of the recording to objects that the collector had freed: 0, or the exit status is 1.
+    references_to_freed: u64,
+}
+
+/// How long a replay took, the clock's own cost subtracted.
+#[derive(Debug, JsonSchema, Serialize)]
+struct TimesRow {
+    /// `batch`: between two walks, less the same without allocating, in processor time; `each`: two readings an allocation.
+    clock: String,
+    /// Object allocation time.
+    allocation_ns: u64,
+    /// Time of marking.
+    mark_ns: u64,
+    /// Time of sweeping.
+    sweep_ns: u64,
+    /// Garbage collection time: marking and sweeping.
+    collection_ns: u64,
+    /// Heap management time: allocation and collection.
+    management_ns: u64,
+    /// Readings of the clock.
+    clock_readings: u64,
+    /// What a reading costs; so much was taken off for each.
+    clock_reading_ns: u64,
+}
+
+/// One collection.
+#[derive(Debug, JsonSchema, Serialize)]
+struct CollectionRow {
+    /// Allocations before it.
+    allocations: u64,
+    /// The request that caused it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_bytes: Option<u64>,
+    /// Objects that were kept.
+    live_objects: u64,
+    /// Bytes of their payloads.
+    live_bytes: u64,
+    /// Objects that were freed.
+    freed_objects: u64,
+    /// Free chunks after it.
+    free_chunks: u64,
+    /// Bytes of their payloads.
+    free_bytes: u64,
+    /// Bytes of the largest.
+    largest_free_bytes: u64,
+}
+
+impl Document {
+    pub(super) fn new(subject: &Subject<'_>, outcome: &Result<Outcome, Stopped>) -> Self {
+        let completed = outcome.as_ref().ok();
+        let mut document = Self {
+            schema: SCHEMA,
+            file: subject.file.display().to_string(),
+            space: subject.space.to_string(),
+            sweep: subject.sweep.to_owned(),
+            heap_bytes: subject.heap_bytes as u64,
+            min_heap_bytes: None,
+            recorded_allocations: subject.program.allocations(),
+            recorded_bytes: subject.program.bytes(),
+            most_live_bytes: subject.program.most_live().bytes,
+            completed: completed.is_some(),
+            error: outcome.as_ref().err().map(Stopped::to_string),
+            counts: completed.map(Counts::new),
+            times: Vec::new(),
+            collections: completed.map_or_else(Vec::new, |outcome| {
+                outcome.collections.iter().map(CollectionRow::new).collect()
+            }),
+        };
+        document.add_times("batch", completed.and_then(|outcome| outcome.times));
+        document
+    }
+
+    pub(super) fn add_times(&mut self, clock: &str, times: Option<Times>) {
+        self.times
+            .extend(times.map(|times| TimesRow::new(clock, &times)));
+    }
+
+    pub(super) fn add_min_heap(&mut self, found: Option<MinHeap>) {
+        self.min_heap_bytes = found.map(|found| found.bytes as u64);
+    }
+
+    /// The document as a table for people.
+    pub(super) fn text(&self) -> String {
+        let mut rows = vec![
+            row("completed", if self.completed { "yes" } else { "no" }),
+            row("recorded allocations", &grouped(self.recorded_allocations)),
+            row("recorded bytes", &grouped(self.recorded_bytes)),
+            row("most live bytes", &grouped(self.most_live_bytes)),
+            row("heap bytes", &grouped(self.heap_bytes)),
+        ];
+        rows.extend(
+            self.min_heap_bytes
+                .map(|bytes| row("smallest heap, bytes", &grouped(bytes))),
+        );
+        rows.extend(self.counts.iter().flat_map(Counts::rows));
+        rows.extend(self.times.iter().flat_map(TimesRow::rows));
+        rows.extend(
+            self.collections
+                .last()
+                .into_iter()
+                .flat_map(CollectionRow::rows),
+        );
+        let grid = Grid {
+            header: vec![String::new(), String::new()],
+            rows,
+            text_columns: 1,
+        };
+        let title = one_line(&format!(
+            "{} on {}, sweep by {}",
+            self.file, self.space, self.sweep
+        ));
+        format!("{title}\n{}\n", grid.to_text().trim_start_matches('\n'))
+    }
+}
+
+fn row(name: &str, figure: &str) -> Vec<String> {
+    vec![name.to_owned(), figure.to_owned()]
+}
+
+impl Counts {
+    fn new(outcome: &Outcome) -> Self {
+        let (totals, counters) = (&outcome.totals, &outcome.counters);
+        Self {
+            allocations: totals.allocations,
+            collections: totals.collections,
+            visits: counters.visits,
+            visits_per_allocation: outcome.visits_per_allocation(),
+            table_updates: counters.table_updates,
+            table_stores: counters.table_stores,
+            table_rebuilds: counters.table_rebuilds,
+            splits: counters.splits,
+            merges: counters.merges,
+            marked_objects: totals.marked,
+            references: totals.edges,
+            rescans: totals.rescans,
+            freed_objects: totals.freed_objects,
+            swept_headers: totals.visited,
+            administrative_bytes: outcome.administrative_bytes as u64,
+            references_to_freed: outcome.references_to_freed,
+        }
+    }
+
+    fn rows(&self) -> Vec<Vec<String>> {
+        vec![
+            row("allocations", &grouped(self.allocations)),
+            row("collections", &grouped(self.collections)),
+            row(
+                "visits per allocation",
+                &format!("{:.2}", self.visits_per_allocation),
+            ),
+            row("table updates", &grouped(self.table_updates)),
+            row("  entries written", &grouped(self.table_stores)),
+            row("  rebuilds", &grouped(self.table_rebuilds)),
+            row("objects marked", &grouped(self.marked_objects)),
+            row("  references followed", &grouped(self.references)),
+            row(
+                "  passes since the mark stack was full",
+                &grouped(self.rescans),
+            ),
+            row("objects freed", &grouped(self.freed_objects)),
+            row("  headers read by sweeps", &grouped(self.swept_headers)),
+            row("administrative bytes", &grouped(self.administrative_bytes)),
+            row(
+                "references to freed objects",
+                &grouped(self.references_to_freed),
+            ),
+        ]
+    }
+}
+
+impl TimesRow {
+    fn new(clock: &str, times: &Times) -> Self {
+        Self {
+            clock: clock.to_owned(),
+            allocation_ns: times.allocation_ns,
+            mark_ns: times.mark_ns,
+            sweep_ns: times.sweep_ns,
+            collection_ns: times.collection_ns(),
+            management_ns: times.management_ns(),
+            clock_readings: times.readings,
+            clock_reading_ns: times.reading_ns,
+        }
+    }
+
+    fn rows(&self) -> Vec<Vec<String>> {
+        let ms = |ns: u64| format!("{:.2}", ns as f64 / 1e6);
+        let clock = format!(
+            "{} x {} ns",
+            grouped(self.clock_readings),
+            self.clock_reading_ns
+        );
+        vec![
+            row(
+                &format!("heap management, ms (clock: {})", self.clock),
+                &ms(self.management_ns),
+            ),
+            row("  allocation, ms", &ms(self.allocation_ns)),
+            row("  collection, ms", &ms(self.collection_ns)),
+            row("    marking, ms", &ms(self.mark_ns)),
+            row("    sweeping, ms", &ms(self.sweep_ns)),
+            row("  taken off for the clock", &clock),
+        ]
+    }
+}
+
+impl CollectionRow {
+    fn new(collected: &Collected) -> Self {
+        let swept = collected.collection.swept;
+        let request_bytes = match collected.collection.cause {
+            Cause::Request(bytes) => Some(bytes as u64),
+            Cause::Asked => None,
+        };
+        Self {
+            allocations: collected.allocations,
+            request_bytes,
+            live_objects: swept.live_objects,
+            live_bytes: swept.live_bytes,
+            freed_objects: swept.freed_objects,
+            free_chunks: swept.free_chunks,
+            free_bytes: swept.free_bytes,
+            largest_free_bytes: swept.largest_free_bytes,
+        }
+    }
+
+    fn rows(&self) -> Vec<Vec<String>> {
+        vec![
+            row("last collection: live objects", &grouped(self.live_objects)),
+            row("  live bytes", &grouped(self.live_bytes)),
+            row("  free chunks", &grouped(self.free_chunks)),
+            row("  free bytes", &grouped(self.free_bytes)),
+            row(
+                "  largest free chunk, bytes",
+                &grouped(self.largest_free_bytes),
+            ),
+        ]
+    }
+}
