@@ -21,7 +21,7 @@
 //!
 //! # Bounds
 //! Access to an object: its entry, the class of its page, its word; in pieces, two entries and a word of the spine more.
-//! A sweep is [`Heap::retain`]. An object costs an entry and a back-reference, eight bytes, and the region 1/40 for bits.
+//! A sweep is [`Heap::retain`]. An object costs an entry and a back-reference, eight bytes, and the region 1/38 for bits.
 //!
 //! # Drawbacks
 //! Every size-class in use may have a page that is hardly filled: in small heaps take small pages. A new object is cleared
