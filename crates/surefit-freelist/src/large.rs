@@ -73,6 +73,7 @@ impl<I: Index> Heap<'_, I> {
     /// # Complexity
     /// O(live large objects), and what the index does to forget a chunk and to remember one. Gaps that it looked at are
     /// counted as visits.
+    #[cold]
     pub fn allocate_large(&mut self, bytes: usize) -> Result<NonNull<u8>, Refused> {
         let limit = self.largest_large_request();
         if bytes > limit {
@@ -144,7 +145,7 @@ impl<I: Index> Heap<'_, I> {
     }
 
     /// Frees the large objects that `keep` refuses, and gives what lies below the lowest kept one back to the lists.
-    pub(crate) fn sweep_large(&mut self, mut keep: impl FnMut(u32) -> bool) -> Swept {
+    pub(crate) fn sweep_large(&mut self, keep: impl Fn(u32) -> bool) -> Swept {
         let (mut swept, top) = (Swept::default(), self.top());
         let mut chunk = Chunk::at(self.large.floor + 1);
         let (mut run, mut floor) = (chunk, top.granule());

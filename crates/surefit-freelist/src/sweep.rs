@@ -177,8 +177,8 @@ impl<I: Index> Heap<'_, I> {
     ///
     /// # Complexity
     /// O(chunks of the region + lists).
-    pub unsafe fn sweep(&mut self, mut keep: impl FnMut(u32) -> bool) -> Swept {
-        let large = self.sweep_large(&mut keep);
+    pub unsafe fn sweep(&mut self, keep: impl Fn(u32) -> bool + Copy) -> Swept {
+        let large = self.sweep_large(keep);
         self.index.clear(&mut self.memory);
         let mut swept = Swept::default();
         let (mut run, mut chunk, mut before_free) = (self.first, self.first, false);
@@ -214,12 +214,12 @@ impl<I: Index> Heap<'_, I> {
     ///
     /// # Complexity
     /// O(kept objects + lists), whatever died.
-    pub unsafe fn sweep_leaping(&mut self, mut next_kept: impl FnMut(u32) -> u32) -> Swept {
+    pub unsafe fn sweep_leaping(&mut self, next_kept: impl Fn(u32) -> u32 + Copy) -> Swept {
         assert!(
             I::COALESCING.is_immediate(),
             "leaps are for indexes that merge at once"
         );
-        let large = self.sweep_large(|granule| next_kept(granule) == granule);
+        let large = self.sweep_large(move |granule| next_kept(granule) == granule);
         self.index.clear(&mut self.memory);
         let mut swept = Swept::default();
         let mut run = self.first;

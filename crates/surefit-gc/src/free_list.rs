@@ -122,30 +122,22 @@ impl<'m, I: Index> FreeList<'m, I> {
         self.displaced
     }
 
-    /// Allocates a large object: from the other end, or else from the lists.
+    /// What the lists did not serve: a small object from a gap, once they are open; a refusal.
     #[cold]
-    fn allocate_large(&mut self, bytes: usize) -> Result<NonNull<u8>, Refused> {
-        let refused = match self.heap.allocate_large(bytes) {
-            Ok(payload) => return Ok(payload),
-            Err(refused) => refused,
-        };
-        match self.heap.allocate_as_is(bytes) {
-            Ok(payload) => {
-                self.displaced.large_in_lists += 1;
-                Ok(payload)
-            }
-            Err(Refused::TooLarge { .. }) if matches!(refused, Refused::TooLarge { .. }) => {
-                let limit = self.largest_request();
-                Err(Refused::TooLarge { limit })
-            }
-            Err(_) => Err(Refused::NoChunk),
+    fn allocate_elsewhere(
+        &mut self,
+        bytes: usize,
+        refused: Refused,
+    ) -> Result<NonNull<u8>, Refused> {
+        let limit = self.largest_request();
+        if bytes > limit {
+            return Err(Refused::TooLarge { limit });
         }
-    }
-
-    /// Allocates a small object for which the lists have no room: from a gap, once they are open.
-    #[cold]
-    fn allocate_in_gap(&mut self, bytes: usize, refused: Refused) -> Result<NonNull<u8>, Refused> {
-        if !self.opens_gaps || matches!(refused, Refused::TooLarge { .. }) {
+        if bytes >= self.large_from {
+            // The lists may never have room for it; the other end has, when enough has died.
+            return Err(Refused::NoChunk);
+        }
+        if !self.opens_gaps {
             return Err(refused);
         }
         let payload = self.heap.allocate_large(bytes)?;
@@ -231,11 +223,20 @@ unsafe impl<I: Index> Space for FreeList<'_, I> {
 
     #[inline]
     fn allocate(&mut self, bytes: usize) -> Result<Object, Refused> {
-        let payload = if bytes < self.large_from {
-            let served = self.heap.allocate_as_is(bytes);
-            served.or_else(|refused| self.allocate_in_gap(bytes, refused))?
-        } else {
-            self.allocate_large(bytes)?
+        let is_large = bytes >= self.large_from;
+        let at_its_end = match is_large {
+            true => self.heap.allocate_large(bytes).ok(),
+            false => None,
+        };
+        let payload = match at_its_end {
+            Some(payload) => payload,
+            None => match self.heap.allocate_as_is(bytes) {
+                Ok(payload) => {
+                    self.displaced.large_in_lists += u64::from(is_large);
+                    payload
+                }
+                Err(refused) => self.allocate_elsewhere(bytes, refused)?,
+            },
         };
         let number = self.heap.granule_of(payload);
         // SAFETY: S1: allocated just now.
