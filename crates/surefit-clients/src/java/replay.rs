@@ -13,14 +13,15 @@ use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 use std::time::Instant;
 
+use surefit_compact::Config;
 use surefit_core::Refused;
 use surefit_freelist::{Counters, Index};
-use surefit_gc::{Collector, FreeList, Settings, Space, Sweep};
+use surefit_gc::{Collector, CompactFit, FreeList, Object, Settings, Space, Sweep};
 use surefit_trace::graph::{self, Walk};
 
 use super::clock::{Reading, Watch};
 use super::mutator::{Freed, Mutator};
-use super::outcome::{Collected, FirstFreed, Outcome, Sample, Stopped};
+use super::outcome::{Collected, FirstFreed, Moves, Outcome, Sample, Stopped};
 use super::program::{Batch, Program};
 
 /// Allocations from one sample to the next.
@@ -30,7 +31,7 @@ const SAMPLED: usize = 1024;
 const HEADER_BYTES: usize = 12;
 
 /// What is to be done beside replaying.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// How the sweep finds what is free.
     pub sweep: Sweep,
@@ -40,6 +41,24 @@ pub struct Options {
     pub check: bool,
     /// Whether the sizes of free chunks are noted after every collection.
     pub free_sizes: bool,
+    /// Whether the free bytes are noted before every collection, at the price of asking for each request twice that causes one.
+    pub free_before: bool,
+    /// Bytes from which on objects are large, where free lists have another place for them.
+    pub large_from: usize,
+}
+
+/// As the thesis sweeps; nothing beside replaying.
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            sweep: Sweep::Walk,
+            clocking: Clocking::Off,
+            check: false,
+            free_sizes: false,
+            free_before: false,
+            large_from: Settings::LARGE,
+        }
+    }
 }
 
 /// How times are taken.
@@ -58,6 +77,42 @@ pub enum Clocking {
 pub(super) trait Observed: Space {
     fn counters(&self) -> Counters;
     fn free_sizes(&self) -> Vec<usize>;
+
+    /// What moved; `None` if nothing ever does.
+    fn moves(&self) -> Option<Moves> {
+        None
+    }
+}
+
+/// Free page-blocks, one by one, and free pages; nothing is searched, so nothing is visited.
+impl Observed for CompactFit<'_> {
+    fn counters(&self) -> Counters {
+        Counters::default()
+    }
+
+    fn free_sizes(&self) -> Vec<usize> {
+        let (heap, stats) = (self.heap(), self.heap().stats());
+        let geometry = heap.config().geometry();
+        let mut sizes =
+            vec![geometry.page_bytes(); (stats.freed_pages + stats.fresh_pages) as usize];
+        for class in geometry.classes() {
+            let (live, pages) = heap.class_usage(class);
+            let layout = geometry.layout(class);
+            let free = pages * u32::from(layout.blocks) - live;
+            sizes.extend((0..free).map(|_| layout.block_bytes as usize));
+        }
+        sizes
+    }
+
+    fn moves(&self) -> Option<Moves> {
+        let stats = self.heap().stats();
+        Some(Moves {
+            objects: stats.moves_total,
+            bytes: stats.moved_bytes_total,
+            relieved_requests: self.relief().requests,
+            fragmented_collections: self.relief().fragmented_collections,
+        })
+    }
 }
 
 impl<I: Index> Observed for FreeList<'_, I> {
@@ -78,28 +133,41 @@ pub(super) fn over_free_lists<I: Index>(
 ) -> Result<Outcome, Stopped> {
     let settings = Settings {
         sweep: options.sweep,
+        large_from: options.large_from,
         ..Settings::default()
     };
+    let gc = Collector::<FreeList<'_, I>>::new(region, settings).map_err(Stopped::Region)?;
+    run(program, gc, options)
+}
+
+/// Replays a program over a Compact-fit heap, whose sweep has one way only.
+pub(super) fn over_compact_fit(
+    config: &Config,
+    program: &Program,
+    region: &mut [MaybeUninit<u8>],
+    options: &Options,
+) -> Result<Outcome, Stopped> {
+    let stack = Settings::default().mark_stack;
+    let gc = Collector::compact_fit(region, config, stack).map_err(Stopped::Region)?;
+    run(program, gc, options)
+}
+
+/// Replays a program on a collector.
+fn run<S: Observed>(
+    program: &Program,
+    gc: Collector<'_, S>,
+    options: &Options,
+) -> Result<Outcome, Stopped> {
     let reading = match options.clocking {
         Clocking::Each => Reading::Wall(Instant::now()),
         Clocking::Off | Clocking::Batch => Reading::Processor,
     };
-    let gc = Collector::<FreeList<'_, I>>::new(region, settings).map_err(Stopped::Region)?;
-    run(program, gc.with_clock(reading), reading, options)
-}
-
-/// Replays a program on a collector.
-pub(super) fn run<S: Observed>(
-    program: &Program,
-    gc: Collector<'_, S, Reading>,
-    reading: Reading,
-    options: &Options,
-) -> Result<Outcome, Stopped> {
     let mut replay = Replay {
-        gc,
+        gc: gc.with_clock(reading),
         mutator: Mutator::new(program.last_id),
         outcome: Outcome::default(),
         watch: Watch::new(reading, options.clocking),
+        free_before: 0,
         options,
     };
     for batch in &program.batches {
@@ -113,6 +181,8 @@ struct Replay<'r, 'm, S: Space> {
     mutator: Mutator,
     outcome: Outcome,
     watch: Watch,
+    /// Bytes that were free when a request was refused last.
+    free_before: u64,
     options: &'r Options,
 }
 
@@ -143,7 +213,10 @@ impl<S: Observed> Replay<'_, '_, S> {
         let collections = self.gc.totals().collections;
         let begun = self.watch.begin(Clocking::Each, self.gc.totals());
         let bytes = HEADER_BYTES.max(given.bytes as usize);
-        let allocated = self.gc.alloc(&mut self.mutator, bytes);
+        let allocated = match self.options.free_before {
+            true => self.alloc_and_look(bytes),
+            false => self.gc.alloc(&mut self.mutator, bytes),
+        };
         self.watch.end(begun, self.gc.totals());
         let object = allocated.map_err(|refused| self.full(given, refused))?;
         self.mutator.give(&mut self.gc, given, object);
@@ -151,6 +224,15 @@ impl<S: Observed> Replay<'_, '_, S> {
             self.collected()?;
         }
         Ok(())
+    }
+
+    /// Allocates; if the request cannot be served at once, notes what is free.
+    fn alloc_and_look(&mut self, bytes: usize) -> Result<Object, Refused> {
+        self.gc.alloc_as_is(bytes).or_else(|_| {
+            let free = self.gc.space().free_sizes().into_iter().sum::<usize>();
+            self.free_before = free as u64;
+            self.gc.alloc(&mut self.mutator, bytes)
+        })
     }
 
     #[cold]
@@ -183,6 +265,7 @@ impl<S: Observed> Replay<'_, '_, S> {
             self.outcome.collections.push(Collected {
                 allocations: self.gc.totals().allocations - 1,
                 collection,
+                free_bytes_before: self.options.free_before.then_some(self.free_before),
                 free_sizes: sizes,
             });
         }
@@ -219,6 +302,7 @@ impl<S: Observed> Replay<'_, '_, S> {
         Outcome {
             totals: *self.gc.totals(),
             counters: self.gc.space().counters(),
+            moves: self.gc.space().moves(),
             administrative_bytes: self.gc.parts().administrative_bytes,
             times: self.watch.times(self.gc.totals()),
             ..self.outcome

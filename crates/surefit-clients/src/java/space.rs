@@ -2,6 +2,7 @@
 
 use std::mem::MaybeUninit;
 
+use surefit_compact::Config;
 use surefit_freelist::{
     Best, Bitmap, Coalescing, Deferred, First, Immediate, LastList, Linear, Lookup, Never, Next,
     NextHitTable, PowersOfTwo, Scan, Segregated, SingleList, SizeTree, Tree, TwoLevel, When, Worst,
@@ -9,10 +10,10 @@ use surefit_freelist::{
 
 use super::outcome::{Outcome, Stopped};
 use super::program::Program;
-use super::replay::{Options, over_free_lists};
+use super::replay::{Options, over_compact_fit, over_free_lists};
 
 /// A space of the collector.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Space {
     /// One free list, the first chunk that fits.
     FirstFit,
@@ -30,6 +31,8 @@ pub enum Space {
     Tlsf,
     /// A free list for every small size, and a last list.
     Segregated(Lists),
+    /// Compact-fit: page-blocks move, and references do not.
+    CompactFit(Box<Config>),
 }
 
 /// How segregated lists are organised.
@@ -64,7 +67,7 @@ impl Space {
     /// # Errors
     /// Says why the program did not complete.
     pub fn replay(
-        self,
+        &self,
         program: &Program,
         region: &mut [MaybeUninit<u8>],
         options: &Options,
@@ -78,6 +81,9 @@ impl Space {
             Self::HalfFit => over_free_lists::<PowersOfTwo>,
             Self::Tlsf => over_free_lists::<TwoLevel>,
             Self::Segregated(lists) => lists.run(),
+            Self::CompactFit(config) => {
+                return over_compact_fit(config, program, region, options);
+            }
         };
         run(program, region, options)
     }

@@ -6,7 +6,7 @@ mod recording;
 use std::mem::MaybeUninit;
 
 use surefit_freelist::When;
-use surefit_gc::Sweep;
+use surefit_gc::{CompactFit, Sweep};
 use surefit_trace::graph::Reader;
 
 use self::judge::Judge;
@@ -55,7 +55,7 @@ fn mtrt() -> Program {
 }
 
 fn replay(
-    space: Space,
+    space: &Space,
     program: &Program,
     bytes: usize,
     options: &Options,
@@ -69,6 +69,8 @@ const CHECKED: Options = Options {
     clocking: Clocking::Off,
     check: true,
     free_sizes: false,
+    free_before: false,
+    large_from: 64,
 };
 
 #[test]
@@ -76,7 +78,7 @@ fn every_collection_keeps_what_a_naive_search_reaches() {
     for seed in 1..4 {
         let program = Recording::random(seed, 150).program();
         for space in ALL.into_iter().chain(nine()) {
-            let outcome = replay(space, &program, 12 << 10, &CHECKED).expect("room enough");
+            let outcome = replay(&space, &program, 12 << 10, &CHECKED).expect("room enough");
             assert!(outcome.totals.collections > 5, "{space:?}");
             assert_eq!(outcome.references_to_freed, 0, "{space:?}");
             Judge::new(&program).judge(&outcome);
@@ -95,9 +97,24 @@ fn every_number_of_lists_keeps_the_same() {
                 is_tree,
                 count,
             };
-            let outcome = replay(Space::Segregated(lists), &program, 36 << 10, &CHECKED);
+            let outcome = replay(&Space::Segregated(lists), &program, 36 << 10, &CHECKED);
             Judge::new(&program).judge(&outcome.expect("room enough"));
         }
+    }
+}
+
+#[test]
+fn objects_that_move_are_kept_as_well_and_no_collection_is_caused_by_fragmentation() {
+    let space = Space::CompactFit(Box::new(CompactFit::CONFIG));
+    for (program, bytes) in [
+        (Recording::random(5, 1500).program(), 72 << 10),
+        (mtrt(), 5 << 19),
+    ] {
+        let outcome = replay(&space, &program, bytes, &CHECKED).expect("room enough");
+        assert!(outcome.totals.collections > 5);
+        assert_eq!(outcome.references_to_freed, 0);
+        assert_eq!(outcome.moves.expect("it moves").fragmented_collections, 0);
+        Judge::new(&program).judge(&outcome);
     }
 }
 
@@ -105,7 +122,7 @@ fn every_number_of_lists_keeps_the_same() {
 fn a_recorded_program_is_kept_as_well() {
     let program = raytrace();
     for space in [Space::Tlsf, segregated(Finds::NextHitTable, When::Deferred)] {
-        let outcome = replay(space, &program, 8 << 20, &CHECKED).expect("room enough");
+        let outcome = replay(&space, &program, 8 << 20, &CHECKED).expect("room enough");
         assert!(outcome.totals.collections > 1, "{space:?}");
         assert_eq!(outcome.references_to_freed, 0, "{space:?}");
         Judge::new(&program).judge(&outcome);
@@ -118,7 +135,7 @@ fn a_small_heap_collects_often_and_keeps_the_same() {
     let bytes = 2 * program.most_live().bytes as usize;
     for merges in [When::Deferred, When::Immediate] {
         let space = segregated(Finds::Bitmap, merges);
-        let outcome = replay(space, &program, bytes, &Options::default()).expect("room enough");
+        let outcome = replay(&space, &program, bytes, &Options::default()).expect("room enough");
         assert!(outcome.totals.collections > 20, "{merges:?}");
         Judge::new(&program).judge(&outcome);
     }
@@ -127,7 +144,7 @@ fn a_small_heap_collects_often_and_keeps_the_same() {
 #[test]
 fn without_merging_free_bytes_do_not_help_a_longer_request() {
     let stopped = replay(
-        segregated(Finds::Scan, When::Never),
+        &segregated(Finds::Scan, When::Never),
         &raytrace(),
         2 << 20,
         &CHECKED,
@@ -153,7 +170,7 @@ fn sweeping_by_leaps_changes_no_count_but_of_headers_read() {
             sweep,
             ..Options::default()
         };
-        replay(space, &program, 6 << 20, &options).expect("room enough")
+        replay(&space, &program, 6 << 20, &options).expect("room enough")
     };
     let (walk, leap) = (of(Sweep::Walk), of(Sweep::Leap));
     assert_eq!(walk.samples, leap.samples);
@@ -167,13 +184,13 @@ fn a_reference_to_a_freed_object_is_counted_and_the_first_is_named() {
     let lost = recording.allocate();
     recording.walk(&[], &[], &[]);
     for _ in 0..100 {
-        (0..20).for_each(|_| drop(recording.allocate()));
+        recording.allocate_many(20);
         recording.walk(&[], &[], &[]);
     }
     let holder = recording.allocate();
     recording.walk(&[(holder, lost)], &[(holder, true)], &[]);
     let program = recording.program();
-    let outcome = replay(Space::Tlsf, &program, 16 << 10, &CHECKED).expect("room enough");
+    let outcome = replay(&Space::Tlsf, &program, 16 << 10, &CHECKED).expect("room enough");
     assert_eq!(outcome.references_to_freed, 1);
     let first = FirstFreed {
         walk: 102,
@@ -181,7 +198,7 @@ fn a_reference_to_a_freed_object_is_counted_and_the_first_is_named() {
         to: lost,
     };
     assert_eq!(outcome.first_freed, Some(first));
-    let outcome = replay(Space::Tlsf, &program, 1 << 20, &CHECKED).expect("room enough");
+    let outcome = replay(&Space::Tlsf, &program, 1 << 20, &CHECKED).expect("room enough");
     assert_eq!(
         (outcome.totals.collections, outcome.references_to_freed),
         (0, 0)
@@ -194,14 +211,14 @@ fn a_revived_object_is_allocated_again_only_if_it_was_freed() {
     let missed = recording.allocate();
     recording.walk(&[], &[], &[missed]);
     for _ in 0..100 {
-        (0..20).for_each(|_| drop(recording.allocate()));
+        recording.allocate_many(20);
         recording.walk(&[], &[], &[]);
     }
     recording.revive(missed);
     let program = recording.program();
     let given = program.allocations() + 1; // the class object
     for (bytes, again) in [(16 << 10, 1), (1 << 20, 0)] {
-        let outcome = replay(Space::Tlsf, &program, bytes, &CHECKED).expect("room enough");
+        let outcome = replay(&Space::Tlsf, &program, bytes, &CHECKED).expect("room enough");
         assert_eq!(outcome.totals.allocations, given + again, "{bytes}");
         assert_eq!(outcome.references_to_freed, 0);
         Judge::new(&program).judge(&outcome);
@@ -211,7 +228,7 @@ fn a_revived_object_is_allocated_again_only_if_it_was_freed() {
 #[test]
 fn a_heap_that_is_too_small_names_the_allocation() {
     let program = raytrace();
-    let small = replay(Space::Tlsf, &program, 500_000, &Options::default());
+    let small = replay(&Space::Tlsf, &program, 500_000, &Options::default());
     assert!(
         matches!(
             small,
@@ -222,7 +239,7 @@ fn a_heap_that_is_too_small_names_the_allocation() {
         ),
         "{small:?}"
     );
-    let tiny = replay(Space::Tlsf, &program, 100, &Options::default());
+    let tiny = replay(&Space::Tlsf, &program, 100, &Options::default());
     assert!(matches!(tiny, Err(Stopped::Region(_))), "{tiny:?}");
 }
 
@@ -231,9 +248,9 @@ fn the_smallest_heap_suffices_and_a_little_less_does_not() {
     let program = raytrace();
     let space = segregated(Finds::Bitmap, When::Immediate);
     let memory = |bytes| Some(vec![MaybeUninit::uninit(); bytes]);
-    let found = min_heap(space, &program, &Options::default(), memory).expect("some heap does");
+    let found = min_heap(&space, &program, &Options::default(), memory).expect("some heap does");
     assert!(found.bytes - found.too_small_bytes <= 1024.max(found.bytes / 1000));
-    let replay = |bytes| replay(space, &program, bytes, &Options::default());
+    let replay = |bytes| replay(&space, &program, bytes, &Options::default());
     assert!(replay(found.bytes).is_ok());
     assert!(matches!(
         replay(found.too_small_bytes),
@@ -249,7 +266,7 @@ fn times_are_taken_only_if_asked_for_and_change_no_count() {
             clocking,
             ..Options::default()
         };
-        replay(Space::Tlsf, &program, 4 << 20, &options).expect("room enough")
+        replay(&Space::Tlsf, &program, 4 << 20, &options).expect("room enough")
     };
     let [off, batch, each] = [Clocking::Off, Clocking::Batch, Clocking::Each].map(of);
     assert_eq!((off.times, off.samples), (None, batch.samples));
@@ -270,7 +287,7 @@ fn free_sizes_add_up_to_what_the_sweep_left_but_for_one_request() {
         ..Options::default()
     };
     let space = segregated(Finds::Bitmap, When::Immediate);
-    let outcome = replay(space, &program, 6 << 20, &options).expect("room enough");
+    let outcome = replay(&space, &program, 6 << 20, &options).expect("room enough");
     for collected in &outcome.collections {
         let chunks: u64 = collected
             .free_sizes

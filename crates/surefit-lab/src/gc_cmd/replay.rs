@@ -88,7 +88,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         },
         clocking: Clocking::Batch,
         check: args.check,
-        free_sizes: false,
+        ..Options::default()
     };
     let outcome = replay(&subject, &options)?;
     let mut document = Document::new(&subject, &outcome);
@@ -112,8 +112,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 fn replay(subject: &Subject<'_>, options: &Options) -> Result<Result<Outcome, Stopped>> {
     let mut region = Reservation::new(subject.heap_bytes)?;
     region.fault_in();
-    let space = subject.space.space;
-    Ok(space.replay(subject.program, region.memory(), options))
+    Ok(subject
+        .space
+        .space
+        .replay(subject.program, region.memory(), options))
 }
 
 /// The smallest heap, if any is small enough to be tried.
@@ -123,7 +125,7 @@ pub(crate) fn smallest(spec: &SpaceSpec, program: &Program, options: &Options) -
         check: false,
         ..*options
     };
-    min_heap(spec.space, program, &options, |bytes| {
+    min_heap(&spec.space, program, &options, |bytes| {
         Reservation::new(bytes).ok().map(Region)
     })
 }

@@ -90,6 +90,18 @@ struct Counts {
     freed_objects: u64,
     /// Headers that sweeps read.
     swept_headers: u64,
+    /// Page-blocks that were moved, where they can be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moved_objects: Option<u64>,
+    /// Their bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moved_bytes: Option<u64>,
+    /// Requests that were served because page-blocks moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    relieved_requests: Option<u64>,
+    /// Collections although moves would have served the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fragmented_collections: Option<u64>,
     /// Bytes of headers, tables, bits and the mark stack at the end.
     administrative_bytes: u64,
     /// References of the recording to objects that the collector had freed: 0, or the exit status is 1.
@@ -229,12 +241,35 @@ impl Counts {
             rescans: totals.rescans,
             freed_objects: totals.freed_objects,
             swept_headers: totals.visited,
+            moved_objects: outcome.moves.map(|moves| moves.objects),
+            moved_bytes: outcome.moves.map(|moves| moves.bytes),
+            relieved_requests: outcome.moves.map(|moves| moves.relieved_requests),
+            fragmented_collections: outcome.moves.map(|moves| moves.fragmented_collections),
             administrative_bytes: outcome.administrative_bytes as u64,
             references_to_freed: outcome.references_to_freed,
         }
     }
 
     fn rows(&self) -> Vec<Vec<String>> {
+        let mut rows = self.counted();
+        let moves = [
+            ("page-blocks moved", self.moved_objects),
+            ("  bytes", self.moved_bytes),
+            ("  requests that this served", self.relieved_requests),
+            (
+                "  collections that it could have saved",
+                self.fragmented_collections,
+            ),
+        ];
+        rows.extend(
+            moves
+                .into_iter()
+                .filter_map(|(name, figure)| Some(row(name, &grouped(figure?)))),
+        );
+        rows
+    }
+
+    fn counted(&self) -> Vec<Vec<String>> {
         vec![
             row("allocations", &grouped(self.allocations)),
             row("collections", &grouped(self.collections)),

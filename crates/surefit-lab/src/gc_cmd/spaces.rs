@@ -19,7 +19,7 @@ pub(crate) struct SpaceSpec {
 
 /// The names of the registry that are spaces of the collector.
 const NAMES: &str =
-    "segregated, tlsf, half-fit, first-fit, next-fit, best-fit, worst-fit, tree-fit";
+    "segregated, tlsf, half-fit, first-fit, next-fit, best-fit, worst-fit, tree-fit, compact-fit";
 
 impl SpaceSpec {
     /// Reads one name with its keys.
@@ -27,8 +27,11 @@ impl SpaceSpec {
     /// # Errors
     /// Says which names or keys there are.
     pub(crate) fn parse(text: &str) -> Result<Self> {
-        let spec = Spec::parse(text)?;
-        let space = of(&spec.choice).with_context(|| format!("space `{text}`"))?;
+        let space = match compact_fit(text) {
+            Some(cf) => Spec::parse(&cf),
+            None => Spec::parse(text),
+        };
+        let space = of(&space?.choice).with_context(|| format!("space `{text}`"))?;
         Ok(Self {
             text: text.to_owned(),
             space,
@@ -39,6 +42,15 @@ impl SpaceSpec {
 impl fmt::Display for SpaceSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
+    }
+}
+
+/// Compact-fit under the name that it has in the registry, with a size-class of 8 bytes for the stubs of long objects.
+fn compact_fit(text: &str) -> Option<String> {
+    let keys = text.strip_prefix("compact-fit")?;
+    match keys.strip_prefix(':') {
+        Some(keys) => Some(format!("cf:min=8,{keys}")),
+        None => keys.is_empty().then(|| "cf:min=8".to_owned()),
     }
 }
 
@@ -55,6 +67,9 @@ fn of(choice: &Choice) -> Result<Space> {
         Kind::HalfFit(()) => Space::HalfFit,
         Kind::Tlsf(()) => Space::Tlsf,
         Kind::Segregated(options) => Space::Segregated(checked(options.lists())?),
+        Kind::Cf(options) if !options.is_narrow && !options.has_keys => {
+            Space::CompactFit(Box::new(options.config.clone()))
+        }
         _ => bail!("the collector has no such space: known are {NAMES}"),
     })
 }
@@ -74,7 +89,7 @@ pub(crate) fn help() -> String {
     format!(
         "Spaces (name[:key=value,…]):\n  {NAMES}\n  \
          segregated takes index=scan|nht|bitmap, coalesce=never|deferred|immediate, last=tree|linear, and with immediate \
-         coalescing lists=16|32|…|4096\n"
+         coalescing lists=16|32|…|4096\n  compact-fit takes k=N|inf, holes=N, frac=1/N, page=BYTES, pieces=BYTES\n"
     )
 }
 
@@ -99,9 +114,13 @@ mod tests {
             "nothing",
             "segregated:coalesce=never,lists=16",
             "segregated:index=x",
+            "compact-fitting",
+            "compact-fit:width=16",
+            "compact-fit:min=16",
         ] {
             assert!(SpaceSpec::parse(text).is_err(), "{text}");
         }
+        SpaceSpec::parse("compact-fit:k=inf,page=4K").expect("a space");
         SpaceSpec::parse("segregated:index=nht,coalesce=immediate,lists=16,last=linear")
             .expect("a space");
     }

@@ -57,9 +57,7 @@ impl<'p> Judge<'p> {
             self.present.insert(change.object, all);
         }
         self.roots.extend(&walk.roots_gained);
-        walk.roots_lost
-            .iter()
-            .for_each(|id| drop(self.roots.remove(id)));
+        self.roots.retain(|id| !walk.roots_lost.contains(id));
         self.given.clear();
     }
 

@@ -32,6 +32,12 @@ impl Recording {
         self.last_id
     }
 
+    pub(super) fn allocate_many(&mut self, count: u32) {
+        for _ in 0..count {
+            self.allocate();
+        }
+    }
+
     /// A program that keeps a few roots, each the head of a chain that is extended, cut or dropped at random.
     pub(super) fn random(mut seed: u64, walks: u32) -> Self {
         let mut recording = Self::new();
@@ -103,7 +109,9 @@ impl Recording {
     fn begin(&mut self) {
         self.walks += 1;
         self.bytes.push(b'S');
-        [self.walks, self.allocations, self.allocations * 24].map(|number| self.number(number));
+        for number in [self.walks, self.allocations, self.allocations * 24] {
+            self.number(number);
+        }
     }
 
     fn end(&mut self, roots: &[(u32, bool)], dead: &[u32]) {
