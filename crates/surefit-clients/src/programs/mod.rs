@@ -1,2 +1,183 @@
-//! Classic programs.
+//! Classic programs on garbage-collected objects, written with the collector's safe face: `#[derive(Trace)]` and no `unsafe`.
+//!
+//! | program | does | objects |
+//! | --- | --- | --- |
+//! | `trees` | builds binary trees and counts their nodes | small, of one size; most die young |
+//! | `scheduler` | tasks of an operating system send each other packets | a few that stay, many that pass |
+//! | `constraints` | one-way constraints among variables, solved incrementally | cycles; long chains |
+//! | `loops` | finds the loops of a control-flow graph | a large graph, and union-find sets beside it |
+//! | `json` | reads documents, changes them, writes them | arrays and strings of all sizes |
+//! | `rays` | traces rays through spheres and mirrors | vectors that die at once |
+//! | `words` | counts words in a hash table of interned strings | strings; an array that grows; long-lived lists |
+//!
+//! A program runs in steps. A step is a mutation: it allocates a little, and what it leaves in the root is all that is known to
+//! the next. Between two steps [`Between`] decides: whether to collect, or to look at what is there.
+//!
+//! The result is a checksum, which depends on the program and its size alone.
 #![deny(unsafe_code)]
+
+mod constraints;
+mod json;
+mod loops;
+mod rays;
+mod scheduler;
+mod trees;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use std::mem::MaybeUninit;
+
+use surefit_core::Refused;
+use surefit_freelist::Index;
+use surefit_gc::{Arena, Full, Rootable};
+
+/// What happens to an arena between two steps of a program.
+pub trait Between {
+    /// The next step may allocate so many bytes.
+    ///
+    /// # Errors
+    /// [`Full`] if there is no such room.
+    fn step<R: for<'gc> Rootable<'gc> + ?Sized, I: Index>(
+        &mut self,
+        arena: &mut Arena<'_, R, I>,
+        room: usize,
+    ) -> Result<(), Full>;
+}
+
+/// Collects when there is no room for the next step.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Collecting;
+
+impl Between for Collecting {
+    fn step<R: for<'gc> Rootable<'gc> + ?Sized, I: Index>(
+        &mut self,
+        arena: &mut Arena<'_, R, I>,
+        room: usize,
+    ) -> Result<(), Full> {
+        arena.ensure(room)
+    }
+}
+
+/// Why a program did not complete.
+#[derive(Debug, thiserror::Error)]
+pub enum Stopped {
+    /// The arena could not be made.
+    #[error("the region does not do: {0}")]
+    Region(#[from] Refused),
+    /// There was no room for an object.
+    #[error(transparent)]
+    Full(#[from] Full),
+}
+
+/// A program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// Binary trees.
+    Trees,
+    /// Tasks that send each other packets.
+    Scheduler,
+    /// One-way constraints.
+    Constraints,
+    /// Loops of a control-flow graph.
+    Loops,
+    /// Documents.
+    Json,
+    /// A ray tracer.
+    Rays,
+    /// A hash table of interned strings.
+    Words,
+}
+
+impl Program {
+    /// All programs.
+    pub const ALL: [Self; 7] = [
+        Self::Trees,
+        Self::Scheduler,
+        Self::Constraints,
+        Self::Loops,
+        Self::Json,
+        Self::Rays,
+        Self::Words,
+    ];
+
+    /// The name, as it is written on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Trees => "trees",
+            Self::Scheduler => "scheduler",
+            Self::Constraints => "constraints",
+            Self::Loops => "loops",
+            Self::Json => "json",
+            Self::Rays => "rays",
+            Self::Words => "words",
+        }
+    }
+
+    /// The program with a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|program| program.name() == name)
+    }
+
+    /// A size that takes some tenths of a second: what it counts, the program's module says.
+    #[must_use]
+    pub const fn size(self) -> u32 {
+        match self {
+            Self::Trees => 12,
+            Self::Scheduler => 400_000,
+            Self::Constraints => 200,
+            Self::Loops => 400,
+            Self::Json => 10_000,
+            Self::Rays => 128,
+            Self::Words => 200_000,
+        }
+    }
+
+    /// Runs the program in a region; all of it is the arena's. Returns the checksum.
+    ///
+    /// # Errors
+    /// Says why the program did not complete.
+    pub fn run<I: Index>(
+        self,
+        region: &mut [MaybeUninit<u8>],
+        size: u32,
+        between: &mut impl Between,
+    ) -> Result<u64, Stopped> {
+        match self {
+            Self::Trees => trees::run::<I>(region, size, between),
+            Self::Scheduler => scheduler::run::<I>(region, size, between),
+            Self::Constraints => constraints::run::<I>(region, size, between),
+            Self::Loops => loops::run::<I>(region, size, between),
+            Self::Json => json::run::<I>(region, size, between),
+            Self::Rays => rays::run::<I>(region, size, between),
+            Self::Words => words::run::<I>(region, size, between),
+        }
+    }
+}
+
+/// A checksum of numbers in their order.
+#[derive(Clone, Copy, Debug, Default)]
+struct Checksum(u64);
+
+impl Checksum {
+    fn add(&mut self, value: u64) {
+        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}
+
+/// Numbers that look like chance and are always the same.
+#[derive(Clone, Copy, Debug)]
+struct Chance(u64);
+
+impl Chance {
+    /// A number less than the limit.
+    fn below(&mut self, limit: u32) -> u32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        ((self.0 >> 32) % u64::from(limit)) as u32
+    }
+}
