@@ -13,6 +13,8 @@
 //! A program runs in steps. A step is a mutation: it allocates a little, and what it leaves in the root is all that is known to
 //! the next. Between two steps [`Between`] decides: whether to collect, or to look at what is there.
 //!
+//! Any of them can be recorded ([`record()`]) and replayed like a Java program.
+//!
 //! The result is a checksum, which depends on the program and its size alone.
 #![deny(unsafe_code)]
 
@@ -20,12 +22,15 @@ mod constraints;
 mod json;
 mod loops;
 mod rays;
+mod record;
 mod scheduler;
 mod trees;
 mod words;
 
 #[cfg(test)]
 mod tests;
+
+pub use record::{RecordError, Recorded, record};
 
 use std::mem::MaybeUninit;
 

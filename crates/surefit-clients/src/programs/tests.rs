@@ -2,7 +2,12 @@
 
 use surefit_freelist::{Bitmap, First, Immediate, Segregated, SingleList, Tree, TwoLevel};
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use surefit_trace::graph::{Change, Reader, Stats, Step};
+
 use super::*;
+use crate::java;
 
 type Lists = Segregated<Bitmap, Immediate, Tree, 256>;
 
@@ -126,4 +131,102 @@ fn names_are_those_of_programs() {
         assert_eq!(Program::named(program.name()), Some(program));
     }
     assert_eq!(Program::named("none"), None);
+}
+
+/// What the roots lead to, by a recording alone, counted at every walk; it must be what the recording says lives.
+fn follow(bytes: &[u8]) -> Vec<usize> {
+    let open = || Reader::new(bytes).expect("not empty");
+    let layouts = open().layouts().expect("sound");
+    let (mut references, mut roots, mut counts) = (BTreeMap::new(), BTreeSet::new(), Vec::new());
+    for step in open().knowing(layouts) {
+        let Step::Walk(walk) = step.expect("sound") else {
+            continue;
+        };
+        let targets = |change: Change<'_>| {
+            change
+                .references
+                .iter()
+                .map(|edge| edge.target)
+                .collect::<Vec<_>>()
+        };
+        references.extend(
+            walk.changes()
+                .map(|change| (change.object, targets(change))),
+        );
+        roots.extend(&walk.roots_gained);
+        walk.roots_lost
+            .iter()
+            .for_each(|root| _ = roots.remove(root));
+        let (mut reached, mut todo) = (roots.clone(), roots.iter().copied().collect::<Vec<_>>());
+        while let Some(id) = todo.pop() {
+            let new = references
+                .get(&id)
+                .into_iter()
+                .flatten()
+                .filter(|to| reached.insert(**to));
+            todo.extend(new.copied());
+        }
+        assert_eq!(
+            reached.len() as u64,
+            walk.live.objects,
+            "walk {}",
+            walk.number
+        );
+        counts.push(reached.len());
+    }
+    counts
+}
+
+#[test]
+fn a_recording_says_what_lives_and_is_sound() {
+    for program in Program::ALL {
+        let (size, checksum, _) = known(program);
+        let (mut region, mut out) = (vec![MaybeUninit::uninit(); 64 << 20], Vec::new());
+        let recorded = record(program, size, &mut region, 8 << 10, &mut out).expect("written");
+        assert_eq!(recorded.checksum, checksum, "{}", program.name());
+        let stats = Stats::read(Reader::new(&out[..]).expect("not empty")).expect("sound");
+        assert_eq!(
+            (stats.allocations, stats.bytes, stats.walks),
+            (recorded.allocations, recorded.bytes, recorded.walks)
+        );
+        assert_eq!((stats.revived, stats.class_level), (0, 0));
+        assert!(
+            stats.allocations > 1000 && stats.walks > 5 && stats.dead > 100,
+            "{}: {stats:?}",
+            program.name()
+        );
+        let counts = follow(&out);
+        println!(
+            "{}: {recorded:?}, {} bytes, most live {:?}",
+            program.name(),
+            out.len(),
+            counts.iter().max()
+        );
+    }
+}
+
+#[test]
+fn recordings_can_be_replayed_in_less_room_and_nothing_refers_to_a_freed_object() {
+    for program in Program::ALL {
+        let (mut region, mut out) = (vec![MaybeUninit::uninit(); 64 << 20], Vec::new());
+        let recorded =
+            record(program, known(program).0, &mut region, 8 << 10, &mut out).expect("written");
+        let replayed = java::Program::read(|| Reader::new(&out[..])).expect("sound");
+        let heap = &mut region[..3 * replayed.most_live().bytes as usize + (64 << 10)];
+        for space in [java::Space::FirstFit, java::Space::Tlsf] {
+            let options = java::Options {
+                check: true,
+                ..java::Options::default()
+            };
+            let outcome = space
+                .replay(&replayed, heap, &options)
+                .expect("it completes");
+            assert_eq!(outcome.references_to_freed, 0, "{}", program.name());
+            assert!(
+                outcome.totals.allocations >= recorded.allocations,
+                "{}",
+                program.name()
+            );
+        }
+    }
 }
