@@ -191,6 +191,54 @@ fn graphs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../graphs")
 }
 
+#[test]
+fn a_recorded_program_is_replayed_and_nothing_refers_to_a_freed_object() {
+    let directory = tempfile::tempdir().expect("a directory");
+    for (program, size) in [("json", "100"), ("words", "5000")] {
+        for name in ["plain.sfg", "packed.sfg.zst"] {
+            let file = directory.path().join(name);
+            let mut command = surefit();
+            command.args([
+                "gc", "record", program, "--size", size, "--every", "8K", "--memory", "64M",
+            ]);
+            let output = command
+                .arg("-o")
+                .arg(&file)
+                .output()
+                .expect("the command runs");
+            assert!(
+                output.status.success(),
+                "{}",
+                String::from_utf8_lossy(&output.stderr)
+            );
+            let all = document(file.to_str().expect("a plain name"), &["--heap", "2x"]);
+            assert_eq!(all["completed"], true, "{program}");
+            assert_eq!(all["counts"]["references_to_freed"], 0, "{program}");
+        }
+    }
+}
+
+#[test]
+fn a_program_that_needs_more_memory_is_not_recorded() {
+    let mut command = surefit();
+    command.args([
+        "gc",
+        "record",
+        "rays",
+        "--memory",
+        "1M",
+        "-o",
+        "never-written.sfg",
+    ]);
+    let output = command.output().expect("the command runs");
+    let line = error_line(&output);
+    assert!(
+        line.contains("rays") && line.contains("smaller --size"),
+        "{line}"
+    );
+    assert!(!Path::new("never-written.sfg").exists());
+}
+
 /// A recording of 1001 objects, of which none outlives the walk after it, unless the last walk says so.
 struct Small {
     _directory: tempfile::TempDir,

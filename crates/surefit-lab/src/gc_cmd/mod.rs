@@ -5,6 +5,7 @@ pub(crate) mod graphs;
 mod lua;
 #[cfg(feature = "lua")]
 pub(crate) mod machine;
+mod record;
 mod replay;
 mod report;
 pub(crate) mod spaces;
@@ -31,6 +32,8 @@ enum Client {
     /// Replay a recorded Java program; exit status 1 if it could not complete, or refers to a freed object
     #[command(after_help = spaces::help())]
     Replay(replay::Args),
+    /// Record a classic program in Rust as an object graph, to be replayed
+    Record(record::Args),
 }
 
 /// Runs a program.
@@ -42,5 +45,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         #[cfg(feature = "lua")]
         Client::Lua(args) => lua::run(args),
         Client::Replay(args) => replay::run(args).map(|()| ExitCode::SUCCESS),
+        Client::Record(args) => record::run(args).map(|()| ExitCode::SUCCESS),
     }
 }

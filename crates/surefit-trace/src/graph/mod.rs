@@ -63,4 +63,4 @@ pub use reader::Reader;
 pub use stats::{SizeCount, Stats};
 pub use step::{Class, Object, Step};
 pub use walk::{Change, Live, Reference, Walk};
-pub use writer::Writer;
+pub use writer::{Writer, compressed};

@@ -9,7 +9,7 @@ use crate::graph::record::{Edges, Record};
 use crate::graph::rules::Rules;
 use crate::graph::step::{Object, Step};
 use crate::graph::walk::Walk;
-use crate::writer::write_error;
+use crate::writer::{finish_frame, frame, write_error};
 use crate::{Position, Problem, TraceError};
 
 /// Encoded bytes kept before they are handed on.
@@ -151,6 +151,18 @@ impl<W: Write> Writer<W> {
         self.buffer.clear();
         Ok(())
     }
+}
+
+/// The bytes of a recording as one compressed frame with a checksum, at a zstd level of 1 to 19.
+///
+/// # Errors
+/// There is no such level.
+pub fn compressed(bytes: &[u8], level: i32) -> Result<Vec<u8>, TraceError> {
+    let mut packed = Vec::new();
+    let mut frame = frame(&mut packed, level)?;
+    frame.write_all(bytes).map_err(write_error)?;
+    finish_frame(frame)?;
+    Ok(packed)
 }
 
 /// The length of the array that a found object is, as far as its slots tell: of a plain object, nothing.

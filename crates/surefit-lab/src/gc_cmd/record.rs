@@ -1,0 +1,75 @@
+//! `surefit gc record`: a classic program as a recording, which `gc replay` takes.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, anyhow};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use surefit_clients::programs::{Program, record};
+use surefit_os::Reservation;
+use surefit_trace::graph::compressed;
+
+use crate::output;
+use crate::sizes::{self, Size};
+
+/// How hard to compress.
+const LEVEL: i32 = 12;
+
+/// What `gc record` is told.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The program
+    #[arg(value_parser = programs(), value_name = "NAME")]
+    program: Program,
+    /// How much it does; what that counts, the program says [default: some hundred thousand allocations]
+    #[arg(long, value_name = "N")]
+    size: Option<u32>,
+    /// Bytes that are allocated from one walk to the next
+    #[arg(long, value_name = "BYTES", value_parser = sizes::bytes, default_value = "256K")]
+    every: usize,
+    /// Memory for all that the program allocates: nothing is freed while it is recorded
+    #[arg(long, value_name = "BYTES", value_parser = sizes::bytes, default_value = "1G")]
+    memory: usize,
+    /// The file to write: .sfg, or .sfg.zst for compression
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+fn programs() -> impl TypedValueParser<Value = Program> {
+    let value = |program: Program| PossibleValue::new(program.name());
+    PossibleValuesParser::new(Program::ALL.map(value))
+        .try_map(|name| Program::named(&name).ok_or(Unknown))
+}
+
+/// A name that the parser let through though no program has it.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no such program")]
+struct Unknown;
+
+/// Records a program.
+///
+/// # Errors
+/// The program needs more memory, or the file cannot be written.
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let name = args.program.name();
+    let size = args.size.unwrap_or(args.program.size());
+    let mut memory = Reservation::new(args.memory)?;
+    let mut bytes = Vec::new();
+    let recorded = record(args.program, size, memory.memory(), args.every, &mut bytes)
+        .map_err(|error| anyhow!("gc record {name}: {error}"))?;
+    if args
+        .output
+        .extension()
+        .is_some_and(|extension| extension == "zst")
+    {
+        bytes = compressed(&bytes, LEVEL)?;
+    }
+    output::to_file(&args.output, |out| Ok(out.write_all(&bytes)?))?;
+    output::print(&format!(
+        "{}: {} allocations, {}, {} walks, {} on disk\n",
+        args.output.display(),
+        recorded.allocations,
+        Size(recorded.bytes),
+        recorded.walks,
+        Size(bytes.len() as u64),
+    ))
+}
