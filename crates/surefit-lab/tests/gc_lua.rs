@@ -67,7 +67,10 @@ fn a_program_prints_the_same_on_every_space() {
 
 #[test]
 fn what_was_counted_is_no_output() {
-    let (output, _) = in_file("io.write(table.concat({ ... }, ' '), ' ', #arg)", &["--", "a", "b"]);
+    let (output, _) = in_file(
+        "io.write(table.concat({ ... }, ' '), ' ', #arg)",
+        &["--", "a", "b"],
+    );
     assert!(output.status.success());
     assert_eq!(output.stdout, b"a b 2");
     let text = stderr(&output);

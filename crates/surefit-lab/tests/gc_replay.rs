@@ -231,7 +231,7 @@ fn a_program_that_needs_more_memory_is_not_recorded() {
         "never-written.sfg",
     ]);
     let output = command.output().expect("the command runs");
-    let line = error_line(&output);
+    let line = error_line(&output, 2);
     assert!(
         line.contains("rays") && line.contains("smaller --size"),
         "{line}"

@@ -40,9 +40,9 @@ mod complexity;
 mod figure_10;
 mod figure_11;
 mod figure_12;
+mod gc_binary_trees;
 #[cfg(feature = "lua")]
 mod gc_lua;
-mod gc_binary_trees;
 mod memory_threads;
 mod nht;
 mod older;
