@@ -6,9 +6,10 @@
 use std::cell::Cell;
 use std::error::Error;
 
-use surefit_gc::{Arena, Full, Gc, Mutation, Rootable, Trace, Tracer};
+use surefit_gc::{Arena, Full, Gc, Mutation, Rootable, Trace};
 
 /// A node: 16 bytes, 24 with header and type.
+#[derive(Trace)]
 struct Node<'gc> {
     left: Tree<'gc>,
     right: Tree<'gc>,
@@ -16,16 +17,6 @@ struct Node<'gc> {
 
 type Tree<'gc> = Option<Gc<'gc, Node<'gc>>>;
 type Forest<'m> = Arena<'m, Rootable!['gc => Cell<Tree<'gc>>]>;
-
-// SAFETY: T1: both references are traced. T2: a node has no `Drop`. T3: nothing is changed.
-unsafe impl Trace for Node<'_> {
-    const TRACED: bool = true;
-
-    fn trace(&self, tracer: &mut Tracer<'_>) {
-        self.left.trace(tracer);
-        self.right.trace(tracer);
-    }
-}
 
 /// Builds a complete tree of a depth.
 fn build<'gc>(mc: &Mutation<'gc>, depth: u32) -> Result<Gc<'gc, Node<'gc>>, Full> {

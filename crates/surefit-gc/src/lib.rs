@@ -1,5 +1,8 @@
-//! A mark-sweep collector over one region, for language implementers. No dependency but the core, the free-list systems and
-//! Compact-fit; no `alloc`.
+//! A mark-sweep collector over one region, for language implementers and for Rust programs. No dependency but the core, the
+//! free-list systems and Compact-fit; no `alloc`.
+//!
+//! Rust programs keep values of their own types in an [`Arena`], where they refer to each other by [`Gc`]. The rest is for
+//! languages, whose objects are words.
 //!
 //! A program allocates; when a request cannot be served, all objects that its roots do not lead to are freed in one pass,
 //! and the request is tried again. Which words of an object are references, the program says: it is the [`Client`]. Where
@@ -20,6 +23,7 @@
 //! | `tables` | the collector's words, cut from the region |
 //! | `statistics` | what collections did; the clock |
 //! | `check` | the numbered invariants, verified |
+//! | `arena` | objects of Rust types, and references that the compiler checks |
 //!
 //! # Drawbacks
 //! - Roots are reported at every collection, all of them; nothing but the roots keeps an object that was just allocated.

@@ -309,7 +309,7 @@ impl Random {
 fn run<I: Index>(seed: u64, mark_stack: usize, every: usize) {
     let mut region = JunkRegion::misaligned(6 << 10, 64, seed as usize % 13, seed);
     let mut world = World::<I>::new(&mut region, mark_stack);
-    let (mut random, steps) = (Random(seed), if cfg!(miri) { 60 } else { 700 });
+    let (mut random, steps) = (Random(seed), if cfg!(miri) { 20 } else { 700 });
     for step in 0..steps {
         let reached: Vec<usize> = world.reached().into_iter().collect();
         match random.below(10) {
@@ -343,12 +343,11 @@ fn run<I: Index>(seed: u64, mark_stack: usize, every: usize) {
     }
     world.judge();
     let totals = world.arena.totals();
-    assert!(totals.collections > 5, "{totals:?}");
-    assert!(
-        every <= steps || cfg!(miri) || totals.refusals > 2,
-        "{totals:?}"
-    );
-    assert!(mark_stack > 2 || totals.rescans > 0, "{totals:?}");
+    if !cfg!(miri) {
+        assert!(totals.collections > 5, "{totals:?}");
+        assert!(every <= steps || totals.refusals > 2, "{totals:?}");
+        assert!(mark_stack > 2 || totals.rescans > 0, "{totals:?}");
+    }
     let (drops, models) = (world.drops.clone(), std::mem::take(&mut world.models));
     drop(world);
     for (id, (&dropped, model)) in drops.borrow().iter().zip(&models).enumerate() {

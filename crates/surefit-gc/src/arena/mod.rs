@@ -112,15 +112,10 @@ impl Default for Limits {
 /// A list, and a cycle of two:
 /// ```
 /// use core::{cell::Cell, mem::MaybeUninit};
-/// use surefit_gc::{Arena, Full, Gc, Rootable, Trace, Tracer};
+/// use surefit_gc::{Arena, Full, Gc, Rootable, Trace};
 ///
+/// #[derive(Trace)]
 /// struct Node<'gc> { next: Cell<Option<Gc<'gc, Node<'gc>>>>, name: u32 }
-///
-/// // SAFETY: T1: `next` is traced. T2: no `Drop`. T3: nothing is changed.
-/// unsafe impl Trace for Node<'_> {
-///     const TRACED: bool = true;
-///     fn trace(&self, tracer: &mut Tracer<'_>) { self.next.get().trace(tracer); }
-/// }
 ///
 /// let mut region = [MaybeUninit::uninit(); 1 << 16];
 /// type List = Rootable!['gc => Cell<Option<Gc<'gc, Node<'gc>>>>];
