@@ -141,6 +141,7 @@ impl<'m, I: Index> World<'m, I> {
         let limits = Limits {
             mark_stack,
             kinds: 8,
+            heap: usize::MAX,
         };
         let arena = Graph::<I>::with_limits(region.memory(), limits, |mc| {
             mc.alloc_array(ROOTS, |_| Cell::new(None))

@@ -389,6 +389,7 @@ fn a_region_that_is_too_small_says_how_large_it_must_be() {
         Limits {
             mark_stack: 1,
             kinds: 1,
+            ..Limits::default()
         },
     ] {
         let told = Nothing::with_limits(&mut [], limits, |_| Ok(())).map(drop);
@@ -473,4 +474,57 @@ fn errors_read_well() {
         "the arena has no room for the object: collect, or give it a larger region"
     );
     let _: fn(Full) -> String = |full| full.to_string();
+}
+
+/// A heap grows by what lives, so that it is collected ever more rarely, and never beyond its region.
+#[test]
+fn a_heap_grows_as_far_as_its_region_and_no_further_than_it_must() {
+    let mut memory = region(256 << 10);
+    let limits = Limits {
+        heap: 16 << 10,
+        ..Limits::default()
+    };
+    let mut arena = List::with_limits(&mut memory, limits, |_| Ok(Cell::new(None))).expect("room");
+    let free = arena.free_bytes();
+    assert!((15 << 10..=16 << 10).contains(&free), "{free}");
+    let garbage = |arena: &mut List<'_>, links: usize| {
+        arena.ensure(links * Gc::<Link<'_>>::BYTES)?;
+        let next = || Cell::new(None);
+        arena.mutate(|mc, _| {
+            (0..links).try_for_each(|_| mc.alloc(Link { next: next() }).map(|_| ()))
+        })
+    };
+    (0..50).for_each(|_| garbage(&mut arena, 500).expect("collects"));
+    arena.collect();
+    assert_eq!(arena.free_bytes(), free, "it did not grow");
+    garbage(&mut arena, 2000).expect("grows");
+    arena.collect();
+    let grown = 2000 * Gc::<Link<'_>>::BYTES;
+    assert!(
+        (grown..grown + 32).contains(&arena.free_bytes()),
+        "by no more than it must"
+    );
+    let mut links = 0;
+    let push = |arena: &mut List<'_>| {
+        arena.retry(|mc, root| {
+            root.set(Some(mc.alloc(Link {
+                next: Cell::new(root.get()),
+            })?));
+            Ok(())
+        })
+    };
+    while push(&mut arena).is_ok() {
+        links += 1;
+    }
+    assert!(
+        links * Gc::<Link<'_>>::BYTES > (256 << 10) * 9 / 10,
+        "{links}"
+    );
+    assert_eq!(arena.collect().live_objects, links as u64);
+    assert_eq!(arena.parts().total(), 256 << 10);
+    let totals = arena.totals();
+    assert!(totals.collections < 130, "{totals:?}");
+    assert_eq!(arena.check(), Ok(()));
+    arena.mutate(|_, root| root.set(None));
+    garbage(&mut arena, links).expect("what has grown stays");
 }

@@ -20,7 +20,8 @@ pub(super) struct Allocator<'m, H: ?Sized> {
     origin: usize,
     kinds: Kinds<'m>,
     attended: Attended,
-    refused: Cell<Option<Refused>>,
+    /// Why a request of so many bytes was refused, the last that was.
+    refused: Cell<Option<(Refused, usize)>>,
     refusals: Cell<u64>,
     source: RefCell<H>,
 }
@@ -68,7 +69,7 @@ impl<H: Supply + ?Sized> Allocator<'_, H> {
     #[inline]
     pub(super) fn claim(&self, kind: &'static Kind, value: Layout) -> Result<(Place, u32), Full> {
         let Some(number) = self.kinds.number(kind) else {
-            return Err(self.refuse(Refused::NoKind));
+            return Err(self.refuse(Refused::NoKind, value.size()));
         };
         match self.place(kind, value) {
             Some(place) => Ok((place, number)),
@@ -96,13 +97,13 @@ impl<H: Supply + ?Sized> Allocator<'_, H> {
     fn place_slowly(&self, kind: &Kind, value: Layout) -> Result<Place, Full> {
         let Some(layout) = layout_for(kind, value) else {
             let limit = isize::MAX as usize;
-            return Err(self.refuse(Refused::TooLarge { limit }));
+            return Err(self.refuse(Refused::TooLarge { limit }, limit));
         };
         let mut run = self.run.get();
         // SAFETY: S1: the run in the cell is the one that `source` left; it is replaced below.
         let claimed = unsafe { self.source.borrow_mut().allocate(&mut run, layout) };
         self.run.set(run);
-        claimed.map_err(|refused| self.refuse(refused))
+        claimed.map_err(|refused| self.refuse(refused, layout.size()))
     }
 
     /// Says what kind of object it is, now that it has its value.
@@ -125,15 +126,21 @@ impl<H: Supply + ?Sized> Allocator<'_, H> {
     }
 
     #[cold]
-    fn refuse(&self, refused: Refused) -> Full {
+    fn refuse(&self, refused: Refused, bytes: usize) -> Full {
         self.refusals.set(self.refusals.get() + 1);
-        self.refused.set(Some(refused));
+        self.refused.set(Some((refused, bytes)));
         Full(())
     }
 
     /// Why the last request that was refused was.
     pub(super) fn refused(&self) -> Option<Refused> {
-        self.refused.get()
+        self.refused.get().map(|(refused, _)| refused)
+    }
+
+    /// The bytes of the last request that was refused, if it was because no chunk was large enough.
+    pub(super) fn wanted(&self) -> Option<usize> {
+        let (refused, bytes) = self.refused.get()?;
+        matches!(refused, Refused::NoChunk).then_some(bytes)
     }
 
     /// How many requests were refused.

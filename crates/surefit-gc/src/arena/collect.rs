@@ -45,6 +45,8 @@ pub(super) struct Store<'m, I: Index> {
     marks: &'m mut [u64],
     pub(super) stack: &'m mut [u64],
     table_bytes: usize,
+    /// Bytes that the last collection left alive.
+    live_bytes: usize,
     totals: ArenaTotals,
 }
 
@@ -63,7 +65,8 @@ impl<'m, I: Index> Store<'m, I> {
             return Err(with_tables(refused.unwrap_or(Refused::NoChunk), limits));
         };
         let table_bytes = region_bytes - rest.len();
-        let heap = Heap::new(rest).map_err(|refused| with_tables(refused, limits))?;
+        let mut heap = Heap::new(rest).map_err(|refused| with_tables(refused, limits))?;
+        heap.limit_to(limits.heap);
         let kinds = Kinds::over(tables::filled(kinds, None));
         let number = kinds.number(NO_VALUE);
         debug_assert_eq!(number, Some(UNFINISHED), "the first kind");
@@ -74,6 +77,7 @@ impl<'m, I: Index> Store<'m, I> {
             marks,
             stack,
             table_bytes,
+            live_bytes: 0,
             totals: ArenaTotals::default(),
         })
     }
@@ -82,7 +86,9 @@ impl<'m, I: Index> Store<'m, I> {
     pub(super) fn collect(&mut self, root: &impl Trace) -> Swept {
         let (source, kinds, attended) = self.allocator.closed();
         let heap = &source.heap;
-        let mut tracer = Tracer::new(heap.origin(), Bits::over(self.marks), self.stack);
+        let mut marks = Bits::over(self.marks);
+        marks.clear_but(heap.unused());
+        let mut tracer = Tracer::new(heap.origin(), marks, self.stack);
         root.trace(&mut tracer);
         let marked = tracer.mark(|tracer, number, from| {
             // SAFETY: S1: it was reached from the root, so it was live (A1, T1), and nothing was freed since.
@@ -97,6 +103,7 @@ impl<'m, I: Index> Store<'m, I> {
         // SAFETY: S1: of that heap.
         unsafe { attended.drop_dying(heap, kinds) };
         let swept = sweep(source, tracer.marks());
+        self.live_bytes = swept.live_bytes as usize;
         self.totals.collections += 1;
         self.totals.marked += swept.live_objects;
         self.totals.rescans += marked.rescans;
@@ -104,6 +111,25 @@ impl<'m, I: Index> Store<'m, I> {
         self.totals.freed_objects += swept.freed_objects;
         self.totals.visited += swept.visited;
         swept
+    }
+
+    /// Grows until so many bytes are free, and half as many as live, so that collections stay rare; or as far as it can.
+    pub(super) fn grow_to(&mut self, bytes: usize) {
+        let missing = bytes
+            .max(self.live_bytes / 2)
+            .saturating_sub(self.free_bytes());
+        if missing > 0 {
+            self.allocator.closed().0.grow(0, missing);
+        }
+    }
+
+    /// Grows for the last request that was refused, by half of what lives at least; returns whether that may help.
+    pub(super) fn grow_for_refused(&mut self) -> bool {
+        let Some(wanted) = self.allocator.wanted() else {
+            return false;
+        };
+        let step = self.live_bytes / 2;
+        self.allocator.closed().0.grow(wanted, step)
     }
 
     /// What mutations allocate with.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! mutate(f):      f(mutation, root): allocates, follows references, changes the root and what it leads to
-//! ensure(bytes):  if less is free: collect; if still less is free: full
+//! ensure(bytes):  if less is free: collect; if still less is free: grow; else full
 //! collect:        close the run
 //!                 mark what the root leads to
 //!                 clear weak cells whose targets were not reached; drop the values of dead objects that need it
@@ -92,14 +92,17 @@ pub struct Limits {
     pub mark_stack: usize,
     /// Types of objects, a pointer each.
     pub kinds: usize,
+    /// Bytes of the heap in the beginning; [`Arena::ensure`] and [`Arena::retry`] let it grow, as far as the region goes.
+    pub heap: usize,
 }
 
-/// 1024 entries and 256 types, 10 KiB: in a tree, depth times arity is enough for the stack, and what is not costs time.
+/// All of the region; and 1024 entries and 256 types, 10 KiB: in a tree, depth times arity is enough for the stack, and what is not costs time.
 impl Default for Limits {
     fn default() -> Self {
         Self {
             mark_stack: 1024,
             kinds: 256,
+            heap: usize::MAX,
         }
     }
 }
@@ -202,33 +205,45 @@ impl<'m, R: for<'gc> Rootable<'gc> + ?Sized, I: Index> Arena<'m, R, I> {
         f(&Mutation::new(self.store.supply()), root)
     }
 
-    /// As [`Arena::mutate`]; if the arena is full, collects and runs the part once more from its beginning. What it changed
-    /// until then stays changed.
+    /// As [`Arena::mutate`]; if the arena is full, collects and runs the part once more from its beginning, and as long as
+    /// the heap can grow, again. What it changed until then stays changed.
     ///
     /// # Errors
-    /// What the second run returns.
+    /// What the last run returns.
     pub fn retry<T>(
         &mut self,
         mut f: impl for<'gc> FnMut(&'gc Mutation<'gc>, &'gc Root<'gc, R>) -> Result<T, Full>,
     ) -> Result<T, Full> {
-        self.mutate(&mut f).or_else(|Full(())| {
-            self.collect();
-            self.mutate(f)
-        })
+        if let Ok(done) = self.mutate(&mut f) {
+            return Ok(done);
+        }
+        self.make_room(0);
+        loop {
+            match self.mutate(&mut f) {
+                Err(Full(())) if self.store.grow_for_refused() => self.make_room(0),
+                done => return done,
+            }
+        }
     }
 
-    /// Sees to it that at least so many bytes are free: collects if they are not. See [`Gc::BYTES`].
+    /// Sees to it that at least so many bytes are free: collects if they are not, and grows if they are not even then, or if
+    /// less than half of what lives is. See [`Gc::BYTES`].
     ///
     /// # Errors
     /// [`Full`] if there are fewer even so.
     pub fn ensure(&mut self, bytes: usize) -> Result<(), Full> {
         if self.free_bytes() < bytes {
-            self.collect();
+            self.make_room(bytes);
         }
         match self.free_bytes() < bytes {
             true => Err(Full(())),
             false => Ok(()),
         }
+    }
+
+    fn make_room(&mut self, bytes: usize) {
+        self.collect();
+        self.store.grow_to(bytes);
     }
 
     /// Frees every object that the root does not lead to.

@@ -43,12 +43,21 @@ pub(super) struct Source<'m, I> {
 
 impl<'m, I: Index> Source<'m, I> {
     pub(super) fn new(heap: Heap<'m, I>) -> Self {
-        let free_bytes = heap.free_sizes().map(|payload| payload + HEADER).sum();
         Self {
+            free_bytes: free_bytes(&heap),
             heap,
-            free_bytes,
             allocations: 0,
         }
+    }
+
+    /// Raises the limit of the heap, of which no run is open, by `step` bytes, or as much as a request of `bytes` needs, if it
+    /// was not served; returns whether there was anything to raise it by.
+    pub(super) fn grow(&mut self, bytes: usize, step: usize) -> bool {
+        let has_grown = self.heap.grow(bytes, step);
+        if has_grown {
+            self.free_bytes = free_bytes(&self.heap);
+        }
+        has_grown
     }
 
     /// Frees what is left of the run.
@@ -80,6 +89,11 @@ impl<'m, I: Index> Source<'m, I> {
             unsafe { run.take_all(granules) }
         })
     }
+}
+
+/// Bytes of a heap's free chunks, headers included.
+fn free_bytes<I: Index>(heap: &Heap<'_, I>) -> usize {
+    heap.free_sizes().map(|payload| payload + HEADER).sum()
 }
 
 impl<I: Index> Supply for Source<'_, I> {

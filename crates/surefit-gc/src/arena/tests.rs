@@ -38,7 +38,7 @@ fn kinds_keep_their_numbers_however_many_there_are() {
 /// An array tells of its strides before it tells of what it names; a full stack loses nothing.
 #[test]
 fn what_does_not_fit_on_the_stack_is_grey_until_it_is_traced() {
-    let mut words = [u64::MAX; 4];
+    let mut words = [0; 4];
     let mut stack = [0; 2];
     let mut tracer = Tracer::new(0, crate::bits::Bits::over(&mut words), &mut stack);
     let at = |number: usize| NonNull::without_provenance((number * 8).try_into().expect("not 0"));

@@ -82,9 +82,9 @@ impl<'a> Tracer<'a> {
     /// How many elements of an array are traced before what they name.
     pub(super) const STRIDE: usize = 64;
 
-    /// What marks with these bits and this stack the objects of a heap whose granule 0 is at this address.
-    pub(super) fn new(origin: usize, mut marks: Bits<'a>, stack: &'a mut [u64]) -> Self {
-        marks.clear();
+    /// What marks with these bits, none of which is set, and this stack the objects of a heap whose granule 0 is at this
+    /// address.
+    pub(super) fn new(origin: usize, marks: Bits<'a>, stack: &'a mut [u64]) -> Self {
         Self {
             origin,
             marks,
