@@ -100,16 +100,23 @@ impl<'gc> Mutation<'gc> {
     ///
     /// # Errors
     /// [`Full`] if there is no room, or can be none; no element is made then.
+    ///
+    /// # Panics
+    /// If `element` does; those that it made are dropped.
     pub fn alloc_array<T: Trace + 'gc>(
         &self,
         length: usize,
         mut element: impl FnMut(usize) -> T,
     ) -> Result<GcArray<'gc, T>, Full> {
         let fill = |elements: NonNull<T>| {
-            for index in 0..length {
-                // SAFETY: less than the length. If the closure unwinds, the elements so far are leaked.
-                unsafe { elements.add(index).write(element(index)) };
+            let mut made = Made { elements, count: 0 };
+            while made.count < length {
+                let next = element(made.count);
+                // SAFETY: less than the length.
+                unsafe { elements.add(made.count).write(next) };
+                made.count += 1;
             }
+            core::mem::forget(made);
         };
         // SAFETY: S1: every element is written.
         unsafe { self.alloc_filled(length, fill) }
@@ -183,6 +190,20 @@ impl<'gc> Mutation<'gc> {
     #[must_use]
     pub fn refused(&self) -> Option<Refused> {
         self.allocator.refused()
+    }
+}
+
+/// The elements that were made so far: dropped, if making the next one unwinds.
+struct Made<T> {
+    elements: NonNull<T>,
+    count: usize,
+}
+
+impl<T> Drop for Made<T> {
+    fn drop(&mut self) {
+        let made = NonNull::slice_from_raw_parts(self.elements, self.count);
+        // SAFETY: written, and of an array that was not finished, so that nobody knows of them.
+        unsafe { made.drop_in_place() };
     }
 }
 
