@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
 
     forest.ensure(bytes(depth))?;
-    forest.mutate(|mc, root| Ok::<_, Full>(root.set(Some(build(mc, depth)?))))?;
+    forest.mutate(|mc, root| build(mc, depth).map(|tree| root.set(Some(tree))))?;
     for short in (4..=depth).step_by(2) {
         let trees = 1_u64 << (depth - short + 4);
         let mut nodes = 0;

@@ -306,39 +306,44 @@ impl Random {
     }
 }
 
+/// Allocates, links, or drops a root.
+fn step<I: Index>(world: &mut World<'_, I>, random: &mut Random) {
+    let reached: Vec<usize> = world.reached().into_iter().collect();
+    match random.below(10) {
+        0..5 => {
+            let most = if random.below(20) == 0 { 200 } else { 5 };
+            let slots = random.below(most);
+            world.alloc(random.below(2) == 0, slots, random.below(ROOTS));
+            // What was just made is often the child of what there was.
+            if let Some(&from) = reached.get(random.below(2 * reached.len() + 1)) {
+                let (id, slots) = (world.models.len() - 1, world.models[from].slots.len());
+                let reached = world.reached();
+                if slots > 0 && reached.contains(&id) && reached.contains(&from) {
+                    world.link(from, random.below(slots), Some(id), false);
+                }
+            }
+        }
+        5..9 if !reached.is_empty() => {
+            let from = reached[random.below(reached.len())];
+            let to = reached[random.below(reached.len())];
+            let slots = world.models[from].slots.len();
+            if slots > 0 {
+                let to = (random.below(5) > 0).then_some(to);
+                world.link(from, random.below(slots), to, random.below(3) == 0);
+            }
+        }
+        _ => world.drop_root(random.below(ROOTS)),
+    }
+}
+
 /// A random program; `every`: steps between two collections that are asked for.
 fn run<I: Index>(seed: u64, mark_stack: usize, every: usize) {
     let mut region = JunkRegion::misaligned(6 << 10, 64, seed as usize % 13, seed);
     let mut world = World::<I>::new(&mut region, mark_stack);
     let (mut random, steps) = (Random(seed), if cfg!(miri) { 20 } else { 700 });
-    for step in 0..steps {
-        let reached: Vec<usize> = world.reached().into_iter().collect();
-        match random.below(10) {
-            0..5 => {
-                let most = if random.below(20) == 0 { 200 } else { 5 };
-                let slots = random.below(most);
-                world.alloc(random.below(2) == 0, slots, random.below(ROOTS));
-                // What was just made is often the child of what there was.
-                if let Some(&from) = reached.get(random.below(2 * reached.len() + 1)) {
-                    let (id, slots) = (world.models.len() - 1, world.models[from].slots.len());
-                    let reached = world.reached();
-                    if slots > 0 && reached.contains(&id) && reached.contains(&from) {
-                        world.link(from, random.below(slots), Some(id), false);
-                    }
-                }
-            }
-            5..9 if !reached.is_empty() => {
-                let from = reached[random.below(reached.len())];
-                let to = reached[random.below(reached.len())];
-                let slots = world.models[from].slots.len();
-                if slots > 0 {
-                    let to = (random.below(5) > 0).then_some(to);
-                    world.link(from, random.below(slots), to, random.below(3) == 0);
-                }
-            }
-            _ => world.drop_root(random.below(ROOTS)),
-        }
-        if step % every == 0 {
+    for at in 0..steps {
+        step(&mut world, &mut random);
+        if at % every == 0 {
             world.judge();
         }
     }
