@@ -74,15 +74,15 @@ fn budget(of_an_object: u64) -> LibraryBenchmarkConfig {
 }
 
 #[library_benchmark]
-#[bench::of_16_bytes(args = (arena()), config = budget(70))]
+#[bench::of_16_bytes(args = (arena()), config = budget(60))]
 fn allocate(mut arena: Trees) -> Trees {
     garbage(&mut arena);
     arena
 }
 
 #[library_benchmark]
-#[bench::all_live(args = (tree()), config = budget(90))]
-#[bench::all_dead(args = (dead()), config = budget(4))]
+#[bench::all_live(args = (tree()), config = budget(114))]
+#[bench::all_dead(args = (dead()), config = budget(5))]
 fn collect(mut arena: Trees) -> Trees {
     let swept = arena.collect();
     assert!(swept.live_objects == OBJECTS || swept.freed_objects == OBJECTS);
