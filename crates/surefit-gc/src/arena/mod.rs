@@ -109,7 +109,7 @@ impl Default for Limits {
 
 /// Objects in a region, and the root that leads to those of them that live.
 ///
-/// `R` is made by [`Rootable!`](crate::Rootable); `I` is the index of the heap's free chunks.
+/// `R` is made by [`Rootable!`](crate::Rootable!); `I` is the index of the heap's free chunks.
 ///
 /// # Examples
 /// A list, and a cycle of two:

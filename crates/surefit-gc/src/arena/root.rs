@@ -3,7 +3,7 @@
 
 use super::trace::Trace;
 
-/// A family of root types, one for every lifetime of a mutation: what [`Rootable!`](crate::Rootable) makes.
+/// A family of root types, one for every lifetime of a mutation: what [`Rootable!`](crate::Rootable!) makes.
 pub trait Rootable<'gc>: 'static {
     /// The type of the root while the lifetime lasts.
     type Root: Trace + 'gc;
