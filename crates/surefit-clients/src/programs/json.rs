@@ -156,7 +156,7 @@ impl<'gc> Reader<'_, 'gc> {
     fn number(&mut self) -> i64 {
         let is_digit = |byte: &u8| *byte == b'-' || byte.is_ascii_digit();
         let length = self.rest.iter().take_while(|byte| is_digit(byte)).count();
-        let digits = str::from_utf8(&self.rest[..length]).unwrap_or_default();
+        let digits = std::str::from_utf8(&self.rest[..length]).unwrap_or_default();
         self.skip(length, digits.parse().unwrap_or_default())
     }
 
