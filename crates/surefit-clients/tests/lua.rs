@@ -344,6 +344,18 @@ fn no_size_of_the_heap_does_harm() {
 }
 
 #[test]
+fn a_program_ends_or_is_out_of_memory_whatever_the_heap() {
+    for program in PROGRAMS {
+        let arguments = [program.small.as_bytes()];
+        for bytes in (24 << 10..120 << 10).step_by(8009) {
+            let result = in_heap(bytes, &program.script(&arguments), KEPT).result;
+            let is_clean = matches!(result, Ok(()) | Err(Failure::OutOfMemory(_)));
+            assert!(is_clean, "{} in {bytes}: {result:?}", program.name);
+        }
+    }
+}
+
+#[test]
 fn an_error_has_its_calls() {
     let failure = error(1 << 20, "local function f() error('no more') end\n\nf()");
     let text = failure.to_string();

@@ -255,8 +255,11 @@ unsafe extern "C-unwind" fn main(state: *mut lua_State) -> c_int {
     unsafe { (call.complete)(call.memory, call.refuse_every) };
     // SAFETY: F1; the text and the name live as long as the call.
     let status = unsafe { load(state, call.script) };
-    if status != lua::LUA_OK {
-        return 1;
+    match status {
+        lua::LUA_OK => {}
+        // SAFETY: F1; Lua knows its message of memory again.
+        lua::LUA_ERRMEM => unsafe { lua::lua_error(state) },
+        _ => return 1,
     }
     for argument in call.script.arguments {
         // SAFETY: F1. The stack was made large enough.
