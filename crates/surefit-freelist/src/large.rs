@@ -145,6 +145,9 @@ impl<I: Index> Heap<'_, I> {
     }
 
     /// Frees the large objects that `keep` refuses, and gives what lies below the lowest kept one back to the lists.
+    ///
+    /// Not inlined: the sweep of small objects, which follows, would have fewer registers.
+    #[inline(never)]
     pub(crate) fn sweep_large(&mut self, keep: impl Fn(u32) -> bool) -> Swept {
         let (mut swept, top) = (Swept::default(), self.top());
         let mut chunk = Chunk::at(self.large.floor + 1);
