@@ -192,11 +192,12 @@ impl<I: Index> Model<'_, I> {
             assert!(number >= end, "chunks are apart");
             assert!(is_large || !large_began, "small ones first");
             (end, large_began) = (number + granules, is_large);
-            // SAFETY: the words of live objects, which `learn` wrote.
-            assert!(
-                self.words(number)
-                    .all(|(_, word)| unsafe { word.read() } == pattern)
-            );
+            let is_kept = |word: NonNull<u32>| {
+                // SAFETY: a word of a live object, which `learn` wrote.
+                let found = unsafe { word.read() };
+                found == pattern
+            };
+            assert!(self.words(number).all(|(_, word)| is_kept(word)));
         }
         let parts = self.heap.parts();
         assert_eq!(parts.total(), region);
