@@ -1,11 +1,11 @@
 //! Unit tests that need to see inside: numbers of kinds, and every invariant broken.
 
-extern crate std;
+extern crate alloc;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::cell::Cell;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
-use std::boxed::Box;
-use std::vec::Vec;
 
 use surefit_core::RawHeap;
 

@@ -31,8 +31,8 @@ impl<'p> Judge<'p> {
         let mut collections = outcome.collections.iter().peekable();
         for batch in &self.program.batches {
             for given in &batch.given {
-                if self.present.contains_key(&given.id) {
-                    self.present.insert(given.id, Vec::new());
+                if let Some(slots) = self.present.get_mut(&given.id) {
+                    slots.clear();
                     self.given.insert(given.id);
                     continue;
                 }
