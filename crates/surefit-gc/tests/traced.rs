@@ -55,14 +55,13 @@ macro_rules! keeps {
                 [1, 2, 3, 4, 5, 6, 7, 8].map(|n| Key(mc.alloc(n).expect("room")));
             *root = Some($value);
         });
-        assert_eq!(
+        same(
             arena.collect().live_objects,
             $count,
-            "in the root: {}",
-            stringify!($type)
+            concat!("in the root: ", stringify!($type)),
         );
         arena.mutate_root(|_, root| *root = None);
-        assert_eq!(arena.collect().live_objects, 0);
+        same(arena.collect().live_objects, 0, "no root");
         let mut region = [MaybeUninit::uninit(); 16384];
         let mut arena = Arena::<InObject>::new(&mut region, |_| Ok(None)).expect("room");
         arena.mutate_root(|mc, root| {
@@ -70,16 +69,19 @@ macro_rules! keeps {
                 [1, 2, 3, 4, 5, 6, 7, 8].map(|n| Key(mc.alloc(n).expect("room")));
             *root = Some(mc.alloc($value).expect("room"));
         });
-        assert_eq!(
+        same(
             arena.collect().live_objects,
             $count + 1,
-            "in an object: {}",
-            stringify!($type)
+            concat!("in an object: ", stringify!($type)),
         );
         arena.check().expect("sound");
         arena.mutate_root(|_, root| *root = None);
-        assert_eq!(arena.collect().live_objects, 0);
+        same(arena.collect().live_objects, 0, "no root");
     }};
+}
+
+fn same(found: u64, expected: u64, what: &str) {
+    assert_eq!(found, expected, "{what}");
 }
 
 #[test]
