@@ -97,6 +97,10 @@ pub(crate) trait Subject {
     }
 
     /// The allocator as one of raw pointers; `None` if it hands out something else.
+    #[cfg_attr(
+        not(feature = "lua"),
+        allow(dead_code, reason = "the Lua machine asks for it")
+    )]
     fn pointers(&mut self) -> Option<&mut dyn PointerHeap> {
         None
     }

@@ -55,6 +55,10 @@ pub(crate) unsafe trait PointerHeap {
     }
 
     /// What its free lists did so far; `None` if it has none of ours.
+    #[cfg_attr(
+        not(feature = "lua"),
+        allow(dead_code, reason = "the Lua machine asks for it")
+    )]
     fn counters(&self) -> Option<Counters> {
         None
     }

@@ -17,6 +17,10 @@ use crate::subject::{Allocator, Pass, less_control};
 /// A [`RawHeap`] that may say what its free lists did.
 pub(crate) trait Counted: RawHeap {
     /// As [`PointerHeap::counters`].
+    #[cfg_attr(
+        not(feature = "lua"),
+        allow(dead_code, reason = "the Lua machine asks for it")
+    )]
     fn counters(&self) -> Option<Counters> {
         None
     }
