@@ -479,6 +479,7 @@ fn errors_read_well() {
 
 /// A heap grows by what lives, so that it is collected ever more rarely, and never beyond its region.
 #[test]
+#[cfg_attr(miri, ignore = "fills a large heap, and nothing here is new to miri")]
 fn a_heap_grows_as_far_as_its_region_and_no_further_than_it_must() {
     let mut memory = region(256 << 10);
     let limits = Limits {
