@@ -23,6 +23,7 @@ const REPORTS: &[&str] = &[
     "overview",
     "gc-lua",
     "gc-binary-trees",
+    "gc-compact-fit",
 ];
 
 /// Those of them that replay traces.

@@ -41,6 +41,7 @@ mod figure_10;
 mod figure_11;
 mod figure_12;
 mod gc_binary_trees;
+mod gc_compact_fit;
 #[cfg(feature = "lua")]
 mod gc_lua;
 mod memory_threads;

@@ -10,8 +10,8 @@ use clap::{Arg, ArgMatches, Args as _, Command, FromArgMatches, Subcommand};
 use super::gc_lua;
 use super::report::Report;
 use super::{
-    adversary, complexity, figure_10, figure_11, figure_12, gc_binary_trees, memory_threads, nht,
-    overview, pin, predict, print, scalability, table_3, table_4, throughput,
+    adversary, complexity, figure_10, figure_11, figure_12, gc_binary_trees, gc_compact_fit,
+    memory_threads, nht, overview, pin, predict, print, scalability, table_3, table_4, throughput,
 };
 use crate::cli::Format;
 use crate::{output, report};
@@ -35,6 +35,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     #[cfg(feature = "lua")]
     gc_lua::ENTRY,
     gc_binary_trees::ENTRY,
+    gc_compact_fit::ENTRY,
 ];
 
 /// One experiment.

@@ -6,7 +6,7 @@ mod lua;
 #[cfg(feature = "lua")]
 pub(crate) mod machine;
 mod record;
-mod replay;
+pub(crate) mod replay;
 mod report;
 pub(crate) mod spaces;
 
