@@ -55,11 +55,10 @@ fn run(request: &Request) -> Result<Report> {
     report.setting = settings(rounds);
     report.tables = vec![tables::smallest(&found), tables::fastest(&found)];
     for one in &found {
-        report.tables.extend([
-            tables::times(one),
-            tables::collections(one),
-            tables::parts(one),
-        ]);
+        report.tables.push(tables::times(one));
+        let counted = tables::COUNTED.map(|at| tables::collections(one, at));
+        report.tables.extend(counted);
+        report.tables.push(tables::parts(one));
     }
     report.plots = tables::plots(&found);
     report.claims = claims::all(&found);

@@ -12,7 +12,7 @@ use crate::output::grouped;
 const FAILS: &str = "no";
 
 /// The heaps whose collections are counted in a table, by their places in [`HEAPS`].
-const COUNTED: [usize; 2] = [1, 3];
+pub(super) const COUNTED: [usize; 2] = [1, 3];
 
 /// The spaces whose parts are shown: free lists, and Compact-fit by the size of its pages.
 const PARTS: [(&str, &str); 3] = [
@@ -102,57 +102,41 @@ pub(super) fn times(found: &Found) -> Table {
     table
 }
 
-/// Collections, and what was free before them; allocation and collection apart.
-pub(super) fn collections(found: &Found) -> Table {
+/// Collections in one of the heaps, and what was free before them; allocation and collection apart.
+pub(super) fn collections(found: &Found, at: usize) -> Table {
     let title = format!(
-        "{}: collections, those with enough bytes free, those that moves would have spared; milliseconds",
-        found.client
+        "{}, {}x: collections, those with enough bytes free, those that moves would have spared",
+        found.client, HEAPS[at]
     );
-    let figures = [
-        ("coll.", 0),
-        ("bytes", 0),
-        ("moves", 0),
-        ("alloc", 2),
-        ("gc", 2),
+    let columns = [
+        Column::text("space"),
+        Column::figure("collections", 0),
+        Column::figure("bytes", 0),
+        Column::figure("moves", 0),
+        Column::figure("allocation ms", 2),
+        Column::figure("collection ms", 2),
     ];
-    let mut columns = vec![Column::text("space")];
-    for times in COUNTED.map(|at| HEAPS[at]) {
-        let named = figures.iter();
-        columns.extend(
-            named.map(|(name, digits)| Column::figure(format!("{times}x {name}"), *digits)),
-        );
-    }
     let mut table = Table::new(title, columns);
     for row in &found.rows {
-        let mut cells = vec![Cell::from(row.choice.name)];
-        for at in COUNTED {
-            cells.extend(counts(row, at));
-        }
-        table.row(cells);
+        let figures = row.heaps[at].as_ref().map_or_else(fails, counts);
+        table.row([&[Cell::from(row.choice.name)][..], &figures].concat());
     }
     table
 }
 
-fn counts(row: &Row, at: usize) -> [Cell; 5] {
-    let of = |in_heap: &InHeap| {
-        [
-            in_heap.collections.into(),
-            in_heap.with_bytes.into(),
-            in_heap.fragmented.into(),
-            ms(median(&in_heap.allocation_ns)),
-            ms(median(&in_heap.collection_ns)),
-        ]
-    };
-    let fails = || {
-        [
-            FAILS.into(),
-            Cell::Absent,
-            Cell::Absent,
-            Cell::Absent,
-            Cell::Absent,
-        ]
-    };
-    row.heaps[at].as_ref().map_or_else(fails, of)
+fn counts(in_heap: &InHeap) -> [Cell; 5] {
+    [
+        in_heap.collections.into(),
+        in_heap.with_bytes.into(),
+        in_heap.fragmented.into(),
+        ms(median(&in_heap.allocation_ns)),
+        ms(median(&in_heap.collection_ns)),
+    ]
+}
+
+fn fails() -> [Cell; 5] {
+    let absent = || Cell::Absent;
+    [FAILS.into(), absent(), absent(), absent(), absent()]
 }
 
 /// Where the bytes are of a space that holds what must be held.
