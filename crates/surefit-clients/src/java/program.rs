@@ -29,6 +29,17 @@ impl Program {
     /// # Errors
     /// What `open` fails with; the first rule of the format that the recording breaks.
     pub fn read<R: Read, E: From<TraceError>>(
+        open: impl FnMut() -> Result<Reader<R>, E>,
+    ) -> Result<Self, E> {
+        Self::read_first(u64::MAX, open)
+    }
+
+    /// As [`Program::read`], up to the end of the first walk that comes after so many allocations.
+    ///
+    /// # Errors
+    /// As `read`, of the whole recording.
+    pub fn read_first<R: Read, E: From<TraceError>>(
+        allocations: u64,
         mut open: impl FnMut() -> Result<Reader<R>, E>,
     ) -> Result<Self, E> {
         let layouts = open()?.layouts()?;
@@ -43,7 +54,12 @@ impl Program {
                     batch.given.push(object);
                 }
                 Step::Find(object) | Step::Revive(object) => batch.given.push(object),
-                Step::Walk(walk) => program.end(&mut batch, walk),
+                Step::Walk(walk) => {
+                    program.end(&mut batch, walk);
+                    if program.allocations >= allocations {
+                        break;
+                    }
+                }
             }
         }
         program.batches.push(batch);

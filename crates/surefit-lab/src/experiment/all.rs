@@ -17,6 +17,7 @@ use anyhow::{Context, Result};
 use super::registry::{ENTRIES, Entry, Request};
 use super::report::Report;
 use super::{automaton, older};
+use crate::gc_cmd::graphs::is_graph;
 use crate::{output, report};
 
 /// The experiments whose own formats are older than the shared one.
@@ -25,7 +26,7 @@ const OLDER: [Entry; 2] = [older::BOUNDS, older::SMALL_HEAPS];
 /// What `experiment all` takes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Traces instead of the experiments' own: files, bundled:NAME, or gen:NAME
+    /// Traces and object graphs instead of the experiments' own: files, bundled:NAME, or gen:NAME
     files: Vec<PathBuf>,
     /// The directory to write to; it is made if it is missing
     #[arg(short, long, value_name = "DIR")]
@@ -79,11 +80,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 /// Runs one experiment and writes its files.
 fn one(args: &Args, entry: &Entry) -> Result<Report> {
     let found = (entry.run)(&Request {
-        files: if entry.takes_traces {
-            args.files.clone()
-        } else {
-            Vec::new()
-        },
+        files: files(args, entry),
         quick: args.quick,
         rounds: args.rounds,
     })
@@ -94,6 +91,12 @@ fn one(args: &Args, entry: &Entry) -> Result<Report> {
         write(&args.output, &format!("{}.svg", entry.name), &picture)?;
     }
     Ok(found)
+}
+
+/// The files that an experiment can use: those of its kind.
+fn files(args: &Args, entry: &Entry) -> Vec<PathBuf> {
+    let fits = |file: &&PathBuf| entry.takes_traces && is_graph(file) == entry.takes_graphs();
+    args.files.iter().filter(fits).cloned().collect()
 }
 
 fn write(directory: &Path, name: &str, text: &str) -> Result<()> {

@@ -10,7 +10,7 @@ use clap::{Arg, ArgMatches, Args as _, Command, FromArgMatches, Subcommand};
 use super::gc_lua;
 use super::report::Report;
 use super::{
-    adversary, complexity, figure_10, figure_11, figure_12, gc_binary_trees, gc_compact_fit,
+    adversary, complexity, figure_10, figure_11, figure_12, gc, gc_binary_trees, gc_compact_fit,
     memory_threads, nht, overview, pin, predict, print, scalability, table_3, table_4, throughput,
 };
 use crate::cli::Format;
@@ -32,6 +32,9 @@ pub(crate) const ENTRIES: &[Entry] = &[
     nht::ENTRY,
     adversary::ENTRY,
     overview::ENTRY,
+    gc::VISITS,
+    gc::TIMES,
+    gc::TURN_AROUND,
     #[cfg(feature = "lua")]
     gc_lua::ENTRY,
     gc_binary_trees::ENTRY,
@@ -62,6 +65,13 @@ pub(crate) struct Request {
     pub(crate) quick: bool,
     /// Interleaved rounds, where the user chose their number.
     pub(crate) rounds: Option<u32>,
+}
+
+impl Entry {
+    /// Whether the files it takes are object graphs, rather than traces of allocations.
+    pub(crate) fn takes_graphs(&self) -> bool {
+        self.takes_traces && self.name.starts_with("gc-")
+    }
 }
 
 impl Request {

@@ -1,10 +1,12 @@
 //! Recorded object graphs: files, or the two that are bundled.
 
 use std::io::Read;
-use std::path::Path;
+use std::mem::MaybeUninit;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
 use surefit_clients::java::Program;
+use surefit_os::Reservation;
 use surefit_trace::graph::Reader;
 use surefit_trace::open_file;
 
@@ -48,6 +50,32 @@ pub(crate) fn is_graph(file: &Path) -> bool {
             let name = file.as_os_str().to_string_lossy();
             name.ends_with(".sfg") || name.ends_with(".sfg.zst")
         }
+    }
+}
+
+/// All bundled recordings, as FILE arguments.
+pub(crate) fn bundled_files() -> Vec<PathBuf> {
+    let names = GRAPHS.iter().map(|(name, _)| format!("{BUNDLED}{name}"));
+    names.map(PathBuf::from).collect()
+}
+
+/// Memory for the search of a smallest heap.
+#[derive(Debug)]
+pub(crate) struct Region(Reservation);
+
+impl Region {
+    /// So many bytes.
+    ///
+    /// # Errors
+    /// The system gives no memory.
+    pub(crate) fn new(bytes: usize) -> Result<Self> {
+        Ok(Self(Reservation::new(bytes)?))
+    }
+}
+
+impl AsMut<[MaybeUninit<u8>]> for Region {
+    fn as_mut(&mut self) -> &mut [MaybeUninit<u8>] {
+        self.0.memory()
     }
 }
 

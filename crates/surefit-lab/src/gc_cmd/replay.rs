@@ -126,17 +126,8 @@ pub(crate) fn smallest(spec: &SpaceSpec, program: &Program, options: &Options) -
         ..*options
     };
     min_heap(&spec.space, program, &options, |bytes| {
-        Reservation::new(bytes).ok().map(Region)
+        graphs::Region::new(bytes).ok()
     })
-}
-
-/// Memory for the search.
-struct Region(Reservation);
-
-impl AsMut<[std::mem::MaybeUninit<u8>]> for Region {
-    fn as_mut(&mut self) -> &mut [std::mem::MaybeUninit<u8>] {
-        self.0.memory()
-    }
 }
 
 /// What the exit status says.

@@ -1,0 +1,55 @@
+//! Strategies of coalescing, lookups, and their combinations.
+
+use surefit_clients::java::{Finds, Lists, Space};
+use surefit_freelist::When;
+
+/// The three strategies.
+pub(super) const MERGES: [When; 3] = [When::Never, When::Deferred, When::Immediate];
+
+/// The three lookups: the thesis's two, and ours.
+pub(super) const FINDS: [Finds; 3] = [Finds::Scan, Finds::NextHitTable, Finds::Bitmap];
+
+/// The thesis's lists: 256, and a last one that is searched from end to end.
+pub(super) const fn lists(merges: When, finds: Finds) -> Lists {
+    Lists {
+        finds,
+        merges,
+        is_tree: false,
+        count: 256,
+    }
+}
+
+/// All nine.
+pub(super) fn nine() -> impl Iterator<Item = Lists> {
+    MERGES
+        .into_iter()
+        .flat_map(|merges| FINDS.map(|finds| lists(merges, finds)))
+}
+
+/// The strategy in a word.
+pub(super) const fn merges_name(merges: When) -> &'static str {
+    match merges {
+        When::Never => "never",
+        When::Deferred => "deferred",
+        When::Immediate => "immediate",
+    }
+}
+
+/// The lookup in a word.
+pub(super) const fn finds_name(finds: Finds) -> &'static str {
+    match finds {
+        Finds::Scan => "scan",
+        Finds::NextHitTable => "table",
+        Finds::Bitmap => "bitmap",
+    }
+}
+
+/// Both.
+pub(super) fn name(lists: Lists) -> String {
+    format!("{} {}", merges_name(lists.merges), finds_name(lists.finds))
+}
+
+/// As a space.
+pub(super) const fn space(lists: Lists) -> Space {
+    Space::Segregated(lists)
+}

@@ -1,0 +1,217 @@
+//! `surefit experiment gc-turn-around`: which strategy of coalescing is best without a table, and which with it.
+
+use anyhow::Result;
+use surefit_clients::java::Finds;
+use surefit_freelist::When;
+
+use super::measured::{Measured, What, geometric_mean, spread};
+use super::systems::{FINDS, finds_name, lists, merges_name};
+use super::times;
+use crate::experiment::registry::{Entry, Request};
+use crate::experiment::report::{Cell, Claim, Column, Report, Table, Verdict};
+use crate::experiment::threads::figures::shown;
+
+/// This experiment.
+pub(in crate::experiment) const ENTRY: Entry = Entry {
+    name: "gc-turn-around",
+    about: "Which strategy of coalescing manages the heap fastest: without a table, with it, with a bitmap",
+    takes_traces: true,
+    takes_rounds: true,
+    run,
+};
+
+const SOURCE: &str = "the thesis on free-list organisation, figures 4-11 to 4-13";
+
+/// Where strategies are compared: the heap as a multiple of the common minimum, from and to.
+const PLACES: [(&str, f64, f64); 3] = [
+    ("up to 1.5 x", 0.0, 1.5),
+    ("1.5 x to 2.5 x", 1.5, 2.5),
+    ("from 2.5 x on", 2.5, f64::INFINITY),
+];
+
+fn run(request: &Request) -> Result<Report> {
+    let found = times::all(request)?;
+    let mut report = Report::new(ENTRY.name, ENTRY.about, SOURCE, request.quick);
+    report.setting = times::setting();
+    let figures: Vec<(&str, &Measured)> = found
+        .iter()
+        .map(|(client, measured)| (client.name.as_str(), &**measured))
+        .collect();
+    report.tables = FINDS.map(|finds| table(&figures, finds)).to_vec();
+    for (name, measured) in &figures {
+        report.claims.extend(claims(name, &[measured]));
+    }
+    if figures.len() > 1 {
+        let all: Vec<_> = figures.iter().map(|(_, measured)| *measured).collect();
+        report.claims.extend(claims("geometric mean", &all));
+    }
+    report.notes.push("A ratio is taken over the heaps in which both strategies complete; where there is none, the other one fails.".to_owned());
+    Ok(report)
+}
+
+/// Immediate's heap management time over another strategy's with the same lookup, round by round.
+fn over(all: &[&Measured], finds: Finds, other: When, (from, to): (f64, f64)) -> Vec<f64> {
+    let (ours, theirs) = (lists(When::Immediate, finds), lists(other, finds));
+    let of = |measured: &&Measured| {
+        let rounds = measured.over(ours, theirs, What::Management, |multiple| {
+            multiple >= from && multiple < to
+        });
+        (!rounds.is_empty()).then_some(rounds)
+    };
+    geometric_mean(&all.iter().filter_map(of).collect::<Vec<_>>())
+}
+
+fn table(figures: &[(&str, &Measured)], finds: Finds) -> Table {
+    let columns = PLACES.iter().flat_map(|(place, ..)| {
+        [When::Deferred, When::Never]
+            .map(|other| Column::figure(format!("{} {place}", &merges_name(other)[..1]), 2))
+    });
+    let mut table = Table::new(
+        format!(
+            "{}: immediate's heap management time ÷ that of (d) deferred and (n) never, medians",
+            finds_name(finds)
+        ),
+        [Column::text("program")]
+            .into_iter()
+            .chain(columns)
+            .collect::<Vec<_>>(),
+    );
+    for (name, measured) in figures {
+        let cells = PLACES.iter().flat_map(|&(_, from, to)| {
+            [When::Deferred, When::Never].map(|other| {
+                let ratio = spread(&over(&[measured], finds, other, (from, to)));
+                Cell::from(ratio.map(|ratio| ratio.median))
+            })
+        });
+        table.row(
+            [Cell::from(*name)]
+                .into_iter()
+                .chain(cells)
+                .collect::<Vec<_>>(),
+        );
+    }
+    table
+}
+
+fn claims(name: &str, all: &[&Measured]) -> Vec<Claim> {
+    vec![
+        worse_without(name, all),
+        best_with(name, all, Finds::NextHitTable),
+        best_with(name, all, Finds::Bitmap),
+    ]
+}
+
+/// Without a table, in large heaps, deferred and never are faster.
+fn worse_without(name: &str, all: &[&Measured]) -> Claim {
+    let ratios = [When::Deferred, When::Never].map(|other| {
+        (
+            other,
+            spread(&over(all, Finds::Scan, other, (2.5, f64::INFINITY))),
+        )
+    });
+    let deferred = ratios[0].1;
+    Claim {
+        claim: format!("{name}: without the table, in large heaps, immediate is slower than deferred"),
+        papers_figure: "figure 4-3: deferred and never are 2 x better if the heap is large".to_owned(),
+        ours: in_words(&ratios),
+        verdict: Verdict::of(deferred.and_then(Verdict::is_greater)),
+        because: "from 2.5 x the minimum on, over 3 % in the median; if a round disagrees, the clock decides nothing".to_owned(),
+    }
+}
+
+/// With the table, at all heap sizes, immediate is the best or equal.
+fn best_with(name: &str, all: &[&Measured], finds: Finds) -> Claim {
+    let compared = PLACES.iter().flat_map(|&(place, from, to)| {
+        [When::Deferred, When::Never]
+            .map(|other| (place, other, spread(&over(all, finds, other, (from, to)))))
+    });
+    let known: Vec<_> = compared
+        .filter_map(|(place, other, ratio)| Some((place, other, ratio?)))
+        .collect();
+    let slower: Vec<_> = known
+        .iter()
+        .map(|(.., ratio)| Verdict::is_greater(*ratio))
+        .collect();
+    let is_best = if slower.contains(&Some(true)) {
+        Some(false)
+    } else {
+        (!slower.is_empty() && !slower.contains(&None)).then_some(true)
+    };
+    let shown = known.iter().map(|(place, other, ratio)| {
+        format!("÷ {} {place}: {}", merges_name(*other), shown(*ratio))
+    });
+    Claim {
+        claim: format!("{name}: with the {}, immediate is the best or equal at all heap sizes", finds_name(finds)),
+        papers_figure: match finds {
+            Finds::Bitmap => "not the thesis's".to_owned(),
+            _ => "figures 4-11 to 4-13: the turn-around".to_owned(),
+        },
+        ours: shown.collect::<Vec<_>>().join(", "),
+        verdict: Verdict::of(is_best),
+        because: "not over 3 % slower than deferred or never in any range of heap sizes; if rounds disagree, the clock decides nothing".to_owned(),
+    }
+}
+
+fn in_words(ratios: &[(When, Option<crate::results::Ratio>)]) -> String {
+    let words = ratios.iter().map(|(other, ratio)| match ratio {
+        Some(ratio) => format!("immediate ÷ {} {}", merges_name(*other), shown(*ratio)),
+        None => format!("{} completes in none of them", merges_name(*other)),
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use surefit_clients::java::Finds;
+    use surefit_freelist::When;
+
+    use super::claims;
+    use crate::experiment::gc::measured::Measured;
+    use crate::experiment::gc::measured::tests::made_up;
+    use crate::experiment::report::Verdict;
+
+    fn verdicts(measured: &Measured) -> Vec<Verdict> {
+        claims("t", &[measured])
+            .iter()
+            .map(|claim| claim.verdict)
+            .collect()
+    }
+
+    #[test]
+    fn the_turn_around_is_seen_and_so_is_the_contrary() {
+        let turned = made_up(|lists, _| {
+            let immediate = if lists.finds == Finds::Scan {
+                3000
+            } else {
+                500
+            };
+            Some((
+                if lists.merges == When::Immediate {
+                    immediate
+                } else {
+                    1000
+                },
+                100,
+            ))
+        });
+        assert_eq!(verdicts(&turned), [Verdict::Holds; 3]);
+        let contrary = made_up(|lists, _| {
+            let immediate = if lists.finds == Finds::Scan {
+                500
+            } else {
+                3000
+            };
+            Some((
+                if lists.merges == When::Immediate {
+                    immediate
+                } else {
+                    1000
+                },
+                100,
+            ))
+        });
+        assert_eq!(verdicts(&contrary), [Verdict::DoesNot; 3]);
+        let alone = made_up(|lists, _| (lists.merges == When::Immediate).then_some((1, 1)));
+        assert_eq!(verdicts(&alone), [Verdict::NotComparable; 3]);
+    }
+}
