@@ -193,7 +193,7 @@ pub(super) fn plots(found: &[Found]) -> Vec<Plot> {
     };
     let times = found.iter().map(|one| Plot {
         title: format!("{}: heap management time", one.client),
-        x: Axis::new("heap ÷ live"),
+        x: Axis::kinds("heap ÷ live", HEAPS.map(|times| times.to_string())),
         y: Axis::from_zero("ms"),
         series: drawn(|name| row(one, name).map(points).unwrap_or_default()),
     });
@@ -216,9 +216,10 @@ fn row<'f>(found: &'f Found, name: &str) -> Option<&'f Row> {
     found.rows.iter().find(|row| row.choice.name == name)
 }
 
+/// The times by the places of the heaps: bars, so that a space which completes in one heap only is seen.
 fn points(row: &Row) -> Vec<(f64, f64)> {
-    let heaps = HEAPS.into_iter().zip(&row.heaps);
+    let heaps = row.heaps.iter().enumerate();
     let timed =
-        heaps.filter_map(|(times, in_heap)| Some((times, in_heap.as_ref()?.median_ns()? / 1e6)));
+        heaps.filter_map(|(at, in_heap)| Some((at as f64, in_heap.as_ref()?.median_ns()? / 1e6)));
     timed.collect()
 }
