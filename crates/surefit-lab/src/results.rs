@@ -247,6 +247,7 @@ mod tests {
     use super::{AllocatorResult, AtPeak, Comparison};
     use crate::experiment::bounds::Bounds;
     use crate::experiment::report::Report;
+    use crate::gc_cmd::report::Document;
     use schemars::{JsonSchema, schema_for};
     use std::path::PathBuf;
 
@@ -274,6 +275,7 @@ mod tests {
         is_committed::<Comparison>("compare.json");
         is_committed::<Bounds>("experiment-bounds.json");
         is_committed::<Report>("experiment.json");
+        is_committed::<Document>("gc-replay.json");
     }
 
     #[test]

@@ -151,6 +151,27 @@ fn every_report_keeps_to_the_schema() {
 }
 
 #[test]
+fn a_replay_on_a_collector_keeps_to_its_schema() {
+    let schema = schema("gc-replay.json");
+    for space in ["tlsf", "compact-fit"] {
+        let mut command = surefit();
+        command.args([
+            "gc",
+            "replay",
+            "bundled:mtrt",
+            "--heap",
+            "4M",
+            "--format",
+            "json",
+        ]);
+        let output = command.args(["--space", space]).output();
+        let output = output.expect("the command runs");
+        let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(broken(&schema, &schema, &document, space), None);
+    }
+}
+
+#[test]
 fn a_wrong_output_is_noticed() {
     let schema = schema("replay.json");
     let row = serde_json::json!({"allocator": "x", "completed": 1});

@@ -7,7 +7,7 @@ mod lua;
 pub(crate) mod machine;
 mod record;
 pub(crate) mod replay;
-mod report;
+pub(crate) mod report;
 pub(crate) mod spaces;
 
 use std::process::ExitCode;

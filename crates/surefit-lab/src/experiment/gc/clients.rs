@@ -9,7 +9,7 @@ use crate::experiment::registry::Request;
 use crate::gc_cmd::graphs;
 
 /// Allocations of a recording that a quick run replays.
-const QUICK_ALLOCATIONS: u64 = 150_000;
+const QUICK_ALLOCATIONS: u64 = 60_000;
 
 /// A recorded program.
 #[derive(Debug)]

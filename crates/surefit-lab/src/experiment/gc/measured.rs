@@ -25,7 +25,7 @@ use crate::results::Ratio;
 const TIMES: [f64; 10] = [1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0];
 
 /// Those of a quick run.
-const QUICK_TIMES: [f64; 4] = [1.0, 1.25, 2.0, 4.0];
+const QUICK_TIMES: [f64; 3] = [1.25, 2.0, 4.0];
 
 /// From this multiple on the thesis's curves are flat: the plateau.
 pub(super) const PLATEAU: f64 = 3.0;

@@ -24,9 +24,9 @@ const SOURCE: &str = "the thesis on free-list organisation, figures 4-11 to 4-13
 
 /// Where strategies are compared: the heap as a multiple of the common minimum, from and to.
 const PLACES: [(&str, f64, f64); 3] = [
-    ("up to 1.5 x", 0.0, 1.5),
-    ("1.5 x to 2.5 x", 1.5, 2.5),
-    ("from 2.5 x on", 2.5, f64::INFINITY),
+    ("< 1.5 x", 0.0, 1.5),
+    ("< 2.5 x", 1.5, 2.5),
+    ("≥ 2.5 x", 2.5, f64::INFINITY),
 ];
 
 fn run(request: &Request) -> Result<Report> {
