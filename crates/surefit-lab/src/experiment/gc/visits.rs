@@ -326,8 +326,8 @@ fn one_list_visits_more(name: &str, visits: [Option<f64>; 4]) -> Claim {
     }
 }
 
-fn very_high_before_the_first<'s>(name: &str, all: impl Iterator<Item = &'s [Sample]>) -> Claim {
-    let pairs = all.filter_map(|samples| {
+fn very_high_before_the_first(name: &str, all: &[&[Sample]]) -> Claim {
+    let pairs = all.iter().filter_map(|samples| {
         let (before, after) = around_the_first(samples);
         before.zip(after)
     });
@@ -353,8 +353,8 @@ fn very_high_before_the_first<'s>(name: &str, all: impl Iterator<Item = &'s [Sam
     }
 }
 
-fn rises_between_collections<'s>(name: &str, all: impl Iterator<Item = &'s [Sample]>) -> Claim {
-    let sums = all.map(rises);
+fn rises_between_collections(name: &str, all: &[&[Sample]]) -> Claim {
+    let sums = all.iter().map(|samples| rises(samples));
     let (rising, intervals) = sums.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     Claim {
         claim: format!("{name}: visits are low right after a collection and rise towards the next"),
