@@ -61,6 +61,8 @@ pub struct Counters {
     pub merges: u64,
     /// Times that a Next Hit Table was updated since a list lost its last chunk or got its first.
     pub table_updates: u64,
+    /// Those of them because a list got its first chunk.
+    pub table_fills: u64,
     /// Entries of a Next Hit Table that those updates wrote.
     pub table_stores: u64,
     /// Times that a Next Hit Table was rebuilt in one pass.

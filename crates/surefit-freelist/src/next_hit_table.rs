@@ -45,7 +45,10 @@ const _: () = assert!(NOBODYS_WORDS * WORD % GRANULE == 0);
 /// The Next Hit Table: finds a list by one load, and is updated when a list gets its first chunk or loses its last.
 #[derive(Debug, Default)]
 pub struct NextHitTable {
-    updates: u64,
+    /// Updates because a list got its first chunk.
+    fills: u64,
+    /// Updates because a list lost its last chunk.
+    drains: u64,
     stores: u64,
     rebuilds: u64,
 }
@@ -124,14 +127,14 @@ impl NextHitTable {
     /// List `filled`, which held none, got a chunk: the entries down to the filled list before it were the same.
     fn on_filled<const N: usize>(&mut self, memory: &mut Memory<'_>, filled: u32) {
         let following = get::<N>(memory, filled as usize);
-        self.updates += 1;
+        self.fills += 1;
         self.stores += replace_down::<N>(memory, filled, following, filled);
     }
 
     /// List `emptied` lost its last chunk.
     fn on_emptied<const N: usize>(&mut self, memory: &mut Memory<'_>, emptied: u32) {
         let following = get::<N>(memory, emptied as usize + 1);
-        self.updates += 1;
+        self.drains += 1;
         self.stores += replace_down::<N>(memory, emptied, emptied, following);
     }
 }
@@ -198,7 +201,8 @@ impl<const N: usize> Lookup<N> for NextHitTable {
     }
 
     fn count(&self, counters: &mut Counters) {
-        counters.table_updates += self.updates;
+        counters.table_updates += self.fills + self.drains;
+        counters.table_fills += self.fills;
         counters.table_stores += self.stores;
         counters.table_rebuilds += self.rebuilds;
     }

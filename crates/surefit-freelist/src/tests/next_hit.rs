@@ -123,6 +123,8 @@ fn all_transitions<const N: usize>() {
                 table.assert_as_defined();
                 let after = table.counters();
                 assert_eq!(after.table_updates - before.table_updates, 1);
+                let fills = u64::from(table.filled.contains(&list));
+                assert_eq!(after.table_fills - before.table_fills, fills);
                 let stores = after.table_stores - before.table_stores;
                 assert_eq!(stores, table.affected(list), "no more entries than change");
             }
