@@ -298,3 +298,16 @@ fn free_sizes_add_up_to_what_the_sweep_left_but_for_one_request() {
         assert!(chunks == left || chunks + 1 == left, "{chunks} of {left}");
     }
 }
+
+#[test]
+fn a_program_cut_short_ends_with_a_walk_and_does_the_same_until_then() {
+    let bytes: &[u8] = include_bytes!("../../../../graphs/raytrace.sfg.zst");
+    let short = Program::read_first(100_000, || Reader::new(bytes)).expect("sound");
+    assert!((100_000..120_000).contains(&short.allocations()));
+    let space = segregated(Finds::NextHitTable, When::Deferred);
+    let [short, whole] = [short, raytrace()]
+        .map(|program| replay(space, &program, 4 << 20, &CHECKED).expect("room enough"));
+    let common = short.samples.len();
+    assert_eq!(short.samples, whole.samples[..common]);
+    assert_eq!(short.references_to_freed, 0);
+}
