@@ -158,23 +158,11 @@ fn is_flat_in_instructions(name: &str, rows: &[Row]) -> Claim {
     }
 }
 
-/// Whether a ratio is 1: not above and not below by more than the noise. `None` if rounds disagree.
-fn is_level(ratio: Ratio) -> Option<bool> {
-    let inverse = Ratio {
-        median: 1.0 / ratio.median,
-        min: 1.0 / ratio.max,
-        max: 1.0 / ratio.min,
-    };
-    match (Verdict::is_greater(ratio), Verdict::is_greater(inverse)) {
-        (Some(true), _) | (_, Some(true)) => Some(false),
-        (Some(false), Some(false)) => Some(true),
-        _ => None,
-    }
-}
-
 fn is_flat_beyond(name: &str, rows: &[Row]) -> Claim {
     let more: Vec<_> = SWEEP.into_iter().filter(|lists| *lists > LISTS).collect();
-    let level = more.iter().map(|&lists| is_level(to_256(rows, lists)?));
+    let level = more
+        .iter()
+        .map(|&lists| Verdict::is_level(to_256(rows, lists)?));
     let level: Option<Vec<_>> = level.collect();
     Claim {
         claim: format!("{name}: with the table, more than {LISTS} lists change nothing"),

@@ -27,7 +27,8 @@ use surefit_trace::generate::{Options, Program};
 
 use self::counts::{Counts, count};
 use self::rows::Row;
-use self::systems::{Finds, MERGES, System};
+use self::systems::{Finds, System};
+pub(super) use self::systems::{MERGES, merges_name};
 use super::programs;
 use super::registry::{Entry, Request};
 use super::report::Report;

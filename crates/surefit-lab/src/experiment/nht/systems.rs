@@ -42,10 +42,10 @@ impl Finds {
 }
 
 /// The policies, from the least merging to the most.
-pub(super) const MERGES: [When; 3] = [When::Never, When::Deferred, When::Immediate];
+pub(in crate::experiment) const MERGES: [When; 3] = [When::Never, When::Deferred, When::Immediate];
 
 /// The name of a policy, which is also its key.
-pub(super) const fn merges_name(when: When) -> &'static str {
+pub(in crate::experiment) const fn merges_name(when: When) -> &'static str {
     match when {
         When::Never => "never",
         When::Deferred => "deferred",
