@@ -27,6 +27,10 @@ const REPORTS: &[&str] = &[
     "gc-lua",
     "gc-binary-trees",
     "gc-compact-fit",
+    "gc-size-classes",
+    "gc-free-chunks",
+    "gc-table-updates",
+    "gc-lists",
 ];
 
 /// Those of them that replay traces.
@@ -269,6 +273,7 @@ fn what_an_experiment_cannot_use_is_refused() {
         (["predict", "--rounds=3"], "rounds"),
         (["figure-11", "gen:vi"], "hummingbird-paper"),
         (["figure-11", "bundled:vi"], "emacs"),
+        (["gc-lists", "x.sft"], ".sfg"),
     ] {
         let output = surefit().arg("experiment").args(args).output();
         let line = error_line(&output.expect("the command runs"), 2);

@@ -62,6 +62,7 @@ mod size_class;
 mod small_heaps;
 mod table_3;
 mod table_4;
+mod thesis;
 mod threads;
 mod throughput;
 

@@ -11,7 +11,8 @@ use super::gc_lua;
 use super::report::Report;
 use super::{
     adversary, complexity, figure_10, figure_11, figure_12, gc, gc_binary_trees, gc_compact_fit,
-    memory_threads, nht, overview, pin, predict, print, scalability, table_3, table_4, throughput,
+    memory_threads, nht, overview, pin, predict, print, scalability, table_3, table_4, thesis,
+    throughput,
 };
 use crate::cli::Format;
 use crate::{output, report};
@@ -39,6 +40,10 @@ pub(crate) const ENTRIES: &[Entry] = &[
     gc_lua::ENTRY,
     gc_binary_trees::ENTRY,
     gc_compact_fit::ENTRY,
+    thesis::size_classes::ENTRY,
+    thesis::free_chunks::ENTRY,
+    thesis::table_updates::ENTRY,
+    thesis::lists::ENTRY,
 ];
 
 /// One experiment.
