@@ -1,6 +1,6 @@
 //! The recordings.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Result, ensure};
 use surefit_clients::java::Program;
@@ -32,7 +32,7 @@ pub(super) fn load(request: &Request) -> Result<Vec<Client>> {
         .collect()
 }
 
-fn one(file: &PathBuf, is_quick: bool) -> Result<Client> {
+fn one(file: &Path, is_quick: bool) -> Result<Client> {
     ensure!(
         graphs::is_graph(file),
         "{}: is no object graph: give .sfg or .sfg.zst files",
