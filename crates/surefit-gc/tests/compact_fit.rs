@@ -75,7 +75,7 @@ fn run(seed: u64, config: &Config, mark_stack: usize) -> Outcome {
         totals.marked,
         totals.edges,
         totals.freed_objects,
-        world.gc.space().heap().stats().moves_total,
+        world.gc.space().stats().moves_total,
     ];
     (places, counts)
 }
@@ -169,7 +169,7 @@ fn scattered_objects_are_moved_together_instead_of_collected() {
             (0..7).for_each(|_| world.drop_root(nth));
         }
         world.collect().expect("nothing to object to");
-        let moves = |world: &World<'_, CompactFit<'_>>| world.gc.space().heap().stats().moves_total;
+        let moves = |world: &World<'_, CompactFit<'_>>| world.gc.space().stats().moves_total;
         assert_eq!(moves(&world) > 0, moves_in_sweeps);
         let (collections, before) = (world.gc.totals().collections, moves(&world));
         let mut large = 0;
@@ -248,9 +248,7 @@ fn a_heap_refuses_only_what_no_moves_would_serve() {
                 .expect("nothing to object to")
                 .is_none()
             {
-                let (heap, bytes) = (world.gc.space().heap(), (3 + further) * 4);
-                let lens = &[bytes, 8][..1 + usize::from(heap.is_split(bytes))];
-                assert!(!heap.would_fit(lens));
+                assert!(!world.gc.space().would_fit((3 + further) * 4));
                 refusals += 1;
                 (0..6).for_each(|_| world.drop_root(random.below(world.root_count() + 1)));
             }
@@ -298,4 +296,32 @@ fn a_region_too_small_is_refused_with_the_size_that_would_do() {
     }
     let boundless = Collector::compact_fit(&mut [], &configs()[0], usize::MAX).map(|_| ());
     assert_eq!(boundless, Err(Refused::Region { needed: usize::MAX }));
+}
+
+#[test]
+fn a_request_that_no_space_can_number_is_refused() {
+    let config = config(KIB, Bound::DEFAULT);
+    let mut region = JunkRegion::new(20 * KIB, KIB, 1);
+    let mut world = world(&mut region, &config, 8);
+    for bytes in [usize::MAX, usize::MAX - 3, 1 << 34] {
+        let refused = world.gc.alloc(&mut world.graph, bytes);
+        assert!(matches!(refused, Err(Refused::TooLarge { .. })), "{bytes}");
+    }
+    assert_eq!(world.gc.totals().collections, 0);
+    assert_eq!(world.gc.check(), Ok(()));
+}
+
+/// The second class begins at 65 bytes, a piece ends at 64: every object is one in pieces.
+#[test]
+fn objects_shorter_than_the_second_class_may_be_longer_than_a_piece() {
+    let spec = GeometrySpec {
+        page_bytes: 4 * KIB,
+        smallest: 64,
+        ..CompactFit::GEOMETRY
+    };
+    let config = Config::new(Geometry::new(&spec).expect("valid"), Bound::DEFAULT);
+    let config = config.expect("valid").with_pieces(Some(64)).expect("valid");
+    let mut region = JunkRegion::new(64 * KIB, 4 * KIB, 1);
+    let mut world = world(&mut region, &config, 8);
+    program(&mut world, 1, 2000).expect("nothing to object to");
 }

@@ -69,7 +69,7 @@ fn every_program(steps: u32, config: &Config, mark_stack: usize) -> (u64, u64) {
         }
         collections += world.gc.totals().collections - asked;
         let space = world.gc.space();
-        moves += space.heap().stats().moves_total;
+        moves += space.stats().moves_total;
         assert_eq!(space.relief().fragmented_collections, 0);
     }
     (collections, moves)

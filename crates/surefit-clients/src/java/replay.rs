@@ -91,12 +91,11 @@ impl Observed for CompactFit<'_> {
     }
 
     fn free_sizes(&self) -> Vec<usize> {
-        let (heap, stats) = (self.heap(), self.heap().stats());
-        let geometry = heap.config().geometry();
+        let (geometry, stats) = (self.config().geometry(), self.stats());
         let mut sizes =
             vec![geometry.page_bytes(); (stats.freed_pages + stats.fresh_pages) as usize];
         for class in geometry.classes() {
-            let (live, pages) = heap.class_usage(class);
+            let (live, pages) = self.class_usage(class);
             let layout = geometry.layout(class);
             let free = pages * u32::from(layout.blocks) - live;
             sizes.extend((0..free).map(|_| layout.block_bytes as usize));
@@ -105,7 +104,7 @@ impl Observed for CompactFit<'_> {
     }
 
     fn moves(&self) -> Option<Moves> {
-        let stats = self.heap().stats();
+        let stats = self.stats();
         Some(Moves {
             objects: stats.moves_total,
             bytes: stats.moved_bytes_total,

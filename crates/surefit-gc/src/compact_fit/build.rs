@@ -17,6 +17,9 @@ use crate::bits::BITS;
 use crate::collector::Collector;
 use crate::tables;
 
+/// A stub counts words of its object: no object has more bytes than so many.
+const MOST: usize = (u32::MAX as usize).saturating_mul(WORD);
+
 impl<'m> CompactFit<'m> {
     /// A space over a region, whatever bytes it holds, best aligned to a page; and words for a bit an entry.
     ///
@@ -43,7 +46,7 @@ impl<'m> CompactFit<'m> {
             pieces: Pieces::none(&mut pieces[..words]),
             stubs: class(0),
             least: config.geometry().smallest_request(class(1)),
-            most: largest_request(&heap),
+            most: largest_request(&heap).min(MOST),
             heap,
             refused: 0,
             relief: Relief::default(),

@@ -92,6 +92,10 @@ impl CompactFit<'_> {
     /// Allocates an object longer than a piece: all of its page-blocks or none.
     #[cold]
     pub(super) fn allocate_in_pieces(&mut self, bytes: usize) -> Result<u32, Refused> {
+        let limit = self.most;
+        if bytes > limit {
+            return Err(Refused::TooLarge { limit });
+        }
         let words = bytes.div_ceil(WORD);
         let bytes = words * WORD;
         self.heap.can_serve(&[bytes, STUB])?;

@@ -37,7 +37,7 @@ mod tests;
 
 use core::ptr::NonNull;
 
-use surefit_compact::{Bound, Config, Geometry, GeometrySpec, Heap, SizeClass, Wide};
+use surefit_compact::{Bound, Config, Geometry, GeometrySpec, Heap, SizeClass, Stats, Wide};
 use surefit_core::{Corruption, Parts, Refused};
 use surefit_freelist::Swept;
 
@@ -82,7 +82,7 @@ pub struct CompactFit<'m> {
     relief: Relief,
 }
 
-impl<'m> CompactFit<'m> {
+impl CompactFit<'_> {
     /// The partitioning for objects from 16 bytes up, in pages of 16 KiB: a class of 8 bytes below for the stubs.
     pub const GEOMETRY: GeometrySpec<'static> = GeometrySpec {
         smallest: STUB,
@@ -98,10 +98,29 @@ impl<'m> CompactFit<'m> {
         Err(error) => panic!("{}", error.message()),
     };
 
-    /// The heap: its moves, its pages, its classes.
+    /// What the heap is configured with.
     #[must_use]
-    pub const fn heap(&self) -> &Heap<'m, Wide> {
-        &self.heap
+    pub const fn config(&self) -> &Config {
+        self.heap.config()
+    }
+
+    /// What the heap did, and its pages. The heap itself is nobody else's: whoever has it can allocate.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.heap.stats()
+    }
+
+    /// Live page-blocks and pages of a size-class.
+    #[must_use]
+    pub fn class_usage(&self, class: SizeClass) -> (u32, u32) {
+        self.heap.class_usage(class)
+    }
+
+    /// Whether a request of so many bytes could be served if what lives lay together. O(classes).
+    #[must_use]
+    pub fn would_fit(&self, bytes: usize) -> bool {
+        let bytes = bytes.max(self.least);
+        self.heap.would_fit(lens(&self.heap, &[bytes, STUB]))
     }
 
     /// What moves did for the program.
@@ -149,8 +168,7 @@ impl<'m> CompactFit<'m> {
 
     /// Counts what is free before a sweep, and whether a request waits that moves would have served.
     fn count_collection(&mut self) {
-        let waits =
-            self.refused != 0 && self.heap.would_fit(lens(&self.heap, &[self.refused, STUB]));
+        let waits = self.refused != 0 && self.would_fit(self.refused);
         self.relief.fragmented_collections += u64::from(waits);
         self.relief.free_bytes_before = free_bytes(&self.heap.parts());
         self.refused = 0;
@@ -227,8 +245,10 @@ unsafe impl Space for CompactFit<'_> {
 
     #[inline]
     fn allocate(&mut self, bytes: usize) -> Result<Object, Refused> {
+        // First: the second class may be beyond a piece.
+        let bytes = bytes.max(self.least);
         let served = match self.heap.is_split(bytes) {
-            false => self.heap.allocate_entry(bytes.max(self.least)),
+            false => self.heap.allocate_entry(bytes),
             true => self.allocate_in_pieces(bytes),
         };
         match served {
@@ -236,7 +256,7 @@ unsafe impl Space for CompactFit<'_> {
                 self.refused = 0;
                 Ok(object(entry))
             }
-            Err(refused) => Err(self.refuse(bytes.max(self.least), refused)),
+            Err(refused) => Err(self.refuse(bytes, refused)),
         }
     }
 
