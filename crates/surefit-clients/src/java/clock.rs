@@ -101,6 +101,15 @@ impl Watch {
         }
     }
 
+    /// Takes the time since then off what is being timed meanwhile, and both readings: one is in the time, the other is not.
+    pub(super) fn leave_out(&mut self, begun: Option<Begun>) {
+        if let Some(begun) = begun {
+            let passed = self.reading.now() - begun.now;
+            self.allocation_ns -= (passed + self.cost_ns) as i64;
+            self.readings += 2;
+        }
+    }
+
     /// Two readings cost one between them; a collection reads three times, and its ticks hold two of these.
     #[inline]
     fn since(&mut self, begun: Begun, totals: &Totals) -> i64 {
