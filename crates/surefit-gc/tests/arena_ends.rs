@@ -167,6 +167,22 @@ fn weak_references_are_cleared_before_any_value_is_dropped() {
     assert_eq!(arena.check(), Ok(()));
 }
 
+/// A collection that unwinds leaves dead weak cells where they are; they are in no list, and not to be in one.
+#[test]
+fn dead_weak_cells_are_no_corruption() {
+    let (mut memory, log) = (region(1 << 16), Log::default());
+    let mut arena = Nothing::new(&mut memory, |_| Ok(())).expect("room");
+    arena.mutate(|mc, ()| {
+        let dead = mc.alloc(log.value(0)).expect("room");
+        mc.downgrade(dead).expect("room");
+    });
+    log.unwinds.set(Some(0));
+    assert!(catch_unwind(AssertUnwindSafe(|| arena.collect())).is_err());
+    assert_eq!(arena.check(), Ok(()));
+    assert_eq!(arena.collect().freed_objects, 2);
+    assert_eq!(arena.check(), Ok(()));
+}
+
 struct Link<'gc> {
     next: Cell<Option<Gc<'gc, Link<'gc>>>>,
 }

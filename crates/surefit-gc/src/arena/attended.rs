@@ -72,7 +72,11 @@ impl Attended {
             let list = match (is_reached(place.object), end) {
                 (true, _) => &self.newest,
                 (false, End::Drop(_)) => &self.dying,
-                (false, _) => continue,
+                (false, _) => {
+                    // SAFETY: S1: a weak cell, which nobody uses again (S2); if a `drop` unwinds, it stays for a while.
+                    unsafe { place.set_kind(UNFINISHED) };
+                    continue;
+                }
             };
             // SAFETY: S1: it left its list, and enters this one.
             unsafe { place.set_link(list.replace(number)) };
