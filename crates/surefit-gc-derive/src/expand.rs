@@ -1,7 +1,7 @@
 //! The implementation that is generated.
 //!
 //! ```text
-//! unsafe impl Trace for Type where <each parameter of a visited field>: Trace {
+//! unsafe impl Trace for Type where <each parameter of a visited field>: Trace, <each parameter>: 'gc {
 //!     const TRACED: bool = <any visited field's>;
 //!     fn trace(&self, tracer)   every variant, all of its fields: visited, or known to be 'static
 //! }
@@ -25,7 +25,7 @@ use crate::attributes::{OfType, is_skipped};
 /// The implementation for a type.
 ///
 /// # Errors
-/// The type is a union, or one of its attributes says something unknown.
+/// The type is a union, has two lifetimes, or one of its attributes says something unknown.
 pub(crate) fn trace(input: &DeriveInput) -> Result<TokenStream> {
     if let Data::Union(union) = &input.data {
         let message = "a union cannot be traced: nothing tells which of its fields is there";
@@ -37,6 +37,7 @@ pub(crate) fn trace(input: &DeriveInput) -> Result<TokenStream> {
     if skip {
         return Ok(skipped(&structure, &gc));
     }
+    one_lifetime(input)?;
     let (visited, skipped) = partition(&structure)?;
     let traced = traced(&visited, &gc);
     let body = structure.each(|field| match skipped.contains(field) {
@@ -58,6 +59,16 @@ pub(crate) fn trace(input: &DeriveInput) -> Result<TokenStream> {
         }
         #no_drop
     }))
+}
+
+/// Refuses a second lifetime: what one demands of the other is found by the compiler, and could not be written down (T4).
+fn one_lifetime(input: &DeriveInput) -> Result<()> {
+    let message =
+        "a traced type has one lifetime, that of its references: what else it holds is `'static`";
+    match input.generics.lifetimes().nth(1) {
+        Some(second) => Err(Error::new(second.span(), message)),
+        None => Ok(()),
+    }
 }
 
 /// A type of which nothing is visited: all of it is `'static`.
@@ -108,13 +119,18 @@ fn skip_field(field: &BindingInfo<'_>) -> TokenStream {
     quote_spanned! { field.ast().ty.span()=> tracer.skip(#field); }
 }
 
-/// Demands `Trace` of every type parameter that a visited field names. Not of the fields' types, which may be recursive.
+/// Demands `Trace` of every type parameter that a visited field names, and that each outlasts the references (T4). Not of the
+/// fields' types, which may be recursive.
 fn bound_parameters(structure: &mut Structure<'_>, visited: &[BindingInfo<'_>], gc: &Path) {
     for parameter in structure.ast().generics.type_params() {
         let name = &parameter.ident;
         let names_it = |field: &BindingInfo<'_>| field.referenced_ty_params().contains(&name);
         if visited.iter().any(names_it) {
             structure.add_where_predicate(parse_quote! { #name: #gc::Trace });
+        }
+        for lifetime in structure.ast().generics.lifetimes() {
+            let lifetime = &lifetime.lifetime;
+            structure.add_where_predicate(parse_quote! { #name: #lifetime });
         }
     }
 }

@@ -6,6 +6,7 @@
 //!   What is skipped must be `'static`, and no `Gc` is.
 //! - T2, no `drop` reads a `Gc`: a type that might hold one may not implement `Drop`. That is told by an implementation which
 //!   conflicts with every one of a type that does. Fields are types of the same kind, all the way down.
+//! - T4, nothing is demanded of lifetimes in silence: a type has at most one, and every type parameter outlasts it.
 //!
 //! | attribute | on | says |
 //! | --- | --- | --- |

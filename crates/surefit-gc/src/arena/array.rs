@@ -157,8 +157,8 @@ impl<T> fmt::Debug for GcArray<'_, T> {
     }
 }
 
-// SAFETY: T1: it is reported. T2: it has no `Drop`. T3: nothing is changed.
-unsafe impl<T: Trace> Trace for GcArray<'_, T> {
+// SAFETY: T1: it is reported. T2: it has no `Drop`. T3: nothing is changed. T4: `T: 'gc` is written down.
+unsafe impl<'gc, T: Trace + 'gc> Trace for GcArray<'gc, T> {
     const TRACED: bool = true;
 
     #[inline]

@@ -102,8 +102,8 @@ impl<T> fmt::Debug for Gc<'_, T> {
     }
 }
 
-// SAFETY: T1: it is reported. T2: it has no `Drop`. T3: nothing is changed.
-unsafe impl<T: Trace> Trace for Gc<'_, T> {
+// SAFETY: T1: it is reported. T2: it has no `Drop`. T3: nothing is changed. T4: `T: 'gc` is written down.
+unsafe impl<'gc, T: Trace + 'gc> Trace for Gc<'gc, T> {
     const TRACED: bool = true;
 
     #[inline]

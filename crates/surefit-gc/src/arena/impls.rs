@@ -57,7 +57,7 @@ macro_rules! holders {
 }
 
 holders! {
-    [T: ?Sized] PhantomData<T>, false, |_it, _tracer| {};
+    [T: Trace + ?Sized] PhantomData<T>, false, |_it, _tracer| {};
     [T: ?Sized + 'static] &'static T, false, |_it, _tracer| {};
     [T: Trace] Option<T>, T::TRACED, |it, tracer| if let Some(value) = it {
         value.trace(tracer);

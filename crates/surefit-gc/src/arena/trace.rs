@@ -32,6 +32,9 @@ const GRANULE: usize = 8;
 /// [`TRACED`](Trace::TRACED) is true.
 /// T2: dropping a value follows no `Gc` and no [`WeakGc`](crate::WeakGc): what they name may have been dropped before.
 /// T3: `trace` changes nothing that it can reach.
+/// T4: what the type demands of lifetimes, the implementation writes down: `T: 'gc` for a `Gc<'gc, T>`. Every type that is
+/// named in it is `Trace` or `'static`. Else a root could be named that exists for one `'gc` alone, and functions that take
+/// it would believe that `'gc` is that one, such as `'static`.
 #[allow(
     unsafe_code,
     reason = "implementing it is a promise; nothing here is unsafe"

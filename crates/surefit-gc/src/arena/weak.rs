@@ -82,8 +82,8 @@ impl<T> fmt::Debug for WeakGc<'_, T> {
     }
 }
 
-// SAFETY: T1: the cell, all that it keeps, is reported. T2: no `Drop`. T3: nothing is changed.
-unsafe impl<T> Trace for WeakGc<'_, T> {
+// SAFETY: T1: the cell, all that it keeps, is reported. T2: no `Drop`. T3: nothing is changed. T4: `T: 'gc` is written down.
+unsafe impl<'gc, T: Trace + 'gc> Trace for WeakGc<'gc, T> {
     const TRACED: bool = true;
 
     #[inline]
