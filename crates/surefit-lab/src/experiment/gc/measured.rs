@@ -3,7 +3,7 @@
 //! ```text
 //! minimum(strategy)    by bisection, with the table, whose lists take most room
 //! common minimum       the least of the three: what heap sizes are multiples of
-//! times                rounds: for every heap size, all nine systems once, one after the other
+//! times                rounds: for every heap size, all systems once, one after the other
 //! ```
 //! Every system is replayed in the same region, all of which was touched before.
 
@@ -15,7 +15,7 @@ use surefit_freelist::When;
 use surefit_os::Reservation;
 
 use super::clients::Client;
-use super::systems::{MERGES, lists, nine, space};
+use super::systems::{MERGES, all, lists, space};
 use crate::experiment::registry::Request;
 use crate::experiment::threads::figures;
 use crate::gc_cmd::graphs::Region;
@@ -31,7 +31,7 @@ const QUICK_TIMES: [f64; 3] = [1.25, 2.0, 4.0];
 pub(super) const PLATEAU: f64 = 3.0;
 
 /// Rounds unless the user chose their number.
-const ROUNDS: u32 = 5;
+const ROUNDS: u32 = 3;
 
 /// The smallest heap in which a program completes, in bytes.
 ///
@@ -193,7 +193,7 @@ static BEFORE: Mutex<Vec<(Key, Arc<Measured>)>> = Mutex::new(Vec::new());
 
 type Key = (String, bool, u32);
 
-/// Measures a program on all nine systems in heaps of all sizes.
+/// Measures a program on all systems in heaps of all sizes.
 ///
 /// # Errors
 /// The system gives no memory; no heap is large enough.
@@ -233,7 +233,7 @@ fn measure_anew(client: &Client, request: &Request) -> Result<Measured> {
 }
 
 fn time_at(client: &Client, bytes: usize, multiple: f64, rounds: u32) -> Result<Vec<Timed>> {
-    let all: Vec<Lists> = nine().collect();
+    let all: Vec<Lists> = all().collect();
     let timed = time(client, &all, bytes, rounds)?
         .into_iter()
         .map(|one| Timed { multiple, ..one });
@@ -284,14 +284,14 @@ pub(super) mod tests {
     use surefit_clients::java::{Lists, Times};
 
     use super::{Measured, Timed, What, geometric_mean};
-    use crate::experiment::gc::systems::nine;
+    use crate::experiment::gc::systems::all;
 
     /// Three rounds of made-up times: allocation and collection in nanoseconds, by system and multiple.
     pub(in super::super) fn made_up(of: impl Fn(Lists, f64) -> Option<(u64, u64)>) -> Measured {
         let multiples = [1.0, 1.25, 2.0, 3.0, 4.0];
         let timed = multiples.into_iter().flat_map(|multiple| {
             let of = &of;
-            nine().map(move |lists| {
+            all().map(move |lists| {
                 let times = of(lists, multiple).map(|(allocation_ns, mark_ns)| Times {
                     allocation_ns,
                     mark_ns,
@@ -313,7 +313,7 @@ pub(super) mod tests {
 
     #[test]
     fn ratios_are_taken_only_where_both_completed() {
-        let all: Vec<Lists> = nine().collect();
+        let all: Vec<Lists> = all().collect();
         let measured = made_up(|lists, multiple| {
             let nanoseconds = if lists == all[0] { 200 } else { 100 };
             (lists != all[0] || multiple > 1.0).then_some((nanoseconds, 0))

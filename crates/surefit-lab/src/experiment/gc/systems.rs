@@ -1,4 +1,4 @@
-//! Strategies of coalescing, lookups, and their combinations.
+//! Strategies of coalescing, lookups, last lists, and their combinations.
 
 use surefit_clients::java::{Finds, Lists, Space};
 use surefit_freelist::When;
@@ -19,11 +19,23 @@ pub(super) const fn lists(merges: When, finds: Finds) -> Lists {
     }
 }
 
-/// All nine.
-pub(super) fn nine() -> impl Iterator<Item = Lists> {
-    MERGES
-        .into_iter()
-        .flat_map(|merges| FINDS.map(|finds| lists(merges, finds)))
+/// The same lists with a last one that is a tree, so that a search of it is bounded.
+pub(super) const fn with_tree(lists: Lists) -> Lists {
+    Lists {
+        is_tree: true,
+        ..lists
+    }
+}
+
+/// The thesis's systems and ours: nine with a last list that is searched, and those of them that merge with a tree.
+pub(super) fn all() -> impl Iterator<Item = Lists> {
+    let searched = || {
+        MERGES
+            .into_iter()
+            .flat_map(|merges| FINDS.map(|finds| lists(merges, finds)))
+    };
+    let merging = searched().filter(|lists| lists.merges != When::Never);
+    searched().chain(merging.map(with_tree))
 }
 
 /// The strategy in a word.

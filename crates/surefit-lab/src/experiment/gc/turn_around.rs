@@ -5,7 +5,7 @@ use surefit_clients::java::Finds;
 use surefit_freelist::When;
 
 use super::measured::{Measured, What, geometric_mean, spread};
-use super::systems::{FINDS, finds_name, lists, merges_name};
+use super::systems::{FINDS, finds_name, lists, merges_name, with_tree};
 use super::times;
 use crate::experiment::registry::{Entry, Request};
 use crate::experiment::report::{Cell, Claim, Column, Report, Table, Verdict};
@@ -37,7 +37,8 @@ fn run(request: &Request) -> Result<Report> {
         .iter()
         .map(|(client, measured)| (client.name.as_str(), &**measured))
         .collect();
-    report.tables = FINDS.map(|finds| table(&figures, finds)).to_vec();
+    let tables = [false, true].map(|is_tree| FINDS.map(|finds| table(&figures, finds, is_tree)));
+    report.tables = tables.concat();
     for (name, measured) in &figures {
         report.claims.extend(claims(name, &[measured]));
     }
@@ -49,9 +50,21 @@ fn run(request: &Request) -> Result<Report> {
     Ok(report)
 }
 
+const fn last_name(is_tree: bool) -> &'static str {
+    if is_tree { ", last list a tree" } else { "" }
+}
+
 /// Immediate's heap management time over another strategy's with the same lookup, round by round.
-fn over(all: &[&Measured], finds: Finds, other: When, (from, to): (f64, f64)) -> Vec<f64> {
-    let (ours, theirs) = (lists(When::Immediate, finds), lists(other, finds));
+fn over(
+    all: &[&Measured],
+    (finds, is_tree): (Finds, bool),
+    other: When,
+    (from, to): (f64, f64),
+) -> Vec<f64> {
+    let [ours, theirs] = [When::Immediate, other].map(|merges| match is_tree {
+        true => with_tree(lists(merges, finds)),
+        false => lists(merges, finds),
+    });
     let of = |measured: &&Measured| {
         let rounds = measured.over(ours, theirs, What::Management, |multiple| {
             multiple >= from && multiple < to
@@ -61,15 +74,16 @@ fn over(all: &[&Measured], finds: Finds, other: When, (from, to): (f64, f64)) ->
     geometric_mean(&all.iter().filter_map(of).collect::<Vec<_>>())
 }
 
-fn table(figures: &[(&str, &Measured)], finds: Finds) -> Table {
+fn table(figures: &[(&str, &Measured)], finds: Finds, is_tree: bool) -> Table {
     let columns = PLACES.iter().flat_map(|(place, ..)| {
         [When::Deferred, When::Never]
             .map(|other| Column::figure(format!("{} {place}", &merges_name(other)[..1]), 2))
     });
     let mut table = Table::new(
         format!(
-            "{}: immediate's heap management time ÷ that of (d) deferred and (n) never, medians",
-            finds_name(finds)
+            "{}{}: immediate's heap management time ÷ that of (d) deferred and (n) never, medians",
+            finds_name(finds),
+            last_name(is_tree)
         ),
         [Column::text("program")]
             .into_iter()
@@ -79,7 +93,7 @@ fn table(figures: &[(&str, &Measured)], finds: Finds) -> Table {
     for (name, measured) in figures {
         let cells = PLACES.iter().flat_map(|&(_, from, to)| {
             [When::Deferred, When::Never].map(|other| {
-                let ratio = spread(&over(&[measured], finds, other, (from, to)));
+                let ratio = spread(&over(&[measured], (finds, is_tree), other, (from, to)));
                 Cell::from(ratio.map(|ratio| ratio.median))
             })
         });
@@ -96,8 +110,10 @@ fn table(figures: &[(&str, &Measured)], finds: Finds) -> Table {
 fn claims(name: &str, all: &[&Measured]) -> Vec<Claim> {
     vec![
         worse_without(name, all),
-        best_with(name, all, Finds::NextHitTable),
-        best_with(name, all, Finds::Bitmap),
+        best_with(name, all, Finds::NextHitTable, false),
+        best_with(name, all, Finds::NextHitTable, true),
+        best_with(name, all, Finds::Bitmap, false),
+        best_with(name, all, Finds::Bitmap, true),
     ]
 }
 
@@ -106,7 +122,12 @@ fn worse_without(name: &str, all: &[&Measured]) -> Claim {
     let ratios = [When::Deferred, When::Never].map(|other| {
         (
             other,
-            spread(&over(all, Finds::Scan, other, (2.5, f64::INFINITY))),
+            spread(&over(
+                all,
+                (Finds::Scan, false),
+                other,
+                (2.5, f64::INFINITY),
+            )),
         )
     });
     let deferred = ratios[0].1;
@@ -120,10 +141,15 @@ fn worse_without(name: &str, all: &[&Measured]) -> Claim {
 }
 
 /// With the table, at all heap sizes, immediate is the best or equal.
-fn best_with(name: &str, all: &[&Measured], finds: Finds) -> Claim {
+fn best_with(name: &str, all: &[&Measured], finds: Finds, is_tree: bool) -> Claim {
     let compared = PLACES.iter().flat_map(|&(place, from, to)| {
-        [When::Deferred, When::Never]
-            .map(|other| (place, other, spread(&over(all, finds, other, (from, to)))))
+        [When::Deferred, When::Never].map(|other| {
+            (
+                place,
+                other,
+                spread(&over(all, (finds, is_tree), other, (from, to))),
+            )
+        })
     });
     let known: Vec<_> = compared
         .filter_map(|(place, other, ratio)| Some((place, other, ratio?)))
@@ -142,9 +168,9 @@ fn best_with(name: &str, all: &[&Measured], finds: Finds) -> Claim {
     });
     Claim {
         claim: format!("{name}: with the {}, immediate is the best or equal at all heap sizes", finds_name(finds)),
-        papers_figure: match finds {
-            Finds::Bitmap => "not the thesis's".to_owned(),
-            _ => "figures 4-11 to 4-13: the turn-around".to_owned(),
+        papers_figure: match (finds, is_tree) {
+            (Finds::NextHitTable, false) => "figures 4-11 to 4-13: the turn-around".to_owned(),
+            _ => "not the thesis's".to_owned(),
         },
         ours: shown.collect::<Vec<_>>().join(", "),
         verdict: Verdict::of(is_best),
@@ -194,7 +220,7 @@ mod tests {
                 100,
             ))
         });
-        assert_eq!(verdicts(&turned), [Verdict::Holds; 3]);
+        assert_eq!(verdicts(&turned), [Verdict::Holds; 5]);
         let contrary = made_up(|lists, _| {
             let immediate = if lists.finds == Finds::Scan {
                 500
@@ -210,8 +236,8 @@ mod tests {
                 100,
             ))
         });
-        assert_eq!(verdicts(&contrary), [Verdict::DoesNot; 3]);
+        assert_eq!(verdicts(&contrary), [Verdict::DoesNot; 5]);
         let alone = made_up(|lists, _| (lists.merges == When::Immediate).then_some((1, 1)));
-        assert_eq!(verdicts(&alone), [Verdict::NotComparable; 3]);
+        assert_eq!(verdicts(&alone), [Verdict::NotComparable; 5]);
     }
 }

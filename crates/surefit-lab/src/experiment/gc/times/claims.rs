@@ -1,10 +1,11 @@
 //! What the thesis says of the three times, each with a verdict from the figures.
 
+use surefit_clients::java::Lists;
 use surefit_freelist::When;
 
 use super::{scan, with_bitmap, with_table};
 use crate::experiment::gc::measured::{Measured, PLATEAU, What, geometric_mean, spread};
-use crate::experiment::gc::systems::{MERGES, merges_name};
+use crate::experiment::gc::systems::{MERGES, merges_name, with_tree};
 use crate::experiment::report::{Claim, Verdict};
 use crate::experiment::threads::figures::shown;
 use crate::results::Ratio;
@@ -25,27 +26,16 @@ const SLACK: f64 = 0.9;
 pub(super) fn all(found: &[Figures<'_>]) -> Vec<Claim> {
     let mut claims = Vec::new();
     for place in [Place::Plateau, Place::Twice] {
-        for (name, measured) in found {
-            claims.push(twice_as_fast(
-                name,
-                place,
-                &[gain(measured, place, Lookup::Table)],
-                &[gain(measured, place, Lookup::Bitmap)],
-            ));
-        }
-        if found.len() > 1 {
-            let gains = |lookup| {
+        for last in [Last::Searched, Last::Tree] {
+            claims.extend(
                 found
                     .iter()
-                    .map(|(_, measured)| gain(measured, place, lookup))
-                    .collect::<Vec<_>>()
-            };
-            claims.push(twice_as_fast(
-                "geometric mean",
-                place,
-                &gains(Lookup::Table),
-                &gains(Lookup::Bitmap),
-            ));
+                    .map(|one| twice_as_fast(one.0, place, last, &[one.1])),
+            );
+            if found.len() > 1 {
+                let all: Vec<_> = found.iter().map(|(_, measured)| *measured).collect();
+                claims.push(twice_as_fast("geometric mean", place, last, &all));
+            }
         }
     }
     for (name, measured) in found {
@@ -84,24 +74,38 @@ impl Place {
 }
 
 #[derive(Clone, Copy)]
-enum Lookup {
-    Table,
-    Bitmap,
+enum Last {
+    Searched,
+    Tree,
 }
 
-/// The scan's heap management time over that of a lookup, under immediate coalescing, round by round.
-fn gain(measured: &Measured, place: Place, lookup: Lookup) -> Vec<f64> {
-    let ours = match lookup {
-        Lookup::Table => with_table(When::Immediate),
-        Lookup::Bitmap => with_bitmap(When::Immediate),
+impl Last {
+    fn of(self, lists: Lists) -> Lists {
+        match self {
+            Self::Searched => lists,
+            Self::Tree => with_tree(lists),
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Searched => "",
+            Self::Tree => " and a tree as the last list",
+        }
+    }
+}
+
+/// The scan's heap management time over that of a lookup, under immediate coalescing, over all programs.
+fn gain(all: &[&Measured], place: Place, last: Last, lookup: Lists) -> Option<Ratio> {
+    let scan = last.of(scan(When::Immediate));
+    let of = |measured: &&Measured| {
+        let rounds = measured.over(scan, last.of(lookup), What::Management, |multiple| {
+            place.holds(multiple)
+        });
+        (!rounds.is_empty()).then_some(rounds)
     };
-    measured.over(scan(When::Immediate), ours, What::Management, |multiple| {
-        place.holds(multiple)
-    })
-}
-
-fn one(gains: &[Vec<f64>]) -> Option<Ratio> {
-    spread(&geometric_mean(gains))
+    let rounds: Option<Vec<_>> = all.iter().map(of).collect();
+    spread(&geometric_mean(&rounds?))
 }
 
 fn words(ratio: Option<Ratio>) -> String {
@@ -115,18 +119,23 @@ fn reaches(ratio: Ratio, factor: f64) -> Option<bool> {
     (!is_above || ratio.min >= least).then_some(is_above)
 }
 
-fn twice_as_fast(name: &str, place: Place, table: &[Vec<f64>], bitmap: &[Vec<f64>]) -> Claim {
-    let table = one(table);
+fn twice_as_fast(name: &str, place: Place, last: Last, all: &[&Measured]) -> Claim {
+    let [table, bitmap] = [with_table(When::Immediate), with_bitmap(When::Immediate)]
+        .map(|lookup| gain(all, place, last, lookup));
     Claim {
         claim: format!(
-            "{name}: immediate, {}: the table makes heap management twice as fast",
+            "{name}: immediate{}, {}: the table makes heap management twice as fast",
+            last.name(),
             place.name()
         ),
-        papers_figure: "2 x: \"by 100 %\"".to_owned(),
+        papers_figure: match last {
+            Last::Searched => "2 x: \"by 100 %\"".to_owned(),
+            Last::Tree => "2 x, with a last list that is searched".to_owned(),
+        },
         ours: format!(
             "scan ÷ table {}, scan ÷ bitmap {}",
             words(table),
-            words(one(bitmap))
+            words(bitmap)
         ),
         verdict: Verdict::of(table.and_then(|table| reaches(table, TWICE))),
         because: format!(
