@@ -306,7 +306,7 @@ fn a_program_cut_short_ends_with_a_walk_and_does_the_same_until_then() {
     assert!((100_000..120_000).contains(&short.allocations()));
     let space = segregated(Finds::NextHitTable, When::Deferred);
     let [short, whole] = [short, raytrace()]
-        .map(|program| replay(space, &program, 4 << 20, &CHECKED).expect("room enough"));
+        .map(|program| replay(&space, &program, 4 << 20, &CHECKED).expect("room enough"));
     let common = short.samples.len();
     assert_eq!(short.samples, whole.samples[..common]);
     assert_eq!(short.references_to_freed, 0);
