@@ -10,7 +10,7 @@
 //! | `table_updates` | `gc-table-updates`: how often the Next Hit Table changes | table 3-1 |
 //! | `lists` | `gc-lists`: heap management time against the number of lists | figure 4-14 |
 //!
-//! Everything but times is counted: the same run gives the same figures.
+//! Everything but times is counted: the same run gives the same figures. Visits, and times by the size of the heap, are in `gc`.
 //!
 //! # What cannot be compared
 //! The thesis ran the programs of SPECjvm98 in an interpreter of 32 bits; these are recordings of other programs of the same
