@@ -91,6 +91,24 @@ impl Sizes {
         )
     }
 
+    /// For each row of the distribution, how many percent of the chunks are no larger.
+    fn up_to_each(&self) -> Vec<(f64, f64)> {
+        let points = ENDS.iter().enumerate().filter_map(|(place, &end)| {
+            let share = percent(self.mean(|size| size <= end)?, self.mean(|_| true)?)?;
+            Some((place as f64, share))
+        });
+        points.collect()
+    }
+
+    /// For each collection, the mean size.
+    fn means(&self) -> Vec<(f64, f64)> {
+        let means = (0..self.collections.len()).filter_map(|collection| {
+            let (_, mean) = self.at(collection)?;
+            Some((collection as f64 + 1.0, mean))
+        });
+        means.collect()
+    }
+
     /// Free chunks after a collection, and their mean size.
     fn at(&self, collection: usize) -> Option<(u64, f64)> {
         let sizes = self.collections.get(collection)?;
@@ -247,31 +265,25 @@ fn drift(heap: &str, all: &[Sizes]) -> Table {
 }
 
 fn plots(name: &str, all: &[Sizes]) -> impl Iterator<Item = Plot> {
-    let by_size = all.iter().map(|sizes| {
-        let points = ENDS.iter().enumerate().filter_map(|(place, &end)| {
-            let share = percent(sizes.mean(|size| size <= end)?, sizes.mean(|_| true)?)?;
-            Some((place as f64, share))
-        });
-        Series::new(merges_name(sizes.merges), points.collect::<Vec<_>>())
-    });
-    let by_collection = all.iter().map(|sizes| {
-        let means = (0..sizes.collections.len()).filter_map(|collection| {
-            let (_, mean) = sizes.at(collection)?;
-            Some((collection as f64 + 1.0, mean))
-        });
-        Series::new(merges_name(sizes.merges), means.collect::<Vec<_>>())
-    });
+    // A strategy keeps its colour where another one is missing.
+    let series = |points: fn(&Sizes) -> Vec<(f64, f64)>| {
+        let one = |merges| {
+            let sizes = all.iter().find(|sizes| sizes.merges == merges);
+            Series::new(merges_name(merges), sizes.map(points).unwrap_or_default())
+        };
+        MERGES.map(one).to_vec()
+    };
     let sizes = Plot {
         title: format!("{name}: free chunks after a collection"),
         x: Axis::named("bytes, up to", (0..ENDS.len()).map(row_name)),
         y: Axis::from_zero("% of the chunks are so small"),
-        series: by_size.collect(),
+        series: series(Sizes::up_to_each),
     };
     let drift = Plot {
         title: format!("{name}: drift of their sizes"),
         x: Axis::new("collection"),
         y: Axis::logarithmic("mean size, bytes"),
-        series: by_collection.collect(),
+        series: series(Sizes::means),
     };
     let has_drift = all.iter().any(|sizes| sizes.collections.len() > 1);
     [sizes].into_iter().chain(has_drift.then_some(drift))

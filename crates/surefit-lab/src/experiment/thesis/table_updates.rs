@@ -132,11 +132,11 @@ fn measured(recorded: &Recorded) -> Result<Option<Row>> {
 
 /// Updates in several heaps, as a table and a plot.
 fn add_heaps(report: &mut Report, recorded: &Recorded) -> Result<()> {
-    let figures = MERGES.map(|merges| Column::figure(merges_name(merges), 4));
+    let figures = MERGES.map(|merges| Column::figure(merges_name(merges), 3));
     let columns = [&[Column::figure("heap ÷ live", 1)][..], &figures].concat();
     let name = &recorded.name;
     let title = format!(
-        "{name}: updates an allocation, by the size of the heap; absent where the program does not complete"
+        "{name}: updates in 1000 allocations, by the size of the heap; absent where the program does not complete"
     );
     let mut table = Table::new(title, columns);
     let mut series = MERGES.map(|merges| Series::new(merges_name(merges), Vec::new()));
@@ -152,7 +152,7 @@ fn add_heaps(report: &mut Report, recorded: &Recorded) -> Result<()> {
             )?;
             let updates = found
                 .ok()
-                .map(|outcome| Counted::new(merges, &outcome).updates_per_allocation());
+                .map(|outcome| 1000.0 * Counted::new(merges, &outcome).updates_per_allocation());
             series.points.extend(
                 updates
                     .filter(|updates| *updates > 0.0)
@@ -163,12 +163,15 @@ fn add_heaps(report: &mut Report, recorded: &Recorded) -> Result<()> {
         table.row(cells);
     }
     report.tables.push(table);
-    report.plots.push(Plot {
-        title: format!("{name}: updates of the table"),
-        x: Axis::new("heap ÷ what lives most"),
-        y: Axis::logarithmic("updates an allocation"),
-        series: series.into(),
-    });
+    // A line needs two heaps.
+    if series.iter().any(|series| series.points.len() > 1) {
+        report.plots.push(Plot {
+            title: format!("{name}: updates of the table"),
+            x: Axis::new("heap ÷ what lives most"),
+            y: Axis::logarithmic("updates in 1000 allocations"),
+            series: series.into(),
+        });
+    }
     Ok(())
 }
 
