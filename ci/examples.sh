@@ -6,3 +6,4 @@ cargo run --release --locked -p surefit --example hello
 cargo run --release --locked -p surefit --example static_region
 cargo run --release --locked -p surefit --example shared
 cargo run --release --locked -p surefit-gc --example cells
+cargo run --release --locked -p surefit-gc --example binary_trees

@@ -18,6 +18,9 @@
 //! holds no `Gc`, whatever its fields are, and so may implement `Drop`.
 //!
 //! # Drawbacks
+//! The generated code names `::core` and the collector's crate. A crate that puts a module of its own in the place of `core`, or
+//! of the collector by `crate = path`, promises T1 to T4 itself: that takes intent, as `unsafe impl Trace` does.
+//!
 //! A type that is generic over what it holds may not implement `Drop` even where no `Gc` is in it; put what needs `Drop` into a
 //! type of its own, and skip that.
 #![deny(unsafe_code)]

@@ -74,7 +74,7 @@ impl Default for Settings {
 
 /// A mark-sweep collector over the space `S`. See [`Client`] for an example.
 ///
-/// Objects do not move. Dropping the collector forgets what lives.
+/// Objects keep their numbers. Dropping the collector forgets what lives.
 #[derive(Debug)]
 pub struct Collector<'m, S, K = NoClock> {
     pub(crate) space: S,

@@ -108,7 +108,7 @@ impl Edges<'_> {
         from: u32,
     ) {
         (self.scanned, self.again) = (Some(object), false);
-        // SAFETY: S1: the object was reported, so it and is compared with those that live; nothing is swept before marking
+        // SAFETY: S1: the object was reported, so it was compared with those that live; nothing is swept before marking
         // has ended.
         let scanned = unsafe { Scanned::new(space, object) };
         client.scan(&scanned, from, self);

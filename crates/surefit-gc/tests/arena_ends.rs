@@ -546,3 +546,9 @@ fn a_heap_grows_as_far_as_its_region_and_no_further_than_it_must() {
     arena.mutate(|_, root| root.set(None));
     garbage(&mut arena, links).expect("what has grown stays");
 }
+
+#[cfg(target_pointer_width = "64")]
+#[test]
+fn no_room_is_enough_for_what_no_heap_can_hold() {
+    assert_eq!(Gc::<[u8; 1 << 35]>::BYTES, usize::MAX);
+}

@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use super::outcome::Outcome;
+use super::outcome::completed;
 use super::program::Program;
 use super::replay::Options;
 use super::space::Space;
@@ -18,7 +18,8 @@ const MOST_TIMES: usize = 64;
 pub struct MinHeap {
     /// Bytes of a heap in which the program completes.
     pub bytes: usize,
-    /// Bytes of a heap in which it does not: at most 1 KiB or a thousandth less.
+    /// Bytes of a heap in which it does not, as was seen or because fewer bytes than live cannot suffice: at most 1 KiB or a
+    /// thousandth less.
     pub too_small_bytes: usize,
     /// Replays it took to find that.
     pub replays: u32,
@@ -26,8 +27,11 @@ pub struct MinHeap {
 
 /// The smallest heap in which a program completes; to 1 KiB or a thousandth, whichever is more.
 ///
-/// A space may fail in some heap larger than that: what is found is one boundary between heaps that suffice and heaps that
-/// do not. `memory` gives memory of a size; `None` ends the search.
+/// A space may fail in some heap larger than that, and complete in a smaller one: what is found is one boundary between heaps
+/// that suffice and heaps that do not. `memory` gives memory of a size; `None` ends the search.
+///
+/// # Panics
+/// As [`completed`].
 pub fn min_heap<M: AsMut<[MaybeUninit<u8>]>>(
     space: &Space,
     program: &Program,
@@ -39,8 +43,7 @@ pub fn min_heap<M: AsMut<[MaybeUninit<u8>]>>(
     let mut replays = 0;
     let mut completes = |region: &mut [MaybeUninit<u8>]| {
         replays += 1;
-        let outcome: Result<Outcome, _> = space.replay(program, region, options);
-        outcome.is_ok()
+        completed(space.replay(program, region, options)).is_some()
     };
     let (mut below, mut above) = (least.saturating_sub(1), least.max(STEP));
     let mut region = memory(above)?;

@@ -43,7 +43,7 @@ mod space;
 mod tests;
 
 pub use min_heap::{MinHeap, min_heap};
-pub use outcome::{Collected, FirstFreed, Moves, Outcome, Sample, Stopped, Times};
+pub use outcome::{Collected, FirstFreed, Moves, Outcome, Sample, Stopped, Times, completed};
 pub use program::Program;
 pub use replay::{Clocking, Options};
 pub use space::{Finds, Lists, Space};

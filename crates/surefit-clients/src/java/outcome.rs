@@ -145,3 +145,25 @@ pub enum Stopped {
         corruption: Corruption,
     },
 }
+
+/// What a replay did, or `None` if there was no room for the program.
+///
+/// # Panics
+/// If the collector did wrong, so that no experiment takes that for a result: it freed an object that the program refers to,
+/// or an invariant does not hold.
+#[must_use]
+#[track_caller]
+pub fn completed(replay: Result<Outcome, Stopped>) -> Option<Outcome> {
+    match replay {
+        Ok(outcome) => {
+            let freed = outcome.first_freed;
+            assert!(
+                freed.is_none(),
+                "an object that is referred to was freed: {freed:?}"
+            );
+            Some(outcome)
+        }
+        Err(wrong @ Stopped::Corrupt { .. }) => panic!("{wrong}"),
+        Err(Stopped::Region(_) | Stopped::Full { .. }) => None,
+    }
+}

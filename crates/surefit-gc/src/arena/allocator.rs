@@ -54,8 +54,8 @@ const fn layout_for(kind: &Kind, value: Layout) -> Option<Layout> {
 /// The bytes of the chunk of a value, header included.
 pub(super) const fn chunk_bytes(kind: &Kind, value: Layout) -> usize {
     match layout_for(kind, value) {
-        Some(layout) => Run::granules_for(layout.size()) as usize * 8,
-        None => usize::MAX,
+        Some(layout) if layout.size() <= LARGE => Run::granules_for(layout.size()) as usize * 8,
+        _ => usize::MAX,
     }
 }
 

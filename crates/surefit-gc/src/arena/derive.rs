@@ -1,4 +1,4 @@
-//! What `#[derive(Trace)]` generates calls of. Methods, so that no name in scope can stand for them.
+//! What `#[derive(Trace)]` generates calls of. Methods, so that no name in scope of a type can stand for them.
 #![deny(unsafe_code)]
 
 use core::marker::PhantomData;

@@ -10,7 +10,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Result, bail};
-use surefit_clients::java::{Clocking, Finds, Lists, Options, Outcome, Space, Times, min_heap};
+use surefit_clients::java::{
+    Clocking, Finds, Lists, Options, Outcome, Space, Times, completed, min_heap,
+};
 use surefit_freelist::When;
 use surefit_os::Reservation;
 
@@ -64,9 +66,8 @@ pub(super) fn counts(
     options: Options,
 ) -> Result<Option<Outcome>> {
     let mut region = Reservation::new(bytes)?;
-    Ok(space
-        .replay(&client.program, region.memory(), &options)
-        .ok())
+    let replay = space.replay(&client.program, region.memory(), &options);
+    Ok(completed(replay))
 }
 
 /// Which time.
@@ -268,9 +269,8 @@ pub(super) fn time(
             if round > 0 && one.outcome.is_none() {
                 continue;
             }
-            let outcome = space(one.lists)
-                .replay(&client.program, region.memory(), &options)
-                .ok();
+            let space = space(one.lists);
+            let outcome = completed(space.replay(&client.program, region.memory(), &options));
             one.rounds
                 .extend(outcome.as_ref().and_then(|outcome| outcome.times));
             one.outcome = one.outcome.take().or(outcome);
