@@ -40,7 +40,6 @@ mod complexity;
 mod figure_10;
 mod figure_11;
 mod figure_12;
-mod gc;
 mod gc_binary_trees;
 mod gc_compact_fit;
 #[cfg(feature = "lua")]

@@ -10,7 +10,7 @@ use clap::{Arg, ArgMatches, Args as _, Command, FromArgMatches, Subcommand};
 use super::gc_lua;
 use super::report::Report;
 use super::{
-    adversary, complexity, figure_10, figure_11, figure_12, gc, gc_binary_trees, gc_compact_fit,
+    adversary, complexity, figure_10, figure_11, figure_12, gc_binary_trees, gc_compact_fit,
     memory_threads, nht, overview, pin, predict, print, scalability, table_3, table_4, thesis,
     throughput,
 };
@@ -33,9 +33,9 @@ pub(crate) const ENTRIES: &[Entry] = &[
     nht::ENTRY,
     adversary::ENTRY,
     overview::ENTRY,
-    gc::VISITS,
-    gc::TIMES,
-    gc::TURN_AROUND,
+    thesis::visits::ENTRY,
+    thesis::times::ENTRY,
+    thesis::turn_around::ENTRY,
     #[cfg(feature = "lua")]
     gc_lua::ENTRY,
     gc_binary_trees::ENTRY,

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 use std::mem::MaybeUninit;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Result, anyhow};
 use surefit_clients::java::Program;
@@ -51,12 +51,6 @@ pub(crate) fn is_graph(file: &Path) -> bool {
             name.ends_with(".sfg") || name.ends_with(".sfg.zst")
         }
     }
-}
-
-/// All bundled recordings, as FILE arguments.
-pub(crate) fn bundled_files() -> Vec<PathBuf> {
-    let names = GRAPHS.iter().map(|(name, _)| format!("{BUNDLED}{name}"));
-    names.map(PathBuf::from).collect()
 }
 
 /// Memory for the search of a smallest heap.

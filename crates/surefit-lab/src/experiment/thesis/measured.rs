@@ -16,8 +16,9 @@ use surefit_clients::java::{
 use surefit_freelist::When;
 use surefit_os::Reservation;
 
-use super::clients::Client;
-use super::systems::{MERGES, all, lists, space};
+use super::recorded::Recorded;
+use super::systems::{all, lists, space};
+use crate::experiment::nht::MERGES;
 use crate::experiment::registry::Request;
 use crate::experiment::threads::figures;
 use crate::gc_cmd::graphs::Region;
@@ -39,7 +40,7 @@ const ROUNDS: u32 = 3;
 ///
 /// # Errors
 /// None is small enough to be tried.
-pub(super) fn minimum(client: &Client, space: &Space) -> Result<usize> {
+pub(super) fn minimum(client: &Recorded, space: &Space) -> Result<usize> {
     let memory = |bytes| Region::new(bytes).ok();
     match min_heap(space, &client.program, &Options::default(), memory) {
         Some(found) => Ok(found.bytes),
@@ -51,7 +52,7 @@ pub(super) fn minimum(client: &Client, space: &Space) -> Result<usize> {
 }
 
 /// The smallest heap of a strategy.
-pub(super) fn minimum_of(client: &Client, merges: When) -> Result<usize> {
+pub(super) fn minimum_of(client: &Recorded, merges: When) -> Result<usize> {
     minimum(client, &space(lists(merges, Finds::NextHitTable)))
 }
 
@@ -60,7 +61,7 @@ pub(super) fn minimum_of(client: &Client, merges: When) -> Result<usize> {
 /// # Errors
 /// The system gives no memory.
 pub(super) fn counts(
-    client: &Client,
+    client: &Recorded,
     space: &Space,
     bytes: usize,
     options: Options,
@@ -198,7 +199,7 @@ type Key = (String, bool, u32);
 ///
 /// # Errors
 /// The system gives no memory; no heap is large enough.
-pub(super) fn measure(client: &Client, request: &Request) -> Result<Arc<Measured>> {
+pub(super) fn measure(client: &Recorded, request: &Request) -> Result<Arc<Measured>> {
     let key = (
         client.name.clone(),
         request.quick,
@@ -213,7 +214,7 @@ pub(super) fn measure(client: &Client, request: &Request) -> Result<Arc<Measured
     Ok(found)
 }
 
-fn measure_anew(client: &Client, request: &Request) -> Result<Measured> {
+fn measure_anew(client: &Recorded, request: &Request) -> Result<Measured> {
     let mut minima = [0; 3];
     for (minimum, merges) in minima.iter_mut().zip(MERGES) {
         *minimum = minimum_of(client, merges)?;
@@ -233,7 +234,7 @@ fn measure_anew(client: &Client, request: &Request) -> Result<Measured> {
     Ok(measured)
 }
 
-fn time_at(client: &Client, bytes: usize, multiple: f64, rounds: u32) -> Result<Vec<Timed>> {
+fn time_at(client: &Recorded, bytes: usize, multiple: f64, rounds: u32) -> Result<Vec<Timed>> {
     let all: Vec<Lists> = all().collect();
     let timed = time(client, &all, bytes, rounds)?
         .into_iter()
@@ -246,7 +247,7 @@ fn time_at(client: &Client, bytes: usize, multiple: f64, rounds: u32) -> Result<
 /// # Errors
 /// The system gives no memory.
 pub(super) fn time(
-    client: &Client,
+    client: &Recorded,
     all: &[Lists],
     bytes: usize,
     rounds: u32,
@@ -284,7 +285,7 @@ pub(super) mod tests {
     use surefit_clients::java::{Lists, Times};
 
     use super::{Measured, Timed, What, geometric_mean};
-    use crate::experiment::gc::systems::all;
+    use crate::experiment::thesis::systems::all;
 
     /// Three rounds of made-up times: allocation and collection in nanoseconds, by system and multiple.
     pub(in super::super) fn made_up(of: impl Fn(Lists, f64) -> Option<(u64, u64)>) -> Measured {

@@ -8,9 +8,10 @@ use anyhow::Result;
 use surefit_clients::java::{Finds, Lists};
 use surefit_freelist::When;
 
-use super::clients::{self, Client};
 use super::measured::{Measured, What, measure};
-use super::systems::{FINDS, MERGES, finds_name, lists, merges_name, name, with_tree};
+use super::recorded::{self, Recorded};
+use super::systems::{FINDS, finds_name, lists, name, with_tree};
+use crate::experiment::nht::{MERGES, merges_name};
 use crate::experiment::registry::{Entry, Request};
 use crate::experiment::report::{Axis, Cell, Column, Plot, Report, Series, Table};
 
@@ -26,7 +27,7 @@ pub(in crate::experiment) const ENTRY: Entry = Entry {
 const SOURCE: &str = "the thesis on free-list organisation, figures 4-1 to 4-13 and A-1 to A-15";
 
 /// A program and what was measured of it.
-type Found = (Client, Arc<Measured>);
+type Found = (Recorded, Arc<Measured>);
 
 fn run(request: &Request) -> Result<Report> {
     let found = all(request)?;
@@ -64,7 +65,9 @@ fn run(request: &Request) -> Result<Report> {
 /// # Errors
 /// Bad input; the system gives no memory.
 pub(super) fn all(request: &Request) -> Result<Vec<Found>> {
-    let clients = clients::load(request)?.into_iter();
+    let clients = recorded::all(request)?
+        .collect::<Result<Vec<_>>>()?
+        .into_iter();
     let measured = clients.map(|client| {
         let measured = measure(&client, request)?;
         Ok((client, measured))
@@ -130,7 +133,7 @@ fn columns() -> Vec<Column> {
         .collect()
 }
 
-fn table(client: &Client, measured: &Measured, what: What) -> Table {
+fn table(client: &Recorded, measured: &Measured, what: What) -> Table {
     let title = format!(
         "{}: {}, ms (n never, d deferred, i immediate)",
         client.name,
@@ -142,7 +145,7 @@ fn table(client: &Client, measured: &Measured, what: What) -> Table {
 }
 
 /// Heap management time where a search of the last list is bounded.
-fn table_with_tree(client: &Client, measured: &Measured) -> Table {
+fn table_with_tree(client: &Recorded, measured: &Measured) -> Table {
     let title = format!(
         "{}: {}, ms, the last list a tree",
         client.name,
@@ -156,7 +159,7 @@ fn table_with_tree(client: &Client, measured: &Measured) -> Table {
     })
 }
 
-fn collections(client: &Client, measured: &Measured) -> Table {
+fn collections(client: &Recorded, measured: &Measured) -> Table {
     let title = format!("{}: collections", client.name);
     grid(title, measured, |lists, multiple| {
         let outcome = measured.at(lists, multiple)?.outcome.as_ref()?;
@@ -181,7 +184,7 @@ fn grid(title: String, measured: &Measured, cell: impl Fn(Lists, f64) -> Option<
 }
 
 /// Three plots a program: figures, and in their lines 4-1 to 4-13; and one of ours, with trees.
-fn plots(client: &Client, measured: &Measured) -> [Plot; 4] {
+fn plots(client: &Recorded, measured: &Measured) -> [Plot; 4] {
     let [allocation, collection, management] = What::ALL.map(|what| {
         let title = format!("{}: {}", client.name, what.name());
         plot(title, measured, what, |lists| lists)

@@ -4,9 +4,10 @@ use surefit_clients::java::Lists;
 use surefit_freelist::When;
 
 use super::{scan, with_bitmap, with_table};
-use crate::experiment::gc::measured::{Measured, PLATEAU, What, geometric_mean, spread};
-use crate::experiment::gc::systems::{MERGES, merges_name, with_tree};
+use crate::experiment::nht::{MERGES, merges_name};
 use crate::experiment::report::{Claim, Verdict};
+use crate::experiment::thesis::measured::{Measured, PLATEAU, What, geometric_mean, spread};
+use crate::experiment::thesis::systems::with_tree;
 use crate::experiment::threads::figures::shown;
 use crate::results::Ratio;
 
@@ -276,9 +277,9 @@ mod tests {
     use surefit_freelist::When;
 
     use super::all;
-    use crate::experiment::gc::measured::Measured;
-    use crate::experiment::gc::measured::tests::made_up;
     use crate::experiment::report::Verdict;
+    use crate::experiment::thesis::measured::Measured;
+    use crate::experiment::thesis::measured::tests::made_up;
 
     fn verdicts(measured: &Measured) -> Vec<(String, Verdict)> {
         let claims = all(&[("t", measured), ("u", measured)]);

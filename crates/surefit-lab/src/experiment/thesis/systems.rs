@@ -3,8 +3,7 @@
 use surefit_clients::java::{Finds, Lists, Space};
 use surefit_freelist::When;
 
-/// The three strategies.
-pub(super) const MERGES: [When; 3] = [When::Never, When::Deferred, When::Immediate];
+use crate::experiment::nht::{MERGES, merges_name};
 
 /// The three lookups: the thesis's two, and ours.
 pub(super) const FINDS: [Finds; 3] = [Finds::Scan, Finds::NextHitTable, Finds::Bitmap];
@@ -36,15 +35,6 @@ pub(super) fn all() -> impl Iterator<Item = Lists> {
     };
     let merging = searched().filter(|lists| lists.merges != When::Never);
     searched().chain(merging.map(with_tree))
-}
-
-/// The strategy in a word.
-pub(super) const fn merges_name(merges: When) -> &'static str {
-    match merges {
-        When::Never => "never",
-        When::Deferred => "deferred",
-        When::Immediate => "immediate",
-    }
 }
 
 /// The lookup in a word.

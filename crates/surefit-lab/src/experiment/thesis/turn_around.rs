@@ -5,8 +5,9 @@ use surefit_clients::java::Finds;
 use surefit_freelist::When;
 
 use super::measured::{Measured, What, geometric_mean, spread};
-use super::systems::{FINDS, finds_name, lists, merges_name, with_tree};
+use super::systems::{FINDS, finds_name, lists, with_tree};
 use super::times;
+use crate::experiment::nht::merges_name;
 use crate::experiment::registry::{Entry, Request};
 use crate::experiment::report::{Cell, Claim, Column, Report, Table, Verdict};
 use crate::experiment::threads::figures::shown;
@@ -192,9 +193,9 @@ mod tests {
     use surefit_freelist::When;
 
     use super::claims;
-    use crate::experiment::gc::measured::Measured;
-    use crate::experiment::gc::measured::tests::made_up;
     use crate::experiment::report::Verdict;
+    use crate::experiment::thesis::measured::Measured;
+    use crate::experiment::thesis::measured::tests::made_up;
 
     fn verdicts(measured: &Measured) -> Vec<Verdict> {
         claims("t", &[measured])

@@ -5,9 +5,10 @@ use anyhow::Result;
 use surefit_clients::java::{Finds, Options, Outcome, Sample, Space};
 use surefit_freelist::When;
 
-use super::clients::{self, Client};
 use super::measured::{counts, minimum, minimum_of};
-use super::systems::{MERGES, lists, merges_name, space};
+use super::recorded::{self, Recorded};
+use super::systems::{lists, space};
+use crate::experiment::nht::{MERGES, merges_name};
 use crate::experiment::registry::{Entry, Request};
 use crate::experiment::report::{Axis, Cell, Claim, Column, Plot, Report, Series, Table, Verdict};
 
@@ -36,7 +37,7 @@ const PRINTED: [(f64, f64); 3] = [(15.0, 40.0), (17.0, 40.0), (50.0, 50.0)];
 
 /// A system in a heap.
 struct Row<'c> {
-    client: &'c Client,
+    client: &'c Recorded,
     name: &'static str,
     /// `None` is a single list, first fit.
     merges: Option<When>,
@@ -47,7 +48,7 @@ struct Row<'c> {
 }
 
 fn run(request: &Request) -> Result<Report> {
-    let clients = clients::load(request)?;
+    let clients = recorded::all(request)?.collect::<Result<Vec<_>>>()?;
     let mut rows = Vec::new();
     for client in &clients {
         for merges in MERGES {
@@ -88,7 +89,7 @@ fn run(request: &Request) -> Result<Report> {
 }
 
 fn in_two_heaps<'c>(
-    client: &'c Client,
+    client: &'c Recorded,
     name: &'static str,
     merges: Option<When>,
     system: &Space,
@@ -195,7 +196,7 @@ fn rises(samples: &[Sample]) -> (u32, u32) {
     (rising, all)
 }
 
-fn plot(client: &Client, rows: &[Row<'_>], is_thesis: bool) -> Option<Plot> {
+fn plot(client: &Recorded, rows: &[Row<'_>], is_thesis: bool) -> Option<Plot> {
     let of_plot = |row: &&Row<'_>| {
         row.client.name == client.name && row.is_thesis == is_thesis && row.merges.is_some()
     };
