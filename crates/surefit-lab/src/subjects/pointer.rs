@@ -195,7 +195,7 @@ unsafe impl<H: PointerHeap> PointerHeap for AtLeast<H> {
     }
 }
 
-/// A [`PointerHeap`] behind a table of functions, as a [`RawHeap`].
+/// A [`PointerHeap`] behind a table of functions, as a [`RawHeap`](surefit_core::RawHeap).
 #[cfg(feature = "lua")]
 pub(crate) struct Through<'h>(pub(crate) &'h mut dyn PointerHeap);
 
