@@ -136,6 +136,17 @@ impl<W: Width> AddressTable<W> {
         self.free.set(W::Word::new(entry));
     }
 
+    /// Makes so many new entries of a heap without generations, free ones of which the lowest comes first; there is room.
+    pub(crate) fn make_many(&self, memory: &Memory<'_>, count: u32) {
+        debug_assert!(W::Generation::BYTES == 0 && count <= self.spare(self.made.get()));
+        let first = self.made.get();
+        self.made.set(first + count);
+        for entry in (first..first + count).rev() {
+            self.word(memory, entry).set(self.free.get());
+            self.free.set(W::Word::new(entry));
+        }
+    }
+
     /// Gives an entry back; one whose generations are exhausted retires.
     #[inline]
     pub(crate) fn give(&self, memory: &Memory<'_>, entry: u32) {

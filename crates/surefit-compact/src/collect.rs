@@ -182,9 +182,8 @@ impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
     fn make_entries(&self) {
         // None is free, so all that were made are live.
         let room = self.addresses.spare(self.addresses.made.get());
-        for _ in 0..room.min(ENTRIES_AT_ONCE) {
-            self.addresses.make(&self.pages.memory);
-        }
+        let count = room.min(ENTRIES_AT_ONCE);
+        self.addresses.make_many(&self.pages.memory, count);
     }
 
     fn retain_entries(&self, keep: impl Fn(u32) -> bool) {
