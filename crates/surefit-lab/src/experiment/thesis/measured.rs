@@ -1,7 +1,7 @@
 //! Replays for all experiments: smallest heaps, counts, and times.
 //!
 //! ```text
-//! minimum(strategy)    by bisection, with the table, whose lists take most room
+//! minimum(strategy)    by bisection, with the bitmap and a tree, which search fastest
 //! common minimum       the least of the three: what heap sizes are multiples of
 //! times                rounds: for every heap size, all systems once, one after the other
 //! ```
@@ -17,7 +17,7 @@ use surefit_freelist::When;
 use surefit_os::Reservation;
 
 use super::recorded::Recorded;
-use super::systems::{all, lists, space};
+use super::systems::{all, lists, space, with_tree};
 use crate::experiment::nht::MERGES;
 use crate::experiment::registry::Request;
 use crate::experiment::threads::figures;
@@ -36,24 +36,21 @@ pub(super) const PLATEAU: f64 = 3.0;
 /// Rounds unless the user chose their number.
 const ROUNDS: u32 = 3;
 
-/// The smallest heap in which a program completes, in bytes.
+/// The smallest heap of a strategy in which a program completes, in bytes: with the bitmap and a tree, since many replays have
+/// to find it.
 ///
 /// # Errors
 /// None is small enough to be tried.
-pub(super) fn minimum(client: &Recorded, space: &Space) -> Result<usize> {
+pub(super) fn minimum_of(client: &Recorded, merges: When) -> Result<usize> {
+    let space = space(with_tree(lists(merges, Finds::Bitmap)));
     let memory = |bytes| Region::new(bytes).ok();
-    match min_heap(space, &client.program, &Options::default(), memory) {
+    match min_heap(&space, &client.program, &Options::default(), memory) {
         Some(found) => Ok(found.bytes),
         None => bail!(
             "{}: completes in no heap up to 64 times what lives",
             client.name
         ),
     }
-}
-
-/// The smallest heap of a strategy.
-pub(super) fn minimum_of(client: &Recorded, merges: When) -> Result<usize> {
-    minimum(client, &space(lists(merges, Finds::NextHitTable)))
 }
 
 /// What a replay counts in a heap of so many bytes; `None` if the program does not complete.

@@ -82,7 +82,8 @@ pub(super) fn setting() -> Vec<String> {
          table: the Next Hit Table; bitmap: ours."
             .to_owned(),
         "Heaps are multiples of the common minimum: the smallest heap in which any of the strategies completes, all bytes \
-         counted. Minima are found with the table."
+         counted. Minima are found with the bitmap and a tree; \
+         the table takes a little more room."
             .to_owned(),
         "Processor time, in interleaved rounds; allocation by batches between two walks of the recording, less the same without \
          allocating; updates of the table included; the clock's own cost is taken off."

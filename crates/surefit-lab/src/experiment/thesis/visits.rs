@@ -5,7 +5,7 @@ use anyhow::Result;
 use surefit_clients::java::{Finds, Options, Outcome, Sample, Space};
 use surefit_freelist::When;
 
-use super::measured::{counts, minimum, minimum_of};
+use super::measured::{counts, minimum_of};
 use super::recorded::{self, Recorded};
 use super::systems::{lists, space};
 use crate::experiment::nht::{MERGES, merges_name};
@@ -62,7 +62,7 @@ fn run(request: &Request) -> Result<Report> {
                 least,
             )?);
         }
-        let least = minimum(client, &Space::FirstFit)?;
+        let least = minimum_of(client, When::Immediate)?;
         rows.extend(in_two_heaps(
             client,
             "single list",
@@ -74,7 +74,7 @@ fn run(request: &Request) -> Result<Report> {
     let mut report = Report::new(ENTRY.name, ENTRY.about, SOURCE, request.quick);
     report.setting.push(
         "256 lists whose heads are walked, and a last one that is searched from end to end; the single list is first fit with \
-         immediate coalescing. Counted."
+         immediate coalescing, in the heaps of immediate. Counted."
             .to_owned(),
     );
     report.tables.push(table(&rows));
