@@ -1,0 +1,138 @@
+//! The README's snippets compile and do what they say: each stands here as it stands there.
+
+use std::error::Error;
+use std::mem::MaybeUninit;
+
+use surefit::gc::{Client, Edges, Object, Scanned};
+
+type Done = Result<(), Box<dyn Error>>;
+
+/// All Rust of the README, and of this file, without white space and the commas that a formatter adds.
+const README: &str = include_str!("../../../README.md");
+const HERE: &str = include_str!("readme.rs");
+
+fn bare(text: &str) -> String {
+    text.chars()
+        .filter(|letter| !letter.is_whitespace() && *letter != ',')
+        .collect()
+}
+
+#[test]
+fn every_snippet_stands_here() {
+    let here = bare(HERE);
+    let blocks = README.split("```rust\n").skip(1);
+    let snippets: Vec<_> = blocks
+        .filter_map(|block| block.split("```").next())
+        .collect();
+    assert_eq!(snippets.len(), 4);
+    for snippet in snippets {
+        assert!(
+            here.contains(&bare(snippet)),
+            "not in this file:\n{snippet}"
+        );
+    }
+}
+
+fn memory() -> Vec<MaybeUninit<u8>> {
+    vec![MaybeUninit::uninit(); 1 << 20]
+}
+
+#[test]
+fn a_heap() -> Done {
+    use surefit::compact::{Config, Heap};
+    use surefit::{Page16K, Region};
+
+    static CONFIG: Config = Config::DEFAULT;
+    static MEMORY: Region<{ 1 << 20 }, Page16K> = Region::new();
+
+    let mut heap: Heap = Heap::new(MEMORY.take().expect("taken once"), &CONFIG)?;
+    let mut numbers = heap.insert([1_u32, 2, 3])?; // an owning handle: a relocatable box of eight bytes
+    heap.get_mut(&mut numbers)[0] = 7; // a compare, a load, an add
+    assert_eq!(heap.get(&numbers), &[7, 2, 3]);
+    heap.free(numbers); // may move other objects; their handles stay good
+    Ok(())
+}
+
+#[test]
+fn a_shared_heap() -> Done {
+    shared(memory())
+}
+
+fn shared(mut memory: Vec<MaybeUninit<u8>>) -> Done {
+    use surefit::compact::Config;
+    use surefit::compact::shared::{SharedConfig, SharedHeap};
+
+    // Moves in steps of 64 bytes: no lock is held while more than that is copied.
+    let config = SharedConfig::new(Config::DEFAULT).with_increment(64)?;
+    let heap: SharedHeap<parking_lot::RawMutex> = SharedHeap::new(&mut memory, &config)?;
+    let local = heap.register()?; // a thread's buffer of free pages
+    let mut numbers = local.insert([1_u32, 2, 3])?;
+    assert_eq!(heap.pin(&numbers)?[0], 1); // one atomic addition; never waits, even while the object is being moved
+    heap.pin_mut(&mut numbers)?[0] = 7; // takes a lock only if the object is in motion
+    local.free(numbers)?; // any thread may free what it owns; moves, the lock free between steps
+    Ok(())
+}
+
+/// A language whose objects refer to another by their second word, and which has no roots.
+struct Language;
+
+impl<S: surefit::gc::Space> Client<S> for Language {
+    fn roots(&mut self, _edges: &mut Edges<'_>) {}
+
+    fn scan(&mut self, object: &Scanned<'_, S>, _from: u32, edges: &mut Edges<'_>) {
+        object
+            .reference(1)
+            .into_iter()
+            .for_each(|tail| edges.report(tail));
+    }
+}
+
+#[test]
+fn a_collector() -> Done {
+    let one = Object::of(1).ok_or("a number")?;
+    collector(memory(), Language, one)
+}
+
+fn collector(mut memory: Vec<MaybeUninit<u8>>, mut language: Language, tail: Object) -> Done {
+    use surefit::freelist::{Bitmap, Immediate, Segregated, Tree};
+    use surefit::gc::{Collector, FreeList, Settings};
+
+    type Space<'m> = FreeList<'m, Segregated<Bitmap, Immediate, Tree, 256>>; // or any other with boundary tags
+    let mut heap = Collector::<Space>::new(&mut memory, Settings::default())?;
+    let cell = heap.alloc(&mut language, 12)?; // if there is no room, first frees what the language's roots do not lead to
+    heap.store(cell, 1, tail.number()); // checked: a reference that names no live object is told, never followed
+    Ok(())
+}
+
+#[test]
+fn a_cycle() -> Done {
+    cycle(memory())
+}
+
+fn cycle(mut memory: Vec<MaybeUninit<u8>>) -> Done {
+    use std::cell::Cell;
+    use surefit::gc::{Arena, Full, Gc, Rootable, Trace};
+
+    #[derive(Trace)]
+    #[trace(crate = surefit::gc)]
+    struct Node<'gc> {
+        next: Cell<Option<Gc<'gc, Node<'gc>>>>,
+        name: String,
+    }
+    type Ring = Rootable!['gc => Cell<Option<Gc<'gc, Node<'gc>>>>];
+
+    let mut arena = Arena::<Ring>::new(&mut memory, |_| Ok(Cell::new(None)))?;
+    arena.mutate(|mc, root| {
+        let node = mc.alloc(Node {
+            next: Cell::new(None),
+            name: "ring".into(),
+        })?;
+        node.next.set(Some(node)); // a cycle; a `Gc` is a pointer, copied and followed for nothing
+        root.set(Some(node));
+        Ok::<_, Full>(())
+    })?;
+    arena.collect(); // between mutations: frees what the root does not lead to, and drops it
+    let name = arena.mutate(|_, root| root.get().map(|node| node.name.clone()));
+    assert_eq!(name.as_deref(), Some("ring"));
+    Ok(())
+}
