@@ -9,6 +9,12 @@
 //! So what a batch costs beside allocation (the loop, headers, the table of places) is measured and taken off, and the clock is
 //! read twice a batch and three times a collection, and twice more to leave out what is noted or verified after it; what
 //! reading it costs is measured and taken off as well.
+//!
+//! # Drawbacks
+//! The empty run finds in the cache what the gross run had to fetch: headers and the table of places. Their misses count as
+//! allocation, as many for every space, which pulls ratios of allocation times towards one.
+//!
+//! That an object was freed too early is noticed only when a later walk names it.
 
 use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
