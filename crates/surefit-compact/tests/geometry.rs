@@ -4,6 +4,7 @@ use surefit_compact::geometry::{
     ClassLayout, Geometry, GeometryError, GeometrySpec, INLINE_BLOCKS, MAX_BLOCKS, MAX_CLASSES,
     SizeClass, Spacing, Tail, WORD_BLOCKS,
 };
+use surefit_testkit::Random;
 
 const PAGES: [usize; 7] = [1024, 2048, 4096, 8192, 16384, 32768, 65536];
 const TAILS: [Tail; 3] = [
@@ -46,20 +47,14 @@ fn geometries(fractions: &'static [u32]) -> impl Iterator<Item = Geometry> {
 
 /// Geometries of seeded lists, a few of them with as many classes as there can be.
 fn listed() -> Vec<Geometry> {
-    let mut seed = 0x5eed_u64;
-    let mut random = move |below: usize| {
-        seed = seed
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) as usize % below
-    };
+    let mut random = Random(0x5eed);
     let mut geometries = Vec::new();
     for round in 0..40 {
         let page_bytes = PAGES[round % PAGES.len()];
         let granule = [8, 16][round % 2];
-        let wanted = 1 + random(if round % 3 == 0 { 4 * MAX_CLASSES } else { 30 });
+        let wanted = 1 + random.below(if round % 3 == 0 { 4 * MAX_CLASSES } else { 30 });
         let mut list: Vec<u32> = (0..wanted)
-            .map(|_| (3 + random(page_bytes / granule - 3)) * granule)
+            .map(|_| (3 + random.below(page_bytes / granule - 3)) * granule)
             .map(|bytes| u32::try_from(bytes).expect("within a page"))
             .collect();
         list.sort_unstable();

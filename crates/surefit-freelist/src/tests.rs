@@ -7,6 +7,7 @@ extern crate alloc;
 use alloc::vec::Vec;
 
 use surefit_core::{RawHeap, Refused};
+use surefit_testkit::Random;
 
 mod large;
 mod naive;
@@ -135,20 +136,15 @@ fn the_checker_stays_inside<I: Index>() {
     fill_with_holes(&mut heap, 30);
     let slots = metadata(&heap);
     let words: Vec<_> = slots.iter().map(|&slot| heap.memory.get(slot)).collect();
-    let mut random = 1_u64;
-    let mut below = |most: usize| {
-        random = random
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (random >> 32) as usize % most
-    };
+    let mut random = Random(1);
+    let mut below = |most: usize| random.below(most);
     for round in 0..3000 {
         for _ in 0..=below(5) {
             let wrong = match below(4) {
                 0 => words[below(words.len())],
                 1 => words[below(words.len())] ^ 1 << below(32),
                 2 => below(2 * heap.end.granule() as usize) as u32,
-                _ => below(1 << 32) as u32,
+                _ => (below(1 << 16) << 16 | below(1 << 16)) as u32,
             };
             heap.memory.set(slots[below(slots.len())], wrong);
         }

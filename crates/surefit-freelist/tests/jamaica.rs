@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 use surefit_core::Refused;
 use surefit_freelist::jamaica::{Array, Bytes, Jamaica, Object, Shape};
-use surefit_testkit::{JunkRegion, Op, ShadowModel, Shape as Script, ops_from_bytes, script};
+use surefit_testkit::{
+    JunkRegion, Op, Random, ShadowModel, Shape as Script, ops_from_bytes, script,
+};
 
 /// The shapes, as what the whole-heap check takes.
 trait Checked: Shape {
@@ -183,30 +185,11 @@ proptest! {
     }
 }
 
-/// Seeded numbers and orders: a linear congruential generator suffices.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (self.0 >> 33) as usize % bound
-    }
-
-    fn shuffle<T>(&mut self, items: &mut [T]) {
-        for n in 1..items.len() {
-            items.swap(n, self.below(n + 1));
-        }
-    }
-}
-
 /// The parts of a heap in which these sizes live, after they came about in an order with others in between.
 fn parts_after(sizes: &[usize], seed: u64) -> surefit_core::Parts {
     let mut region = JunkRegion::new(1 << 20, 64, seed);
     let mut heap = Jamaica::<32>::new(region.memory()).expect("large enough");
-    let mut dice = Dice(seed);
+    let mut dice = Random(seed);
     let mut order = sizes.to_vec();
     dice.shuffle(&mut order);
     let mut passing = Vec::new();
@@ -244,7 +227,7 @@ fn fragmentation_does_not_depend_on_the_order_of_operations() {
 fn all_that_is_free_can_be_one_object() {
     let mut region = JunkRegion::new(200_000, 64, 1);
     let mut heap = Jamaica::<32>::new(region.memory()).expect("large enough");
-    let mut dice = Dice(9);
+    let mut dice = Random(9);
     for _ in 0..20 {
         let mut small = Vec::new();
         while let Ok(bytes) = heap.alloc::<Object>(dice.below(300)) {

@@ -8,7 +8,7 @@ use surefit_freelist::{
     Bitmap, Deferred, First, Heap, Immediate, Index, Linear, Never, PowersOfTwo, Run, Scan,
     Segregated, SingleList, SizeTree, Tree, TwoLevel,
 };
-use surefit_testkit::JunkRegion;
+use surefit_testkit::{JunkRegion, Random};
 
 /// Objects that are live, each filled with a byte of its own.
 #[derive(Default)]
@@ -28,18 +28,6 @@ impl Objects {
             let found = unsafe { NonNull::slice_from_raw_parts(object, bytes).as_ref() };
             assert!(found.iter().all(|&byte| byte == fill), "object {fill}");
         }
-    }
-}
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % bound
     }
 }
 

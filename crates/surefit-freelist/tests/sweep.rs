@@ -9,7 +9,7 @@ use surefit_freelist::{
     PowersOfTwo, Scan, Segregated, SegregatedFit, SingleList, SizeTree, Swept, Tree, TwoLevel,
     Worst,
 };
-use surefit_testkit::JunkRegion;
+use surefit_testkit::{JunkRegion, Random};
 
 const REGION: usize = 1 << 16;
 
@@ -17,29 +17,21 @@ fn layout(size: usize) -> Layout {
     Layout::from_size_align(size, 8).expect("a valid layout")
 }
 
-/// A small generator: the same sizes for every heap.
-fn random(state: &mut u64) -> u64 {
-    *state = state
-        .wrapping_mul(6_364_136_223_846_793_005)
-        .wrapping_add(1);
-    *state >> 33
-}
-
 /// Numbers and sizes of live objects, ascending: allocations until the heap is full, with frees in between.
 fn fill<I: Index>(heap: &mut Heap<'_, I>, seed: u64) -> Vec<(u32, usize)> {
-    let (mut state, mut live) = (seed, Vec::new());
+    let (mut random, mut live) = (Random(seed), Vec::new());
     loop {
-        let size = match random(&mut state) % 16 {
-            0 => random(&mut state) % 3000,
-            _ => random(&mut state) % 120,
-        } as usize;
+        let size = match random.below(16) {
+            0 => random.below(3000),
+            _ => random.below(120),
+        };
         let Ok(object) = heap.allocate_as_is(size) else {
             live.sort_unstable();
             return live;
         };
         live.push((heap.granule_of(object), size));
-        if random(&mut state) % 3 == 0 {
-            let (granule, size) = live.swap_remove(random(&mut state) as usize % live.len());
+        if random.below(3) == 0 {
+            let (granule, size) = live.swap_remove(random.below(live.len()));
             free(heap, granule, size);
         }
     }

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 
 use surefit_freelist::{Bitmap, Immediate, Segregated, Tree};
+use surefit_testkit::Random;
 
 use crate::bits::Bits;
 use crate::client::{Client, Scanned};
@@ -33,24 +34,18 @@ fn all(next: impl Fn(u32) -> Option<Object>) -> Vec<u32> {
 /// Random colours of objects at random distances, beside a map.
 #[test]
 fn marks_are_a_map_from_objects_to_colours() {
-    let mut state = 1_u64;
-    let mut random = |bound: u32| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (state >> 40) as u32 % bound
-    };
+    let mut random = Random(1);
     for distance in [1, 2, 5, 100] {
         let mut words = [0; 16];
         let mut marks = Marks::over(&mut words);
         let starts: Vec<u32> =
-            core::iter::successors(Some(1), |at| Some(at + 2 + random(distance)))
+            core::iter::successors(Some(1), |at| Some(at + 2 + random.below(distance) as u32))
                 .take_while(|&at| at < 1023)
                 .collect();
         let mut grey = BTreeMap::new();
         for _ in 0..if cfg!(miri) { 20 } else { 400 } {
-            let number = starts[random(starts.len() as u32) as usize];
-            match random(3) {
+            let number = starts[random.below(starts.len())];
+            match random.below(3) {
                 0 | 1 => {
                     let was_white = !grey.contains_key(&number);
                     assert_eq!(marks.make_grey(object(number)), was_white);

@@ -10,7 +10,7 @@ use surefit_freelist::{
     Segregated, SingleList, SizeTree, Tree, TwoLevel,
 };
 use surefit_gc::{Arena, Full, Gc, GcArray, Limits, Mutation, Rootable, Trace, Tracer, WeakGc};
-use surefit_testkit::JunkRegion;
+use surefit_testkit::{JunkRegion, Random};
 
 /// How often the value of each id was dropped.
 type Drops = Rc<RefCell<Vec<u32>>>;
@@ -291,19 +291,6 @@ fn heavy<'gc>(
         slots,
         weak: Cell::new(None),
     })
-}
-
-/// A small generator of numbers less than a bound.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % bound
-    }
 }
 
 /// Allocates, links, or drops a root.

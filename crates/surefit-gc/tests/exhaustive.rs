@@ -2,16 +2,13 @@
 
 mod common;
 
-use common::{Fault, World};
+use common::{Fault, STEPS, World, run_every_step};
 use surefit_freelist::{
     Bitmap, Deferred, First, Immediate, Index, Linear, Never, Next, NextHitTable, PowersOfTwo,
     Scan, Segregated, SingleList, Tree, TwoLevel, Worst,
 };
 use surefit_gc::{FreeList, Settings, Sweep};
 use surefit_testkit::JunkRegion;
-
-/// Steps that a program can be made of.
-const STEPS: usize = 8;
 
 /// One step; refused allocations are steps that do nothing.
 fn step(world: &mut World<'_, FreeList<'_, impl Index>>, number: usize) -> Result<(), String> {
@@ -53,19 +50,7 @@ fn every_program<I: Index>(steps: u32, granules: usize, settings: Settings) -> u
     let mut collections = 0;
     for program in 0..STEPS.pow(steps) {
         let mut world = World::<FreeList<'_, I>>::new(&mut region, settings, Fault::Nothing);
-        let (mut rest, mut asked) = (program, 0);
-        for nth in 0..steps {
-            let number = rest % STEPS;
-            rest /= STEPS;
-            asked += u64::from(number == 7);
-            let verdict = step(&mut world, number).and_then(|()| world.verify());
-            let verdict = verdict.and_then(|()| world.gc.check().map_err(|c| c.to_string()));
-            assert_eq!(
-                verdict,
-                Ok(()),
-                "step {nth} of program {program:o} (octal, last first)"
-            );
-        }
+        let asked = run_every_step(&mut world, program, steps, step);
         collections += world.gc.totals().collections - asked;
     }
     collections

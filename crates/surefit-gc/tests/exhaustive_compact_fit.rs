@@ -2,13 +2,10 @@
 
 mod common;
 
-use common::{Fault, World};
+use common::{Fault, STEPS, World, run_every_step};
 use surefit_compact::{Bound, Config, Fraction, Geometry, GeometrySpec, PageOrder, Spacing};
 use surefit_gc::{Collector, CompactFit};
 use surefit_testkit::JunkRegion;
-
-/// Steps that a program can be made of.
-const STEPS: usize = 8;
 
 /// Pages of 1 KiB for 3, 2 or 1 objects, or for stubs; longer objects are in pieces of 512 bytes.
 fn config(bound: Bound) -> Config {
@@ -51,22 +48,10 @@ fn every_program(steps: u32, config: &Config, mark_stack: usize) -> (u64, u64) {
     for program in 0..STEPS.pow(steps) {
         let gc = Collector::compact_fit(region.memory(), config, mark_stack);
         let mut world = World::over(gc.expect("large enough"), Fault::Nothing);
-        let (mut rest, mut asked) = (program, 0);
         (0..6)
             .try_for_each(|_| step(&mut world, 0))
             .expect("two full pages");
-        for nth in 0..steps {
-            let number = rest % STEPS;
-            rest /= STEPS;
-            asked += u64::from(number == 7);
-            let verdict = step(&mut world, number).and_then(|()| world.verify());
-            let verdict = verdict.and_then(|()| world.gc.check().map_err(|c| c.to_string()));
-            assert_eq!(
-                verdict,
-                Ok(()),
-                "step {nth} of program {program:o} (octal, last first)"
-            );
-        }
+        let asked = run_every_step(&mut world, program, steps, step);
         collections += world.gc.totals().collections - asked;
         let space = world.gc.space();
         moves += space.stats().moves_total;

@@ -6,6 +6,7 @@
 //! | `heap` | [`ShadowHeap`]: a heap of raw pointers beside the model; knows the owner of every byte |
 //! | `script` | [`Op`]: scripts of operations, from seeded generators and from arbitrary bytes |
 //! | `region` | [`JunkRegion`]: memory that starts with junk |
+//! | `random` | [`Random`]: a few seeded numbers |
 //!
 //! # Examples
 //! ```
@@ -22,6 +23,7 @@
 
 mod heap;
 mod model;
+mod random;
 mod region;
 mod script;
 
@@ -30,5 +32,6 @@ mod tests;
 
 pub use heap::{ShadowHeap, Tally, run_script};
 pub use model::{Fault, ObjectId, ShadowModel};
+pub use random::Random;
 pub use region::JunkRegion;
 pub use script::{Op, Shape, ops_from_bytes, script};

@@ -13,19 +13,6 @@ use crate::segregated::Segregated;
 use crate::sweep::Swept;
 use crate::trie::Tree;
 
-/// A small generator of numbers less than a bound.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (self.0 >> 33) as usize % bound
-    }
-}
-
 /// What lives, by number: the granules of the chunk, whether it was allocated as a large one, and its pattern.
 type Living = BTreeMap<u32, (u32, bool, u32)>;
 

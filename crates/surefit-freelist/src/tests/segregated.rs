@@ -309,13 +309,8 @@ fn tree_beside_a_model(seed: u64, steps: usize, largest: u32) {
     let mut memory = Memory::new(&mut region.0).expect("a small region");
     memory.set(PLACE.head, 0);
     let (mut model, mut idle) = (BTreeSet::new(), (1..1000).collect::<Vec<u32>>());
-    let (mut random, mut tally) = (seed, Tally::default());
-    let mut below = |most: u32| {
-        random = random
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (random >> 33) as u32 % most
-    };
+    let (mut random, mut tally) = (Random(seed), Tally::default());
+    let mut below = |most: u32| random.below(most as usize) as u32;
     let deepest = u64::from(2 * memory.granules().ilog2() + 3);
     for step in 0..steps {
         let granules = 16 + below(largest);

@@ -13,6 +13,7 @@ use surefit_core::Refused;
 use surefit_freelist::Index;
 use surefit_gc::{Client, Collector, Edges, FreeList, Living, Object, Scanned, Settings, Space};
 use surefit_testkit::JunkRegion;
+pub use surefit_testkit::Random;
 
 /// Words of an object before its slots: its id, and how many slots it has. What follows the slots is a pattern.
 pub const HEAD: u32 = 2;
@@ -293,18 +294,31 @@ impl<'m, S: Space> World<'m, S> {
     }
 }
 
-/// A small generator of numbers less than a bound.
-#[derive(Debug)]
-pub struct Random(pub u64);
+/// The steps that a program of an exhaustive test can be made of; the last one collects.
+pub const STEPS: usize = 8;
 
-impl Random {
-    pub fn below(&mut self, bound: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % bound
+/// Runs a program whose steps are the octal digits of a number, the last first, under the judge after every step; returns how
+/// many collections the program asked for.
+pub fn run_every_step<S: Space>(
+    world: &mut World<'_, S>,
+    program: usize,
+    steps: u32,
+    step: impl Fn(&mut World<'_, S>, usize) -> Result<(), String>,
+) -> u64 {
+    let (mut rest, mut asked) = (program, 0);
+    for nth in 0..steps {
+        let number = rest % STEPS;
+        rest /= STEPS;
+        asked += u64::from(number == STEPS - 1);
+        let verdict = step(world, number).and_then(|()| world.verify());
+        let verdict = verdict.and_then(|()| world.gc.check().map_err(|c| c.to_string()));
+        assert_eq!(
+            verdict,
+            Ok(()),
+            "step {nth} of program {program:o} (octal, last first)"
+        );
     }
+    asked
 }
 
 /// A random program of so many steps; returns the numbers of the objects that it was given.
