@@ -1,23 +1,28 @@
 //! The implementation that is generated.
 //!
 //! ```text
-//! unsafe impl Trace for Type where <each parameter of a visited field>: Trace, <each parameter>: 'gc {
+//! unsafe impl Trace for Type where <each parameter of a visited field>: Trace, <each other>: 'static, <each>: 'gc {
 //!     const TRACED: bool = <any visited field's>;
 //!     fn trace(&self, tracer)   every variant, all of its fields: visited, or known to be 'static
 //! }
 //! trait MustNotImplementDrop {}                unless nothing of it can be a Gc
 //! impl<T: Drop> MustNotImplementDrop for T {}
 //! impl MustNotImplementDrop for Type {}
+//! fn type_exists() where <the same> { PhantomData::<Type>; }
 //! ```
 //!
 //! # Departures
-//! An attribute macro below the derive can change a field after the derive has read its type. So `Tracer::visit` compares the
-//! types that `TRACED` was made of with those of the fields that are there.
+//! An attribute macro below the derive can change the type after the derive has read it. So `Tracer::visit` compares the
+//! types that `TRACED` was made of with those of the fields that are there. An implementation believes whatever its type
+//! demands of lifetimes; a function without arguments does not, so `type_exists` compiles only if all of that is written
+//! down (T4).
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Error, GenericParam, Path, Result, parse_quote};
+use syn::{
+    Data, DeriveInput, Error, GenericParam, Path, Result, TypeParam, WherePredicate, parse_quote,
+};
 use synstructure::{AddBounds, BindingInfo, Structure};
 
 use crate::attributes::{OfType, is_skipped};
@@ -44,7 +49,11 @@ pub(crate) fn trace(input: &DeriveInput) -> Result<TokenStream> {
         true => skip_field(field),
         false => visit_field(field),
     });
-    bound_parameters(&mut structure, &visited, &gc);
+    let bounds = bounds_of_parameters(input, &visited, &gc);
+    let exists = exists(input, &bounds);
+    for bound in bounds {
+        structure.add_where_predicate(bound);
+    }
     let no_drop = no_drop(&structure);
     Ok(structure.gen_impl(quote! {
         #[automatically_derived]
@@ -58,6 +67,7 @@ pub(crate) fn trace(input: &DeriveInput) -> Result<TokenStream> {
             }
         }
         #no_drop
+        #exists
     }))
 }
 
@@ -75,6 +85,7 @@ fn one_lifetime(input: &DeriveInput) -> Result<()> {
 fn skipped(structure: &Structure<'_>, gc: &Path) -> TokenStream {
     let name = &structure.ast().ident;
     let is_static = quote_spanned! { name.span()=> tracer.skip(self) };
+    let exists = exists(structure.ast(), &[]);
     structure.gen_impl(quote! {
         #[automatically_derived]
         #[allow(single_use_lifetimes)]
@@ -85,6 +96,7 @@ fn skipped(structure: &Structure<'_>, gc: &Path) -> TokenStream {
                 #is_static
             }
         }
+        #exists
     })
 }
 
@@ -119,18 +131,50 @@ fn skip_field(field: &BindingInfo<'_>) -> TokenStream {
     quote_spanned! { field.ast().ty.span()=> tracer.skip(#field); }
 }
 
-/// Demands `Trace` of every type parameter that a visited field names, and that each outlasts the references (T4). Not of the
-/// fields' types, which may be recursive.
-fn bound_parameters(structure: &mut Structure<'_>, visited: &[BindingInfo<'_>], gc: &Path) {
-    for parameter in structure.ast().generics.type_params() {
+/// Demands of every type parameter that a visited field names `Trace`, not of the fields' types, which may be recursive; of
+/// any other that it is `'static`, since the type of a field may hide what it is made of; and that each outlasts the
+/// references (T4).
+fn bounds_of_parameters(
+    input: &DeriveInput,
+    visited: &[BindingInfo<'_>],
+    gc: &Path,
+) -> Vec<WherePredicate> {
+    let lifetimes: Vec<_> = input.generics.lifetimes().map(|it| &it.lifetime).collect();
+    let bounds = |parameter: &TypeParam| -> Vec<WherePredicate> {
         let name = &parameter.ident;
         let names_it = |field: &BindingInfo<'_>| field.referenced_ty_params().contains(&name);
-        if visited.iter().any(names_it) {
-            structure.add_where_predicate(parse_quote! { #name: #gc::Trace });
-        }
-        for lifetime in structure.ast().generics.lifetimes() {
-            let lifetime = &lifetime.lifetime;
-            structure.add_where_predicate(parse_quote! { #name: #lifetime });
+        let mut bounds = vec![match visited.iter().any(names_it) {
+            true => parse_quote! { #name: #gc::Trace },
+            false => parse_quote! { #name: 'static },
+        }];
+        bounds.extend(
+            lifetimes
+                .iter()
+                .map(|lifetime| parse_quote! { #name: #lifetime }),
+        );
+        bounds
+    };
+    input.generics.type_params().flat_map(bounds).collect()
+}
+
+/// A function in which the type is all that its bounds say of it.
+fn exists(input: &DeriveInput, bounds: &[WherePredicate]) -> TokenStream {
+    let (name, mut generics) = (&input.ident, input.generics.clone());
+    generics
+        .make_where_clause()
+        .predicates
+        .extend(bounds.iter().cloned());
+    let (parameters, arguments, bounds) = generics.split_for_impl();
+    quote! {
+        #[allow(
+            dead_code,
+            single_use_lifetimes,
+            clippy::extra_unused_lifetimes,
+            clippy::extra_unused_type_parameters,
+            clippy::multiple_bound_locations
+        )]
+        fn type_exists #parameters () #bounds {
+            let _ = ::core::marker::PhantomData::<#name #arguments>;
         }
     }
 }

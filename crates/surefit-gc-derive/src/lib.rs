@@ -6,7 +6,8 @@
 //!   What is skipped must be `'static`, and no `Gc` is.
 //! - T2, no `drop` reads a `Gc`: a type that might hold one may not implement `Drop`. That is told by an implementation which
 //!   conflicts with every one of a type that does. Fields are types of the same kind, all the way down.
-//! - T4, nothing is demanded of lifetimes in silence: a type has at most one, and every type parameter outlasts it.
+//! - T4, nothing is demanded of lifetimes in silence: a type has at most one, and every type parameter outlasts it, and is
+//!   `Trace` or `'static`.
 //!
 //! | attribute | on | says |
 //! | --- | --- | --- |
@@ -14,7 +15,7 @@
 //! | `#[trace(skip)]` | a type | the same of all of it |
 //! | `#[trace(crate = path)]` | a type | where `surefit_gc` is, if not there: `surefit::gc` |
 //!
-//! A type parameter must be `Trace` if a field that is not skipped names it. A type without lifetimes and type parameters
+//! A type parameter must be `Trace` if a field that is not skipped names it, else `'static`. A type without lifetimes and type parameters
 //! holds no `Gc`, whatever its fields are, and so may implement `Drop`.
 //!
 //! # Drawbacks
