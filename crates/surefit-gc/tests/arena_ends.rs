@@ -333,6 +333,28 @@ fn values_keep_their_bytes_whatever_their_size_and_alignment() {
     }
 }
 
+/// An array may have any number of elements that take no bytes.
+#[test]
+fn elements_without_references_are_never_traced() {
+    struct Silent;
+    // SAFETY: T1: no references. T2: none are followed. T3: nothing is done.
+    unsafe impl Trace for Silent {
+        const TRACED: bool = false;
+        fn trace(&self, _: &mut Tracer<'_>) {
+            panic!("there is nothing to trace");
+        }
+    }
+    let mut memory = region(1 << 14);
+    let mut arena = Arena::<Rootable!['gc => GcArray<'gc, Silent>]>::new(&mut memory, |mc| {
+        mc.alloc_array(1000, |_| Silent)
+    })
+    .expect("room");
+    let mut seen = 0;
+    arena.survey(|_| seen += 1);
+    assert_eq!(seen, 3, "root, reference, array");
+    assert_eq!(arena.collect().live_objects, 1);
+}
+
 #[test]
 fn no_room_is_a_value_and_garbage_makes_room() {
     let mut memory = region(16 << 10);

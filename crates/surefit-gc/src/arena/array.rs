@@ -31,6 +31,9 @@ impl<T: Trace> Array<T> {
             End::Nothing
         },
     };
+
+    /// Whether elements can hold references.
+    const TRACED: bool = T::TRACED && size_of::<T>() > 0;
 }
 
 impl<T> Array<T> {
@@ -109,6 +112,9 @@ const unsafe fn elements<T>(array: NonNull<Array<T>>) -> NonNull<[T]> {
 /// # Safety
 /// S1: the object is a live array of `T`.
 unsafe fn trace_elements<T: Trace>(object: NonNull<u8>, stride: u32, tracer: &mut Tracer<'_>) {
+    if !Array::<T>::TRACED {
+        return;
+    }
     // SAFETY: S1.
     let elements = unsafe { elements::<T>(object.cast()).as_ref() };
     let mut strides = elements.chunks(Tracer::STRIDE).skip(stride as usize);
@@ -163,8 +169,7 @@ unsafe impl<'gc, T: Trace + 'gc> Trace for GcArray<'gc, T> {
 
     #[inline]
     fn trace(&self, tracer: &mut Tracer<'_>) {
-        let has_references = T::TRACED && size_of::<T>() > 0;
-        tracer.reach(self.array.cast(), has_references);
+        tracer.reach(self.array.cast(), Array::<T>::TRACED);
     }
 }
 
