@@ -124,6 +124,20 @@ fn a_step_that_breaks_a_rule_is_refused_where_it_would_stand() {
         "class 7",
     );
     refused(
+        |steps| steps[0] = Step::Find(object(1, 0, 1 << 31)),
+        "2147483648",
+    );
+    refused(
+        |steps| {
+            steps[1] = Step::Class(Class {
+                id: 1,
+                fields: 1 << 30,
+                signature: "LNode;".into(),
+            });
+        },
+        "1073741824 reference fields",
+    );
+    refused(
         |steps| drop(steps.remove(2)),
         "byte 24: names object 2, which no record before gave",
     );
@@ -135,4 +149,31 @@ fn a_step_that_breaks_a_rule_is_refused_where_it_would_stand() {
         |steps| steps.push(Step::Revive(object(2, 1, 24))),
         "finds object 2 again",
     );
+}
+
+/// A reader would take the slot for one of the class.
+#[test]
+fn a_slot_of_an_array_that_is_too_long_is_refused() {
+    let class = Class {
+        id: 1,
+        fields: 0,
+        signature: "[LNode;".into(),
+    };
+    let mut walk = Walk::default();
+    walk.add_change(Change {
+        object: 2,
+        references: &[Reference {
+            slot: 1 << 28,
+            target: 1,
+        }],
+        class_level: &[],
+    });
+    let steps = [
+        Step::Find(object(1, 0, 96)),
+        Step::Class(class),
+        Step::Allocate(object(2, 1, i32::MAX as u32)),
+        Step::Walk(Box::new(walk)),
+    ];
+    let error = write(&steps).expect_err("no reader takes it").to_string();
+    assert!(error.contains("268435456"), "{error}");
 }

@@ -113,7 +113,10 @@ fn unknown(id: u64) -> Problem {
 
 /// Reads the size of an object.
 fn read_bytes<R: Read>(source: &mut Source<R>) -> Result<u32, Problem> {
-    let bytes = read_integer(source)?;
+    object_bytes(read_integer(source)?)
+}
+
+fn object_bytes(bytes: u64) -> Result<u32, Problem> {
     match u32::try_from(bytes) {
         Ok(small) if small <= i32::MAX as u32 => Ok(small),
         _ => Err(Problem::HugeObject(bytes)),
@@ -130,6 +133,28 @@ fn read_class<R: Read>(source: &mut Source<R>) -> Result<Class, Problem> {
         fields,
         signature: String::from_utf8_lossy(&signature).into_owned(),
     })
+}
+
+/// Checks that numbers are no greater than a reader takes: those of a record that was not read.
+pub(super) fn check_numbers(record: &Record) -> Result<(), Problem> {
+    match record {
+        Record::Class(class) => {
+            class_count(class.fields.into(), "reference fields")?;
+            class_count(class.signature.len() as u64, "bytes of signature").map(drop)
+        }
+        Record::Allocation { bytes, .. }
+        | Record::Found { bytes, .. }
+        | Record::Again { bytes, .. } => object_bytes((*bytes).into()).map(drop),
+        Record::Edges(edges) => {
+            let of_class = edges.own.iter().find(|&&(slot, _)| slot >= CLASS_LEVEL);
+            of_class.map_or(Ok(()), |&(slot, _)| {
+                let (id, slots) = (edges.object, CLASS_LEVEL);
+                Err(Problem::Slot { id, slot, slots })
+            })
+        }
+        Record::Deaths(dead) if dead.len() > MOST_ITEMS => Err(too_many_items()),
+        Record::Deaths(_) | Record::Roots(_) | Record::WalkBegins { .. } => Ok(()),
+    }
 }
 
 fn class_count(count: u64, what: &'static str) -> Result<u32, Problem> {

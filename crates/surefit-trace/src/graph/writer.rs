@@ -5,7 +5,7 @@ use std::io::Write;
 
 use crate::graph::encode::encode;
 use crate::graph::layouts::Layouts;
-use crate::graph::record::{Edges, Record};
+use crate::graph::record::{Edges, Record, check_numbers};
 use crate::graph::rules::Rules;
 use crate::graph::step::{Object, Step};
 use crate::graph::walk::Walk;
@@ -121,6 +121,8 @@ impl<W: Write> Writer<W> {
 
     fn record(&mut self, record: Record) -> Result<(), TraceError> {
         self.rules.record = self.written + self.buffer.len() as u64;
+        let checked = check_numbers(&record);
+        checked.map_err(|it| self.error(it))?;
         encode(&record, &mut self.buffer);
         self.rules.accept(record).map_err(|it| self.error(it))?;
         match self.buffer.len() >= BUFFER_BYTES {
