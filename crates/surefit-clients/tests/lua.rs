@@ -374,6 +374,17 @@ fn an_error_has_its_calls() {
     assert!(text.starts_with("mine\n"), "{text}");
 }
 
+/// Lua does not verify what it compiled: a script could break memory by being one.
+#[test]
+fn a_script_is_text() {
+    let compiled = printed("io.write(string.dump(function() end):sub(1, 4))");
+    assert_eq!(compiled, "\x1bLua");
+    let Failure::Error(message) = error(1 << 20, &compiled) else {
+        panic!("not an error");
+    };
+    assert!(message.contains("binary chunk"), "{message}");
+}
+
 #[test]
 fn arguments_and_libraries_are_those_of_lua() {
     let source = "#! /usr/bin/env lua\nprint(arg[0], #arg, arg[2], select('#', ...), (...), package.path ~= nil, io.write ~= nil, os.time() > 0)\n\

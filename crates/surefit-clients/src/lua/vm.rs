@@ -31,7 +31,7 @@ const BUFFERS: &CStr = c"_UBOX*";
 pub struct Script<'a> {
     /// Its name, as messages show it.
     pub name: &'a CStr,
-    /// Its text; a first line that begins with `#` is passed over.
+    /// Its text, not what Lua compiled of it; a first line that begins with `#` is passed over.
     pub source: &'a [u8],
     /// Its arguments, in `...` and in `arg`.
     pub arguments: &'a [&'a [u8]],
@@ -105,6 +105,9 @@ struct Call<'a> {
 }
 
 /// Runs a script in a new machine whose memory is the heap; all of it is freed in the end.
+///
+/// A script has all libraries of Lua. With `debug`, `package.loadlib` and compiled functions, which Lua does not verify, it can
+/// do what C can, and so break memory: run none that you do not trust.
 ///
 /// # Examples
 /// ```
@@ -372,8 +375,9 @@ unsafe fn load(state: *mut lua_State, script: &Script<'_>) -> c_int {
     let source = script.source.get(source.unwrap_or(script.source.len())..);
     let source = source.unwrap_or_default();
     let (text, name) = (source.as_ptr().cast::<c_char>(), script.name.as_ptr());
+    let only_text = c"t".as_ptr();
     // SAFETY: S1; the text is so long.
-    unsafe { lua::luaL_loadbufferx(state, text, source.len(), name, ptr::null()) }
+    unsafe { lua::luaL_loadbufferx(state, text, source.len(), name, only_text) }
 }
 
 /// Makes a message of an error, with the calls that led to it.
