@@ -15,10 +15,13 @@
 use core::cell::Cell;
 use core::mem::MaybeUninit;
 
-use gungraun::{
-    Callgrind, EventKind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main,
-};
+use gungraun::{library_benchmark, library_benchmark_group, main};
 use surefit_gc::{Arena, Full, Gc, Mutation, Rootable, Trace};
+
+use budget::budget;
+
+#[path = "support/budget.rs"]
+mod budget;
 
 const OBJECTS: u64 = (1 << 13) - 1;
 
@@ -64,25 +67,16 @@ fn dead() -> Trees {
     arena
 }
 
-/// A limit on the instructions of all objects, from those of one.
-fn budget(of_an_object: u64) -> LibraryBenchmarkConfig {
-    let mut callgrind = Callgrind::default();
-    callgrind.hard_limits([(EventKind::Ir, of_an_object * OBJECTS)]);
-    let mut config = LibraryBenchmarkConfig::default();
-    config.tool(callgrind);
-    config
-}
-
 #[library_benchmark]
-#[bench::of_16_bytes(args = (arena()), config = budget(60))]
+#[bench::of_16_bytes(args = (arena()), config = budget(60, OBJECTS))]
 fn allocate(mut arena: Trees) -> Trees {
     garbage(&mut arena);
     arena
 }
 
 #[library_benchmark]
-#[bench::all_live(args = (tree()), config = budget(114))]
-#[bench::all_dead(args = (dead()), config = budget(5))]
+#[bench::all_live(args = (tree()), config = budget(114, OBJECTS))]
+#[bench::all_dead(args = (dead()), config = budget(5, OBJECTS))]
 fn collect(mut arena: Trees) -> Trees {
     let swept = arena.collect();
     assert!(swept.live_objects == OBJECTS || swept.freed_objects == OBJECTS);
