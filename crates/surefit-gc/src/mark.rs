@@ -3,12 +3,14 @@
 //! ```text
 //! mark:        all white; roots: report(object) for each; drain
 //!              while a push failed: for every grey object from the lowest that did not fit on: scan it; drain
-//! report(o):   no live object: panic; white: grey, push (o, 0)
-//! drain:       pop (o, from): o's references from slot `from` on: report; black, unless it asked to be scanned again
+//! report(o):   no live object: panic; white: black, push (o, 0)
+//! push(o, i):  if the stack is full, o is grey
+//! drain:       pop (o, from): o's references from slot `from` on: report; if it asked to be scanned again, push (o, slot)
 //! ```
-//! No object turns grey twice, and every scan ends in black, in the next stride, or, if that did not fit, once more in the
-//! first: but then it turned others grey, which filled the stack. So marking ends, whatever fits: a pass over the grey
-//! blackens at least the lowest of them. A stack of one entry is enough.
+//! An object that fits on the stack is black at once, so that marking it writes one bit. No object is pushed as white twice.
+//! A grey one is black again when its scan begins, and turns grey once more only if it asks to be scanned again and that does
+//! not fit: but then it reached others before, which filled the stack. So marking ends, whatever fits: a pass over the grey
+//! leaves fewer to be reached or to be scanned. A stack of one entry is enough.
 //!
 //! # Bounds
 //! A scan of every stride of a reachable object, a look at every reference, and for every pass one of the mark bits. Passes
@@ -65,7 +67,7 @@ impl Edges<'_> {
             "{object:?} was reported, but is no live object"
         );
         self.marked.edges += 1;
-        if self.marks.make_grey(object) {
+        if self.marks.reach(object) {
             self.marked.objects += 1;
             self.push(object, 0);
         }
@@ -88,6 +90,7 @@ impl Edges<'_> {
     #[inline]
     fn push(&mut self, object: Object, from: u32) {
         if !self.stack.push(object, from) {
+            self.marks.make_grey(object);
             self.dropped = Some(self.dropped.map_or(object, |lowest| lowest.min(object)));
         }
     }
@@ -112,9 +115,6 @@ impl Edges<'_> {
         // has ended.
         let scanned = unsafe { Scanned::new(space, object) };
         client.scan(&scanned, from, self);
-        if !self.again {
-            self.marks.make_black(object);
-        }
     }
 
     /// Scans the grey objects that did not fit on the stack, in passes over the mark bits.
@@ -123,8 +123,9 @@ impl Edges<'_> {
             self.marked.rescans += 1;
             let mut cursor = lowest.number();
             while let Some(object) = self.marks.next_grey(cursor) {
-                // Not behind it: if it is still grey, its second bit is no object's.
+                // Not behind it: if it turns grey again, its second bit is no object's.
                 cursor = object.number();
+                self.marks.make_black(object);
                 self.scan(space, client, object, 0);
                 self.drain(space, client);
             }

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! white   00   not reached, or no object
-//! grey    11   reached, to be scanned
-//! black   10   reached and scanned
+//! grey    11   reached, to be scanned, and not on the mark stack
+//! black   10   reached: scanned, or on the mark stack
 //! ```
 //! Numbers of two objects differ by at least two, so the second bit is nobody else's. Hence the bits can be read from
 //! left to right without the objects: two set bits that are neighbours are a grey object's, and the first of them is its
@@ -71,22 +71,19 @@ impl<'m> Marks<'m> {
         self.bits.clear_but(unused);
     }
 
-    /// Makes a white object grey; returns whether it was white.
+    /// Makes a white object black; returns whether it was white.
     #[inline]
-    pub(crate) fn make_grey(&mut self, object: Object) -> bool {
-        let number = object.number();
-        if self.bits.get(number) {
-            return false;
-        }
-        self.bits.set(number);
-        self.bits.set(number + 1);
-        true
+    pub(crate) fn reach(&mut self, object: Object) -> bool {
+        self.bits.insert(object.number()) == Some(true)
     }
 
-    /// Makes an object black.
-    #[inline]
+    /// Makes a black object grey.
+    pub(crate) fn make_grey(&mut self, object: Object) {
+        self.bits.set(object.number() + 1);
+    }
+
+    /// Makes a grey object black.
     pub(crate) fn make_black(&mut self, object: Object) {
-        self.bits.set(object.number());
         self.bits.reset(object.number() + 1);
     }
 }

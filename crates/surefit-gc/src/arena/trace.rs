@@ -6,8 +6,8 @@
 //! reach(o):    o's bit is set: nothing; else set it, and push o if its type can hold references
 //! drain:       pop o: o's trace reaches what o names
 //! ```
-//! White is 00 and black is 10, as everywhere here; but an object is grey, 11, only if it is to be traced and did not fit on
-//! the stack. So marking an object writes one bit, and no object is traced twice.
+//! Colours are those of `marks`: an object is grey only if it is to be traced and did not fit on the stack. No object is
+//! traced twice.
 //!
 //! # Source
 //! Jones, Hosking and Moss, The Garbage Collection Handbook, 2.4 and 2.5.
