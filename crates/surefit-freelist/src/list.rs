@@ -206,6 +206,7 @@ impl<F: Fit> Index for SingleList<F> {
         None
     }
 
+    #[inline]
     fn take_fitting(
         &mut self,
         memory: &mut Memory<'_>,

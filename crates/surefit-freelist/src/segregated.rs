@@ -132,6 +132,14 @@ where
         memory.fits(need, first).then(|| self.pop(memory, list))
     }
 
+    /// The best fit of the last list, wherever it starts: a search that knows this compares sizes alone.
+    #[inline(never)]
+    fn take_best(&mut self, memory: &mut Memory<'_>, granules: u32) -> Option<Chunk> {
+        let need = Need::unaligned(granules);
+        T::take(memory, Self::LAST, &need, &mut self.tally)
+    }
+
+    #[cold]
     #[inline(never)]
     fn take_last(&mut self, memory: &mut Memory<'_>, need: &Need) -> Option<Chunk> {
         T::take(memory, Self::LAST, need, &mut self.tally)
@@ -229,7 +237,7 @@ where
         if let Some(list) = self.first_filled(memory, Self::list_for(granules)) {
             return Some(self.pop(memory, list));
         }
-        self.take_last(memory, &Need::unaligned(granules))
+        self.take_best(memory, granules)
     }
 
     fn take_fitting(

@@ -42,7 +42,8 @@ pub struct Tree;
 /// The number of the bit that tells the branches of the root.
 #[inline]
 fn top_bit(memory: &Memory<'_>) -> u32 {
-    memory.granules().ilog2()
+    // A region has granules; the compiler need not ask.
+    (memory.granules() | 1).ilog2()
 }
 
 /// The node of the least size that is at least `granules`.
@@ -104,7 +105,83 @@ fn inherit(memory: &mut Memory<'_>, node: Chunk, heir: Chunk) {
     memory.join(back, Some(heir));
 }
 
+/// Forgets a node whose size no other chunk has.
+fn remove_node(memory: &mut Memory<'_>, node: Chunk) {
+    if let Some(leaf) = leaf_below(memory, node) {
+        let back = memory.back(leaf);
+        memory.set(back, 0);
+        inherit(memory, node, leaf);
+    } else {
+        let back = memory.back(node);
+        memory.set(back, 0);
+    }
+}
+
+/// Forgets the newest chunk of a node's size.
+fn remove_newest(memory: &mut Memory<'_>, node: Chunk) -> Chunk {
+    let Some(newest) = memory.linked(node.next()) else {
+        remove_node(memory, node);
+        return node;
+    };
+    let other = memory.linked(newest.next());
+    memory.join(node.next(), other);
+    newest
+}
+
+/// Finds and forgets the best fit of an aligned need.
+///
+/// A chunk that fits by luck may be passed by: only the best of its size and the best of the size that fits anywhere are
+/// tried.
+fn take_aligned(
+    memory: &mut Memory<'_>,
+    place: Place,
+    need: &Need,
+    visits: &mut u64,
+) -> Option<Chunk> {
+    let largest = memory.granules();
+    let mut found = None;
+    for granules in [need.granules, need.anywhere()] {
+        if found.is_none() && granules <= largest {
+            let node = find(memory, place, granules, visits)?;
+            let newest = memory.linked(node.next()).unwrap_or(node);
+            found = Some(node).filter(|_| memory.fits(need, newest));
+        }
+    }
+    found.map(|node| remove_newest(memory, node))
+}
+
+/// Whether no other chunk is in the tree: so it is before the first collection, and after one that found little alive.
+#[inline]
+fn is_alone(memory: &Memory<'_>, root: Chunk) -> bool {
+    let links = [root.next(), root.branch(0), root.branch(1)];
+    links.iter().fold(0, |any, &link| any | memory.get(link)) == 0
+}
+
+/// Finds and forgets the best fit of so many granules.
+#[inline]
+fn take_best(
+    memory: &mut Memory<'_>,
+    place: Place,
+    granules: u32,
+    visits: &mut u64,
+) -> Option<Chunk> {
+    let root = memory.linked(place.head)?;
+    if is_alone(memory, root) {
+        *visits += 1;
+        let fits = memory.header(root).granules() >= granules;
+        if fits {
+            memory.set(place.head, 0);
+        }
+        return fits.then_some(root);
+    }
+    if granules > memory.granules() {
+        return None;
+    }
+    find(memory, place, granules, visits).map(|node| remove_newest(memory, node))
+}
+
 impl LastList for Tree {
+    #[inline]
     fn insert(memory: &mut Memory<'_>, place: Place, chunk: Chunk, granules: u32) {
         let (mut link, mut bit) = (place.head, top_bit(memory));
         while let Some(node) = memory.linked(link) {
@@ -117,7 +194,7 @@ impl LastList for Tree {
         }
         memory.join(link, Some(chunk));
         for end in [chunk.next(), chunk.branch(0), chunk.branch(1)] {
-            memory.join(end, None);
+            memory.set(end, 0);
         }
     }
 
@@ -127,44 +204,32 @@ impl LastList for Tree {
             memory.join(back, other);
             return;
         }
-        if let Some(other) = other {
-            inherit(memory, chunk, other);
-        } else if let Some(leaf) = leaf_below(memory, chunk) {
-            let back = memory.back(leaf);
-            memory.join(back, None);
-            inherit(memory, chunk, leaf);
-        } else {
-            memory.join(back, None);
+        match other {
+            Some(other) => inherit(memory, chunk, other),
+            None => remove_node(memory, chunk),
         }
     }
 
-    /// If the need is aligned, a chunk that fits by luck may be passed by: only the best of its size and the best of
-    /// the size that fits anywhere are tried.
+    #[inline]
     fn take(
         memory: &mut Memory<'_>,
         place: Place,
         need: &Need,
         tally: &mut Tally,
     ) -> Option<Chunk> {
-        let largest = memory.granules();
-        let mut found = None;
-        for granules in [need.granules, need.anywhere()] {
-            if found.is_none() && granules <= largest {
-                let node = find(memory, place, granules, &mut tally.visits)?;
-                let newest = memory.linked(node.next()).unwrap_or(node);
-                found = Some(newest).filter(|&chunk| memory.fits(need, chunk));
-            }
-        }
-        let chunk = found?;
-        Self::remove(memory, place, chunk);
+        let taken = match need.align {
+            1 => take_best(memory, place, need.granules, &mut tally.visits),
+            _ => take_aligned(memory, place, need, &mut tally.visits),
+        };
+        let chunk = taken?;
         if !place.merges || memory.header(chunk).granules() == need.granules {
-            return found;
+            return taken;
         }
         merge_after::<Self>(memory, place, chunk, tally);
         if need.align > 1 {
-            return found;
+            return taken;
         }
-        merge_before::<Self>(memory, place, chunk, tally).or(found)
+        merge_before::<Self>(memory, place, chunk, tally).or(taken)
     }
 
     fn check(memory: &Memory<'_>, place: Place, most: usize) -> Result<usize, Corruption> {
