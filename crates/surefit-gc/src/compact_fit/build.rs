@@ -35,22 +35,23 @@ impl<'m> CompactFit<'m> {
     ) -> Result<Self, Refused> {
         let words = Self::piece_words(region.len(), config);
         assert!(pieces.len() >= words, "{words} words are needed for pieces");
-        let class = |index| {
-            config
-                .geometry()
-                .class(index)
-                .expect("at least two size-classes")
-        };
         let heap = Heap::new(region, config)?;
-        Ok(Self {
-            pieces: Pieces::none(&mut pieces[..words]),
+        Ok(Self::over(heap, &mut pieces[..words]))
+    }
+
+    /// A space over a new heap, and words for all bits that it needs.
+    fn over(heap: Heap<'m, Wide>, pieces: &'m mut [u64]) -> Self {
+        let geometry = heap.config().geometry();
+        let class = |index| geometry.class(index).expect("at least two size-classes");
+        Self {
+            pieces: Pieces::none(pieces),
             stubs: class(0),
-            least: config.geometry().smallest_request(class(1)),
+            least: geometry.smallest_request(class(1)),
             most: largest_request(&heap).min(MOST),
             heap,
             refused: 0,
             relief: Relief::default(),
-        })
+        }
     }
 
     /// Words for a bit for every entry that a heap over so many bytes can have.
@@ -96,10 +97,11 @@ impl<'m> Collector<'m, CompactFit<'m>> {
             let refused = nothing.err().unwrap_or(Refused::NoPage);
             return Err(with_tables(refused, config, mark_stack));
         };
+        let heap = Heap::new(heap, config);
+        let heap = heap.map_err(|refused| with_tables(refused, config, mark_stack))?;
         let (bits, stack) = tables::zeroed(table).split_at_mut(sizes.bits + sizes.pieces);
         let (bits, pieces) = bits.split_at_mut(sizes.bits);
-        let space = CompactFit::new(heap, config, pieces);
-        let space = space.map_err(|refused| with_tables(refused, config, mark_stack))?;
+        let space = CompactFit::over(heap, pieces);
         Ok(Self::over(space, bits, stack).with_table_bytes(sizes.bytes()))
     }
 }
