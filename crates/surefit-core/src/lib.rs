@@ -15,9 +15,11 @@ mod parts;
 mod raw;
 mod refused;
 mod region;
+mod zero;
 
 pub use corruption::Corruption;
 pub use parts::Parts;
 pub use raw::RawHeap;
 pub use refused::Refused;
 pub use region::{Page1K, Page4K, Page16K, Page64K, PageAlign, Region};
+pub use zero::zero;
