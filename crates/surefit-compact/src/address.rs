@@ -166,19 +166,30 @@ impl<W: Width> AddressTable<W> {
         self.free.set(W::Word::new(entry));
     }
 
-    /// Gives back, all at once, every entry that `keep` refuses, free ones included: the lowest will be taken first, and
-    /// those behind the last that is kept were never made. No entry is retired. O(entries).
-    pub(crate) fn retain(&self, memory: &Memory<'_>, keep: impl Fn(u32) -> bool) {
+    /// Gives back, all at once, every entry whose bit is not set, free ones included: the lowest will be taken first, and
+    /// those behind the last that is kept were never made. No entry is retired. O(entries + words).
+    pub(crate) fn retain(&self, memory: &Memory<'_>, kept: &[u64]) {
         debug_assert!(W::Generation::BYTES == 0);
-        let mut made = self.made.get();
-        while made > 0 && !keep(made - 1) {
-            made -= 1;
-        }
+        let last = kept.iter().rposition(|&bits| bits != 0);
+        let words = &kept[..last.map_or(0, |last| last + 1)];
+        let behind = words.last().map_or(0, |bits| bits.leading_zeros());
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "entries have numbers of 32 bits"
+        )]
+        let mut first = 64 * words.len() as u32;
+        let made = first - behind;
+        debug_assert!(made <= self.made.get(), "only bits of live entries are set");
         let mut free = W::Word::NIL;
-        for entry in (0..made).rev() {
-            if !keep(entry) {
-                self.word(memory, entry).set(free);
-                free = W::Word::new(entry);
+        let mut unmade = !(u64::MAX >> behind);
+        for bits in words.iter().rev() {
+            first -= 64;
+            let mut dead = !(bits | core::mem::take(&mut unmade));
+            while dead != 0 {
+                let bit = dead.ilog2();
+                dead ^= 1 << bit;
+                self.word(memory, first + bit).set(free);
+                free = W::Word::new(first + bit);
             }
         }
         self.free.set(free);

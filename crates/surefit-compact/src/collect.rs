@@ -2,7 +2,7 @@
 //! not kept in one pass.
 //!
 //! ```text
-//! retain(keep):  entries that are not kept are linked, the lowest first; those behind the last that is kept are unmade,
+//! retain(kept):  entries that are not kept are linked, the lowest first; those behind the last that is kept are unmade,
 //!                and the pages of the table that this empties are given back
 //!                forget all lists; for every page, from the last one to the first:
 //!                    give back the page-blocks whose entries are not kept
@@ -14,7 +14,7 @@
 //! whatever it likes, and no reference is ever corrected. Dead objects are not touched, live ones only if they move.
 //!
 //! # Bounds
-//! `retain`: a question for every entry and one more for every live page-block, and for the moves that the bound asks for
+//! `retain`: a bit for every entry and one more for every live page-block, a store for each that is not kept, and for the moves that the bound asks for
 //! the bytes that they copy. With [`Bound::Unbounded`](crate::Bound::Unbounded) there are none; then
 //! [`Heap::make_room`] makes them when a page is missing.
 //!
@@ -23,7 +23,7 @@
 
 use core::ptr::NonNull;
 
-use surefit_core::Refused;
+use surefit_core::{Refused, zero};
 
 use crate::automaton;
 use crate::class::ClassState;
@@ -58,8 +58,8 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
         }
         let entry = self.allocate_block(class)?;
         let bytes = self.config.geometry().layout(class).block_bytes as usize;
-        // SAFETY: a live page-block of so many bytes, to which nobody refers yet (O2).
-        unsafe { self.object::<u8>(entry).write_bytes(0, bytes) };
+        // SAFETY: a live page-block of so many bytes, to which nobody refers yet (O2); the smallest classes have eight.
+        unsafe { zero(self.object(entry), bytes) };
         Ok(entry)
     }
 
@@ -155,20 +155,21 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
         self.config
     }
 
-    /// Frees every live page-block whose entry `keep` refuses, and moves others until the compaction bound holds.
+    /// Frees every live page-block whose entry is not kept, and moves others until the compaction bound holds. Entry `e` is
+    /// kept if there is a word `e / 64` and its bit `e % 64` is set.
     /// Returns how many page-blocks it looked at: those that were live.
     ///
     /// # Safety
-    /// S1: `keep` answers yes for live entries alone, no matter how often it is asked. S2: of an object in pieces it keeps
-    /// all of [`Heap::entries_of`] or none. S3: no object that it refuses is used again. S4: it does not unwind.
+    /// S1: only bits of live entries are set. S2: of an object in pieces all of [`Heap::entries_of`] are kept or none. S3: no
+    /// object that is not kept is used again.
     ///
     /// # Complexity
-    /// O(entries + pages · π/64 + moved bytes).
-    pub unsafe fn retain(&mut self, keep: impl Fn(u32) -> bool) -> u64 {
+    /// O(entries + words + pages · π/64 + moved bytes).
+    pub unsafe fn retain(&mut self, kept: &[u64]) -> u64 {
         let engine = &self.engine;
         let looked_at = u64::from(engine.live());
-        engine.retain_entries(&keep);
-        engine.retain_blocks(&keep);
+        engine.retain_entries(kept);
+        engine.retain_blocks(kept);
         for class in self.config.geometry().classes() {
             engine.keep_bound(class);
         }
@@ -186,14 +187,14 @@ impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
         self.addresses.make_many(&self.pages.memory, count);
     }
 
-    fn retain_entries(&self, keep: impl Fn(u32) -> bool) {
+    fn retain_entries(&self, kept: &[u64]) {
         let page_bytes = self.pages.geometry.page_bytes();
-        self.addresses.retain(&self.pages.memory, keep);
+        self.addresses.retain(&self.pages.memory, kept);
         let highest = self.pages.count() as usize * page_bytes;
         self.addresses.give_pages(page_bytes, highest);
     }
 
-    fn retain_blocks(&self, keep: impl Fn(u32) -> bool) {
+    fn retain_blocks(&self, kept: &[u64]) {
         self.classes.all().iter().for_each(ClassState::restart);
         self.free_pages.set(W::Word::NIL);
         self.free_page_count.set(0);
@@ -203,7 +204,7 @@ impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
             .filter_map(|number| self.pages.page(number))
         {
             if page.used() > 0 {
-                self.pages.retain(page, &keep);
+                self.pages.retain(page, kept);
             }
             self.put(page);
         }

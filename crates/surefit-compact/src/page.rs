@@ -143,6 +143,13 @@ pub(crate) struct PageTable<'m, W: Width> {
     records: &'m [PageRecord<W>],
 }
 
+/// Whether the bit of an entry is set.
+#[inline]
+fn is_kept(kept: &[u64], entry: u32) -> bool {
+    let bits = kept.get(entry as usize / 64).copied().unwrap_or(0);
+    bits >> (entry % 64) & 1 != 0
+}
+
 impl<'m, W: Width> PageTable<'m, W> {
     /// A table of `pages` free pages whose records begin at `offset`.
     ///
@@ -346,34 +353,34 @@ impl<'m, W: Width> PageTable<'m, W> {
         leaf.set(leaf.get() & !(1 << (number % 64)));
     }
 
-    /// Gives back every used block whose entry `keep` refuses; the first of them will be taken first. O(π).
-    pub(crate) fn retain(&self, page: Page<'m, W>, keep: impl Fn(u32) -> bool) {
+    /// Gives back every used block whose entry's bit is not set; the first of them will be taken first. O(π).
+    pub(crate) fn retain(&self, page: Page<'m, W>, kept: &[u64]) {
         if page.is_small() {
             for number in (0..page.blocks()).rev() {
                 let block = Block { page, number };
-                if self.is_used(block) && !keep(self.back_reference(block)) {
+                if self.is_used(block) && !is_kept(kept, self.back_reference(block)) {
                     self.clear(block);
                 }
             }
             return;
         }
         for leaf in (0..u32::from(page.layout.leaves)).rev() {
-            self.retain_in_leaf(page, leaf, &keep);
+            self.retain_in_leaf(page, leaf, kept);
         }
     }
 
     /// As `retain`, of the blocks that one word of the bitmap tells of.
-    fn retain_in_leaf(&self, page: Page<'m, W>, leaf: u32, keep: impl Fn(u32) -> bool) {
+    fn retain_in_leaf(&self, page: Page<'m, W>, leaf: u32, kept: &[u64]) {
         let word = self.leaf(page, leaf);
         let used = word.get();
-        let (mut rest, mut kept, mut free) = (used, used, page.record.free.get());
+        let (mut rest, mut dead, mut free) = (used, 0_u64, page.record.free.get());
         while rest != 0 {
             let bit = rest.ilog2();
             rest ^= 1 << bit;
             let number = leaf * 64 + bit;
             let reference = self.reference(page, number);
-            if !keep(reference.get().get()) {
-                kept ^= 1 << bit;
+            if !is_kept(kept, reference.get().get()) {
+                dead |= 1 << bit;
                 reference.set(W::Word::new(u32::from(free)));
                 #[expect(
                     clippy::cast_possible_truncation,
@@ -384,11 +391,12 @@ impl<'m, W: Width> PageTable<'m, W> {
                 }
             }
         }
-        word.set(kept);
+        word.set(used ^ dead);
         page.record.free.set(free);
-        let dead = (used ^ kept).count_ones();
         #[expect(clippy::cast_possible_truncation, reason = "at most 64 blocks")]
-        page.record.used.set(page.record.used.get() - dead as u16);
+        page.record
+            .used
+            .set(page.record.used.get() - dead.count_ones() as u16);
     }
 
     /// The last used block of a page that has one. O(π/64).

@@ -24,6 +24,14 @@ impl<'m> Bits<'m> {
         Bits { words: self.words }
     }
 
+    pub(crate) const fn words(&self) -> &[u64] {
+        self.words
+    }
+
+    pub(crate) const fn words_mut(&mut self) -> &mut [u64] {
+        self.words
+    }
+
     pub(crate) const fn count(&self) -> usize {
         self.words.len() * BITS as usize
     }

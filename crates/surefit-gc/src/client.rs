@@ -4,7 +4,7 @@
 
 use crate::mark::Edges;
 use crate::marks::Marks;
-use crate::space::{Object, Space};
+use crate::space::{Object, Place, Space};
 
 /// A language, or whoever else allocates: its roots, and the references in its objects.
 ///
@@ -66,6 +66,7 @@ pub trait Client<S: Space> {
 pub struct Scanned<'s, S> {
     space: &'s S,
     object: Object,
+    place: Place,
 }
 
 impl<'s, S: Space> Scanned<'s, S> {
@@ -75,7 +76,12 @@ impl<'s, S: Space> Scanned<'s, S> {
     /// S1: the object is a live one of the space.
     #[inline]
     pub(crate) unsafe fn new(space: &'s S, object: Object) -> Self {
-        Self { space, object }
+        Self {
+            space,
+            object,
+            // SAFETY: S1.
+            place: unsafe { space.place(object) },
+        }
     }
 
     /// The object.
@@ -89,8 +95,7 @@ impl<'s, S: Space> Scanned<'s, S> {
     #[inline]
     #[must_use]
     pub fn words(&self) -> u32 {
-        // SAFETY: S1 is the promise of `new`.
-        unsafe { self.space.words(self.object) }
+        self.place.words()
     }
 
     /// Reads a word.
@@ -106,8 +111,10 @@ impl<'s, S: Space> Scanned<'s, S> {
             word < words,
             "word {word} of an object that has {words} words"
         );
-        // SAFETY: S1 is the promise of `new`; S2 was compared.
-        unsafe { self.space.load(self.object, word) }
+        // SAFETY: S1: the space is borrowed since `new`, and so only read; S2 was compared.
+        let word = unsafe { self.place.word(self.space, self.object, word) };
+        // SAFETY: a word of a live object: aligned, initialised, its own (I2).
+        unsafe { word.read() }
     }
 
     /// Reads a word as a reference; `None` for 0.

@@ -20,7 +20,8 @@
 //!
 //! # Bounds
 //! `alloc`: the space's, one bit, and for the object's length its clearing; a collection at most once a request. `collect`:
-//! marking is linear in what the roots reach; the sweep is the space's; the bits are written twice.
+//! marking is linear in what the roots reach; the sweep is the space's; the bits, but those of unused numbers, are written
+//! twice.
 //!
 //! # Departures
 //! The thesis keeps mark bits in the objects' headers; chunks here have none to spare. It trusts its interpreter's
@@ -29,6 +30,8 @@
 //! # Source
 //! The thesis on free-list organisation: collect when a request cannot be served, merge only after that.
 
+use core::ptr::NonNull;
+
 use surefit_core::{Corruption, Parts, Refused};
 
 use crate::bits::Bits;
@@ -36,7 +39,7 @@ use crate::client::{Client, Living};
 use crate::free_list::Sweep;
 use crate::mark::mark;
 use crate::marks::Marks;
-use crate::space::{Object, Space};
+use crate::space::{Object, Place, Space};
 use crate::statistics::{Cause, Clock, Collection, NoClock, Totals};
 
 /// What can be chosen of a collector over free lists.
@@ -249,9 +252,7 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
     #[must_use]
     #[track_caller]
     pub fn words(&self, object: Object) -> u32 {
-        assert!(self.contains(object), "{object:?} is no live object");
-        // SAFETY: S1 was compared (G2).
-        unsafe { self.space.words(object) }
+        self.place(object).words()
     }
 
     /// Reads a word of an object.
@@ -262,9 +263,9 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
     #[must_use]
     #[track_caller]
     pub fn load(&self, object: Object, word: u32) -> u32 {
-        self.assert_word(object, word);
-        // SAFETY: S1 and S2 were compared.
-        unsafe { self.space.load(object, word) }
+        let word = self.word(object, word);
+        // SAFETY: a word of a live object: aligned, initialised, its own (I2).
+        unsafe { word.read() }
     }
 
     /// Reads a word of an object as a reference; `None` for 0.
@@ -285,19 +286,30 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
     #[inline]
     #[track_caller]
     pub fn store(&mut self, object: Object, word: u32, value: u32) {
-        self.assert_word(object, word);
-        // SAFETY: S1 and S2 were compared.
-        unsafe { self.space.store(object, word, value) }
+        let word = self.word(object, word);
+        // SAFETY: a word of a live object: aligned, its own, and the space is exclusively borrowed (I2).
+        unsafe { word.write(value) }
     }
 
     #[inline]
     #[track_caller]
-    fn assert_word(&self, object: Object, word: u32) {
-        let words = self.words(object);
+    fn place(&self, object: Object) -> Place {
+        assert!(self.contains(object), "{object:?} is no live object");
+        // SAFETY: S1 was compared (G2).
+        unsafe { self.space.place(object) }
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn word(&self, object: Object, word: u32) -> NonNull<u32> {
+        let place = self.place(object);
+        let words = place.words();
         assert!(
             word < words,
             "word {word} of an object that has {words} words"
         );
+        // SAFETY: S1: said just now; S2 was compared.
+        unsafe { place.word(&self.space, object, word) }
     }
 
     /// All live objects, in ascending order: those that the last collection kept, and those allocated since.

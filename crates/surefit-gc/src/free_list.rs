@@ -29,12 +29,12 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 use core::ptr::NonNull;
 
-use surefit_core::{Corruption, Parts, RawHeap, Refused};
+use surefit_core::{Corruption, Parts, RawHeap, Refused, zero};
 use surefit_freelist::{Heap, Index, Swept, When};
 
 use crate::collector::{Collector, Settings};
 use crate::marks::Marks;
-use crate::space::{Object, Space};
+use crate::space::{Object, Place, Space};
 use crate::tables;
 
 /// Bytes of a word of an object.
@@ -150,18 +150,6 @@ impl<'m, I: Index> FreeList<'m, I> {
     pub const fn heap(&self) -> &Heap<'m, I> {
         &self.heap
     }
-
-    /// A pointer to a word of an object.
-    ///
-    /// # Safety
-    /// S1: the object is a live one. S2: `word` is less than its words.
-    #[inline]
-    unsafe fn word(&self, object: Object, word: u32) -> NonNull<u32> {
-        // SAFETY: S1.
-        let payload = unsafe { self.heap.payload(object.number()) }.cast::<u32>();
-        // SAFETY: S2: the word lies in the payload, which lies in the region (H1).
-        unsafe { payload.add(word as usize) }
-    }
 }
 
 impl<'m, I: Index> Collector<'m, FreeList<'m, I>> {
@@ -209,7 +197,8 @@ fn with_tables(refused: Refused, stack_words: usize) -> Refused {
 }
 
 // SAFETY: I1: a chunk's number is at least 1 and less than the granules, and chunks have at least two granules (H1, W2).
-// I2: the heap hands out chunks that overlap no live one, and only `sweep` gives any back; F1 says the rest.
+// I2: the heap hands out chunks that overlap no live one, and only `sweep` gives any back; nothing moves, and payloads are
+// aligned to 8; F1 says the rest.
 // I3: the heap's granules are set once; a chunk's length is in its header, outside the payload; `objects` walks all chunks
 // of both ends (H1, W2), between which lies what is not used (W1).
 unsafe impl<I: Index> Space for FreeList<'_, I> {
@@ -241,8 +230,8 @@ unsafe impl<I: Index> Space for FreeList<'_, I> {
         let number = self.heap.granule_of(payload);
         // SAFETY: S1: allocated just now.
         let length = unsafe { self.heap.payload_bytes(number) };
-        // SAFETY: the payload is live and so many bytes long.
-        unsafe { payload.write_bytes(0, length) };
+        // SAFETY: the payload is live and so many bytes long, at least twelve.
+        unsafe { zero(payload, length) };
         Object::of(number).ok_or(Refused::NoChunk)
     }
 
@@ -264,26 +253,16 @@ unsafe impl<I: Index> Space for FreeList<'_, I> {
     }
 
     #[inline]
-    unsafe fn words(&self, object: Object) -> u32 {
+    unsafe fn place(&self, object: Object) -> Place {
+        // SAFETY: S1 is the caller's.
+        let first = unsafe { self.heap.payload(object.number()) }.cast();
         // SAFETY: S1 is the caller's.
         let bytes = unsafe { self.heap.payload_bytes(object.number()) };
-        (bytes / WORD) as u32
+        Place::whole(first, (bytes / WORD) as u32)
     }
 
-    #[inline]
-    unsafe fn load(&self, object: Object, word: u32) -> u32 {
-        // SAFETY: S1 and S2 are the caller's.
-        let word = unsafe { self.word(object, word) };
-        // SAFETY: inside a live payload, aligned (payloads are, to 8), and written (F1).
-        unsafe { word.read() }
-    }
-
-    #[inline]
-    unsafe fn store(&mut self, object: Object, word: u32, value: u32) {
-        // SAFETY: S1 and S2 are the caller's.
-        let word = unsafe { self.word(object, word) };
-        // SAFETY: inside a live payload and aligned; the heap is exclusively borrowed.
-        unsafe { word.write(value) }
+    unsafe fn word_in_pieces(&self, object: Object, _word: u32) -> NonNull<u32> {
+        unreachable!("{object:?} is in one piece")
     }
 
     unsafe fn sweep(&mut self, marks: &Marks<'_>) -> Swept {

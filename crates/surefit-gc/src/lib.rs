@@ -70,7 +70,7 @@ pub use compact_fit::{CompactFit, Relief};
 pub use free_list::{Displaced, FreeList, Sweep};
 pub use mark::Edges;
 pub use marks::Marks;
-pub use space::{Object, Space};
+pub use space::{Object, Place, Space};
 pub use statistics::{Cause, Clock, Collection, NoClock, Totals};
 pub use surefit_freelist::Swept;
 #[cfg(feature = "derive")]

@@ -2,6 +2,7 @@
 
 use core::num::NonZeroU32;
 use core::ops::Range;
+use core::ptr::NonNull;
 
 use surefit_core::{Corruption, Parts, Refused};
 use surefit_freelist::Swept;
@@ -34,7 +35,61 @@ impl Object {
     }
 }
 
-/// A space of objects that keep their numbers: allocation, access to words, and a sweep.
+/// Where the words of an object are, and how many it has: looked up once for all of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// The first of them, if they follow each other.
+    first: Option<NonNull<u32>>,
+    words: u32,
+}
+
+impl Place {
+    /// So many words, one behind the other.
+    #[inline]
+    #[must_use]
+    pub const fn whole(first: NonNull<u32>, words: u32) -> Self {
+        Self {
+            first: Some(first),
+            words,
+        }
+    }
+
+    /// So many words, each where [`Space::word_in_pieces`] says.
+    #[inline]
+    #[must_use]
+    pub const fn in_pieces(words: u32) -> Self {
+        Self { first: None, words }
+    }
+
+    /// How many words the object has.
+    #[inline]
+    #[must_use]
+    pub const fn words(&self) -> u32 {
+        self.words
+    }
+
+    /// Where a word is.
+    ///
+    /// # Safety
+    /// S1: [`Space::place`] of this space said so of the object, and the space was only read since. S2: `word` is less than
+    /// its words.
+    #[inline]
+    pub(crate) unsafe fn word<S: Space>(
+        &self,
+        space: &S,
+        object: Object,
+        word: u32,
+    ) -> NonNull<u32> {
+        match self.first {
+            // SAFETY: S1, S2: the words follow each other, and are the object's (I2).
+            Some(first) => unsafe { first.add(word as usize) },
+            // SAFETY: S1, S2: the object lives.
+            None => unsafe { space.word_in_pieces(object, word) },
+        }
+    }
+}
+
+/// A space of objects that keep their numbers: allocation, the places of words, and a sweep.
 ///
 /// An object has words of four bytes, of which the first is aligned to eight. What is unsafe here, the
 /// [`Collector`](crate::Collector) makes safe: it knows by its mark bits what lives.
@@ -42,9 +97,9 @@ impl Object {
 /// # Safety
 /// I1: numbers of live objects are at least 1 and less than [`Space::places`], and two of them differ by at least two.
 /// I2: an object lives from [`Space::allocate`] until a sweep whose marks do not contain it; it keeps its number, its
-/// words are its own, and all of them are initialised.
-/// I3: [`Space::places`] never changes; [`Space::words`] tells how many words an object has, the same while it lives;
-/// [`Space::objects`] yields all live objects and nothing else; no number in [`Space::unused`] is that of a live object.
+/// words are its own, and all of them are initialised. They are aligned, and where [`Space::place`] says, until the space is
+/// borrowed exclusively; whoever does that may write to them.
+/// I3: [`Space::places`] never changes; nor does the number of words of an object while it lives; [`Space::objects`] yields all live objects and nothing else; no number in [`Space::unused`] is that of a live object.
 pub unsafe trait Space {
     /// One more than the greatest number that an object can have.
     fn places(&self) -> u32;
@@ -78,23 +133,18 @@ pub unsafe trait Space {
         false
     }
 
-    /// The words of an object: at least what was asked for.
+    /// Where an object is now, and how many words it has: at least what was asked for.
     ///
     /// # Safety
     /// S1: the object is a live one of this space.
-    unsafe fn words(&self, object: Object) -> u32;
+    unsafe fn place(&self, object: Object) -> Place;
 
-    /// Reads a word of an object.
+    /// Where a word of an object is now whose words do not follow each other.
     ///
     /// # Safety
-    /// S1: the object is a live one of this space. S2: `word` is less than its words.
-    unsafe fn load(&self, object: Object, word: u32) -> u32;
-
-    /// Writes a word of an object.
-    ///
-    /// # Safety
-    /// As [`Space::load`].
-    unsafe fn store(&mut self, object: Object, word: u32, value: u32);
+    /// S1: the object is a live one of this space, and [`Space::place`] says of it that it is in pieces. S2: `word` is less
+    /// than its words.
+    unsafe fn word_in_pieces(&self, object: Object, word: u32) -> NonNull<u32>;
 
     /// Frees every object that the marks do not contain.
     ///

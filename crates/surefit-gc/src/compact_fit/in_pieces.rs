@@ -14,7 +14,7 @@ use surefit_core::{Corruption, Refused};
 use super::{CompactFit, STUB, WORD, entry, object};
 use crate::bits::Bits;
 use crate::marks::Marks;
-use crate::space::Object;
+use crate::space::{Object, Space};
 
 /// The entries of pieces and spines: a bit each.
 #[derive(Debug)]
@@ -68,6 +68,24 @@ impl<'m> Pieces<'m> {
         }
     }
 
+    /// Adds the entries of the objects that the marks contain to the bits, not to the count: for a sweep, which keeps both.
+    pub(super) fn add_objects(&mut self, marks: &Marks<'_>) {
+        let words = self.bits.words_mut().iter_mut().zip(0..);
+        words.for_each(|(word, nth)| *word |= objects_of(marks, nth));
+    }
+
+    /// Takes them away again: no piece is an object.
+    pub(super) fn remove_objects(&mut self, marks: &Marks<'_>) {
+        let words = self.bits.words_mut().iter_mut().zip(0..);
+        let kept = words.filter(|(word, _)| **word != 0);
+        kept.for_each(|(word, nth)| *word &= !objects_of(marks, nth));
+    }
+
+    /// The bits: bit `e % 64` of word `e / 64` is that of entry `e`.
+    pub(super) const fn words(&self) -> &[u64] {
+        self.bits.words()
+    }
+
     /// How many entries there are, and their sum.
     fn sum(&self) -> (u64, u64) {
         let next = |after: u32| self.bits.next(after + 1);
@@ -76,6 +94,29 @@ impl<'m> Pieces<'m> {
             (count + 1, sum + u64::from(entry))
         })
     }
+}
+
+/// The bits of 64 entries, from entry `64 * nth` on, whose objects the marks contain.
+///
+/// The number of entry `e` is `2 * e + 2`, so these are the even bits of two words, but the first, and the first of the next.
+fn objects_of(marks: &Marks<'_>, nth: usize) -> u64 {
+    let words = marks.bits().words();
+    let word = |at: usize| words.get(at).copied().unwrap_or(0);
+    let (low, high, next) = (word(2 * nth), word(2 * nth + 1), word(2 * nth + 2));
+    if low | high == 0 {
+        return next << 63;
+    }
+    even_bits(low) >> 1 | even_bits(high) << 31 | next << 63
+}
+
+/// The even bits of a word, side by side: each step halves the gaps.
+const fn even_bits(word: u64) -> u64 {
+    let pairs = word & 0x5555_5555_5555_5555;
+    let pairs = (pairs | pairs >> 1) & 0x3333_3333_3333_3333;
+    let nibbles = (pairs | pairs >> 2) & 0x0f0f_0f0f_0f0f_0f0f;
+    let bytes = (nibbles | nibbles >> 4) & 0x00ff_00ff_00ff_00ff;
+    let halves = (bytes | bytes >> 8) & 0x0000_ffff_0000_ffff;
+    (halves | halves >> 16) & 0xffff_ffff
 }
 
 /// The words of an object in pieces and the entry of its spine, as its stub says.
@@ -115,7 +156,7 @@ impl CompactFit<'_> {
     ///
     /// # Safety
     /// S1: `stub` is the page-block of a live stub. S2: `word` is less than the object's words.
-    pub(super) unsafe fn word_in_pieces(&self, stub: NonNull<u8>, word: u32) -> NonNull<u32> {
+    pub(super) unsafe fn word_behind_stub(&self, stub: NonNull<u8>, word: u32) -> NonNull<u32> {
         // SAFETY: S1.
         let (words, spine) = unsafe { read_stub(stub) };
         let (bytes, offset) = (words as usize * WORD, word as usize * WORD);
@@ -131,15 +172,15 @@ impl CompactFit<'_> {
             .map(object)
             .filter(|&stub| !marks.contains(stub))
         {
-            // SAFETY: S1: a live stub; S2: its object is longer than a word (C2).
-            let first = unsafe { self.word(stub, 0) };
+            // SAFETY: S1: a live stub, whose object is in pieces; S2: it is longer than a word (C2).
+            let first = unsafe { self.word_in_pieces(stub, 0) };
             // SAFETY: a word of a live page-block, aligned; the space is exclusively borrowed.
             unsafe { first.write(dead.map_or(0, Object::number)) };
             dead = Some(stub);
         }
         while let Some(stub) = dead {
             // SAFETY: S1: as above: nothing of a dead object is freed before the heap's sweep; S2.
-            let first = unsafe { self.word(stub, 0) };
+            let first = unsafe { self.word_in_pieces(stub, 0) };
             // SAFETY: written above.
             dead = Object::of(unsafe { first.read() });
             let (spine, bytes) = self.spine_of(entry(stub));

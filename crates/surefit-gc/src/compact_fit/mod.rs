@@ -14,7 +14,7 @@
 //! apart.
 //!
 //! # Invariants
-//! - C1: an entry has a bit iff it is that of a spine or of a piece of a live stub, and of one only.
+//! - C1: but for a sweep, an entry has a bit iff it is that of a spine or of a piece of a live stub, and of one only.
 //! - C2: a live page-block of the smallest class whose entry has no bit is a stub, of an object longer than a piece.
 //! - C3: every word of an object was written.
 //! - Those of the heap.
@@ -42,7 +42,7 @@ use surefit_core::{Corruption, Parts, Refused};
 use surefit_freelist::Swept;
 
 use crate::marks::Marks;
-use crate::space::{Object, Space};
+use crate::space::{Object, Place, Space};
 use in_pieces::{Pieces, read_stub};
 
 /// Bytes of a word of an object.
@@ -127,22 +127,6 @@ impl CompactFit<'_> {
     #[must_use]
     pub const fn relief(&self) -> Relief {
         self.relief
-    }
-
-    /// Where a word of an object is now.
-    ///
-    /// # Safety
-    /// S1: the object is a live one. S2: `word` is less than its words.
-    #[inline]
-    unsafe fn word(&self, object: Object, word: u32) -> NonNull<u32> {
-        // SAFETY: S1.
-        let (block, class) = unsafe { self.heap.entry_block(entry(object)) };
-        if class == self.stubs {
-            // SAFETY: S1, C2; S2.
-            return unsafe { self.word_in_pieces(block, word) };
-        }
-        // SAFETY: S2: the word lies in the page-block.
-        unsafe { block.cast::<u32>().add(word as usize) }
     }
 
     /// A request was refused: remembers it for `relieve`.
@@ -235,7 +219,8 @@ fn free_blocks(heap: &Heap<'_, Wide>) -> u64 {
 
 // SAFETY: I1: entries are less than `most_entries` (the proof is with `piece_words`), so numbers less than `places`; those
 // of two entries differ by two. I2: an entry is its object's until `retain` refuses it; `sweep` keeps what the marks
-// contain and, by C1, its pieces; page-blocks of live entries do not overlap (O2), and C3 says the rest. I3: the bits are
+// contain and, by C1, its pieces; page-blocks of live entries do not overlap (O2), are aligned to 8, and
+// move only when the heap is exclusively borrowed (O3); C3 says the rest. I3: the bits are
 // set once; a page-block's class, and the words in a stub, stay while its entry lives; `objects` yields all live entries
 // without a bit, which are objects (C1).
 unsafe impl Space for CompactFit<'_> {
@@ -270,41 +255,33 @@ unsafe impl Space for CompactFit<'_> {
     }
 
     #[inline]
-    unsafe fn words(&self, object: Object) -> u32 {
+    unsafe fn place(&self, object: Object) -> Place {
         // SAFETY: S1 is the caller's.
         let (block, class) = unsafe { self.heap.entry_block(entry(object)) };
         if class == self.stubs {
             // SAFETY: C2: an object's page-block of the smallest class is a stub.
-            return unsafe { read_stub(block) }.0;
+            return Place::in_pieces(unsafe { read_stub(block) }.0);
         }
-        self.heap.config().geometry().layout(class).block_bytes / WORD as u32
+        let bytes = self.heap.config().geometry().layout(class).block_bytes;
+        Place::whole(block.cast(), bytes / WORD as u32)
     }
 
-    #[inline]
-    unsafe fn load(&self, object: Object, word: u32) -> u32 {
-        // SAFETY: S1 and S2 are the caller's.
-        let word = unsafe { self.word(object, word) };
-        // SAFETY: inside a live page-block, aligned (page-blocks are, to 8, and pieces), and written (C3).
-        unsafe { word.read() }
-    }
-
-    #[inline]
-    unsafe fn store(&mut self, object: Object, word: u32, value: u32) {
-        // SAFETY: S1 and S2 are the caller's.
-        let word = unsafe { self.word(object, word) };
-        // SAFETY: inside a live page-block and aligned; the heap is exclusively borrowed.
-        unsafe { word.write(value) }
+    unsafe fn word_in_pieces(&self, object: Object, word: u32) -> NonNull<u32> {
+        // SAFETY: S1 is the caller's.
+        let (stub, _) = unsafe { self.heap.entry_block(entry(object)) };
+        // SAFETY: S1: only stubs are in pieces; S2 is the caller's.
+        unsafe { self.word_behind_stub(stub, word) }
     }
 
     unsafe fn sweep(&mut self, marks: &Marks<'_>) -> Swept {
         self.count_collection();
         let objects = self.object_count();
         self.forget_dead_pieces(marks);
-        let (pieces, any) = (&self.pieces, self.pieces.count() > 0);
-        let keep = |entry| marks.bits().get(number(entry)) || any && pieces.contains(entry);
-        // SAFETY: S1 is the caller's. The marks contain live objects alone, and bits are of pieces of kept ones (C1); bits
-        // are read without unwinding.
-        let visited = unsafe { self.heap.retain(keep) };
+        self.pieces.add_objects(marks);
+        // SAFETY: S1 and S3 are the caller's: the marks contain live objects alone; S2: the other bits are of all pieces of
+        // kept ones (C1).
+        let visited = unsafe { self.heap.retain(self.pieces.words()) };
+        self.pieces.remove_objects(marks);
         self.swept(objects, visited)
     }
 
