@@ -75,7 +75,7 @@ fn allocate(mut arena: Trees) -> Trees {
 }
 
 #[library_benchmark]
-#[bench::all_live(args = (tree()), config = budget(114, OBJECTS))]
+#[bench::all_live(args = (tree()), config = budget(109, OBJECTS))]
 #[bench::all_dead(args = (dead()), config = budget(5, OBJECTS))]
 fn collect(mut arena: Trees) -> Trees {
     let swept = arena.collect();

@@ -1,8 +1,8 @@
 //! Instructions of allocation, marking and sweeping, each a whole over as many objects as its name says.
 //!
 //! The heap is the default one: segregated lists, a bitmap, merged at once. Trees have nodes of two references; a client that
-//! only reports them is in the figures. An allocation here is dear: what a sweep merged is one chunk of the last list,
-//! which leaves the tree and returns to it, less the object, every time. Needs valgrind and the runner of the gungraun
+//! only reports them is in the figures. What a sweep merged is one chunk of the last list, which leaves the tree and returns
+//! to it, less the object, every time. Needs valgrind and the runner of the gungraun
 //! crate: `cargo bench -p surefit-gc`.
 //!
 //! A budget is what was seen, rounded up by a tenth: raise one only with a reason in the commit.
@@ -39,15 +39,15 @@ fn heap(sweep: Sweep) -> Scene<Lists> {
 }
 
 #[library_benchmark]
-#[bench::of_12_bytes(args = (heap(Sweep::Leap)), config = budget(286, OBJECTS))]
+#[bench::of_12_bytes(args = (heap(Sweep::Leap)), config = budget(132, OBJECTS))]
 fn allocate(mut scene: Scene<Lists>) -> Scene<Lists> {
     scene.garbage();
     scene
 }
 
 #[library_benchmark]
-#[bench::all_live_leap(args = (heap(Sweep::Leap).tree()), config = budget(174, OBJECTS))]
-#[bench::all_live_walk(args = (heap(Sweep::Walk).tree()), config = budget(174, OBJECTS))]
+#[bench::all_live_leap(args = (heap(Sweep::Leap).tree()), config = budget(111, OBJECTS))]
+#[bench::all_live_walk(args = (heap(Sweep::Walk).tree()), config = budget(114, OBJECTS))]
 #[bench::all_dead_leap(args = (heap(Sweep::Leap).dead()), config = budget(6, OBJECTS))]
 #[bench::all_dead_walk(args = (heap(Sweep::Walk).dead()), config = budget(27, OBJECTS))]
 fn collect(mut scene: Scene<Lists>) -> Scene<Lists> {

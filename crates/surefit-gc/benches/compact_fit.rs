@@ -36,7 +36,7 @@ fn heap() -> Scene<Blocks> {
 }
 
 #[library_benchmark]
-#[bench::of_12_bytes(args = (heap()), config = budget(229, OBJECTS))]
+#[bench::of_12_bytes(args = (heap()), config = budget(211, OBJECTS))]
 fn allocate(mut scene: Scene<Blocks>) -> Scene<Blocks> {
     scene.garbage();
     scene
@@ -49,8 +49,8 @@ fn load(scene: Scene<Blocks>) -> (u32, Scene<Blocks>) {
 }
 
 #[library_benchmark]
-#[bench::all_live(args = (heap().tree()), config = budget(230, OBJECTS))]
-#[bench::all_dead(args = (heap().dead()), config = budget(63, OBJECTS))]
+#[bench::all_live(args = (heap().tree()), config = budget(145, OBJECTS))]
+#[bench::all_dead(args = (heap().dead()), config = budget(60, OBJECTS))]
 fn collect(mut scene: Scene<Blocks>) -> Scene<Blocks> {
     scene.collect();
     scene
