@@ -26,7 +26,7 @@ impl<S: Space> Client<S> for Trees {
 /// A collector and what it collects.
 pub(crate) struct Scene<S: 'static> {
     pub(crate) heap: Collector<'static, S>,
-    nodes: Vec<Object>,
+    pub(crate) nodes: Vec<Object>,
     trees: Trees,
 }
 
@@ -73,12 +73,6 @@ impl<S: Space> Scene<S> {
         let last = self.node();
         self.trees.0 = Some(last);
         self
-    }
-
-    /// The sum of a word of every node of the tree.
-    pub(crate) fn sum(&self) -> u32 {
-        let words = self.nodes.iter().map(|&node| self.heap.load(node, 1));
-        words.fold(0, u32::wrapping_add)
     }
 
     fn node(&mut self) -> Object {
