@@ -2,7 +2,8 @@
 //!
 //! A constraint has a strength and says how one variable follows from another. Whoever adds one may push a weaker one aside,
 //! which then looks for another way; whoever removes one gives those a chance that could not be satisfied before. A chain of
-//! equal variables is changed from its head, then its links are taken out and put back; each such change is a step.
+//! equal variables is changed from its head, then its links are taken out and put back; each such change is a step. A long chain
+//! is changed less often than a short one.
 //!
 //! # Source
 //! Freeman-Benson, Maloney and Borning, An incremental constraint solver (DeltaBlue).
@@ -131,9 +132,10 @@ struct Chain<'gc> {
     mark: Cell<u32>,
 }
 
-/// How often the head is changed, and links are taken out and put back.
+/// How often the head is changed before a link is taken out and put back.
 const CHANGES: u32 = 40;
-const REPAIRS: u32 = 100;
+/// How often that happens: at most so often, and fewer links than this are changed between all changes of the head, but once.
+const REPAIRS: (u32, u32) = (100, 20_000);
 
 /// Builds a chain, changes it, and repairs it.
 pub(super) fn run<I: Index>(
@@ -150,7 +152,8 @@ pub(super) fn run<I: Index>(
         between.step(&mut chain, room)?;
         chain.mutate(|mc, chain| Solver { mc, chain }.connect(link))?;
     }
-    for repair in 0..REPAIRS {
+    let repairs = (REPAIRS.1 / size.max(2)).clamp(1, REPAIRS.0);
+    for repair in 0..repairs {
         between.step(&mut chain, room)?;
         chain.mutate(|mc, chain| Solver { mc, chain }.edit(0))?;
         for value in 0..CHANGES {

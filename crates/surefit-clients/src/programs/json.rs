@@ -1,6 +1,6 @@
 //! Documents: each is read into objects, changed, and written. The size is how many documents there are.
 //!
-//! A shelf holds the last ones; a new one takes the place of an old one that chance picks. Maps are written with their pairs in
+//! A shelf holds an eighth of them; a new one takes the place of an old one that chance picks. Maps are written with their pairs in
 //! reverse order, so a document is copied once more before it is written.
 
 use std::cell::Cell;
@@ -24,8 +24,8 @@ enum Value<'gc> {
 
 type Shelf<'gc> = GcArray<'gc, Cell<Value<'gc>>>;
 
-/// Documents on the shelf.
-const SHELF: usize = 32;
+/// Documents on the shelf: a part of all, and at least so many.
+const SHELF: (u32, u32) = (8, 32);
 /// Bytes that a byte of a document takes at most, read and copied, and bytes beside.
 const ROOM: (usize, usize) = (64, 4096);
 
@@ -36,13 +36,14 @@ pub(super) fn run<I: Index>(
     between: &mut impl Between,
 ) -> Result<u64, Stopped> {
     let (mut checksum, mut chance) = (Checksum::default(), Chance(8_259));
+    let places = (size / SHELF.0).max(SHELF.1);
     let mut shelf = Arena::<Rootable!['gc => Shelf<'gc>], I>::new(region, |mc| {
-        mc.alloc_array(SHELF, |_| Cell::new(Value::Null))
+        mc.alloc_array(places as usize, |_| Cell::new(Value::Null))
     })?;
     for _ in 0..size {
         let (mut text, depth) = (String::new(), 2 + chance.below(4));
         make(&mut text, depth, &mut chance);
-        let place = chance.below(SHELF as u32) as usize;
+        let place = chance.below(places) as usize;
         between.step(&mut shelf, ROOM.0 * text.len() + ROOM.1)?;
         let written = shelf.mutate(|mc, shelf| {
             let mut reader = Reader {

@@ -2,7 +2,7 @@
 //!
 //! Functions are made by chance: sequences, branches and loops within each other, now and then a jump into a loop. Blocks are
 //! numbered depth first; from the last to the first, each that is jumped back to is the header of a loop: what leads back to
-//! it is gathered along predecessors and united with it. A step is a function; a library keeps the last ones.
+//! it is gathered along predecessors and united with it. A step is a function; a library keeps the last eighth of them.
 //!
 //! # Source
 //! Tarjan, Testing flow graph reducibility; Havlak, Nesting of reducible and irreducible loops.
@@ -43,8 +43,8 @@ struct Edge<'gc> {
 
 type Library<'gc> = GcArray<'gc, Slot<'gc, Block<'gc>>>;
 
-/// Functions that are kept.
-const LIBRARY: usize = 16;
+/// Functions that are kept: a part of all, and at least so many.
+const LIBRARY: (usize, usize) = (8, 16);
 /// How deep functions nest.
 const DEPTH: u32 = 5;
 /// More than a function takes.
@@ -57,8 +57,9 @@ pub(super) fn run<I: Index>(
     between: &mut impl Between,
 ) -> Result<u64, Stopped> {
     let (mut checksum, mut chance) = (Checksum::default(), Chance(1_997));
+    let kept = (size as usize / LIBRARY.0).max(LIBRARY.1);
     let mut library = Arena::<Rootable!['gc => Library<'gc>], I>::new(region, |mc| {
-        mc.alloc_array(LIBRARY, |_| Cell::new(None))
+        mc.alloc_array(kept, |_| Cell::new(None))
     })?;
     for number in 0..size as usize {
         between.step(&mut library, ROOM)?;
@@ -66,7 +67,7 @@ pub(super) fn run<I: Index>(
             let analysis = Analysis { mc };
             let entry = analysis.block()?;
             analysis.function(entry, DEPTH, &mut chance)?;
-            library[number % LIBRARY].set(Some(entry));
+            library[number % kept].set(Some(entry));
             analysis.loops(entry)
         })?;
         checksum.add(sum);

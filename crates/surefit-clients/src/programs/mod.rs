@@ -3,11 +3,11 @@
 //! | program | does | objects |
 //! | --- | --- | --- |
 //! | `trees` | builds binary trees and counts their nodes | small, of one size; most die young |
-//! | `scheduler` | tasks of an operating system send each other packets | a few that stay, many that pass |
+//! | `scheduler` | tasks of an operating system send each other packets | packets: some pass at once, some wait long |
 //! | `constraints` | one-way constraints among variables, solved incrementally | cycles; long chains |
 //! | `loops` | finds the loops of a control-flow graph | a large graph, and union-find sets beside it |
 //! | `json` | reads documents, changes them, writes them | arrays and strings of all sizes |
-//! | `rays` | traces rays through spheres and mirrors | vectors that die at once |
+//! | `rays` | traces rays through spheres and mirrors | vectors: most die at once, a picture's stay |
 //! | `words` | counts words in a hash table of interned strings | strings; an array that grows; long-lived lists |
 //!
 //! A program runs in steps. A step is a mutation: it allocates a little, and what it leaves in the root is all that is known to
@@ -127,16 +127,17 @@ impl Program {
         Self::ALL.into_iter().find(|program| program.name() == name)
     }
 
-    /// A size that takes some tenths of a second: what it counts, the program's module says.
+    /// A size at which about a megabyte lives at a time, and at most a million objects are allocated: what it counts, the
+    /// program's module says.
     #[must_use]
     pub const fn size(self) -> u32 {
         match self {
-            Self::Trees => 12,
+            Self::Trees => 14,
             Self::Scheduler => 400_000,
-            Self::Constraints => 200,
+            Self::Constraints => 5_600,
             Self::Loops => 400,
             Self::Json => 10_000,
-            Self::Rays => 128,
+            Self::Rays => 176,
             Self::Words => 200_000,
         }
     }

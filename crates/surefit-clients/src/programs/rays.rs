@@ -1,7 +1,9 @@
 //! A ray tracer: spheres on a floor, two of them mirrors, and a light. The size is the picture's width and height.
 //!
-//! Every vector is an object, so that the tracer allocates as one in an object-oriented language does; a step is a pixel.
+//! Every vector is an object, so that the tracer allocates as one in an object-oriented language does; a step is a pixel. The
+//! picture's colours are kept to the end, and are vectors as well.
 
+use std::cell::Cell;
 use std::mem::MaybeUninit;
 
 use surefit_freelist::Index;
@@ -40,6 +42,16 @@ struct Scene<'gc> {
     eye: V<'gc>,
 }
 
+/// A line of the picture: its colours, as far as they are known.
+type Line<'gc> = GcArray<'gc, Cell<Option<V<'gc>>>>;
+
+/// What is seen, and the picture of it.
+#[derive(Trace)]
+struct Painting<'gc> {
+    scene: Scene<'gc>,
+    lines: GcArray<'gc, Line<'gc>>,
+}
+
 /// Where a ray meets a sphere.
 #[derive(Trace)]
 struct Hit<'gc> {
@@ -59,15 +71,43 @@ pub(super) fn run<I: Index>(
     between: &mut impl Between,
 ) -> Result<u64, Stopped> {
     let mut checksum = Checksum::default();
-    let mut scene =
-        Arena::<Rootable!['gc => Scene<'gc>], I>::new(region, |mc| Tracing { mc }.scene())?;
+    let mut painting = Arena::<Rootable!['gc => Painting<'gc>], I>::new(region, |mc| {
+        Ok(Painting {
+            scene: Tracing { mc }.scene()?,
+            lines: lines(mc, size as usize)?,
+        })
+    })?;
     for pixel in 0..size * size {
-        between.step(&mut scene, ROOM)?;
-        let (x, y) = (f64::from(pixel % size), f64::from(pixel / size));
-        let at = |place: f64| 2.0 * place / f64::from(size) - 1.0;
-        checksum.add(scene.mutate(|mc, scene| Tracing { mc }.pixel(scene, at(x), -at(y)))?);
+        between.step(&mut painting, ROOM)?;
+        let (x, y) = (pixel % size, pixel / size);
+        let at = |place: u32| 2.0 * f64::from(place) / f64::from(size) - 1.0;
+        painting.mutate(|mc, painting| {
+            let colour = Tracing { mc }.pixel(&painting.scene, at(x), -at(y))?;
+            painting.lines[y as usize][x as usize].set(Some(colour));
+            Ok::<_, Full>(())
+        })?;
     }
+    painting.mutate(|_, painting| {
+        let colours = painting.lines.iter().flat_map(|line| line.iter());
+        colours
+            .filter_map(Cell::get)
+            .for_each(|colour| checksum.add(rgb(colour)));
+    });
     Ok(checksum.0)
+}
+
+/// The lines of a square picture, without colours.
+fn lines<'gc>(mc: &Mutation<'gc>, size: usize) -> Result<GcArray<'gc, Line<'gc>>, Full> {
+    let line = |_| mc.alloc_array(size, |_| Cell::new(None));
+    let lines = (0..size).map(line).collect::<Result<Vec<_>, _>>()?;
+    mc.alloc_array(size, |number| lines[number])
+}
+
+/// A colour in three bytes.
+fn rgb(colour: V<'_>) -> u64 {
+    let [red, green, blue] =
+        [colour.x, colour.y, colour.z].map(|part| (part.clamp(0.0, 1.0) * 255.0) as u64);
+    red << 16 | green << 8 | blue
 }
 
 /// Geometry whose results are objects.
@@ -128,16 +168,13 @@ impl<'gc> Tracing<'_, 'gc> {
         })
     }
 
-    fn pixel(&self, scene: &Scene<'gc>, x: f64, y: f64) -> Result<u64, Full> {
+    fn pixel(&self, scene: &Scene<'gc>, x: f64, y: f64) -> Result<V<'gc>, Full> {
         let along = self.normal(self.vector(x, y, 2.0)?)?;
         let ray = self.mc.alloc(Ray {
             from: scene.eye,
             along,
         })?;
-        let colour = self.trace(scene, ray, MIRRORED)?;
-        let bytes =
-            [colour.x, colour.y, colour.z].map(|part| (part.clamp(0.0, 1.0) * 255.0) as u64);
-        Ok(bytes[0] << 16 | bytes[1] << 8 | bytes[2])
+        self.trace(scene, ray, MIRRORED)
     }
 
     fn trace(

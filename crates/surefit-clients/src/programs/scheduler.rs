@@ -1,8 +1,8 @@
 //! Tasks of a small operating system, which send each other packets. The size is how many turns are taken.
 //!
 //! The task with the highest priority that has a packet takes its turn: it answers the oldest one. Workers send on what they
-//! have worked on, devices give everything back after a while, and the idle task makes work when nobody has any. A packet is new for
-//! every message; its history is the packet that it answers, as far back as four.
+//! have worked on, devices give everything back after a while. The idle task begins a conversation whenever there are fewer than
+//! a program of this size has at a time. A packet is new for every message; its history is the packet that it answers, as far back as four.
 //!
 //! # Source
 //! After Martin Richards' operating-system simulation.
@@ -50,8 +50,16 @@ type Tasks<'gc> = GcArray<'gc, Gc<'gc, Task<'gc>>>;
 
 /// Tasks beside the idle one; every third is a device.
 const BUSY: u32 = 9;
+/// There is a conversation for so many turns, and one more.
+const TURNS: u32 = 32;
 /// How many packets a packet remembers.
 const HISTORY: usize = 4;
+
+/// Conversations: each has one packet in a mailbox.
+struct Talks {
+    now: u32,
+    most: u32,
+}
 
 /// Takes turns.
 pub(super) fn run<I: Index>(
@@ -61,9 +69,11 @@ pub(super) fn run<I: Index>(
 ) -> Result<u64, Stopped> {
     let mut tasks = Arena::<Rootable!['gc => Tasks<'gc>], I>::new(region, tasks)?;
     let (mut checksum, mut chance) = (Checksum::default(), Chance(20_260));
+    let (now, most) = (0, 1 + size / TURNS);
+    let mut talks = Talks { now, most };
     for _ in 0..size {
         between.step(&mut tasks, Gc::<Packet<'_>>::BYTES)?;
-        let sum = tasks.mutate(|mc, tasks| turn(mc, tasks, &mut chance))?;
+        let sum = tasks.mutate(|mc, tasks| turn(mc, tasks, &mut talks, &mut chance))?;
         checksum.add(sum);
     }
     tasks.mutate(|_, tasks| tasks.iter().for_each(|task| checksum.add(task.turns.get())));
@@ -92,10 +102,17 @@ fn tasks<'gc>(mc: &Mutation<'gc>) -> Result<Tasks<'gc>, Full> {
     mc.alloc_array(tasks.len(), |number| tasks[number])
 }
 
-/// The first task with a packet answers it; returns a sum of what it sent.
-fn turn<'gc>(mc: &Mutation<'gc>, tasks: &Tasks<'gc>, chance: &mut Chance) -> Result<u64, Full> {
+/// The first task with a packet answers it, or the idle task begins a conversation; returns a sum of what was sent.
+fn turn<'gc>(
+    mc: &Mutation<'gc>,
+    tasks: &Tasks<'gc>,
+    talks: &mut Talks,
+    chance: &mut Chance,
+) -> Result<u64, Full> {
     let has_packet = |task: &Gc<'gc, Task<'gc>>| task.oldest.get().is_some();
-    let number = tasks.iter().position(has_packet).unwrap_or(BUSY as usize);
+    let first = tasks.iter().position(has_packet);
+    let first = first.filter(|_| talks.now >= talks.most);
+    let number = first.unwrap_or(BUSY as usize);
     let task = tasks[number];
     task.turns.set(task.turns.get() + 1);
     let packet = take(&task);
@@ -111,7 +128,9 @@ fn turn<'gc>(mc: &Mutation<'gc>, tasks: &Tasks<'gc>, chance: &mut Chance) -> Res
             data.map(|byte| byte.rotate_left(1)),
         ),
     };
+    talks.now += u32::from(number == BUSY as usize);
     // Every third message of a device is the last of its conversation: then the idle task begins another.
+    talks.now -= u32::from(to == BUSY);
     if to < BUSY {
         let sent = mc.alloc(Packet {
             next: Cell::new(None),

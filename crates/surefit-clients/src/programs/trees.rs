@@ -33,6 +33,9 @@ type Forests<'m, I> = Arena<'m, Rootable!['gc => Forest<'gc>], I>;
 /// The depth of the smallest trees.
 const SHALLOWEST: u32 = 4;
 
+/// All trees of a depth have together two to the power of this leaves at most, or there is one.
+const MOST: u32 = 16;
+
 /// Builds, counts and drops trees.
 pub(super) fn run<I: Index>(
     region: &mut [MaybeUninit<u8>],
@@ -50,7 +53,7 @@ pub(super) fn run<I: Index>(
             .set(trees.parts.take().pop().map(|(_, tree)| tree))
     });
     for depth in (SHALLOWEST..=size).step_by(2) {
-        let trees = 1 << (size - depth + SHALLOWEST);
+        let trees = 1_u32 << (size + SHALLOWEST).min(MOST).saturating_sub(depth);
         for _ in 0..trees {
             checksum.add(build(&mut forest, depth, between)?);
         }

@@ -1,8 +1,8 @@
 //! Words, counted in a hash table of interned strings. The size is how many words there are.
 //!
 //! Words are made by chance, frequent ones more often. Each is made into a string, looked up, and forgotten if the table has it
-//! already. The table is an array of lists that doubles when it has more words than lists. Now and then, words that are rare
-//! are thrown out.
+//! already. The table is an array of lists that doubles when it has more words than lists. Four times, or more often if there are
+//! few words, those that are rare are thrown out.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -30,8 +30,8 @@ struct Table<'gc> {
 
 /// Lists in the first table.
 const FIRST: usize = 16;
-/// Words between two throwings out.
-const OFTEN: u32 = 20_000;
+/// Words between two throwings out: a part of all, and at least so many.
+const OFTEN: (u32, u32) = (4, 20_000);
 /// More than a word takes: it, its entry, and alignment.
 const ROOM: usize = 256;
 
@@ -46,11 +46,12 @@ pub(super) fn run<I: Index>(
         let (lists, words) = (Cell::new(lists(mc, FIRST)?), Cell::new(0));
         Ok(Table { lists, words })
     })?;
+    let often = (size / OFTEN.0).max(OFTEN.1);
     for number in 1..=size {
         let words = table.mutate(|_, table| table.words.get());
         between.step(&mut table, ROOM + 3 * words * size_of::<usize>())?;
         table.mutate(|mc, table| count(mc, table, &mut chance))?;
-        if number % OFTEN == 0 {
+        if number % often == 0 {
             table.mutate(|_, table| throw_out(table));
         }
     }
