@@ -276,6 +276,8 @@ mod tests {
         is_committed::<Bounds>("experiment-bounds.json");
         is_committed::<Report>("experiment.json");
         is_committed::<Document>("gc-replay.json");
+        #[cfg(feature = "lua")]
+        is_committed::<crate::gc_cmd::lua::report::Document>("gc-lua.json");
     }
 
     #[test]

@@ -171,6 +171,23 @@ fn a_replay_on_a_collector_keeps_to_its_schema() {
     }
 }
 
+#[cfg(feature = "lua")]
+#[test]
+fn a_lua_script_keeps_to_its_schema_and_to_the_standard_error() {
+    let schema = schema("gc-lua.json");
+    for space in ["segregated:index=nht", "system"] {
+        let mut command = surefit();
+        command.args(["gc", "lua", "bundled:json", "--format", "json"]);
+        command.args(["--space", space, "--", "12"]);
+        let output = command.output().expect("the command runs");
+        let document: Value = serde_json::from_slice(&output.stderr).expect("JSON");
+        assert_eq!(broken(&schema, &schema, &document, space), None);
+        assert_eq!(document["completed"], true);
+        assert_eq!(document.get("lists").is_some(), space != "system");
+        assert!(!output.stdout.is_empty(), "the script prints");
+    }
+}
+
 #[test]
 fn a_wrong_output_is_noticed() {
     let schema = schema("replay.json");

@@ -1,6 +1,9 @@
 //! `surefit gc lua`: any script on any heap that never moves an object.
 //!
-//! The standard output is the script's alone. What was counted goes to the standard error, and so does what went wrong.
+//! The standard output is the script's alone. What was counted goes to the standard error, in lines or as JSON, and so does what
+//! went wrong.
+
+pub(crate) mod report;
 
 use std::ffi::{CString, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -11,7 +14,9 @@ use anyhow::{Context, Result, bail};
 use surefit_clients::lua::{Failure, Options, PROGRAMS, Script};
 use surefit_os::Reservation;
 
-use super::machine::{self, Done, Wall};
+use self::report::Document;
+use super::machine::{self, Wall};
+use crate::cli::Format;
 use crate::error::Broken;
 use crate::output::grouped;
 use crate::passes::percentiles;
@@ -28,6 +33,9 @@ pub(crate) struct Args {
     /// The size of the heap, tables and reserve included: bytes with K, M, G
     #[arg(long, value_name = "BYTES", default_value = "4M", value_parser = crate::sizes::bytes)]
     heap: usize,
+    /// How what was counted is printed, to the standard error
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
     /// What the script is given, behind `--`
     #[arg(last = true)]
     arguments: Vec<OsString>,
@@ -67,7 +75,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             "{spec}: hands out no raw pointers, which Lua needs: take segregated, tlsf, first-fit, …"
         );
     };
-    eprint!("{}", summary(args, &spec, &done));
+    let file = args.file.display().to_string();
+    let clock_ns = percentiles::clock_ns();
+    let document = Document::new(file, spec.to_string(), args.heap, &done, clock_ns);
+    match args.format {
+        Format::Json => eprintln!("{}", serde_json::to_string_pretty(&document)?),
+        Format::Table => eprint!("{}", document.text()),
+    }
     match &done.ran.result {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(Failure::Error(message)) => {
@@ -102,44 +116,4 @@ fn load(file: &Path) -> Result<(CString, Vec<u8>)> {
     name.extend(file.as_os_str().to_owned().into_vec());
     let name = CString::new(name).context("a file's name holds no zero")?;
     Ok((name, source))
-}
-
-/// What was counted and timed, in a few lines.
-fn summary(args: &Args, spec: &Spec, done: &Done) -> String {
-    let counts = &done.ran.counts;
-    let clock_ns = percentiles::clock_ns();
-    let net_ms = |ns: u64, readings: u64| ns.saturating_sub(readings * clock_ns) as f64 / 1e6;
-    let mut text = format!(
-        "surefit gc lua: {} on {spec}, heap {} B\n\
-         asked for:   {} allocations of {} B, {} frees, {} resizes; at most {} B at a time, {} B after a collection\n\
-         collections: {}, {:.1} ms; in them {} frees\n\
-         heap:        {} calls outside of collections, {:.1} ms; {clock_ns} ns a call for the clock are taken off\n\
-         reserve:     {} loans, the largest of {} B\n",
-        args.file.display(),
-        grouped(args.heap as u64),
-        grouped(counts.allocations),
-        grouped(counts.requested_bytes),
-        grouped(counts.frees),
-        grouped(counts.resizes),
-        grouped(counts.peak_bytes),
-        grouped(counts.peak_kept_bytes),
-        grouped(counts.collections),
-        net_ms(counts.collection_ticks, counts.collections),
-        grouped(counts.swept),
-        grouped(counts.timed_calls),
-        net_ms(counts.call_ticks, counts.timed_calls),
-        grouped(counts.loans),
-        grouped(counts.largest_loan_bytes),
-    );
-    if let Some(counters) = done.counters {
-        let each = |count: u64| count as f64 / counts.allocations.max(1) as f64;
-        text += &format!(
-            "lists:       an allocation: {:.2} visits, {:.3} table updates, {:.2} splits; {:.2} merges\n",
-            each(counters.visits),
-            each(counters.table_updates),
-            each(counters.splits),
-            each(counters.merges),
-        );
-    }
-    text
 }

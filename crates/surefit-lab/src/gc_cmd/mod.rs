@@ -2,7 +2,7 @@
 
 pub(crate) mod graphs;
 #[cfg(feature = "lua")]
-mod lua;
+pub(crate) mod lua;
 #[cfg(feature = "lua")]
 pub(crate) mod machine;
 mod record;
