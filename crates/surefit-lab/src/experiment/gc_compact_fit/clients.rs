@@ -2,8 +2,9 @@
 #![deny(unsafe_code)]
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
 use surefit_clients::java;
@@ -20,15 +21,12 @@ const BUNDLED: [&str; 2] = ["bundled:raytrace", "bundled:mtrt"];
 /// The programs of a quick run; no recording of Java is as short.
 const QUICK: [Program; 2] = [Program::Json, Program::Words];
 
-/// A program's own size is divided by this much, that many replays take seconds; its live bytes shrink with it.
-const DIVIDED_BY: u32 = 4;
+/// By how much a quick run makes the programs smaller, and so what lives in them.
 const QUICK_DIVIDED_BY: u32 = 32;
 
-/// The depth of the trees, which no division makes smaller by as much.
-const TREES: u32 = 11;
-
-/// Bytes that are allocated from one walk of a recording in Rust to the next.
-const EVERY: usize = 32 << 10;
+/// Bytes that are allocated from one walk of a recording in Rust to the next: about as many as in the bundled recordings of Java.
+const EVERY: usize = 256 << 10;
+const QUICK_EVERY: usize = 32 << 10;
 
 /// Memory for all that a program allocates while it is recorded.
 const MEMORY: usize = 1 << 30;
@@ -54,56 +52,68 @@ pub(super) struct Held {
     pub(super) sizes: BTreeMap<u32, u32>,
 }
 
+/// Where a client comes from.
+#[derive(Clone, Debug)]
+pub(super) enum Source {
+    /// A recording.
+    File(PathBuf),
+    /// A program in Rust of a size, and bytes from one walk to the next.
+    Rust(Program, u32, usize),
+}
+
 /// The recordings among the files; without any, the bundled ones and the programs in Rust.
-///
-/// # Errors
-/// A file cannot be read, or breaks the format; a program cannot be recorded.
-pub(super) fn load(request: &Request) -> Result<Vec<Client>> {
-    let given: Vec<_> = request
-        .files
-        .iter()
-        .filter(|file| graphs::is_graph(file))
-        .collect();
+pub(super) fn sources(request: &Request) -> Vec<Source> {
+    let given = request.files.iter().filter(|file| graphs::is_graph(file));
+    let given: Vec<_> = given.cloned().map(Source::File).collect();
     if !given.is_empty() {
-        return given.into_iter().map(|file| of_java(file)).collect();
+        return given;
     }
     if request.quick {
-        let size = |program: Program| program.size() / QUICK_DIVIDED_BY;
         return QUICK
-            .map(|program| in_rust(program, size(program)))
-            .into_iter()
-            .collect();
+            .map(|program| Source::Rust(program, program.size() / QUICK_DIVIDED_BY, QUICK_EVERY))
+            .to_vec();
     }
-    let java = BUNDLED.iter().map(|name| of_java(Path::new(name)));
-    let rust = Program::ALL
-        .iter()
-        .map(|&program| in_rust(program, size(program)));
-    java.chain(rust).collect()
+    let java = BUNDLED.map(|name| Source::File(name.into()));
+    let rust = Program::ALL.map(|program| Source::Rust(program, program.size(), EVERY));
+    java.into_iter().chain(rust).collect()
 }
 
-fn size(program: Program) -> u32 {
-    match program {
-        Program::Trees => TREES,
-        _ => program.size() / DIVIDED_BY,
+impl Source {
+    /// The client.
+    ///
+    /// # Errors
+    /// The file cannot be read, or breaks the format; the program cannot be recorded.
+    pub(super) fn load(&self) -> Result<Client> {
+        match self {
+            Self::File(file) => client(&name(file), || graphs::open(file)),
+            &Self::Rust(program, size, every) => in_rust(program, size, every),
+        }
     }
 }
 
-fn of_java(file: &Path) -> Result<Client> {
-    let name = file
-        .file_name()
-        .unwrap_or(file.as_os_str())
-        .to_string_lossy();
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(file) => write!(f, "{}", file.display()),
+            Self::Rust(_, size, _) => write!(f, "of size {size}"),
+        }
+    }
+}
+
+/// A recording's name: `raytrace` of `bundled:raytrace` and of `graphs/raytrace.sfg.zst`.
+fn name(file: &Path) -> String {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
     let name = name.trim_start_matches("bundled:");
-    let name = name.split('.').next().unwrap_or(name);
-    client(name, || graphs::open(file))
+    name.split('.').next().unwrap_or(name).to_owned()
 }
 
-fn in_rust(program: Program, size: u32) -> Result<Client> {
+fn in_rust(program: Program, size: u32, every: usize) -> Result<Client> {
     let name = program.name();
     let mut memory = Reservation::new(MEMORY)?;
     let mut bytes = Vec::new();
-    record(program, size, memory.memory(), EVERY, &mut bytes)
+    record(program, size, memory.memory(), every, &mut bytes)
         .map_err(|error| anyhow!("{name}: {error}"))?;
+    drop(memory);
     client(name, || Ok(Reader::new(bytes.as_slice())?))
 }
 

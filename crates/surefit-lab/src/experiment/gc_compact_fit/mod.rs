@@ -3,8 +3,8 @@
 //! ```text
 //! clients      recordings of Java programs, and programs in Rust, recorded here; or FILE…: .sfg, .sfg.zst
 //! live         what must be held at the worst moment: what lived at a walk, and what was allocated until the next
-//! spaces       walk, table, bitmap x never, deferred, immediate; first fit; TLSF; Compact-fit: pages of 4 and 16 KiB, with a
-//!              bound on holes, or with moves only when a page is missing (k=inf)
+//! spaces       walk, table, bitmap x never, deferred, immediate; first fit; TLSF; Compact-fit: pages of 2, 4 and 16 KiB, with
+//!              a bound on holes, or with moves only when a page is missing (k=inf)
 //! smallest     the smallest heap in which a client completes, tables and bits included, by halving
 //! heaps        1.1, 1.25, 1.5 and 2 times what is live, tables and bits included
 //! counts       collections, and whether fragmentation caused them, in a replay of their own: exact
@@ -43,13 +43,14 @@ const SOURCE: &str = "the thesis on free-list organisation, chapter 4; Craciunas
 
 fn run(request: &Request) -> Result<Report> {
     let rounds = request.rounds_or(3);
-    let clients = clients::load(request)?;
-    let progress = Progress::new(STEPS * clients.len() as u64);
-    let found: Result<Vec<Found>> = clients
-        .iter()
-        .map(|client| measure::client(client, rounds, &progress))
-        .collect();
-    let found = found?;
+    let sources = clients::sources(request);
+    let progress = Progress::new((1 + STEPS) * sources.len() as u64);
+    let found = sources.iter().map(|source| {
+        let client = source.load()?;
+        progress.step(&client.name, "recording", &source);
+        measure::client(&client, rounds, &progress)
+    });
+    let found = found.collect::<Result<Vec<Found>>>()?;
     progress.finish();
     let mut report = Report::new(ENTRY.name, ENTRY.about, SOURCE, request.quick);
     report.setting = settings(rounds);

@@ -19,7 +19,7 @@ const fn choice(name: &'static str, spec: &'static str) -> Choice {
 }
 
 /// All of them: lists by policy and lookup, the others whose objects stay, then Compact-fit by page size and bound.
-pub(super) const ALL: [Choice; 15] = [
+pub(super) const ALL: [Choice; 16] = [
     choice("never, scan", "segregated:index=scan,coalesce=never"),
     choice("never, table", "segregated:index=nht,coalesce=never"),
     choice("never, bitmap", "segregated:index=bitmap,coalesce=never"),
@@ -43,10 +43,11 @@ pub(super) const ALL: [Choice; 15] = [
     ),
     choice("first fit", "first-fit"),
     choice("TLSF", "tlsf"),
+    choice("CF 2K, holes", "compact-fit:page=2K"),
+    choice("CF 2K, k=inf", "compact-fit:page=2K,k=inf"),
     choice("CF 4K, holes", "compact-fit:page=4K"),
     choice("CF 4K, k=inf", "compact-fit:page=4K,k=inf"),
     choice("CF 16K, holes", "compact-fit:page=16K"),
-    choice("CF 16K, k=inf", "compact-fit:page=16K,k=inf"),
 ];
 
 /// Those that are drawn: one lookup for every policy that mends fragmentation, and all others.
@@ -55,10 +56,10 @@ pub(super) const DRAWN: [&str; 8] = [
     "immediate, bitmap",
     "first fit",
     "TLSF",
+    "CF 2K, holes",
+    "CF 2K, k=inf",
     "CF 4K, holes",
-    "CF 4K, k=inf",
     "CF 16K, holes",
-    "CF 16K, k=inf",
 ];
 
 impl Choice {

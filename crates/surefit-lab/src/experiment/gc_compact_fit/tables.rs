@@ -15,10 +15,11 @@ const FAILS: &str = "no";
 pub(super) const COUNTED: [usize; 2] = [1, 3];
 
 /// The spaces whose parts are shown: free lists, and Compact-fit by the size of its pages.
-const PARTS: [(&str, &str); 3] = [
+const PARTS: [(&str, &str); 4] = [
     ("free lists", "TLSF"),
-    ("CF 4K", "CF 4K, k=inf"),
-    ("CF 16K", "CF 16K, k=inf"),
+    ("CF 2K", "CF 2K, holes"),
+    ("CF 4K", "CF 4K, holes"),
+    ("CF 16K", "CF 16K, holes"),
 ];
 
 /// The smallest heap of Compact-fit beside the smallest of all others.
@@ -199,17 +200,13 @@ pub(super) fn plots(found: &[Found]) -> Vec<Plot> {
     });
     std::iter::once(sizes)
         .chain(times)
-        .filter(|plot| !plot.series.is_empty())
+        .filter(|plot| plot.series.iter().any(|line| !line.points.is_empty()))
         .collect()
 }
 
-/// A line for each space that is drawn and has points.
+/// A line for each space that is drawn, without points too: so a space has one colour.
 fn drawn(points: impl Fn(&str) -> Vec<(f64, f64)>) -> Vec<Series> {
-    let series = DRAWN.map(|name| Series::new(name, points(name)));
-    series
-        .into_iter()
-        .filter(|line| !line.points.is_empty())
-        .collect()
+    DRAWN.map(|name| Series::new(name, points(name))).to_vec()
 }
 
 fn row<'f>(found: &'f Found, name: &str) -> Option<&'f Row> {
