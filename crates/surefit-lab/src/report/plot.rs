@@ -6,8 +6,8 @@
 //! |    /              -- series      |                   -- series      |
 //! |     x                            |     x                            |
 //! ```
-//! Over an x axis of things in no order, values of ours are bars beside each other, and its names are written upwards. A
-//! spread is a thin vertical line at its point. Series of the papers are dashed. An axis whose places have names, and a
+//! Over an x axis of things in no order, values of ours are bars beside each other, and long names are written upwards. A
+//! spread is a thin vertical line at its point. Series of the papers are dashed. A line on which others lie is broader. An axis whose places have names, and a
 //! logarithmic one, which is labelled at 1, 2, 5, 10, 20, …, get their labels here; others get them from plotters.
 
 use std::ops::Range;
@@ -32,6 +32,12 @@ const LEGEND: u32 = 150;
 
 /// Pixels of text.
 const TEXT: u32 = 12;
+
+/// Pixels of a letter, about.
+const LETTER: usize = 7;
+
+/// Pixels of a line, and so many more for every other that lies on it.
+const LINE: (u32, u32) = (2, 3);
 
 const FONT: &str = "sans-serif";
 
@@ -88,7 +94,7 @@ fn draw(panel: &Panel<'_>, plot: &Plot) -> Result<()> {
     let mut chart = ChartBuilder::on(&left)
         .margin(10)
         .caption(&plot.title, (FONT, TEXT + 2))
-        .x_label_area_size(if plot.x.is_unordered { 110 } else { 40 })
+        .x_label_area_size(label_area(&plot.x))
         .y_label_area_size(58)
         .build_cartesian_2d(x.clone(), y.clone())?;
     mesh(&mut chart, plot)?;
@@ -97,11 +103,36 @@ fn draw(panel: &Panel<'_>, plot: &Plot) -> Result<()> {
         if plot.x.is_unordered && series.whose == Whose::Ours {
             bars(&mut chart, plot, number)?;
         } else {
-            line(&mut chart, plot, series, colour(number))?;
+            line(&mut chart, plot, number)?;
         }
-        entry(&legend, number, series)?;
+    }
+    // A series without points has a colour, so that the others have the same in every plot, but no entry.
+    let drawn = plot.series.iter().enumerate();
+    let drawn = drawn.filter(|(_, series)| !series.points.is_empty());
+    for (row, (number, series)) in drawn.enumerate() {
+        entry(&legend, row, series, colour(number))?;
     }
     Ok(())
+}
+
+/// Pixels below a plot: for names that are written upwards, as many as the longest takes.
+fn label_area(x: &Axis) -> u32 {
+    match is_upward(x) {
+        true => 34 + (longest(x) * LETTER) as u32,
+        false => 40,
+    }
+}
+
+/// Whether there is no room for the names of an axis beside each other.
+fn is_upward(x: &Axis) -> bool {
+    let room = (PANEL.0 - LEGEND - 80) as usize;
+    x.is_unordered && (longest(x) + 1) * LETTER * x.ticks.len() > room
+}
+
+/// Letters of the longest name of an axis.
+fn longest(axis: &Axis) -> usize {
+    let letters = axis.ticks.iter().map(|name| name.chars().count());
+    letters.max().unwrap_or_default()
 }
 
 /// Grid, labels and names of the axes.
@@ -166,7 +197,7 @@ fn name_places(
     for (place, name) in places(axes[0], x) {
         let at = chart.backend_coord(&(place, y.start));
         let at = (at.0 - origin.0, at.1 - origin.1 + 6);
-        let style = if axes[0].is_unordered {
+        let style = if is_upward(axes[0]) {
             let upwards = (FONT, TEXT).into_font().transform(FontTransform::Rotate270);
             upwards
                 .into_text_style(panel)
@@ -186,15 +217,15 @@ fn name_places(
     Ok(())
 }
 
-fn line(chart: &mut Chart<'_, '_>, plot: &Plot, series: &Series, colour: RGBColor) -> Result<()> {
+fn line(chart: &mut Chart<'_, '_>, plot: &Plot, number: usize) -> Result<()> {
+    let (series, colour) = (&plot.series[number], colour(number));
+    let stroke = colour.stroke_width(LINE.0 + LINE.1 * hidden_by(plot, number));
     let place = |point: &(f64, f64)| (position(&plot.x, point.0), position(&plot.y, point.1));
     let is_drawn = |point: &(f64, f64)| point.0.is_finite() && point.1.is_finite();
     let points: Vec<_> = series.points.iter().map(place).filter(is_drawn).collect();
     match series.whose {
-        Whose::Ours => chart.draw_series(LineSeries::new(points, colour.stroke_width(2)))?,
-        Whose::Papers => {
-            chart.draw_series(DashedLineSeries::new(points, 6, 4, colour.stroke_width(2)))?
-        }
+        Whose::Ours => chart.draw_series(LineSeries::new(points, stroke))?,
+        Whose::Papers => chart.draw_series(DashedLineSeries::new(points, 6, 4, stroke))?,
     };
     for (point, &(least, most)) in series.points.iter().zip(&series.spread) {
         let ends = [place(&(point.0, least)), place(&(point.0, most))];
@@ -203,6 +234,25 @@ fn line(chart: &mut Chart<'_, '_>, plot: &Plot, series: &Series, colour: RGBColo
         }
     }
     Ok(())
+}
+
+/// How many of the lines that are drawn later go through all of a line's points, two at most.
+fn hidden_by(plot: &Plot, number: usize) -> u32 {
+    let range = y_range(plot);
+    // About half a pixel.
+    let near = (range.end - range.start) / 500.0;
+    let y = |value| position(&plot.y, value);
+    let is_near = |one: f64, other: f64| (y(one) - y(other)).abs() < near;
+    let own = &plot.series[number].points;
+    let hides = |later: &&Series| {
+        let mut own = own.iter();
+        own.all(|point| {
+            let mut others = later.points.iter();
+            others.any(|other| other.0 == point.0 && is_near(other.1, point.1))
+        })
+    };
+    let later = &plot.series[number + 1..];
+    later.iter().filter(hides).take(2).count() as u32
 }
 
 /// A series as bars; those of different series stand beside each other at every place.
@@ -228,9 +278,8 @@ fn bars(chart: &mut Chart<'_, '_>, plot: &Plot, number: usize) -> Result<()> {
 }
 
 /// A series' name beside a piece of its line.
-fn entry(legend: &Panel<'_>, number: usize, series: &Series) -> Result<()> {
-    let y = 40 + 18 * i32::try_from(number)?;
-    let colour = colour(number);
+fn entry(legend: &Panel<'_>, row: usize, series: &Series, colour: RGBColor) -> Result<()> {
+    let y = 40 + 18 * i32::try_from(row)?;
     let pieces: &[(i32, i32)] = match series.whose {
         Whose::Ours => &[(0, 18)],
         Whose::Papers => &[(0, 7), (11, 18)],
@@ -329,7 +378,7 @@ fn range(axis: &Axis, values: impl Iterator<Item = f64>, room: f64) -> Range<f64
 
 #[cfg(test)]
 mod tests {
-    use super::{places, svg, value_label, x_range, y_range};
+    use super::{hidden_by, places, svg, value_label, x_range, y_range};
     use crate::experiment::report::{Axis, Plot, Series, Whose};
 
     fn plot(x: Axis, y: Axis, points: Vec<(f64, f64)>) -> Plot {
@@ -366,18 +415,32 @@ mod tests {
     }
 
     #[test]
-    fn things_in_no_order_are_bars_under_names_written_upwards() {
+    fn things_in_no_order_are_bars_and_long_names_are_written_upwards() {
         let ticks = ["a", "b"].map(str::to_owned);
         let points = vec![(0.0, 2.0), (1.0, f64::NAN)];
         let picture = svg(&[plot(Axis::kinds("", ticks), Axis::from_zero("y"), points)]);
         let picture = picture.expect("drawn");
         let bars = |picture: &str| picture.matches("fill=\"#1F5893\"").count();
         assert_eq!(bars(&picture), 1, "one value of ours: {picture}");
-        assert_eq!(
-            picture.matches("rotate(270").count(),
-            3,
-            "two names and that of y: {picture}"
-        );
+        let upwards = |picture: &str| picture.matches("rotate(270").count();
+        assert_eq!(upwards(&picture), 1, "the name of y alone: {picture}");
+        let ticks = [
+            "a long name",
+            "another long name",
+            "the longest name of them all",
+        ]
+        .map(str::to_owned);
+        let points = vec![(0.0, 2.0)];
+        let picture = svg(&[plot(Axis::kinds("", ticks), Axis::from_zero("y"), points)]);
+        assert_eq!(upwards(&picture.expect("drawn")), 4);
+    }
+
+    #[test]
+    fn a_line_on_which_others_lie_is_broader() {
+        let mut plot = plot(Axis::new("x"), Axis::new("y"), vec![(0.0, 5.0), (1.0, 9.0)]);
+        plot.series
+            .push(Series::new("other", vec![(0.0, 9.0), (1.0, 9.0)]));
+        assert_eq!([0, 1, 2].map(|number| hidden_by(&plot, number)), [1, 0, 0]);
     }
 
     #[test]
