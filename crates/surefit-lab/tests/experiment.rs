@@ -122,8 +122,20 @@ fn a_report_fits_a_hundred_columns_and_names_its_source() {
             screen.starts_with(name) && screen.contains("Source: Craciunas et al. (2008)"),
             "{screen}"
         );
-        let fits = |line: &str| line.trim_end() == line && line.chars().count() <= 100;
         assert!(screen.lines().all(fits), "{screen}");
+    }
+}
+
+fn fits(line: &str) -> bool {
+    line.trim_end() == line && line.chars().count() <= 100
+}
+
+#[test]
+fn tables_about_collectors_fit_a_hundred_columns() {
+    for name in REPORTS.iter().filter(|name| name.starts_with("gc-")) {
+        let screen = printed(&[name, "--quick"]);
+        let broad: Vec<_> = screen.lines().filter(|line| !fits(line)).collect();
+        assert!(broad.is_empty(), "{name}: {broad:#?}");
     }
 }
 

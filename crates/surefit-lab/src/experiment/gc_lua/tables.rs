@@ -24,15 +24,19 @@ fn name_cells(space: Space) -> [Cell; 2] {
     [space.strategy, lookup].map(Cell::from)
 }
 
-/// Columns for both heaps.
+/// Columns for both heaps; the first of each names the heap.
 fn in_both(columns: &[(&str, u32)]) -> Vec<Column> {
-    HEAPS
-        .into_iter()
-        .flat_map(|times| {
-            let named = columns.iter();
-            named.map(move |(name, digits)| Column::figure(format!("{times}x {name}"), *digits))
+    let in_heap = |times: f64| {
+        columns.iter().enumerate().map(move |(at, (name, digits))| {
+            let heap = if at == 0 {
+                format!("{times}x ")
+            } else {
+                String::new()
+            };
+            Column::figure(heap + name, *digits)
         })
-        .collect()
+    };
+    HEAPS.into_iter().flat_map(in_heap).collect()
 }
 
 /// A row of cells: the names, some of its own, and the same figures of both heaps.
@@ -161,8 +165,7 @@ pub(super) fn plots(found: &[Found]) -> Vec<Plot> {
     });
     vec![
         Plot {
-            title: "smallest heap of segregated lists ÷ the least of the three strategies"
-                .to_owned(),
+            title: "smallest heap of lists ÷ the least of the three strategies".to_owned(),
             x: Axis::kinds("program", programs),
             y: Axis::from_zero("÷ least"),
             series: STRATEGIES.map(of_strategy).to_vec(),

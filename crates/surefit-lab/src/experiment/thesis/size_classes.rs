@@ -115,7 +115,6 @@ fn covered(name: String, stats: &Stats) -> Series {
 fn counts(rows: &[Row]) -> Table {
     let columns = [
         Column::text("program"),
-        Column::text("stands for"),
         Column::figure("objects", 0),
         Column::figure("sizes", 0),
         Column::figure("90 %", 0),
@@ -126,7 +125,7 @@ fn counts(rows: &[Row]) -> Table {
         Column::papers("99 %", 0),
     ];
     let mut table = Table::new(
-        "allocated objects, and how many sizes all of them, 90 % and 99 % of them have",
+        "allocated objects, and how many sizes all of them, 90 % and 99 % of them have; in brackets: the thesis's program",
         columns,
     );
     for row in rows {
@@ -134,8 +133,7 @@ fn counts(rows: &[Row]) -> Table {
         let updates = theirs.and_then(|theirs| theirs.updates);
         let sizes = |at: usize| Cell::from(theirs.map(|theirs| theirs.sizes[at]));
         table.row([
-            row.name.clone().into(),
-            theirs.map(|theirs| theirs.name).into(),
+            both_names(row).into(),
             row.allocations.into(),
             row.sizes[0].into(),
             row.sizes[1].into(),
@@ -147,6 +145,14 @@ fn counts(rows: &[Row]) -> Table {
         ]);
     }
     table
+}
+
+/// The program, and the thesis's where that is another one.
+fn both_names(row: &Row) -> String {
+    match row.counterpart {
+        Some(theirs) if theirs.name != row.name => format!("{} ({})", row.name, theirs.name),
+        _ => row.name.clone(),
+    }
 }
 
 fn percents(rows: &[Row]) -> Table {

@@ -108,6 +108,7 @@ fn run(request: &Request) -> Result<Report> {
     }
     let tables = MERGES.map(|merges| table(&rows, merges));
     report.tables.splice(0..0, tables);
+    report.tables.insert(MERGES.len(), beside(&rows));
     report.claims = claims(&rows);
     report.notes.push(
         "The thesis does not say in which heaps it counted, and its lists end at 1 KB where ours end at 2 KiB.".to_owned(),
@@ -176,7 +177,8 @@ fn add_heaps(report: &mut Report, recorded: &Recorded) -> Result<()> {
 }
 
 fn table(rows: &[Row], merges: When) -> Table {
-    let figures = [
+    let columns = [
+        Column::text("program"),
         Column::figure("heap ÷ live", 0),
         Column::figure("collections", 0),
         Column::figure("non-empty", 0),
@@ -184,35 +186,43 @@ fn table(rows: &[Row], merges: When) -> Table {
         Column::figure("total", 0),
         Column::figure("entries", 0),
         Column::figure("allocations", 0),
-        Column::figure("allocs/update", 1),
     ];
-    let mut columns = [&[Column::text("program")][..], &figures].concat();
-    // Table 3-1 is about deferred coalescing.
-    let is_papers = merges == When::Deferred;
-    if is_papers {
-        columns.extend(["total", "allocs/update"].map(|name| Column::papers(name, 0)));
-    }
     let title = format!("{} coalescing: updates of the table", merges_name(merges));
     let mut table = Table::new(title, columns);
     for row in rows {
         let Some(counted) = row.of(merges) else {
             continue;
         };
-        let mut cells = vec![row.name.clone().into(), row.times.into()];
-        cells.extend([
+        table.row([
+            row.name.clone().into(),
+            row.times.into(),
             counted.collections.into(),
             counted.counters.table_fills.into(),
             counted.emptied().into(),
             counted.updates().into(),
             counted.counters.table_stores.into(),
             counted.allocations.into(),
-            Cell::from(counted.allocations_per_update()),
         ]);
-        if is_papers {
-            let theirs = row.theirs;
-            cells.push(theirs.map(|theirs| theirs.filled + theirs.emptied).into());
-            cells.push(theirs.map(Updates::allocations_per_update).into());
-        }
+    }
+    table
+}
+
+/// Allocations for an update under every strategy, beside the thesis's, which are about deferred coalescing.
+fn beside(rows: &[Row]) -> Table {
+    let ours = MERGES.map(|merges| Column::figure(merges_name(merges), 1));
+    let theirs = ["updates", "allocations", "deferred"].map(|name| Column::papers(name, 0));
+    let columns = [&[Column::text("program")][..], &ours, &theirs].concat();
+    let mut table = Table::new("allocations for an update of the table", columns);
+    for row in rows {
+        let ours = MERGES.map(|merges| row.of(merges).map(Counted::allocations_per_update));
+        let theirs = [
+            row.theirs.map(|theirs| theirs.filled + theirs.emptied),
+            row.theirs.map(|theirs| theirs.allocations),
+        ];
+        let mut cells = vec![Cell::from(row.name.as_str())];
+        cells.extend(ours.map(Cell::from));
+        cells.extend(theirs.map(Cell::from));
+        cells.push(row.theirs.map(Updates::allocations_per_update).into());
         table.row(cells);
     }
     table
