@@ -19,6 +19,7 @@ use super::recorded::{self, Recorded};
 use crate::experiment::registry::{Entry, Request};
 use crate::experiment::report::{Axis, Cell, Claim, Column, Plot, Report, Series, Table, Verdict};
 use crate::experiment::threads::figures::{ratio, shown, spread};
+use crate::progress::Progress;
 use crate::results::Ratio;
 
 /// This experiment.
@@ -120,18 +121,27 @@ fn measured(recorded: &Recorded, rounds: u32) -> Result<Option<(f64, Vec<Row>)>>
         return Ok(None);
     };
     let bytes = times_live(recorded, found.times);
+    let progress = Progress::new(2 * COUNTS.len() as u64 * u64::from(1 + rounds));
+    let step = |what, lists: u32, is_tree| {
+        let system = format!("{lists} lists, {}", last_name(is_tree));
+        progress.step(&recorded.name, what, &system);
+    };
     let mut rows = Vec::new();
     for is_tree in [false, true] {
-        for system in COUNTS.map(|count| (count, is_tree)) {
+        for count in COUNTS {
+            let system = (count, is_tree);
             let found = replay(recorded, &space(system), bytes, &counted)?;
             rows.extend(found.ok().map(|outcome| Row::new(system, &outcome)));
+            step("counts", count, is_tree);
         }
     }
     for _round in 0..rounds {
         for row in &mut rows {
             row.time(recorded, bytes)?;
+            step("times", row.lists, row.is_tree);
         }
     }
+    progress.finish();
     Ok(Some((found.times, rows)))
 }
 

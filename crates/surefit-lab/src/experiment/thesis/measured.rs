@@ -17,11 +17,12 @@ use surefit_freelist::When;
 use surefit_os::Reservation;
 
 use super::recorded::Recorded;
-use super::systems::{all, lists, space, with_tree};
-use crate::experiment::nht::MERGES;
+use super::systems::{all, lists, name, space, with_tree};
+use crate::experiment::nht::{MERGES, merges_name};
 use crate::experiment::registry::Request;
 use crate::experiment::threads::figures;
 use crate::gc_cmd::graphs::Region;
+use crate::progress::Progress;
 use crate::results::Ratio;
 
 /// Heap sizes as multiples of the common minimum.
@@ -150,7 +151,7 @@ impl Measured {
     }
 
     /// One system's time over another's, round by round, as the geometric mean over the heaps of these multiples in which both
-    /// completed; empty if there is none.
+    /// completed and took time: without a collection there is none; empty if there is no such heap.
     pub(super) fn over(
         &self,
         ours: Lists,
@@ -166,7 +167,8 @@ impl Measured {
             let ours = self.at(ours, multiple)?.ns(what);
             let theirs = self.at(theirs, multiple)?.ns(what);
             let rounds = ours.iter().zip(&theirs).map(|(ours, theirs)| ours / theirs);
-            (!ours.is_empty() && !theirs.is_empty()).then(|| rounds.collect::<Vec<_>>())
+            let took_time = |ns: &[f64]| !ns.is_empty() && ns.iter().all(|ns| *ns > 0.0);
+            (took_time(&ours) && took_time(&theirs)).then(|| rounds.collect::<Vec<_>>())
         });
         geometric_mean(&both.collect::<Vec<_>>())
     }
@@ -212,58 +214,48 @@ pub(super) fn measure(client: &Recorded, request: &Request) -> Result<Arc<Measur
 }
 
 fn measure_anew(client: &Recorded, request: &Request) -> Result<Measured> {
+    let multiples: &[f64] = if request.quick { &QUICK_TIMES } else { &TIMES };
+    let rounds = request.rounds_or(ROUNDS);
+    let replays = multiples.len() * rounds as usize * all().count();
+    let progress = Progress::new((MERGES.len() + replays) as u64);
     let mut minima = [0; 3];
     for (minimum, merges) in minima.iter_mut().zip(MERGES) {
         *minimum = minimum_of(client, merges)?;
+        progress.step(&client.name, "smallest heap", &merges_name(merges));
     }
     let mut measured = Measured {
         minima,
         timed: Vec::new(),
     };
     let common = measured.common() as f64;
-    let multiples: &[f64] = if request.quick { &QUICK_TIMES } else { &TIMES };
     for &multiple in multiples {
         let bytes = (common * multiple) as usize;
-        measured
-            .timed
-            .extend(time_at(client, bytes, multiple, request.rounds_or(ROUNDS))?);
+        let timed = time(client, bytes, rounds, &progress)?.into_iter();
+        let timed = timed.map(|one| Timed { multiple, ..one });
+        measured.timed.extend(timed);
     }
+    progress.finish();
     Ok(measured)
 }
 
-fn time_at(client: &Recorded, bytes: usize, multiple: f64, rounds: u32) -> Result<Vec<Timed>> {
-    let all: Vec<Lists> = all().collect();
-    let timed = time(client, &all, bytes, rounds)?
-        .into_iter()
-        .map(|one| Timed { multiple, ..one });
-    Ok(timed.collect())
-}
-
-/// Times systems in a heap of so many bytes, in interleaved rounds.
-///
-/// # Errors
-/// The system gives no memory.
-pub(super) fn time(
-    client: &Recorded,
-    all: &[Lists],
-    bytes: usize,
-    rounds: u32,
-) -> Result<Vec<Timed>> {
+/// Times all systems in a heap of so many bytes, in interleaved rounds.
+fn time(client: &Recorded, bytes: usize, rounds: u32, progress: &Progress) -> Result<Vec<Timed>> {
     let mut region = Reservation::new(bytes)?;
     region.fault_in();
     let options = Options {
         clocking: Clocking::Batch,
         ..Options::default()
     };
-    let start = |&lists: &Lists| Timed {
+    let start = |lists: Lists| Timed {
         lists,
         multiple: 1.0,
         outcome: None,
         rounds: Vec::new(),
     };
-    let mut timed: Vec<Timed> = all.iter().map(start).collect();
+    let mut timed: Vec<Timed> = all().map(start).collect();
     for round in 0..rounds {
         for one in &mut timed {
+            progress.step(&client.name, "times", &name(one.lists));
             if round > 0 && one.outcome.is_none() {
                 continue;
             }
@@ -319,6 +311,11 @@ pub(super) mod tests {
         assert_eq!(measured.common(), 1000);
         let over = |at: fn(f64) -> bool| measured.over(all[0], all[1], What::Allocation, at);
         assert_eq!(over(|multiple| multiple == 1.0), Vec::<f64>::new());
+        assert_eq!(
+            measured.over(all[0], all[1], What::Collection, |_| true),
+            Vec::<f64>::new(),
+            "no collection took time"
+        );
         let ratios = over(|_| true);
         assert!(ratios.len() == 3 && ratios.iter().all(|ratio| (ratio - 2.0).abs() < 1e-9));
         assert_eq!(

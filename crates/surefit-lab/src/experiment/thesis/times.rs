@@ -204,18 +204,18 @@ fn plot(title: String, measured: &Measured, what: What, of: impl Fn(Lists) -> Li
         x: Axis::new("heap, x the common minimum"),
         y: Axis::from_zero("ms"),
         series: systems
-            .filter_map(|lists| line(measured, of(lists), what))
+            .map(|lists| line(measured, of(lists), what))
             .collect(),
     }
 }
 
-fn line(measured: &Measured, lists: Lists, what: What) -> Option<Series> {
+/// A system's line; without points where it does not complete, so that the others keep their colours.
+fn line(measured: &Measured, lists: Lists, what: What) -> Series {
     let points = measured
         .multiples()
         .into_iter()
         .filter_map(|multiple| Some((multiple, measured.at(lists, multiple)?.ms(what)?)));
-    let points: Vec<_> = points.collect();
-    (!points.is_empty()).then(|| Series::new(name(lists), points))
+    Series::new(name(lists), points.collect::<Vec<_>>())
 }
 
 /// With the scan, as figures 4-1 to 4-3.
