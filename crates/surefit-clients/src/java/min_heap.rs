@@ -25,6 +25,17 @@ pub struct MinHeap {
     pub replays: u32,
 }
 
+impl MinHeap {
+    /// Bytes by which the smallest heap may be less than one that was found: a kibibyte or a thousandth.
+    #[must_use]
+    pub const fn open_bytes(bytes: usize) -> usize {
+        match bytes / 1000 {
+            thousandth if thousandth > STEP => thousandth,
+            _ => STEP,
+        }
+    }
+}
+
 /// The smallest heap in which a program completes; to 1 KiB or a thousandth, whichever is more.
 ///
 /// A space may fail in some heap larger than that, and complete in a smaller one: what is found is one boundary between heaps
@@ -55,7 +66,7 @@ pub fn min_heap<M: AsMut<[MaybeUninit<u8>]>>(
         }
         region = memory(above)?;
     }
-    while above - below > STEP.max(above / 1000) {
+    while above - below > MinHeap::open_bytes(above) {
         let middle = below + (above - below) / 2;
         if completes(&mut region.as_mut()[..middle]) {
             above = middle;

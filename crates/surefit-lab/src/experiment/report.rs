@@ -407,6 +407,12 @@ impl Verdict {
         (!is_above || ratio.min > 1.0).then_some(is_above)
     }
 
+    /// Whether a ratio is at least so much, in every round; `None` if rounds disagree: then the clock decides nothing.
+    pub(crate) fn reaches(ratio: Ratio, least: f64) -> Option<bool> {
+        let is_above = ratio.min >= least;
+        (is_above || ratio.max < least).then_some(is_above)
+    }
+
     /// Whether a ratio is 1: neither it nor its inverse is greater than 1. `None` if rounds disagree about that.
     pub(crate) fn is_level(ratio: Ratio) -> Option<bool> {
         let inverse = Ratio {

@@ -1,6 +1,8 @@
 //! The claims, each with a verdict from the figures.
 #![deny(unsafe_code)]
 
+use surefit_clients::java::MinHeap;
+
 use super::measure::{Found, HEAPS, InHeap, Row};
 use crate::experiment::report::{Claim, Verdict};
 use crate::experiment::threads::figures::{ratio, shown};
@@ -66,7 +68,8 @@ fn never_fragmented(found: &[Found]) -> Claim {
                 .map(|fragmented| fragmented == 0),
         ),
         because:
-            "before every collection it is asked whether moving page-blocks would serve the request"
+            "before every collection it is asked whether moving page-blocks would serve the request, by the same count of free \
+             page-blocks that moves are decided by"
                 .to_owned(),
     }
 }
@@ -171,8 +174,7 @@ fn needs_least(found: &Found) -> Claim {
 
 /// Whether one heap is smaller than another; `None` if they differ by no more than the search leaves open.
 fn is_smaller(ours: usize, theirs: usize) -> Option<bool> {
-    let open = (ours.max(theirs) / 1000).max(1024);
-    (ours.abs_diff(theirs) > open).then_some(ours < theirs)
+    (ours.abs_diff(theirs) > MinHeap::open_bytes(ours.max(theirs))).then_some(ours < theirs)
 }
 
 /// What Compact-fit spends more bytes on than free lists do.

@@ -87,7 +87,7 @@ fn scan_over_table(found: &[Found], at: usize) -> (Option<Ratio>, usize) {
 
 fn twice_as_fast(found: &[Found], at: usize) -> Claim {
     let (ratio, programs) = scan_over_table(found, at);
-    let decided = ratio.and_then(|ratio| reaches(ratio, UNDER_A_COLLECTOR));
+    let decided = ratio.and_then(|ratio| Verdict::reaches(ratio, UNDER_A_COLLECTOR));
     Claim {
         claim: format!(
             "{}x: the table makes heap management twice as fast as the walk, merged at once",
@@ -102,18 +102,10 @@ fn twice_as_fast(found: &[Found], at: usize) -> Claim {
     }
 }
 
-/// Whether a ratio is at least so much; `None` if rounds disagree.
-fn reaches(ratio: Ratio, least: f64) -> Option<bool> {
-    if ratio.min >= least {
-        return Some(true);
-    }
-    (ratio.max < least).then_some(false)
-}
-
 fn gains_less(found: &[Found], at: usize) -> Claim {
     let scan = Space::new(BASE.strategy, "scan");
     let (ratio, programs) = mean_ratio(found, at, scan, BASE, |in_heap| in_heap.call_ns.clone());
-    let decided = ratio.and_then(|ratio| reaches(ratio, UNDER_A_COLLECTOR));
+    let decided = ratio.and_then(|ratio| Verdict::reaches(ratio, UNDER_A_COLLECTOR));
     Claim {
         claim: format!("{}x: with explicit frees the table gains less", HEAPS[at]),
         papers_figure: "predicted in the outlook; 2 under a collector".to_owned(),

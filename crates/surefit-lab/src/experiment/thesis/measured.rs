@@ -296,7 +296,7 @@ pub(super) mod tests {
             })
         });
         Measured {
-            minima: [3000, 2000, 1000],
+            minima: [3_000_000, 2_000_000, 1_000_000],
             timed: timed.collect(),
         }
     }
@@ -308,7 +308,7 @@ pub(super) mod tests {
             let nanoseconds = if lists == all[0] { 200 } else { 100 };
             (lists != all[0] || multiple > 1.0).then_some((nanoseconds, 0))
         });
-        assert_eq!(measured.common(), 1000);
+        assert_eq!(measured.common(), 1_000_000);
         let over = |at: fn(f64) -> bool| measured.over(all[0], all[1], What::Allocation, at);
         assert_eq!(over(|multiple| multiple == 1.0), Vec::<f64>::new());
         assert_eq!(
