@@ -118,10 +118,14 @@ fn run(request: &Request) -> Result<Report> {
 
 fn add_program(report: &mut Report, steps: &Steps, measured: &[Costs]) {
     let name = &steps.name;
-    report.tables.push(costs_table(
-        &format!("{name}, {} live", Size(steps.peak_live_bytes)),
-        measured,
-    ));
+    for (number, call) in Call::BOTH.into_iter().enumerate() {
+        let title = format!(
+            "{name}, {} live: {}",
+            Size(steps.peak_live_bytes),
+            call.name()
+        );
+        report.tables.push(costs_table(&title, measured, number));
+    }
     if let Some(papers) = Papers::of(name) {
         report.tables.push(papers_table(name, papers, measured));
         for (number, call) in Call::BOTH.into_iter().enumerate() {
@@ -134,33 +138,25 @@ fn add_program(report: &mut Report, steps: &Steps, measured: &[Costs]) {
     }
 }
 
-fn costs_table(title: &str, measured: &[Costs]) -> Table {
-    let of_call = |call: Call| {
-        let name = call.name();
-        [
-            Column::figure(format!("{name} avg"), 1),
-            Column::figure("p99.99", 0),
-            Column::figure("max", 0),
-            Column::figure("repeatable", 0),
-        ]
-    };
-    let columns =
-        std::iter::once(Column::text("allocator")).chain(Call::BOTH.into_iter().flat_map(of_call));
-    let mut table = Table::new(title, columns.collect::<Vec<_>>());
+/// The costs of one call, by its place in [`Call::BOTH`].
+fn costs_table(title: &str, measured: &[Costs], call: usize) -> Table {
+    let columns = [
+        Column::text("allocator"),
+        Column::figure("avg", 1),
+        Column::figure("p99.99", 0),
+        Column::figure("max", 0),
+        Column::figure("repeatable", 0),
+    ];
+    let mut table = Table::new(title, columns);
     for (name, costs) in ALLOCATORS.iter().zip(measured) {
-        let cells = costs.iter().flat_map(|cost| {
-            [
-                Cell::from(cost.as_ref().map(|cost| cost.mean)),
-                cost.as_ref().map(|cost| cost.p9999).into(),
-                cost.as_ref().map(|cost| cost.most).into(),
-                cost.as_ref().map(|cost| cost.repeatable).into(),
-            ]
-        });
-        table.row(
-            std::iter::once(Cell::from(*name))
-                .chain(cells)
-                .collect::<Vec<_>>(),
-        );
+        let cost = costs[call].as_ref();
+        table.row([
+            (*name).into(),
+            Cell::from(cost.map(|cost| cost.mean)),
+            cost.map(|cost| cost.p9999).into(),
+            cost.map(|cost| cost.most).into(),
+            cost.map(|cost| cost.repeatable).into(),
+        ]);
     }
     table
 }
