@@ -6,7 +6,8 @@
 //! ```
 //! `top` is the end of the region, `floor` of what `end` may reach: without large objects it is `top`. The lists' chunks
 //! and the large objects together have at most `limit` granules. A heap that does not grow has the limit of its region, so
-//! that `end` is `floor`, but for a granule that is too small for a chunk.
+//! that `end` is `floor`, but for a granule that is too small for a chunk, and but for a *reserve*: so much below the floor
+//! the lists leave to large objects, unless they had it before and it is not free.
 //!
 //! # Invariants
 //! - W1: `first <= end <= floor <= top`, and `end - first + top - floor <= limit <= top - first`.
@@ -40,6 +41,22 @@ impl<I: Index> Heap<'_, I> {
         }
     }
 
+    /// Keeps so many bytes below the floor from the lists, for large objects to come, or fewer while the last chunk of the
+    /// lists has no more; gives the lists what is kept beyond that. Returns whether they got anything.
+    ///
+    /// # Complexity
+    /// O(1) but for the index.
+    pub fn reserve_large(&mut self, bytes: usize) -> bool {
+        self.large.reserve = granules_in(bytes);
+        let missing = self.large.reserve.saturating_sub(self.unused_granules());
+        let granules = missing.min(self.last_free());
+        if granules > 0 {
+            self.retreat_end(granules);
+            return false;
+        }
+        self.extend_end()
+    }
+
     /// Raises the limit for a request that was refused: by the chunk that it needs, or by `step` bytes if that is more, and
     /// at most to the region. What that adds is free, and one chunk with a free one before it.
     ///
@@ -61,7 +78,8 @@ impl<I: Index> Heap<'_, I> {
         // The first large object needs a granule more.
         let added = granules_in(step).max(needed + 1).min(most);
         self.limit += added;
-        self.extend_end()
+        self.extend_end();
+        true
     }
 
     /// The end of the region.
@@ -80,21 +98,28 @@ impl<I: Index> Heap<'_, I> {
         self.large.floor - self.end.granule()
     }
 
+    /// How many of them large objects may have: all that the limit allows.
+    pub(crate) const fn spare(&self) -> u32 {
+        let large = self.top().granule() - self.large.floor;
+        self.limit - large - (self.end.granule() - self.first.granule())
+    }
+
     /// The granules of the chunk before the end, if it is free, else 0.
-    fn last_free(&self) -> u32 {
+    pub(crate) fn last_free(&self) -> u32 {
         match self.memory.header(self.end).is_before_free() {
             true => self.memory.granules_before(self.end),
             false => 0,
         }
     }
 
-    /// Where the end may be: the limit, less what large objects have, and the floor.
+    /// Where the end may be: the limit, less what large objects have, and the floor, less the reserve.
     const fn most_end(&self) -> u32 {
         let large = self.memory.granules() - self.large.floor;
         let by_limit = self.first.granule() + self.limit - large;
-        match by_limit < self.large.floor {
+        let by_floor = self.large.floor.saturating_sub(self.large.reserve);
+        match by_limit < by_floor {
             true => by_limit,
-            false => self.large.floor,
+            false => by_floor,
         }
     }
 
@@ -102,7 +127,7 @@ impl<I: Index> Heap<'_, I> {
     /// moved: not by a single granule behind a chunk in use.
     pub(crate) fn extend_end(&mut self) -> bool {
         let (last, end) = (self.last_free(), self.most_end());
-        let added = end - self.end.granule();
+        let added = end.saturating_sub(self.end.granule());
         if added == 0 || last + added < SMALLEST {
             return false;
         }

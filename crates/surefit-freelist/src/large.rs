@@ -4,7 +4,8 @@
 //!        end | not used | floor | object | gap | object | object | gap | top
 //!
 //! allocate_large(n): the highest gap that has room for n: the object is its upper end
-//!                    else the end of the last chunk of the lists, if that is free and large enough: the floor sinks
+//!                    else what is not used, and what that lacks of the last chunk of the lists, if that is free and large
+//!                    enough: the floor sinks
 //!                    else a refusal
 //! sweep:             what died joins the gaps beside it; what lies below the lowest object is given back to the lists
 //! ```
@@ -13,19 +14,22 @@
 //! the word before it is nobody's. A heap without large objects has no such granule, and loses nothing.
 //!
 //! Small objects are apart from large ones then: a large one leaves no hole between small ones, and small ones do not settle
-//! where a large one was.
+//! where a large one was. Whoever allocates them says how far below the floor the lists are to end, so that the next large
+//! object finds a *reserve* there.
 //!
 //! # Invariants
 //! - W2: objects and gaps tile the region from the granule behind the floor to the top; without objects, the floor is the
 //!   top.
 //! - W3: the lowest is an object, and no two gaps are neighbours.
 //! - W4: `objects` is the number of objects.
+//! - W5: every gap is shorter than `gaps_below`.
 //!
 //! # Bounds
-//! `allocate_large` is linear in live large objects, the sweep in those that there were.
+//! `allocate_large` is linear in live large objects, but looks at no gap if it is known that all are too short; the sweep is
+//! linear in the objects that there were.
 //!
 //! # Drawbacks
-//! A small object at the end of the lists holds the floor up; large objects behind it need gaps.
+//! A small object at the end of the lists holds the floor up; large objects behind it need gaps, or the reserve.
 //!
 //! # Source
 //! Jones, Hosking and Moss, The Garbage Collection Handbook, 8.1: why large objects are apart, and that they do not move.
@@ -47,6 +51,10 @@ pub(crate) struct Large {
     /// The granule up to which the chunks of the lists may reach; the lowest object is the chunk behind it.
     pub(crate) floor: u32,
     pub(crate) objects: usize,
+    /// Granules below the floor that the lists leave, as far as they can.
+    pub(crate) reserve: u32,
+    /// Granules that no gap has: as few as is known without looking.
+    pub(crate) gaps_below: u32,
 }
 
 impl Large {
@@ -55,6 +63,8 @@ impl Large {
         Self {
             floor: granules,
             objects: 0,
+            reserve: 0,
+            gaps_below: SMALLEST,
         }
     }
 }
@@ -67,8 +77,8 @@ impl<I: Index> Heap<'_, I> {
     /// one of [`Heap::allocate_as_is`].
     ///
     /// # Errors
-    /// [`Refused::TooLarge`] beyond [`Heap::largest_large_request`]; [`Refused::NoChunk`] if neither a gap nor the last
-    /// chunk of the lists has room, although another chunk of the lists may. The heap is unchanged.
+    /// [`Refused::TooLarge`] beyond [`Heap::largest_large_request`]; [`Refused::NoChunk`] if neither a gap nor what
+    /// is not used and the last chunk of the lists have room, although another chunk of the lists may. The heap is unchanged.
     ///
     /// # Complexity
     /// O(live large objects), and what the index does to forget a chunk and to remember one. Gaps that it looked at are
@@ -98,14 +108,19 @@ impl<I: Index> Heap<'_, I> {
         payload_bytes(most)
     }
 
-    /// Whether there is a gap between large objects.
+    /// The bytes of payload of the gaps between large objects. A pass over the headers of both.
     #[must_use]
-    pub fn has_gaps(&self) -> bool {
-        self.walk_large().any(|(_, header)| header.is_free())
+    pub fn gap_bytes(&self) -> usize {
+        let gaps = self.walk_large().filter(|(_, header)| header.is_free());
+        gaps.map(|(_, header)| payload_bytes(header.granules()))
+            .sum()
     }
 
     /// The upper end of the highest gap that has so many granules, or all of it where less than a chunk would be left.
     fn take_gap(&mut self, granules: u32) -> Option<Chunk> {
+        if granules >= self.large.gaps_below {
+            return None;
+        }
         let mut visits = 0;
         let gaps = self.walk_large().filter(|(_, header)| header.is_free());
         let fitting = gaps
@@ -113,7 +128,10 @@ impl<I: Index> Heap<'_, I> {
             .filter(|(_, header)| header.granules() >= granules);
         let found = fitting.last();
         self.counters.visits += visits;
-        let (gap, header) = found?;
+        let Some((gap, header)) = found else {
+            self.large.gaps_below = granules;
+            return None;
+        };
         let rest = header.granules() - granules;
         if rest < SMALLEST {
             let whole = Header::in_use(header.granules(), false);
@@ -128,10 +146,14 @@ impl<I: Index> Heap<'_, I> {
         Some(chunk)
     }
 
-    /// A chunk below the lowest, of granules of the last chunk of the lists.
+    /// A chunk below the lowest, of granules that are not used and of the last chunk of the lists.
     fn lower_floor(&mut self, granules: u32) -> Option<Chunk> {
         let below = u32::from(self.large.objects == 0);
-        let taken = self.retreat_end(granules + below)?;
+        let mut taken = granules + below;
+        let missing = taken.saturating_sub(self.spare());
+        if missing > 0 {
+            taken += self.retreat_end(missing)? - missing;
+        }
         self.large.floor -= taken;
         let chunk = Chunk::at(self.large.floor + 1);
         self.memory
@@ -171,8 +193,10 @@ impl<I: Index> Heap<'_, I> {
             self.leave_gap(run, top, &mut swept);
         }
         swept.freed_objects = self.large.objects as u64 - swept.live_objects;
-        let objects = swept.live_objects as usize;
-        self.large = Large { floor, objects };
+        self.large.floor = floor;
+        self.large.objects = swept.live_objects as usize;
+        // No gap is as long as the region.
+        self.large.gaps_below = top.granule();
         self.extend_end();
         swept
     }
@@ -186,7 +210,7 @@ impl<I: Index> Heap<'_, I> {
         }
     }
 
-    /// Verifies W1 to W4.
+    /// Verifies W1 to W5.
     pub(crate) fn check_large(&self) -> Result<(), Corruption> {
         self.check_ends()?;
         let (mut live, mut before_free) = (0, true);
@@ -206,6 +230,10 @@ impl<I: Index> Heap<'_, I> {
                     "a gap is the lowest, or behind another gap; granule",
                     at,
                 ));
+            }
+            if header.is_free() && header.granules() >= self.large.gaps_below {
+                let what = "a gap is longer than gaps are known to be; granule";
+                return Err(broken("W5", what, at));
             }
             before_free = header.is_free();
             live += usize::from(!before_free);

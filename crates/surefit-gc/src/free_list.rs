@@ -9,9 +9,17 @@
 //!
 //! Large objects are allocated from the other end of the region:
 //! ```text
-//! allocate(n)   n is small: from the lists; after a collection that did not help, from a gap between large objects too
+//! allocate(n)   n is small: from the lists; else, if a collection did not help a request of at most n, from the other end
 //!               n is large: from the other end; else from the lists
 //! ```
+//! Small objects that live are soon everywhere in the lists, a few words apart, whatever part of them lives: they would leave
+//! no room for a large one. So the lists end early, by a *reserve* of twice the largest large request so far, since what
+//! grows is as a rule copied to twice its size, but by an eighth of the limit at most. A program without large objects has no reserve.
+//!
+//! A collection that did not help a request of n bytes tells nothing of shorter ones: a free chunk may well serve them, or
+//! the next collection. So the other end is open, until the next one, to requests of n bytes and more; to all if its gaps
+//! have more room than the lists.
+//!
 //! A heap may begin with a part of its region, its *limit*, and grow. When a request cannot be served, a heap of which the
 //! last collection left less free than half of what lives grows by that half; any other is collected, and grows only if
 //! that, and merging, did not help. So between two collections it serves about half as many bytes as live, or more:
@@ -40,6 +48,10 @@ use crate::tables;
 /// Bytes of a word of an object.
 const WORD: usize = 4;
 
+/// The limit is at least so many times the reserve: if the heap is twice what lives, a reserve that nobody uses makes
+/// collections a third more frequent at most.
+const MOST_RESERVED: usize = 8;
+
 /// How a sweep finds what is free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sweep {
@@ -57,10 +69,14 @@ pub struct FreeList<'m, I> {
     leaps: bool,
     /// Bytes from which on an object is large.
     large_from: usize,
-    /// Whether small objects may lie in gaps between large ones: from a collection that did not help to the next.
-    opens_gaps: bool,
+    /// Bytes from which on small objects may lie among large ones: what a collection did not help, until the next one.
+    displaced_from: usize,
+    /// Bytes that the lists leave to large objects: twice the largest request of one so far, 0 before the first.
+    reserve: usize,
     /// Bytes that lived after the last collection.
     live_bytes: usize,
+    /// Bytes that were free, at both ends.
+    free_bytes: usize,
     /// Whether less than half as many were free.
     is_crowded: bool,
     displaced: Displaced,
@@ -71,7 +87,7 @@ pub struct FreeList<'m, I> {
 pub struct Displaced {
     /// Large objects that the lists served.
     pub large_in_lists: u64,
-    /// Small objects that a gap between large ones served.
+    /// Small objects that a gap between large ones served, or their reserve.
     pub small_in_gaps: u64,
 }
 
@@ -87,8 +103,10 @@ impl<'m, I: Index> FreeList<'m, I> {
             heap: Heap::new(region)?,
             leaps: sweep == Sweep::Leap && merges_at_once,
             large_from: Settings::LARGE,
-            opens_gaps: false,
+            displaced_from: usize::MAX,
+            reserve: 0,
             live_bytes: 0,
+            free_bytes: 0,
             is_crowded: false,
             displaced: Displaced::default(),
         })
@@ -122,7 +140,33 @@ impl<'m, I: Index> FreeList<'m, I> {
         self.displaced
     }
 
-    /// What the lists did not serve: a small object from a gap, once they are open; a refusal.
+    /// A large object, from the other end; what comes next will find a reserve there.
+    #[cold]
+    fn allocate_large(&mut self, bytes: usize) -> Option<NonNull<u8>> {
+        let payload = self.heap.allocate_large(bytes).ok()?;
+        self.reserve = self.reserve.max(bytes.saturating_mul(2));
+        self.keep_reserve();
+        Some(payload)
+    }
+
+    /// Keeps as much of the reserve from the lists as is free and not too much.
+    fn keep_reserve(&mut self) {
+        let most = self.heap.limit() / MOST_RESERVED;
+        self.heap.reserve_large(self.reserve.min(most));
+    }
+
+    /// Opens the other end to small objects of so many bytes, which a collection did not help; returns whether it was closed.
+    fn open(&mut self, bytes: usize) -> bool {
+        let opens = self.reserve > 0 && bytes < self.displaced_from.min(self.large_from);
+        if opens {
+            let in_gaps = self.heap.gap_bytes();
+            let is_wide = in_gaps > self.free_bytes / 2;
+            self.displaced_from = if is_wide { 0 } else { bytes };
+        }
+        opens
+    }
+
+    /// What the lists did not serve: a small object from the other end, once that is open; a refusal.
     #[cold]
     fn allocate_elsewhere(
         &mut self,
@@ -137,7 +181,7 @@ impl<'m, I: Index> FreeList<'m, I> {
             // The lists may never have room for it; the other end has, when enough has died.
             return Err(Refused::NoChunk);
         }
-        if !self.opens_gaps {
+        if bytes < self.displaced_from {
             return Err(refused);
         }
         let payload = self.heap.allocate_large(bytes)?;
@@ -214,7 +258,7 @@ unsafe impl<I: Index> Space for FreeList<'_, I> {
     fn allocate(&mut self, bytes: usize) -> Result<Object, Refused> {
         let is_large = bytes >= self.large_from;
         let at_its_end = match is_large {
-            true => self.heap.allocate_large(bytes).ok(),
+            true => self.allocate_large(bytes),
             false => None,
         };
         let payload = match at_its_end {
@@ -240,16 +284,14 @@ unsafe impl<I: Index> Space for FreeList<'_, I> {
         core::mem::take(&mut self.is_crowded) && self.heap.grow(0, self.live_bytes / 2)
     }
 
-    /// The thesis merges on demand only what a collection did not help. So it is with gaps between large objects.
+    /// The thesis merges on demand only what a collection did not help.
     fn merge(&mut self) -> bool {
-        let merged = matches!(I::COALESCING, When::Deferred) && self.heap.coalesce() > 0;
-        let opened = !self.opens_gaps && self.heap.has_gaps();
-        self.opens_gaps |= opened;
-        merged || opened
+        matches!(I::COALESCING, When::Deferred) && self.heap.coalesce() > 0
     }
 
+    /// Small objects may lie among large ones before more of the region is used. The lists get the reserve before a refusal.
     fn grow(&mut self, bytes: usize) -> bool {
-        self.heap.grow(bytes, self.live_bytes / 2)
+        self.open(bytes) || self.heap.grow(bytes, self.live_bytes / 2) || self.heap.reserve_large(0)
     }
 
     #[inline]
@@ -275,8 +317,10 @@ unsafe impl<I: Index> Space for FreeList<'_, I> {
             // SAFETY: S1 is the caller's. S2: reading marks does not panic.
             unsafe { self.heap.sweep(keep) }
         };
-        self.opens_gaps = false;
+        self.keep_reserve();
+        self.displaced_from = usize::MAX;
         self.live_bytes = swept.live_bytes as usize;
+        self.free_bytes = swept.free_bytes as usize;
         self.is_crowded = swept.free_bytes < swept.live_bytes / 2;
         swept
     }

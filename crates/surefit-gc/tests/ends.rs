@@ -5,8 +5,8 @@ mod common;
 use common::{Fault, Graph};
 use surefit_core::Refused;
 use surefit_freelist::{
-    Bitmap, Deferred, Immediate, Index, Linear, NextHitTable, PowersOfTwo, Segregated, Tree,
-    TwoLevel,
+    Bitmap, Deferred, First, Immediate, Index, Linear, Never, NextHitTable, PowersOfTwo,
+    Segregated, SingleList, Tree, TwoLevel,
 };
 use surefit_gc::{Collector, Displaced, FreeList, Object, Settings, Totals};
 use surefit_testkit::JunkRegion;
@@ -128,9 +128,19 @@ fn a_large_object_goes_to_the_lists_rather_than_cause_a_collection() {
     assert!(gc.totals().collections > collections);
 }
 
+/// Allocates large objects until the lists serve one: that one.
+fn first_in_lists(gc: &mut Heap<'_>, graph: &mut Graph, bytes: usize) -> Object {
+    loop {
+        let object = rooted(gc, graph, bytes);
+        if gc.space().displaced().large_in_lists > 0 {
+            return object;
+        }
+    }
+}
+
 #[test]
 fn displaced_objects_are_counted_and_found_by_the_next_sweep() {
-    let mut region = JunkRegion::new(1 << 15, 64, 1);
+    let mut region = JunkRegion::new(1 << 16, 64, 1);
     let (mut gc, mut graph) = heap::<Lists>(&mut region, usize::MAX, 2000);
     let large: Vec<Object> = (0..4).map(|_| rooted(&mut gc, &mut graph, 4000)).collect();
     let hole = gc.alloc(&mut graph, 1900).expect("room");
@@ -149,8 +159,11 @@ fn displaced_objects_are_counted_and_found_by_the_next_sweep() {
         (in_gap, gc.space().displaced()),
         (large[1], Displaced::default())
     );
-    let in_lists = rooted(&mut gc, &mut graph, 3000);
-    assert_eq!((in_lists, gc.space().displaced().large_in_lists), (hole, 1));
+    // The reserve of the large objects comes before the hole.
+    let in_reserve = rooted(&mut gc, &mut graph, 3000);
+    assert!((hole..large[3]).contains(&in_reserve));
+    let in_lists = first_in_lists(&mut gc, &mut graph, 3000);
+    assert_eq!((in_lists, gc.totals().collections), (hole, 1));
     graph.roots.retain(|&root| root != in_gap);
     let collections = gc.totals().collections;
     while gc.space().displaced().small_in_gaps == 0 {
@@ -170,6 +183,157 @@ fn displaced_objects_are_counted_and_found_by_the_next_sweep() {
     let in_gap = rooted(&mut gc, &mut graph, 4000);
     assert!((large[2]..large[0]).contains(&in_gap));
     assert_eq!(gc.space().displaced(), displaced);
+}
+
+/// Fills the lists again and again with garbage of 40 bytes, of which every twentieth object stays: no free chunk of a
+/// thousand bytes is left between them. Returns what stays.
+fn scatter<I: Index>(gc: &mut Heap<'_, I>, graph: &mut Graph) -> usize {
+    let collections = gc.totals().collections;
+    let roots = graph.roots.len();
+    while gc.totals().collections < collections + 3 {
+        rooted(gc, graph, 40);
+        for _ in 0..19 {
+            gc.alloc(graph, 40).expect("room");
+        }
+    }
+    graph.roots.len() - roots
+}
+
+/// The bytes of the longest free chunk.
+fn longest_free<I: Index>(gc: &Heap<'_, I>) -> usize {
+    gc.space().heap().free_sizes().max().unwrap_or(0)
+}
+
+/// An array that grows is copied to twice its size, when small objects that live are everywhere in the lists.
+#[test]
+fn a_large_object_finds_the_reserve_of_a_smaller_one() {
+    fn judged<I: Index>() {
+        let mut region = JunkRegion::new(1 << 17, 64, 1);
+        let (mut gc, mut graph) = heap::<I>(&mut region, usize::MAX, Settings::LARGE);
+        let array = rooted(&mut gc, &mut graph, 6000);
+        graph.roots.clear();
+        let live = scatter(&mut gc, &mut graph);
+        assert!(!gc.contains(array) && live < 400, "{live} live");
+        assert!(longest_free(&gc) < 6000, "in the lists");
+        let twice = rooted(&mut gc, &mut graph, 12_000);
+        assert!(graph.roots.iter().all(|&object| object <= twice), "behind");
+        assert_eq!((gc.check(), gc.parts().total()), (Ok(()), 1 << 17));
+    }
+    judged::<Lists>();
+    judged::<Segregated<NextHitTable, Deferred, Linear, 64>>();
+    judged::<Segregated<Bitmap, Never, Tree, 64>>();
+    judged::<SingleList<First>>();
+    judged::<TwoLevel>();
+}
+
+/// One small object that is longer than all free chunks takes of the reserve; shorter ones collect before they do.
+#[test]
+fn the_reserve_serves_what_a_collection_did_not_help_and_nothing_shorter() {
+    fn judged<I: Index>() {
+        let mut region = JunkRegion::new(1 << 17, 64, 1);
+        let (mut gc, mut graph) = heap::<I>(&mut region, usize::MAX, Settings::LARGE);
+        rooted(&mut gc, &mut graph, 6000);
+        scatter(&mut gc, &mut graph);
+        assert!(longest_free(&gc) < 1376);
+        assert_eq!(gc.space().displaced(), Displaced::default());
+        let medium = rooted(&mut gc, &mut graph, 1376);
+        assert_eq!(gc.space().displaced().small_in_gaps, 1);
+        assert!(medium > *graph.roots[1..].iter().min().expect("scattered"));
+        let collections = gc.totals().collections;
+        rooted(&mut gc, &mut graph, 1400);
+        assert_eq!(gc.space().displaced().small_in_gaps, 2);
+        assert_eq!(gc.totals().collections, collections, "known to be in vain");
+        scatter(&mut gc, &mut graph);
+        assert_eq!(gc.space().displaced().small_in_gaps, 2);
+        assert_eq!(gc.check(), Ok(()));
+    }
+    judged::<Lists>();
+    judged::<Segregated<NextHitTable, Deferred, Linear, 64>>();
+    judged::<Segregated<Bitmap, Never, Tree, 64>>();
+    judged::<SingleList<First>>();
+    judged::<TwoLevel>();
+}
+
+/// When nothing else is free, small objects have the whole reserve.
+#[test]
+fn a_full_heap_has_no_reserve() {
+    let mut region = JunkRegion::new(1 << 18, 64, 1);
+    let (mut gc, mut graph) = heap::<Lists>(&mut region, usize::MAX, Settings::LARGE);
+    rooted(&mut gc, &mut graph, 8000);
+    assert!((16_000..16_016).contains(&gc.parts().free_page_bytes));
+    while let Ok(object) = gc.alloc(&mut graph, 20) {
+        gc.store(object, 1, 0);
+        graph.roots.push(object);
+    }
+    assert!(gc.parts().free_page_bytes < 32);
+    assert!(gc.totals().collections < 10, "{:?}", gc.totals());
+    // All that is dead is given back, but for a new reserve.
+    graph.roots.truncate(1);
+    gc.collect(&mut graph);
+    assert!((16_000..16_016).contains(&gc.parts().free_page_bytes));
+    assert_eq!(gc.check(), Ok(()));
+}
+
+#[test]
+fn a_reserve_is_an_eighth_of_the_limit_at_most() {
+    let mut region = JunkRegion::new(1 << 16, 64, 1);
+    let (mut gc, mut graph) = heap::<Lists>(&mut region, usize::MAX, Settings::LARGE);
+    rooted(&mut gc, &mut graph, 20_000);
+    let most = gc.space().heap().limit() / 8;
+    assert!((most - 7..=most + 8).contains(&gc.parts().free_page_bytes));
+}
+
+/// Where large objects have left more room than the lists have, small ones fill it before they collect again.
+#[test]
+fn wide_gaps_are_open_to_all() {
+    let mut region = JunkRegion::new(1 << 16, 64, 1);
+    let (mut gc, mut graph) = heap::<Lists>(&mut region, usize::MAX, Settings::LARGE);
+    let wide = rooted(&mut gc, &mut graph, 30_000);
+    rooted(&mut gc, &mut graph, 4096);
+    while gc.alloc_as_is(400).is_ok_and(|object| {
+        gc.store(object, 1, 0);
+        graph.roots.push(object);
+        true
+    }) {}
+    graph.roots.retain(|&root| root != wide);
+    for _ in 0..70 {
+        rooted(&mut gc, &mut graph, 400);
+        rooted(&mut gc, &mut graph, 16);
+    }
+    assert_eq!(gc.totals().collections, 1);
+    assert!(gc.space().displaced().small_in_gaps > 100);
+    assert_eq!(gc.check(), Ok(()));
+}
+
+/// Objects lie where they would lie, and collections come when they would come, if there were no such thing as a large object.
+#[test]
+fn a_program_without_large_objects_has_no_reserve() {
+    fn run<I: Index>(large_from: usize) -> Vec<Option<(Object, u64)>> {
+        let mut region = JunkRegion::new(1 << 16, 64, 1);
+        let (mut gc, mut graph) = heap::<I>(&mut region, usize::MAX, large_from);
+        let mut served = Vec::new();
+        for nth in 0..6000 {
+            let object = gc.alloc(&mut graph, nth * 7919 % 4000 + 8).ok();
+            served.push(object.map(|object| (object, gc.totals().collections)));
+            if let Some(object) = object.filter(|_| nth % 3 == 0) {
+                gc.store(object, 1, 0);
+                graph.roots.push(object);
+            }
+            if object.is_none() {
+                graph.roots.truncate(graph.roots.len() / 2);
+            }
+        }
+        assert!(gc.totals().collections > 100 && gc.totals().refusals > 10);
+        served
+    }
+    fn judged<I: Index>() {
+        assert_eq!(run::<I>(Settings::LARGE), run::<I>(usize::MAX));
+    }
+    judged::<Lists>();
+    judged::<Segregated<NextHitTable, Deferred, Linear, 64>>();
+    judged::<Segregated<Bitmap, Never, Tree, 64>>();
+    judged::<TwoLevel>();
+    judged::<PowersOfTwo>();
 }
 
 /// Allocates so many live objects, with garbage between them; returns what was done, the limit at the end, and the most

@@ -79,7 +79,7 @@ impl<I: Index> Model<'_, I> {
             true => self.heap.memory.granules_before(self.heap.end),
             false => 0,
         };
-        let has_room = last_free >= granules + u32::from(is_first);
+        let has_room = last_free + self.heap.spare() >= granules + u32::from(is_first);
         let floor = self.heap.large.floor;
         match self.heap.allocate_large(size) {
             Ok(payload) => {
@@ -104,6 +104,18 @@ impl<I: Index> Model<'_, I> {
                 )
             ),
         }
+    }
+
+    /// The end of the lists goes down as far as it should and can.
+    fn reserve(&mut self, size: usize) {
+        let (unused, last) = (self.heap.unused_granules(), self.heap.last_free());
+        let spare = self.heap.spare();
+        let gave = self.heap.reserve_large(size);
+        let reserve = (size / 8) as u32;
+        let expected = reserve.clamp(unused - spare, unused + last);
+        let now = self.heap.unused_granules();
+        assert!(now.abs_diff(expected) <= 1, "{now}, not {expected}");
+        assert_eq!(gave, now < unused);
     }
 
     fn free_small(&mut self, random: &mut Random) {
@@ -145,7 +157,7 @@ impl<I: Index> Model<'_, I> {
 
     /// One operation.
     fn step(&mut self, random: &mut Random, leaps: bool) {
-        match random.below(40) {
+        match random.below(41) {
             0..18 => {
                 if let Ok(payload) = self.heap.allocate_as_is(random.below(150)) {
                     self.learn(payload, false);
@@ -163,8 +175,11 @@ impl<I: Index> Model<'_, I> {
                     grew,
                     self.heap.limit() > limit || self.heap.parts() != parts
                 );
-                assert!(!grew || parts.free_page_bytes > self.heap.parts().free_page_bytes);
+                let (unused, reserve) = (parts.free_page_bytes, self.heap.large.reserve);
+                let moved = unused > self.heap.parts().free_page_bytes;
+                assert!(!grew || moved || unused <= reserve as usize * 8 + 8);
             }
+            38 => self.reserve(random.below(3) * random.below(2000)),
             _ => self.sweep(random, leaps),
         }
     }
@@ -212,6 +227,7 @@ fn both_ends_beside_a_model<I: Index>() {
             model.verify(24 << 10);
         }
         model.living.clear();
+        model.heap.reserve_large(0);
         // SAFETY: S1: nothing is used again. S2: it does not panic.
         unsafe { model.heap.sweep(|_| false) };
         while model.heap.grow(0, 1000) {}
@@ -295,6 +311,12 @@ fn the_checker_objects_to_wrong_ends() {
         assert_eq!(heap.check().expect_err("objects").invariant, "W4");
         heap.large.objects = objects;
     }
+    let (gaps_below, gaps) = (heap.large.gaps_below, heap.walk_large());
+    let gaps = gaps.filter(|(_, header)| header.is_free());
+    let longest = gaps.map(|(_, header)| header.granules()).max();
+    heap.large.gaps_below = longest.expect("gaps");
+    assert_eq!(heap.check().expect_err("a gap").invariant, "W5");
+    heap.large.gaps_below = gaps_below;
     assert_eq!(heap.check(), Ok(()));
 }
 
