@@ -463,6 +463,10 @@ mod tests {
         assert_eq!(decided(1.05, 1.1, 1.2), Some(true));
         assert_eq!(decided(0.9, 1.02, 1.2), Some(false));
         assert_eq!(decided(0.9, 1.1, 1.2), None);
+        let reached = |min, median, max| Verdict::reaches(Ratio { median, min, max }, 2.0);
+        assert_eq!(reached(2.0, 2.5, 3.0), Some(true));
+        assert_eq!(reached(1.0, 1.5, 1.9), Some(false));
+        assert_eq!(reached(1.9, 1.9, 2.1), None);
     }
 
     #[test]

@@ -252,11 +252,10 @@ fn immediate_needs_least(found: &[Found]) -> Claim {
 
 #[cfg(test)]
 mod tests {
-    use super::{all, reaches};
+    use super::all;
     use crate::experiment::gc_lua::measure::{Found, InHeap, Row};
     use crate::experiment::gc_lua::spaces::Space;
     use crate::experiment::report::Verdict;
-    use crate::results::Ratio;
 
     /// One program whose every space has figures of its own.
     fn found(figures: impl Fn(Space) -> (usize, f64, u64)) -> Vec<Found> {
@@ -328,17 +327,5 @@ mod tests {
                 .iter()
                 .all(|verdict| *verdict == Verdict::NotComparable)
         );
-    }
-
-    #[test]
-    fn rounds_on_both_sides_decide_nothing() {
-        let ratio = |min, max| Ratio {
-            median: f64::midpoint(min, max),
-            min,
-            max,
-        };
-        assert_eq!(reaches(ratio(2.0, 3.0), 2.0), Some(true));
-        assert_eq!(reaches(ratio(1.0, 1.9), 2.0), Some(false));
-        assert_eq!(reaches(ratio(1.9, 2.1), 2.0), None);
     }
 }
