@@ -127,7 +127,7 @@ impl Program {
         Self::ALL.into_iter().find(|program| program.name() == name)
     }
 
-    /// A size at which about a megabyte lives at a time, and at most a million objects are allocated: what it counts, the
+    /// A size at which about a megabyte lives at a time, and about a million objects at most are allocated: what it counts, the
     /// program's module says.
     #[must_use]
     pub const fn size(self) -> u32 {

@@ -20,7 +20,7 @@ pub(crate) struct Args {
     /// The program
     #[arg(value_parser = programs(), value_name = "NAME")]
     program: Program,
-    /// How much it does; what that counts, the program says [default: some hundred thousand allocations]
+    /// How much it does; what that counts, the program says [default: some hundred thousand allocations, or a million]
     #[arg(long, value_name = "N")]
     size: Option<u32>,
     /// Bytes that are allocated from one walk to the next
