@@ -7,6 +7,7 @@
 //!                    else what is not used, and what that lacks of the last chunk of the lists, if that is free and large
 //!                    enough: the floor sinks
 //!                    else a refusal
+//! allocate_displaced(n): the same, but the next gap that has room, from where the last search ended
 //! sweep:             what died joins the gaps beside it; what lies below the lowest object is given back to the lists
 //! ```
 //! Objects and gaps are chunks with the header of all chunks, so that an object's length is read as any other's. A gap has a
@@ -23,10 +24,12 @@
 //! - W3: the lowest is an object, and no two gaps are neighbours.
 //! - W4: `objects` is the number of objects.
 //! - W5: every gap is shorter than `gaps_below`.
+//! - W6: `next` is an object, a gap or the top.
 //!
 //! # Bounds
 //! `allocate_large` is linear in live large objects, but looks at no gap if it is known that all are too short; the sweep is
-//! linear in the objects that there were.
+//! linear in the objects that there were. `allocate_displaced` is as `allocate_large` at worst; as many small objects as fit
+//! into gaps that are long enough for each of them take two walks in all.
 //!
 //! # Drawbacks
 //! A small object at the end of the lists holds the floor up; large objects behind it need gaps, or the reserve.
@@ -55,6 +58,8 @@ pub(crate) struct Large {
     pub(crate) reserve: u32,
     /// Granules that no gap has: as few as is known without looking.
     pub(crate) gaps_below: u32,
+    /// Where the search for a gap goes on for a displaced object.
+    pub(crate) next: Chunk,
 }
 
 impl Large {
@@ -65,6 +70,7 @@ impl Large {
             objects: 0,
             reserve: 0,
             gaps_below: SMALLEST,
+            next: Chunk::at(granules),
         }
     }
 }
@@ -85,12 +91,32 @@ impl<I: Index> Heap<'_, I> {
     /// counted as visits.
     #[cold]
     pub fn allocate_large(&mut self, bytes: usize) -> Result<NonNull<u8>, Refused> {
+        self.allocate_at_top(bytes, Self::highest_gap)
+    }
+
+    /// Allocates an object among the large ones that the lists had no room for; otherwise as [`Heap::allocate_large`].
+    ///
+    /// # Errors
+    /// As [`Heap::allocate_large`].
+    ///
+    /// # Complexity
+    /// As [`Heap::allocate_large`], but a search begins where the last one ended, since displaced objects may be many.
+    #[cold]
+    pub fn allocate_displaced(&mut self, bytes: usize) -> Result<NonNull<u8>, Refused> {
+        self.allocate_at_top(bytes, Self::next_gap)
+    }
+
+    fn allocate_at_top(
+        &mut self,
+        bytes: usize,
+        find: impl Fn(&mut Self, u32) -> Option<(Chunk, Header)>,
+    ) -> Result<NonNull<u8>, Refused> {
         let limit = self.largest_large_request();
         if bytes > limit {
             return Err(Refused::TooLarge { limit });
         }
         let granules = granules_for(bytes);
-        let taken = self.take_gap(granules);
+        let taken = self.take_gap(granules, find);
         let taken = taken.or_else(|| self.lower_floor(granules));
         let chunk = taken.ok_or(Refused::NoChunk)?;
         self.large.objects += 1;
@@ -116,19 +142,35 @@ impl<I: Index> Heap<'_, I> {
             .sum()
     }
 
-    /// The upper end of the highest gap that has so many granules, or all of it where less than a chunk would be left.
-    fn take_gap(&mut self, granules: u32) -> Option<Chunk> {
+    /// The highest gap that has so many granules.
+    fn highest_gap(&mut self, granules: u32) -> Option<(Chunk, Header)> {
+        let mut visits = 0;
+        let found = fitting(self.walk_large(), granules, &mut visits).last();
+        self.counters.visits += visits;
+        found
+    }
+
+    /// The next gap that has so many granules, from where the last search ended: up to the top, then from the lowest.
+    fn next_gap(&mut self, granules: u32) -> Option<(Chunk, Header)> {
+        let (next, mut visits) = (self.large.next, 0);
+        let above = Walk::over(&self.memory, next, self.top());
+        let below = Walk::over(&self.memory, Chunk::at(self.large.floor + 1), next);
+        let found = fitting(above.chain(below), granules, &mut visits).next();
+        self.counters.visits += visits;
+        self.large.next = found.map_or(next, |(gap, _)| gap);
+        found
+    }
+
+    /// The upper end of a gap that has so many granules, or all of it where less than a chunk would be left.
+    fn take_gap(
+        &mut self,
+        granules: u32,
+        find: impl Fn(&mut Self, u32) -> Option<(Chunk, Header)>,
+    ) -> Option<Chunk> {
         if granules >= self.large.gaps_below {
             return None;
         }
-        let mut visits = 0;
-        let gaps = self.walk_large().filter(|(_, header)| header.is_free());
-        let fitting = gaps
-            .inspect(|_| visits += 1)
-            .filter(|(_, header)| header.granules() >= granules);
-        let found = fitting.last();
-        self.counters.visits += visits;
-        let Some((gap, header)) = found else {
+        let Some((gap, header)) = find(self, granules) else {
             self.large.gaps_below = granules;
             return None;
         };
@@ -197,6 +239,7 @@ impl<I: Index> Heap<'_, I> {
         self.large.objects = swept.live_objects as usize;
         // No gap is as long as the region.
         self.large.gaps_below = top.granule();
+        self.large.next = top;
         self.extend_end();
         swept
     }
@@ -210,10 +253,11 @@ impl<I: Index> Heap<'_, I> {
         }
     }
 
-    /// Verifies W1 to W5.
+    /// Verifies W1 to W6.
     pub(crate) fn check_large(&self) -> Result<(), Corruption> {
         self.check_ends()?;
         let (mut live, mut before_free) = (0, true);
+        let mut knows_next = self.large.next == self.top();
         let mut walk = self.walk_large();
         for (chunk, header) in walk.by_ref() {
             let at = chunk.granule() as usize;
@@ -235,6 +279,7 @@ impl<I: Index> Heap<'_, I> {
                 let what = "a gap is longer than gaps are known to be; granule";
                 return Err(broken("W5", what, at));
             }
+            knows_next |= chunk == self.large.next;
             before_free = header.is_free();
             live += usize::from(!before_free);
         }
@@ -251,6 +296,10 @@ impl<I: Index> Heap<'_, I> {
             let what =
                 "the number of large objects is not that of chunks in use; so many are in use";
             return Err(broken("W4", what, live));
+        }
+        if !knows_next {
+            let what = "the search for a gap goes on at no object or gap; granule";
+            return Err(broken("W6", what, self.large.next.granule() as usize));
         }
         Ok(())
     }
@@ -274,4 +323,15 @@ impl<I: Index> Heap<'_, I> {
         }
         Ok(())
     }
+}
+
+/// The gaps of a walk that have so many granules; counts those that are looked at.
+fn fitting<'v>(
+    walk: impl Iterator<Item = (Chunk, Header)> + 'v,
+    granules: u32,
+    visits: &'v mut u64,
+) -> impl Iterator<Item = (Chunk, Header)> + 'v {
+    walk.filter(|(_, header)| header.is_free())
+        .inspect(|_| *visits += 1)
+        .filter(move |(_, header)| header.granules() >= granules)
 }

@@ -184,7 +184,7 @@ impl<'m, I: Index> FreeList<'m, I> {
         if bytes < self.displaced_from {
             return Err(refused);
         }
-        let payload = self.heap.allocate_large(bytes)?;
+        let payload = self.heap.allocate_displaced(bytes)?;
         self.displaced.small_in_gaps += 1;
         Ok(payload)
     }

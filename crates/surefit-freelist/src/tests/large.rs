@@ -50,30 +50,34 @@ impl<I: Index> Model<'_, I> {
         (0..length / 4).map(move |nth| (nth, unsafe { payload.add(nth) }))
     }
 
-    /// The chunk that a large object of so many granules should get, if it is not below the lowest: from the highest gap.
-    fn expected_gap(&self, granules: u32) -> Option<u32> {
-        let mut above = self.heap.memory.granules();
-        for (&number, &(length, is_large, _)) in self.living.iter().rev() {
-            if !is_large {
-                break;
-            }
-            let gap = above - (number + length);
-            if gap >= granules {
-                let is_cut = gap - granules >= SMALLEST;
-                return Some(if is_cut {
-                    above - granules
-                } else {
-                    number + length
-                });
-            }
+    /// The gaps between large objects from the highest to the lowest: where each begins and ends.
+    fn gaps(&self) -> Vec<(u32, u32)> {
+        let (mut above, mut gaps) = (self.heap.memory.granules(), Vec::new());
+        let large = self.living.iter().rev().take_while(|(_, living)| living.1);
+        for (&number, &(length, ..)) in large {
+            gaps.push((number + length, above));
             above = number;
         }
-        None
+        gaps
     }
 
-    fn allocate_large(&mut self, size: usize) {
+    /// The chunk that an object of so many granules should get, if it is not below the lowest: from the highest gap, or from
+    /// the next one for a displaced object.
+    fn expected_gap(&self, granules: u32, is_displaced: bool) -> Option<u32> {
+        let mut gaps = self.gaps();
+        if is_displaced {
+            let next = self.heap.large.next.granule();
+            gaps.sort_by_key(|(start, _)| (*start < next, *start));
+        }
+        let fits = |(start, end): &(u32, u32)| end - start >= granules;
+        let (start, end) = gaps.into_iter().find(fits)?;
+        let is_cut = end - start - granules >= SMALLEST;
+        Some(if is_cut { end - granules } else { start })
+    }
+
+    fn allocate_large(&mut self, size: usize, is_displaced: bool) {
         let granules = granules_for(size);
-        let expected = self.expected_gap(granules);
+        let expected = self.expected_gap(granules, is_displaced);
         let is_first = self.living.values().all(|&(_, is_large, _)| !is_large);
         let last_free = match self.heap.memory.header(self.heap.end).is_before_free() {
             true => self.heap.memory.granules_before(self.heap.end),
@@ -81,7 +85,11 @@ impl<I: Index> Model<'_, I> {
         };
         let has_room = last_free + self.heap.spare() >= granules + u32::from(is_first);
         let floor = self.heap.large.floor;
-        match self.heap.allocate_large(size) {
+        let allocated = match is_displaced {
+            true => self.heap.allocate_displaced(size),
+            false => self.heap.allocate_large(size),
+        };
+        match allocated {
             Ok(payload) => {
                 let number = self.heap.granule_of(payload);
                 match expected {
@@ -157,14 +165,15 @@ impl<I: Index> Model<'_, I> {
 
     /// One operation.
     fn step(&mut self, random: &mut Random, leaps: bool) {
-        match random.below(41) {
+        match random.below(46) {
             0..18 => {
                 if let Ok(payload) = self.heap.allocate_as_is(random.below(150)) {
                     self.learn(payload, false);
                 }
             }
-            18..28 => self.allocate_large(random.below(1500)),
-            28 => self.allocate_large(random.below(20_000)),
+            18..28 => self.allocate_large(random.below(1500), false),
+            28 => self.allocate_large(random.below(20_000), false),
+            39..44 => self.allocate_large(random.below(300), true),
             29..36 => self.free_small(random),
             36 => drop(self.heap.coalesce()),
             37 => {
@@ -317,6 +326,9 @@ fn the_checker_objects_to_wrong_ends() {
     heap.large.gaps_below = longest.expect("gaps");
     assert_eq!(heap.check().expect_err("a gap").invariant, "W5");
     heap.large.gaps_below = gaps_below;
+    heap.large.next = Chunk::at(heap.large.floor);
+    assert_eq!(heap.check().expect_err("no gap").invariant, "W6");
+    heap.large.next = heap.top();
     assert_eq!(heap.check(), Ok(()));
 }
 
