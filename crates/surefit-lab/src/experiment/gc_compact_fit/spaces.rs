@@ -50,11 +50,11 @@ pub(super) const ALL: [Choice; 16] = [
     choice("CF 16K, holes", "compact-fit:page=16K"),
 ];
 
-/// Those that are drawn: one lookup for every policy that mends fragmentation, and all others.
+/// Those that are drawn: one lookup for every policy, and all others but first fit, whose walks would press the rest flat.
 pub(super) const DRAWN: [&str; 8] = [
+    "never, bitmap",
     "deferred, bitmap",
     "immediate, bitmap",
-    "first fit",
     "TLSF",
     "CF 2K, holes",
     "CF 2K, k=inf",
