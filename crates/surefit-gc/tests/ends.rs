@@ -204,6 +204,17 @@ fn longest_free<I: Index>(gc: &Heap<'_, I>) -> usize {
     gc.space().heap().free_sizes().max().unwrap_or(0)
 }
 
+/// Calls a function for an index of every kind.
+macro_rules! on_every_kind_of_index {
+    ($judged:ident) => {
+        $judged::<Lists>();
+        $judged::<Segregated<NextHitTable, Deferred, Linear, 64>>();
+        $judged::<Segregated<Bitmap, Never, Tree, 64>>();
+        $judged::<SingleList<First>>();
+        $judged::<TwoLevel>();
+    };
+}
+
 /// An array that grows is copied to twice its size, when small objects that live are everywhere in the lists.
 #[test]
 fn a_large_object_finds_the_reserve_of_a_smaller_one() {
@@ -219,11 +230,7 @@ fn a_large_object_finds_the_reserve_of_a_smaller_one() {
         assert!(graph.roots.iter().all(|&object| object <= twice), "behind");
         assert_eq!((gc.check(), gc.parts().total()), (Ok(()), 1 << 17));
     }
-    judged::<Lists>();
-    judged::<Segregated<NextHitTable, Deferred, Linear, 64>>();
-    judged::<Segregated<Bitmap, Never, Tree, 64>>();
-    judged::<SingleList<First>>();
-    judged::<TwoLevel>();
+    on_every_kind_of_index!(judged);
 }
 
 /// One small object that is longer than all free chunks takes of the reserve; shorter ones collect before they do.
@@ -247,11 +254,7 @@ fn the_reserve_serves_what_a_collection_did_not_help_and_nothing_shorter() {
         assert_eq!(gc.space().displaced().small_in_gaps, 2);
         assert_eq!(gc.check(), Ok(()));
     }
-    judged::<Lists>();
-    judged::<Segregated<NextHitTable, Deferred, Linear, 64>>();
-    judged::<Segregated<Bitmap, Never, Tree, 64>>();
-    judged::<SingleList<First>>();
-    judged::<TwoLevel>();
+    on_every_kind_of_index!(judged);
 }
 
 /// When nothing else is free, small objects have the whole reserve.
