@@ -5,7 +5,7 @@
 //! | `model` | [`ShadowModel`]: which objects live, how long they are, what bytes they must hold |
 //! | `heap` | [`ShadowHeap`]: a heap of raw pointers beside the model; knows the owner of every byte |
 //! | `script` | [`Op`]: scripts of operations, from seeded generators and from arbitrary bytes |
-//! | `region` | [`JunkRegion`]: memory that starts with junk |
+//! | `region` | [`JunkRegion`]: memory that starts with junk; [`ExactMemory`]: exactly so many bytes, exactly there |
 //! | `random` | [`Random`]: a few seeded numbers |
 //!
 //! # Examples
@@ -33,5 +33,5 @@ mod tests;
 pub use heap::{ShadowHeap, Tally, run_script};
 pub use model::{Fault, ObjectId, ShadowModel};
 pub use random::Random;
-pub use region::JunkRegion;
+pub use region::{ExactMemory, JunkRegion};
 pub use script::{Op, Shape, ops_from_bytes, script};

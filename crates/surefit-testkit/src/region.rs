@@ -56,3 +56,69 @@ impl JunkRegion {
         first..first + self.bytes
     }
 }
+
+/// Memory that lends one region after another, each of exactly the bytes asked for and exactly where it is asked for: what
+/// a certificate is tested in. A `vec!` begins anywhere, so that a heap in it has whatever it did not skip as slack.
+///
+/// # Examples
+/// ```
+/// use surefit_testkit::ExactMemory;
+/// let mut memory = ExactMemory::new();
+/// let region = memory.region(1000, 4096, 1);
+/// assert_eq!((region.len(), region.as_ptr().addr() % 4096), (1000, 1));
+/// assert!(memory.is_intact());
+/// ```
+#[derive(Debug, Default)]
+pub struct ExactMemory {
+    backing: Vec<MaybeUninit<u8>>,
+    lent: Range<usize>,
+}
+
+/// What regions are filled with: no number that means nothing, and no zero.
+const JUNK: MaybeUninit<u8> = MaybeUninit::new(0xa5);
+
+/// Bytes on either side of a region that nobody may write to.
+const FENCE: usize = 64;
+
+impl ExactMemory {
+    /// No memory yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            backing: Vec::new(),
+            lent: 0..0,
+        }
+    }
+
+    /// `bytes` bytes of junk, of which the first lies `offset` bytes behind a multiple of `align`.
+    ///
+    /// # Panics
+    /// If `align` is not a power of two.
+    pub fn region(&mut self, bytes: usize, align: usize, offset: usize) -> &mut [MaybeUninit<u8>] {
+        assert!(align.is_power_of_two(), "an alignment is a power of two");
+        let room = 2 * FENCE + align + offset + bytes;
+        if self.backing.len() < room {
+            self.backing.resize(room, JUNK);
+        }
+        let address = self.backing.as_ptr().addr();
+        let first = (address + FENCE).next_multiple_of(align) - address + offset;
+        self.lent = first..first + bytes;
+        self.backing[first - FENCE..first + bytes + FENCE].fill(JUNK);
+        &mut self.backing[self.lent.clone()]
+    }
+
+    /// Whether nothing was written beside the region that was lent last, as far as the fences reach.
+    #[must_use]
+    pub fn is_intact(&self) -> bool {
+        let Range { start, end } = self.lent;
+        if start == 0 {
+            return true;
+        }
+        let before = &self.backing[start - FENCE..start];
+        let behind = &self.backing[end..end + FENCE];
+        before.iter().chain(behind).all(|byte| {
+            // SAFETY: `region` filled the fences, and whoever wrote to them since wrote bytes.
+            unsafe { byte.assume_init() == JUNK.assume_init() }
+        })
+    }
+}

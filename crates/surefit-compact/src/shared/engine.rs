@@ -307,7 +307,10 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         Ok(page)
     }
 
-    /// Brings free entries from the pool to a group, at least one if there is any.
+    /// Brings free entries to a group that has none, at least one if there is any: from the pool, or new ones.
+    ///
+    /// Only the first, which the caller needs, may cost a page of the address table: the certificate counts the entries
+    /// that are needed, and the others are made where the table has room for them already.
     #[cold]
     fn refill_entries(&self, section: &Section<'m, R>) -> bool {
         let memory = &self.pages.memory;
@@ -315,8 +318,11 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         let mut pool = self.store.pool();
         // Entries made together are neighbours: those of one group share few cache lines with those of others.
         for _ in 0..(self.config.entry_buffer / 2).max(1) {
+            if section.spare.count() == 0 && pool.entries.count() == 0 {
+                self.table.grow(shift, &mut pool);
+            }
             let pooled = pool.entries.pop(|index| self.entry(index));
-            let Some(index) = pooled.or_else(|| self.table.make(memory, shift, &mut pool)) else {
+            let Some(index) = pooled.or_else(|| self.table.make(memory, &mut pool)) else {
                 break;
             };
             section.spare.push(index, self.entry(index));

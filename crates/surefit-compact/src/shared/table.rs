@@ -109,15 +109,23 @@ impl EntryTable {
         index < self.made.load(Acquire)
     }
 
-    /// Makes a new entry, if there is room; the table may take a fresh page for it.
-    pub(crate) fn make(&self, memory: &Memory<'_>, shift: u32, pool: &mut Pool) -> Option<u32> {
-        let bytes = (pool.made as usize + 1) * self.stride;
-        if pool.made == NIL || bytes > self.top - pool.floor {
-            if pool.made == NIL || pool.fresh_pages(shift) == 0 {
-                return None;
-            }
+    /// Makes sure that the table has room for another entry, with a fresh page if it must; in vain if there is none.
+    pub(crate) fn grow(&self, shift: u32, pool: &mut Pool) {
+        if !self.has_room(pool) && pool.made != NIL && pool.fresh_pages(shift) > 0 {
             pool.floor -= 1 << shift;
         }
+    }
+
+    fn has_room(&self, pool: &Pool) -> bool {
+        pool.made != NIL && (pool.made as usize + 1) * self.stride <= self.top - pool.floor
+    }
+
+    /// Makes a new entry, if the table has room for it.
+    pub(crate) fn make(&self, memory: &Memory<'_>, pool: &mut Pool) -> Option<u32> {
+        if !self.has_room(pool) {
+            return None;
+        }
+        let bytes = (pool.made as usize + 1) * self.stride;
         let (index, offset) = (pool.made, self.top - bytes);
         // SAFETY: the entry lies above the floor, which only grows downwards through fresh pages (T1), so inside the
         // region; it is aligned to four; nobody knows of it yet.

@@ -1,0 +1,514 @@
+//! Every heap that has a certificate, behind one interface: for scripts that know demands and nothing else.
+//!
+//! ```text
+//! Setup ── certify(demand) ──▶ bytes ── ExactMemory::region ──▶ run(setup, region, |heap| …)
+//! heap: allocate, free, resize by one of several registrations; run something while objects are pinned
+//! ```
+
+use core::alloc::Layout;
+use core::mem::MaybeUninit;
+
+use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
+use surefit_compact::sharded::ShardedHeap;
+use surefit_compact::shared::{
+    Granularity, KeyLocal, Local, PerClass, PerHeap, PerPage, SharedConfig, SharedHeap,
+    SharedKeyHeap, Stepwise,
+};
+use surefit_compact::{Bytes, Config, Counted, Heap, Key, KeyHeap, Narrow, Wide, Width};
+use surefit_core::{Corruption, Refused};
+
+use crate::keys::{AnyKey, KeyStore};
+use crate::setup::{ALIGN, Kind, Lock, Setup};
+
+/// The number of an object under test.
+pub(crate) type Name = usize;
+
+/// Whatever keeps an object pinned.
+pub(crate) trait Guard {}
+impl<T> Guard for T {}
+
+/// A heap under test. Objects are aligned to eight bytes; calls are made by registration `by`, modulo their number.
+pub(crate) trait UnderTest {
+    /// Allocates an object of `len` bytes, or the least value of a heap of keys that is as long.
+    fn allocate(&mut self, by: usize, len: usize) -> Result<Name, Refused>;
+    /// Frees an object.
+    fn free(&mut self, by: usize, name: Name);
+    /// Changes an object's length. Heaps of keys cannot.
+    fn resize(&mut self, by: usize, name: Name, len: usize) -> Result<(), Refused>;
+    /// Moves what may be moved, at most `budget` objects.
+    fn compact(&mut self, budget: u64);
+    /// Runs something while objects are pinned, if there are pins. Only a heap of keys can free them meanwhile.
+    fn pinned(&mut self, names: &[Name], run: &mut dyn FnMut(&mut dyn UnderTest));
+    /// Gives an instance a quota, if there are instances.
+    fn set_quota(&mut self, _instance: u32, _bytes: usize) {}
+    /// Data pages in use.
+    fn pages(&self) -> u64;
+    /// Verifies every invariant; pins may have left debts.
+    fn check(&self) -> Result<(), Corruption>;
+}
+
+/// Makes a heap in a region, and runs something in it.
+///
+/// # Errors
+/// Why there is no heap.
+pub(crate) fn run(
+    setup: &Setup,
+    region: &mut [MaybeUninit<u8>],
+    act: &mut dyn FnMut(&mut dyn UnderTest),
+) -> Result<(), Refused> {
+    if setup.kind.is_table() {
+        let config = setup.table_config().expect("valid");
+        return match setup.kind {
+            Kind::NarrowTable => table::<Narrow>(region, &config, act),
+            _ => table::<Wide>(region, &config, act),
+        };
+    }
+    let config = setup.config().expect("valid");
+    match setup.kind {
+        Kind::Wide => owned::<Wide>(region, &config, act),
+        Kind::Narrow => owned::<Narrow>(region, &config, act),
+        Kind::WideKeys => keys::<Wide, u8>(region, &config, act),
+        Kind::NarrowKeys => keys::<Narrow, u16>(region, &config, act),
+        Kind::PerHeap => shared(region, &setup.stepwise::<PerHeap>(&config), act),
+        Kind::PerClass => shared(region, &setup.stepwise::<PerClass>(&config), act),
+        Kind::PerPage => shared(region, &setup.shared::<PerPage>(&config), act),
+        Kind::PerHeapKeys => shared_keys::<PerHeap, u32>(region, &setup.stepwise(&config), act),
+        Kind::PerClassKeys => shared_keys::<PerClass, u8>(region, &setup.stepwise(&config), act),
+        Kind::ShardedPerHeap => sharded::<PerHeap>(region, setup, &config, act),
+        Kind::ShardedPerClass => sharded::<PerClass>(region, setup, &config, act),
+        Kind::WideTable | Kind::NarrowTable => unreachable!("done above"),
+    }
+}
+
+/// Names of what is live.
+struct Names<T> {
+    objects: Vec<Option<T>>,
+    free: Vec<Name>,
+}
+
+impl<T> Names<T> {
+    fn new() -> Self {
+        Self {
+            objects: Vec::new(),
+            free: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, object: T) -> Name {
+        let name = self.free.pop().unwrap_or_else(|| {
+            self.objects.push(None);
+            self.objects.len() - 1
+        });
+        self.objects[name] = Some(object);
+        name
+    }
+
+    /// Takes an object whose name is not used any more.
+    fn remove(&mut self, name: Name) -> T {
+        self.free.push(name);
+        self.objects[name].take().expect("live")
+    }
+
+    fn get_mut(&mut self, name: Name) -> &mut T {
+        self.objects[name].as_mut().expect("live, not pinned")
+    }
+}
+
+fn layout(len: usize) -> Layout {
+    Layout::from_size_align(len, ALIGN).expect("small")
+}
+
+// ---- one owner -------------------------------------------------------------------------------------------------------
+
+struct Owned<'m, W: Width> {
+    heap: Heap<'m, W>,
+    names: Names<Bytes<MaybeUninit<u8>>>,
+}
+
+fn owned<W: Width>(
+    region: &mut [MaybeUninit<u8>],
+    config: &Config,
+    act: &mut dyn FnMut(&mut dyn UnderTest),
+) -> Result<(), Refused> {
+    act(&mut Owned::<W> {
+        heap: Heap::new(region, config)?,
+        names: Names::new(),
+    });
+    Ok(())
+}
+
+impl<W: Width> UnderTest for Owned<'_, W> {
+    fn allocate(&mut self, _: usize, len: usize) -> Result<Name, Refused> {
+        let object = self.heap.alloc(layout(len))?;
+        Ok(self.names.add(object))
+    }
+
+    fn free(&mut self, _: usize, name: Name) {
+        self.heap.free_bytes(self.names.remove(name));
+    }
+
+    fn resize(&mut self, _: usize, name: Name, len: usize) -> Result<(), Refused> {
+        self.heap.resize(self.names.get_mut(name), layout(len))
+    }
+
+    fn compact(&mut self, budget: u64) {
+        self.heap.compact(budget);
+    }
+
+    fn pinned(&mut self, _: &[Name], run: &mut dyn FnMut(&mut dyn UnderTest)) {
+        run(self);
+    }
+
+    fn pages(&self) -> u64 {
+        self.heap.stats().pages.into()
+    }
+
+    fn check(&self) -> Result<(), Corruption> {
+        self.heap.check()
+    }
+}
+
+struct Table<'m, W: Width> {
+    heap: BlockTableHeap<'m, W>,
+    names: Names<Bytes<MaybeUninit<u8>>>,
+}
+
+fn table<W: Width>(
+    region: &mut [MaybeUninit<u8>],
+    config: &BlockTableConfig,
+    act: &mut dyn FnMut(&mut dyn UnderTest),
+) -> Result<(), Refused> {
+    act(&mut Table::<W> {
+        heap: BlockTableHeap::new(region, config)?,
+        names: Names::new(),
+    });
+    Ok(())
+}
+
+impl<W: Width> UnderTest for Table<'_, W> {
+    fn allocate(&mut self, _: usize, len: usize) -> Result<Name, Refused> {
+        let object = self.heap.alloc(layout(len))?;
+        Ok(self.names.add(object))
+    }
+
+    fn free(&mut self, _: usize, name: Name) {
+        self.heap.free_bytes(self.names.remove(name));
+    }
+
+    fn resize(&mut self, _: usize, name: Name, len: usize) -> Result<(), Refused> {
+        self.heap.resize(self.names.get_mut(name), layout(len))
+    }
+
+    fn compact(&mut self, budget: u64) {
+        self.heap.compact(budget);
+    }
+
+    fn pinned(&mut self, _: &[Name], run: &mut dyn FnMut(&mut dyn UnderTest)) {
+        run(self);
+    }
+
+    fn pages(&self) -> u64 {
+        let stats = self.heap.stats();
+        u64::from(stats.frame_pages) + u64::from(stats.table_pages)
+    }
+
+    fn check(&self) -> Result<(), Corruption> {
+        self.heap.check()
+    }
+}
+
+// ---- shared by several registrations -----------------------------------------------------------------------------------
+
+/// What `SharedHeap` and `ShardedHeap` have in common.
+trait Home<'m, G: Granularity>: Sized {
+    fn guard<'a>(&'a self, object: &'a Bytes<u8>) -> Box<dyn Guard + 'a>;
+    fn compact(&self, budget: u64);
+    fn set_quota(&self, instance: u32, bytes: usize);
+    fn pages(&self) -> u64;
+    fn check(&self) -> Result<(), Corruption>;
+}
+
+impl<'m, G: Granularity> Home<'m, G> for SharedHeap<'m, Lock, G> {
+    fn guard<'a>(&'a self, object: &'a Bytes<u8>) -> Box<dyn Guard + 'a> {
+        Box::new(self.chunk(object, 0).expect("live"))
+    }
+
+    fn compact(&self, budget: u64) {
+        SharedHeap::compact(self, budget);
+    }
+
+    fn set_quota(&self, _: u32, _: usize) {}
+
+    fn pages(&self) -> u64 {
+        self.stats().pages
+    }
+
+    fn check(&self) -> Result<(), Corruption> {
+        SharedHeap::check(self, true)
+    }
+}
+
+impl<'m, G: Stepwise> Home<'m, G> for ShardedHeap<'m, Lock, G> {
+    fn guard<'a>(&'a self, object: &'a Bytes<u8>) -> Box<dyn Guard + 'a> {
+        Box::new(self.chunk(object, 0).expect("live"))
+    }
+
+    fn compact(&self, budget: u64) {
+        ShardedHeap::compact(self, budget);
+    }
+
+    fn set_quota(&self, instance: u32, bytes: usize) {
+        ShardedHeap::set_quota(self, instance, bytes);
+    }
+
+    fn pages(&self) -> u64 {
+        self.stats().pages
+    }
+
+    fn check(&self) -> Result<(), Corruption> {
+        ShardedHeap::check(self, true)
+    }
+}
+
+struct Shared<'h, 'm, G: Granularity, H> {
+    heap: &'h H,
+    locals: Vec<Local<'h, 'm, Lock, G>>,
+    names: Names<Bytes<u8>>,
+}
+
+fn shared<G: Granularity>(
+    region: &mut [MaybeUninit<u8>],
+    config: &SharedConfig<G>,
+    act: &mut dyn FnMut(&mut dyn UnderTest),
+) -> Result<(), Refused> {
+    let heap = SharedHeap::<Lock, G>::new(region, config)?;
+    let locals = (0..config.locals()).map(|_| heap.register());
+    act(&mut Shared {
+        heap: &heap,
+        locals: locals.collect::<Result<_, _>>()?,
+        names: Names::new(),
+    });
+    Ok(())
+}
+
+/// The registrations are of one instance after another.
+fn sharded<G: Stepwise>(
+    region: &mut [MaybeUninit<u8>],
+    setup: &Setup,
+    config: &Config,
+    act: &mut dyn FnMut(&mut dyn UnderTest),
+) -> Result<(), Refused> {
+    let config = setup.stepwise::<G>(config);
+    let heap = ShardedHeap::<Lock, G>::new(region, &config, setup.instances)?;
+    let instances = u32::from(setup.instances);
+    let locals = (0..u32::from(setup.locals)).map(|number| heap.register_in(number % instances));
+    act(&mut Shared {
+        heap: &heap,
+        locals: locals.collect::<Result<_, _>>()?,
+        names: Names::new(),
+    });
+    Ok(())
+}
+
+impl<'h, 'm, G: Granularity, H> Shared<'h, 'm, G, H> {
+    fn local(&self, by: usize) -> &Local<'h, 'm, Lock, G> {
+        &self.locals[by % self.locals.len()]
+    }
+}
+
+impl<'m, G: Granularity, H: Home<'m, G>> UnderTest for Shared<'_, 'm, G, H> {
+    fn allocate(&mut self, by: usize, len: usize) -> Result<Name, Refused> {
+        let object = self.local(by).insert_bytes(len)?;
+        Ok(self.names.add(object))
+    }
+
+    fn free(&mut self, by: usize, name: Name) {
+        let object = self.names.remove(name);
+        self.local(by).free_bytes(object).expect("live");
+    }
+
+    fn resize(&mut self, by: usize, name: Name, len: usize) -> Result<(), Refused> {
+        let mut object = self.names.objects[name].take().expect("live, not pinned");
+        let resized = self.local(by).resize(&mut object, len);
+        self.names.objects[name] = Some(object);
+        resized
+    }
+
+    fn compact(&mut self, budget: u64) {
+        self.heap.compact(budget);
+    }
+
+    fn pinned(&mut self, names: &[Name], run: &mut dyn FnMut(&mut dyn UnderTest)) {
+        let take = |&name: &Name| self.names.objects[name].take().expect("live, not pinned");
+        let objects: Vec<_> = names.iter().map(take).collect();
+        let guards: Vec<_> = objects
+            .iter()
+            .map(|object| self.heap.guard(object))
+            .collect();
+        run(self);
+        drop(guards);
+        for (name, object) in names.iter().zip(objects) {
+            self.names.objects[*name] = Some(object);
+        }
+    }
+
+    fn set_quota(&mut self, instance: u32, bytes: usize) {
+        self.heap.set_quota(instance, bytes);
+    }
+
+    fn pages(&self) -> u64 {
+        self.heap.pages()
+    }
+
+    fn check(&self) -> Result<(), Corruption> {
+        self.heap.check()
+    }
+}
+
+// ---- keys --------------------------------------------------------------------------------------------------------------
+
+/// What `KeyHeap` and `SharedKeyHeap` have in common.
+trait KeyHome: KeyStore {
+    fn compact(&self, budget: u64);
+    fn pages(&self) -> u64;
+    fn check(&self) -> Result<(), Corruption>;
+}
+
+/// A heap of keys lends itself while its names change.
+struct Keys<'h, H> {
+    heap: &'h H,
+    names: Names<AnyKey>,
+}
+
+impl<H: KeyHome> UnderTest for Keys<'_, H> {
+    fn allocate(&mut self, by: usize, len: usize) -> Result<Name, Refused> {
+        let key = AnyKey::put(self.heap, by, len)?;
+        Ok(self.names.add(key))
+    }
+
+    fn free(&mut self, by: usize, name: Name) {
+        let key = self.names.remove(name);
+        key.free(self.heap, by).expect("live");
+    }
+
+    fn resize(&mut self, _: usize, _: Name, _: usize) -> Result<(), Refused> {
+        unreachable!("values have one size")
+    }
+
+    fn compact(&mut self, budget: u64) {
+        self.heap.compact(budget);
+    }
+
+    fn pinned(&mut self, names: &[Name], run: &mut dyn FnMut(&mut dyn UnderTest)) {
+        let key = |&name: &Name| self.names.objects[name].expect("live");
+        let heap = self.heap;
+        let guards: Vec<_> = names.iter().map(|name| key(name).pin(heap)).collect();
+        run(self);
+        drop(guards);
+    }
+
+    fn pages(&self) -> u64 {
+        self.heap.pages()
+    }
+
+    fn check(&self) -> Result<(), Corruption> {
+        self.heap.check()
+    }
+}
+
+/// A `KeyHeap` is borrowed exclusively by some calls.
+struct OwnedKeys<'m, W: Width<Generation = ()>, G: Counted>(core::cell::RefCell<KeyHeap<'m, W, G>>);
+
+fn keys<W: Width<Generation = ()>, G: Counted>(
+    region: &mut [MaybeUninit<u8>],
+    config: &Config,
+    act: &mut dyn FnMut(&mut dyn UnderTest),
+) -> Result<(), Refused> {
+    let heap = OwnedKeys(KeyHeap::<W, G>::new(region, config)?.into());
+    act(&mut Keys {
+        heap: &heap,
+        names: Names::new(),
+    });
+    Ok(())
+}
+
+impl<W: Width<Generation = ()>, G: Counted> KeyStore for OwnedKeys<'_, W, G> {
+    fn put<const WORDS: usize>(&self, _: usize) -> Result<Key<[u64; WORDS]>, Refused> {
+        let inserted = self.0.borrow().insert([0; WORDS]);
+        inserted.map_err(|full| full.refused)
+    }
+
+    fn free<const WORDS: usize>(&self, _: usize, key: Key<[u64; WORDS]>) -> Result<(), Refused> {
+        self.0.borrow_mut().remove(key).map(|_| ())
+    }
+
+    fn pin<const WORDS: usize>(&self, _: Key<[u64; WORDS]>) -> Option<Box<dyn Guard + '_>> {
+        None
+    }
+}
+
+impl<W: Width<Generation = ()>, G: Counted> KeyHome for OwnedKeys<'_, W, G> {
+    fn compact(&self, budget: u64) {
+        self.0.borrow_mut().compact(budget);
+    }
+
+    fn pages(&self) -> u64 {
+        self.0.borrow().stats().pages.into()
+    }
+
+    fn check(&self) -> Result<(), Corruption> {
+        self.0.borrow().check()
+    }
+}
+
+struct SharedKeys<'h, 'm, G: Stepwise, Gen: Counted> {
+    heap: &'h SharedKeyHeap<'m, Lock, G, Gen>,
+    locals: Vec<KeyLocal<'h, 'm, Lock, G, Gen>>,
+}
+
+fn shared_keys<G: Stepwise, Gen: Counted>(
+    region: &mut [MaybeUninit<u8>],
+    config: &SharedConfig<G>,
+    act: &mut dyn FnMut(&mut dyn UnderTest),
+) -> Result<(), Refused> {
+    let heap = SharedKeyHeap::<Lock, G, Gen>::new(region, config)?;
+    let locals = (0..config.locals()).map(|_| heap.register());
+    let shared = SharedKeys {
+        heap: &heap,
+        locals: locals.collect::<Result<_, _>>()?,
+    };
+    act(&mut Keys {
+        heap: &shared,
+        names: Names::new(),
+    });
+    Ok(())
+}
+
+impl<G: Stepwise, Gen: Counted> KeyStore for SharedKeys<'_, '_, G, Gen> {
+    fn put<const WORDS: usize>(&self, by: usize) -> Result<Key<[u64; WORDS]>, Refused> {
+        let inserted = self.locals[by % self.locals.len()].insert([0; WORDS]);
+        inserted.map_err(|full| full.refused)
+    }
+
+    fn free<const WORDS: usize>(&self, by: usize, key: Key<[u64; WORDS]>) -> Result<(), Refused> {
+        self.locals[by % self.locals.len()].free(key)
+    }
+
+    fn pin<const WORDS: usize>(&self, key: Key<[u64; WORDS]>) -> Option<Box<dyn Guard + '_>> {
+        Some(Box::new(self.heap.pin(key).expect("live")))
+    }
+}
+
+impl<G: Stepwise, Gen: Counted> KeyHome for SharedKeys<'_, '_, G, Gen> {
+    fn compact(&self, budget: u64) {
+        self.heap.compact(budget);
+    }
+
+    fn pages(&self) -> u64 {
+        self.heap.stats().pages
+    }
+
+    fn check(&self) -> Result<(), Corruption> {
+        self.heap.check(true)
+    }
+}

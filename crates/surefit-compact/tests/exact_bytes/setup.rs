@@ -1,0 +1,422 @@
+//! A heap's configuration as plain numbers, and what its certificate says: what a failing case prints.
+
+use surefit_compact::block_table::BlockTableConfig;
+use surefit_compact::block_table::certify::{self as frames, FrameDemand};
+use surefit_compact::certify::{
+    BlockCount, Budget, Demand, DemandMeter, Sharing, Uncertifiable, certify_for_life,
+    certify_shared,
+};
+use surefit_compact::shared::{Granularity, PerClass, PerHeap, PerPage, SharedConfig, Stepwise};
+use surefit_compact::{
+    Bound, Config, Geometry, GeometrySpec, Keyed, Narrow, PageOrder, SizeClass, Spacing, Tail,
+    Wide, Width,
+};
+
+use crate::keys;
+
+pub(crate) type Lock = parking_lot::RawMutex;
+
+/// The heaps that have certificates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// `Heap<Wide>`, `Heap<Narrow>`.
+    Wide,
+    Narrow,
+    /// `KeyHeap<Wide, u8>`, `KeyHeap<Narrow, u16>`.
+    WideKeys,
+    NarrowKeys,
+    /// `SharedHeap` by its locks.
+    PerHeap,
+    PerClass,
+    PerPage,
+    /// `SharedKeyHeap<PerHeap, u32>`, `SharedKeyHeap<PerClass, u8>`.
+    PerHeapKeys,
+    PerClassKeys,
+    /// `ShardedHeap` by its locks.
+    ShardedPerHeap,
+    ShardedPerClass,
+    /// `BlockTableHeap<Wide>`, `BlockTableHeap<Narrow>`.
+    WideTable,
+    NarrowTable,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 13] = [
+        Self::Wide,
+        Self::Narrow,
+        Self::WideKeys,
+        Self::NarrowKeys,
+        Self::PerHeap,
+        Self::PerClass,
+        Self::PerPage,
+        Self::PerHeapKeys,
+        Self::PerClassKeys,
+        Self::ShardedPerHeap,
+        Self::ShardedPerClass,
+        Self::WideTable,
+        Self::NarrowTable,
+    ];
+
+    /// Bytes of a word.
+    pub(crate) fn word_bytes(self) -> usize {
+        match self {
+            Self::Narrow | Self::NarrowKeys | Self::NarrowTable => 2,
+            _ => 4,
+        }
+    }
+
+    pub(crate) fn has_keys(self) -> bool {
+        matches!(
+            self,
+            Self::WideKeys | Self::NarrowKeys | Self::PerHeapKeys | Self::PerClassKeys
+        )
+    }
+
+    pub(crate) fn is_table(self) -> bool {
+        matches!(self, Self::WideTable | Self::NarrowTable)
+    }
+
+    pub(crate) fn is_sharded(self) -> bool {
+        matches!(self, Self::ShardedPerHeap | Self::ShardedPerClass)
+    }
+
+    /// Whether several threads may use it: it has registrations, and objects that can be pinned.
+    pub(crate) fn is_shared(self) -> bool {
+        matches!(
+            self,
+            Self::PerHeap
+                | Self::PerClass
+                | Self::PerPage
+                | Self::PerHeapKeys
+                | Self::PerClassKeys
+                | Self::ShardedPerHeap
+                | Self::ShardedPerClass
+        )
+    }
+}
+
+/// What a heap and its certificate are made from.
+#[derive(Clone, Debug)]
+pub(crate) struct Setup {
+    pub(crate) kind: Kind,
+    pub(crate) page_bytes: usize,
+    pub(crate) granule: usize,
+    pub(crate) smallest: usize,
+    pub(crate) spacing: Spacing<'static>,
+    pub(crate) bound: Bound,
+    pub(crate) order: PageOrder,
+    pub(crate) pieces: Option<usize>,
+    /// Of block tables.
+    pub(crate) frame_bytes: usize,
+    /// Of shared heaps: ι, Π, the most registrations, L, b.
+    pub(crate) increment: Option<u32>,
+    pub(crate) pins: u32,
+    pub(crate) locals: u16,
+    pub(crate) page_buffer: u16,
+    pub(crate) handle_buffer: u16,
+    /// Who uses a shared heap: T, guards, G.
+    pub(crate) threads: u32,
+    pub(crate) guards: u32,
+    pub(crate) instances: u16,
+    /// Of heaps of keys: frees in the heap's life.
+    pub(crate) frees: u64,
+}
+
+impl Setup {
+    /// One owner or one thread, small pages, no pieces.
+    pub(crate) const fn new(kind: Kind) -> Self {
+        Self {
+            kind,
+            page_bytes: 1024,
+            granule: 8,
+            smallest: 16,
+            spacing: Spacing::Fraction(8),
+            bound: Bound::DEFAULT,
+            order: PageOrder::Newest,
+            pieces: None,
+            frame_bytes: 32,
+            increment: None,
+            pins: 8,
+            locals: 1,
+            page_buffer: 2,
+            handle_buffer: 32,
+            threads: 1,
+            guards: 0,
+            instances: 1,
+            frees: 0,
+        }
+    }
+
+    /// The configuration of a heap that is not a block table; nothing if the numbers go with no geometry.
+    pub(crate) fn config(&self) -> Option<Config> {
+        let geometry = Geometry::new(&GeometrySpec {
+            page_bytes: self.page_bytes,
+            granule: self.granule,
+            smallest: self.smallest,
+            spacing: self.spacing,
+            tail: Tail::BackReferences {
+                bytes: self.kind.word_bytes(),
+            },
+        });
+        let config = Config::new(geometry.ok()?, self.bound).ok()?;
+        let config = config.with_order(self.order).ok()?;
+        // Values under keys are never in pieces.
+        let pieces = self.pieces.filter(|_| !self.kind.has_keys());
+        config.with_pieces(pieces).ok()
+    }
+
+    pub(crate) fn table_config(&self) -> Option<BlockTableConfig> {
+        let config = match self.kind.word_bytes() {
+            2 => BlockTableConfig::with_pages::<Narrow>(
+                self.frame_bytes,
+                self.bound,
+                self.page_bytes,
+            ),
+            _ => {
+                BlockTableConfig::with_pages::<Wide>(self.frame_bytes, self.bound, self.page_bytes)
+            }
+        };
+        config.ok()?.with_order(self.order).ok()
+    }
+
+    pub(crate) fn shared<G: Granularity>(&self, config: &Config) -> SharedConfig<G> {
+        let shared = SharedConfig::new(config.clone()).with_pins(self.pins);
+        let shared = shared
+            .with_locals(self.locals, self.page_buffer)
+            .expect("at least one registration");
+        shared
+            .with_handle_buffer(self.handle_buffer)
+            .expect("at least one handle")
+    }
+
+    pub(crate) fn stepwise<G: Stepwise>(&self, config: &Config) -> SharedConfig<G> {
+        let shared = self.shared(config);
+        match self.increment {
+            Some(bytes) => shared.with_increment(bytes).expect("a multiple of 16"),
+            None => shared,
+        }
+    }
+
+    pub(crate) fn sharing(&self) -> Sharing {
+        let sharing = Sharing::new(self.threads)
+            .with_guards(self.guards)
+            .with_instances(self.instances.into());
+        match self.kind {
+            Kind::PerHeapKeys => sharing.with_keys::<u32>(self.frees),
+            Kind::PerClassKeys => sharing.with_keys::<u8>(self.frees),
+            _ => sharing,
+        }
+    }
+
+    /// The certificate of a demand.
+    pub(crate) fn certify(&self, demand: &Limits<'_>) -> Result<Certified, Uncertifiable> {
+        let demand = match demand {
+            Limits::Blocks(demand) => demand,
+            Limits::Frames(demand) => return self.certify_frames(demand),
+        };
+        let config = self.config().expect("valid");
+        match self.kind {
+            Kind::Wide => self.certify_owned::<Wide>(&config, demand),
+            Kind::Narrow => self.certify_owned::<Narrow>(&config, demand),
+            Kind::WideKeys => self.certify_owned::<Keyed<Wide, u8>>(&config, demand),
+            Kind::NarrowKeys => self.certify_owned::<Keyed<Narrow, u16>>(&config, demand),
+            Kind::PerHeap | Kind::PerHeapKeys | Kind::ShardedPerHeap => {
+                self.certify_shared::<PerHeap>(&self.stepwise(&config), demand)
+            }
+            Kind::PerClass | Kind::PerClassKeys | Kind::ShardedPerClass => {
+                self.certify_shared::<PerClass>(&self.stepwise(&config), demand)
+            }
+            Kind::PerPage => self.certify_shared::<PerPage>(&self.shared(&config), demand),
+            Kind::WideTable | Kind::NarrowTable => unreachable!("a table's demand is in frames"),
+        }
+    }
+
+    fn certify_owned<W: Width>(
+        &self,
+        config: &Config,
+        demand: &Demand<'_>,
+    ) -> Result<Certified, Uncertifiable> {
+        let certificate = certify_for_life::<W>(config, demand, self.frees)?;
+        Ok(Certified {
+            aligned_bytes: certificate.aligned_bytes,
+            heap_bytes: certificate.heap_bytes,
+            align: self.page_bytes,
+            pages: certificate.data_pages,
+        })
+    }
+
+    fn certify_shared<G: Granularity>(
+        &self,
+        config: &SharedConfig<G>,
+        demand: &Demand<'_>,
+    ) -> Result<Certified, Uncertifiable> {
+        let certificate = certify_shared::<Lock, G>(config, &self.sharing(), demand)?;
+        Ok(Certified {
+            aligned_bytes: certificate.aligned_bytes,
+            heap_bytes: certificate.heap_bytes,
+            align: self.page_bytes.max(128),
+            pages: certificate.used_pages,
+        })
+    }
+
+    fn certify_frames(&self, demand: &FrameDemand) -> Result<Certified, Uncertifiable> {
+        let config = self.table_config().expect("valid");
+        let certificate = match self.kind {
+            Kind::NarrowTable => frames::certify::<Narrow>(&config, demand)?,
+            _ => frames::certify::<Wide>(&config, demand)?,
+        };
+        let pages =
+            certificate.table.data_pages + (certificate.frame_bytes / self.page_bytes) as u64;
+        Ok(Certified {
+            // What is left where most is skipped: the certificate names no bytes for an aligned region.
+            aligned_bytes: certificate.heap_bytes - (self.page_bytes - 1),
+            heap_bytes: certificate.heap_bytes,
+            align: self.page_bytes,
+            pages,
+        })
+    }
+
+    /// What an object of so many bytes takes; nothing if this heap cannot hold it.
+    pub(crate) fn cost(&self, len: usize) -> Option<Cost> {
+        if self.kind.is_table() {
+            let frames = self.table_config()?.frames_of(len) as u64;
+            return Some(Cost {
+                frames,
+                ..Cost::default()
+            });
+        }
+        self.cost_in(&self.config()?, len)
+    }
+
+    /// The same with the configuration at hand.
+    pub(crate) fn cost_in(&self, config: &Config, len: usize) -> Option<Cost> {
+        let (len, align) = match self.kind.has_keys() {
+            true => (keys::round_up(len)?, 8),
+            false => (len, ALIGN),
+        };
+        match self.kind.word_bytes() {
+            2 => Cost::of::<Narrow>(config, len, align),
+            _ => Cost::of::<Wide>(config, len, align),
+        }
+    }
+}
+
+/// What byte objects are aligned to.
+pub(crate) const ALIGN: usize = 8;
+
+/// What is live at most, of any heap.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Limits<'a> {
+    Blocks(Demand<'a>),
+    Frames(FrameDemand),
+}
+
+/// What a certificate says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Certified {
+    pub(crate) aligned_bytes: usize,
+    pub(crate) heap_bytes: usize,
+    /// What a region must begin at a multiple of, so that the aligned bytes suffice.
+    pub(crate) align: usize,
+    /// Data pages.
+    pub(crate) pages: u64,
+}
+
+/// What an object takes of a demand.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cost {
+    /// Page-blocks of each class.
+    pub(crate) classes: Vec<(SizeClass, u32)>,
+    pub(crate) blocks: u64,
+    pub(crate) bytes: u64,
+    /// In a block table.
+    pub(crate) frames: u64,
+}
+
+impl Cost {
+    fn of<W: Width>(config: &Config, len: usize, align: usize) -> Option<Self> {
+        let mut meter = DemandMeter::new::<W>(config);
+        meter.allocate(len, align).ok()?;
+        let Demand::PerClass(most) = meter.per_class() else {
+            unreachable!("`per_class` says so")
+        };
+        let classes = config.geometry().classes().zip(most.iter().copied());
+        let classes = classes.filter(|&(_, count)| count > 0);
+        let count = BlockCount::of::<W>(config, len, align)?;
+        Some(Self {
+            classes: classes.collect(),
+            blocks: count.blocks,
+            bytes: count.bytes,
+            frames: 0,
+        })
+    }
+}
+
+/// What is live, against what may be.
+#[derive(Clone, Debug)]
+pub(crate) struct Ledger<'d> {
+    limits: &'d Limits<'d>,
+    live: Vec<u32>,
+    objects: u64,
+    blocks: u64,
+    bytes: u64,
+    frames: u64,
+}
+
+impl<'d> Ledger<'d> {
+    pub(crate) fn new(limits: &'d Limits<'d>) -> Self {
+        Self {
+            limits,
+            live: vec![0; 128],
+            objects: 0,
+            blocks: 0,
+            bytes: 0,
+            frames: 0,
+        }
+    }
+
+    /// Whether an object more would stay inside the demand.
+    pub(crate) fn allows(&self, cost: &Cost) -> bool {
+        let in_peaks = |most: &[u32]| {
+            let most = |class: SizeClass| most.get(class.index()).copied().unwrap_or(0);
+            let mut classes = cost.classes.iter();
+            classes.all(|&(class, count)| self.live[class.index()] + count <= most(class))
+        };
+        let in_budget = |budget: &Budget| {
+            let mut classes = cost.classes.iter();
+            self.blocks + cost.blocks <= budget.objects
+                && self.bytes + cost.bytes <= budget.block_bytes
+                && classes.all(|&(class, _)| budget.classes.contains(class))
+        };
+        match self.limits {
+            Limits::Blocks(Demand::PerClass(most)) => in_peaks(most),
+            Limits::Blocks(Demand::Joint(budget)) => in_budget(budget),
+            Limits::Blocks(Demand::Both(budget, most)) => in_budget(budget) && in_peaks(most),
+            Limits::Frames(demand) => {
+                self.objects < demand.objects
+                    && cost.frames <= demand.largest
+                    && self.frames + cost.frames <= demand.frames
+            }
+        }
+    }
+
+    pub(crate) fn add(&mut self, cost: &Cost) {
+        for &(class, count) in &cost.classes {
+            self.live[class.index()] += count;
+        }
+        self.objects += 1;
+        self.blocks += cost.blocks;
+        self.bytes += cost.bytes;
+        self.frames += cost.frames;
+    }
+
+    pub(crate) fn remove(&mut self, cost: &Cost) {
+        for &(class, count) in &cost.classes {
+            self.live[class.index()] -= count;
+        }
+        self.objects -= 1;
+        self.blocks -= cost.blocks;
+        self.bytes -= cost.bytes;
+        self.frames -= cost.frames;
+    }
+}
