@@ -69,11 +69,15 @@ pub(crate) fn run(
         Kind::Narrow => owned::<Narrow>(region, &config, act),
         Kind::WideKeys => keys::<Wide, u8>(region, &config, act),
         Kind::NarrowKeys => keys::<Narrow, u16>(region, &config, act),
-        Kind::PerHeap => shared(region, &setup.stepwise::<PerHeap>(&config), act),
-        Kind::PerClass => shared(region, &setup.stepwise::<PerClass>(&config), act),
-        Kind::PerPage => shared(region, &setup.shared::<PerPage>(&config), act),
-        Kind::PerHeapKeys => shared_keys::<PerHeap, u32>(region, &setup.stepwise(&config), act),
-        Kind::PerClassKeys => shared_keys::<PerClass, u8>(region, &setup.stepwise(&config), act),
+        Kind::PerHeap => shared::<PerHeap>(region, setup, &setup.stepwise(&config), act),
+        Kind::PerClass => shared::<PerClass>(region, setup, &setup.stepwise(&config), act),
+        Kind::PerPage => shared::<PerPage>(region, setup, &setup.shared(&config), act),
+        Kind::PerHeapKeys => {
+            shared_keys::<PerHeap, u32>(region, setup, &setup.stepwise(&config), act)
+        }
+        Kind::PerClassKeys => {
+            shared_keys::<PerClass, u8>(region, setup, &setup.stepwise(&config), act)
+        }
         Kind::ShardedPerHeap => sharded::<PerHeap>(region, setup, &config, act),
         Kind::ShardedPerClass => sharded::<PerClass>(region, setup, &config, act),
         Kind::WideTable | Kind::NarrowTable => unreachable!("done above"),
@@ -278,11 +282,12 @@ struct Shared<'h, 'm, G: Granularity, H> {
 
 fn shared<G: Granularity>(
     region: &mut [MaybeUninit<u8>],
+    setup: &Setup,
     config: &SharedConfig<G>,
     act: &mut dyn FnMut(&mut dyn UnderTest),
 ) -> Result<(), Refused> {
     let heap = SharedHeap::<Lock, G>::new(region, config)?;
-    let locals = (0..config.locals()).map(|_| heap.register());
+    let locals = (0..setup.registrations()).map(|_| heap.register());
     act(&mut Shared {
         heap: &heap,
         locals: locals.collect::<Result<_, _>>()?,
@@ -301,7 +306,7 @@ fn sharded<G: Stepwise>(
     let config = setup.stepwise::<G>(config);
     let heap = ShardedHeap::<Lock, G>::new(region, &config, setup.instances)?;
     let instances = u32::from(setup.instances);
-    let locals = (0..u32::from(setup.locals)).map(|number| heap.register_in(number % instances));
+    let locals = (0..setup.registrations()).map(|number| heap.register_in(number % instances));
     act(&mut Shared {
         heap: &heap,
         locals: locals.collect::<Result<_, _>>()?,
@@ -468,11 +473,12 @@ struct SharedKeys<'h, 'm, G: Stepwise, Gen: Counted> {
 
 fn shared_keys<G: Stepwise, Gen: Counted>(
     region: &mut [MaybeUninit<u8>],
+    setup: &Setup,
     config: &SharedConfig<G>,
     act: &mut dyn FnMut(&mut dyn UnderTest),
 ) -> Result<(), Refused> {
     let heap = SharedKeyHeap::<Lock, G, Gen>::new(region, config)?;
-    let locals = (0..config.locals()).map(|_| heap.register());
+    let locals = (0..setup.registrations()).map(|_| heap.register());
     let shared = SharedKeys {
         heap: &heap,
         locals: locals.collect::<Result<_, _>>()?,

@@ -197,6 +197,11 @@ impl Setup {
         }
     }
 
+    /// How many threads are registered.
+    pub(crate) fn registrations(&self) -> u32 {
+        self.threads.min(self.locals.into())
+    }
+
     pub(crate) fn sharing(&self) -> Sharing {
         let sharing = Sharing::new(self.threads)
             .with_guards(self.guards)

@@ -1,0 +1,171 @@
+//! Ten thousand generated heaps in exactly their certified bytes; `SUREFIT_HEAPS=100000` makes more.
+
+use std::collections::BTreeMap;
+
+use surefit_compact::certify::Demand;
+use surefit_testkit::ExactMemory;
+
+use crate::drive::{Drive, Failure, Order, Outcome};
+use crate::generate::{Case, Chooser};
+use crate::heaps;
+use crate::setup::{Certified, Kind, Limits, Setup};
+
+/// Heaps that are made unless `SUREFIT_HEAPS` says how many.
+const HEAPS: u64 = 13_000;
+
+/// Where a heap's region begins, and its bytes.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    bytes: usize,
+    offset: usize,
+}
+
+impl Place {
+    /// Aligned and of the aligned bytes; else anywhere, and of `heap_bytes`: one byte behind an alignment leaves the least.
+    fn of(certified: &Certified, chooser: &mut Chooser) -> Self {
+        let anywhere = |offset| Self {
+            bytes: certified.heap_bytes,
+            offset,
+        };
+        match chooser.below(4) {
+            0 => anywhere(1),
+            1 => anywhere(chooser.below(certified.align)),
+            _ => Self {
+                bytes: certified.aligned_bytes,
+                offset: 0,
+            },
+        }
+    }
+}
+
+/// What happened to the heaps of one kind.
+#[derive(Default)]
+struct Tally {
+    heaps: u64,
+    uncertifiable: u64,
+    failures: BTreeMap<&'static str, u64>,
+}
+
+/// One heap: a script after another while it lives.
+fn run_heap(
+    case: &Case,
+    limits: &Limits<'_>,
+    certified: &Certified,
+    (place, order): (Place, Order),
+    memory: &mut ExactMemory,
+) -> Outcome {
+    let region = memory.region(place.bytes, certified.align, place.offset);
+    let mut outcome = Ok(());
+    let quota = quota(&case.setup, limits);
+    let made = heaps::run(&case.setup, region, &mut |heap| {
+        for instance in 0..case.setup.instances {
+            if let Some(bytes) = quota {
+                heap.set_quota(instance.into(), bytes);
+            }
+        }
+        outcome = case
+            .script
+            .as_ref()
+            .map_or(Ok(()), |script| script.run(heap));
+        if outcome.is_ok() {
+            let numbers = (certified.pages, case.seed);
+            outcome = Drive::new(heap, &case.setup, &case.sizes, limits, numbers).run(order);
+        }
+    });
+    made.map_err(Failure::NoHeap)?;
+    outcome?;
+    if memory.is_intact() {
+        Ok(())
+    } else {
+        Err(Failure::Fence)
+    }
+}
+
+/// What one instance may need if it serves the whole demand.
+fn quota(setup: &Setup, limits: &Limits<'_>) -> Option<usize> {
+    let alone = Setup {
+        instances: 1,
+        ..setup.clone()
+    };
+    if !setup.kind.is_sharded() {
+        return None;
+    }
+    let certified = alone.certify(limits).expect("fewer instances");
+    Some(certified.pages as usize * setup.page_bytes)
+}
+
+/// Runs a case in all orders; prints what fails.
+fn run_case(case: &Case, memory: &mut ExactMemory, tally: &mut Tally) {
+    let limits = case.demand.limits();
+    let Ok(certified) = case.setup.certify(&limits) else {
+        tally.uncertifiable += 1;
+        return;
+    };
+    let mut chooser = Chooser::new(case.seed ^ 1 << 40);
+    for order in Order::ALL {
+        if order == Order::Churn && !case.setup.kind.has_keys() {
+            continue;
+        }
+        tally.heaps += 1;
+        let place = Place::of(&certified, &mut chooser);
+        let outcome = run_heap(case, &limits, &certified, (place, order), memory);
+        if let Err(failure) = outcome {
+            report(case, &certified, (place, order), &failure);
+            *tally.failures.entry(failure.kind()).or_default() += 1;
+        }
+    }
+}
+
+fn report(case: &Case, certified: &Certified, how: (Place, Order), failure: &Failure) {
+    let demand = match case.demand.limits() {
+        Limits::Blocks(Demand::PerClass(most)) => {
+            let used = most.iter().enumerate().filter(|&(_, &count)| count > 0);
+            format!("per class {:?}", used.collect::<Vec<_>>())
+        }
+        limits => format!("{limits:?}"),
+    };
+    let lens: Vec<_> = case.sizes.iter().map(|size| size.len).collect();
+    println!(
+        "SUREFIT_HEAPS_SEED={} {:?}: {failure} in {how:?}\n  lengths {lens:?}, metered {}, {demand}\n  {certified:?}\n  {:?}",
+        case.seed,
+        case.setup.kind,
+        case.script.is_some(),
+        case.setup
+    );
+}
+
+fn number(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().expect("a number"))
+}
+
+#[test]
+fn no_generated_heap_refuses_what_is_certified() {
+    let heaps = number("SUREFIT_HEAPS").unwrap_or(HEAPS);
+    let only = number("SUREFIT_HEAPS_SEED");
+    let mut memory = ExactMemory::new();
+    let mut tallies: BTreeMap<Kind, Tally> = BTreeMap::new();
+    let share = heaps.div_ceil(Kind::ALL.len() as u64);
+    for kind in Kind::ALL {
+        let tally = tallies.entry(kind).or_default();
+        let mut seed = only.unwrap_or(0);
+        while tally.heaps < share {
+            if let Some(case) = Case::new(kind, seed) {
+                run_case(&case, &mut memory, tally);
+            }
+            if only.is_some() {
+                break;
+            }
+            seed += 1;
+        }
+    }
+    let mut failures = 0;
+    for (kind, tally) in &tallies {
+        println!(
+            "{kind:?}: {} heaps, failures {:?}, {} demands that no heap can serve",
+            tally.heaps, tally.failures, tally.uncertifiable
+        );
+        failures += tally.failures.values().sum::<u64>();
+    }
+    assert_eq!(failures, 0, "heaps refused what their certificates allow");
+}

@@ -1,0 +1,399 @@
+//! Scripts that stay inside a demand: whatever order they choose, nothing may be refused.
+
+use core::fmt;
+
+use surefit_compact::certify::Budget;
+use surefit_core::{Corruption, Refused};
+use surefit_testkit::Random;
+
+use crate::heaps::{Name, UnderTest};
+use crate::setup::{Cost, Ledger, Limits, Setup};
+
+/// Sizes of objects that a script uses, and what each takes.
+#[derive(Clone, Debug)]
+pub(crate) struct Size {
+    pub(crate) len: usize,
+    pub(crate) cost: Cost,
+    /// π of the class of the first of its page-blocks.
+    pub(crate) per_page: usize,
+}
+
+/// What went wrong.
+#[derive(Clone, Debug)]
+pub(crate) enum Failure {
+    /// There is no heap of the certified bytes.
+    NoHeap(Refused),
+    /// A call inside the demand was refused.
+    Refused(Refused),
+    /// More data pages than certified.
+    Pages(u64),
+    Corrupt(Corruption),
+    /// The heap wrote beside its region.
+    Fence,
+}
+
+impl Failure {
+    /// A short name for counts.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::NoHeap(_) => "no heap",
+            Self::Refused(Refused::NoPage) => "no page",
+            Self::Refused(Refused::NoHandle) => "no handle",
+            Self::Refused(Refused::Quota) => "quota",
+            Self::Refused(_) => "refused",
+            Self::Pages(_) => "pages",
+            Self::Corrupt(_) => "corrupt",
+            Self::Fence => "fence",
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoHeap(refused) => write!(f, "no heap: {refused}"),
+            Self::Refused(refused) => refused.fmt(f),
+            Self::Pages(pages) => write!(f, "{pages} pages"),
+            Self::Corrupt(corruption) => corruption.fmt(f),
+            Self::Fence => f.write_str("written beside the region"),
+        }
+    }
+}
+
+pub(crate) type Outcome = Result<(), Failure>;
+
+/// The order in which a script calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Grows and shrinks at random.
+    Random,
+    /// All of one size, then all of the next; freed in the order of allocation, or backwards.
+    Sorted,
+    /// Hoards entries and pages where they are free, then spreads what is live over as many pages as the bound allows.
+    Adversarial,
+    /// Fills the demand, empties it, fills it.
+    Minimal,
+    /// One object, allocated and freed again and again: the generations of keys.
+    Churn,
+}
+
+impl Order {
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Random,
+        Self::Sorted,
+        Self::Adversarial,
+        Self::Minimal,
+        Self::Churn,
+    ];
+}
+
+/// An object of a script.
+type Object = (Name, usize);
+
+/// A script over a heap.
+pub(crate) struct Drive<'a> {
+    heap: &'a mut dyn UnderTest,
+    setup: &'a Setup,
+    sizes: &'a [Size],
+    ledger: Ledger<'a>,
+    random: Random,
+    live: Vec<Object>,
+    /// The registration that calls next; all in turn unless it is fixed.
+    by: usize,
+    fixed: bool,
+    /// Frees left in a heap of keys.
+    frees: u64,
+    pages: u64,
+}
+
+impl<'a> Drive<'a> {
+    pub(crate) fn new(
+        heap: &'a mut dyn UnderTest,
+        setup: &'a Setup,
+        sizes: &'a [Size],
+        limits: &'a Limits<'a>,
+        (pages, seed): (u64, u64),
+    ) -> Self {
+        let frees = if setup.kind.has_keys() {
+            setup.frees
+        } else {
+            u64::MAX
+        };
+        Self {
+            heap,
+            setup,
+            sizes,
+            ledger: Ledger::new(limits),
+            random: Random(seed),
+            live: Vec::new(),
+            by: 0,
+            fixed: false,
+            frees,
+            pages,
+        }
+    }
+
+    /// Runs a script, and looks at the heap after it.
+    pub(crate) fn run(&mut self, order: Order) -> Outcome {
+        match order {
+            Order::Random => self.random_script(),
+            Order::Sorted => self.sorted(),
+            Order::Adversarial => self.adversarial(),
+            Order::Minimal => self.minimal(),
+            Order::Churn => self.churn(),
+        }?;
+        self.heap.check().map_err(Failure::Corrupt)
+    }
+
+    // ---- steps -----------------------------------------------------------------------------------------------------------
+
+    fn below(&mut self, bound: usize) -> usize {
+        self.random.below(bound.max(1))
+    }
+
+    fn turn(&mut self) -> usize {
+        self.by += usize::from(!self.fixed);
+        self.by
+    }
+
+    /// Allocates an object if the demand allows it; whether it did.
+    fn allocate(&mut self, size: usize) -> Result<bool, Failure> {
+        let cost = &self.sizes[size].cost;
+        if !self.ledger.allows(cost) {
+            return Ok(false);
+        }
+        self.ledger.add(cost);
+        let by = self.turn();
+        let name = self.heap.allocate(by, self.sizes[size].len);
+        self.live.push((name.map_err(Failure::Refused)?, size));
+        Ok(true)
+    }
+
+    /// Frees a live object by its place; whether the heap's life allows it.
+    fn free(&mut self, place: usize) -> bool {
+        if self.frees == 0 {
+            return false;
+        }
+        self.frees -= 1;
+        let (name, size) = self.live.swap_remove(place);
+        let by = self.turn();
+        self.heap.free(by, name);
+        self.ledger.remove(&self.sizes[size].cost);
+        true
+    }
+
+    fn fill(&mut self, size: usize) -> Outcome {
+        while self.allocate(size)? {}
+        self.count_pages()
+    }
+
+    fn fill_up_to(&mut self, size: usize, most: usize) -> Outcome {
+        let before = self.live.len();
+        while self.live.len() - before < most && self.allocate(size)? {}
+        Ok(())
+    }
+
+    fn count_pages(&self) -> Outcome {
+        match self.heap.pages() {
+            pages if pages > self.pages => Err(Failure::Pages(pages)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Frees all, the newest first.
+    fn free_all(&mut self) {
+        while !self.live.is_empty() && self.free(self.live.len() - 1) {}
+    }
+
+    /// Frees all, the oldest first.
+    fn free_in_order(&mut self) {
+        self.live.reverse();
+        self.free_all();
+    }
+
+    // ---- scripts ---------------------------------------------------------------------------------------------------------
+
+    fn random_script(&mut self) -> Outcome {
+        let phases = 2 + self.below(5);
+        for _ in 0..phases {
+            let (steps, grows) = (10 + self.below(60), 20 + self.below(75));
+            for _ in 0..steps {
+                if self.below(100) < grows || self.live.is_empty() {
+                    let size = self.below(self.sizes.len());
+                    self.allocate(size)?;
+                } else {
+                    let place = self.below(self.live.len());
+                    self.free(place);
+                }
+            }
+            match self.below(6) {
+                0 => self.heap.compact(3),
+                1 => self.thin(7)?,
+                2 => {
+                    let size = self.below(self.sizes.len());
+                    self.fill(size)?;
+                }
+                _ => {}
+            }
+            self.count_pages()?;
+        }
+        Ok(())
+    }
+
+    fn sorted(&mut self) -> Outcome {
+        for forwards in [true, false] {
+            for size in 0..self.sizes.len() {
+                self.fill(size)?;
+                if forwards {
+                    self.free_in_order();
+                } else {
+                    self.free_all();
+                }
+            }
+            for size in (0..self.sizes.len()).rev() {
+                self.fill(size)?;
+            }
+            self.live.sort_by_key(|&(_, size)| size);
+            self.free_all();
+        }
+        Ok(())
+    }
+
+    fn minimal(&mut self) -> Outcome {
+        for _ in 0..2 {
+            for size in 0..self.sizes.len() {
+                self.fill(size)?;
+            }
+            self.free_all();
+        }
+        for size in 0..self.sizes.len() {
+            self.fill(size)?;
+        }
+        Ok(())
+    }
+
+    /// 2.4 of docs/bounds.md, after whoever can hoard has hoarded.
+    fn adversarial(&mut self) -> Outcome {
+        self.hoard()?;
+        self.by = 0;
+        self.fixed = true;
+        for size in 0..self.sizes.len() {
+            self.allocate(size)?;
+        }
+        for size in 0..self.sizes.len() {
+            let (first, most) = (self.live.len(), 1 + self.below(8));
+            // Some of the budget for each, so that every class has its share of what is not full.
+            let pages = if size + 1 == self.sizes.len() {
+                usize::MAX
+            } else {
+                most
+            };
+            let blocks = self.sizes[size].per_page.saturating_mul(pages);
+            self.fill_up_to(size, blocks)?;
+            self.count_pages()?;
+            self.stretch(first, self.sizes[size].per_page)?;
+        }
+        for size in 0..self.sizes.len() {
+            self.fill(size)?;
+        }
+        Ok(())
+    }
+
+    /// Each registration fills the table and every class, and frees, so that entries and pages stay where they are at hand.
+    fn hoard(&mut self) -> Outcome {
+        self.fixed = true;
+        for by in (0..self.setup.registrations() as usize).rev() {
+            self.by = by;
+            for size in 0..self.sizes.len() {
+                self.fill(size)?;
+                self.free_all();
+            }
+        }
+        for size in 0..self.sizes.len() {
+            let handles = self.setup.handle_buffer.into();
+            self.fill_up_to(size, handles)?;
+            self.free_all();
+        }
+        Ok(())
+    }
+
+    /// Leaves one object of every page's worth of the newest ones, some of them pinned while the others are freed.
+    fn stretch(&mut self, first: usize, per_page: usize) -> Outcome {
+        let mut objects = self.live.split_off(first);
+        let alone: Vec<Object> = objects.iter().copied().step_by(per_page.max(2)).collect();
+        objects.retain(|object| !alone.contains(object));
+        let pinned = alone.len().min(self.setup.guards as usize);
+        self.free_while_pinned(&alone[..pinned], &objects)?;
+        self.live.extend(alone);
+        Ok(())
+    }
+
+    /// Frees all but every `keep`th object, some of these pinned.
+    fn thin(&mut self, keep: usize) -> Outcome {
+        let all = core::mem::take(&mut self.live);
+        let (kept, freed): (Vec<_>, Vec<_>) = all
+            .into_iter()
+            .enumerate()
+            .partition(|(n, _)| n % keep == 0);
+        let strip = |objects: Vec<(usize, Object)>| -> Vec<Object> {
+            objects.into_iter().map(|(_, object)| object).collect()
+        };
+        let (kept, freed) = (strip(kept), strip(freed));
+        let pinned = kept.len().min(self.setup.guards as usize);
+        self.free_while_pinned(&kept[..pinned], &freed)?;
+        self.live.extend(kept);
+        Ok(())
+    }
+
+    /// Frees objects while others are pinned; in a heap of keys, some that are pinned themselves. Those that the life of the
+    /// heap forbids to free stay live.
+    fn free_while_pinned(&mut self, pinned: &[Object], freed: &[Object]) -> Outcome {
+        let most = usize::try_from(self.frees).unwrap_or(usize::MAX);
+        let (freed, stay) = freed.split_at(freed.len().min(most));
+        self.live.extend(stay);
+        self.frees -= freed.len() as u64;
+        let mut guarded: Vec<Name> = pinned.iter().map(|&(name, _)| name).collect();
+        if self.setup.kind.has_keys() && self.below(2) == 0 {
+            // What is freed while it is pinned counts as live until it is not pinned any more.
+            guarded.clear();
+            let guards = self.setup.guards as usize;
+            guarded.extend(freed.iter().map(|&(name, _)| name).take(guards));
+        }
+        let (mut by, fixed) = (self.by, self.fixed);
+        self.heap.pinned(&guarded, &mut |heap| {
+            for &(name, _) in freed {
+                by += usize::from(!fixed);
+                heap.free(by, name);
+            }
+        });
+        self.by = by;
+        for &(_, size) in freed {
+            self.ledger.remove(&self.sizes[size].cost);
+        }
+        self.count_pages()
+    }
+
+    fn churn(&mut self) -> Outcome {
+        for round in 0..600 {
+            let size = round % self.sizes.len();
+            if self.allocate(size)? && !self.free(self.live.len() - 1) {
+                break;
+            }
+        }
+        for size in 0..self.sizes.len() {
+            self.fill(size)?;
+        }
+        Ok(())
+    }
+}
+
+/// A budget for the page-blocks of some sizes.
+pub(crate) fn budget(sizes: &[Size], objects: u64, block_bytes: u64) -> Budget {
+    let classes = sizes.iter().flat_map(|size| &size.cost.classes);
+    let set = surefit_compact::certify::ClassSet::EMPTY;
+    Budget {
+        objects,
+        block_bytes,
+        classes: classes.fold(set, |set, &(class, _)| set.with(class)),
+    }
+}

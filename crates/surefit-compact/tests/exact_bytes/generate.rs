@@ -1,0 +1,295 @@
+//! Cases from seeds: a heap's configuration, a demand, and how the heap is used.
+
+use surefit_compact::block_table::certify::FrameDemand;
+use surefit_compact::certify::{Budget, Demand};
+use surefit_compact::{Bound, Fraction, PageOrder, Spacing};
+use surefit_testkit::Random;
+
+use crate::drive::{Size, budget};
+use crate::metered::Script;
+use crate::setup::{Kind, Limits, Setup};
+
+/// A heap, a demand, and what a script asks for.
+pub(crate) struct Case {
+    pub(crate) seed: u64,
+    pub(crate) setup: Setup,
+    pub(crate) sizes: Vec<Size>,
+    pub(crate) demand: OwnedDemand,
+    /// Calls that the demand was read from.
+    pub(crate) script: Option<Script>,
+}
+
+/// A demand that owns its peaks.
+#[derive(Clone, Debug)]
+pub(crate) enum OwnedDemand {
+    PerClass(Vec<u32>),
+    Joint(Budget),
+    Both(Budget, Vec<u32>),
+    Frames(FrameDemand),
+}
+
+impl OwnedDemand {
+    pub(crate) fn of(demand: Demand<'_>) -> Self {
+        match demand {
+            Demand::PerClass(most) => Self::PerClass(most.to_vec()),
+            Demand::Joint(budget) => Self::Joint(budget),
+            Demand::Both(budget, most) => Self::Both(budget, most.to_vec()),
+        }
+    }
+
+    pub(crate) fn limits(&self) -> Limits<'_> {
+        match self {
+            Self::PerClass(most) => Limits::Blocks(Demand::PerClass(most)),
+            Self::Joint(budget) => Limits::Blocks(Demand::Joint(*budget)),
+            Self::Both(budget, most) => Limits::Blocks(Demand::Both(*budget, most)),
+            Self::Frames(frames) => Limits::Frames(*frames),
+        }
+    }
+}
+
+/// Choices from a seed.
+pub(crate) struct Chooser(pub(crate) Random);
+
+impl Chooser {
+    /// Neighbouring seeds lead to choices that have nothing in common.
+    pub(crate) fn new(seed: u64) -> Self {
+        let mixed = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut random = Random(mixed ^ mixed >> 29);
+        for _ in 0..4 {
+            random.below(2);
+        }
+        Self(random)
+    }
+
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        self.0.below(bound)
+    }
+
+    pub(crate) fn one_of<T: Clone>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())].clone()
+    }
+
+    fn number<T: TryFrom<usize>>(&mut self, least: usize, most: usize) -> T {
+        let number = least + self.below(most + 1 - least);
+        T::try_from(number).ok().expect("small")
+    }
+}
+
+const EXPLICIT: [&[u32]; 3] = [
+    &[16, 48, 128, 512],
+    &[64],
+    &[8, 24, 40, 104, 200, 256, 504, 1016],
+];
+
+impl Case {
+    /// The case of a seed; nothing if its numbers go with no heap.
+    pub(crate) fn new(kind: Kind, seed: u64) -> Option<Self> {
+        let mut chooser = Chooser::new(seed);
+        let setup = setup(&mut chooser, kind);
+        if kind.is_table() {
+            return Self::of_frames(&mut chooser, setup, seed);
+        }
+        setup.config()?;
+        let sizes = sizes(&mut chooser, &setup);
+        if sizes.is_empty() {
+            return None;
+        }
+        if chooser.below(5) == 0 && !kind.has_keys() {
+            let script = Script::new(&mut chooser, &setup, &sizes);
+            return Some(Self {
+                demand: script.demand(&mut chooser),
+                script: Some(script),
+                seed,
+                setup,
+                sizes,
+            });
+        }
+        Some(Self {
+            demand: demand(&mut chooser, &setup, &sizes),
+            script: None,
+            seed,
+            setup,
+            sizes,
+        })
+    }
+
+    fn of_frames(chooser: &mut Chooser, setup: Setup, seed: u64) -> Option<Self> {
+        setup.table_config()?;
+        let lens = lens(chooser, setup.page_bytes, Some(1), true);
+        let sizes: Vec<Size> = lens
+            .into_iter()
+            .filter_map(|len| Size::of(&setup, len))
+            .collect();
+        let largest = sizes.iter().map(|size| size.cost.frames).max()?;
+        let objects = chooser.number(1, 120);
+        let frames = largest.max(chooser.number(1, 120)) + chooser.number::<u64>(0, 400);
+        let resized = chooser.one_of(&[0, largest, largest.div_ceil(2)]);
+        let demand = FrameDemand {
+            objects,
+            frames,
+            largest,
+            largest_resized: resized,
+        };
+        Some(Self {
+            seed,
+            setup,
+            sizes,
+            demand: OwnedDemand::Frames(demand),
+            script: None,
+        })
+    }
+}
+
+fn bound(chooser: &mut Chooser) -> Bound {
+    let fraction = |(numerator, denominator)| Fraction::new(numerator, denominator).expect("valid");
+    match chooser.below(6) {
+        0 => Bound::Pages(1),
+        1 => Bound::Pages(chooser.number(2, 8)),
+        2 => Bound::DEFAULT,
+        3 => Bound::Unbounded,
+        _ => Bound::Holes {
+            base: chooser.number(0, 9),
+            fraction: fraction(chooser.one_of(&[(0, 1), (1, 2), (1, 16), (2, 5), (1, 7)])),
+        },
+    }
+}
+
+fn setup(chooser: &mut Chooser, kind: Kind) -> Setup {
+    let bound = bound(chooser);
+    let order = match bound {
+        Bound::Pages(_) => chooser.one_of(&[PageOrder::Newest, PageOrder::Original]),
+        _ => PageOrder::Newest,
+    };
+    let page_bytes = chooser.one_of(&[1024, 1024, 1024, 2048, 4096, 16384]);
+    let spacing = match chooser.below(6) {
+        0 => Spacing::Explicit(chooser.one_of(&EXPLICIT)),
+        _ => Spacing::Fraction(chooser.one_of(&[1, 2, 4, 8, 8, 16])),
+    };
+    let granule = chooser.one_of(&[8, 8, 16]);
+    let setup = Setup {
+        page_bytes,
+        granule,
+        smallest: granule * chooser.number::<usize>(1, 4),
+        spacing,
+        bound,
+        order,
+        pieces: chooser.one_of(&[None, None, Some(64), Some(256), Some(page_bytes / 4)]),
+        frame_bytes: chooser.one_of(&[16, 32, 64, 256, 1024]),
+        frees: chooser.one_of(&[0, 100, 700, 3000]),
+        ..Setup::new(kind)
+    };
+    if kind.is_shared() {
+        shared(chooser, setup)
+    } else {
+        setup
+    }
+}
+
+fn shared(chooser: &mut Chooser, setup: Setup) -> Setup {
+    let threads = chooser.one_of(&[1, 1, 2, 3, 4]);
+    let guards = chooser.one_of(&[0, 0, 1, 3]);
+    let instances = if setup.kind.is_sharded() {
+        chooser.number(1, 4)
+    } else {
+        1
+    };
+    Setup {
+        increment: chooser.one_of(&[None, Some(16), Some(64), Some(1024)]),
+        pins: threads + guards - 1 + chooser.number::<u32>(0, 3),
+        locals: chooser.number(
+            (threads as usize).saturating_sub(1).max(1),
+            threads as usize + 2,
+        ),
+        page_buffer: chooser.one_of(&[0, 1, 2, 5]),
+        handle_buffer: chooser.one_of(&[1, 2, 3, 4, 32, 1000]),
+        threads,
+        guards,
+        instances,
+        ..setup
+    }
+}
+
+impl Size {
+    fn of(setup: &Setup, len: usize) -> Option<Self> {
+        let cost = setup.cost(len)?;
+        let per_page = match cost.classes.last() {
+            Some(&(class, _)) => setup.config()?.geometry().layout(class).blocks.into(),
+            None => 8,
+        };
+        Some(Self {
+            len,
+            cost,
+            per_page,
+        })
+    }
+}
+
+/// Lengths of some objects; larger than a page only in pieces.
+fn lens(chooser: &mut Chooser, page: usize, pieces: Option<usize>, long: bool) -> Vec<usize> {
+    let count = chooser.one_of(&[1, 1, 2, 3, 5]);
+    let mut lens: Vec<usize> = (0..count)
+        .map(|_| match chooser.below(8) {
+            0 | 1 => 1 + chooser.below(32),
+            2 | 3 => 1 + chooser.below(256),
+            4 => page / (1 + chooser.below(9)),
+            5 => page - chooser.below(page / 2),
+            6 if pieces.is_some() && long => page + chooser.below(3 * page),
+            6 => page,
+            _ => chooser.one_of(&[0, 8, 16, 512, 1000]),
+        })
+        .collect();
+    lens.sort_unstable();
+    lens.dedup();
+    lens
+}
+
+fn sizes(chooser: &mut Chooser, setup: &Setup) -> Vec<Size> {
+    let lens = lens(
+        chooser,
+        setup.page_bytes,
+        setup.pieces,
+        !setup.kind.has_keys(),
+    );
+    let mut sizes: Vec<Size> = Vec::new();
+    for size in lens.into_iter().filter_map(|len| Size::of(setup, len)) {
+        if sizes.iter().all(|other| other.cost != size.cost) {
+            sizes.push(size);
+        }
+    }
+    sizes
+}
+
+/// A demand that allows some objects of the sizes.
+fn demand(chooser: &mut Chooser, setup: &Setup, sizes: &[Size]) -> OwnedDemand {
+    let mut peaks = vec![0; 128];
+    let (mut blocks, mut bytes) = (0, 0);
+    for size in sizes {
+        let count = match chooser.below(6) {
+            0 => 1,
+            1 => size.per_page.min(200),
+            2 => size.per_page.min(200) + 1,
+            3 => 2 * size.per_page.min(100) + 1,
+            4 => chooser.number(0, 4),
+            _ => chooser.number(0, 60),
+        } as u64;
+        blocks += count * size.cost.blocks;
+        bytes += count * size.cost.bytes;
+        for &(class, each) in &size.cost.classes {
+            peaks[class.index()] += u32::try_from(count).expect("small") * each;
+        }
+    }
+    let geometry = setup.config().expect("valid");
+    peaks.truncate(geometry.geometry().class_count());
+    // A budget is often much less than the peaks, so that the classes compete for it.
+    let mut part = |whole: u64| match chooser.below(4) {
+        0 => whole,
+        _ => whole * chooser.number::<u64>(1, 100) / 100,
+    };
+    let (objects, block_bytes) = (part(blocks), part(bytes));
+    let budget = budget(sizes, objects, block_bytes);
+    match chooser.below(5) {
+        0 | 1 => OwnedDemand::PerClass(peaks),
+        2 | 3 => OwnedDemand::Joint(budget),
+        _ => OwnedDemand::Both(budget, peaks),
+    }
+}
