@@ -4,56 +4,53 @@
 use surefit_core::Refused;
 
 use crate::engine::Engine;
-use crate::geometry::SizeClass;
+use crate::geometry::{MAX_CLASSES, SizeClass};
 use crate::width::{Width, Word};
-
-/// Size-classes that one byte object can use: whole pieces at the object's alignment and at a word's, and one remainder for
-/// the object and for each of its spines. A level of spines is at least 16 times shorter than the one above, so 64 bits of
-/// length have at most 16 levels.
-const MOST_CLASSES: usize = 20;
 
 /// How many page-blocks of which size-classes are wanted at once.
 #[derive(Debug)]
 pub(crate) struct BlockDemand {
-    wanted: [Option<(SizeClass, u32)>; MOST_CLASSES],
+    wanted: [u32; MAX_CLASSES],
+    /// The set of classes that were added: bit i for class i.
+    classes: u128,
 }
 
 impl BlockDemand {
     pub(crate) const fn new() -> Self {
         Self {
-            wanted: [None; MOST_CLASSES],
+            wanted: [0; MAX_CLASSES],
+            classes: 0,
         }
     }
 
     /// Adds blocks of a class.
+    ///
+    /// A count that saturates is of 32 GiB of page-blocks, eight bytes each, and their entries: no region has so many.
     pub(crate) fn add(&mut self, class: SizeClass, blocks: u32) {
-        let place = self
-            .wanted
-            .iter_mut()
-            .find(|place| place.is_none_or(|(other, _)| other == class))
-            .expect("an object uses at most as many classes as levels and three");
-        let before = place.map_or(0, |(_, blocks)| blocks);
-        *place = Some((class, before.saturating_add(blocks)));
+        let wanted = &mut self.wanted[class.index()];
+        *wanted = wanted.saturating_add(blocks);
+        self.classes |= 1 << class.index();
     }
 
     /// Blocks of a class that are wanted.
     pub(crate) fn blocks_of(&self, class: SizeClass) -> u32 {
-        let of_class = self
-            .wanted
-            .iter()
-            .flatten()
-            .find(|(other, _)| *other == class);
-        of_class.map_or(0, |&(_, blocks)| blocks)
+        self.wanted[class.index()]
+    }
+
+    /// The classes that were added, by their indices.
+    fn classes(&self) -> impl Iterator<Item = usize> {
+        let mut left = self.classes;
+        core::iter::from_fn(move || {
+            let index = left.trailing_zeros() as usize;
+            left &= left.wrapping_sub(1);
+            (index < MAX_CLASSES).then_some(index)
+        })
     }
 
     /// Entries that are wanted: one a block.
     pub(crate) fn entries(&self) -> u64 {
-        let blocks = self
-            .wanted
-            .iter()
-            .flatten()
-            .map(|&(_, blocks)| u64::from(blocks));
-        blocks.sum()
+        let blocks = self.classes().map(|index| self.wanted[index]);
+        blocks.map(u64::from).sum()
     }
 }
 
@@ -61,11 +58,13 @@ impl<W: Width> Engine<'_, W> {
     /// Whether all blocks of a demand can be taken, together with their entries. O(classes of the demand).
     pub(crate) fn can_serve(&self, demand: &BlockDemand) -> Result<(), Refused> {
         let mut pages = 0_u64;
-        for (class, blocks) in demand.wanted.iter().flatten() {
-            let per_page = u32::from(self.pages.geometry.layout(*class).blocks);
-            let state = self.class_state(*class);
+        let geometry = self.pages.geometry;
+        for class in demand.classes().filter_map(|index| geometry.class(index)) {
+            let per_page = u32::from(geometry.layout(class).blocks);
+            let state = self.class_state(class);
             let free = state.pages() * per_page - state.live();
-            pages += u64::from(blocks.saturating_sub(free).div_ceil(per_page));
+            let missing = demand.blocks_of(class).saturating_sub(free);
+            pages += u64::from(missing.div_ceil(per_page));
         }
         let table_pages = self.table_pages_for(demand.entries())?;
         let fresh = u64::from(self.fresh_pages());
