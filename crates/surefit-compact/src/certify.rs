@@ -118,6 +118,8 @@ pub enum Uncertifiable {
         /// The most there can be.
         limit: u32,
     },
+    /// An object that was never counted, or not with this length and alignment, is freed or resized.
+    NotCounted,
 }
 
 impl Uncertifiable {
@@ -130,6 +132,7 @@ impl Uncertifiable {
             Self::TooLarge { .. } => "a contiguous object is larger than a page",
             Self::TooManyPins { .. } => "guards and other threads pin more than is configured",
             Self::TooManyInstances { .. } => "the size-classes of so many instances have no names",
+            Self::NotCounted => "an object is freed or resized that was not allocated so",
         }
     }
 }

@@ -169,24 +169,52 @@ pub struct BlockCount {
 }
 
 impl BlockCount {
-    /// What a byte object of `len` bytes takes: its pieces, its remainder and its spines; `None` if a page-block would
-    /// be larger than a page.
+    /// What a byte object of `len` bytes takes: its pieces, its remainder and its spines; `None` if no heap can hold it: a
+    /// page-block would be larger than a page, or 64 bits do not count the bytes.
     #[must_use]
     pub const fn of<W: Width>(config: &Config, len: usize, align: usize) -> Option<Self> {
-        let mut pieces = Pieces::new(len, align, config.piece_bytes(), W::WORD_BYTES);
-        let mut count = Self {
+        Self::of_words(config, W::WORD_BYTES, len, align)
+    }
+
+    /// As [`BlockCount::of`], with spines of `word_bytes` a piece.
+    pub(super) const fn of_words(
+        config: &Config,
+        word_bytes: usize,
+        len: usize,
+        align: usize,
+    ) -> Option<Self> {
+        let mut pieces = Pieces::new(len, align, config.piece_bytes(), word_bytes);
+        let mut count = Some(Self {
             blocks: 0,
             bytes: 0,
-        };
-        while let Some(run) = pieces.next_run() {
+        });
+        while let (Some(sum), Some(run)) = (count, pieces.next_run()) {
             let Some(class) = config.geometry().class_for(run.bytes, run.align) else {
                 return None;
             };
-            let block_bytes = config.geometry().layout(class).block_bytes;
-            count.blocks += run.count as u64;
-            count.bytes += run.count as u64 * block_bytes as u64;
+            let block_bytes = config.geometry().layout(class).block_bytes as u64;
+            count = sum.and(run.count as u64, block_bytes);
         }
-        Some(count)
+        count
+    }
+
+    /// The same and `blocks` page-blocks more, of `block_bytes` bytes each.
+    const fn and(self, blocks: u64, block_bytes: u64) -> Option<Self> {
+        let Some(bytes) = blocks.checked_mul(block_bytes) else {
+            return None;
+        };
+        self.and_bytes(blocks, bytes)
+    }
+
+    /// The same and `blocks` page-blocks more, of `bytes` bytes in sum.
+    const fn and_bytes(self, blocks: u64, bytes: u64) -> Option<Self> {
+        match (
+            self.blocks.checked_add(blocks),
+            self.bytes.checked_add(bytes),
+        ) {
+            (Some(blocks), Some(bytes)) => Some(Self { blocks, bytes }),
+            _ => None,
+        }
     }
 
     /// What a resize of a byte object of up to `len` bytes holds at most beside the larger of what the object takes before
@@ -205,12 +233,11 @@ impl BlockCount {
         if pieces == 0 {
             return Some(count);
         }
-        match Self::of::<W>(config, pieces * W::WORD_BYTES, W::WORD_BYTES) {
+        // A piece has two words at least, so that the spine is no longer than the object.
+        let spine_bytes = pieces.saturating_mul(W::WORD_BYTES);
+        match Self::of::<W>(config, spine_bytes, W::WORD_BYTES) {
             None => None,
-            Some(spine) => Some(Self {
-                blocks: count.blocks + spine.blocks,
-                bytes: count.bytes + spine.bytes,
-            }),
+            Some(spine) => count.and_bytes(spine.blocks, spine.bytes),
         }
     }
 }

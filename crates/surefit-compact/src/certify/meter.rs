@@ -7,9 +7,12 @@
 //!                    one block to one block of its class: nothing; in pieces: kept pieces stay
 //! ```
 //! Every maximum is taken on its own: page-blocks, their bytes, each class.
+//!
+//! A call counts nothing unless it counts everything: its page-blocks are added up before the first is counted. No more are
+//! live at once than a word can number (2³² − 1 at most), of at most 64 KiB each, so that no sum of them overflows.
 #![deny(unsafe_code)]
 
-use super::{Budget, CallWork, ClassSet, Demand, Uncertifiable};
+use super::{BlockCount, Budget, CallWork, ClassSet, Demand, Uncertifiable, numbers};
 use crate::config::Config;
 use crate::geometry::{MAX_CLASSES, SizeClass};
 use crate::pieces::{Pieces, Run};
@@ -33,6 +36,8 @@ use crate::width::Width;
 pub struct DemandMeter<'c> {
     config: &'c Config,
     word_bytes: usize,
+    /// The most page-blocks live at once.
+    numbers: u64,
     live: [u32; MAX_CLASSES],
     most: [u32; MAX_CLASSES],
     blocks: u64,
@@ -53,6 +58,7 @@ impl<'c> DemandMeter<'c> {
         Self {
             config,
             word_bytes: W::WORD_BYTES,
+            numbers: numbers::<W>(),
             live: [0; MAX_CLASSES],
             most: [0; MAX_CLASSES],
             blocks: 0,
@@ -67,36 +73,43 @@ impl<'c> DemandMeter<'c> {
     /// Counts the allocation of a byte object.
     ///
     /// # Errors
-    /// [`Uncertifiable::TooLarge`] if it needs a page-block larger than a page; nothing is counted.
+    /// [`Uncertifiable::TooLarge`] if it needs a page-block larger than a page; [`Uncertifiable::TooManyEntries`] if more
+    /// page-blocks would be live than a word of this width can number. Nothing is counted then.
     pub fn allocate(&mut self, len: usize, align: usize) -> Result<(), Uncertifiable> {
-        self.note_call((len, align))?;
-        self.add_all(self.runs((len, align)));
-        self.note();
+        let work = self.vet((len, align))?;
+        self.replace(Change {
+            lost: None.into_iter(),
+            gained: self.runs((len, align)),
+        })?;
+        self.note_call(work);
         Ok(())
     }
 
     /// Counts the free of a byte object that was counted with this length and alignment.
     ///
     /// # Errors
-    /// As [`DemandMeter::allocate`].
+    /// As [`DemandMeter::allocate`]; [`Uncertifiable::NotCounted`] if fewer page-blocks of its classes are live than it has.
     pub fn free(&mut self, len: usize, align: usize) -> Result<(), Uncertifiable> {
-        self.vet(len, align)?;
-        self.remove_all(self.runs((len, align)));
-        Ok(())
+        self.vet_live((len, align))?;
+        self.replace(Change {
+            lost: self.runs((len, align)),
+            gained: None.into_iter(),
+        })
     }
 
     /// Counts a resize from one (length, alignment) to another, as [`Heap::resize`](crate::Heap::resize) does it.
     ///
     /// # Errors
-    /// As [`DemandMeter::allocate`].
+    /// As [`DemandMeter::allocate`], where old and new page-blocks are live at once, and [`DemandMeter::free`].
     pub fn resize(&mut self, old: Object, new: Object) -> Result<(), Uncertifiable> {
-        self.vet(old.0, old.1)?;
-        self.note_call(new)?;
+        self.vet_live(old)?;
+        let work = self.vet(new)?;
         match (self.pieces(old), self.pieces(new)) {
             (1, 1) if self.class(old) == self.class(new) => {}
-            (1, _) | (_, 1) => self.replace(self.runs(old), self.runs(new)),
-            (before, after) => self.resize_pieces((old, before), (new, after)),
+            (1, _) | (_, 1) => self.replace(self.whole(old, new))?,
+            (before, after) => self.resize_pieces((old, before), (new, after))?,
         }
+        self.note_call(work);
         Ok(())
     }
 
@@ -104,14 +117,15 @@ impl<'c> DemandMeter<'c> {
     /// whole new object is live beside the whole old one.
     ///
     /// # Errors
-    /// As [`DemandMeter::allocate`].
+    /// As [`DemandMeter::resize`].
     pub fn resize_by_copy(&mut self, old: Object, new: Object) -> Result<(), Uncertifiable> {
-        self.vet(old.0, old.1)?;
-        self.note_call(new)?;
+        self.vet_live(old)?;
+        let work = self.vet(new)?;
         let stays = self.pieces(old) == 1 && self.pieces(new) == 1;
         if !stays || self.class(old) != self.class(new) {
-            self.replace(self.runs(old), self.runs(new));
+            self.replace(self.whole(old, new))?;
         }
+        self.note_call(work);
         Ok(())
     }
 
@@ -161,18 +175,44 @@ impl<'c> DemandMeter<'c> {
     // ---- objects -----------------------------------------------------------------------------------------------------
 
     /// Notes what the free of an object can cost.
-    fn note_call(&mut self, (len, align): Object) -> Result<(), Uncertifiable> {
-        let work = self.vet(len, align)?;
+    fn note_call(&mut self, work: CallWork) {
         self.call.blocks = self.call.blocks.max(work.blocks);
         self.call.moves = self.call.moves.max(work.moves);
         self.call.moved_bytes = self.call.moved_bytes.max(work.moved_bytes);
+    }
+
+    /// What the free of an object can cost, if a heap could hold it.
+    fn vet(&self, (len, align): Object) -> Result<CallWork, Uncertifiable> {
+        let limit = self.config.geometry().page_bytes();
+        if self
+            .runs((len, align))
+            .any(|run| self.class_of(run).is_none())
+        {
+            return Err(Uncertifiable::TooLarge { limit });
+        }
+        let limit = self.numbers;
+        let many = Uncertifiable::TooManyEntries { limit };
+        let count = BlockCount::of_words(self.config, self.word_bytes, len, align);
+        let count = count.filter(|count| count.blocks <= limit);
+        count.ok_or(many)?;
+        CallWork::of_free(self.config, self.word_bytes, len, align).ok_or(many)
+    }
+
+    /// Whether so many page-blocks are live as an object that was counted must have.
+    fn vet_live(&self, object: Object) -> Result<(), Uncertifiable> {
+        self.vet(object)?;
+        let mut left = self.live;
+        for run in self.runs(object) {
+            let live = &mut left[self.class((run.bytes, run.align)).index()];
+            let count = u32::try_from(run.count).ok();
+            let less = count.and_then(|count| live.checked_sub(count));
+            *live = less.ok_or(Uncertifiable::NotCounted)?;
+        }
         Ok(())
     }
 
-    fn vet(&self, len: usize, align: usize) -> Result<CallWork, Uncertifiable> {
-        let limit = self.config.geometry().page_bytes();
-        CallWork::of_free(self.config, self.word_bytes, len, align)
-            .ok_or(Uncertifiable::TooLarge { limit })
+    fn class_of(&self, run: Run) -> Option<SizeClass> {
+        self.config.geometry().class_for(run.bytes, run.align)
     }
 
     fn runs(&self, (len, align): Object) -> Pieces {
@@ -215,60 +255,82 @@ impl<'c> DemandMeter<'c> {
         [pieces, spine]
     }
 
-    fn resize_pieces(&mut self, (old, before): (Object, usize), (new, after): (Object, usize)) {
+    fn resize_pieces(
+        &mut self,
+        (old, before): (Object, usize),
+        (new, after): (Object, usize),
+    ) -> Result<(), Uncertifiable> {
         let whole = self.piece(old, 0);
         if self.class(whole) != self.class((whole.0, new.1)) {
-            return self.replace(self.runs(old), self.runs(new));
+            return self.replace(self.whole(old, new));
         }
         let last = before.min(after) - 1;
         let same = self.class(self.piece(old, last)) == self.class(self.piece(new, last));
         let kept = last + usize::from(same);
         let gained = self.parts(new, after, kept, before != after);
         let lost = self.parts(old, before, kept, before != after);
-        self.replace(
-            lost.into_iter().flatten().flatten(),
-            gained.into_iter().flatten().flatten(),
-        );
+        self.replace(Change {
+            lost: lost.into_iter().flatten().flatten(),
+            gained: gained.into_iter().flatten().flatten(),
+        })
+    }
+
+    /// All page-blocks of one object for all of another.
+    fn whole(&self, old: Object, new: Object) -> Change<Pieces, Pieces> {
+        Change {
+            lost: self.runs(old),
+            gained: self.runs(new),
+        }
     }
 
     // ---- counts ------------------------------------------------------------------------------------------------------
 
-    fn replace(&mut self, old: impl Iterator<Item = Run>, new: impl Iterator<Item = Run>) {
-        self.add_all(new);
-        self.note();
-        self.remove_all(old);
+    /// Counts what is gained, notes the maxima, and then counts what is lost no more: page-blocks of an object that is live.
+    fn replace<L, G>(&mut self, change: Change<L, G>) -> Result<(), Uncertifiable>
+    where
+        L: Iterator<Item = Run>,
+        G: Iterator<Item = Run> + Clone,
+    {
+        let limit = self.numbers;
+        let gained = change.gained.clone().try_fold(self.blocks, |sum, run| {
+            sum.checked_add(run.count as u64)
+                .filter(|&sum| sum <= limit)
+        });
+        gained.ok_or(Uncertifiable::TooManyEntries { limit })?;
+        change.gained.for_each(|run| self.add(run));
+        self.most_blocks = self.most_blocks.max(self.blocks);
+        self.most_bytes = self.most_bytes.max(self.bytes);
+        change.lost.for_each(|run| self.remove(run));
+        Ok(())
     }
 
-    fn add_all(&mut self, runs: impl Iterator<Item = Run>) {
-        for run in runs {
-            let (class, count, bytes) = self.sized(run);
-            self.live[class.index()] += count;
-            self.blocks += u64::from(count);
-            self.bytes += bytes;
-            self.classes = self.classes.with(class);
-            let most = &mut self.most[class.index()];
-            *most = (*most).max(self.live[class.index()]);
-        }
+    fn add(&mut self, run: Run) {
+        let (class, count, bytes) = self.sized(run);
+        let live = &mut self.live[class.index()];
+        *live += count;
+        self.most[class.index()] = self.most[class.index()].max(*live);
+        self.blocks += u64::from(count);
+        self.bytes += bytes;
+        self.classes = self.classes.with(class);
     }
 
-    fn remove_all(&mut self, runs: impl Iterator<Item = Run>) {
-        for run in runs {
-            let (class, count, bytes) = self.sized(run);
-            self.live[class.index()] -= count;
-            self.blocks -= u64::from(count);
-            self.bytes -= bytes;
-        }
+    fn remove(&mut self, run: Run) {
+        let (class, count, bytes) = self.sized(run);
+        self.live[class.index()] -= count;
+        self.blocks -= u64::from(count);
+        self.bytes -= bytes;
     }
 
     fn sized(&self, run: Run) -> (SizeClass, u32, u64) {
         let class = self.class((run.bytes, run.align));
-        let count = u32::try_from(run.count).expect("no heap has more than 2^32 blocks");
+        let count = u32::try_from(run.count).expect("no more than a word numbers");
         let block_bytes = self.config.geometry().layout(class).block_bytes;
         (class, count, u64::from(count) * u64::from(block_bytes))
     }
+}
 
-    fn note(&mut self) {
-        self.most_blocks = self.most_blocks.max(self.blocks);
-        self.most_bytes = self.most_bytes.max(self.bytes);
-    }
+/// Page-blocks that a call gives back, and those that it takes before.
+struct Change<L, G> {
+    lost: L,
+    gained: G,
 }

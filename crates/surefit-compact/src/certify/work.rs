@@ -75,7 +75,8 @@ pub struct CallWork {
 }
 
 impl CallWork {
-    /// The most that freeing a byte object of `len` bytes costs; `None` if a page-block would be larger than a page.
+    /// The most that freeing a byte object of `len` bytes costs; `None` if no heap can hold it: a page-block would be larger
+    /// than a page, or 64 bits do not count the bytes that are moved.
     ///
     /// # Complexity
     /// O(levels of spines).
@@ -97,11 +98,34 @@ impl CallWork {
                 return None;
             };
             let layout = config.geometry().layout(class);
-            let moves = run.count as u64 * moves_max(config.bound(), layout.blocks) as u64;
-            work.blocks += run.count as u64;
-            work.moves += moves;
-            work.moved_bytes += moves * layout.block_bytes as u64;
+            let moves = moves_max(config.bound(), layout.blocks);
+            work = match work.and(run.count as u64, moves as u64, layout.block_bytes as u64) {
+                Some(work) => work,
+                None => return None,
+            };
         }
         Some(work)
+    }
+
+    /// The same and the free of `blocks` page-blocks more, each with `moves` moves of `block_bytes` bytes.
+    const fn and(self, blocks: u64, moves: u64, block_bytes: u64) -> Option<Self> {
+        let Some(moves) = moves.checked_mul(blocks) else {
+            return None;
+        };
+        let Some(moved_bytes) = moves.checked_mul(block_bytes) else {
+            return None;
+        };
+        match (
+            self.blocks.checked_add(blocks),
+            self.moves.checked_add(moves),
+            self.moved_bytes.checked_add(moved_bytes),
+        ) {
+            (Some(blocks), Some(moves), Some(moved_bytes)) => Some(Self {
+                blocks,
+                moves,
+                moved_bytes,
+            }),
+            _ => None,
+        }
     }
 }

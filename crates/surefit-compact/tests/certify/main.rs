@@ -3,6 +3,7 @@
 mod adversary;
 mod budget;
 mod constant;
+mod ends;
 mod exact;
 mod keyed;
 mod meter;
