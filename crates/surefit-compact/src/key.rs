@@ -57,7 +57,10 @@ impl<T> fmt::Debug for Key<T> {
     }
 }
 
-const _: () = assert!(size_of::<Key<[u64; 9]>>() == 16);
+const _: () = assert!(
+    size_of::<Key<[u64; 9]>>() == 12_usize.next_multiple_of(align_of::<Name>()),
+    "a name and a generation: 12 bytes where words of eight bytes are aligned to four, 16 elsewhere"
+);
 
 /// A heap whose objects are named by keys.
 ///

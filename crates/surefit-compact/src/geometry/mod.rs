@@ -2,7 +2,7 @@
 //!
 //! A heap of pages must find, for any request and alignment, the smallest page-block that holds it, and for any byte of
 //! a page the page-block it belongs to, both in constant time. A [`Geometry`] is the table that answers both. It is
-//! built once, in `const` where the spec is known at compile time, never changes, and takes 3,232 bytes.
+//! built once, in `const` where the spec is known at compile time, never changes, and takes at most 3,232 bytes.
 //!
 //! ```text
 //! class_for(bytes, align):
@@ -454,8 +454,8 @@ impl Geometry {
 }
 
 const _: () = assert!(
-    size_of::<Geometry>() == 3232,
-    "the size the module's doc names"
+    size_of::<Geometry>() <= 3232,
+    "the size the module's doc names, on every word width"
 );
 
 impl Default for Geometry {
