@@ -177,7 +177,7 @@ fn frames_serve_every_size_class() {
 /// Runs random operations that stay inside a demand in a region of its certificate; nothing is refused.
 fn keep_to<W: Width>(config: &BlockTableConfig, seed: u64, demand: &FrameDemand, sizes: usize) {
     let certificate = certify::<W>(config, demand).expect("certifiable");
-    let mut region = JunkRegion::misaligned(certificate.heap_bytes, 8, 8, seed);
+    let mut region = JunkRegion::misaligned(certificate.heap_bytes, config.page_bytes(), 1, seed);
     let heap = BlockTableHeap::<W>::new(region.memory(), config).expect("large enough");
     let frames = |bytes: usize| config.frames_of(bytes) as u64;
     let (mut live, mut held): (Vec<Bytes<_>>, u64) = (Vec::new(), 0);

@@ -11,7 +11,9 @@ use surefit_compact::automaton::pages_bound;
 use surefit_compact::certify::{Budget, Certificate, ClassSet, Demand, certify};
 use surefit_compact::{Bound, Bytes, Config, Heap, Narrow, SizeClass, Wide, Width};
 
-use crate::{geometry, junk};
+use surefit_testkit::ExactMemory;
+
+use crate::{exact, geometry};
 
 type Object = Bytes<MaybeUninit<u8>>;
 
@@ -113,9 +115,10 @@ impl<W: Width> Adversary<'_, '_, W> {
 
 /// Bytes of the region that were ever used: data pages, entries, fixed area.
 fn held<W: Width>(config: &Config, budget: Budget, certificate: &Certificate) -> usize {
-    let mut memory = junk(certificate.heap_bytes);
+    let mut memory = ExactMemory::new();
+    let region = exact(&mut memory, config, certificate.aligned_bytes);
     let mut adversary = Adversary::<W> {
-        heap: Heap::new(&mut memory, config).expect("large enough"),
+        heap: Heap::new(region, config).expect("large enough"),
         config,
         budget,
         objects: 0,

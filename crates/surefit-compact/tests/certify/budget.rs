@@ -4,7 +4,9 @@ use surefit_compact::automaton::pages_bound;
 use surefit_compact::certify::{Budget, ClassSet, Demand, Uncertifiable, certify};
 use surefit_compact::{Bound, Config, Narrow, SizeClass, Wide};
 
-use crate::{bounds, configs, geometry};
+use surefit_testkit::ExactMemory;
+
+use crate::{bounds, configs, exact, geometry};
 
 /// The most pages over all mixes, by enumeration.
 fn naive(config: &Config, classes: &[SizeClass], peaks: &[u32], objects: u32, bytes: u32) -> u32 {
@@ -146,8 +148,9 @@ fn no_demand_is_certified_too() {
     ] {
         let certificate = certify::<Wide>(&config, &demand).expect("nothing");
         assert_eq!((certificate.data_pages, certificate.entries), (0, 0));
-        let mut memory = crate::junk(certificate.heap_bytes);
-        surefit_compact::Heap::<Wide>::new(&mut memory, &config).expect("a page is there");
+        let mut memory = ExactMemory::new();
+        let region = exact(&mut memory, &config, certificate.aligned_bytes);
+        surefit_compact::Heap::<Wide>::new(region, &config).expect("a page is there");
     }
 }
 

@@ -3,7 +3,9 @@
 use surefit_compact::certify::{Demand, certify, certify_for_life};
 use surefit_compact::{Config, Key, KeyHeap, Keyed, Wide};
 
-use crate::junk;
+use surefit_testkit::ExactMemory;
+
+use crate::exact;
 
 type Heap<'m> = KeyHeap<'m, Wide, u8>;
 
@@ -41,8 +43,9 @@ fn a_heap_certified_for_its_life_outlives_its_generations() {
     for frees in [255, 5000, 60_000, 3_000_000] {
         let certificate = certificate(frees).expect("small");
         assert_eq!(certificate.entries, LIVE as u64 + frees / 255);
-        let mut memory = junk(certificate.heap_bytes);
-        let mut heap = Heap::new(&mut memory, &config).expect("large enough");
+        let mut memory = ExactMemory::new();
+        let region = exact(&mut memory, &config, certificate.aligned_bytes);
+        let mut heap = Heap::new(region, &config).expect("large enough");
         assert_eq!(churn(&mut heap, frees), frees);
         assert!(u64::from(heap.stats().retired_keys) <= frees / 255);
         heap.check().expect("every invariant holds");
@@ -54,8 +57,9 @@ fn a_heap_not_certified_for_its_life_ends() {
     let config = Config::DEFAULT;
     let most = most();
     let certificate = certify::<Keyed<Wide, u8>>(&config, &Demand::PerClass(&most)).expect("small");
-    let mut memory = junk(certificate.heap_bytes);
-    let mut heap = Heap::new(&mut memory, &config).expect("large enough");
+    let mut memory = ExactMemory::new();
+    let region = exact(&mut memory, &config, certificate.aligned_bytes);
+    let mut heap = Heap::new(region, &config).expect("large enough");
     let frees = churn(&mut heap, 10_000_000);
     assert!(frees < 10_000_000, "all generations are used up in the end");
     heap.check().expect("every invariant holds");

@@ -20,10 +20,20 @@ mod shared_traces;
 use core::mem::MaybeUninit;
 
 use surefit_compact::{Bound, Config, Fraction, Geometry, GeometrySpec, PageOrder, Spacing, Tail};
+use surefit_testkit::ExactMemory;
 
 /// Memory that starts with junk.
 fn junk(bytes: usize) -> Vec<MaybeUninit<u8>> {
     vec![MaybeUninit::new(0xa5); bytes]
+}
+
+/// Exactly the aligned bytes of a certificate, at a multiple of the page size and of 128: no slack.
+fn exact<'m>(
+    memory: &'m mut ExactMemory,
+    config: &Config,
+    aligned_bytes: usize,
+) -> &'m mut [MaybeUninit<u8>] {
+    memory.region(aligned_bytes, config.geometry().page_bytes().max(128), 0)
 }
 
 fn geometry(page_bytes: usize, width: usize) -> Geometry {

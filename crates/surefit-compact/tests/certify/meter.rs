@@ -7,7 +7,9 @@ use proptest::prelude::*;
 use surefit_compact::certify::{BlockCount, Demand, DemandMeter, certify};
 use surefit_compact::{Bound, Bytes, Config, Heap, Narrow, Wide, Width};
 
-use crate::{geometry, junk};
+use surefit_testkit::ExactMemory;
+
+use crate::{exact, geometry};
 
 #[derive(Clone, Debug)]
 enum Op {
@@ -111,9 +113,10 @@ fn check<W: Width>(config: &Config, ops: &[Op]) {
 
 fn replay<W: Width>(config: &Config, demand: &Demand<'_>, ops: &[Op]) {
     let certificate = certify::<W>(config, demand).expect("small");
-    let mut memory = junk(certificate.heap_bytes);
+    let mut memory = ExactMemory::new();
+    let region = exact(&mut memory, config, certificate.aligned_bytes);
     let mut metered = Metered(DemandMeter::new::<W>(config), Vec::new());
-    let heap = Heap::<W>::new(&mut memory, config).expect("large enough");
+    let heap = Heap::<W>::new(region, config).expect("large enough");
     let mut real = Real(heap, Vec::new());
     for op in ops {
         let before = real.0.stats();

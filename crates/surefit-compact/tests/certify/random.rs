@@ -7,7 +7,9 @@ use proptest::prelude::*;
 use surefit_compact::certify::{Budget, ClassSet, Demand, certify};
 use surefit_compact::{Bytes, Config, Heap, Narrow, Wide, Width};
 
-use crate::{configs, junk};
+use surefit_testkit::ExactMemory;
+
+use crate::configs;
 
 /// Live objects of a heap, and what they cost.
 struct Run<'m, 'c, W: Width> {
@@ -88,11 +90,22 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
+/// Where a region begins, behind a multiple of the page size.
+fn offset() -> impl Strategy<Value = usize> {
+    prop_oneof![Just(0), Just(1), 0_usize..1024]
+}
+
 fn run<W: Width>(config: &Config, demand: &Demand<'_>, ops: &[Op], offset: usize) {
     let certificate = certify::<W>(config, demand).expect("small");
-    let mut memory = junk(certificate.heap_bytes + offset);
+    // Aligned, the region has the aligned bytes; one byte behind a page, as much of `heap_bytes` is left.
+    let bytes = match offset {
+        0 => certificate.aligned_bytes,
+        _ => certificate.heap_bytes,
+    };
+    let mut memory = ExactMemory::new();
+    let region = memory.region(bytes, config.geometry().page_bytes(), offset);
     let mut run = Run::<W> {
-        heap: Heap::new(&mut memory[offset..], config).expect("the region is large enough"),
+        heap: Heap::new(region, config).expect("the region is large enough"),
         config,
         live: Vec::new(),
         per_class: vec![0; 128],
@@ -127,7 +140,7 @@ proptest! {
         objects in 1_u64..500,
         block_bytes in 1_u64..20_000,
         largest in 1_usize..=1024,
-        offset in 0_usize..64,
+        offset in offset(),
     ) {
         for config in configs(1024, 4) {
             let classes = ClassSet::of_requests(config.geometry(), largest);
@@ -140,7 +153,7 @@ proptest! {
     fn a_demand_per_class_is_never_refused(
         ops in prop::collection::vec(op(), 1..400),
         most in prop::collection::vec(prop_oneof![Just(0), 0_u32..4, 0_u32..60], 128),
-        offset in 0_usize..64,
+        offset in offset(),
     ) {
         for config in configs(1024, 2) {
             let demand = Demand::PerClass(&most[..config.geometry().class_count()]);

@@ -11,9 +11,9 @@ use surefit_compact::shared::{
 };
 use surefit_compact::{Bound, Bytes, Config, SizeClass};
 use surefit_core::{Page16K, Region};
-use surefit_testkit::JunkRegion;
+use surefit_testkit::{ExactMemory, JunkRegion};
 
-use crate::{configs, geometry, junk};
+use crate::{configs, exact, geometry};
 
 pub(crate) type Lock = parking_lot::RawMutex;
 type Object = Bytes<u8>;
@@ -167,8 +167,9 @@ fn run<G: Granularity>(shared: &SharedConfig<G>, demand: &Demand<'_>, ops: &[Op]
     // Only one of the threads is in a call at a time, but each has a buffer.
     let sharing = Sharing::new(locals).with_guards(GUARDS);
     let certificate = certify_shared::<Lock, G>(shared, &sharing, demand).expect("small");
-    let mut memory = junk(certificate.heap_bytes);
-    let heap = SharedHeap::new(&mut memory, shared).expect("the region is large enough");
+    let mut memory = ExactMemory::new();
+    let region = exact(&mut memory, config, certificate.aligned_bytes);
+    let heap = SharedHeap::new(region, shared).expect("the region is large enough");
     let mut script = Script {
         heap: &heap,
         config,

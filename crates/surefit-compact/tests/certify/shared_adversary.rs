@@ -4,8 +4,10 @@ use surefit_compact::certify::{Budget, ClassSet, Demand, Sharing, certify_shared
 use surefit_compact::shared::{Local, PerClass, SharedConfig, SharedHeap};
 use surefit_compact::{Bound, Bytes, Config, SizeClass};
 
+use surefit_testkit::ExactMemory;
+
 use crate::shared::{Lock, assert_within, shared};
-use crate::{geometry, junk};
+use crate::{exact, geometry, junk};
 
 type Object = Bytes<u8>;
 
@@ -90,8 +92,9 @@ impl Adversary<'_, '_, '_> {
 
 /// The most pages that an adversary can hold; none if it is refused.
 fn adversary(config: &SharedConfig, budget: Budget, guards: u32, bytes: usize) -> Option<u64> {
-    let mut memory = junk(bytes);
-    let heap = SharedHeap::<Lock>::new(&mut memory, config).ok()?;
+    let mut memory = ExactMemory::new();
+    let region = exact(&mut memory, config.config(), bytes);
+    let heap = SharedHeap::<Lock>::new(region, config).ok()?;
     let classes = config.config().geometry().classes();
     let mut adversary = Adversary {
         heap: &heap,
@@ -134,7 +137,8 @@ fn an_adversary_with_pins_holds_most_of_what_is_certified() {
         let sharing = Sharing::new(1).with_guards(guards);
         let certificate =
             certify_shared::<Lock, _>(&config, &sharing, &Demand::Joint(budget)).expect("small");
-        let pages = adversary(&config, budget, guards, certificate.heap_bytes).expect("certified");
+        let pages =
+            adversary(&config, budget, guards, certificate.aligned_bytes).expect("certified");
         let unused = (certificate.used_pages - pages) as usize * 4096;
         let percent =
             100.0 * (certificate.aligned_bytes - unused) as f64 / certificate.aligned_bytes as f64;

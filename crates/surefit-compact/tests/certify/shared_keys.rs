@@ -7,8 +7,10 @@ use surefit_compact::sharded::ShardedHeap;
 use surefit_compact::shared::{PerClass, SharedConfig, SharedKeyHeap};
 use surefit_compact::{Bound, Bytes, Config, Key};
 
+use surefit_testkit::ExactMemory;
+
 use crate::shared::Lock;
-use crate::{configs, geometry, junk};
+use crate::{configs, exact, geometry, junk};
 
 fn shared(config: &Config) -> SharedConfig {
     let shared = SharedConfig::<PerClass>::new(config.clone()).with_locals(4, 2);
@@ -40,8 +42,9 @@ fn churn(config: &SharedConfig, frees: u64, seed: u64) {
         .with_guards(GUARDS as u32)
         .with_keys::<u8>(frees);
     let certificate = certify_shared::<Lock, _>(config, &sharing, &demand).expect("small");
-    let mut memory = junk(certificate.heap_bytes);
-    let heap = SharedKeyHeap::<Lock, PerClass, u8>::new(&mut memory, config).expect("large enough");
+    let mut memory = ExactMemory::new();
+    let region = exact(&mut memory, config.config(), certificate.aligned_bytes);
+    let heap = SharedKeyHeap::<Lock, PerClass, u8>::new(region, config).expect("large enough");
     let local = heap.register().expect("a thread");
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut live: Vec<(Name, u64)> = Vec::new();
@@ -102,8 +105,9 @@ fn wander(config: &SharedConfig, instances: u16, demand: &Demand<'_>, budget: &B
     let threads = u32::from(instances);
     let sharing = Sharing::new(threads).with_instances(threads);
     let certificate = certify_shared::<Lock, _>(config, &sharing, demand).expect("small");
-    let mut memory = junk(certificate.heap_bytes);
-    let heap = ShardedHeap::<Lock>::new(&mut memory, config, instances).expect("large enough");
+    let mut memory = ExactMemory::new();
+    let region = exact(&mut memory, config.config(), certificate.aligned_bytes);
+    let heap = ShardedHeap::<Lock>::new(region, config, instances).expect("large enough");
     let locals: Vec<_> = (0..threads)
         .map(|number| heap.register_in(number).expect("as configured"))
         .collect();

@@ -9,8 +9,10 @@ use surefit_compact::certify::{Budget, ClassSet, Demand, Sharing, certify_shared
 use surefit_compact::shared::{Granularity, PerClass, PerHeap, PerPage, SharedConfig, SharedHeap};
 use surefit_compact::{Bytes, Config};
 
+use surefit_testkit::ExactMemory;
+
 use crate::shared::{Lock, assert_within};
-use crate::{configs, junk};
+use crate::{configs, exact};
 
 const THREADS: u32 = 4;
 const ROUNDS: u32 = 1500;
@@ -67,8 +69,9 @@ fn divide<G: Granularity + Sync>(config: &SharedConfig<G>) {
     let sharing = Sharing::new(THREADS).with_guards(THREADS);
     let certificate =
         certify_shared::<Lock, G>(config, &sharing, &Demand::Joint(budget)).expect("small");
-    let mut memory = junk(certificate.heap_bytes);
-    let heap = SharedHeap::<Lock, G>::new(&mut memory, config).expect("large enough");
+    let mut memory = ExactMemory::new();
+    let region = exact(&mut memory, config.config(), certificate.aligned_bytes);
+    let heap = SharedHeap::<Lock, G>::new(region, config).expect("large enough");
     let running = AtomicU32::new(THREADS);
     std::thread::scope(|threads| {
         for number in 0..THREADS {

@@ -3,10 +3,11 @@
 use surefit_compact::certify::{Demand, DemandMeter, Sharing, certify_shared};
 use surefit_compact::shared::{PerClass, SharedConfig, SharedHeap};
 use surefit_compact::{Bound, Bytes, Config, Geometry, Wide};
+use surefit_testkit::ExactMemory;
 use surefit_trace::{Event, Op, Trace};
 
 use crate::shared::{Lock, assert_within};
-use crate::{holes, junk};
+use crate::{exact, holes};
 
 const ALIGN: usize = 8;
 
@@ -89,8 +90,9 @@ fn replay(trace: &Trace, config: &SharedConfig, demand: &Demand<'_>) -> usize {
     let sharing = Sharing::new(4);
     let certificate =
         certify_shared::<Lock, _>(config, &sharing, demand).expect("a heap can serve it");
-    let mut memory = junk(certificate.heap_bytes);
-    let heap = SharedHeap::<Lock>::new(&mut memory, config).expect("large enough");
+    let mut memory = ExactMemory::new();
+    let region = exact(&mut memory, config.config(), certificate.aligned_bytes);
+    let heap = SharedHeap::<Lock>::new(region, config).expect("large enough");
     let locals = [(); 4].map(|()| heap.register().expect("as configured"));
     let mut real = Real {
         locals,

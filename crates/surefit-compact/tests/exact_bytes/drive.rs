@@ -182,6 +182,23 @@ impl<'a> Drive<'a> {
         true
     }
 
+    /// Resizes an object, if the demand allows both lengths at once.
+    fn resize(&mut self, place: usize) -> Outcome {
+        let size = self.below(self.sizes.len());
+        let (name, old) = self.live[place];
+        let (from, to) = (&self.sizes[old].cost, &self.sizes[size].cost);
+        if self.setup.kind.has_keys() || !self.ledger.allows_resize(from, to) {
+            return Ok(());
+        }
+        let by = self.turn();
+        let resized = self.heap.resize(by, name, self.sizes[size].len);
+        resized.map_err(Failure::Refused)?;
+        self.ledger.remove(&self.sizes[old].cost);
+        self.ledger.add(&self.sizes[size].cost);
+        self.live[place].1 = size;
+        Ok(())
+    }
+
     fn fill(&mut self, size: usize) -> Outcome {
         while self.allocate(size)? {}
         self.count_pages()
@@ -223,7 +240,10 @@ impl<'a> Drive<'a> {
                     self.allocate(size)?;
                 } else {
                     let place = self.below(self.live.len());
-                    self.free(place);
+                    match self.below(8) {
+                        0 => self.resize(place)?,
+                        _ => drop(self.free(place)),
+                    }
                 }
             }
             match self.below(6) {

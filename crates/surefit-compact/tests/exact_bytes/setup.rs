@@ -405,6 +405,18 @@ impl<'d> Ledger<'d> {
         }
     }
 
+    /// Whether an object may be resized. The rows of a block table are counted with the larger of both; any other heap has
+    /// the old object beside the new one.
+    pub(crate) fn allows_resize(&self, old: &Cost, new: &Cost) -> bool {
+        match self.limits {
+            Limits::Blocks(_) => self.allows(new),
+            Limits::Frames(demand) => {
+                new.frames.max(old.frames) <= demand.largest_resized
+                    && self.frames - old.frames + new.frames <= demand.frames
+            }
+        }
+    }
+
     pub(crate) fn add(&mut self, cost: &Cost) {
         for &(class, count) in &cost.classes {
             self.live[class.index()] += count;
