@@ -114,8 +114,13 @@ pub const fn certify<W: Width>(
     }
     let records = (pages + entries / page + 2) * layout::page_record_bytes::<W>() as u64;
     let frame_bytes = pages * page;
+    let heap_bytes = table.heap_bytes + (frame_bytes + entries + records) as usize;
+    // The heap refuses a region by its bytes, records included.
+    if heap_bytes > config.region_max::<W>() {
+        return Err(Uncertifiable::TooManyPages { limit });
+    }
     Ok(BlockTableCertificate {
-        heap_bytes: table.heap_bytes + (frame_bytes + entries + records) as usize,
+        heap_bytes,
         frame_bytes: frame_bytes as usize,
         table,
     })

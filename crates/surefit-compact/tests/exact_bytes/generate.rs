@@ -210,7 +210,7 @@ fn shared(chooser: &mut Chooser, setup: Setup) -> Setup {
 }
 
 impl Size {
-    fn of(setup: &Setup, len: usize) -> Option<Self> {
+    pub(crate) fn of(setup: &Setup, len: usize) -> Option<Self> {
         let cost = setup.cost(len)?;
         let per_page = match cost.classes.last() {
             Some(&(class, _)) => setup.config()?.geometry().layout(class).blocks.into(),

@@ -7,6 +7,7 @@
 //! | `drive`, `metered` | scripts that stay inside a demand, and demands read from scripts |
 //! | `generate`, `cases` | heaps and demands from seeds, and what becomes of them |
 //! | `single_class` | one size-class, every peak |
+//! | `places` | every misalignment, and the largest regions |
 
 mod cases;
 mod drive;
@@ -14,5 +15,6 @@ mod generate;
 mod heaps;
 mod keys;
 mod metered;
+mod places;
 mod setup;
 mod single_class;

@@ -1,0 +1,132 @@
+//! Where a region may begin, and how large it may be: every misalignment, and the last page that a width can name.
+
+use surefit_compact::Spacing;
+use surefit_compact::block_table::certify::FrameDemand;
+use surefit_compact::certify::{Demand, Uncertifiable};
+use surefit_testkit::ExactMemory;
+
+use crate::drive::{Drive, Order, Size};
+use crate::heaps;
+use crate::setup::{Kind, Limits, Setup};
+
+/// A demand for a few objects of two lengths.
+fn small_demand(setup: &Setup, peaks: &mut [u32]) -> (Vec<Size>, Option<FrameDemand>) {
+    let sizes: Vec<Size> = [24, 200]
+        .into_iter()
+        .map(|len| Size::of(setup, len).expect("fits a page"))
+        .collect();
+    if setup.kind.is_table() {
+        let frames = FrameDemand {
+            objects: 30,
+            frames: 60,
+            largest: 7,
+            largest_resized: 7,
+        };
+        return (sizes, Some(frames));
+    }
+    for size in &sizes {
+        for &(class, count) in &size.cost.classes {
+            peaks[class.index()] += 13 * count;
+        }
+    }
+    (sizes, None)
+}
+
+/// Every address that a region can begin at, seen from a page: those whose remainders by eight and by the page differ.
+#[test]
+fn heap_bytes_suffice_wherever_a_region_begins() {
+    let mut memory = ExactMemory::new();
+    for kind in Kind::ALL {
+        let setup = Setup {
+            spacing: Spacing::Fraction(2),
+            handle_buffer: 3,
+            ..Setup::new(kind)
+        };
+        let mut peaks = vec![0; class_count(&setup)];
+        let (sizes, frames) = small_demand(&setup, &mut peaks);
+        let limits = match frames {
+            Some(frames) => Limits::Frames(frames),
+            None => Limits::Blocks(Demand::PerClass(&peaks)),
+        };
+        let certified = setup.certify(&limits).expect("small");
+        for offset in 0..certified.align {
+            let region = memory.region(certified.heap_bytes, certified.align, offset);
+            let made = heaps::run(&setup, region, &mut |heap| {
+                let numbers = (certified.pages, offset as u64);
+                let mut drive = Drive::new(heap, &setup, &sizes, &limits, numbers);
+                let served = drive.run(Order::Minimal);
+                served.unwrap_or_else(|failure| panic!("{kind:?} at {offset}: {failure}"));
+            });
+            assert_eq!(made, Ok(()), "{kind:?} at {offset}");
+            assert!(memory.is_intact(), "{kind:?} at {offset}");
+        }
+    }
+}
+
+fn class_count(setup: &Setup) -> usize {
+    let config = setup.config().expect("valid");
+    config.geometry().class_count()
+}
+
+/// What is certified can be made, up to the last page that words of two bytes can name.
+#[test]
+fn a_certified_region_is_never_too_large() {
+    let mut memory = ExactMemory::new();
+    let mut most = 0;
+    for kind in [Kind::Narrow, Kind::NarrowKeys] {
+        let setup = Setup::new(kind);
+        let size = Size::of(&setup, setup.page_bytes).expect("a page");
+        let (class, _) = size.cost.classes[0];
+        for pages in 900.. {
+            let mut peaks = vec![0; class.index() + 1];
+            peaks[class.index()] = pages;
+            let certified = match setup.certify(&Limits::Blocks(Demand::PerClass(&peaks))) {
+                Ok(certified) => certified,
+                Err(Uncertifiable::TooManyPages { .. }) => break,
+                Err(error) => panic!("{error}"),
+            };
+            most = most.max(pages);
+            for (bytes, offset) in [
+                (certified.aligned_bytes, 0),
+                (certified.heap_bytes, 0),
+                (certified.heap_bytes, 1),
+            ] {
+                let region = memory.region(bytes, certified.align, offset);
+                let made = heaps::run(&setup, region, &mut |heap| {
+                    let served = (0..pages).take_while(|_| heap.allocate(0, size.len).is_ok());
+                    assert_eq!(served.count(), pages as usize, "{kind:?}");
+                });
+                assert_eq!(made, Ok(()), "{kind:?}, {pages} pages");
+            }
+        }
+    }
+    assert!(most > 1000, "{most} pages were certified at most");
+}
+
+#[test]
+fn a_certified_block_table_is_never_too_large() {
+    let mut memory = ExactMemory::new();
+    for frame_bytes in [16, 64, 1024] {
+        let setup = Setup {
+            frame_bytes,
+            ..Setup::new(Kind::NarrowTable)
+        };
+        let frames_per_page = (setup.page_bytes / frame_bytes) as u64;
+        let demand = |pages| {
+            Limits::Frames(FrameDemand {
+                objects: 60,
+                frames: pages * frames_per_page,
+                largest: 1,
+                largest_resized: 0,
+            })
+        };
+        let (mut made, mut pages) = (0, 300);
+        while let Ok(certified) = setup.certify(&demand(pages)) {
+            let region = memory.region(certified.heap_bytes, setup.page_bytes, 0);
+            let heap = heaps::run(&setup, region, &mut |_| made += 1);
+            assert_eq!(heap, Ok(()), "{pages} pages, frames of {frame_bytes} bytes");
+            pages += 1;
+        }
+        assert!(made > 100, "{made} regions of 1024 pages at most");
+    }
+}
