@@ -163,6 +163,11 @@ impl<'m, W: Width<Generation = ()>, G: Counted> KeyHeap<'m, W, G> {
         self.heap.check()
     }
 
+    /// The heap of entries with generations.
+    pub(crate) fn as_heap(&self) -> &Heap<'m, Keyed<W, G>> {
+        &self.heap
+    }
+
     fn generation(&self, index: u32) -> u32 {
         let engine = &self.heap.engine;
         let generation = engine.addresses.generation(&engine.pages.memory, index);

@@ -48,6 +48,7 @@ mod make_room;
 mod memory;
 mod page;
 pub mod pieces;
+mod shape;
 pub mod sharded;
 pub mod shared;
 mod stats;

@@ -73,7 +73,7 @@ use crate::width::Counted;
 /// fn heap(_: SharedKeyHeap<'_, parking_lot::RawMutex, PerClass, ()>) {}
 /// ```
 pub struct SharedKeyHeap<'m, R: RawMutex, G: Stepwise = PerClass, Gen: Counted = u32> {
-    objects: Objects<'m, R, G>,
+    pub(crate) objects: Objects<'m, R, G>,
     generation: PhantomData<fn() -> Gen>,
 }
 

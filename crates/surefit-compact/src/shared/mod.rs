@@ -43,6 +43,7 @@ mod per_thread;
 pub(crate) mod pool;
 mod register;
 mod relief;
+mod shape;
 pub(crate) mod stats;
 mod sync;
 mod table;

@@ -168,6 +168,11 @@ impl EntryList {
         self.count.get()
     }
 
+    /// The entry that is taken next, or [`NIL`].
+    pub(crate) fn head(&self) -> u32 {
+        self.head.get()
+    }
+
     #[inline]
     pub(crate) fn push(&self, index: u32, entry: &Entry) {
         entry.set_next(self.head.get());

@@ -1,0 +1,145 @@
+//! What decides the future of a heap, as numbers: for tests that exhaust the states of small heaps.
+//!
+//! ```text
+//! a record:   | kind, count | word | … |                    `count` words follow the first one
+//! kinds       numbers; a not-full page, in the order of its list; a full page; free or deferred entries, in order
+//! a page:     | class or group | its number | entry + 1, or 0 | attributes | …    two words for each page-block
+//! attributes: pins, whether it is freed all the same, its place among those that wait for that; its generation from bit 16
+//! ```
+//! Left out is what decides nothing: counters of statistics, the bytes of objects, and how long the bound need not be
+//! asked (H5: it would not be broken). Two heaps of one configuration, in regions of one size, whose shapes are equal up
+//! to names of entries and pages grant and refuse the same calls from then on.
+//!
+//! Not part of the interface.
+#![deny(unsafe_code)]
+
+use crate::engine::Engine;
+use crate::geometry::SizeClass;
+use crate::heap::Heap;
+use crate::key::KeyHeap;
+use crate::page::{Block, Page};
+use crate::width::{Counted, Generation, Width, Word};
+
+/// What a record says.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    Numbers = 0,
+    NotFull = 1,
+    Full = 2,
+    Entries = 3,
+}
+
+/// Words written to a slice, and counted beyond its end.
+pub(crate) struct Words<'a> {
+    words: &'a mut [u32],
+    count: usize,
+}
+
+impl<'a> Words<'a> {
+    pub(crate) fn new(words: &'a mut [u32]) -> Self {
+        Self { words, count: 0 }
+    }
+
+    pub(crate) fn push(&mut self, word: u32) {
+        if let Some(place) = self.words.get_mut(self.count) {
+            *place = word;
+        }
+        self.count += 1;
+    }
+
+    /// One record.
+    pub(crate) fn record(&mut self, kind: Kind, words: impl Iterator<Item = u32>) {
+        let at = self.count;
+        self.push(0);
+        words.for_each(|word| self.push(word));
+        let count = u32::try_from(self.count - at - 1).expect("a record is small");
+        if let Some(place) = self.words.get_mut(at) {
+            *place = (kind as u32) << 24 | count;
+        }
+    }
+
+    /// The words of all records, whether they had room or not.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+}
+
+impl<W: Width> Heap<'_, W> {
+    /// Writes the heap's shape as far as there is room, and returns the words that it has.
+    #[doc(hidden)]
+    pub fn shape(&self, words: &mut [u32]) -> usize {
+        let mut words = Words::new(words);
+        self.engine.shape(&mut words);
+        words.count()
+    }
+}
+
+impl<W: Width<Generation = ()>, G: Counted> KeyHeap<'_, W, G> {
+    /// As [`Heap::shape`].
+    #[doc(hidden)]
+    pub fn shape(&self, words: &mut [u32]) -> usize {
+        self.as_heap().shape(words)
+    }
+}
+
+impl<'m, W: Width> Engine<'m, W> {
+    fn shape(&self, words: &mut Words<'_>) {
+        let table = &self.addresses;
+        let numbers = [
+            self.fresh_pages(),
+            self.free_page_count.get(),
+            table.made.get(),
+            table.retired.get(),
+        ];
+        words.record(Kind::Numbers, numbers.into_iter());
+        for class in self.pages.geometry.classes() {
+            self.class_shape(class, words);
+        }
+        let free = self.free_entries().map(|entry| self.generation_of(entry));
+        words.record(Kind::Entries, free);
+    }
+
+    fn class_shape(&self, class: SizeClass, words: &mut Words<'_>) {
+        let mut link = self.class_state(class).head.get();
+        while let Some(page) = self.pages.linked(link) {
+            words.record(Kind::NotFull, self.page_shape(page));
+            link = page.record.next.get();
+        }
+        for number in 0..self.frontier.get() {
+            let page = self.pages.page(number).expect("the page was opened");
+            if page.record.class.get() == class && page.used() > 0 && page.free_blocks() == 0 {
+                words.record(Kind::Full, self.page_shape(page));
+            }
+        }
+    }
+
+    fn page_shape(&self, page: Page<'m, W>) -> impl Iterator<Item = u32> {
+        let blocks = (0..page.blocks()).flat_map(move |number| {
+            let block = Block { page, number };
+            if !self.pages.is_used(block) {
+                return [0, 0];
+            }
+            let entry = self.pages.back_reference(block);
+            [entry + 1, self.generation_of(entry) << 16]
+        });
+        #[expect(clippy::cast_possible_truncation, reason = "at most 128 classes")]
+        let class = page.record.class.get().index() as u32;
+        [class, page.id.word()].into_iter().chain(blocks)
+    }
+
+    fn free_entries(&self) -> impl Iterator<Item = u32> {
+        let named = |word: W::Word| (word != W::Word::NIL).then(|| word.get());
+        let next = move |&entry: &u32| {
+            named(self.addresses.word(&self.pages.memory, entry).get())
+        };
+        core::iter::successors(named(self.addresses.free.get()), next)
+    }
+
+    fn generation_of(&self, entry: u32) -> u32 {
+        if W::Generation::BYTES == 0 {
+            return 0;
+        }
+        let generation = self.addresses.generation(&self.pages.memory, entry);
+        generation.get().get()
+    }
+}

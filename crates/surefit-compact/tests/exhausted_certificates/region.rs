@@ -1,0 +1,40 @@
+//! Exactly so many bytes, where a page begins.
+
+use core::mem::MaybeUninit;
+
+/// Bytes that start as junk for each heap, so far behind an aligned address.
+pub(crate) struct Region {
+    backing: Vec<MaybeUninit<u8>>,
+    start: usize,
+    bytes: usize,
+}
+
+impl Region {
+    /// `bytes` bytes of which the first is aligned.
+    pub(crate) fn aligned(bytes: usize, align: usize) -> Self {
+        Self::behind(bytes, align, 0)
+    }
+
+    /// `bytes` bytes of which the first is `offset` bytes behind an aligned one.
+    pub(crate) fn behind(bytes: usize, align: usize, offset: usize) -> Self {
+        let backing = vec![MaybeUninit::new(0); bytes + align + offset];
+        let address = backing.as_ptr().addr();
+        Self {
+            start: address.next_multiple_of(align) - address + offset,
+            backing,
+            bytes,
+        }
+    }
+
+    /// The address of the first byte.
+    pub(crate) fn address(&self) -> usize {
+        self.backing[self.start..].as_ptr().addr()
+    }
+
+    /// The bytes, all junk again.
+    pub(crate) fn fresh(&mut self) -> &mut [MaybeUninit<u8>] {
+        let region = &mut self.backing[self.start..][..self.bytes];
+        region.fill(MaybeUninit::new(0xa5));
+        region
+    }
+}

@@ -1,0 +1,125 @@
+//! Exhausts the scripts inside a demand: breadth first over the states of real heaps.
+//!
+//! ```text
+//! known = {the new heap};  for each state, for each step that the demand allows in it:
+//!     a fresh region of exactly the bytes; the state's shortest script, and the step
+//!     refused?  a counterexample, and no shorter one exists
+//!     else      its key is new?  known ← it
+//! ```
+//! The set of keys is closed when nothing is left: then no script of any length is refused, as every script leads from
+//! state to state along steps that were tried.
+//!
+//! # When two states may count as one
+//! A state's key is the heap's *shape* and what the demand counts ([`Key`]), names erased. It is sound if states with the
+//! same key allow the same steps, and each such step leads to the same key, or is refused in both. It is, because
+//! - the shape holds every word that the engines compare: lists of pages in order, used page-blocks, free pages, room for
+//!   entries, what waits to be freed, pins, generations where they may run out, what threads have at hand;
+//! - entries and pages are names: an engine stores and follows them and compares them with *none* only. (It compares page
+//!   numbers with the frontier, and entry numbers with those made; the shape counts both.) So a renaming carries every
+//!   run over, step by step;
+//! - which page-blocks of a page are used decides where the next object lies, but a bound counts page-blocks only. So the
+//!   order of the page-blocks of a page is erased too, but not which of them are pinned, or pieces of which object;
+//! - how long the bound need not be asked (H5) decides nothing while `check` holds, which every new state passes.
+//!
+//! `bisimulation.rs` does not take this on trust: it exhausts spaces with the order of page-blocks kept, and asserts that
+//! states that the coarse key makes one have the same successors.
+
+use std::collections::HashMap;
+use std::fmt::Debug;
+
+/// What a script leads to.
+pub(crate) enum Outcome<S> {
+    /// The last step was refused.
+    Refused(String),
+    /// A state, and the steps that the demand allows in it.
+    Reached { key: Key, steps: Vec<S> },
+}
+
+/// A state with names erased.
+pub(crate) type Key = Box<[u32]>;
+
+/// A heap of some size, and a demand on it.
+pub(crate) trait Space {
+    type Step: Copy + Debug;
+    /// Makes the calls of a script on a new heap; all but the last are known to be granted. Verifies the heap's invariants
+    /// if the state is not in `known`.
+    fn replay(&self, script: &[Self::Step], known: &dyn Fn(&Key) -> bool) -> Outcome<Self::Step>;
+}
+
+/// What a search found.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) states: usize,
+    pub(crate) steps: usize,
+    /// The shortest script that is refused, and why.
+    pub(crate) refused: Option<String>,
+    /// Whether states were left when the search gave up.
+    pub(crate) is_cut: bool,
+}
+
+impl Found {
+    /// Every script was granted.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.refused.is_none() && !self.is_cut
+    }
+}
+
+struct State<S> {
+    /// The state before it, and the step from there.
+    before: Option<(usize, S)>,
+    steps: Vec<S>,
+}
+
+/// Searches until a step is refused, nothing is left, or `most` states are known.
+pub(crate) fn search<W: Space>(space: &W, most: usize) -> Found {
+    let (mut states, mut known) = (Vec::<State<W::Step>>::new(), HashMap::<Key, usize>::new());
+    let mut found = Found {
+        states: 0,
+        steps: 0,
+        refused: None,
+        is_cut: false,
+    };
+    let mut reach = |states: &mut Vec<State<W::Step>>, script: &[W::Step], before| {
+        match space.replay(script, &|key| known.contains_key(key)) {
+            Outcome::Refused(why) => return Some(format!("{why} at the end of {script:?}")),
+            Outcome::Reached { key, steps } => {
+                let number = states.len();
+                if *known.entry(key).or_insert(number) == number {
+                    states.push(State { before, steps });
+                }
+            }
+        }
+        None
+    };
+    found.refused = reach(&mut states, &[], None);
+    let mut next = 0;
+    while next < states.len() && found.refused.is_none() {
+        let mut script = script_to(&states, next);
+        for step in std::mem::take(&mut states[next].steps) {
+            script.push(step);
+            found.steps += 1;
+            found.refused = reach(&mut states, &script, Some((next, step)));
+            script.pop();
+            if found.refused.is_some() {
+                break;
+            }
+        }
+        next += 1;
+        if states.len() > most {
+            found.is_cut = true;
+            break;
+        }
+    }
+    found.states = states.len();
+    found
+}
+
+fn script_to<S: Copy>(states: &[State<S>], mut at: usize) -> Vec<S> {
+    let mut script = Vec::new();
+    while let Some((before, step)) = states[at].before {
+        script.push(step);
+        at = before;
+    }
+    script.reverse();
+    script
+}

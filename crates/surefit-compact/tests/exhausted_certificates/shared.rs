@@ -1,0 +1,417 @@
+//! Heaps that threads share: one after another, several registrations make calls, with guards held at any point.
+
+use std::cell::RefCell;
+
+
+use surefit_compact::certify::Demand;
+use surefit_compact::sharded::ShardedHeap;
+use surefit_compact::shared::{
+    Granularity, KeyLocal, Local, Pinned, SharedConfig, SharedHeap, SharedKeyHeap, Stepwise,
+};
+use surefit_compact::{Bytes, Counted, sharded};
+use surefit_core::Refused;
+
+use crate::book::{Book, Cost};
+use crate::keys::{AnyKey, KEYED};
+use crate::region::Region;
+use crate::search::{Key as StateKey, Outcome, Space};
+use crate::shape::{self, Grain};
+
+pub(crate) type Lock = parking_lot::RawMutex;
+
+/// One call, by the registration of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Allocates an object of a request.
+    Insert(usize, usize),
+    /// Frees a live object; the last one takes its number.
+    Free(usize, usize),
+    /// Takes a guard of a live object.
+    Pin(usize),
+    /// Drops it.
+    Unpin(usize),
+    /// Moves at most one object.
+    Compact,
+    /// Gives a registration back.
+    Leave(usize),
+    /// Registers again.
+    Join(usize),
+}
+
+/// A shared heap, as scripts use it.
+pub(crate) trait Shared: Sized {
+    type Local<'h>: std::fmt::Debug
+    where
+        Self: 'h;
+    type Object;
+    type Guard<'h>
+    where
+        Self: 'h;
+    /// Whether objects may be freed while they are pinned.
+    const FREES_PINNED: bool;
+    fn register(&self) -> Result<Self::Local<'_>, Refused>;
+    fn insert(local: &Self::Local<'_>, kind: usize) -> Result<Self::Object, Refused>;
+    fn free(local: &Self::Local<'_>, object: &mut Option<Self::Object>) -> Result<(), Refused>;
+    /// # Safety
+    /// S1: unless the heap frees pinned objects, the guard is dropped before the object is freed.
+    unsafe fn pin(&self, object: &Self::Object) -> Result<Self::Guard<'_>, Refused>;
+    fn compact(&self, budget: u64) -> u64;
+    fn shape(&self, words: &mut [u32]) -> usize;
+    fn check(&self);
+}
+
+impl<'m, G: Granularity> Shared for SharedHeap<'m, Lock, G> {
+    type Local<'h> = Local<'h, 'm, Lock, G> where Self: 'h;
+    type Object = Box<Bytes<u8>>;
+    type Guard<'h> = Pinned<'h, [u8]> where Self: 'h;
+    const FREES_PINNED: bool = false;
+    fn register(&self) -> Result<Self::Local<'_>, Refused> {
+        self.register()
+    }
+    fn insert(local: &Self::Local<'_>, kind: usize) -> Result<Self::Object, Refused> {
+        local.insert_bytes(KEYED[kind]).map(Box::new)
+    }
+    fn free(local: &Self::Local<'_>, object: &mut Option<Self::Object>) -> Result<(), Refused> {
+        local.free_bytes(*object.take().expect("live"))
+    }
+    unsafe fn pin(&self, object: &Self::Object) -> Result<Self::Guard<'_>, Refused> {
+        // SAFETY: S1: the handle, whose place is its own, outlives the guard.
+        self.pin_bytes(unsafe { &*std::ptr::from_ref::<Bytes<u8>>(object) })
+    }
+    fn compact(&self, budget: u64) -> u64 {
+        self.compact(budget)
+    }
+    fn shape(&self, words: &mut [u32]) -> usize {
+        self.shape(words)
+    }
+    fn check(&self) {
+        self.check(true).expect("every invariant holds");
+    }
+}
+
+impl<'m, G: Stepwise> Shared for ShardedHeap<'m, Lock, G> {
+    type Local<'h> = Local<'h, 'm, Lock, G> where Self: 'h;
+    type Object = Box<Bytes<u8>>;
+    type Guard<'h> = sharded::Pinned<'h, [u8], Lock, G> where Self: 'h;
+    const FREES_PINNED: bool = false;
+    fn register(&self) -> Result<Self::Local<'_>, Refused> {
+        self.register()
+    }
+    fn insert(local: &Self::Local<'_>, kind: usize) -> Result<Self::Object, Refused> {
+        local.insert_bytes(KEYED[kind]).map(Box::new)
+    }
+    fn free(local: &Self::Local<'_>, object: &mut Option<Self::Object>) -> Result<(), Refused> {
+        local.free_bytes(*object.take().expect("live"))
+    }
+    unsafe fn pin(&self, object: &Self::Object) -> Result<Self::Guard<'_>, Refused> {
+        // SAFETY: S1: the handle, whose place is its own, outlives the guard.
+        self.pin_bytes(unsafe { &*std::ptr::from_ref::<Bytes<u8>>(object) })
+    }
+    fn compact(&self, budget: u64) -> u64 {
+        self.compact(budget)
+    }
+    fn shape(&self, words: &mut [u32]) -> usize {
+        self.shape(words)
+    }
+    fn check(&self) {
+        self.check(true).expect("every invariant holds");
+    }
+}
+
+/// Any guard.
+pub(crate) trait Held {}
+impl<T> Held for T {}
+
+impl<'m, G: Stepwise, Gen: Counted> Shared for SharedKeyHeap<'m, Lock, G, Gen> {
+    type Local<'h> = KeyLocal<'h, 'm, Lock, G, Gen> where Self: 'h;
+    type Object = AnyKey;
+    type Guard<'h> = Box<dyn Held + 'h> where Self: 'h;
+    const FREES_PINNED: bool = true;
+    fn register(&self) -> Result<Self::Local<'_>, Refused> {
+        self.register()
+    }
+    fn insert(local: &Self::Local<'_>, kind: usize) -> Result<Self::Object, Refused> {
+        Ok(match kind {
+            0 => AnyKey::A(local.insert([0; 256]).map_err(|full| full.refused)?),
+            1 => AnyKey::B(local.insert([0; 512]).map_err(|full| full.refused)?),
+            _ => AnyKey::C(local.insert([0; 1024]).map_err(|full| full.refused)?),
+        })
+    }
+    fn free(local: &Self::Local<'_>, object: &mut Option<Self::Object>) -> Result<(), Refused> {
+        match object.take().expect("live") {
+            AnyKey::A(key) => local.free(key),
+            AnyKey::B(key) => local.free(key),
+            AnyKey::C(key) => local.free(key),
+        }
+    }
+    unsafe fn pin(&self, object: &Self::Object) -> Result<Self::Guard<'_>, Refused> {
+        Ok(match *object {
+            AnyKey::A(key) => Box::new(self.pin(key)?),
+            AnyKey::B(key) => Box::new(self.pin(key)?),
+            AnyKey::C(key) => Box::new(self.pin(key)?),
+        })
+    }
+    fn compact(&self, budget: u64) -> u64 {
+        self.compact(budget)
+    }
+    fn shape(&self, words: &mut [u32]) -> usize {
+        self.shape(words)
+    }
+    fn check(&self) {
+        self.check(true).expect("every invariant holds");
+    }
+}
+
+/// Makes a heap of a kind over a region, and hands it on.
+pub(crate) trait Maker {
+    type G: Granularity;
+    type Heap<'m>: Shared;
+    /// # Errors
+    /// Why the region does not do.
+    fn make<'m>(
+        region: &'m mut [std::mem::MaybeUninit<u8>],
+        config: &'m SharedConfig<Self::G>,
+        instances: u16,
+    ) -> Result<Self::Heap<'m>, Refused>;
+}
+
+/// Handles under locks of a granularity.
+pub(crate) struct Handles<G>(std::marker::PhantomData<G>);
+/// Handles in several instances.
+pub(crate) struct Instances<G>(std::marker::PhantomData<G>);
+/// Keys with generations.
+pub(crate) struct Keys<G, Gen>(std::marker::PhantomData<(G, Gen)>);
+
+impl<G: Granularity> Maker for Handles<G> {
+    type G = G;
+    type Heap<'m> = SharedHeap<'m, Lock, G>;
+    fn make<'m>(
+        region: &'m mut [std::mem::MaybeUninit<u8>],
+        config: &'m SharedConfig<G>,
+        _: u16,
+    ) -> Result<Self::Heap<'m>, Refused> {
+        SharedHeap::new(region, config)
+    }
+}
+
+impl<G: Stepwise> Maker for Instances<G> {
+    type G = G;
+    type Heap<'m> = ShardedHeap<'m, Lock, G>;
+    fn make<'m>(
+        region: &'m mut [std::mem::MaybeUninit<u8>],
+        config: &'m SharedConfig<G>,
+        instances: u16,
+    ) -> Result<Self::Heap<'m>, Refused> {
+        ShardedHeap::new(region, config, instances)
+    }
+}
+
+impl<G: Stepwise, Gen: Counted> Maker for Keys<G, Gen> {
+    type G = G;
+    type Heap<'m> = SharedKeyHeap<'m, Lock, G, Gen>;
+    fn make<'m>(
+        region: &'m mut [std::mem::MaybeUninit<u8>],
+        config: &'m SharedConfig<G>,
+        _: u16,
+    ) -> Result<Self::Heap<'m>, Refused> {
+        SharedKeyHeap::new(region, config)
+    }
+}
+
+/// All scripts of some registrations inside a demand.
+pub(crate) struct Registrations<'d, M: Maker> {
+    pub(crate) config: &'d SharedConfig<M::G>,
+    pub(crate) demand: &'d Demand<'d>,
+    pub(crate) costs: Vec<Cost>,
+    pub(crate) region: RefCell<Region>,
+    pub(crate) instances: u16,
+    /// Registered at once.
+    pub(crate) threads: usize,
+    /// Guards held at once.
+    pub(crate) guards: usize,
+    /// Whether registrations come and go.
+    pub(crate) leaves: bool,
+    pub(crate) grain: Grain,
+    /// How often each of the first entries was freed before the scripts begin; none: no entry ages.
+    pub(crate) aged: Vec<u32>,
+    /// The most frees in the heap's life, if that is bounded.
+    pub(crate) frees: Option<u32>,
+}
+
+impl<'d, M: Maker> Registrations<'d, M> {
+    pub(crate) fn new(
+        config: &'d SharedConfig<M::G>,
+        demand: &'d Demand<'d>,
+        region: Region,
+    ) -> Self {
+        let cost = |len: usize| Cost::of(config.config(), len, 4);
+        Self {
+            config,
+            demand,
+            costs: KEYED.into_iter().map(cost).collect(),
+            region: RefCell::new(region),
+            instances: 1,
+            threads: 1,
+            guards: 0,
+            leaves: false,
+            grain: Grain::Coarse,
+            aged: Vec::new(),
+            frees: None,
+        }
+    }
+}
+
+/// A heap and what a script holds of it. Guards go before what they guard.
+struct Play<'h, H: Shared + 'h> {
+    heap: &'h H,
+    guards: Vec<Option<H::Guard<'h>>>,
+    live: Vec<Option<H::Object>>,
+    locals: Vec<Option<H::Local<'h>>>,
+    frees: u32,
+}
+
+impl<'h, H: Shared> Play<'h, H> {
+    fn call(&mut self, book: &mut Book<'_>, step: Step) -> Result<(), Refused> {
+        let local = |by: usize| self.locals[by].as_ref().expect("registered");
+        match step {
+            Step::Insert(kind, by) => {
+                let object = H::insert(local(by), kind)?;
+                self.live.push(Some(object));
+                self.guards.push(None);
+                book.insert(kind);
+            }
+            Step::Free(number, by) => {
+                H::free(local(by), &mut self.live[number])?;
+                self.frees += 1;
+                book.live[number].is_freed = true;
+                self.forget(book, number);
+            }
+            Step::Pin(number) => {
+                let object = self.live[number].as_ref().expect("live");
+                // SAFETY: S1: scripts free what has no guard, unless the heap frees pinned objects (`steps`).
+                self.guards[number] = Some(unsafe { self.heap.pin(object) }?);
+                book.live[number].guards = 1;
+            }
+            Step::Unpin(number) => {
+                self.guards[number] = None;
+                book.live[number].guards = 0;
+                self.forget(book, number);
+            }
+            Step::Compact => {
+                self.heap.compact(1);
+            }
+            Step::Leave(by) => self.locals[by] = None,
+            Step::Join(by) => self.locals[by] = Some(self.heap.register()?),
+        }
+        Ok(())
+    }
+
+    /// An object is live until it is freed and unpinned.
+    fn forget(&mut self, book: &mut Book<'_>, number: usize) {
+        if book.live[number].is_freed && book.live[number].guards == 0 {
+            book.live.swap_remove(number);
+            self.live.swap_remove(number);
+            self.guards.swap_remove(number);
+        }
+    }
+
+    /// Frees an object of each of some entries so often: what was freed last is taken first.
+    fn age(&mut self, book: &mut Book<'_>, aged: &[u32]) -> Result<(), Refused> {
+        for _ in aged {
+            self.call(book, Step::Insert(0, 0))?;
+        }
+        for frees in aged {
+            for _ in 1..*frees {
+                let last = self.live.len() - 1;
+                self.live.swap(0, last);
+                self.call(book, Step::Free(last, 0))?;
+                self.call(book, Step::Insert(0, 0))?;
+                self.live.swap(0, last);
+            }
+            self.live.rotate_left(1);
+        }
+        for _ in aged {
+            self.call(book, Step::Free(0, 0))?;
+        }
+        Ok(())
+    }
+}
+
+impl<M: Maker> Space for Registrations<'_, M> {
+    type Step = Step;
+
+    fn replay(&self, script: &[Step], known: &dyn Fn(&StateKey) -> bool) -> Outcome<Step> {
+        let mut region = self.region.borrow_mut();
+        let heap = match M::make(region.fresh(), self.config, self.instances) {
+            Ok(heap) => heap,
+            Err(refused) => return Outcome::Refused(format!("the region: {refused}")),
+        };
+        let locals = (0..self.threads).map(|_| heap.register().ok()).collect();
+        let mut play = Play {
+            heap: &heap,
+            guards: Vec::new(),
+            live: Vec::new(),
+            locals,
+            frees: 0,
+        };
+        let mut book = Book::new(self.demand, &self.costs);
+        let aged = play.age(&mut book, &self.aged);
+        let steps = script.iter().try_for_each(|&step| play.call(&mut book, step));
+        if let Err(refused) = aged.and(steps) {
+            return Outcome::Refused(refused.to_string());
+        }
+        let words = shape::words_of(|words| heap.shape(words));
+        let grain = (self.grain, !self.aged.is_empty());
+        let key = shape::key(&words, grain, &|_| 0, &self.more(&play));
+        if !known(&key) {
+            heap.check();
+        }
+        Outcome::Reached {
+            key,
+            steps: self.steps(&book, &play),
+        }
+    }
+}
+
+impl<M: Maker> Registrations<'_, M> {
+    /// Which registration has which buffer and instance, and the frees that are left.
+    fn more<H: Shared>(&self, play: &Play<'_, H>) -> Vec<u32> {
+        let mut more = vec![if self.frees.is_some() { play.frees } else { 0 }];
+        for local in &play.locals {
+            let name = format!("{local:?}");
+            let number = |digits: &str| digits.parse::<u32>().ok();
+            more.extend(name.split(|c: char| !c.is_ascii_digit()).filter_map(number));
+            more.push(u32::MAX);
+        }
+        more
+    }
+
+    fn steps<H: Shared>(&self, book: &Book<'_>, play: &Play<'_, H>) -> Vec<Step> {
+        let mut steps = vec![Step::Compact];
+        let may_free = self.frees.is_none_or(|most| play.frees < most);
+        let held = book.live.iter().filter(|object| object.guards > 0).count();
+        for by in (0..self.threads).filter(|&by| play.locals[by].is_some()) {
+            steps.extend(book.admitted().map(|kind| Step::Insert(kind, by)));
+            for (number, object) in book.live.iter().enumerate() {
+                let is_free = object.guards == 0 || H::FREES_PINNED && !object.is_freed;
+                if is_free && may_free {
+                    steps.push(Step::Free(number, by));
+                }
+            }
+            if self.leaves {
+                steps.push(Step::Leave(by));
+            }
+        }
+        for (number, object) in book.live.iter().enumerate() {
+            if object.guards > 0 {
+                steps.push(Step::Unpin(number));
+            } else if held < self.guards {
+                steps.push(Step::Pin(number));
+            }
+        }
+        let left = (0..self.threads).filter(|&by| play.locals[by].is_none());
+        steps.extend(left.map(Step::Join));
+        steps
+    }
+}
+
