@@ -37,13 +37,20 @@ use crate::width::{Width, Word};
 /// Alignment of objects that are named by entries, in bytes.
 const ALIGN: usize = 8;
 
+/// A page-block of a byte object: the whole of it, a piece or a part of a spine.
+struct Part {
+    entry: u32,
+    len: usize,
+    is_spine: bool,
+}
+
 /// Entries that are made when none is free: making one takes as long as allocating an object.
 const ENTRIES_AT_ONCE: u32 = 32;
 
 impl<W: Width<Generation = ()>> Heap<'_, W> {
     /// Allocates a byte object of zeros, in pieces if it is longer than a piece; returns its entry. Never moves an object.
     ///
-    /// An object in one page-block is zero to the end of the page-block.
+    /// Its page-blocks are zero to their ends, but for the words of spines: every byte of them is written.
     ///
     /// # Errors
     /// What was exhausted; the heap is unchanged.
@@ -66,14 +73,24 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
     #[inline(never)]
     fn allocate_entry_in_pieces(&self, len: usize) -> Result<u32, Refused> {
         let entry = self.allocate_bytes(len, ALIGN)?;
-        let mut at = 0;
-        while at < len {
-            let (first, bytes) = self.chunk_in_pieces(entry, len, at);
-            // SAFETY: so many bytes of a live page-block, to which nobody refers yet (O2).
-            unsafe { first.write_bytes(0, bytes) };
-            at += bytes;
-        }
+        // SAFETY: S1: its spines were written just now, and nobody refers to any of its page-blocks yet.
+        let all = unsafe {
+            self.walk(entry, len, &mut |part| {
+                self.zero_behind(part.entry, if part.is_spine { part.len } else { 0 });
+                true
+            })
+        };
+        debug_assert!(all, "a new object is whole");
         Ok(entry)
+    }
+
+    /// Clears the page-block of a new object from a byte on.
+    fn zero_behind(&self, entry: u32, first: usize) {
+        let block_bytes = self.engine.block_of(entry).page.layout.block_bytes as usize;
+        // SAFETY: a part of an object is no longer than its page-block.
+        let place = unsafe { self.object::<u8>(entry).add(first) };
+        // SAFETY: the rest of a live page-block, to which nobody refers yet (O2).
+        unsafe { place.write_bytes(0, block_bytes - first) };
     }
 
     /// The page-block of an entry: where it is now, and its size-class.
@@ -107,18 +124,85 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
     /// Tells every entry of a byte object: in pieces, those of its spines and of all pieces, which one `entry` leads to;
     /// returns whether all are live entries of the right size-class and `tell` agreed to each.
     ///
-    /// Numbers may be wrong: what is not an entry is not followed, nor what `tell` denies.
-    pub fn entries_of(&self, entry: u32, len: usize, tell: &mut dyn FnMut(u32) -> bool) -> bool {
+    /// Numbers may be wrong: what is not an entry is not followed, nor what `tell` denies. Every number is read once, out of a
+    /// page-block that was vetted since `tell` was last called. So `tell` may write to page-blocks, and whatever it writes,
+    /// only live entries are told.
+    ///
+    /// # Safety
+    /// Spines have no mark, so a page-block of the right size-class is read as one, whoever owns it.
+    ///
+    /// S1: every byte of the live page-blocks that the numbers lead to was written: [`Heap::allocate_entry`] made all objects of
+    /// the heap, or `entry` and `len` are those of one that it made. S2: nobody holds a mutable reference into them.
+    ///
+    /// # Complexity
+    /// O(pieces · levels of spines).
+    pub unsafe fn entries_of(
+        &self,
+        entry: u32,
+        len: usize,
+        tell: &mut dyn FnMut(u32) -> bool,
+    ) -> bool {
+        // SAFETY: S1, S2.
+        unsafe { self.walk(entry, len, &mut |part| tell(part.entry)) }
+    }
+
+    /// Visits the page-blocks of a byte object, spines first, as long as they are vetted and `visit` agrees.
+    ///
+    /// # Safety
+    /// S1: the spines that the numbers lead to were written. S2: nobody holds a mutable reference into them.
+    unsafe fn walk(&self, entry: u32, len: usize, visit: &mut dyn FnMut(Part) -> bool) -> bool {
+        // SAFETY: S1, S2.
+        unsafe { self.walk_level(entry, len, false, visit) }
+    }
+
+    /// As `walk`, of an object that may be a spine itself.
+    ///
+    /// # Safety
+    /// As `walk`.
+    unsafe fn walk_level(
+        &self,
+        entry: u32,
+        len: usize,
+        is_spine: bool,
+        visit: &mut dyn FnMut(Part) -> bool,
+    ) -> bool {
+        let part = |entry, len| Part {
+            entry,
+            len,
+            is_spine,
+        };
         if !self.is_in_pieces(len) {
-            return self.is_block_for(entry, len) && tell(entry);
+            return self.is_block_for(entry, len) && visit(part(entry, len));
         }
-        // A spine is shorter than its object, so this ends.
-        let has_spine = self.entries_of(entry, self.spine_bytes(len), tell);
+        // SAFETY: S1, S2. A spine is shorter than its object, so this ends.
+        let has_spine = unsafe { self.walk_level(entry, self.spine_bytes(len), true, visit) };
         has_spine
             && (0..self.pieces(len)).all(|number| {
-                let piece = self.piece(entry, len, number);
-                self.is_block_for(piece, self.piece_len(len, number)) && tell(piece)
+                // SAFETY: S1, S2.
+                let piece = unsafe { self.vetted_piece(entry, len, number) };
+                piece.is_some_and(|piece| visit(part(piece, self.piece_len(len, number))))
             })
+    }
+
+    /// The entry of a piece, if all page-blocks on the way to it, and its own, are live and of the right size-class now.
+    ///
+    /// # Safety
+    /// As `walk`.
+    unsafe fn vetted_piece(&self, entry: u32, len: usize, number: usize) -> Option<u32> {
+        let (spine_bytes, at) = (self.spine_bytes(len), number * W::WORD_BYTES);
+        let (block, within) = if self.is_in_pieces(spine_bytes) {
+            // SAFETY: S1, S2.
+            let block = unsafe { self.vetted_piece(entry, spine_bytes, at / self.piece_bytes)? };
+            (block, at % self.piece_bytes)
+        } else {
+            (self.is_block_for(entry, spine_bytes).then_some(entry)?, at)
+        };
+        // SAFETY: the page-block was vetted just now, so it is live and long enough for the part of the spine that has the word.
+        let word = unsafe { self.object::<u8>(block).add(within) };
+        // SAFETY: S1, S2; a multiple of a word's bytes behind the start of a page-block.
+        let piece = unsafe { word.cast::<W::Word>().read() }.get();
+        self.is_block_for(piece, self.piece_len(len, number))
+            .then_some(piece)
     }
 
     fn is_block_for(&self, entry: u32, len: usize) -> bool {

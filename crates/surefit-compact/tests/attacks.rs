@@ -3,6 +3,9 @@
 //! Foreign handles are tried on every method, stale keys for as long as there are any, keys until all their generations are
 //! used up. What does not even compile is in `misuse.rs`.
 
+#[path = "attacks/spines.rs"]
+mod spines;
+
 use core::alloc::Layout;
 use core::mem::MaybeUninit;
 use std::collections::HashSet;

@@ -147,8 +147,11 @@ impl CompactFit<'_> {
         // SAFETY: a live page-block of eight bytes, aligned to eight, which nobody refers to.
         unsafe { place.cast::<[u32; 2]>().write([words as u32, spine]) };
         let pieces = &mut self.pieces;
-        self.heap
-            .entries_of(spine, bytes, &mut |entry| pieces.add(entry));
+        // SAFETY: S1: `allocate_entry` made all objects of this heap, which is nobody else's; S2: no reference into one exists.
+        unsafe {
+            self.heap
+                .entries_of(spine, bytes, &mut |entry| pieces.add(entry));
+        }
         Ok(stub)
     }
 
@@ -185,8 +188,11 @@ impl CompactFit<'_> {
             dead = Object::of(unsafe { first.read() });
             let (spine, bytes) = self.spine_of(entry(stub));
             let pieces = &mut self.pieces;
-            self.heap
-                .entries_of(spine, bytes, &mut |entry| pieces.remove(entry));
+            // SAFETY: S1, S2: as in `allocate_in_pieces`.
+            unsafe {
+                self.heap
+                    .entries_of(spine, bytes, &mut |entry| pieces.remove(entry));
+            }
         }
     }
 
@@ -210,11 +216,13 @@ impl CompactFit<'_> {
         let (mut count, mut sum) = (0, 0);
         for stub in self.stubs() {
             let (spine, bytes) = self.spine_of(stub);
+            let mut tell = |entry| {
+                (count, sum) = (count + 1, sum + u64::from(entry));
+                self.pieces.contains(entry)
+            };
             let is_known = self.heap.is_split(bytes)
-                && self.heap.entries_of(spine, bytes, &mut |entry| {
-                    (count, sum) = (count + 1, sum + u64::from(entry));
-                    self.pieces.contains(entry)
-                });
+                // SAFETY: S1, S2: as in `allocate_in_pieces`, wherever a stub that is none leads to.
+                && unsafe { self.heap.entries_of(spine, bytes, &mut tell) };
             if !is_known {
                 return Err(broken(
                     "C2",
