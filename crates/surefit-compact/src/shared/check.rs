@@ -1,4 +1,4 @@
-//! Verifies the numbered invariants of a shared heap, group by group under the group's lock.
+//! Verifies the numbered invariants of a shared heap, group by group under the group's lock, each page under its own.
 //!
 //! Entries are walked for every group, so that full pages, which no list names, are counted through their objects.
 #![deny(unsafe_code)]
@@ -40,8 +40,9 @@ fn waiting_in<R: RawMutex>(section: &Section<'_, R>) -> [u32; 2] {
 }
 
 impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
-    /// Verifies entries (T), groups (S, G), instances (I) and free pages (L). Exact when no other thread works on the
-    /// heap: an object that is freed or inserted meanwhile may be reported. O(groups · entries + pages · π).
+    /// Verifies entries (T), groups (S, G), instances (I) and free pages (L), each under the lock that guards it. Exact when no
+    /// other thread works on the heap: an object that is freed or inserted meanwhile may be reported.
+    /// O(groups · entries + pages · π).
     pub(crate) fn check(&self, debts: bool) -> Result<(), Corruption> {
         let mut pages = 0;
         for group in self.all_groups() {
@@ -253,7 +254,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
             if state.group() != group || self.has_ended(state) {
                 continue;
             }
-            self.check_block(index, entry.location(state))?;
+            self.check_block(index, state)?;
             let moving = section
                 .moving
                 .get()
@@ -269,9 +270,18 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         Ok(named + self.check_deferred(section)?)
     }
 
-    fn check_block(&self, index: u32, location: u32) -> Result<(), Corruption> {
-        let block = self.pages.block_at((location as usize) << 3);
-        let Some(block) = block else {
+    /// The page-block of an entry of the section's group, whose state was `state` a moment ago.
+    fn check_block(&self, index: u32, state: State) -> Result<(), Corruption> {
+        let entry = self.entry(index);
+        let location = entry.location(state);
+        let id = self.pages.page_number_at((location as usize) << 3);
+        // F1: only who has the page's lock may look at its record and its tail.
+        let _held = id.map(|id| self.hold_page(id));
+        // What page locks alone serve may have freed the object before the lock was taken.
+        if G::PAGES && (entry.state() != state || entry.location(state) != location) {
+            return Ok(());
+        }
+        let Some(block) = id.map(|_| self.block(location)) else {
             return ensure(false, "E1", "an entry names no page-block", index);
         };
         ensure(
@@ -307,9 +317,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
                 "a live object waits to be drained",
                 index,
             )?;
-            let location = entry.location(state);
-            if location != NO_BLOCK {
-                self.check_block(index, location)?;
+            if entry.location(state) != NO_BLOCK {
+                self.check_block(index, state)?;
                 waiting += 1;
             }
         }

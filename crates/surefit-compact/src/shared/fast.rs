@@ -39,8 +39,9 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         self.hold_page(page.id)
     }
 
+    /// As `hold`, without a look at the page.
     #[inline]
-    fn hold_page(&self, page: PageId) -> Held<'m, R> {
+    pub(crate) fn hold_page(&self, page: PageId) -> Held<'m, R> {
         if !G::PAGES {
             return Held(None);
         }

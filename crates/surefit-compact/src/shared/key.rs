@@ -178,7 +178,8 @@ impl<'m, R: RawMutex, G: Stepwise, Gen: Counted> SharedKeyHeap<'m, R, G, Gen> {
         engine.stats(engine.all_groups())
     }
 
-    /// Where every byte of the region is; when nothing else runs, the parts add up to its size.
+    /// Where every byte of the region is; when nothing else runs, the parts add up to its size. Beside working threads a page
+    /// that changes its size-class meanwhile may be counted twice, or not at all.
     pub fn parts(&self) -> Parts {
         self.objects.engine.parts(self.objects.skipped)
     }

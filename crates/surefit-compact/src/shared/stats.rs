@@ -118,7 +118,8 @@ impl<R: RawMutex, G: Granularity> SharedEngine<'_, R, G> {
         stats
     }
 
-    /// Where every byte of the region is, when nothing else runs: the parts add up to its size.
+    /// Where every byte of the region is, when nothing else runs: the parts add up to its size. Beside working threads a page
+    /// that changes its group meanwhile may be counted twice, or not at all; no part goes below zero.
     pub(crate) fn parts(&self, skipped: usize) -> Parts {
         let geometry = self.pages.geometry;
         let page = geometry.page_bytes();
@@ -141,7 +142,7 @@ impl<R: RawMutex, G: Granularity> SharedEngine<'_, R, G> {
         }
         let pool = self.store.pool();
         let data = pool.floor & !(page - 1);
-        parts.free_page_bytes = data - pages * page;
+        parts.free_page_bytes = data.saturating_sub(pages * page);
         parts.administrative_bytes += skipped + self.pages.memory.len() - data;
         parts
     }

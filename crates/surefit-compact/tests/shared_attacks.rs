@@ -1,0 +1,9 @@
+//! Attacks on heaps that threads share: readers that are interrupted between any two sections, drops that use the heap they
+//! are dropped by, panics wherever code of the user runs, numbers of any size.
+//!
+//! What does not even compile is in `misuse.rs`; many threads at once are in `stress.rs`.
+
+#[path = "shared_attacks/interrupted.rs"]
+mod interrupted;
+#[path = "shared_attacks/lock.rs"]
+mod lock;
