@@ -3,6 +3,8 @@
 //!
 //! What does not even compile is in `misuse.rs`; many threads at once are in `stress.rs`.
 
+#[path = "shared_attacks/chains.rs"]
+mod chains;
 #[path = "shared_attacks/interrupted.rs"]
 mod interrupted;
 #[path = "shared_attacks/lock.rs"]

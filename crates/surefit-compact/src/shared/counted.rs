@@ -10,7 +10,7 @@
 //!
 //! # Invariants
 //! - C1 The count is the number of `Counted`s of the object, not counting those inside `clone` and `drop`.
-//! - C2 Who brings the count to zero drops the value, then marks the object freed, then unpins. So claims are made by unpins
+//! - C2 Who brings the count to zero drops the value, or takes it out, then marks the object freed, then unpins. So claims are made by unpins
 //!   of `drop` and `clone` only, and the value is gone by then: the claimant gives the page-block back, whoever it is.
 //! - C3 The count is never part of what a guard borrows.
 //!
@@ -19,6 +19,7 @@
 
 use core::fmt;
 use core::marker::PhantomData;
+use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
@@ -52,7 +53,10 @@ struct Node<T> {
 /// One of several handles of an object, made by [`SharedHeap::insert_counted`]: what `Arc` is to `Box`. It borrows the
 /// heap, so that it can be cloned and dropped anywhere.
 ///
-/// Dropping the last one drops the value, outside of any lock, and frees its memory, which may move other objects.
+/// Dropping the last one drops the value, outside of any lock, and frees its memory, which may move other objects. A value
+/// that owns the last handle of another object drops that one in turn: like `Arc`s, a long chain of them needs a stack frame an
+/// object, and overflows the stack unless its values take it apart in a loop ([`Counted::into_inner`]).
+///
 /// Forgetting a handle, or a guard of one, leaks the object.
 ///
 /// # Examples
@@ -235,6 +239,58 @@ impl<'h, 'm, T, R: RawMutex, G: Granularity> Counted<'h, 'm, T, R, G> {
         let (entry, location) = self.objects.pin_settled(self.name)?;
         // SAFETY: pinned, not in motion; the only handle is borrowed exclusively, so there is no guard, and no clone.
         Ok(unsafe { PinnedMut::new(self.value(location), entry) })
+    }
+
+    /// Gives a handle up; the last one takes the value out of the heap, and frees its memory as a drop does. Of handles that
+    /// are given up at the same time one gets the value, as with `Arc::into_inner`.
+    ///
+    /// # Complexity
+    /// As a drop, and the read of the value.
+    ///
+    /// # Examples
+    /// A list of any length, taken apart in a loop:
+    /// ```
+    /// use core::mem::MaybeUninit;
+    /// use surefit_compact::{Config, shared::{Counted, SharedConfig, SharedHeap}};
+    ///
+    /// type Heap = SharedHeap<'static, parking_lot::RawMutex>;
+    /// type Link = Option<Counted<'static, 'static, Node, parking_lot::RawMutex>>;
+    /// struct Node {
+    ///     next: Link,
+    /// }
+    ///
+    /// impl Drop for Node {
+    ///     fn drop(&mut self) {
+    ///         let mut next = self.next.take();
+    ///         while let Some(link) = next {
+    ///             next = link.into_inner().and_then(|mut node| node.next.take());
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// static CONFIG: SharedConfig = SharedConfig::new(Config::DEFAULT);
+    /// let memory = Vec::leak(vec![MaybeUninit::uninit(); 1 << 20]);
+    /// let heap: &Heap = Box::leak(Box::new(SharedHeap::new(memory, &CONFIG)?));
+    /// let local = heap.register()?;
+    /// let mut list = None;
+    /// for _ in 0..1000 {
+    ///     list = Some(heap.insert_counted(&local, Node { next: list }).map_err(|full| full.refused)?);
+    /// }
+    /// drop(list); // one level deep, not a thousand
+    /// assert_eq!(heap.stats().live_blocks, 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use = "the value is dropped otherwise"]
+    pub fn into_inner(self) -> Option<T> {
+        let this = ManuallyDrop::new(self);
+        let touch = this.touch();
+        // Release and acquire: as in `drop`. SAFETY: S1: the handle's type.
+        if unsafe { touch.count::<T>() }.fetch_sub(1, AcqRel) != 1 {
+            return None;
+        }
+        let _ending = Ending(touch.entry);
+        // SAFETY: C1: no handle is left, so no guard, and nobody reads the bits again; pinned and settled, so they stay.
+        Some(unsafe { this.value(touch.location).read() })
     }
 
     #[inline]
