@@ -5,6 +5,8 @@
 
 #[path = "shared_attacks/chains.rs"]
 mod chains;
+#[path = "shared_attacks/guards.rs"]
+mod guards;
 #[path = "shared_attacks/interrupted.rs"]
 mod interrupted;
 #[path = "shared_attacks/lock.rs"]

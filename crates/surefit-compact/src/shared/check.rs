@@ -96,10 +96,11 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         )
     }
 
-    /// Whether an entry holds no object. In heaps without keys nobody pins exclusively, so pins that were forgotten do not
-    /// hide it.
+    /// Whether an entry holds no object. Where objects have one name each, but there are several instances, nobody pins
+    /// exclusively; so pins that were forgotten on a dead entry, which stay there, do not hide it.
     fn has_ended(&self, state: State) -> bool {
-        let forgotten = !self.table.is_keyed() && state.is_freed() && state.is_writer();
+        let one_name = self.stale_names && !self.table.is_keyed();
+        let forgotten = one_name && state.is_freed() && state.is_writer();
         state.is_dead() || forgotten
     }
 

@@ -1,0 +1,174 @@
+//! Guards that are forgotten: their objects stay where they are, or leak; nobody else notices.
+
+use std::mem::{MaybeUninit, forget};
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use surefit_compact::sharded::ShardedHeap;
+use surefit_compact::shared::{
+    Granularity, Local, PerClass, PerHeap, PerPage, SharedConfig, SharedHeap, Stepwise,
+};
+use surefit_compact::{Bound, Bytes, Config, Geometry, Handle};
+use surefit_core::Refused;
+
+type Lock = parking_lot::RawMutex;
+
+const BOUNDS: [Bound; 3] = [Bound::Pages(1), Bound::DEFAULT, Bound::Unbounded];
+const REGION: usize = 1 << 19;
+
+fn config<G: Granularity + Sync>(bound: Bound) -> SharedConfig<G> {
+    let config = Config::new(Geometry::DEFAULT, bound).expect("valid");
+    SharedConfig::new(config.with_pieces(Some(256)).expect("valid"))
+}
+
+/// Objects of some size-classes that come and go beside what was forgotten, with their contents.
+fn churn<G: Granularity>(local: &Local<'_, '_, Lock, G>, read: impl Fn(&Handle<[u64; 6]>) -> u64) {
+    let mut random = ChaCha8Rng::seed_from_u64(3);
+    let mut live: Vec<(Handle<[u64; 6]>, u64)> = Vec::new();
+    for number in 0..3000 {
+        if random.random_bool(0.55) {
+            live.push((local.insert([number; 6]).expect("room"), number));
+        } else if !live.is_empty() {
+            let (handle, number) = live.swap_remove(random.random_range(0..live.len()));
+            assert_eq!(read(&handle), number);
+            assert_eq!(local.remove(handle), Ok([number; 6]));
+        }
+    }
+    for (handle, number) in live {
+        assert_eq!(read(&handle), number);
+        local.free(handle).expect("live");
+    }
+}
+
+fn forgotten_by_owners<G: Granularity + Sync>() {
+    for bound in BOUNDS {
+        let config = config::<G>(bound);
+        let mut memory = vec![MaybeUninit::new(9); REGION];
+        let heap: SharedHeap<Lock, G> = SharedHeap::new(&mut memory, &config).expect("room");
+        let local = heap.register().expect("a place");
+        let read = |handle: &Handle<[u64; 6]>| heap.pin(handle).expect("live")[5];
+        churn(&local, read);
+        let mut values: Vec<_> = (0..40_u64)
+            .map(|n| local.insert([n; 6]).expect("room"))
+            .collect();
+        let mut bytes: Vec<Bytes<u8>> = [0, 1, 255, 256, 257, 3000]
+            .map(|len| local.insert_bytes(len).expect("room"))
+            .into();
+        for handle in values.iter_mut().step_by(2) {
+            forget(heap.pin(handle));
+            forget(heap.pin_settled(handle));
+            forget(heap.pin_mut(handle));
+        }
+        for bytes in &mut bytes {
+            forget(heap.pin_bytes(bytes));
+            forget(heap.pin_bytes_mut(bytes));
+            forget(heap.chunk(bytes, 0));
+            forget(heap.chunk_mut(bytes, bytes.len()));
+        }
+        churn(&local, read);
+        for (number, handle) in (0..).zip(values) {
+            assert_eq!(local.remove(handle), Ok([number; 6]));
+        }
+        for mut bytes in bytes {
+            local.resize(&mut bytes, 700).expect("room");
+            local.free_bytes(bytes).expect("live");
+        }
+        churn(&local, read);
+        heap.compact(u64::MAX);
+        heap.check(true).expect("sound");
+        assert_eq!(heap.stats().live_blocks, 0, "an owner frees all the same");
+        assert_eq!(heap.parts().total(), REGION);
+    }
+}
+
+#[test]
+fn guards_that_owners_forget_keep_nothing_from_being_freed() {
+    forgotten_by_owners::<PerHeap>();
+    forgotten_by_owners::<PerClass>();
+    forgotten_by_owners::<PerPage>();
+}
+
+fn forgotten_in_instances<G: Stepwise + Sync>() {
+    for bound in BOUNDS {
+        let config = config::<G>(bound);
+        let mut memory = vec![MaybeUninit::new(9); REGION];
+        let heap: ShardedHeap<Lock, G> = ShardedHeap::new(&mut memory, &config, 2).expect("room");
+        let locals = [0, 1].map(|instance| heap.register_in(instance).expect("a place"));
+        let read = |handle: &Handle<[u64; 6]>| heap.pin(handle).expect("live")[5];
+        let insert = |n: u64| locals[n as usize % 2].insert([n; 6]).expect("room");
+        let mut values: Vec<_> = (0..40).map(insert).collect();
+        for handle in values.iter_mut().step_by(3) {
+            forget(heap.pin(handle));
+            forget(heap.pin_mut(handle));
+        }
+        churn(&locals[0], read);
+        let mut leaked = 0;
+        for (number, handle) in (0..).zip(values) {
+            // Freed by the other thread.
+            assert_eq!(
+                locals[(number + 1) as usize % 2].remove(handle),
+                Ok([number; 6])
+            );
+            leaked += u64::from(number % 3 == 0);
+        }
+        churn(&locals[1], read);
+        heap.compact(u64::MAX);
+        heap.check(true).expect("sound");
+        assert!(heap.stats().live_blocks <= leaked);
+        assert_eq!(heap.parts().total(), REGION);
+    }
+}
+
+#[test]
+fn guards_that_are_forgotten_in_instances_leak_their_objects_at_most() {
+    forgotten_in_instances::<PerHeap>();
+    forgotten_in_instances::<PerClass>();
+}
+
+fn forgotten_by_counted<G: Granularity + Sync>() {
+    for bound in BOUNDS {
+        let config = config::<G>(bound);
+        let mut memory = vec![MaybeUninit::new(9); REGION];
+        let heap: SharedHeap<Lock, G> = SharedHeap::new(&mut memory, &config).expect("room");
+        let local = heap.register().expect("a place");
+        let read = |handle: &Handle<[u64; 6]>| heap.pin(handle).expect("live")[5];
+        let mut all: Vec<_> = (0..40_u64)
+            .map(|n| heap.insert_counted(&local, [n; 5]).expect("room"))
+            .collect();
+        for (number, counted) in all.iter_mut().enumerate() {
+            match number % 8 {
+                0 => forget(counted.pin()),
+                1 => forget(counted.try_pin_mut()),
+                2 => forget(counted.get_mut()),
+                3 => forget(counted.pin_settled()),
+                4 => forget(counted.clone()),
+                _ => {}
+            }
+        }
+        churn(&local, read);
+        for (number, counted) in (0_u64..).zip(all) {
+            assert_eq!(counted.count(), 1 + u32::from(number % 8 == 4));
+            match number % 8 {
+                1 => assert_eq!(counted.pin().err(), Some(Refused::Busy)),
+                _ => assert_eq!(*counted.pin().expect("live"), [number; 5]),
+            }
+            match number % 16 {
+                0..8 => drop(counted),
+                8..16 if number % 8 == 4 => assert_eq!(counted.into_inner(), None),
+                _ => assert_eq!(counted.into_inner(), Some([number; 5])),
+            }
+        }
+        churn(&local, read);
+        heap.compact(u64::MAX);
+        heap.check(true).expect("sound");
+        assert_eq!(heap.stats().live_blocks, 25, "five of every eight leak");
+        assert_eq!(heap.parts().total(), REGION);
+    }
+}
+
+#[test]
+fn guards_of_counted_objects_that_are_forgotten_leak_these_objects_only() {
+    forgotten_by_counted::<PerHeap>();
+    forgotten_by_counted::<PerClass>();
+    forgotten_by_counted::<PerPage>();
+}
