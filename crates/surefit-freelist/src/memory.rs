@@ -25,7 +25,7 @@ pub(crate) const GRANULE: usize = 8;
 /// Bytes of a word: a header, a footer or a link.
 pub(crate) const WORD: usize = 4;
 /// The most granules of a region: sizes take 30 bits of a header. The limit is 8 GiB.
-const MOST_GRANULES: usize = (1 << 30) - 1;
+pub(crate) const MOST_GRANULES: usize = (1 << 30) - 1;
 
 /// The place of one word, counted in words from word 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,7 +23,10 @@ use core::ptr::NonNull;
 use crate::chunk::{Chunk, Header, SMALLEST, granules_for};
 use crate::heap::Heap;
 use crate::index::Index;
-use crate::memory::{GRANULE, WORD};
+use crate::memory::{GRANULE, MOST_GRANULES, WORD};
+
+/// No payload has more bytes: some granules of every region are no chunk's.
+const MOST_PAYLOAD: usize = MOST_GRANULES.saturating_mul(GRANULE) - 2 * GRANULE;
 
 /// What is left of a chunk that objects are cut from.
 #[derive(Clone, Copy, Debug)]
@@ -55,10 +58,14 @@ impl Run {
         self.taken
     }
 
-    /// The granules of the chunk of an object with a payload of so many bytes, which are at most [`Heap::largest_request`].
+    /// The granules of the chunk of an object with a payload of so many bytes; `u32::MAX`, more than a region can have, if
+    /// none holds them.
     #[inline]
     #[must_use]
     pub const fn granules_for(bytes: usize) -> u32 {
+        if bytes > MOST_PAYLOAD {
+            return u32::MAX;
+        }
         granules_for(bytes)
     }
 
@@ -113,7 +120,7 @@ unsafe fn set_header(payload: NonNull<u8>, granules: u32) {
 
 impl<I: Index> Heap<'_, I> {
     /// Takes a free chunk of at least so many granules for a run; `None` if there is none, or if the index does not merge at
-    /// once.
+    /// once. Any number will do: no chunk has fewer than two.
     ///
     /// What the run's objects add to [`Heap::live_objects`], and so to what `check` compares, is known when it is closed.
     ///
@@ -123,7 +130,11 @@ impl<I: Index> Heap<'_, I> {
         if !I::COALESCING.is_immediate() {
             return None;
         }
-        let chunk = self.take_as_is(I::rounded(granules))?;
+        // An index looks for chunks as long as its lists have them, no shorter and no longer.
+        if granules > self.memory.granules() {
+            return None;
+        }
+        let chunk = self.take_as_is(I::rounded(granules.max(SMALLEST)))?;
         let header = self.memory.header(chunk);
         debug_assert!(!header.is_before_free(), "H4");
         let payload = self.serve(chunk, header.granules());

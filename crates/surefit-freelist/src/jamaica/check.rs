@@ -5,7 +5,7 @@ use surefit_core::Corruption;
 
 use super::Jamaica;
 use super::blocks::Blocks;
-use super::handle::Bytes;
+use super::handle::{Bytes, HeapId};
 use super::shape::{Array, Object, Shape};
 
 impl<const B: usize> Jamaica<'_, B> {
@@ -23,43 +23,71 @@ impl<const B: usize> Jamaica<'_, B> {
         Ok(())
     }
 
-    /// Verifies J4 for these objects and arrays: the blocks of each are in use and as many as its length says, and none
-    /// is there twice or in two of them. Linear in their blocks.
+    /// Verifies J1 to J3, and J4 for these objects and arrays: the blocks of each are in use and as many as its length says,
+    /// and none is there twice or in two of them. Linear in the blocks that were ever used.
     ///
     /// # Errors
     /// If it does not hold: the number of the first block of the one that was looked at.
     ///
     /// # Panics
-    /// If a handle belongs to another heap.
+    /// If a handle belongs to another heap, or an iterator unwinds; the heap is as it was.
     pub fn check_objects<'b, I, J>(&mut self, objects: I, arrays: J) -> Result<(), Corruption>
     where
-        I: Iterator<Item = &'b Bytes<Object>> + Clone,
-        J: Iterator<Item = &'b Bytes<Array>> + Clone,
+        I: Iterator<Item = &'b Bytes<Object>>,
+        J: Iterator<Item = &'b Bytes<Array>>,
     {
-        objects.clone().for_each(|bytes| self.assert_own(bytes));
-        arrays.clone().for_each(|bytes| self.assert_own(bytes));
-        let mut visited = 0;
-        let mut unmarks = |marks: &mut [u8], block: u32| {
-            let was_marked = flip(marks, block, false);
-            visited += usize::from(was_marked);
-            was_marked
-        };
-        let result = match self.blocks.walk_all(objects.clone(), &mut unmarks) {
-            Ok(()) => self.blocks.walk_all(arrays.clone(), &mut unmarks),
-            wrong => wrong,
-        };
-        // The same way again, as far as the first time.
-        let mut marks_again = |marks: &mut [u8], block: u32| {
-            let is_left = visited > 0;
-            if is_left {
-                flip(marks, block, true);
-                visited -= 1;
-            }
-            is_left
-        };
-        let _ = self.blocks.walk_all(objects, &mut marks_again);
-        let _ = self.blocks.walk_all(arrays, &mut marks_again);
-        result
+        self.check()?;
+        let own = self.id;
+        let mut unmarking = Unmarking::of(&mut self.blocks);
+        unmarking.walk_all(own, objects)?;
+        unmarking.walk_all(own, arrays)
+    }
+}
+
+/// Blocks whose marks are cleared as they are visited; they are marked again at the end, however it comes.
+///
+/// What the iterators say is heard once: which blocks are to be marked, the free list tells, and not they once more.
+struct Unmarking<'b, 'm, const B: usize> {
+    blocks: &'b mut Blocks<'m, B>,
+    /// Taken from the blocks, which are only read meanwhile.
+    marks: &'m mut [u8],
+}
+
+impl<'b, 'm, const B: usize> Unmarking<'b, 'm, B> {
+    /// J1 and J2 were verified.
+    fn of(blocks: &'b mut Blocks<'m, B>) -> Self {
+        let marks = core::mem::take(&mut blocks.marks);
+        Self { blocks, marks }
+    }
+
+    /// Walks over objects, one after the other, and clears the marks of their blocks.
+    fn walk_all<'h, S: Shape + 'h>(
+        &mut self,
+        own: HeapId,
+        mut objects: impl Iterator<Item = &'h Bytes<S>>,
+    ) -> Result<(), Corruption> {
+        let (blocks, marks) = (&*self.blocks, &mut *self.marks);
+        let mut visit = |block| block < blocks.opened && flip(marks, block, false);
+        let wrong = objects.find(|bytes| {
+            assert!(bytes.heap == own, "the handle belongs to another heap");
+            !S::walk(blocks, bytes.first, bytes.len(), &mut visit)
+        });
+        let what = "the links of an object do not name as many blocks of its own; block";
+        wrong.map_or(Ok(()), |bytes| {
+            Err(broken("J4", what, bytes.first as usize))
+        })
+    }
+}
+
+impl<const B: usize> Drop for Unmarking<'_, '_, B> {
+    fn drop(&mut self) {
+        (0..self.blocks.opened).for_each(|block| _ = flip(self.marks, block, true));
+        let mut link = self.blocks.free;
+        while let Some(block) = link.checked_sub(1) {
+            flip(self.marks, block, false);
+            link = self.blocks.link(block, 0);
+        }
+        self.blocks.marks = core::mem::take(&mut self.marks);
     }
 }
 
@@ -91,22 +119,6 @@ impl<const B: usize> Blocks<'_, B> {
             return Err(broken("J1", what, self.free_count));
         }
         Ok(())
-    }
-
-    /// Walks over objects, one after the other; `visit` may change the marks and says whether to go on.
-    fn walk_all<'b, S: Shape + 'b>(
-        &mut self,
-        mut objects: impl Iterator<Item = &'b Bytes<S>>,
-        visit: &mut impl FnMut(&mut [u8], u32) -> bool,
-    ) -> Result<(), Corruption> {
-        let marks = core::mem::take(&mut self.marks);
-        let mut visit = |block| block < self.opened && visit(marks, block);
-        let wrong = objects.find(|bytes| !S::walk(self, bytes.first, bytes.len(), &mut visit));
-        self.marks = marks;
-        let what = "the links of an object do not name as many blocks of its own; block";
-        wrong.map_or(Ok(()), |bytes| {
-            Err(broken("J4", what, bytes.first as usize))
-        })
     }
 
     /// Verifies J2; returns the number of marked blocks.

@@ -244,8 +244,15 @@ impl<'m, const B: usize> Jamaica<'m, B> {
     }
 
     /// The number of blocks that an object of `len` bytes takes.
+    ///
+    /// There is no heap of blocks of four bytes, so this does not compile:
+    /// ```compile_fail
+    /// use surefit_freelist::jamaica::{Jamaica, Object};
+    /// let _ = Jamaica::<4>::blocks_for::<Object>(9);
+    /// ```
     #[must_use]
     pub fn blocks_for<S: Shape>(len: usize) -> usize {
+        let () = Self::VALID;
         S::count::<B>(len).total()
     }
 
