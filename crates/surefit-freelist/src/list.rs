@@ -43,17 +43,17 @@ use crate::memory::{Memory, Slot};
 const HEAD: Slot = Slot::new(NOBODYS_WORDS);
 
 /// How one list chooses among the chunks that fit.
+///
+/// A type of the caller's own may implement it. Whatever it answers, and if it unwinds, the heap stays sound: it is asked only
+/// of chunks that fit, and before anything changes.
 pub trait Fit {
     /// Whether searches start where the last one ended.
-    #[doc(hidden)]
     const ROVES: bool = false;
 
     /// Whether `granules`, which fits a need of `needed`, cannot be bettered: the search ends.
-    #[doc(hidden)]
     fn is_final(granules: u32, needed: u32) -> bool;
 
     /// Whether a chunk of `granules`, which fits, is preferred to one of `best`, found earlier.
-    #[doc(hidden)]
     #[must_use]
     #[inline]
     fn is_better(granules: u32, best: u32) -> bool {

@@ -72,9 +72,9 @@ pub struct Totals {
     pub freed_objects: u64,
     /// Headers that sweeps read.
     pub visited: u64,
-    /// Ticks of marking.
+    /// Ticks of marking; `u64::MAX` is so many or more.
     pub mark_ticks: u64,
-    /// Ticks of sweeping.
+    /// Ticks of sweeping, likewise.
     pub sweep_ticks: u64,
 }
 
@@ -87,7 +87,8 @@ impl Totals {
         self.rescans += collection.rescans;
         self.freed_objects += collection.swept.freed_objects;
         self.visited += collection.swept.visited;
-        self.mark_ticks += collection.mark_ticks;
-        self.sweep_ticks += collection.sweep_ticks;
+        // The clock is the caller's, and may say what it likes.
+        self.mark_ticks = self.mark_ticks.saturating_add(collection.mark_ticks);
+        self.sweep_ticks = self.sweep_ticks.saturating_add(collection.sweep_ticks);
     }
 }

@@ -99,8 +99,9 @@ impl<H: Supply + ?Sized> Allocator<'_, H> {
             let limit = isize::MAX as usize;
             return Err(self.refuse(Refused::TooLarge { limit }, limit));
         };
-        let mut run = self.run.get();
-        // SAFETY: S1: the run in the cell is the one that `source` left; it is replaced below.
+        // The index asks a fit of the caller's, which may unwind: a run that was closed by then is in the cell no more.
+        let mut run = self.run.replace(Run::EMPTY);
+        // SAFETY: S1: the run in the cell was the one that `source` left; it is replaced below.
         let claimed = unsafe { self.source.borrow_mut().allocate(&mut run, layout) };
         self.run.set(run);
         claimed.map_err(|refused| self.refuse(refused, layout.size()))
