@@ -79,6 +79,9 @@ pub(crate) struct ReplayArgs {
     /// Only these passes.
     #[arg(long, hide = true)]
     pub(crate) only: Option<Passes>,
+    /// A child's: the trace comes on standard input, and the file only names it.
+    #[arg(long, hide = true)]
+    pub(crate) fed: bool,
 }
 
 /// What can be counted instead of timed.

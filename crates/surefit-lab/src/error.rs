@@ -6,7 +6,7 @@ use std::process::ExitCode;
 const BAD_INPUT: u8 = 2;
 
 /// A replay that could not complete, or a measurement above its proven bound.
-const BROKEN: u8 = 1;
+pub(crate) const BROKEN: u8 = 1;
 
 /// A replay that could not complete, a heap that broke an invariant, or a measurement above its proven bound.
 ///

@@ -38,6 +38,11 @@ mod trace_cmd;
 use std::process::ExitCode;
 
 use cli::{Cli, Verb};
+use dlmalloc::GlobalDlmalloc;
+
+/// The command's own memory: the C library's malloc, or one that is preloaded, serves nothing but what is measured.
+#[global_allocator]
+static OWN_MEMORY: GlobalDlmalloc = GlobalDlmalloc;
 
 fn main() -> ExitCode {
     match Cli::read().and_then(run) {

@@ -24,7 +24,11 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
     if args.threads && spec.in_region() {
         bail!("{spec}: serves one thread; leave --threads out, or take system or preload:PATH");
     }
-    let source = Source::load(&args.file, args.largest)?;
+    let source = if args.fed {
+        Source::fed(&args.file)?
+    } else {
+        Source::load(&args.file, args.largest)?
+    };
     let passes = args.only.unwrap_or(Passes::ALL);
     if passes.counting {
         return count(&spec, &source, args);

@@ -1,6 +1,7 @@
 //! The traces a command works on: files, or the two that are bundled.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
@@ -32,6 +33,8 @@ pub(crate) struct Source {
     pub(crate) steps: Steps,
     /// What was left out of the file's trace.
     pub(crate) left_out: Option<LeftOut>,
+    /// Whether this process is a child that was fed the trace: what it measures, it measures here.
+    pub(crate) is_fed: bool,
 }
 
 impl Source {
@@ -55,21 +58,50 @@ impl Source {
             trace,
             steps,
             left_out,
+            is_fed: false,
         })
     }
 
-    /// A trace that was made here, under the name that made it; no child process finds it again.
+    /// The trace on standard input, which a parent feeds to this process with [`Source::bytes`].
+    ///
+    /// # Errors
+    /// As [`Source::load`].
+    pub(crate) fn fed(file: &Path) -> Result<Self> {
+        let trace = Trace::read(io::stdin().lock())?;
+        Ok(Self {
+            is_fed: true,
+            ..Self::of(file, trace)?
+        })
+    }
+
+    /// A trace that was made here, under the name that made it; no child process finds it again, unless it is fed.
     ///
     /// # Errors
     /// A request of 4 GiB or more.
     pub(crate) fn made(name: &str, trace: Trace) -> Result<Self> {
+        Self::of(Path::new(name), trace)
+    }
+
+    fn of(file: &Path, trace: Trace) -> Result<Self> {
         let steps = Steps::new(&trace)?;
         Ok(Self {
-            file: PathBuf::from(name),
+            file: file.to_owned(),
             trace,
             steps,
             left_out: None,
+            is_fed: false,
         })
+    }
+
+    /// What a child process is fed on its standard input so that it replays the same trace: not compressed, so that the
+    /// child needs no memory of the C library to read it.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.trace.to_bytes()
+    }
+
+    /// What names the trace on the command line of a child that is fed.
+    pub(crate) fn name(&self) -> &Path {
+        &self.file
     }
 
     /// What a child process is given on its command line so that it replays the same trace.

@@ -1,11 +1,16 @@
 //! Replays in a child process: for a malloc that must be preloaded, for a fresh process, and under valgrind.
+//!
+//! A child whose malloc is measured is fed the trace on its standard input. Its own tables are not malloc's (`main`), and
+//! nothing is unpacked there: the first object that the malloc hands out is the first one of the trace.
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+use crate::error::{BROKEN, Broken};
 use crate::results::AllocatorResult;
 use crate::source::Source;
 
@@ -113,15 +118,38 @@ impl Child<'_> {
         if !self.touch {
             command.arg("--no-touch");
         }
-        command.args(self.source.arguments());
+        command.args(["--fed", "--"]).arg(self.source.name());
         if let Some(library) = self.library {
             command.env(PRELOAD, library);
         }
-        let output = output(&mut command).with_context(|| self.allocator.to_owned())?;
-        let text = succeeded(self.allocator, &output)?;
+        let output = fed(&mut command, &self.source.bytes());
+        let output = output.with_context(|| self.allocator.to_owned())?;
+        let text = self.printed(&output)?;
         serde_json::from_str(text)
             .with_context(|| format!("{}: the child process printed no result", self.allocator))
     }
+}
+
+impl Child<'_> {
+    /// The result that the child printed: of a replay that completed, or of one that could not.
+    fn printed<'o>(&self, output: &'o Output) -> Result<&'o str> {
+        if output.status.code() != Some(i32::from(BROKEN)) {
+            return succeeded(self.allocator, output);
+        }
+        if output.stdout.is_empty() {
+            let complaint = last_line(output);
+            let broken = complaint.strip_prefix("surefit: ").unwrap_or(&complaint);
+            return Err(Broken(format!("{}: {broken}", self.allocator)).into());
+        }
+        Ok(std::str::from_utf8(&output.stdout)?)
+    }
+}
+
+/// The last line of what a child complained about.
+fn last_line(output: &Output) -> String {
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    let last = complaint.lines().last();
+    last.unwrap_or("no message").to_owned()
 }
 
 /// The arguments of a child that counts the calls of one allocator, for valgrind.
@@ -145,6 +173,21 @@ pub(crate) fn counting_arguments(
     arguments
 }
 
+/// Runs a command to its end, gives it `input`, and keeps what it printed.
+///
+/// # Errors
+/// The command cannot be started.
+fn fed(command: &mut Command, input: &[u8]) -> Result<Output> {
+    command.stdin(Stdio::piped());
+    let pipes = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = pipes.spawn().context("cannot start this command again")?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // a child that ends before it has read everything says why itself
+        let _ = stdin.write_all(input);
+    }
+    Ok(child.wait_with_output()?)
+}
+
 /// Runs a command to its end and keeps what it printed.
 ///
 /// # Errors
@@ -161,11 +204,10 @@ pub(crate) fn output(command: &mut Command) -> Result<Output> {
 /// One line: how it was killed, the last line of what it complained about, or that the loader left the library out.
 pub(crate) fn succeeded<'a>(what: &str, output: &'a Output) -> Result<&'a str> {
     if !output.status.success() {
-        let complaint = String::from_utf8_lossy(&output.stderr);
-        let last = complaint.lines().last().unwrap_or("no message").to_owned();
         bail!(
-            "{what}: the child process ended with {}: {last}",
-            output.status
+            "{what}: the child process ended with {}: {}",
+            output.status,
+            last_line(output)
         );
     }
     if contains(&output.stderr, PRELOAD.as_bytes()) {

@@ -2,6 +2,7 @@
 
 pub(crate) mod certified;
 pub(crate) mod child;
+mod growth;
 pub(crate) mod instructions;
 pub(crate) mod rounds;
 pub(crate) mod single;

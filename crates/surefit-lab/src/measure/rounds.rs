@@ -129,7 +129,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Measures one allocator on one trace with these passes; the platform's malloc in this very process.
+/// Measures one allocator on one trace with these passes.
 ///
 /// # Errors
 /// As [`measure`].
@@ -139,10 +139,10 @@ pub(crate) fn measure_one(
     passes: Passes,
     plan: Plan,
 ) -> Result<AllocatorResult> {
-    let checked = match &spec.choice {
-        Choice::InProcess(kind) if passes.checking => check_here(source, spec, kind, plan)?,
-        Choice::Preload(_) if passes.checking => check(source, spec, plan)?,
-        _ => unchecked(source, spec, plan),
+    let checked = if passes.checking {
+        check(source, spec, plan)?
+    } else {
+        unchecked(source, spec, plan)
     };
     let mut rows = [Row::new(spec, checked)];
     let plan = Plan {
@@ -182,7 +182,9 @@ pub(crate) fn run_fresh<P: Pass<Output = Result<u64, Stopped>>>(
 
 fn check(source: &Source, spec: &Spec, plan: Plan) -> Result<Measured> {
     match &spec.choice {
-        Choice::InProcess(kind) if kind.in_region() => check_here(source, spec, kind, plan),
+        Choice::InProcess(kind) if kind.in_region() || source.is_fed => {
+            check_here(source, spec, kind, plan)
+        }
         _ => {
             let mut passes = Passes::NONE;
             passes.checking = true;

@@ -3,8 +3,9 @@
 use anyhow::Result;
 use hdrhistogram::Histogram;
 use surefit_core::{Parts, Refused};
-use surefit_os::{Reservation, platform, resident};
+use surefit_os::Reservation;
 
+use super::growth::Growth;
 use super::{refusal_kind, stopped};
 use crate::passes::checking::{Checked, Checking};
 use crate::passes::percentiles::{CallTimes, Percentiles};
@@ -99,11 +100,9 @@ fn check_resident(
         heap_bytes: None,
         touch: setting.touch,
     };
-    platform::trim();
-    let before = resident::reset_peak().and_then(|()| resident::bytes_now());
+    let growth = Growth::over(|| pass.run_empty());
     let outcome = kind.run(&mut [], pass);
-    let grown = before.and_then(|before| Ok(resident::peak_bytes()?.saturating_sub(before)));
-    row.peak_resident_bytes = grown.ok().map(|bytes| bytes as u64);
+    row.peak_resident_bytes = growth.bytes();
     Ok(outcome)
 }
 

@@ -1,41 +1,40 @@
 //! A replay on as many threads as the trace has: time on the wall, and what the process grew by.
 
 use anyhow::Result;
-use surefit_os::{platform, resident};
 
 use super::child::{Child, Passes};
+use super::growth::Growth;
 use super::rounds::{self, Plan, median};
 use super::single;
 use crate::passes::threads::Threads;
 use crate::results::AllocatorResult;
 use crate::source::Source;
-use crate::spec::{Choice, Spec};
+use crate::spec::Spec;
 
-/// Replays the trace with an allocator that serves many threads: the platform's malloc, here or in a child.
+/// Replays the trace with an allocator that serves many threads: the platform's malloc, in a child that was fed the trace.
 ///
 /// # Errors
 /// malloc refused; the child process failed.
 pub(crate) fn measure(source: &Source, spec: &Spec, plan: Plan) -> Result<AllocatorResult> {
-    if let Choice::Preload(_) = &spec.choice {
-        let child = Child {
-            threads: Some(plan.rounds),
-            ..rounds::child(source, spec, plan)
-        };
-        return Ok(AllocatorResult {
-            allocator: spec.to_string(),
-            ..child.run(Passes::NONE)?
-        });
+    if source.is_fed {
+        return measure_here(source, spec, plan);
     }
-    measure_here(source, spec, plan)
+    let child = Child {
+        threads: Some(plan.rounds),
+        ..rounds::child(source, spec, plan)
+    };
+    Ok(AllocatorResult {
+        allocator: spec.to_string(),
+        ..child.run(Passes::NONE)?
+    })
 }
 
 fn measure_here(source: &Source, spec: &Spec, plan: Plan) -> Result<AllocatorResult> {
     let steps = &source.steps;
     let threads = Threads::new(&source.trace, steps)?;
-    platform::trim();
-    let before = resident::reset_peak().and_then(|()| resident::bytes_now());
+    let growth = Growth::over(|| threads.run_empty());
     let mut times = vec![threads.run()?];
-    let grown = before.and_then(|before| Ok(resident::peak_bytes()?.saturating_sub(before)));
+    let peak_resident_bytes = growth.bytes();
     for _ in 1..plan.rounds {
         times.push(threads.run()?);
     }
@@ -49,7 +48,7 @@ fn measure_here(source: &Source, spec: &Spec, plan: Plan) -> Result<AllocatorRes
         completed: true,
         pair_ns_mean: median(&figures),
         pair_ns_rounds: Some(figures),
-        peak_resident_bytes: grown.ok().map(|bytes| bytes as u64),
+        peak_resident_bytes,
         ..single::empty_row(spec, steps, plan.setting)
     })
 }

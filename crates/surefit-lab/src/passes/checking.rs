@@ -12,6 +12,7 @@ use surefit_core::Parts;
 use super::replay::{Hooks, Stop, Stopped, Table, drain, replay};
 use crate::steps::{Action, Step, Steps};
 use crate::subject::{Moves, Pass, Subject};
+use crate::subjects::null::Null;
 
 /// How often in a replay the heap's invariants are verified.
 const CHECKS: usize = 8;
@@ -62,6 +63,24 @@ impl Pass for Checking<'_> {
     }
 }
 
+impl Checking<'_> {
+    /// The same replay with no allocator: it holds as much memory of our own, and not one object.
+    ///
+    /// # Errors
+    /// Never; the signature is that of the pass.
+    pub(crate) fn run_empty(self) -> Result<(), Stopped> {
+        let mut subject = Null::default();
+        let mut table = Table::new(self.steps.slots());
+        let _checker = Checker::new(self, &subject);
+        replay(&mut subject, &mut table, self.steps, &mut Nothing)
+    }
+}
+
+/// Hooks that do nothing.
+struct Nothing;
+
+impl<S: Subject> Hooks<S> for Nothing {}
+
 struct Checker<'a> {
     pass: Checking<'a>,
     /// For each slot, the seed of its object's pattern.
@@ -77,7 +96,8 @@ impl<'a> Checker<'a> {
         let piece_bytes = subject.piece_bytes().map_or(u64::MAX, |bytes| bytes as u64);
         Self {
             pass,
-            seeds: vec![0; pass.steps.slots()],
+            // written here and now, so that it is resident before the first object is
+            seeds: vec![u64::MAX; pass.steps.slots()],
             allocated: 0,
             piece_bytes,
             live_in_pieces: 0,
