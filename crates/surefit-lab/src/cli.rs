@@ -1,10 +1,12 @@
 //! The command line.
 
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::measure::child::Passes;
+use crate::output;
 use crate::sizes::HeapSize;
 
 /// Records, replays and compares programs' memory demands over many allocators.
@@ -126,17 +128,27 @@ pub(crate) struct CompareArgs {
 }
 
 impl Cli {
-    /// Reads the command line.
+    /// Reads the command line; `None` if it asked for help or the version, which are printed here.
     ///
     /// # Errors
-    /// One line about the first thing that is wrong.
-    pub(crate) fn read() -> anyhow::Result<Self> {
-        Self::try_parse().map_err(|error| {
-            if !error.use_stderr() {
-                error.exit();
+    /// One line about the first thing that is wrong; standard output cannot be written.
+    pub(crate) fn read() -> anyhow::Result<Option<Self>> {
+        match Self::try_parse() {
+            Ok(cli) => Ok(Some(cli)),
+            Err(error) if error.use_stderr() => {
+                let first = first_paragraph(&error.to_string());
+                Err(anyhow::anyhow!("{first}; try --help"))
             }
-            anyhow::anyhow!("{}; try --help", first_paragraph(&error.to_string()))
-        })
+            Err(help) => {
+                let text = help.render();
+                let text = if io::stdout().is_terminal() {
+                    text.ansi().to_string()
+                } else {
+                    text.to_string()
+                };
+                output::print(&text).map(|()| None)
+            }
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! How the command fails: one line on stderr and an exit status.
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Bad input: a file, a name, a number or a configuration that cannot be.
@@ -17,8 +18,18 @@ pub(crate) struct Broken(pub(crate) String);
 
 /// Prints the error in one line and picks the exit status.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
-    eprintln!("surefit: {}", one_line(&format!("{error:#}")));
+    complain(&one_line(&format!("{error:#}")));
     ExitCode::from(status(error))
+}
+
+/// Prints a complaint to stderr under the command's name. Where even that cannot be written, the exit status must do.
+pub(crate) fn complain(text: &str) {
+    say(&format!("surefit: {text}\n"));
+}
+
+/// Prints to stderr, as [`complain`].
+pub(crate) fn say(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
 }
 
 /// The exit status of an error.

@@ -5,6 +5,7 @@
 //! | `cli`, `error`, `sizes`, `spec` | what the user writes, and how the command fails |
 //! | `source`, `leave_out`, `steps` | traces, ready for replaying |
 //! | `subject`, `subjects`, `registry` | the allocators |
+//! | `memory` | what this machine has no memory for |
 //! | `passes` | one replay: timing, accesses, percentiles, checking, counting, the smallest heap |
 //! | `measure` | many replays: one allocator, many in rounds, children, instructions |
 //! | `results`, `screen`, `report`, `progress` | what is printed |
@@ -19,6 +20,7 @@ mod gc_cmd;
 mod gen_cmd;
 mod leave_out;
 mod measure;
+mod memory;
 mod output;
 mod passes;
 mod progress;
@@ -45,7 +47,7 @@ use dlmalloc::GlobalDlmalloc;
 static OWN_MEMORY: GlobalDlmalloc = GlobalDlmalloc;
 
 fn main() -> ExitCode {
-    match Cli::read().and_then(run) {
+    match Cli::read().and_then(|cli| cli.map_or(Ok(ExitCode::SUCCESS), run)) {
         Ok(status) => status,
         Err(error) => error::report(&error),
     }

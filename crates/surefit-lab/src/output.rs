@@ -74,7 +74,8 @@ pub(crate) fn writable(path: &Path) -> Result<()> {
     probed.map_err(|cause| unwritable(&path.display().to_string(), &cause))
 }
 
-fn unwritable(place: &str, cause: &io::Error) -> anyhow::Error {
+/// The error of a place that cannot be written: one line that names it and what to do.
+pub(crate) fn unwritable(place: &str, cause: &io::Error) -> anyhow::Error {
     let mend = match cause.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
             "free some space, or choose another place"

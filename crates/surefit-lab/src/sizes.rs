@@ -24,7 +24,8 @@ impl HeapSize {
             Self::Bytes(bytes) => bytes,
             Self::TimesPeak(times) => (peak_bytes as f64 * times).ceil() as usize,
         }
-        .next_multiple_of(8)
+        .checked_next_multiple_of(8)
+        .unwrap_or(usize::MAX - 7)
     }
 }
 
@@ -127,6 +128,8 @@ mod tests {
             "1M".parse::<HeapSize>().expect("valid").bytes(1000),
             1 << 20
         );
+        let most = HeapSize::TimesPeak(1e6).bytes(u64::MAX);
+        assert_eq!(most, usize::MAX - 7);
         for text in ["x", "0x", "-2x", "infx", "nanx", "1e9x"] {
             assert!(text.parse::<HeapSize>().is_err(), "{text}");
         }

@@ -4,6 +4,7 @@
 //! program does.
 
 use std::alloc::Layout;
+use std::io;
 use std::ptr::NonNull;
 
 /// What malloc promises without being asked: 16 bytes on every 64-bit platform we build for.
@@ -76,13 +77,40 @@ pub unsafe fn resize(object: NonNull<u8>, layout: Layout, new_size: usize) -> Op
     Some(moved)
 }
 
-/// Asks the C library to give its free memory back to the system, where it can.
-pub fn trim() {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    {
-        // SAFETY: malloc_trim has no preconditions.
-        unsafe { libc::malloc_trim(0) };
+/// Writes out what the C library still holds for standard output, and says whether any of it was ever lost; a reader that
+/// went away is no error.
+///
+/// # Errors
+/// What writing failed with, now or before; [`io::ErrorKind::Other`] where the C library does not say any more.
+pub fn flush_output() -> io::Result<()> {
+    // SAFETY: the C library's standard output is open as long as the process is; fflush takes any open stream.
+    let failed_now = unsafe { libc::fflush(stdout) } != 0;
+    let cause = io::Error::last_os_error();
+    // SAFETY: as before; ferror only reads.
+    let failed_before = unsafe { libc::ferror(stdout) } != 0;
+    match (failed_now, failed_before) {
+        (false, false) => Ok(()),
+        _ if reader_is_gone() => Ok(()),
+        (true, _) => Err(cause),
+        (false, true) => Err(io::Error::other("an earlier write failed")),
     }
+}
+
+/// Whether standard output is a pipe that nobody reads any more.
+fn reader_is_gone() -> bool {
+    let mut output = libc::pollfd {
+        fd: libc::STDOUT_FILENO,
+        events: libc::POLLOUT,
+        revents: 0,
+    };
+    // SAFETY: `output` is one valid entry; the call does not wait.
+    let count = unsafe { libc::poll(&raw mut output, 1, 0) };
+    count > 0 && output.revents & libc::POLLERR != 0
+}
+
+unsafe extern "C" {
+    #[cfg_attr(target_vendor = "apple", link_name = "__stdoutp")]
+    static stdout: *mut libc::FILE;
 }
 
 #[cfg(test)]

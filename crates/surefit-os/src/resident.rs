@@ -29,12 +29,27 @@ pub fn reset_peak() -> Result<(), OsError> {
     fs::write("/proc/self/clear_refs", "5").map_err(|source| OsError::Residency { source })
 }
 
+/// Bytes of memory that the system can still give to programs without swapping.
+///
+/// # Errors
+/// [`OsError::Residency`] where the kernel does not say (only Linux does).
+pub fn available_bytes() -> Result<usize, OsError> {
+    let line = "MemAvailable:";
+    let info =
+        fs::read_to_string("/proc/meminfo").map_err(|source| OsError::Residency { source })?;
+    kibibytes(&info, line).ok_or_else(|| missing(line))
+}
+
 fn field(name: &str) -> Result<usize, OsError> {
     let status =
         fs::read_to_string("/proc/self/status").map_err(|source| OsError::Residency { source })?;
-    kibibytes(&status, name).ok_or_else(|| OsError::Residency {
-        source: io::Error::new(io::ErrorKind::InvalidData, format!("no {name} line")),
-    })
+    kibibytes(&status, name).ok_or_else(|| missing(name))
+}
+
+fn missing(line: &str) -> OsError {
+    OsError::Residency {
+        source: io::Error::new(io::ErrorKind::InvalidData, format!("no {line} line")),
+    }
 }
 
 /// The value of a line such as `VmRSS:   123 kB`, in bytes.
@@ -61,5 +76,6 @@ mod tests {
     fn this_process_is_resident() {
         assert!(super::bytes_now().expect("Linux says") > 0);
         assert!(super::peak_bytes().expect("Linux says") > 0);
+        assert!(super::available_bytes().expect("Linux says") > 0);
     }
 }

@@ -8,6 +8,7 @@
 //! ```
 //! An experiment that fails ends the run; what was written before stays.
 
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -17,6 +18,7 @@ use anyhow::{Context, Result};
 use super::registry::{ENTRIES, Entry, Request};
 use super::report::Report;
 use super::{automaton, older};
+use crate::error::say;
 use crate::gc_cmd::graphs::is_graph;
 use crate::{output, report};
 
@@ -57,16 +59,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let entries: Vec<_> = OLDER.iter().chain(ENTRIES).collect();
     let mut reports = Vec::new();
     for (number, entry) in entries.iter().enumerate() {
-        eprintln!(
-            "{} ({} of {}): {}",
-            entry.name,
-            number + 1,
-            entries.len(),
-            entry.about
-        );
+        let place = format!("{} of {}", number + 1, entries.len());
+        progress(&format!("{} ({place}): {}\n", entry.name, entry.about));
         let began = Instant::now();
         reports.push(one(args, entry)?);
-        eprintln!("{}: {:.1} s", entry.name, began.elapsed().as_secs_f64());
+        let seconds = began.elapsed().as_secs_f64();
+        progress(&format!("{}: {seconds:.1} s\n", entry.name));
     }
     write(
         directory,
@@ -75,6 +73,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     )?;
     output::print(&summary(directory, &reports))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says on stderr how far it is, where that is a terminal.
+fn progress(text: &str) {
+    if io::stderr().is_terminal() {
+        say(text);
+    }
 }
 
 /// Runs one experiment and writes its files.

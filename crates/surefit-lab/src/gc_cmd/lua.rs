@@ -12,13 +12,14 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use surefit_clients::lua::{Failure, Options, PROGRAMS, Script};
-use surefit_os::Reservation;
+use surefit_os::{Reservation, platform};
 
 use self::report::Document;
 use super::machine::{self, Wall};
 use crate::cli::Format;
-use crate::error::Broken;
-use crate::output::grouped;
+use crate::error::{Broken, complain, say};
+use crate::memory;
+use crate::output::{self, grouped};
 use crate::passes::percentiles;
 use crate::spec::{Choice, Spec};
 
@@ -61,6 +62,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         source: &source,
         arguments: &arguments,
     };
+    memory::affordable("a heap", args.heap as u64)?;
     let mut region = Reservation::new(args.heap)?;
     let done = machine::run(
         kind,
@@ -79,13 +81,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let clock_ns = percentiles::clock_ns();
     let document = Document::new(file, spec.to_string(), args.heap, &done, clock_ns);
     match args.format {
-        Format::Json => eprintln!("{}", serde_json::to_string_pretty(&document)?),
-        Format::Table => eprint!("{}", document.text()),
+        Format::Json => say(&(serde_json::to_string_pretty(&document)? + "\n")),
+        Format::Table => say(&document.text()),
     }
+    platform::flush_output().map_err(|cause| output::unwritable("standard output", &cause))?;
     match &done.ran.result {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(Failure::Error(message)) => {
-            eprintln!("surefit: {message}");
+            complain(message);
             Ok(ExitCode::FAILURE)
         }
         Err(failure @ Failure::OutOfMemory(_)) => {

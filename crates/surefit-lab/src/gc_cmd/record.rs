@@ -8,6 +8,7 @@ use surefit_clients::programs::{Program, record};
 use surefit_os::Reservation;
 use surefit_trace::graph::compressed;
 
+use crate::memory::affordable;
 use crate::output;
 use crate::sizes::{self, Size};
 
@@ -52,6 +53,7 @@ struct Unknown;
 pub(crate) fn run(args: &Args) -> Result<()> {
     let name = args.program.name();
     let size = args.size.unwrap_or(args.program.size());
+    affordable("a recording in memory", args.memory as u64)?;
     let mut memory = Reservation::new(args.memory)?;
     let mut bytes = Vec::new();
     let recorded = record(args.program, size, memory.memory(), args.every, &mut bytes)

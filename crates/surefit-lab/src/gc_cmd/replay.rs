@@ -13,6 +13,7 @@ use super::report::{Document, Subject};
 use super::spaces::SpaceSpec;
 use crate::cli::Format;
 use crate::error::Broken;
+use crate::memory;
 use crate::output;
 use crate::sizes::HeapSize;
 
@@ -110,6 +111,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 }
 
 fn replay(subject: &Subject<'_>, options: &Options) -> Result<Result<Outcome, Stopped>> {
+    memory::affordable("a heap", subject.heap_bytes as u64)?;
     let mut region = Reservation::new(subject.heap_bytes)?;
     region.fault_in();
     Ok(subject

@@ -45,10 +45,14 @@ impl fmt::Display for SpaceSpec {
     }
 }
 
-/// Compact-fit under the name that it has in the registry, with a size-class of 8 bytes for the stubs of long objects.
+/// Compact-fit under the name that it has in the registry, with a size-class of 8 bytes for the stubs of long objects,
+/// unless a file says which size-classes there are.
 fn compact_fit(text: &str) -> Option<String> {
     let keys = text.strip_prefix("compact-fit")?;
     match keys.strip_prefix(':') {
+        Some(keys) if keys.split(',').any(|key| key.starts_with("classes=")) => {
+            Some(format!("cf:{keys}"))
+        }
         Some(keys) => Some(format!("cf:min=8,{keys}")),
         None => keys.is_empty().then(|| "cf:min=8".to_owned()),
     }
@@ -68,6 +72,12 @@ fn of(choice: &Choice) -> Result<Space> {
         Kind::Tlsf(()) => Space::Tlsf,
         Kind::Segregated(options) => Space::Segregated(checked(options.lists())?),
         Kind::Cf(options) if !options.is_narrow && !options.has_keys => {
+            if options.config.geometry().class_count() < 2 {
+                bail!(
+                    "there is one size-class only, and the collector needs one more for stubs: name a smaller one in the \
+                     file of classes"
+                );
+            }
             Space::CompactFit(Box::new(options.config.clone()))
         }
         _ => bail!("the collector has no such space: known are {NAMES}"),

@@ -15,6 +15,7 @@ use surefit_os::Reservation;
 use super::child::{Child, Passes};
 use super::single::{self, Setting, completed};
 use super::{certified, instructions};
+use crate::memory;
 use crate::passes::access::{self, Access};
 use crate::passes::min_heap::min_heap;
 use crate::passes::replay::Stopped;
@@ -89,6 +90,7 @@ pub(crate) fn measure(
     plan: Plan,
     progress: &Progress,
 ) -> Result<Vec<Measured>> {
+    affordable(source, specs, plan)?;
     let checked = in_parallel(specs, |spec| {
         let row = check(source, spec, plan);
         progress.step(&source.steps.name, "checking", spec);
@@ -139,6 +141,7 @@ pub(crate) fn measure_one(
     passes: Passes,
     plan: Plan,
 ) -> Result<AllocatorResult> {
+    affordable(source, std::slice::from_ref(spec), plan)?;
     let checked = if passes.checking {
         check(source, spec, plan)?
     } else {
@@ -158,6 +161,20 @@ pub(crate) fn measure_one(
         ratio_to_baseline: None,
         ..row.result
     })
+}
+
+/// Refuses heaps, and objects without a heap, that this machine has no memory for: the timed passes touch all of it.
+fn affordable(source: &Source, specs: &[Spec], plan: Plan) -> Result<()> {
+    let heaps = specs
+        .iter()
+        .map(|spec| spec.heap_bytes(plan.setting.heap, &source.steps));
+    for heap in heaps {
+        match heap {
+            Some(bytes) => memory::affordable("a heap", bytes as u64)?,
+            None => memory::affordable("a trace", source.steps.peak_live_bytes)?,
+        }
+    }
+    Ok(())
 }
 
 /// Replays once in a fresh region and says only whether that completed.

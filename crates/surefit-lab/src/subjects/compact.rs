@@ -232,6 +232,11 @@ fn block_sizes(file: &Path) -> Result<Vec<u32>> {
             sizes.push(size?);
         }
     }
+    if sizes.is_empty() {
+        bail!(
+            "classes={name}: names no size; write sizes of page-blocks in bytes, or leave it out"
+        );
+    }
     Ok(sizes)
 }
 

@@ -15,7 +15,7 @@ use surefit_trace::{CheckedReader, Reader, Stats, open_file};
 
 use self::report::{CheckDocument, CheckedFile, Described, StatsDocument};
 use crate::cli::Format;
-use crate::error::one_line;
+use crate::error::{complain, one_line};
 use crate::gc_cmd::graphs::is_graph;
 use crate::output::{self, grouped};
 use crate::sizes::Size;
@@ -123,7 +123,7 @@ fn run_stats(files: &[PathBuf], sizes: usize, format: Format) -> Result<ExitCode
 fn run_check(files: &[PathBuf], format: Format) -> Result<ExitCode> {
     let document = CheckDocument::new(files.iter().map(|file| check(file)).collect());
     match format {
-        Format::Table => document.files.iter().try_for_each(print_check)?,
+        Format::Table => print_check(&document.files)?,
         Format::Json => output::print_json(&document)?,
     }
     let is_sound = document.files.iter().all(|file| file.sound);
@@ -143,15 +143,31 @@ fn check(file: &Path) -> CheckedFile {
     CheckedFile::new(file, describe())
 }
 
-fn print_check(file: &CheckedFile) -> Result<()> {
-    match (&file.trace, &file.error) {
-        (Some(trace), _) => output::print(&format!("{}: sound, {}\n", file.file, summary(trace))),
-        (None, error) => {
-            let message = error.as_ref().map_or("", |error| &error.message);
-            eprintln!("surefit: {}", one_line(message));
-            Ok(())
+/// Sound files go to standard output; two lines at most on standard error name all others.
+fn print_check(files: &[CheckedFile]) -> Result<()> {
+    for file in files {
+        if let Some(trace) = &file.trace {
+            output::print(&format!("{}: sound, {}\n", file.file, summary(trace)))?;
         }
     }
+    let unsound: Vec<_> = files
+        .iter()
+        .filter_map(|file| file.error.as_ref())
+        .collect();
+    let (shown, rest) = unsound.split_at(if unsound.len() > 2 { 1 } else { unsound.len() });
+    for error in shown {
+        complain(&one_line(&error.message));
+    }
+    if !rest.is_empty() {
+        let names = files.iter().filter(|file| !file.sound).skip(shown.len());
+        let names: Vec<_> = names.map(|file| file.file.as_str()).collect();
+        complain(&one_line(&format!(
+            "{} more files are not sound: {}; --format json says why",
+            names.len(),
+            names.join(", ")
+        )));
+    }
+    Ok(())
 }
 
 /// A trace in one line.

@@ -1,0 +1,161 @@
+//! What cannot be done ends in one line that says what, where and how to mend it: files, numbers, and places that cannot be
+//! written.
+
+mod common;
+
+use std::fs::File;
+use std::path::Path;
+use std::process::{Output, Stdio};
+
+use common::{error_line, small_trace, surefit};
+
+fn run(args: &[&str]) -> Output {
+    surefit().args(args).output().expect("the command runs")
+}
+
+fn to_full_disk(args: &[&str]) -> Output {
+    let full = File::options().write(true).open("/dev/full");
+    let output = surefit().args(args).stdout(full.expect("Linux")).output();
+    output.expect("the command runs")
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn whatever_is_printed_to_a_full_disk_is_refused() {
+    let trace = small_trace(11);
+    let file = trace.path.to_str().expect("a plain name");
+    let cases: [&[&str]; 9] = [
+        &["--help"],
+        &["--version"],
+        &["replay", "--help"],
+        &["gc", "replay", "--help"],
+        &["experiment", "list"],
+        &["trace", "stats", file],
+        &["trace", "head", "--format", "json", file],
+        &["trace", "check", file],
+        &["certify", "--trace", file],
+    ];
+    for args in cases {
+        let line = error_line(&to_full_disk(args), 2);
+        assert!(line.contains("standard output: cannot be written: No space"));
+        assert!(line.contains("free some space"), "{args:?}: {line}");
+    }
+}
+
+#[cfg(all(target_os = "linux", feature = "lua"))]
+#[test]
+fn what_a_script_prints_to_a_full_disk_is_refused() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let script = directory.path().join("print.lua");
+    for (lines, size) in [(1, 10), (100, 5000)] {
+        let text = format!("for i = 1, {lines} do print(('x'):rep({size})) end");
+        std::fs::write(&script, text).expect("a file");
+        let output = to_full_disk(&["gc", "lua", script.to_str().expect("a plain name")]);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        let last = errors.lines().last().expect("a line");
+        let says = "surefit: standard output: cannot be written: ";
+        assert!(last.starts_with(says), "{last}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_complaint_that_cannot_be_printed_changes_no_exit_status() {
+    let full = File::options().write(true).open("/dev/full");
+    let mut command = surefit();
+    command.args(["replay", "/no/such.sft", "--allocator", "tlsf"]);
+    let status = command.stderr(full.expect("Linux")).status();
+    assert_eq!(status.expect("the command runs").code(), Some(2));
+}
+
+fn classes(directory: &Path, text: &str) -> String {
+    let file = directory.join("classes");
+    std::fs::write(&file, text).expect("a file");
+    file.to_str().expect("a plain name").to_owned()
+}
+
+#[test]
+fn a_file_of_classes_that_names_none_is_refused() {
+    let trace = small_trace(12);
+    let file = trace.path.to_str().expect("a plain name");
+    let directory = tempfile::tempdir().expect("a directory");
+    for text in ["", "\n", "# 16 32\n", " , \t"] {
+        let classes = classes(directory.path(), text);
+        let spec = format!("cf:classes={classes}");
+        for args in [
+            &["gc", "replay", "bundled:raytrace", "--space", &spec][..],
+            &["replay", file, "--allocator", &spec],
+            &["certify", "--trace", file, "--allocator", &spec],
+        ] {
+            let line = error_line(&run(args), 2);
+            assert!(line.contains(&classes), "{line}");
+            assert!(line.contains("names no size; write sizes"), "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_collector_with_one_size_class_is_refused() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let classes = classes(directory.path(), "16384\n");
+    for name in ["cf", "compact-fit"] {
+        let space = format!("{name}:classes={classes}");
+        let line = error_line(
+            &run(&["gc", "replay", "bundled:raytrace", "--space", &space]),
+            2,
+        );
+        assert!(line.contains(&space), "{line}");
+        assert!(line.contains("one size-class only"), "{line}");
+        assert!(line.contains("name a smaller one"), "{line}");
+    }
+}
+
+#[test]
+fn many_files_that_are_not_sound_are_named_in_two_lines() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let files = ["a", "b", "c", "d"].map(|name| {
+        let path = directory.path().join(format!("{name}.sft"));
+        std::fs::write(&path, b"").expect("a file");
+        path
+    });
+    let output = surefit().args(["trace", "check"]).args(&files).output();
+    let output = output.expect("the command runs");
+    assert_eq!(output.status.code(), Some(2));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(errors.lines().count(), 2, "{errors}");
+    for file in &files {
+        assert!(errors.contains(&file.display().to_string()), "{errors}");
+    }
+    assert!(errors.contains("3 more files are not sound"), "{errors}");
+}
+
+/// No machine has a tebibyte that is free, so nothing is begun.
+#[test]
+fn a_heap_larger_than_the_machine_is_refused() {
+    let trace = small_trace(13);
+    let file = trace.path.to_str().expect("a plain name");
+    let cases: [&[&str]; 5] = [
+        &["replay", file, "--allocator", "tlsf", "--heap", "1024G"],
+        &["compare", file, "--allocators", "tlsf", "--heap", "1024G"],
+        &["gc", "replay", "bundled:raytrace", "--heap", "1024G"],
+        &[
+            "gc",
+            "record",
+            "trees",
+            "--memory",
+            "1024G",
+            "-o",
+            "/dev/null",
+        ],
+        #[cfg(feature = "lua")]
+        &["gc", "lua", "bundled:json", "--heap", "1024G"],
+    ];
+    for args in cases {
+        let mut command = surefit();
+        let output = command.args(args).stdin(Stdio::null()).output();
+        let line = error_line(&output.expect("the command runs"), 2);
+        assert!(line.contains("of memory left"), "{args:?}: {line}");
+        assert!(line.contains("give a smaller one"), "{args:?}: {line}");
+    }
+}
