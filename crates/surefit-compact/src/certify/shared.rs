@@ -5,7 +5,8 @@
 //! pins          n ≤ max(κ, Π + 1), or Π(π − 1) holes more, in every class of every instance        budget, with Π
 //! calls         one page for each of the T − 1 other calls in progress: what frees have not paid yet, targets
 //! buffers       L free pages for each of the other threads
-//! entries       12 (16) bytes × (objects + b for every other group + those that retired)
+//! entries       12 (16) bytes × (objects + b for every other group, under page locks for every thread + those that retired);
+//!               entries made before they are needed take no page
 //! fixed area    groups, instances, thread buffers, page records, page locks: exactly as they are laid out
 //! ```
 //! No term is shared out over classes but that of the calls: what pins make a class owe stays until frees of that class, or a
