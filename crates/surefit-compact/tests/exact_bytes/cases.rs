@@ -1,4 +1,4 @@
-//! Ten thousand generated heaps in exactly their certified bytes; `SUREFIT_HEAPS=100000` makes more.
+//! Generated heaps, tens of thousands, in exactly their certified bytes; `SUREFIT_HEAPS=100000` makes more.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::heaps;
 use crate::setup::{Certified, Kind, Limits, Setup};
 
 /// Heaps that are made unless `SUREFIT_HEAPS` says how many.
-const HEAPS: u64 = 13_000;
+const HEAPS: u64 = 26_000;
 
 /// Where a heap's region begins, and its bytes.
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +103,13 @@ fn run_case(case: &Case, memory: &mut ExactMemory, tally: &mut Tally) {
     };
     let mut chooser = Chooser::new(case.seed ^ 1 << 40);
     for order in Order::ALL {
-        if order == Order::Churn && !case.setup.kind.has_keys() {
+        let setup = &case.setup;
+        let makes_sense = match order {
+            Order::Churn => setup.kind.has_keys(),
+            Order::Foreign => setup.registrations() > 1,
+            _ => true,
+        };
+        if !makes_sense {
             continue;
         }
         tally.heaps += 1;
@@ -124,7 +130,11 @@ fn report(case: &Case, certified: &Certified, how: (Place, Order), failure: &Fai
         }
         limits => format!("{limits:?}"),
     };
-    let lens: Vec<_> = case.sizes.iter().map(|size| size.len).collect();
+    let lens: Vec<_> = case
+        .sizes
+        .iter()
+        .map(|size| (size.len, size.align))
+        .collect();
     println!(
         "SUREFIT_HEAPS_SEED={} {:?}: {failure} in {how:?}\n  lengths {lens:?}, metered {}, {demand}\n  {certified:?}\n  {:?}",
         case.seed,

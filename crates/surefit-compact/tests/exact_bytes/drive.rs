@@ -13,6 +13,7 @@ use crate::setup::{Cost, Ledger, Limits, Setup};
 #[derive(Clone, Debug)]
 pub(crate) struct Size {
     pub(crate) len: usize,
+    pub(crate) align: usize,
     pub(crate) cost: Cost,
     /// π of the class of the first of its page-blocks.
     pub(crate) per_page: usize,
@@ -73,16 +74,19 @@ pub(crate) enum Order {
     Adversarial,
     /// Fills the demand, empties it, fills it.
     Minimal,
+    /// Each registration frees what the one before it allocated.
+    Foreign,
     /// One object, allocated and freed again and again: the generations of keys.
     Churn,
 }
 
 impl Order {
-    pub(crate) const ALL: [Self; 5] = [
+    pub(crate) const ALL: [Self; 6] = [
         Self::Random,
         Self::Sorted,
         Self::Adversarial,
         Self::Minimal,
+        Self::Foreign,
         Self::Churn,
     ];
 }
@@ -140,6 +144,7 @@ impl<'a> Drive<'a> {
             Order::Sorted => self.sorted(),
             Order::Adversarial => self.adversarial(),
             Order::Minimal => self.minimal(),
+            Order::Foreign => self.foreign(),
             Order::Churn => self.churn(),
         }?;
         self.heap.check().map_err(Failure::Corrupt)
@@ -164,7 +169,8 @@ impl<'a> Drive<'a> {
         }
         self.ledger.add(cost);
         let by = self.turn();
-        let name = self.heap.allocate(by, self.sizes[size].len);
+        let Size { len, align, .. } = self.sizes[size];
+        let name = self.heap.allocate_aligned(by, len, align);
         self.live.push((name.map_err(Failure::Refused)?, size));
         Ok(true)
     }
@@ -191,7 +197,8 @@ impl<'a> Drive<'a> {
             return Ok(());
         }
         let by = self.turn();
-        let resized = self.heap.resize(by, name, self.sizes[size].len);
+        let Size { len, align, .. } = self.sizes[size];
+        let resized = self.heap.resize_aligned(by, name, (len, align));
         resized.map_err(Failure::Refused)?;
         self.ledger.remove(&self.sizes[old].cost);
         self.ledger.add(&self.sizes[size].cost);
@@ -249,7 +256,8 @@ impl<'a> Drive<'a> {
             match self.below(6) {
                 0 => self.heap.compact(3),
                 1 => self.thin(7)?,
-                2 => {
+                2 => self.heap.register_anew(self.by),
+                3 => {
                     let size = self.below(self.sizes.len());
                     self.fill(size)?;
                 }
@@ -391,6 +399,26 @@ impl<'a> Drive<'a> {
             self.ledger.remove(&self.sizes[size].cost);
         }
         self.count_pages()
+    }
+
+    fn foreign(&mut self) -> Outcome {
+        self.fixed = true;
+        for round in 0..2 * self.setup.registrations() as usize {
+            for size in 0..self.sizes.len() {
+                self.by = round;
+                self.fill(size)?;
+            }
+            self.by = round + 1;
+            if round % 2 == 0 {
+                self.free_in_order();
+            } else {
+                self.thin(3)?;
+            }
+        }
+        for size in 0..self.sizes.len() {
+            self.fill(size)?;
+        }
+        Ok(())
     }
 
     fn churn(&mut self) -> Outcome {

@@ -7,7 +7,7 @@ use surefit_testkit::Random;
 
 use crate::drive::{Size, budget};
 use crate::metered::Script;
-use crate::setup::{Kind, Limits, Setup};
+use crate::setup::{ALIGN, Kind, Limits, Setup};
 
 /// A heap, a demand, and what a script asks for.
 pub(crate) struct Case {
@@ -118,7 +118,7 @@ impl Case {
         let lens = lens(chooser, setup.page_bytes, Some(1), true);
         let sizes: Vec<Size> = lens
             .into_iter()
-            .filter_map(|len| Size::of(&setup, len))
+            .filter_map(|len| Size::of(&setup, len, ALIGN))
             .collect();
         let largest = sizes.iter().map(|size| size.cost.frames).max()?;
         let objects = chooser.number(1, 120);
@@ -210,14 +210,15 @@ fn shared(chooser: &mut Chooser, setup: Setup) -> Setup {
 }
 
 impl Size {
-    pub(crate) fn of(setup: &Setup, len: usize) -> Option<Self> {
-        let cost = setup.cost(len)?;
+    pub(crate) fn of(setup: &Setup, len: usize, align: usize) -> Option<Self> {
+        let cost = setup.cost(len, align)?;
         let per_page = match cost.classes.last() {
             Some(&(class, _)) => setup.config()?.geometry().layout(class).blocks.into(),
             None => 8,
         };
         Some(Self {
             len,
+            align,
             cost,
             per_page,
         })
@@ -251,7 +252,12 @@ fn sizes(chooser: &mut Chooser, setup: &Setup) -> Vec<Size> {
         !setup.kind.has_keys(),
     );
     let mut sizes: Vec<Size> = Vec::new();
-    for size in lens.into_iter().filter_map(|len| Size::of(setup, len)) {
+    for len in lens {
+        // An alignment that no page-block has room for is no size.
+        let align = chooser.one_of(&[ALIGN, ALIGN, ALIGN, 1, 16, 64, 256]);
+        let Some(size) = Size::of(setup, len, align) else {
+            continue;
+        };
         if sizes.iter().all(|other| other.cost != size.cost) {
             sizes.push(size);
         }

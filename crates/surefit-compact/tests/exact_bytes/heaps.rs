@@ -27,14 +27,25 @@ pub(crate) type Name = usize;
 pub(crate) trait Guard {}
 impl<T> Guard for T {}
 
-/// A heap under test. Objects are aligned to eight bytes; calls are made by registration `by`, modulo their number.
+/// A heap under test. Calls are made by registration `by`, modulo their number.
 pub(crate) trait UnderTest {
     /// Allocates an object of `len` bytes, or the least value of a heap of keys that is as long.
-    fn allocate(&mut self, by: usize, len: usize) -> Result<Name, Refused>;
+    fn allocate(&mut self, by: usize, len: usize) -> Result<Name, Refused> {
+        self.allocate_aligned(by, len, ALIGN)
+    }
+    /// The same, aligned; values of a heap of keys are aligned to eight bytes.
+    fn allocate_aligned(&mut self, by: usize, len: usize, align: usize) -> Result<Name, Refused>;
     /// Frees an object.
     fn free(&mut self, by: usize, name: Name);
-    /// Changes an object's length. Heaps of keys cannot.
-    fn resize(&mut self, by: usize, name: Name, len: usize) -> Result<(), Refused>;
+    /// Changes an object's length, and its alignment if it was less strict. Heaps of keys cannot.
+    fn resize_aligned(
+        &mut self,
+        by: usize,
+        name: Name,
+        len_and_align: (usize, usize),
+    ) -> Result<(), Refused>;
+    /// A registration ends, and another takes its place.
+    fn register_anew(&mut self, _by: usize) {}
     /// Moves what may be moved, at most `budget` objects.
     fn compact(&mut self, budget: u64);
     /// Runs something while objects are pinned, if there are pins. Only a heap of keys can free them meanwhile.
@@ -118,8 +129,8 @@ impl<T> Names<T> {
     }
 }
 
-fn layout(len: usize) -> Layout {
-    Layout::from_size_align(len, ALIGN).expect("small")
+fn layout(len: usize, align: usize) -> Layout {
+    Layout::from_size_align(len, align).expect("small")
 }
 
 // ---- one owner -------------------------------------------------------------------------------------------------------
@@ -142,8 +153,8 @@ fn owned<W: Width>(
 }
 
 impl<W: Width> UnderTest for Owned<'_, W> {
-    fn allocate(&mut self, _: usize, len: usize) -> Result<Name, Refused> {
-        let object = self.heap.alloc(layout(len))?;
+    fn allocate_aligned(&mut self, _: usize, len: usize, align: usize) -> Result<Name, Refused> {
+        let object = self.heap.alloc(layout(len, align))?;
         Ok(self.names.add(object))
     }
 
@@ -151,8 +162,14 @@ impl<W: Width> UnderTest for Owned<'_, W> {
         self.heap.free_bytes(self.names.remove(name));
     }
 
-    fn resize(&mut self, _: usize, name: Name, len: usize) -> Result<(), Refused> {
-        self.heap.resize(self.names.get_mut(name), layout(len))
+    fn resize_aligned(
+        &mut self,
+        _: usize,
+        name: Name,
+        (len, align): (usize, usize),
+    ) -> Result<(), Refused> {
+        let object = self.names.get_mut(name);
+        self.heap.resize(object, layout(len, align))
     }
 
     fn compact(&mut self, budget: u64) {
@@ -190,8 +207,8 @@ fn table<W: Width>(
 }
 
 impl<W: Width> UnderTest for Table<'_, W> {
-    fn allocate(&mut self, _: usize, len: usize) -> Result<Name, Refused> {
-        let object = self.heap.alloc(layout(len))?;
+    fn allocate_aligned(&mut self, _: usize, len: usize, align: usize) -> Result<Name, Refused> {
+        let object = self.heap.alloc(layout(len, align))?;
         Ok(self.names.add(object))
     }
 
@@ -199,8 +216,14 @@ impl<W: Width> UnderTest for Table<'_, W> {
         self.heap.free_bytes(self.names.remove(name));
     }
 
-    fn resize(&mut self, _: usize, name: Name, len: usize) -> Result<(), Refused> {
-        self.heap.resize(self.names.get_mut(name), layout(len))
+    fn resize_aligned(
+        &mut self,
+        _: usize,
+        name: Name,
+        (len, align): (usize, usize),
+    ) -> Result<(), Refused> {
+        let object = self.names.get_mut(name);
+        self.heap.resize(object, layout(len, align))
     }
 
     fn compact(&mut self, budget: u64) {
@@ -225,6 +248,8 @@ impl<W: Width> UnderTest for Table<'_, W> {
 
 /// What `SharedHeap` and `ShardedHeap` have in common.
 trait Home<'m, G: Granularity>: Sized {
+    /// Registers the `number`th thread.
+    fn join(&self, number: u32) -> Result<Local<'_, 'm, Lock, G>, Refused>;
     fn guard<'a>(&'a self, object: &'a Bytes<u8>) -> Box<dyn Guard + 'a>;
     fn compact(&self, budget: u64);
     fn set_quota(&self, instance: u32, bytes: usize);
@@ -233,6 +258,10 @@ trait Home<'m, G: Granularity>: Sized {
 }
 
 impl<'m, G: Granularity> Home<'m, G> for SharedHeap<'m, Lock, G> {
+    fn join(&self, _: u32) -> Result<Local<'_, 'm, Lock, G>, Refused> {
+        self.register()
+    }
+
     fn guard<'a>(&'a self, object: &'a Bytes<u8>) -> Box<dyn Guard + 'a> {
         Box::new(self.chunk(object, 0).expect("live"))
     }
@@ -253,6 +282,10 @@ impl<'m, G: Granularity> Home<'m, G> for SharedHeap<'m, Lock, G> {
 }
 
 impl<'m, G: Stepwise> Home<'m, G> for ShardedHeap<'m, Lock, G> {
+    fn join(&self, number: u32) -> Result<Local<'_, 'm, Lock, G>, Refused> {
+        self.register_in(number % self.instances())
+    }
+
     fn guard<'a>(&'a self, object: &'a Bytes<u8>) -> Box<dyn Guard + 'a> {
         Box::new(self.chunk(object, 0).expect("live"))
     }
@@ -276,7 +309,7 @@ impl<'m, G: Stepwise> Home<'m, G> for ShardedHeap<'m, Lock, G> {
 
 struct Shared<'h, 'm, G: Granularity, H> {
     heap: &'h H,
-    locals: Vec<Local<'h, 'm, Lock, G>>,
+    locals: Vec<Option<Local<'h, 'm, Lock, G>>>,
     names: Names<Bytes<u8>>,
 }
 
@@ -287,12 +320,7 @@ fn shared<G: Granularity>(
     act: &mut dyn FnMut(&mut dyn UnderTest),
 ) -> Result<(), Refused> {
     let heap = SharedHeap::<Lock, G>::new(region, config)?;
-    let locals = (0..setup.registrations()).map(|_| heap.register());
-    act(&mut Shared {
-        heap: &heap,
-        locals: locals.collect::<Result<_, _>>()?,
-        names: Names::new(),
-    });
+    act(&mut Shared::new(&heap, setup)?);
     Ok(())
 }
 
@@ -305,25 +333,29 @@ fn sharded<G: Stepwise>(
 ) -> Result<(), Refused> {
     let config = setup.stepwise::<G>(config);
     let heap = ShardedHeap::<Lock, G>::new(region, &config, setup.instances)?;
-    let instances = u32::from(setup.instances);
-    let locals = (0..setup.registrations()).map(|number| heap.register_in(number % instances));
-    act(&mut Shared {
-        heap: &heap,
-        locals: locals.collect::<Result<_, _>>()?,
-        names: Names::new(),
-    });
+    act(&mut Shared::new(&heap, setup)?);
     Ok(())
 }
 
-impl<'h, 'm, G: Granularity, H> Shared<'h, 'm, G, H> {
+impl<'h, 'm, G: Granularity, H: Home<'m, G>> Shared<'h, 'm, G, H> {
+    fn new(heap: &'h H, setup: &Setup) -> Result<Self, Refused> {
+        let locals = (0..setup.registrations()).map(|number| heap.join(number).map(Some));
+        Ok(Self {
+            heap,
+            locals: locals.collect::<Result<_, _>>()?,
+            names: Names::new(),
+        })
+    }
+
     fn local(&self, by: usize) -> &Local<'h, 'm, Lock, G> {
-        &self.locals[by % self.locals.len()]
+        let local = self.locals[by % self.locals.len()].as_ref();
+        local.expect("registered")
     }
 }
 
 impl<'m, G: Granularity, H: Home<'m, G>> UnderTest for Shared<'_, 'm, G, H> {
-    fn allocate(&mut self, by: usize, len: usize) -> Result<Name, Refused> {
-        let object = self.local(by).insert_bytes(len)?;
+    fn allocate_aligned(&mut self, by: usize, len: usize, align: usize) -> Result<Name, Refused> {
+        let object = self.local(by).insert_bytes_aligned(len, align)?;
         Ok(self.names.add(object))
     }
 
@@ -332,9 +364,14 @@ impl<'m, G: Granularity, H: Home<'m, G>> UnderTest for Shared<'_, 'm, G, H> {
         self.local(by).free_bytes(object).expect("live");
     }
 
-    fn resize(&mut self, by: usize, name: Name, len: usize) -> Result<(), Refused> {
+    fn resize_aligned(
+        &mut self,
+        by: usize,
+        name: Name,
+        (len, align): (usize, usize),
+    ) -> Result<(), Refused> {
         let mut object = self.names.objects[name].take().expect("live, not pinned");
-        let resized = self.local(by).resize(&mut object, len);
+        let resized = self.local(by).resize_aligned(&mut object, len, align);
         self.names.objects[name] = Some(object);
         resized
     }
@@ -355,6 +392,14 @@ impl<'m, G: Granularity, H: Home<'m, G>> UnderTest for Shared<'_, 'm, G, H> {
         for (name, object) in names.iter().zip(objects) {
             self.names.objects[*name] = Some(object);
         }
+    }
+
+    fn register_anew(&mut self, by: usize) {
+        let number = by % self.locals.len();
+        drop(self.locals[number].take());
+        let number_of_thread = u32::try_from(number).expect("few threads");
+        let local = self.heap.join(number_of_thread);
+        self.locals[number] = Some(local.expect("one has left"));
     }
 
     fn set_quota(&mut self, instance: u32, bytes: usize) {
@@ -386,7 +431,7 @@ struct Keys<'h, H> {
 }
 
 impl<H: KeyHome> UnderTest for Keys<'_, H> {
-    fn allocate(&mut self, by: usize, len: usize) -> Result<Name, Refused> {
+    fn allocate_aligned(&mut self, by: usize, len: usize, _: usize) -> Result<Name, Refused> {
         let key = AnyKey::put(self.heap, by, len)?;
         Ok(self.names.add(key))
     }
@@ -396,7 +441,7 @@ impl<H: KeyHome> UnderTest for Keys<'_, H> {
         key.free(self.heap, by).expect("live");
     }
 
-    fn resize(&mut self, _: usize, _: Name, _: usize) -> Result<(), Refused> {
+    fn resize_aligned(&mut self, _: usize, _: Name, _: (usize, usize)) -> Result<(), Refused> {
         unreachable!("values have one size")
     }
 

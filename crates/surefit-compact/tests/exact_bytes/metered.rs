@@ -6,14 +6,17 @@ use surefit_compact::{Narrow, Wide};
 use crate::drive::{Failure, Outcome, Size};
 use crate::generate::{Chooser, OwnedDemand};
 use crate::heaps::UnderTest;
-use crate::setup::{ALIGN, Setup};
+use crate::setup::Setup;
+
+/// Length and alignment.
+type Layout = (usize, usize);
 
 /// A call on one of the objects that are live, by its place.
 #[derive(Clone, Copy, Debug)]
 enum Call {
-    Allocate { len: usize },
+    Allocate { layout: Layout },
     Free { place: usize },
-    Resize { place: usize, len: usize },
+    Resize { place: usize, layout: Layout },
 }
 
 /// Calls, and what a meter made of them.
@@ -31,16 +34,17 @@ impl Script {
             2 => DemandMeter::new::<Narrow>(&config),
             _ => DemandMeter::new::<Wide>(&config),
         };
-        let (mut calls, mut live) = (Vec::new(), Vec::<usize>::new());
+        let (mut calls, mut live) = (Vec::new(), Vec::<Layout>::new());
         let most = 1 + chooser.below(80);
         for _ in 0..40 + chooser.below(200) {
-            let len = chooser.one_of(sizes).len;
+            let Size { len, align, .. } = chooser.one_of(sizes);
+            let layout = (len, align);
             let place = chooser.below(live.len().max(1));
             let call = match chooser.below(8) {
-                0..=3 if live.len() < most => Call::Allocate { len },
-                4 | 5 if !live.is_empty() => Call::Resize { place, len },
+                0..=3 if live.len() < most => Call::Allocate { layout },
+                4 | 5 if !live.is_empty() => Call::Resize { place, layout },
                 _ if !live.is_empty() => Call::Free { place },
-                _ => Call::Allocate { len },
+                _ => Call::Allocate { layout },
             };
             count(&mut meter, setup, &mut live, call);
             calls.push(call);
@@ -59,12 +63,15 @@ impl Script {
         let mut live = Vec::new();
         for (by, call) in self.calls.iter().enumerate() {
             match *call {
-                Call::Allocate { len } => {
-                    live.push(heap.allocate(by, len).map_err(Failure::Refused)?);
+                Call::Allocate {
+                    layout: (len, align),
+                } => {
+                    let name = heap.allocate_aligned(by, len, align);
+                    live.push(name.map_err(Failure::Refused)?);
                 }
                 Call::Free { place } => heap.free(by, live.swap_remove(place)),
-                Call::Resize { place, len } => {
-                    let resized = heap.resize(by, live[place], len);
+                Call::Resize { place, layout } => {
+                    let resized = heap.resize_aligned(by, live[place], layout);
                     resized.map_err(Failure::Refused)?;
                 }
             }
@@ -76,19 +83,22 @@ impl Script {
     }
 }
 
-fn count(meter: &mut DemandMeter<'_>, setup: &Setup, live: &mut Vec<usize>, call: Call) {
+fn count(meter: &mut DemandMeter<'_>, setup: &Setup, live: &mut Vec<Layout>, call: Call) {
     let counted = match call {
-        Call::Allocate { len } => {
-            live.push(len);
-            meter.allocate(len, ALIGN)
+        Call::Allocate { layout } => {
+            live.push(layout);
+            meter.allocate(layout.0, layout.1)
         }
-        Call::Free { place } => meter.free(live.swap_remove(place), ALIGN),
-        Call::Resize { place, len } => {
-            let old = core::mem::replace(&mut live[place], len);
+        Call::Free { place } => {
+            let (len, align) = live.swap_remove(place);
+            meter.free(len, align)
+        }
+        Call::Resize { place, layout } => {
+            let old = core::mem::replace(&mut live[place], layout);
             if setup.kind.is_shared() {
-                meter.resize_by_copy((old, ALIGN), (len, ALIGN))
+                meter.resize_by_copy(old, layout)
             } else {
-                meter.resize((old, ALIGN), (len, ALIGN))
+                meter.resize(old, layout)
             }
         }
     };

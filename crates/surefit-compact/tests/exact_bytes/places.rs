@@ -7,13 +7,13 @@ use surefit_testkit::ExactMemory;
 
 use crate::drive::{Drive, Order, Size};
 use crate::heaps;
-use crate::setup::{Kind, Limits, Setup};
+use crate::setup::{ALIGN, Kind, Limits, Setup};
 
 /// A demand for a few objects of two lengths.
 fn small_demand(setup: &Setup, peaks: &mut [u32]) -> (Vec<Size>, Option<FrameDemand>) {
     let sizes: Vec<Size> = [24, 200]
         .into_iter()
-        .map(|len| Size::of(setup, len).expect("fits a page"))
+        .map(|len| Size::of(setup, len, ALIGN).expect("fits a page"))
         .collect();
     if setup.kind.is_table() {
         let frames = FrameDemand {
@@ -75,7 +75,7 @@ fn a_certified_region_is_never_too_large() {
     let mut most = 0;
     for kind in [Kind::Narrow, Kind::NarrowKeys] {
         let setup = Setup::new(kind);
-        let size = Size::of(&setup, setup.page_bytes).expect("a page");
+        let size = Size::of(&setup, setup.page_bytes, ALIGN).expect("a page");
         let (class, _) = size.cost.classes[0];
         for pages in 900.. {
             let mut peaks = vec![0; class.index() + 1];

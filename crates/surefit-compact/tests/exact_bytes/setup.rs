@@ -282,7 +282,7 @@ impl Setup {
     }
 
     /// What an object of so many bytes takes; nothing if this heap cannot hold it.
-    pub(crate) fn cost(&self, len: usize) -> Option<Cost> {
+    pub(crate) fn cost(&self, len: usize, align: usize) -> Option<Cost> {
         if self.kind.is_table() {
             let frames = self.table_config()?.frames_of(len) as u64;
             return Some(Cost {
@@ -290,14 +290,14 @@ impl Setup {
                 ..Cost::default()
             });
         }
-        self.cost_in(&self.config()?, len)
+        self.cost_in(&self.config()?, len, align)
     }
 
     /// The same with the configuration at hand.
-    pub(crate) fn cost_in(&self, config: &Config, len: usize) -> Option<Cost> {
+    pub(crate) fn cost_in(&self, config: &Config, len: usize, align: usize) -> Option<Cost> {
         let (len, align) = match self.kind.has_keys() {
             true => (keys::round_up(len)?, 8),
-            false => (len, ALIGN),
+            false => (len, align),
         };
         match self.kind.word_bytes() {
             2 => Cost::of::<Narrow>(config, len, align),

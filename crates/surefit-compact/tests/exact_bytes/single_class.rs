@@ -5,12 +5,12 @@ use surefit_compact::certify::{Demand, Uncertifiable};
 use surefit_testkit::ExactMemory;
 
 use crate::heaps;
-use crate::setup::{Kind, Limits, Setup};
+use crate::setup::{ALIGN, Kind, Limits, Setup};
 
 /// How many of the demands for 1 to `most` objects of a length are refused.
 fn refused(setup: &Setup, len: usize, most: u32, memory: &mut ExactMemory) -> u32 {
     let config = setup.config().expect("valid");
-    let cost = setup.cost_in(&config, len).expect("fits a page");
+    let cost = setup.cost_in(&config, len, ALIGN).expect("fits a page");
     let (class, _) = cost.classes[0];
     let mut refused = 0;
     for count in 1..=most {
