@@ -30,21 +30,25 @@ impl Checker {
     /// Takes the next event.
     ///
     /// # Errors
-    /// The rule that it breaks; the checker is then of no further use.
+    /// The rule that it breaks; nothing has changed then.
     #[inline]
     pub fn accept(&mut self, event: Event) -> Result<(), Problem> {
-        self.accept_thread(u64::from(event.thread()))?;
+        let threads = self.with_thread(u64::from(event.thread()))?;
         match event.op() {
             Op::Alloc { id, size, .. } => self.allocate(id, size)?,
             Op::Realloc { id, size } => {
-                self.live_bytes -= self.replace(id, size)?;
-                self.add(size)?;
+                let old = live(&mut self.sizes, id)?;
+                self.counts.total_bytes = sum(self.counts.total_bytes, size)?;
+                self.live_bytes -= std::mem::replace(old, size);
+                self.live_bytes += size;
             }
             Op::Free { id } => {
-                self.live_bytes -= self.replace(id, DEAD)?;
+                let old = live(&mut self.sizes, id)?;
+                self.live_bytes -= std::mem::replace(old, DEAD);
                 self.live_objects -= 1;
             }
         }
+        self.counts.threads = threads;
         self.note_peak();
         self.counts.events += 1;
         Ok(())
@@ -115,13 +119,13 @@ impl Checker {
         Ok(())
     }
 
-    fn accept_thread(&mut self, number: u64) -> Result<(), Problem> {
+    /// The threads that appeared, this one included.
+    fn with_thread(&self, number: u64) -> Result<u64, Problem> {
         let appeared = self.counts.threads;
         if number > appeared {
             return Err(Problem::Thread { number, appeared });
         }
-        self.counts.threads = appeared.max(number + 1);
-        Ok(())
+        Ok(appeared.max(number + 1))
     }
 
     fn allocate(&mut self, id: u32, size: u64) -> Result<(), Problem> {
@@ -130,31 +134,14 @@ impl Checker {
             let next = next as u64;
             return Err(Problem::WrongId { id, next });
         }
+        let total = sum(self.counts.total_bytes, size)?;
         if next == self.sizes.capacity() {
             let more = self.sizes.try_reserve(1);
             more.map_err(|_| Problem::OutOfMemory)?;
         }
         self.sizes.push(size);
         self.live_objects += 1;
-        self.add(size)
-    }
-
-    /// Sets the request of a live object and returns the one it had.
-    fn replace(&mut self, id: u32, size: u64) -> Result<u64, Problem> {
-        match self.sizes.get_mut(id as usize) {
-            None => Err(Problem::NeverAllocated),
-            Some(&mut DEAD) => Err(Problem::NotLive { id }),
-            Some(old) => Ok(std::mem::replace(old, size)),
-        }
-    }
-
-    /// Counts a request. The live sum needs no check of its own: it never passes the sum of all requests.
-    fn add(&mut self, size: u64) -> Result<(), Problem> {
-        if size > MAX_SIZE {
-            return Err(Problem::Size(size));
-        }
-        let total = self.counts.total_bytes.checked_add(size);
-        self.counts.total_bytes = total.ok_or(Problem::SumOverflow)?;
+        self.counts.total_bytes = total;
         self.live_bytes += size;
         Ok(())
     }
@@ -169,4 +156,21 @@ impl Checker {
             };
         }
     }
+}
+
+/// The request of a live object.
+fn live(sizes: &mut [u64], id: u32) -> Result<&mut u64, Problem> {
+    match sizes.get_mut(id as usize) {
+        None => Err(Problem::NeverAllocated),
+        Some(&mut DEAD) => Err(Problem::NotLive { id }),
+        Some(size) => Ok(size),
+    }
+}
+
+/// The sum of all requests with one more. The live sum needs no check of its own: it never passes this one.
+fn sum(total: u64, size: u64) -> Result<u64, Problem> {
+    if size > MAX_SIZE {
+        return Err(Problem::Size(size));
+    }
+    total.checked_add(size).ok_or(Problem::SumOverflow)
 }

@@ -115,6 +115,10 @@ impl<R: Read> Source<R> {
                 Input::Packed(input) => input.read(&mut self.buffer).map_err(|e| (e, true)),
             };
             match read {
+                Ok(filled) if filled > self.buffer.len() => {
+                    let lie = "the source says that it read more than it was asked for";
+                    return Err(Problem::Read(io::Error::other(lie)));
+                }
                 Ok(filled) => {
                     self.filled = filled;
                     return Ok(filled > 0);

@@ -84,7 +84,7 @@ impl Stats {
     /// Allocations and reallocations.
     #[must_use]
     pub fn requests(&self) -> u64 {
-        self.counts.objects + self.calls.realloc
+        self.counts.objects.saturating_add(self.calls.realloc)
     }
 
     /// The largest size, in bytes; `None` without a request.
@@ -109,19 +109,20 @@ impl Stats {
     }
 
     /// Power-of-two classes: the requests of sizes above 2^(k-1) and up to 2^k, for each k that occurs, ascending.
-    /// Zero and one are in class 0.
+    /// Zero and one are in class 0; sizes above 2^63, which no trace has, are in class 63.
     #[must_use]
     pub fn histogram(&self) -> Vec<PowerClass> {
         let mut classes = BTreeMap::new();
         for count in &self.sizes {
-            let log2 = count.size.max(1).next_power_of_two().ilog2();
+            let above = count.size.max(1).checked_next_power_of_two();
+            let log2 = above.unwrap_or(1 << 63).ilog2();
             let class = classes.entry(log2).or_insert(PowerClass {
                 up_to: 1 << log2,
                 requests: 0,
                 live_at_peak: 0,
             });
-            class.requests += count.requests;
-            class.live_at_peak += count.live_at_peak;
+            class.requests = class.requests.saturating_add(count.requests);
+            class.live_at_peak = class.live_at_peak.saturating_add(count.live_at_peak);
         }
         classes.into_values().collect()
     }

@@ -55,7 +55,7 @@ impl<W: Write> Writer<W> {
     /// Writes the next event.
     ///
     /// # Errors
-    /// The rule that the event breaks, or what writing failed with; the writer is then of no further use.
+    /// The rule that the event breaks, which is then left out; or what writing failed with: then the writer is of no further use.
     pub fn write(&mut self, event: Event) -> Result<(), TraceError> {
         let position = self.position();
         self.checker
