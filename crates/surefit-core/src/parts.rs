@@ -26,16 +26,16 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// The sum of all parts, in bytes: the size of the region.
+    /// The sum of all parts, in bytes: the size of the region. Parts that no region has come to `usize::MAX` at most.
     #[must_use]
     pub const fn total(&self) -> usize {
         self.block_bytes
-            + self.page_internal_bytes
-            + self.size_class_bytes
-            + self.transient_bytes
-            + self.large_tail_bytes
-            + self.administrative_bytes
-            + self.free_chunk_bytes
-            + self.free_page_bytes
+            .saturating_add(self.page_internal_bytes)
+            .saturating_add(self.size_class_bytes)
+            .saturating_add(self.transient_bytes)
+            .saturating_add(self.large_tail_bytes)
+            .saturating_add(self.administrative_bytes)
+            .saturating_add(self.free_chunk_bytes)
+            .saturating_add(self.free_page_bytes)
     }
 }

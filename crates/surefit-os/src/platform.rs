@@ -145,4 +145,30 @@ mod tests {
         // SAFETY: the object is live.
         unsafe { free(object) };
     }
+
+    /// What no machine has is `None`, and a size that is refused leaves the object.
+    #[test]
+    fn layouts_of_any_size_and_alignment_are_served_or_none() {
+        let most = isize::MAX as usize;
+        for log2 in 0..63 {
+            for bytes in [0, 1, most - (1 << log2), most & !((1 << log2) - 1)] {
+                let Ok(layout) = Layout::from_size_align(bytes, 1 << log2) else {
+                    continue;
+                };
+                for object in [allocate(layout), allocate_zeroed(layout)] {
+                    let Some(object) = object else {
+                        assert!(bytes > 1 || log2 > 16, "{layout:?}");
+                        continue;
+                    };
+                    assert_eq!(object.addr().get() % layout.align(), 0);
+                    // SAFETY: the object is live and has this layout.
+                    let grown = unsafe { resize(object, layout, most - layout.align()) };
+                    assert!(grown.is_none(), "{layout:?}");
+                    // SAFETY: the object is live: it was not resized.
+                    unsafe { free(object) };
+                }
+            }
+        }
+        super::trim();
+    }
 }

@@ -69,6 +69,15 @@ mod tests {
         assert_eq!(kibibytes(status, "VmHWM:"), Some(2 << 20));
         assert_eq!(kibibytes(status, "VmRSS:"), Some(1 << 20));
         assert_eq!(kibibytes(status, "VmData:"), None);
+        for wrong in [
+            "VmRSS:",
+            "VmRSS: kB",
+            "VmRSS: -1 kB",
+            "VmRSS: 99999999999999999999 kB",
+            "VmRSS: 18446744073709551615 kB",
+        ] {
+            assert_eq!(kibibytes(wrong, "VmRSS:"), None, "{wrong}");
+        }
     }
 
     #[test]

@@ -1,0 +1,103 @@
+//! Hostile callers: parts that no region has, regions of one byte, taken by many threads at once.
+
+use core::alloc::Layout;
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use surefit_core::{Corruption, Page1K, Page64K, Parts, RawHeap, Refused, Region};
+
+#[test]
+fn parts_of_any_number_do_not_wrap() {
+    let most = usize::MAX;
+    let all = Parts {
+        block_bytes: most,
+        page_internal_bytes: most,
+        size_class_bytes: most,
+        transient_bytes: most,
+        large_tail_bytes: most,
+        administrative_bytes: most,
+        free_chunk_bytes: most,
+        free_page_bytes: most,
+    };
+    assert_eq!(all.total(), most);
+    let one = Parts {
+        free_page_bytes: most,
+        ..Parts::default()
+    };
+    assert_eq!((one.total(), Parts::default().total()), (most, 0));
+}
+
+#[test]
+fn a_region_is_taken_once_by_whoever_comes_first() {
+    static SMALLEST: Region<1, Page64K> = Region::new();
+    static ODD: Region<4097, Page1K> = Region::new();
+    let (empty, full) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    std::thread::scope(|threads| {
+        for _ in 0..8 {
+            threads.spawn(|| {
+                if let Some(bytes) = SMALLEST.take() {
+                    assert!(bytes.is_empty() && bytes.as_ptr().addr() % 65536 == 0);
+                    empty.fetch_add(1, Ordering::Relaxed);
+                }
+                if let Some(bytes) = ODD.take() {
+                    assert!(bytes.len() == 4096 && bytes.as_ptr().addr() % 1024 == 0);
+                    bytes.fill(MaybeUninit::new(0xff));
+                    full.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    assert_eq!((empty.into_inner(), full.into_inner()), (1, 1));
+    assert!(ODD.take().is_none(), "the bytes do not reach the flag");
+}
+
+/// A heap that serves nothing: all of it is the trait's own.
+struct Nothing;
+
+// SAFETY: it returns no memory.
+unsafe impl RawHeap for Nothing {
+    fn allocate(&mut self, _: Layout) -> Result<NonNull<u8>, Refused> {
+        Err(Refused::NoChunk)
+    }
+
+    unsafe fn free(&mut self, _: NonNull<u8>, _: Layout) {}
+
+    fn parts(&self) -> Parts {
+        Parts::default()
+    }
+
+    fn check(&self) -> Result<(), Corruption> {
+        let (invariant, what) = ("X1", "nothing holds");
+        let at = usize::MAX;
+        Err(Corruption {
+            invariant,
+            what,
+            at,
+        })
+    }
+}
+
+#[test]
+fn what_is_refused_or_corrupt_reads_as_one_line_whatever_its_numbers() {
+    let corrupt = Nothing.check().expect_err("nothing holds").to_string();
+    assert_eq!(
+        corrupt,
+        format!("invariant X1 violated at {}: nothing holds", usize::MAX)
+    );
+    let limit = usize::MAX;
+    for refused in [
+        Refused::TooLarge { limit },
+        Refused::TooAligned { limit },
+        Refused::Region { needed: limit },
+    ] {
+        let line = refused.to_string();
+        assert!(
+            line.contains(&limit.to_string()) && !line.contains('\n'),
+            "{line}"
+        );
+    }
+    assert_eq!(Nothing.parts().total(), 0);
+    let none = Nothing.allocate(Layout::new::<u8>());
+    assert_eq!(none, Err(Refused::NoChunk));
+}
