@@ -23,9 +23,18 @@
 //! A certificate counts page-blocks, not requests: a budget in requests must allow for rounding, pieces and spines
 //! ([`BlockCount`], [`DemandMeter`]). Small heaps with many classes pay nearly a page a class.
 //!
+//! # Numbers
+//! A demand may be any numbers. Sums of them saturate: a saturated sum is above every limit, so the demand is refused by
+//! its limit; what passes the limits is small enough that nothing behind them overflows. No certificate is of a wrapped sum,
+//! and none is of more bytes than a region can have.
+//!
 //! # Source
 //! docs/bounds.md, with proofs.
-#![deny(unsafe_code)]
+#![deny(
+    unsafe_code,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 
 mod budget;
 mod demand;
@@ -98,7 +107,7 @@ pub enum Uncertifiable {
         /// The most there can be.
         limit: u64,
     },
-    /// More pages than a heap of this width can have.
+    /// More pages than a heap of this width, or a region on this machine, can have.
     TooManyPages {
         /// The most there can be.
         limit: u64,
@@ -128,7 +137,9 @@ impl Uncertifiable {
             Self::Width => "the geometry's back-references are not as wide as the heap's words",
             Self::NoSuchClass => "the demand names a size-class that the geometry lacks",
             Self::TooManyEntries { .. } => "the demand needs more entries than a word can number",
-            Self::TooManyPages { .. } => "the demand needs more pages than this width can name",
+            Self::TooManyPages { .. } => {
+                "the demand needs more pages than a heap of this width can have"
+            }
             Self::TooLarge { .. } => "a contiguous object is larger than a page",
             Self::TooManyPins { .. } => "guards and other threads pin more than is configured",
             Self::TooManyInstances { .. } => "the size-classes of so many instances have no names",
@@ -224,7 +235,7 @@ pub const fn certify_for_life<W: Width>(
         Ok(needs) => needs,
         Err(error) => return Err(error),
     };
-    needs.entries += retired_max::<W>(frees);
+    needs.entries = needs.entries.saturating_add(retired_max::<W>(frees));
     if needs.entries > numbers::<W>() {
         return Err(Uncertifiable::TooManyEntries {
             limit: numbers::<W>(),
@@ -262,7 +273,8 @@ pub const fn heap_bytes<W: Width>(config: &Config, demand: &Demand<'_>) -> usize
 /// ```
 #[must_use]
 pub const fn region_bytes<W: Width>(config: &Config, demand: &Demand<'_>) -> usize {
-    expect::<W>(config, demand).aligned_bytes + 1
+    // No certificate is of more bytes than a region can have, half of what usize counts.
+    expect::<W>(config, demand).aligned_bytes.saturating_add(1)
 }
 
 const fn expect<W: Width>(config: &Config, demand: &Demand<'_>) -> Certificate {
@@ -274,9 +286,13 @@ const fn expect<W: Width>(config: &Config, demand: &Demand<'_>) -> Certificate {
 
 /// The most pages that a heap of this width can have.
 #[must_use]
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "words have 16 or 32 bits, a page at most 2^12 page-blocks and 2^16 bytes: no shift is by more than 35"
+)]
 pub const fn pages_max<W: Width>(geometry: &Geometry) -> u64 {
     let named = if W::BY_BLOCK {
-        let bits = 8 * W::WORD_BYTES as u32;
+        let bits = word_bits::<W>();
         let blocks = most_blocks(geometry).next_power_of_two().trailing_zeros();
         if blocks < bits {
             1 << (bits - blocks)
@@ -289,28 +305,50 @@ pub const fn pages_max<W: Width>(geometry: &Geometry) -> u64 {
     least(named, numbers::<W>())
 }
 
+/// The most pages of a heap that a region on this machine can hold, and for which the bytes skipped for alignment may turn out
+/// to be one page more.
+const fn pages_limit<W: Width>(geometry: &Geometry) -> u64 {
+    let page = geometry.page_bytes();
+    // Less what is skipped, and less the part of a page that the address table takes of the slack.
+    let most_bytes = (isize::MAX as usize)
+        .saturating_sub(page)
+        .saturating_sub(page);
+    let held = layout::pages_in::<W>(most_bytes, page, geometry.class_count());
+    least(pages_max::<W>(geometry).saturating_sub(1), held as u64)
+}
+
+const fn word_bits<W: Width>() -> u32 {
+    match W::WORD_BYTES {
+        2 => u16::BITS,
+        _ => u32::BITS,
+    }
+}
+
 /// Entries and pages that a word can number: its greatest value names nothing.
+#[expect(clippy::arithmetic_side_effects, reason = "words have 16 or 32 bits")]
 const fn numbers<W: Width>() -> u64 {
-    (1 << (8 * W::WORD_BYTES as u32)) - 1
+    u64::MAX >> (u64::BITS - word_bits::<W>())
 }
 
 const fn most_blocks(geometry: &Geometry) -> u32 {
-    let (mut most, mut index) = (1, 0);
-    while let Some(class) = geometry.class(index) {
+    let (mut most, mut classes) = (1, geometry.each_class());
+    while let Some(class) = classes.next_class() {
         let blocks = geometry.layout(class).blocks as u32;
         if blocks > most {
             most = blocks;
         }
-        index += 1;
     }
     most
 }
 
 /// Entries that retire at most over that many frees: one takes as many frees as it has generations.
+#[expect(clippy::arithmetic_side_effects, reason = "no divisor is zero")]
 const fn retired_max<W: Width>(frees: u64) -> u64 {
     match W::Generation::BYTES {
         0 => 0,
-        bytes => frees / ((1 << (8 * bytes as u32)) - 1),
+        1 => frees / (u8::MAX as u64),
+        2 => frees / (u16::MAX as u64),
+        _ => frees / (u32::MAX as u64),
     }
 }
 
@@ -341,15 +379,17 @@ const fn per_class<W: Width>(geometry: &Geometry, most: &[u32]) -> Result<Needs,
     while index < most.len() {
         let live = most[index] as u64;
         if let Some(class) = geometry.class(index) {
-            needs.pages += live.div_ceil(geometry.layout(class).blocks as u64);
-            needs.entries += live;
+            let pages = live.div_ceil(geometry.layout(class).blocks as u64);
+            needs.pages = needs.pages.saturating_add(pages);
+            needs.entries = needs.entries.saturating_add(live);
             if geometry.back_reference_bytes(class) > 0 {
-                needs.back_reference_bytes += live * W::WORD_BYTES as u64;
+                let bytes = live.saturating_mul(W::WORD_BYTES as u64);
+                needs.back_reference_bytes = needs.back_reference_bytes.saturating_add(bytes);
             }
         } else if live > 0 {
             return Err(Uncertifiable::NoSuchClass);
         }
-        index += 1;
+        index = index.saturating_add(1);
     }
     Ok(needs)
 }
@@ -363,7 +403,7 @@ const fn joint<W: Width>(
     if budget.classes.len_from(geometry.class_count()) > 0 {
         return Err(Uncertifiable::NoSuchClass);
     }
-    let objects = budget.objects_possible(geometry);
+    let objects = budget.objects_possible(geometry, peaks);
     if objects > numbers::<W>() {
         return Err(Uncertifiable::TooManyEntries {
             limit: numbers::<W>(),
@@ -376,7 +416,7 @@ const fn joint<W: Width>(
         peaks,
         &budget::Spread::ALONE,
     );
-    let back_references = objects * W::WORD_BYTES as u64;
+    let back_references = objects.saturating_mul(W::WORD_BYTES as u64);
     Ok(Needs {
         pages: worst.pages,
         entries: objects,
@@ -386,8 +426,9 @@ const fn joint<W: Width>(
 
 /// Divides a region as `Heap::new` does: the address table takes whole pages from the back and the slack behind them.
 #[expect(
+    clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
-    reason = "the pages were checked against the width, so everything is below 2^36 bytes, and below 2^32 where usize is"
+    reason = "at most 2^32 entries of 8 bytes, and no more pages than leave everything within what a region can have"
 )]
 const fn lay_out<W: Width>(
     config: &Config,
@@ -397,17 +438,16 @@ const fn lay_out<W: Width>(
     let geometry = config.geometry();
     let page = geometry.page_bytes() as u64;
     let table = (needs.entries * W::ENTRY_BYTES as u64).next_multiple_of(8);
-    let pages = match needs.pages + table / page {
+    let pages = match needs.pages.saturating_add(table / page) {
         0 => 1,
         pages => pages,
     };
-    // The bytes skipped for alignment may turn out to be one page more.
-    let limit = pages_max::<W>(geometry) - 1;
-    if pages > limit || pages * page > usize::MAX as u64 / 2 {
+    let limit = pages_limit::<W>(geometry);
+    if pages > limit {
         return Err(Uncertifiable::TooManyPages { limit });
     }
     let classes = geometry.class_count();
-    let fixed = layout::fixed_bytes::<W>(classes, pages as usize).next_multiple_of(8);
+    let fixed = layout::fixed_bytes::<W>(classes, pages as usize);
     let class_state_bytes = layout::fixed_bytes::<W>(classes, 0);
     let data_page_bytes = ((pages - table / page) * page) as usize;
     let parts = CertifiedParts {
@@ -416,7 +456,7 @@ const fn lay_out<W: Width>(
         page_record_bytes: fixed - class_state_bytes,
         class_state_bytes,
         alignment_bytes: page as usize - 1,
-        back_reference_bytes: needs.back_reference_bytes as usize,
+        back_reference_bytes: least(needs.back_reference_bytes, data_page_bytes as u64) as usize,
     };
     let aligned_bytes = data_page_bytes + table as usize + fixed;
     let (moves, moved_bytes) = most_moved(config, demand);
@@ -441,11 +481,11 @@ const fn lay_out<W: Width>(
 /// The most moves of one free over the classes that the demand uses, and the most bytes that they copy.
 const fn most_moved(config: &Config, demand: &Demand<'_>) -> (u32, u64) {
     let geometry = config.geometry();
-    let (mut most, mut bytes, mut index) = (0, 0, 0);
-    while let Some(class) = geometry.class(index) {
+    let (mut most, mut bytes, mut classes) = (0, 0, geometry.each_class());
+    while let Some(class) = classes.next_class() {
         let layout = geometry.layout(class);
         let moves = moves_max(config.bound(), layout.blocks);
-        let moved = moves as u64 * layout.block_bytes as u64;
+        let moved = (moves as u64).saturating_mul(layout.block_bytes as u64);
         if demand.uses(class, layout.block_bytes) {
             if moves > most {
                 most = moves;
@@ -454,7 +494,6 @@ const fn most_moved(config: &Config, demand: &Demand<'_>) -> (u32, u64) {
                 bytes = moved;
             }
         }
-        index += 1;
     }
     (most, bytes)
 }

@@ -6,7 +6,11 @@
 //! | data pages, from the front →     ← the address table, from the fixed area backwards         |
 //! ```
 //! Offsets in bytes from the aligned base. The address table grows towards lower addresses, through the slack first.
-#![deny(unsafe_code)]
+#![deny(
+    unsafe_code,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 
 use crate::class::ClassState;
 use crate::page::PageRecord;
@@ -24,19 +28,36 @@ pub const fn page_record_bytes<W: Width>() -> usize {
     size_of::<PageRecord<W>>()
 }
 
-/// Bytes of the fixed area: class states, padded to eight bytes, and page records.
+/// Bytes of the fixed area: class states, padded to eight bytes, and page records; `usize::MAX` if they are more.
 #[must_use]
 pub const fn fixed_bytes<W: Width>(classes: usize, pages: usize) -> usize {
-    let states = (classes * class_state_bytes::<W>()).next_multiple_of(8);
-    (states + pages * page_record_bytes::<W>()).next_multiple_of(8)
+    let states = padded(classes.saturating_mul(class_state_bytes::<W>()), 8);
+    let records = pages.saturating_mul(page_record_bytes::<W>());
+    padded(states.saturating_add(records), 8)
+}
+
+/// The next multiple of `to` bytes, which is not zero; `usize::MAX` if it is more.
+pub(crate) const fn padded(bytes: usize, to: usize) -> usize {
+    match bytes.checked_next_multiple_of(to) {
+        Some(padded) => padded,
+        None => usize::MAX,
+    }
 }
 
 /// The most pages that fit into `bytes` together with their fixed area.
 #[must_use]
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "a page and its record are at least the record's bytes, which are not zero"
+)]
 pub const fn pages_in<W: Width>(bytes: usize, page_bytes: usize, classes: usize) -> usize {
-    let states = (classes * class_state_bytes::<W>()).next_multiple_of(8);
-    let pages = bytes.saturating_sub(states) / (page_bytes + page_record_bytes::<W>());
+    let states = padded(classes.saturating_mul(class_state_bytes::<W>()), 8);
+    let pages = bytes.saturating_sub(states) / page_bytes.saturating_add(page_record_bytes::<W>());
     // One fewer where only the padding of the records does not fit.
-    let fits = pages * page_bytes + fixed_bytes::<W>(classes, pages) <= bytes;
+    let data = pages.saturating_mul(page_bytes);
+    let fits = match data.checked_add(fixed_bytes::<W>(classes, pages)) {
+        Some(needed) => needed <= bytes,
+        None => false,
+    };
     if fits { pages } else { pages.saturating_sub(1) }
 }

@@ -7,7 +7,11 @@
 //! ```
 //! # Bounds
 //! Each level of spines is shorter by q / word ≥ 16, so there are at most ⌈log₁₆(len / q)⌉ + 1 levels, two runs each.
-#![deny(unsafe_code)]
+#![deny(
+    unsafe_code,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 
 /// Page-blocks of one request size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +50,7 @@ impl Pieces {
     /// `word_bytes` a piece.
     ///
     /// # Panics
-    /// If a piece does not hold several words: a configuration's pieces have at least 64 bytes.
+    /// If a word has no bytes, or a piece does not hold two words: a configuration's pieces have at least 64 bytes.
     #[must_use]
     pub const fn new(
         len: usize,
@@ -58,7 +62,8 @@ impl Pieces {
             Some(bytes) => bytes,
             None => usize::MAX,
         };
-        assert!(2 * word_bytes <= piece, "a piece holds several words");
+        assert!(word_bytes > 0, "a word has bytes");
+        assert!(word_bytes <= piece / 2, "a piece holds several words");
         Self {
             len,
             align,
@@ -92,13 +97,24 @@ impl Pieces {
             self.is_done = true;
             return Some(self.run(self.len, 1));
         }
-        let whole = (self.len - 1) / self.piece;
-        self.last = Some(self.run(self.len - whole * self.piece, 1));
+        let (whole, last) = self.divided();
+        self.last = Some(self.run(last, 1));
         let run = self.run(self.piece, whole);
-        self.len = (whole + 1) * self.word;
+        // A piece is two words or more, so that the spine is shorter than what it describes: nothing saturates.
+        self.len = whole.saturating_add(1).saturating_mul(self.word);
         self.align = self.word;
         self.is_done = !self.has_spine;
         Some(run)
+    }
+
+    /// Whole pieces before the last one, and the bytes of that.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "asked where len > piece >= 2: 1 <= whole pieces < len / piece + 1, and all of them are below len"
+    )]
+    const fn divided(&self) -> (usize, usize) {
+        let whole = (self.len - 1) / self.piece;
+        (whole, self.len - whole * self.piece)
     }
 
     const fn run(&self, bytes: usize, count: usize) -> Run {
@@ -119,6 +135,10 @@ impl Iterator for Pieces {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "tests panic where a number overflows"
+)]
 mod tests {
     use super::Pieces;
 

@@ -20,12 +20,28 @@
 //! Shared heaps ([`Spread`]): with Π objects pinned κ is at least Π + 1, and b of `Holes` is greater by Π(π − 1). A class in
 //! G instances has p pages in sum only with r(p) for G·b: r is convex, so p pages are cheapest in equal parts.
 //!
+//! # Numbers
+//! In u128; nothing overflows, since a budget's objects are below [`MOST_OBJECTS`]:
+//!
+//! ```text
+//! N, H          < 2^32    more entries than a word can number are refused before       B              < 2^64
+//! β             ≤ 2^16    ε's denominator ≤ 2^32     Π + 1, δ ≤ 2^33     G ≤ 2^12      π              ≤ 2^12
+//! a             ≤ 2^44    b·G ≤ 2^32·(2^33·2^12 + 2^32)·2^12 < 2^90                    d              < 2^33
+//! pages p       ≤ 2^32    no more than page-blocks that may be live                    G·⌈H/π⌉, G·H   ≤ 2^44
+//! a·p, d·H      ≤ 2^76    their product with a price at most 2^116                     prices         ≤ 2^40 (one page)
+//! x·B, y·N      ≤ 2^104   sums over at most 128 classes: seven bits more               Σ β·h times N  < 2^90
+//! ```
+//!
 //! # Bounds
 //! About 600 evaluations, each linear in the classes used; one class's error is below one page.
 //!
 //! # Source
 //! docs/bounds.md, sections 2, 3 and 7.
-#![deny(unsafe_code)]
+#![deny(
+    unsafe_code,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 
 use super::demand::most_of;
 use super::{Budget, ClassSet};
@@ -80,6 +96,9 @@ const PAGE_BITS: u32 = 40;
 /// Steps of the byte price within a power of two, as bits: prices are tried to 2⁻¹⁶ of themselves.
 const STEP_BITS: u32 = 16;
 
+/// More objects than this have no certificate: no word numbers their entries.
+pub(super) const MOST_OBJECTS: u64 = u32::MAX as u64;
+
 /// What one class can demand.
 #[derive(Clone, Copy)]
 struct Curve {
@@ -113,6 +132,7 @@ impl Curve {
     };
 
     /// The curve of a class of which at most `most_live` page-blocks are live, all instances together.
+    #[expect(clippy::arithmetic_side_effects, reason = "see the module's numbers")]
     const fn of(
         geometry: &Geometry,
         bound: Bound,
@@ -156,6 +176,7 @@ impl Curve {
     }
 
     /// The most of p − price·r(p) over 0 ≤ p ≤ `most_pages`.
+    #[expect(clippy::arithmetic_side_effects, reason = "see the module's numbers")]
     const fn answer(&self, price: u128) -> Answer {
         if price >= PAGE || self.most_pages == 0 {
             return Answer { gain: 0, live: 0 };
@@ -171,6 +192,7 @@ impl Curve {
         if high.gain > low.gain { high } else { low }
     }
 
+    #[expect(clippy::arithmetic_side_effects, reason = "see the module's numbers")]
     const fn at(&self, price: u128, pages: u128) -> Answer {
         let compacted = (self.blocks * pages).saturating_sub(self.free);
         let live = if compacted > pages * self.scale {
@@ -234,6 +256,7 @@ struct Market {
 }
 
 impl Market {
+    #[expect(clippy::arithmetic_side_effects, reason = "see the module's numbers")]
     const fn new(
         geometry: &Geometry,
         bound: Bound,
@@ -250,11 +273,11 @@ impl Market {
             high_water: 0,
             apart: 0,
         };
-        let mut index = 0;
-        while let Some(class) = geometry.class(index) {
+        debug_assert!(budget.objects <= MOST_OBJECTS, "the caller refused more");
+        let mut classes = geometry.each_class();
+        while let Some(class) = classes.next_class() {
             let layout = geometry.layout(class);
             let most_live = budget.most_live(class, layout.block_bytes, peaks);
-            index += 1;
             if most_live == 0 {
                 continue;
             }
@@ -269,6 +292,7 @@ impl Market {
         market
     }
 
+    #[expect(clippy::arithmetic_side_effects, reason = "see the module's numbers")]
     const fn total(&self, byte: u128, object: u128) -> Total {
         let mut total = Total {
             pages: byte * self.bytes + object * self.objects,
@@ -288,6 +312,7 @@ impl Market {
     }
 
     /// The best object price for a byte price, its total, and whether the mix in demand there costs more than B bytes.
+    #[expect(clippy::arithmetic_side_effects, reason = "see the module's numbers")]
     const fn clear(&self, byte: u128) -> (u128, Total, bool) {
         let free = self.total(byte, 0);
         if free.live <= self.objects {
@@ -314,11 +339,13 @@ impl Market {
     }
 
     /// Bytes of the mix of two demands that has exactly N objects.
+    #[expect(clippy::arithmetic_side_effects, reason = "see the module's numbers")]
     const fn mixed_bytes(&self, above: Total, below: Total) -> u128 {
         let (more, less) = (above.live - self.objects, self.objects - below.live);
         (above.bytes * less + below.bytes * more) / (more + less)
     }
 
+    #[expect(clippy::arithmetic_side_effects, reason = "see the module's numbers")]
     const fn worst(&self) -> (u128, u128) {
         let (mut best, mut price) = (self.ceiling * PAGE, 0);
         let (mut low, mut high) = (0, PAGE_BITS << STEP_BITS);
@@ -339,14 +366,19 @@ impl Market {
 }
 
 /// The byte price of a step: exponential, linear within each power of two.
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "a step is at most 40 << 16: shifts by at most 40 of 17 bits"
+)]
 const fn byte_price(step: u32) -> u128 {
     let mantissa = (1 << STEP_BITS) + (step & ((1 << STEP_BITS) - 1)) as u128;
     (mantissa << (step >> STEP_BITS)) >> STEP_BITS
 }
 
 #[expect(
+    clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
-    reason = "there are no more pages than objects, which are counted in 64 bits; their bytes are capped"
+    reason = "see the module's numbers: no more pages than objects; what may be above 64 bits is capped"
 )]
 pub(super) const fn worst(
     geometry: &Geometry,
@@ -370,6 +402,7 @@ pub(super) const fn worst(
 ///
 /// Without pins and with one instance the pages are Σ ⌈H/π⌉.
 #[expect(
+    clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
     reason = "at most a page for each of 128·2^32 page-blocks in each of 4096 instances"
 )]
@@ -385,14 +418,13 @@ pub(super) const fn worst_of_each(
         high_water: 0,
         apart: 0,
     };
-    let mut index = 0;
-    while let Some(class) = geometry.class(index) {
-        let live = most_of(most, index) as u64;
+    let mut classes = geometry.each_class();
+    while let Some(class) = classes.next_class() {
+        let live = most_of(most, class.index()) as u64;
         let curve = Curve::of(geometry, bound, class, live, spread);
         worst.pages += curve.most_pages as u64;
         worst.high_water += curve.high_water as u64;
         worst.apart += live * spread.instances as u64;
-        index += 1;
     }
     worst
 }

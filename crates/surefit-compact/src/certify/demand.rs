@@ -1,8 +1,12 @@
 //! What a program demands of a heap: how many page-blocks are live at once.
-#![deny(unsafe_code)]
+#![deny(
+    unsafe_code,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 
 use crate::config::Config;
-use crate::geometry::{Geometry, SizeClass};
+use crate::geometry::{Geometry, MAX_CLASSES, SizeClass};
 use crate::pieces::Pieces;
 use crate::width::Width;
 
@@ -55,6 +59,10 @@ impl Budget {
     }
 
     /// The most page-blocks of one class that the budget allows at once, and its own peak if there is one.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "page-blocks have eight bytes or more"
+    )]
     pub(super) const fn most_live(
         &self,
         class: SizeClass,
@@ -71,17 +79,18 @@ impl Budget {
         }
     }
 
-    /// The most objects that fit the budget: N, or as many of the smallest class as B pays for.
-    pub(super) const fn objects_possible(&self, geometry: &Geometry) -> u64 {
-        let mut index = 0;
-        while let Some(class) = geometry.class(index) {
-            if self.classes.contains(class) {
-                let most = self.block_bytes / geometry.layout(class).block_bytes as u64;
-                return least(most, self.objects);
+    /// The most objects that fit the budget: N, or as many of the smallest class as B pays for, or all that the peaks allow.
+    pub(super) const fn objects_possible(&self, geometry: &Geometry, peaks: Option<&[u32]>) -> u64 {
+        let (mut most, mut sum, mut classes) = (0, 0_u64, geometry.each_class());
+        while let Some(class) = classes.next_class() {
+            let block_bytes = geometry.layout(class).block_bytes;
+            let of_class = self.most_live(class, block_bytes, None);
+            if of_class > most {
+                most = of_class;
             }
-            index += 1;
+            sum = sum.saturating_add(self.most_live(class, block_bytes, peaks));
         }
-        0
+        least(most, sum)
     }
 }
 
@@ -97,24 +106,30 @@ impl ClassSet {
     /// No class.
     pub const EMPTY: Self = Self(0);
 
+    /// The greatest index of a class.
+    const LAST: usize = MAX_CLASSES - 1;
+
     /// All classes of a geometry.
     #[must_use]
     pub const fn all(geometry: &Geometry) -> Self {
-        let (mut set, mut index) = (Self::EMPTY, 0);
-        while let Some(class) = geometry.class(index) {
+        let (mut set, mut classes) = (Self::EMPTY, geometry.each_class());
+        while let Some(class) = classes.next_class() {
             set = set.with(class);
-            index += 1;
         }
         set
     }
 
     /// The classes that serve requests of up to `bytes` bytes without alignment; all classes if `bytes` is above a page.
     #[must_use]
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "no index of a class is above the last"
+    )]
     pub const fn of_requests(geometry: &Geometry, bytes: usize) -> Self {
         let Some(last) = geometry.class_for_bytes(bytes) else {
             return Self::all(geometry);
         };
-        Self(u128::MAX >> (127 - last.index()))
+        Self(u128::MAX >> (Self::LAST - last.index()))
     }
 
     /// The set and one class more.
@@ -143,7 +158,7 @@ impl ClassSet {
 
     /// The number of classes from an index on.
     pub(super) const fn len_from(self, index: usize) -> u32 {
-        if index > 127 {
+        if index > Self::LAST {
             return 0;
         }
         (self.0 >> index).count_ones()

@@ -10,7 +10,11 @@
 //!
 //! A call counts nothing unless it counts everything: its page-blocks are added up before the first is counted. No more are
 //! live at once than a word can number (2³² − 1 at most), of at most 64 KiB each, so that no sum of them overflows.
-#![deny(unsafe_code)]
+#![deny(
+    unsafe_code,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 
 use super::{BlockCount, Budget, CallWork, ClassSet, Demand, Uncertifiable, numbers};
 use crate::config::Config;
@@ -233,12 +237,20 @@ impl<'c> DemandMeter<'c> {
     }
 
     /// Piece `number` of an object in pieces.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "a piece before the last ends within the object; a piece is two words or more"
+    )]
     fn piece(&self, (len, align): Object, number: usize) -> Object {
         let piece = self.config.piece_bytes().expect("the object is in pieces");
         (piece.min(len - number * piece), align)
     }
 
     /// The pieces from `first` on, and the spines if they are asked for.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "a piece before the last ends within the object; a piece is two words or more"
+    )]
     fn parts(
         &self,
         object: Object,
@@ -255,6 +267,10 @@ impl<'c> DemandMeter<'c> {
         [pieces, spine]
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "both objects have pieces, numbers of usize less than their bytes"
+    )]
     fn resize_pieces(
         &mut self,
         (old, before): (Object, usize),
@@ -304,6 +320,10 @@ impl<'c> DemandMeter<'c> {
         Ok(())
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "`replace` compared the sum of the page-blocks with what a word numbers; each has 64 KiB at most"
+    )]
     fn add(&mut self, run: Run) {
         let (class, count, bytes) = self.sized(run);
         let live = &mut self.live[class.index()];
@@ -314,6 +334,10 @@ impl<'c> DemandMeter<'c> {
         self.classes = self.classes.with(class);
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "`vet_live` found so many page-blocks of the class live"
+    )]
     fn remove(&mut self, run: Run) {
         let (class, count, bytes) = self.sized(run);
         self.live[class.index()] -= count;
@@ -321,6 +345,10 @@ impl<'c> DemandMeter<'c> {
         self.bytes -= bytes;
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "fewer than 2^32 page-blocks of fewer than 2^32 bytes, in 64 bits"
+    )]
     fn sized(&self, run: Run) -> (SizeClass, u32, u64) {
         let class = self.class((run.bytes, run.align));
         let count = u32::try_from(run.count).expect("no more than a word numbers");

@@ -21,7 +21,11 @@
 //!
 //! # Source
 //! docs/bounds.md, section 7, with proofs.
-#![deny(unsafe_code)]
+#![deny(
+    unsafe_code,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 
 mod needs;
 mod work;
@@ -30,7 +34,7 @@ pub use work::SharedWork;
 
 use self::needs::SharedNeeds;
 use super::budget::Spread;
-use super::{ClassSet, Demand, Uncertifiable};
+use super::{ClassSet, Demand, Uncertifiable, least};
 use crate::geometry::{Geometry, Tail};
 use crate::shared::{ALIGN, Fixed, GROUPS, Granularity, SharedConfig, entry_bytes};
 use crate::width::Counted;
@@ -97,29 +101,34 @@ impl Sharing {
     /// objects are freed in its life, so that entries whose generations are exhausted are counted.
     ///
     /// A value that must be dropped takes a pointer more in its page-block: the demand counts it.
+    #[expect(clippy::arithmetic_side_effects, reason = "no divisor is zero")]
     #[must_use]
     pub const fn with_keys<Gen: Counted>(mut self, frees: u64) -> Self {
         // Odd generations name objects, below the last one, which leaves the greatest bit alone (`shared::generation`).
-        let bits = if Gen::BYTES < 4 {
-            8 * Gen::BYTES as u32
-        } else {
-            31
+        self.retired = match Gen::BYTES {
+            1 => frees / (u8::MAX as u64 >> 1),
+            2 => frees / (u16::MAX as u64 >> 1),
+            _ => frees / (u32::MAX as u64 >> 2),
         };
         self.keyed = true;
-        self.retired = frees / ((1 << (bits - 1)) - 1);
         self
     }
 
-    /// Π: the most objects pinned at once when a free looks for one to move: guards, and one for each of the other threads.
+    /// Π: the most objects pinned at once when a free looks for one to move: guards, and one for each of the other threads;
+    /// `u32::MAX` if they are more, which [`certify_shared`] refuses.
     #[must_use]
     pub const fn pins(&self) -> u32 {
-        self.guards.saturating_add(self.threads - 1)
+        self.guards.saturating_add(self.other_threads())
+    }
+
+    const fn other_threads(&self) -> u32 {
+        self.threads.saturating_sub(1)
     }
 
     const fn spread(&self, geometry: &Geometry) -> Spread {
         Spread {
             instances: self.instances,
-            busy: self.threads - 1,
+            busy: self.other_threads(),
             guards: self.guards,
             pinned: match self.pinned {
                 Some(classes) => classes,
@@ -212,11 +221,11 @@ pub const fn certify_shared<R, G: Granularity>(
         Tail::BackReferences { bytes: 4 } => {}
         _ => return Err(Uncertifiable::Width),
     }
-    let limit = GROUPS / geometry.class_count().next_power_of_two() as u32;
+    let limit = instances_max(geometry);
     if sharing.instances > limit {
         return Err(Uncertifiable::TooManyInstances { limit });
     }
-    if sharing.pins() > config.pins() {
+    if sharing.pins() > config.pins() || sharing.pins() == u32::MAX {
         let limit = config.pins();
         return Err(Uncertifiable::TooManyPins { limit });
     }
@@ -224,6 +233,16 @@ pub const fn certify_shared<R, G: Granularity>(
         Ok(needs) => lay_out::<R, G>(config, sharing, demand, &needs),
         Err(error) => Err(error),
     }
+}
+
+/// The most instances whose groups have numbers.
+#[expect(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    reason = "a geometry has 1 to 128 classes"
+)]
+const fn instances_max(geometry: &Geometry) -> u32 {
+    GROUPS / geometry.class_count().next_power_of_two() as u32
 }
 
 /// The `BYTES` of a [`Region`](surefit_core::Region), aligned to the page size and to 128, that suffices for a demand: one
@@ -238,15 +257,17 @@ pub const fn shared_region_bytes<R, G: Granularity>(
     demand: &Demand<'_>,
 ) -> usize {
     match certify_shared::<R, G>(config, sharing, demand) {
-        Ok(certificate) => certificate.aligned_bytes + 1,
+        // No certificate is of more bytes than a region can have, half of what usize counts.
+        Ok(certificate) => certificate.aligned_bytes.saturating_add(1),
         Err(error) => panic!("{}", error.message()),
     }
 }
 
 /// Divides a region as a shared heap does: the address table takes whole pages from the back and the slack behind them.
 #[expect(
+    clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
-    reason = "at most 32 GiB of pages, checked to be below what usize counts"
+    reason = "at most 32 GiB of pages, 2^32 entries of 16 bytes and a fixed area, checked to be what a region can have"
 )]
 const fn lay_out<R, G: Granularity>(
     config: &SharedConfig<G>,
@@ -257,30 +278,27 @@ const fn lay_out<R, G: Granularity>(
     let geometry = config.config().geometry();
     let page = geometry.page_bytes() as u64;
     let stride = entry_bytes(sharing.keyed) as u64;
-    let entries = needs.entries + needs.spare_entries;
-    if entries > u32::MAX as u64 - 1 {
-        let limit = u32::MAX as u64 - 1;
-        return Err(Uncertifiable::TooManyEntries { limit });
+    let entries = needs.entries.saturating_add(needs.spare_entries);
+    if entries > ENTRIES_MAX {
+        return Err(Uncertifiable::TooManyEntries { limit: ENTRIES_MAX });
     }
-    let used_pages = needs.used_pages();
-    let mut data_pages = used_pages + needs.buffered_pages;
-    let limit = (1_u64 << (35 - geometry.page_shift())) - 1;
-    if data_pages > limit {
-        return Err(Uncertifiable::TooManyPages { limit });
-    }
-    if data_pages == 0 && entries * stride < page {
-        data_pages = 1;
-    }
-    let body = (data_pages * page + entries * stride).next_multiple_of(ALIGN as u64);
+    let (data_pages, body) = match body_of(geometry, needs, entries * stride) {
+        Ok(body) => body,
+        Err(error) => return Err(error),
+    };
     let pages = body / page;
-    if pages > limit || body > usize::MAX as u64 / 2 {
-        return Err(Uncertifiable::TooManyPages { limit });
-    }
     let classes = geometry.class_count().next_power_of_two();
     let (instances, locals) = (sharing.instances as usize, config.locals() as usize);
     let groups = instances * classes;
     let state_bytes = Fixed::new::<R, G>(instances, groups, locals, 0).bytes;
     let fixed_bytes = Fixed::new::<R, G>(instances, groups, locals, pages as usize).bytes;
+    let alignment_bytes = most(page, ALIGN as u64) as usize - 1;
+    let heap_bytes = (body + alignment_bytes as u64).saturating_add(fixed_bytes as u64);
+    if heap_bytes > isize::MAX as u64 {
+        return Err(Uncertifiable::TooManyPages {
+            limit: pages_limit(geometry),
+        });
+    }
     let spare_bytes = (needs.spare_entries * stride) as usize;
     let parts = SharedParts {
         data_page_bytes: ((data_pages - needs.buffered_pages - needs.pin_pages - needs.call_pages)
@@ -292,7 +310,7 @@ const fn lay_out<R, G: Granularity>(
         handle_buffer_bytes: spare_bytes,
         page_record_bytes: fixed_bytes - state_bytes,
         state_bytes,
-        alignment_bytes: most(page, ALIGN as u64) as usize - 1,
+        alignment_bytes,
     };
     let aligned_bytes = body as usize + fixed_bytes;
     let table_bytes = entries * stride;
@@ -307,11 +325,50 @@ const fn lay_out<R, G: Granularity>(
         aligned_bytes,
         parts,
         data_pages,
-        used_pages,
+        used_pages: needs.used_pages(),
         entries,
         work,
     })
 }
+
+/// The most pages that locations can name, or a region on this machine can hold.
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "pages have 2^10 to 2^16 bytes"
+)]
+const fn pages_limit(geometry: &Geometry) -> u64 {
+    let named = (1_u64 << (35 - geometry.page_shift())) - 1;
+    least(named, isize::MAX as u64 >> geometry.page_shift())
+}
+
+/// Data pages, and bytes of them and the table.
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "at most 32 GiB of pages, and 2^32 entries of 16 bytes"
+)]
+const fn body_of(
+    geometry: &Geometry,
+    needs: &SharedNeeds,
+    table_bytes: u64,
+) -> Result<(u64, u64), Uncertifiable> {
+    let page = geometry.page_bytes() as u64;
+    let limit = pages_limit(geometry);
+    let mut pages = needs.used_pages().saturating_add(needs.buffered_pages);
+    if pages > limit {
+        return Err(Uncertifiable::TooManyPages { limit });
+    }
+    if pages == 0 && table_bytes < page {
+        pages = 1;
+    }
+    let body = (pages * page + table_bytes).next_multiple_of(ALIGN as u64);
+    if body / page > limit {
+        return Err(Uncertifiable::TooManyPages { limit });
+    }
+    Ok((pages, body))
+}
+
+/// Entries that words number, less one that names nothing.
+const ENTRIES_MAX: u64 = u32::MAX as u64 - 1;
 
 const fn most(a: u64, b: u64) -> u64 {
     if a > b { a } else { b }

@@ -8,7 +8,11 @@
 //! ```
 //! # Source
 //! docs/bounds.md, section 5.
-#![deny(unsafe_code)]
+#![deny(
+    unsafe_code,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 
 use crate::config::{Bound, Config};
 use crate::pieces::Pieces;
@@ -31,13 +35,18 @@ pub const fn moves_max(bound: Bound, blocks: u16) -> u32 {
 
 /// The most data pages that the free of one page-block touches if it moves `moves` others.
 const fn data_pages(bound: Bound, moves: u32) -> u64 {
+    let targets = (moves as u64).saturating_add(1);
     match bound {
-        Bound::Holes { .. } if moves > 0 => 2 + moves as u64,
-        _ => 1 + moves as u64,
+        Bound::Holes { .. } if moves > 0 => targets.saturating_add(1),
+        _ => targets,
     }
 }
 
 /// Pages that `bytes` consecutive bytes can lie in, wherever they begin.
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "two bytes or more, in pages that have bytes"
+)]
 pub(super) const fn spanned(bytes: u64, page_bytes: u64) -> u64 {
     match bytes {
         0 => 0,
@@ -58,9 +67,11 @@ pub(super) const fn pages_touched(
     table_bytes: u64,
     fixed_bytes: u64,
 ) -> u64 {
-    let table = least(1 + moves as u64, spanned(table_bytes, page_bytes));
+    let entries = (moves as u64).saturating_add(1);
+    let table = least(entries, spanned(table_bytes, page_bytes));
     let fixed = least(MOST_FIXED_PAGES, spanned(fixed_bytes, page_bytes));
-    data_pages(bound, moves) + table + fixed
+    let data = data_pages(bound, moves);
+    data.saturating_add(table).saturating_add(fixed)
 }
 
 /// What freeing a whole byte object can cost; its page-blocks are freed one by one.

@@ -1,4 +1,5 @@
 //! Why a geometry cannot be, and what would do.
+#![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use core::fmt;
 

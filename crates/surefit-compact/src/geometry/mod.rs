@@ -79,7 +79,11 @@
 //! # Source
 //! Craciunas, Kirsch, Payer, Sokolova, Stadler, Staudinger, "A Compacting Real-Time Memory Management System", USENIX
 //! ATC 2008 (pages and size-classes); the placement is ours.
-#![deny(unsafe_code)]
+#![deny(
+    unsafe_code,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 
 mod error;
 mod placement;
@@ -196,6 +200,10 @@ pub struct ClassLayout {
 }
 
 impl ClassLayout {
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "the parts of a page, which is at most 64 KiB"
+    )]
     const fn new(page: Page, block_bytes: usize) -> Self {
         let blocks = page.room(block_bytes);
         let leaves = page.leaves(blocks);
@@ -213,6 +221,10 @@ impl ClassLayout {
     /// The page-block that the byte at `offset` from the start of the page belongs to: ⌊`offset` / β⌋.
     ///
     /// Exact for every `offset` below 64 KiB (proof in the module's doc). A multiplication, no division.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "a product of 32 bits in 64 bits"
+    )]
     #[inline]
     #[must_use]
     pub const fn block_at(&self, offset: u32) -> u32 {
@@ -220,11 +232,14 @@ impl ClassLayout {
     }
 
     /// Where page-block `block` begins, in bytes from the start of the page; needs `block` below π.
+    ///
+    /// # Panics
+    /// In debug builds, for a page-block that the page lacks; the number says nothing otherwise.
     #[inline]
     #[must_use]
     pub const fn offset_of(&self, block: u32) -> u32 {
         debug_assert!(block < self.blocks as u32, "a page-block of this page");
-        block * self.block_bytes
+        block.wrapping_mul(self.block_bytes)
     }
 }
 
@@ -311,6 +326,7 @@ impl Geometry {
     }
 
     /// [`class_for`](Self::class_for) with the alignment of the granule.
+    #[expect(clippy::arithmetic_side_effects, reason = "not above 1024 bytes")]
     #[inline]
     #[must_use]
     pub const fn class_for_bytes(&self, bytes: usize) -> Option<SizeClass> {
@@ -320,6 +336,10 @@ impl Geometry {
         self.class_for_large(bytes)
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "indices of tables of at most 256 entries; low is below high"
+    )]
     #[inline(never)]
     const fn class_for_large(&self, bytes: usize) -> Option<SizeClass> {
         if bytes > self.page_bytes() {
@@ -339,6 +359,10 @@ impl Geometry {
         Some(SizeClass(low))
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "a page is a multiple of every alignment up to its own: the last class is in every set"
+    )]
     #[inline(never)]
     const fn class_for_aligned(&self, bytes: usize, align: usize) -> Option<SizeClass> {
         if align > self.page_bytes() || !align.is_power_of_two() {
@@ -383,6 +407,14 @@ impl Geometry {
         (0..self.count).map(SizeClass)
     }
 
+    /// All classes, from the smallest; `const`, unlike [`Geometry::classes`].
+    pub(crate) const fn each_class(&self) -> EachClass<'_> {
+        EachClass {
+            geometry: self,
+            next: 0,
+        }
+    }
+
     /// P, bytes of a page.
     #[inline]
     #[must_use]
@@ -393,6 +425,10 @@ impl Geometry {
     /// The smallest request, in bytes, whose class is `class` at the alignment of the granule; 0 for the first class.
     ///
     /// Stricter alignments bring smaller requests to a class.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "an index above zero, and a page-block of at most 64 KiB"
+    )]
     #[must_use]
     pub const fn smallest_request(&self, class: SizeClass) -> usize {
         match class.index() & (MAX_CLASSES - 1) {
@@ -402,12 +438,14 @@ impl Geometry {
     }
 
     /// Bytes of bitmap leaves in a page of `class`: administrative space.
+    #[expect(clippy::arithmetic_side_effects, reason = "a part of a page (G2)")]
     #[must_use]
     pub const fn leaf_bytes(&self, class: SizeClass) -> usize {
         8 * self.layout(class).leaves as usize
     }
 
     /// Bytes of back-references in a page of `class`: administrative space; 0 where they are in the page's record.
+    #[expect(clippy::arithmetic_side_effects, reason = "a part of a page (G2)")]
     #[must_use]
     pub const fn back_reference_bytes(&self, class: SizeClass) -> usize {
         let blocks = self.layout(class).blocks as usize;
@@ -418,6 +456,10 @@ impl Geometry {
     }
 
     /// Bytes of a page of `class` that are in no page-block, no leaf and no back-reference: page-internal fragmentation.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "the other parts of a page end within it (G2)"
+    )]
     #[must_use]
     pub const fn page_internal_bytes(&self, class: SizeClass) -> usize {
         let used = self.layout(class).leaf_offset as usize;
@@ -446,6 +488,10 @@ impl Geometry {
     }
 
     /// The class of one page-block a page.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "a geometry has a class at least"
+    )]
     #[inline]
     #[must_use]
     pub const fn largest(&self) -> SizeClass {
@@ -457,6 +503,21 @@ const _: () = assert!(
     size_of::<Geometry>() <= 3232,
     "the size the module's doc names, on every word width"
 );
+
+/// The classes of a geometry, one by one.
+pub(crate) struct EachClass<'g> {
+    geometry: &'g Geometry,
+    next: usize,
+}
+
+impl EachClass<'_> {
+    /// The next class, if there is one.
+    pub(crate) const fn next_class(&mut self) -> Option<SizeClass> {
+        let class = self.geometry.class(self.next);
+        self.next = self.next.saturating_add(1);
+        class
+    }
+}
 
 impl Default for Geometry {
     fn default() -> Self {
@@ -488,6 +549,10 @@ impl fmt::Debug for BlockBytes<'_> {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "tests panic where a number overflows"
+)]
 mod tests {
     use super::{COARSE_ENTRIES, Geometry, GeometrySpec, Spacing};
 

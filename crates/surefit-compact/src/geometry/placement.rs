@@ -10,6 +10,7 @@
 //! sizes        = snap(smallest), next, next, ... while room > 8, then P/8, P/7, ... P/1, each rounded down to its unit;
 //!                before a size that passes a power of two, that power of two
 //! ```
+#![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use super::error::GeometryError;
 use super::{GeometrySpec, INLINE_BLOCKS, MAX_BLOCKS, MAX_CLASSES, Spacing, Tail, WORD_BLOCKS};
@@ -28,6 +29,10 @@ pub(super) struct Page {
     back_reference: usize,
 }
 
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "a page has at most 2^16 bytes, and all sizes and counts here are parts of one, or the sum of two"
+)]
 impl Page {
     /// The page of `spec`, whose scalar values it checks.
     pub(super) const fn new(spec: &GeometrySpec<'_>) -> Result<Self, GeometryError> {
@@ -173,6 +178,10 @@ impl Placement {
         count: 0,
     };
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "a count that is below the classes there can be"
+    )]
     const fn push(mut self, block_bytes: usize) -> Result<Self, GeometryError> {
         if self.count == MAX_CLASSES {
             return Err(GeometryError::TooManyClasses);
@@ -182,6 +191,7 @@ impl Placement {
         Ok(self)
     }
 
+    #[expect(clippy::arithmetic_side_effects, reason = "not zero")]
     const fn last(&self) -> usize {
         if self.count == 0 {
             0
@@ -190,6 +200,7 @@ impl Placement {
         }
     }
 
+    #[expect(clippy::arithmetic_side_effects, reason = "the granule was checked")]
     const fn by_fraction(
         spec: &GeometrySpec<'_>,
         page: Page,
@@ -231,6 +242,10 @@ impl Placement {
     }
 
     /// Pushes the sizes of which at most eight fit a page.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "counted down from eight to one"
+    )]
     const fn push_inline(self, page: Page, smallest: usize) -> Result<Self, GeometryError> {
         let mut placed = self;
         let mut blocks = INLINE_BLOCKS;
@@ -247,6 +262,10 @@ impl Placement {
         Ok(placed)
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "the granule was checked; an index of a list"
+    )]
     const fn by_list(list: &[u32], page: Page) -> Result<Self, GeometryError> {
         let mut placed = Self::EMPTY;
         let mut index = 0;

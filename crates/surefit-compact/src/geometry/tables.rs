@@ -1,4 +1,5 @@
 //! The tables of a geometry, and how requests index them.
+#![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use super::placement::{Page, Placement};
 use super::{ClassLayout, MAX_CLASSES};
@@ -48,6 +49,10 @@ pub(super) const fn alignment(align: usize) -> usize {
 }
 
 /// The bucket of a request above `FINE_BYTES`: the five bits below the highest one of the last byte's index.
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "asked above 1024 bytes, of which 32 buckets a power of two are counted"
+)]
 pub(super) const fn bucket(bytes: usize) -> usize {
     let last = bytes - 1;
     let power = (usize::BITS - 1).wrapping_sub(last.leading_zeros());
@@ -56,6 +61,10 @@ pub(super) const fn bucket(bytes: usize) -> usize {
 }
 
 /// The smallest request of a bucket, in bytes: the inverse of [`bucket`].
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "asked for indices of a table of 256"
+)]
 const fn bucket_start(bucket: usize) -> usize {
     let buckets = 1 << COARSE_BITS;
     let power = FINE_BYTES.ilog2() + word((bucket / buckets) as u64);
@@ -63,6 +72,10 @@ const fn bucket_start(bucket: usize) -> usize {
 }
 
 /// The layout of every class; beyond the last class, copies of its layout (G5).
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "indices of at most 128 classes, of which there is one at least"
+)]
 pub(super) const fn layouts(placement: &Placement, page: Page) -> [ClassLayout; MAX_CLASSES] {
     let largest = ClassLayout::new(page, placement.sizes[placement.count - 1]);
     let mut layouts = [largest; MAX_CLASSES];
@@ -75,6 +88,7 @@ pub(super) const fn layouts(placement: &Placement, page: Page) -> [ClassLayout; 
 }
 
 /// For each alignment, the classes whose page-blocks are multiples of it; the last class, a page, always is.
+#[expect(clippy::arithmetic_side_effects, reason = "indices of tables")]
 pub(super) const fn aligned(
     layouts: &[ClassLayout; MAX_CLASSES],
     count: usize,
@@ -97,6 +111,10 @@ pub(super) const fn aligned(
 }
 
 /// For each multiple of eight bytes up to `FINE_BYTES`, the smallest class that holds it.
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "indices of tables; the last class has a page, which holds all"
+)]
 pub(super) const fn fine(layouts: &[ClassLayout; MAX_CLASSES]) -> [u8; FINE_ENTRIES] {
     let mut table = [0; FINE_ENTRIES];
     let mut class = 0;
@@ -112,6 +130,10 @@ pub(super) const fn fine(layouts: &[ClassLayout; MAX_CLASSES]) -> [u8; FINE_ENTR
 }
 
 /// For each bucket, the smallest class that holds its smallest request; the last class beyond the page.
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "indices of tables; there is a class at least"
+)]
 pub(super) const fn coarse(
     layouts: &[ClassLayout; MAX_CLASSES],
     count: usize,

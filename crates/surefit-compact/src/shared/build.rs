@@ -22,6 +22,7 @@ use super::pool::{Apart, Buffer, Pool, Store};
 use super::table::EntryTable;
 use crate::geometry::{Geometry, Tail};
 use crate::handle::HeapId;
+use crate::layout::padded;
 use crate::memory::Memory;
 use crate::page::{PageRecord, PageTable};
 use crate::width::{Spread, Width};
@@ -32,7 +33,7 @@ pub(crate) const ALIGN: usize = 128;
 /// The largest region: locations are 32-bit numbers of eight bytes.
 const MOST_BYTES: u64 = 1 << 35;
 
-/// Where the parts of the fixed area begin, from its start, and its size.
+/// Where the parts of the fixed area begin, from its start, and its size; `usize::MAX` for what no region holds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fixed {
     instances: usize,
@@ -49,26 +50,31 @@ impl Fixed {
         buffers: usize,
         pages: usize,
     ) -> Self {
-        let groups = groups * size_of::<Group<R>>();
-        let buffers_at = (groups + instances * size_of::<Instance>()).next_multiple_of(ALIGN);
-        let records = buffers_at + buffers * size_of::<Apart<Mutex<R, Buffer>>>();
+        let groups = table(0, groups, size_of::<Group<R>>());
+        let buffers_at = padded(table(groups, instances, size_of::<Instance>()), ALIGN);
+        let records = table(buffers_at, buffers, size_of::<Apart<Mutex<R, Buffer>>>());
         const {
             assert!(
                 align_of::<R>() <= ALIGN,
                 "a lock is aligned to 128 bytes at most"
             )
         };
-        let records_end = records + pages * size_of::<PageRecord<Spread>>();
-        let locks = records_end.next_multiple_of(align_of::<R>());
-        let lock_bytes = if G::PAGES { pages * size_of::<R>() } else { 0 };
+        let records_end = table(records, pages, size_of::<PageRecord<Spread>>());
+        let locks = padded(records_end, align_of::<R>());
+        let locks_end = table(locks, if G::PAGES { pages } else { 0 }, size_of::<R>());
         Self {
             instances: groups,
             buffers: buffers_at,
             records,
             locks,
-            bytes: (locks + lock_bytes).next_multiple_of(ALIGN),
+            bytes: padded(locks_end, ALIGN),
         }
     }
+}
+
+/// Where a table of so many records ends that begins at an offset; `usize::MAX` if it is more: then no region holds it.
+const fn table(offset: usize, records: usize, record_bytes: usize) -> usize {
+    offset.saturating_add(records.saturating_mul(record_bytes))
 }
 
 /// A region divided into an engine: the engine, and the bytes skipped for alignment.
@@ -159,15 +165,16 @@ fn class_bits(geometry: &Geometry, instances: usize) -> Result<u32, Refused> {
 
 /// How many pages fit into `bytes` together with the fixed area.
 fn pages_in(bytes: usize, page: usize, fixed: &dyn Fn(usize) -> Fixed) -> Result<usize, Refused> {
-    let fits = |pages: usize| pages * page + fixed(pages).bytes <= bytes;
+    let needed = |pages: usize| (pages * page).saturating_add(fixed(pages).bytes);
+    let fits = |pages: usize| fixed(pages).bytes < usize::MAX && needed(pages) <= bytes;
     let record = fixed(1).bytes.abs_diff(fixed(0).bytes).max(1);
     let mut pages = bytes.saturating_sub(fixed(0).bytes) / page;
     while pages > 0 && !fits(pages) {
-        let over = pages * page + fixed(pages).bytes - bytes;
+        let over = needed(pages) - bytes;
         pages = pages.saturating_sub((over / (page + record)).max(1));
     }
     if pages == 0 {
-        let needed = 2 * page + fixed(1).bytes + ALIGN;
+        let needed = fixed(1).bytes.saturating_add(2 * page + ALIGN);
         return Err(Refused::Region { needed });
     }
     Ok(pages)

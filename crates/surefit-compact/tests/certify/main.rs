@@ -8,6 +8,7 @@ mod exact;
 mod keyed;
 mod meter;
 mod model;
+mod numbers;
 mod random;
 mod reachable;
 mod shared;

@@ -1,10 +1,14 @@
 //! What a demand needs of a shared heap, before it is laid out in a region.
-#![deny(unsafe_code)]
+#![deny(
+    unsafe_code,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 
 use super::super::budget::{self, Spread, Worst};
 use super::super::demand::most_of;
 use super::super::{Budget, Demand, Uncertifiable, least};
-use super::Sharing;
+use super::{ENTRIES_MAX, Sharing};
 use crate::config::Bound;
 use crate::geometry::{Geometry, MAX_CLASSES, SizeClass};
 use crate::shared::{Granularity, SharedConfig};
@@ -22,7 +26,9 @@ pub(super) struct SharedNeeds {
 
 impl SharedNeeds {
     pub(super) const fn used_pages(&self) -> u64 {
-        self.alone_pages + self.pin_pages + self.call_pages
+        // No more than a reading's pages, of which they are parts.
+        let unpinned = self.alone_pages.saturating_add(self.pin_pages);
+        unpinned.saturating_add(self.call_pages)
     }
 }
 
@@ -59,7 +65,7 @@ pub(super) const fn needs<G: Granularity>(
     sharing: &Sharing,
     demand: &Demand<'_>,
 ) -> Result<SharedNeeds, Uncertifiable> {
-    let calls = sharing.threads as u64 - 1;
+    let calls = sharing.other_threads() as u64;
     let reading = match read(config, sharing, demand, calls) {
         Ok(reading) => reading,
         Err(error) => return Err(error),
@@ -72,22 +78,27 @@ pub(super) const fn needs<G: Granularity>(
     let by_threads = if G::PAGES { registered } else { 0 };
     Ok(SharedNeeds {
         alone_pages: alone,
-        pin_pages: pinned - alone,
-        call_pages: used - pinned,
-        buffered_pages: registered.saturating_sub(1) * config.page_buffer() as u64,
+        pin_pages: pinned.saturating_sub(alone),
+        call_pages: used.saturating_sub(pinned),
+        buffered_pages: registered
+            .saturating_sub(1)
+            .saturating_mul(config.page_buffer() as u64),
         entries: reading.entries.saturating_add(sharing.retired),
-        spare_entries: (by_groups + by_threads) * config.handle_buffer() as u64,
+        spare_entries: by_groups
+            .saturating_add(by_threads)
+            .saturating_mul(config.handle_buffer() as u64),
     })
 }
 
 /// Groups whose classes the demand uses.
 const fn groups_used(geometry: &Geometry, sharing: &Sharing, demand: &Demand<'_>) -> u64 {
-    let (mut classes, mut index) = (0, 0);
-    while let Some(class) = geometry.class(index) {
-        classes += demand.uses(class, geometry.layout(class).block_bytes) as u64;
-        index += 1;
+    let (mut groups, mut classes) = (0_u64, geometry.each_class());
+    while let Some(class) = classes.next_class() {
+        if demand.uses(class, geometry.layout(class).block_bytes) {
+            groups = groups.saturating_add(sharing.instances as u64);
+        }
     }
-    classes * sharing.instances as u64
+    groups
 }
 
 const fn read<G: Granularity>(
@@ -133,31 +144,32 @@ impl Reader<'_> {
     }
 
     /// Peaks with what may not be drained, of classes that have any.
+    ///
+    /// A peak that saturates is of more page-blocks than a word can number entries, so none of any demand is passed by it.
     const fn held(&self, peaks: &[u32]) -> [u32; MAX_CLASSES] {
-        let (mut held, mut index) = ([0; MAX_CLASSES], 0);
-        while let Some(class) = self.geometry.class(index) {
-            let peak = most_of(peaks, index);
+        let (mut held, mut classes) = ([0; MAX_CLASSES], self.geometry.each_class());
+        while let Some(class) = classes.next_class() {
+            let peak = most_of(peaks, class.index());
             if peak > 0 {
                 let more = self.undrained(class).saturating_mul(self.spread.instances);
-                held[index] = peak.saturating_add(more);
+                held[class.index()] = peak.saturating_add(more);
             }
-            index += 1;
         }
         held
     }
 
     /// A budget with what may not be drained.
     const fn extended(&self, budget: &Budget) -> Budget {
-        let (mut extended, mut index) = (*budget, 0);
-        while let Some(class) = self.geometry.class(index) {
+        let (mut extended, mut classes) = (*budget, self.geometry.each_class());
+        while let Some(class) = classes.next_class() {
             let block_bytes = self.geometry.layout(class).block_bytes;
             if budget.most_live(class, block_bytes, None) > 0 {
-                let more = self.undrained(class) as u64 * self.spread.instances as u64;
+                let undrained = self.undrained(class) as u64;
+                let more = undrained.saturating_mul(self.spread.instances as u64);
                 let bytes = more.saturating_mul(block_bytes as u64);
                 extended.objects = extended.objects.saturating_add(more);
                 extended.block_bytes = extended.block_bytes.saturating_add(bytes);
             }
-            index += 1;
         }
         extended
     }
@@ -168,16 +180,16 @@ impl Reader<'_> {
             if peaks[index] > 0 {
                 return Err(Uncertifiable::NoSuchClass);
             }
-            index += 1;
+            index = index.saturating_add(1);
         }
         let held = self.held(peaks);
         let unpinned =
             budget::worst_of_each(self.geometry, self.bound, &held, &self.spread.unpinned());
         let pinned = budget::worst_of_each(self.geometry, self.bound, &held, &self.spread);
-        let (mut entries, mut index) = (0, 0);
+        let (mut entries, mut index) = (0_u64, 0_usize);
         while index < MAX_CLASSES {
-            entries += held[index] as u64;
-            index += 1;
+            entries = entries.saturating_add(held[index] as u64);
+            index = index.saturating_add(1);
         }
         Ok(self.reading(unpinned, pinned, entries))
     }
@@ -191,11 +203,6 @@ impl Reader<'_> {
             return Err(Uncertifiable::NoSuchClass);
         }
         let extended = self.extended(budget);
-        let objects = extended.objects_possible(self.geometry);
-        let extended = Budget {
-            objects,
-            ..extended
-        };
         let held;
         let peaks = match peaks {
             Some(peaks) => {
@@ -203,6 +210,14 @@ impl Reader<'_> {
                 Some(held.as_slice())
             }
             None => None,
+        };
+        let objects = extended.objects_possible(self.geometry, peaks);
+        if objects > ENTRIES_MAX {
+            return Err(Uncertifiable::TooManyEntries { limit: ENTRIES_MAX });
+        }
+        let extended = Budget {
+            objects,
+            ..extended
         };
         let unpinned = budget::worst(
             self.geometry,

@@ -8,7 +8,11 @@
 //! ```
 //! # Source
 //! docs/bounds.md, section 7.
-#![deny(unsafe_code)]
+#![deny(
+    unsafe_code,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 
 use super::super::work::spanned;
 use super::super::{Demand, least};
@@ -43,6 +47,10 @@ pub struct SharedWork {
     pub pages_touched_max_per_section: u64,
 }
 
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "sums of a few numbers of 32 bits, in 64 bits"
+)]
 /// The most work over the classes that a demand uses, on a heap of so many bytes of table, fixed area, and data pages.
 pub(super) const fn of<G: Granularity>(
     config: &SharedConfig<G>,
@@ -57,12 +65,11 @@ pub(super) const fn of<G: Granularity>(
         frees_max_per_call: if sharing.keyed { 1 + DRAINED as u64 } else { 1 },
         ..SharedWork::NONE
     };
-    let mut index = 0;
-    while let Some(class) = geometry.class(index) {
+    let mut classes = geometry.each_class();
+    while let Some(class) = classes.next_class() {
         if demand.uses(class, geometry.layout(class).block_bytes) {
             work = work.and(config, geometry, class);
         }
-        index += 1;
     }
     let page = geometry.page_bytes() as u64;
     let entries = 2 + tries + config.handle_buffer() as u64 + DRAINED as u64;
@@ -86,6 +93,10 @@ impl SharedWork {
     };
 
     /// The same with another class.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "page-blocks have 8 to 2^16 bytes, increments at least one: a few times as many steps, in 64 bits"
+    )]
     const fn and<G: Granularity>(
         mut self,
         config: &SharedConfig<G>,
