@@ -533,3 +533,27 @@ fn the_parts_say_what_the_frames_and_the_table_hold() {
     assert_eq!(freed.free_chunk_bytes, 1024, "frames stay frames");
     assert_eq!(freed.free_page_bytes, empty.free_page_bytes - 1024);
 }
+
+#[test]
+fn a_certificate_near_the_most_frames_is_of_a_region_that_a_heap_can_have() {
+    let config = BlockTableConfig::with_pages::<Narrow>(16, Bound::DEFAULT, 1024).expect("valid");
+    let mut certified = 0;
+    for frames in (20_000..33_000).step_by(7) {
+        let demand = FrameDemand {
+            objects: 10,
+            frames,
+            largest: frames,
+            largest_resized: 0,
+        };
+        let Ok(certificate) = certify::<Narrow>(&config, &demand) else {
+            continue;
+        };
+        certified += 1;
+        if frames % 49 == 0 || certificate.heap_bytes > 500_000 {
+            let mut memory = vec![core::mem::MaybeUninit::new(0xa5); certificate.heap_bytes];
+            let heap = BlockTableHeap::<Narrow>::new(&mut memory, &config);
+            assert!(heap.is_ok(), "{frames} frames: {heap:?}");
+        }
+    }
+    assert!(certified > 700, "{certified} of 1,858");
+}

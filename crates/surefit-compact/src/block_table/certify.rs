@@ -7,12 +7,28 @@
 //!             frame
 //! resizes     one at a time: the old row and the new one are live at once
 //! ```
+//! A row of f frames in m ≥ 1 whole pieces of q frames, a rest of r and a spine of m + 1 words costs
+//! c(f) = m·c(q) + c(r) + c(m + 1). With s, the slope of the rows shorter than f, c(r) ≤ c(1) + s·(r − 1) and
+//! c(m + 1) ≤ c(1) + s·m, so that
+//!
+//! ```text
+//! (c(f) − c(1)) / (f − 1)  ≤  (m·(c(q) + s) + c(1) + s·(r − 1)) / (m·q + r − 1)  ≤  max((c(q) + s + c(1)/m) / q, s)
+//! ```
+//! So once (c(q) + s + c(1)/m) / q is no more than s, no longer row has a greater slope: the search ends there.
+//!
+//! # Numbers
+//! A demand may be any numbers. Sums saturate; a saturated sum is refused.
+//!
 //! # Complexity
-//! Linear in the frames of the largest object, and some 600 passes over the classes.
+//! Linear in the frames of the largest object, but at most in those of a few pieces; and some 600 passes over the classes.
 //!
 //! # Source
 //! [`crate::certify`] and docs/bounds.md for the table; frames are counted.
-#![deny(unsafe_code)]
+#![deny(
+    unsafe_code,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 
 use super::BlockTableConfig;
 use crate::certify::{BlockCount, Budget, Certificate, ClassSet, Demand, Uncertifiable, pages_max};
@@ -43,17 +59,35 @@ impl FrameDemand {
         bytes: u64,
         largest: usize,
     ) -> Self {
-        let f = config.frame_bytes() as u64;
         let largest = config.frames_of(largest) as u64;
-        let rounded = (bytes + objects * (f - 1)) / f;
-        // An object without bytes has a frame, more than its share of what is rounded up.
-        let frames = rounded + objects.div_ceil(f);
+        let frames = frames_rounded(config.frame_bytes() as u128, objects as u128, bytes as u128);
         Self {
             objects,
             frames: least(frames, largest.saturating_mul(objects)),
             largest,
             largest_resized: largest,
         }
+    }
+}
+
+/// Frames of f bytes that so many bytes take, in so many objects; `u64::MAX` if they are more.
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "numbers of 64 bits, and a frame of at most 2^12 bytes, in 128 bits"
+)]
+const fn frames_rounded(f: u128, objects: u128, bytes: u128) -> u64 {
+    let rounded = (bytes + objects * (f - 1)) / f;
+    // An object without bytes has a frame, more than its share of what is rounded up.
+    capped(rounded + objects.div_ceil(f))
+}
+
+/// A number as 64 bits; `u64::MAX` if it is more.
+#[expect(clippy::cast_possible_truncation, reason = "no more than u64::MAX")]
+const fn capped(number: u128) -> u64 {
+    if number < u64::MAX as u128 {
+        number as u64
+    } else {
+        u64::MAX
     }
 }
 
@@ -88,13 +122,20 @@ pub struct BlockTableCertificate {
 /// # Ok::<(), surefit_core::Refused>(())
 /// ```
 #[expect(
+    clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
-    reason = "pages are checked against the width, so everything is below 2^36 bytes"
+    reason = "pages are checked against the width, so everything is below 2^36 bytes, and then against a region's"
 )]
 pub const fn certify<W: Width>(
     config: &BlockTableConfig,
     demand: &FrameDemand,
 ) -> Result<BlockTableCertificate, Uncertifiable> {
+    let page = config.page_bytes() as u64;
+    let limit = pages_max::<W>(config.table.geometry()).saturating_sub(1);
+    let pages = demand.frames.div_ceil(config.frames_per_page() as u64);
+    if pages > limit {
+        return Err(Uncertifiable::TooManyPages { limit });
+    }
     let budget = match rows::<W>(config, demand) {
         Ok(budget) => budget,
         Err(error) => return Err(error),
@@ -103,24 +144,23 @@ pub const fn certify<W: Width>(
         Ok(table) => table,
         Err(error) => return Err(error),
     };
-    let page = config.page_bytes() as u64;
-    let pages = demand.frames.div_ceil(config.frames_per_page() as u64);
     // The entries of frame pages may need a page of the address table more, and each page has a record.
     let entries = pages * W::ENTRY_BYTES as u64 + 8;
-    let limit = pages_max::<W>(config.table.geometry()) - 1;
     let all_pages = pages + (table.aligned_bytes as u64 + entries) / page + 2;
     if all_pages > limit {
         return Err(Uncertifiable::TooManyPages { limit });
     }
     let records = (pages + entries / page + 2) * layout::page_record_bytes::<W>() as u64;
     let frame_bytes = pages * page;
-    let heap_bytes = table.heap_bytes + (frame_bytes + entries + records) as usize;
+    let heap_bytes = table.heap_bytes as u64 + frame_bytes + entries + records;
     // The heap refuses a region by its bytes, records included.
-    if heap_bytes > config.region_max::<W>() {
+    let region_max = least(config.region_max::<W>() as u64, isize::MAX as u64);
+    if heap_bytes > region_max {
+        let limit = region_max / page;
         return Err(Uncertifiable::TooManyPages { limit });
     }
     Ok(BlockTableCertificate {
-        heap_bytes,
+        heap_bytes: heap_bytes as usize,
         frame_bytes: frame_bytes as usize,
         table,
     })
@@ -147,48 +187,86 @@ const fn rows<W: Width>(
     config: &BlockTableConfig,
     demand: &FrameDemand,
 ) -> Result<Budget, Uncertifiable> {
-    let (mut blocks, mut bytes) = (Slope::NONE, Slope::NONE);
     let one = match row::<W>(config, 1) {
         Ok(one) => one,
         Err(error) => return Err(error),
     };
-    let mut frames = 2;
-    while frames <= demand.largest {
-        let cost = match row::<W>(config, frames) {
-            Ok(cost) => cost,
-            Err(error) => return Err(error),
-        };
-        blocks = blocks.or(cost.blocks - one.blocks, frames - 1);
-        bytes = bytes.or(cost.bytes - one.bytes, frames - 1);
-        frames += 1;
-    }
-    let resized = match row::<W>(config, demand.largest_resized) {
-        Ok(resized) if demand.largest_resized > 0 => resized,
+    // No object has more frames than there are.
+    let resized = least(demand.largest_resized, demand.frames);
+    let largest = least(demand.largest, demand.frames);
+    let largest = if largest < resized { resized } else { largest };
+    let (blocks, bytes) = match slopes::<W>(config, one, largest) {
+        Ok(slopes) => slopes,
+        Err(error) => return Err(error),
+    };
+    let resized = match row::<W>(config, resized) {
+        Ok(count) if resized > 0 => count,
         Ok(_) => BlockCount {
             blocks: 0,
             bytes: 0,
         },
         Err(error) => return Err(error),
     };
-    let longest = demand.largest.saturating_mul(W::WORD_BYTES as u64);
+    let longest = largest.saturating_mul(W::WORD_BYTES as u64);
     let longest = least(longest, config.piece_bytes() as u64);
     Ok(Budget {
-        objects: blocks.most(one.blocks, demand) + resized.blocks,
-        block_bytes: bytes.most(one.bytes, demand) + resized.bytes,
+        objects: blocks
+            .most(one.blocks, demand)
+            .saturating_add(resized.blocks),
+        block_bytes: bytes.most(one.bytes, demand).saturating_add(resized.bytes),
         classes: ClassSet::of_requests(config.table.geometry(), longest as usize),
     })
 }
 
-/// What a row of so many entries takes.
+/// The slopes of page-blocks and of bytes, of rows of up to so many frames.
 #[expect(
-    clippy::cast_possible_truncation,
-    reason = "a row beyond usize is refused as too large by then"
+    clippy::arithmetic_side_effects,
+    reason = "a longer row costs no less; no row has more frames than pages hold"
 )]
+const fn slopes<W: Width>(
+    config: &BlockTableConfig,
+    one: BlockCount,
+    largest: u64,
+) -> Result<(Slope, Slope), Uncertifiable> {
+    let piece = (config.piece_bytes() / W::WORD_BYTES) as u64;
+    let mut whole = one;
+    let (mut blocks, mut bytes) = (Slope::NONE, Slope::NONE);
+    let mut frames = 2;
+    while frames <= largest {
+        let cost = match row::<W>(config, frames) {
+            Ok(cost) => cost,
+            Err(error) => return Err(error),
+        };
+        blocks = blocks.or(cost.blocks - one.blocks, frames - 1);
+        bytes = bytes.or(cost.bytes - one.bytes, frames - 1);
+        if frames == piece {
+            whole = cost;
+        }
+        // Before each whole piece: whether rows of more pieces than these have no greater slope.
+        let pieces = frames / piece;
+        if frames % piece == 0
+            && blocks.is_last(whole.blocks, one.blocks, pieces, piece)
+            && bytes.is_last(whole.bytes, one.bytes, pieces, piece)
+        {
+            break;
+        }
+        frames += 1;
+    }
+    Ok((blocks, bytes))
+}
+
+/// What a row of so many entries takes.
 const fn row<W: Width>(
     config: &BlockTableConfig,
     frames: u64,
 ) -> Result<BlockCount, Uncertifiable> {
-    let bytes = frames as usize * W::WORD_BYTES;
+    let limit = pages_max::<W>(config.table.geometry()).saturating_sub(1);
+    let bytes = frames.saturating_mul(W::WORD_BYTES as u64);
+    if bytes > usize::MAX as u64 {
+        return Err(Uncertifiable::TooManyPages { limit });
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "it was compared")]
+    let bytes = bytes as usize;
     match BlockCount::of::<W>(&config.table, bytes, W::WORD_BYTES) {
         Some(count) => Ok(count),
         None => Err(Uncertifiable::TooLarge {
@@ -207,15 +285,37 @@ struct Slope {
 impl Slope {
     const NONE: Self = Self { above: 0, below: 1 };
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "products of 64 bits, in 128 bits"
+    )]
     const fn or(self, above: u64, below: u64) -> Self {
-        if above * self.below > self.above * below {
+        if above as u128 * self.below as u128 > self.above as u128 * below as u128 {
             return Self { above, below };
         }
         self
     }
 
+    /// ⌈n times the slope⌉; `u64::MAX` if it is more.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "a product of 64 bits, in 128 bits; no quotient is by zero"
+    )]
     const fn times(self, n: u64) -> u64 {
-        (self.above as u128 * n as u128).div_ceil(self.below as u128) as u64
+        capped((self.above as u128 * n as u128).div_ceil(self.below as u128))
+    }
+
+    /// Whether (c(q) + s + c(1)/m) / q ≤ s for this slope s: with m whole pieces of q frames or more, none is greater.
+    ///
+    /// Times m and the slope's divisor: m·(c(q)·below + above) + c(1)·below ≤ m·q·above.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "costs and frames of rows that pages hold are below 2^40, and pieces of a row below 2^32: sums below 2^120"
+    )]
+    const fn is_last(self, whole: u64, one: u64, pieces: u64, piece: u64) -> bool {
+        let (above, below) = (self.above as u128, self.below as u128);
+        let (pieces, piece) = (pieces as u128, piece as u128);
+        pieces * (whole as u128 * below + above) + one as u128 * below <= pieces * piece * above
     }
 
     /// The most that 1 to N rows of F entries in sum take, if a row of one takes `one`: the sum is linear in the number
@@ -225,12 +325,76 @@ impl Slope {
         if rows == 0 {
             return 0;
         }
-        let many = rows * one + self.times(demand.frames - rows);
-        let few = one + self.times(demand.frames - 1);
+        // There are no more rows than frames.
+        let many = self.times(demand.frames.saturating_sub(rows));
+        let many = many.saturating_add(rows.saturating_mul(one));
+        let few = self.times(demand.frames.saturating_sub(1));
+        let few = few.saturating_add(one);
         if many > few { many } else { few }
     }
 }
 
 const fn least(a: u64, b: u64) -> u64 {
     if a < b { a } else { b }
+}
+
+#[cfg(test)]
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "tests panic where a number overflows"
+)]
+mod tests {
+    use super::*;
+    use crate::config::Bound;
+    use crate::width::{Narrow, Wide};
+
+    /// The slopes, over all rows.
+    fn naive<W: Width>(config: &BlockTableConfig, largest: u64) -> (Slope, Slope) {
+        let one = row::<W>(config, 1).expect("short");
+        let none = (Slope::NONE, Slope::NONE);
+        (2..=largest).fold(none, |(blocks, bytes), frames| {
+            let cost = row::<W>(config, frames).expect("short");
+            let (more_blocks, more_bytes) = (cost.blocks - one.blocks, cost.bytes - one.bytes);
+            (
+                blocks.or(more_blocks, frames - 1),
+                bytes.or(more_bytes, frames - 1),
+            )
+        })
+    }
+
+    fn check<W: Width>(page_bytes: usize) {
+        let config = BlockTableConfig::with_pages::<W>(16, Bound::DEFAULT, page_bytes);
+        let config = config.expect("valid");
+        let one = row::<W>(&config, 1).expect("short");
+        let near = [64, 128, 256, 512, 1024, 2048, 4096, 8192_u64];
+        let near = near.into_iter().flat_map(|n| n - 2..n + 3);
+        for largest in (0..200).chain(near).chain([100_000]) {
+            let (blocks, bytes) = slopes::<W>(&config, one, largest).expect("short");
+            let (all_blocks, all_bytes) = naive::<W>(&config, largest);
+            for (found, all) in [(blocks, all_blocks), (bytes, all_bytes)] {
+                assert_eq!(
+                    found.above * all.below,
+                    all.above * found.below,
+                    "{largest}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_search_for_the_slopes_ends_early_and_finds_those_of_all_rows() {
+        for page_bytes in [1024, 4096, 16384] {
+            check::<Wide>(page_bytes);
+            check::<Narrow>(page_bytes);
+        }
+    }
+
+    #[test]
+    fn rows_of_any_number_of_frames_are_searched_at_once() {
+        let config = BlockTableConfig::DEFAULT;
+        let one = row::<Wide>(&config, 1).expect("short");
+        let few = slopes::<Wide>(&config, one, 10_000).expect("short");
+        let most = slopes::<Wide>(&config, one, 1 << 30).expect("no longer");
+        assert_eq!((few.0.above, few.1.above), (most.0.above, most.1.above));
+    }
 }
