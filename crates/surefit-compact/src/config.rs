@@ -1,7 +1,11 @@
 //! What a Compact-fit heap is configured with: its geometry, its compaction bound, its page order and its piece size.
 //!
 //! A [`Config`] is validated once, in `const` where the configuration is known at compile time, and never again.
-#![deny(unsafe_code)]
+#![deny(
+    unsafe_code,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 
 use core::fmt;
 
@@ -49,6 +53,10 @@ impl Fraction {
     }
 
     /// `⌊ε · n⌋`.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "a product of 32 bits in 64 bits, by a denominator above zero"
+    )]
     #[inline]
     #[must_use]
     pub const fn of(self, n: u32) -> u32 {

@@ -1,5 +1,9 @@
 //! Whether a handful of page-blocks can be served, before the first of them is taken.
-#![deny(unsafe_code)]
+#![deny(
+    unsafe_code,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 
 use surefit_core::Refused;
 
@@ -56,6 +60,10 @@ impl BlockDemand {
 
 impl<W: Width> Engine<'_, W> {
     /// Whether all blocks of a demand can be taken, together with their entries. O(classes of the demand).
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "page-blocks and entries of one region are counted in 32 bits, sums of at most 128 such numbers in 64"
+    )]
     pub(crate) fn can_serve(&self, demand: &BlockDemand) -> Result<(), Refused> {
         let mut pages = 0_u64;
         let geometry = self.pages.geometry;
@@ -78,6 +86,10 @@ impl<W: Width> Engine<'_, W> {
     }
 
     /// Pages by which the address table must grow to hold that many entries more.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "sums of 128 numbers of 32 bits, times at most eight, in 64 bits; live and retired entries were made"
+    )]
     pub(crate) fn table_pages_for(&self, entries: u64) -> Result<u64, Refused> {
         let numbers = u64::from(W::Word::NIL.get());
         let used = u64::from(self.live() + self.addresses.retired.get());

@@ -17,7 +17,11 @@
 //!
 //! # Source
 //! Ours; the moves are those of the size-class automaton.
-#![deny(unsafe_code)]
+#![deny(
+    unsafe_code,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 
 use surefit_core::Refused;
 
@@ -64,6 +68,10 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
 }
 
 impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "sums of at most 128 numbers of 33 bits, in 64 bits"
+    )]
     fn would_fit(&self, demand: &BlockDemand) -> bool {
         let geometry = self.pages.geometry;
         let packed = geometry.classes().map(|class| {
@@ -90,6 +98,10 @@ impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
 
     /// Empties the page that costs the fewest moves of those whose page-blocks have room elsewhere in their class; returns
     /// whether there was one.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "page-blocks of one region; no more are live than there are"
+    )]
     fn empty_a_page(&self) -> bool {
         let geometry = self.pages.geometry;
         let has_room = geometry.classes().filter(|&class| {
@@ -159,6 +171,10 @@ impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
     }
 
     /// Takes a page that no class has out of the list of free pages. O(free pages).
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "the page was free, so that one was counted"
+    )]
     fn forget_free_page(&self, page: Page<'m, W>) {
         let mut link = &self.free_pages;
         while let Some(free) = self

@@ -1,5 +1,9 @@
 //! Statistics of a heap: counters, where every byte is, and what can still be allocated.
-#![deny(unsafe_code)]
+#![deny(
+    unsafe_code,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 
 use surefit_core::Parts;
 
@@ -48,6 +52,7 @@ pub struct LiveBlock {
 
 impl<W: Width> Heap<'_, W> {
     /// Counters. O(classes).
+    #[expect(clippy::arithmetic_side_effects, reason = "free pages were opened")]
     #[must_use]
     pub fn stats(&self) -> Stats {
         let engine = &self.engine;
@@ -91,6 +96,10 @@ impl<W: Width> Heap<'_, W> {
     }
 
     /// Where every byte of the region is: the parts add up to its size. O(classes).
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "counts and bytes of the parts of one region"
+    )]
     #[must_use]
     pub fn parts(&self) -> Parts {
         let engine = &self.engine;
@@ -107,6 +116,10 @@ impl<W: Width> Heap<'_, W> {
         parts
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "counts and bytes of the parts of one region"
+    )]
     fn add_class(&self, parts: &mut Parts, class: SizeClass) {
         let (live, pages) = self.class_usage(class);
         let (live, pages) = (live as usize, pages as usize);
@@ -123,6 +136,10 @@ impl<W: Width> Heap<'_, W> {
 
     /// Bytes of administrative space that grow with the number of objects: the address table and the back-references of
     /// all pages in use.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "counts and bytes of the parts of one region"
+    )]
     #[must_use]
     pub fn handle_bytes(&self) -> usize {
         let addresses = &self.engine.addresses;
@@ -181,6 +198,10 @@ impl<W: Width> Heap<'_, W> {
     /// A length for which [`Heap::can_allocate_bytes`] holds now, in bytes: the largest contiguous one, or, where more fits
     /// in pieces, the most whole pieces that a search by halves finds. Single lengths above it may fit too, because free
     /// page-blocks belong to classes. O(classes + log region).
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "a search between zero and one piece more than the region has bytes for, half of what usize counts"
+    )]
     #[must_use]
     pub fn largest_free_bytes(&self) -> usize {
         let contiguous = self.largest_contiguous(self.piece_bytes);
@@ -202,6 +223,10 @@ impl<W: Width> Heap<'_, W> {
 
     /// The slides' degree of fragmentation: how many page-blocks for objects of this size the free space still holds,
     /// entries not counted. O(1).
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "pages of 32 bits times at most 2^12 page-blocks, in 64 bits; those live are among them"
+    )]
     #[must_use]
     pub fn degree_of_fragmentation(&self, size: usize) -> u64 {
         let Ok(class) = self.class_of(size, 1) else {

@@ -1,5 +1,9 @@
 //! What a block table heap is configured with: the frame size, the page size, the compaction bound of the table.
-#![deny(unsafe_code)]
+#![deny(
+    unsafe_code,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 
 use core::fmt;
 
@@ -143,6 +147,7 @@ impl BlockTableConfig {
     }
 
     /// Frames that an object of `len` bytes occupies: ⌈len / f⌉, and one for an object without bytes.
+    #[expect(clippy::arithmetic_side_effects, reason = "above zero")]
     #[inline]
     #[must_use]
     pub const fn frames_of(&self, len: usize) -> usize {
@@ -157,6 +162,10 @@ impl BlockTableConfig {
     #[expect(
         clippy::cast_possible_truncation,
         reason = "no more than what usize counts"
+    )]
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "at most 2^25 pages of 2^16 bytes, 2^31 frames of 2^12 bytes, in 64 bits"
     )]
     pub const fn region_max<W: Width>(&self) -> usize {
         let pages = pages_max::<W>(self.table.geometry()) * self.page_bytes() as u64;

@@ -1,5 +1,9 @@
 //! Statistics of a block table heap: counters, where every byte is, and what can still be allocated.
-#![deny(unsafe_code)]
+#![deny(
+    unsafe_code,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 
 use surefit_core::Parts;
 
@@ -54,6 +58,10 @@ pub struct RowClassStats {
 
 impl<W: Width> BlockTableHeap<'_, W> {
     /// What the table's size-class for the rows of objects of `len` bytes holds; `None` if such rows are in pieces. O(1).
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "words have two bytes or four"
+    )]
     #[must_use]
     pub fn row_class_stats(&self, len: usize) -> Option<RowClassStats> {
         let bytes = self.config.frames_of(len).checked_mul(W::WORD_BYTES)?;
@@ -74,6 +82,10 @@ impl<W: Width> BlockTableHeap<'_, W> {
     }
 
     /// Counters. O(classes).
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "frame pages are among the pages and page-blocks of the table"
+    )]
     #[must_use]
     pub fn stats(&self) -> BlockTableStats {
         let table = self.table.stats();
@@ -96,11 +108,19 @@ impl<W: Width> BlockTableHeap<'_, W> {
         }
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "no more are free than there are"
+    )]
     fn live_frames(&self) -> u32 {
         self.all_frames() - self.frames.available()
     }
 
     /// Frames of all frame pages.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "counts and bytes of the parts of one region"
+    )]
     pub(super) fn all_frames(&self) -> u32 {
         let per_page = self.config.frames_per_page();
         u32::try_from(self.frames.pages.get() as usize * per_page)
@@ -112,6 +132,10 @@ impl<W: Width> BlockTableHeap<'_, W> {
     /// `block_bytes` are the frames of live objects, `free_chunk_bytes` the free frames of frame pages; rows are
     /// administrative space, like everything else of the table; its free rows are `size_class_bytes`, and what its pages
     /// lose is `page_internal_bytes`.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "counts and bytes of the parts of one region"
+    )]
     #[must_use]
     pub fn parts(&self) -> Parts {
         let table = self.table.parts();
@@ -139,6 +163,10 @@ impl<W: Width> BlockTableHeap<'_, W> {
 
     /// The most frames that can be taken now for one object, in bytes: the longest byte object that fits, found by
     /// halves. Objects shorter than it fit too, up to the rounding of their rows.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "a search between zero and one frame more than the region has bytes for, half of what usize counts"
+    )]
     #[must_use]
     pub fn largest_free(&self) -> usize {
         let frame = self.config.frame_bytes();

@@ -1,5 +1,9 @@
 //! What a shared heap is configured with beside its [`Config`]: the increment, pins, and how much threads may hoard.
-#![deny(unsafe_code)]
+#![deny(
+    unsafe_code,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
 
 use core::fmt;
 use core::marker::PhantomData;
