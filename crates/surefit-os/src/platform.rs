@@ -169,6 +169,5 @@ mod tests {
                 }
             }
         }
-        super::trim();
     }
 }
