@@ -13,6 +13,11 @@ use crate::setup::{Certified, Kind, Limits, Setup};
 /// Heaps that are made unless `SUREFIT_HEAPS` says how many.
 const HEAPS: u64 = 26_000;
 
+/// How many times as many heaps as usual are asked for.
+pub(crate) fn times() -> u64 {
+    number("SUREFIT_HEAPS").map_or(1, |heaps| heaps.div_ceil(HEAPS))
+}
+
 /// Where a heap's region begins, and its bytes.
 #[derive(Clone, Copy, Debug)]
 struct Place {

@@ -139,6 +139,12 @@ impl<'a> Drive<'a> {
 
     /// Runs a script, and looks at the heap after it.
     pub(crate) fn run(&mut self, order: Order) -> Outcome {
+        self.script(order)?;
+        self.heap.check().map_err(Failure::Corrupt)
+    }
+
+    /// Runs a script, perhaps beside those of other threads.
+    pub(crate) fn script(&mut self, order: Order) -> Outcome {
         match order {
             Order::Random => self.random_script(),
             Order::Sorted => self.sorted(),
@@ -146,8 +152,7 @@ impl<'a> Drive<'a> {
             Order::Minimal => self.minimal(),
             Order::Foreign => self.foreign(),
             Order::Churn => self.churn(),
-        }?;
-        self.heap.check().map_err(Failure::Corrupt)
+        }
     }
 
     // ---- steps -----------------------------------------------------------------------------------------------------------
@@ -225,7 +230,7 @@ impl<'a> Drive<'a> {
     }
 
     /// Frees all, the newest first.
-    fn free_all(&mut self) {
+    pub(crate) fn free_all(&mut self) {
         while !self.live.is_empty() && self.free(self.live.len() - 1) {}
     }
 

@@ -154,7 +154,7 @@ fn bound(chooser: &mut Chooser) -> Bound {
     }
 }
 
-fn setup(chooser: &mut Chooser, kind: Kind) -> Setup {
+pub(crate) fn setup(chooser: &mut Chooser, kind: Kind) -> Setup {
     let bound = bound(chooser);
     let order = match bound {
         Bound::Pages(_) => chooser.one_of(&[PageOrder::Newest, PageOrder::Original]),
@@ -244,7 +244,7 @@ fn lens(chooser: &mut Chooser, page: usize, pieces: Option<usize>, long: bool) -
     lens
 }
 
-fn sizes(chooser: &mut Chooser, setup: &Setup) -> Vec<Size> {
+pub(crate) fn sizes(chooser: &mut Chooser, setup: &Setup) -> Vec<Size> {
     let lens = lens(
         chooser,
         setup.page_bytes,
@@ -266,7 +266,7 @@ fn sizes(chooser: &mut Chooser, setup: &Setup) -> Vec<Size> {
 }
 
 /// A demand that allows some objects of the sizes.
-fn demand(chooser: &mut Chooser, setup: &Setup, sizes: &[Size]) -> OwnedDemand {
+pub(crate) fn demand(chooser: &mut Chooser, setup: &Setup, sizes: &[Size]) -> OwnedDemand {
     let mut peaks = vec![0; 128];
     let (mut blocks, mut bytes) = (0, 0);
     for size in sizes {

@@ -7,6 +7,7 @@
 
 use core::alloc::Layout;
 use core::mem::MaybeUninit;
+use core::ops::Range;
 
 use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
 use surefit_compact::sharded::ShardedHeap;
@@ -247,7 +248,7 @@ impl<W: Width> UnderTest for Table<'_, W> {
 // ---- shared by several registrations -----------------------------------------------------------------------------------
 
 /// What `SharedHeap` and `ShardedHeap` have in common.
-trait Home<'m, G: Granularity>: Sized {
+pub(crate) trait Home<'m, G: Granularity>: Sized {
     /// Registers the `number`th thread.
     fn join(&self, number: u32) -> Result<Local<'_, 'm, Lock, G>, Refused>;
     fn guard<'a>(&'a self, object: &'a Bytes<u8>) -> Box<dyn Guard + 'a>;
@@ -307,8 +308,10 @@ impl<'m, G: Stepwise> Home<'m, G> for ShardedHeap<'m, Lock, G> {
     }
 }
 
-struct Shared<'h, 'm, G: Granularity, H> {
+pub(crate) struct Shared<'h, 'm, G: Granularity, H> {
     heap: &'h H,
+    /// The number of the first of the registrations.
+    first: u32,
     locals: Vec<Option<Local<'h, 'm, Lock, G>>>,
     names: Names<Bytes<u8>>,
 }
@@ -320,7 +323,7 @@ fn shared<G: Granularity>(
     act: &mut dyn FnMut(&mut dyn UnderTest),
 ) -> Result<(), Refused> {
     let heap = SharedHeap::<Lock, G>::new(region, config)?;
-    act(&mut Shared::new(&heap, setup)?);
+    act(&mut Shared::new(&heap, 0..setup.registrations())?);
     Ok(())
 }
 
@@ -333,15 +336,18 @@ fn sharded<G: Stepwise>(
 ) -> Result<(), Refused> {
     let config = setup.stepwise::<G>(config);
     let heap = ShardedHeap::<Lock, G>::new(region, &config, setup.instances)?;
-    act(&mut Shared::new(&heap, setup)?);
+    act(&mut Shared::new(&heap, 0..setup.registrations())?);
     Ok(())
 }
 
 impl<'h, 'm, G: Granularity, H: Home<'m, G>> Shared<'h, 'm, G, H> {
-    fn new(heap: &'h H, setup: &Setup) -> Result<Self, Refused> {
-        let locals = (0..setup.registrations()).map(|number| heap.join(number).map(Some));
+    /// Some registrations of a heap, by their numbers.
+    pub(crate) fn new(heap: &'h H, numbers: Range<u32>) -> Result<Self, Refused> {
+        let first = numbers.start;
+        let locals = numbers.map(|number| heap.join(number).map(Some));
         Ok(Self {
             heap,
+            first,
             locals: locals.collect::<Result<_, _>>()?,
             names: Names::new(),
         })
@@ -397,8 +403,8 @@ impl<'m, G: Granularity, H: Home<'m, G>> UnderTest for Shared<'_, 'm, G, H> {
     fn register_anew(&mut self, by: usize) {
         let number = by % self.locals.len();
         drop(self.locals[number].take());
-        let number_of_thread = u32::try_from(number).expect("few threads");
-        let local = self.heap.join(number_of_thread);
+        let thread = self.first + u32::try_from(number).expect("few threads");
+        let local = self.heap.join(thread);
         self.locals[number] = Some(local.expect("one has left"));
     }
 
@@ -418,16 +424,25 @@ impl<'m, G: Granularity, H: Home<'m, G>> UnderTest for Shared<'_, 'm, G, H> {
 // ---- keys --------------------------------------------------------------------------------------------------------------
 
 /// What `KeyHeap` and `SharedKeyHeap` have in common.
-trait KeyHome: KeyStore {
+pub(crate) trait KeyHome: KeyStore {
     fn compact(&self, budget: u64);
     fn pages(&self) -> u64;
     fn check(&self) -> Result<(), Corruption>;
 }
 
 /// A heap of keys lends itself while its names change.
-struct Keys<'h, H> {
+pub(crate) struct Keys<'h, H> {
     heap: &'h H,
     names: Names<AnyKey>,
+}
+
+impl<'h, H> Keys<'h, H> {
+    pub(crate) fn new(heap: &'h H) -> Self {
+        Self {
+            heap,
+            names: Names::new(),
+        }
+    }
 }
 
 impl<H: KeyHome> UnderTest for Keys<'_, H> {
@@ -475,10 +490,7 @@ fn keys<W: Width<Generation = ()>, G: Counted>(
     act: &mut dyn FnMut(&mut dyn UnderTest),
 ) -> Result<(), Refused> {
     let heap = OwnedKeys(KeyHeap::<W, G>::new(region, config)?.into());
-    act(&mut Keys {
-        heap: &heap,
-        names: Names::new(),
-    });
+    act(&mut Keys::new(&heap));
     Ok(())
 }
 
@@ -511,9 +523,22 @@ impl<W: Width<Generation = ()>, G: Counted> KeyHome for OwnedKeys<'_, W, G> {
     }
 }
 
-struct SharedKeys<'h, 'm, G: Stepwise, Gen: Counted> {
+pub(crate) struct SharedKeys<'h, 'm, G: Stepwise, Gen: Counted> {
     heap: &'h SharedKeyHeap<'m, Lock, G, Gen>,
     locals: Vec<KeyLocal<'h, 'm, Lock, G, Gen>>,
+}
+
+impl<'h, 'm, G: Stepwise, Gen: Counted> SharedKeys<'h, 'm, G, Gen> {
+    pub(crate) fn new(
+        heap: &'h SharedKeyHeap<'m, Lock, G, Gen>,
+        registrations: u32,
+    ) -> Result<Self, Refused> {
+        let locals = (0..registrations).map(|_| heap.register());
+        Ok(Self {
+            heap,
+            locals: locals.collect::<Result<_, _>>()?,
+        })
+    }
 }
 
 fn shared_keys<G: Stepwise, Gen: Counted>(
@@ -523,15 +548,8 @@ fn shared_keys<G: Stepwise, Gen: Counted>(
     act: &mut dyn FnMut(&mut dyn UnderTest),
 ) -> Result<(), Refused> {
     let heap = SharedKeyHeap::<Lock, G, Gen>::new(region, config)?;
-    let locals = (0..setup.registrations()).map(|_| heap.register());
-    let shared = SharedKeys {
-        heap: &heap,
-        locals: locals.collect::<Result<_, _>>()?,
-    };
-    act(&mut Keys {
-        heap: &shared,
-        names: Names::new(),
-    });
+    let registered = SharedKeys::new(&heap, setup.registrations())?;
+    act(&mut Keys::new(&registered));
     Ok(())
 }
 

@@ -8,6 +8,7 @@
 //! | `generate`, `cases` | heaps and demands from seeds, and what becomes of them |
 //! | `single_class` | one size-class, every peak |
 //! | `places` | every misalignment, and the largest regions |
+//! | `threads` | generated heaps of threads that run at once and divide a demand |
 
 mod cases;
 mod drive;
@@ -18,3 +19,4 @@ mod metered;
 mod places;
 mod setup;
 mod single_class;
+mod threads;

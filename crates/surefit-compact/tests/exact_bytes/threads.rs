@@ -1,0 +1,216 @@
+//! Threads that run at once and divide a demand, in exactly the bytes that the whole of it certifies.
+
+use core::mem::MaybeUninit;
+
+use surefit_compact::certify::{Budget, Demand};
+use surefit_compact::sharded::ShardedHeap;
+use surefit_compact::shared::{
+    Granularity, PerClass, PerHeap, PerPage, SharedHeap, SharedKeyHeap, Stepwise,
+};
+use surefit_compact::{Config, Counted};
+use surefit_testkit::ExactMemory;
+
+use crate::cases;
+use crate::drive::{Drive, Order, Outcome, Size};
+use crate::generate::{Chooser, OwnedDemand, demand, setup, sizes};
+use crate::heaps::{Home, Keys, Shared, SharedKeys, UnderTest};
+use crate::setup::{Kind, Lock, Setup};
+
+/// Heaps of each kind; `SUREFIT_HEAPS` makes more.
+const HEAPS: u64 = 60;
+
+/// What each of the threads does.
+struct Share {
+    setup: Setup,
+    sizes: Vec<Size>,
+    demand: OwnedDemand,
+}
+
+impl Share {
+    /// A thread's scripts in its part of the demand.
+    fn run(&self, heap: &mut dyn UnderTest, seed: u64) -> Outcome {
+        let limits = self.demand.limits();
+        // Counters of a heap in use are a mixture of moments.
+        let numbers = (u64::MAX, seed);
+        let mut drive = Drive::new(heap, &self.setup, &self.sizes, &limits, numbers);
+        for order in [
+            Order::Random,
+            Order::Adversarial,
+            Order::Sorted,
+            Order::Random,
+            Order::Minimal,
+        ] {
+            drive.script(order)?;
+        }
+        drive.free_all();
+        Ok(())
+    }
+}
+
+/// The demand of so many threads with the same shares.
+fn times(share: &OwnedDemand, threads: u32) -> OwnedDemand {
+    let peaks = |most: &[u32]| most.iter().map(|count| count * threads).collect();
+    let budget = |budget: &Budget| Budget {
+        objects: budget.objects * u64::from(threads),
+        block_bytes: budget.block_bytes * u64::from(threads),
+        ..*budget
+    };
+    match share.limits() {
+        crate::setup::Limits::Blocks(Demand::PerClass(most)) => OwnedDemand::PerClass(peaks(most)),
+        crate::setup::Limits::Blocks(Demand::Joint(joint)) => OwnedDemand::Joint(budget(&joint)),
+        crate::setup::Limits::Blocks(Demand::Both(joint, most)) => {
+            OwnedDemand::Both(budget(&joint), peaks(most))
+        }
+        crate::setup::Limits::Frames(_) => unreachable!("a table has one owner"),
+    }
+}
+
+/// Runs `act` in so many threads.
+fn in_threads(threads: u32, act: &(impl Fn(u32) -> Outcome + Sync)) -> Outcome {
+    std::thread::scope(|scope| {
+        let running: Vec<_> = (0..threads)
+            .map(|number| scope.spawn(move || act(number)))
+            .collect();
+        let outcomes = running
+            .into_iter()
+            .map(|thread| thread.join().expect("no panic"));
+        outcomes.fold(Ok(()), Outcome::and)
+    })
+}
+
+fn divide<'m, G: Granularity, H: Home<'m, G> + Sync>(
+    heap: &H,
+    share: &Share,
+    (threads, seed): (u32, u64),
+) -> Outcome {
+    in_threads(threads, &|number| {
+        let mut heap = Shared::new(heap, number..number + 1).expect("as configured");
+        share.run(&mut heap, seed + u64::from(number))
+    })?;
+    heap.check().expect("every invariant holds");
+    Ok(())
+}
+
+fn divide_keys<G: Stepwise, Gen: Counted>(
+    region: &mut [MaybeUninit<u8>],
+    (whole, config): (&Setup, &Config),
+    share: &Share,
+    seed: u64,
+) -> Outcome {
+    let config = whole.stepwise::<G>(config);
+    let heap = SharedKeyHeap::<Lock, G, Gen>::new(region, &config).expect("large enough");
+    in_threads(whole.threads, &|number| {
+        let registered = SharedKeys::new(&heap, 1).expect("as configured");
+        share.run(&mut Keys::new(&registered), seed + u64::from(number))
+    })?;
+    heap.check(true).expect("every invariant holds");
+    Ok(())
+}
+
+/// A heap, and what its threads do; nothing if the seed's numbers go with no heap.
+fn case(kind: Kind, seed: u64) -> Option<(Setup, Share)> {
+    let mut chooser = Chooser::new(seed);
+    let setup = setup(&mut chooser, kind);
+    setup.config()?;
+    let sizes = sizes(&mut chooser, &setup);
+    if sizes.is_empty() {
+        return None;
+    }
+    let threads = 2 + chooser.below(3) as u32;
+    let guards = chooser.below(3) as u32;
+    let demand = demand(&mut chooser, &setup, &sizes);
+    let mut whole = Setup {
+        threads,
+        guards: guards * threads,
+        pins: guards * threads + threads - 1,
+        locals: u16::try_from(threads).expect("few"),
+        frees: setup.frees * u64::from(threads),
+        ..setup.clone()
+    };
+    if setup.pieces.is_some() {
+        // Each thread pins a piece and the spines above it beside the object of its call.
+        whole.guards += 6 * threads;
+        whole.pins += 6 * threads;
+    }
+    let share = Setup {
+        guards,
+        threads: 1,
+        locals: 1,
+        ..setup
+    };
+    Some((
+        whole,
+        Share {
+            setup: share,
+            sizes,
+            demand,
+        },
+    ))
+}
+
+fn run(kind: Kind, seed: u64, memory: &mut ExactMemory) -> Option<Outcome> {
+    let (whole, share) = case(kind, seed)?;
+    let demand = times(&share.demand, whole.threads);
+    let certified = whole.certify(&demand.limits()).ok()?;
+    let config = whole.config().expect("valid");
+    let region = memory.region(certified.aligned_bytes, certified.align, 0);
+    let numbers = (whole.threads, seed);
+    Some(match kind {
+        Kind::PerHeap => {
+            let config = whole.stepwise::<PerHeap>(&config);
+            let heap = SharedHeap::new(region, &config).expect("large enough");
+            divide(&heap, &share, numbers)
+        }
+        Kind::PerClass => {
+            let config = whole.stepwise::<PerClass>(&config);
+            let heap = SharedHeap::new(region, &config).expect("large enough");
+            divide(&heap, &share, numbers)
+        }
+        Kind::PerPage => {
+            let config = whole.shared::<PerPage>(&config);
+            let heap = SharedHeap::new(region, &config).expect("large enough");
+            divide(&heap, &share, numbers)
+        }
+        Kind::ShardedPerHeap => {
+            let config = whole.stepwise::<PerHeap>(&config);
+            let heap = ShardedHeap::new(region, &config, whole.instances).expect("large enough");
+            divide(&heap, &share, numbers)
+        }
+        Kind::ShardedPerClass => {
+            let config = whole.stepwise::<PerClass>(&config);
+            let heap = ShardedHeap::new(region, &config, whole.instances).expect("large enough");
+            divide(&heap, &share, numbers)
+        }
+        Kind::PerHeapKeys => divide_keys::<PerHeap, u32>(region, (&whole, &config), &share, seed),
+        Kind::PerClassKeys => divide_keys::<PerClass, u8>(region, (&whole, &config), &share, seed),
+        _ => unreachable!("one owner"),
+    })
+}
+
+#[test]
+fn threads_that_divide_a_demand_are_refused_nothing() {
+    let mut memory = ExactMemory::new();
+    let (mut heaps, mut failures) = (0, 0);
+    for kind in Kind::ALL.into_iter().filter(|kind| kind.is_shared()) {
+        for seed in 0..HEAPS * cases::times() {
+            match run(kind, seed, &mut memory) {
+                None => continue,
+                Some(Ok(())) => {}
+                Some(Err(failure)) => {
+                    failures += 1;
+                    let (setup, share) = case(kind, seed).expect("it ran");
+                    println!(
+                        "{kind:?}, seed {seed}: {failure}; each of {} threads {:?}\n  {setup:?}",
+                        setup.threads, share.demand
+                    );
+                }
+            }
+            heaps += 1;
+        }
+    }
+    println!("{heaps} heaps, {failures} refused");
+    assert!(
+        heaps > 150 && failures == 0,
+        "{failures} of {heaps} heaps refused"
+    );
+}
