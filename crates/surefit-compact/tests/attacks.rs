@@ -3,6 +3,12 @@
 //! Foreign handles are tried on every method, stale keys for as long as there are any, keys until all their generations are
 //! used up. What does not even compile is in `misuse.rs`.
 
+#[path = "attacks/drops.rs"]
+mod drops;
+#[path = "attacks/kept.rs"]
+mod kept;
+#[path = "attacks/numbers.rs"]
+mod numbers;
 #[path = "attacks/spines.rs"]
 mod spines;
 

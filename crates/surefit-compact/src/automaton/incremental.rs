@@ -231,7 +231,7 @@ pub const fn may_swap_roles(bound: Bound, class: ClassCounts, in_flight: bool) -
 #[inline]
 #[must_use]
 pub const fn malloc_cancels(page: PageCounts, holds_block_in_motion: bool) -> bool {
-    holds_block_in_motion && page.used + 1 == page.blocks
+    holds_block_in_motion && page.used.wrapping_add(1) == page.blocks
 }
 
 /// One step of a move.
@@ -322,6 +322,9 @@ const fn exact(fraction: Fraction, n: u32, part: u32) -> bool {
 
 /// The most pages that a class needs for `live` page-blocks, `blocks` to a page, with at most `calls` of its frees and
 /// compactions in progress and at most `pins` of its objects pinned, when at most `peak` were ever live.
+///
+/// # Panics
+/// If `blocks` is zero: a page has page-blocks.
 ///
 /// # Source
 /// docs/bounds.md; with no calls in progress and no pins it is [`super::pages_bound`].

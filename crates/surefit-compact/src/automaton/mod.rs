@@ -84,7 +84,8 @@ pub enum Malloc {
 pub const fn malloc(page: Option<PageCounts>) -> Malloc {
     match page {
         None => Malloc::Open,
-        Some(page) if page.used + 1 == page.blocks => Malloc::Fill,
+        // No page has so many page-blocks that this wraps.
+        Some(page) if page.used.wrapping_add(1) == page.blocks => Malloc::Fill,
         Some(_) => Malloc::Take,
     }
 }
@@ -172,6 +173,9 @@ pub const fn quiet_frees(bound: Bound, class: ClassCounts) -> u32 {
 }
 
 /// The most pages a class needs for `live` page-blocks at once, `blocks` to a page, when at most `peak` were ever live.
+///
+/// # Panics
+/// If `blocks` is zero: a page has page-blocks.
 ///
 /// # Source
 /// docs/bounds.md: min(h, the compaction bound at h, ⌈H/π⌉).

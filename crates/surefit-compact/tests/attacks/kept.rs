@@ -1,0 +1,223 @@
+//! What is kept across operations: iterators and slices that are used while the same heap allocates, opens and reuses pages,
+//! grows its tables and, where that moves no object, frees.
+
+use core::alloc::Layout;
+use std::collections::BTreeSet;
+use std::mem::MaybeUninit;
+
+use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
+use surefit_compact::{
+    Bound, Bytes, Config, Geometry, GeometrySpec, Heap, KeyHeap, Narrow, Spacing, Tail, Wide, Width,
+};
+
+const REGION: usize = 60_000;
+
+fn config(word_bytes: usize) -> Config {
+    let spec = GeometrySpec {
+        page_bytes: 1024,
+        granule: 8,
+        smallest: 8,
+        spacing: Spacing::Explicit(&[8, 16, 64, 128, 256, 512, 1024]),
+        tail: Tail::BackReferences { bytes: word_bytes },
+    };
+    let config = Config::new(Geometry::new(&spec).expect("valid"), Bound::DEFAULT).expect("valid");
+    config.with_pieces(Some(64)).expect("valid")
+}
+
+/// A heap of which every page was used by another size-class before, and is free: records and tails are stale.
+fn used_before<'m, W: Width>(
+    memory: &'m mut [MaybeUninit<u8>],
+    config: &'m Config,
+    len: usize,
+) -> Heap<'m, W> {
+    let mut heap: Heap<'m, W> = Heap::new(memory, config).expect("large enough");
+    let layout = Layout::from_size_align(len, 8).expect("valid");
+    let all: Vec<Bytes<_>> = core::iter::from_fn(|| heap.alloc(layout).ok()).collect();
+    for bytes in all {
+        heap.free_bytes(bytes);
+    }
+    assert_eq!(heap.stats().fresh_pages, 0);
+    heap
+}
+
+/// Fills a heap with objects of a length, all bytes of which are `content`.
+fn fill<W: Width>(heap: &Heap<'_, W>, len: usize, content: u8, most: usize) -> Vec<Bytes<u8>> {
+    let layout = Layout::from_size_align(len, 8).expect("valid");
+    let one = || {
+        let mut bytes = heap.alloc_zeroed(layout).ok()?;
+        heap.write_at(&mut bytes, 0, &vec![content; len]);
+        Some(bytes)
+    };
+    core::iter::from_fn(one).take(most).collect()
+}
+
+fn slices_while_the_heap_fills<W: Width>() {
+    let config = config(W::WORD_BYTES);
+    for (former, len) in [(8, 3000), (64, 1000), (512, 5000), (16, 63)] {
+        let mut memory = vec![MaybeUninit::new(0xA5); REGION];
+        let heap = used_before::<W>(&mut memory, &config, former);
+        let mut kept = fill(&heap, len, 1, 2);
+        let mut written = kept.pop().expect("room");
+        let mut slices: Vec<&mut [u8]> = Vec::new();
+        let mut others = Vec::new();
+        let (mut reads, mut writes) = (heap.chunks(&kept[0]), heap.chunks_mut(&mut written));
+        loop {
+            let (read, slice) = (reads.next(), writes.next());
+            others.extend(fill(&heap, 8 << (others.len() % 7), 2, 3));
+            let (Some(read), Some(slice)) = (read, slice) else {
+                break;
+            };
+            assert!(read.iter().all(|&byte| byte == 1));
+            slices.push(slice);
+        }
+        // Write through all of them after the heap is full, then look again.
+        others.extend(fill(&heap, 16, 2, usize::MAX));
+        slices.iter_mut().for_each(|slice| slice.fill(3));
+        assert_eq!(slices.iter().map(|slice| slice.len()).sum::<usize>(), len);
+        heap.check().expect("sound");
+        drop(writes);
+        for (bytes, content) in others
+            .iter()
+            .map(|b| (b, 2))
+            .chain([(&kept[0], 1), (&written, 3)])
+        {
+            assert!(heap.chunks(bytes).flatten().all(|&byte| byte == content));
+        }
+    }
+}
+
+#[test]
+fn slices_stay_good_while_the_heap_fills() {
+    slices_while_the_heap_fills::<Wide>();
+    slices_while_the_heap_fills::<Narrow>();
+}
+
+fn lists_while_the_heap_fills<W: Width<Generation = ()>>() {
+    let config = config(W::WORD_BYTES);
+    for former in [8, 16, 64, 512] {
+        let mut memory = vec![MaybeUninit::new(0xA5); REGION];
+        let heap = used_before::<W>(&mut memory, &config, former);
+        for class in config.geometry().classes() {
+            let before = fill(&heap, 8 << class.index(), 1, 5);
+            let live: BTreeSet<u32> = heap.live_blocks().map(|block| block.index).collect();
+            let in_class: BTreeSet<u32> = heap.entries_in(class).collect();
+            let (mut all, mut own) = (heap.live_blocks(), heap.entries_in(class));
+            let (mut told, mut told_own) = (BTreeSet::new(), BTreeSet::new());
+            loop {
+                let (block, entry) = (all.next(), own.next());
+                // Free pages, whose records tell of another size-class, are opened meanwhile.
+                let _leaked = heap.allocate_entry(8 << (told.len() % 7));
+                let _leaked = heap.insert([told.len(); 5]);
+                told.extend(block.map(|block| block.index));
+                told_own.extend(entry);
+                if block.is_none() && entry.is_none() {
+                    break;
+                }
+            }
+            assert!(told.is_superset(&live), "what lived is told");
+            assert!(told_own.is_superset(&in_class));
+            let now: BTreeSet<u32> = heap.live_blocks().map(|block| block.index).collect();
+            assert!(now.is_superset(&told), "what is told lives");
+            assert!(
+                heap.entries_in(class)
+                    .collect::<BTreeSet<_>>()
+                    .is_superset(&told_own)
+            );
+            heap.check().expect("sound");
+            for bytes in &before {
+                assert!(heap.chunks(bytes).flatten().all(|&byte| byte == 1));
+            }
+        }
+    }
+}
+
+#[test]
+fn lists_of_what_lives_stay_true_while_the_heap_fills() {
+    lists_while_the_heap_fills::<Wide>();
+    lists_while_the_heap_fills::<Narrow>();
+}
+
+#[test]
+fn references_stay_good_while_the_heap_fills() {
+    let config = config(4);
+    let mut memory = vec![MaybeUninit::new(0xA5); REGION];
+    let heap: Heap = used_before(&mut memory, &config, 8);
+    let mut handles: Vec<_> = (0..200_u64)
+        .map(|n| heap.insert([n; 4]).expect("room"))
+        .collect();
+    let (mutable, shared) = handles.split_at_mut(100);
+    let mut writers: Vec<_> = mutable
+        .iter_mut()
+        .map(|handle| heap.get_mut(handle))
+        .collect();
+    let readers: Vec<_> = shared.iter().map(|handle| heap.get(handle)).collect();
+    fill(&heap, 16, 2, usize::MAX);
+    for writer in &mut writers {
+        writer[3] += 1000;
+    }
+    assert!(heap.stats().live_blocks > 1000);
+    heap.check().expect("sound");
+    for (number, reader) in (100..).zip(readers) {
+        assert_eq!(*reader, [number; 4]);
+    }
+    for (number, writer) in (0..).zip(writers) {
+        assert_eq!(*writer, [number, number, number, number + 1000]);
+    }
+
+    let mut memory = vec![MaybeUninit::new(0xA5); REGION];
+    let keys: KeyHeap = KeyHeap::new(&mut memory, &config).expect("large enough");
+    let first = keys.insert([7_u64; 4]).expect("room");
+    let kept = keys.get(first).expect("live");
+    while keys.insert([8_u64; 3]).is_ok() {}
+    assert_eq!((*kept, keys.check()), ([7; 4], Ok(())));
+}
+
+/// No event of a block table moves an object: everything is kept across everything.
+fn slices_of_a_block_table<W: Width>() {
+    let config = BlockTableConfig::with_pages::<W>(32, Bound::Pages(1), 1024).expect("valid");
+    let mut memory = vec![MaybeUninit::new(0xA5); REGION];
+    let heap: BlockTableHeap<'_, W> = BlockTableHeap::new(&mut memory, &config).expect("room");
+    let layout = |len| Layout::from_size_align(len, 1).expect("valid");
+    let alloc = |len: usize, content: u8| {
+        let mut bytes = heap.alloc_zeroed(layout(len)).expect("room");
+        heap.write_at(&mut bytes, 0, &vec![content; len]);
+        bytes
+    };
+    let (kept, mut written) = (alloc(3000, 1), alloc(3000, 2));
+    let mut number = heap.insert(7_u64).expect("room");
+    let value = heap.get_mut(&mut number);
+    let (mut reads, mut writes) = (heap.chunks(&kept), heap.chunks_mut(&mut written));
+    let mut others: Vec<Bytes<u8>> = Vec::new();
+    let mut small: Vec<Bytes<u8>> = (0..300).map(|_| alloc(1, 5)).collect();
+    let mut steps = 0;
+    while let (Some(read), Some(slice)) = (reads.next(), writes.next()) {
+        steps += 1;
+        others.push(alloc(1 + 97 * (steps % 20), 3));
+        others.push(alloc(20, 3));
+        heap.free_bytes(small.swap_remove(steps * 7 % small.len()));
+        if steps % 3 == 0 {
+            heap.free_bytes(others.swap_remove(steps % others.len()));
+            heap.compact(u64::MAX);
+        }
+        let last = others.last_mut().expect("two more");
+        heap.resize(last, layout(1 + 61 * (steps % 20)))
+            .expect("room");
+        slice.fill(4);
+        *value += 1;
+        assert!(read.iter().all(|&byte| byte == 1));
+        if others.len() > 10 {
+            others.drain(..8).for_each(|bytes| heap.free_bytes(bytes));
+        }
+        heap.check().expect("sound");
+    }
+    assert_eq!((steps, *value), (94, 7 + 94));
+    drop(writes);
+    assert!(heap.chunks(&written).flatten().all(|&byte| byte == 4));
+    assert!(heap.stats().moves_total > 0);
+}
+
+#[test]
+fn slices_of_a_block_table_stay_good_whatever_is_freed() {
+    slices_of_a_block_table::<Wide>();
+    slices_of_a_block_table::<Narrow>();
+}

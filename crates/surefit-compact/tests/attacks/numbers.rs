@@ -1,0 +1,524 @@
+//! Numbers of any size, up to the largest: what can be answered is, what cannot is refused, and the heap is as it was.
+
+use core::alloc::Layout;
+use core::num::NonZeroUsize;
+use std::mem::MaybeUninit;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use surefit_compact::automaton::incremental::{self, Effort, InFlight, Rules};
+use surefit_compact::automaton::{self, ClassCounts, PageCounts};
+use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
+use surefit_compact::direct::DirectHeap;
+use surefit_compact::{
+    Bound, Bytes, Config, Fraction, Geometry, GeometrySpec, Heap, KeyHeap, Keyed, Narrow, Spacing,
+    Tail, Wide, Width, layout,
+};
+use surefit_core::{RawHeap, Refused};
+
+/// Around every power of two, and both ends.
+fn sizes() -> Vec<usize> {
+    let powers = (0..usize::BITS).flat_map(|bit| {
+        let power = 1_usize << bit;
+        [power - 1, power, power + 1]
+    });
+    powers.chain([usize::MAX - 1, usize::MAX]).collect()
+}
+
+fn words() -> Vec<u32> {
+    let powers = (0..u32::BITS).flat_map(|bit| [(1_u32 << bit) - 1, 1 << bit, (1 << bit) + 1]);
+    powers.chain([u32::MAX - 1, u32::MAX]).collect()
+}
+
+/// The layouts of these sizes and alignments that there are.
+fn layouts() -> Vec<Layout> {
+    let aligns = (0..usize::BITS - 1).step_by(5).map(|bit| 1 << bit);
+    let all = aligns.flat_map(|align| sizes().into_iter().map(move |size| (size, align)));
+    all.filter_map(|(size, align)| Layout::from_size_align(size, align).ok())
+        .collect()
+}
+
+fn config(word_bytes: usize, piece: Option<usize>, bound: Bound) -> Config {
+    let spec = GeometrySpec {
+        page_bytes: 1024,
+        granule: 8,
+        smallest: 8,
+        spacing: Spacing::Fraction(4),
+        tail: Tail::BackReferences { bytes: word_bytes },
+    };
+    let config = Config::new(Geometry::new(&spec).expect("valid"), bound).expect("valid");
+    config.with_pieces(piece).expect("valid")
+}
+
+fn bounds() -> [Bound; 5] {
+    let fraction = Fraction::new(u32::MAX / 2, u32::MAX).expect("less than one half");
+    let base = u32::MAX;
+    [
+        Bound::DEFAULT,
+        Bound::Pages(1),
+        Bound::Pages(u32::MAX),
+        Bound::Holes { base, fraction },
+        Bound::Unbounded,
+    ]
+}
+
+const REGION: usize = 40_000;
+
+fn lengths_in_a_heap<W: Width<Generation = ()>>(piece: Option<usize>, bound: Bound) {
+    let config = config(W::WORD_BYTES, piece, bound);
+    let mut memory = vec![MaybeUninit::new(9); REGION];
+    let mut heap: Heap<'_, W> = Heap::new(&mut memory, &config).expect("large enough");
+    let mut kept = heap.alloc_zeroed(Layout::new::<[u64; 40]>()).expect("room");
+    for layout in layouts() {
+        let fits = heap.can_allocate_bytes(layout.size(), layout.align());
+        let allocated = heap.alloc(layout);
+        assert_eq!(allocated.is_ok(), fits, "{layout:?}");
+        allocated
+            .into_iter()
+            .for_each(|bytes| heap.free_bytes(bytes));
+        let before = kept.len();
+        match heap.resize(&mut kept, layout) {
+            Ok(()) => assert_eq!(kept.len(), layout.size()),
+            Err(_) => assert_eq!(kept.len(), before),
+        }
+        assert!(heap.chunks(&kept).flatten().all(|&byte| byte == 0));
+    }
+    for size in sizes() {
+        let _ = heap.is_split(size);
+        let _ = heap.degree_of_fragmentation(size);
+        for align in sizes() {
+            for count in [0, 1, u32::MAX] {
+                let _ = heap.can_allocate(size, align, count);
+            }
+            let _ = heap.can_allocate_bytes(size, align);
+        }
+        if let Ok(entry) = heap.allocate_entry(size) {
+            assert!(size < REGION);
+            assert!(heap.live_blocks().any(|block| block.index == entry));
+        }
+    }
+    heap.check().expect("sound");
+    assert_eq!(heap.parts().total(), REGION);
+    for budget in [0, 1, u64::MAX] {
+        heap.compact(budget);
+    }
+    heap.check().expect("sound");
+}
+
+#[test]
+fn a_heap_answers_lengths_of_any_size() {
+    for bound in bounds() {
+        for piece in [None, Some(64), Some(1024)] {
+            lengths_in_a_heap::<Wide>(piece, bound);
+            lengths_in_a_heap::<Narrow>(piece, bound);
+        }
+    }
+}
+
+/// Runs what must panic, and leaves the heap as it was.
+fn panics<T>(call: impl FnOnce() -> T) {
+    assert!(catch_unwind(AssertUnwindSafe(|| drop(call()))).is_err());
+}
+
+#[test]
+fn offsets_beyond_an_object_panic_before_anything_is_read() {
+    let config = config(4, Some(64), Bound::DEFAULT);
+    let mut memory = vec![MaybeUninit::new(9); REGION];
+    let heap: Heap = Heap::new(&mut memory, &config).expect("large enough");
+    let table_config = BlockTableConfig::DEFAULT;
+    let mut memory = vec![MaybeUninit::new(9); REGION];
+    let table: BlockTableHeap = BlockTableHeap::new(&mut memory, &table_config).expect("room");
+    for len in [0, 1, 40, 64, 65, 3000] {
+        let layout = Layout::from_size_align(len, 1).expect("valid");
+        let mut bytes = heap.alloc_zeroed(layout).expect("room");
+        let mut frames = table.alloc_zeroed(layout).expect("room");
+        for offset in sizes().into_iter().filter(|&offset| offset > len) {
+            panics(|| heap.chunk(&bytes, offset).len());
+            panics(|| heap.chunk_mut(&mut bytes, offset).len());
+            panics(|| heap.read_at(&bytes, offset, &mut [0]));
+            panics(|| heap.write_at(&mut bytes, offset, &[0]));
+            panics(|| table.chunk(&frames, offset).len());
+            panics(|| table.chunk_mut(&mut frames, offset).len());
+            panics(|| table.read_at(&frames, offset, &mut [0]));
+            panics(|| table.write_at(&mut frames, offset, &[0]));
+            panics(|| table.address(&frames, offset));
+        }
+        panics(|| heap.read_at(&bytes, 0, &mut vec![0; len + 1]));
+        panics(|| heap.write_at(&mut bytes, len, &[0]));
+        panics(|| table.read_at(&frames, 0, &mut vec![0; len + 1]));
+        panics(|| table.write_at(&mut frames, len, &[0]));
+        panics(|| table.address(&frames, len));
+        assert!(heap.chunk(&bytes, len).is_empty() && table.chunk(&frames, len).is_empty());
+        // Nothing at all may be copied from anywhere.
+        heap.read_at(&bytes, usize::MAX, &mut []);
+        table.write_at(&mut frames, usize::MAX, &[]);
+    }
+    heap.check().expect("sound");
+    table.check().expect("sound");
+}
+
+/// Size-classes of a partitioning with more of them than the heap has.
+#[test]
+fn size_classes_of_another_partitioning_hold_nothing() {
+    let many = Geometry::DEFAULT;
+    let few = Config::new(
+        Geometry::new(&GeometrySpec {
+            page_bytes: 1024,
+            granule: 8,
+            smallest: 16,
+            spacing: Spacing::Explicit(&[16, 1024]),
+            tail: Tail::BackReferences { bytes: 4 },
+        })
+        .expect("valid"),
+        Bound::DEFAULT,
+    )
+    .expect("valid");
+    let mut memory = vec![MaybeUninit::new(9); REGION];
+    let heap: Heap = Heap::new(&mut memory, &few).expect("large enough");
+    let _leaked = heap.insert([0_u8; 16]).expect("room");
+    for class in many.classes() {
+        let own = class.index() < 2;
+        let live = u32::from(class.index() == 0);
+        assert_eq!(heap.class_usage(class), (live, live));
+        assert_eq!(heap.class_counts(class).live, live);
+        assert_eq!(heap.entries_in(class).count(), live as usize);
+        assert_eq!(few.geometry().class(class.index()).is_some(), own);
+        let page = few.geometry().page_bytes();
+        let geometry = few.geometry();
+        assert!(geometry.layout(class).block_bytes as usize <= page);
+        assert!(geometry.smallest_request(class) <= page + 1);
+        assert!(geometry.leaf_bytes(class) < page && geometry.back_reference_bytes(class) < page);
+        assert!(geometry.page_internal_bytes(class) <= page);
+    }
+}
+
+#[test]
+fn a_partitioning_answers_requests_of_any_size() {
+    for geometry in [
+        Geometry::DEFAULT,
+        config(2, None, Bound::DEFAULT).geometry().clone(),
+    ] {
+        for size in sizes() {
+            for align in sizes() {
+                if let Some(class) = geometry.class_for(size, align) {
+                    let bytes = geometry.layout(class).block_bytes as usize;
+                    assert!(bytes >= size && (align <= 8 || bytes % align == 0));
+                }
+            }
+            let class = geometry.class_for_bytes(size);
+            assert_eq!(class.is_some(), size <= geometry.page_bytes());
+            assert_eq!(
+                geometry.class(size).is_some(),
+                size < geometry.class_count()
+            );
+            for &word in &words() {
+                let first = geometry.class(0).expect("a class");
+                let _ = geometry.layout(first).block_at(word);
+            }
+        }
+    }
+}
+
+#[test]
+fn specifications_of_any_numbers_are_refused_or_valid() {
+    let mut valid = 0;
+    for page_bytes in sizes() {
+        for smallest in sizes() {
+            for (granule, spacing) in [
+                (8, Spacing::Fraction(8)),
+                (16, Spacing::Fraction(1)),
+                (8, Spacing::Fraction(u32::MAX)),
+                (0, Spacing::Explicit(&[])),
+                (usize::MAX, Spacing::Explicit(&[0, u32::MAX])),
+                (8, Spacing::Explicit(&[u32::MAX - 7])),
+            ] {
+                for tail in [Tail::None, Tail::BackReferences { bytes: 4 }] {
+                    let spec = GeometrySpec {
+                        page_bytes,
+                        granule,
+                        smallest,
+                        spacing,
+                        tail,
+                    };
+                    match Geometry::new(&spec) {
+                        Ok(geometry) => {
+                            valid += 1;
+                            assert_eq!(geometry.page_bytes(), page_bytes);
+                            let bound = Bound::Pages(u32::MAX);
+                            if let Ok(config) = Config::new(geometry, bound) {
+                                sizes().into_iter().for_each(|piece| {
+                                    let known = config.clone().with_pieces(Some(piece));
+                                    assert!(known.is_err() || piece <= page_bytes);
+                                });
+                            }
+                        }
+                        Err(error) => assert!(!error.message().is_empty()),
+                    }
+                }
+            }
+        }
+        for frame in sizes() {
+            let config = BlockTableConfig::with_pages::<Wide>(frame, Bound::DEFAULT, page_bytes);
+            if let Ok(config) = config {
+                for len in sizes() {
+                    assert!(config.frames_of(len) >= len / frame);
+                }
+                assert!(config.region_max::<Narrow>() <= config.region_max::<Wide>());
+            }
+        }
+    }
+    assert!(valid > 100);
+}
+
+#[test]
+fn fractions_of_any_numbers_are_refused_or_exact() {
+    for numerator in words() {
+        for denominator in words() {
+            let Ok(fraction) = Fraction::new(numerator, denominator) else {
+                assert!(denominator == 0 || numerator > denominator / 2);
+                continue;
+            };
+            for n in words() {
+                let exact = u64::from(n) * u64::from(numerator) / u64::from(denominator);
+                assert_eq!(u64::from(fraction.of(n)), exact);
+            }
+        }
+    }
+}
+
+/// Counts that no size-class has, but a caller of the pure functions may give.
+const ENDS: [u32; 7] = [0, 1, 2, 1 << 16, u32::MAX / 2, u32::MAX - 1, u32::MAX];
+
+fn pairs() -> impl Iterator<Item = (u32, u32)> {
+    ENDS.into_iter().flat_map(|a| ENDS.map(|b| (a, b)))
+}
+
+fn class_counts() -> Vec<ClassCounts> {
+    let all = pairs().flat_map(|(live, not_full)| {
+        ENDS.map(|holes| ClassCounts {
+            live,
+            not_full,
+            holes,
+        })
+    });
+    all.collect()
+}
+
+fn page_counts() -> Vec<PageCounts> {
+    let all = pairs().map(|(used, blocks)| PageCounts { used, blocks });
+    all.collect()
+}
+
+#[test]
+fn the_automaton_answers_counts_of_any_size() {
+    for page in page_counts() {
+        let _ = automaton::malloc(Some(page));
+        let _ = incremental::malloc_cancels(page, true);
+        let _ = automaton::swaps_roles(page.used, page.blocks);
+    }
+    for bound in bounds() {
+        for class in class_counts() {
+            let _ = automaton::settle(bound, class);
+            let _ = automaton::quiet_frees(bound, class);
+            let _ = incremental::over(bound, class);
+            let _ = incremental::may_swap_roles(bound, class, false);
+            for page in page_counts() {
+                let _ = automaton::free(bound, class, page, None);
+                let _ = automaton::free(bound, class, page, Some(page));
+                let _ = incremental::keeps_full(bound, class, page, false);
+            }
+        }
+    }
+}
+
+#[test]
+fn rounds_answer_counts_of_any_size() {
+    let rules = bounds().into_iter().flat_map(|bound| {
+        ENDS.map(|steps_per_move| Rules {
+            bound,
+            steps_per_move,
+        })
+    });
+    for rules in rules {
+        let _ = incremental::most_steps(rules);
+        let effort = Effort::new(3).met(u32::MAX, rules).step();
+        assert_eq!(effort.steps(), 1);
+        for class in class_counts() {
+            for in_flight in [InFlight::Nothing, InFlight::Own, InFlight::Other] {
+                let _ = incremental::next(rules, class, in_flight, effort);
+                let _ = incremental::compaction(class, in_flight, true);
+            }
+        }
+    }
+    for size in sizes() {
+        for done in sizes() {
+            let _ = incremental::step(size, done, NonZeroUsize::new(16));
+            let step = incremental::step(size, done, None);
+            assert!(step.commits && step.bytes == size.saturating_sub(done));
+        }
+        assert_eq!(incremental::steps_per_move(size, None), 1);
+        let most = incremental::steps_per_move(size, NonZeroUsize::new(usize::MAX));
+        assert_eq!(most, 1);
+    }
+}
+
+#[test]
+fn bounds_of_pages_answer_counts_of_any_size() {
+    for bound in bounds() {
+        for (live, peak) in pairs() {
+            for blocks in ENDS.into_iter().filter(|&blocks| blocks > 0) {
+                assert!(automaton::pages_bound(bound, blocks, live, peak) <= live);
+                for (calls, pins) in pairs() {
+                    let _ = incremental::bound_in_flight(bound, blocks, live, calls, pins);
+                    let _ =
+                        incremental::pages_bound_in_flight(bound, blocks, live, peak, calls, pins);
+                }
+            }
+            panics(|| automaton::pages_bound(bound, 0, live, peak));
+            panics(|| incremental::pages_bound_in_flight(bound, 0, live, peak, 1, 1));
+        }
+    }
+}
+
+#[test]
+fn a_block_table_answers_lengths_of_any_size() {
+    fn run<W: Width>(frame: usize) {
+        let config = BlockTableConfig::with_pages::<W>(frame, Bound::DEFAULT, 1024);
+        let config = config.expect("valid");
+        let mut memory = vec![MaybeUninit::new(9); REGION];
+        let heap: BlockTableHeap<'_, W> = BlockTableHeap::new(&mut memory, &config).expect("room");
+        let mut kept: Bytes<u8> = heap.alloc_zeroed(Layout::new::<[u64; 40]>()).expect("room");
+        for layout in layouts() {
+            let fits = heap.can_allocate(layout.size(), layout.align());
+            let allocated = heap.alloc(layout);
+            assert_eq!(allocated.is_ok(), fits, "{layout:?}");
+            allocated
+                .into_iter()
+                .for_each(|bytes| heap.free_bytes(bytes));
+            let before = kept.len();
+            match heap.resize(&mut kept, layout) {
+                Ok(()) => assert_eq!(kept.len(), layout.size()),
+                Err(_) => assert_eq!(kept.len(), before),
+            }
+            assert!(heap.chunks(&kept).flatten().all(|&byte| byte == 0));
+        }
+        for size in sizes() {
+            let _ = heap.row_class_stats(size);
+            for align in sizes() {
+                assert!(!heap.can_allocate(size, align) || size < REGION);
+            }
+        }
+        for budget in [0, 1, u64::MAX] {
+            heap.compact(budget);
+        }
+        heap.check().expect("sound");
+        assert_eq!(heap.parts().total(), REGION);
+    }
+    for frame in [16, 32, 1024] {
+        run::<Wide>(frame);
+        run::<Narrow>(frame);
+        run::<Keyed<Wide, u8>>(frame);
+    }
+}
+
+#[test]
+fn a_direct_heap_answers_lengths_of_any_size() {
+    let mut memory = vec![MaybeUninit::new(9); 1 << 17];
+    let mut heap = DirectHeap::new(&mut memory).expect("large enough");
+    for layout in layouts() {
+        if let Ok(object) = heap.allocate(layout) {
+            // SAFETY: allocated just now, with this layout.
+            unsafe { heap.free(object, layout) };
+        }
+        let _ = heap.degree_of_fragmentation(layout.size());
+    }
+    for size in sizes() {
+        for align in sizes() {
+            let _ = heap.class_stats(size, align);
+        }
+        let _ = heap.degree_of_fragmentation(size);
+    }
+    heap.check().expect("sound");
+    assert_eq!(heap.stats().live_objects, 0);
+}
+
+/// Values that no page holds come back, whatever they are made of.
+#[test]
+fn values_of_any_size_and_alignment_come_back_or_live() {
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[repr(align(4096))]
+    struct Aligned(u8);
+    let config = config(4, None, Bound::DEFAULT);
+    let mut memory = vec![MaybeUninit::new(9); REGION];
+    let mut heap: Heap = Heap::new(&mut memory, &config).expect("large enough");
+    let mut memory = vec![MaybeUninit::new(9); REGION];
+    let mut keys: KeyHeap = KeyHeap::new(&mut memory, &config).expect("large enough");
+    let table_config = BlockTableConfig::DEFAULT;
+    let mut memory = vec![MaybeUninit::new(9); REGION];
+    let table: BlockTableHeap = BlockTableHeap::new(&mut memory, &table_config).expect("room");
+    assert_eq!(
+        heap.insert(Aligned(1)).expect_err("too aligned").value,
+        Aligned(1)
+    );
+    assert_eq!(
+        keys.insert(Aligned(1)).expect_err("too aligned").value,
+        Aligned(1)
+    );
+    assert_eq!(
+        table.insert(Aligned(1)).expect_err("too aligned").value,
+        Aligned(1)
+    );
+    let refused = heap.insert([7_u8; 1025]).expect_err("too large").refused;
+    assert_eq!(refused, Refused::TooLarge { limit: 1024 });
+    assert!(keys.insert([7_u8; 1025]).is_err() && table.insert([7_u8; 33]).is_err());
+    // Nothing has a name of its own, and is dropped once.
+    let (one, two) = (
+        heap.insert(()).expect("room"),
+        heap.insert(()).expect("room"),
+    );
+    assert_ne!(format!("{one:?}"), format!("{two:?}"));
+    heap.free(one);
+    heap.free(two);
+    let key = keys.insert(()).expect("room");
+    assert_eq!(
+        (keys.remove(key), keys.remove(key)),
+        (Ok(()), Err(Refused::StaleHandle))
+    );
+    table.free(table.insert(()).expect("room"));
+    heap.check().expect("sound");
+    keys.check().expect("sound");
+    table.check().expect("sound");
+}
+
+/// Regions of every small length, at every small misalignment.
+#[test]
+fn regions_of_any_length_are_refused_or_whole() {
+    let config = config(4, Some(64), Bound::DEFAULT);
+    let narrow = config_of_narrow();
+    let mut made = 0;
+    let mut memory = vec![MaybeUninit::new(9); 5000];
+    for len in (0..4500).step_by(7).chain([4500]) {
+        for from in [0, 1, 2, 3, 7, 8, 13] {
+            let region = &mut memory[from..from + len];
+            if let Ok(heap) = Heap::<Wide>::new(region, &config) {
+                made += 1;
+                assert_eq!(heap.parts().total(), len);
+                heap.check().expect("sound");
+            }
+            let region = &mut memory[from..from + len];
+            if let Ok(heap) = Heap::<Narrow>::new(region, &narrow) {
+                assert_eq!(heap.parts().total(), len);
+                heap.check().expect("sound");
+            }
+            let region = &mut memory[from..from + len];
+            if let Ok(heap) = DirectHeap::new(region) {
+                assert_eq!(heap.parts().total(), len);
+            }
+            assert!(layout::pages_in::<Wide>(len, 1024, 20) <= len / 1024);
+        }
+    }
+    assert!(made > 100);
+}
+
+fn config_of_narrow() -> Config {
+    config(2, Some(64), Bound::DEFAULT)
+}
