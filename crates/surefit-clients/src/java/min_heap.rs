@@ -39,7 +39,7 @@ impl MinHeap {
 /// The smallest heap in which a program completes; to 1 KiB or a thousandth, whichever is more.
 ///
 /// A space may fail in some heap larger than that, and complete in a smaller one: what is found is one boundary between heaps
-/// that suffice and heaps that do not. `memory` gives memory of a size; `None` ends the search.
+/// that suffice and heaps that do not. `memory` gives memory of a size, or more; `None`, or less, ends the search.
 ///
 /// # Panics
 /// As [`completed`].
@@ -58,9 +58,9 @@ pub fn min_heap<M: AsMut<[MaybeUninit<u8>]>>(
     };
     let (mut below, mut above) = (least.saturating_sub(1), least.max(STEP));
     let mut region = memory(above)?;
-    while !completes(region.as_mut()) {
+    while !completes(region.as_mut().get_mut(..above)?) {
         below = above;
-        above += above / 8;
+        above = above.saturating_add(above / 8);
         if above > most {
             return None;
         }
@@ -68,7 +68,7 @@ pub fn min_heap<M: AsMut<[MaybeUninit<u8>]>>(
     }
     while above - below > MinHeap::open_bytes(above) {
         let middle = below + (above - below) / 2;
-        if completes(&mut region.as_mut()[..middle]) {
+        if completes(region.as_mut().get_mut(..middle)?) {
             above = middle;
         } else {
             below = middle;

@@ -93,13 +93,13 @@ impl Times {
     /// Garbage collection time: marking and sweeping, in nanoseconds.
     #[must_use]
     pub const fn collection_ns(&self) -> u64 {
-        self.mark_ns + self.sweep_ns
+        self.mark_ns.saturating_add(self.sweep_ns)
     }
 
     /// Heap management time: allocation time and garbage collection time, in nanoseconds.
     #[must_use]
     pub const fn management_ns(&self) -> u64 {
-        self.allocation_ns + self.collection_ns()
+        self.allocation_ns.saturating_add(self.collection_ns())
     }
 }
 

@@ -185,7 +185,8 @@ impl<'h, H: RawHeap, K: Clock> Memory<'h, H, K> {
         };
         let ended = self.clock.now();
         self.counts.timed_calls += 1;
-        self.counts.call_ticks += ended.wrapping_sub(began);
+        let ticks = ended.saturating_sub(began);
+        self.counts.call_ticks = self.counts.call_ticks.saturating_add(ticks);
         self.refused_at = ended;
         answer
     }
@@ -237,7 +238,8 @@ impl<'h, H: RawHeap, K: Clock> Memory<'h, H, K> {
     /// S1 of `answer`.
     unsafe fn answer_again(&mut self, request: Request, now: u64) -> Option<NonNull<u8>> {
         self.counts.collections += 1;
-        self.counts.collection_ticks += now.wrapping_sub(self.refused_at);
+        let ticks = now.saturating_sub(self.refused_at);
+        self.counts.collection_ticks = self.counts.collection_ticks.saturating_add(ticks);
         self.counts.peak_kept_bytes = self.counts.peak_kept_bytes.max(self.counts.live_bytes);
         self.owes_collection = false;
         // SAFETY: S1 is the caller's.

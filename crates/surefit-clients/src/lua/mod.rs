@@ -13,6 +13,7 @@
 //! | --- | --- |
 //! | `memory` | what answers a request: counters, refusals, and the reserve |
 //! | `vm` | everything that is said to the C library |
+//! | `restrain.lua` | takes from the libraries what could break memory |
 //! | `programs` | the programs that come with surefit |
 //!
 //! # Departures

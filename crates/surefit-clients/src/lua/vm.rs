@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! run:    newstate(answer) -> stop the collector -> pcall(main) -> message -> close
-//! main:   open the libraries -> buffers lose their finalizer -> load the script -> call it
+//! main:   open the libraries -> buffers lose their finalizer -> restrain -> load the script -> call it
 //! ```
 //!
 //! # Invariants
@@ -25,6 +25,9 @@ use super::memory::{Counts, Memory};
 
 /// The registry's name of the metatable of buffers.
 const BUFFERS: &CStr = c"_UBOX*";
+
+/// What takes from the libraries all that could break memory.
+const RESTRAIN: &[u8] = include_bytes!("restrain.lua");
 
 /// A script and what it is given.
 #[derive(Clone, Copy, Debug)]
@@ -106,8 +109,9 @@ struct Call<'a> {
 
 /// Runs a script in a new machine whose memory is the heap; all of it is freed in the end.
 ///
-/// A script has all libraries of Lua. With `debug`, `package.loadlib` and compiled functions, which Lua does not verify, it can
-/// do what C can, and so break memory: run none that you do not trust.
+/// A script has the libraries of Lua, but for what could break memory: functions that are compiled already, which Lua does not
+/// verify, and C libraries are not loaded, and of `debug` there are `traceback` and `getinfo`, without `func`. It may
+/// still read and write files and run programs: run none that you do not trust with those.
 ///
 /// # Examples
 /// ```
@@ -251,6 +255,8 @@ unsafe extern "C-unwind" fn main(state: *mut lua_State) -> c_int {
     // SAFETY: F1.
     unsafe { unfinalize_buffers(state) };
     // SAFETY: F1.
+    unsafe { restrain(state) };
+    // SAFETY: F1.
     unsafe { keep_output(state, call.kept) };
     // SAFETY: F1.
     unsafe { push_arguments(state, call.script) };
@@ -298,6 +304,22 @@ unsafe fn unfinalize_buffers(state: *mut lua_State) {
     unsafe { lua::lua_settop(state, -2) };
 }
 
+/// Takes from the libraries what is not safe; see `restrain.lua`.
+///
+/// # Safety
+/// S1: F1, and three places on the stack.
+unsafe fn restrain(state: *mut lua_State) {
+    let (text, name) = (RESTRAIN.as_ptr().cast::<c_char>(), c"=restrain".as_ptr());
+    // SAFETY: S1; the text is so long.
+    let status = unsafe { lua::luaL_loadbufferx(state, text, RESTRAIN.len(), name, c"t".as_ptr()) };
+    if status != lua::LUA_OK {
+        // SAFETY: S1; the message is on the stack.
+        unsafe { lua::lua_error(state) };
+    }
+    // SAFETY: S1.
+    unsafe { lua::lua_call(state, 0, 0) };
+}
+
 /// Lets `print` and `io.write` keep what they print, if there is a place for it.
 ///
 /// # Safety
@@ -332,7 +354,8 @@ unsafe fn keep_output(state: *mut lua_State, kept: *mut Vec<u8>) {
 /// # Safety
 /// S1: F1.
 unsafe fn push_arguments(state: *mut lua_State, script: &Script<'_>) {
-    let places = script.arguments.len() as c_int;
+    // More than an integer has are more than the stack takes.
+    let places = c_int::try_from(script.arguments.len()).unwrap_or(c_int::MAX);
     // SAFETY: S1.
     unsafe {
         lua::luaL_checkstack(

@@ -77,9 +77,12 @@ pub(super) fn run<I: Index>(
             lines: lines(mc, size as usize)?,
         })
     })?;
-    for pixel in 0..size * size {
+    for pixel in 0..u64::from(size) * u64::from(size) {
         between.step(&mut painting, ROOM)?;
-        let (x, y) = (pixel % size, pixel / size);
+        let (x, y) = (
+            (pixel % u64::from(size)) as u32,
+            (pixel / u64::from(size)) as u32,
+        );
         let at = |place: u32| 2.0 * f64::from(place) / f64::from(size) - 1.0;
         painting.mutate(|mc, painting| {
             let colour = Tracing { mc }.pixel(&painting.scene, at(x), -at(y))?;

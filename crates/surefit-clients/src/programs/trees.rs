@@ -44,7 +44,7 @@ pub(super) fn run<I: Index>(
 ) -> Result<u64, Stopped> {
     let mut checksum = Checksum::default();
     let mut forest = Forests::<I>::new(region, |_| Ok(Forest::default()))?;
-    let stretch = build(&mut forest, size + 1, between)?;
+    let stretch = build(&mut forest, size.saturating_add(1), between)?;
     checksum.add(stretch);
     build(&mut forest, size, between)?;
     forest.mutate(|_, trees| {
@@ -53,7 +53,11 @@ pub(super) fn run<I: Index>(
             .set(trees.parts.take().pop().map(|(_, tree)| tree))
     });
     for depth in (SHALLOWEST..=size).step_by(2) {
-        let trees = 1_u32 << (size + SHALLOWEST).min(MOST).saturating_sub(depth);
+        let trees = 1_u32
+            << size
+                .saturating_add(SHALLOWEST)
+                .min(MOST)
+                .saturating_sub(depth);
         for _ in 0..trees {
             checksum.add(build(&mut forest, depth, between)?);
         }
@@ -69,8 +73,10 @@ fn build<I: Index>(
     between: &mut impl Between,
 ) -> Result<u64, Stopped> {
     forest.mutate(|_, trees| trees.parts.borrow_mut().clear());
-    for _ in 0..1_u64 << depth {
-        between.step(forest, (depth as usize + 1) * Gc::<Node<'_>>::BYTES)?;
+    // A tree with more leaves than can be counted is not completed either.
+    for _ in 0..1_u64.checked_shl(depth).unwrap_or(u64::MAX) {
+        let nodes = (depth as usize).saturating_add(1);
+        between.step(forest, nodes.saturating_mul(Gc::<Node<'_>>::BYTES))?;
         forest.mutate(add_leaf)?;
     }
     Ok(forest.mutate(|_, trees| {
