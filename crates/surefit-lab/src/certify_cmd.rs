@@ -135,11 +135,15 @@ fn count(meter: &mut DemandMeter<'_>, objects: &mut Vec<(usize, usize)>, op: Op)
             meter.free(len, align)
         }
     };
-    counted.map_err(|error| match error {
-        Uncertifiable::TooLarge { .. } => {
-            anyhow::Error::new(error).context("leave pieces=off out, or choose larger pages")
-        }
-        _ => error.into(),
+    counted.map_err(|error| {
+        let mend = match error {
+            Uncertifiable::TooLarge { .. } => "leave pieces=off out, or choose larger pages",
+            Uncertifiable::TooManyEntries { .. } => {
+                "no heap serves it: leave width=16 out, or choose larger pieces"
+            }
+            _ => return error.into(),
+        };
+        anyhow::Error::new(error).context(mend)
     })
 }
 

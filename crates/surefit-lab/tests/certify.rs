@@ -4,6 +4,7 @@ mod common;
 
 use common::{error_line, surefit};
 use serde_json::Value;
+use surefit_trace::{Call, Event, Op, Trace};
 
 fn certify(options: &[&str]) -> Value {
     let output = surefit()
@@ -108,5 +109,36 @@ fn what_has_no_certificate_is_one_line() {
         let output = surefit().arg("certify").args(options).output();
         let line = error_line(&output.expect("the command runs"), 2);
         assert!(line.contains(word), "{line}");
+    }
+}
+
+#[test]
+fn an_object_larger_than_any_heap_is_one_line_that_names_its_event() {
+    let directory = tempfile::tempdir().expect("a directory");
+    for (log2, spec) in [
+        (45, "cf"),
+        (45, "cf:keys"),
+        (40, "cf:pieces=64"),
+        (56, "cf"),
+    ] {
+        let sizes = [100, 1 << log2, 100].into_iter().zip(0..);
+        let events = sizes.map(|(size, id)| {
+            Event::new(
+                0,
+                Op::Alloc {
+                    id,
+                    size,
+                    call: Call::Malloc,
+                },
+            )
+        });
+        let trace = Trace::new("huge", events.collect()).expect("a sound trace");
+        let path = directory.path().join("huge.sft");
+        std::fs::write(&path, trace.to_bytes()).expect("a file");
+        let options = ["certify", "--allocator", spec, "--trace"];
+        let output = surefit().args(options).arg(&path).output();
+        let line = error_line(&output.expect("the command runs"), 2);
+        assert!(line.contains("huge: event 1: "), "{line}");
+        assert!(line.contains("larger pieces"), "{line}");
     }
 }
