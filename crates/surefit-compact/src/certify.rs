@@ -39,6 +39,7 @@
 mod budget;
 mod demand;
 mod meter;
+#[cfg(any(target_has_atomic = "32", feature = "portable-atomic"))]
 mod shared;
 mod work;
 
@@ -46,6 +47,7 @@ use core::fmt;
 
 pub use demand::{BlockCount, Budget, ClassSet, Demand};
 pub use meter::DemandMeter;
+#[cfg(any(target_has_atomic = "32", feature = "portable-atomic"))]
 pub use shared::{
     SharedCertificate, SharedParts, SharedWork, Sharing, certify_shared, shared_region_bytes,
 };

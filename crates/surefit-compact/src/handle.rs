@@ -4,9 +4,8 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::num::{NonZeroU32, NonZeroU64};
-use core::sync::atomic::{AtomicU32, Ordering};
 
-use surefit_core::Refused;
+use surefit_core::{Numbers, Refused};
 
 /// The process-unique number of a heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,12 +14,8 @@ pub(crate) struct HeapId(NonZeroU32);
 impl HeapId {
     /// A number that no other heap of this process has, or had.
     pub(crate) fn unique() -> Result<Self, Refused> {
-        static NEXT: AtomicU32 = AtomicU32::new(1);
-        NEXT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |id| id.checked_add(1))
-            .ok()
-            .and_then(NonZeroU32::new)
-            .map(Self)
-            .ok_or(Refused::NoHeapId)
+        static HEAPS: Numbers = Numbers::new();
+        HEAPS.next().map(Self).ok_or(Refused::NoHeapId)
     }
 
     /// The number.

@@ -16,10 +16,22 @@
 //! ```
 //! No `alloc`, no dependency but the vocabulary; everything a heap needs comes out of the region it is given.
 //!
+//! # Features
+//! - `critical-section`: [`shared::CriticalSection`], a lock for bare metal.
+//! - `portable-atomic`: shared heaps ([`shared`], [`sharded`]) on targets without compare-and-exchange (Cortex-M0, ARMv5, RISC-V without
+//!   A), where they are missing without it. The program turns on `critical-section` or `unsafe-assume-single-core` of the crate
+//!   `portable-atomic`; the feature `critical-section` of this crate does the former. Heaps of one owner need neither.
+//! - `std`: [`shared::PerThread`], which registers every thread on its first use.
+//! - `derive`: derives `Immutable`, for objects that are pinned.
+//!
 //! # Source
 //! Craciunas, Kirsch, Payer, Röck, Sokolova: "A Compacting Real-Time Memory Management System" (2008) and the work on
 //! concurrent and incremental Compact-fit that followed it (2009).
 #![no_std]
+#![cfg_attr(
+    not(any(target_has_atomic = "32", feature = "portable-atomic")),
+    allow(dead_code, reason = "what only shared heaps use")
+)]
 #![deny(
     clippy::std_instead_of_core,
     clippy::std_instead_of_alloc,
@@ -49,7 +61,9 @@ mod memory;
 mod page;
 pub mod pieces;
 mod shape;
+#[cfg(any(target_has_atomic = "32", feature = "portable-atomic"))]
 pub mod sharded;
+#[cfg(any(target_has_atomic = "32", feature = "portable-atomic"))]
 pub mod shared;
 mod stats;
 mod width;

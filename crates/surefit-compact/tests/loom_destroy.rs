@@ -5,6 +5,7 @@
 //! the three is as in `sharded::destroy`, `sharded::foreign` and `Objects::pin_entry`. The block is a cell that loom
 //! watches. It is reused at once when it is given back, for an object of another instance in the same entry: whoever reads
 //! it by a stale name, or still reads the old object, is caught.
+#![cfg(target_pointer_width = "64")] // loom needs 64-bit atomics
 
 mod sync {
     pub(crate) use loom::sync::atomic::AtomicU32;

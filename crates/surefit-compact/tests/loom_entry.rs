@@ -3,6 +3,7 @@
 //! The entry is the library's own file, on loom's atomics. Blocks are cells that loom watches: an access that is not
 //! ordered after the last one fails the model, as a data race would. Each block has two words, copied in two steps;
 //! a block that is given back is overwritten at once, so whoever still reads it is caught.
+#![cfg(target_pointer_width = "64")] // loom needs 64-bit atomics
 
 mod sync {
     pub(crate) use loom::sync::atomic::AtomicU32;

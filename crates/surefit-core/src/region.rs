@@ -3,7 +3,8 @@
 use core::cell::UnsafeCell;
 use core::fmt;
 use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicU8, Ordering};
+
+use crate::once::claim;
 
 mod sealed {
     pub trait Sealed {}
@@ -48,7 +49,7 @@ pub struct Region<const BYTES: usize, A: PageAlign> {
     bytes: UnsafeCell<[MaybeUninit<u8>; BYTES]>,
 }
 
-// SAFETY: the bytes are reached only through `take`, which hands them out once, guarded by the atomic flag; `A` is a marker.
+// SAFETY: the bytes are reached only through `take`, which hands them out once, guarded by a claim on the last one; `A` is a marker.
 unsafe impl<const BYTES: usize, A: PageAlign> Sync for Region<BYTES, A> {}
 
 impl<const BYTES: usize, A: PageAlign> fmt::Debug for Region<BYTES, A> {
@@ -81,6 +82,10 @@ impl<const BYTES: usize, A: PageAlign> Region<BYTES, A> {
     }
 
     /// Takes the bytes, all but the last one; `None` if they were taken before.
+    ///
+    /// On a target without compare-and-exchange, and without the feature `portable-atomic`, two calls that meet within the
+    /// same few instructions (one interrupts the other there, or runs on another core) may both get `None`, and nobody
+    /// gets the bytes then. Two callers never do.
     #[must_use]
     #[expect(
         clippy::mut_from_ref,
@@ -90,12 +95,11 @@ impl<const BYTES: usize, A: PageAlign> Region<BYTES, A> {
         let first = self.bytes.get().cast::<MaybeUninit<u8>>();
         // SAFETY: BYTES > 0 (NOT_EMPTY), so the last byte lies inside the array.
         let last = unsafe { first.add(BYTES - 1) };
-        // SAFETY: the last byte is initialised to zero, aligned for one byte, and only ever reached as this atomic.
-        let taken = unsafe { AtomicU8::from_ptr(last.cast()) };
-        if taken.swap(1, Ordering::Acquire) != 0 {
+        // SAFETY: the last byte is initialised to zero, lies in a static, and only `claim` ever reaches it.
+        if !unsafe { claim(last.cast()) } {
             return None;
         }
-        // SAFETY: the swap lets exactly one caller come here, and the slice leaves out the flag's byte.
+        // SAFETY: the claim lets at most one caller come here, and the slice leaves out the flag's byte.
         Some(unsafe { core::slice::from_raw_parts_mut(first, BYTES - 1) })
     }
 }

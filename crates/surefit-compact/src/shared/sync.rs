@@ -1,10 +1,14 @@
-//! The atomic word of shared heaps: `core`'s, with a scheduling point before every access where a permutation tester runs.
+//! The atomic word of shared heaps: `core`'s, or `portable-atomic`'s where the target has no compare-and-exchange; with a scheduling point before every access where a permutation tester runs.
 //!
 //! Under `--cfg surefit_shuttle` the threads of a test are switched at these points; the word stays four bytes, so that the
 //! layout of the region is the one that programs have.
 #![deny(unsafe_code)]
 
-use core::sync::atomic::{AtomicU32 as Word, Ordering};
+#[cfg(target_has_atomic = "32")]
+use core::sync::atomic::AtomicU32 as Word;
+use core::sync::atomic::Ordering;
+#[cfg(not(target_has_atomic = "32"))]
+use portable_atomic::AtomicU32 as Word;
 
 /// Where a permutation tester may switch threads; nothing elsewhere.
 #[inline]

@@ -4,9 +4,8 @@
 use core::fmt;
 use core::marker::PhantomData;
 use core::num::NonZeroU32;
-use core::sync::atomic::{AtomicU32, Ordering};
 
-use surefit_core::Refused;
+use surefit_core::{Numbers, Refused};
 
 use super::shape::Shape;
 
@@ -17,12 +16,8 @@ pub(super) struct HeapId(NonZeroU32);
 impl HeapId {
     /// A number that no other heap of this process has, or had.
     pub(super) fn unique() -> Result<Self, Refused> {
-        static NEXT: AtomicU32 = AtomicU32::new(1);
-        NEXT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |id| id.checked_add(1))
-            .ok()
-            .and_then(NonZeroU32::new)
-            .map(Self)
-            .ok_or(Refused::NoHeapId)
+        static HEAPS: Numbers = Numbers::new();
+        HEAPS.next().map(Self).ok_or(Refused::NoHeapId)
     }
 }
 

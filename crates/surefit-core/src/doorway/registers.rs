@@ -1,0 +1,175 @@
+//! Words in memory as registers: `core`'s atomic words, or one instruction on Arm, where `core` may have none.
+
+use core::cell::UnsafeCell;
+use core::fmt;
+
+use super::{Doorway, Register, count, named};
+
+/// The name of the last caller at any region's doorway: shared by all, so that a region needs no bytes for it.
+static LAST: Word = Word::new();
+
+/// Claims a byte that was zero at first; true for at most one caller (D1), and for the first if no other claim meets it.
+///
+/// # Safety
+/// S1: the byte is initialised, outlives the call, and is only ever reached by this function.
+pub(crate) unsafe fn claim(byte: *mut u8) -> bool {
+    let doorway = Doorway {
+        last: &LAST,
+        closed: &Byte(byte),
+    };
+    named(|me| doorway.enter(me, || ()).is_some())
+}
+
+/// Counts up from one; nobody gets the same number twice (D2).
+pub(crate) struct Counter {
+    last: Word,
+    closed: Word,
+    next: Word,
+}
+
+impl Counter {
+    pub(crate) const fn new() -> Self {
+        Self {
+            last: Word::new(),
+            closed: Word::new(),
+            next: Word::new(),
+        }
+    }
+
+    pub(crate) fn next(&self) -> Option<u32> {
+        let doorway = Doorway {
+            last: &self.last,
+            closed: &self.closed,
+        };
+        named(|me| count(&doorway, &self.next, me))
+    }
+}
+
+/// A word, zero at first.
+struct Word(UnsafeCell<usize>);
+
+// SAFETY: the word is reached only by `access`, whose loads and stores are single instructions.
+unsafe impl Sync for Word {}
+
+impl fmt::Debug for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Word").field(&self.load()).finish()
+    }
+}
+
+impl Word {
+    const fn new() -> Self {
+        Self(UnsafeCell::new(0))
+    }
+}
+
+impl Register for Word {
+    fn load(&self) -> usize {
+        // SAFETY: the cell's word is aligned, initialised and reached only by `access`.
+        unsafe { access::load_word(self.0.get()) }
+    }
+
+    fn store(&self, value: usize) {
+        // SAFETY: as in `load`.
+        unsafe { access::store_word(self.0.get(), value) }
+    }
+}
+
+/// A byte of somebody's, as `claim`'s S1 describes it.
+struct Byte(*mut u8);
+
+impl Register for Byte {
+    fn load(&self) -> usize {
+        // SAFETY: S1 of `claim`.
+        usize::from(unsafe { access::load_byte(self.0) })
+    }
+
+    fn store(&self, value: usize) {
+        // SAFETY: S1 of `claim`.
+        unsafe { access::store_byte(self.0, u8::from(value != 0)) }
+    }
+}
+
+/// Each access is one load or store of the processor, which nobody sees halves of, in one order for all.
+#[cfg(not(target_arch = "arm"))]
+mod access {
+    use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+
+    /// # Safety
+    /// S2: the word is aligned, initialised, outlives the call, and is only ever reached by this module.
+    pub(super) unsafe fn load_word(word: *mut usize) -> usize {
+        // SAFETY: S2.
+        unsafe { AtomicUsize::from_ptr(word) }.load(Ordering::SeqCst)
+    }
+
+    /// # Safety
+    /// S2 of `load_word`.
+    pub(super) unsafe fn store_word(word: *mut usize, value: usize) {
+        // SAFETY: S2.
+        unsafe { AtomicUsize::from_ptr(word) }.store(value, Ordering::SeqCst);
+    }
+
+    /// # Safety
+    /// S2 of `load_word`, for a byte.
+    pub(super) unsafe fn load_byte(byte: *mut u8) -> u8 {
+        // SAFETY: S2.
+        unsafe { AtomicU8::from_ptr(byte) }.load(Ordering::SeqCst)
+    }
+
+    /// # Safety
+    /// S2 of `load_word`, for a byte.
+    pub(super) unsafe fn store_byte(byte: *mut u8, value: u8) {
+        // SAFETY: S2.
+        unsafe { AtomicU8::from_ptr(byte) }.store(value, Ordering::SeqCst);
+    }
+}
+
+/// The same for Arm: `core` has no atomic words at all before ARMv6, not even to load and store.
+///
+/// The compiler moves no access over an `asm!` block that may touch memory, and the cores do not either: ARMv4 and ARMv5 are
+/// alone in their machines, and the cores of ARMv6-M (Cortex-M0, M0+, M1), of which some have two on one memory, access
+/// memory in the order of the program. ARMv7 has compare-and-exchange, and is not built with this.
+#[cfg(target_arch = "arm")]
+mod access {
+    use core::arch::asm;
+
+    /// # Safety
+    /// S2: the word is aligned, initialised, outlives the call, and is only ever reached by this module.
+    pub(super) unsafe fn load_word(word: *mut usize) -> usize {
+        let value;
+        // SAFETY: S2.
+        unsafe {
+            asm!("ldr {}, [{}]", out(reg) value, in(reg) word, options(nostack, preserves_flags))
+        };
+        value
+    }
+
+    /// # Safety
+    /// S2 of `load_word`.
+    pub(super) unsafe fn store_word(word: *mut usize, value: usize) {
+        // SAFETY: S2.
+        unsafe {
+            asm!("str {}, [{}]", in(reg) value, in(reg) word, options(nostack, preserves_flags))
+        };
+    }
+
+    /// # Safety
+    /// S2 of `load_word`, for a byte.
+    pub(super) unsafe fn load_byte(byte: *mut u8) -> u8 {
+        let value: u32;
+        // SAFETY: S2.
+        unsafe {
+            asm!("ldrb {}, [{}]", out(reg) value, in(reg) byte, options(nostack, preserves_flags))
+        };
+        value as u8
+    }
+
+    /// # Safety
+    /// S2 of `load_word`, for a byte.
+    pub(super) unsafe fn store_byte(byte: *mut u8, value: u8) {
+        // SAFETY: S2.
+        unsafe {
+            asm!("strb {}, [{}]", in(reg) u32::from(value), in(reg) byte, options(nostack, preserves_flags))
+        };
+    }
+}
