@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# No warning of the compiler or of clippy, in any crate, test, example or benchmark.
+# No warning of the compiler or of clippy, in any crate, test, example or benchmark; `unsafe` only where it is listed.
 set -euo pipefail
+bash "$(dirname "$0")/unsafe.sh"
 cargo clippy --workspace --all-targets --locked -- -D warnings
 # The command without the Lua machine.
 cargo clippy -p surefit-lab --no-default-features --locked -- -D warnings

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# In the crates that programs link, `unsafe` stands only in these files and in tests beside the code; ARCHITECTURE.md, "Where
+# `unsafe` lives", says what for. A file with `unsafe` that is not listed fails; so does a listed one that has none any more.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+listed=$(
+  sort <<'FILES'
+crates/surefit-clients/src/lua/memory.rs
+crates/surefit-clients/src/lua/vm.rs
+crates/surefit-compact/src/address.rs
+crates/surefit-compact/src/block_table/bytes.rs
+crates/surefit-compact/src/block_table/frames.rs
+crates/surefit-compact/src/block_table/values.rs
+crates/surefit-compact/src/class.rs
+crates/surefit-compact/src/collect.rs
+crates/surefit-compact/src/direct/memory.rs
+crates/surefit-compact/src/direct/mod.rs
+crates/surefit-compact/src/engine.rs
+crates/surefit-compact/src/handle.rs
+crates/surefit-compact/src/heap.rs
+crates/surefit-compact/src/large.rs
+crates/surefit-compact/src/memory.rs
+crates/surefit-compact/src/page.rs
+crates/surefit-compact/src/shared/build.rs
+crates/surefit-compact/src/shared/bytes.rs
+crates/surefit-compact/src/shared/counted.rs
+crates/surefit-compact/src/shared/critical.rs
+crates/surefit-compact/src/shared/fast.rs
+crates/surefit-compact/src/shared/group.rs
+crates/surefit-compact/src/shared/guard.rs
+crates/surefit-compact/src/shared/key.rs
+crates/surefit-compact/src/shared/key_guard.rs
+crates/surefit-compact/src/shared/objects.rs
+crates/surefit-compact/src/shared/table.rs
+crates/surefit-core/src/raw.rs
+crates/surefit-core/src/region.rs
+crates/surefit-core/src/zero.rs
+crates/surefit-freelist/src/buddy/mod.rs
+crates/surefit-freelist/src/heap.rs
+crates/surefit-freelist/src/jamaica/blocks.rs
+crates/surefit-freelist/src/memory.rs
+crates/surefit-freelist/src/run.rs
+crates/surefit-freelist/src/sweep.rs
+crates/surefit-gc-derive/src/expand.rs
+crates/surefit-gc/src/arena/allocator.rs
+crates/surefit-gc/src/arena/array.rs
+crates/surefit-gc/src/arena/attended.rs
+crates/surefit-gc/src/arena/check.rs
+crates/surefit-gc/src/arena/collect.rs
+crates/surefit-gc/src/arena/gc.rs
+crates/surefit-gc/src/arena/impls.rs
+crates/surefit-gc/src/arena/kinds.rs
+crates/surefit-gc/src/arena/mod.rs
+crates/surefit-gc/src/arena/mutation.rs
+crates/surefit-gc/src/arena/place.rs
+crates/surefit-gc/src/arena/supply.rs
+crates/surefit-gc/src/arena/survey.rs
+crates/surefit-gc/src/arena/trace.rs
+crates/surefit-gc/src/arena/weak.rs
+crates/surefit-gc/src/client.rs
+crates/surefit-gc/src/collector.rs
+crates/surefit-gc/src/compact_fit/in_pieces.rs
+crates/surefit-gc/src/compact_fit/mod.rs
+crates/surefit-gc/src/free_list.rs
+crates/surefit-gc/src/mark.rs
+crates/surefit-gc/src/space.rs
+crates/surefit-gc/src/tables.rs
+crates/surefit-os/src/clock.rs
+crates/surefit-os/src/platform.rs
+crates/surefit-os/src/reservation.rs
+FILES
+)
+found=$(grep -rlE '^[^/"]*\bunsafe\b' --include='*.rs' \
+  crates/surefit{,-core,-compact,-freelist,-gc,-gc-derive,-os,-clients,-trace}/src | grep -vE '/tests(\.rs|/)' | sort)
+if ! diff <(printf '%s\n' "$listed") <(printf '%s\n' "$found"); then
+  echo "unsafe.sh: > has unsafe and is not listed, < is listed and has none"
+  exit 1
+fi
