@@ -309,7 +309,6 @@ impl<'a> Drive<'a> {
     fn adversarial(&mut self) -> Outcome {
         self.hoard()?;
         self.by = 0;
-        self.fixed = true;
         for size in 0..self.sizes.len() {
             self.allocate(size)?;
         }
@@ -332,19 +331,35 @@ impl<'a> Drive<'a> {
         Ok(())
     }
 
-    /// Each registration fills the table and every class, and frees, so that entries and pages stay where they are at hand.
+    /// Entries first, as many as can be: those that other groups and threads keep at hand serve nobody else, while the
+    /// smallest objects take all that the budget allows. Then pages, which other registrations buffer.
     fn hoard(&mut self) -> Outcome {
         self.fixed = true;
-        for by in (0..self.setup.registrations() as usize).rev() {
-            self.by = by;
-            for size in 0..self.sizes.len() {
-                self.fill(size)?;
-                self.free_all();
-            }
+        let others = self.setup.registrations() as usize - 1;
+        for size in (1..self.sizes.len()).rev() {
+            // In a group that has none at hand, as many objects as its buffer has room for leave it full.
+            let handles = usize::from(self.setup.handle_buffer);
+            let count = match self.below(4) {
+                0 => 1 + self.below(2 * handles),
+                _ => handles,
+            };
+            self.fill_up_to(size, count)?;
+            self.free_all();
         }
-        for size in 0..self.sizes.len() {
-            let handles = self.setup.handle_buffer.into();
-            self.fill_up_to(size, handles)?;
+        for by in (0..=others).rev() {
+            // Under page locks a free leaves its entry to its thread.
+            self.by = 0;
+            self.fill(0)?;
+            self.by = by;
+            self.free_all();
+        }
+        self.by = 0;
+        self.fill(0)?;
+        self.free_all();
+        for by in (1..=others).rev() {
+            self.by = by;
+            let size = self.below(self.sizes.len());
+            self.fill(size)?;
             self.free_all();
         }
         Ok(())

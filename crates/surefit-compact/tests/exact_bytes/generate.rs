@@ -201,7 +201,7 @@ fn shared(chooser: &mut Chooser, setup: Setup) -> Setup {
             threads as usize + 2,
         ),
         page_buffer: chooser.one_of(&[0, 1, 2, 5]),
-        handle_buffer: chooser.one_of(&[1, 2, 3, 4, 32, 1000]),
+        handle_buffer: chooser.one_of(&[1, 2, 3, 4, 8, 8, 16, 32, 1000]),
         threads,
         guards,
         instances,

@@ -7,12 +7,14 @@
 //! | `drive`, `metered` | scripts that stay inside a demand, and demands read from scripts |
 //! | `generate`, `cases` | heaps and demands from seeds, and what becomes of them |
 //! | `single_class` | one size-class, every peak |
+//! | `handles` | entries, as many as are certified |
 //! | `places` | every misalignment, and the largest regions |
 //! | `threads` | generated heaps of threads that run at once and divide a demand |
 
 mod cases;
 mod drive;
 mod generate;
+mod handles;
 mod heaps;
 mod keys;
 mod metered;
