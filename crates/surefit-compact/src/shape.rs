@@ -83,7 +83,7 @@ impl<W: Width<Generation = ()>, G: Counted> KeyHeap<'_, W, G> {
 }
 
 impl<'m, W: Width> Engine<'m, W> {
-    fn shape(&self, words: &mut Words<'_>) {
+    pub(crate) fn shape(&self, words: &mut Words<'_>) {
         let table = &self.addresses;
         let numbers = [
             self.fresh_pages(),
@@ -129,9 +129,7 @@ impl<'m, W: Width> Engine<'m, W> {
 
     fn free_entries(&self) -> impl Iterator<Item = u32> {
         let named = |word: W::Word| (word != W::Word::NIL).then(|| word.get());
-        let next = move |&entry: &u32| {
-            named(self.addresses.word(&self.pages.memory, entry).get())
-        };
+        let next = move |&entry: &u32| named(self.addresses.word(&self.pages.memory, entry).get());
         core::iter::successors(named(self.addresses.free.get()), next)
     }
 

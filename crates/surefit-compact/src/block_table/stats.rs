@@ -8,6 +8,7 @@
 use surefit_core::Parts;
 
 use super::BlockTableHeap;
+use crate::shape::{Kind, Words};
 use crate::width::Width;
 
 /// Counters of a block table heap.
@@ -125,6 +126,21 @@ impl<W: Width> BlockTableHeap<'_, W> {
         let per_page = self.config.frames_per_page();
         u32::try_from(self.frames.pages.get() as usize * per_page)
             .expect("BlockTableHeap::new bounds the frames")
+    }
+
+    /// As [`Heap::shape`](crate::Heap::shape), and free frames, fresh ones and pages of frames.
+    #[doc(hidden)]
+    pub fn shape(&self, words: &mut [u32]) -> usize {
+        let mut words = Words::new(words);
+        self.table.engine.shape(&mut words);
+        let frames = &self.frames;
+        let numbers = [
+            frames.free_count.get(),
+            frames.fresh_count(),
+            frames.pages.get(),
+        ];
+        words.record(Kind::Numbers, numbers.into_iter());
+        words.count()
     }
 
     /// Where every byte of the region is: the parts add up to its size. O(classes).

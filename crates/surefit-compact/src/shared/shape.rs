@@ -122,7 +122,11 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         let state = self.entry(index).state();
         let place = self.waiting(section).position(|waits| waits == index);
         let place = place.map_or(0, |place| u32::try_from(place).expect("small") + 1);
-        state.pins() | u32::from(state.is_freed()) << 6 | u32::from(state.is_writer()) << 7 | place << 8 | self.age(index) << 16
+        state.pins()
+            | u32::from(state.is_freed()) << 6
+            | u32::from(state.is_writer()) << 7
+            | place << 8
+            | self.age(index) << 16
     }
 
     /// Entries of objects that are freed and wait, in the order in which calls will take them, but for those that join.

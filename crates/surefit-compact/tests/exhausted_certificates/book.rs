@@ -1,7 +1,5 @@
 //! What a script has live, counted as a demand counts it.
 
-use std::collections::HashSet;
-
 use surefit_compact::certify::Demand;
 use surefit_compact::pieces::Pieces;
 use surefit_compact::{Config, SizeClass};
@@ -97,17 +95,5 @@ impl<'d> Book<'d> {
             guards: 0,
             is_freed: false,
         });
-    }
-
-    /// Objects of which no other one is equal for every call: the first of each class of equals.
-    pub(crate) fn representatives<T: std::hash::Hash + Eq>(
-        &self,
-        description: impl Fn(usize) -> T,
-    ) -> Vec<usize> {
-        let mut seen = HashSet::new();
-        let numbers = 0..self.live.len();
-        numbers
-            .filter(|&number| seen.insert(description(number)))
-            .collect()
     }
 }

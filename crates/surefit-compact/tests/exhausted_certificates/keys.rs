@@ -142,7 +142,12 @@ impl<W: Width<Generation = ()>, G: Counted> Space for Keys<'_, W, G> {
         let words = shape::words_of(|words| play.heap.shape(words));
         let frees = self.frees.map(|_| play.frees);
         let ages = !self.aged.is_empty();
-        let key = shape::key(&words, (Grain::Coarse, ages), &|_| 0, &frees.map_or(vec![], |f| vec![f]));
+        let key = shape::key(
+            &words,
+            (Grain::Coarse, ages),
+            &|_| 0,
+            &frees.map_or(vec![], |f| vec![f]),
+        );
         if !known(&key) {
             play.heap.check().expect("every invariant holds");
         }

@@ -2,8 +2,11 @@
 //!
 //! `search.rs` says what is exhausted and why that is all; `mutants.rs` lowers every term of every certificate by one.
 
+mod bisimulation;
+mod block_table;
 mod book;
 mod keys;
+mod mutants;
 mod owners;
 mod region;
 mod search;
@@ -20,12 +23,18 @@ const PAGE: usize = 1024;
 /// Page-blocks of 256, 512 and 1024 bytes: π = 4, 2, 1.
 const SIZES: [usize; 3] = [256, 512, 1024];
 
-fn geometry(width: usize) -> Geometry {
+/// Whether to exhaust larger spaces too: minutes instead of seconds.
+fn is_thorough() -> bool {
+    std::env::var_os("SUREFIT_EXHAUST").is_some()
+}
+
+/// Page-blocks of these sizes, and of a page.
+fn geometry_of(sizes: &[u32], width: usize) -> Geometry {
     Geometry::new(&GeometrySpec {
         page_bytes: PAGE,
         granule: 8,
         smallest: 16,
-        spacing: Spacing::Explicit(&[256, 512]),
+        spacing: Spacing::Explicit(sizes),
         tail: Tail::BackReferences { bytes: width },
     })
     .expect("valid")
@@ -49,13 +58,16 @@ fn bounds() -> [Bound; 7] {
 }
 
 fn config(width: usize, bound: Bound) -> Config {
-    let config = Config::new(geometry(width), bound).expect("valid");
+    let config = Config::new(geometry_of(&[256, 512], width), bound).expect("valid");
     config.with_pieces(None).expect("valid")
 }
 
 /// A configuration for each bound, and one in the original order.
 fn configs(width: usize) -> Vec<Config> {
-    let mut configs: Vec<_> = bounds().into_iter().map(|bound| config(width, bound)).collect();
+    let mut configs: Vec<_> = bounds()
+        .into_iter()
+        .map(|bound| config(width, bound))
+        .collect();
     let original = config(width, Bound::Pages(2)).with_order(PageOrder::Original);
     configs.push(original.expect("valid"));
     configs

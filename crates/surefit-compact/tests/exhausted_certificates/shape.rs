@@ -95,14 +95,13 @@ pub(crate) fn key(
     key.into()
 }
 
-fn blocks(
-    page: &[u32],
-    (grain, ages): (Grain, bool),
-    marks: &dyn Fn(u32) -> u32,
-) -> Vec<u32> {
+fn blocks(page: &[u32], (grain, ages): (Grain, bool), marks: &dyn Fn(u32) -> u32) -> Vec<u32> {
     let code = |block: &[u32]| match block[0] {
         0 => [0, 0],
-        entry => [1 + marks(entry - 1), if ages { block[1] } else { block[1] & 0xffff }],
+        entry => [
+            1 + marks(entry - 1),
+            if ages { block[1] } else { block[1] & 0xffff },
+        ],
     };
     let mut codes: Vec<_> = page[2..].chunks(2).map(code).collect();
     if grain == Grain::Coarse {

@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 
-
 use surefit_compact::certify::Demand;
 use surefit_compact::sharded::ShardedHeap;
 use surefit_compact::shared::{
@@ -11,6 +10,7 @@ use surefit_compact::shared::{
 use surefit_compact::{Bytes, Counted, sharded};
 use surefit_core::Refused;
 
+use crate::PAGE;
 use crate::book::{Book, Cost};
 use crate::keys::{AnyKey, KEYED};
 use crate::region::Region;
@@ -36,6 +36,8 @@ pub(crate) enum Step {
     Leave(usize),
     /// Registers again.
     Join(usize),
+    /// Gives an instance a quota of one page, or none.
+    Quota(u32, bool),
 }
 
 /// A shared heap, as scripts use it.
@@ -56,14 +58,22 @@ pub(crate) trait Shared: Sized {
     /// S1: unless the heap frees pinned objects, the guard is dropped before the object is freed.
     unsafe fn pin(&self, object: &Self::Object) -> Result<Self::Guard<'_>, Refused>;
     fn compact(&self, budget: u64) -> u64;
+    /// Gives an instance a quota of one page, or none; nothing where there are no instances.
+    fn set_quota(&self, _: u32, _: bool) {}
     fn shape(&self, words: &mut [u32]) -> usize;
     fn check(&self);
 }
 
 impl<'m, G: Granularity> Shared for SharedHeap<'m, Lock, G> {
-    type Local<'h> = Local<'h, 'm, Lock, G> where Self: 'h;
+    type Local<'h>
+        = Local<'h, 'm, Lock, G>
+    where
+        Self: 'h;
     type Object = Box<Bytes<u8>>;
-    type Guard<'h> = Pinned<'h, [u8]> where Self: 'h;
+    type Guard<'h>
+        = Pinned<'h, [u8]>
+    where
+        Self: 'h;
     const FREES_PINNED: bool = false;
     fn register(&self) -> Result<Self::Local<'_>, Refused> {
         self.register()
@@ -90,9 +100,15 @@ impl<'m, G: Granularity> Shared for SharedHeap<'m, Lock, G> {
 }
 
 impl<'m, G: Stepwise> Shared for ShardedHeap<'m, Lock, G> {
-    type Local<'h> = Local<'h, 'm, Lock, G> where Self: 'h;
+    type Local<'h>
+        = Local<'h, 'm, Lock, G>
+    where
+        Self: 'h;
     type Object = Box<Bytes<u8>>;
-    type Guard<'h> = sharded::Pinned<'h, [u8], Lock, G> where Self: 'h;
+    type Guard<'h>
+        = sharded::Pinned<'h, [u8], Lock, G>
+    where
+        Self: 'h;
     const FREES_PINNED: bool = false;
     fn register(&self) -> Result<Self::Local<'_>, Refused> {
         self.register()
@@ -110,6 +126,9 @@ impl<'m, G: Stepwise> Shared for ShardedHeap<'m, Lock, G> {
     fn compact(&self, budget: u64) -> u64 {
         self.compact(budget)
     }
+    fn set_quota(&self, instance: u32, is_set: bool) {
+        self.set_quota(instance, if is_set { PAGE } else { usize::MAX });
+    }
     fn shape(&self, words: &mut [u32]) -> usize {
         self.shape(words)
     }
@@ -123,9 +142,15 @@ pub(crate) trait Held {}
 impl<T> Held for T {}
 
 impl<'m, G: Stepwise, Gen: Counted> Shared for SharedKeyHeap<'m, Lock, G, Gen> {
-    type Local<'h> = KeyLocal<'h, 'm, Lock, G, Gen> where Self: 'h;
+    type Local<'h>
+        = KeyLocal<'h, 'm, Lock, G, Gen>
+    where
+        Self: 'h;
     type Object = AnyKey;
-    type Guard<'h> = Box<dyn Held + 'h> where Self: 'h;
+    type Guard<'h>
+        = Box<dyn Held + 'h>
+    where
+        Self: 'h;
     const FREES_PINNED: bool = true;
     fn register(&self) -> Result<Self::Local<'_>, Refused> {
         self.register()
@@ -231,6 +256,8 @@ pub(crate) struct Registrations<'d, M: Maker> {
     pub(crate) guards: usize,
     /// Whether registrations come and go.
     pub(crate) leaves: bool,
+    /// Whether instances get quotas, which may refuse.
+    pub(crate) quotas: bool,
     pub(crate) grain: Grain,
     /// How often each of the first entries was freed before the scripts begin; none: no entry ages.
     pub(crate) aged: Vec<u32>,
@@ -254,6 +281,7 @@ impl<'d, M: Maker> Registrations<'d, M> {
             threads: 1,
             guards: 0,
             leaves: false,
+            quotas: false,
             grain: Grain::Coarse,
             aged: Vec::new(),
             frees: None,
@@ -270,16 +298,20 @@ struct Play<'h, H: Shared + 'h> {
     frees: u32,
 }
 
-impl<'h, H: Shared> Play<'h, H> {
+impl<H: Shared> Play<'_, H> {
     fn call(&mut self, book: &mut Book<'_>, step: Step) -> Result<(), Refused> {
         let local = |by: usize| self.locals[by].as_ref().expect("registered");
         match step {
-            Step::Insert(kind, by) => {
-                let object = H::insert(local(by), kind)?;
-                self.live.push(Some(object));
-                self.guards.push(None);
-                book.insert(kind);
-            }
+            Step::Insert(kind, by) => match H::insert(local(by), kind) {
+                Ok(object) => {
+                    self.live.push(Some(object));
+                    self.guards.push(None);
+                    book.insert(kind);
+                }
+                // Not the certificate's refusal; the instance was compacted.
+                Err(Refused::Quota) => {}
+                Err(refused) => return Err(refused),
+            },
             Step::Free(number, by) => {
                 H::free(local(by), &mut self.live[number])?;
                 self.frees += 1;
@@ -302,6 +334,7 @@ impl<'h, H: Shared> Play<'h, H> {
             }
             Step::Leave(by) => self.locals[by] = None,
             Step::Join(by) => self.locals[by] = Some(self.heap.register()?),
+            Step::Quota(instance, is_set) => self.heap.set_quota(instance, is_set),
         }
         Ok(())
     }
@@ -356,7 +389,9 @@ impl<M: Maker> Space for Registrations<'_, M> {
         };
         let mut book = Book::new(self.demand, &self.costs);
         let aged = play.age(&mut book, &self.aged);
-        let steps = script.iter().try_for_each(|&step| play.call(&mut book, step));
+        let steps = script
+            .iter()
+            .try_for_each(|&step| play.call(&mut book, step));
         if let Err(refused) = aged.and(steps) {
             return Outcome::Refused(refused.to_string());
         }
@@ -411,7 +446,10 @@ impl<M: Maker> Registrations<'_, M> {
         }
         let left = (0..self.threads).filter(|&by| play.locals[by].is_none());
         steps.extend(left.map(Step::Join));
+        if self.quotas {
+            let instances = 0..u32::from(self.instances);
+            steps.extend(instances.flat_map(|at| [true, false].map(|set| Step::Quota(at, set))));
+        }
         steps
     }
 }
-

@@ -8,7 +8,7 @@ use crate::owners::{MOST, assert_exhausted};
 use crate::region::Region;
 use crate::search::{Found, search};
 use crate::shared::{Handles, Instances, Keys, Lock, Maker, Registrations};
-use crate::{PAGE, Sum, config, configs};
+use crate::{PAGE, Sum, bounds, config, configs, holes, is_thorough};
 
 /// Who uses a heap, and what it buffers.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +19,8 @@ pub(crate) struct Case {
     /// Free pages that a thread buffers, and free handles that a group does.
     pub(crate) buffers: (u16, u16),
     pub(crate) leaves: bool,
+    /// Whether instances get quotas, which may refuse.
+    pub(crate) quotas: bool,
 }
 
 impl Case {
@@ -29,6 +31,7 @@ impl Case {
         instances: 1,
         buffers: (1, 4),
         leaves: false,
+        quotas: false,
     };
 
     pub(crate) fn sharing(&self) -> Sharing {
@@ -39,7 +42,9 @@ impl Case {
 
     pub(crate) fn config<G: Granularity>(&self, config: &Config) -> SharedConfig<G> {
         let config = SharedConfig::<G>::new(config.clone()).with_pins(self.sharing().pins());
-        let config = config.with_locals(self.threads, self.buffers.0).expect("valid");
+        let config = config
+            .with_locals(self.threads, self.buffers.0)
+            .expect("valid");
         config.with_handle_buffer(self.buffers.1).expect("valid")
     }
 
@@ -58,6 +63,7 @@ impl Case {
         space.threads = self.threads.into();
         space.instances = self.instances;
         space.leaves = self.leaves;
+        space.quotas = self.quotas;
         space
     }
 
@@ -70,9 +76,6 @@ impl Case {
     }
 }
 
-/// Handle buffers at which a refill makes one entry, a few, and more than there are objects.
-const HANDLE_BUFFERS: [u16; 5] = [1, 2, 4, 6, 64];
-
 fn joint(config: &Config, objects: u64, block_bytes: u64) -> Demand<'static> {
     Demand::Joint(Budget {
         objects,
@@ -80,6 +83,9 @@ fn joint(config: &Config, objects: u64, block_bytes: u64) -> Demand<'static> {
         classes: ClassSet::all(config.geometry()),
     })
 }
+
+/// Handle buffers at which a refill makes one entry, a few, and more than there are objects.
+const HANDLE_BUFFERS: [u16; 4] = [1, 4, 6, 64];
 
 /// One thread, any handle buffer; with and without a guard.
 fn exhaust_alone<G: Granularity>() {
@@ -92,16 +98,28 @@ fn exhaust_alone<G: Granularity>() {
                     guards,
                     ..Case::ALONE
                 };
-                for most in [&[1][..], &[0, 0, 1], &[7], &[0, 0, 3], &[3, 2, 1]] {
-                    let demand = Demand::PerClass(most);
-                    sum.add(case.exhaust::<Handles<G>>(config, &case.sharing(), &demand));
+                let mut demands = vec![
+                    Demand::PerClass(&[1]),
+                    Demand::PerClass(&[5]),
+                    Demand::PerClass(&[2, 1, 1]),
+                    joint(config, 3, 2048),
+                ];
+                if is_thorough() {
+                    demands.extend([Demand::PerClass(&[9]), Demand::PerClass(&[4, 2, 1])]);
+                    demands.push(joint(config, 5, 3072));
                 }
-                let demand = joint(config, 4, 2048);
-                sum.add(case.exhaust::<Handles<G>>(config, &case.sharing(), &demand));
+                for demand in &demands {
+                    sum.add(case.exhaust::<Handles<G>>(config, &case.sharing(), demand));
+                }
             }
         }
     }
-    println!("{}: {sum}", std::any::type_name::<G>());
+    println!("one thread, {}: {sum}", lock_name::<G>());
+}
+
+fn lock_name<G: Granularity>() -> &'static str {
+    let name = std::any::type_name::<G>();
+    name.rsplit(':').next().unwrap_or(name)
 }
 
 #[test]
@@ -109,4 +127,130 @@ fn no_script_of_one_thread_is_refused_under_any_lock() {
     exhaust_alone::<PerClass>();
     exhaust_alone::<PerHeap>();
     exhaust_alone::<PerPage>();
+}
+
+/// A few bounds: what differs between threads does not depend on them.
+fn some_bounds() -> Vec<Bound> {
+    let some = vec![Bound::Pages(1), Bound::DEFAULT, holes(0, 0, 1)];
+    if is_thorough() { bounds().into() } else { some }
+}
+
+/// Two or three threads in turn, which come and go, and buffer pages.
+fn exhaust_threads<G: Granularity>(most: &[u32]) {
+    let mut sum = Sum::default();
+    for bound in some_bounds() {
+        let config = config(4, bound);
+        for (threads, guards) in [(2, 0), (2, 1), (3, 0)] {
+            for buffers in [(1, 4), (2, 1)] {
+                let case = Case {
+                    threads,
+                    guards,
+                    buffers,
+                    // Page locks have twice as many lists of entries.
+                    leaves: threads == 2 && (!G::PAGES || is_thorough()),
+                    ..Case::ALONE
+                };
+                let demand = Demand::PerClass(most);
+                sum.add(case.exhaust::<Handles<G>>(&config, &case.sharing(), &demand));
+            }
+        }
+    }
+    println!("threads, {}: {sum}", lock_name::<G>());
+}
+
+#[test]
+fn no_script_of_threads_in_turn_is_refused() {
+    exhaust_threads::<PerClass>(&[3, 1]);
+    exhaust_threads::<PerHeap>(&[3, 1]);
+    exhaust_threads::<PerPage>(&[2]);
+}
+
+// ---- keys ------------------------------------------------------------------------------------------------------------
+
+/// Objects that are freed while they are pinned, and wait to be freed.
+fn exhaust_keys<G: Stepwise>() {
+    let mut sum = Sum::default();
+    for bound in bounds() {
+        let config = config(4, bound);
+        for (threads, guards) in [(1, 1), (1, 2), (2, 1)] {
+            let case = Case {
+                threads,
+                guards,
+                ..Case::ALONE
+            };
+            let sharing = case.sharing().with_keys::<u32>(0);
+            let mut demands = vec![Demand::PerClass(&[4]), Demand::PerClass(&[2, 1])];
+            demands.push(joint(&config, 2, 768));
+            if is_thorough() {
+                demands.extend([Demand::PerClass(&[5]), Demand::PerClass(&[2, 1])]);
+            }
+            for demand in &demands {
+                sum.add(case.exhaust::<Keys<G, u32>>(&config, &sharing, demand));
+            }
+        }
+    }
+    println!("keys, {}: {sum}", lock_name::<G>());
+}
+
+#[test]
+fn no_script_of_keys_that_are_freed_while_pinned_is_refused() {
+    exhaust_keys::<PerClass>();
+    exhaust_keys::<PerHeap>();
+}
+
+/// An entry serves 127 objects. Entries have served nearly as many, and the frees that are left retire them.
+#[test]
+fn no_script_in_which_shared_entries_retire_is_refused() {
+    let mut sum = Sum::default();
+    let config = config(4, Bound::Pages(1));
+    for first in 125..128_u32 {
+        for second in 125..128 {
+            let frees = (first + second).next_multiple_of(127);
+            let case = Case::ALONE;
+            let sharing = case.sharing().with_keys::<u8>(frees.into());
+            let config = case.config::<PerClass>(&config);
+            let demand = Demand::PerClass(&[2]);
+            let mut space = case.space::<Keys<PerClass, u8>>(&config, &sharing, &demand, 0);
+            space.aged = vec![first, second];
+            space.frees = Some(frees);
+            let found = search(&space, MOST);
+            assert_exhausted(&found, &(first, second));
+            sum.add(found);
+        }
+    }
+    println!("shared entries that retire: {sum}");
+}
+
+// ---- instances -------------------------------------------------------------------------------------------------------
+
+/// Threads that come and go and adopt what others left; quotas that come and go.
+fn exhaust_instances<G: Stepwise>() {
+    let mut sum = Sum::default();
+    for bound in [Bound::Pages(1), Bound::Unbounded] {
+        let config = config(4, bound);
+        for (guards, leaves, quotas) in [(0, true, false), (1, false, false), (0, false, true)] {
+            let case = Case {
+                threads: 2,
+                guards,
+                instances: 2,
+                buffers: (1, 2),
+                leaves,
+                quotas,
+            };
+            let mut demands = vec![Demand::PerClass(&[3]), joint(&config, 2, 768)];
+            if is_thorough() {
+                demands.extend([Demand::PerClass(&[2, 1]), joint(&config, 2, 1024)]);
+            }
+            for demand in &demands {
+                sum.add(case.exhaust::<Instances<G>>(&config, &case.sharing(), demand));
+            }
+        }
+    }
+    println!("instances, {}: {sum}", lock_name::<G>());
+}
+
+#[test]
+fn no_script_of_instances_is_refused() {
+    exhaust_instances::<PerClass>();
+    exhaust_instances::<PerHeap>();
 }

@@ -65,7 +65,7 @@ fn layout(len: usize) -> Layout {
 }
 
 /// The number that a handle's name prints.
-fn index_of(object: &Object) -> u32 {
+pub(crate) fn index_of(object: &Object) -> u32 {
     let name = format!("{object:?}");
     let digits = name.chars().skip_while(|c| !c.is_ascii_digit());
     let digits: String = digits.take_while(char::is_ascii_digit).collect();
@@ -162,15 +162,24 @@ impl<W: Width> Handles<'_, W> {
             if object.len() <= piece {
                 continue;
             }
-            assert!(object.len().div_ceil(piece) * W::WORD_BYTES <= piece, "one level of spines");
+            assert!(
+                object.len().div_ceil(piece) * W::WORD_BYTES <= piece,
+                "one level of spines"
+            );
             names.push((index_of(object), number << 8));
             for (part, offset) in (1_u32..).zip((0..object.len()).step_by(piece)) {
                 let chunk = heap.chunk(object, offset);
                 let at = chunk.as_ptr().addr() - base;
-                let class = self.config.geometry().class_for(chunk.len(), 8).expect("fits");
+                let class = self
+                    .config
+                    .geometry()
+                    .class_for(chunk.len(), 8)
+                    .expect("fits");
                 let beta = self.config.geometry().layout(class).block_bytes as usize;
                 let place = (at / page_bytes, at % page_bytes / beta);
-                let entry = places.iter().find(|(_, found)| (found.0 as usize, found.1 as usize) == place);
+                let entry = places
+                    .iter()
+                    .find(|(_, found)| (found.0 as usize, found.1 as usize) == place);
                 names.push((*entry.expect("a used page-block").0, number << 8 | part));
             }
         }
