@@ -5,6 +5,7 @@
 mod bisimulation;
 mod block_table;
 mod book;
+mod citations;
 mod keys;
 mod mutants;
 mod owners;

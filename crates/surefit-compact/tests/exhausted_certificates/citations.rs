@@ -1,0 +1,95 @@
+//! Every file and function that docs/bounds.md names exists.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const CRATE: &str = env!("CARGO_MANIFEST_DIR");
+
+/// What stands between backticks, outside of blocks of code.
+fn quoted(text: &str) -> Vec<&str> {
+    text.split('`').skip(1).step_by(2).collect()
+}
+
+/// Where a path that the document names may begin.
+fn bases() -> [PathBuf; 4] {
+    let crate_ = Path::new(CRATE);
+    let root = crate_.join("../..");
+    [crate_.into(), crate_.join("src"), root.join("crates"), root]
+}
+
+fn find(path: &str) -> Option<PathBuf> {
+    let paths = bases().map(|base| base.join(path));
+    paths.into_iter().find(|path| path.exists())
+}
+
+/// Whether a token is meant as a path.
+fn is_path(token: &str) -> bool {
+    let file = token.split("::").next().unwrap_or(token);
+    let is_plain = file
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "_./-".contains(c));
+    is_plain
+        && (file.ends_with(".rs")
+            || file.starts_with("tests/")
+            || file.starts_with("permutations/"))
+}
+
+/// Whether some Rust file below a folder defines a name.
+fn defines(folder: &Path, name: &str) -> bool {
+    let entries = fs::read_dir(folder).expect("a folder");
+    entries
+        .map(|entry| entry.expect("an entry").path())
+        .any(|path| {
+            if path.is_dir() {
+                return defines(&path, name);
+            }
+            let is_rust = path.extension().is_some_and(|extension| extension == "rs");
+            is_rust && has_definition(&fs::read_to_string(&path).expect("text"), name)
+        })
+}
+
+fn has_definition(text: &str, name: &str) -> bool {
+    let ends = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    ["fn ", "struct ", "enum ", "mod ", "trait ", "const "]
+        .iter()
+        .flat_map(|keyword| {
+            let definition = format!("{keyword}{name}");
+            text.match_indices(&definition)
+                .map(|(at, found)| ends(&text[at + found.len()..]))
+                .collect::<Vec<_>>()
+        })
+        .any(|is_whole| is_whole)
+}
+
+#[test]
+fn every_file_and_function_named_in_the_bounds_exists() {
+    let bounds = Path::new(CRATE).join("../../docs/bounds.md");
+    let text = fs::read_to_string(bounds).expect("docs/bounds.md");
+    let (mut files, mut functions) = (0, 0);
+    for token in quoted(&text) {
+        let (first, last) = (token.split("::").next(), token.rsplit("::").next());
+        let (first, last) = (first.expect("a part"), last.expect("a part"));
+        if is_path(token) {
+            let path = find(first).unwrap_or_else(|| panic!("no file {first}"));
+            files += 1;
+            if token.contains("::") {
+                let text = fs::read_to_string(&path).expect("text");
+                assert!(has_definition(&text, last), "no {last} in {first}");
+                functions += 1;
+            }
+            continue;
+        }
+        let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let is_qualified = token.contains("::") && token.split("::").all(is_name);
+        // Names of tests are sentences.
+        let is_test = is_name(token) && token.matches('_').count() > 4;
+        if is_qualified || is_test {
+            let folders = ["src", "tests"].map(|folder| Path::new(CRATE).join(folder));
+            let is_defined = folders.iter().any(|folder| defines(folder, last));
+            assert!(is_defined, "nothing is called {token}");
+            functions += 1;
+        }
+    }
+    println!("{files} files, {functions} names");
+    assert!(files > 50 && functions > 40, "the document was read");
+}
