@@ -5,9 +5,13 @@
 
 #[path = "shared_attacks/chains.rs"]
 mod chains;
+#[path = "shared_attacks/drops.rs"]
+mod drops;
 #[path = "shared_attacks/guards.rs"]
 mod guards;
 #[path = "shared_attacks/interrupted.rs"]
 mod interrupted;
 #[path = "shared_attacks/lock.rs"]
 mod lock;
+#[path = "shared_attacks/numbers.rs"]
+mod numbers;

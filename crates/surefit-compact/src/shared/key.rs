@@ -185,7 +185,8 @@ impl<'m, R: RawMutex, G: Stepwise, Gen: Counted> SharedKeyHeap<'m, R, G, Gen> {
     }
 
     /// Verifies every numbered invariant; with `debts`, size-classes may be over their bound, as pins and frees in
-    /// progress leave them. Exact when no other thread works on the heap. O(classes · entries + region).
+    /// progress leave them. Exact when no other thread works on the heap, and none of its values is being dropped.
+    /// O(classes · entries + region).
     ///
     /// # Errors
     /// The first invariant that does not hold.

@@ -104,3 +104,8 @@ pub(crate) fn moments_of(call: impl FnOnce()) -> usize {
     call();
     MOMENTS.get() - before
 }
+
+/// How many locks the thread holds.
+pub(crate) fn held() -> usize {
+    HELD.get()
+}
