@@ -8,10 +8,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use surefit_compact::automaton::incremental::{self, Effort, InFlight, Rules};
 use surefit_compact::automaton::{self, ClassCounts, PageCounts};
 use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
+use surefit_compact::certify::ClassSet;
 use surefit_compact::direct::DirectHeap;
 use surefit_compact::{
-    Bound, Bytes, Config, Fraction, Geometry, GeometrySpec, Heap, KeyHeap, Keyed, Narrow, Spacing,
-    Tail, Wide, Width, layout,
+    Bound, Bytes, Config, Fraction, Generation, Geometry, GeometrySpec, Heap, KeyHeap, Keyed,
+    Narrow, Spacing, Tail, Wide, Width, Word, layout,
 };
 use surefit_core::{RawHeap, Refused};
 
@@ -521,4 +522,50 @@ fn regions_of_any_length_are_refused_or_whole() {
 
 fn config_of_narrow() -> Config {
     config(2, Some(64), Bound::DEFAULT)
+}
+
+/// Regions that nobody has: what cannot be counted is the largest number, and no page more fits than there are bytes for.
+#[test]
+fn divisions_of_regions_of_any_size_do_not_wrap() {
+    for pages in sizes() {
+        for classes in sizes() {
+            let fixed = layout::fixed_bytes::<Wide>(classes, pages);
+            assert!(
+                fixed >= pages && fixed >= classes,
+                "{classes}, {pages}: {fixed}"
+            );
+            for page in [1, 1024, 65536, usize::MAX] {
+                let fit = layout::pages_in::<Keyed<Narrow, u32>>(pages, page, classes);
+                assert!(fit <= pages / page);
+            }
+        }
+    }
+    assert!(layout::class_state_bytes::<Wide>() > layout::class_state_bytes::<Narrow>());
+    assert!(layout::page_record_bytes::<Wide>() > layout::page_record_bytes::<Narrow>());
+}
+
+/// Sets of size-classes take the classes of any partitioning.
+#[test]
+fn sets_take_size_classes_of_any_partitioning() {
+    let few = config(4, None, Bound::DEFAULT);
+    for class in Geometry::DEFAULT.classes() {
+        let set = ClassSet::of_requests(few.geometry(), usize::MAX)
+            .with(class)
+            .with(class);
+        assert!(set.contains(class) && !set.is_empty());
+        assert!(set.len() <= 128 && ClassSet::all(few.geometry()).len() <= set.len());
+    }
+}
+
+/// Words and generations have public functions, for the bounds of types; no heap takes one from a caller.
+#[test]
+fn words_of_numbers_that_do_not_fit_are_caught_or_cut() {
+    for number in words() {
+        assert_eq!(Word::get(<u32 as Word>::new(number)), number);
+        let cut = catch_unwind(|| Word::get(<u16 as Word>::new(number)));
+        assert!(cut.is_err() || cut.is_ok_and(|cut| cut == number & 0xFFFF));
+        let next = Generation::next(number);
+        assert!(next.is_none_or(|next| next == number + 1 && next != u32::MAX));
+        assert_eq!(Generation::get(number), number);
+    }
 }
