@@ -171,6 +171,21 @@ fn bytes_of_any_number_are_served_or_refused() {
     for_every_index!(numbers_of);
 }
 
+/// Counters never go back, whatever is refused, and a tree counts its own visits.
+#[test]
+fn figures_count_on_after_refusals() {
+    let mut region = region();
+    let mut heap = in_use::<SizeTree>(&mut region);
+    let (mut visits, mut tree_visits) = (0, 0);
+    for bytes in BYTES {
+        assert!(heap.allocate_as_is(bytes).is_ok() || bytes > 4096);
+        let (now, tree_now) = (heap.counters().visits, heap.tree_visits());
+        assert!(now >= visits && tree_now >= tree_visits && tree_now >= now);
+        (visits, tree_visits) = (now, tree_now);
+    }
+    assert!(visits > 10 && heap.counters().table_updates == 0);
+}
+
 fn limits_of<I: Index>() {
     for bytes in BYTES {
         let mut region = region();

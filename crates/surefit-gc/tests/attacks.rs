@@ -139,6 +139,8 @@ impl Fit for Unwinds {
 
 #[path = "attacks/arenas.rs"]
 mod arenas;
+#[path = "attacks/spaces.rs"]
+mod spaces;
 
 /// Makes a heap over every length around what it says to need, at every misalignment to 16.
 fn regions(make: impl Fn(&mut [MaybeUninit<u8>]) -> Option<usize>) {

@@ -7,8 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use surefit_trace::generate::{self, Churn, GenerateError, Options, Phases, Program};
 use surefit_trace::graph::{self, Change, Class, Object, Reference, Step, Walk};
 use surefit_trace::{
-    Align, Call, Calls, CheckedReader, Checker, Counts, Event, Header, MAX_SIZE, Op, Peak, Problem,
-    Reader, SizeCount, Stats, Trace, Writer, check_bytes, open_file,
+    Align, Call, Calls, CheckedReader, Checker, Counts, Event, Header, MAX_SIZE, Op, Peak,
+    Position, Problem, Reader, SizeCount, Stats, Trace, Writer, check_bytes, open_file,
 };
 
 const NUMBERS: [u64; 11] = [
@@ -574,4 +574,20 @@ fn names_and_paths_may_be_anything() {
     let folder = open_file(std::path::Path::new(".")).expect("a folder opens");
     assert!(Reader::named(folder, path).is_err());
     assert_eq!(Program::from_name("\0"), None);
+    let told = Trace::load(path).expect_err("no file").in_file(path);
+    assert!(told.file() == Some(path) && told.position() == Position::default());
+    assert!(!told.problem().mend().is_empty());
+    for signature in ["", "[", "[[", "\0[L", "[L", "\u{fffd}"].map(str::to_owned) {
+        let (id, fields) = (u32::MAX, u32::MAX);
+        let (starts, of_references) = (signature.starts_with('['), signature.len() > 1);
+        let class = Class {
+            id,
+            fields,
+            signature,
+        };
+        assert_eq!(
+            (class.is_array(), class.is_array_of_references()),
+            (starts, starts && of_references)
+        );
+    }
 }

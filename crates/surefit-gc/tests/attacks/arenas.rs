@@ -1,7 +1,7 @@
 //! Hostile mutations: values, indexes and closures that unwind, re-enter and collect; lengths and limits to the largest.
 
 use super::*;
-use surefit_gc::{Arena, Full, Gc, GcArray, Limits, Rootable, Seen, Trace, WeakGc};
+use surefit_gc::{Arena, Full, Gc, GcArray, GcStr, Limits, Rootable, Seen, Trace, WeakGc};
 
 #[derive(Trace)]
 struct Node<'gc> {
@@ -284,4 +284,47 @@ fn regions_of_any_length_do_or_say_what_would() {
             Err(other) => panic!("{other}"),
         }
     });
+}
+
+type Texts<'m> = Arena<'m, Rootable!['gc => Vec<(GcStr<'gc>, Option<WeakGc<'gc, u32>>)>], Lists>;
+
+/// The root is taken, swapped and left empty by mutations that unwind; what it holds is what lives.
+#[test]
+fn a_root_may_be_swapped_and_left_by_a_mutation_that_unwinds() {
+    let mut region = JunkRegion::new(1 << 15, 8, 1);
+    let mut arena = Texts::new(region.memory(), |_| Ok(Vec::new())).expect("large enough");
+    let long = "ü".repeat(700);
+    for round in 0..40_u32 {
+        let unwound = catch_unwind(AssertUnwindSafe(|| {
+            arena.mutate_root(|mc, root| {
+                let before = std::mem::take(root);
+                for text in ["", "\0", "ü", &long] {
+                    let string = mc.alloc_str(text).expect("room");
+                    assert_eq!((string.as_str(), mc.refused()), (text, None));
+                    let number = mc.alloc(round).expect("room");
+                    let weak = mc.downgrade(number).expect("room");
+                    let same = weak.upgrade().expect("it lives while the mutation lasts");
+                    assert!(same.ptr_eq(number) && number.as_ptr() == same.as_ptr());
+                    assert_eq!((*same.as_ref(), mc.free_bytes() < 1 << 15), (round, true));
+                    root.push((string, Some(weak)));
+                }
+                assert!(round % 3 != 0, "the mutation unwinds");
+                drop(before);
+            });
+        }));
+        assert_eq!(unwound.is_err(), round % 3 == 0);
+        arena.collect();
+        assert_eq!(arena.check(), Ok(()), "round {round}");
+        arena.mutate(|mc, root| {
+            let texts: Vec<_> = root.iter().map(|(text, _)| text.len()).collect();
+            assert_eq!(texts, [0, 1, 2, 1400]);
+            assert!(
+                root.iter()
+                    .all(|(_, weak)| weak.and_then(WeakGc::upgrade).is_none())
+            );
+            let arrays = [(); 2].map(|()| mc.alloc_array(2, |_| 1_u8).expect("room"));
+            assert!(!arrays[0].ptr_eq(arrays[1]) && arrays[0].as_slice() == [1, 1]);
+        });
+    }
+    assert!(arena.totals().collections == 40 && arena.free_bytes() < 1 << 15);
 }
