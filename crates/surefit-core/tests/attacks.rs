@@ -3,9 +3,11 @@
 use core::alloc::Layout;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
+use std::collections::BTreeSet;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use surefit_core::{Corruption, Page1K, Page64K, Parts, RawHeap, Refused, Region};
+use surefit_core::{Corruption, Numbers, Page1K, Page64K, Parts, RawHeap, Refused, Region};
 
 #[test]
 fn parts_of_any_number_do_not_wrap() {
@@ -100,4 +102,20 @@ fn what_is_refused_or_corrupt_reads_as_one_line_whatever_its_numbers() {
     assert_eq!(Nothing.parts().total(), 0);
     let none = Nothing.allocate(Layout::new::<u8>());
     assert_eq!(none, Err(Refused::NoChunk));
+}
+
+#[test]
+fn numbers_are_given_out_once_to_whoever_asks() {
+    static NUMBERS: Numbers = Numbers::new();
+    let taken = Mutex::new(BTreeSet::new());
+    std::thread::scope(|threads| {
+        for _ in 0..8 {
+            threads.spawn(|| {
+                let own: Vec<_> = (0..1000).filter_map(|_| NUMBERS.next()).collect();
+                let mut taken = taken.lock().expect("no test unwinds");
+                assert!(own.into_iter().all(|number| taken.insert(number)));
+            });
+        }
+    });
+    assert_eq!(taken.into_inner().expect("no test unwinds").len(), 8000);
 }
