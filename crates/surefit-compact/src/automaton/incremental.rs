@@ -260,19 +260,21 @@ pub const fn step(block_bytes: usize, done: usize, increment: Option<NonZeroUsiz
     }
 }
 
-/// Steps of one move, ⌈β/ι⌉, at least one.
+/// Steps of one move, ⌈β/ι⌉, at least one; `u32::MAX` if they are more.
 #[must_use]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "numbers that do not fit are answered before"
+)]
 pub const fn steps_per_move(block_bytes: usize, increment: Option<NonZeroUsize>) -> u32 {
     let steps = match increment {
-        Some(increment) => block_bytes.div_ceil(increment.get()),
+        Some(increment) => block_bytes.div_ceil(increment.get()) as u64,
         None => 1,
     };
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "a page-block has fewer than 2^32 bytes"
-    )]
-    {
-        if steps == 0 { 1 } else { steps as u32 }
+    match steps {
+        0 => 1,
+        1..=0xffff_ffff => steps as u32,
+        _ => u32::MAX,
     }
 }
 

@@ -1,0 +1,478 @@
+//! Every safe function of every heap that takes a size, a count or an alignment, at the ends: refused, and nothing changes.
+
+use core::alloc::Layout;
+use core::num::NonZeroUsize;
+
+use surefit_compact::automaton::incremental::{self, pages_bound_in_flight};
+use surefit_compact::automaton::{self, ClassCounts, Malloc, PageCounts, pages_bound};
+use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
+use surefit_compact::direct::DirectHeap;
+use surefit_compact::layout::{fixed_bytes, pages_in};
+use surefit_compact::pieces::Pieces;
+use surefit_compact::sharded::ShardedHeap;
+use surefit_compact::shared::{PerClass, PerPage, SharedConfig, SharedHeap};
+use surefit_compact::{
+    Bound, Config, Fraction, Geometry, GeometrySpec, Heap, KeyHeap, Narrow, Spacing, Tail, Wide,
+    Width,
+};
+use surefit_core::RawHeap;
+use surefit_testkit::JunkRegion;
+
+type Lock = parking_lot::RawMutex;
+
+const HALF: usize = isize::MAX as usize;
+
+/// Sizes, of which those above `HALF` are no layout's.
+const SIZES: [usize; 16] = [
+    0,
+    1,
+    7,
+    4096,
+    4097,
+    1 << 14,
+    (1 << 14) + 1,
+    1 << 17,
+    1 << 30,
+    HALF - (1 << 16),
+    HALF - 4096,
+    HALF - 1,
+    HALF,
+    HALF + 1,
+    usize::MAX - 1,
+    usize::MAX,
+];
+
+/// Layouts of more than a small region has.
+fn too_large() -> impl Iterator<Item = Layout> {
+    let sizes = SIZES.into_iter().filter(|&size| size >= 1 << 17);
+    let aligns = [1, 8, 16, 4096, 1 << 14, 1 << 16];
+    sizes.flat_map(move |size| {
+        aligns
+            .into_iter()
+            .filter_map(move |align| Layout::from_size_align(size, align).ok())
+    })
+}
+
+fn too_aligned() -> impl Iterator<Item = Layout> {
+    (17..usize::BITS - 1).map(|log2| Layout::from_size_align(1, 1 << log2).expect("valid"))
+}
+
+fn small() -> Layout {
+    Layout::from_size_align(5000, 8).expect("valid")
+}
+
+fn check_heap<W: Width<Generation = ()>>(width: usize, piece: Option<usize>) {
+    let spec = GeometrySpec {
+        tail: Tail::BackReferences { bytes: width },
+        page_bytes: 4096,
+        ..GeometrySpec::DEFAULT
+    };
+    let config = Config::new(Geometry::new(&spec).expect("valid"), Bound::DEFAULT).expect("valid");
+    let config = config.with_pieces(piece).expect("valid");
+    let mut region = JunkRegion::new(120_000, 4096, 1);
+    let mut heap = Heap::<W>::new(region.memory(), &config).expect("large enough");
+    let size = if piece.is_some() { 5000 } else { 4000 };
+    let mut object = heap
+        .alloc(Layout::from_size_align(size, 8).expect("valid"))
+        .expect("room");
+    let before = (heap.stats(), heap.parts());
+    for layout in too_large().chain(too_aligned()) {
+        assert!(heap.alloc(layout).is_err(), "{layout:?}");
+        assert!(heap.alloc_zeroed(layout).is_err(), "{layout:?}");
+        assert!(heap.resize(&mut object, layout).is_err(), "{layout:?}");
+    }
+    for size in SIZES {
+        let fits = size <= heap.largest_free_bytes();
+        assert_eq!(heap.can_allocate_bytes(size, 1), fits, "{size}");
+        let _ = (heap.is_split(size), heap.degree_of_fragmentation(size));
+        let _ = heap
+            .allocate_entry(size)
+            .map(|entry| assert!(size < 120_000, "{entry}"));
+    }
+    assert!(heap.stats() != before.0 && heap.check().is_ok());
+    assert_eq!(object.len(), size);
+    assert_eq!(heap.compact(0), 0);
+    heap.compact(u64::MAX);
+    heap.free_bytes(object);
+    assert_eq!(heap.check(), Ok(()));
+}
+
+#[test]
+fn a_heap_refuses_what_no_region_holds() {
+    for piece in [Some(64), Some(1024), Some(4096), None] {
+        check_heap::<Wide>(4, piece);
+        check_heap::<Narrow>(2, piece);
+    }
+}
+
+#[test]
+fn a_heap_of_keys_compacts_by_any_number() {
+    let config = Config::DEFAULT;
+    let mut region = JunkRegion::new(200_000, 1 << 14, 2);
+    let mut heap = KeyHeap::<Wide>::new(region.memory(), &config).expect("large enough");
+    let keys: Vec<_> = (0..1000_u64)
+        .map(|n| heap.insert(n).expect("room"))
+        .collect();
+    for key in keys.into_iter().step_by(2) {
+        heap.remove(key).expect("live");
+    }
+    heap.compact(u64::MAX);
+    assert_eq!(heap.check(), Ok(()));
+}
+
+#[test]
+fn a_block_table_heap_refuses_what_no_region_holds() {
+    for (frame, page) in [(16, 1024), (32, 4096), (4096, 4096), (4096, 1 << 15)] {
+        let config =
+            BlockTableConfig::with_pages::<Wide>(frame, Bound::DEFAULT, page).expect("valid");
+        let mut region = JunkRegion::new(9 * page + 20_000, page, 3);
+        let heap = BlockTableHeap::<Wide>::new(region.memory(), &config).expect("large enough");
+        let mut object = heap.alloc(small()).expect("room");
+        let before = (heap.stats(), heap.parts());
+        for layout in too_large()
+            .filter(|layout| layout.size() > 400_000)
+            .chain(too_aligned())
+        {
+            assert!(heap.alloc(layout).is_err(), "{layout:?}");
+            assert!(heap.alloc_zeroed(layout).is_err(), "{layout:?}");
+            assert!(heap.resize(&mut object, layout).is_err(), "{layout:?}");
+        }
+        for size in SIZES {
+            assert!(!heap.can_allocate(size, usize::MAX), "{size}");
+            assert_eq!(
+                heap.can_allocate(size, 0),
+                size <= heap.largest_free(),
+                "{size}"
+            );
+            let _ = (heap.row_class_stats(size), config.frames_of(size));
+        }
+        heap.compact(u64::MAX);
+        assert_eq!((heap.stats(), heap.parts()), before);
+        assert_eq!(heap.check(), Ok(()));
+    }
+}
+
+#[test]
+fn a_direct_heap_refuses_what_no_region_holds() {
+    let mut region = JunkRegion::new(100_000, 1024, 4);
+    let mut heap = DirectHeap::new(region.memory()).expect("large enough");
+    let object = heap.allocate(small()).expect("room");
+    let before = (heap.stats(), heap.parts());
+    for layout in too_large().chain(too_aligned()) {
+        assert!(heap.allocate(layout).is_err(), "{layout:?}");
+    }
+    for layout in too_large().filter(|layout| layout.align() == 8 && layout.size() <= HALF - 7) {
+        // SAFETY: S1, S2: the object is live, with this layout; the size, rounded up, does not overflow.
+        let resized = unsafe { heap.resize(object, small(), layout.size()) };
+        assert!(resized.is_err(), "{layout:?}");
+    }
+    for size in SIZES {
+        let most = heap.degree_of_fragmentation(size);
+        assert!(most <= 100_000 / size.max(1), "{most} of {size}");
+        for align in [0, 1, 3, 8, 1 << 14, 1 << 30, usize::MAX] {
+            let _ = heap.class_stats(size, align);
+        }
+    }
+    assert_eq!((heap.stats(), heap.parts()), before);
+    assert_eq!(heap.check(), Ok(()));
+}
+
+#[test]
+fn shared_heaps_refuse_what_no_region_holds() {
+    for piece in [Some(64), Some(4096), None] {
+        let config = Config::DEFAULT.with_pieces(piece).expect("valid");
+        let config = SharedConfig::<PerPage>::new(config).with_pins(u32::MAX);
+        let mut region = JunkRegion::new(300_000, 1 << 14, 5);
+        let heap =
+            SharedHeap::<Lock, PerPage>::new(region.memory(), &config).expect("large enough");
+        let local = heap.register().expect("one");
+        let mut object = local.insert_bytes::<u8>(3000).expect("room");
+        for size in SIZES.into_iter().filter(|&size| size > 300_000) {
+            assert!(local.insert_bytes::<u8>(size).is_err(), "{size}");
+            assert!(local.resize(&mut object, size).is_err(), "{size}");
+            for align in [1, 8, 4096, 1 << 14, 1 << (usize::BITS - 1)] {
+                assert!(local.insert_bytes_aligned::<u8>(size, align).is_err());
+                assert!(local.resize_aligned(&mut object, size, align).is_err());
+            }
+        }
+        heap.compact(u64::MAX);
+        local.free_bytes(object).expect("own");
+        assert_eq!(heap.check(true), Ok(()));
+    }
+}
+
+#[test]
+fn the_largest_configuration_of_a_shared_heap_is_refused_by_what_it_needs() {
+    let config = SharedConfig::<PerClass>::new(Config::DEFAULT).with_pins(u32::MAX);
+    let config = config.with_locals(u16::MAX, u16::MAX).expect("some");
+    let config = config.with_handle_buffer(u16::MAX).expect("some");
+    let config = config
+        .with_increment(u32::MAX - 15)
+        .expect("a multiple of 16");
+    assert!(
+        SharedConfig::<PerClass>::new(Config::DEFAULT)
+            .with_increment(u32::MAX)
+            .is_err()
+    );
+    let mut region = JunkRegion::new(300_000, 1 << 14, 5);
+    let refused = SharedHeap::<Lock>::new(region.memory(), &config).expect_err("too small");
+    assert!(
+        matches!(refused, surefit_core::Refused::Region { needed } if needed > 300_000),
+        "{refused}"
+    );
+    for instances in [64, 65, u16::MAX] {
+        assert!(ShardedHeap::<Lock, PerClass>::new(region.memory(), &config, instances).is_err());
+    }
+}
+
+#[test]
+fn a_quota_may_be_any_number() {
+    let config = SharedConfig::<PerClass>::new(Config::DEFAULT);
+    let mut region = JunkRegion::new(400_000, 1 << 14, 6);
+    let heap =
+        ShardedHeap::<Lock, PerClass>::new(region.memory(), &config, 2).expect("large enough");
+    let local = heap.register_in(1).expect("one");
+    for bytes in SIZES {
+        heap.set_quota(1, bytes);
+        let quota = heap.instance_stats(1).quota_bytes;
+        assert!(
+            quota.is_none_or(|quota| quota <= bytes),
+            "{quota:?} of {bytes}"
+        );
+        let inserted = local.insert_bytes::<u8>(100);
+        assert_eq!(inserted.is_ok(), bytes >= 1 << 14, "{bytes}");
+        heap.compact_instance(1, u64::MAX);
+    }
+}
+
+// ---- what heaps are made of ------------------------------------------------------------------------------------------------
+
+#[test]
+fn layouts_of_any_numbers_saturate() {
+    for a in SIZES {
+        for b in SIZES {
+            let fixed = fixed_bytes::<Wide>(a, b);
+            let exact = a as u128 * 16 + b as u128 * 16;
+            assert!(fixed as u128 >= exact.min(usize::MAX as u128), "{a} {b}");
+            for bytes in SIZES {
+                let pages = pages_in::<Narrow>(bytes, a, b);
+                assert!(
+                    pages as u128 * a as u128 <= bytes as u128,
+                    "{bytes} {a} {b}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn pieces_of_any_numbers_are_finite_and_add_up() {
+    for len in SIZES {
+        for piece in [2, 3, 64, 4096, HALF, usize::MAX] {
+            for word in [1, 2, 4, 8, HALF]
+                .into_iter()
+                .filter(|word| *word <= piece / 2)
+            {
+                let mut pieces = Pieces::new(len, 8, Some(piece), word).without_spine();
+                let sum = |sum: u128, run: surefit_compact::pieces::Run| {
+                    sum + run.bytes as u128 * run.count as u128
+                };
+                assert_eq!(pieces.by_ref().fold(0, sum), len as u128);
+                assert!(Pieces::new(len, 8, Some(piece), word).count() <= 130);
+            }
+        }
+        assert_eq!(Pieces::new(len, usize::MAX, None, 4).count(), 1);
+    }
+}
+
+#[test]
+fn a_piece_of_less_than_two_words_panics() {
+    for (piece, word) in [
+        (0, 0),
+        (1, 1),
+        (64, 0),
+        (64, 33),
+        (2, usize::MAX),
+        (64, HALF + 1),
+    ] {
+        let made = std::panic::catch_unwind(|| Pieces::new(1000, 8, Some(piece), word));
+        assert!(made.is_err(), "{piece} {word}");
+    }
+}
+
+#[test]
+fn fractions_of_any_numbers_are_at_most_one_half() {
+    let ends = [
+        0,
+        1,
+        2,
+        3,
+        1 << 16,
+        (1 << 31) - 1,
+        1 << 31,
+        u32::MAX - 1,
+        u32::MAX,
+    ];
+    for above in ends {
+        for below in ends {
+            let fraction = Fraction::new(above, below);
+            let fits = below > 0 && u64::from(above) * 2 <= u64::from(below);
+            assert_eq!(fraction.is_ok(), fits, "{above}/{below}");
+            let Ok(fraction) = fraction else { continue };
+            for n in ends {
+                let exact = u128::from(n) * u128::from(above) / u128::from(below);
+                assert_eq!(u128::from(fraction.of(n)), exact, "{above}/{below} of {n}");
+            }
+        }
+    }
+}
+
+#[test]
+fn geometries_of_any_numbers_are_or_say_why_not() {
+    let numbers = SIZES
+        .into_iter()
+        .chain([8, 15, 16, 64, 1000, 1024, 1 << 15, 1 << 16]);
+    for page_bytes in numbers.clone() {
+        for granule in numbers.clone() {
+            for smallest in numbers.clone() {
+                for fraction in [0, 1, 8, 64, 65, u32::MAX] {
+                    for bytes in [2, 4, usize::MAX] {
+                        let spec = GeometrySpec {
+                            page_bytes,
+                            granule,
+                            smallest,
+                            spacing: Spacing::Fraction(fraction),
+                            tail: Tail::BackReferences { bytes },
+                        };
+                        if let Ok(geometry) = Geometry::new(&spec) {
+                            assert_answers(&geometry);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn lists_of_any_sizes_are_geometries_or_say_why_not() {
+    let ramp: Vec<u32> = (1..5000).map(|n| 8 * n).collect();
+    let lists: [&[u32]; 9] = [
+        &[],
+        &[0],
+        &[u32::MAX],
+        &[u32::MAX - 7],
+        &[16, 16],
+        &[32, 16],
+        &ramp,
+        &ramp[..127],
+        &[8, 1 << 16, u32::MAX - 7],
+    ];
+    for list in lists {
+        for page_log2 in 10..17 {
+            for granule in [8, 16] {
+                let spec = GeometrySpec {
+                    page_bytes: 1 << page_log2,
+                    granule,
+                    spacing: Spacing::Explicit(list),
+                    ..GeometrySpec::DEFAULT
+                };
+                if let Ok(geometry) = Geometry::new(&spec) {
+                    assert_answers(&geometry);
+                }
+            }
+        }
+    }
+}
+
+fn assert_answers(geometry: &Geometry) {
+    for size in SIZES {
+        for align in [0, 1, 3, 16, 1 << 16, 1 << 17, usize::MAX] {
+            let class = geometry.class_for(size, align);
+            assert!(class.is_none() || size <= geometry.page_bytes());
+        }
+        assert_eq!(
+            geometry.class(size).is_some(),
+            size < geometry.class_count()
+        );
+    }
+    let layout = geometry.layout(geometry.largest());
+    assert!(layout.block_at(u32::MAX) <= u32::MAX / layout.block_bytes + 1);
+}
+
+/// The ends of counts.
+const COUNTS: [u32; 6] = [0, 1, 2, 1 << 31, u32::MAX - 1, u32::MAX];
+
+fn bounds() -> [Bound; 5] {
+    let fraction = Fraction::new(u32::MAX / 2, u32::MAX).expect("at most one half");
+    let base = u32::MAX;
+    let steep = Bound::Holes { base, fraction };
+    [
+        Bound::Pages(u32::MAX),
+        Bound::Pages(1),
+        steep,
+        Bound::DEFAULT,
+        Bound::Unbounded,
+    ]
+}
+
+fn assert_decides(bound: Bound, [a, b, c]: [u32; 3]) {
+    let page = PageCounts { used: a, blocks: b };
+    let class = ClassCounts {
+        live: a,
+        not_full: b,
+        holes: c,
+    };
+    // A page without page-blocks is nobody's.
+    let fills = automaton::malloc(Some(page)) == Malloc::Fill;
+    assert!(b == 0 || fills == (a == b - 1), "{page:?}");
+    let _ = (
+        automaton::free(bound, class, page, Some(page)),
+        automaton::settle(bound, class),
+        automaton::quiet_frees(bound, class),
+        incremental::over(bound, class),
+        incremental::may_swap_roles(bound, class, false),
+        incremental::malloc_cancels(page, true),
+    );
+}
+
+fn assert_bounded(bound: Bound, [blocks, live, peak]: [u32; 3]) {
+    let alone = pages_bound(bound, blocks, live, peak);
+    assert!(alone <= live.min(peak.div_ceil(blocks)));
+    for calls in COUNTS {
+        for pins in COUNTS {
+            let beside = pages_bound_in_flight(bound, blocks, live, peak, calls, pins);
+            assert!(
+                beside >= alone,
+                "{bound:?} {blocks} {live} {peak} {calls} {pins}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_automaton_answers_for_any_counts() {
+    for bound in bounds() {
+        for a in COUNTS {
+            for b in COUNTS {
+                for c in COUNTS {
+                    assert_decides(bound, [a, b, c]);
+                    assert_bounded(bound, [a.max(1), b, c]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn steps_of_any_page_block_are_at_most_what_is_counted() {
+    for bytes in SIZES {
+        for increment in SIZES {
+            let steps = incremental::steps_per_move(bytes, NonZeroUsize::new(increment));
+            let exact = bytes
+                .checked_div(increment)
+                .map_or(1, |_| bytes.div_ceil(increment));
+            assert_eq!(steps, u32::try_from(exact.max(1)).unwrap_or(u32::MAX));
+        }
+    }
+}
