@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# Unpacks what builds and runs surefit for machines other than this one, from Debian's packages, into a folder; nothing is installed, and
+# nothing here needs to be root. What lies there already is used again.
+#
+#   ci/toolchain.sh rust              FOLDER/rustc: Debian's newest rustc-web with the source of its standard library, which
+#                                     `RUSTC=FOLDER/rustc RUSTC_BOOTSTRAP=1 cargo build -Zbuild-std=core --target T` builds for any target
+#   ci/toolchain.sh linux i686        FOLDER/i686-linux-gnu-gcc, a cross compiler; programs run on an x86-64 kernel as they are
+#   ci/toolchain.sh linux aarch64     FOLDER/aarch64-linux-gnu-gcc, and FOLDER/qemu-aarch64, which runs its programs
+#
+# FOLDER is $SUREFIT_TOOLCHAIN, or target/toolchain. Exit 3: this cannot be had here, and the last line says why. Any other failure is one.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+folder=$(realpath -m "${SUREFIT_TOOLCHAIN:-target/toolchain}")
+root=$folder/root
+host_libraries=$root/usr/lib/x86_64-linux-gnu
+
+cannot() {
+  echo "$*"
+  exit 3
+}
+
+# The packages' lists are fetched anew only if they do not know what is asked for: that needs root.
+known() {
+  apt-cache show "$1" >/dev/null 2>&1 || { apt-get update -qq >/dev/null 2>&1 && apt-cache show "$1" >/dev/null 2>&1; }
+}
+
+# Downloads packages and unpacks them into the root. A part that comes half-way is fetched again by the next run.
+unpack() {
+  local parts=$folder/parts
+  rm -rf "$parts" && mkdir -p "$parts" "$root"
+  (cd "$parts" && apt-get download -qq "$@" >/dev/null 2>"$folder/download.log") ||
+    { apt-get update -qq >/dev/null 2>&1 && (cd "$parts" && apt-get download -qq "$@" >/dev/null 2>"$folder/download.log"); } ||
+    cannot "cannot download $1 and what it needs: $(tail -n 1 "$folder/download.log")"
+  for part in "$parts"/*.deb; do dpkg -x "$part" "$root"; done
+  rm -rf "$parts"
+}
+
+# A package and those that it needs and that are not installed, as apt would install them.
+with_dependencies() {
+  apt-get install --simulate --no-install-recommends "$@" 2>/dev/null | awk '$1 == "Inst" { print $2 }'
+}
+
+# A program that calls another one of the unpacked root, with its libraries and companions.
+wrapper() {
+  local name=$1 program=$2
+  shift 2
+  printf '#!/bin/sh\nLD_LIBRARY_PATH="%s" PATH="%s:$PATH" exec "%s" %s "$@"\n' \
+    "$host_libraries" "$root/usr/bin" "$program" "$*" >"$folder/$name.new"
+  chmod +x "$folder/$name.new"
+  mv "$folder/$name.new" "$folder/$name"
+}
+
+rust() {
+  [ -x "$folder/rustc" ] && return
+  known rustc-web || cannot "no package rustc-web"
+  # Several versions are offered at once; all parts must be of one, and the newest has every target.
+  local version llvm minor
+  version=$(apt-cache madison rustc-web | awk '{ print $3 }' | sort --version-sort | tail -n 1)
+  minor=$(echo "$version" | cut -d . -f 1,2)
+  known "rust-web-src=$version" || cannot "no package rust-web-src of version $version"
+  llvm=$(apt-cache show "rustc-web=$version" "libstd-rust-web-$minor=$version" | grep -o -m 1 'libllvm[0-9]*')
+  unpack "rustc-web=$version" "libstd-rust-web-$minor=$version" "libstd-rust-web-dev=$version" "rust-web-src=$version" "$llvm"
+  wrapper rustc "$root/usr/bin/rustc"
+}
+
+linux() {
+  local machine=$1 debian=$1
+  case $machine in i686) debian=i386 ;; aarch64) debian=arm64 ;; *) echo "no such machine: $machine" >&2 && exit 2 ;; esac
+  [ -x "$folder/$machine-linux-gnu-gcc" ] && return
+  local wanted=("gcc-$machine-linux-gnu" "libc6-dev-$debian-cross")
+  [ "$machine" = i686 ] || wanted+=(qemu-user-static)
+  for package in "${wanted[@]}"; do known "$package" || cannot "no package $package"; done
+  local packages
+  packages=$(with_dependencies "${wanted[@]}")
+  # shellcheck disable=SC2086
+  [ -z "$packages" ] || unpack $packages
+  local gcc=$root/usr/bin/$machine-linux-gnu-gcc
+  if [ -x "$gcc" ]; then wrapper "$machine-linux-gnu-gcc" "$gcc" "--sysroot=$root"; else wrapper "$machine-linux-gnu-gcc" "$machine-linux-gnu-gcc"; fi
+  if [ "$machine" != i686 ]; then
+    local qemu=$root/usr/bin/qemu-$machine-static
+    [ -x "$qemu" ] || qemu=qemu-$machine-static
+    wrapper "qemu-$machine" "$qemu"
+  fi
+}
+
+[ "$(uname -m)" = x86_64 ] || cannot "only for x86-64 machines: this is $(uname -m)"
+for tool in apt-get apt-cache dpkg; do
+  command -v "$tool" >/dev/null || cannot "no $tool here: only for Debian and its kin"
+done
+case ${1:-} in
+  rust) rust && "$folder/rustc" --version ;;
+  linux) linux "${2:-}" && "$folder/$2-linux-gnu-gcc" --version | head -n 1 ;;
+  *) sed -n '2,10p' "$0" | cut -c 3- && exit 2 ;;
+esac
