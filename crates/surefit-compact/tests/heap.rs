@@ -238,7 +238,8 @@ fn objects_in_the_smallest_pieces_have_spines_of_many_levels() {
         let config = config.with_pieces(Some(piece)).expect("valid");
         let mut memory = junk(3 << 20);
         let mut heap = Heap::<Wide>::new(&mut memory, &config).expect("large enough");
-        for len in [usize::MAX, isize::MAX as usize, (1 << 32) * piece - 1] {
+        let entries = usize::try_from((1 << 32) * piece as u64 - 1).unwrap_or(usize::MAX);
+        for len in [usize::MAX, isize::MAX as usize, entries] {
             assert!(!heap.can_allocate_bytes(len, 64), "{len}");
         }
         let layout = Layout::from_size_align(1 << 20, 64).expect("valid");

@@ -35,6 +35,14 @@ const GRANULES: [u32; 14] = [
     u32::MAX,
 ];
 
+/// Two to the power of `bits`, or the most that this machine counts.
+const fn two_to(bits: u32) -> usize {
+    match 1_usize.checked_shl(bits) {
+        Some(power) => power,
+        None => usize::MAX,
+    }
+}
+
 /// Numbers of bytes: small ones, those around the limits of 32-bit counts, the largest.
 const BYTES: [usize; 20] = [
     0,
@@ -49,12 +57,12 @@ const BYTES: [usize; 20] = [
     1 << 31,
     u32::MAX as usize - 4,
     u32::MAX as usize,
-    1 << 32,
-    (1 << 35) - 4,
-    1 << 35,
-    1 << 62,
+    two_to(32),
+    two_to(35) - 4,
+    two_to(35),
+    two_to(62),
     isize::MAX as usize,
-    1 << 63,
+    two_to(63),
     usize::MAX - 7,
     usize::MAX,
 ];

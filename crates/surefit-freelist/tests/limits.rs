@@ -1,4 +1,5 @@
 //! The largest regions, the strictest alignments, and sizes from nothing to all there is.
+#![cfg(target_pointer_width = "64")] // regions of 8 GiB
 
 use std::alloc::Layout;
 

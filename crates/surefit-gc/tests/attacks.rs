@@ -21,6 +21,14 @@ type Lists = Segregated<Bitmap, Immediate, Tree, 256>;
 type Late = Segregated<NextHitTable, Deferred, Linear, 128>;
 type Heap<'m, I = Lists> = Collector<'m, FreeList<'m, I>>;
 
+/// Two to the power of `bits`, or the most that this machine counts.
+const fn two_to(bits: u32) -> usize {
+    match 1_usize.checked_shl(bits) {
+        Some(power) => power,
+        None => usize::MAX,
+    }
+}
+
 /// Numbers of bytes and entries: small ones, those around the limits of 32-bit counts, the largest.
 const NUMBERS: [usize; 16] = [
     0,
@@ -32,11 +40,11 @@ const NUMBERS: [usize; 16] = [
     1 << 16,
     1 << 31,
     u32::MAX as usize,
-    1 << 32,
-    1 << 34,
-    1 << 35,
+    two_to(32),
+    two_to(34),
+    two_to(35),
     isize::MAX as usize,
-    1 << 63,
+    two_to(63),
     usize::MAX - 7,
     usize::MAX,
 ];

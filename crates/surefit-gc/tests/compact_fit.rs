@@ -303,7 +303,8 @@ fn a_request_that_no_space_can_number_is_refused() {
     let config = config(KIB, Bound::DEFAULT);
     let mut region = JunkRegion::new(20 * KIB, KIB, 1);
     let mut world = world(&mut region, &config, 8);
-    for bytes in [usize::MAX, usize::MAX - 3, 1 << 34] {
+    let beyond = usize::try_from(1_u64 << 34).unwrap_or(1 << 31);
+    for bytes in [usize::MAX, usize::MAX - 3, beyond] {
         let refused = world.gc.alloc(&mut world.graph, bytes);
         assert!(matches!(refused, Err(Refused::TooLarge { .. })), "{bytes}");
     }

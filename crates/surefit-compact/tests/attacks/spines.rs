@@ -156,7 +156,7 @@ fn numbers_that_name_no_object_lead_nowhere() {
         2049,
         4096,
         1 << 20,
-        1 << 40,
+        usize::try_from(1_u64 << 40).unwrap_or(1 << 30),
         usize::MAX,
     ];
     for number in (0..100).chain([u32::MAX - 1, u32::MAX]) {
