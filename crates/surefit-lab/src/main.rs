@@ -3,7 +3,7 @@
 //! | module | holds |
 //! | --- | --- |
 //! | `cli`, `error`, `sizes`, `spec` | what the user writes, and how the command fails |
-//! | `source`, `leave_out`, `steps` | traces, ready for replaying |
+//! | `source`, `leave_out`, `steps`, `small_file` | traces, ready for replaying, and the files that people write |
 //! | `subject`, `subjects`, `registry` | the allocators |
 //! | `memory` | what this machine has no memory for |
 //! | `passes` | one replay: timing, accesses, percentiles, checking, counting, the smallest heap |
@@ -30,6 +30,7 @@ mod report;
 mod results;
 mod screen;
 mod sizes;
+mod small_file;
 mod source;
 mod spec;
 mod steps;

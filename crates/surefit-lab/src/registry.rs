@@ -70,6 +70,16 @@ macro_rules! registry {
                 heap.bytes(steps.peak_live_bytes).min(most)
             }
 
+            /// Refuses a trace that would take hours to replay.
+            ///
+            /// # Errors
+            /// One line that says what takes so long, and what to leave out.
+            pub(crate) fn bearable(&self, steps: &Steps) -> Result<()> {
+                match self {
+                    $(Self::$kind(options) => <$allocator>::bearable(options, steps),)*
+                }
+            }
+
             /// What its handles cost; `None` if it hands out raw pointers.
             pub(crate) fn handles(&self) -> Option<HandleCost> {
                 match self {

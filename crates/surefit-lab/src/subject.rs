@@ -182,6 +182,14 @@ pub(crate) trait Allocator {
         usize::MAX
     }
 
+    /// Refuses a trace that it would take hours to replay.
+    ///
+    /// # Errors
+    /// One line that says what takes so long, and what to leave out.
+    fn bearable(_options: &Self::Options, _steps: &Steps) -> anyhow::Result<()> {
+        Ok(())
+    }
+
     /// What its handles cost; `None` if it hands out raw pointers.
     fn handles(_options: &Self::Options) -> Option<HandleCost> {
         None

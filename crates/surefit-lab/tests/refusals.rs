@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Output, Stdio};
 
 use common::{error_line, small_trace, surefit};
+use surefit_trace::{Call, Event, Op, Trace};
 
 fn run(args: &[&str]) -> Output {
     surefit().args(args).output().expect("the command runs")
@@ -128,6 +129,61 @@ fn many_files_that_are_not_sound_are_named_in_two_lines() {
         assert!(errors.contains(&file.display().to_string()), "{errors}");
     }
     assert!(errors.contains("3 more files are not sound"), "{errors}");
+    let json = ["trace", "check", "--format", "json"];
+    let output = surefit().args(json).arg(&files[0]).output();
+    assert!(error_line(&output.expect("the command runs"), 2).contains("a.sft"));
+}
+
+#[test]
+fn what_never_ends_is_no_file_that_people_write() {
+    let cases: [&[&str]; 3] = [
+        &["certify", "--demand", "/dev/zero"],
+        &[
+            "certify",
+            "--demand",
+            "/dev/null",
+            "--allocator",
+            "cf:classes=/dev/zero",
+        ],
+        #[cfg(feature = "lua")]
+        &["gc", "lua", "/dev/zero"],
+    ];
+    for args in cases {
+        let line = error_line(&run(args), 2);
+        assert!(line.contains("/dev/zero: has more than 16 MiB"), "{line}");
+    }
+}
+
+#[test]
+fn a_recording_that_would_take_hours_is_refused() {
+    let record = |options: &[&str]| {
+        let args = ["gc", "record", "trees", "-o", "/dev/null"];
+        error_line(&run(&[&args, options].concat()), 2)
+    };
+    for size in ["0", "25", "4294967295"] {
+        let line = record(&["--size", size]);
+        assert!(line.contains("give 1 to 24"), "{line}");
+    }
+    assert!(record(&["--every", "1"]).contains("give at least 1024 bytes"));
+}
+
+#[test]
+fn long_objects_as_lists_are_refused() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("long.sft");
+    let (call, size) = (Call::Malloc, 4 << 20);
+    let events = vec![Event::new(0, Op::Alloc { id: 0, size, call })];
+    let trace = Trace::new("long", events).expect("a sound trace");
+    std::fs::write(&path, trace.to_bytes()).expect("a file");
+    let file = path.to_str().expect("a plain name");
+    let replay = ["replay", file, "--heap", "64M", "--allocator"];
+    let line = error_line(&run(&[&replay[..], &["jamaica:arrays=off"]].concat()), 2);
+    assert!(
+        line.contains("takes hours") && line.contains("--largest 256K"),
+        "{line}"
+    );
+    let arrays = [&replay[..], &["jamaica", "--rounds", "1"]].concat();
+    assert!(run(&arrays).status.success());
 }
 
 /// No machine has a tebibyte that is free, so nothing is begun.

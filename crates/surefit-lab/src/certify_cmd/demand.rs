@@ -8,6 +8,7 @@ use serde::Deserialize;
 use surefit_compact::certify::{BlockCount, Budget, ClassSet, Demand};
 use surefit_compact::{Config, Width};
 
+use crate::small_file;
 use crate::steps::LEAST_ALIGN;
 
 /// What a demand file holds.
@@ -51,7 +52,7 @@ impl Parsed {
     /// One line that names the file, what is wrong and the mend.
     pub(super) fn load<W: Width>(file: &Path, config: &Config) -> Result<Self> {
         let name = || file.display().to_string();
-        let text = std::fs::read(file).with_context(name)?;
+        let text = small_file::read(file)?;
         let parsed: DemandFile = serde_json::from_slice(&text).with_context(name)?;
         Self::new::<W>(&parsed, config).with_context(name)
     }

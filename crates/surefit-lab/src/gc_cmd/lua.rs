@@ -21,6 +21,7 @@ use crate::error::{Broken, complain, say};
 use crate::memory;
 use crate::output::{self, grouped};
 use crate::passes::percentiles;
+use crate::small_file;
 use crate::spec::{Choice, Spec};
 
 /// What `gc lua` is told.
@@ -113,8 +114,7 @@ fn load(file: &Path) -> Result<(CString, Vec<u8>)> {
         let script = program.script(&[]);
         return Ok((script.name.to_owned(), script.source.to_vec()));
     }
-    let source =
-        std::fs::read(file).with_context(|| format!("{}: cannot be read", file.display()))?;
+    let source = small_file::read(file)?;
     let mut name = b"@".to_vec();
     name.extend(file.as_os_str().to_owned().into_vec());
     let name = CString::new(name).context("a file's name holds no zero")?;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use surefit_clients::programs::{Program, record};
 use surefit_os::Reservation;
@@ -35,6 +35,17 @@ pub(crate) struct Args {
     output: PathBuf,
 }
 
+/// A walk after fewer bytes would look at everything over and over.
+const LEAST_EVERY: usize = 1024;
+
+/// The largest size that is run: trees double with every step of theirs, the others are a hundred times their usual size.
+const fn most_size(program: Program) -> u32 {
+    match program {
+        Program::Trees => 24,
+        _ => 100 * program.size(),
+    }
+}
+
 fn programs() -> impl TypedValueParser<Value = Program> {
     let value = |program: Program| PossibleValue::new(program.name());
     PossibleValuesParser::new(Program::ALL.map(value))
@@ -53,6 +64,16 @@ struct Unknown;
 pub(crate) fn run(args: &Args) -> Result<()> {
     let name = args.program.name();
     let size = args.size.unwrap_or(args.program.size());
+    let most = most_size(args.program);
+    if !(1..=most).contains(&size) {
+        bail!("gc record {name}: --size {size}: give 1 to {most}");
+    }
+    if args.every < LEAST_EVERY {
+        bail!(
+            "gc record {name}: --every {}: give at least {LEAST_EVERY} bytes: a walk looks at all that lives",
+            args.every
+        );
+    }
     affordable("a recording in memory", args.memory as u64)?;
     let mut memory = Reservation::new(args.memory)?;
     let mut bytes = Vec::new();

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
 use surefit_core::Refused;
 use surefit_os::Reservation;
 
@@ -163,15 +163,18 @@ pub(crate) fn measure_one(
     })
 }
 
-/// Refuses heaps, and objects without a heap, that this machine has no memory for: the timed passes touch all of it.
+/// Refuses heaps, and objects without a heap, that this machine has no memory for: the timed passes touch all of it; and
+/// what takes hours.
 fn affordable(source: &Source, specs: &[Spec], plan: Plan) -> Result<()> {
-    let heaps = specs
-        .iter()
-        .map(|spec| spec.heap_bytes(plan.setting.heap, &source.steps));
-    for heap in heaps {
-        match heap {
+    let steps = &source.steps;
+    for spec in specs {
+        match spec.heap_bytes(plan.setting.heap, steps) {
             Some(bytes) => memory::affordable("a heap", bytes as u64)?,
-            None => memory::affordable("a trace", source.steps.peak_live_bytes)?,
+            None => memory::affordable("a trace", steps.peak_live_bytes)?,
+        }
+        if let Choice::InProcess(kind) = &spec.choice {
+            let bearable = kind.bearable(steps);
+            bearable.with_context(|| format!("{}: {spec}", steps.name))?;
         }
     }
     Ok(())

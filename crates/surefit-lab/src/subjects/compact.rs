@@ -16,6 +16,7 @@ use surefit_core::{Corruption, Parts, Refused};
 use super::pointer::{AtLeast, Pointers};
 use super::raw::{Counted, Raw};
 use crate::sizes;
+use crate::small_file;
 use crate::spec::Keys;
 use crate::steps::{Action, Step, Steps};
 use crate::subject::{Allocator, Certified, HandleCost, Moves, Pass, Subject, less_control};
@@ -215,8 +216,8 @@ pub(super) fn geometry(keys: &Keys, tail: Tail) -> Result<Geometry> {
 /// Reads page-block sizes from a file: numbers separated by blanks, commas or lines; `#` begins a comment.
 fn block_sizes(file: &Path) -> Result<Vec<u32>> {
     let name = file.display();
-    let text = std::fs::read_to_string(file);
-    let text = text.with_context(|| format!("classes={name}: cannot be read"))?;
+    let text = String::from_utf8(small_file::read(file)?);
+    let text = text.map_err(|_| anyhow!("classes={name}: is no text; write sizes in bytes"))?;
     let mut sizes = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or("");

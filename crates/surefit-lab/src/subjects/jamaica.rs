@@ -10,9 +10,13 @@ use anyhow::{Result, anyhow, bail};
 use surefit_core::{Corruption, Parts, Refused};
 use surefit_freelist::jamaica::{Array, Bytes, Jamaica, Object};
 
-use crate::sizes;
+use crate::sizes::{self, Size};
 use crate::spec::Keys;
+use crate::steps::Steps;
 use crate::subject::{Allocator, HandleCost, Pass, Subject, less_control};
+
+/// Every byte of a list is reached from its first block: to go through a longer one takes hours, in time quadratic in it.
+const LONGEST_LIST: usize = 256 << 10;
 
 /// Requests over so many bytes are arrays.
 const ARRAYS_OVER: usize = 256;
@@ -58,6 +62,19 @@ impl Allocator for OurJamaica {
             64 => run::<64, P>(memory, options.arrays_over, pass),
             128 => run::<128, P>(memory, options.arrays_over, pass),
             _ => run::<32, P>(memory, options.arrays_over, pass),
+        }
+    }
+
+    fn bearable(options: &Options, steps: &Steps) -> Result<()> {
+        let sizes = steps.steps().iter().map(|step| step.size as usize);
+        let lists = sizes.filter(|size| *size <= options.arrays_over);
+        match lists.max() {
+            Some(longest) if longest > LONGEST_LIST => bail!(
+                "an object of {} as a list of blocks takes hours to go through; give a lower arrays=BYTES, or leave it out \
+                 with --largest 256K",
+                Size(longest as u64)
+            ),
+            _ => Ok(()),
         }
     }
 

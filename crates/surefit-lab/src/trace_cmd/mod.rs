@@ -123,9 +123,10 @@ fn run_stats(files: &[PathBuf], sizes: usize, format: Format) -> Result<ExitCode
 fn run_check(files: &[PathBuf], format: Format) -> Result<ExitCode> {
     let document = CheckDocument::new(files.iter().map(|file| check(file)).collect());
     match format {
-        Format::Table => print_check(&document.files)?,
+        Format::Table => print_sound(&document.files)?,
         Format::Json => output::print_json(&document)?,
     }
+    complain_of_unsound(&document.files);
     let is_sound = document.files.iter().all(|file| file.sound);
     Ok(ExitCode::from(if is_sound { 0 } else { UNSOUND }))
 }
@@ -143,13 +144,17 @@ fn check(file: &Path) -> CheckedFile {
     CheckedFile::new(file, describe())
 }
 
-/// Sound files go to standard output; two lines at most on standard error name all others.
-fn print_check(files: &[CheckedFile]) -> Result<()> {
+fn print_sound(files: &[CheckedFile]) -> Result<()> {
     for file in files {
         if let Some(trace) = &file.trace {
             output::print(&format!("{}: sound, {}\n", file.file, summary(trace)))?;
         }
     }
+    Ok(())
+}
+
+/// Names all files that are not sound, in two lines at most.
+fn complain_of_unsound(files: &[CheckedFile]) {
     let unsound: Vec<_> = files
         .iter()
         .filter_map(|file| file.error.as_ref())
@@ -167,7 +172,6 @@ fn print_check(files: &[CheckedFile]) -> Result<()> {
             names.join(", ")
         )));
     }
-    Ok(())
 }
 
 /// A trace in one line.
