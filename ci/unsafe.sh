@@ -32,6 +32,8 @@ crates/surefit-compact/src/shared/key.rs
 crates/surefit-compact/src/shared/key_guard.rs
 crates/surefit-compact/src/shared/objects.rs
 crates/surefit-compact/src/shared/table.rs
+crates/surefit-core/src/doorway/registers.rs
+crates/surefit-core/src/exchange.rs
 crates/surefit-core/src/raw.rs
 crates/surefit-core/src/region.rs
 crates/surefit-core/src/zero.rs
