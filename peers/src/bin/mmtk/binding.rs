@@ -195,6 +195,10 @@ impl ActivePlan<Self> for Peer {
         world::mutator()
     }
 
+    #[expect(
+        clippy::redundant_closure,
+        reason = "the function itself would have to return what lives for 'a only"
+    )]
     fn mutators<'a>() -> Box<dyn Iterator<Item = &'a mut Mutator<Self>> + 'a> {
         Box::new(std::iter::once_with(|| world::mutator()))
     }
