@@ -305,36 +305,24 @@ impl<'a> Drive<'a> {
         Ok(())
     }
 
-    /// 2.4 of docs/bounds.md, after whoever can hoard has hoarded.
+    /// 2.4 of docs/bounds.md, after whoever can hoard has hoarded: pages behind the address table, or entries behind data
+    /// pages, which serve no entry any more once they were opened.
     fn adversarial(&mut self) -> Outcome {
-        self.hoard()?;
-        self.by = 0;
-        for size in 0..self.sizes.len() {
-            self.allocate(size)?;
+        self.fixed = true;
+        if self.below(2) == 0 {
+            self.hoard_entries()?;
+            self.hoard_pages()?;
+            return self.spread();
         }
-        for size in 0..self.sizes.len() {
-            let (first, most) = (self.live.len(), 1 + self.below(8));
-            // Some of the budget for each, so that every class has its share of what is not full.
-            let pages = if size + 1 == self.sizes.len() {
-                usize::MAX
-            } else {
-                most
-            };
-            let blocks = self.sizes[size].per_page.saturating_mul(pages);
-            self.fill_up_to(size, blocks)?;
-            self.count_pages()?;
-            self.stretch(first, self.sizes[size].per_page)?;
-        }
-        for size in 0..self.sizes.len() {
-            self.fill(size)?;
-        }
-        Ok(())
+        self.hoard_pages()?;
+        self.spread()?;
+        self.free_all();
+        self.hoard_entries()
     }
 
-    /// Entries first, as many as can be: those that other groups and threads keep at hand serve nobody else, while the
-    /// smallest objects take all that the budget allows. Then pages, which other registrations buffer.
-    fn hoard(&mut self) -> Outcome {
-        self.fixed = true;
+    /// Entries, as many as can be: those that other groups and threads keep at hand serve nobody else, while the smallest
+    /// objects take all that the budget allows.
+    fn hoard_entries(&mut self) -> Outcome {
         let others = self.setup.registrations() as usize - 1;
         for size in (1..self.sizes.len()).rev() {
             // In a group that has none at hand, as many objects as its buffer has room for leave it full.
@@ -356,11 +344,42 @@ impl<'a> Drive<'a> {
         self.by = 0;
         self.fill(0)?;
         self.free_all();
-        for by in (1..=others).rev() {
+        Ok(())
+    }
+
+    /// Pages, which other registrations buffer when they free.
+    fn hoard_pages(&mut self) -> Outcome {
+        for by in (1..self.setup.registrations() as usize).rev() {
             self.by = by;
             let size = self.below(self.sizes.len());
             self.fill(size)?;
             self.free_all();
+        }
+        self.by = 0;
+        Ok(())
+    }
+
+    /// What is live, over as many pages as the bound allows.
+    fn spread(&mut self) -> Outcome {
+        self.by = 0;
+        for size in 0..self.sizes.len() {
+            self.allocate(size)?;
+        }
+        for size in 0..self.sizes.len() {
+            let (first, most) = (self.live.len(), 1 + self.below(8));
+            // Some of the budget for each, so that every class has its share of what is not full.
+            let pages = if size + 1 == self.sizes.len() {
+                usize::MAX
+            } else {
+                most
+            };
+            let blocks = self.sizes[size].per_page.saturating_mul(pages);
+            self.fill_up_to(size, blocks)?;
+            self.count_pages()?;
+            self.stretch(first, self.sizes[size].per_page)?;
+        }
+        for size in 0..self.sizes.len() {
+            self.fill(size)?;
         }
         Ok(())
     }
