@@ -9,6 +9,7 @@ mod citations;
 mod keys;
 mod mutants;
 mod owners;
+mod paused;
 mod region;
 mod search;
 mod shape;

@@ -191,17 +191,16 @@ fn of_others<G: Granularity>(
     let two = Case {
         threads: 2,
         buffers: (0, 1),
+        pauses: true,
         ..Case::ALONE
     };
-    let joint = Demand::Joint(all(config, 4, 1536));
-    less::<Handles<G>>(
-        verdicts,
-        &name("a page of a call"),
-        &two,
-        bound,
-        &joint,
-        PAGE,
-    );
+    for (term, objects, bytes, peaks) in [
+        ("a page of a call", 5, 2560, [0, 9, 1]),
+        ("a data page where calls meet", 5, 3072, [0, 5, 1]),
+    ] {
+        let both = Demand::Both(all(config, objects, bytes), &peaks);
+        less::<Handles<G>>(verdicts, &name(term), &two, bound, &both, PAGE);
+    }
     // Eleven entries: the last one begins a line.
     let (objects, handles) = if G::PAGES { (8, 1) } else { (3, 4) };
     let spare = Case {

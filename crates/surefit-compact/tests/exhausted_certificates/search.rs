@@ -21,6 +21,9 @@
 //!   order of the page-blocks of a page is erased too, but not which of them are pinned, or pieces of which object;
 //! - how long the bound need not be asked (H5) decides nothing while `check` holds, which every new state passes.
 //!
+//! States are states at rest: a call that pauses while another one is made is one step with it, at one of few points, so it
+//! leads from a state at rest to the next one, always to the same.
+//!
 //! `bisimulation.rs` does not take this on trust: it exhausts spaces with the order of page-blocks kept, and asserts that
 //! states that the coarse key makes one have the same successors.
 

@@ -17,7 +17,16 @@ use crate::region::Region;
 use crate::search::{Key as StateKey, Outcome, Space};
 use crate::shape::{self, Grain};
 
-pub(crate) type Lock = parking_lot::RawMutex;
+pub(crate) use crate::paused::Lock;
+
+/// A call that meets another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    /// Allocates an object of a request.
+    Insert(usize),
+    /// Frees a live object.
+    Free(usize),
+}
 
 /// One call, by the registration of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,14 +47,16 @@ pub(crate) enum Step {
     Join(usize),
     /// Gives an instance a quota of one page, or none.
     Quota(u32, bool),
+    /// A call of the first registration pauses after so many of its sections, while the second one makes a call.
+    During(Call, usize, Call),
 }
 
 /// A shared heap, as scripts use it.
 pub(crate) trait Shared: Sized {
-    type Local<'h>: std::fmt::Debug
+    type Local<'h>: std::fmt::Debug + Send
     where
         Self: 'h;
-    type Object;
+    type Object: Send;
     type Guard<'h>
     where
         Self: 'h;
@@ -258,6 +269,8 @@ pub(crate) struct Registrations<'d, M: Maker> {
     pub(crate) leaves: bool,
     /// Whether instances get quotas, which may refuse.
     pub(crate) quotas: bool,
+    /// Whether calls are made while another one pauses.
+    pub(crate) pauses: bool,
     pub(crate) grain: Grain,
     /// How often each of the first entries was freed before the scripts begin; none: no entry ages.
     pub(crate) aged: Vec<u32>,
@@ -282,6 +295,7 @@ impl<'d, M: Maker> Registrations<'d, M> {
             guards: 0,
             leaves: false,
             quotas: false,
+            pauses: false,
             grain: Grain::Coarse,
             aged: Vec::new(),
             frees: None,
@@ -335,6 +349,51 @@ impl<H: Shared> Play<'_, H> {
             Step::Leave(by) => self.locals[by] = None,
             Step::Join(by) => self.locals[by] = Some(self.heap.register()?),
             Step::Quota(instance, is_set) => self.heap.set_quota(instance, is_set),
+            Step::During(outer, sections, inner) => self.meet(book, outer, sections, inner)?,
+        }
+        Ok(())
+    }
+
+    /// One call while another one pauses. What they free is live until both have returned, and then leaves the lists.
+    fn meet(
+        &mut self,
+        book: &mut Book<'_>,
+        outer: Call,
+        sections: usize,
+        inner: Call,
+    ) -> Result<(), Refused> {
+        let mut take = |call: Call| match call {
+            Call::Insert(_) => None,
+            Call::Free(number) => self.live[number].take(),
+        };
+        let (first, second) = (take(outer), take(inner));
+        let (left, right) = self.locals.split_at_mut(1);
+        let (one, other) = (&mut left[0], &mut right[0]);
+        let make = |local: &mut Option<H::Local<'_>>, call, mut object| {
+            let local = local.as_ref().expect("registered");
+            match call {
+                Call::Insert(kind) => H::insert(local, kind).map(Some),
+                Call::Free(_) => H::free(local, &mut object).map(|()| None),
+            }
+        };
+        let mut inserted = Ok(None);
+        let outer_made = crate::paused::during(
+            sections,
+            || make(one, outer, first),
+            || inserted = make(other, inner, second),
+        );
+        for (call, made) in [(outer, outer_made), (inner, inserted)] {
+            if let (Call::Insert(kind), Some(object)) = (call, made?) {
+                self.live.push(Some(object));
+                self.guards.push(None);
+                book.insert(kind);
+            }
+        }
+        for number in (0..self.live.len()).rev() {
+            if self.live[number].is_none() && self.guards[number].is_none() {
+                book.live[number].is_freed = true;
+                self.forget(book, number);
+            }
         }
         Ok(())
     }
@@ -444,6 +503,9 @@ impl<M: Maker> Registrations<'_, M> {
                 steps.push(Step::Pin(number));
             }
         }
+        if self.pauses {
+            steps.extend(meetings(book));
+        }
         let left = (0..self.threads).filter(|&by| play.locals[by].is_none());
         steps.extend(left.map(Step::Join));
         if self.quotas {
@@ -452,4 +514,27 @@ impl<M: Maker> Registrations<'_, M> {
         }
         steps
     }
+}
+
+/// Two calls at once, of objects without guards, the first paused after one or two sections.
+fn meetings(book: &Book<'_>) -> Vec<Step> {
+    let frees = || {
+        let unpinned = |&number: &usize| book.live[number].guards == 0;
+        (0..book.live.len()).filter(unpinned).map(Call::Free)
+    };
+    let mut steps = Vec::new();
+    for outer in frees().chain(book.admitted().map(Call::Insert)) {
+        let mut with = book.clone();
+        if let Call::Insert(kind) = outer {
+            with.insert(kind);
+        }
+        let inserts = with.admitted().map(Call::Insert);
+        for inner in frees()
+            .chain(inserts)
+            .filter(|&inner| inner != outer || matches!(inner, Call::Insert(_)))
+        {
+            steps.extend([1, 2].map(|sections| Step::During(outer, sections, inner)));
+        }
+    }
+    steps
 }

@@ -21,6 +21,8 @@ pub(crate) struct Case {
     pub(crate) leaves: bool,
     /// Whether instances get quotas, which may refuse.
     pub(crate) quotas: bool,
+    /// Whether calls are made while another one pauses.
+    pub(crate) pauses: bool,
 }
 
 impl Case {
@@ -32,6 +34,7 @@ impl Case {
         buffers: (1, 4),
         leaves: false,
         quotas: false,
+        pauses: false,
     };
 
     pub(crate) fn sharing(&self) -> Sharing {
@@ -64,6 +67,7 @@ impl Case {
         space.instances = self.instances;
         space.leaves = self.leaves;
         space.quotas = self.quotas;
+        space.pauses = self.pauses;
         space
     }
 
@@ -236,6 +240,7 @@ fn exhaust_instances<G: Stepwise>() {
                 buffers: (1, 2),
                 leaves,
                 quotas,
+                pauses: false,
             };
             let mut demands = vec![Demand::PerClass(&[3]), joint(&config, 2, 768)];
             if is_thorough() {
@@ -253,4 +258,36 @@ fn exhaust_instances<G: Stepwise>() {
 fn no_script_of_instances_is_refused() {
     exhaust_instances::<PerClass>();
     exhaust_instances::<PerHeap>();
+}
+
+// ---- calls that meet ---------------------------------------------------------------------------------------------------
+
+/// Each call pauses after its first or second section, while another one is made: frees with their moves in flight,
+/// insertions that pin what they write.
+fn exhaust_meetings<G: Granularity>() {
+    let mut sum = Sum::default();
+    for bound in [Bound::Pages(1), Bound::DEFAULT] {
+        let config = config(4, bound);
+        let case = Case {
+            threads: 2,
+            buffers: (0, 1),
+            pauses: true,
+            ..Case::ALONE
+        };
+        let mut demands = vec![joint(&config, 3, 1024)];
+        if is_thorough() {
+            demands.extend([Demand::PerClass(&[4]), joint(&config, 4, 1536)]);
+        }
+        for demand in &demands {
+            sum.add(case.exhaust::<Handles<G>>(&config, &case.sharing(), demand));
+        }
+    }
+    println!("calls that meet, {}: {sum}", lock_name::<G>());
+}
+
+#[test]
+fn no_call_is_refused_that_meets_another_one() {
+    exhaust_meetings::<PerClass>();
+    exhaust_meetings::<PerHeap>();
+    exhaust_meetings::<PerPage>();
 }
