@@ -8,6 +8,8 @@
 //! Runs with `RUSTFLAGS="--cfg surefit_shuttle"` only (ci/models.sh); `SUREFIT_SHUTTLE=10` explores ten times as much.
 #![cfg(surefit_shuttle)]
 
+#[path = "shuttle/beside.rs"]
+mod beside;
 #[path = "shuttle/pages.rs"]
 mod pages;
 #[path = "shuttle/pins.rs"]
