@@ -1,4 +1,5 @@
 //! Where every byte of a region is.
+#![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 /// An exact account of a region: the parts add up to its size.
 ///

@@ -1,4 +1,5 @@
 //! A region of memory in a `static`, to be handed to one heap.
+#![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use core::cell::UnsafeCell;
 use core::fmt;
@@ -90,6 +91,10 @@ impl<const BYTES: usize, A: PageAlign> Region<BYTES, A> {
     #[expect(
         clippy::mut_from_ref,
         reason = "the flag lets one caller have the bytes"
+    )]
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "a region has a byte (NOT_EMPTY)"
     )]
     pub fn take(&'static self) -> Option<&'static mut [MaybeUninit<u8>]> {
         let first = self.bytes.get().cast::<MaybeUninit<u8>>();

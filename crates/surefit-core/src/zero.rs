@@ -1,4 +1,5 @@
 //! Bytes of new objects, made zero.
+#![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use core::ptr::NonNull;
 
@@ -30,6 +31,10 @@ pub unsafe fn zero(first: NonNull<u8>, bytes: usize) {
 ///
 /// # Safety
 /// S1: so many bytes from `first` on may be written. S2: they are at least `N`.
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "S2: the bytes are at least N"
+)]
 #[inline]
 unsafe fn zero_ends<const N: usize>(first: NonNull<u8>, bytes: usize) {
     // SAFETY: S1, S2.
