@@ -1,4 +1,5 @@
 //! The rules that need memory: which objects are live, and the seven counters.
+#![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use crate::{Counts, Event, MAX_SIZE, Op, Peak, Problem};
 
@@ -31,6 +32,10 @@ impl Checker {
     ///
     /// # Errors
     /// The rule that it breaks; nothing has changed then.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "the sum of live requests is part of the sum of all, which is checked; events and objects are counted in 64 bits"
+    )]
     #[inline]
     pub fn accept(&mut self, event: Event) -> Result<(), Problem> {
         let threads = self.with_thread(u64::from(event.thread()))?;
@@ -120,6 +125,10 @@ impl Checker {
     }
 
     /// The threads that appeared, this one included.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "not above the threads that appeared, at most 2^16 of them"
+    )]
     fn with_thread(&self, number: u64) -> Result<u64, Problem> {
         let appeared = self.counts.threads;
         if number > appeared {
@@ -128,6 +137,10 @@ impl Checker {
         Ok(appeared.max(number + 1))
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "the sum of live requests is part of the sum of all, which was checked; objects are counted in 64 bits"
+    )]
     fn allocate(&mut self, id: u32, size: u64) -> Result<(), Problem> {
         let next = self.sizes.len();
         if id as usize != next {

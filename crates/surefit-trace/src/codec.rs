@@ -1,4 +1,5 @@
 //! The numbers and records of the format, as bytes.
+#![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use crate::source::Source;
 use crate::{Align, Call, Event, Op, Problem};
@@ -51,6 +52,10 @@ pub(crate) fn read_record<R: Read>(source: &mut Source<R>) -> Result<(u8, u64), 
 }
 
 /// Appends an unsigned LEB128 integer.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "seven bits, or what is below 128"
+)]
 pub(crate) fn write_integer(mut value: u64, out: &mut Vec<u8>) {
     while value >= 128 {
         out.push(value as u8 | 128);
@@ -60,6 +65,11 @@ pub(crate) fn write_integer(mut value: u64, out: &mut Vec<u8>) {
 }
 
 /// Appends the first byte of a record and the rest of its value.
+#[expect(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    reason = "the value is below or at least LONG, which is below 32"
+)]
 pub(crate) fn write_record(op: u8, value: u64, out: &mut Vec<u8>) {
     if value < LONG {
         return out.push((value as u8) << 3 | op);
@@ -69,6 +79,10 @@ pub(crate) fn write_record(op: u8, value: u64, out: &mut Vec<u8>) {
 }
 
 /// The bytes that a record of this value takes.
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "the value is at least LONG; 64 bits have no more leading zeros"
+)]
 fn record_bytes(value: u64) -> u32 {
     if value < LONG {
         return 1;
@@ -77,6 +91,7 @@ fn record_bytes(value: u64) -> u32 {
 }
 
 /// The signed integer that an unsigned one stands for: 0, 1, 2, 3 are 0, -1, 1, -2.
+#[expect(clippy::arithmetic_side_effects, reason = "one bit, negated")]
 pub(crate) const fn from_zigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
@@ -111,6 +126,10 @@ impl Encoder {
         }
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "objects have numbers of 32 bits, counted in 64"
+    )]
     fn allocate(&mut self, size: u64, call: Call, out: &mut Vec<u8>) {
         match call {
             Call::Malloc => write_record(ALLOC, size, out),
@@ -124,6 +143,10 @@ impl Encoder {
     }
 
     /// Takes the distance from the last freed object where that is shorter, or where it is zero.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "differences of numbers of 33 bits, in 64"
+    )]
     fn free(&mut self, id: u32, out: &mut Vec<u8>) {
         let delta = to_zigzag(i64::from(id) - self.predicted as i64);
         let age = self.age(id);
@@ -135,6 +158,10 @@ impl Encoder {
         self.predicted = u64::from(id) + 1;
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "the object was allocated before: its number is below the next one"
+    )]
     fn age(&self, id: u32) -> u64 {
         self.next_id - 1 - u64::from(id)
     }
@@ -157,7 +184,11 @@ mod tests {
         for value in [0, 30, 31, 158, 159, 31 + 16383, 31 + 16384, u64::MAX] {
             let mut bytes = Vec::new();
             write_record(4, value, &mut bytes);
-            assert_eq!(bytes.len() as u32, record_bytes(value), "value {value}");
+            assert_eq!(
+                bytes.len() as u64,
+                record_bytes(value).into(),
+                "value {value}"
+            );
         }
     }
 

@@ -1,4 +1,5 @@
 //! One event of a trace: what a program asked its allocator, and on which thread.
+#![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use core::fmt;
 
@@ -23,6 +24,10 @@ impl Align {
     /// assert_eq!(Align::new(64).map(Align::bytes), Some(64));
     /// assert_eq!(Align::new(48), None);
     /// ```
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a number of 64 bits has no more trailing zeros"
+    )]
     #[must_use]
     pub const fn new(bytes: usize) -> Option<Self> {
         if !bytes.is_power_of_two() {

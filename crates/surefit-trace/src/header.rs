@@ -1,4 +1,5 @@
 //! What a trace says about itself before its first event.
+#![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 /// The seven counters of a trace's header. A checked trace has counted them again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 //! [`Reader`] checks what can be checked without tables: the shape of every record, that ids were allocated before,
 //! alignments, sizes, that nothing follows the end. [`CheckedReader`] adds a [`Checker`] and so keeps every rule of the
 //! format; it takes eight bytes for each object ever allocated.
+#![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use std::fs::File;
 use std::io::Read;
@@ -153,6 +154,10 @@ impl<R: Read> Reader<R> {
         }
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "objects have numbers of 32 bits, counted in 64"
+    )]
     fn allocate(&mut self, size: u64, call: Call) -> Result<Op, Problem> {
         let size = checked_size(size)?;
         let id = u32::try_from(self.next_id).map_err(|_| Problem::TooMany {
@@ -187,6 +192,10 @@ impl<R: Read> Reader<R> {
     }
 
     /// The object, if it was allocated before.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "every object that was allocated has a number of 32 bits"
+    )]
     fn known(&self, id: Option<u64>) -> Result<u32, Problem> {
         match id {
             Some(id) if id < self.next_id => Ok(id as u32),
@@ -214,6 +223,10 @@ impl<R: Read> Reader<R> {
 impl<R: Read> Iterator for Reader<R> {
     type Item = Result<Event, TraceError>;
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "events are counted in 64 bits"
+    )]
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         if self.finished {
@@ -354,6 +367,7 @@ impl<R: Read> CheckedReader<R> {
         self.reader.error(problem)
     }
 
+    #[expect(clippy::arithmetic_side_effects, reason = "the event was counted")]
     fn accept(&mut self, event: Event) -> Result<Event, TraceError> {
         let accepted = self
             .checker

@@ -1,4 +1,5 @@
 //! The unpacked bytes of a trace, one by one, from anything that can be read, compressed or not.
+#![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
@@ -65,11 +66,19 @@ impl<R: Read> Source<R> {
     }
 
     /// The unpacked bytes given so far.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "bytes that were read, in 64 bits"
+    )]
     pub(crate) fn position(&self) -> u64 {
         self.before + self.next as u64
     }
 
     /// The next byte; `None` where the stream ends.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "asked where next is below what is filled"
+    )]
     #[inline]
     pub(crate) fn byte(&mut self) -> Result<Option<u8>, Problem> {
         if self.next == self.filled && !self.fill()? {
@@ -105,6 +114,10 @@ impl<R: Read> Source<R> {
         }
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "bytes that were read, in 64 bits"
+    )]
     #[cold]
     fn fill(&mut self) -> Result<bool, Problem> {
         self.before += self.filled as u64;

@@ -1,4 +1,5 @@
 //! What is in a trace: the figures by which programs are told apart.
+#![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use std::collections::BTreeMap;
 use std::io::Read;

@@ -3,6 +3,7 @@
 //! The sizes live at the peak are known only when the peak is past, and there may be millions of peaks on the way up.
 //! So each size remembers how many of its objects were live at the last peak only from its first change after that
 //! peak on: until then the current count is the answer. A new peak is one increment of `peaks`, whatever its size.
+#![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -56,6 +57,10 @@ impl Tally {
         }
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "counts of events that were checked, in 64 bits; requests of live objects are part of a sum that was"
+    )]
     pub(crate) fn accept(&mut self, event: Event) {
         let thread = event.thread();
         self.thread_switches += u64::from(thread != self.thread);
@@ -86,6 +91,10 @@ impl Tally {
         }
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "counts of events that were checked, in 64 bits; requests of live objects are part of a sum that was"
+    )]
     fn allocate(&mut self, owner: u16, size: u64, call: Call) {
         match call {
             Call::Malloc => self.calls.malloc += 1,
@@ -103,6 +112,10 @@ impl Tally {
         });
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "counts of events that were checked, in 64 bits; requests of live objects are part of a sum that was"
+    )]
     fn reallocate(&mut self, thread: u16, id: u32, size: u64) {
         self.calls.realloc += 1;
         let object = &mut self.objects[id as usize];
@@ -112,6 +125,10 @@ impl Tally {
         object.owner = thread;
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "counts of events that were checked, in 64 bits; requests of live objects are part of a sum that was"
+    )]
     fn free(&mut self, thread: u16, id: u32) {
         self.calls.free += 1;
         let object = self.objects[id as usize];
@@ -168,6 +185,10 @@ impl SizeTable {
     }
 
     /// Counts a request and returns the entry of its size.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "counts of events that were checked, in 64 bits; requests of live objects are part of a sum that was"
+    )]
     fn request(&mut self, size: u64) -> u32 {
         let index = self.index(size);
         let entry = &mut self.entries[index as usize];
@@ -178,6 +199,10 @@ impl SizeTable {
     }
 
     /// Counts the end of an object of this entry's size, which it returns.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "counts of events that were checked, in 64 bits; requests of live objects are part of a sum that was"
+    )]
     fn release(&mut self, index: u32) -> u64 {
         let entry = &mut self.entries[index as usize];
         entry.remember(self.peaks);
@@ -185,6 +210,11 @@ impl SizeTable {
         entry.size
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation,
+        reason = "2^32 sizes would be more than 100 GiB of entries; zero stands for none"
+    )]
     fn index(&mut self, size: u64) -> u32 {
         let next = self.entries.len() as u32;
         let index = match self.small(size) {
@@ -202,6 +232,10 @@ impl SizeTable {
         self.small.get_mut(usize::try_from(size).ok()?)
     }
 
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "2^32 sizes would be more than 100 GiB of entries"
+    )]
     fn add(&mut self, size: u64) {
         self.entries.push(SizeEntry {
             size,

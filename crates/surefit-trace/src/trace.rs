@@ -1,4 +1,5 @@
 //! A whole trace in memory, for those who go through it many times.
+#![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -132,6 +133,10 @@ impl Trace {
     }
 
     /// The trace as the bytes of the format, not compressed.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "events are longer than two bytes in memory"
+    )]
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.events.len() * 2);
@@ -164,6 +169,7 @@ impl Trace {
         crate::writer::finish_frame(frame)
     }
 
+    #[expect(clippy::arithmetic_side_effects, reason = "events of a vector")]
     fn write_events<W: Write>(
         &self,
         mut writer: Writer<W>,

@@ -1,4 +1,5 @@
 //! The writer: from events to the bytes of the format.
+#![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use std::fmt;
 use std::io::Write;

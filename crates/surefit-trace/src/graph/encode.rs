@@ -1,4 +1,5 @@
 //! The records of a recording as bytes: what `record` reads.
+#![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use crate::codec::{to_zigzag, write_integer};
 use crate::graph::record::{CLASS_LEVEL, Edges, Record, TO_CLASS};
@@ -40,6 +41,10 @@ fn integers<const N: usize>(values: [u64; N], out: &mut Vec<u8>) {
 }
 
 /// The class first, then the object's own references, then those of its class.
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "lengths of vectors; differences of numbers of 32 bits, in 64"
+)]
 fn encode_edges(edges: &Edges, out: &mut Vec<u8>) {
     let to_class = edges.class.map(|class| (TO_CLASS, class));
     let class_level = (CLASS_LEVEL..).zip(edges.class_level.iter().copied());
@@ -57,6 +62,7 @@ fn encode_edges(edges: &Edges, out: &mut Vec<u8>) {
 }
 
 /// Ids ascend.
+#[expect(clippy::arithmetic_side_effects, reason = "the writer sorted them")]
 fn encode_roots(roots: &[(u32, bool)], out: &mut Vec<u8>) {
     let mut before = 0;
     for &(id, gained) in roots {

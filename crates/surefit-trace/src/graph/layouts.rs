@@ -2,6 +2,7 @@
 //!
 //! The recorder numbers fields as the virtual machine's tool interface does: primitive fields and those of interfaces count
 //! too, so the numbers exceed the count of reference fields, but no more of them occur than there are reference fields.
+#![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use std::collections::{HashMap, HashSet};
 
@@ -135,6 +136,10 @@ impl Layouts {
     }
 
     /// The number of a recorded field: the next one if it is new; `None` if that were `room` or more.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "below the room of an object, numbers of 32 bits"
+    )]
     fn field(&mut self, owner: Owner, recorded: u32, room: u32) -> Option<u32> {
         let key = (owner, recorded);
         if let Some(&number) = self.numbers.get(&key) {
@@ -156,6 +161,10 @@ impl Layouts {
 }
 
 impl Layout {
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "at most Class::MAX fields, or as many elements as the bytes hold"
+    )]
     fn slots(self, bytes: u32) -> Result<(u32, Slots), Problem> {
         let (slots, header, kind) = match self {
             Self::Fields(fields) => (fields, HEADER_BYTES, Slots::Fields),
@@ -179,6 +188,10 @@ fn room(bytes: u32, header: u32) -> u32 {
 }
 
 /// The references that an array of unknown class may hold: one an element if elements of that size make up its size.
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "products of numbers of 32 bits, in 64"
+)]
 fn possible_elements(bytes: u32, length: u32) -> u32 {
     let elements = u64::from(length) * u64::from(REFERENCE_BYTES);
     let with_header = u64::from(ARRAY_HEADER_BYTES) + elements;

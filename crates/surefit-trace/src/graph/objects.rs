@@ -1,4 +1,5 @@
 //! What the reader remembers of every object, dead or alive: objects that were logged dead may be revived.
+#![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use crate::Problem;
 use crate::graph::record::push;
@@ -45,6 +46,7 @@ pub(super) struct Objects {
 
 impl Objects {
     /// The id of the object that is added next.
+    #[expect(clippy::arithmetic_side_effects, reason = "at most MOST objects")]
     pub(super) fn next_id(&self) -> u64 {
         self.entries.len() as u64 + 1
     }
@@ -55,6 +57,7 @@ impl Objects {
     }
 
     /// Adds a live object under the next id, which it returns.
+    #[expect(clippy::cast_possible_truncation, reason = "at most MOST objects")]
     pub(super) fn add(
         &mut self,
         class: u32,
@@ -123,6 +126,10 @@ impl Objects {
     }
 
     /// A live object that no record makes a root dies.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "the object was live, so that it was counted"
+    )]
     pub(super) fn kill(&mut self, id: u32) -> Result<(), Problem> {
         let entry = self.entry(id)?;
         if !entry.is_live {
@@ -163,6 +170,10 @@ impl Objects {
     }
 
     /// Tells a walk which objects are roots when it ends that were none before, and the other way round.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "only ids of objects are touched, from one on"
+    )]
     pub(super) fn settle_roots(&mut self, walk: &mut Walk) {
         for id in std::mem::take(&mut self.touched) {
             let entry = &mut self.entries[id as usize - 1];
@@ -179,12 +190,20 @@ impl Objects {
         }
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "only ids of objects are touched, from one on"
+    )]
     fn touch_class(&mut self, id: u32) {
         if self.entries[id as usize - 1].is_class {
             self.touched.push(id);
         }
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "at most MOST objects of 32 bits of bytes"
+    )]
     fn count_live(&mut self, bytes: u32) {
         self.live.objects += 1;
         self.live.bytes += u64::from(bytes);

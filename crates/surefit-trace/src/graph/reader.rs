@@ -1,4 +1,5 @@
 //! The reader: from the bytes of a recording to its steps.
+#![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use std::fs::File;
 use std::io::Read;

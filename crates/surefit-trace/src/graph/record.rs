@@ -1,4 +1,5 @@
 //! The records of a recording as they stand in its bytes: only their shape is checked here.
+#![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use std::io::Read;
 
@@ -189,6 +190,10 @@ fn read_again<R: Read>(source: &mut Source<R>) -> Result<Record, Problem> {
 
 /// Slots and targets are differences from the ones before, the first target from the object itself. Slots need not ascend:
 /// they are counted modulo 2^32.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "differences are counted modulo 2^32"
+)]
 fn read_edges<R: Read>(source: &mut Source<R>) -> Result<Edges, Problem> {
     let object = read_id(source)?;
     let mut edges = Edges {
@@ -239,6 +244,10 @@ fn read_roots<R: Read>(source: &mut Source<R>) -> Result<Vec<(u32, bool)>, Probl
 }
 
 /// Ids need not ascend: their differences are counted modulo 2^32.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "differences are counted modulo 2^32"
+)]
 fn read_deaths<R: Read>(source: &mut Source<R>) -> Result<Vec<u32>, Problem> {
     let mut deaths = Vec::new();
     let mut id = 0_u32;

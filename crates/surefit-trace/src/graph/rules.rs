@@ -7,6 +7,7 @@
 //! The recorder makes a class object a root when its class is declared, which is when an instance is first allocated. Before
 //! that, what keeps it alive may be nothing but the references of found instances to their class, which are not among the
 //! slots. Here every live class object is a root from the end of the walk in which one of its instances is logged.
+#![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use crate::Problem;
 use crate::graph::layouts::Layouts;
@@ -63,6 +64,10 @@ impl Rules {
     }
 
     /// The record with which the next walk begins; `None` if one has begun.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "no more events than a file has bytes are counted, in 64 bits"
+    )]
     pub(super) fn next_walk(&self) -> Option<Record> {
         self.walk.is_none().then_some(Record::WalkBegins {
             number: self.walks + 1,
@@ -95,6 +100,10 @@ impl Rules {
         Ok(class)
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "no more events than a file has bytes are counted, in 64 bits"
+    )]
     fn allocate(&mut self, class: u32, bytes: u32) -> Result<Step, Problem> {
         let declared = self.layouts.of_declared(class, bytes);
         let (slots, kind) = declared.ok_or(Problem::UnknownClass(class))??;
@@ -131,6 +140,10 @@ impl Rules {
         Ok(Step::Find(object))
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "no more events than a file has bytes are counted, in 64 bits"
+    )]
     fn begin_walk(&mut self, number: u64, allocations: u64, bytes: u64) -> Result<(), Problem> {
         self.walks += 1;
         if self.record == 0 && number != self.walks {
@@ -160,6 +173,10 @@ impl Rules {
     }
 
     /// Keeps the references of an object until the walk ends; their slots are as recorded until then.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "lengths of vectors of at most MOST_ITEMS each"
+    )]
     fn collect_edges(&mut self, edges: Edges) -> Result<(), Problem> {
         let byte = self.record;
         let walk = self.walk.as_deref_mut().ok_or(Problem::Truncated)?;
@@ -182,6 +199,10 @@ impl Rules {
         push(&mut walk.ends, ends)
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "lengths of vectors of at most MOST_ITEMS each"
+    )]
     fn collect_roots(&mut self, roots: Vec<(u32, bool)>) -> Result<(), Problem> {
         let walk = self.walk.as_deref_mut().ok_or(Problem::Truncated)?;
         if walk.listed() + roots.len() > MOST_ITEMS {

@@ -1,4 +1,5 @@
 //! What is in a recording: the figures by which programs are told apart.
+#![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -53,6 +54,10 @@ impl Stats {
     ///
     /// # Errors
     /// The first rule of the format that the recording breaks.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "as many steps as a file has bytes, of at most MOST objects with 32 bits of bytes"
+    )]
     pub fn read<R: Read>(reader: Reader<R>) -> Result<Self, TraceError> {
         let mut stats = Self::default();
         let mut sizes = HashMap::new();
@@ -76,6 +81,10 @@ impl Stats {
         Ok(stats)
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "lengths of vectors of one file"
+    )]
     fn add_walk(&mut self, walk: &Walk) {
         self.walks += 1;
         self.changes += walk.ends.len() as u64;
@@ -91,6 +100,10 @@ impl Stats {
     ///
     /// # Source
     /// The columns of the thesis's Table 2-1: 90 and 99; 100 gives all sizes.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "products of 64 and 32 bits, in 128"
+    )]
     #[must_use]
     pub fn sizes_for(&self, percent: u32) -> usize {
         let wanted = u128::from(self.allocations) * u128::from(percent);

@@ -1,4 +1,5 @@
 //! What a recording says, one step after another.
+#![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use crate::graph::walk::Walk;
 

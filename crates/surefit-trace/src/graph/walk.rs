@@ -1,4 +1,5 @@
 //! A walk over the reachable objects: everything that it found changed, to be applied at once.
+#![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 /// What a walk found. All of it holds when the walk ends: references may name objects that were found during the walk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -102,6 +103,10 @@ impl Walk {
     }
 
     /// How many items the records of this walk listed so far.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "lengths of vectors of at most MOST_ITEMS each"
+    )]
     pub(super) fn listed(&self) -> usize {
         self.references.len() + self.class_level.len() + self.ends.len() + self.root_changes
     }

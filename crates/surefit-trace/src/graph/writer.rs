@@ -1,4 +1,5 @@
 //! The writer: from steps to the bytes of a recording.
+#![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use std::fmt;
 use std::io::Write;
@@ -30,6 +31,10 @@ pub struct Writer<W: Write> {
 }
 
 impl<W: Write> fmt::Debug for Writer<W> {
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "bytes that were written, in 64 bits"
+    )]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bytes = self.written + self.buffer.len() as u64;
         f.debug_struct("Writer")
@@ -119,6 +124,10 @@ impl<W: Write> Writer<W> {
         }
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "bytes that were written, in 64 bits"
+    )]
     fn record(&mut self, record: Record) -> Result<(), TraceError> {
         self.rules.record = self.written + self.buffer.len() as u64;
         let checked = check_numbers(&record);
@@ -147,6 +156,10 @@ impl<W: Write> Writer<W> {
         })
     }
 
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "bytes that were written, in 64 bits"
+    )]
     fn flush(&mut self) -> Result<(), TraceError> {
         self.out.write_all(&self.buffer).map_err(write_error)?;
         self.written += self.buffer.len() as u64;
