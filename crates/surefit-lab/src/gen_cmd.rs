@@ -7,9 +7,10 @@ use anyhow::{Result, anyhow};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use indicatif::{ProgressBar, ProgressStyle};
 use surefit_trace::Trace;
-use surefit_trace::generate::{Options, Program};
+use surefit_trace::generate::{Churn, Options, Program};
 
 use crate::cli::Format;
+use crate::memory::affordable_events;
 use crate::output;
 use crate::sizes::{self, Size};
 use crate::trace_cmd::report::{CheckDocument, CheckedFile, Described};
@@ -63,6 +64,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         live_bytes: args.live.map(|bytes| bytes as u64),
     };
     let name = args.program.name();
+    // more than the most are refused by the program itself
+    if let Some(allocations @ 0..=Churn::MAX_ALLOCATIONS) = args.allocations {
+        affordable_events(2 * allocations)?;
+    }
     let trace = args
         .program
         .generate(&options)

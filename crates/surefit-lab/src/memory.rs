@@ -16,10 +16,19 @@ pub(crate) fn affordable(what: &str, bytes: u64) -> Result<()> {
     }
 }
 
+/// Refuses a trace of more events than there is memory for: an event takes 16 bytes, as much again while a list of them
+/// grows, and as much for replaying.
+///
+/// # Errors
+/// As [`affordable`].
+pub(crate) fn affordable_events(events: u64) -> Result<()> {
+    affordable("a trace in memory", events.saturating_mul(48))
+}
+
 fn within(what: &str, bytes: u64, available: u64) -> Result<()> {
     if bytes > available {
         bail!(
-            "{what} of {}: this machine has {} of memory left; give a smaller one",
+            "{what} of {}: there are {} of memory left; give a smaller one",
             Size(bytes),
             Size(available)
         );
@@ -37,7 +46,7 @@ mod tests {
         let error = within("a heap", 2_000_000, 1000).expect_err("too large");
         assert_eq!(
             error.to_string(),
-            "a heap of 2.0 MB: this machine has 1000 B of memory left; give a smaller one"
+            "a heap of 2.0 MB: there are 1000 B of memory left; give a smaller one"
         );
     }
 }

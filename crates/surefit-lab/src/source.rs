@@ -5,9 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
-use surefit_trace::Trace;
+use surefit_trace::{Reader, Trace};
 
 use crate::leave_out::leave_out;
+use crate::memory::affordable_events;
 use crate::results::LeftOut;
 use crate::steps::Steps;
 
@@ -123,8 +124,24 @@ impl Source {
 pub(crate) fn load_trace(file: &Path) -> Result<Trace> {
     match file.to_str().and_then(|name| name.strip_prefix(BUNDLED)) {
         Some(name) => Ok(Trace::from_bytes(bundled(name)?)?),
-        None => Ok(Trace::load(file)?),
+        None => {
+            // what is no regular file cannot be opened twice
+            if file.is_file() {
+                affordable_events(events_claimed(file)?)?;
+            }
+            Ok(Trace::load(file)?)
+        }
     }
+}
+
+/// How many events a file says that it has; no more than are ever taken into memory.
+fn events_claimed(file: &Path) -> Result<u64> {
+    let events = Reader::open(file)?.header().counts.events;
+    Ok(if events > Trace::MAX_EVENTS {
+        0
+    } else {
+        events
+    })
 }
 
 /// The names of all bundled traces, as FILE arguments.

@@ -5,7 +5,7 @@ mod common;
 
 use std::fs::File;
 use std::path::Path;
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use common::{error_line, small_trace, surefit};
 use surefit_trace::{Call, Event, Op, Trace};
@@ -165,6 +165,38 @@ fn a_recording_that_would_take_hours_is_refused() {
         assert!(line.contains("give 1 to 24"), "{line}");
     }
     assert!(record(&["--every", "1"]).contains("give at least 1024 bytes"));
+}
+
+/// A shell gives the command so little address space; a machine with as little memory is the same to it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_trace_that_there_is_no_memory_for_is_refused() {
+    let program = surefit().get_program().to_owned();
+    let limited = |args: &[&str]| {
+        let mut command = Command::new("sh");
+        let script = "ulimit -v 1000000; exec \"$0\" \"$@\"";
+        command.args(["-c", script]).arg(&program).args(args);
+        error_line(&command.output().expect("sh starts"), 2)
+    };
+    let make = ["gen", "emacs-paper", "-o", "/dev/null", "--allocations"];
+    let line = limited(&[&make[..], &["67108864"]].concat());
+    assert!(line.contains("a trace in memory of 6442.5 MB"), "{line}");
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("long.sft");
+    // the header of a trace of 2^27 events
+    let header = b"SFT1\x01\x00\x80\x80\x80\x40\x00\x01\x00\x00\x00\x00";
+    std::fs::write(&path, header).expect("a file");
+    let file = path.to_str().expect("a plain name");
+    for args in [
+        &["replay", file, "--allocator", "tlsf"][..],
+        &["certify", "--trace", file],
+    ] {
+        let line = limited(args);
+        assert!(
+            line.contains("of memory left; give a smaller one"),
+            "{line}"
+        );
+    }
 }
 
 #[test]

@@ -29,15 +29,25 @@ pub fn reset_peak() -> Result<(), OsError> {
     fs::write("/proc/self/clear_refs", "5").map_err(|source| OsError::Residency { source })
 }
 
-/// Bytes of memory that the system can still give to programs without swapping.
+/// Bytes of memory that the system can still give to this process without swapping, within its limit of address space.
 ///
 /// # Errors
 /// [`OsError::Residency`] where the kernel does not say (only Linux does).
 pub fn available_bytes() -> Result<usize, OsError> {
+    let read = |file| fs::read_to_string(file).map_err(|source| OsError::Residency { source });
     let line = "MemAvailable:";
-    let info =
-        fs::read_to_string("/proc/meminfo").map_err(|source| OsError::Residency { source })?;
-    kibibytes(&info, line).ok_or_else(|| missing(line))
+    let available = kibibytes(&read("/proc/meminfo")?, line).ok_or_else(|| missing(line))?;
+    let Some(limit) = address_space(&read("/proc/self/limits")?) else {
+        return Ok(available);
+    };
+    Ok(available.min(limit.saturating_sub(field("VmSize:")?)))
+}
+
+/// The limit of address space in bytes, if there is one, from a line such as `Max address space  4096  unlimited  bytes`.
+fn address_space(limits: &str) -> Option<usize> {
+    let prefix = "Max address space";
+    let line = limits.lines().find_map(|line| line.strip_prefix(prefix))?;
+    line.split_whitespace().next()?.parse().ok()
 }
 
 fn field(name: &str) -> Result<usize, OsError> {
@@ -61,7 +71,16 @@ fn kibibytes(status: &str, name: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::kibibytes;
+    use super::{address_space, kibibytes};
+
+    #[test]
+    fn the_limit_of_address_space_is_the_soft_one() {
+        let limits =
+            |soft| format!("Limit  Soft\nMax address space    {soft}   unlimited  bytes\n");
+        assert_eq!(address_space(&limits("4096")), Some(4096));
+        assert_eq!(address_space(&limits("unlimited")), None);
+        assert_eq!(address_space(""), None);
+    }
 
     #[test]
     fn a_line_of_kibibytes_is_read_in_bytes() {
