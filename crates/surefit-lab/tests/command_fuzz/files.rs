@@ -40,7 +40,7 @@ impl Files {
         let graph = directory.path().join("sound.sfg");
         let recorded = Command::new(env!("CARGO_BIN_EXE_surefit"))
             .args([
-                "gc", "record", "trees", "--size", "4", "--every", "4K", "-o",
+                "gc", "record", "trees", "--size", "4", "--every", "4K", "--memory", "16M", "-o",
             ])
             .arg(&graph)
             .output();
