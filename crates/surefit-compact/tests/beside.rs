@@ -1,0 +1,209 @@
+//! What only reads a heap is safe beside threads that change it: `check`, `stats` and `parts` are called over and over while
+//! four threads insert, write and free. What they answer meanwhile may be behind the times; they must not panic, and a
+//! sanitizer must see no race (ci/sanitizers.sh). When the threads are done, the answers are exact.
+//!
+//! Fixed seeds and amounts of work; schedules are the machine's.
+#![cfg(not(surefit_shuttle))]
+
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::thread;
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use surefit_compact::sharded::ShardedHeap;
+use surefit_compact::shared::{
+    Granularity, PerClass, PerHeap, PerPage, SharedConfig, SharedHeap, SharedKeyHeap, Stepwise,
+};
+use surefit_compact::{Bound, Config, Geometry};
+use surefit_core::Parts;
+
+type Lock = parking_lot::RawMutex;
+
+const WORKERS: u16 = 4;
+/// Small enough that pages change hands all the time.
+const REGION: usize = 512 << 10;
+const LENGTHS: [usize; 6] = [16, 40, 200, 1000, 3000, 9000];
+
+/// Calls of `look`, at least: more, as long as a worker works.
+const LOOKS: u32 = 40;
+
+fn config<G: Granularity>(bound: Bound) -> SharedConfig<G> {
+    let config = Config::new(Geometry::DEFAULT, bound).unwrap();
+    let config = config.with_pieces(None).unwrap();
+    SharedConfig::new(config)
+        .with_pins(2 * u32::from(WORKERS))
+        .with_locals(WORKERS + 1, 2)
+        .unwrap()
+}
+
+fn region() -> Vec<MaybeUninit<u8>> {
+    vec![MaybeUninit::uninit(); REGION]
+}
+
+/// One worker's script: `insert` and `free` by turns, at random, at most 60 objects at once, whose length changes now and
+/// then, so that pages go from size-class to size-class; all are freed at the end.
+fn work<T>(seed: u64, mut insert: impl FnMut(usize, u8) -> Option<T>, mut free: impl FnMut(T)) {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut own: Vec<T> = Vec::new();
+    for round in 0..20_000 {
+        if own.len() < 60 && random.random_bool(0.55) {
+            let len = LENGTHS[(round / 64 + seed as usize) % LENGTHS.len()];
+            own.extend(insert(len, random.random()));
+        } else if !own.is_empty() {
+            free(own.swap_remove(random.random_range(0..own.len())));
+        }
+    }
+    own.into_iter().for_each(free);
+}
+
+/// Runs every worker of `workers` in a thread of its own, and `look` beside them until all have ended.
+fn beside(worker: impl Fn(u64) + Sync, mut look: impl FnMut()) {
+    let at_work = AtomicU32::new(u32::from(WORKERS));
+    thread::scope(|scope| {
+        for seed in 0..u64::from(WORKERS) {
+            let (worker, at_work) = (&worker, &at_work);
+            scope.spawn(move || {
+                worker(seed);
+                at_work.fetch_sub(1, Relaxed);
+            });
+        }
+        let mut looks = 0;
+        while looks < LOOKS || at_work.load(Relaxed) > 0 {
+            look();
+            looks += 1;
+            thread::yield_now();
+        }
+    });
+}
+
+/// What a heap of `REGION` bytes may answer while others work on it: the answer is of no one moment, but no part is larger
+/// than the region.
+fn plausible(parts: &Parts) {
+    let bytes = [
+        parts.block_bytes,
+        parts.page_internal_bytes,
+        parts.size_class_bytes,
+        parts.transient_bytes,
+        parts.administrative_bytes,
+        parts.free_page_bytes,
+    ];
+    assert!(bytes.iter().all(|&bytes| bytes <= REGION), "{parts:?}");
+}
+
+/// A heap of handles: bytes are inserted, filled and freed.
+fn handles<G: Granularity + Sync>(bound: Bound) {
+    let config = config(bound);
+    let mut memory = region();
+    let heap: SharedHeap<Lock, G> = SharedHeap::new(&mut memory, &config).unwrap();
+    let worker = |seed| {
+        let local = heap.register().unwrap();
+        let insert = |len, fill| {
+            let mut bytes = local.insert_bytes::<u8>(len).ok()?;
+            heap.pin_bytes_mut(&mut bytes).unwrap().fill(fill);
+            Some(bytes)
+        };
+        work(seed, insert, |bytes| local.free_bytes(bytes).unwrap());
+    };
+    beside(worker, || {
+        // An object that is freed or inserted meanwhile may be reported.
+        let _ = heap.check(true);
+        // Size-class by size-class: a page that changes hands meanwhile is counted twice, or not at all.
+        let _ = heap.stats();
+        plausible(&heap.parts());
+    });
+    heap.check(false).unwrap();
+    assert_eq!((heap.stats().live_blocks, heap.stats().pages), (0, 0));
+    assert_eq!(heap.parts().total(), REGION);
+}
+
+/// A heap of keys: values of two sizes, some of which own something.
+fn keys<G: Stepwise + Sync>(bound: Bound) {
+    let config = config(bound);
+    let mut memory = region();
+    let heap: SharedKeyHeap<Lock, G> = SharedKeyHeap::new(&mut memory, &config).unwrap();
+    let worker = |seed| {
+        let local = heap.register().unwrap();
+        let insert = |len: usize, fill| {
+            if len < 1000 {
+                let key = local.insert([u64::from(fill); 12]).ok()?;
+                return Some((Some(key), None));
+            }
+            let key = local.insert(vec![fill; len].into_boxed_slice()).ok()?;
+            Some((None, Some(key)))
+        };
+        work(seed, insert, |(plain, boxed)| {
+            plain.map_or(Ok(()), |key| local.free(key)).unwrap();
+            boxed.map_or(Ok(()), |key| local.free(key)).unwrap();
+        });
+    };
+    beside(worker, || {
+        let _ = heap.check(true);
+        // Size-class by size-class: a page that changes hands meanwhile is counted twice, or not at all.
+        let _ = heap.stats();
+        plausible(&heap.parts());
+    });
+    heap.check(false).unwrap();
+    assert_eq!((heap.stats().live_blocks, heap.stats().pages), (0, 0));
+    assert_eq!(heap.parts().total(), REGION);
+}
+
+/// A heap of two instances.
+fn instances<G: Stepwise + Sync>(bound: Bound) {
+    let config = config(bound);
+    let mut memory = region();
+    let heap: ShardedHeap<Lock, G> = ShardedHeap::new(&mut memory, &config, 2).unwrap();
+    let worker = |seed| {
+        let local = heap.register().unwrap();
+        let insert = |len, fill| {
+            let mut bytes = local.insert_bytes::<u8>(len).ok()?;
+            heap.pin_bytes_mut(&mut bytes).unwrap().fill(fill);
+            Some(bytes)
+        };
+        work(seed, insert, |bytes| local.free_bytes(bytes).unwrap());
+    };
+    beside(worker, || {
+        let _ = heap.check(true);
+        // Size-class by size-class: a page that changes hands meanwhile is counted twice, or not at all.
+        let _ = heap.stats();
+        plausible(&heap.parts());
+        for instance in 0..heap.instances() {
+            assert!(heap.instance_stats(instance).bytes <= REGION);
+        }
+    });
+    heap.check(false).unwrap();
+    assert_eq!((heap.stats().live_blocks, heap.stats().pages), (0, 0));
+    assert_eq!(heap.parts().total(), REGION);
+}
+
+const BOUNDS: [Bound; 3] = [Bound::Pages(1), Bound::DEFAULT, Bound::Unbounded];
+
+#[test]
+fn handles_under_one_lock() {
+    BOUNDS.into_iter().for_each(handles::<PerHeap>);
+}
+
+#[test]
+fn handles_under_class_locks() {
+    BOUNDS.into_iter().for_each(handles::<PerClass>);
+}
+
+#[test]
+fn handles_under_page_locks() {
+    BOUNDS.into_iter().for_each(handles::<PerPage>);
+}
+
+#[test]
+fn keys_under_one_lock() {
+    BOUNDS.into_iter().for_each(keys::<PerHeap>);
+}
+
+#[test]
+fn keys_under_class_locks() {
+    BOUNDS.into_iter().for_each(keys::<PerClass>);
+}
+
+#[test]
+fn instances_under_class_locks() {
+    BOUNDS.into_iter().for_each(instances::<PerClass>);
+}
