@@ -22,6 +22,7 @@
 //! # Drawbacks
 //! A certificate counts page-blocks, not requests: a budget in requests must allow for rounding, pieces and spines
 //! ([`BlockCount`], [`DemandMeter`]). Small heaps with many classes pay nearly a page a class.
+//! A demand holds for the heap's life: one object too many may be served, and cost the address table a page for good.
 //!
 //! # Numbers
 //! A demand may be any numbers. Sums of them saturate: a saturated sum is above every limit, so the demand is refused by
