@@ -13,5 +13,7 @@ mod guards;
 mod interrupted;
 #[path = "shared_attacks/lock.rs"]
 mod lock;
+#[path = "shared_attacks/locks.rs"]
+mod locks;
 #[path = "shared_attacks/numbers.rs"]
 mod numbers;

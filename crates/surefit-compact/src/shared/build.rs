@@ -19,6 +19,7 @@ use super::group::Group;
 use super::instance::{Instance, NO_ID};
 use super::lock::Granularity;
 use super::pool::{Apart, Buffer, Pool, Store};
+use super::sure::Sure;
 use super::table::EntryTable;
 use crate::geometry::{Geometry, Tail};
 use crate::handle::HeapId;
@@ -52,16 +53,24 @@ impl Fixed {
     ) -> Self {
         let groups = table(0, groups, size_of::<Group<R>>());
         let buffers_at = padded(table(groups, instances, size_of::<Instance>()), ALIGN);
-        let records = table(buffers_at, buffers, size_of::<Apart<Mutex<R, Buffer>>>());
+        let records = table(
+            buffers_at,
+            buffers,
+            size_of::<Apart<Mutex<Sure<R>, Buffer>>>(),
+        );
         const {
             assert!(
-                align_of::<R>() <= ALIGN,
+                align_of::<Sure<R>>() <= ALIGN,
                 "a lock is aligned to 128 bytes at most"
             )
         };
         let records_end = table(records, pages, size_of::<PageRecord<Spread>>());
-        let locks = padded(records_end, align_of::<R>());
-        let locks_end = table(locks, if G::PAGES { pages } else { 0 }, size_of::<R>());
+        let locks = padded(records_end, align_of::<Sure<R>>());
+        let locks_end = table(
+            locks,
+            if G::PAGES { pages } else { 0 },
+            size_of::<Sure<R>>(),
+        );
         Self {
             instances: groups,
             buffers: buffers_at,
@@ -129,7 +138,7 @@ pub(crate) fn engine<'m, R: RawMutex, G: Granularity>(
     };
     let locks = if G::PAGES { pages } else { 0 };
     // SAFETY: as above.
-    let page_locks = unsafe { memory.table(top + fixed.locks, locks, || R::INIT) };
+    let page_locks = unsafe { memory.table(top + fixed.locks, locks, || Sure::INIT) };
     let free = geometry.class(0).expect("a geometry has classes");
     // SAFETY: as above; the pages lie before `top`.
     let table = unsafe { PageTable::new(memory, geometry, top + fixed.records, pages, free) };

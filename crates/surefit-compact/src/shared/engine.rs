@@ -38,6 +38,7 @@ use super::group::{Group, Section};
 use super::instance::Instance;
 use super::lock::Granularity;
 use super::pool::{Slot, Store};
+use super::sure::Sure;
 use super::table::{EntryTable, NIL};
 use crate::automaton::incremental::{keeps_full, malloc_cancels};
 use crate::automaton::{self, ClassCounts, Free, Malloc, PageCounts};
@@ -62,7 +63,7 @@ pub(crate) struct SharedEngine<'m, R: RawMutex, G: Granularity> {
     /// Whether names may outlive their objects, so that pins come and go on any entry.
     pub(crate) stale_names: bool,
     /// A lock for every page, under page locks.
-    pub(crate) page_locks: &'m [R],
+    pub(crate) page_locks: &'m [Sure<R>],
     pub(crate) granularity: PhantomData<G>,
 }
 

@@ -15,12 +15,13 @@ use super::engine::SharedEngine;
 use super::group::Section;
 use super::lock::Granularity;
 use super::pool::Slot;
+use super::sure::Sure;
 use crate::config::Bound;
 use crate::page::{Page, PageId};
 use crate::width::Spread;
 
 /// A page whose lock is held, under page locks.
-pub(crate) struct Held<'m, R: RawMutex>(Option<&'m R>);
+pub(crate) struct Held<'m, R: RawMutex>(Option<&'m Sure<R>>);
 
 impl<R: RawMutex> Drop for Held<'_, R> {
     #[inline]

@@ -13,6 +13,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use lock_api::RawMutex;
 
+use super::sure::Sure;
 use super::sync::AtomicU32;
 use super::table::{EntryList, NIL};
 use crate::class::ClassState;
@@ -76,7 +77,7 @@ pub(crate) struct GroupState {
 /// One size-class of one instance; on cache lines of its own.
 #[repr(C, align(128))]
 pub(crate) struct Group<R> {
-    lock: R,
+    lock: Sure<R>,
     /// Objects whose last pin left after they were freed, or that were freed by others without the lock: a stack of
     /// entries.
     deferred: AtomicU32,
@@ -101,7 +102,7 @@ impl<R> fmt::Debug for Group<R> {
 impl<R: RawMutex> Group<R> {
     pub(crate) fn new() -> Self {
         Self {
-            lock: R::INIT,
+            lock: Sure::INIT,
             deferred: AtomicU32::new(NIL),
             draining: AtomicU32::new(NIL),
             live_apart: AtomicU32::new(0),
@@ -162,7 +163,7 @@ impl<R: RawMutex> Group<R> {
 #[must_use]
 pub(crate) struct Section<'a, R: RawMutex> {
     group: &'a Group<R>,
-    lock: &'a R,
+    lock: &'a Sure<R>,
     /// Bytes copied in this section.
     copied: Cell<u32>,
 }

@@ -45,6 +45,7 @@ mod register;
 mod relief;
 mod shape;
 pub(crate) mod stats;
+mod sure;
 mod sync;
 mod table;
 

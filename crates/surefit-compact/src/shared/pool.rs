@@ -19,6 +19,7 @@
 use lock_api::{Mutex, RawMutex};
 
 use super::entry::Entry;
+use super::sure::Sure;
 use super::table::{EntryList, NIL};
 use crate::page::{Page, PageTable};
 use crate::width::Spread;
@@ -135,8 +136,8 @@ pub(crate) struct Apart<T>(pub(crate) T);
 /// The pool and the buffers.
 #[derive(Debug)]
 pub(crate) struct Store<'m, R: RawMutex> {
-    pub(crate) pool: Apart<Mutex<R, Pool>>,
-    pub(crate) buffers: &'m [Apart<Mutex<R, Buffer>>],
+    pub(crate) pool: Apart<Mutex<Sure<R>, Pool>>,
+    pub(crate) buffers: &'m [Apart<Mutex<Sure<R>, Buffer>>],
     /// Most pages in a buffer.
     pub(crate) buffer_pages: u32,
 }
@@ -184,7 +185,7 @@ impl<'m, R: RawMutex> Store<'m, R> {
     }
 
     /// The pool, locked.
-    pub(crate) fn pool(&self) -> lock_api::MutexGuard<'_, R, Pool> {
+    pub(crate) fn pool(&self) -> lock_api::MutexGuard<'_, Sure<R>, Pool> {
         super::sync::point();
         let mut pool = self.pool.0.lock();
         pool.sections += 1;
