@@ -10,11 +10,15 @@
 //! | `buddy` | the buddy system with blocks of 8, 16 and 64 bytes, likewise |
 //! | `jamaica` | objects and arrays in blocks of 16, 32 and 128 bytes: bytes, exact space, links followed, `check` |
 //! | `gc` | the collector over thirteen free-list systems beside the judge of its tests |
+//! | `arena` | an arena over seven of them beside a model: what lives, what is dropped, weak references, arrays, strings |
+//! | `replay` | recordings of arbitrary bytes, replayed in nine spaces |
 //! | `trace_reader` | the readers of trace files on arbitrary bytes |
 //! | `graph_reader` | the reader of object graphs on arbitrary bytes, beside a model of what lives |
+//! | `writers` | the writers of both formats on events and steps that break every rule |
 //!
 //! Run one from the workspace's root: `cargo +nightly fuzz run heap`.
 
+pub mod arena;
 pub mod config;
 pub mod gc;
 pub mod graph_reader;
@@ -24,5 +28,7 @@ pub mod jamaica;
 pub mod key_heap;
 pub mod raw;
 pub mod region;
+pub mod replay;
 pub mod shared_heap;
 pub mod trace_reader;
+pub mod writers;
