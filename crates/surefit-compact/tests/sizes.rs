@@ -7,7 +7,7 @@ use surefit_compact::automaton::incremental::{self, pages_bound_in_flight};
 use surefit_compact::automaton::{self, ClassCounts, Malloc, PageCounts, pages_bound};
 use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
 use surefit_compact::direct::DirectHeap;
-use surefit_compact::layout::{fixed_bytes, pages_in};
+use surefit_compact::layout::{class_state_bytes, fixed_bytes, page_record_bytes, pages_in};
 use surefit_compact::pieces::Pieces;
 use surefit_compact::sharded::ShardedHeap;
 use surefit_compact::shared::{PerClass, PerPage, SharedConfig, SharedHeap};
@@ -252,7 +252,8 @@ fn layouts_of_any_numbers_saturate() {
     for a in SIZES {
         for b in SIZES {
             let fixed = fixed_bytes::<Wide>(a, b);
-            let exact = a as u128 * 16 + b as u128 * 16;
+            let states = a as u128 * class_state_bytes::<Wide>() as u128;
+            let exact = states + b as u128 * page_record_bytes::<Wide>() as u128;
             assert!(fixed as u128 >= exact.min(usize::MAX as u128), "{a} {b}");
             for bytes in SIZES {
                 let pages = pages_in::<Narrow>(bytes, a, b);
