@@ -171,7 +171,17 @@ fn handles_do_not_outlive_their_heap() {
 
 static DROPPED: AtomicUsize = AtomicUsize::new(0);
 
-struct Noisy(String);
+/// As large on every word width, so that the same objects move.
+struct Noisy(
+    String,
+    #[allow(dead_code, reason = "it takes room on 32 bits")] Room,
+);
+
+type Room = [usize; if cfg!(target_pointer_width = "64") {
+    0
+} else {
+    3
+}];
 
 impl Drop for Noisy {
     fn drop(&mut self) {
@@ -188,13 +198,15 @@ fn values_are_dropped_once() {
     let mut inserted = 0;
     for op in script(Shape::Sawtooth, 21, 6000, 100) {
         match op {
-            Op::Alloc { size, .. } => match heap.insert(Noisy(format!("{inserted:>size$}"))) {
-                Ok(handle) => {
-                    live.push((handle, inserted));
-                    inserted += 1;
+            Op::Alloc { size, .. } => {
+                match heap.insert(Noisy(format!("{inserted:>size$}"), Room::default())) {
+                    Ok(handle) => {
+                        live.push((handle, inserted));
+                        inserted += 1;
+                    }
+                    Err(full) => core::mem::forget(full.value),
                 }
-                Err(full) => core::mem::forget(full.value),
-            },
+            }
             Op::Free(nth) if !live.is_empty() => {
                 let (handle, number) = live.swap_remove(nth % live.len());
                 assert_eq!(heap.get(&handle).0.trim(), number.to_string());

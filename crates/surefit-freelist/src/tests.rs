@@ -167,9 +167,10 @@ fn exhaustion_is_a_refusal_and_passes<I: Index>() {
         heap.allocate(bytes(all + 1)),
         Err(Refused::TooLarge { limit: all })
     );
-    let strict = Layout::from_size_align(1, 1 << 31).expect("a valid layout");
+    // No layout is stricter where words have 32 bits.
+    #[cfg(target_pointer_width = "64")]
     assert_eq!(
-        heap.allocate(strict),
+        heap.allocate(Layout::from_size_align(1, 1 << 31).expect("a valid layout")),
         Err(Refused::TooAligned { limit: 1 << 30 })
     );
     let strict = Layout::from_size_align(1, 1 << 30).expect("a valid layout");

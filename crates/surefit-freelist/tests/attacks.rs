@@ -216,7 +216,7 @@ fn a_heap_of_any_limit_grows_to_its_region() {
 
 /// Asks for objects of all sizes and alignments; what is served lies inside and is aligned.
 fn layouts(heap: &mut impl RawHeap, span: &std::ops::Range<usize>) {
-    for align in (0..63).map(|log2| 1_usize << log2) {
+    for align in (0..usize::BITS - 1).map(|log2| 1_usize << log2) {
         for bytes in BYTES {
             let Ok(layout) = Layout::from_size_align(bytes, align) else {
                 continue;

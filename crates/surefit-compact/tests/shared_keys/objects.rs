@@ -103,7 +103,11 @@ impl Object for Plain {
 
 /// Words that must be dropped; with its glue as large as [`Plain`], so that both share entries and page-blocks.
 pub(crate) struct Tracked {
-    words: [u64; 5],
+    words: [u64; if cfg!(target_pointer_width = "64") {
+        5
+    } else {
+        6
+    }],
     dropped: Arc<AtomicU64>,
 }
 

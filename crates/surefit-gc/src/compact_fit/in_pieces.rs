@@ -202,7 +202,8 @@ impl CompactFit<'_> {
         let (place, _) = unsafe { self.heap.entry_block(stub) };
         // SAFETY: S1.
         let (words, spine) = unsafe { read_stub(place) };
-        (spine, words as usize * WORD)
+        // Words that were overwritten may say more than words of 32 bits count.
+        (spine, (words as usize).saturating_mul(WORD))
     }
 
     /// The entries of all stubs: those of the smallest class that have no bit.
