@@ -27,15 +27,40 @@ fn name(path: &Path) -> &str {
         .expect("a recording")
 }
 
-/// `(allocations, allocated MB, most live MB, distinct sizes, sizes of 90 % of the objects, of 99 %)`: the published table.
-fn table(name: &str) -> (u64, f64, f64, [usize; 3]) {
+/// What is published of a recording: all of some, less of those that were added later.
+struct Published {
+    allocations: u64,
+    megabytes: Option<f64>,
+    /// Megabytes that live most.
+    live: f64,
+    /// Distinct sizes, those of 90 % of the objects, those of 99 %.
+    sizes: Option<[usize; 3]>,
+}
+
+/// The published table.
+fn table(name: &str) -> Published {
+    let row = |allocations, megabytes: f64, live, sizes| Published {
+        allocations,
+        megabytes: Some(megabytes),
+        live,
+        sizes: Some(sizes),
+    };
+    let later = |allocations, live, sizes| Published {
+        allocations,
+        megabytes: None,
+        live,
+        sizes,
+    };
     match name {
-        "javac" => (870_622, 34.9, 7.0, [334, 7, 13]),
-        "hsqldb" => (291_705, 20.9, 4.4, [403, 8, 17]),
-        "drools" => (948_817, 91.6, 18.2, [1190, 8, 33]),
-        "mtrt" => (945_789, 22.8, 0.95, [16, 1, 1]),
-        "raytrace" => (793_971, 19.1, 0.84, [16, 1, 1]),
-        "compress" => (566_889, 18.3, 1.8, [58, 3, 3]),
+        "javac" => row(870_622, 34.9, 7.0, [334, 7, 13]),
+        "hsqldb" => row(291_705, 20.9, 4.4, [403, 8, 17]),
+        "drools" => row(948_817, 91.6, 18.2, [1190, 8, 33]),
+        "mtrt" => row(945_789, 22.8, 0.95, [16, 1, 1]),
+        "raytrace" => row(793_971, 19.1, 0.84, [16, 1, 1]),
+        "compress" => row(566_889, 18.3, 1.8, [58, 3, 3]),
+        "sunflow" => later(1_320_016, 3.2, Some([452, 3, 6])),
+        "sunflow-mt" => later(1_520_826, 3.2, None),
+        "antlr" => later(677_346, 7.1, Some([428, 6, 18])),
         other => panic!("{other} is not in the table"),
     }
 }
@@ -52,13 +77,21 @@ fn the_counts_are_those_of_the_published_table() {
                 ..stats.clone()
             }
         );
-        let (allocations, megabytes, live, sizes) = table(name(&path));
-        assert_eq!(stats.allocations, allocations);
-        assert!((stats.bytes as f64 / 1e6 - megabytes).abs() <= 0.05);
-        assert_eq!([100, 90, 99].map(|percent| stats.sizes_for(percent)), sizes);
-        // the published figure is 2 to 5 % less and does not say what it leaves out
-        let ratio = stats.most_live.bytes as f64 / (live * 1e6);
-        assert!((1.0..1.06).contains(&ratio), "{}: {ratio}", name(&path));
+        let published = table(name(&path));
+        assert_eq!(stats.allocations, published.allocations);
+        if let Some(sizes) = published.sizes {
+            assert_eq!([100, 90, 99].map(|percent| stats.sizes_for(percent)), sizes);
+        }
+        let ratio = stats.most_live.bytes as f64 / (published.live * 1e6);
+        match published.megabytes {
+            // the published figure is 2 to 5 % less and does not say what it leaves out
+            Some(megabytes) => {
+                assert!((stats.bytes as f64 / 1e6 - megabytes).abs() <= 0.05);
+                assert!((1.0..1.06).contains(&ratio), "{}: {ratio}", name(&path));
+            }
+            // the later ones are rounded to a tenth of a megabyte
+            None => assert!((0.98..1.02).contains(&ratio), "{}: {ratio}", name(&path)),
+        }
     }
 }
 
