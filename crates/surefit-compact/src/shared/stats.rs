@@ -14,6 +14,9 @@ use crate::config::Bound;
 use crate::geometry::SizeClass;
 
 /// Counters of a shared heap, or of one instance of it.
+///
+/// They are read group by group, each under its lock. So beside working threads they are of no single moment: a page that changes
+/// its size-class meanwhile may be counted twice, or not at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SharedStats {
     /// Page-blocks in use.
