@@ -79,7 +79,9 @@ holders! {
 holders! {
     [T: ?Sized + 'static] alloc::rc::Rc<T>, false, |_it, _tracer| {};
     [T: ?Sized + 'static] alloc::rc::Weak<T>, false, |_it, _tracer| {};
+    #[cfg(target_has_atomic = "ptr")]
     [T: ?Sized + 'static] alloc::sync::Arc<T>, false, |_it, _tracer| {};
+    #[cfg(target_has_atomic = "ptr")]
     [T: ?Sized + 'static] alloc::sync::Weak<T>, false, |_it, _tracer| {};
     [T: Trace + ?Sized] alloc::boxed::Box<T>, true, |it, tracer| (**it).trace(tracer);
     [T: Trace] alloc::vec::Vec<T>, true, |it, tracer| all(it, tracer);
