@@ -1,7 +1,7 @@
 //! The rules that need memory: which objects are live, and the seven counters.
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
-use crate::{Counts, Event, MAX_SIZE, Op, Peak, Problem};
+use crate::{Counts, Event, MAX_SIZE, Op, Peak, Problem, Trace};
 
 /// Keeps the rules of the format over a sequence of events, wherever they come from, and counts the header again.
 ///
@@ -106,9 +106,16 @@ impl Checker {
         Ok(())
     }
 
-    /// Verifies that the counters that size tables do not pass the header, so that no reader's table grows beyond it.
+    /// Verifies that the counters that size tables do not pass the header, so that no reader's table grows beyond it, and
+    /// that the header claims no more objects than tables are made for.
     #[inline]
     pub(crate) fn verify_bounds(&self, header: &Counts) -> Result<(), Problem> {
+        if header.objects > Trace::MAX_OBJECTS {
+            return Err(Problem::TooMany {
+                what: "objects",
+                limit: Trace::MAX_OBJECTS,
+            });
+        }
         let passes = |field, header, counted| Problem::Counter {
             field,
             header,

@@ -100,10 +100,10 @@ pub enum Problem {
     /// The sum of all requests does not fit in 64 bits.
     #[error("the sum of all requests does not fit in 64 bits")]
     SumOverflow,
-    /// More events, objects or threads than this library takes.
+    /// More events, objects, threads or distinct sizes than this library takes.
     #[error("holds more than {limit} {what}, the most that is supported")]
     TooMany {
-        /// `"events"`, `"objects"` or `"threads"`.
+        /// `"events"`, `"objects"`, `"threads"` or `"sizes"`.
         what: &'static str,
         /// The most.
         limit: u64,

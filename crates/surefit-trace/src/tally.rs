@@ -77,6 +77,11 @@ impl Tally {
         self.events += 1;
     }
 
+    /// How many sizes have an entry.
+    pub(crate) fn distinct_sizes(&self) -> usize {
+        self.sizes.entries.len()
+    }
+
     pub(crate) fn finish(self, name: String, counts: Counts, peak: Peak) -> Stats {
         Stats {
             name,

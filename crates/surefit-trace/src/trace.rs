@@ -34,6 +34,10 @@ impl Trace {
     /// The most events that are taken into memory: 2^28, which are 4 GiB.
     pub const MAX_EVENTS: u64 = 1 << 28;
 
+    /// The most objects of a trace that is checked, in memory or not: 2^28, whose sizes take 2 GiB. A stream of a few
+    /// megabytes can allocate more, and no machine would hold the table of them.
+    pub const MAX_OBJECTS: u64 = 1 << 28;
+
     /// A trace of these events; its header is counted.
     ///
     /// # Errors

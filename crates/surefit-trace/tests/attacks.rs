@@ -308,6 +308,34 @@ fn counters_of_any_number_reserve_nothing_that_is_not_there() {
     ));
 }
 
+/// A small compressed file unpacks to billions of allocations: were each taken into a table, the machine would be out of
+/// memory long before the end.
+#[test]
+fn more_objects_than_tables_are_made_for_are_refused_at_the_first() {
+    let most = Trace::MAX_OBJECTS;
+    for claimed in [most, most + 1, 1 << 32, u64::MAX] {
+        let head = claiming([u64::MAX, claimed, 1, 0, claimed, claimed, 0], b"");
+        let mut endless = Endless {
+            head: &head,
+            read: 0,
+        };
+        let mut reader = CheckedReader::new(&mut endless).expect("a header");
+        let first = reader.next().expect("an event");
+        let Err(refused) = first else {
+            assert_eq!(claimed, most, "few enough");
+            continue;
+        };
+        assert!(claimed > most);
+        let what = refused.problem();
+        let is_told = matches!(what, Problem::TooMany { what: "objects", limit } if *limit == most);
+        assert!(is_told, "{refused}");
+        assert_eq!(refused.position().event, Some(0));
+        assert!(reader.next().is_none());
+        drop(reader);
+        assert!(endless.read < 200_000, "{}", endless.read);
+    }
+}
+
 /// Counts what is read of a stream of zero bytes behind a head: each is an allocation of nothing.
 struct Endless<'h> {
     head: &'h [u8],
