@@ -25,6 +25,15 @@ pub(crate) fn affordable_events(events: u64) -> Result<()> {
     affordable("a trace in memory", events.saturating_mul(48))
 }
 
+/// Refuses a trace of more objects than there is memory for tables of: `bytes` for each, and as much again while they grow.
+///
+/// # Errors
+/// As [`affordable`].
+pub(crate) fn affordable_objects(objects: u64, bytes: u64) -> Result<()> {
+    let tables = objects.saturating_mul(2 * bytes);
+    affordable("tables of all objects of the trace", tables)
+}
+
 fn within(what: &str, bytes: u64, available: u64) -> Result<()> {
     if bytes > available {
         bail!(

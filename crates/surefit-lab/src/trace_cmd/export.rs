@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-use super::open;
 use super::report::EventRow;
+use super::{CHECKED, open_all};
 use crate::output;
 
 /// What `surefit trace export` takes.
@@ -35,7 +35,7 @@ enum Text {
 
 pub(super) fn run(args: &Args) -> Result<ExitCode> {
     // the file is opened first: no output begins for a trace that is not there
-    let mut reader = open(&args.file)?;
+    let mut reader = open_all(&args.file, CHECKED)?;
     output::to_file(&args.output, |out| {
         if let Text::Csv = args.to {
             writeln!(out, "event,thread,call,object,size_bytes,align_bytes")?;

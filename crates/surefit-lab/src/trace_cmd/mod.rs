@@ -10,13 +10,14 @@ use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Result;
-use surefit_trace::{CheckedReader, Reader, Stats, open_file};
+use anyhow::{Context, Result};
+use surefit_trace::{CheckedReader, Reader, Stats, Trace, open_file};
 
 use self::report::{CheckDocument, CheckedFile, Described, StatsDocument};
 use crate::cli::Format;
 use crate::error::{complain, one_line};
 use crate::gc_cmd::graphs::is_graph;
+use crate::memory::affordable_objects;
 use crate::output::{self, grouped};
 use crate::sizes::Size;
 use crate::source;
@@ -102,10 +103,28 @@ fn open(file: &Path) -> Result<CheckedReader<Box<dyn Read>>> {
     Ok(Reader::named(input, file)?.into())
 }
 
+/// Bytes of an object in the table of a reader that checks, and in those of statistics.
+const CHECKED: u64 = 8;
+const COUNTED: u64 = 24;
+
+/// Opens a file that is read to its end, if there is memory for tables of so many bytes an object.
+///
+/// # Errors
+/// As [`open`].
+fn open_all(file: &Path, object_bytes: u64) -> Result<CheckedReader<Box<dyn Read>>> {
+    let reader = open(file)?;
+    let objects = reader.header().counts.objects;
+    // what claims more is refused by the reader
+    if objects <= Trace::MAX_OBJECTS {
+        affordable_objects(objects, object_bytes).with_context(|| file.display().to_string())?;
+    }
+    Ok(reader)
+}
+
 /// Traces of allocations and object graphs may be mixed: each kind has tables of its own.
 fn run_stats(files: &[PathBuf], sizes: usize, format: Format) -> Result<ExitCode> {
     let (graphs, traces): (Vec<_>, Vec<_>) = files.iter().cloned().partition(|file| is_graph(file));
-    let read = |file: &PathBuf| Ok(Stats::read(open(file)?)?);
+    let read = |file: &PathBuf| Ok(Stats::read(open_all(file, COUNTED)?)?);
     let all: Vec<Stats> = traces.iter().map(read).collect::<Result<_>>()?;
     let graphs = graphs::read(&graphs, sizes)?;
     match format {
@@ -136,7 +155,7 @@ const UNSOUND: u8 = 2;
 
 fn check(file: &Path) -> CheckedFile {
     let describe = || {
-        let mut reader = open(file)?;
+        let mut reader = open_all(file, CHECKED)?;
         reader.by_ref().try_for_each(|event| event.map(drop))?;
         let peak = reader.peak().unwrap_or_default();
         Ok(Described::new(reader.header(), peak))

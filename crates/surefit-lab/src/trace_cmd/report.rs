@@ -280,7 +280,7 @@ impl FoundError {
         let found = error.downcast_ref::<TraceError>();
         let position = found.map(TraceError::position).unwrap_or_default();
         Self {
-            message: error.to_string(),
+            message: format!("{error:#}"),
             event: position.event,
             unpacked_byte: position.byte,
         }
