@@ -6,7 +6,6 @@
 #![cfg(not(surefit_shuttle))]
 
 use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread;
 
 use rand::{Rng, SeedableRng};
@@ -45,31 +44,34 @@ fn region() -> Vec<MaybeUninit<u8>> {
 /// then, so that pages go from size-class to size-class; all are freed at the end.
 fn work<T>(seed: u64, mut insert: impl FnMut(usize, u8) -> Option<T>, mut free: impl FnMut(T)) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut own: Vec<T> = Vec::new();
+    let (mut own, mut inserted): (Vec<T>, u32) = (Vec::new(), 0);
     for round in 0..20_000 {
         if own.len() < 60 && random.random_bool(0.55) {
             let len = LENGTHS[(round / 64 + seed as usize) % LENGTHS.len()];
-            own.extend(insert(len, random.random()));
+            let object = insert(len, random.random());
+            inserted += u32::from(object.is_some());
+            own.extend(object);
         } else if !own.is_empty() {
             free(own.swap_remove(random.random_range(0..own.len())));
         }
     }
     own.into_iter().for_each(free);
+    assert!(
+        inserted > 1000,
+        "a heap that refuses is not worked on: {inserted}"
+    );
 }
 
 /// Runs every worker of `workers` in a thread of its own, and `look` beside them until all have ended.
 fn beside(worker: impl Fn(u64) + Sync, mut look: impl FnMut()) {
-    let at_work = AtomicU32::new(u32::from(WORKERS));
+    let worker = &worker;
     thread::scope(|scope| {
-        for seed in 0..u64::from(WORKERS) {
-            let (worker, at_work) = (&worker, &at_work);
-            scope.spawn(move || {
-                worker(seed);
-                at_work.fetch_sub(1, Relaxed);
-            });
-        }
+        let seeds = 0..u64::from(WORKERS);
+        let workers = seeds.map(|seed| scope.spawn(move || worker(seed)));
+        let workers: Vec<_> = workers.collect();
         let mut looks = 0;
-        while looks < LOOKS || at_work.load(Relaxed) > 0 {
+        // A worker that panics has ended too: the scope says so.
+        while looks < LOOKS || workers.iter().any(|worker| !worker.is_finished()) {
             look();
             looks += 1;
             thread::yield_now();

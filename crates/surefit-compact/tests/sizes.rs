@@ -81,6 +81,7 @@ fn check_heap<W: Width<Generation = ()>>(width: usize, piece: Option<usize>) {
         assert!(heap.alloc_zeroed(layout).is_err(), "{layout:?}");
         assert!(heap.resize(&mut object, layout).is_err(), "{layout:?}");
     }
+    assert_eq!((heap.stats(), heap.parts()), before);
     for size in SIZES {
         let fits = size <= heap.largest_free_bytes();
         assert_eq!(heap.can_allocate_bytes(size, 1), fits, "{size}");
