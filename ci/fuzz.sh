@@ -51,7 +51,8 @@ for log in "$logs"/*.log; do
   executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
   features=$(sed -n 's/.* ft: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
   printf '%-16s %12s %10s %8s\n' "$target" "${executions:-?}" "${features:-?}" "$status"
-  if [ "$status" != 0 ]; then
+  # A target that runs nothing finds nothing.
+  if [ "$status" != 0 ] || [ "${executions:-0}" = 0 ]; then
     found=1
     tail -n 60 "$log"
   fi

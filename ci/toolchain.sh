@@ -58,7 +58,8 @@ rust() {
   version=$(apt-cache madison rustc-web | awk '{ print $3 }' | sort --version-sort | tail -n 1)
   minor=$(echo "$version" | cut -d . -f 1,2)
   known "rust-web-src=$version" || cannot "no package rust-web-src of version $version"
-  llvm=$(apt-cache show "rustc-web=$version" "libstd-rust-web-$minor=$version" | grep -o -m 1 'libllvm[0-9]*')
+  # sed reads to the end: who stops earlier may kill the program before it, and so the script.
+  llvm=$(apt-cache show "rustc-web=$version" "libstd-rust-web-$minor=$version" | grep -o 'libllvm[0-9]*' | sed -n 1p)
   unpack "rustc-web=$version" "libstd-rust-web-$minor=$version" "libstd-rust-web-dev=$version" "rust-web-src=$version" "$llvm"
   wrapper rustc "$root/usr/bin/rustc"
 }
@@ -71,7 +72,7 @@ linux() {
   [ "$machine" = i686 ] || wanted+=(qemu-user-static)
   for package in "${wanted[@]}"; do known "$package" || cannot "no package $package"; done
   local packages
-  packages=$(with_dependencies "${wanted[@]}")
+  packages=$(with_dependencies "${wanted[@]}") || cannot "${wanted[*]} cannot be installed beside what is here"
   # shellcheck disable=SC2086
   [ -z "$packages" ] || unpack $packages
   local gcc=$root/usr/bin/$machine-linux-gnu-gcc
@@ -87,8 +88,15 @@ linux() {
 for tool in apt-get apt-cache dpkg; do
   command -v "$tool" >/dev/null || cannot "no $tool here: only for Debian and its kin"
 done
+# No `&&` behind a function: its failures would not end the script.
 case ${1:-} in
-  rust) rust && "$folder/rustc" --version ;;
-  linux) linux "${2:-}" && "$folder/$2-linux-gnu-gcc" --version | head -n 1 ;;
+  rust)
+    rust
+    "$folder/rustc" --version
+    ;;
+  linux)
+    linux "${2:-}"
+    "$folder/$2-linux-gnu-gcc" --version | sed -n 1p
+    ;;
   *) sed -n '2,10p' "$0" | cut -c 3- && exit 2 ;;
 esac
