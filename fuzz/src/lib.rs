@@ -5,6 +5,7 @@
 //! | `heap` | every method of `Heap`, both widths, all bounds: contents, promises, refusals, `check` after each operation |
 //! | `key_heap` | `KeyHeap` with live, stale and foreign keys, generations of one byte to four |
 //! | `shared_heap` | `SharedHeap` from one thread: every lock, bound and increment, pins held across frees, `check` |
+//! | `block_table` | `BlockTableHeap`, both widths: contents, where frames are, `check` after each operation |
 //! | `direct` | `DirectHeap` beside the test kit's shadow heap |
 //! | `freelist` | TLSF, first fit, best fit and one of the other free-list systems, likewise |
 //! | `buddy` | the buddy system with blocks of 8, 16 and 64 bytes, likewise |
