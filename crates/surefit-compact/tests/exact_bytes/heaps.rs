@@ -136,114 +136,76 @@ fn layout(len: usize, align: usize) -> Layout {
 
 // ---- one owner -------------------------------------------------------------------------------------------------------
 
-struct Owned<'m, W: Width> {
-    heap: Heap<'m, W>,
-    names: Names<Bytes<MaybeUninit<u8>>>,
+/// A heap of one owner under test, and how it is made: `Heap` and `BlockTableHeap` have the same calls.
+macro_rules! one_owner {
+    ($Owner:ident, $make:ident, $Heap:ident, $Config:ty, $stats:ident => $pages:expr) => {
+        struct $Owner<'m, W: Width> {
+            heap: $Heap<'m, W>,
+            names: Names<Bytes<MaybeUninit<u8>>>,
+        }
+
+        fn $make<W: Width>(
+            region: &mut [MaybeUninit<u8>],
+            config: &$Config,
+            act: &mut dyn FnMut(&mut dyn UnderTest),
+        ) -> Result<(), Refused> {
+            act(&mut $Owner::<W> {
+                heap: $Heap::new(region, config)?,
+                names: Names::new(),
+            });
+            Ok(())
+        }
+
+        impl<W: Width> UnderTest for $Owner<'_, W> {
+            fn allocate_aligned(
+                &mut self,
+                _: usize,
+                len: usize,
+                align: usize,
+            ) -> Result<Name, Refused> {
+                let object = self.heap.alloc(layout(len, align))?;
+                Ok(self.names.add(object))
+            }
+
+            fn free(&mut self, _: usize, name: Name) {
+                self.heap.free_bytes(self.names.remove(name));
+            }
+
+            fn resize_aligned(
+                &mut self,
+                _: usize,
+                name: Name,
+                (len, align): (usize, usize),
+            ) -> Result<(), Refused> {
+                let object = self.names.get_mut(name);
+                self.heap.resize(object, layout(len, align))
+            }
+
+            fn compact(&mut self, budget: u64) {
+                self.heap.compact(budget);
+            }
+
+            fn pinned(&mut self, _: &[Name], run: &mut dyn FnMut(&mut dyn UnderTest)) {
+                run(self);
+            }
+
+            fn pages(&self) -> u64 {
+                let $stats = self.heap.stats();
+                $pages
+            }
+
+            fn check(&self) -> Result<(), Corruption> {
+                self.heap.check()
+            }
+        }
+    };
 }
 
-fn owned<W: Width>(
-    region: &mut [MaybeUninit<u8>],
-    config: &Config,
-    act: &mut dyn FnMut(&mut dyn UnderTest),
-) -> Result<(), Refused> {
-    act(&mut Owned::<W> {
-        heap: Heap::new(region, config)?,
-        names: Names::new(),
-    });
-    Ok(())
-}
-
-impl<W: Width> UnderTest for Owned<'_, W> {
-    fn allocate_aligned(&mut self, _: usize, len: usize, align: usize) -> Result<Name, Refused> {
-        let object = self.heap.alloc(layout(len, align))?;
-        Ok(self.names.add(object))
-    }
-
-    fn free(&mut self, _: usize, name: Name) {
-        self.heap.free_bytes(self.names.remove(name));
-    }
-
-    fn resize_aligned(
-        &mut self,
-        _: usize,
-        name: Name,
-        (len, align): (usize, usize),
-    ) -> Result<(), Refused> {
-        let object = self.names.get_mut(name);
-        self.heap.resize(object, layout(len, align))
-    }
-
-    fn compact(&mut self, budget: u64) {
-        self.heap.compact(budget);
-    }
-
-    fn pinned(&mut self, _: &[Name], run: &mut dyn FnMut(&mut dyn UnderTest)) {
-        run(self);
-    }
-
-    fn pages(&self) -> u64 {
-        self.heap.stats().pages.into()
-    }
-
-    fn check(&self) -> Result<(), Corruption> {
-        self.heap.check()
-    }
-}
-
-struct Table<'m, W: Width> {
-    heap: BlockTableHeap<'m, W>,
-    names: Names<Bytes<MaybeUninit<u8>>>,
-}
-
-fn table<W: Width>(
-    region: &mut [MaybeUninit<u8>],
-    config: &BlockTableConfig,
-    act: &mut dyn FnMut(&mut dyn UnderTest),
-) -> Result<(), Refused> {
-    act(&mut Table::<W> {
-        heap: BlockTableHeap::new(region, config)?,
-        names: Names::new(),
-    });
-    Ok(())
-}
-
-impl<W: Width> UnderTest for Table<'_, W> {
-    fn allocate_aligned(&mut self, _: usize, len: usize, align: usize) -> Result<Name, Refused> {
-        let object = self.heap.alloc(layout(len, align))?;
-        Ok(self.names.add(object))
-    }
-
-    fn free(&mut self, _: usize, name: Name) {
-        self.heap.free_bytes(self.names.remove(name));
-    }
-
-    fn resize_aligned(
-        &mut self,
-        _: usize,
-        name: Name,
-        (len, align): (usize, usize),
-    ) -> Result<(), Refused> {
-        let object = self.names.get_mut(name);
-        self.heap.resize(object, layout(len, align))
-    }
-
-    fn compact(&mut self, budget: u64) {
-        self.heap.compact(budget);
-    }
-
-    fn pinned(&mut self, _: &[Name], run: &mut dyn FnMut(&mut dyn UnderTest)) {
-        run(self);
-    }
-
-    fn pages(&self) -> u64 {
-        let stats = self.heap.stats();
-        u64::from(stats.frame_pages) + u64::from(stats.table_pages)
-    }
-
-    fn check(&self) -> Result<(), Corruption> {
-        self.heap.check()
-    }
-}
+one_owner!(Owned, owned, Heap, Config, stats => stats.pages.into());
+one_owner!(
+    Table, table, BlockTableHeap, BlockTableConfig,
+    stats => u64::from(stats.frame_pages) + u64::from(stats.table_pages)
+);
 
 // ---- shared by several registrations -----------------------------------------------------------------------------------
 
