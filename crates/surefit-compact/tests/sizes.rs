@@ -281,6 +281,8 @@ fn pieces_of_any_numbers_are_finite_and_add_up() {
                 };
                 assert_eq!(pieces.by_ref().fold(0, sum), len as u128);
                 assert!(Pieces::new(len, 8, Some(piece), word).count() <= 130);
+                let [mut one, mut other] = [0; 2].map(|_| Pieces::new(len, 8, Some(piece), word));
+                assert_eq!(one.next_run(), other.next());
             }
         }
         assert_eq!(Pieces::new(len, usize::MAX, None, 4).count(), 1);

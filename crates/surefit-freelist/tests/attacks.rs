@@ -494,6 +494,7 @@ fn lengths_of<S: Shape, const B: usize>() {
         let resized = heap.resize(&mut kept, len);
         assert_eq!(kept.len() == len, resized.is_ok() || len == 77);
         let long = kept.len();
+        assert_eq!(kept.is_empty(), long == 0);
         for offset in BYTES.into_iter().filter(|&offset| offset > long) {
             let beyond = [
                 catch_unwind(AssertUnwindSafe(|| heap.chunk(&kept, offset).len())),

@@ -118,7 +118,9 @@ fn nothing_is_cut_that_would_leave_less_than_a_chunk() {
         assert!(run.take(granules).is_none());
         assert!(run.take(granules - 1).is_none());
         assert!(run.take_all(granules + 1).is_none());
+        assert_eq!(run.taken(), 0);
         assert!(run.take(granules - 2).is_some());
+        assert_eq!(run.taken(), 1);
         assert!(run.take(2).is_none());
         assert!(run.take_all(2).is_some());
         assert!(run.take(2).is_none() && run.take_all(2).is_none());

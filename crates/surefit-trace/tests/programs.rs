@@ -273,6 +273,7 @@ fn options_out_of_range_are_refused() {
 fn programs_have_their_names() {
     for program in Program::ALL {
         assert_eq!(Program::from_name(program.name()), Some(program));
+        assert!(!program.about().is_empty());
     }
     assert_eq!(Program::from_name("emacs"), None);
 }

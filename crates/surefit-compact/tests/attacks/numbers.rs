@@ -11,8 +11,8 @@ use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
 use surefit_compact::certify::ClassSet;
 use surefit_compact::direct::DirectHeap;
 use surefit_compact::{
-    Bound, Bytes, Config, Fraction, Generation, Geometry, GeometrySpec, Heap, KeyHeap, Keyed,
-    Narrow, Spacing, Tail, Wide, Width, Word, layout,
+    Bound, Bytes, Config, ConfigError, Fraction, Generation, Geometry, GeometrySpec, Heap, KeyHeap,
+    Keyed, Narrow, PageOrder, Spacing, Tail, Wide, Width, Word, layout,
 };
 use surefit_core::{RawHeap, Refused};
 
@@ -98,10 +98,11 @@ fn lengths_in_a_heap<W: Width<Generation = ()>>(piece: Option<usize>, bound: Bou
         }
     }
     heap.check().expect("sound");
-    assert_eq!(heap.parts().total(), REGION);
+    assert_eq!(heap.parts().total(), REGION.max(heap.handle_bytes()));
     for budget in [0, 1, u64::MAX] {
         heap.compact(budget);
     }
+    heap.free_bytes(kept.into_uninit());
     heap.check().expect("sound");
 }
 
@@ -219,6 +220,30 @@ fn a_partitioning_answers_requests_of_any_size() {
     }
 }
 
+/// A configuration takes pieces of at most a page, and the original order, as its bound is in pages.
+fn assert_pieces_and_order(config: Result<Config, ConfigError>, page_bytes: usize) {
+    let Ok(config) = config else { return };
+    for piece in sizes() {
+        if let Ok(known) = config.clone().with_pieces(Some(piece)) {
+            assert!(piece <= page_bytes && known.piece_bytes() == Some(piece));
+        }
+    }
+    let original = config.with_order(PageOrder::Original);
+    let original = original.expect("a bound in pages");
+    assert_eq!(original.order(), PageOrder::Original);
+}
+
+fn assert_frames(frame: usize, page_bytes: usize) {
+    let config = BlockTableConfig::with_pages::<Wide>(frame, Bound::DEFAULT, page_bytes);
+    let Ok(config) = config else { return };
+    for len in sizes() {
+        assert!(config.frames_of(len) >= len / frame);
+    }
+    assert!(config.region_max::<Narrow>() <= config.region_max::<Wide>());
+    let original = config.with_order(PageOrder::Original);
+    assert!(original.is_err(), "a bound in holes");
+}
+
 #[test]
 fn specifications_of_any_numbers_are_refused_or_valid() {
     let mut valid = 0;
@@ -243,29 +268,19 @@ fn specifications_of_any_numbers_are_refused_or_valid() {
                     match Geometry::new(&spec) {
                         Ok(geometry) => {
                             valid += 1;
+                            assert_eq!(geometry.page_bytes(), 1 << geometry.page_shift());
                             assert_eq!(geometry.page_bytes(), page_bytes);
                             let bound = Bound::Pages(u32::MAX);
-                            if let Ok(config) = Config::new(geometry, bound) {
-                                sizes().into_iter().for_each(|piece| {
-                                    let known = config.clone().with_pieces(Some(piece));
-                                    assert!(known.is_err() || piece <= page_bytes);
-                                });
-                            }
+                            assert_pieces_and_order(Config::new(geometry, bound), page_bytes);
                         }
                         Err(error) => assert!(!error.message().is_empty()),
                     }
                 }
             }
         }
-        for frame in sizes() {
-            let config = BlockTableConfig::with_pages::<Wide>(frame, Bound::DEFAULT, page_bytes);
-            if let Ok(config) = config {
-                for len in sizes() {
-                    assert!(config.frames_of(len) >= len / frame);
-                }
-                assert!(config.region_max::<Narrow>() <= config.region_max::<Wide>());
-            }
-        }
+        sizes()
+            .into_iter()
+            .for_each(|frame| assert_frames(frame, page_bytes));
     }
     assert!(valid > 100);
 }

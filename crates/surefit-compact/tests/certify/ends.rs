@@ -62,8 +62,10 @@ fn a_meter_does_not_wrap_over_the_page_blocks_of_a_class() {
     let many = Err(Uncertifiable::TooManyEntries { limit: WIDE });
     assert_eq!(meter.allocate(all - part, 8), many);
     assert_eq!(meter.live(), before);
-    let certificate = certify::<Wide>(&config, &meter.per_class()).expect("16 GiB");
-    assert!(certificate.heap_bytes > part);
+    for demand in [meter.per_class(), meter.joint(), meter.both()] {
+        let certificate = certify::<Wide>(&config, &demand).expect("16 GiB");
+        assert!(certificate.heap_bytes > part);
+    }
 }
 
 #[test]

@@ -1,13 +1,15 @@
 //! Certificates of any numbers, against a naive model in 128 bits: the model's, or its typed error; never a panic, and never
 //! fewer bytes than the model's.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use proptest::prelude::*;
 use surefit_compact::automaton::pages_bound;
 use surefit_compact::block_table::BlockTableConfig;
 use surefit_compact::block_table::certify::{FrameDemand, certify as certify_frames};
 use surefit_compact::certify::{
     Budget, Certificate, ClassSet, Demand, Sharing, Uncertifiable, certify, certify_for_life,
-    certify_shared, pages_max,
+    certify_shared, heap_bytes, moves_max, pages_max, region_bytes, shared_region_bytes,
 };
 use surefit_compact::layout::{class_state_bytes, page_record_bytes};
 use surefit_compact::shared::{Granularity, PerClass, PerPage, SharedConfig};
@@ -410,6 +412,39 @@ fn budgets_at_the_ends_are_certified_as_the_model_or_refused() {
         let all = Demand::PerClass(&peaks);
         check_shared::<PerPage>(config.clone(), &users(None, 2), &all);
         check_shared::<PerClass>(config, &users(Some(u64::MAX), 2), &all);
+    }
+}
+
+/// What is for constants: a number of the certificate, or the panic that the documentation tells.
+#[test]
+fn what_has_no_certificate_has_no_region_either() {
+    let config = config(14, 4, Bound::DEFAULT);
+    let shared = SharedConfig::<PerClass>::new(config.clone());
+    let sharing = Sharing::new(1).with_pinned_classes(ClassSet::EMPTY);
+    let classes = ClassSet::all(config.geometry());
+    let mut certified = 0;
+    for (objects, block_bytes) in ENDS.into_iter().flat_map(|n| ENDS.map(|bytes| (n, bytes))) {
+        let demand = Demand::Joint(Budget {
+            objects,
+            block_bytes,
+            classes,
+        });
+        let certificate = certify::<Wide>(&config, &demand).ok();
+        let bytes = catch_unwind(|| heap_bytes::<Wide>(&config, &demand)).ok();
+        assert_eq!(bytes, certificate.as_ref().map(|of| of.heap_bytes));
+        let bytes = catch_unwind(|| region_bytes::<Wide>(&config, &demand)).ok();
+        assert_eq!(bytes, certificate.as_ref().map(|of| of.aligned_bytes + 1));
+        certified += u32::from(certificate.is_some());
+        let certificate = certify_shared::<Lock, PerClass>(&shared, &sharing, &demand).ok();
+        let region = || shared_region_bytes::<Lock, PerClass>(&shared, &sharing, &demand);
+        let bytes = catch_unwind(AssertUnwindSafe(region)).ok();
+        assert_eq!(bytes, certificate.map(|of| of.aligned_bytes + 1));
+    }
+    assert!((1..100).contains(&certified), "{certified} of 100");
+    for bound in [Bound::DEFAULT, Bound::Pages(u32::MAX), Bound::Unbounded] {
+        for blocks in [0, 1, 2, u16::MAX] {
+            assert!(moves_max(bound, blocks) <= 2);
+        }
     }
 }
 

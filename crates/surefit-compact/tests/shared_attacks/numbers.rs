@@ -187,9 +187,13 @@ fn configurations_of_any_numbers_work_or_are_refused() {
     let mut heaps = [0, 0];
     let mut count = |works: bool| heaps[usize::from(works)] += 1;
     for word in words() {
+        assert_eq!(plain().with_pins(word).pins(), word);
         count(works(&plain().with_pins(word)));
         match plain().with_increment(word) {
-            Ok(config) => count(works(&config)),
+            Ok(config) => {
+                assert_ne!(config.increment(), plain().increment());
+                count(works(&config));
+            }
             Err(_) => assert!(word == 0 || word % 16 != 0),
         }
     }
@@ -200,8 +204,12 @@ fn configurations_of_any_numbers_work_or_are_refused() {
             count(works(&plain().with_locals(locals, half).expect("some")));
         }
         if half > 0 {
-            count(works(&plain().with_locals(half, 2).expect("some")));
-            count(works(&plain().with_handle_buffer(half).expect("some")));
+            let many = plain().with_locals(half, 2).expect("some");
+            assert_eq!((many.locals(), many.page_buffer()), (half, 2));
+            count(works(&many));
+            let long = plain().with_handle_buffer(half).expect("some");
+            assert_eq!(long.handle_buffer(), half);
+            count(works(&long));
             count(works(
                 &config::<PerPage>(Bound::Unbounded, None)
                     .with_locals(half, 2)
@@ -222,6 +230,7 @@ fn any_number_of_instances_works_or_is_refused() {
         if let Ok(heap) = ShardedHeap::<Lock>::new(&mut memory, &config, instances) {
             made += 1;
             assert_eq!(heap.instances(), u32::from(instances));
+            assert!(heap.threads_per_instance() >= 1);
             let last = heap.register_in(heap.instances() - 1).expect("a place");
             last.free(last.insert(7_u64).expect("room")).expect("live");
             heap.check(false).expect("sound");
