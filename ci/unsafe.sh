@@ -31,6 +31,7 @@ crates/surefit-compact/src/shared/guard.rs
 crates/surefit-compact/src/shared/key.rs
 crates/surefit-compact/src/shared/key_guard.rs
 crates/surefit-compact/src/shared/objects.rs
+crates/surefit-compact/src/shared/shape.rs
 crates/surefit-compact/src/shared/sure.rs
 crates/surefit-compact/src/shared/table.rs
 crates/surefit-core/src/doorway/registers.rs

@@ -1,7 +1,6 @@
 //! What decides the future of a shared heap that nobody works on, as numbers: see [`crate::shape`].
 //!
 //! Not part of the interface.
-#![deny(unsafe_code)]
 
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -19,31 +18,45 @@ use crate::sharded::ShardedHeap;
 use crate::width::{Counted, Spread};
 
 impl<R: RawMutex, G: Granularity> SharedHeap<'_, R, G> {
-    /// As [`Heap::shape`](crate::Heap::shape), of a heap that nobody works on.
+    /// As [`Heap::shape`](crate::Heap::shape).
+    ///
+    /// # Safety
+    /// S1: nobody else works on the heap meanwhile: records of pages are read without the locks that guard them.
     #[doc(hidden)]
-    pub fn shape(&self, words: &mut [u32]) -> usize {
-        self.objects.engine.shape(words)
+    pub unsafe fn shape(&self, words: &mut [u32]) -> usize {
+        // SAFETY: S1.
+        unsafe { self.objects.engine.shape(words) }
     }
 }
 
 impl<R: RawMutex, G: Stepwise, Gen: Counted> SharedKeyHeap<'_, R, G, Gen> {
     /// As [`SharedHeap::shape`].
+    ///
+    /// # Safety
+    /// S1: as there.
     #[doc(hidden)]
-    pub fn shape(&self, words: &mut [u32]) -> usize {
-        self.objects.engine.shape(words)
+    pub unsafe fn shape(&self, words: &mut [u32]) -> usize {
+        // SAFETY: S1.
+        unsafe { self.objects.engine.shape(words) }
     }
 }
 
 impl<R: RawMutex, G: Stepwise> ShardedHeap<'_, R, G> {
     /// As [`SharedHeap::shape`].
+    ///
+    /// # Safety
+    /// S1: as there.
     #[doc(hidden)]
-    pub fn shape(&self, words: &mut [u32]) -> usize {
-        self.objects.engine.shape(words)
+    pub unsafe fn shape(&self, words: &mut [u32]) -> usize {
+        // SAFETY: S1.
+        unsafe { self.objects.engine.shape(words) }
     }
 }
 
 impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
-    fn shape(&self, words: &mut [u32]) -> usize {
+    /// # Safety
+    /// S1: nobody else works on the heap meanwhile.
+    unsafe fn shape(&self, words: &mut [u32]) -> usize {
         let mut words = Words::new(words);
         self.store_shape(&mut words);
         for instance in self.instances {

@@ -71,7 +71,9 @@ pub(crate) trait Shared: Sized {
     fn compact(&self, budget: u64) -> u64;
     /// Gives an instance a quota of one page, or none; nothing where there are no instances.
     fn set_quota(&self, _: u32, _: bool) {}
-    fn shape(&self, words: &mut [u32]) -> usize;
+    /// # Safety
+    /// S1: nobody else works on the heap meanwhile.
+    unsafe fn shape(&self, words: &mut [u32]) -> usize;
     fn check(&self);
 }
 
@@ -102,8 +104,9 @@ impl<'m, G: Granularity> Shared for SharedHeap<'m, Lock, G> {
     fn compact(&self, budget: u64) -> u64 {
         self.compact(budget)
     }
-    fn shape(&self, words: &mut [u32]) -> usize {
-        self.shape(words)
+    unsafe fn shape(&self, words: &mut [u32]) -> usize {
+        // SAFETY: S1.
+        unsafe { self.shape(words) }
     }
     fn check(&self) {
         self.check(true).expect("every invariant holds");
@@ -140,8 +143,9 @@ impl<'m, G: Stepwise> Shared for ShardedHeap<'m, Lock, G> {
     fn set_quota(&self, instance: u32, is_set: bool) {
         self.set_quota(instance, if is_set { PAGE } else { usize::MAX });
     }
-    fn shape(&self, words: &mut [u32]) -> usize {
-        self.shape(words)
+    unsafe fn shape(&self, words: &mut [u32]) -> usize {
+        // SAFETY: S1.
+        unsafe { self.shape(words) }
     }
     fn check(&self) {
         self.check(true).expect("every invariant holds");
@@ -190,8 +194,9 @@ impl<'m, G: Stepwise, Gen: Counted> Shared for SharedKeyHeap<'m, Lock, G, Gen> {
     fn compact(&self, budget: u64) -> u64 {
         self.compact(budget)
     }
-    fn shape(&self, words: &mut [u32]) -> usize {
-        self.shape(words)
+    unsafe fn shape(&self, words: &mut [u32]) -> usize {
+        // SAFETY: S1.
+        unsafe { self.shape(words) }
     }
     fn check(&self) {
         self.check(true).expect("every invariant holds");
@@ -454,7 +459,8 @@ impl<M: Maker> Space for Registrations<'_, M> {
         if let Err(refused) = aged.and(steps) {
             return Outcome::Refused(refused.to_string());
         }
-        let words = shape::words_of(|words| heap.shape(words));
+        // SAFETY: S1: the heap is this function's, and every call of the script has returned.
+        let words = shape::words_of(|words| unsafe { heap.shape(words) });
         let grain = (self.grain, !self.aged.is_empty());
         let key = shape::key(&words, grain, &|_| 0, &self.more(&play));
         if !known(&key) {
