@@ -85,8 +85,8 @@ impl<const BYTES: usize, A: PageAlign> Region<BYTES, A> {
     /// Takes the bytes, all but the last one; `None` if they were taken before.
     ///
     /// On a target without compare-and-exchange, and without the feature `portable-atomic`, two calls that meet within the
-    /// same few instructions (one interrupts the other there, or runs on another core) may both get `None`, and nobody
-    /// gets the bytes then. Two callers never do.
+    /// same few instructions (one interrupts the other there, or runs on another core) may both get `None`, were they of
+    /// different regions; nobody ever gets those bytes then. Two callers never do.
     #[must_use]
     #[expect(
         clippy::mut_from_ref,

@@ -18,11 +18,12 @@
 //!   Let p and q both be kept. Each finds its own name in `last` at the end, and each has written `last` once; so one of them, say
 //!   q, wrote its name after p had read its own. By then p had closed the doorway. So q, which looks at `closed` after
 //!   writing `last`, was not kept. Callers that share a `last` with other doorways only overwrite each other's names.
-//! - D2 In a doorway that is left, at most one caller is between being kept and leaving.
-//!   As for D1, if nobody opened it between p's closing and q's look. Whoever opened it was kept before and has not left until
-//!   then: it was there together with p, earlier than p with q. The first such meeting has no earlier one.
-//! - D3 A caller that meets nobody in an open doorway is kept. Of two callers of which one interrupts the other and comes
-//!   to its end first, exactly one is kept.
+//! - D2 In a doorway that is left, of the callers that are kept at most one is between closing it and leaving.
+//!   As for D1, if nobody opened it between p's closing and q's look. Whoever opened it then was kept, had closed it before and
+//!   leaves only now: it was there together with p, and that began before p was there together with q. The first such meeting
+//!   has no earlier one.
+//! - D3 A caller that meets nobody in an open doorway, nor in one with the same `last`, is kept. Of two callers of one doorway
+//!   that nobody leaves, of which one interrupts the other and comes to its end first, exactly one is kept.
 //!
 //! Every step is a load or a store of a whole word. All cores see them in one order that keeps the order of each program,
 //! so what holds for every interleaving holds.

@@ -8,7 +8,7 @@ use super::{Doorway, Register, count, named};
 /// The name of the last caller at any region's doorway: shared by all, so that a region needs no bytes for it.
 static LAST: Word = Word::new();
 
-/// Claims a byte that was zero at first; true for at most one caller (D1), and for the first if no other claim meets it.
+/// Claims a byte that was zero at first; true for at most one caller (D1), and for the first if no other claim, of any byte, meets it.
 ///
 /// # Safety
 /// S1: the byte is initialised, outlives the call, and is only ever reached by this function.
