@@ -97,7 +97,7 @@ const PAGE_BITS: u32 = 40;
 const STEP_BITS: u32 = 16;
 
 /// More objects than this have no certificate: no word numbers their entries.
-pub(super) const MOST_OBJECTS: u64 = u32::MAX as u64;
+const MOST_OBJECTS: u64 = u32::MAX as u64;
 
 /// What one class can demand.
 #[derive(Clone, Copy)]
