@@ -131,10 +131,15 @@ impl<I: Index> Heap<'_, I> {
             return None;
         }
         // An index looks for chunks as long as its lists have them, no shorter and no longer.
-        if granules > self.memory.granules() {
+        let most = self.memory.granules();
+        if granules > most {
             return None;
         }
-        let chunk = self.take_as_is(I::rounded(granules.max(SMALLEST)))?;
+        let needed = I::rounded(granules.max(SMALLEST));
+        if needed > most {
+            return None;
+        }
+        let chunk = self.take_as_is(needed)?;
         let header = self.memory.header(chunk);
         debug_assert!(!header.is_before_free(), "H4");
         let payload = self.serve(chunk, header.granules());

@@ -140,7 +140,7 @@ impl Object for Tracked {
 impl Drop for Tracked {
     fn drop(&mut self) {
         seed_of(&self.words);
-        self.words = [u64::MAX; 5];
+        self.words.fill(u64::MAX);
         self.dropped.fetch_add(1, Relaxed);
     }
 }
