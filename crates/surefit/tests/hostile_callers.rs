@@ -280,7 +280,7 @@ fn is_there(name: &str, test: &str) -> bool {
 }
 
 /// Reached by what the tests run, and not by its name.
-const UNNAMED: [&str; 2] = ["flush_output", "derive_trace"];
+const UNNAMED: [&str; 3] = ["flush_output", "derive_trace", "visit"];
 
 /// Whether one of the files that a row's tests stand in names the function.
 fn is_named(name: &str, item: &str, row: &Row) -> bool {
