@@ -196,7 +196,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
     /// Allocates a page-block of a group; returns its entry, under construction, and its location.
     ///
     /// # Errors
-    /// What is exhausted; nothing has changed.
+    /// What is exhausted; no object has changed. The address table may have grown, by a page, for an entry that is at hand now.
     pub(crate) fn allocate(&self, slot: Slot, group: u32) -> Result<(u32, u32), Refused> {
         if G::PAGES {
             if let Some(allocated) = self.allocate_in_page(slot, group) {

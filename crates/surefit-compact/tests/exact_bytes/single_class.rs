@@ -19,7 +19,7 @@ fn refused(setup: &Setup, len: usize, most: u32, memory: &mut ExactMemory) -> u3
         let limits = Limits::Blocks(Demand::PerClass(&peaks));
         let certified = match setup.certify(&limits) {
             Ok(certified) => certified,
-            Err(Uncertifiable::TooManyPages { .. }) => break, // words of two bytes
+            Err(Uncertifiable::TooManyPages { .. }) if setup.kind.word_bytes() == 2 => break,
             Err(error) => panic!("{error}"),
         };
         let region = memory.region(certified.aligned_bytes, certified.align, 0);
