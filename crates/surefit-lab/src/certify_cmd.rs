@@ -11,12 +11,12 @@ use surefit_compact::{Config, Heap, Keyed, Narrow, Wide, Width};
 use surefit_trace::{Op, Trace};
 
 use self::report::{Certified, Report};
-use crate::cli::Format;
-use crate::output;
-use crate::registry::Kind;
-use crate::source::load_trace;
-use crate::spec::{Choice, Spec};
-use crate::steps::LEAST_ALIGN;
+use surefit_measure::output;
+use surefit_measure::output::Format;
+use surefit_measure::registry::Kind;
+use surefit_measure::source::load_trace;
+use surefit_measure::spec::{Choice, Spec};
+use surefit_measure::steps::LEAST_ALIGN;
 
 /// What `certify` is told.
 #[derive(Debug, clap::Args)]

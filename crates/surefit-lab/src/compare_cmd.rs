@@ -4,21 +4,21 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, ensure};
 
-use crate::cli::{CompareArgs, Format};
-use crate::measure::instructions;
-use crate::measure::rounds::{self, Measured, Plan};
-use crate::measure::single::Setting;
-use crate::output;
-use crate::passes::min_heap::min_heap;
-use crate::passes::percentiles;
-use crate::progress::Progress;
-use crate::registry::Kind;
+use crate::cli::CompareArgs;
 use crate::report;
-use crate::results::{Comparison, SCHEMA, TraceResults};
 use crate::screen::{self, Notes, TraceNote};
-use crate::source::{self, Source};
-use crate::spec::{Choice, Spec};
-use crate::steps::Steps;
+use surefit_measure::instructions;
+use surefit_measure::output::{self, Format};
+use surefit_measure::passes::min_heap::min_heap;
+use surefit_measure::passes::percentiles;
+use surefit_measure::progress::Progress;
+use surefit_measure::registry::Kind;
+use surefit_measure::results::{Comparison, SCHEMA, TraceResults};
+use surefit_measure::rounds::{self, Measured, Plan};
+use surefit_measure::single::Setting;
+use surefit_measure::source::{self, Source};
+use surefit_measure::spec::{Choice, Spec};
+use surefit_measure::steps::Steps;
 
 /// What is compared unless the user says otherwise.
 const DEFAULT_ALLOCATORS: &str =

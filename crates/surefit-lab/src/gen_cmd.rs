@@ -9,12 +9,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use surefit_trace::Trace;
 use surefit_trace::generate::{Churn, Options, Program};
 
-use crate::cli::Format;
-use crate::memory::affordable_events;
-use crate::output;
-use crate::sizes::{self, Size};
 use crate::trace_cmd::report::{CheckDocument, CheckedFile, Described};
 use crate::trace_cmd::summary;
+use surefit_measure::memory::affordable_events;
+use surefit_measure::output;
+use surefit_measure::output::Format;
+use surefit_measure::sizes::{self, Size};
 
 /// How hard to compress: five times as fast as the level of the recorded traces, and five per cent larger.
 const LEVEL: i32 = 12;

@@ -27,12 +27,11 @@ fn to_full_disk(args: &[&str]) -> Output {
 fn whatever_is_printed_to_a_full_disk_is_refused() {
     let trace = small_trace(11);
     let file = trace.path.to_str().expect("a plain name");
-    let cases: [&[&str]; 9] = [
+    let cases: [&[&str]; 8] = [
         &["--help"],
         &["--version"],
         &["replay", "--help"],
         &["gc", "replay", "--help"],
-        &["experiment", "list"],
         &["trace", "stats", file],
         &["trace", "head", "--format", "json", file],
         &["trace", "check", file],

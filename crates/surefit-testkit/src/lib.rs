@@ -7,6 +7,7 @@
 //! | `script` | [`Op`]: scripts of operations, from seeded generators and from arbitrary bytes |
 //! | `region` | [`JunkRegion`]: memory that starts with junk; [`ExactMemory`]: exactly so many bytes, exactly there |
 //! | `random` | [`Random`]: a few seeded numbers |
+//! | `small_trace`, `printed` | with the feature `command`: a trace in a file; what a command printed |
 //!
 //! # Examples
 //! ```
@@ -23,15 +24,23 @@
 
 mod heap;
 mod model;
+#[cfg(feature = "command")]
+mod printed;
 mod random;
 mod region;
 mod script;
+#[cfg(feature = "command")]
+mod small_trace;
 
 #[cfg(test)]
 mod tests;
 
 pub use heap::{ShadowHeap, Tally, run_script};
 pub use model::{Fault, ObjectId, ShadowModel};
+#[cfg(feature = "command")]
+pub use printed::{broken, error_line, schema};
 pub use random::Random;
 pub use region::{ExactMemory, JunkRegion};
 pub use script::{Op, Shape, ops_from_bytes, script};
+#[cfg(feature = "command")]
+pub use small_trace::{SmallTrace, small_trace};

@@ -8,8 +8,8 @@ use serde::Deserialize;
 use surefit_compact::certify::{BlockCount, Budget, ClassSet, Demand};
 use surefit_compact::{Config, Width};
 
-use crate::small_file;
-use crate::steps::LEAST_ALIGN;
+use surefit_measure::small_file;
+use surefit_measure::steps::LEAST_ALIGN;
 
 /// What a demand file holds.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

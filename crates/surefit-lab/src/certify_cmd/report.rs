@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use surefit_compact::certify::Certificate;
 
-use crate::error::one_line;
-use crate::output::grouped;
-use crate::results::SCHEMA;
-use crate::sizes::{Count, Size};
-use crate::spec::Spec;
+use surefit_measure::error::one_line;
+use surefit_measure::output::grouped;
+use surefit_measure::results::SCHEMA;
+use surefit_measure::sizes::{Count, Size};
+use surefit_measure::spec::Spec;
 
 /// The certificates of one demand; the figures at the top are those of the first certificate.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]

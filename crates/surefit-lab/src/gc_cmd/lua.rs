@@ -15,14 +15,14 @@ use surefit_clients::lua::{Failure, Options, PROGRAMS, Script};
 use surefit_os::{Reservation, platform};
 
 use self::report::Document;
-use super::machine::{self, Wall};
-use crate::cli::Format;
-use crate::error::{Broken, complain, say};
-use crate::memory;
-use crate::output::{self, grouped};
-use crate::passes::percentiles;
-use crate::small_file;
-use crate::spec::{Choice, Spec};
+use surefit_measure::collector::machine::{self, Wall};
+use surefit_measure::error::{Broken, complain, say};
+use surefit_measure::memory;
+use surefit_measure::output::Format;
+use surefit_measure::output::{self, grouped};
+use surefit_measure::passes::percentiles;
+use surefit_measure::small_file;
+use surefit_measure::spec::{Choice, Spec};
 
 /// What `gc lua` is told.
 #[derive(Debug, clap::Args)]
@@ -33,7 +33,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SPEC", default_value = "segregated")]
     space: String,
     /// The size of the heap, tables and reserve included: bytes with K, M, G
-    #[arg(long, value_name = "BYTES", default_value = "4M", value_parser = crate::sizes::bytes)]
+    #[arg(long, value_name = "BYTES", default_value = "4M", value_parser = surefit_measure::sizes::bytes)]
     heap: usize,
     /// How what was counted is printed, to the standard error
     #[arg(long, value_enum, default_value_t)]

@@ -1,19 +1,16 @@
 //! `surefit gc`: programs that live on a collector.
 
-pub(crate) mod graphs;
 #[cfg(feature = "lua")]
 pub(crate) mod lua;
-#[cfg(feature = "lua")]
-pub(crate) mod machine;
 mod record;
 pub(crate) mod replay;
 pub(crate) mod report;
-pub(crate) mod spaces;
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Subcommand;
+use surefit_measure::collector::spaces;
 
 /// What `gc` is told.
 #[derive(Debug, clap::Args)]
@@ -27,7 +24,7 @@ pub(crate) struct Args {
 enum Client {
     /// Run a Lua script whose memory is a heap of surefit's; only exhaustion makes Lua collect
     #[cfg(feature = "lua")]
-    #[command(after_help = crate::registry::help())]
+    #[command(after_help = surefit_measure::registry::help())]
     Lua(lua::Args),
     /// Replay a recorded Java program; exit status 1 if it could not complete, or refers to a freed object
     #[command(after_help = spaces::help())]

@@ -8,9 +8,9 @@ use surefit_clients::programs::{Program, record};
 use surefit_os::Reservation;
 use surefit_trace::graph::compressed;
 
-use crate::memory::affordable;
-use crate::output;
-use crate::sizes::{self, Size};
+use surefit_measure::memory::affordable;
+use surefit_measure::output;
+use surefit_measure::sizes::{self, Size};
 
 /// How hard to compress.
 const LEVEL: i32 = 12;

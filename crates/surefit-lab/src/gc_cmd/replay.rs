@@ -4,18 +4,18 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
-use surefit_clients::java::{Clocking, MinHeap, Options, Outcome, Program, Stopped, min_heap};
+use surefit_clients::java::{Clocking, Options, Outcome, Stopped};
 use surefit_gc::Sweep;
 use surefit_os::Reservation;
 
-use super::graphs;
 use super::report::{Document, Subject};
-use super::spaces::SpaceSpec;
-use crate::cli::Format;
-use crate::error::Broken;
-use crate::memory;
-use crate::output;
-use crate::sizes::HeapSize;
+use surefit_measure::collector::graphs;
+use surefit_measure::collector::spaces::SpaceSpec;
+use surefit_measure::error::Broken;
+use surefit_measure::memory;
+use surefit_measure::output;
+use surefit_measure::output::Format;
+use surefit_measure::sizes::HeapSize;
 
 /// What `gc replay` is told.
 #[derive(Debug, clap::Args)]
@@ -101,7 +101,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         );
     }
     if args.find_min_heap {
-        document.add_min_heap(smallest(&spec, &program, &options));
+        document.add_min_heap(surefit_measure::collector::smallest(
+            &spec, &program, &options,
+        ));
     }
     match args.format {
         Format::Json => output::print_json(&document)?,
@@ -118,18 +120,6 @@ fn replay(subject: &Subject<'_>, options: &Options) -> Result<Result<Outcome, St
         .space
         .space
         .replay(subject.program, region.memory(), options))
-}
-
-/// The smallest heap, if any is small enough to be tried.
-pub(crate) fn smallest(spec: &SpaceSpec, program: &Program, options: &Options) -> Option<MinHeap> {
-    let options = Options {
-        clocking: Clocking::Off,
-        check: false,
-        ..*options
-    };
-    min_heap(&spec.space, program, &options, |bytes| {
-        graphs::Region::new(bytes).ok()
-    })
 }
 
 /// What the exit status says.

@@ -7,11 +7,11 @@ use serde::Serialize;
 use surefit_clients::java::{Collected, MinHeap, Outcome, Program, Stopped, Times};
 use surefit_gc::Cause;
 
-use super::spaces::SpaceSpec;
-use crate::error::one_line;
-use crate::output::grouped;
-use crate::results::SCHEMA;
-use crate::screen::grid::Grid;
+use surefit_measure::collector::spaces::SpaceSpec;
+use surefit_measure::error::one_line;
+use surefit_measure::grid::Grid;
+use surefit_measure::output::grouped;
+use surefit_measure::results::SCHEMA;
 
 /// What is replayed, and where.
 #[derive(Clone, Copy, Debug)]
@@ -362,5 +362,13 @@ impl CollectionRow {
                 &grouped(self.largest_free_bytes),
             ),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_committed_schema_is_that_of_the_type() {
+        surefit_measure::schema::is_committed::<super::Document>("gc-replay.json");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::escaped;
+use surefit_measure::html::escaped;
 
 /// Pixels of a bar with the gap to the next.
 const ROW: f64 = 22.0;

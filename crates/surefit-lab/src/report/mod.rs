@@ -1,29 +1,17 @@
-//! `--report` of `compare` and of experiments: one HTML page with everything in it: text, tables, and charts as SVG.
+//! `--report` of `compare`: one HTML page with everything in it: text, tables, and charts as SVG.
 //!
 //! Every text that comes from a file, a trace or the command line is escaped; the page loads nothing.
 
 mod chart;
-pub(crate) mod experiments;
-mod grid;
-mod plot;
 
 use std::fmt::Write as _;
 
-use crate::results::{AllocatorResult, Comparison, Ratio, TraceResults};
-use crate::screen::grid::Grid;
 use crate::screen::{self, Notes};
-use crate::sizes::HeapSize;
+use surefit_measure::html::{STYLE, escaped, table};
+use surefit_measure::results::{AllocatorResult, Comparison, Ratio, TraceResults};
+use surefit_measure::sizes::HeapSize;
 
 use chart::{Bar, Chart};
-
-/// Light, plain, and readable on paper.
-const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;color:#1c2733;background:#fff;max-width:66rem;\
-    margin:2rem auto;padding:0 1.5rem}h1{font-size:1.5rem;margin-bottom:.2rem}h2{font-size:1.15rem;margin-top:2.2rem;\
-    border-bottom:1px solid #d5dde5}table{border-collapse:collapse;font-size:.85rem;margin:.8rem 0}\
-    td,th{padding:.25rem .7rem;text-align:right;white-space:nowrap;border-bottom:1px solid #e6ebf0}\
-    td.text,th.text{text-align:left}th{font-weight:600}.wide{overflow-x:auto}.charts{display:flex;flex-wrap:wrap;\
-    gap:1rem 2rem}figure{margin:.5rem 0}figcaption{font-size:.85rem;color:#4a5866}dt{font-weight:600}\
-    dd{margin:0 0 .4rem 1.5rem}ul{padding-left:1.2rem}";
 
 /// What the figures are: a name, and how it was measured.
 const FIGURES: [(&str, &str); 7] = [
@@ -141,25 +129,6 @@ fn charts(trace: &TraceResults, baseline: &str) -> [Chart; 4] {
     ]
 }
 
-fn table(page: &mut String, grid: &Grid) {
-    page.push_str("<div class=\"wide\"><table>\n");
-    let mut line = |tag: &str, cells: &[String]| {
-        page.push_str("<tr>");
-        for (column, cell) in cells.iter().enumerate() {
-            let class = if column < grid.text_columns {
-                " class=\"text\""
-            } else {
-                ""
-            };
-            let _ = write!(page, "<{tag}{class}>{}</{tag}>", escaped(cell));
-        }
-        page.push_str("</tr>\n");
-    };
-    line("th", &grid.header);
-    grid.rows.iter().for_each(|row| line("td", row));
-    page.push_str("</table></div>\n");
-}
-
 fn list(page: &mut String, lines: &[String]) {
     page.push_str("<h2>In words</h2>\n<ul>\n");
     for line in lines {
@@ -176,30 +145,14 @@ fn figures(page: &mut String) {
     page.push_str("</dl>\n");
 }
 
-/// Text as HTML and SVG take it, in elements and in quoted attributes.
-fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            letter if letter.is_control() => safe.push(' '),
-            letter => safe.push(letter),
-        }
-    }
-    safe
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{escaped, page};
-    use crate::results::{AllocatorResult, Comparison, Ratio, SCHEMA, TraceResults};
+    use super::page;
     use crate::screen::Notes;
-    use crate::sizes::HeapSize;
-    use crate::spec::Spec;
+    use surefit_measure::html::escaped;
+    use surefit_measure::results::{AllocatorResult, Comparison, Ratio, SCHEMA, TraceResults};
+    use surefit_measure::sizes::HeapSize;
+    use surefit_measure::spec::Spec;
 
     fn comparison(name: &str) -> Comparison {
         let row = AllocatorResult {

@@ -1,19 +1,17 @@
 //! What people see: tables of figures, every one of them computed from the results.
 
-pub(crate) mod grid;
 mod replay;
 
 use std::fmt::Write as _;
 
-use crate::error::one_line;
-use crate::results::{AllocatorResult, Comparison, LeftOut, TraceResults};
-use crate::sizes::{Count, HeapSize, Size};
-use crate::spec::Spec;
-use crate::subject::{Certified, HandleCost};
+use surefit_measure::error::one_line;
+use surefit_measure::grid::Grid;
+use surefit_measure::results::{AllocatorResult, Comparison, LeftOut, TraceResults};
+use surefit_measure::sizes::{HeapSize, Size, counted};
+use surefit_measure::spec::Spec;
+use surefit_measure::subject::{Certified, HandleCost};
 
 pub(crate) use replay::replay;
-
-use grid::Grid;
 
 /// A loss of less than this is noise.
 const WORTH_SAYING: f64 = 1.01;
@@ -74,12 +72,6 @@ pub(crate) fn setting(comparison: &Comparison, heap: HeapSize) -> String {
         counted(comparison.traces.len() as u64, "recorded program"),
         counted(u64::from(comparison.rounds), "interleaved round"),
     )
-}
-
-/// A count and what is counted, in the plural unless it is one.
-pub(crate) fn counted(count: u64, thing: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} {thing}{plural}", Count(count))
 }
 
 /// The name of a trace and what it holds.

@@ -1,12 +1,12 @@
 //! What people see of one replay.
 
-use crate::error::one_line;
-use crate::results::AllocatorResult;
-use crate::sizes::Size;
-use crate::steps::Steps;
+use surefit_measure::error::one_line;
+use surefit_measure::results::AllocatorResult;
+use surefit_measure::sizes::Size;
+use surefit_measure::steps::Steps;
 
-use super::grid::plain_table;
 use super::left_out;
+use surefit_measure::grid::plain_table;
 
 /// A line of the table: its name, and a figure if it has one.
 type Line = (&'static str, Option<String>);

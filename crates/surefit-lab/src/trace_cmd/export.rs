@@ -8,7 +8,7 @@ use anyhow::Result;
 
 use super::report::EventRow;
 use super::{CHECKED, open_all};
-use crate::output;
+use surefit_measure::output;
 
 /// What `surefit trace export` takes.
 #[derive(Debug, clap::Args)]

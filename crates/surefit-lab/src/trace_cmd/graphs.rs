@@ -9,8 +9,8 @@ use surefit_trace::graph::Stats;
 
 use super::report::per_cent;
 use super::stats::{shown, table};
-use crate::gc_cmd::graphs;
-use crate::output::grouped;
+use surefit_measure::collector::graphs;
+use surefit_measure::output::grouped;
 
 /// Recordings side by side.
 const GRAPHS_A_TABLE: usize = 6;

@@ -9,9 +9,9 @@ use surefit_trace::Peak;
 use super::report::{Described, EventRow, HeadDocument, TraceHead};
 use super::stats::table;
 use super::{open, summary};
-use crate::cli::Format;
-use crate::error::one_line;
-use crate::output::{self, grouped};
+use surefit_measure::error::one_line;
+use surefit_measure::output::Format;
+use surefit_measure::output::{self, grouped};
 
 pub(super) fn run(files: &[PathBuf], events: u64, format: Format) -> Result<ExitCode> {
     let heads = files.iter().map(|file| read(file, events));

@@ -14,13 +14,13 @@ use anyhow::{Context, Result};
 use surefit_trace::{CheckedReader, Reader, Stats, Trace, open_file};
 
 use self::report::{CheckDocument, CheckedFile, Described, StatsDocument};
-use crate::cli::Format;
-use crate::error::{complain, one_line};
-use crate::gc_cmd::graphs::is_graph;
-use crate::memory::affordable_objects;
-use crate::output::{self, grouped};
-use crate::sizes::Size;
-use crate::source;
+use surefit_measure::collector::graphs::is_graph;
+use surefit_measure::error::{complain, one_line};
+use surefit_measure::memory::affordable_objects;
+use surefit_measure::output::Format;
+use surefit_measure::output::{self, grouped};
+use surefit_measure::sizes::Size;
+use surefit_measure::source;
 
 /// What `surefit trace` takes.
 #[derive(Debug, clap::Args)]

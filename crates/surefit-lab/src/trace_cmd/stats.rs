@@ -4,8 +4,8 @@ use comfy_table::{CellAlignment, Table, presets};
 use surefit_trace::Stats;
 
 use super::report::per_cent;
-use crate::error::one_line;
-use crate::output::grouped;
+use surefit_measure::error::one_line;
+use surefit_measure::output::grouped;
 
 /// Traces side by side.
 const TRACES_A_TABLE: usize = 5;

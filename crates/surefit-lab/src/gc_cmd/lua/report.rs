@@ -5,9 +5,9 @@ use serde::Serialize;
 use surefit_clients::lua::Failure;
 use surefit_freelist::Counters;
 
-use crate::gc_cmd::machine::Done;
-use crate::output::grouped;
-use crate::results::SCHEMA;
+use surefit_measure::collector::machine::Done;
+use surefit_measure::output::grouped;
+use surefit_measure::results::SCHEMA;
 
 /// The document.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -156,5 +156,13 @@ impl Document {
             );
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_committed_schema_is_that_of_the_type() {
+        surefit_measure::schema::is_committed::<super::Document>("gc-lua.json");
     }
 }

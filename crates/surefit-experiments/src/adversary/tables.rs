@@ -1,0 +1,226 @@
+//! The figures as tables and as bars.
+#![deny(unsafe_code)]
+
+use super::escape::Escaped;
+use super::ground::Attempt;
+use super::measured::{All, Measured};
+use super::program::{BestFit, Robson};
+use super::search::Found;
+use super::systems::NEVER_MOVE;
+use crate::kit::report::{Axis, Cell, Column, Plot, Series, Table, Whose};
+
+/// All tables.
+pub(super) fn tables(all: &All) -> Vec<Table> {
+    let mut tables: Vec<_> = all.robson.iter().map(robson_table).collect();
+    tables.push(best_fit_table(&all.best_fit, &all.pattern));
+    for escaped in all.escaped() {
+        tables.push(held_table(escaped));
+        tables.push(moves_table(escaped));
+    }
+    tables
+}
+
+fn robson_table(measured: &Measured<Robson>) -> Table {
+    let Robson { live, log2_largest } = measured.program;
+    let title = format!(
+        "P_R, M = {live} words, n = {}: Robson's bound is {} words, {:.3} M",
+        1 << log2_largest,
+        measured.program.bound(),
+        measured.program.bound() as f64 / live as f64
+    );
+    let columns = [
+        Column::text("system"),
+        Column::figure("word, B", 0),
+        Column::figure("predicted", 0),
+        Column::figure("needed", 0),
+        Column::figure("÷ M", 3),
+        Column::figure("below bound", 0),
+        Column::text("ends"),
+        Column::figure("ample span", 0),
+        Column::figure("tables, B", 0),
+    ];
+    let mut table = Table::new(title, columns);
+    for (system, found) in NEVER_MOVE.iter().zip(&measured.found) {
+        table.row([
+            system.name.into(),
+            (system.word.bytes as u64).into(),
+            system
+                .known
+                .map(|known| known.words(found.bound, 1 << log2_largest))
+                .into(),
+            found.needed().into(),
+            found.ratio().into(),
+            found.below.capacity.into(),
+            yes(found.below.run.completed),
+            found.ample.run.account.span().into(),
+            found.least.map(|least| least.beside).into(),
+        ]);
+    }
+    table
+}
+
+fn yes(is_so: bool) -> Cell {
+    if is_so { "yes" } else { "no" }.into()
+}
+
+/// Both forms of the program against best fit, a column for each m.
+fn best_fit_table(regions: &[Measured<BestFit>], patterns: &[Measured<BestFit, Attempt>]) -> Table {
+    let (regions_of, patterns_of) = (
+        regions.iter().map(|one| one.program),
+        patterns.iter().map(|one| one.program),
+    );
+    let programs: Vec<_> = regions_of.chain(patterns_of).collect();
+    let mut columns = vec![Column::text("system")];
+    columns.extend(programs.iter().map(|program| {
+        let what = if program.tail > 0 { "needed" } else { "span" };
+        Column::figure(format!("m={} {what}", program.largest), 2)
+    }));
+    let title = format!(
+        "against best fit, k = {}: words ÷ M of a heap in which it ends, and just below not; span ÷ M of the pattern alone",
+        regions.first().map_or(0, |one| one.program.units)
+    );
+    let mut table = Table::new(title, columns);
+    let ratio = |words: u64, program: &BestFit| Cell::from(words as f64 / program.live() as f64);
+    let mut theory = |what: &str, words: fn(BestFit) -> u64| {
+        let mut cells: Vec<Cell> = vec![what.into()];
+        cells.extend(
+            programs
+                .iter()
+                .map(|program| ratio(words(*program), program)),
+        );
+        table.row(cells);
+    };
+    theory("(formula) with Robson's endgame", BestFit::robsons_bound);
+    theory("(formula) with the programs' own", BestFit::bound);
+    for (place, system) in NEVER_MOVE.iter().enumerate() {
+        let mut cells: Vec<Cell> = vec![system.name.into()];
+        cells.extend(regions.iter().map(|one| one.found[place].ratio().into()));
+        cells.extend(
+            patterns
+                .iter()
+                .map(|one| ratio(one.found[place].run.account.span(), &one.program)),
+        );
+        table.row(cells);
+    }
+    table
+}
+
+fn title(escaped: &[Escaped], what: &str) -> String {
+    let (name, live) = escaped
+        .first()
+        .map_or(("", 0), |one| (one.program.name(), one.program.live()));
+    format!("{name}, M = {live} words, on systems that move or scatter: {what}")
+}
+
+fn held_table(escaped: &[Escaped]) -> Table {
+    let columns = [
+        Column::text("system"),
+        Column::figure("word, B", 0),
+        Column::figure("held", 2),
+        Column::figure("least", 2),
+        Column::figure("certified", 2),
+        Column::text("ends"),
+        Column::papers("held, simulated", 2),
+        Column::papers("bound, simulated", 2),
+    ];
+    let mut table = Table::new(title(escaped, "memory, in multiples of M"), columns);
+    for one in escaped {
+        table.row([
+            one.system.name.into(),
+            (one.system.word.asked as u64).into(),
+            one.held_ratio().into(),
+            one.ratio(one.least_bytes).into(),
+            one.ratio(one.certified_bytes).into(),
+            yes(one.completed),
+            one.simulated().map(|simulated| simulated.held).into(),
+            one.simulated().and_then(|simulated| simulated.bound).into(),
+        ]);
+    }
+    table
+}
+
+fn moves_table(escaped: &[Escaped]) -> Table {
+    let columns = [
+        Column::text("system"),
+        Column::figure("words allocated", 0),
+        Column::figure("moves", 0),
+        Column::figure("bytes moved", 0),
+        Column::figure("allocated ÷ moved", 1),
+        Column::papers("allocated ÷ moved, simulated", 1),
+    ];
+    let mut table = Table::new(title(escaped, "moves"), columns);
+    for one in escaped {
+        table.row([
+            one.system.name.into(),
+            one.allocated.into(),
+            one.moves.map(|moves| moves.total).into(),
+            one.moves.map(|moves| moves.bytes_total).into(),
+            one.per_move().into(),
+            one.simulated()
+                .and_then(|simulated| simulated.per_move)
+                .into(),
+        ]);
+    }
+    table
+}
+
+/// Heap needed over what is live, a place for every system.
+pub(super) fn plot(all: &All) -> Plot {
+    let mut names: Vec<&str> = NEVER_MOVE.iter().map(|system| system.name).collect();
+    for one in all.escaped_robson.iter().chain(&all.escaped_best_fit) {
+        if !names.contains(&one.system.name) {
+            names.push(one.system.name);
+        }
+    }
+    let bars = |name: &str, ratios: Vec<Option<f64>>, escaped: &[Escaped]| {
+        let never = ratios.into_iter().enumerate();
+        let mut points: Vec<_> = never
+            .filter_map(|(place, ratio)| Some((place as f64, ratio?)))
+            .collect();
+        points.extend(of_escaped(&names, escaped, |one| one.least_bytes));
+        Series::new(name, points)
+    };
+    let ratios = |found: &[Found]| found.iter().map(Found::ratio).collect();
+    let (robson, best_fit) = (all.robson.last(), all.best_fit.last());
+    let bound = robson.map_or(0.0, |one| {
+        one.program.bound() as f64 / one.program.live as f64
+    });
+    let certified = of_escaped(&names, &all.escaped_robson, |one| one.certified_bytes);
+    let line = [(-0.5, bound), (names.len() as f64 - 0.5, bound)];
+    Plot {
+        title: format!(
+            "heap ÷ what is live: P_R with M={}, n={}; m={}; handles: bytes with tables",
+            robson.map_or(0, |one| one.program.live),
+            robson.map_or(0, |one| 1_u64 << one.program.log2_largest),
+            best_fit.map_or(0, |one| one.program.largest),
+        ),
+        series: vec![
+            bars(
+                "P_R",
+                robson.map_or(Vec::new(), |one| ratios(&one.found)),
+                &all.escaped_robson,
+            ),
+            bars(
+                "against best fit",
+                best_fit.map_or(Vec::new(), |one| ratios(&one.found)),
+                &all.escaped_best_fit,
+            ),
+            Series::new("P_R, certified", certified),
+            Series {
+                whose: Whose::Papers,
+                ..Series::new("Robson's bound", line)
+            },
+        ],
+        x: Axis::kinds("", names.into_iter().map(str::to_owned)),
+        y: Axis::from_zero("times M"),
+    }
+}
+
+/// Bytes over live bytes, at the places of the systems' names.
+fn of_escaped(names: &[&str], escaped: &[Escaped], bytes: fn(&Escaped) -> u64) -> Vec<(f64, f64)> {
+    let at = |one: &Escaped| names.iter().position(|name| *name == one.system.name);
+    let points = escaped
+        .iter()
+        .filter_map(|one| Some((at(one)? as f64, one.ratio(bytes(one)))));
+    points.collect()
+}

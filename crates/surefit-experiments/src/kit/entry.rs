@@ -1,0 +1,47 @@
+//! One experiment, and what it is asked to do.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use super::report::Report;
+
+/// One experiment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    /// Its name on the command line.
+    pub(crate) name: &'static str,
+    /// What it shows, in one line.
+    pub(crate) about: &'static str,
+    /// Whether it replays traces, so that FILE arguments have a meaning.
+    pub(crate) takes_traces: bool,
+    /// Whether it times anything, so that rounds have a meaning.
+    pub(crate) takes_rounds: bool,
+    /// Runs it.
+    pub(crate) run: fn(&Request) -> Result<Report>,
+}
+
+/// What an experiment is asked to do.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Request {
+    /// Traces instead of the experiment's own: files, `bundled:NAME` or `gen:NAME`.
+    pub(crate) files: Vec<PathBuf>,
+    /// Whether smaller programs and fewer rounds will do.
+    pub(crate) quick: bool,
+    /// Interleaved rounds, where the user chose their number.
+    pub(crate) rounds: Option<u32>,
+}
+
+impl Entry {
+    /// Whether the files it takes are object graphs, rather than traces of allocations.
+    pub(crate) fn takes_graphs(&self) -> bool {
+        self.takes_traces && self.name.starts_with("gc-")
+    }
+}
+
+impl Request {
+    /// The rounds asked for, else `usual`, or 2 if quick.
+    pub(crate) fn rounds_or(&self, usual: u32) -> u32 {
+        self.rounds.unwrap_or(if self.quick { 2 } else { usual })
+    }
+}

@@ -1,0 +1,158 @@
+//! The page of experiments: one section each, with its plots, tables and verdicts.
+
+use std::fmt::Write as _;
+
+use anyhow::Result;
+
+use super::{grid, plot};
+use crate::kit::print::grid as cells;
+use crate::kit::report::{Claim, Report, Verdict};
+use surefit_measure::html::{STYLE, escaped, table};
+
+/// How verdicts look.
+const VERDICTS: &str = ".holds{color:#1d6b3c}.does_not{color:#a3262f}.not_comparable{color:#5b6673}\
+    .verdict{font-weight:600}.claims td{white-space:normal;text-align:left;vertical-align:top}\
+    svg{max-width:100%;height:auto}";
+
+/// Pixels between a grid and the plots below it.
+const GAP: usize = 24;
+
+/// The page.
+///
+/// # Errors
+/// A plot that cannot be drawn.
+pub(crate) fn page(reports: &[Report]) -> Result<String> {
+    let mut page =
+        String::from("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
+    let _ = writeln!(
+        page,
+        "<meta name=\"viewport\" content=\"width=device-width\"><title>surefit experiment</title>\
+         <style>{STYLE}{VERDICTS}</style></head>\n<body><h1>surefit experiment</h1>"
+    );
+    for report in reports {
+        section(&mut page, report)?;
+    }
+    Ok(page + "</body></html>\n")
+}
+
+/// What of a report is drawn, as one `svg` element: its grid, and below it its plots; `None` if it has neither.
+///
+/// # Errors
+/// A plot that cannot be drawn.
+pub(crate) fn picture(report: &Report) -> Result<Option<String>> {
+    let plots = (!report.plots.is_empty()).then_some(report.plots.as_slice());
+    let plots = plots.map(|plots| plot::svg(plots).map(|picture| (plot::size(plots), picture)));
+    Ok(match (&report.grid, plots.transpose()?) {
+        (None, None) => None,
+        (None, Some((_, picture))) => Some(picture),
+        (Some(cells), None) => Some(grid::svg(cells)),
+        (Some(cells), Some(((width, height), picture))) => {
+            let above = grid::height(cells) + GAP;
+            let (width, height) = (
+                grid::width(cells).max(width as usize),
+                above + height as usize,
+            );
+            let below = picture.replacen("<svg ", &format!("<svg y=\"{above}\" "), 1);
+            Some(format!(
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+                 viewBox=\"0 0 {width} {height}\">\n{}{below}</svg>\n",
+                grid::svg(cells)
+            ))
+        }
+    })
+}
+
+fn section(page: &mut String, report: &Report) -> Result<()> {
+    let _ = writeln!(
+        page,
+        "<h2>{}: {}</h2>\n<p>Source: {}.</p>",
+        escaped(&report.name),
+        escaped(&report.title),
+        escaped(&report.source)
+    );
+    if report.quick {
+        page.push_str(
+            "<p><b>Quick:</b> smaller programs and fewer rounds than figures to quote need.</p>\n",
+        );
+    }
+    paragraphs(page, &report.setting);
+    claims(page, &report.claims);
+    if let Some(picture) = picture(report)? {
+        let _ = writeln!(page, "<figure>{picture}</figure>");
+    }
+    for one in &report.tables {
+        let _ = writeln!(page, "<h3>{}</h3>", escaped(&one.title));
+        table(page, &cells(one));
+    }
+    paragraphs(page, &report.notes);
+    Ok(())
+}
+
+fn paragraphs(page: &mut String, lines: &[String]) {
+    for line in lines {
+        let _ = writeln!(page, "<p>{}</p>", escaped(line));
+    }
+}
+
+fn claims(page: &mut String, claims: &[Claim]) {
+    if claims.is_empty() {
+        return;
+    }
+    page.push_str("<table class=\"claims\">\n<tr>");
+    for name in ["verdict", "claim", "paper", "ours", "because"] {
+        let _ = write!(page, "<th class=\"text\">{name}</th>");
+    }
+    page.push_str("</tr>\n");
+    for claim in claims {
+        let class = match claim.verdict {
+            Verdict::Holds => "holds",
+            Verdict::DoesNot => "does_not",
+            Verdict::NotComparable => "not_comparable",
+        };
+        let words = claim.verdict.words();
+        let _ = write!(page, "<tr><td class=\"verdict {class}\">{words}</td>");
+        for text in [
+            &claim.claim,
+            &claim.papers_figure,
+            &claim.ours,
+            &claim.because,
+        ] {
+            let _ = write!(page, "<td>{}</td>", escaped(text));
+        }
+        page.push_str("</tr>\n");
+    }
+    page.push_str("</table>\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::page;
+    use crate::kit::report::{Axis, Claim, Plot, Report, Series, Verdict};
+
+    #[test]
+    fn the_page_shows_claims_and_plots_and_escapes_text() {
+        let mut report = Report::new("figure-0", "<b>", "a paper", false);
+        report.claims.push(Claim {
+            claim: "a < b".to_owned(),
+            papers_figure: "1".to_owned(),
+            ours: "2".to_owned(),
+            verdict: Verdict::DoesNot,
+            because: "2 > 1".to_owned(),
+        });
+        report.plots.push(Plot {
+            title: "t".to_owned(),
+            x: Axis::new("x"),
+            y: Axis::new("y"),
+            series: vec![Series::new("s", [(0.0, 1.0), (1.0, 2.0)])],
+        });
+        let page = page(&[report]).expect("drawn");
+        assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
+        assert!(
+            page.contains("a &lt; b") && page.contains("does not") && page.contains("&lt;b&gt;")
+        );
+        assert_eq!(page.matches("<svg").count(), 1);
+        for word in ["https:", "src=", "href", "<script", "<b>:"] {
+            assert!(!page.contains(word), "{word}");
+        }
+    }
+}

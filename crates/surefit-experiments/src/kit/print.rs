@@ -1,0 +1,183 @@
+//! A report for people: tables and claims, at most a hundred columns wide.
+
+use std::fmt::Write as _;
+
+use surefit_measure::error::one_line;
+use surefit_measure::grid::Grid;
+
+use super::report::{Claim, Placed, Report, Table, Whose};
+
+/// The most columns of a line.
+pub(crate) const WIDTH: usize = 100;
+
+/// The report's text.
+pub(crate) fn text(report: &Report) -> String {
+    let mut text = wrapped(&format!("{}: {}", report.name, report.title), "", "  ");
+    text += &wrapped(&format!("Source: {}.", report.source), "", "  ");
+    if report.quick {
+        text += "Quick: smaller programs and fewer rounds; for figures to quote, run it without --quick.\n";
+    }
+    for line in &report.setting {
+        text += &wrapped(line, "", "  ");
+    }
+    if let Some(grid) = &report.grid {
+        text += &cells_text(grid);
+    }
+    for table in &report.tables {
+        let _ = write!(
+            text,
+            "\n{}{}\n",
+            wrapped(&table.title, "", "  "),
+            grid(table).to_text()
+        );
+    }
+    if !report.claims.is_empty() {
+        text += "\nClaims\n";
+        report
+            .claims
+            .iter()
+            .for_each(|claim| text += &claim_text(claim));
+    }
+    if !report.notes.is_empty() {
+        text.push('\n');
+        report
+            .notes
+            .iter()
+            .for_each(|note| text += &wrapped(note, "", "  "));
+    }
+    text
+}
+
+/// A table as cells; figures of the papers are marked in the header.
+pub(crate) fn grid(table: &Table) -> Grid {
+    let header = table.columns.iter().map(|column| match column.whose {
+        Whose::Ours => column.name.clone(),
+        Whose::Papers => format!("paper {}", column.name),
+    });
+    let rows = table.rows.iter().map(|row| {
+        let cells = row.iter().zip(&table.columns);
+        cells
+            .map(|(cell, column)| cell.shown(column.digits))
+            .collect()
+    });
+    Grid {
+        header: header.collect(),
+        rows: rows.collect(),
+        text_columns: table
+            .columns
+            .iter()
+            .take_while(|column| column.is_text)
+            .count(),
+    }
+}
+
+/// The filled cells of a grid, one below the other: what was found there, and what the papers have there.
+fn cells_text(grid: &super::report::Grid) -> String {
+    let mut text = format!("\n{}", wrapped(&grid.title, "", "  "));
+    for row in &grid.rows {
+        let cells = row.cells.iter().zip(&grid.columns);
+        for (cell, column) in cells.filter(|(cell, _)| !cell.is_empty()) {
+            text += &wrapped(&format!("{}, {column}", row.name), "  ", "  ");
+            text += &names_text(cell, Whose::Ours, "    measured: ");
+            text += &names_text(cell, Whose::Papers, "    paper:    ");
+        }
+    }
+    text
+}
+
+fn names_text(cell: &[Placed], whose: Whose, first: &str) -> String {
+    let of = cell.iter().filter(|placed| placed.whose == whose);
+    let name = |placed: &Placed| match placed.verdict {
+        None => placed.name.clone(),
+        Some(verdict) => format!("{} [{}]", placed.name, verdict.words()),
+    };
+    let names: Vec<_> = of.map(name).collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    wrapped(&names.join("; "), first, &" ".repeat(first.len()))
+}
+
+fn claim_text(claim: &Claim) -> String {
+    let verdict = format!("  {:<16}", claim.verdict.words());
+    let under = " ".repeat(verdict.len());
+    let mut text = wrapped(&claim.claim, &verdict, &under);
+    for (who, what) in [
+        ("paper", &claim.papers_figure),
+        ("ours", &claim.ours),
+        ("because", &claim.because),
+    ] {
+        if !what.is_empty() {
+            text += &wrapped(what, &format!("{under}{who}: "), &format!("{under}  "));
+        }
+    }
+    text
+}
+
+/// One paragraph in lines of at most [`WIDTH`] columns: `first` before the first, `then` before the others.
+fn wrapped(paragraph: &str, first: &str, then: &str) -> String {
+    let (mut text, mut line) = (String::new(), first.to_owned());
+    let mut has_word = false;
+    for word in one_line(paragraph).split_whitespace() {
+        if has_word && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            let _ = writeln!(text, "{line}");
+            then.clone_into(&mut line);
+            has_word = false;
+        }
+        if has_word {
+            line.push(' ');
+        }
+        line += word;
+        has_word = true;
+    }
+    let _ = writeln!(text, "{line}");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::report::{Claim, Column, Report, Table, Verdict};
+    use super::{WIDTH, text, wrapped};
+
+    #[test]
+    fn a_paragraph_is_wrapped_and_loses_no_word() {
+        let words: Vec<_> = (0..200).map(|n| n.to_string()).collect();
+        let text = wrapped(&words.join(" "), "- ", "  ");
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH));
+        let found: Vec<_> = text[2..].split_whitespace().collect();
+        assert_eq!(found, words);
+    }
+
+    #[test]
+    fn a_report_shows_tables_and_verdicts() {
+        let mut report = Report::new("figure-0", "a title", "a paper", true);
+        let mut table = Table::new(
+            "rows",
+            [
+                Column::text("who"),
+                Column::figure("MB", 1),
+                Column::papers("MB", 1),
+            ],
+        );
+        table.row(["a".into(), 1.26.into(), 2.0.into()]);
+        report.tables.push(table);
+        report.claims.push(Claim {
+            claim: "it is small".to_owned(),
+            papers_figure: "2.0".to_owned(),
+            ours: "1.3".to_owned(),
+            verdict: Verdict::of(Some(1.26 < 2.0)),
+            because: "1.3 < 2.0".to_owned(),
+        });
+        let text = text(&report);
+        for part in [
+            "figure-0: a title",
+            "Quick",
+            "paper MB",
+            "1.3",
+            "holds  ",
+            "because: 1.3 < 2.0",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+}

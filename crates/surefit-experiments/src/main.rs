@@ -1,0 +1,173 @@
+//! `surefit-experiments`, which `surefit experiment` runs: figures and tables of the papers, computed or measured here.
+//!
+//! An experiment is one file with an [`Entry`](kit::entry::Entry) and a function that makes a [`Report`](kit::report::Report): tables,
+//! series for plots, and claims with verdicts. All else is shared:
+//!
+//! ```text
+//! registry    one line an experiment; the options all of them take: FILE… --quick --rounds --format --plot --report
+//! programs    the traces: files, bundled ones, gen:emacs-paper and gen:hummingbird-paper at the paper's size
+//! report      what an experiment yields
+//! print       the report as text, at most 100 columns; page, plot and grid draw HTML and SVG, serde writes JSON
+//! all         every experiment into a directory: NAME.json, NAME.svg, index.html
+//! ```
+//!
+//! # A new experiment
+//! ```text
+//! pub(crate) const ENTRY: Entry = Entry { name: "figure-12", about: "…", takes_traces: false, takes_rounds: true, run };
+//!
+//! fn run(request: &Request) -> Result<Report> {
+//!     let mut report = Report::new(ENTRY.name, "title", "paper, figure 12", request.quick);
+//!     report.setting.push(…);             how it was measured, one line each
+//!     report.tables.push(…);              Table::new(title, [Column::text(…), Column::figure(…), Column::papers(…)])
+//!     report.plots.push(…);               Plot { title, x: Axis::…, y: Axis::…, series: vec![Series::new(…)] }
+//!     report.claims.push(Claim { verdict: Verdict::of(test computed from the figures), … });
+//!     Ok(report)
+//! }
+//! ```
+//! and its line in `registry::ENTRIES`. `request.quick` asks for seconds instead of minutes (for tests, for a debug
+//! build); `request.rounds_or(n)` is how often to time. A verdict is computed, never written: [`Verdict::of`](kit::report::Verdict::of)
+//! takes the test, `because` says the test in words. What one machine's clock says in a loaded hour decides no claim
+//! about maxima: then the verdict is `NotComparable`.
+//!
+//! `automaton`, `bounds` and `small-heaps` have formats of their own; `older` turns the latter two into reports for `all`.
+
+mod adversary;
+mod all;
+mod automaton;
+pub(crate) mod bounds;
+mod call_costs;
+mod complexity;
+mod figure_10;
+mod figure_11;
+mod figure_12;
+mod gc_binary_trees;
+mod gc_compact_fit;
+#[cfg(feature = "lua")]
+mod gc_lua;
+mod kit;
+mod memory_threads;
+mod nht;
+mod older;
+mod overview;
+mod pin;
+mod predict;
+mod programs;
+mod registry;
+mod sampling;
+mod scalability;
+mod settings;
+mod size_class;
+mod small_heaps;
+mod table_3;
+mod table_4;
+mod thesis;
+mod threads;
+mod throughput;
+
+use overview::{WorstCalls, play_worst_calls};
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use dlmalloc::GlobalDlmalloc;
+
+use surefit_measure::output::{self, Format};
+use surefit_measure::{arguments, as_child, error};
+
+/// The command's own memory: the C library's malloc, or one that is preloaded, serves nothing but what is measured.
+#[global_allocator]
+static OWN_MEMORY: GlobalDlmalloc = GlobalDlmalloc;
+
+/// Figures and tables of the papers, computed or measured here, with a verdict on each claim.
+#[derive(Debug, Parser)]
+#[command(name = "surefit-experiments", version, disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    experiment: Experiment,
+}
+
+/// The experiments.
+#[derive(Debug, Subcommand)]
+enum Experiment {
+    /// The names of all experiments
+    List,
+    /// Every experiment into a directory: JSON, pictures, and one page
+    All(all::Args),
+    /// The states of a size-class and what every allocation and free does, as Graphviz text
+    Automaton(automaton::Args),
+    /// What each bound on fragmentation costs and saves: moves, time, certificate, smallest heap
+    Bounds(bounds::Args),
+    /// Certificates of small heaps beside the bounds of heaps that never move
+    SmallHeaps(Printed),
+    /// Make the calls that the overview counts; for its children.
+    #[command(hide = true)]
+    WorstCalls(WorstCalls),
+    /// Replay for a parent that measures.
+    #[command(name = surefit_measure::child::VERB, hide = true)]
+    AsChild(as_child::Args),
+    #[command(flatten)]
+    Chosen(registry::Chosen),
+}
+
+/// How an experiment is printed.
+#[derive(Debug, clap::Args)]
+struct Printed {
+    /// How the result is printed.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+fn main() -> ExitCode {
+    match arguments::read::<Cli>().and_then(|cli| cli.map_or(Ok(ExitCode::SUCCESS), run)) {
+        Ok(status) => status,
+        Err(error) => error::report(&error),
+    }
+}
+
+fn run(cli: Cli) -> Result<ExitCode> {
+    match cli.experiment {
+        Experiment::List => output::print(&list()).map(|()| ExitCode::SUCCESS),
+        Experiment::All(args) => all::run(&args),
+        Experiment::Automaton(args) => automaton::run(&args),
+        Experiment::Bounds(args) => bounds::run(&args),
+        Experiment::SmallHeaps(printed) => small_heaps::run(printed.format == Format::Json),
+        Experiment::Chosen(chosen) => chosen.run(),
+        Experiment::WorstCalls(args) => play_worst_calls(&args),
+        Experiment::AsChild(args) => as_child::run(&args).map(|()| ExitCode::SUCCESS),
+    }
+}
+
+/// The names and what they show, one a line; taken from the command line's own description.
+fn list() -> String {
+    let command = Experiment::augment_subcommands(clap::Command::new("experiment"));
+    let listed = command
+        .get_subcommands()
+        .filter(|entry| entry.get_name() != "list" && !entry.is_hide_set());
+    listed
+        .map(|entry| {
+            let about = entry.get_about().map(ToString::to_string);
+            format!("{:<12} {}\n", entry.get_name(), about.unwrap_or_default())
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::list;
+    use super::registry::ENTRIES;
+
+    #[test]
+    fn every_experiment_is_listed_with_what_it_shows() {
+        let list = list();
+        let reports = ENTRIES.iter().map(|entry| entry.name);
+        for name in ["all", "automaton", "bounds", "small-heaps"]
+            .into_iter()
+            .chain(reports)
+        {
+            let line = list.lines().find(|line| line.starts_with(name));
+            assert!(line.is_some_and(|line| line.len() > 30), "{name}: {list}");
+        }
+        assert!(!list.contains("list "), "{list}");
+    }
+}

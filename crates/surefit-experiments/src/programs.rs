@@ -1,0 +1,181 @@
+//! The programs that experiments replay: recorded traces, and synthetic ones made on the spot.
+//!
+//! ```text
+//! FILE                     a recorded trace
+//! bundled:emacs            a recorded trace inside the command
+//! gen:emacs-paper          the paper's Emacs by its size histogram, 25.7 MB live as in the paper's table 3
+//! gen:hummingbird-paper    the paper's web proxy, 203.7 MB live; objects above 16 KiB are left out, as in the paper
+//! gen:phase                sizes that drift
+//! gen:java-like            sizes and lifetimes of Java objects, freed explicitly
+//! gen:lua-like             what Lua 5.4 makes, freed explicitly
+//! ```
+//! Quick, the synthetic programs have a sixteenth of the live bytes and a tenth of the allocations; recorded ones stay as
+//! they are.
+//!
+//! # Source
+//! Craciunas et al. (2008), experiments: the histograms, and the memory of table 3, where the paper's allocators hold
+//! 25.7 MB and 203.7 MB. The paper's own traces are not public.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow};
+use surefit_trace::generate::{Options, Program};
+
+use crate::kit::entry::Request;
+use surefit_measure::source::Source;
+
+/// What names a synthetic program, before its name.
+const MADE: &str = "gen:";
+
+/// The paper's Emacs, synthetic.
+pub(crate) const EMACS_PAPER: &str = "gen:emacs-paper";
+
+/// The paper's web proxy, synthetic.
+pub(crate) const HUMMINGBIRD_PAPER: &str = "gen:hummingbird-paper";
+
+/// A real Emacs.
+pub(crate) const EMACS: &str = "bundled:emacs";
+
+/// The paper's two programs, and a real Emacs; give a recorded proxy as a file.
+pub(crate) const PAPERS: [&str; 3] = [EMACS_PAPER, HUMMINGBIRD_PAPER, EMACS];
+
+/// Bytes live at once in the paper's two programs.
+const EMACS_LIVE_BYTES: u64 = 25_700_000;
+const HUMMINGBIRD_LIVE_BYTES: u64 = 203_700_000;
+
+/// Allocations of a synthetic program.
+const ALLOCATIONS: u64 = 1_000_000;
+
+/// The traces to replay: those asked for, else these.
+pub(crate) fn names(request: &Request, usual: &[&str]) -> Vec<PathBuf> {
+    match request.files.as_slice() {
+        [] => usual.iter().map(PathBuf::from).collect(),
+        files => files.to_vec(),
+    }
+}
+
+/// Loads or makes one of them.
+///
+/// # Errors
+/// One line that names the trace and the mend.
+pub(crate) fn load(name: &Path, quick: bool) -> Result<Source> {
+    match name.to_str().and_then(|name| name.strip_prefix(MADE)) {
+        Some(program) => made(program, quick),
+        None => Source::load(name, None),
+    }
+}
+
+/// As [`load`], without the objects of recorded programs that are ever larger than `largest` bytes.
+///
+/// # Errors
+/// As [`load`].
+pub(crate) fn load_up_to(name: &Path, quick: bool, largest: usize) -> Result<Source> {
+    match name.to_str().is_some_and(|name| name.starts_with(MADE)) {
+        true => load(name, quick),
+        false => Source::load(name, Some(largest)),
+    }
+}
+
+fn made(name: &str, quick: bool) -> Result<Source> {
+    let program = Program::from_name(name).ok_or_else(|| {
+        let known = Program::ALL.map(Program::name).join(", ");
+        anyhow!("{MADE}{name}: no such synthetic program: known are {known}")
+    })?;
+    let live_bytes = match program {
+        Program::EmacsPaper => Some(EMACS_LIVE_BYTES),
+        Program::HummingbirdPaper => Some(HUMMINGBIRD_LIVE_BYTES),
+        _ => quick.then_some(16 << 20),
+    };
+    let has_allocations = !matches!(program, Program::Phase);
+    let options = Options {
+        seed: 1,
+        allocations: has_allocations.then_some(if quick { ALLOCATIONS / 10 } else { ALLOCATIONS }),
+        live_bytes: live_bytes.map(|bytes| if quick { bytes / 16 } else { bytes }),
+    };
+    let trace = program
+        .generate(&options)
+        .with_context(|| format!("{MADE}{name}"))?;
+    Source::made(&format!("{MADE}{name}"), trace)
+}
+
+/// Whether a trace is, or stands for, the paper's Emacs or its web proxy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StandsFor {
+    /// Emacs.
+    Emacs,
+    /// Hummingbird: a web proxy.
+    Proxy,
+    /// Neither.
+    Neither,
+}
+
+impl StandsFor {
+    /// What a trace stands for, by its name: emacs…, or a proxy's.
+    pub(crate) fn of(trace: &str) -> Self {
+        if trace.starts_with("emacs") {
+            Self::Emacs
+        } else if trace.starts_with("hummingbird") || trace.starts_with("varnish") {
+            Self::Proxy
+        } else {
+            Self::Neither
+        }
+    }
+
+    /// The paper's name of it.
+    pub(crate) const fn papers_name(self) -> Option<&'static str> {
+        match self {
+            Self::Emacs => Some("Emacs"),
+            Self::Proxy => Some("Hummingbird"),
+            Self::Neither => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EMACS_PAPER, PAPERS, StandsFor, load, names};
+    use crate::kit::entry::Request;
+    use std::path::Path;
+
+    #[test]
+    fn a_synthetic_program_is_made_by_its_name() {
+        let source = load(Path::new(EMACS_PAPER), true).expect("made");
+        assert_eq!(source.steps.name, "emacs-paper");
+        assert!((1_500_000..=1_606_250).contains(&source.steps.peak_live_bytes));
+        let error = load(Path::new("gen:vi"), true).expect_err("unknown");
+        assert!(error.to_string().contains("hummingbird-paper"), "{error}");
+    }
+
+    #[test]
+    fn files_replace_the_programs_of_the_papers() {
+        assert_eq!(names(&Request::default(), &PAPERS).len(), 3);
+        let files = vec!["a.sft".into()];
+        let request = Request {
+            files: files.clone(),
+            ..Request::default()
+        };
+        assert_eq!(names(&request, &PAPERS), files);
+    }
+
+    #[test]
+    fn the_papers_programs_are_known_by_their_stand_ins() {
+        let names = [
+            "emacs",
+            "emacs-paper",
+            "varnish",
+            "hummingbird-paper",
+            "redis",
+        ];
+        let papers = names.map(|name| StandsFor::of(name).papers_name());
+        assert_eq!(
+            papers,
+            [
+                Some("Emacs"),
+                Some("Emacs"),
+                Some("Hummingbird"),
+                Some("Hummingbird"),
+                None
+            ]
+        );
+    }
+}

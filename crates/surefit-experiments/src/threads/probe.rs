@@ -1,0 +1,335 @@
+//! One size-class driven to its worst, by one thread that plays all of them in turn: counts that are the same every time.
+//!
+//! ```text
+//! memory    k = min(κ, m): k full pages, and as many more as m - k page-blocks fill; then all but one page-block of each
+//!           of the k pages are freed. m (but for an unfilled page) stay live, and k (π - 1) holes: no order of calls
+//!           leaves more.
+//! work      m page-blocks are allocated, 4000 random ones freed or allocated anew, all freed; the most that one call did
+//! ```
+//! In 1-CF the threads share the m page-blocks of all of them; in n-CF each instance has its own and its own k pages.
+
+use anyhow::{Result, bail};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use surefit_compact::Geometry;
+use surefit_compact::sharded::ShardedHeap;
+use surefit_compact::shared::{PerClass, SharedConfig, SharedHeap, SharedStats};
+use surefit_core::Parts;
+use surefit_os::Reservation;
+
+use super::heaps::{config, one_size};
+use super::lock::{Counted, counted};
+use super::worker::{ManyCf, OneCf, Worker};
+
+/// Random calls of which the worst is counted.
+const CALLS: usize = 4000;
+
+/// The lock of counted heaps.
+type Lock = Counted;
+
+/// What one heap is probed with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    /// Whether every thread has an instance of its own.
+    pub(crate) is_sharded: bool,
+    /// n: threads.
+    pub(crate) threads: u16,
+    /// m: live page-blocks a thread.
+    pub(crate) live: u32,
+    /// P, bytes.
+    pub(crate) page_bytes: usize,
+    /// β, bytes.
+    pub(crate) block_bytes: u32,
+    /// κ; `None` is ∞.
+    pub(crate) kappa: Option<u32>,
+    /// ι, bytes; `None` is ∞.
+    pub(crate) increment: Option<u32>,
+}
+
+impl Shape {
+    /// π: page-blocks a page.
+    ///
+    /// # Errors
+    /// No geometry has such pages.
+    pub(crate) fn blocks(&self) -> Result<u32> {
+        let geometry = one_size(self.page_bytes, self.block_bytes)?;
+        let class = geometry.class_for_bytes(self.block_bytes as usize);
+        Ok(class.map_or(1, |class| u32::from(geometry.layout(class).blocks)))
+    }
+}
+
+/// What was counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// Most locks that one malloc took.
+    pub(crate) malloc_locks: u64,
+    /// Most locks that one free took.
+    pub(crate) free_locks: u64,
+    /// Most bytes that the moves of one free copied.
+    pub(crate) free_bytes: u64,
+    /// Most bytes copied while a lock was held once.
+    pub(crate) section_bytes: u64,
+    /// Pages in use with m page-blocks a thread live, in the worst order.
+    pub(crate) pages: u64,
+    /// Holes then.
+    pub(crate) holes: u64,
+    /// Administrative bytes then, of all pages that there are.
+    pub(crate) administrative_bytes: u64,
+}
+
+/// Probes a heap.
+///
+/// # Errors
+/// A shape that no heap has; a refusal; no memory.
+pub(crate) fn probe(shape: &Shape) -> Result<Counts> {
+    let geometry = one_size(shape.page_bytes, shape.block_bytes)?;
+    let config = shared(shape, geometry)?;
+    let most = u64::from(shape.threads) * u64::from(shape.live) * u64::from(shape.blocks()?);
+    let pages = most / u64::from(shape.blocks()?) + u64::from(shape.threads) * 8 + 64;
+    let bytes =
+        usize::try_from(pages)? * shape.page_bytes + usize::try_from(most)? * 16 + (1 << 20);
+    let mut counts = Counts::default();
+    for is_memory in [true, false] {
+        let mut region = Reservation::new(bytes)?;
+        if shape.is_sharded {
+            let heap: ShardedHeap<'_, Lock> =
+                ShardedHeap::new(region.memory(), &config, shape.threads)?;
+            let mut workers = Vec::new();
+            for instance in 0..u32::from(shape.threads) {
+                workers.push(ManyCf {
+                    heap: &heap,
+                    local: heap.register_in(instance)?,
+                });
+            }
+            drive(
+                shape,
+                workers,
+                is_memory,
+                &Looks {
+                    stats: &|| heap.stats(),
+                    parts: &|| heap.parts(),
+                },
+                &mut counts,
+            )?;
+        } else {
+            let heap: SharedHeap<'_, Lock> = SharedHeap::new(region.memory(), &config)?;
+            let mut workers = Vec::new();
+            for _ in 0..shape.threads {
+                workers.push(OneCf {
+                    heap: &heap,
+                    local: heap.register()?,
+                });
+            }
+            drive(
+                shape,
+                workers,
+                is_memory,
+                &Looks {
+                    stats: &|| heap.stats(),
+                    parts: &|| heap.parts(),
+                },
+                &mut counts,
+            )?;
+        }
+    }
+    Ok(counts)
+}
+
+fn shared(shape: &Shape, geometry: Geometry) -> Result<SharedConfig<PerClass>> {
+    let shared = SharedConfig::new(config(shape.kappa, geometry)?);
+    let buffered = shared.page_buffer();
+    let shared = shared.with_locals(shape.threads, buffered);
+    let shared = match (shared, shape.increment) {
+        (Ok(shared), Some(bytes)) => shared.with_increment(bytes),
+        (shared, _) => shared,
+    };
+    match shared {
+        Ok(shared) => Ok(shared),
+        Err(error) => bail!("{error}"),
+    }
+}
+
+/// How a heap is looked at.
+struct Looks<'a> {
+    stats: &'a dyn Fn() -> SharedStats,
+    parts: &'a dyn Fn() -> Parts,
+}
+
+fn drive<W: Worker>(
+    shape: &Shape,
+    mut workers: Vec<W>,
+    is_memory: bool,
+    looks: &Looks<'_>,
+    counts: &mut Counts,
+) -> Result<()> {
+    if is_memory {
+        memory(shape, &mut workers, looks, counts)
+    } else {
+        work(shape, &mut workers, looks, counts)
+    }
+}
+
+fn memory<W: Worker>(
+    shape: &Shape,
+    workers: &mut [W],
+    looks: &Looks<'_>,
+    counts: &mut Counts,
+) -> Result<()> {
+    let (blocks, bytes) = (shape.blocks()?, shape.block_bytes);
+    let mut kept = Vec::new();
+    // in 1-CF the first thread stands for all: who allocates makes no difference there
+    let (users, live) = if shape.is_sharded {
+        (workers.len(), shape.live)
+    } else {
+        (1, shape.live * u32::from(shape.threads))
+    };
+    for worker in workers.iter_mut().take(users) {
+        let sparse = shape.kappa.map_or(live, |kappa| kappa.min(live));
+        let mut freed = Vec::new();
+        for number in 0..sparse * blocks {
+            let object = worker.allocate(bytes)?;
+            if number % blocks == 0 {
+                kept.push(object)
+            } else {
+                freed.push(object)
+            }
+        }
+        for _ in 0..(live - sparse) / blocks * blocks {
+            kept.push(worker.allocate(bytes)?);
+        }
+        for object in freed {
+            worker.free(object, bytes)?;
+        }
+    }
+    let stats = (looks.stats)();
+    counts.pages = stats.pages;
+    counts.holes = stats.pages * u64::from(blocks) - stats.live_blocks;
+    counts.administrative_bytes = (looks.parts)().administrative_bytes as u64;
+    for object in kept {
+        workers[0].free(object, bytes)?;
+    }
+    Ok(())
+}
+
+fn work<W: Worker>(
+    shape: &Shape,
+    workers: &mut [W],
+    looks: &Looks<'_>,
+    counts: &mut Counts,
+) -> Result<()> {
+    let mut random = ChaCha8Rng::seed_from_u64(26);
+    let mut objects = Vec::new();
+    for (number, worker) in workers.iter_mut().enumerate() {
+        for _ in 0..shape.live {
+            objects.push((number, Some(counted_malloc(shape, worker, counts)?)));
+        }
+    }
+    for _ in 0..CALLS {
+        let place = random.random_range(0..objects.len());
+        let (worker, object) = &mut objects[place];
+        let worker = &mut workers[*worker];
+        if let Some(object) = object.take() {
+            counted_free(shape, worker, object, looks, counts)?;
+        } else {
+            *object = Some(counted_malloc(shape, worker, counts)?);
+        }
+    }
+    for (worker, object) in objects {
+        if let Some(object) = object {
+            counted_free(shape, &mut workers[worker], object, looks, counts)?;
+        }
+    }
+    counts.section_bytes = (looks.stats)().copied_in_section_max;
+    Ok(())
+}
+
+fn counted_malloc<W: Worker>(
+    shape: &Shape,
+    worker: &mut W,
+    counts: &mut Counts,
+) -> Result<W::Object> {
+    let before = counted();
+    let object = worker.allocate(shape.block_bytes)?;
+    counts.malloc_locks = counts.malloc_locks.max(counted().since(before).taken);
+    Ok(object)
+}
+
+fn counted_free<W: Worker>(
+    shape: &Shape,
+    worker: &mut W,
+    object: W::Object,
+    looks: &Looks<'_>,
+    counts: &mut Counts,
+) -> Result<()> {
+    let copied = (looks.stats)().moved_bytes_total;
+    let before = counted();
+    worker.free(object, shape.block_bytes)?;
+    let locks = counted().since(before).taken;
+    counts.free_locks = counts.free_locks.max(locks);
+    counts.free_bytes = counts
+        .free_bytes
+        .max((looks.stats)().moved_bytes_total - copied);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Shape, probe};
+
+    const SHAPE: Shape = Shape {
+        is_sharded: false,
+        threads: 2,
+        live: 64,
+        page_bytes: 4096,
+        block_bytes: 248,
+        kappa: Some(2),
+        increment: None,
+    };
+
+    #[test]
+    fn the_worst_order_leaves_as_many_holes_as_the_bound_allows() {
+        let blocks = u64::from(SHAPE.blocks().expect("a geometry"));
+        assert_eq!(blocks, 16);
+        for (is_sharded, instances) in [(false, 1), (true, 2)] {
+            let counts = probe(&Shape {
+                is_sharded,
+                ..SHAPE
+            })
+            .expect("served");
+            assert_eq!(counts.holes, instances * 2 * (blocks - 1), "{counts:?}");
+            assert!(counts.administrative_bytes > 0);
+        }
+        let unbounded = probe(&Shape {
+            kappa: None,
+            ..SHAPE
+        })
+        .expect("served");
+        assert_eq!(
+            (unbounded.pages, unbounded.holes),
+            (128, 128 * (blocks - 1))
+        );
+    }
+
+    #[test]
+    fn moves_copy_whole_page_blocks_and_sections_the_increment() {
+        let whole = probe(&SHAPE).expect("served");
+        assert_eq!((whole.free_bytes % 248, whole.section_bytes), (0, 248));
+        let steps = probe(&Shape {
+            increment: Some(64),
+            ..SHAPE
+        })
+        .expect("served");
+        assert_eq!(
+            (steps.free_bytes, steps.section_bytes),
+            (whole.free_bytes, 64)
+        );
+        assert!(steps.free_locks > whole.free_locks, "{steps:?} {whole:?}");
+        assert_eq!(probe(&SHAPE).expect("served"), whole);
+        let unbounded = probe(&Shape {
+            kappa: None,
+            ..SHAPE
+        })
+        .expect("served");
+        assert_eq!((unbounded.free_bytes, unbounded.section_bytes), (0, 0));
+    }
+}

@@ -1,0 +1,310 @@
+//! `surefit-experiments` from outside.
+
+mod common;
+
+use common::experiments;
+use serde_json::Value;
+use surefit_testkit::{error_line, small_trace};
+
+/// The experiments that yield a report.
+const REPORTS: &[&str] = &[
+    "figure-10",
+    "figure-11",
+    "table-3",
+    "table-4",
+    "predict",
+    "pin",
+    "throughput-locks",
+    "scalability",
+    "figure-12",
+    "complexity",
+    "memory-threads",
+    "nht",
+    "adversary",
+    "overview",
+    "gc-visits",
+    "gc-times",
+    "gc-turn-around",
+    "gc-lua",
+    "gc-binary-trees",
+    "gc-compact-fit",
+    "gc-size-classes",
+    "gc-free-chunks",
+    "gc-table-updates",
+    "gc-lists",
+];
+
+/// Those of them that replay traces.
+const REPLAYS: [&str; 4] = ["figure-10", "figure-11", "table-3", "table-4"];
+
+fn printed(args: &[&str]) -> String {
+    let output = experiments().args(args).output();
+    let output = output.expect("the command runs");
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{args:?}: {complaint}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+#[test]
+fn every_experiment_is_listed() {
+    let list = printed(&["list"]);
+    for name in ["all", "automaton", "bounds", "small-heaps"]
+        .iter()
+        .chain(REPORTS)
+    {
+        assert!(list.lines().any(|line| line.starts_with(name)), "{list}");
+    }
+    let output = experiments().arg("teleport").output();
+    let line = error_line(&output.expect("the command runs"), 2);
+    assert!(line.contains("teleport"), "{line}");
+}
+
+#[test]
+fn the_automaton_is_a_diagram_for_graphviz() {
+    let diagram = printed(&["automaton", "--pi", "4", "--k", "2"]);
+    assert!(diagram.contains("digraph"), "{diagram}");
+    assert!(diagram.trim_end().ends_with('}'), "{diagram}");
+}
+
+#[test]
+fn small_heaps_stand_beside_the_bounds_of_heaps_that_never_move() {
+    assert!(printed(&["small-heaps"]).contains("Robson"));
+    let json: Value =
+        serde_json::from_str(&printed(&["small-heaps", "--format", "json"])).expect("JSON");
+    assert!(json["rows"].as_array().is_some_and(|rows| rows.len() > 10));
+}
+
+#[test]
+fn bounds_cost_moves_and_save_certified_bytes() {
+    let trace = small_trace(1);
+    let file = trace.path.to_str().expect("a plain name");
+    let text = printed(&["bounds", "--rounds", "1", "--format", "json", file]);
+    let json: Value = serde_json::from_str(&text).expect("JSON");
+    let rows = json["traces"][0]["bounds"].as_array().expect("rows");
+    let names: Vec<_> = rows
+        .iter()
+        .filter_map(|row| row["allocator"].as_str())
+        .collect();
+    let expected = [
+        "cf:k=1",
+        "cf:k=8",
+        "cf:k=8,order=original",
+        "cf:k=inf",
+        "cf:holes=32,frac=0",
+        "cf",
+    ];
+    assert_eq!(names, expected);
+    let of = |row: usize, key: &str| rows[row][key].as_f64().expect("measured");
+    assert!(of(0, "moves_per_free") > of(5, "moves_per_free"));
+    assert_eq!(of(3, "moves_per_free"), 0.0);
+    assert!(of(0, "certified_bytes") < of(3, "certified_bytes"));
+    for row in rows {
+        assert!(
+            row["certified_bytes"].as_u64() >= row["min_heap_bytes"].as_u64(),
+            "{row}"
+        );
+    }
+    let screen = printed(&["bounds", "--rounds", "1", file]);
+    assert!(
+        screen
+            .lines()
+            .all(|line| line.trim_end() == line && line.chars().count() <= 120),
+        "{screen}"
+    );
+}
+
+#[test]
+fn a_report_fits_a_hundred_columns_and_names_its_source() {
+    let trace = small_trace(2);
+    let file = trace.path.to_str().expect("a plain name");
+    for name in REPLAYS {
+        let screen = printed(&[name, "--quick", file]);
+        assert!(
+            screen.starts_with(name) && screen.contains("Source: Craciunas et al. (2008)"),
+            "{screen}"
+        );
+        assert!(screen.lines().all(fits), "{screen}");
+    }
+}
+
+fn fits(line: &str) -> bool {
+    line.trim_end() == line && line.chars().count() <= 100
+}
+
+#[test]
+fn tables_about_collectors_fit_a_hundred_columns() {
+    for name in REPORTS.iter().filter(|name| name.starts_with("gc-")) {
+        let screen = printed(&[name, "--quick"]);
+        let broad: Vec<_> = screen.lines().filter(|line| !fits(line)).collect();
+        assert!(broad.is_empty(), "{name}: {broad:#?}");
+    }
+}
+
+#[test]
+fn plots_and_pages_are_written_beside_the_text() {
+    let trace = small_trace(3);
+    let file = trace.path.to_str().expect("a plain name");
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| {
+        directory
+            .path()
+            .join(name)
+            .to_str()
+            .expect("a plain name")
+            .to_owned()
+    };
+    let (plot, page) = (path("plot.svg"), path("page.html"));
+    printed(&[
+        "figure-11",
+        "--quick",
+        "--plot",
+        &plot,
+        "--report",
+        &page,
+        file,
+    ]);
+    let (plot, page) = (std::fs::read_to_string(plot), std::fs::read_to_string(page));
+    let (plot, page) = (plot.expect("a picture"), page.expect("a page"));
+    assert!(
+        plot.starts_with("<svg") && plot.contains("not-full pages"),
+        "{plot}"
+    );
+    assert!(
+        page.contains("<svg") && page.contains("class=\"verdict"),
+        "{page}"
+    );
+    let none = experiments()
+        .args(["table-3", "--quick", "--plot", &path("none.svg"), file])
+        .output();
+    assert!(error_line(&none.expect("the command runs"), 2).contains("no plots"));
+    let output = experiments()
+        .args(["predict", "--quick", "--plot", "/no/such/place.svg"])
+        .output();
+    assert!(error_line(&output.expect("the command runs"), 2).contains("/no/such/place.svg"));
+}
+
+#[test]
+fn what_is_counted_is_the_same_again() {
+    let trace = small_trace(4);
+    let file = trace.path.to_str().expect("a plain name");
+    for args in [
+        &["figure-11", file][..],
+        &["table-3", "--quick", file],
+        &["predict", "--quick"],
+    ] {
+        assert_eq!(printed(args), printed(args), "{args:?}");
+    }
+}
+
+#[test]
+fn more_not_full_pages_are_counted_for_a_greater_kappa() {
+    let trace = small_trace(6);
+    let file = trace.path.to_str().expect("a plain name");
+    let json: Value =
+        serde_json::from_str(&printed(&["figure-11", "--format", "json", file])).expect("JSON");
+    let plots = json["plots"].as_array().expect("plots");
+    let not_full = plots
+        .iter()
+        .find(|plot| plot["title"] == "small: not-full pages")
+        .expect("a plot");
+    let mean = |name: &str| {
+        let series = not_full["series"].as_array().expect("series");
+        let series = series
+            .iter()
+            .find(|series| series["name"] == name)
+            .expect("a series");
+        let points = series["points"].as_array().expect("points");
+        assert!(points.len() >= 200, "{}", points.len());
+        points
+            .iter()
+            .map(|point| point[1].as_f64().expect("a count"))
+            .sum::<f64>()
+            / points.len() as f64
+    };
+    assert!(mean("κ=1") < mean("κ=∞"));
+}
+
+#[test]
+fn predictions_hold_in_the_automaton_and_in_the_heap() {
+    let json: Value =
+        serde_json::from_str(&printed(&["predict", "--quick", "--format", "json"])).expect("JSON");
+    let claims = json["claims"].as_array().expect("claims");
+    assert!(claims.len() >= 7);
+    for claim in claims {
+        assert_eq!(claim["verdict"], "holds", "{claim}");
+    }
+}
+
+#[test]
+fn an_overview_without_valgrind_says_so_and_has_the_rest() {
+    let trace = small_trace(8);
+    let file = trace.path.to_str().expect("a plain name");
+    let mut command = experiments();
+    command.args(["overview", "--quick", "--format", "json", file]);
+    let output = command.env("PATH", "").output().expect("the command runs");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let notes = report["notes"].as_array().expect("notes");
+    let has_note = |note: &Value| note.as_str().is_some_and(|note| note.contains("valgrind"));
+    assert!(notes.iter().any(has_note), "{notes:?}");
+    let claims = report["claims"].as_array().expect("claims");
+    let verdict = |words: &str| {
+        let claim = claims.iter().find(|claim| {
+            let claim = claim["claim"].as_str();
+            claim.is_some_and(|claim| claim.contains(words))
+        });
+        claim.expect(words)["verdict"].as_str().expect("a verdict")
+    };
+    assert_eq!(verdict("FF (first-fit): malloc"), "not_comparable");
+    assert_eq!(verdict("its formula in every order"), "holds");
+    assert_ne!(verdict("better than Half-fit"), "not_comparable");
+}
+
+#[test]
+fn what_an_experiment_cannot_use_is_refused() {
+    for (args, word) in [
+        (["predict", "x.sft"], "traces"),
+        (["predict", "--rounds=3"], "rounds"),
+        (["figure-11", "gen:vi"], "hummingbird-paper"),
+        (["figure-11", "bundled:vi"], "emacs"),
+        (["gc-lists", "x.sft"], ".sfg"),
+    ] {
+        let output = experiments().args(args).output();
+        let line = error_line(&output.expect("the command runs"), 2);
+        assert!(line.contains(word), "{line}");
+    }
+}
+
+#[test]
+fn all_experiments_go_into_one_directory() {
+    let trace = small_trace(7);
+    let file = trace.path.to_str().expect("a plain name");
+    let directory = tempfile::tempdir().expect("a directory");
+    let place = directory.path().join("new").join("results");
+    let summary = printed(&[
+        "all",
+        "--quick",
+        "-o",
+        place.to_str().expect("a plain name"),
+        file,
+    ]);
+    assert!(
+        summary.contains("holds") && summary.contains("index.html"),
+        "{summary}"
+    );
+    let read = |name: &str| std::fs::read_to_string(place.join(name)).expect(name);
+    for name in REPORTS.iter().chain(&["bounds", "small-heaps"]) {
+        let json: Value = serde_json::from_str(&read(&format!("{name}.json"))).expect("JSON");
+        assert_eq!(json["name"], *name);
+    }
+    for name in ["figure-10.svg", "figure-11.svg", "predict.svg"] {
+        assert!(read(name).starts_with("<svg"), "{name}");
+    }
+    assert!(read("automaton.dot").contains("digraph"));
+    let page = read("index.html");
+    assert!(
+        REPORTS
+            .iter()
+            .all(|name| page.contains(&format!("<h2>{name}:"))),
+        "{page}"
+    );
+}

@@ -1,0 +1,115 @@
+//! The experiments with several threads, from outside.
+
+mod common;
+
+use common::experiments;
+use serde_json::Value;
+
+fn printed(args: &[&str]) -> String {
+    let output = experiments().args(args).output();
+    let output = output.expect("the command runs");
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{args:?}: {complaint}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+fn report(name: &str) -> Value {
+    let text = printed(&[name, "--quick", "--format", "json"]);
+    serde_json::from_str(&text).expect("JSON")
+}
+
+fn verdict<'a>(report: &'a Value, words: &str) -> &'a str {
+    let claims = report["claims"].as_array().expect("claims");
+    let claim = claims.iter().find(|claim| {
+        claim["claim"]
+            .as_str()
+            .is_some_and(|claim| claim.contains(words))
+    });
+    claim.expect(words)["verdict"].as_str().expect("a verdict")
+}
+
+#[test]
+fn reports_have_tables_plots_and_verdicts_and_fit_a_hundred_columns() {
+    for name in [
+        "throughput-locks",
+        "scalability",
+        "figure-12",
+        "complexity",
+        "memory-threads",
+    ] {
+        let screen = printed(&[name, "--quick"]);
+        assert!(
+            screen.starts_with(name) && screen.contains("Craciunas"),
+            "{screen}"
+        );
+        let fits = |line: &&str| line.trim_end() == *line && line.chars().count() <= 100;
+        let wide: Vec<_> = screen.lines().filter(|line| !fits(line)).collect();
+        assert!(wide.is_empty(), "{name}: {wide:#?}");
+    }
+}
+
+#[test]
+fn page_locks_take_more_acquisitions_than_class_locks() {
+    let report = report("throughput-locks");
+    assert_eq!(verdict(&report, "page locks take more"), "holds");
+    assert_eq!(
+        report["tables"][0]["rows"].as_array().map(Vec::len),
+        Some(9)
+    );
+    assert!(!report["plots"].as_array().expect("plots").is_empty());
+}
+
+#[test]
+fn scalability_has_three_parts_and_counts_what_cores_do_not_change() {
+    let report = report("scalability");
+    let tables = report["tables"].as_array().expect("tables");
+    assert_eq!(tables.len(), 3);
+    let rows = tables[0]["rows"].as_array().expect("rows");
+    for row in rows {
+        let locks = (row[4].as_f64(), row[5].as_f64());
+        assert!(locks.0 >= Some(1.0) && locks.1 >= Some(1.0), "{row}");
+    }
+    // one thread meets nobody
+    for row in rows.iter().filter(|row| row[1] == 1) {
+        assert_eq!(
+            (row[6].as_f64(), row[7].as_f64()),
+            (Some(0.0), Some(0.0)),
+            "{row}"
+        );
+    }
+    // raw heaps have no locks and no lines that are shared
+    let raw = tables[1]["rows"]
+        .as_array()
+        .expect("rows")
+        .last()
+        .expect("a row");
+    assert_eq!(
+        (raw[4].as_f64(), raw[8].as_f64()),
+        (Some(0.0), Some(0.0)),
+        "{raw}"
+    );
+    assert_eq!(tables[2]["rows"].as_array().map(Vec::len), Some(24));
+    assert_eq!(report["claims"].as_array().map(Vec::len), Some(6));
+}
+
+#[test]
+fn figure_12_has_three_parts_within_their_bounds() {
+    let report = report("figure-12");
+    assert_eq!(report["tables"].as_array().map(Vec::len), Some(3));
+    assert_eq!(verdict(&report, "system latency follows"), "holds");
+    assert_eq!(
+        verdict(&report, "transient fragmentation stays within"),
+        "holds"
+    );
+    assert_eq!(report["plots"].as_array().map(Vec::len), Some(4));
+}
+
+#[test]
+fn what_is_counted_by_one_thread_is_the_same_again() {
+    let tables = || report("complexity")["tables"].clone();
+    let (first, second) = (tables(), tables());
+    // the last one is of real threads
+    for table in 0..6 {
+        assert_eq!(first[table], second[table]);
+    }
+}

@@ -1,0 +1,54 @@
+//! `surefit experiment`: hands its arguments to the command `surefit-experiments`, a package of its own.
+
+use std::env::consts::EXE_SUFFIX;
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+use anyhow::{Result, anyhow};
+
+/// The command that has the experiments.
+const NAME: &str = "surefit-experiments";
+
+/// What `experiment` is told: the words of `surefit-experiments`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// An experiment and its options; `list` names all of them.
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "NAME"
+    )]
+    words: Vec<OsString>,
+}
+
+/// Runs `surefit-experiments` with the same words; its output and exit status are this command's.
+///
+/// # Errors
+/// It is not installed, or cannot be started.
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    let program = program();
+    let status = Command::new(&program).args(&args.words).status();
+    let status = status.map_err(|error| match error.kind() {
+        ErrorKind::NotFound => anyhow!(
+            "{NAME} is not installed: from the project's folder, run \
+             `cargo run --release -p {NAME} -- …`, or `cargo install --path crates/{NAME}` once"
+        ),
+        _ => anyhow!("{}: cannot be started: {error}", program.display()),
+    })?;
+    let code = status
+        .code()
+        .ok_or_else(|| anyhow!("{NAME} ended with {status}"))?;
+    Ok(ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX)))
+}
+
+/// The command beside this one, or the one that the search path has.
+fn program() -> PathBuf {
+    let beside =
+        std::env::current_exe().map(|own| own.with_file_name(format!("{NAME}{EXE_SUFFIX}")));
+    match beside {
+        Ok(path) if path.is_file() => path,
+        _ => PathBuf::from(NAME),
+    }
+}

@@ -1,0 +1,47 @@
+//! The `surefit` command; its only public item is [`run()`].
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | `cli` | what the user writes |
+//! | `*_cmd` | one verb each |
+//! | `screen`, `report` | what is printed, and pages of HTML |
+//!
+//! What is measured, and how, is `surefit-measure`; the experiments are the command `surefit-experiments`.
+
+mod certify_cmd;
+mod cli;
+mod compare_cmd;
+mod experiment_cmd;
+mod gc_cmd;
+mod gen_cmd;
+mod replay_cmd;
+mod report;
+mod screen;
+mod trace_cmd;
+
+use std::process::ExitCode;
+
+use cli::{Cli, Verb};
+use surefit_measure::{arguments, as_child, error};
+
+/// Reads the command line, does what it says, and reports what fails in one line.
+#[must_use]
+pub fn run() -> ExitCode {
+    match arguments::read::<Cli>().and_then(|cli| cli.map_or(Ok(ExitCode::SUCCESS), verb)) {
+        Ok(status) => status,
+        Err(error) => error::report(&error),
+    }
+}
+
+fn verb(cli: Cli) -> anyhow::Result<ExitCode> {
+    match cli.verb {
+        Verb::Replay(args) => replay_cmd::run(&args).map(|()| ExitCode::SUCCESS),
+        Verb::Compare(args) => compare_cmd::run(&args).map(|()| ExitCode::SUCCESS),
+        Verb::Certify(args) => certify_cmd::run(&args).map(|()| ExitCode::SUCCESS),
+        Verb::Trace(args) => trace_cmd::run(&args),
+        Verb::Gc(args) => gc_cmd::run(&args),
+        Verb::Gen(args) => gen_cmd::run(&args),
+        Verb::Experiment(args) => experiment_cmd::run(&args),
+        Verb::AsChild(args) => as_child::run(&args).map(|()| ExitCode::SUCCESS),
+    }
+}

@@ -1,0 +1,90 @@
+//! Recorded object graphs: files, or the two that are bundled.
+
+use std::io::Read;
+use std::mem::MaybeUninit;
+use std::path::Path;
+
+use anyhow::{Result, anyhow};
+use surefit_clients::java::Program;
+use surefit_os::Reservation;
+use surefit_trace::graph::Reader;
+use surefit_trace::open_file;
+
+/// What names a bundled recording on the command line, before its name.
+const BUNDLED: &str = "bundled:";
+
+/// The recordings inside the command.
+const GRAPHS: [(&str, &[u8]); 2] = [
+    (
+        "raytrace",
+        include_bytes!("../../../../graphs/raytrace.sfg.zst"),
+    ),
+    ("mtrt", include_bytes!("../../../../graphs/mtrt.sfg.zst")),
+];
+
+/// Opens a recording in a file, or a bundled one named `bundled:NAME`.
+///
+/// # Errors
+/// One line that names the file and the mend.
+pub fn open(file: &Path) -> Result<Reader<Box<dyn Read>>> {
+    let input: Box<dyn Read> = match bundled_name(file) {
+        Some(name) => Box::new(bundled(name)?),
+        None => Box::new(open_file(file)?),
+    };
+    Ok(Reader::named(input, file)?)
+}
+
+/// Reads a recording as a program.
+///
+/// # Errors
+/// One line that names the file, the position and the mend.
+pub fn load(file: &Path) -> Result<Program> {
+    Program::read(|| open(file))
+}
+
+/// Whether a name is that of a recorded object graph, rather than of a trace of allocations.
+#[must_use]
+pub fn is_graph(file: &Path) -> bool {
+    match bundled_name(file) {
+        Some(name) => GRAPHS.iter().any(|(known, _)| *known == name),
+        None => {
+            let name = file.as_os_str().to_string_lossy();
+            name.ends_with(".sfg") || name.ends_with(".sfg.zst")
+        }
+    }
+}
+
+/// Memory for the search of a smallest heap.
+#[derive(Debug)]
+pub struct Region(Reservation);
+
+impl Region {
+    /// So many bytes.
+    ///
+    /// # Errors
+    /// The system gives no memory.
+    pub fn new(bytes: usize) -> Result<Self> {
+        Ok(Self(Reservation::new(bytes)?))
+    }
+}
+
+impl AsMut<[MaybeUninit<u8>]> for Region {
+    fn as_mut(&mut self) -> &mut [MaybeUninit<u8>] {
+        self.0.memory()
+    }
+}
+
+fn bundled_name(file: &Path) -> Option<&str> {
+    file.to_str().and_then(|name| name.strip_prefix(BUNDLED))
+}
+
+fn bundled(name: &str) -> Result<&'static [u8]> {
+    let found = GRAPHS.iter().find(|(known, _)| *known == name);
+    found.map(|(_, bytes)| *bytes).ok_or_else(|| {
+        let known: Vec<_> = GRAPHS.iter().map(|(known, _)| *known).collect();
+        anyhow!(
+            "{BUNDLED}{name}: no such bundled recording: known are {}",
+            known.join(", ")
+        )
+    })
+}

@@ -1,0 +1,138 @@
+//! The spaces of the collector, under the names that their heaps have in the registry.
+
+use std::fmt;
+
+use anyhow::{Context, Result, bail};
+use surefit_clients::java::{Lists, Space};
+use surefit_freelist::When;
+
+use crate::registry::Kind;
+use crate::spec::{Choice, Spec};
+
+/// A space as the user named it.
+#[derive(Clone, Debug)]
+pub struct SpaceSpec {
+    text: String,
+    /// What it stands for.
+    pub space: Space,
+}
+
+/// The names of the registry that are spaces of the collector.
+const NAMES: &str =
+    "segregated, tlsf, half-fit, first-fit, next-fit, best-fit, worst-fit, tree-fit, compact-fit";
+
+impl SpaceSpec {
+    /// Reads one name with its keys.
+    ///
+    /// # Errors
+    /// Says which names or keys there are.
+    pub fn parse(text: &str) -> Result<Self> {
+        let space = match compact_fit(text) {
+            Some(cf) => Spec::parse(&cf),
+            None => Spec::parse(text),
+        };
+        let space = of(&space?.choice).with_context(|| format!("space `{text}`"))?;
+        Ok(Self {
+            text: text.to_owned(),
+            space,
+        })
+    }
+}
+
+impl fmt::Display for SpaceSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Compact-fit under the name that it has in the registry, with a size-class of 8 bytes for the stubs of long objects,
+/// unless a file says which size-classes there are.
+fn compact_fit(text: &str) -> Option<String> {
+    let keys = text.strip_prefix("compact-fit")?;
+    match keys.strip_prefix(':') {
+        Some(keys) if keys.split(',').any(|key| key.starts_with("classes=")) => {
+            Some(format!("cf:{keys}"))
+        }
+        Some(keys) => Some(format!("cf:min=8,{keys}")),
+        None => keys.is_empty().then(|| "cf:min=8".to_owned()),
+    }
+}
+
+fn of(choice: &Choice) -> Result<Space> {
+    let Choice::InProcess(kind) = choice else {
+        bail!("a library has no headers to sweep: known are {NAMES}");
+    };
+    Ok(match kind {
+        Kind::FirstFit(()) => Space::FirstFit,
+        Kind::NextFit(()) => Space::NextFit,
+        Kind::BestFit(()) => Space::BestFit,
+        Kind::WorstFit(()) => Space::WorstFit,
+        Kind::TreeFit(()) => Space::TreeFit,
+        Kind::HalfFit(()) => Space::HalfFit,
+        Kind::Tlsf(()) => Space::Tlsf,
+        Kind::Segregated(options) => Space::Segregated(checked(options.lists())?),
+        Kind::Cf(options) if !options.is_narrow && !options.has_keys => {
+            if options.config.geometry().class_count() < 2 {
+                bail!(
+                    "there is one size-class only, and the collector needs one more for stubs: name a smaller one in the \
+                     file of classes"
+                );
+            }
+            Space::CompactFit(Box::new(options.config.clone()))
+        }
+        _ => bail!("the collector has no such space: known are {NAMES}"),
+    })
+}
+
+fn checked(lists: Lists) -> Result<Lists> {
+    let count = lists.count;
+    if Lists::ONLY_IMMEDIATE.contains(&count) && lists.merges != When::Immediate {
+        bail!(
+            "lists={count}: the collector has them with coalesce=immediate only; leave lists out"
+        );
+    }
+    Ok(lists)
+}
+
+/// The spaces and their keys, for `--help`.
+#[must_use]
+pub fn help() -> String {
+    format!(
+        "Spaces (name[:key=value,…]):\n  {NAMES}\n  \
+         segregated takes index=scan|nht|bitmap, coalesce=never|deferred|immediate, last=tree|linear, and with immediate \
+         coalescing lists=16|32|…|4096\n  compact-fit takes k=N|inf, holes=N, frac=1/N, page=BYTES, pieces=BYTES\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SpaceSpec;
+
+    #[test]
+    fn every_name_that_help_lists_is_a_space() {
+        for name in super::NAMES.split(", ") {
+            assert_eq!(SpaceSpec::parse(name).expect("a space").to_string(), name);
+        }
+    }
+
+    #[test]
+    fn other_heaps_are_no_spaces() {
+        for text in [
+            "buddy",
+            "jamaica",
+            "system",
+            "cf-direct",
+            "nothing",
+            "segregated:coalesce=never,lists=16",
+            "segregated:index=x",
+            "compact-fitting",
+            "compact-fit:width=16",
+            "compact-fit:min=16",
+        ] {
+            assert!(SpaceSpec::parse(text).is_err(), "{text}");
+        }
+        SpaceSpec::parse("compact-fit:k=inf,page=4K").expect("a space");
+        SpaceSpec::parse("segregated:index=nht,coalesce=immediate,lists=16,last=linear")
+            .expect("a space");
+    }
+}

@@ -1,0 +1,54 @@
+//! What pages of HTML share: their style, tables, and text that cannot break out.
+//!
+//! Every text that comes from a file, a trace or the command line is escaped; a page loads nothing.
+
+use std::fmt::Write as _;
+
+use crate::grid::Grid;
+
+/// Light, plain, and readable on paper.
+pub const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;color:#1c2733;background:#fff;max-width:66rem;\
+    margin:2rem auto;padding:0 1.5rem}h1{font-size:1.5rem;margin-bottom:.2rem}h2{font-size:1.15rem;margin-top:2.2rem;\
+    border-bottom:1px solid #d5dde5}table{border-collapse:collapse;font-size:.85rem;margin:.8rem 0}\
+    td,th{padding:.25rem .7rem;text-align:right;white-space:nowrap;border-bottom:1px solid #e6ebf0}\
+    td.text,th.text{text-align:left}th{font-weight:600}.wide{overflow-x:auto}.charts{display:flex;flex-wrap:wrap;\
+    gap:1rem 2rem}figure{margin:.5rem 0}figcaption{font-size:.85rem;color:#4a5866}dt{font-weight:600}\
+    dd{margin:0 0 .4rem 1.5rem}ul{padding-left:1.2rem}";
+
+/// Appends a table; one that is wider than the page scrolls by itself.
+pub fn table(page: &mut String, grid: &Grid) {
+    page.push_str("<div class=\"wide\"><table>\n");
+    let mut line = |tag: &str, cells: &[String]| {
+        page.push_str("<tr>");
+        for (column, cell) in cells.iter().enumerate() {
+            let class = if column < grid.text_columns {
+                " class=\"text\""
+            } else {
+                ""
+            };
+            let _ = write!(page, "<{tag}{class}>{}</{tag}>", escaped(cell));
+        }
+        page.push_str("</tr>\n");
+    };
+    line("th", &grid.header);
+    grid.rows.iter().for_each(|row| line("td", row));
+    page.push_str("</table></div>\n");
+}
+
+/// Text as HTML and SVG take it, in elements and in quoted attributes.
+#[must_use]
+pub fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            letter if letter.is_control() => safe.push(' '),
+            letter => safe.push(letter),
+        }
+    }
+    safe
+}

@@ -1,0 +1,91 @@
+//! Instructions of an allocation and of a free, counted by valgrind: exact, and the same on every run.
+//!
+//! A child replays the trace under callgrind, which counts only while a function is active that makes one call to the
+//! allocator and nothing else: once for allocations, once for frees.
+
+use std::process::Command;
+
+use anyhow::{Result, bail};
+
+use crate::child;
+use crate::passes::counting;
+use crate::source::Source;
+
+/// Mean instructions of an allocation and of a free.
+#[derive(Clone, Copy, Debug)]
+pub struct PerCall {
+    /// Of an allocation.
+    pub malloc: Option<f64>,
+    /// Of a free.
+    pub free: Option<f64>,
+}
+
+/// Whether valgrind is installed.
+///
+/// # Errors
+/// One line that says what to install.
+pub fn available() -> Result<()> {
+    let version = Command::new("valgrind").arg("--version").output();
+    match version {
+        Ok(output) if output.status.success() => Ok(()),
+        _ => bail!("--count instructions needs valgrind: install it, or leave the option out"),
+    }
+}
+
+/// Counts the calls of one allocator on one trace.
+///
+/// # Errors
+/// valgrind failed, or printed no count.
+pub fn count(allocator: &str, heap_bytes: u64, source: &Source) -> Result<PerCall> {
+    let one = |function: &str, times: u64| -> Result<Option<f64>> {
+        if times == 0 {
+            return Ok(None);
+        }
+        let total = collected(allocator, heap_bytes, source, function)?;
+        Ok(Some(total as f64 / times as f64))
+    };
+    let calls = source.steps.calls;
+    Ok(PerCall {
+        malloc: one(counting::MALLOC, calls.mallocs)?,
+        free: one(counting::FREE, calls.frees)?,
+    })
+}
+
+/// Instructions inside a function, in all.
+fn collected(allocator: &str, heap_bytes: u64, source: &Source, function: &str) -> Result<u64> {
+    let mut command = Command::new("valgrind");
+    command.args([
+        "--tool=callgrind",
+        "--callgrind-out-file=/dev/null",
+        "--collect-atstart=no",
+    ]);
+    command.arg(format!("--toggle-collect=*{function}*"));
+    command.arg(std::env::current_exe()?);
+    command.args(child::counting_arguments(allocator, heap_bytes, source));
+    let output = child::output(&mut command)?;
+    child::succeeded(allocator, &output)?;
+    let log = String::from_utf8_lossy(&output.stderr);
+    match parse(&log) {
+        Some(count) => Ok(count),
+        None => bail!("{allocator}: valgrind printed no count"),
+    }
+}
+
+/// The number in valgrind's line `==123== Collected : 4567`.
+fn parse(log: &str) -> Option<u64> {
+    let line = log.lines().find(|line| line.contains("Collected :"))?;
+    line.rsplit(':').next()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    #[test]
+    fn the_count_is_read_from_valgrinds_log() {
+        let log =
+            "==9== \n==9== Events    : Ir\n==9== Collected : 123456\n==9== I   refs:      9\n";
+        assert_eq!(parse(log), Some(123_456));
+        assert_eq!(parse("==9== nothing"), None);
+    }
+}

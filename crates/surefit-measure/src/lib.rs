@@ -1,0 +1,42 @@
+//! Allocators, and the passes that measure them on recorded programs.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | `arguments`, `error`, `sizes`, `spec`, `output`, `progress`, `grid`, `html` | what people write and see, and how a command fails |
+//! | `source`, `leave_out`, `steps`, `small_file`, `memory` | traces, ready for replaying, and the files that people write |
+//! | `subject`, `subjects`, `registry` | the allocators |
+//! | `passes` | one replay: timing, accesses, percentiles, checking, counting, the smallest heap |
+//! | `single`, `threaded`, `rounds`, `child`, `as_child`, `instructions` | many replays: one allocator, many in rounds, children, valgrind |
+//! | `certified`, `growth`, `refusal` | what is proven, what grew, why a replay stopped |
+//! | `collector` | recorded object graphs, the collector's spaces, and a Lua machine on any heap |
+//! | `results`, `schema` | the figures, as JSON has them |
+
+pub mod arguments;
+pub mod as_child;
+pub mod certified;
+pub mod child;
+pub mod collector;
+pub mod error;
+pub mod grid;
+mod growth;
+pub mod html;
+pub mod instructions;
+mod leave_out;
+pub mod memory;
+pub mod output;
+pub mod passes;
+pub mod progress;
+pub mod refusal;
+pub mod registry;
+pub mod results;
+pub mod rounds;
+pub mod schema;
+pub mod single;
+pub mod sizes;
+pub mod small_file;
+pub mod source;
+pub mod spec;
+pub mod steps;
+pub mod subject;
+pub mod subjects;
+pub mod threaded;

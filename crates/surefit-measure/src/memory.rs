@@ -1,0 +1,61 @@
+//! What this machine has no memory for is refused before it is begun: the kernel would end the process instead.
+
+use anyhow::{Result, bail};
+use surefit_os::resident;
+
+use crate::sizes::Size;
+
+/// Refuses what takes more bytes than are available; where the kernel does not say how many are, nothing is refused.
+///
+/// # Errors
+/// One line that says how much there is.
+pub fn affordable(what: &str, bytes: u64) -> Result<()> {
+    match resident::available_bytes() {
+        Ok(available) => within(what, bytes, available as u64),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Refuses a trace of more events than there is memory for: an event takes 16 bytes, as much again while a list of them
+/// grows, and as much for replaying.
+///
+/// # Errors
+/// As [`affordable`].
+pub fn affordable_events(events: u64) -> Result<()> {
+    affordable("a trace in memory", events.saturating_mul(48))
+}
+
+/// Refuses a trace of more objects than there is memory for tables of: `bytes` for each, and as much again while they grow.
+///
+/// # Errors
+/// As [`affordable`].
+pub fn affordable_objects(objects: u64, bytes: u64) -> Result<()> {
+    let tables = objects.saturating_mul(2 * bytes);
+    affordable("tables of all objects of the trace", tables)
+}
+
+fn within(what: &str, bytes: u64, available: u64) -> Result<()> {
+    if bytes > available {
+        bail!(
+            "{what} of {}: there are {} of memory left; give a smaller one",
+            Size(bytes),
+            Size(available)
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::within;
+
+    #[test]
+    fn what_is_too_large_is_one_line_that_says_how_much_there_is() {
+        assert!(within("a heap", 1000, 1000).is_ok());
+        let error = within("a heap", 2_000_000, 1000).expect_err("too large");
+        assert_eq!(
+            error.to_string(),
+            "a heap of 2.0 MB: there are 1000 B of memory left; give a smaller one"
+        );
+    }
+}

@@ -1,0 +1,188 @@
+//! The loop that every pass shares: it replays the steps of a trace and calls the pass's hooks.
+//!
+//! # Invariants
+//! - T1: between two steps the table holds an object in exactly the slots that the steps so far left live (I1 of
+//!   `steps`), each allocated by this subject and with the layout that the steps carry (I2).
+
+use std::mem::MaybeUninit;
+
+use surefit_core::Refused;
+
+use crate::steps::{Action, Step, Steps};
+use crate::subject::Subject;
+
+/// Why a replay stopped before its end.
+#[derive(Debug)]
+pub enum Stop {
+    /// The allocator refused a request.
+    Refused(Refused),
+    /// The allocator broke a rule.
+    Broken(Box<str>),
+}
+
+/// Where and why a replay stopped.
+#[derive(Debug)]
+pub struct Stopped {
+    /// The event.
+    pub event: usize,
+    /// The reason.
+    pub stop: Stop,
+}
+
+/// A call to an allocator, as statistics know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallKind {
+    /// An allocation.
+    Malloc,
+    /// A free.
+    Free,
+    /// A change of size.
+    Realloc,
+}
+
+/// What a pass does around the calls of a replay; everything is left out unless a pass says otherwise.
+///
+/// The objects given are live and have the sizes that their steps say: after the step for `allocated` and `resized`,
+/// before it for `resizing` and `freeing`.
+pub trait Hooks<S: Subject> {
+    /// Makes one call to the allocator.
+    #[inline]
+    fn call<R>(&mut self, _kind: CallKind, call: impl FnOnce() -> R) -> R {
+        call()
+    }
+
+    /// An object was allocated.
+    #[inline]
+    fn allocated(&mut self, _: &mut S, _: &mut S::Object, _: Step) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    /// An object is about to be resized.
+    #[inline]
+    fn resizing(&mut self, _: &mut S, _: &mut S::Object, _: Step) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    /// An object was resized.
+    #[inline]
+    fn resized(&mut self, _: &mut S, _: &mut S::Object, _: Step) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    /// An object is about to be freed.
+    #[inline]
+    fn freeing(&mut self, _: &mut S, _: &mut S::Object, _: Step) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    /// A step is done.
+    #[inline]
+    fn done(&mut self, _: &mut S, _: &mut Table<S::Object>, _: Step, _: usize) -> Result<(), Stop> {
+        Ok(())
+    }
+}
+
+/// The live objects of a replay, by slot.
+#[derive(Debug)]
+pub struct Table<O>(Box<[MaybeUninit<O>]>);
+
+impl<O> Table<O> {
+    /// An empty table, its memory already touched, so that no page fault falls into a measurement.
+    #[must_use]
+    pub fn new(slots: usize) -> Self {
+        let mut table = Box::new_uninit_slice(slots);
+        // SAFETY: the slice is ours, `slots` entries long; any bytes are valid for `MaybeUninit`.
+        unsafe { table.as_mut_ptr().write_bytes(0xA5, slots) };
+        Self(table)
+    }
+
+    #[inline]
+    fn put(&mut self, slot: u32, object: O) {
+        self.0[slot as usize].write(object);
+    }
+
+    /// # Safety
+    /// The slot holds an object.
+    #[inline]
+    unsafe fn take(&mut self, slot: u32) -> O {
+        // SAFETY: the caller's promise.
+        unsafe { self.0[slot as usize].assume_init_read() }
+    }
+
+    /// The object in a slot.
+    ///
+    /// # Safety
+    /// The slot holds an object.
+    #[inline]
+    pub unsafe fn get_mut(&mut self, slot: u32) -> &mut O {
+        // SAFETY: the caller's promise.
+        unsafe { self.0[slot as usize].assume_init_mut() }
+    }
+}
+
+/// Replays all steps. On success the objects that the trace never frees are live in the table.
+///
+/// # Errors
+/// The first refusal or broken rule, and its event.
+pub fn replay<S: Subject, H: Hooks<S>>(
+    subject: &mut S,
+    table: &mut Table<S::Object>,
+    steps: &Steps,
+    hooks: &mut H,
+) -> Result<(), Stopped> {
+    for (event, &step) in steps.steps().iter().enumerate() {
+        one(subject, table, step, hooks)
+            .and_then(|()| hooks.done(subject, table, step, event))
+            .map_err(|stop| Stopped { event, stop })?;
+    }
+    Ok(())
+}
+
+#[inline(always)]
+fn one<S: Subject, H: Hooks<S>>(
+    subject: &mut S,
+    table: &mut Table<S::Object>,
+    step: Step,
+    hooks: &mut H,
+) -> Result<(), Stop> {
+    match step.action {
+        Action::Allocate | Action::AllocateZeroed => {
+            let zeroed = step.action == Action::AllocateZeroed;
+            let made = hooks.call(CallKind::Malloc, || subject.allocate(step.layout(), zeroed));
+            let mut object = made.map_err(Stop::Refused)?;
+            hooks.allocated(subject, &mut object, step)?;
+            table.put(step.slot, object);
+        }
+        Action::Free => {
+            // SAFETY: T1: the slot holds an object.
+            let mut object = unsafe { table.take(step.slot) };
+            hooks.freeing(subject, &mut object, step)?;
+            // SAFETY: T1: the object is this subject's, live, and has this layout.
+            hooks.call(CallKind::Free, || unsafe {
+                subject.free(object, step.layout())
+            });
+        }
+        Action::Resize => {
+            // SAFETY: T1: the slot holds an object.
+            let object = unsafe { table.get_mut(step.slot) };
+            hooks.resizing(subject, object, step)?;
+            let made = hooks.call(CallKind::Realloc, || {
+                // SAFETY: T1: the object is this subject's, live, and has this layout.
+                unsafe { subject.resize(object, step.old_layout(), step.size as usize) }
+            });
+            made.map_err(Stop::Refused)?;
+            hooks.resized(subject, object, step)?;
+        }
+    }
+    Ok(())
+}
+
+/// Frees what the trace left live, after a replay that succeeded.
+pub fn drain<S: Subject>(subject: &mut S, mut table: Table<S::Object>, steps: &Steps) {
+    for left in steps.left() {
+        // SAFETY: T1 and I3: the slot holds an object, and each slot is named once.
+        let object = unsafe { table.take(left.slot) };
+        // SAFETY: T1: the object is this subject's, live, and has this layout.
+        unsafe { subject.free(object, left.layout) };
+    }
+}

@@ -1,0 +1,37 @@
+//! Progress on stderr, when it is a terminal.
+
+use std::fmt::Display;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// A bar that counts replays.
+#[derive(Debug)]
+pub struct Progress(ProgressBar);
+
+impl Progress {
+    /// A bar of so many steps; nothing is drawn unless stderr is a terminal.
+    #[must_use]
+    pub fn new(steps: u64) -> Self {
+        let bar = ProgressBar::new(steps);
+        let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}");
+        Self(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())))
+    }
+
+    /// A bar that is never drawn.
+    #[must_use]
+    pub fn hidden() -> Self {
+        Self(ProgressBar::hidden())
+    }
+
+    /// One step is done.
+    pub fn step(&self, trace: &str, what: &str, allocator: &dyn Display) {
+        let message = crate::error::one_line(&format!("{trace}: {what}: {allocator}"));
+        self.0.set_message(message);
+        self.0.inc(1);
+    }
+
+    /// Everything is done: the bar disappears.
+    pub fn finish(&self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -1,0 +1,39 @@
+//! Why a replay stopped, under the names that programs know.
+
+use crate::passes::replay::{Stop, Stopped};
+use crate::results::ReplayError;
+
+use surefit_core::Refused;
+
+/// A refusal under the name that programs know it by.
+#[must_use]
+pub fn refusal_kind(refused: Refused) -> &'static str {
+    match refused {
+        Refused::NoPage => "no_page",
+        Refused::NoHandle => "no_handle",
+        Refused::NoChunk => "no_chunk",
+        Refused::TooLarge { .. } => "too_large",
+        Refused::TooAligned { .. } => "too_aligned",
+        Refused::Region { .. } => "region_too_small",
+        Refused::ForeignHandle | Refused::StaleHandle => "handle",
+        _ => "other",
+    }
+}
+
+/// The error of a replay that stopped; an allocator that broke a rule is an error of its own.
+///
+/// # Errors
+/// [`crate::error::Broken`] if a rule was broken.
+pub fn stopped(allocator: &str, stopped: &Stopped) -> anyhow::Result<ReplayError> {
+    match &stopped.stop {
+        Stop::Refused(refused) => Ok(ReplayError {
+            kind: refusal_kind(*refused).to_owned(),
+            event: stopped.event as u64,
+        }),
+        Stop::Broken(what) => Err(crate::error::Broken(format!(
+            "{allocator}: event {}: {what}",
+            stopped.event
+        ))
+        .into()),
+    }
+}

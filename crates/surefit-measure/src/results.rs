@@ -1,0 +1,281 @@
+//! What the command prints with `--format json`. Every key carries its unit; what has no meaning is absent, never zero.
+//!
+//! The schemas of these types are committed in `schemas/` and tested.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The version of the JSON formats.
+pub const SCHEMA: u32 = 1;
+
+/// What `compare` prints.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Comparison {
+    /// The version of this format.
+    pub schema: u32,
+    /// How many interleaved rounds were timed.
+    pub rounds: u32,
+    /// The allocator that ratios are taken to.
+    pub baseline: String,
+    /// The clock's own cost, in nanoseconds, that was taken off every measured call.
+    pub clock_ns: u64,
+    /// One element for each trace.
+    pub traces: Vec<TraceResults>,
+}
+
+/// One trace and what every allocator made of it.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct TraceResults {
+    /// The trace's name.
+    pub name: String,
+    /// Events.
+    pub events: u64,
+    /// Objects ever allocated.
+    pub objects: u64,
+    /// Threads that appear.
+    pub threads: u64,
+    /// The greatest sum of live requests, in bytes.
+    pub peak_live_bytes: u64,
+    /// What was left out of the recorded trace; every other figure is of the rest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<LeftOut>,
+    /// One element for each allocator, in the order given.
+    pub results: Vec<AllocatorResult>,
+}
+
+/// The objects that `--largest` left out, with all their events.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeftOut {
+    /// Objects that were ever larger than this are left out.
+    pub larger_than_bytes: u64,
+    /// How many there are.
+    pub objects: u64,
+    /// The greatest sum of their live requests.
+    pub peak_live_bytes: u64,
+}
+
+/// What one allocator made of one trace.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct AllocatorResult {
+    /// The allocator, as given.
+    pub allocator: String,
+    /// Whether the whole trace was served.
+    pub completed: bool,
+    /// Why not, if not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<ReplayError>,
+    /// The size of the region.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heap_bytes: Option<u64>,
+    /// What was left out of the recorded trace; in a comparison, the trace says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<LeftOut>,
+    /// Allocations in the trace.
+    pub mallocs: u64,
+    /// Frees in the trace.
+    pub frees: u64,
+    /// Reallocations in the trace.
+    pub reallocs: u64,
+    /// Time per allocation or reallocation and its free, less the empty replay: the median of the rounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pair_ns_mean: Option<f64>,
+    /// The same, round by round.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pair_ns_rounds: Option<Vec<f64>>,
+    /// The same with eight accesses of live objects after each event: the median of its rounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub access_pair_ns_mean: Option<f64>,
+    /// The mean time of an allocation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub malloc_ns_mean: Option<f64>,
+    /// The median time of an allocation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub malloc_ns_p50: Option<u64>,
+    /// 99 % of allocations take no longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub malloc_ns_p99: Option<u64>,
+    /// 99.99 % of allocations take no longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub malloc_ns_p9999: Option<u64>,
+    /// The longest allocation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub malloc_ns_max: Option<u64>,
+    /// The mean time of a free.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub free_ns_mean: Option<f64>,
+    /// The median time of a free.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub free_ns_p50: Option<u64>,
+    /// 99 % of frees take no longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub free_ns_p99: Option<u64>,
+    /// 99.99 % of frees take no longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub free_ns_p9999: Option<u64>,
+    /// The longest free.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub free_ns_max: Option<u64>,
+    /// The mean time of a reallocation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub realloc_ns_mean: Option<f64>,
+    /// The median time of a reallocation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub realloc_ns_p50: Option<u64>,
+    /// 99 % of reallocations take no longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub realloc_ns_p99: Option<u64>,
+    /// 99.99 % of reallocations take no longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub realloc_ns_p9999: Option<u64>,
+    /// The longest reallocation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub realloc_ns_max: Option<u64>,
+    /// The mean time of one access of a seeded live object, beyond its look-up in the replay's own table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub access_ns_mean: Option<f64>,
+    /// `pair_ns_mean` over the baseline's, taken round by round.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio_to_baseline: Option<Ratio>,
+    /// Instructions of an allocation or reallocation, the mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instructions_per_malloc: Option<f64>,
+    /// Instructions of a free, the mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instructions_per_free: Option<f64>,
+    /// Distinct 4 KiB pages of a fresh region ever touched in the checking pass, times 4096; tables included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_footprint_bytes: Option<u64>,
+    /// By how much the process grew in the checking pass, for allocators without a region.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_resident_bytes: Option<u64>,
+    /// The smallest region in which the trace completes, to 4 KiB or 0.1 %.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_heap_bytes: Option<u64>,
+    /// Whether every object is one piece of memory, whatever its size.
+    pub contiguous: bool,
+    /// Requested bytes of live objects in pieces, at the peak.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_in_pieces_at_peak: Option<u64>,
+    /// Page-blocks moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moves_total: Option<u64>,
+    /// Bytes copied by moves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved_bytes_total: Option<u64>,
+    /// The most bytes that the moves of one call copied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved_bytes_max_per_op: Option<u64>,
+    /// The most bytes copied while a lock was held once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved_bytes_max_per_section: Option<u64>,
+    /// A region of this size serves every program with the trace's joint demand, in any order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certified_bytes: Option<u64>,
+    /// Where every byte of the region is at the first event with the greatest live requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_peak: Option<AtPeak>,
+}
+
+/// Why a replay did not complete.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReplayError {
+    /// What was exhausted or wrong, such as `no_page`.
+    pub kind: String,
+    /// The event.
+    pub event: u64,
+}
+
+/// A ratio over the rounds.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ratio {
+    /// The median of the rounds.
+    pub median: f64,
+    /// The least of the rounds.
+    pub min: f64,
+    /// The greatest of the rounds.
+    pub max: f64,
+}
+
+/// Where every byte of the region is; the parts add up to `heap_bytes`.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct AtPeak {
+    /// What the program asked for.
+    pub requested_bytes: u64,
+    /// What page-blocks or chunks hold beyond that.
+    pub page_block_internal_bytes: u64,
+    /// What the partitioning of pages leaves over.
+    pub page_internal_bytes: u64,
+    /// Free page-blocks of not-full pages.
+    pub size_class_bytes: u64,
+    /// Page-blocks of unfinished moves.
+    pub transient_bytes: u64,
+    /// The unused ends of runs of pages.
+    pub large_tail_bytes: u64,
+    /// Tables, headers, handles, back-references, the heap's own control structure.
+    pub administrative_bytes: u64,
+    /// Free chunks.
+    pub free_chunk_bytes: u64,
+    /// Free pages.
+    pub free_page_bytes: u64,
+}
+
+impl AtPeak {
+    /// The sum of the parts, in bytes.
+    #[cfg(test)]
+    pub fn total(&self) -> u64 {
+        self.requested_bytes
+            + self.page_block_internal_bytes
+            + self.page_internal_bytes
+            + self.size_class_bytes
+            + self.transient_bytes
+            + self.large_tail_bytes
+            + self.administrative_bytes
+            + self.free_chunk_bytes
+            + self.free_page_bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AllocatorResult, AtPeak, Comparison};
+    use crate::schema::is_committed;
+
+    #[test]
+    fn the_committed_schemas_are_those_of_the_types() {
+        is_committed::<AllocatorResult>("replay.json");
+        is_committed::<Comparison>("compare.json");
+    }
+
+    #[test]
+    fn what_was_not_measured_is_absent() {
+        let row = AllocatorResult::default();
+        let json = serde_json::to_string(&row).expect("JSON");
+        assert!(
+            !json.contains("null") && !json.contains("pair_ns"),
+            "{json}"
+        );
+    }
+
+    #[test]
+    fn the_parts_add_up() {
+        let parts = AtPeak {
+            requested_bytes: 1,
+            page_block_internal_bytes: 2,
+            page_internal_bytes: 3,
+            size_class_bytes: 4,
+            transient_bytes: 5,
+            large_tail_bytes: 6,
+            administrative_bytes: 7,
+            free_chunk_bytes: 8,
+            free_page_bytes: 9,
+        };
+        assert_eq!(parts.total(), 45);
+    }
+}

@@ -1,0 +1,565 @@
+//! Many allocators, one trace: the untimed passes side by side, the timed ones in interleaved rounds.
+//!
+//! All allocators of a round use the same region, whose pages were all touched before, so that no page fault and no
+//! difference in physical memory falls into a time; its contents are what the replay before left. The platform's malloc
+//! has no region: its page faults are in its times. Ratios are taken inside a round.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use anyhow::{Context, Result, anyhow};
+use surefit_core::Refused;
+use surefit_os::Reservation;
+
+use crate::child::{Child, Passes};
+use crate::memory;
+use crate::passes::access::{self, Access};
+use crate::passes::min_heap::min_heap;
+use crate::passes::replay::Stopped;
+use crate::passes::timing::Timing;
+use crate::progress::Progress;
+use crate::registry::Kind;
+use crate::results::{AllocatorResult, Ratio};
+use crate::single::{self, Setting, completed};
+use crate::sizes::HeapSize;
+use crate::source::Source;
+use crate::spec::{Choice, Spec};
+use crate::steps::Steps;
+use crate::subject::{Certified, Pass};
+use crate::subjects::null::Null;
+use crate::{certified, instructions};
+
+/// What is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// The heap, and whether it is written.
+    pub setting: Setting,
+    /// Interleaved rounds of the timing pass.
+    pub rounds: u32,
+    /// Interleaved rounds of the access pass.
+    pub access_rounds: u32,
+    /// Whether every call is timed on its own.
+    pub percentiles: bool,
+    /// Whether the smallest heap is looked for.
+    pub min_heap: bool,
+    /// Whether instructions are counted.
+    pub instructions: bool,
+    /// What a clock reading costs, in nanoseconds.
+    pub clock_ns: u64,
+}
+
+impl Plan {
+    /// One allocator in so many rounds of each timed pass: no smallest heap, no instructions.
+    #[must_use]
+    pub const fn of_one(setting: Setting, rounds: u32, clock_ns: u64) -> Self {
+        Self {
+            setting,
+            rounds,
+            access_rounds: rounds,
+            percentiles: true,
+            min_heap: false,
+            instructions: false,
+            clock_ns,
+        }
+    }
+
+    /// How many steps of progress one allocator makes on one trace.
+    #[must_use]
+    pub fn progress_steps(&self) -> u64 {
+        1 + u64::from(self.rounds)
+            + u64::from(self.access_rounds)
+            + u64::from(self.percentiles)
+            + u64::from(self.min_heap)
+            + u64::from(self.instructions)
+    }
+}
+
+/// One allocator while it is measured.
+#[derive(Debug)]
+struct Row<'a> {
+    spec: &'a Spec,
+    result: AllocatorResult,
+    certified: Option<Certified>,
+    pair_rounds: Vec<f64>,
+    access_rounds: Vec<f64>,
+}
+
+/// What was measured of one allocator, and what was proven before.
+#[derive(Debug)]
+pub struct Measured {
+    /// The figures.
+    pub result: AllocatorResult,
+    /// The certificate for the trace's joint demand.
+    pub certified: Option<Certified>,
+}
+
+/// Measures all allocators on one trace; ratios are taken to the allocator number `baseline`.
+///
+/// # Errors
+/// An allocator broke a rule; no memory; a child process failed.
+pub fn measure(
+    source: &Source,
+    specs: &[Spec],
+    baseline: usize,
+    plan: Plan,
+    progress: &Progress,
+) -> Result<Vec<Measured>> {
+    affordable(source, specs, plan)?;
+    let checked = in_parallel(specs, |spec| {
+        let row = check(source, spec, plan);
+        progress.step(&source.steps.name, "checking", spec);
+        row
+    })?;
+    let rows = specs.iter().zip(checked);
+    let mut rows: Vec<_> = rows
+        .map(|(spec, measured)| Row::new(spec, measured))
+        .collect();
+    timed(source, &mut rows, plan, progress)?;
+    untimed(source, &mut rows, plan, progress)?;
+    finish(&source.steps, &mut rows, baseline);
+    Ok(rows.into_iter().map(Row::into_measured).collect())
+}
+
+impl<'a> Row<'a> {
+    fn new(spec: &'a Spec, measured: Measured) -> Self {
+        Self {
+            spec,
+            result: measured.result,
+            certified: measured.certified,
+            pair_rounds: Vec::new(),
+            access_rounds: Vec::new(),
+        }
+    }
+
+    /// Whether no heap, however large, would serve the trace.
+    fn is_hopeless(&self) -> bool {
+        let error = self.result.error.as_ref();
+        error.is_some_and(|error| matches!(error.kind.as_str(), "too_large" | "too_aligned"))
+    }
+
+    fn into_measured(self) -> Measured {
+        Measured {
+            result: self.result,
+            certified: self.certified,
+        }
+    }
+}
+
+/// Measures one allocator on one trace with these passes.
+///
+/// # Errors
+/// As [`measure`].
+pub fn measure_one(
+    source: &Source,
+    spec: &Spec,
+    passes: Passes,
+    plan: Plan,
+) -> Result<AllocatorResult> {
+    affordable(source, std::slice::from_ref(spec), plan)?;
+    let checked = if passes.checking {
+        check(source, spec, plan)?
+    } else {
+        unchecked(source, spec, plan)
+    };
+    let mut rows = [Row::new(spec, checked)];
+    let plan = Plan {
+        rounds: if passes.timing { plan.rounds } else { 0 },
+        access_rounds: if passes.access { plan.access_rounds } else { 0 },
+        percentiles: passes.percentiles,
+        ..plan
+    };
+    timed(source, &mut rows, plan, &Progress::hidden())?;
+    finish(&source.steps, &mut rows, 0);
+    let [row] = rows;
+    Ok(AllocatorResult {
+        ratio_to_baseline: None,
+        ..row.result
+    })
+}
+
+/// Refuses heaps, and objects without a heap, that this machine has no memory for: the timed passes touch all of it; and
+/// what takes hours.
+fn affordable(source: &Source, specs: &[Spec], plan: Plan) -> Result<()> {
+    let steps = &source.steps;
+    for spec in specs {
+        match spec.heap_bytes(plan.setting.heap, steps) {
+            Some(bytes) => memory::affordable("a heap", bytes as u64)?,
+            None => memory::affordable("a trace", steps.peak_live_bytes)?,
+        }
+        if let Choice::InProcess(kind) = &spec.choice {
+            let bearable = kind.bearable(steps);
+            bearable.with_context(|| format!("{}: {spec}", steps.name))?;
+        }
+    }
+    Ok(())
+}
+
+/// Replays once in a fresh region and says only whether that completed.
+///
+/// # Errors
+/// The replay did not complete.
+pub fn run_fresh<P: Pass<Output = Result<u64, Stopped>>>(
+    spec: &Spec,
+    kind: &Kind,
+    steps: &Steps,
+    heap: HeapSize,
+    pass: P,
+) -> Result<()> {
+    let bytes = kind.heap_bytes(heap, steps);
+    let mut region = if kind.in_region() {
+        Some(Reservation::new(bytes)?)
+    } else {
+        None
+    };
+    completed(spec.as_str(), run_in(kind, &mut region, pass)).map(drop)
+}
+
+fn check(source: &Source, spec: &Spec, plan: Plan) -> Result<Measured> {
+    match &spec.choice {
+        Choice::InProcess(kind) if kind.in_region() || source.is_fed => {
+            check_here(source, spec, kind, plan)
+        }
+        _ => {
+            let mut passes = Passes::NONE;
+            passes.checking = true;
+            let result = child(source, spec, plan).run(passes)?;
+            Ok(Measured {
+                result: AllocatorResult {
+                    allocator: spec.to_string(),
+                    ..result
+                },
+                certified: None,
+            })
+        }
+    }
+}
+
+fn check_here(source: &Source, spec: &Spec, kind: &Kind, plan: Plan) -> Result<Measured> {
+    let mut result = single::check(spec, kind, &source.steps, plan.setting)?;
+    let certified = certified::certify(kind, &source.steps, &mut result)?;
+    Ok(Measured { result, certified })
+}
+
+/// The start of a row whose checking pass is left out.
+fn unchecked(source: &Source, spec: &Spec, plan: Plan) -> Measured {
+    Measured {
+        result: AllocatorResult {
+            completed: true,
+            ..single::empty_row(spec, &source.steps, plan.setting)
+        },
+        certified: None,
+    }
+}
+
+/// A replay of this allocator, which has no region, in a child process.
+#[must_use]
+pub fn child<'a>(source: &'a Source, spec: &'a Spec, plan: Plan) -> Child<'a> {
+    Child {
+        allocator: spec.as_str(),
+        library: match &spec.choice {
+            Choice::Preload(library) => Some(library),
+            Choice::InProcess(_) => None,
+        },
+        source,
+        touch: plan.setting.touch,
+        threads: None,
+    }
+}
+
+/// The timed passes, one allocator after the other in each round, nothing else running.
+fn timed(source: &Source, rows: &mut [Row<'_>], plan: Plan, progress: &Progress) -> Result<()> {
+    let steps = &source.steps;
+    let mut region = shared_region(rows)?;
+    for _ in 0..plan.rounds {
+        let empty = run_empty(Timing { steps })?;
+        for row in rows.iter_mut() {
+            time_row(source, row, &mut region, empty, plan)?;
+            progress.step(&steps.name, "timing", row.spec);
+        }
+    }
+    for _ in 0..plan.access_rounds {
+        let empty = run_empty(Access { steps })?;
+        for row in rows.iter_mut() {
+            access_row(source, row, &mut region, empty, plan)?;
+            progress.step(&steps.name, "accesses", row.spec);
+        }
+    }
+    for row in rows.iter_mut().filter(|_| plan.percentiles) {
+        percentile_row(source, row, &mut region, plan)?;
+        progress.step(&steps.name, "percentiles", row.spec);
+    }
+    Ok(())
+}
+
+/// One region for all, every page of it touched; `None` if no allocator lives in one.
+fn shared_region(rows: &[Row<'_>]) -> Result<Option<Reservation>> {
+    let Some(bytes) = rows.iter().filter_map(|row| row.result.heap_bytes).max() else {
+        return Ok(None);
+    };
+    let mut region = Reservation::new(usize::try_from(bytes)?)?;
+    region.fault_in();
+    Ok(Some(region))
+}
+
+fn run_empty<P: Pass<Output = Result<u64, Stopped>>>(pass: P) -> Result<u64> {
+    completed("the empty replay", Ok(pass.run(Null::default())))
+}
+
+fn run_in<P: Pass>(
+    kind: &Kind,
+    region: &mut Option<Reservation>,
+    pass: P,
+) -> Result<P::Output, Refused> {
+    let memory = match region {
+        Some(region) if kind.in_region() => region.memory(),
+        _ => &mut [],
+    };
+    kind.run(memory, pass)
+}
+
+fn time_row(
+    source: &Source,
+    row: &mut Row<'_>,
+    region: &mut Option<Reservation>,
+    empty: u64,
+    plan: Plan,
+) -> Result<()> {
+    let steps = &source.steps;
+    if !row.result.completed || steps.calls.pairs() == 0 {
+        return Ok(());
+    }
+    let pair_ns = match &row.spec.choice {
+        Choice::InProcess(kind) => {
+            let took = completed(
+                &row.result.allocator,
+                run_in(kind, region, Timing { steps }),
+            )?;
+            per_pair(took, empty, steps)
+        }
+        Choice::Preload(_) => {
+            let mut passes = Passes::NONE;
+            passes.timing = true;
+            let figure = child(source, row.spec, plan).run(passes)?.pair_ns_mean;
+            figure.ok_or_else(|| anyhow!("{}: the child measured no time", row.spec))?
+        }
+    };
+    row.pair_rounds.push(pair_ns);
+    Ok(())
+}
+
+fn access_row(
+    source: &Source,
+    row: &mut Row<'_>,
+    region: &mut Option<Reservation>,
+    empty: u64,
+    plan: Plan,
+) -> Result<()> {
+    let steps = &source.steps;
+    if !row.result.completed || steps.calls.pairs() == 0 {
+        return Ok(());
+    }
+    let pair_ns = match &row.spec.choice {
+        Choice::InProcess(kind) => {
+            let took = completed(
+                &row.result.allocator,
+                run_in(kind, region, Access { steps }),
+            )?;
+            per_pair(took, empty, steps)
+        }
+        Choice::Preload(_) => {
+            let mut passes = Passes::NONE;
+            passes.access = true;
+            let figure = child(source, row.spec, plan)
+                .run(passes)?
+                .access_pair_ns_mean;
+            figure.ok_or_else(|| anyhow!("{}: the child measured no time", row.spec))?
+        }
+    };
+    row.access_rounds.push(pair_ns);
+    Ok(())
+}
+
+fn percentile_row(
+    source: &Source,
+    row: &mut Row<'_>,
+    region: &mut Option<Reservation>,
+    plan: Plan,
+) -> Result<()> {
+    if !row.result.completed {
+        return Ok(());
+    }
+    match &row.spec.choice {
+        Choice::InProcess(kind) => {
+            let mut none = None;
+            let region = if kind.in_region() { region } else { &mut none };
+            single::percentiles(kind, &source.steps, region, plan.clock_ns, &mut row.result)
+        }
+        Choice::Preload(_) => {
+            let mut passes = Passes::NONE;
+            passes.percentiles = true;
+            let figures = child(source, row.spec, plan).run(passes)?;
+            single::copy_times(&mut row.result, &figures);
+            Ok(())
+        }
+    }
+}
+
+/// Nanoseconds per allocation or reallocation, less the empty replay's.
+fn per_pair(took: u64, empty: u64, steps: &Steps) -> f64 {
+    took.saturating_sub(empty) as f64 / steps.calls.pairs() as f64
+}
+
+/// The passes whose figures do not depend on time, side by side.
+fn untimed(source: &Source, rows: &mut [Row<'_>], plan: Plan, progress: &Progress) -> Result<()> {
+    let figures = in_parallel(rows, |row| {
+        let figures = Figures::find(source, row, plan)?;
+        if plan.min_heap {
+            progress.step(&source.steps.name, "smallest heap", row.spec);
+        }
+        if plan.instructions {
+            progress.step(&source.steps.name, "instructions", row.spec);
+        }
+        Ok(figures)
+    })?;
+    for (row, figures) in rows.iter_mut().zip(figures) {
+        row.result.min_heap_bytes = figures.min_heap_bytes;
+        row.result.instructions_per_malloc = figures.instructions.and_then(|count| count.malloc);
+        row.result.instructions_per_free = figures.instructions.and_then(|count| count.free);
+    }
+    Ok(())
+}
+
+#[derive(Debug, Default)]
+struct Figures {
+    min_heap_bytes: Option<u64>,
+    instructions: Option<instructions::PerCall>,
+}
+
+impl Figures {
+    fn find(source: &Source, row: &Row<'_>, plan: Plan) -> Result<Self> {
+        let Choice::InProcess(kind) = &row.spec.choice else {
+            return Ok(Self::default());
+        };
+        let mut figures = Self::default();
+        if plan.min_heap && kind.in_region() && !row.is_hopeless() {
+            let footprint = row.result.peak_footprint_bytes.unwrap_or(0) as usize;
+            let guess = footprint + footprint / 50;
+            figures.min_heap_bytes =
+                min_heap(kind, &source.steps, guess)?.map(|bytes| bytes as u64);
+        }
+        if plan.instructions && row.result.completed {
+            let heap_bytes = row.result.heap_bytes.unwrap_or(1 << 20);
+            let allocator = &row.result.allocator;
+            figures.instructions = Some(instructions::count(allocator, heap_bytes, source)?);
+        }
+        Ok(figures)
+    }
+}
+
+/// Medians over the rounds, and ratios round by round.
+fn finish(steps: &Steps, rows: &mut [Row<'_>], baseline: usize) {
+    let base = rows[baseline].pair_rounds.clone();
+    for row in rows {
+        let result = &mut row.result;
+        result.pair_ns_mean = median(&row.pair_rounds);
+        result.access_pair_ns_mean = median(&row.access_rounds);
+        result.access_ns_mean =
+            result
+                .access_pair_ns_mean
+                .zip(result.pair_ns_mean)
+                .map(|(with, without)| {
+                    let accesses = access::PER_EVENT * steps.steps().len() as u64;
+                    (with - without).max(0.0) * steps.calls.pairs() as f64 / accesses as f64
+                });
+        let ratios = row
+            .pair_rounds
+            .iter()
+            .zip(&base)
+            .map(|(own, base)| own / base);
+        result.ratio_to_baseline = ratio(&ratios.collect::<Vec<_>>());
+        let rounds = std::mem::take(&mut row.pair_rounds);
+        result.pair_ns_rounds = (!rounds.is_empty()).then_some(rounds);
+    }
+}
+
+/// The median and the ends of some ratios; none if there are none, or one is infinite.
+pub fn ratio(ratios: &[f64]) -> Option<Ratio> {
+    let finite = ratios.iter().all(|ratio| ratio.is_finite());
+    let median = median(ratios).filter(|_| finite)?;
+    Some(Ratio {
+        median,
+        min: ratios.iter().copied().fold(f64::INFINITY, f64::min),
+        max: ratios.iter().copied().fold(0.0, f64::max),
+    })
+}
+
+/// The median; of an even number of figures, the mean of the two in the middle.
+pub fn median(figures: &[f64]) -> Option<f64> {
+    let mut sorted = figures.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let upper = *sorted.get(sorted.len() / 2)?;
+    let lower = sorted[(sorted.len() - 1) / 2];
+    Some(f64::midpoint(lower, upper))
+}
+
+/// Maps over items on as many threads as there are processors, in order.
+pub fn in_parallel<T: Sync, R: Send>(
+    items: &[T],
+    map: impl Fn(&T) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let jobs = thread::available_parallelism().map_or(1, |jobs| jobs.get().min(8));
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<Option<Result<R>>>> = Mutex::new(items.iter().map(|_| None).collect());
+    thread::scope(|scope| {
+        for _ in 0..jobs {
+            scope.spawn(|| {
+                while let Some((at, item)) = take(items, &next) {
+                    let result = map(item);
+                    done.lock().expect("no panic while locked")[at] = Some(result);
+                }
+            });
+        }
+    });
+    let done = done.into_inner().expect("no panic while locked");
+    done.into_iter()
+        .map(|result| result.expect("every item was mapped"))
+        .collect()
+}
+
+fn take<'a, T>(items: &'a [T], next: &AtomicUsize) -> Option<(usize, &'a T)> {
+    let at = next.fetch_add(1, Ordering::Relaxed);
+    items.get(at).map(|item| (at, item))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{in_parallel, median, ratio};
+
+    #[test]
+    fn a_median_needs_no_order() {
+        assert_eq!(median(&[]), None);
+        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
+    }
+
+    #[test]
+    fn a_ratio_to_nothing_is_absent() {
+        assert!(ratio(&[]).is_none());
+        assert!(ratio(&[1.0 / 0.0]).is_none());
+        let ratio = ratio(&[2.0, 1.0, 3.0]).expect("three rounds");
+        assert_eq!((ratio.min, ratio.median, ratio.max), (1.0, 2.0, 3.0));
+    }
+
+    #[test]
+    fn work_in_parallel_keeps_its_order() {
+        let items: Vec<u32> = (0..100).collect();
+        let squares = in_parallel(&items, |item| Ok(item * item)).expect("no error");
+        assert!(
+            squares
+                .iter()
+                .enumerate()
+                .all(|(at, square)| *square as usize == at * at)
+        );
+    }
+}

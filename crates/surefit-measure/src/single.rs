@@ -1,0 +1,203 @@
+//! One allocator, one trace: the checking pass and the percentile pass, as figures.
+
+use anyhow::Result;
+use hdrhistogram::Histogram;
+use surefit_core::{Parts, Refused};
+use surefit_os::Reservation;
+
+use crate::growth::Growth;
+use crate::passes::checking::{Checked, Checking};
+use crate::passes::percentiles::{CallTimes, Percentiles};
+use crate::passes::replay::Stopped;
+use crate::refusal::{refusal_kind, stopped};
+use crate::registry::Kind;
+use crate::results::{AllocatorResult, AtPeak, ReplayError};
+use crate::sizes::HeapSize;
+use crate::spec::Spec;
+use crate::steps::Steps;
+
+/// How an allocator is given its heap, and whether objects are written.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// The size of the region.
+    pub heap: HeapSize,
+    /// Whether the checking pass writes every byte.
+    pub touch: bool,
+}
+
+/// A row with nothing measured yet.
+#[must_use]
+pub fn empty_row(spec: &Spec, steps: &Steps, setting: Setting) -> AllocatorResult {
+    AllocatorResult {
+        allocator: spec.to_string(),
+        heap_bytes: spec
+            .heap_bytes(setting.heap, steps)
+            .map(|bytes| bytes as u64),
+        mallocs: steps.calls.mallocs,
+        frees: steps.calls.frees,
+        reallocs: steps.calls.reallocs,
+        contiguous: true,
+        ..AllocatorResult::default()
+    }
+}
+
+/// Runs the checking pass over a fresh region and starts the row.
+///
+/// # Errors
+/// [`crate::error::Broken`] if the allocator broke a rule; no memory.
+pub fn check(spec: &Spec, kind: &Kind, steps: &Steps, setting: Setting) -> Result<AllocatorResult> {
+    let mut row = empty_row(spec, steps, setting);
+    let outcome = if kind.in_region() {
+        check_in_region(kind, steps, setting, &mut row)?
+    } else {
+        check_resident(kind, steps, setting, &mut row)?
+    };
+    match outcome {
+        Ok(Ok(checked)) => record(&mut row, steps, &checked),
+        Ok(Err(stop)) => row.error = Some(stopped(&row.allocator, &stop)?),
+        Err(refused) => row.error = Some(not_built(refused)),
+    }
+    row.completed = row.error.is_none();
+    if row.error.is_some() {
+        row.peak_footprint_bytes = None;
+    }
+    Ok(row)
+}
+
+/// What a pass returns through the registry: the allocator may refuse to be built, and the replay may stop.
+type Outcome<T> = Result<Result<T, Stopped>, Refused>;
+
+fn check_in_region(
+    kind: &Kind,
+    steps: &Steps,
+    setting: Setting,
+    row: &mut AllocatorResult,
+) -> Result<Outcome<Checked>> {
+    let heap_bytes = kind.heap_bytes(setting.heap, steps);
+    let mut region = Reservation::new(heap_bytes)?;
+    let pass = Checking {
+        steps,
+        heap_bytes: Some(heap_bytes),
+        touch: setting.touch,
+    };
+    let outcome = kind.run(region.memory(), pass);
+    row.peak_footprint_bytes = Some(region.touched_bytes()? as u64);
+    Ok(outcome)
+}
+
+fn check_resident(
+    kind: &Kind,
+    steps: &Steps,
+    setting: Setting,
+    row: &mut AllocatorResult,
+) -> Result<Outcome<Checked>> {
+    let pass = Checking {
+        steps,
+        heap_bytes: None,
+        touch: setting.touch,
+    };
+    let growth = Growth::over(|| pass.run_empty());
+    let outcome = kind.run(&mut [], pass);
+    row.peak_resident_bytes = growth.bytes();
+    Ok(outcome)
+}
+
+fn not_built(refused: Refused) -> ReplayError {
+    ReplayError {
+        kind: refusal_kind(refused).to_owned(),
+        event: 0,
+    }
+}
+
+fn record(row: &mut AllocatorResult, steps: &Steps, checked: &Checked) {
+    row.contiguous = checked.contiguous;
+    row.bytes_in_pieces_at_peak = (!checked.contiguous).then_some(checked.bytes_in_pieces_at_peak);
+    row.at_peak = checked.parts_at_peak.map(|parts| at_peak(parts, steps));
+    if let Some(moves) = checked.moves {
+        row.moves_total = Some(moves.total);
+        row.moved_bytes_total = Some(moves.bytes_total);
+        row.moved_bytes_max_per_op = moves.bytes_max_per_op;
+        row.moved_bytes_max_per_section = moves.bytes_max_per_section;
+    }
+}
+
+fn at_peak(parts: Parts, steps: &Steps) -> AtPeak {
+    let requested = steps.peak_live_bytes;
+    AtPeak {
+        requested_bytes: requested,
+        page_block_internal_bytes: (parts.block_bytes as u64).saturating_sub(requested),
+        page_internal_bytes: parts.page_internal_bytes as u64,
+        size_class_bytes: parts.size_class_bytes as u64,
+        transient_bytes: parts.transient_bytes as u64,
+        large_tail_bytes: parts.large_tail_bytes as u64,
+        administrative_bytes: parts.administrative_bytes as u64,
+        free_chunk_bytes: parts.free_chunk_bytes as u64,
+        free_page_bytes: parts.free_page_bytes as u64,
+    }
+}
+
+/// Runs the percentile pass over a region and fills the row's call times.
+///
+/// # Errors
+/// The replay stopped, though the checking pass had completed.
+pub fn percentiles(
+    kind: &Kind,
+    steps: &Steps,
+    region: &mut Option<Reservation>,
+    clock_ns: u64,
+    row: &mut AllocatorResult,
+) -> Result<()> {
+    let memory = region.as_mut().map_or(&mut [][..], Reservation::memory);
+    let outcome = kind.run(memory, Percentiles { steps, clock_ns });
+    let times = completed(&row.allocator, outcome)?;
+    fill_times(row, &times);
+    Ok(())
+}
+
+/// The output of a pass that must complete, because an earlier pass did.
+///
+/// # Errors
+/// [`crate::error::Broken`] if it did not.
+pub fn completed<T>(allocator: &str, outcome: Outcome<T>) -> Result<T> {
+    let broken = |event: usize, what: &dyn std::fmt::Debug| {
+        crate::error::Broken(format!(
+            "{allocator}: event {event}: a replay that completed before did not complete again: {what:?}"
+        ))
+    };
+    match outcome {
+        Ok(Ok(output)) => Ok(output),
+        Ok(Err(stop)) => Err(broken(stop.event, &stop.stop).into()),
+        Err(refused) => Err(broken(0, &refused).into()),
+    }
+}
+
+fn fill_times(row: &mut AllocatorResult, times: &CallTimes) {
+    macro_rules! fill {
+        ($histogram:expr, $mean:ident $p50:ident $p99:ident $p9999:ident $max:ident) => {
+            if let Some(histogram) = not_empty($histogram) {
+                row.$mean = Some(histogram.mean());
+                row.$p50 = Some(histogram.value_at_quantile(0.5));
+                row.$p99 = Some(histogram.value_at_quantile(0.99));
+                row.$p9999 = Some(histogram.value_at_quantile(0.9999));
+                row.$max = Some(histogram.max());
+            }
+        };
+    }
+    fill!(&times.malloc, malloc_ns_mean malloc_ns_p50 malloc_ns_p99 malloc_ns_p9999 malloc_ns_max);
+    fill!(&times.free, free_ns_mean free_ns_p50 free_ns_p99 free_ns_p9999 free_ns_max);
+    fill!(&times.realloc, realloc_ns_mean realloc_ns_p50 realloc_ns_p99 realloc_ns_p9999 realloc_ns_max);
+}
+
+/// Copies the call times that a child process measured.
+pub fn copy_times(row: &mut AllocatorResult, from: &AllocatorResult) {
+    macro_rules! copy {
+        ($($field:ident)*) => {$(row.$field = from.$field;)*};
+    }
+    copy!(malloc_ns_mean malloc_ns_p50 malloc_ns_p99 malloc_ns_p9999 malloc_ns_max);
+    copy!(free_ns_mean free_ns_p50 free_ns_p99 free_ns_p9999 free_ns_max);
+    copy!(realloc_ns_mean realloc_ns_p50 realloc_ns_p99 realloc_ns_p9999 realloc_ns_max);
+}
+
+fn not_empty(histogram: &Histogram<u64>) -> Option<&Histogram<u64>> {
+    (!histogram.is_empty()).then_some(histogram)
+}

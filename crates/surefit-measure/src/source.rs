@@ -1,0 +1,165 @@
+//! The traces a command works on: files, or the two that are bundled.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, anyhow};
+use surefit_trace::{Reader, Trace};
+
+use crate::leave_out::leave_out;
+use crate::memory::affordable_events;
+use crate::results::LeftOut;
+use crate::steps::Steps;
+
+/// What names a bundled trace on the command line, before its name.
+const BUNDLED: &str = "bundled:";
+
+/// The traces inside the command, recorded from real programs.
+const TRACES: [(&str, &[u8]); 2] = [
+    ("emacs", include_bytes!("../../../traces/emacs.sft.zst")),
+    (
+        "redis-drift",
+        include_bytes!("../../../traces/redis-drift.sft.zst"),
+    ),
+];
+
+/// A trace, ready for replaying, and where a child process finds it again.
+#[derive(Debug)]
+pub struct Source {
+    file: PathBuf,
+    /// The trace.
+    pub trace: Trace,
+    /// The trace as steps.
+    pub steps: Steps,
+    /// What was left out of the file's trace.
+    pub left_out: Option<LeftOut>,
+    /// Whether this process is a child that was fed the trace: what it measures, it measures here.
+    pub is_fed: bool,
+}
+
+impl Source {
+    /// Loads a file, or a bundled trace named `bundled:NAME`, without the objects that are ever larger than `largest`
+    /// bytes.
+    ///
+    /// # Errors
+    /// One line that names the file, the position and the mend.
+    pub fn load(file: &Path, largest: Option<usize>) -> Result<Self> {
+        let whole = load_trace(file)?;
+        let (trace, left_out) = match largest {
+            None => (whole, None),
+            Some(largest) => {
+                let (trace, left_out) = leave_out(&whole, largest as u64)?;
+                (trace, Some(left_out))
+            }
+        };
+        let steps = Steps::new(&trace)?;
+        Ok(Self {
+            file: file.to_owned(),
+            trace,
+            steps,
+            left_out,
+            is_fed: false,
+        })
+    }
+
+    /// The trace on standard input, which a parent feeds to this process with [`Source::bytes`].
+    ///
+    /// # Errors
+    /// As [`Source::load`].
+    pub fn fed(file: &Path) -> Result<Self> {
+        let trace = Trace::read(io::stdin().lock())?;
+        Ok(Self {
+            is_fed: true,
+            ..Self::of(file, trace)?
+        })
+    }
+
+    /// A trace that was made here, under the name that made it; no child process finds it again, unless it is fed.
+    ///
+    /// # Errors
+    /// A request of 4 GiB or more.
+    pub fn made(name: &str, trace: Trace) -> Result<Self> {
+        Self::of(Path::new(name), trace)
+    }
+
+    fn of(file: &Path, trace: Trace) -> Result<Self> {
+        let steps = Steps::new(&trace)?;
+        Ok(Self {
+            file: file.to_owned(),
+            trace,
+            steps,
+            left_out: None,
+            is_fed: false,
+        })
+    }
+
+    /// What a child process is fed on its standard input so that it replays the same trace: not compressed, so that the
+    /// child needs no memory of the C library to read it.
+    #[must_use]
+    pub fn bytes(&self) -> Vec<u8> {
+        self.trace.to_bytes()
+    }
+
+    /// What names the trace on the command line of a child that is fed.
+    #[must_use]
+    pub fn name(&self) -> &Path {
+        &self.file
+    }
+
+    /// What a child process is given on its command line so that it replays the same trace.
+    #[must_use]
+    pub fn arguments(&self) -> Vec<OsString> {
+        let mut arguments = Vec::new();
+        if let Some(left_out) = self.left_out {
+            let largest = left_out.larger_than_bytes.to_string();
+            arguments.extend(["--largest".into(), largest.into()]);
+        }
+        arguments.extend(["--".into(), self.file.clone().into()]);
+        arguments
+    }
+}
+
+/// Loads the trace in a file, or a bundled one named `bundled:NAME`.
+///
+/// # Errors
+/// One line that names the file, the position and the mend.
+pub fn load_trace(file: &Path) -> Result<Trace> {
+    match file.to_str().and_then(|name| name.strip_prefix(BUNDLED)) {
+        Some(name) => Ok(Trace::from_bytes(bundled(name)?)?),
+        None => {
+            // what is no regular file cannot be opened twice
+            if file.is_file() {
+                affordable_events(events_claimed(file)?)?;
+            }
+            Ok(Trace::load(file)?)
+        }
+    }
+}
+
+/// How many events a file says that it has; no more than are ever taken into memory.
+fn events_claimed(file: &Path) -> Result<u64> {
+    let events = Reader::open(file)?.header().counts.events;
+    Ok(if events > Trace::MAX_EVENTS {
+        0
+    } else {
+        events
+    })
+}
+
+/// The names of all bundled traces, as FILE arguments.
+pub fn bundled_files() -> Vec<PathBuf> {
+    let names = TRACES.iter().map(|(name, _)| format!("{BUNDLED}{name}"));
+    names.map(PathBuf::from).collect()
+}
+
+fn bundled(name: &str) -> Result<&'static [u8]> {
+    let found = TRACES.iter().find(|(known, _)| *known == name);
+    found.map(|(_, bytes)| *bytes).ok_or_else(|| {
+        let known: Vec<_> = TRACES.iter().map(|(known, _)| *known).collect();
+        anyhow!(
+            "{BUNDLED}{name}: no such bundled trace: known are {}",
+            known.join(", ")
+        )
+    })
+}

@@ -1,0 +1,215 @@
+//! What a replay asks of an allocator.
+//!
+//! Every pass is compiled once for each allocator: no call in a measured loop goes through a table of functions.
+
+use std::alloc::Layout;
+use std::mem::MaybeUninit;
+
+use surefit_core::{Corruption, Parts, Refused};
+
+use crate::steps::Steps;
+use crate::subjects::pointer::PointerHeap;
+
+/// What a moving heap did so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moves {
+    /// Page-blocks moved.
+    pub total: u64,
+    /// Bytes copied by these moves.
+    pub bytes_total: u64,
+    /// The most bytes that one call copied; `None` if the heap does not count by calls.
+    pub bytes_max_per_op: Option<u64>,
+    /// The most bytes copied while a lock was held once; `None` for a heap without locks.
+    pub bytes_max_per_section: Option<u64>,
+}
+
+/// An allocator under measurement.
+///
+/// # Safety
+/// S1: the layouts given with an object are those it was allocated or last resized with. S2: an object is given only to
+/// the subject it came from. These are the duties of who calls the unsafe functions; an implementation in turn gives
+/// each live object memory of its own, as long and as aligned as asked.
+pub trait Subject {
+    /// What names a live object: a pointer or a handle.
+    type Object;
+
+    /// Whether an object's bytes are one piece of memory at one address for its whole life.
+    const CONTIGUOUS: bool = true;
+
+    /// Allocates an object; if `zeroed`, its bytes are zero.
+    fn allocate(&mut self, layout: Layout, zeroed: bool) -> Result<Self::Object, Refused>;
+
+    /// Frees an object.
+    unsafe fn free(&mut self, object: Self::Object, layout: Layout);
+
+    /// Changes an object's size and keeps the bytes common to both.
+    unsafe fn resize(
+        &mut self,
+        object: &mut Self::Object,
+        layout: Layout,
+        new_size: usize,
+    ) -> Result<(), Refused>;
+
+    /// The object's bytes from `offset` up to the end of the piece of memory that holds that byte.
+    unsafe fn chunk<'a>(
+        &'a mut self,
+        object: &'a mut Self::Object,
+        layout: Layout,
+        offset: usize,
+    ) -> &'a mut [MaybeUninit<u8>];
+
+    /// Writes the object's first word, or its first byte if it is smaller than a word.
+    #[inline]
+    unsafe fn write_word(&mut self, object: &mut Self::Object, layout: Layout, word: u64) {
+        // SAFETY: S1 and S2 are the caller's.
+        let chunk = unsafe { self.chunk(object, layout, 0) };
+        if let Some(first) = chunk.first_chunk_mut::<8>() {
+            *first = word.to_ne_bytes().map(MaybeUninit::new);
+        } else if let Some(first) = chunk.first_mut() {
+            first.write(0);
+        }
+    }
+
+    /// Reads the object's first word and writes it back, one greater. The word was written before.
+    #[inline]
+    unsafe fn access_word(&mut self, object: &mut Self::Object, layout: Layout) {
+        // SAFETY: S1 and S2 are the caller's.
+        let chunk = unsafe { self.chunk(object, layout, 0) };
+        if let Some(first) = chunk.first_chunk_mut::<8>() {
+            // SAFETY: the caller wrote this word before.
+            let word = u64::from_ne_bytes(first.map(|byte| unsafe { byte.assume_init() }));
+            *first = word.wrapping_add(1).to_ne_bytes().map(MaybeUninit::new);
+        } else if let Some(first) = chunk.first_mut() {
+            // SAFETY: the caller wrote this byte before.
+            let byte = unsafe { first.assume_init() };
+            first.write(byte.wrapping_add(1));
+        }
+    }
+
+    /// Where every byte of the region is; `None` if the allocator does not say.
+    fn parts(&self) -> Option<Parts> {
+        None
+    }
+
+    /// Verifies the allocator's invariants, where it can.
+    fn check(&self) -> Result<(), Corruption> {
+        Ok(())
+    }
+
+    /// The allocator as one of raw pointers; `None` if it hands out something else.
+    #[cfg_attr(
+        not(feature = "lua"),
+        allow(dead_code, reason = "the Lua machine asks for it")
+    )]
+    fn pointers(&mut self) -> Option<&mut dyn PointerHeap> {
+        None
+    }
+
+    /// What was moved so far; `None` if the allocator never moves.
+    fn moves(&self) -> Option<Moves> {
+        None
+    }
+
+    /// Objects larger than this many bytes are in pieces; `None` if none are.
+    fn piece_bytes(&self) -> Option<usize> {
+        None
+    }
+
+    /// The strictest alignment that an object is given, in bytes, whatever was asked for.
+    fn most_align(&self) -> usize {
+        usize::MAX
+    }
+}
+
+/// What is proven about a demand before it is replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Certified {
+    /// A region of this many bytes serves the demand in any order.
+    pub heap_bytes: u64,
+    /// The most bytes that the free of one page-block copies.
+    pub moved_bytes_max_per_op: u64,
+    /// The most bytes of page-blocks live at once.
+    pub demand_bytes: u64,
+    /// The most page-blocks live at once.
+    pub demand_objects: u64,
+    /// Of the heap's bytes: the address table.
+    pub table_bytes: u64,
+    /// Of the heap's bytes: at most these are there because of back-references.
+    pub back_reference_bytes: u64,
+}
+
+/// What handles cost, and which objects they name in pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HandleCost {
+    /// Administrative bytes an object: its entry and its back-reference.
+    pub bytes_per_object: usize,
+    /// Objects larger than this many bytes are in pieces; `None` if none are.
+    pub piece_bytes: Option<usize>,
+}
+
+/// What is done with an allocator once it is built: a pass, compiled for each of them.
+pub trait Pass {
+    /// What the pass finds out.
+    type Output;
+
+    /// Runs the pass.
+    fn run<S: Subject>(self, subject: S) -> Self::Output;
+}
+
+/// An allocator that can be built over a region.
+pub trait Allocator {
+    /// What its keys say.
+    type Options: Clone + std::fmt::Debug;
+
+    /// The keys it knows, as `key=values`.
+    const KEYS: &'static [&'static str] = &[];
+
+    /// Whether it lives in the region it is given; the platform's malloc does not.
+    const IN_REGION: bool = true;
+
+    /// Reads the keys.
+    fn options(keys: &crate::spec::Keys) -> anyhow::Result<Self::Options>;
+
+    /// Builds the allocator over a region and runs a pass with it.
+    fn run<P: Pass>(
+        options: &Self::Options,
+        memory: &mut [MaybeUninit<u8>],
+        pass: P,
+    ) -> Result<P::Output, Refused>;
+
+    /// The largest region it can use, in bytes; a larger one is used in part.
+    fn most_bytes(_options: &Self::Options) -> usize {
+        usize::MAX
+    }
+
+    /// Refuses a trace that it would take hours to replay.
+    ///
+    /// # Errors
+    /// One line that says what takes so long, and what to leave out.
+    fn bearable(_options: &Self::Options, _steps: &Steps) -> anyhow::Result<()> {
+        Ok(())
+    }
+
+    /// What its handles cost; `None` if it hands out raw pointers.
+    fn handles(_options: &Self::Options) -> Option<HandleCost> {
+        None
+    }
+
+    /// What is proven about every program with this trace's demand; `None` if nothing is.
+    fn certified(_options: &Self::Options, _steps: &Steps) -> Option<Certified> {
+        None
+    }
+}
+
+/// Takes the bytes of an allocator's control structure off the region, so that a heap of N bytes costs N bytes in all.
+///
+/// # Errors
+/// [`Refused::Region`] if not one byte is left.
+pub fn less_control<C>(memory: &mut [MaybeUninit<u8>]) -> Result<&mut [MaybeUninit<u8>], Refused> {
+    let control = size_of::<C>().next_multiple_of(8);
+    let rest = memory.len().checked_sub(control).filter(|rest| *rest > 0);
+    let rest = rest.ok_or(Refused::Region {
+        needed: control + 1,
+    })?;
+    Ok(&mut memory[..rest])
+}

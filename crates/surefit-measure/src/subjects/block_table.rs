@@ -1,0 +1,201 @@
+//! surefit's non-moving Compact-fit: `cf-block-table`, block frames behind a block table.
+
+use std::alloc::Layout;
+use std::mem::MaybeUninit;
+
+use anyhow::{Result, bail};
+use surefit_compact::block_table::certify::{FrameDemand, certify};
+use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
+use surefit_compact::{Bytes, Wide};
+use surefit_core::{Corruption, Parts, Refused};
+
+use super::compact::bound;
+use crate::sizes;
+use crate::spec::Keys;
+use crate::steps::{Action, Step, Steps};
+use crate::subject::{Allocator, Certified, HandleCost, Moves, Pass, Subject, less_control};
+
+/// The non-moving heap of handles.
+#[derive(Debug)]
+pub struct CfBlockTable;
+
+impl Allocator for CfBlockTable {
+    type Options = Box<BlockTableConfig>;
+
+    const KEYS: &'static [&'static str] = &[
+        "k=N|inf",
+        "holes=N",
+        "frac=1/N",
+        "frame=BYTES",
+        "page=BYTES",
+    ];
+
+    fn options(keys: &Keys) -> Result<Self::Options> {
+        let size = |key, default| keys.get(key).map_or(Ok(default), sizes::bytes);
+        let frame = size("frame", BlockTableConfig::DEFAULT.frame_bytes())?;
+        let page = size("page", BlockTableConfig::PAGE_BYTES)?;
+        let config = BlockTableConfig::with_pages::<Wide>(frame, bound(keys)?, page);
+        match config {
+            Ok(config) => Ok(Box::new(config)),
+            Err(error) => bail!("{error}"),
+        }
+    }
+
+    fn run<P: Pass>(
+        options: &Self::Options,
+        memory: &mut [MaybeUninit<u8>],
+        pass: P,
+    ) -> Result<P::Output, Refused> {
+        let bytes = memory.len().min(Self::most_bytes(options));
+        let memory = less_control::<BlockTableHeap<'_>>(&mut memory[..bytes])?;
+        let heap = BlockTableHeap::new(memory, options)?;
+        Ok(pass.run(Frames { heap }))
+    }
+
+    fn most_bytes(options: &Self::Options) -> usize {
+        options.region_max::<Wide>().saturating_add(control_bytes())
+    }
+
+    fn handles(options: &Self::Options) -> Option<HandleCost> {
+        // Entry, back-reference and a row of up to two frames; each pair of further frames has eight bytes more.
+        Some(HandleCost {
+            bytes_per_object: 16,
+            piece_bytes: Some(options.frame_bytes()),
+        })
+    }
+
+    fn certified(options: &Self::Options, steps: &Steps) -> Option<Certified> {
+        let demand = demand(options, steps);
+        let certificate = certify::<Wide>(options, &demand).ok()?;
+        Some(Certified {
+            heap_bytes: (certificate.heap_bytes + control_bytes()) as u64,
+            moved_bytes_max_per_op: certificate.table.moved_bytes_max_per_op,
+            demand_bytes: demand.frames * options.frame_bytes() as u64,
+            demand_objects: demand.objects,
+            table_bytes: certificate.table.parts.handle_bytes as u64,
+            back_reference_bytes: certificate.table.parts.back_reference_bytes as u64,
+        })
+    }
+}
+
+/// The trace's joint demand: objects, frames, the largest object.
+fn demand(config: &BlockTableConfig, steps: &Steps) -> FrameDemand {
+    let frames = |bytes: u32| config.frames_of(bytes as usize) as u64;
+    let mut most = FrameDemand {
+        objects: 0,
+        frames: 0,
+        largest: 0,
+        largest_resized: 0,
+    };
+    let mut live = (0, 0);
+    for step in steps.steps() {
+        live = after(live, *step, frames);
+        most.objects = most.objects.max(live.0);
+        most.frames = most.frames.max(live.1);
+        most.largest = most.largest.max(frames(step.size));
+        if step.action == Action::Resize {
+            let larger = frames(step.size.max(step.old));
+            most.largest_resized = most.largest_resized.max(larger);
+        }
+    }
+    most
+}
+
+/// Objects and frames live after a step.
+fn after((objects, live): (u64, u64), step: Step, frames: impl Fn(u32) -> u64) -> (u64, u64) {
+    match step.action {
+        Action::Allocate | Action::AllocateZeroed => (objects + 1, live + frames(step.size)),
+        Action::Resize => (objects, live + frames(step.size) - frames(step.old)),
+        Action::Free => (objects - 1, live - frames(step.size)),
+    }
+}
+
+/// A block table heap as the subject of a replay: every byte is reached through handle, row and frame.
+#[derive(Debug)]
+struct Frames<'m> {
+    heap: BlockTableHeap<'m>,
+}
+
+impl Frames<'_> {
+    /// A frame is as aligned as objects can be: stricter alignments mean nothing to objects in pieces.
+    #[inline(always)]
+    fn layout(&self, size: usize, align: usize) -> Layout {
+        let align = align.min(self.heap.frame_bytes());
+        // SAFETY: a power of two no greater than before, so the rounded size overflows no more than before.
+        unsafe { Layout::from_size_align_unchecked(size, align) }
+    }
+}
+
+impl Subject for Frames<'_> {
+    type Object = Bytes<MaybeUninit<u8>>;
+
+    const CONTIGUOUS: bool = false;
+
+    #[inline(always)]
+    fn allocate(&mut self, layout: Layout, zeroed: bool) -> Result<Self::Object, Refused> {
+        let layout = self.layout(layout.size(), layout.align());
+        if zeroed {
+            return Ok(self.heap.alloc_zeroed(layout)?.into_uninit());
+        }
+        self.heap.alloc(layout)
+    }
+
+    #[inline(always)]
+    unsafe fn free(&mut self, object: Self::Object, _layout: Layout) {
+        self.heap.free_bytes(object);
+    }
+
+    #[inline(always)]
+    unsafe fn resize(
+        &mut self,
+        object: &mut Self::Object,
+        layout: Layout,
+        new_size: usize,
+    ) -> Result<(), Refused> {
+        let layout = self.layout(new_size, layout.align());
+        self.heap.resize(object, layout)
+    }
+
+    #[inline(always)]
+    unsafe fn chunk<'a>(
+        &'a mut self,
+        object: &'a mut Self::Object,
+        _layout: Layout,
+        offset: usize,
+    ) -> &'a mut [MaybeUninit<u8>] {
+        self.heap.chunk_mut(object, offset)
+    }
+
+    fn most_align(&self) -> usize {
+        self.heap.frame_bytes()
+    }
+
+    fn parts(&self) -> Option<Parts> {
+        let mut parts = self.heap.parts();
+        parts.administrative_bytes += control_bytes();
+        Some(parts)
+    }
+
+    fn check(&self) -> Result<(), Corruption> {
+        self.heap.check()
+    }
+
+    fn moves(&self) -> Option<Moves> {
+        let stats = self.heap.stats();
+        Some(Moves {
+            total: stats.moves_total,
+            bytes_total: stats.moved_bytes_total,
+            bytes_max_per_op: Some(stats.moved_bytes_max_per_op),
+            bytes_max_per_section: None,
+        })
+    }
+
+    fn piece_bytes(&self) -> Option<usize> {
+        Some(self.heap.frame_bytes())
+    }
+}
+
+/// Bytes of the heap's own control structure, taken off the region.
+const fn control_bytes() -> usize {
+    size_of::<BlockTableHeap<'_>>().next_multiple_of(8)
+}

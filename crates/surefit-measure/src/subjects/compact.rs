@@ -1,0 +1,405 @@
+//! surefit's Compact-fit: `cf`, the moving heap of handles, and `cf-direct`, the same partitioning without moves.
+
+use std::alloc::Layout;
+use std::mem::MaybeUninit;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, bail};
+use surefit_compact::certify::{DemandMeter, certify, pages_max};
+use surefit_compact::layout::fixed_bytes;
+use surefit_compact::{
+    Bound, Bytes, Config, DirectHeap, Fraction, Geometry, GeometrySpec, Heap, Keyed, Narrow,
+    PageOrder, Spacing, Tail, Wide, Width,
+};
+use surefit_core::{Corruption, Parts, Refused};
+
+use super::pointer::{AtLeast, Pointers};
+use super::raw::{Counted, Raw};
+use crate::sizes;
+use crate::small_file;
+use crate::spec::Keys;
+use crate::steps::{Action, Step, Steps};
+use crate::subject::{Allocator, Certified, HandleCost, Moves, Pass, Subject, less_control};
+
+/// The moving heap of handles.
+#[derive(Debug)]
+pub struct Cf;
+
+/// How a moving heap is configured.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The heap's configuration.
+    pub config: Config,
+    /// Whether its words have two bytes, not four.
+    pub is_narrow: bool,
+    /// Whether its entries carry generations, as a heap of keys has them.
+    pub has_keys: bool,
+}
+
+impl Options {
+    /// The same heap without a bound: it never moves an object.
+    ///
+    /// # Errors
+    /// Never: a configuration with a bound is one without it.
+    pub fn unbounded(&self) -> Result<Self> {
+        let config = Config::new(self.config.geometry().clone(), Bound::Unbounded)?;
+        Ok(Self {
+            config: config.with_pieces(self.config.piece_bytes())?,
+            ..self.clone()
+        })
+    }
+}
+
+/// An expression in which `$width` is the width that the options name.
+macro_rules! with_width {
+    ($options:expr, $width:ident => $then:expr) => {
+        if $options.is_narrow {
+            type $width = Narrow;
+            $then
+        } else if $options.has_keys {
+            type $width = Keyed<Wide>;
+            $then
+        } else {
+            type $width = Wide;
+            $then
+        }
+    };
+}
+
+impl Allocator for Cf {
+    type Options = Box<Options>;
+
+    const KEYS: &'static [&'static str] = &[
+        "k=N|inf",
+        "holes=N",
+        "frac=1/N",
+        "page=BYTES",
+        "min=BYTES",
+        "pieces=BYTES|off",
+        "order=newest|original",
+        "classes=default|FILE",
+        "width=16|32",
+        "keys",
+    ];
+
+    fn options(keys: &Keys) -> Result<Box<Options>> {
+        let is_narrow = is_narrow(keys)?;
+        let tail = Tail::BackReferences {
+            bytes: if is_narrow { 2 } else { 4 },
+        };
+        let mut config = Config::new(geometry(keys, tail)?, bound(keys)?)?;
+        match keys.get("order") {
+            None | Some("newest") => {}
+            Some("original") => config = config.with_order(PageOrder::Original)?,
+            Some(other) => bail!("order={other}: write newest or original"),
+        }
+        match keys.get("pieces") {
+            None => {}
+            Some("off") => config = config.with_pieces(None)?,
+            Some(size) => config = config.with_pieces(Some(sizes::bytes(size)?))?,
+        }
+        let has_keys = keys.has("keys");
+        if has_keys && is_narrow {
+            bail!("keys go with words of four bytes: leave width=16 out");
+        }
+        Ok(Box::new(Options {
+            config,
+            is_narrow,
+            has_keys,
+        }))
+    }
+
+    fn run<P: Pass>(
+        options: &Box<Options>,
+        memory: &mut [MaybeUninit<u8>],
+        pass: P,
+    ) -> Result<P::Output, Refused> {
+        with_width!(options, W => {
+            let memory = less_control::<Heap<'_, W>>(usable::<W>(&options.config, memory))?;
+            Ok(pass.run(Moving::<W>::new(memory, &options.config)?))
+        })
+    }
+
+    fn most_bytes(options: &Box<Options>) -> usize {
+        with_width!(options, W => most_bytes::<W>(&options.config))
+    }
+
+    fn handles(options: &Box<Options>) -> Option<HandleCost> {
+        let bytes_per_object = with_width!(options, W => W::ENTRY_BYTES + W::WORD_BYTES);
+        Some(HandleCost {
+            bytes_per_object,
+            piece_bytes: options.config.piece_bytes(),
+        })
+    }
+
+    fn certified(options: &Box<Options>, steps: &Steps) -> Option<Certified> {
+        with_width!(options, W => certified::<W>(&options.config, steps))
+    }
+}
+
+/// The largest region whose pages the words of `W` can name, with the heap's control structure; it begins with a page.
+fn most_bytes<W: Width>(config: &Config) -> usize {
+    let geometry = config.geometry();
+    let pages = pages_max::<W>(geometry) as usize;
+    let fixed = fixed_bytes::<W>(geometry.class_count(), pages);
+    control_bytes::<W>() + fixed + pages * geometry.page_bytes()
+}
+
+/// The part of a region that a heap of width `W` can use.
+fn usable<'m, W: Width>(
+    config: &Config,
+    memory: &'m mut [MaybeUninit<u8>],
+) -> &'m mut [MaybeUninit<u8>] {
+    let bytes = memory.len().min(most_bytes::<W>(config));
+    &mut memory[..bytes]
+}
+
+fn is_narrow(keys: &Keys) -> Result<bool> {
+    match keys.get("width") {
+        None | Some("32") => Ok(false),
+        Some("16") => Ok(true),
+        Some(other) => bail!("width={other}: write 16 or 32"),
+    }
+}
+
+/// The bound on fragmentation that keys name.
+///
+/// # Errors
+/// A value that no bound has.
+pub fn bound(keys: &Keys) -> Result<Bound> {
+    let holes = keys.number("holes")?;
+    match (keys.get("k"), holes.is_some() || keys.get("frac").is_some()) {
+        (Some(_), true) => bail!("k and holes or frac are different bounds: give one"),
+        (Some("inf"), false) => Ok(Bound::Unbounded),
+        (Some(_), false) => Ok(Bound::Pages(keys.number("k")?.unwrap_or(1))),
+        (None, false) => Ok(Bound::DEFAULT),
+        (None, true) => Ok(Bound::Holes {
+            base: holes.unwrap_or(4),
+            fraction: keys
+                .get("frac")
+                .map_or(Fraction::new(1, 16).map_err(Into::into), fraction)?,
+        }),
+    }
+}
+
+/// Reads `1/16`, or `0` for none.
+fn fraction(text: &str) -> Result<Fraction> {
+    if text == "0" {
+        return Ok(Fraction::ZERO);
+    }
+    let parts = text.split_once('/');
+    let numbers = parts.and_then(|(above, below)| Some((above.parse().ok()?, below.parse().ok()?)));
+    let (above, below) =
+        numbers.ok_or_else(|| anyhow!("frac={text}: write a fraction such as 1/16"))?;
+    Fraction::new(above, below).with_context(|| format!("frac={text}"))
+}
+
+/// The size-classes and pages that keys name.
+///
+/// # Errors
+/// Values that make no partitioning.
+pub fn geometry(keys: &Keys, tail: Tail) -> Result<Geometry> {
+    let page = keys.get("page").map(sizes::bytes).transpose()?;
+    let classes = match keys.get("classes") {
+        None | Some("default") => None,
+        Some(file) => Some(block_sizes(Path::new(file))?),
+    };
+    let default = GeometrySpec::DEFAULT;
+    let smallest = keys.number("min")?;
+    if smallest.is_some() && classes.is_some() {
+        bail!("the file of classes says which page-block is the smallest: leave min out");
+    }
+    let spec = GeometrySpec {
+        page_bytes: page.unwrap_or(default.page_bytes),
+        smallest: smallest.map_or(default.smallest, |bytes| bytes as usize),
+        spacing: classes
+            .as_deref()
+            .map_or(default.spacing, Spacing::Explicit),
+        tail,
+        ..default
+    };
+    Ok(Geometry::new(&spec)?)
+}
+
+/// Reads page-block sizes from a file: numbers separated by blanks, commas or lines; `#` begins a comment.
+fn block_sizes(file: &Path) -> Result<Vec<u32>> {
+    let name = file.display();
+    let text = String::from_utf8(small_file::read(file)?);
+    let text = text.map_err(|_| anyhow!("classes={name}: is no text; write sizes in bytes"))?;
+    let mut sizes = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or("");
+        let words = line.split([' ', '\t', ',']).filter(|word| !word.is_empty());
+        for word in words {
+            let size = word.parse();
+            let size = size.map_err(|_| {
+                anyhow!(
+                    "classes={name}: line {}: `{word}` is no size in bytes",
+                    number + 1
+                )
+            });
+            sizes.push(size?);
+        }
+    }
+    if sizes.is_empty() {
+        bail!(
+            "classes={name}: names no size; write sizes of page-blocks in bytes, or leave it out"
+        );
+    }
+    Ok(sizes)
+}
+
+/// A moving heap as the subject of a replay: every object is reached through its handle.
+///
+/// With keys an entry has four more bytes and every free writes a new generation into it; objects of any length have no
+/// keys, only handles, so an access does not compare generations.
+#[derive(Debug)]
+struct Moving<'m, W: Width> {
+    heap: Heap<'m, W>,
+    piece_bytes: Option<usize>,
+}
+
+impl<'m, W: Width> Moving<'m, W> {
+    fn new(memory: &'m mut [MaybeUninit<u8>], config: &'m Config) -> Result<Self, Refused> {
+        Ok(Self {
+            heap: Heap::new(memory, config)?,
+            piece_bytes: config.piece_bytes(),
+        })
+    }
+}
+
+impl<W: Width> Subject for Moving<'_, W> {
+    type Object = Bytes<MaybeUninit<u8>>;
+
+    #[inline(always)]
+    fn allocate(&mut self, layout: Layout, zeroed: bool) -> Result<Self::Object, Refused> {
+        if zeroed {
+            return Ok(self.heap.alloc_zeroed(layout)?.into_uninit());
+        }
+        self.heap.alloc(layout)
+    }
+
+    #[inline(always)]
+    unsafe fn free(&mut self, object: Self::Object, _layout: Layout) {
+        self.heap.free_bytes(object);
+    }
+
+    #[inline(always)]
+    unsafe fn resize(
+        &mut self,
+        object: &mut Self::Object,
+        layout: Layout,
+        new_size: usize,
+    ) -> Result<(), Refused> {
+        // SAFETY: the sizes of steps are below 2^32 and their alignments at most 2^30, far from overflow.
+        let new_layout = unsafe { Layout::from_size_align_unchecked(new_size, layout.align()) };
+        self.heap.resize(object, new_layout)
+    }
+
+    #[inline(always)]
+    unsafe fn chunk<'a>(
+        &'a mut self,
+        object: &'a mut Self::Object,
+        _layout: Layout,
+        offset: usize,
+    ) -> &'a mut [MaybeUninit<u8>] {
+        self.heap.chunk_mut(object, offset)
+    }
+
+    fn parts(&self) -> Option<Parts> {
+        let mut parts = self.heap.parts();
+        parts.administrative_bytes += control_bytes::<W>();
+        Some(parts)
+    }
+
+    fn check(&self) -> Result<(), Corruption> {
+        self.heap.check()
+    }
+
+    fn moves(&self) -> Option<Moves> {
+        let stats = self.heap.stats();
+        Some(Moves {
+            total: stats.moves_total,
+            bytes_total: stats.moved_bytes_total,
+            bytes_max_per_op: Some(stats.moved_bytes_max_per_op),
+            bytes_max_per_section: None,
+        })
+    }
+
+    fn piece_bytes(&self) -> Option<usize> {
+        self.piece_bytes
+    }
+}
+
+/// Bytes of the heap's own control structure, taken off the region.
+const fn control_bytes<W: Width>() -> usize {
+    size_of::<Heap<'_, W>>().next_multiple_of(8)
+}
+
+/// The certificate for the trace's joint demand; `None` if no heap of this configuration serves it.
+fn certified<W: Width>(config: &Config, steps: &Steps) -> Option<Certified> {
+    let mut meter = DemandMeter::new::<W>(config);
+    steps
+        .steps()
+        .iter()
+        .try_for_each(|step| count(&mut meter, *step))
+        .ok()?;
+    let budget = meter.budget();
+    let certificate = certify::<W>(config, &meter.joint()).ok()?;
+    Some(Certified {
+        heap_bytes: (certificate.heap_bytes + control_bytes::<W>()) as u64,
+        moved_bytes_max_per_op: certificate.moved_bytes_max_per_op,
+        demand_bytes: budget.block_bytes,
+        demand_objects: budget.objects,
+        table_bytes: certificate.parts.handle_bytes as u64,
+        back_reference_bytes: certificate.parts.back_reference_bytes as u64,
+    })
+}
+
+fn count(
+    meter: &mut DemandMeter<'_>,
+    step: Step,
+) -> Result<(), surefit_compact::certify::Uncertifiable> {
+    let size = step.size as usize;
+    match step.action {
+        Action::Allocate | Action::AllocateZeroed => meter.allocate(size, step.align()),
+        Action::Free => meter.free(size, step.align()),
+        Action::Resize => meter.resize((step.old as usize, step.align()), (size, step.align())),
+    }
+}
+
+/// It has page-blocks, and no free lists.
+impl Counted for DirectHeap<'_> {}
+
+/// Raw pointers that never move: CF(∞) without handles.
+#[derive(Debug)]
+pub struct CfDirect;
+
+impl Allocator for CfDirect {
+    /// The smallest page-block in bytes, where it is not the heap's own, eight.
+    type Options = Option<usize>;
+
+    const KEYS: &'static [&'static str] = &["min=BYTES"];
+
+    fn options(keys: &Keys) -> Result<Option<usize>> {
+        let Some(bytes) = keys.number("min")? else {
+            return Ok(None);
+        };
+        if !(8..=1024).contains(&bytes) || bytes % 8 != 0 {
+            bail!("min={bytes}: write a multiple of 8 from 8 to 1024");
+        }
+        Ok(Some(bytes as usize))
+    }
+
+    fn run<P: Pass>(
+        least: &Option<usize>,
+        memory: &mut [MaybeUninit<u8>],
+        pass: P,
+    ) -> Result<P::Output, Refused> {
+        let heap = DirectHeap::new(less_control::<DirectHeap<'_>>(memory)?)?;
+        Ok(match *least {
+            None => pass.run(Pointers(Raw(heap))),
+            Some(bytes) => pass.run(Pointers(AtLeast::new(Raw(heap), bytes))),
+        })
+    }
+}

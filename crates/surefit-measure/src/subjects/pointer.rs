@@ -1,0 +1,253 @@
+//! What all allocators that hand out raw pointers have in common: how an object's bytes are reached.
+
+use std::alloc::Layout;
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+
+use surefit_core::{Corruption, Parts, Refused};
+use surefit_freelist::Counters;
+
+use crate::subject::Subject;
+
+/// An allocator of raw pointers.
+///
+/// # Safety
+/// An implementation returns memory aligned and at least as long as asked (zero bytes count as one), disjoint from all
+/// other live objects, until it is freed.
+pub unsafe trait PointerHeap {
+    /// Allocates an object; `None` or an error if there is no room.
+    fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused>;
+
+    /// Allocates an object whose bytes are zero.
+    #[inline(always)]
+    fn allocate_zeroed(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
+        let object = self.allocate(layout)?;
+        // SAFETY: the object is fresh and as long as asked (trait contract).
+        unsafe { object.as_ptr().write_bytes(0, layout.size()) };
+        Ok(object)
+    }
+
+    /// Frees an object.
+    ///
+    /// # Safety
+    /// S1 and S2 of [`Subject`].
+    unsafe fn free(&mut self, object: NonNull<u8>, layout: Layout);
+
+    /// Changes an object's size and keeps the bytes common to both; on an error the object is unchanged.
+    ///
+    /// # Safety
+    /// S1 and S2 of [`Subject`].
+    unsafe fn resize(
+        &mut self,
+        object: NonNull<u8>,
+        layout: Layout,
+        new_layout: Layout,
+    ) -> Result<NonNull<u8>, Refused>;
+
+    /// As [`Subject::parts`].
+    fn parts(&self) -> Option<Parts> {
+        None
+    }
+
+    /// As [`Subject::check`].
+    fn check(&self) -> Result<(), Corruption> {
+        Ok(())
+    }
+
+    /// What its free lists did so far; `None` if it has none of ours.
+    #[cfg_attr(
+        not(feature = "lua"),
+        allow(dead_code, reason = "the Lua machine asks for it")
+    )]
+    fn counters(&self) -> Option<Counters> {
+        None
+    }
+}
+
+/// A [`PointerHeap`] as the subject of a replay.
+#[derive(Debug)]
+pub struct Pointers<H>(pub H);
+
+impl<H: PointerHeap> Subject for Pointers<H> {
+    type Object = NonNull<u8>;
+
+    #[inline(always)]
+    fn allocate(&mut self, layout: Layout, zeroed: bool) -> Result<NonNull<u8>, Refused> {
+        if zeroed {
+            self.0.allocate_zeroed(layout)
+        } else {
+            self.0.allocate(layout)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn free(&mut self, object: NonNull<u8>, layout: Layout) {
+        // SAFETY: S1 and S2 are the caller's.
+        unsafe { self.0.free(object, layout) };
+    }
+
+    #[inline(always)]
+    unsafe fn resize(
+        &mut self,
+        object: &mut NonNull<u8>,
+        layout: Layout,
+        new_size: usize,
+    ) -> Result<(), Refused> {
+        // SAFETY: the sizes of steps are below 2^32 and their alignments at most 2^30, far from overflow.
+        let new_layout = unsafe { Layout::from_size_align_unchecked(new_size, layout.align()) };
+        // SAFETY: S1 and S2 are the caller's.
+        *object = unsafe { self.0.resize(*object, layout, new_layout) }?;
+        Ok(())
+    }
+
+    #[inline(always)]
+    unsafe fn chunk<'a>(
+        &'a mut self,
+        object: &'a mut NonNull<u8>,
+        layout: Layout,
+        offset: usize,
+    ) -> &'a mut [MaybeUninit<u8>] {
+        // SAFETY: a live object has `layout.size()` bytes of its own (the trait's contract, S1 and S2); it is borrowed
+        // exclusively, and so is the heap.
+        let bytes = unsafe {
+            std::slice::from_raw_parts_mut(object.as_ptr().cast::<MaybeUninit<u8>>(), layout.size())
+        };
+        &mut bytes[offset..]
+    }
+
+    fn parts(&self) -> Option<Parts> {
+        self.0.parts()
+    }
+
+    fn check(&self) -> Result<(), Corruption> {
+        self.0.check()
+    }
+
+    fn pointers(&mut self) -> Option<&mut dyn PointerHeap> {
+        Some(&mut self.0)
+    }
+}
+
+/// A [`PointerHeap`] whose requests are at least so many bytes: one whose smallest page-block or chunk is that large.
+#[derive(Debug)]
+pub struct AtLeast<H> {
+    heap: H,
+    bytes: usize,
+}
+
+impl<H> AtLeast<H> {
+    /// The heap with every request raised to `bytes`, at most a kibibyte.
+    ///
+    /// # Panics
+    /// If `bytes` is more than that.
+    pub fn new(heap: H, bytes: usize) -> Self {
+        assert!(bytes <= 1024, "small, so that no layout overflows");
+        Self { heap, bytes }
+    }
+
+    #[inline(always)]
+    fn raised(&self, layout: Layout) -> Layout {
+        if layout.size() >= self.bytes {
+            return layout;
+        }
+        // SAFETY: at most 1024 bytes (`new`) rounded up to a valid alignment do not overflow (alignments here are at most
+        // 2^30).
+        unsafe { Layout::from_size_align_unchecked(self.bytes, layout.align()) }
+    }
+}
+
+// SAFETY: what the inner heap returns for the raised layout is aligned, at least as long as asked, and disjoint; the inner
+// heap is always told the raised layout of an object, the one it was allocated or last resized with.
+unsafe impl<H: PointerHeap> PointerHeap for AtLeast<H> {
+    #[inline(always)]
+    fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
+        self.heap.allocate(self.raised(layout))
+    }
+
+    #[inline(always)]
+    unsafe fn free(&mut self, object: NonNull<u8>, layout: Layout) {
+        // SAFETY: S1 and S2 are the caller's, for the raised layout as for its own.
+        unsafe { self.heap.free(object, self.raised(layout)) };
+    }
+
+    #[inline(always)]
+    unsafe fn resize(
+        &mut self,
+        object: NonNull<u8>,
+        layout: Layout,
+        new_layout: Layout,
+    ) -> Result<NonNull<u8>, Refused> {
+        let (layout, new_layout) = (self.raised(layout), self.raised(new_layout));
+        // SAFETY: S1 and S2 are the caller's, for the raised layouts as for its own.
+        unsafe { self.heap.resize(object, layout, new_layout) }
+    }
+
+    fn parts(&self) -> Option<Parts> {
+        self.heap.parts()
+    }
+
+    fn check(&self) -> Result<(), Corruption> {
+        self.heap.check()
+    }
+
+    fn counters(&self) -> Option<Counters> {
+        self.heap.counters()
+    }
+}
+
+/// A [`PointerHeap`] behind a table of functions, as a [`RawHeap`](surefit_core::RawHeap).
+#[cfg(feature = "lua")]
+pub struct Through<'h>(pub &'h mut dyn PointerHeap);
+
+impl std::fmt::Debug for Through<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Through").finish_non_exhaustive()
+    }
+}
+
+// SAFETY: the contract of `PointerHeap` is that of `RawHeap`.
+#[cfg(feature = "lua")]
+unsafe impl surefit_core::RawHeap for Through<'_> {
+    #[inline]
+    fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
+        self.0.allocate(layout)
+    }
+
+    #[inline]
+    unsafe fn free(&mut self, object: NonNull<u8>, layout: Layout) {
+        // SAFETY: S1 and S2 of `RawHeap::free` are those of `Subject`.
+        unsafe { self.0.free(object, layout) };
+    }
+
+    #[inline]
+    unsafe fn resize(
+        &mut self,
+        object: NonNull<u8>,
+        layout: Layout,
+        new_size: usize,
+    ) -> Result<NonNull<u8>, Refused> {
+        // SAFETY: the caller promises a size that does not overflow.
+        let new = unsafe { Layout::from_size_align_unchecked(new_size, layout.align()) };
+        // SAFETY: S1 and S2 of `RawHeap::resize` are those of `Subject`.
+        unsafe { self.0.resize(object, layout, new) }
+    }
+
+    fn parts(&self) -> Parts {
+        self.0.parts().unwrap_or_default()
+    }
+
+    fn check(&self) -> Result<(), Corruption> {
+        self.0.check()
+    }
+}
+
+/// The layout with at least one byte, for allocators that do not take zero.
+#[inline(always)]
+#[must_use]
+pub fn not_empty(layout: Layout) -> Layout {
+    if layout.size() > 0 {
+        return layout;
+    }
+    // SAFETY: one byte rounded up to a valid alignment does not overflow (alignments here are at most 2^30).
+    unsafe { Layout::from_size_align_unchecked(1, layout.align()) }
+}

@@ -1,0 +1,122 @@
+//! surefit's own heaps of raw pointers: everything that is a [`RawHeap`].
+
+use std::alloc::Layout;
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+
+use anyhow::Result;
+use surefit_core::{Corruption, Parts, RawHeap, Refused};
+use surefit_freelist::{
+    BestFit, Buddy, Counters, FirstFit, HalfFit, Heap, Index, NextFit, Tlsf, TreeFit, WorstFit,
+};
+
+use super::pointer::{PointerHeap, Pointers};
+use crate::spec::Keys;
+use crate::subject::{Allocator, Pass, less_control};
+
+/// A [`RawHeap`] that may say what its free lists did.
+pub trait Counted: RawHeap {
+    /// As [`PointerHeap::counters`].
+    #[cfg_attr(
+        not(feature = "lua"),
+        allow(dead_code, reason = "the Lua machine asks for it")
+    )]
+    fn counters(&self) -> Option<Counters> {
+        None
+    }
+}
+
+impl<I: Index> Counted for Heap<'_, I> {
+    fn counters(&self) -> Option<Counters> {
+        Some(Heap::counters(self))
+    }
+}
+
+impl Counted for Buddy<'_> {}
+
+/// A [`RawHeap`] as a [`PointerHeap`].
+#[derive(Debug)]
+pub struct Raw<H>(pub H);
+
+// SAFETY: the contract of `RawHeap` is that of `PointerHeap`.
+unsafe impl<H: Counted> PointerHeap for Raw<H> {
+    #[inline(always)]
+    fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
+        self.0.allocate(layout)
+    }
+
+    #[inline(always)]
+    unsafe fn free(&mut self, object: NonNull<u8>, layout: Layout) {
+        // SAFETY: S1 and S2 of `Subject` are those of `RawHeap::free`.
+        unsafe { self.0.free(object, layout) };
+    }
+
+    #[inline(always)]
+    unsafe fn resize(
+        &mut self,
+        object: NonNull<u8>,
+        layout: Layout,
+        new_layout: Layout,
+    ) -> Result<NonNull<u8>, Refused> {
+        // SAFETY: S1 and S2 of `Subject` are those of `RawHeap::resize`; the new layout exists, so nothing overflows.
+        unsafe { self.0.resize(object, layout, new_layout.size()) }
+    }
+
+    fn parts(&self) -> Option<Parts> {
+        let mut parts = self.0.parts();
+        parts.administrative_bytes += size_of::<H>().next_multiple_of(8);
+        Some(parts)
+    }
+
+    fn check(&self) -> Result<(), Corruption> {
+        self.0.check()
+    }
+
+    fn counters(&self) -> Option<Counters> {
+        self.0.counters()
+    }
+}
+
+macro_rules! free_list {
+    ($($(#[$doc:meta])* $name:ident $heap:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $name;
+
+        impl Allocator for $name {
+            type Options = ();
+
+            fn options(_keys: &Keys) -> Result<()> {
+                Ok(())
+            }
+
+            fn run<P: Pass>(
+                (): &(),
+                memory: &mut [MaybeUninit<u8>],
+                pass: P,
+            ) -> Result<P::Output, Refused> {
+                let heap = <$heap>::new(less_control::<$heap<'_>>(memory)?)?;
+                Ok(pass.run(Pointers(Raw(heap))))
+            }
+        }
+    )*};
+}
+
+free_list! {
+    /// Our two-level segregated fit.
+    OurTlsf Tlsf;
+    /// Our first fit.
+    OurFirstFit FirstFit;
+    /// Our best fit.
+    OurBestFit BestFit;
+    /// Our worst fit.
+    OurWorstFit WorstFit;
+    /// Our next fit.
+    OurNextFit NextFit;
+    /// Our best fit by a balanced tree.
+    OurTreeFit TreeFit;
+    /// Our Half-fit.
+    OurHalfFit HalfFit;
+    /// Our binary buddy system.
+    OurBuddy Buddy;
+}

@@ -1,0 +1,255 @@
+//! surefit's segregated lists: `segregated`, with the parameters of its type as keys.
+//!
+//! There are as many types as combinations of keys, so a replay reaches the heap through a table of functions: an indirect
+//! call and what is not inlined behind it, the same for every combination. Other systems are inlined into the replay;
+//! `benches/pairs.rs` of the free lists counts all of them alike.
+
+use std::alloc::Layout;
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+
+use anyhow::{Result, bail};
+use surefit_clients::java::{self, Lists};
+use surefit_core::{Corruption, Parts, RawHeap, Refused};
+use surefit_freelist::{
+    Bitmap, Coalescing, Counters, Deferred, Heap, Immediate, Index, LastList, Linear, Lookup,
+    Never, NextHitTable, Scan, SegregatedFit, Tree, When,
+};
+
+use super::pointer::{PointerHeap, Pointers};
+use crate::spec::Keys;
+use crate::subject::{Allocator, Pass, less_control};
+
+/// Segregated lists and a last list.
+#[derive(Debug)]
+pub struct OurSegregated;
+
+/// How the segregated lists are organised.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    finds: Finds,
+    merges: When,
+    is_tree: bool,
+    lists: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Finds {
+    Scan,
+    NextHitTable,
+    Bitmap,
+}
+
+impl Allocator for OurSegregated {
+    type Options = Options;
+
+    const KEYS: &'static [&'static str] = &[
+        "index=scan|nht|bitmap",
+        "coalesce=never|deferred|immediate",
+        "lists=16|32|…|4096",
+        "last=tree|linear",
+    ];
+
+    fn options(keys: &Keys) -> Result<Options> {
+        let finds = match keys.get("index") {
+            Some("scan") => Finds::Scan,
+            Some("nht") => Finds::NextHitTable,
+            None | Some("bitmap") => Finds::Bitmap,
+            Some(other) => bail!("index={other}: write scan, nht or bitmap"),
+        };
+        let merges = match keys.get("coalesce") {
+            Some("never") => When::Never,
+            Some("deferred") => When::Deferred,
+            None | Some("immediate") => When::Immediate,
+            Some(other) => bail!("coalesce={other}: write never, deferred or immediate"),
+        };
+        let is_tree = match keys.get("last") {
+            None | Some("tree") => true,
+            Some("linear") => false,
+            Some(other) => bail!("last={other}: write tree or linear"),
+        };
+        let lists = keys.number("lists")?.unwrap_or(256);
+        if !lists.is_power_of_two() || !(16..=4096).contains(&lists) {
+            bail!("lists={lists}: write a power of two from 16 to 4096");
+        }
+        Ok(Options {
+            finds,
+            merges,
+            is_tree,
+            lists,
+        })
+    }
+
+    fn run<P: Pass>(
+        options: &Options,
+        memory: &mut [MaybeUninit<u8>],
+        pass: P,
+    ) -> Result<P::Output, Refused> {
+        Ok(pass.run(Pointers(options.make(memory)?)))
+    }
+}
+
+/// A heap that says what it did.
+trait Counted: RawHeap {
+    fn counters(&self) -> Counters;
+    fn table_bytes(&self) -> usize;
+}
+
+impl<I: Index> Counted for Heap<'_, I> {
+    fn counters(&self) -> Counters {
+        Heap::counters(self)
+    }
+
+    fn table_bytes(&self) -> usize {
+        Heap::table_bytes(self)
+    }
+}
+
+/// A heap of any of the types there are.
+pub struct AnyHeap<'m> {
+    heap: Box<dyn Counted + 'm>,
+    /// Bytes of its control structure, which are taken off the region though they lie elsewhere.
+    control_bytes: usize,
+}
+
+impl std::fmt::Debug for AnyHeap<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let control = self.control_bytes;
+        f.debug_struct("AnyHeap")
+            .field("control_bytes", &control)
+            .finish_non_exhaustive()
+    }
+}
+
+impl AnyHeap<'_> {
+    /// What the heap did since it was made.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.heap.counters()
+    }
+
+    /// Heads of the lists, and what finds one that holds a chunk, in bytes.
+    #[must_use]
+    pub fn table_bytes(&self) -> usize {
+        self.heap.table_bytes()
+    }
+}
+
+type Made<'m> = Result<AnyHeap<'m>, Refused>;
+
+impl Options {
+    /// The same lists as the collector's.
+    #[must_use]
+    pub const fn lists(self) -> Lists {
+        Lists {
+            finds: match self.finds {
+                Finds::Scan => java::Finds::Scan,
+                Finds::NextHitTable => java::Finds::NextHitTable,
+                Finds::Bitmap => java::Finds::Bitmap,
+            },
+            merges: self.merges,
+            is_tree: self.is_tree,
+            count: self.lists,
+        }
+    }
+
+    /// Makes the heap of the type that the keys name.
+    ///
+    /// # Errors
+    /// The region is too small for its table, or too large for it.
+    pub fn make(self, memory: &mut [MaybeUninit<u8>]) -> Made<'_> {
+        match self.lists {
+            16 => self.with_lists::<16>(memory),
+            32 => self.with_lists::<32>(memory),
+            64 => self.with_lists::<64>(memory),
+            128 => self.with_lists::<128>(memory),
+            512 => self.with_lists::<512>(memory),
+            1024 => self.with_lists::<1024>(memory),
+            2048 => self.with_lists::<2048>(memory),
+            4096 => self.with_lists::<4096>(memory),
+            _ => self.with_lists::<256>(memory),
+        }
+    }
+
+    fn with_lists<const N: usize>(self, memory: &mut [MaybeUninit<u8>]) -> Made<'_> {
+        match self.finds {
+            Finds::Scan => self.with_lookup::<Scan, N>(memory),
+            Finds::NextHitTable => self.with_lookup::<NextHitTable, N>(memory),
+            Finds::Bitmap => self.with_lookup::<Bitmap, N>(memory),
+        }
+    }
+
+    fn with_lookup<L: Lookup<N> + 'static, const N: usize>(
+        self,
+        memory: &mut [MaybeUninit<u8>],
+    ) -> Made<'_> {
+        match self.merges {
+            When::Never => self.with_coalescing::<L, Never, N>(memory),
+            When::Deferred => self.with_coalescing::<L, Deferred, N>(memory),
+            When::Immediate => self.with_coalescing::<L, Immediate, N>(memory),
+        }
+    }
+
+    fn with_coalescing<L: Lookup<N> + 'static, C: Coalescing + 'static, const N: usize>(
+        self,
+        memory: &mut [MaybeUninit<u8>],
+    ) -> Made<'_> {
+        if self.is_tree {
+            made::<L, C, Tree, N>(memory)
+        } else {
+            made::<L, C, Linear, N>(memory)
+        }
+    }
+}
+
+fn made<L, C, T, const N: usize>(memory: &mut [MaybeUninit<u8>]) -> Made<'_>
+where
+    L: Lookup<N> + 'static,
+    C: Coalescing + 'static,
+    T: LastList + 'static,
+{
+    let memory = less_control::<SegregatedFit<'_, L, C, T, N>>(memory)?;
+    Ok(AnyHeap {
+        heap: Box::new(SegregatedFit::<L, C, T, N>::new(memory)?),
+        control_bytes: size_of::<SegregatedFit<'_, L, C, T, N>>().next_multiple_of(8),
+    })
+}
+
+// SAFETY: the contract of `RawHeap` is that of `PointerHeap`.
+unsafe impl PointerHeap for AnyHeap<'_> {
+    #[inline]
+    fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
+        self.heap.allocate(layout)
+    }
+
+    #[inline]
+    unsafe fn free(&mut self, object: NonNull<u8>, layout: Layout) {
+        // SAFETY: S1 and S2 of `Subject` are those of `RawHeap::free`.
+        unsafe { self.heap.free(object, layout) };
+    }
+
+    #[inline]
+    unsafe fn resize(
+        &mut self,
+        object: NonNull<u8>,
+        layout: Layout,
+        new_layout: Layout,
+    ) -> Result<NonNull<u8>, Refused> {
+        // SAFETY: S1 and S2 of `Subject` are those of `RawHeap::resize`; the new layout exists, so nothing overflows.
+        unsafe { self.heap.resize(object, layout, new_layout.size()) }
+    }
+
+    fn parts(&self) -> Option<Parts> {
+        let mut parts = self.heap.parts();
+        parts.administrative_bytes += self.control_bytes;
+        Some(parts)
+    }
+
+    fn check(&self) -> Result<(), Corruption> {
+        self.heap.check()
+    }
+
+    fn counters(&self) -> Option<Counters> {
+        Some(self.heap.counters())
+    }
+}

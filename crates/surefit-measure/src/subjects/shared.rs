@@ -1,0 +1,307 @@
+//! surefit's concurrent Compact-fit: `1-cf`, one heap for many threads, with the operating system's locks.
+//!
+//! A replay has one thread; what it pays for the others is in the figures: a lock and an unlock a call, a pin and an
+//! unpin an access.
+
+use std::alloc::Layout;
+use std::mem::MaybeUninit;
+use std::ptr;
+
+use anyhow::{Result, bail};
+use surefit_compact::certify::{DemandMeter, Sharing, Uncertifiable, certify_shared};
+use surefit_compact::shared::{
+    Granularity, Local, PerClass, PerHeap, PerPage, SharedConfig, SharedHeap, Stepwise,
+};
+use surefit_compact::{Bytes, Config, PageOrder, Tail, Wide};
+use surefit_core::{Corruption, Parts, Refused};
+
+use super::compact::{bound, geometry};
+use crate::spec::Keys;
+use crate::steps::{Action, Step, Steps};
+use crate::subject::{Allocator, Certified, HandleCost, Moves, Pass, Subject, less_control};
+
+/// The lock that replays and timed experiments use.
+pub type Lock = parking_lot::RawMutex;
+
+/// The largest region of a shared heap: its locations are 32-bit numbers of eight bytes.
+pub const MOST_BYTES: usize = 32 << 30;
+
+/// Administrative bytes an object: its entry and its back-reference.
+pub const HANDLE_BYTES: usize = 12 + 4;
+
+/// One heap for many threads.
+#[derive(Debug)]
+pub struct OneCf;
+
+/// How a shared heap is configured, and how much one of its locks covers.
+#[derive(Clone, Debug)]
+pub enum Options {
+    /// One lock.
+    Heap(SharedConfig<PerHeap>),
+    /// A lock a size-class.
+    Class(SharedConfig<PerClass>),
+    /// A lock a page, and one a size-class.
+    Page(SharedConfig<PerPage>),
+}
+
+/// An expression in which `$config` is the configuration that the options hold.
+macro_rules! with_config {
+    ($options:expr, $config:ident => $then:expr) => {
+        match &**$options {
+            Options::Heap($config) => $then,
+            Options::Class($config) => $then,
+            Options::Page($config) => $then,
+        }
+    };
+}
+
+impl Allocator for OneCf {
+    type Options = Box<Options>;
+
+    const KEYS: &'static [&'static str] = &[
+        "lock=heap|class|page",
+        "increment=BYTES",
+        "k=N|inf",
+        "holes=N",
+        "frac=1/N",
+        "page=BYTES",
+        "min=BYTES",
+        "pieces=BYTES|off",
+        "order=newest|original",
+        "classes=default|FILE",
+        "threads=N",
+        "pins=N",
+    ];
+
+    fn options(keys: &Keys) -> Result<Box<Options>> {
+        let config = config(keys)?;
+        Ok(Box::new(match keys.get("lock") {
+            Some("heap") => Options::Heap(stepwise(keys, shared(keys, config)?)?),
+            None | Some("class") => Options::Class(stepwise(keys, shared(keys, config)?)?),
+            Some("page") if keys.get("increment").is_some() => {
+                bail!("under page locks a move is one step: leave increment out")
+            }
+            Some("page") => Options::Page(shared(keys, config)?),
+            Some(other) => bail!("lock={other}: write heap, class or page"),
+        }))
+    }
+
+    fn run<P: Pass>(
+        options: &Box<Options>,
+        memory: &mut [MaybeUninit<u8>],
+        pass: P,
+    ) -> Result<P::Output, Refused> {
+        let usable = memory.len().min(MOST_BYTES);
+        with_config!(options, config => run(&mut memory[..usable], config, pass))
+    }
+
+    fn most_bytes(_options: &Box<Options>) -> usize {
+        MOST_BYTES
+    }
+
+    fn handles(options: &Box<Options>) -> Option<HandleCost> {
+        Some(HandleCost {
+            bytes_per_object: HANDLE_BYTES,
+            piece_bytes: with_config!(options, config => config.config().piece_bytes()),
+        })
+    }
+
+    fn certified(options: &Box<Options>, steps: &Steps) -> Option<Certified> {
+        with_config!(options, config => certified(config, control(config), &Sharing::new(1), steps))
+    }
+}
+
+/// Bytes of a shared heap's control structure.
+const fn control<G: Granularity>(_config: &SharedConfig<G>) -> usize {
+    size_of::<SharedHeap<'static, Lock, G>>().next_multiple_of(8)
+}
+
+/// The certificate for the trace's joint demand; `None` if no heap of this configuration serves it.
+#[must_use]
+pub fn certified<G: Granularity>(
+    config: &SharedConfig<G>,
+    control_bytes: usize,
+    sharing: &Sharing,
+    steps: &Steps,
+) -> Option<Certified> {
+    let mut meter = DemandMeter::new::<Wide>(config.config());
+    let mut steps = steps.steps().iter();
+    steps.try_for_each(|step| count(&mut meter, *step)).ok()?;
+    let budget = meter.budget();
+    let certificate = certify_shared::<Lock, G>(config, sharing, &meter.joint()).ok()?;
+    Some(Certified {
+        heap_bytes: (certificate.heap_bytes + control_bytes) as u64,
+        moved_bytes_max_per_op: certificate.work.copied_bytes_max_per_free,
+        demand_bytes: budget.block_bytes,
+        demand_objects: budget.objects,
+        table_bytes: certificate.parts.handle_bytes as u64,
+        back_reference_bytes: 4 * budget.objects,
+    })
+}
+
+fn count(meter: &mut DemandMeter<'_>, step: Step) -> Result<(), Uncertifiable> {
+    let size = step.size as usize;
+    match step.action {
+        Action::Allocate | Action::AllocateZeroed => meter.allocate(size, step.align()),
+        Action::Free => meter.free(size, step.align()),
+        Action::Resize => {
+            let (old, new) = ((step.old as usize, step.align()), (size, step.align()));
+            meter.resize_by_copy(old, new)
+        }
+    }
+}
+
+/// Geometry, bound, pieces and page order.
+pub fn config(keys: &Keys) -> Result<Config> {
+    let mut config = Config::new(
+        geometry(keys, Tail::BackReferences { bytes: 4 })?,
+        bound(keys)?,
+    )?;
+    match keys.get("pieces") {
+        None => {}
+        Some("off") => config = config.with_pieces(None)?,
+        Some(size) => config = config.with_pieces(Some(crate::sizes::bytes(size)?))?,
+    }
+    match keys.get("order") {
+        None | Some("newest") => Ok(config),
+        Some("original") => Ok(config.with_order(PageOrder::Original)?),
+        Some(other) => bail!("order={other}: write newest or original"),
+    }
+}
+
+/// Threads and pins; one thread unless more are asked for, as in a replay.
+pub fn shared<G: Granularity>(keys: &Keys, config: Config) -> Result<SharedConfig<G>> {
+    let shared = SharedConfig::new(config);
+    let threads = keys.number("threads")?.unwrap_or(1);
+    let locals = u16::try_from(threads).unwrap_or(u16::MAX);
+    let pages = shared.page_buffer();
+    let shared = match shared.with_locals(locals, pages) {
+        Ok(shared) => shared,
+        Err(error) => bail!("threads={threads}: {error}"),
+    };
+    Ok(match keys.number("pins")? {
+        Some(pins) => shared.with_pins(pins),
+        None => shared,
+    })
+}
+
+/// The increment.
+pub fn stepwise<G: Stepwise>(keys: &Keys, shared: SharedConfig<G>) -> Result<SharedConfig<G>> {
+    match keys.get("increment") {
+        None | Some("inf") => Ok(shared),
+        Some(text) => {
+            let bytes = u32::try_from(crate::sizes::bytes(text)?).unwrap_or(u32::MAX);
+            match shared.with_increment(bytes) {
+                Ok(shared) => Ok(shared),
+                Err(error) => bail!("increment={text}: {error}"),
+            }
+        }
+    }
+}
+
+fn run<G: Granularity, P: Pass>(
+    memory: &mut [MaybeUninit<u8>],
+    config: &SharedConfig<G>,
+    pass: P,
+) -> Result<P::Output, Refused> {
+    let memory = less_control::<SharedHeap<'_, Lock, G>>(memory)?;
+    let heap = SharedHeap::new(memory, config)?;
+    let local = heap.register()?;
+    let piece_bytes = config.config().piece_bytes();
+    Ok(pass.run(One {
+        heap: &heap,
+        local,
+        piece_bytes,
+    }))
+}
+
+/// A heap for many threads as the subject of a replay, whose thread is its only one.
+macro_rules! subject_of_one_thread {
+    ($(#[$doc:meta])* $name:ident of $heap:ident with locks that $granularity:ident) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        struct $name<'h, 'm, G: $granularity> {
+            heap: &'h $heap<'m, Lock, G>,
+            local: Local<'h, 'm, Lock, G>,
+            piece_bytes: Option<usize>,
+        }
+
+        impl<G: $granularity> Subject for $name<'_, '_, G> {
+            type Object = Bytes<MaybeUninit<u8>>;
+
+            const CONTIGUOUS: bool = false;
+
+            #[inline(always)]
+            fn allocate(&mut self, layout: Layout, zeroed: bool) -> Result<Self::Object, Refused> {
+                let (size, align) = (layout.size(), layout.align());
+                if zeroed {
+                    let object = self.local.insert_bytes_aligned::<u8>(size, align)?;
+                    return Ok(object.into_uninit());
+                }
+                self.local.insert_bytes_aligned(size, align)
+            }
+
+            #[inline(always)]
+            unsafe fn free(&mut self, object: Self::Object, _layout: Layout) {
+                let freed = self.local.free_bytes(object);
+                freed.expect("an object is freed where it came from (S2)");
+            }
+
+            #[inline(always)]
+            unsafe fn resize(
+                &mut self,
+                object: &mut Self::Object,
+                layout: Layout,
+                new_size: usize,
+            ) -> Result<(), Refused> {
+                self.local.resize_aligned(object, new_size, layout.align())
+            }
+
+            #[inline(always)]
+            unsafe fn chunk<'a>(
+                &'a mut self,
+                object: &'a mut Self::Object,
+                _layout: Layout,
+                offset: usize,
+            ) -> &'a mut [MaybeUninit<u8>] {
+                let mut pinned = self.heap.chunk_mut(object, offset);
+                let pinned = pinned.as_mut().expect("an object of this heap (S2), never pinned twice");
+                let bytes = ptr::from_mut::<[MaybeUninit<u8>]>(pinned);
+                // SAFETY: the bytes outlive the pin: only frees move or free objects, the replay's thread is the heap's
+                // only one, and this subject and the object's handle are borrowed exclusively for as long as the bytes.
+                unsafe { &mut *bytes }
+            }
+
+            fn parts(&self) -> Option<Parts> {
+                let mut parts = self.heap.parts();
+                parts.administrative_bytes += size_of::<$heap<'_, Lock, G>>().next_multiple_of(8);
+                Some(parts)
+            }
+
+            fn check(&self) -> Result<(), Corruption> {
+                self.heap.check(false)
+            }
+
+            fn moves(&self) -> Option<Moves> {
+                let stats = self.heap.stats();
+                Some(Moves {
+                    total: stats.moves_total,
+                    bytes_total: stats.moved_bytes_total,
+                    bytes_max_per_op: None,
+                    bytes_max_per_section: Some(stats.copied_in_section_max),
+                })
+            }
+
+            fn piece_bytes(&self) -> Option<usize> {
+                self.piece_bytes
+            }
+        }
+    };
+}
+
+pub(crate) use subject_of_one_thread;
+
+subject_of_one_thread! {
+    /// 1-CF.
+    One of SharedHeap with locks that Granularity
+}

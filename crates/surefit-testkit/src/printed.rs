@@ -1,0 +1,94 @@
+//! What a command printed: its one line of complaint, and JSON beside its schema.
+
+use std::path::PathBuf;
+use std::process::Output;
+
+use serde_json::Value;
+
+/// The one line that a failing command printed to stderr.
+///
+/// # Panics
+/// It ended with another status, or printed anything else.
+#[must_use]
+pub fn error_line(output: &Output, status: i32) -> String {
+    let line = String::from_utf8(output.stderr.clone()).expect("text");
+    assert_eq!(output.status.code(), Some(status), "{line}");
+    assert_eq!(line.lines().count(), 1, "{line}");
+    assert!(line.starts_with("surefit: "), "{line}");
+    line
+}
+
+/// A committed schema.
+///
+/// # Panics
+/// There is none of that name.
+#[must_use]
+pub fn schema(name: &str) -> Value {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../schemas")
+        .join(name);
+    let text = std::fs::read_to_string(path).expect("a committed schema");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+/// What a value breaks of a schema, in the part of JSON Schema that ours use.
+#[must_use]
+pub fn broken(schema: &Value, root: &Value, value: &Value, at: &str) -> Option<String> {
+    if let Some(name) = schema["$ref"].as_str() {
+        let definition = root
+            .pointer(name.trim_start_matches('#'))
+            .expect("a definition");
+        return broken(definition, root, value, at);
+    }
+    if let Some(choices) = schema["anyOf"].as_array() {
+        let fits = choices
+            .iter()
+            .any(|choice| broken(choice, root, value, at).is_none());
+        return (!fits).then(|| format!("{at} fits no choice"));
+    }
+    if !has_type(&schema["type"], value) {
+        return Some(format!("{at} is {value}, not {}", schema["type"]));
+    }
+    match value {
+        Value::Object(_) => broken_object(schema, root, value, at),
+        Value::Array(items) => items
+            .iter()
+            .find_map(|item| broken(&schema["items"], root, item, &format!("{at}[]"))),
+        _ => None,
+    }
+}
+
+fn broken_object(schema: &Value, root: &Value, value: &Value, at: &str) -> Option<String> {
+    let required = schema["required"].as_array().into_iter().flatten();
+    let mut missing = required
+        .filter_map(Value::as_str)
+        .filter(|key| value.get(key).is_none());
+    if let Some(key) = missing.next() {
+        return Some(format!("{at}.{key} is missing"));
+    }
+    value
+        .as_object()?
+        .iter()
+        .find_map(|(key, part)| match schema["properties"].get(key) {
+            Some(property) => broken(property, root, part, &format!("{at}.{key}")),
+            None => Some(format!("{at}.{key} is not in the schema")),
+        })
+}
+
+fn has_type(types: &Value, value: &Value) -> bool {
+    let fits = |name: &str| match name {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
+        "integer" => value.is_u64() || value.is_i64(),
+        "number" => value.is_number(),
+        "null" => value.is_null(),
+        _ => false,
+    };
+    match types {
+        Value::String(name) => fits(name),
+        Value::Array(names) => names.iter().filter_map(Value::as_str).any(fits),
+        _ => true,
+    }
+}

@@ -1,0 +1,101 @@
+//! A small program's trace in a file, for tests of commands.
+
+use std::path::PathBuf;
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use surefit_trace::{Align, Call, Event, Op, Trace};
+use tempfile::TempDir;
+
+/// A trace in a file of its own.
+#[derive(Debug)]
+pub struct SmallTrace {
+    directory: TempDir,
+    /// The file.
+    pub path: PathBuf,
+    /// The greatest sum of live requests, in bytes.
+    pub peak_bytes: u64,
+}
+
+/// A seeded program of all kinds of calls, peaking near 250 kB, whose last objects are never freed.
+///
+/// # Panics
+/// The file cannot be written.
+#[must_use]
+pub fn small_trace(seed: u64) -> SmallTrace {
+    let trace = Trace::new("small", events(seed)).expect("a sound trace");
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("small.sft");
+    std::fs::write(&path, trace.to_bytes()).expect("a file");
+    SmallTrace {
+        directory,
+        path,
+        peak_bytes: trace.header().counts.peak_bytes,
+    }
+}
+
+impl SmallTrace {
+    /// The same file cut short, beside it.
+    ///
+    /// # Panics
+    /// The file cannot be written.
+    #[must_use]
+    pub fn damaged(&self) -> PathBuf {
+        let path = self.directory.path().join("damaged.sft");
+        let bytes = std::fs::read(&self.path).expect("the file");
+        std::fs::write(&path, &bytes[..bytes.len() / 2]).expect("a file");
+        path
+    }
+}
+
+fn events(seed: u64) -> Vec<Event> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut live: Vec<u32> = Vec::new();
+    let mut next = 0;
+    let mut ops = Vec::new();
+    for _ in 0..6000 {
+        let full = live.len() > 250;
+        match random.random_range(0..10) {
+            0..5 if !full => {
+                ops.push(Op::Alloc {
+                    id: next,
+                    size: size(&mut random),
+                    call: call(&mut random),
+                });
+                live.push(next);
+                next += 1;
+            }
+            5 if !live.is_empty() => {
+                let id = live[random.random_range(0..live.len())];
+                ops.push(Op::Realloc {
+                    id,
+                    size: size(&mut random),
+                });
+            }
+            _ if !live.is_empty() => {
+                let id = live.swap_remove(random.random_range(0..live.len()));
+                ops.push(Op::Free { id });
+            }
+            _ => {}
+        }
+    }
+    ops.into_iter().map(|op| Event::new(0, op)).collect()
+}
+
+/// Mostly small, sometimes nothing, now and then several pages.
+fn size(random: &mut ChaCha8Rng) -> u64 {
+    match random.random_range(0..100) {
+        0..3 => 0,
+        3..80 => random.random_range(1..200),
+        80..97 => random.random_range(200..4000),
+        _ => random.random_range(4000..20_000),
+    }
+}
+
+fn call(random: &mut ChaCha8Rng) -> Call {
+    match random.random_range(0..10) {
+        0..7 => Call::Malloc,
+        7..9 => Call::Calloc,
+        _ => Call::Aligned(Align::new(1 << random.random_range(0..8)).expect("a power of two")),
+    }
+}
