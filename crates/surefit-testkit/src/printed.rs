@@ -9,7 +9,10 @@ use serde_json::Value;
 ///
 /// # Panics
 /// It ended with another status, or printed anything else.
-#[must_use]
+#[expect(
+    clippy::must_use_candidate,
+    reason = "that there is such a line is a claim by itself"
+)]
 pub fn error_line(output: &Output, status: i32) -> String {
     let line = String::from_utf8(output.stderr.clone()).expect("text");
     assert_eq!(output.status.code(), Some(status), "{line}");

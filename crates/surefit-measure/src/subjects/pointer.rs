@@ -199,6 +199,7 @@ unsafe impl<H: PointerHeap> PointerHeap for AtLeast<H> {
 #[cfg(feature = "lua")]
 pub struct Through<'h>(pub &'h mut dyn PointerHeap);
 
+#[cfg(feature = "lua")]
 impl std::fmt::Debug for Through<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Through").finish_non_exhaustive()
