@@ -20,9 +20,9 @@ use surefit_measure::passes::replay::{
 };
 use surefit_measure::passes::timing::FirstWord;
 use surefit_measure::progress::Progress;
+use surefit_measure::ratio::median;
 use surefit_measure::registry::Kind;
 use surefit_measure::results::Ratio;
-use surefit_measure::rounds::{median, ratio};
 use surefit_measure::single::completed;
 use surefit_measure::sizes::HeapSize;
 use surefit_measure::spec::{Choice, Spec};
@@ -103,7 +103,7 @@ impl Cost {
     /// This mean ÷ another one's, round by round.
     pub(super) fn ratio_to(&self, base: &Self) -> Option<Ratio> {
         let rounds = self.means.iter().zip(&base.means);
-        ratio(&rounds.map(|(own, base)| own / base).collect::<Vec<_>>())
+        Ratio::of(&rounds.map(|(own, base)| own / base).collect::<Vec<_>>())
     }
 
     /// Whether the maximum comes again in every round, by and large.

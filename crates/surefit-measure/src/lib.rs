@@ -7,7 +7,7 @@
 //! | `subject`, `subjects`, `registry` | the allocators |
 //! | `passes` | one replay: timing, accesses, percentiles, checking, counting, the smallest heap |
 //! | `single`, `threaded`, `rounds`, `child`, `as_child`, `instructions` | many replays: one allocator, many in rounds, children, valgrind |
-//! | `certified`, `growth`, `refusal` | what is proven, what grew, why a replay stopped |
+//! | `ratio`, `certified`, `growth`, `refusal` | ratios over rounds, what is proven, what grew, why a replay stopped |
 //! | `collector` | recorded object graphs, the collector's spaces, and a Lua machine on any heap |
 //! | `results`, `schema` | the figures, as JSON has them |
 
@@ -26,6 +26,7 @@ pub mod memory;
 pub mod output;
 pub mod passes;
 pub mod progress;
+pub mod ratio;
 pub mod refusal;
 pub mod registry;
 pub mod results;

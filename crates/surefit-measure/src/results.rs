@@ -5,6 +5,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::ratio::Ratio;
+
 /// The version of the JSON formats.
 pub const SCHEMA: u32 = 1;
 
@@ -188,18 +190,6 @@ pub struct ReplayError {
     pub kind: String,
     /// The event.
     pub event: u64,
-}
-
-/// A ratio over the rounds.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Ratio {
-    /// The median of the rounds.
-    pub median: f64,
-    /// The least of the rounds.
-    pub min: f64,
-    /// The greatest of the rounds.
-    pub max: f64,
 }
 
 /// Where every byte of the region is; the parts add up to `heap_bytes`.

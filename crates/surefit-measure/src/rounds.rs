@@ -19,8 +19,9 @@ use crate::passes::min_heap::min_heap;
 use crate::passes::replay::Stopped;
 use crate::passes::timing::Timing;
 use crate::progress::Progress;
+use crate::ratio::{Ratio, median};
 use crate::registry::Kind;
-use crate::results::{AllocatorResult, Ratio};
+use crate::results::AllocatorResult;
 use crate::single::{self, Setting, completed};
 use crate::sizes::HeapSize;
 use crate::source::Source;
@@ -472,38 +473,19 @@ fn finish(steps: &Steps, rows: &mut [Row<'_>], baseline: usize) {
                     let accesses = access::PER_EVENT * steps.steps().len() as u64;
                     (with - without).max(0.0) * steps.calls.pairs() as f64 / accesses as f64
                 });
-        let ratios = row
-            .pair_rounds
-            .iter()
-            .zip(&base)
-            .map(|(own, base)| own / base);
-        result.ratio_to_baseline = ratio(&ratios.collect::<Vec<_>>());
+        result.ratio_to_baseline = Ratio::round_by_round(&row.pair_rounds, &base);
         let rounds = std::mem::take(&mut row.pair_rounds);
         result.pair_ns_rounds = (!rounds.is_empty()).then_some(rounds);
     }
 }
 
-/// The median and the ends of some ratios; none if there are none, or one is infinite.
-pub fn ratio(ratios: &[f64]) -> Option<Ratio> {
-    let finite = ratios.iter().all(|ratio| ratio.is_finite());
-    let median = median(ratios).filter(|_| finite)?;
-    Some(Ratio {
-        median,
-        min: ratios.iter().copied().fold(f64::INFINITY, f64::min),
-        max: ratios.iter().copied().fold(0.0, f64::max),
-    })
-}
-
-/// The median; of an even number of figures, the mean of the two in the middle.
-pub fn median(figures: &[f64]) -> Option<f64> {
-    let mut sorted = figures.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let upper = *sorted.get(sorted.len() / 2)?;
-    let lower = sorted[(sorted.len() - 1) / 2];
-    Some(f64::midpoint(lower, upper))
-}
-
 /// Maps over items on as many threads as there are processors, in order.
+///
+/// # Errors
+/// The first error of `map`, in the order of the items.
+///
+/// # Panics
+/// If `map` does.
 pub fn in_parallel<T: Sync, R: Send>(
     items: &[T],
     map: impl Fn(&T) -> Result<R> + Sync,
@@ -534,22 +516,7 @@ fn take<'a, T>(items: &'a [T], next: &AtomicUsize) -> Option<(usize, &'a T)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{in_parallel, median, ratio};
-
-    #[test]
-    fn a_median_needs_no_order() {
-        assert_eq!(median(&[]), None);
-        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
-        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
-    }
-
-    #[test]
-    fn a_ratio_to_nothing_is_absent() {
-        assert!(ratio(&[]).is_none());
-        assert!(ratio(&[1.0 / 0.0]).is_none());
-        let ratio = ratio(&[2.0, 1.0, 3.0]).expect("three rounds");
-        assert_eq!((ratio.min, ratio.median, ratio.max), (1.0, 2.0, 3.0));
-    }
+    use super::in_parallel;
 
     #[test]
     fn work_in_parallel_keeps_its_order() {

@@ -14,7 +14,6 @@ use super::{Row, Took};
 use crate::kit::report::{Claim, Verdict};
 use crate::threads::figures::shown;
 use surefit_measure::results::Ratio;
-use surefit_measure::rounds::ratio;
 
 /// At most so much of the best other collector.
 const GOAL: f64 = 0.7;
@@ -74,7 +73,7 @@ fn claim(rows: &[Row], figure: Figure, is_among: impl Fn(Role) -> bool, which: &
 /// A figure of one row ÷ that of another, round by round.
 pub(super) fn over(ours: &Row, theirs: &Row, of: impl Fn(&Took) -> f64) -> Option<Ratio> {
     let rounds = ours.rounds().iter().zip(theirs.rounds());
-    ratio(
+    Ratio::of(
         &rounds
             .map(|(ours, theirs)| of(ours) / of(theirs))
             .collect::<Vec<_>>(),

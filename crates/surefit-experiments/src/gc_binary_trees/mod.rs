@@ -25,7 +25,7 @@ use self::process::Took;
 use crate::kit::entry::{Entry, Request};
 use crate::kit::report::Report;
 use surefit_measure::progress::Progress;
-use surefit_measure::rounds::median;
+use surefit_measure::ratio::median;
 
 /// This experiment.
 pub(super) const ENTRY: Entry = Entry {

@@ -13,7 +13,8 @@ use super::spaces::{ALL, Choice};
 use surefit_measure::collector::smallest;
 use surefit_measure::collector::spaces::SpaceSpec;
 use surefit_measure::progress::Progress;
-use surefit_measure::rounds::{in_parallel, median};
+use surefit_measure::ratio::median;
+use surefit_measure::rounds::in_parallel;
 
 /// The heaps, tables included, in multiples of what must be held.
 pub(super) const HEAPS: [f64; 4] = [1.1, 1.25, 1.5, 2.0];

@@ -6,7 +6,7 @@ use super::parts::TIMES;
 use super::spaces::DRAWN;
 use crate::kit::report::{Axis, Cell, Column, Plot, Series, Table};
 use surefit_measure::output::grouped;
-use surefit_measure::rounds::median;
+use surefit_measure::ratio::median;
 
 /// What stands for the time of a program that does not complete.
 const FAILS: &str = "no";

@@ -6,7 +6,7 @@ use super::measure::{Found, HEAPS, InHeap, Row};
 use super::spaces::{STRATEGIES, Space};
 use crate::kit::report::{Axis, Cell, Column, Plot, Series, Table};
 use surefit_measure::output::grouped;
-use surefit_measure::rounds::median;
+use surefit_measure::ratio::median;
 
 /// What everything is compared with.
 pub(super) const BASE: Space = Space::new("immediate", "nht");

@@ -45,35 +45,18 @@ pub(super) fn nanoseconds(duration: Duration) -> u64 {
 /// # Panics
 /// If there are none.
 pub(crate) fn spread(figures: &[f64]) -> Ratio {
-    let mut sorted = figures.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let (first, last) = (sorted[0], sorted[sorted.len() - 1]);
-    let middle = sorted.len() / 2;
-    let median = if sorted.len() % 2 == 1 {
-        sorted[middle]
-    } else {
-        f64::midpoint(sorted[middle - 1], sorted[middle])
-    };
-    Ratio {
-        median,
-        min: first,
-        max: last,
-    }
+    Ratio::spread(figures).expect("a figure of some round")
 }
 
 /// The figures of `ours` over those of `theirs`, round by round.
 pub(crate) fn ratio(ours: &[f64], theirs: &[f64]) -> Ratio {
-    let ratios: Vec<_> = ours
-        .iter()
-        .zip(theirs)
-        .map(|(ours, theirs)| ours / theirs)
-        .collect();
-    spread(&ratios)
+    let ratios = ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs);
+    spread(&ratios.collect::<Vec<_>>())
 }
 
 /// A ratio in words: median and, in brackets, least and greatest.
 pub(crate) fn shown(ratio: Ratio) -> String {
-    format!("{:.2} [{:.2}-{:.2}]", ratio.median, ratio.min, ratio.max)
+    ratio.to_string()
 }
 
 /// The exponent a of the power law c · x^a that fits points best, as the slope of a line through their logarithms;
