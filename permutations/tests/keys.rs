@@ -13,8 +13,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config as Shuttle, Runner, thread};
-use surefit_compact::sharded::ShardedHeap;
-use surefit_compact::shared::{PerClass, PerHeap, SharedConfig, SharedKeyHeap, Stepwise};
+use surefit_compact::shared::{
+    PerClass, PerHeap, ShardedHeap, SharedConfig, SharedKeyHeap, Stepwise,
+};
 use surefit_compact::{Bound, Bytes, Key};
 use surefit_core::Refused;
 use world::{MANY, SpinLock, config};

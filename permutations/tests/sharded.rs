@@ -12,8 +12,7 @@ use std::mem::MaybeUninit;
 
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config as Shuttle, Runner, thread};
-use surefit_compact::sharded::ShardedHeap;
-use surefit_compact::shared::{PerClass, PerHeap, SharedConfig, Stepwise};
+use surefit_compact::shared::{PerClass, PerHeap, ShardedHeap, SharedConfig, Stepwise};
 use surefit_compact::{Bound, Bytes};
 use surefit_core::Refused;
 use world::{MANY, SpinLock, config};

@@ -18,7 +18,7 @@
 //!
 //! # Features
 //! - `critical-section`: [`shared::CriticalSection`], a lock for bare metal.
-//! - `portable-atomic`: shared heaps ([`shared`], [`sharded`]) on targets without compare-and-exchange (Cortex-M0, ARMv5, RISC-V without
+//! - `portable-atomic`: shared heaps ([`shared`]) on targets without compare-and-exchange (Cortex-M0, ARMv5, RISC-V without
 //!   A), where they are missing without it. The program turns on `critical-section` or `unsafe-assume-single-core` of the crate
 //!   `portable-atomic`; the feature `critical-section` of this crate does the former. Heaps of one owner need neither.
 //! - `std`: [`shared::PerThread`], which registers every thread on its first use.
@@ -61,8 +61,6 @@ mod memory;
 mod page;
 pub mod pieces;
 mod shape;
-#[cfg(any(target_has_atomic = "32", feature = "portable-atomic"))]
-pub mod sharded;
 #[cfg(any(target_has_atomic = "32", feature = "portable-atomic"))]
 pub mod shared;
 mod stats;

@@ -1,8 +1,7 @@
 //! A shared heap whose locks are critical sections, as on a microcontroller; threads stand for interrupt handlers.
 
 use lock_api::{Mutex, RawMutex};
-use surefit_compact::sharded::ShardedHeap;
-use surefit_compact::shared::{CriticalSection, PerHeap, SharedConfig, SharedHeap};
+use surefit_compact::shared::{CriticalSection, PerHeap, ShardedHeap, SharedConfig, SharedHeap};
 use surefit_compact::{Bound, Config, Geometry, Handle};
 use surefit_core::{Page16K, Region};
 

@@ -10,9 +10,9 @@ use std::thread;
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use surefit_compact::sharded::ShardedHeap;
 use surefit_compact::shared::{
-    Granularity, PerClass, PerHeap, PerPage, SharedConfig, SharedHeap, SharedKeyHeap, Stepwise,
+    Granularity, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig, SharedHeap, SharedKeyHeap,
+    Stepwise,
 };
 use surefit_compact::{Bound, Config, Geometry};
 use surefit_core::Parts;

@@ -9,12 +9,20 @@ mod sync {
     unused_imports,
     reason = "the library uses all of it, these tests a part"
 )]
-#[path = "../src/shared/entry.rs"]
+#[path = "../src/shared/machinery/entry.rs"]
 mod entry;
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the library uses all of it, these tests a part"
+)]
+#[path = "../src/shared/machinery/generation.rs"]
+mod generation;
 
 use std::collections::{HashMap, VecDeque};
 
-use entry::{Advanced, Entry, Freed, GROUPS, Generation, PIN_LIMIT, Stale, Unpinned, Why};
+use entry::{Entry, Freed, GROUPS, PIN_LIMIT, Unpinned, Why};
+use generation::{Advanced, Generation, Stale};
 
 /// A new object, written.
 fn activate(entry: &Entry, group: u32, location: u32) {

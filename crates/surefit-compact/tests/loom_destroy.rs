@@ -2,7 +2,7 @@
 //! of one of its objects by their names.
 //!
 //! The entry is the library's own file, on loom's atomics; the instance's number, the group's lock and what is done with
-//! the three is as in `sharded::destroy`, `sharded::foreign` and `Objects::pin_entry`. The block is a cell that loom
+//! the three is as in `machinery::destroy`, `machinery::foreign` and `Objects::pin_entry`. The block is a cell that loom
 //! watches. It is reused at once when it is given back, for an object of another instance in the same entry: whoever reads
 //! it by a stale name, or still reads the old object, is caught.
 #![cfg(target_pointer_width = "64")] // loom needs 64-bit atomics
@@ -15,7 +15,7 @@ mod sync {
     unused_imports,
     reason = "the library uses all of it, these models a part"
 )]
-#[path = "../src/shared/entry.rs"]
+#[path = "../src/shared/machinery/entry.rs"]
 mod entry;
 
 use core::sync::atomic::Ordering::Relaxed;

@@ -13,8 +13,15 @@ mod sync {
     unused_imports,
     reason = "the library uses all of it, these models a part"
 )]
-#[path = "../src/shared/entry.rs"]
+#[path = "../src/shared/machinery/entry.rs"]
 mod entry;
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the library uses all of it, these models a part"
+)]
+#[path = "../src/shared/machinery/generation.rs"]
+mod generation;
 #[path = "loom_entry/world.rs"]
 mod world;
 

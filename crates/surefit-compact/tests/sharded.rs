@@ -14,8 +14,7 @@ mod threads;
 
 use std::mem::MaybeUninit;
 
-use surefit_compact::sharded::ShardedHeap;
-use surefit_compact::shared::{Granularity, PerClass, SharedConfig, Stepwise};
+use surefit_compact::shared::{Granularity, PerClass, ShardedHeap, SharedConfig, Stepwise};
 use surefit_compact::{Bound, Config, Fraction, Geometry};
 
 type Lock = parking_lot::RawMutex;

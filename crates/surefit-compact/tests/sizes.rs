@@ -9,8 +9,7 @@ use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
 use surefit_compact::direct::DirectHeap;
 use surefit_compact::layout::{class_state_bytes, fixed_bytes, page_record_bytes, pages_in};
 use surefit_compact::pieces::Pieces;
-use surefit_compact::sharded::ShardedHeap;
-use surefit_compact::shared::{PerClass, PerPage, SharedConfig, SharedHeap};
+use surefit_compact::shared::{PerClass, PerPage, ShardedHeap, SharedConfig, SharedHeap};
 use surefit_compact::{
     Bound, Config, Fraction, Geometry, GeometrySpec, Heap, KeyHeap, Narrow, Spacing, Tail, Wide,
     Width,

@@ -4,7 +4,7 @@
 //!
 //! - [`compact`] (feature `compact`): Compact-fit. [`compact::Heap`] hands out handles and compacts as it frees, within a
 //!   bound; [`compact::KeyHeap`] names objects by copyable keys; [`compact::DirectHeap`] hands out raw pointers and never
-//!   moves; [`compact::shared`] and [`compact::sharded`] are for many threads; [`compact::certify`] says how many bytes are
+//!   moves; [`compact::shared`] is for many threads; [`compact::certify`] says how many bytes are
 //!   enough.
 //! - [`freelist`] (feature `freelist`): free-list systems over one region, TLSF among them.
 //! - [`gc`] (feature `gc`): a mark-sweep collector over them, for language implementers.

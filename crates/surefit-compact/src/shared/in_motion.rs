@@ -9,12 +9,12 @@ use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::config::SharedConfig;
-use super::group::Move;
-use super::heap::SharedHeap;
-use super::key::{KeyLocal, SharedKeyHeap};
 use super::lock::PerClass;
-use super::objects::Objects;
-use super::pool::NO_SLOT;
+use super::machinery::group::Move;
+use super::machinery::objects::Objects;
+use super::machinery::pool::NO_SLOT;
+use super::one_instance::heap::SharedHeap;
+use super::one_instance::key::{KeyLocal, SharedKeyHeap};
 use crate::config::{Bound, Config};
 use crate::geometry::Geometry;
 use crate::key::Key;

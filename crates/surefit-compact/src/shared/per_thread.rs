@@ -19,17 +19,18 @@ use lock_api::RawMutex;
 use surefit_core::Refused;
 use thread_local::ThreadLocal;
 
-use super::heap::{Local, SharedHeap};
+use super::local::Local;
 use super::lock::{Granularity, Stepwise};
-use super::objects::Objects;
-use crate::sharded::ShardedHeap;
+use super::machinery::objects::Objects;
+use super::many_instances::heap::ShardedHeap;
+use super::one_instance::heap::SharedHeap;
 
 /// The threads of a shared heap, each with its [`Local`].
 ///
 /// # Examples
 /// ```
 /// use core::mem::MaybeUninit;
-/// use surefit_compact::{Config, shared::SharedConfig, sharded::ShardedHeap};
+/// use surefit_compact::{Config, shared::{SharedConfig, ShardedHeap}};
 ///
 /// static CONFIG: SharedConfig = SharedConfig::new(Config::DEFAULT);
 /// let mut memory = vec![MaybeUninit::uninit(); 1 << 20];

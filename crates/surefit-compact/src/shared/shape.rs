@@ -6,15 +6,15 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use lock_api::RawMutex;
 
-use super::engine::SharedEngine;
-use super::group::Section;
-use super::heap::SharedHeap;
-use super::key::SharedKeyHeap;
 use super::lock::{Granularity, Stepwise};
-use super::table::{EntryList, NIL};
+use super::machinery::engine::SharedEngine;
+use super::machinery::entry_list::{EntryList, NIL};
+use super::machinery::group::Section;
+use super::many_instances::heap::ShardedHeap;
+use super::one_instance::heap::SharedHeap;
+use super::one_instance::key::SharedKeyHeap;
 use crate::page::{Block, Page};
 use crate::shape::{Kind, Words};
-use crate::sharded::ShardedHeap;
 use crate::width::{Counted, Spread};
 
 impl<R: RawMutex, G: Granularity> SharedHeap<'_, R, G> {

@@ -3,8 +3,7 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefit_compact::certify::{Budget, ClassSet, Demand, Sharing, certify_shared};
-use surefit_compact::sharded::ShardedHeap;
-use surefit_compact::shared::{PerClass, SharedConfig, SharedKeyHeap};
+use surefit_compact::shared::{PerClass, ShardedHeap, SharedConfig, SharedKeyHeap};
 use surefit_compact::{Bound, Bytes, Config, Key};
 
 use surefit_testkit::ExactMemory;

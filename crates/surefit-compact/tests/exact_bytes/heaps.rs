@@ -10,10 +10,9 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
-use surefit_compact::sharded::ShardedHeap;
 use surefit_compact::shared::{
-    Granularity, KeyLocal, Local, PerClass, PerHeap, PerPage, SharedConfig, SharedHeap,
-    SharedKeyHeap, Stepwise,
+    Granularity, KeyLocal, Local, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig,
+    SharedHeap, SharedKeyHeap, Stepwise,
 };
 use surefit_compact::{Bytes, Config, Counted, Heap, Key, KeyHeap, Narrow, Wide, Width};
 use surefit_core::{Corruption, Refused};

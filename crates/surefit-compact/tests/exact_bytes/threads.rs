@@ -3,9 +3,8 @@
 use core::mem::MaybeUninit;
 
 use surefit_compact::certify::{Budget, Demand};
-use surefit_compact::sharded::ShardedHeap;
 use surefit_compact::shared::{
-    Granularity, PerClass, PerHeap, PerPage, SharedHeap, SharedKeyHeap, Stepwise,
+    Granularity, PerClass, PerHeap, PerPage, ShardedHeap, SharedHeap, SharedKeyHeap, Stepwise,
 };
 use surefit_compact::{Config, Counted};
 use surefit_testkit::ExactMemory;

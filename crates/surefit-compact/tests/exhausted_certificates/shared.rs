@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 
 use surefit_compact::certify::Demand;
-use surefit_compact::sharded::ShardedHeap;
 use surefit_compact::shared::{
-    Granularity, KeyLocal, Local, Pinned, SharedConfig, SharedHeap, SharedKeyHeap, Stepwise,
+    Granularity, KeyLocal, Local, Pinned, ShardedHeap, ShardedPinned, SharedConfig, SharedHeap,
+    SharedKeyHeap, Stepwise,
 };
-use surefit_compact::{Bytes, Counted, sharded};
+use surefit_compact::{Bytes, Counted};
 use surefit_core::Refused;
 
 use crate::PAGE;
@@ -120,7 +120,7 @@ impl<'m, G: Stepwise> Shared for ShardedHeap<'m, Lock, G> {
         Self: 'h;
     type Object = Box<Bytes<u8>>;
     type Guard<'h>
-        = sharded::Pinned<'h, [u8], Lock, G>
+        = ShardedPinned<'h, [u8], Lock, G>
     where
         Self: 'h;
     const FREES_PINNED: bool = false;

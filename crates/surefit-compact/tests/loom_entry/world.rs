@@ -6,7 +6,8 @@ use loom::cell::Cell;
 use loom::sync::{Arc, Mutex, MutexGuard};
 use loom::thread;
 
-use crate::entry::{Entry, Freed, Generation, Unpinned, Why};
+use crate::entry::{Entry, Freed, Unpinned, Why};
+use crate::generation::Generation;
 use crate::sync::AtomicU32;
 
 /// A new object, written.

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
 use surefit_compact::Config;
-use surefit_compact::shared::{Counted, Local, PerClass, SharedConfig, SharedHeap};
+use surefit_compact::shared::{Local, PerClass, SharedConfig, SharedCounted, SharedHeap};
 
 type Lock = parking_lot::RawMutex;
 type Heap = SharedHeap<'static, Lock>;
-type Link<N> = Option<Counted<'static, 'static, N, Lock>>;
+type Link<N> = Option<SharedCounted<'static, 'static, N, Lock>>;
 
 /// As many as the review had in its chain.
 const LONG: u32 = 1_000_000;

@@ -7,9 +7,9 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 
-use surefit_compact::sharded::ShardedHeap;
 use surefit_compact::shared::{
-    Counted, Granularity, PerClass, PerHeap, PerPage, SharedConfig, SharedHeap, SharedKeyHeap,
+    Granularity, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig, SharedCounted, SharedHeap,
+    SharedKeyHeap,
 };
 use surefit_compact::{Bound, Config, Geometry, Handle};
 
@@ -134,7 +134,7 @@ fn in_handles<G: Home>() {
         heap.insert_counted(&local, value)
             .unwrap_or_else(|full| panic!("{full}"))
     };
-    let handles: Vec<Counted<'_, '_, Value<G>, Watched, G>> = (0..200).map(counted).collect();
+    let handles: Vec<SharedCounted<'_, '_, Value<G>, Watched, G>> = (0..200).map(counted).collect();
     let clones = handles.clone();
     drop(handles);
     assert_eq!(DROPS.get(), 200);

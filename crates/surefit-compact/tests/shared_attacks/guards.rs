@@ -4,9 +4,8 @@ use std::mem::{MaybeUninit, forget};
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use surefit_compact::sharded::ShardedHeap;
 use surefit_compact::shared::{
-    Granularity, Local, PerClass, PerHeap, PerPage, SharedConfig, SharedHeap, Stepwise,
+    Granularity, Local, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig, SharedHeap, Stepwise,
 };
 use surefit_compact::{Bound, Bytes, Config, Geometry, Handle};
 use surefit_core::Refused;

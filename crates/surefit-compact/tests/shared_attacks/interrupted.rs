@@ -3,9 +3,9 @@
 
 use std::mem::MaybeUninit;
 
-use surefit_compact::sharded::ShardedHeap;
 use surefit_compact::shared::{
-    Granularity, PerClass, PerHeap, PerPage, SharedConfig, SharedHeap, SharedKeyHeap, Stepwise,
+    Granularity, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig, SharedHeap, SharedKeyHeap,
+    Stepwise,
 };
 use surefit_compact::{Bound, Bytes, Config, Geometry, GeometrySpec, Key, Spacing, Tail};
 use surefit_core::{Corruption, Parts};

@@ -3,9 +3,9 @@
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use surefit_compact::sharded::ShardedHeap;
 use surefit_compact::shared::{
-    Granularity, Local, PerClass, PerHeap, PerPage, SharedConfig, SharedHeap, SharedKeyHeap,
+    Granularity, Local, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig, SharedHeap,
+    SharedKeyHeap,
 };
 use surefit_compact::{Bound, Bytes, Config, Geometry};
 use surefit_core::Refused;

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefit_compact::Key;
-use surefit_compact::shared::{Counted, PerClass, PerHeap, SharedConfig, SharedHeap, Stepwise};
+use surefit_compact::shared::{
+    PerClass, PerHeap, SharedConfig, SharedCounted, SharedHeap, Stepwise,
+};
 use surefit_core::Refused;
 
 use crate::objects::{
@@ -174,7 +176,7 @@ fn threads_share_keys() {
 
 // ---- counted handles -----------------------------------------------------------------------------------------------------
 
-type Owned<'h, 'm> = Counted<'h, 'm, Tracked, Lock>;
+type Owned<'h, 'm> = SharedCounted<'h, 'm, Tracked, Lock>;
 
 /// Clones and drops handles of shared objects, and frees others so that objects move.
 fn churn<'h, 'm>(heap: &'h SharedHeap<'m, Lock>, mut owned: Vec<Owned<'h, 'm>>, seed: u64) {

@@ -1,8 +1,8 @@
 #![allow(unused)]
 
-use surefit_compact::shared::Counted;
+use surefit_compact::shared::SharedCounted;
 
-fn read(one: Counted<'_, '_, u64, parking_lot::RawMutex>) {
+fn read(one: SharedCounted<'_, '_, u64, parking_lot::RawMutex>) {
     let guard = one.pin().unwrap();
     drop(one);
     assert_eq!(*guard, 1);

@@ -4,9 +4,9 @@ use std::fmt;
 use std::mem::MaybeUninit;
 
 use anyhow::{Context, Result, bail, ensure};
-use surefit_compact::sharded::ShardedHeap;
 use surefit_compact::shared::{
-    Granularity, PerClass, PerHeap, PerPage, SharedConfig, SharedHeap, SharedStats, Stepwise,
+    Granularity, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig, SharedHeap, SharedStats,
+    Stepwise,
 };
 use surefit_compact::{Bound, Config, DirectHeap, Geometry, GeometrySpec, Spacing};
 use surefit_core::Parts;

@@ -12,8 +12,7 @@ use anyhow::{Result, bail};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefit_compact::Geometry;
-use surefit_compact::sharded::ShardedHeap;
-use surefit_compact::shared::{PerClass, SharedConfig, SharedHeap, SharedStats};
+use surefit_compact::shared::{PerClass, ShardedHeap, SharedConfig, SharedHeap, SharedStats};
 use surefit_core::Parts;
 use surefit_os::Reservation;
 

@@ -6,8 +6,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::AtomicPtr;
 
 use lock_api::RawMutex;
-use surefit_compact::sharded::ShardedHeap;
-use surefit_compact::shared::{Granularity, Local, PerClass, SharedHeap};
+use surefit_compact::shared::{Granularity, Local, PerClass, ShardedHeap, SharedHeap};
 use surefit_compact::{Bytes, DirectHeap};
 use surefit_core::{RawHeap, Refused};
 

@@ -9,8 +9,7 @@ use std::ptr;
 use anyhow::{Context, Result, bail};
 use surefit_compact::Bytes;
 use surefit_compact::certify::Sharing;
-use surefit_compact::sharded::ShardedHeap;
-use surefit_compact::shared::{Local, PerClass, PerHeap, SharedConfig, Stepwise};
+use surefit_compact::shared::{Local, PerClass, PerHeap, ShardedHeap, SharedConfig, Stepwise};
 use surefit_core::{Corruption, Parts, Refused};
 
 use super::shared::{

@@ -10,11 +10,11 @@ use surefit_core::Corruption;
 
 use super::engine::SharedEngine;
 use super::entry::{NO_BLOCK, State};
+use super::entry_list::NIL;
 use super::group::Section;
-use super::lock::Granularity;
-use super::table::NIL;
 use crate::automaton::incremental::over;
 use crate::page::{Block, Page};
+use crate::shared::lock::Granularity;
 use crate::width::Spread;
 
 fn ensure(

@@ -19,8 +19,8 @@
 use lock_api::{Mutex, RawMutex};
 
 use super::entry::Entry;
+use super::entry_list::{EntryList, NIL};
 use super::sure::Sure;
-use super::table::{EntryList, NIL};
 use crate::page::{Page, PageTable};
 use crate::width::Spread;
 

@@ -17,10 +17,10 @@
 use lock_api::RawMutex;
 use surefit_core::Refused;
 
-use super::lock::Granularity;
 use super::objects::Objects;
 use super::pool::Slot;
 use crate::config::Bound;
+use crate::shared::lock::Granularity;
 
 impl<R: RawMutex, G: Granularity> Objects<'_, R, G> {
     /// Frees the object of an entry that was made, if it is one of the instance that has the number `heap`; the caller

@@ -13,11 +13,11 @@ use lock_api::RawMutex;
 
 use super::engine::SharedEngine;
 use super::group::Section;
-use super::lock::Granularity;
 use super::pool::Slot;
 use super::sure::Sure;
 use crate::config::Bound;
 use crate::page::{Page, PageId};
+use crate::shared::lock::Granularity;
 use crate::width::Spread;
 
 /// A page whose lock is held, under page locks.

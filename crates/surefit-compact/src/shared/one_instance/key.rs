@@ -31,16 +31,17 @@ use lock_api::RawMutex;
 use surefit_core::{Corruption, Parts, Refused};
 use zerocopy::Immutable;
 
-use super::config::SharedConfig;
-use super::entry::{Generation, State};
-use super::heap::Local;
-use super::key_guard::{Hold, KeyPinned, KeyPinnedMut, keyed_layout, refused};
-use super::lock::{PerClass, Stepwise};
-use super::objects::Objects;
-use super::pool::NO_SLOT;
-use super::stats::SharedStats;
+use super::key_guard::{Hold, KeyPinned, KeyPinnedMut, keyed_layout};
 use crate::handle::{Full, Name};
 use crate::key::Key;
+use crate::shared::config::SharedConfig;
+use crate::shared::local::Local;
+use crate::shared::lock::{PerClass, Stepwise};
+use crate::shared::machinery::entry::State;
+use crate::shared::machinery::generation::Generation;
+use crate::shared::machinery::objects::{Objects, refused};
+use crate::shared::machinery::pool::NO_SLOT;
+use crate::shared::machinery::stats::SharedStats;
 use crate::width::Counted;
 
 /// A Compact-fit heap that many threads share, whose objects are named by keys. `R` is the kind of lock, `G` how much a
@@ -92,7 +93,7 @@ impl<'m, R: RawMutex, G: Stepwise, Gen: Counted> SharedKeyHeap<'m, R, G, Gen> {
     /// A heap over a region.
     ///
     /// # Errors
-    /// As [`SharedHeap::new`](super::SharedHeap::new).
+    /// As [`SharedHeap::new`](crate::shared::SharedHeap::new).
     ///
     /// # Panics
     /// If the configuration's back-references are not four bytes.

@@ -35,7 +35,7 @@
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use super::AtomicU32;
+use super::sync::AtomicU32;
 
 /// The object is dropped by who claims it.
 const GLUE: u32 = 1 << 31;

@@ -13,10 +13,8 @@ use core::num::NonZeroUsize;
 
 use lock_api::RawMutex;
 
-use super::config::Increment;
 use super::engine::{Released, SharedEngine};
 use super::group::{Move, Section, add};
-use super::lock::Granularity;
 use super::pool::Slot;
 use crate::automaton::incremental::{
     self, Effort, InFlight, Next, Rules, compaction, may_swap_roles, next,
@@ -24,6 +22,8 @@ use crate::automaton::incremental::{
 use crate::automaton::{quiet_frees, swaps_roles};
 use crate::config::{Bound, PageOrder};
 use crate::page::{Block, Page, PageId};
+use crate::shared::config::Increment;
+use crate::shared::lock::Granularity;
 use crate::width::Spread;
 
 /// An object that can be moved.

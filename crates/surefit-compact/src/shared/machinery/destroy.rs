@@ -23,9 +23,9 @@ use surefit_core::Refused;
 
 use super::engine::SharedEngine;
 use super::entry::Freed;
-use super::lock::Granularity;
 use super::pool::NO_SLOT;
 use crate::handle::HeapId;
+use crate::shared::lock::Granularity;
 
 impl<R: RawMutex, G: Granularity> SharedEngine<'_, R, G> {
     /// Destroys the objects of an instance, without dropping their values; returns their number.

@@ -1,4 +1,4 @@
-//! Counted handles: an object with several owners, whose last one frees it.
+//! SharedCounted handles: an object with several owners, whose last one frees it.
 //!
 //! ```text
 //! page-block   | count | value |        clone, drop: pin, end a move in flight, change the count, unpin
@@ -9,7 +9,7 @@
 //! (In the entry, the count would cost four bytes for every object of the heap, and no pin.)
 //!
 //! # Invariants
-//! - C1 The count is the number of `Counted`s of the object, not counting those inside `clone` and `drop`.
+//! - C1 The count is the number of `SharedCounted`s of the object, not counting those inside `clone` and `drop`.
 //! - C2 Who brings the count to zero drops the value, or takes it out, then marks the object freed, then unpins. So claims are made by unpins
 //!   of `drop` and `clone` only, and the value is gone by then: the claimant gives the page-block back, whoever it is.
 //! - C3 The count is never part of what a guard borrows.
@@ -28,15 +28,15 @@ use lock_api::RawMutex;
 use surefit_core::Refused;
 use zerocopy::Immutable;
 
-use super::entry::{Entry, State, Unpinned};
-use super::guard::{Pinned, PinnedMut};
-use super::heap::{Local, SharedHeap};
-use super::key_guard::refused;
-use super::lock::{Granularity, PerClass};
-use super::objects::Objects;
-use super::pool::NO_SLOT;
-use super::sync::AtomicU32;
+use super::heap::SharedHeap;
 use crate::handle::{Full, Name};
+use crate::shared::local::Local;
+use crate::shared::lock::{Granularity, PerClass};
+use crate::shared::machinery::entry::{Entry, State, Unpinned};
+use crate::shared::machinery::guard::{Pinned, PinnedMut};
+use crate::shared::machinery::objects::{Objects, refused};
+use crate::shared::machinery::pool::NO_SLOT;
+use crate::shared::machinery::sync::AtomicU32;
 
 /// Most handles of one object; half of what the count holds, so that clones that are being refused cannot overflow it.
 const MOST: u32 = u32::MAX / 2;
@@ -55,7 +55,7 @@ struct Node<T> {
 ///
 /// Dropping the last one drops the value, outside of any lock, and frees its memory, which may move other objects. A value
 /// that owns the last handle of another object drops that one in turn: like `Arc`s, a long chain of them needs a stack frame an
-/// object, and overflows the stack unless its values take it apart in a loop ([`Counted::into_inner`]).
+/// object, and overflows the stack unless its values take it apart in a loop ([`SharedCounted::into_inner`]).
 ///
 /// Forgetting a handle, or a guard of one, leaks the object.
 ///
@@ -78,7 +78,7 @@ struct Node<T> {
 /// assert_eq!(heap.stats().live_blocks, 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Counted<'h, 'm, T, R: RawMutex, G: Granularity = PerClass> {
+pub struct SharedCounted<'h, 'm, T, R: RawMutex, G: Granularity = PerClass> {
     objects: &'h Objects<'m, R, G>,
     name: Name,
     object: PhantomData<(T, Invariant<T>)>,
@@ -94,7 +94,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
         &self,
         local: &Local<'_, 'm, R, G>,
         value: T,
-    ) -> Result<Counted<'_, 'm, T, R, G>, Full<T>> {
+    ) -> Result<SharedCounted<'_, 'm, T, R, G>, Full<T>> {
         let objects = &self.objects;
         if !core::ptr::eq(local.objects, objects) {
             let refused = Refused::ForeignHandle;
@@ -103,7 +103,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
         let count = AtomicU32::new(1);
         let node = Node { count, value };
         match objects.insert(local.slot, local.instance(), node) {
-            Ok(handle) => Ok(Counted {
+            Ok(handle) => Ok(SharedCounted {
                 objects,
                 name: handle.name,
                 object: PhantomData,
@@ -164,7 +164,7 @@ impl Drop for Ending<'_> {
     }
 }
 
-impl<'h, 'm, T, R: RawMutex, G: Granularity> Counted<'h, 'm, T, R, G> {
+impl<'h, 'm, T, R: RawMutex, G: Granularity> SharedCounted<'h, 'm, T, R, G> {
     /// How many handles the object has, at this moment.
     #[must_use]
     pub fn count(&self) -> u32 {
@@ -200,7 +200,7 @@ impl<'h, 'm, T, R: RawMutex, G: Granularity> Counted<'h, 'm, T, R, G> {
     /// lock once: behind sections of at most min(β, ι) copied bytes each.
     ///
     /// # Errors
-    /// As [`Counted::pin`].
+    /// As [`SharedCounted::pin`].
     pub fn pin_settled(&self) -> Result<Pinned<'_, T>, Refused> {
         let (entry, state, location) = self.pin_shared()?;
         self.settle(state);
@@ -209,7 +209,7 @@ impl<'h, 'm, T, R: RawMutex, G: Granularity> Counted<'h, 'm, T, R, G> {
     }
 
     /// Pins an object to change it: nobody else may have it pinned, were it a clone or drop of a handle in progress. Waits
-    /// as [`Counted::pin_settled`] does.
+    /// as [`SharedCounted::pin_settled`] does.
     ///
     /// # Errors
     /// [`Refused::Busy`].
@@ -251,10 +251,10 @@ impl<'h, 'm, T, R: RawMutex, G: Granularity> Counted<'h, 'm, T, R, G> {
     /// A list of any length, taken apart in a loop:
     /// ```
     /// use core::mem::MaybeUninit;
-    /// use surefit_compact::{Config, shared::{Counted, SharedConfig, SharedHeap}};
+    /// use surefit_compact::{Config, shared::{SharedCounted, SharedConfig, SharedHeap}};
     ///
     /// type Heap = SharedHeap<'static, parking_lot::RawMutex>;
-    /// type Link = Option<Counted<'static, 'static, Node, parking_lot::RawMutex>>;
+    /// type Link = Option<SharedCounted<'static, 'static, Node, parking_lot::RawMutex>>;
     /// struct Node {
     ///     next: Link,
     /// }
@@ -347,8 +347,8 @@ impl<'h, 'm, T, R: RawMutex, G: Granularity> Counted<'h, 'm, T, R, G> {
     }
 }
 
-impl<T, R: RawMutex, G: Granularity> Clone for Counted<'_, '_, T, R, G> {
-    /// One more handle of the object. Waits as [`Counted::pin_settled`] does.
+impl<T, R: RawMutex, G: Granularity> Clone for SharedCounted<'_, '_, T, R, G> {
+    /// One more handle of the object. Waits as [`SharedCounted::pin_settled`] does.
     ///
     /// # Panics
     /// If the object has 2³¹ − 1 handles.
@@ -369,7 +369,7 @@ impl<T, R: RawMutex, G: Granularity> Clone for Counted<'_, '_, T, R, G> {
     }
 }
 
-impl<T, R: RawMutex, G: Granularity> Drop for Counted<'_, '_, T, R, G> {
+impl<T, R: RawMutex, G: Granularity> Drop for SharedCounted<'_, '_, T, R, G> {
     fn drop(&mut self) {
         let touch = self.touch();
         // Release: what this owner did to the value; acquire: what all others did. SAFETY: S1: the handle's type.
@@ -381,9 +381,9 @@ impl<T, R: RawMutex, G: Granularity> Drop for Counted<'_, '_, T, R, G> {
     }
 }
 
-impl<T, R: RawMutex, G: Granularity> fmt::Debug for Counted<'_, '_, T, R, G> {
+impl<T, R: RawMutex, G: Granularity> fmt::Debug for SharedCounted<'_, '_, T, R, G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Counted({})", self.name)
+        write!(f, "SharedCounted({})", self.name)
     }
 }
 

@@ -12,12 +12,10 @@ use core::mem::MaybeUninit;
 use lock_api::{Mutex, RawMutex};
 use surefit_core::Refused;
 
-use super::config::SharedConfig;
 use super::engine::SharedEngine;
 use super::entry::GROUPS;
 use super::group::Group;
 use super::instance::{Instance, NO_ID};
-use super::lock::Granularity;
 use super::pool::{Apart, Buffer, Pool, Store};
 use super::sure::Sure;
 use super::table::EntryTable;
@@ -26,6 +24,8 @@ use crate::handle::HeapId;
 use crate::layout::padded;
 use crate::memory::Memory;
 use crate::page::{PageRecord, PageTable};
+use crate::shared::config::SharedConfig;
+use crate::shared::lock::Granularity;
 use crate::width::{Spread, Width};
 
 /// What the fixed area is aligned to.

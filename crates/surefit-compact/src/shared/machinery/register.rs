@@ -16,7 +16,7 @@ use lock_api::RawMutex;
 use surefit_core::Refused;
 
 use super::engine::SharedEngine;
-use super::lock::Granularity;
+use crate::shared::lock::Granularity;
 
 impl<R: RawMutex, G: Granularity> SharedEngine<'_, R, G> {
     /// The most threads of one instance.

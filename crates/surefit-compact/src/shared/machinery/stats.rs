@@ -7,11 +7,10 @@ use surefit_core::Parts;
 
 use super::engine::SharedEngine;
 use super::group::Section;
-use super::heap::SharedHeap;
-use super::lock::Granularity;
 use crate::automaton::incremental::over;
 use crate::config::Bound;
 use crate::geometry::SizeClass;
+use crate::shared::lock::Granularity;
 
 /// Counters of a shared heap, or of one instance of it.
 ///
@@ -62,22 +61,6 @@ pub struct ClassUsage {
     pub holes: u32,
 }
 
-impl<R: RawMutex, G: Granularity> SharedHeap<'_, R, G> {
-    /// What a size-class holds now; none if the heap's geometry has no such class. One lock, O(1).
-    pub fn class_usage(&self, class: SizeClass) -> Option<ClassUsage> {
-        let engine = &self.objects.engine;
-        let class = engine.pages.geometry.class(class.index())?;
-        let section = engine.enter(engine.group_of(0, class));
-        let counts = engine.counts(&section, class);
-        Some(ClassUsage {
-            live_blocks: counts.live,
-            pages: section.class.pages(),
-            not_full_pages: counts.not_full,
-            holes: counts.holes,
-        })
-    }
-}
-
 impl SharedStats {
     fn add<R: RawMutex>(&mut self, section: &Section<'_, R>) {
         let counters = &section.counters;
@@ -97,6 +80,19 @@ impl SharedStats {
 }
 
 impl<R: RawMutex, G: Granularity> SharedEngine<'_, R, G> {
+    /// What a size-class of an instance holds now; none if the geometry has no such class.
+    pub(crate) fn usage(&self, instance: u32, class: SizeClass) -> Option<ClassUsage> {
+        let class = self.pages.geometry.class(class.index())?;
+        let section = self.enter(self.group_of(instance, class));
+        let counts = self.counts(&section, class);
+        Some(ClassUsage {
+            live_blocks: counts.live,
+            pages: section.class.pages(),
+            not_full_pages: counts.not_full,
+            holes: counts.holes,
+        })
+    }
+
     /// Counters of some groups.
     pub(crate) fn stats(&self, groups: impl Iterator<Item = u32>) -> SharedStats {
         let mut stats = SharedStats {

@@ -32,19 +32,20 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use lock_api::RawMutex;
 use surefit_core::Refused;
 
-use super::config::SharedConfig;
 use super::entry::{Entry, NO_BLOCK, Unpinned};
+use super::entry_list::NIL;
 use super::group::{Group, Section};
 use super::instance::Instance;
-use super::lock::Granularity;
 use super::pool::{Slot, Store};
 use super::sure::Sure;
-use super::table::{EntryTable, NIL};
+use super::table::EntryTable;
 use crate::automaton::incremental::{keeps_full, malloc_cancels};
 use crate::automaton::{self, ClassCounts, Free, Malloc, PageCounts};
 use crate::config::{Bound, PageOrder};
 use crate::geometry::SizeClass;
 use crate::page::{Block, Page, PageTable};
+use crate::shared::config::SharedConfig;
+use crate::shared::lock::Granularity;
 use crate::width::Spread;
 
 /// Objects that were freed without the lock and that one operation releases at most.

@@ -11,16 +11,14 @@
 //! - T2 A dead entry is in one list, linked through its location words: the pool's, that of a group or of a thread, or a
 //!   deferred list; or it is retired.
 
-use core::cell::Cell;
 use core::sync::atomic::Ordering::{Acquire, Release};
 
-use super::entry::{Entry, Generation};
+use super::entry::Entry;
+use super::entry_list::NIL;
+use super::generation::Generation;
 use super::pool::Pool;
 use super::sync::AtomicU32;
 use crate::memory::Memory;
-
-/// The number that names no entry.
-pub(crate) const NIL: u32 = u32::MAX;
 
 /// Where the entries are.
 #[derive(Debug)]
@@ -147,47 +145,3 @@ pub(crate) const fn entry_bytes(keyed: bool) -> usize {
 }
 
 const _: () = assert!(entry_bytes(false) == 12 && entry_bytes(true) == 16);
-
-/// A list of free entries; whoever holds the lock that guards it owns them.
-#[derive(Debug)]
-pub(crate) struct EntryList {
-    head: Cell<u32>,
-    count: Cell<u32>,
-}
-
-impl EntryList {
-    pub(crate) const fn new() -> Self {
-        Self {
-            head: Cell::new(NIL),
-            count: Cell::new(0),
-        }
-    }
-
-    #[inline]
-    pub(crate) fn count(&self) -> u32 {
-        self.count.get()
-    }
-
-    /// The entry that is taken next, or [`NIL`].
-    pub(crate) fn head(&self) -> u32 {
-        self.head.get()
-    }
-
-    #[inline]
-    pub(crate) fn push(&self, index: u32, entry: &Entry) {
-        entry.set_next(self.head.get());
-        self.head.set(index);
-        self.count.set(self.count.get() + 1);
-    }
-
-    #[inline]
-    pub(crate) fn pop<'e>(&self, entry: impl FnOnce(u32) -> &'e Entry) -> Option<u32> {
-        let index = self.head.get();
-        if index == NIL {
-            return None;
-        }
-        self.head.set(entry(index).next());
-        self.count.set(self.count.get() - 1);
-        Some(index)
-    }
-}

@@ -13,9 +13,9 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use lock_api::RawMutex;
 
+use super::entry_list::{EntryList, NIL};
 use super::sure::Sure;
 use super::sync::AtomicU32;
-use super::table::{EntryList, NIL};
 use crate::class::ClassState;
 use crate::page::PageId;
 use crate::width::Spread;

@@ -7,40 +7,41 @@ use core::ops::{Deref, DerefMut};
 
 use lock_api::RawMutex;
 
-use crate::shared::entry::{Entry, Unpinned};
-use crate::shared::objects::Objects;
-use crate::shared::{self, Granularity};
+use crate::shared::lock::Granularity;
+use crate::shared::machinery::entry::{Entry, Unpinned};
+use crate::shared::machinery::guard;
+use crate::shared::machinery::objects::Objects;
 
 /// A pinned object, borrowed. Dropping the guard unpins it: one atomic subtraction, and a push on a list if the object
 /// was destroyed meanwhile.
 ///
 /// A forgotten guard pins whatever object has its entry later: that one is not moved, and its instance not destroyed.
 #[must_use = "the object is pinned as long as the guard lives"]
-pub struct Pinned<'a, T: ?Sized, R: RawMutex, G: Granularity> {
-    object: ManuallyDrop<shared::Pinned<'a, T>>,
+pub struct ShardedPinned<'a, T: ?Sized, R: RawMutex, G: Granularity> {
+    object: ManuallyDrop<guard::Pinned<'a, T>>,
     objects: &'a Objects<'a, R, G>,
 }
 
 /// A pinned object, borrowed mutably.
 #[must_use = "the object is pinned as long as the guard lives"]
-pub struct PinnedMut<'a, T: ?Sized, R: RawMutex, G: Granularity> {
-    object: ManuallyDrop<shared::PinnedMut<'a, T>>,
+pub struct ShardedPinnedMut<'a, T: ?Sized, R: RawMutex, G: Granularity> {
+    object: ManuallyDrop<guard::PinnedMut<'a, T>>,
     objects: &'a Objects<'a, R, G>,
 }
 
-impl<'a, T: ?Sized, R: RawMutex, G: Granularity> Pinned<'a, T, R, G> {
+impl<'a, T: ?Sized, R: RawMutex, G: Granularity> ShardedPinned<'a, T, R, G> {
     /// The guard of an object of this heap.
     #[inline]
-    pub(crate) fn new(object: shared::Pinned<'a, T>, objects: &'a Objects<'a, R, G>) -> Self {
+    pub(crate) fn new(object: guard::Pinned<'a, T>, objects: &'a Objects<'a, R, G>) -> Self {
         let object = ManuallyDrop::new(object);
         Self { object, objects }
     }
 }
 
-impl<'a, T: ?Sized, R: RawMutex, G: Granularity> PinnedMut<'a, T, R, G> {
+impl<'a, T: ?Sized, R: RawMutex, G: Granularity> ShardedPinnedMut<'a, T, R, G> {
     /// The guard of an object of this heap.
     #[inline]
-    pub(crate) fn new(object: shared::PinnedMut<'a, T>, objects: &'a Objects<'a, R, G>) -> Self {
+    pub(crate) fn new(object: guard::PinnedMut<'a, T>, objects: &'a Objects<'a, R, G>) -> Self {
         let object = ManuallyDrop::new(object);
         Self { object, objects }
     }
@@ -61,21 +62,21 @@ fn give_back<R: RawMutex, G: Granularity>(objects: &Objects<'_, R, G>, entry: &E
     engine.defer(group, index);
 }
 
-impl<T: ?Sized, R: RawMutex, G: Granularity> Drop for Pinned<'_, T, R, G> {
+impl<T: ?Sized, R: RawMutex, G: Granularity> Drop for ShardedPinned<'_, T, R, G> {
     #[inline]
     fn drop(&mut self) {
         unpin(self.objects, self.object.entry());
     }
 }
 
-impl<T: ?Sized, R: RawMutex, G: Granularity> Drop for PinnedMut<'_, T, R, G> {
+impl<T: ?Sized, R: RawMutex, G: Granularity> Drop for ShardedPinnedMut<'_, T, R, G> {
     #[inline]
     fn drop(&mut self) {
         unpin(self.objects, self.object.entry());
     }
 }
 
-impl<T: ?Sized, R: RawMutex, G: Granularity> Deref for Pinned<'_, T, R, G> {
+impl<T: ?Sized, R: RawMutex, G: Granularity> Deref for ShardedPinned<'_, T, R, G> {
     type Target = T;
 
     #[inline]
@@ -84,7 +85,7 @@ impl<T: ?Sized, R: RawMutex, G: Granularity> Deref for Pinned<'_, T, R, G> {
     }
 }
 
-impl<T: ?Sized, R: RawMutex, G: Granularity> Deref for PinnedMut<'_, T, R, G> {
+impl<T: ?Sized, R: RawMutex, G: Granularity> Deref for ShardedPinnedMut<'_, T, R, G> {
     type Target = T;
 
     #[inline]
@@ -93,20 +94,24 @@ impl<T: ?Sized, R: RawMutex, G: Granularity> Deref for PinnedMut<'_, T, R, G> {
     }
 }
 
-impl<T: ?Sized, R: RawMutex, G: Granularity> DerefMut for PinnedMut<'_, T, R, G> {
+impl<T: ?Sized, R: RawMutex, G: Granularity> DerefMut for ShardedPinnedMut<'_, T, R, G> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         &mut self.object
     }
 }
 
-impl<T: ?Sized + fmt::Debug, R: RawMutex, G: Granularity> fmt::Debug for Pinned<'_, T, R, G> {
+impl<T: ?Sized + fmt::Debug, R: RawMutex, G: Granularity> fmt::Debug
+    for ShardedPinned<'_, T, R, G>
+{
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&**self, f)
     }
 }
 
-impl<T: ?Sized + fmt::Debug, R: RawMutex, G: Granularity> fmt::Debug for PinnedMut<'_, T, R, G> {
+impl<T: ?Sized + fmt::Debug, R: RawMutex, G: Granularity> fmt::Debug
+    for ShardedPinnedMut<'_, T, R, G>
+{
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&**self, f)
     }

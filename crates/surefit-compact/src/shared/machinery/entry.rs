@@ -58,17 +58,6 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use super::sync::AtomicU32;
 
-// Beside this file, wherever it is included from: the permutation tests include it with an atomic of their own.
-#[path = "generation.rs"]
-mod generation;
-
-pub(crate) use generation::Generation;
-#[allow(
-    unused_imports,
-    reason = "only the tests that include this file name them"
-)]
-pub(crate) use generation::{Advanced, Stale};
-
 const SIDE: u32 = 1;
 const MOVING: u32 = 1 << 1;
 const WRITER: u32 = 1 << 2;

@@ -16,8 +16,8 @@ use lock_api::RawMutex;
 use surefit_core::Refused;
 
 use super::engine::SharedEngine;
-use super::lock::Granularity;
 use super::pool::Slot;
+use crate::shared::lock::Granularity;
 
 /// What a refused allocation has tried.
 #[derive(Default)]

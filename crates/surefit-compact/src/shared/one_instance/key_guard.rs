@@ -25,12 +25,12 @@ use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
 
 use lock_api::RawMutex;
-use surefit_core::Refused;
 
-use super::entry::{Entry, State, Unpinned};
-use super::lock::Granularity;
-use super::objects::Objects;
-use super::pool::Slot;
+use crate::shared::lock::Granularity;
+use crate::shared::machinery::entry::{Entry, State, Unpinned};
+use crate::shared::machinery::generation::Generation;
+use crate::shared::machinery::objects::Objects;
+use crate::shared::machinery::pool::Slot;
 
 /// Drops the value at an address.
 type Glue = unsafe fn(NonNull<u8>);
@@ -110,7 +110,7 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
 
     /// The generation of an entry.
     #[inline]
-    pub(crate) fn generation(&self, index: u32) -> &'m super::entry::Generation {
+    pub(crate) fn generation(&self, index: u32) -> &'m Generation {
         self.engine
             .table
             .generation(&self.engine.pages.memory, index)
@@ -180,16 +180,7 @@ impl<R: RawMutex, G: Granularity, const EXCLUSIVE: bool> Drop for Hold<'_, '_, R
     }
 }
 
-/// Why a pin is refused.
-pub(crate) fn refused(why: super::entry::Why) -> Refused {
-    match why {
-        super::entry::Why::TooMany => Refused::TooManyPins,
-        super::entry::Why::Busy => Refused::Busy,
-        super::entry::Why::Freed => Refused::StaleHandle,
-    }
-}
-
-/// A pinned object of a [`SharedKeyHeap`](super::SharedKeyHeap), borrowed; it stays alive and in place as long as the
+/// A pinned object of a [`SharedKeyHeap`](crate::shared::SharedKeyHeap), borrowed; it stays alive and in place as long as the
 /// guard, even if its key is freed meanwhile.
 ///
 /// Dropping the guard is one atomic subtraction; the last guard of a freed object drops the value too.
@@ -199,7 +190,7 @@ pub struct KeyPinned<'h, 'm, T, R: RawMutex, G: Granularity> {
     _hold: Hold<'h, 'm, R, G, false>,
 }
 
-/// A pinned object of a [`SharedKeyHeap`](super::SharedKeyHeap), borrowed mutably; nobody else has a pin.
+/// A pinned object of a [`SharedKeyHeap`](crate::shared::SharedKeyHeap), borrowed mutably; nobody else has a pin.
 ///
 /// What is written through it must live as long as the object:
 /// ```compile_fail

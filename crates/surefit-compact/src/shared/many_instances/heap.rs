@@ -16,12 +16,15 @@ use lock_api::RawMutex;
 use surefit_core::{Corruption, Parts, Refused};
 use zerocopy::Immutable;
 
-use super::guard::{Pinned, PinnedMut};
+use super::guard::{ShardedPinned, ShardedPinnedMut};
 use crate::handle::{Byte, Bytes, Handle};
-use crate::shared::heap::{copy_in, copy_out};
-use crate::shared::objects::Objects;
-use crate::shared::pool::NO_SLOT;
-use crate::shared::{Local, PerClass, SharedConfig, SharedStats, Stepwise};
+use crate::shared::config::SharedConfig;
+use crate::shared::local::Local;
+use crate::shared::lock::{PerClass, Stepwise};
+use crate::shared::machinery::bytes::{copy_in, copy_out};
+use crate::shared::machinery::objects::Objects;
+use crate::shared::machinery::pool::NO_SLOT;
+use crate::shared::machinery::stats::SharedStats;
 
 /// Several Compact-fit instances over one region; `R` is the kind of lock, `G` how much a lock covers: an instance
 /// ([`PerHeap`](crate::shared::PerHeap)) or a size-class of it.
@@ -29,7 +32,7 @@ use crate::shared::{Local, PerClass, SharedConfig, SharedStats, Stepwise};
 /// # Examples
 /// ```
 /// use core::mem::MaybeUninit;
-/// use surefit_compact::{Config, shared::SharedConfig, sharded::ShardedHeap};
+/// use surefit_compact::{Config, shared::{SharedConfig, ShardedHeap}};
 ///
 /// static CONFIG: SharedConfig = SharedConfig::new(Config::DEFAULT);
 /// let mut memory = vec![MaybeUninit::uninit(); 1 << 20];
@@ -51,7 +54,7 @@ use crate::shared::{Local, PerClass, SharedConfig, SharedStats, Stepwise};
 ///
 /// Under page locks a page belongs to no instance that could be locked:
 /// ```compile_fail
-/// use surefit_compact::{shared::PerPage, sharded::ShardedHeap};
+/// use surefit_compact::shared::{PerPage, ShardedHeap};
 /// fn heap(_: ShardedHeap<'_, parking_lot::RawMutex, PerPage>) {}
 /// ```
 pub struct ShardedHeap<'m, R: RawMutex, G: Stepwise = PerClass> {
@@ -226,9 +229,9 @@ impl<R: RawMutex, G: Stepwise> ShardedHeap<'_, R, G> {
     pub fn pin<'a, T: Immutable>(
         &'a self,
         handle: &'a Handle<T>,
-    ) -> Result<Pinned<'a, T, R, G>, Refused> {
+    ) -> Result<ShardedPinned<'a, T, R, G>, Refused> {
         let object = self.objects.borrow(handle)?;
-        Ok(Pinned::new(object, &self.objects))
+        Ok(ShardedPinned::new(object, &self.objects))
     }
 
     /// Pins an object that may change behind a shared reference. If it is in motion, takes its size-class's
@@ -239,9 +242,9 @@ impl<R: RawMutex, G: Stepwise> ShardedHeap<'_, R, G> {
     pub fn pin_settled<'a, T>(
         &'a self,
         handle: &'a Handle<T>,
-    ) -> Result<Pinned<'a, T, R, G>, Refused> {
+    ) -> Result<ShardedPinned<'a, T, R, G>, Refused> {
         let object = self.objects.borrow_settled(handle)?;
-        Ok(Pinned::new(object, &self.objects))
+        Ok(ShardedPinned::new(object, &self.objects))
     }
 
     /// Pins an object to change it. Waits as [`ShardedHeap::pin_settled`] does.
@@ -251,9 +254,9 @@ impl<R: RawMutex, G: Stepwise> ShardedHeap<'_, R, G> {
     pub fn pin_mut<'a, T>(
         &'a self,
         handle: &'a mut Handle<T>,
-    ) -> Result<PinnedMut<'a, T, R, G>, Refused> {
+    ) -> Result<ShardedPinnedMut<'a, T, R, G>, Refused> {
         let object = self.objects.borrow_mut(handle)?;
-        Ok(PinnedMut::new(object, &self.objects))
+        Ok(ShardedPinnedMut::new(object, &self.objects))
     }
 
     /// Pins a contiguous byte object.
@@ -264,9 +267,9 @@ impl<R: RawMutex, G: Stepwise> ShardedHeap<'_, R, G> {
     pub fn pin_bytes<'a, B: Byte>(
         &'a self,
         bytes: &'a Bytes<B>,
-    ) -> Result<Pinned<'a, [B], R, G>, Refused> {
+    ) -> Result<ShardedPinned<'a, [B], R, G>, Refused> {
         let object = self.objects.borrow_bytes(bytes)?;
-        Ok(Pinned::new(object, &self.objects))
+        Ok(ShardedPinned::new(object, &self.objects))
     }
 
     /// Pins a contiguous byte object to change it. Waits as [`ShardedHeap::pin_settled`] does.
@@ -276,9 +279,9 @@ impl<R: RawMutex, G: Stepwise> ShardedHeap<'_, R, G> {
     pub fn pin_bytes_mut<'a, B: Byte>(
         &'a self,
         bytes: &'a mut Bytes<B>,
-    ) -> Result<PinnedMut<'a, [B], R, G>, Refused> {
+    ) -> Result<ShardedPinnedMut<'a, [B], R, G>, Refused> {
         let object = self.objects.borrow_bytes_mut(bytes)?;
-        Ok(PinnedMut::new(object, &self.objects))
+        Ok(ShardedPinnedMut::new(object, &self.objects))
     }
 
     /// Pins the bytes from `offset` to the end of their piece (or of the object); none at the end.
@@ -292,9 +295,9 @@ impl<R: RawMutex, G: Stepwise> ShardedHeap<'_, R, G> {
         &'a self,
         bytes: &'a Bytes<B>,
         offset: usize,
-    ) -> Result<Pinned<'a, [B], R, G>, Refused> {
+    ) -> Result<ShardedPinned<'a, [B], R, G>, Refused> {
         let object = self.objects.chunk(bytes, offset)?;
-        Ok(Pinned::new(object, &self.objects))
+        Ok(ShardedPinned::new(object, &self.objects))
     }
 
     /// As [`ShardedHeap::chunk`], to change them. Waits as [`ShardedHeap::pin_settled`] does.
@@ -308,9 +311,9 @@ impl<R: RawMutex, G: Stepwise> ShardedHeap<'_, R, G> {
         &'a self,
         bytes: &'a mut Bytes<B>,
         offset: usize,
-    ) -> Result<PinnedMut<'a, [B], R, G>, Refused> {
+    ) -> Result<ShardedPinnedMut<'a, [B], R, G>, Refused> {
         let object = self.objects.chunk_mut(bytes, offset)?;
-        Ok(PinnedMut::new(object, &self.objects))
+        Ok(ShardedPinnedMut::new(object, &self.objects))
     }
 
     /// Copies bytes out, from `offset` on.
@@ -344,7 +347,7 @@ impl<R: RawMutex, G: Stepwise> ShardedHeap<'_, R, G> {
     ) -> Result<(), Refused> {
         copy_in(offset, source, |at| {
             let object = self.objects.chunk_mut(bytes, at)?;
-            Ok(PinnedMut::new(object, &self.objects))
+            Ok(ShardedPinnedMut::new(object, &self.objects))
         })
     }
 }

@@ -12,17 +12,18 @@
 
 use core::alloc::Layout;
 use core::mem::MaybeUninit;
+use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
 
 use lock_api::RawMutex;
 use surefit_core::Refused;
 
 use super::guard::{Pinned, PinnedMut};
-use super::lock::Granularity;
 use super::objects::Objects;
 use super::pool::{NO_SLOT, Slot};
 use crate::geometry::SizeClass;
 use crate::handle::{Byte, Bytes, Name};
+use crate::shared::lock::Granularity;
 
 /// Bytes of a spine's word.
 const WORD: usize = size_of::<u32>();
@@ -383,4 +384,40 @@ impl<R: RawMutex, G: Granularity> Objects<'_, R, G> {
         }
         Ok(())
     }
+}
+
+// ---- copies ----------------------------------------------------------------------------------------------------------
+
+/// Copies bytes out of an object, chunk by chunk.
+pub(crate) fn copy_out<B: Byte, C: Deref<Target = [B]>>(
+    offset: usize,
+    target: &mut [B],
+    mut chunk: impl FnMut(usize) -> Result<C, Refused>,
+) -> Result<(), Refused> {
+    let mut done = 0;
+    while done < target.len() {
+        let chunk = chunk(offset + done)?;
+        assert!(!chunk.is_empty(), "the range goes beyond the object");
+        let n = chunk.len().min(target.len() - done);
+        target[done..done + n].copy_from_slice(&chunk[..n]);
+        done += n;
+    }
+    Ok(())
+}
+
+/// Copies bytes into an object, chunk by chunk.
+pub(crate) fn copy_in<B: Byte, C: DerefMut<Target = [B]>>(
+    offset: usize,
+    source: &[B],
+    mut chunk: impl FnMut(usize) -> Result<C, Refused>,
+) -> Result<(), Refused> {
+    let mut done = 0;
+    while done < source.len() {
+        let mut chunk = chunk(offset + done)?;
+        assert!(!chunk.is_empty(), "the range goes beyond the object");
+        let n = chunk.len().min(source.len() - done);
+        chunk[..n].copy_from_slice(&source[done..done + n]);
+        done += n;
+    }
+    Ok(())
 }

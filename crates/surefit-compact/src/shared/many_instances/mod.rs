@@ -7,7 +7,8 @@
 //! heap     ShardedHeap: register, pin, destroy, statistics of an instance
 //! guard    pins whose object may be destroyed meanwhile
 //! ```
-//! All else is in [`shared`](crate::shared), whose engine has several instances here and one there.
+//! All else is in `machinery`, whose engine has several instances here and one in a
+//! [`SharedHeap`](crate::shared::SharedHeap).
 //!
 //! # Bounds
 //! Every instance keeps the compaction bound for itself, so the bound of the heap is that of one instance times the
@@ -21,8 +22,5 @@
 //! Craciunas, Kirsch, Payer, Röck, Sokolova: concurrent and incremental Compact-fit (2009): n-CF. There the pages of a
 //! thread that ends are not given back; here the next thread adopts them. Quotas and `destroy` are ours.
 
-mod guard;
-mod heap;
-
-pub use guard::{Pinned, PinnedMut};
-pub use heap::{InstanceStats, ShardedHeap};
+pub(super) mod guard;
+pub(super) mod heap;

@@ -15,14 +15,14 @@ use lock_api::RawMutex;
 use surefit_core::Refused;
 
 use super::build;
-use super::config::SharedConfig;
 use super::engine::SharedEngine;
-use super::entry::{Entry, State};
+use super::entry::{Entry, State, Why};
 use super::guard::{Pinned, PinnedMut};
-use super::lock::Granularity;
 use super::pool::{NO_SLOT, Slot};
 use crate::geometry::SizeClass;
 use crate::handle::{Byte, Bytes, Full, Handle, HeapId, Name};
+use crate::shared::config::SharedConfig;
+use crate::shared::lock::Granularity;
 
 /// An engine, and objects in it.
 pub(crate) struct Objects<'m, R: RawMutex, G: Granularity> {
@@ -319,5 +319,14 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
         }
         self.engine.free(slot, index);
         Ok(())
+    }
+}
+
+/// Why a pin is refused.
+pub(crate) fn refused(why: Why) -> Refused {
+    match why {
+        Why::TooMany => Refused::TooManyPins,
+        Why::Busy => Refused::Busy,
+        Why::Freed => Refused::StaleHandle,
     }
 }

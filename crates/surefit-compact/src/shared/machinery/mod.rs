@@ -1,0 +1,39 @@
+//! What the shared heaps of one instance and of several have in common. It knows neither of them.
+//!
+//! ```text
+//! bytes, objects, guard   byte objects in pieces; values in page-blocks; a guard keeps its object in place
+//!   foreign                 frees by name, in a heap of several instances
+//!   build                   how the region is divided
+//!   register, relief        which instance a thread gets; what an allocation does before it is refused
+//!   destroy, stats, check   all objects of an instance at once; counters; every numbered invariant
+//!     fast, moves             what page locks serve alone; rounds of moves
+//!       engine                  page-blocks and entries: allocate, free
+//!         group, instance         a size-class and its lock; an instance and its quota
+//!         table, pool             the table of entries; free pages and free entries
+//!           entry_list              lists of free entries
+//!             entry, generation       the word in which readers, movers and freers of an object meet; keys of an entry
+//!               sync, sure              the atomic word; a lock that is taken or ends the process
+//! ```
+
+pub(super) mod build;
+pub(super) mod bytes;
+mod check;
+mod destroy;
+pub(super) mod engine;
+pub(super) mod entry;
+pub(super) mod entry_list;
+mod fast;
+mod foreign;
+pub(super) mod generation;
+pub(super) mod group;
+pub(super) mod guard;
+mod instance;
+mod moves;
+pub(super) mod objects;
+pub(super) mod pool;
+mod register;
+mod relief;
+pub(super) mod stats;
+mod sure;
+pub(super) mod sync;
+pub(super) mod table;
