@@ -4,7 +4,7 @@
 //! counts is counted again. Needs no memory of its own.
 #![deny(unsafe_code)]
 
-use surefit_core::Corruption;
+use surefit_core::{Corruption, ensure};
 
 use crate::automaton::{self, ClassCounts};
 use crate::class::ClassState;
@@ -14,23 +14,6 @@ use crate::geometry::SizeClass;
 use crate::heap::Heap;
 use crate::page::{Block, Page};
 use crate::width::{Generation, Width, Word};
-
-fn ensure(
-    holds: bool,
-    invariant: &'static str,
-    what: &'static str,
-    at: usize,
-) -> Result<(), Corruption> {
-    if holds {
-        Ok(())
-    } else {
-        Err(Corruption {
-            invariant,
-            what,
-            at,
-        })
-    }
-}
 
 impl<W: Width> Heap<'_, W> {
     /// Verifies every numbered invariant of pages (P), addresses (A) and classes (H). O(region · π).
@@ -76,11 +59,9 @@ impl<'m, W: Width> Engine<'m, W> {
         invariant: &'static str,
     ) -> Result<Page<'m, W>, Corruption> {
         let page = (word.get() < self.frontier.get()).then(|| self.pages.page(word.get()));
-        page.flatten().ok_or(Corruption {
-            invariant,
-            what: "a link names no opened page",
-            at: word.get() as usize,
-        })
+        let what = "a link names no opened page";
+        page.flatten()
+            .ok_or(Corruption::new(invariant, what, word.get() as usize))
     }
 
     /// Entries are read only below `made`, so this comes before the first of them.

@@ -41,7 +41,7 @@ mod once {
     pub(crate) use crate::exchange::{Counter, claim};
 }
 
-pub use corruption::Corruption;
+pub use corruption::{Corruption, ensure};
 pub use numbers::Numbers;
 pub use parts::Parts;
 pub use raw::RawHeap;

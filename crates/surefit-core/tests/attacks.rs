@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use surefit_core::{Corruption, Numbers, Page1K, Page64K, Parts, RawHeap, Refused, Region};
+use surefit_core::{Corruption, Numbers, Page1K, Page64K, Parts, RawHeap, Refused, Region, ensure};
 
 #[test]
 fn parts_of_any_number_do_not_wrap() {
@@ -70,19 +70,16 @@ unsafe impl RawHeap for Nothing {
     }
 
     fn check(&self) -> Result<(), Corruption> {
-        let (invariant, what) = ("X1", "nothing holds");
-        let at = usize::MAX;
-        Err(Corruption {
-            invariant,
-            what,
-            at,
-        })
+        ensure(false, "X1", "nothing holds", usize::MAX)
     }
 }
 
 #[test]
 fn what_is_refused_or_corrupt_reads_as_one_line_whatever_its_numbers() {
-    let corrupt = Nothing.check().expect_err("nothing holds").to_string();
+    let corrupt = Nothing.check().expect_err("nothing holds");
+    assert_eq!(corrupt, Corruption::new("X1", "nothing holds", usize::MAX));
+    assert_eq!(ensure(true, "X1", "nothing holds", usize::MAX), Ok(()));
+    let corrupt = corrupt.to_string();
     assert_eq!(
         corrupt,
         format!("invariant X1 violated at {}: nothing holds", usize::MAX)

@@ -17,7 +17,7 @@
 //! The two levels of TLSF (Masmano et al. 2004) over size-ordered lists, in place of the Next Hit Table.
 #![deny(unsafe_code)]
 
-use surefit_core::Corruption;
+use surefit_core::{Corruption, ensure};
 
 use crate::chunk::NOBODYS_WORDS;
 use crate::heap::Counters;
@@ -101,23 +101,20 @@ impl<const N: usize> Lookup<N> for Bitmap {
         let mut summary = 0;
         for first in (0..N as u32).step_by(BITS as usize) {
             let filled = bits_of::<N>(memory, first);
-            if memory.get_granule(word(first)) != filled {
-                return Err(Corruption {
-                    invariant: "B1",
-                    what: "the bits do not tell which lists hold chunks; from list",
-                    at: first as usize,
-                });
-            }
+            ensure(
+                memory.get_granule(word(first)) == filled,
+                "B1",
+                "the bits do not tell which lists hold chunks; from list",
+                first as usize,
+            )?;
             summary |= u64::from(filled != 0) << (first / BITS);
         }
-        if self.summary != summary {
-            return Err(Corruption {
-                invariant: "B2",
-                what: "the summary does not tell which words of bits are not zero; bits that differ",
-                at: (summary ^ self.summary) as usize,
-            });
-        }
-        Ok(())
+        ensure(
+            self.summary == summary,
+            "B2",
+            "the summary does not tell which words of bits are not zero; bits that differ",
+            (summary ^ self.summary) as usize,
+        )
     }
 
     fn count(&self, _counters: &mut Counters) {}

@@ -3,7 +3,7 @@
 //! Nothing that was read is trusted before it was compared: a corrupted heap must not lead the checker outside.
 #![deny(unsafe_code)]
 
-use surefit_core::{Corruption, Parts};
+use surefit_core::{Corruption, Parts, ensure};
 
 use crate::chunk::{Chunk, Header, SMALLEST, payload_bytes};
 use crate::heap::Heap;
@@ -92,11 +92,12 @@ impl<I: Index> Heap<'_, I> {
             }
         }
         self.check_end(walk.chunk, before_free)?;
-        if live != self.live {
-            let what =
-                "the number of live objects is not that of chunks in use; so many are in use";
-            return Err(broken("H5", what, live));
-        }
+        ensure(
+            live == self.live,
+            "H5",
+            "the number of live objects is not that of chunks in use; so many are in use",
+            live,
+        )?;
         Ok(free)
     }
 
@@ -108,53 +109,50 @@ impl<I: Index> Heap<'_, I> {
         before_free: bool,
     ) -> Result<(), Corruption> {
         let at = chunk.granule() as usize;
-        if header.is_before_free() != before_free {
-            let what = "a header is wrong about whether the chunk before is free; granule";
-            return Err(broken("H2", what, at));
-        }
+        ensure(
+            header.is_before_free() == before_free,
+            "H2",
+            "a header is wrong about whether the chunk before is free; granule",
+            at,
+        )?;
         if !header.is_free() {
             return Ok(());
         }
-        if before_free && I::COALESCING.is_immediate() {
-            return Err(broken("H4", "two free chunks are neighbours; granule", at));
-        }
-        if self.memory.granules_before(chunk.after(header.granules())) != header.granules() {
-            let what = "the footer of a free chunk is not its size; granule";
-            return Err(broken("H3", what, at));
-        }
-        Ok(())
+        ensure(
+            !(before_free && I::COALESCING.is_immediate()),
+            "H4",
+            "two free chunks are neighbours; granule",
+            at,
+        )?;
+        ensure(
+            self.memory.granules_before(chunk.after(header.granules())) == header.granules(),
+            "H3",
+            "the footer of a free chunk is not its size; granule",
+            at,
+        )
     }
 
     /// Verifies that the walk came to the end of the region, and the header there.
     fn check_end(&self, reached: Chunk, before_free: bool) -> Result<(), Corruption> {
         let at = reached.granule() as usize;
-        if reached != self.end {
-            return Err(broken(
-                "H1",
-                "the chunks do not tile the region; granule",
-                at,
-            ));
-        }
+        ensure(
+            reached == self.end,
+            "H1",
+            "the chunks do not tile the region; granule",
+            at,
+        )?;
         let header = self.memory.header(self.end);
-        if header.granules() != 0 || header.is_free() {
-            return Err(broken(
-                "H1",
-                "the end is no chunk in use of size 0; granule",
-                at,
-            ));
-        }
-        if header.is_before_free() != before_free {
-            let what = "the end is wrong about whether the chunk before is free; granule";
-            return Err(broken("H2", what, at));
-        }
-        Ok(())
-    }
-}
-
-pub(crate) const fn broken(invariant: &'static str, what: &'static str, at: usize) -> Corruption {
-    Corruption {
-        invariant,
-        what,
-        at,
+        ensure(
+            header.granules() == 0 && !header.is_free(),
+            "H1",
+            "the end is no chunk in use of size 0; granule",
+            at,
+        )?;
+        ensure(
+            header.is_before_free() == before_free,
+            "H2",
+            "the end is wrong about whether the chunk before is free; granule",
+            at,
+        )
     }
 }

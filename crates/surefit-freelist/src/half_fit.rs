@@ -28,7 +28,7 @@
 //! Ogasawara: An algorithm with constant execution time for dynamic storage allocation (RTCSA 1995).
 #![deny(unsafe_code)]
 
-use surefit_core::Corruption;
+use surefit_core::{Corruption, ensure};
 
 use crate::chunk::{Chunk, NOBODYS_WORDS};
 use crate::index::{Index, Need};
@@ -154,20 +154,17 @@ impl Index for PowersOfTwo {
             filled |= u32::from(chunks > 0) << list;
             listed += chunks;
         }
-        if listed != free_chunks {
-            return Err(Corruption {
-                invariant: "P2",
-                what: "free chunks are missing from the lists; so many are in them",
-                at: listed,
-            });
-        }
-        if memory.get(BITS) != filled {
-            return Err(Corruption {
-                invariant: "P1",
-                what: "the bits do not tell which lists hold chunks; bits that differ",
-                at: (memory.get(BITS) ^ filled) as usize,
-            });
-        }
-        Ok(())
+        ensure(
+            listed == free_chunks,
+            "P2",
+            "free chunks are missing from the lists; so many are in them",
+            listed,
+        )?;
+        ensure(
+            memory.get(BITS) == filled,
+            "P1",
+            "the bits do not tell which lists hold chunks; bits that differ",
+            (memory.get(BITS) ^ filled) as usize,
+        )
     }
 }

@@ -40,9 +40,9 @@
 
 use core::ptr::NonNull;
 
-use surefit_core::{Corruption, Refused};
+use surefit_core::{Corruption, Refused, ensure};
 
-use crate::check::{Walk, broken};
+use crate::check::Walk;
 use crate::chunk::{Chunk, Header, SMALLEST, granules_for, payload_bytes};
 use crate::heap::Heap;
 use crate::index::Index;
@@ -261,24 +261,24 @@ impl<I: Index> Heap<'_, I> {
         let mut walk = self.walk_large();
         for (chunk, header) in walk.by_ref() {
             let at = chunk.granule() as usize;
-            if header.is_before_free() {
-                return Err(broken(
-                    "W2",
-                    "a large object's header has a flag that none has; granule",
-                    at,
-                ));
-            }
-            if header.is_free() && before_free {
-                return Err(broken(
-                    "W3",
-                    "a gap is the lowest, or behind another gap; granule",
-                    at,
-                ));
-            }
-            if header.is_free() && header.granules() >= self.large.gaps_below {
-                let what = "a gap is longer than gaps are known to be; granule";
-                return Err(broken("W5", what, at));
-            }
+            ensure(
+                !header.is_before_free(),
+                "W2",
+                "a large object's header has a flag that none has; granule",
+                at,
+            )?;
+            ensure(
+                !(header.is_free() && before_free),
+                "W3",
+                "a gap is the lowest, or behind another gap; granule",
+                at,
+            )?;
+            ensure(
+                !(header.is_free() && header.granules() >= self.large.gaps_below),
+                "W5",
+                "a gap is longer than gaps are known to be; granule",
+                at,
+            )?;
             knows_next |= chunk == self.large.next;
             before_free = header.is_free();
             live += usize::from(!before_free);
@@ -288,20 +288,24 @@ impl<I: Index> Heap<'_, I> {
         } else {
             Chunk::at(self.large.floor)
         };
-        if reached != self.top() {
-            let what = "large objects and gaps do not reach the top; granule";
-            return Err(broken("W2", what, reached.granule() as usize));
-        }
-        if live != self.large.objects {
-            let what =
-                "the number of large objects is not that of chunks in use; so many are in use";
-            return Err(broken("W4", what, live));
-        }
-        if !knows_next {
-            let what = "the search for a gap goes on at no object or gap; granule";
-            return Err(broken("W6", what, self.large.next.granule() as usize));
-        }
-        Ok(())
+        ensure(
+            reached == self.top(),
+            "W2",
+            "large objects and gaps do not reach the top; granule",
+            reached.granule() as usize,
+        )?;
+        ensure(
+            live == self.large.objects,
+            "W4",
+            "the number of large objects is not that of chunks in use; so many are in use",
+            live,
+        )?;
+        ensure(
+            knows_next,
+            "W6",
+            "the search for a gap goes on at no object or gap; granule",
+            self.large.next.granule() as usize,
+        )
     }
 
     /// Verifies W1, which keeps the walks inside the region.
@@ -312,16 +316,19 @@ impl<I: Index> Heap<'_, I> {
             self.top().granule(),
         );
         let floor = self.large.floor;
-        if first > end || end > floor || floor > top {
-            let what = "the ends of lists and large objects are out of order; the end's granule";
-            return Err(broken("W1", what, end as usize));
-        }
+        ensure(
+            first <= end && end <= floor && floor <= top,
+            "W1",
+            "the ends of lists and large objects are out of order; the end's granule",
+            end as usize,
+        )?;
         let used = end - first + top - floor;
-        if used > self.limit || self.limit > top - first {
-            let what = "both ends together have more granules than the limit; so many";
-            return Err(broken("W1", what, used as usize));
-        }
-        Ok(())
+        ensure(
+            used <= self.limit && self.limit <= top - first,
+            "W1",
+            "both ends together have more granules than the limit; so many",
+            used as usize,
+        )
     }
 }
 

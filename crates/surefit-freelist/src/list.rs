@@ -34,7 +34,7 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ops::Range;
 
-use surefit_core::Corruption;
+use surefit_core::{Corruption, ensure};
 
 use crate::chunk::{Chunk, NOBODYS_WORDS};
 use crate::index::{Index, Need};
@@ -223,20 +223,18 @@ impl<F: Fit> Index for SingleList<F> {
 
     fn check(&self, memory: &Memory<'_>, free_chunks: usize) -> Result<(), Corruption> {
         let (listed, end) = check_list(memory, HEAD, free_chunks, |_| true)?;
-        if listed != free_chunks {
-            return Err(Corruption {
-                invariant: "L2",
-                what: "free chunks are missing from the list; so many are in it",
-                at: listed,
-            });
-        }
-        if end != self.tail {
-            return Err(Corruption {
-                invariant: "L3",
-                what: "the list does not end where the tail says; word",
-                at: end.number() as usize,
-            });
-        }
+        ensure(
+            listed == free_chunks,
+            "L2",
+            "free chunks are missing from the list; so many are in it",
+            listed,
+        )?;
+        ensure(
+            end == self.tail,
+            "L3",
+            "the list does not end where the tail says; word",
+            end.number() as usize,
+        )?;
         self.check_rover(memory)
     }
 }
@@ -247,16 +245,23 @@ impl<F> SingleList<F> {
         let mut link = HEAD;
         while link != self.rover {
             let Some(chunk) = memory.linked(link) else {
-                return Err(Corruption {
-                    invariant: "L4",
-                    what: "the rover is no link of the list; word",
-                    at: self.rover.number() as usize,
-                });
+                let what = "the rover is no link of the list; word";
+                return Err(Corruption::new("L4", what, self.rover.number() as usize));
             };
             link = chunk.next();
         }
         Ok(())
     }
+}
+
+/// The chunk that a link names: a free one that names the link.
+pub(crate) fn check_link(memory: &Memory<'_>, link: Slot) -> Result<Chunk, Corruption> {
+    let at = link.number() as usize;
+    let chunk = memory.free_chunk(memory.get(link));
+    let chunk = chunk.ok_or(Corruption::new("L1", "the word names no free chunk", at))?;
+    let named = memory.raw_back(chunk) == link.number();
+    let what = "the chunk that the word names does not name it";
+    ensure(named, "L1", what, at).map(|()| chunk)
 }
 
 /// Verifies L1 for one list of at most `most` chunks, of which each must belong there by its size.
@@ -267,29 +272,17 @@ pub(crate) fn check_list(
     most: usize,
     belongs: impl Fn(u32) -> bool,
 ) -> Result<(usize, Slot), Corruption> {
-    let broken = |what, link: Slot| Corruption {
-        invariant: "L1",
-        what,
-        at: link.number() as usize,
-    };
     let (mut link, mut listed) = (head, 0);
     while memory.get(link) != 0 {
-        let chunk = memory
-            .free_chunk(memory.get(link))
-            .ok_or(broken("the word names no free chunk", link))?;
-        if memory.raw_back(chunk) != link.number() {
-            return Err(broken(
-                "the chunk that the word names does not name it",
-                link,
-            ));
-        }
-        if !belongs(memory.header(chunk).granules()) {
-            return Err(broken("the word names a chunk of another list", link));
-        }
+        let chunk = check_link(memory, link)?;
+        let (own, at) = (
+            belongs(memory.header(chunk).granules()),
+            link.number() as usize,
+        );
+        ensure(own, "L1", "the word names a chunk of another list", at)?;
         listed += 1;
-        if listed > most {
-            return Err(broken("the list holds more chunks than are free", link));
-        }
+        let what = "the list holds more chunks than are free";
+        ensure(listed <= most, "L1", what, at)?;
         link = chunk.next();
     }
     Ok((listed, link))

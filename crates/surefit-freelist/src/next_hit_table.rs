@@ -31,7 +31,7 @@
 //! The thesis on free-list organisation, its chapter on the Next Hit Table.
 #![deny(unsafe_code)]
 
-use surefit_core::Corruption;
+use surefit_core::{Corruption, ensure};
 
 use crate::chunk::NOBODYS_WORDS;
 use crate::heap::Counters;
@@ -189,13 +189,12 @@ impl<const N: usize> Lookup<N> for NextHitTable {
             if t < N && <Self as Lookup<N>>::is_filled(memory, t as u32) {
                 next = t as u32;
             }
-            if get::<N>(memory, t) != next {
-                return Err(Corruption {
-                    invariant: "N1",
-                    what: "the table does not name the next list that holds a chunk; entry",
-                    at: t,
-                });
-            }
+            ensure(
+                get::<N>(memory, t) == next,
+                "N1",
+                "the table does not name the next list that holds a chunk; entry",
+                t,
+            )?;
         }
         Ok(())
     }

@@ -44,7 +44,7 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use surefit_core::Corruption;
+use surefit_core::{Corruption, ensure};
 
 use crate::chunk::Chunk;
 use crate::coalesce::{Coalescing, When};
@@ -261,13 +261,12 @@ where
             listed += check_list(memory, L::head(list), free_chunks - listed, belongs)?.0;
         }
         listed += T::check(memory, Self::LAST, free_chunks - listed)?;
-        if listed != free_chunks {
-            return Err(Corruption {
-                invariant: "E1",
-                what: "free chunks are missing from the lists; so many are in them",
-                at: listed,
-            });
-        }
+        ensure(
+            listed == free_chunks,
+            "E1",
+            "free chunks are missing from the lists; so many are in them",
+            listed,
+        )?;
         self.lookup.check(memory)
     }
 }

@@ -27,12 +27,12 @@
 //! Doug Lea's malloc 2.8: digital trees of large chunks. Knuth, The Art of Computer Programming 3, 6.3.
 #![deny(unsafe_code)]
 
-use surefit_core::Corruption;
+use surefit_core::{Corruption, ensure};
 
 use crate::chunk::Chunk;
 use crate::index::Need;
 use crate::last_list::{LastList, Place, Tally, merge_after, merge_before};
-use crate::list::check_list;
+use crate::list::{check_link, check_list};
 use crate::memory::{Memory, Slot};
 
 /// A trie of sizes, with bounded time: the search that replaying programs asked for.
@@ -245,16 +245,19 @@ impl LastList for Tree {
                 continue;
             }
             let (node, granules) = checked_node(memory, place, link)?;
-            if depth > bits || u64::from(granules) >> (bits - depth) != path {
-                return Err(broken("D1", "the node's size is not that of its way", link));
-            }
-            if listed == most {
-                return Err(broken(
-                    "D1",
-                    "the tree holds more chunks than are free",
-                    link,
-                ));
-            }
+            let at = link.number() as usize;
+            ensure(
+                depth <= bits && u64::from(granules) >> (bits - depth) == path,
+                "D1",
+                "the node's size is not that of its way",
+                at,
+            )?;
+            ensure(
+                listed != most,
+                "D1",
+                "the tree holds more chunks than are free",
+                at,
+            )?;
             let left = most - listed - 1;
             listed += 1 + check_list(memory, node.next(), left, |size| size == granules)?.0;
             if depth < bits {
@@ -263,7 +266,8 @@ impl LastList for Tree {
                     waits += 1;
                 }
             } else if [0, 1].map(|bit| memory.get(node.branch(bit))) != [0; 2] {
-                return Err(broken("D1", "a node has branches below the last bit", link));
+                let what = "a node has branches below the last bit";
+                return Err(Corruption::new("D1", what, at));
             }
         }
         Ok(listed)
@@ -282,27 +286,9 @@ impl LastList for Tree {
 
 /// The node that a link names, and its size, neither trusted before.
 fn checked_node(memory: &Memory<'_>, place: Place, link: Slot) -> Result<(Chunk, u32), Corruption> {
-    let named = memory.free_chunk(memory.get(link));
-    let node = named.ok_or(broken("L1", "the word names no free chunk", link))?;
+    let node = check_link(memory, link)?;
     let granules = memory.header(node).granules();
-    if memory.raw_back(node) != link.number() {
-        let what = "the chunk that the word names does not name it";
-        return Err(broken("L1", what, link));
-    }
-    if granules < place.least || granules > memory.granules() - node.granule() {
-        return Err(broken(
-            "D1",
-            "the size of the node is none of the tree's",
-            link,
-        ));
-    }
-    Ok((node, granules))
-}
-
-const fn broken(invariant: &'static str, what: &'static str, link: Slot) -> Corruption {
-    Corruption {
-        invariant,
-        what,
-        at: link.number() as usize,
-    }
+    let belongs = granules >= place.least && granules <= memory.granules() - node.granule();
+    let what = "the size of the node is none of the tree's";
+    ensure(belongs, "D1", what, link.number() as usize).map(|()| (node, granules))
 }

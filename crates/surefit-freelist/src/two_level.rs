@@ -43,7 +43,7 @@
 
 use core::ops::Range;
 
-use surefit_core::Corruption;
+use surefit_core::{Corruption, ensure};
 
 use crate::chunk::{Chunk, NOBODYS_WORDS};
 use crate::index::{Index, Need};
@@ -184,23 +184,20 @@ impl TwoLevel {
             let filled = (word * u64::BITS..(word + 1) * u64::BITS)
                 .filter(is_filled)
                 .fold(0, |filled, list| filled | 1 << (list % u64::BITS));
-            if memory.get_granule(bits(word)) != filled {
-                return Err(Corruption {
-                    invariant: "T1",
-                    what: "the bits do not tell which lists hold chunks; granule",
-                    at: bits(word),
-                });
-            }
+            ensure(
+                memory.get_granule(bits(word)) == filled,
+                "T1",
+                "the bits do not tell which lists hold chunks; granule",
+                bits(word),
+            )?;
             summary |= u32::from(filled != 0) << word;
         }
-        if self.summary != summary {
-            return Err(Corruption {
-                invariant: "T2",
-                what: "the summary does not tell which double words of bits are not zero; bits that differ",
-                at: (summary ^ self.summary) as usize,
-            });
-        }
-        Ok(())
+        ensure(
+            self.summary == summary,
+            "T2",
+            "the summary does not tell which double words of bits are not zero; bits that differ",
+            (summary ^ self.summary) as usize,
+        )
     }
 }
 
@@ -270,13 +267,12 @@ impl Index for TwoLevel {
             let left = free_chunks - listed;
             listed += check_list(memory, head(list), left, |n| list_of(n) == list)?.0;
         }
-        if listed != free_chunks {
-            return Err(Corruption {
-                invariant: "T3",
-                what: "free chunks are missing from the lists; so many are in them",
-                at: listed,
-            });
-        }
+        ensure(
+            listed == free_chunks,
+            "T3",
+            "free chunks are missing from the lists; so many are in them",
+            listed,
+        )?;
         self.check_bitmaps(memory, &lists)
     }
 }

@@ -1,7 +1,7 @@
 //! The numbered invariants of the bits, verified.
 #![deny(unsafe_code)]
 
-use surefit_core::Corruption;
+use surefit_core::{Corruption, ensure};
 
 use crate::collector::Collector;
 use crate::space::{Object, Space};
@@ -10,9 +10,12 @@ impl<S: Space, K> Collector<'_, S, K> {
     /// Verifies G1 to G3.
     pub(crate) fn check_marks(&self) -> Result<(), Corruption> {
         let bits = self.live.count().min(self.marks.bits().count());
-        if bits <= self.space.places() as usize {
-            return Err(broken("G3", "there are too few bits; bits", bits));
-        }
+        ensure(
+            bits > self.space.places() as usize,
+            "G3",
+            "there are too few bits; bits",
+            bits,
+        )?;
         if let Some(object) = self.marks.next_grey(0) {
             return Err(broken_at("G1", "an object is grey; its number", object));
         }
@@ -36,13 +39,5 @@ const NOT_ONE_TO_ONE: &str =
     "a number is that of an object or has a live bit, but not of both; it is";
 
 const fn broken_at(invariant: &'static str, what: &'static str, object: Object) -> Corruption {
-    broken(invariant, what, object.number() as usize)
-}
-
-const fn broken(invariant: &'static str, what: &'static str, at: usize) -> Corruption {
-    Corruption {
-        invariant,
-        what,
-        at,
-    }
+    Corruption::new(invariant, what, object.number() as usize)
 }

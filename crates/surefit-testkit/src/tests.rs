@@ -4,7 +4,7 @@ use std::alloc::Layout;
 use std::ops::Range;
 use std::ptr::NonNull;
 
-use surefit_core::{Corruption, Parts, RawHeap, Refused};
+use surefit_core::{Corruption, Parts, RawHeap, Refused, ensure};
 
 use crate::{Fault, JunkRegion, Op, ShadowHeap, ShadowModel, Shape, run_script, script};
 
@@ -127,15 +127,8 @@ unsafe impl RawHeap for Bump {
     }
 
     fn check(&self) -> Result<(), Corruption> {
-        let corruption = Corruption {
-            invariant: "B1",
-            what: "wrong on purpose",
-            at: 0,
-        };
-        match self.wrong {
-            Wrong::NotSound => Err(corruption),
-            _ => Ok(()),
-        }
+        let sound = !matches!(self.wrong, Wrong::NotSound);
+        ensure(sound, "B1", "wrong on purpose", 0)
     }
 }
 

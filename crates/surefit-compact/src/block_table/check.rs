@@ -5,29 +5,13 @@
 //! a 64-bit mix of the frame numbers, which are equal for equal sets, and for others with a probability of 2⁻⁶⁴.
 #![deny(unsafe_code)]
 
-use surefit_core::Corruption;
+use surefit_core::{Corruption, ensure};
 
 use super::frames::NO_FRAME;
 use super::{BlockTableHeap, rows};
 use crate::handle::{Bytes, Name};
 use crate::stats::LiveBlock;
 use crate::width::{Width, Word};
-
-fn ensure(
-    holds: bool,
-    invariant: &'static str,
-    what: &'static str,
-    at: usize,
-) -> Result<(), Corruption> {
-    if holds {
-        return Ok(());
-    }
-    Err(Corruption {
-        invariant,
-        what,
-        at,
-    })
-}
 
 /// How many frames a set has, and which.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -103,11 +87,7 @@ impl<W: Width> BlockTableHeap<'_, W> {
     }
 
     fn number(&self, frame: usize) -> Result<u32, Corruption> {
-        u32::try_from(frame).map_err(|_| Corruption {
-            invariant: "B1",
-            what: "a frame has no number",
-            at: frame,
-        })
+        u32::try_from(frame).map_err(|_| Corruption::new("B1", "a frame has no number", frame))
     }
 
     fn check_fresh(&self, found: &mut FrameSet) -> Result<(), Corruption> {

@@ -23,11 +23,11 @@
 
 use core::ptr::NonNull;
 
-use surefit_core::Corruption;
+use surefit_core::{Corruption, ensure};
 
 use super::classes::{BLOCK_BYTES, CLASSES, blocks};
 use super::memory::{Block, Memory, PAGE_BYTES, PAGE_UNITS, Page};
-use super::runs::{self, wrong};
+use super::runs;
 use crate::automaton::{self, ClassCounts, Free, Malloc, PageCounts};
 use crate::config::Bound;
 
@@ -216,9 +216,12 @@ impl NotFull {
     /// P1 to P4.
     pub(super) fn check(&self, memory: &Memory<'_>) -> Result<(), Corruption> {
         let none = memory.record(Page::NONE);
-        if none.free != none.frontier || none.holds_blocks() {
-            return Err(wrong("P4", "page 0 has a free page-block", 0));
-        }
+        ensure(
+            none.free == none.frontier && !none.holds_blocks(),
+            "P4",
+            "page 0 has a free page-block",
+            0,
+        )?;
         let mut not_full = 0;
         for page in memory.pages().skip(1) {
             not_full += usize::from(check_page(memory, page)?);
@@ -228,10 +231,12 @@ impl NotFull {
             let listed = check_list(memory, class, head, not_full)?;
             not_full -= listed;
         }
-        if not_full > 0 {
-            return Err(wrong("P3", "not-full pages are in no list", not_full));
-        }
-        Ok(())
+        ensure(
+            not_full == 0,
+            "P3",
+            "not-full pages are in no list",
+            not_full,
+        )
     }
 }
 
@@ -286,21 +291,22 @@ fn check_page(memory: &Memory<'_>, page: Page) -> Result<bool, Corruption> {
     let record = memory.record(page);
     let at = page.number();
     if !record.holds_blocks() {
-        return match *record == PageRecord::NOT_BLOCKS {
-            true => Ok(false),
-            false => Err(wrong("P1", "a page without page-blocks has counts", at)),
-        };
+        let unused = *record == PageRecord::NOT_BLOCKS;
+        ensure(unused, "P1", "a page without page-blocks has counts", at)?;
+        return Ok(false);
     }
-    if blocks(record.class) == 0 {
-        return Err(wrong("P1", "a page's class does not exist", at));
-    }
-    if record.used == 0 || record.used > blocks(record.class) {
-        return Err(wrong(
-            "P1",
-            "a page's count of used page-blocks cannot be",
-            at,
-        ));
-    }
+    ensure(
+        blocks(record.class) != 0,
+        "P1",
+        "a page's class does not exist",
+        at,
+    )?;
+    ensure(
+        (1..=blocks(record.class)).contains(&record.used),
+        "P1",
+        "a page's count of used page-blocks cannot be",
+        at,
+    )?;
     check_free_list(memory, page)?;
     Ok(!record.is_full())
 }
@@ -314,25 +320,33 @@ fn check_free_list(memory: &Memory<'_>, page: Page) -> Result<(), Corruption> {
         FULL => blocks,
         frontier => frontier / bytes,
     };
-    if opened > blocks || record.frontier != FULL && record.frontier % bytes != 0 {
-        return Err(wrong("P2", "a frontier is at no page-block", at));
-    }
+    ensure(
+        opened <= blocks && (record.frontier == FULL || record.frontier % bytes == 0),
+        "P2",
+        "a frontier is at no page-block",
+        at,
+    )?;
     let mut seen = [0_u64; PAGE_BYTES / 8 / 64];
     let (mut offset, mut listed) = (record.free, 0);
     while offset != record.frontier {
         let number = offset / bytes;
         let (word, bit) = (usize::from(number / 64), number % 64);
-        if offset % bytes != 0 || number >= opened || seen[word] >> bit & 1 == 1 {
-            return Err(wrong("P2", "a free list leads astray", at));
-        }
+        ensure(
+            offset % bytes == 0 && number < opened && seen[word] >> bit & 1 == 0,
+            "P2",
+            "a free list leads astray",
+            at,
+        )?;
         seen[word] |= 1 << bit;
         listed += 1;
         offset = memory.link(Block { page, offset });
     }
-    if record.used + listed != opened {
-        return Err(wrong("P2", "used and free page-blocks are not all", at));
-    }
-    Ok(())
+    ensure(
+        record.used + listed == opened,
+        "P2",
+        "used and free page-blocks are not all",
+        at,
+    )
 }
 
 /// P1: pages of page-blocks are used runs of their own.
@@ -345,14 +359,12 @@ fn check_runs_of_pages(memory: &Memory<'_>) -> Result<(), Corruption> {
         starts.filter(holding).count(),
         memory.pages().filter(holding).count(),
     );
-    if found != all {
-        return Err(wrong(
-            "P1",
-            "a page of page-blocks is no run of its own",
-            all - found,
-        ));
-    }
-    Ok(())
+    ensure(
+        found == all,
+        "P1",
+        "a page of page-blocks is no run of its own",
+        all - found,
+    )
 }
 
 /// P3 for one class; its not-full pages, of which there are at most `most`.
@@ -365,18 +377,21 @@ fn check_list(
     let (mut page, mut previous, mut listed) = (head, Page::NONE, 0);
     while page != Page::NONE {
         let Some(record) = memory.try_record(page) else {
-            return Err(wrong("P3", "a list leads out of the region", class));
+            let what = "a list leads out of the region";
+            return Err(Corruption::new("P3", what, class));
         };
-        if usize::from(record.class) != class || record.is_full() || listed == most {
-            return Err(wrong(
-                "P3",
-                "a page is in a list that is not its own",
-                page.number(),
-            ));
-        }
-        if listed > 0 && record.previous != previous {
-            return Err(wrong("P3", "a link back does not lead back", page.number()));
-        }
+        ensure(
+            usize::from(record.class) == class && !record.is_full() && listed < most,
+            "P3",
+            "a page is in a list that is not its own",
+            page.number(),
+        )?;
+        ensure(
+            listed == 0 || record.previous == previous,
+            "P3",
+            "a link back does not lead back",
+            page.number(),
+        )?;
         listed += 1;
         (previous, page) = (page, record.next);
     }

@@ -17,7 +17,7 @@
 //! - R5 A bit of `non_empty` is set iff its list has a run, a bit of `summary` iff its word has a bit.
 #![deny(unsafe_code)]
 
-use surefit_core::Corruption;
+use surefit_core::{Corruption, ensure};
 
 use super::memory::{Memory, PAGE_UNITS, Page, UNIT_BYTES, Unit};
 
@@ -286,32 +286,39 @@ impl FreeRuns {
         let mut listed = 0;
         for (list, &head) in self.heads.iter().enumerate() {
             let bit = self.non_empty[list / 64] >> (list % 64) & 1;
-            if (bit == 1) != (head != Unit::NONE) {
-                return Err(wrong(
-                    "R5",
-                    "the bit of a list does not say whether it is empty",
-                    list,
-                ));
-            }
+            ensure(
+                (bit == 1) == (head != Unit::NONE),
+                "R5",
+                "the bit of a list does not say whether it is empty",
+                list,
+            )?;
             let (mut run, mut previous) = (head, Unit::NONE);
             while run != Unit::NONE {
                 check_listed(memory, run, previous, list)?;
                 listed += 1;
-                if listed > free_runs {
-                    return Err(wrong("R4", "a list holds more than the free runs", list));
-                }
+                ensure(
+                    listed <= free_runs,
+                    "R4",
+                    "a list holds more than the free runs",
+                    list,
+                )?;
                 (previous, run) = (run, memory.run_links(run)[0]);
             }
         }
         for (word, bits) in self.non_empty.iter().enumerate() {
-            if (self.summary >> word & 1 == 1) != (*bits != 0) {
-                return Err(wrong("R5", "the summary does not match its word", word));
-            }
+            ensure(
+                (self.summary >> word & 1 == 1) == (*bits != 0),
+                "R5",
+                "the summary does not match its word",
+                word,
+            )?;
         }
-        if listed != free_runs {
-            return Err(wrong("R4", "a free run is in no list", listed));
-        }
-        Ok(())
+        ensure(
+            listed == free_runs,
+            "R4",
+            "a free run is in no list",
+            listed,
+        )
     }
 }
 
@@ -396,29 +403,33 @@ pub(super) fn check_tags(memory: &Memory<'_>) -> Result<usize, Corruption> {
     let (mut end, mut free_runs, mut after_free) = (memory.first_unit(), 0, false);
     for run in runs(memory) {
         let last = memory.tag(memory.after(run.start, run.units - 1));
-        if run.free && last != FREE | run.units
-            || run.units > 1 && !run.free && last >= UNIT_BYTES as u32
-        {
-            return Err(wrong(
-                "R2",
-                "the last tag does not agree with the first",
-                run.start.number() as usize,
-            ));
-        }
-        if run.free && after_free {
-            return Err(wrong(
-                "R3",
-                "two free runs touch",
-                run.start.number() as usize,
-            ));
-        }
+        let agrees = if run.free {
+            last == FREE | run.units
+        } else {
+            run.units == 1 || last < UNIT_BYTES as u32
+        };
+        ensure(
+            agrees,
+            "R2",
+            "the last tag does not agree with the first",
+            run.start.number() as usize,
+        )?;
+        ensure(
+            !(run.free && after_free),
+            "R3",
+            "two free runs touch",
+            run.start.number() as usize,
+        )?;
         after_free = run.free;
         free_runs += usize::from(run.free);
         end = memory.after(run.start, run.units);
     }
-    if end.number() != memory.units() || memory.tag(end) != USED {
-        return Err(wrong("R1", "a tag describes no run", end.number() as usize));
-    }
+    ensure(
+        end.number() == memory.units() && memory.tag(end) == USED,
+        "R1",
+        "a tag describes no run",
+        end.number() as usize,
+    )?;
     Ok(free_runs)
 }
 
@@ -429,23 +440,23 @@ fn check_listed(
     list: usize,
 ) -> Result<(), Corruption> {
     let at = run.number() as usize;
-    if run < memory.first_unit() || run.number() >= memory.units() {
-        return Err(wrong("R4", "a list leads out of the region", at));
-    }
-    let tag = memory.tag(run);
-    if tag & FREE == 0 || list_of(run, tag & LEN) != list {
-        return Err(wrong("R4", "a run is in a list that is not its own", at));
-    }
-    if memory.run_links(run)[1] != previous {
-        return Err(wrong("R4", "a link back does not lead back", at));
-    }
-    Ok(())
-}
-
-pub(super) fn wrong(invariant: &'static str, what: &'static str, at: usize) -> Corruption {
-    Corruption {
-        invariant,
-        what,
+    ensure(
+        run >= memory.first_unit() && run.number() < memory.units(),
+        "R4",
+        "a list leads out of the region",
         at,
-    }
+    )?;
+    let tag = memory.tag(run);
+    ensure(
+        tag & FREE != 0 && list_of(run, tag & LEN) == list,
+        "R4",
+        "a run is in a list that is not its own",
+        at,
+    )?;
+    ensure(
+        memory.run_links(run)[1] == previous,
+        "R4",
+        "a link back does not lead back",
+        at,
+    )
 }

@@ -3,7 +3,7 @@
 //! Nothing that was read is trusted before it was compared: a corrupted heap must not lead the checker outside.
 #![deny(unsafe_code)]
 
-use surefit_core::{Corruption, Parts};
+use surefit_core::{Corruption, Parts, ensure};
 
 use super::Buddy;
 use super::map::{Block, Map};
@@ -32,21 +32,26 @@ impl<const SMALLEST: usize> Buddy<'_, SMALLEST> {
         let found = self.check_tiling()?;
         let mut filled = 0;
         for order in 0..self.map.orders_count() {
-            if self.map.check_list(order)? != found.free[order as usize] {
-                let what = "the list of an order does not hold all its free blocks; order";
-                return Err(broken("K3", what, order as usize));
-            }
+            ensure(
+                self.map.check_list(order)? == found.free[order as usize],
+                "K3",
+                "the list of an order does not hold all its free blocks; order",
+                order as usize,
+            )?;
             filled |= u32::from(found.free[order as usize] > 0) << order;
         }
-        if filled != self.filled {
-            let what = "the bits do not tell which orders have free blocks; bits that differ";
-            return Err(broken("K4", what, (filled ^ self.filled) as usize));
-        }
-        if found.used != self.live {
-            let what = "the number of live objects is not that of blocks in use; so many are";
-            return Err(broken("K5", what, found.used));
-        }
-        Ok(())
+        ensure(
+            filled == self.filled,
+            "K4",
+            "the bits do not tell which orders have free blocks; bits that differ",
+            (filled ^ self.filled) as usize,
+        )?;
+        ensure(
+            found.used == self.live,
+            "K5",
+            "the number of live objects is not that of blocks in use; so many are",
+            found.used,
+        )
     }
 
     /// Verifies K1 and K2; counts the blocks.
@@ -56,23 +61,24 @@ impl<const SMALLEST: usize> Buddy<'_, SMALLEST> {
         while let Some((block, is_free)) = self.map.sound_block_at(unit) {
             if !is_free {
                 found.used += 1;
-            } else if self.map.is_free(block.buddy()) {
-                let what = "a free block has a free buddy of its order; unit";
-                return Err(broken("K2", what, unit as usize));
             } else {
+                let what = "a free block has a free buddy of its order; unit";
+                ensure(!self.map.is_free(block.buddy()), "K2", what, unit as usize)?;
                 found.free[block.order as usize] += 1;
             }
             unit = block.end();
             let mut inside = block.unit + 1..unit;
             if let Some(wrong) = inside.find(|&unit| self.map.byte(unit) != 0) {
                 let what = "the map has a block inside another; unit";
-                return Err(broken("K1", what, wrong as usize));
+                return Err(Corruption::new("K1", what, wrong as usize));
             }
         }
-        if unit < self.map.last() || !self.map.is_padded() {
-            let what = "no block starts where the one before ends, or something behind the last";
-            return Err(broken("K1", what, unit as usize));
-        }
+        ensure(
+            unit >= self.map.last() && self.map.is_padded(),
+            "K1",
+            "no block starts where the one before ends, or something behind the last",
+            unit as usize,
+        )?;
         Ok(found)
     }
 }
@@ -105,15 +111,17 @@ impl<const SMALLEST: usize> Map<'_, SMALLEST> {
         while self.memory.get(link) != 0 {
             let at = link.number() as usize;
             let links = self.listed(self.memory.get(link), order);
-            let links = links.ok_or(broken(
+            let links = links.ok_or(Corruption::new(
                 "K3",
                 "the word names no free block of the order",
                 at,
             ))?;
-            if self.memory.raw_back(links) != link.number() {
-                let what = "the block that the word names does not name it";
-                return Err(broken("K3", what, at));
-            }
+            ensure(
+                self.memory.raw_back(links) == link.number(),
+                "K3",
+                "the block that the word names does not name it",
+                at,
+            )?;
             listed += 1;
             link = links.next();
         }
@@ -126,13 +134,5 @@ impl<const SMALLEST: usize> Map<'_, SMALLEST> {
         let unit = self.unit_of(links);
         let block = Block { unit, order };
         (self.is_free(block) && self.links(block) == links).then_some(links)
-    }
-}
-
-const fn broken(invariant: &'static str, what: &'static str, at: usize) -> Corruption {
-    Corruption {
-        invariant,
-        what,
-        at,
     }
 }

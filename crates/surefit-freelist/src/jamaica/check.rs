@@ -1,7 +1,7 @@
 //! The numbered invariants of the blocks, verified. Nothing that was read is trusted before it was compared.
 #![deny(unsafe_code)]
 
-use surefit_core::Corruption;
+use surefit_core::{Corruption, ensure};
 
 use super::Jamaica;
 use super::blocks::Blocks;
@@ -16,11 +16,12 @@ impl<const B: usize> Jamaica<'_, B> {
     pub fn check(&self) -> Result<(), Corruption> {
         self.blocks.check_free_list()?;
         let marked = self.blocks.check_marks()?;
-        if marked != self.count.total() {
-            let what = "the blocks in use are not as many as the objects have; so many are";
-            return Err(broken("J3", what, marked));
-        }
-        Ok(())
+        ensure(
+            marked == self.count.total(),
+            "J3",
+            "the blocks in use are not as many as the objects have; so many are",
+            marked,
+        )
     }
 
     /// Verifies J1 to J3, and J4 for these objects and arrays: the blocks of each are in use and as many as its length says,
@@ -74,7 +75,7 @@ impl<'b, 'm, const B: usize> Unmarking<'b, 'm, B> {
         });
         let what = "the links of an object do not name as many blocks of its own; block";
         wrong.map_or(Ok(()), |bytes| {
-            Err(broken("J4", what, bytes.first as usize))
+            Err(Corruption::new("J4", what, bytes.first as usize))
         })
     }
 }
@@ -104,21 +105,24 @@ impl<const B: usize> Blocks<'_, B> {
     fn check_free_list(&self) -> Result<(), Corruption> {
         let (mut link, mut listed) = (self.free, 0);
         while let Some(block) = link.checked_sub(1) {
-            if block >= self.opened || self.is_marked(block) {
-                let what = "the free list names a block that is not free; link";
-                return Err(broken("J1", what, link as usize));
-            }
+            ensure(
+                block < self.opened && !self.is_marked(block),
+                "J1",
+                "the free list names a block that is not free; link",
+                link as usize,
+            )?;
             listed += 1;
             if listed > self.free_count {
                 break;
             }
             link = self.link(block, 0);
         }
-        if listed != self.free_count {
-            let what = "the free list has more or fewer blocks than are counted, which are";
-            return Err(broken("J1", what, self.free_count));
-        }
-        Ok(())
+        ensure(
+            listed == self.free_count,
+            "J1",
+            "the free list has more or fewer blocks than are counted, which are",
+            self.free_count,
+        )
     }
 
     /// Verifies J2; returns the number of marked blocks.
@@ -127,18 +131,12 @@ impl<const B: usize> Blocks<'_, B> {
         let marked: usize = bits.sum();
         let below = (0..self.opened).filter(|&block| self.is_marked(block));
         let below = below.count();
-        if below != marked || marked + self.free_count != self.opened as usize {
-            let what = "the blocks in use and the free ones are not those that were opened; in use";
-            return Err(broken("J2", what, below));
-        }
+        ensure(
+            below == marked && marked + self.free_count == self.opened as usize,
+            "J2",
+            "the blocks in use and the free ones are not those that were opened; in use",
+            below,
+        )?;
         Ok(marked)
-    }
-}
-
-const fn broken(invariant: &'static str, what: &'static str, at: usize) -> Corruption {
-    Corruption {
-        invariant,
-        what,
-        at,
     }
 }

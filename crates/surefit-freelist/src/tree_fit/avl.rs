@@ -1,7 +1,7 @@
 //! The balanced tree itself: search, insertion, removal, and its invariants verified.
 #![deny(unsafe_code)]
 
-use surefit_core::Corruption;
+use surefit_core::{Corruption, ensure};
 
 use crate::chunk::{Chunk, NOBODYS_WORDS};
 use crate::memory::{Memory, Slot};
@@ -259,18 +259,19 @@ pub(super) fn check_tree(memory: &Memory<'_>, free_chunks: usize) -> Result<(), 
         last: (0, 0),
         nodes: 0,
     };
-    if memory.get(ROOT) & !CHILD != 0 {
-        return Err(broken("A1", "the root has a lean; word", ROOT));
-    }
+    ensure(
+        memory.get(ROOT) & !CHILD == 0,
+        "A1",
+        "the root has a lean; word",
+        ROOT.number() as usize,
+    )?;
     walk.check_subtree(ROOT, 0)?;
-    if walk.nodes != free_chunks {
-        return Err(Corruption {
-            invariant: "A4",
-            what: "free chunks are missing from the tree, or too many in it; so many are",
-            at: walk.nodes,
-        });
-    }
-    Ok(())
+    ensure(
+        walk.nodes == free_chunks,
+        "A4",
+        "free chunks are missing from the tree, or too many in it; so many are",
+        walk.nodes,
+    )
 }
 
 /// A walk over the tree from the least key to the greatest.
@@ -287,11 +288,15 @@ impl Walk<'_, '_> {
         if word == 0 {
             return Ok(0);
         }
-        if depth == MOST_LEVELS {
-            return Err(broken("A3", "the tree is too high; word", at));
-        }
+        ensure(
+            depth != MOST_LEVELS,
+            "A3",
+            "the tree is too high; word",
+            at.number() as usize,
+        )?;
         let node = self.memory.free_chunk(word);
-        let node = node.ok_or(broken("A1", "the word names no free chunk", at))?;
+        let what = "the word names no free chunk";
+        let node = node.ok_or(Corruption::new("A1", what, at.number() as usize))?;
         let left = self.check_subtree(link(node, Side::Left), depth + 1)?;
         self.check_order(node, at)?;
         let right = self.check_subtree(link(node, Side::Right), depth + 1)?;
@@ -301,9 +306,12 @@ impl Walk<'_, '_> {
 
     fn check_order(&mut self, node: Chunk, at: Slot) -> Result<(), Corruption> {
         let key = key(self.memory, node);
-        if key <= self.last {
-            return Err(broken("A2", "the key of the node does not grow; word", at));
-        }
+        ensure(
+            key > self.last,
+            "A2",
+            "the key of the node does not grow; word",
+            at.number() as usize,
+        )?;
         self.last = key;
         self.nodes += 1;
         Ok(())
@@ -317,24 +325,17 @@ impl Walk<'_, '_> {
             _ => u32::MAX,
         };
         let (own, unused) = (link(node, Side::Left), link(node, Side::Right));
-        if self.memory.get(own) >> CHILD_BITS != expected {
-            return Err(broken(
-                "A3",
-                "the lean is not that of the heights; word",
-                own,
-            ));
-        }
-        if self.memory.get(unused) & !CHILD != 0 {
-            return Err(broken("A1", "the right link has a lean; word", unused));
-        }
-        Ok(())
-    }
-}
-
-const fn broken(invariant: &'static str, what: &'static str, at: Slot) -> Corruption {
-    Corruption {
-        invariant,
-        what,
-        at: at.number() as usize,
+        ensure(
+            self.memory.get(own) >> CHILD_BITS == expected,
+            "A3",
+            "the lean is not that of the heights; word",
+            own.number() as usize,
+        )?;
+        ensure(
+            self.memory.get(unused) & !CHILD == 0,
+            "A1",
+            "the right link has a lean; word",
+            unused.number() as usize,
+        )
     }
 }

@@ -1,6 +1,6 @@
 //! The numbered invariants of an arena's objects, verified.
 
-use surefit_core::{Corruption, RawHeap};
+use surefit_core::{Corruption, RawHeap, ensure};
 use surefit_freelist::{Heap, Index};
 
 use super::attended::Attended;
@@ -22,9 +22,12 @@ pub(super) fn check<I: Index>(
         let place = unsafe { Place::of(heap, number) };
         // SAFETY: S1: `claim` or `finish` wrote it; if not, it is some word of the payload.
         let kind = unsafe { place.kind() } as usize;
-        if kind >= kinds.count() {
-            return Err(broken("A2", "an object is of no kind; its number", number));
-        }
+        ensure(
+            kind < kinds.count(),
+            "A2",
+            "an object is of no kind; its number",
+            number as usize,
+        )?;
         if kinds.get(kind as u32).is_attended() {
             bits.set(number);
         }
@@ -33,7 +36,10 @@ pub(super) fn check<I: Index>(
         check_list(heap, head, &mut bits)?;
     }
     match bits.next(0) {
-        Some(number) => Err(broken("A3", "an object is in no list; its number", number)),
+        Some(number) => {
+            let what = "an object is in no list; its number";
+            Err(Corruption::new("A3", what, number as usize))
+        }
         None => Ok(()),
     }
 }
@@ -46,10 +52,12 @@ fn check_list<I: Index>(
 ) -> Result<(), Corruption> {
     let mut next = head;
     while next != 0 {
-        if !bits.get(next) {
-            let what = "a link names no attended object, or one that is in a list already; it is";
-            return Err(broken("A3", what, next));
-        }
+        ensure(
+            bits.get(next),
+            "A3",
+            "a link names no attended object, or one that is in a list already; it is",
+            next as usize,
+        )?;
         bits.reset(next);
         // SAFETY: S1: it has its bit, so it is an object of the heap.
         let place = unsafe { Place::of(heap, next) };
@@ -57,12 +65,4 @@ fn check_list<I: Index>(
         next = unsafe { place.link() };
     }
     Ok(())
-}
-
-const fn broken(invariant: &'static str, what: &'static str, number: u32) -> Corruption {
-    Corruption {
-        invariant,
-        what,
-        at: number as usize,
-    }
 }

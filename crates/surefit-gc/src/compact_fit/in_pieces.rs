@@ -9,7 +9,7 @@
 
 use core::ptr::NonNull;
 
-use surefit_core::{Corruption, Refused};
+use surefit_core::{Corruption, Refused, ensure};
 
 use super::{CompactFit, STUB, WORD, entry, object};
 use crate::bits::Bits;
@@ -224,29 +224,18 @@ impl CompactFit<'_> {
             let is_known = self.heap.is_split(bytes)
                 // SAFETY: S1, S2: as in `allocate_in_pieces`, wherever a stub that is none leads to.
                 && unsafe { self.heap.entries_of(spine, bytes, &mut tell) };
-            if !is_known {
-                return Err(broken(
-                    "C2",
-                    "a stub is not of a live object in pieces; its entry",
-                    stub,
-                ));
-            }
+            ensure(
+                is_known,
+                "C2",
+                "a stub is not of a live object in pieces; its entry",
+                stub as usize,
+            )?;
         }
-        if (count, sum) != self.pieces.sum() || count != u64::from(self.pieces.count()) {
-            return Err(broken(
-                "C1",
-                "bits are not those of the pieces of stubs; pieces",
-                self.pieces.count(),
-            ));
-        }
-        Ok(())
-    }
-}
-
-const fn broken(invariant: &'static str, what: &'static str, at: u32) -> Corruption {
-    Corruption {
-        invariant,
-        what,
-        at: at as usize,
+        ensure(
+            (count, sum) == self.pieces.sum() && count == u64::from(self.pieces.count()),
+            "C1",
+            "bits are not those of the pieces of stubs; pieces",
+            self.pieces.count() as usize,
+        )
     }
 }

@@ -6,7 +6,7 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use lock_api::RawMutex;
-use surefit_core::Corruption;
+use surefit_core::{Corruption, ensure};
 
 use super::engine::SharedEngine;
 use super::entry::{NO_BLOCK, State};
@@ -16,22 +16,6 @@ use crate::automaton::incremental::over;
 use crate::page::{Block, Page};
 use crate::shared::lock::Granularity;
 use crate::width::Spread;
-
-fn ensure(
-    holds: bool,
-    invariant: &'static str,
-    what: &'static str,
-    at: u32,
-) -> Result<(), Corruption> {
-    if holds {
-        return Ok(());
-    }
-    Err(Corruption {
-        invariant,
-        what,
-        at: at as usize,
-    })
-}
 
 /// The first entries of a group's two deferred lists: the one being drained, and the one that grows.
 fn waiting_in<R: RawMutex>(section: &Section<'_, R>) -> [u32; 2] {
@@ -53,7 +37,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
                 debts || !over(self.bound(), counts),
                 "S3",
                 "the group is over its bound",
-                group,
+                group as usize,
             )?;
             pages += section.class.pages();
         }
@@ -66,7 +50,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
                 held.sum::<u32>() == instance.pages(),
                 "I1",
                 "the instance has another number of pages than its groups",
-                number,
+                number as usize,
             )?;
         }
         self.check_free_entries()?;
@@ -92,7 +76,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
             dead.count() == listed,
             "T2",
             "a free entry is lost, or in two lists",
-            pool.made,
+            pool.made as usize,
         )
     }
 
@@ -123,14 +107,14 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
             used + free == pool.frontier,
             "L1",
             "a page is lost, or in two places",
-            pool.frontier,
+            pool.frontier as usize,
         )?;
         let shift = self.pages.geometry.page_shift();
         ensure(
             (pool.frontier as usize) <= pool.floor >> shift,
             "T1",
             "data pages reach into the address table",
-            pool.frontier,
+            pool.frontier as usize,
         )
     }
 
@@ -142,14 +126,14 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
                 page.used() == 0,
                 "L1",
                 "a free page has used page-blocks",
-                link,
+                link as usize,
             )?;
             found += 1;
             ensure(
                 found <= count,
                 "L1",
                 "a list of free pages is longer than its count",
-                link,
+                link as usize,
             )?;
             link = page.record.next.get();
         }
@@ -157,7 +141,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
             found == count,
             "L1",
             "a list of free pages is shorter than its count",
-            head,
+            head as usize,
         )?;
         Ok(found)
     }
@@ -172,14 +156,14 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
             used + full * u32::from(layout.blocks) == live + reserved,
             "S1",
             "used page-blocks are not the live ones and those reserved",
-            group,
+            group as usize,
         )?;
         let named = self.check_entries(section, group)?;
         ensure(
             named == live,
             "S1",
             "live page-blocks without an entry, or the reverse",
-            group,
+            group as usize,
         )?;
         self.check_move(section, group)
     }
@@ -194,31 +178,31 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
                 listed < section.class.not_full(),
                 "S2",
                 "the list is a ring",
-                link,
+                link as usize,
             )?;
             ensure(
                 page.record.class.get() == self.class_of(group),
                 "S2",
                 "a page of another class is in the list",
-                link,
+                link as usize,
             )?;
             ensure(
                 page.used() > 0 && page.free_blocks() > 0,
                 "S2",
                 "a page in the list is full or empty",
-                link,
+                link as usize,
             )?;
             ensure(
                 listed == 0 || page.record.prev.get() == before,
                 "S2",
                 "a backward link is wrong",
-                link,
+                link as usize,
             )?;
             ensure(
                 self.bits(page) == page.used() && !self.pages.stray_bits(page),
                 "P1",
                 "used page-blocks and their bitmap differ",
-                link,
+                link as usize,
             )?;
             used += page.used();
             listed += 1;
@@ -229,13 +213,13 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
             section.class.tail.get() == before,
             "S2",
             "the last page is another",
-            group,
+            group as usize,
         )?;
         ensure(
             listed == section.class.not_full(),
             "S2",
             "the list is too short",
-            group,
+            group as usize,
         )?;
         Ok((used, listed))
     }
@@ -264,7 +248,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
                 moving == state.is_moving(),
                 "G2",
                 "an entry is in motion, or not",
-                index,
+                index as usize,
             )?;
             named += 1;
         }
@@ -283,25 +267,25 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
             return Ok(());
         }
         let Some(block) = id.map(|_| self.block(location)) else {
-            return ensure(false, "E1", "an entry names no page-block", index);
+            return ensure(false, "E1", "an entry names no page-block", index as usize);
         };
         ensure(
             self.pages.is_used(block),
             "S1",
             "an entry names a free page-block",
-            index,
+            index as usize,
         )?;
         ensure(
             self.pages.back_reference(block) == index,
             "S1",
             "a page-block names another entry",
-            index,
+            index as usize,
         )?;
         ensure(
             self.location(block) == location,
             "E1",
             "an entry names no page-block's start",
-            index,
+            index as usize,
         )
     }
 
@@ -316,7 +300,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
                 state.is_freed(),
                 "E2",
                 "a live object waits to be drained",
-                index,
+                index as usize,
             )?;
             if entry.location(state) != NO_BLOCK {
                 self.check_block(index, state)?;
@@ -339,20 +323,20 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
             from.page.id != to.page.id,
             "S1",
             "a move stays in its page",
-            group,
+            group as usize,
         )?;
         ensure(
             from.page.free_blocks() > 0,
             "S4",
             "the page that a move leaves is full",
-            group,
+            group as usize,
         )?;
         let names = self.pages.is_used(to) && self.pages.back_reference(to) == moving.entry;
         ensure(
             names,
             "S1",
             "the target of a move is not reserved for it",
-            group,
+            group as usize,
         )
     }
 }
