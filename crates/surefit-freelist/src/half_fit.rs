@@ -79,9 +79,7 @@ impl PowersOfTwo {
     /// Takes the first chunk of a list that holds one, as its bit says (P1).
     #[inline]
     fn pop(memory: &mut Memory<'_>, list: u32) -> Chunk {
-        let chunk = Chunk::at(memory.get(head(list)));
-        let next = memory.linked(chunk.next());
-        memory.join(head(list), next);
+        let (chunk, next) = memory.unlink_at(head(list));
         Self::mark_empty_if(memory, list, next.is_none());
         chunk
     }
@@ -113,8 +111,7 @@ impl Index for PowersOfTwo {
 
     #[inline]
     fn remove(&mut self, memory: &mut Memory<'_>, chunk: Chunk) {
-        let (back, next) = (memory.back(chunk), memory.linked(chunk.next()));
-        memory.join(back, next);
+        let (back, next) = memory.unlink(chunk);
         if next.is_none() && back.number() < head(LISTS).number() {
             Self::mark_empty_if(memory, back.number() - head(0).number(), true);
         }

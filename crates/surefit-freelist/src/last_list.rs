@@ -153,8 +153,7 @@ impl LastList for Linear {
 
     #[inline]
     fn remove(memory: &mut Memory<'_>, _place: Place, chunk: Chunk) {
-        let (back, next) = (memory.back(chunk), memory.linked(chunk.next()));
-        memory.join(back, next);
+        memory.unlink(chunk);
     }
 
     #[inline]

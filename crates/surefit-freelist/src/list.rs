@@ -190,8 +190,7 @@ impl<F: Fit> Index for SingleList<F> {
 
     #[inline]
     fn remove(&mut self, memory: &mut Memory<'_>, chunk: Chunk) {
-        let (back, next) = (memory.back(chunk), memory.linked(chunk.next()));
-        memory.join(back, next);
+        let (back, next) = memory.unlink(chunk);
         if next.is_none() {
             self.tail = back;
         }

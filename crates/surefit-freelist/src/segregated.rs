@@ -118,9 +118,7 @@ where
     /// Takes the newest chunk of a filled list.
     #[inline]
     fn pop(&mut self, memory: &mut Memory<'_>, list: u32) -> Chunk {
-        let chunk = Chunk::at(memory.get(L::head(list)));
-        let next = memory.linked(chunk.next());
-        memory.join(L::head(list), next);
+        let (chunk, next) = memory.unlink_at(L::head(list));
         self.lookup.drain(memory, list, next.is_none());
         chunk
     }
@@ -194,8 +192,7 @@ where
         if granules >= Self::LAST.least {
             return T::remove(memory, Self::LAST, chunk);
         }
-        let (back, next) = (memory.back(chunk), memory.linked(chunk.next()));
-        memory.join(back, next);
+        let (back, next) = memory.unlink(chunk);
         let list = granules / Self::STEP;
         let is_empty = next.is_none() && back == L::head(list);
         self.lookup.drain(memory, list, is_empty);

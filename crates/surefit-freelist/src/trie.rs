@@ -119,13 +119,11 @@ fn remove_node(memory: &mut Memory<'_>, node: Chunk) {
 
 /// Forgets the newest chunk of a node's size.
 fn remove_newest(memory: &mut Memory<'_>, node: Chunk) -> Chunk {
-    let Some(newest) = memory.linked(node.next()) else {
+    if memory.get(node.next()) == 0 {
         remove_node(memory, node);
         return node;
-    };
-    let other = memory.linked(newest.next());
-    memory.join(node.next(), other);
-    newest
+    }
+    memory.unlink_at(node.next()).0
 }
 
 /// Finds and forgets the best fit of an aligned need.
@@ -199,12 +197,12 @@ impl LastList for Tree {
     }
 
     fn remove(memory: &mut Memory<'_>, place: Place, chunk: Chunk) {
-        let (back, other) = (memory.back(chunk), memory.linked(chunk.next()));
+        let back = memory.back(chunk);
         if back != place.head && back.number() % 2 == 0 {
-            memory.join(back, other);
+            memory.unlink(chunk);
             return;
         }
-        match other {
+        match memory.linked(chunk.next()) {
             Some(other) => inherit(memory, chunk, other),
             None => remove_node(memory, chunk),
         }

@@ -149,9 +149,7 @@ impl TwoLevel {
     /// Takes the first chunk of a list that holds one, as its bit says (T1).
     #[inline]
     fn pop(&mut self, memory: &mut Memory<'_>, list: u32) -> Chunk {
-        let chunk = Chunk::at(memory.get(head(list)));
-        let next = memory.linked(chunk.next());
-        memory.join(head(list), next);
+        let (chunk, next) = memory.unlink_at(head(list));
         self.mark_empty_if(memory, list, next.is_none());
         chunk
     }
@@ -226,8 +224,7 @@ impl Index for TwoLevel {
 
     #[inline]
     fn remove(&mut self, memory: &mut Memory<'_>, chunk: Chunk) {
-        let (back, next) = (memory.back(chunk), memory.linked(chunk.next()));
-        memory.join(back, next);
+        let (back, next) = memory.unlink(chunk);
         if next.is_none() && back.number() < self.table_end {
             self.mark_empty_if(memory, back.number() - FIRST_HEAD as u32 + FIRST_LIST, true);
         }

@@ -237,7 +237,6 @@ impl<'m, const SMALLEST: usize> Map<'m, SMALLEST> {
     /// Takes a free block out of its list.
     pub(super) fn unlink(&mut self, block: Block) {
         let links = self.links(block);
-        let (back, next) = (self.memory.back(links), self.memory.linked(links.next()));
-        self.memory.join(back, next);
+        self.memory.unlink(links);
     }
 }
