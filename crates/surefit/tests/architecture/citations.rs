@@ -1,0 +1,273 @@
+//! What ARCHITECTURE.md and docs/glossary.md cite exists: files, functions, types, crates.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::steps::document;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// What stands between backticks, outside of blocks of code.
+fn cited(text: &str) -> Vec<String> {
+    let prose = text.split("```").step_by(2);
+    let cited = prose.flat_map(|prose| prose.split('`').skip(1).step_by(2));
+    cited.map(str::to_owned).collect()
+}
+
+/// The lines of a section, from its heading to the next one of its level.
+fn section<'t>(text: &'t str, heading: &str) -> &'t str {
+    let start = text.find(heading).unwrap_or_else(|| panic!("no {heading}"));
+    let rest = &text[start + heading.len()..];
+    rest.split("\n## ").next().expect("a part")
+}
+
+/// All Rust files below a folder.
+fn rust_files(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            rust_files(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+/// The names that the sources of all crates define, and all their words.
+struct Names {
+    defined: BTreeSet<String>,
+    words: BTreeSet<String>,
+}
+
+impl Names {
+    fn read() -> Self {
+        let mut files = Vec::new();
+        for entry in fs::read_dir(root().join("crates")).expect("crates") {
+            let sources = entry.expect("an entry").path().join("src");
+            if sources.is_dir() {
+                rust_files(&sources, &mut files);
+            }
+        }
+        let (mut defined, mut words) = (BTreeSet::new(), BTreeSet::new());
+        for file in files {
+            let text = fs::read_to_string(file).expect("text");
+            let code = text
+                .lines()
+                .filter(|line| !line.trim_start().starts_with("//"));
+            for line in code {
+                defined.extend(field(line).map(str::to_owned));
+                let is_part = |c: char| c.is_alphanumeric() || c == '_';
+                let of_line: Vec<_> = line
+                    .split(|c| !is_part(c))
+                    .filter(|it| !it.is_empty())
+                    .collect();
+                for pair in of_line.windows(2) {
+                    let keywords = ["fn", "struct", "enum", "trait", "mod", "const", "type"];
+                    if keywords.contains(&pair[0]) {
+                        defined.insert(pair[1].to_owned());
+                    }
+                }
+                words.extend(of_line.into_iter().map(str::to_owned));
+            }
+        }
+        Self { defined, words }
+    }
+
+    /// Whether `Type::name`, or `name`, is something of the sources: what has a path is defined,
+    /// what stands alone may be a field or a variant as well.
+    fn know(&self, path: &str) -> bool {
+        let parts: Vec<_> = path.split("::").collect();
+        match parts[..] {
+            [name] => self.words.contains(name),
+            [.., last] => {
+                let is_variant = last.starts_with(char::is_uppercase) && self.words.contains(last);
+                parts[..parts.len() - 1]
+                    .iter()
+                    .all(|part| self.defined.contains(*part))
+                    && (self.defined.contains(last) || is_variant)
+            }
+            [] => false,
+        }
+    }
+}
+
+/// The name of the field that a line declares, if it declares one.
+fn field(line: &str) -> Option<&str> {
+    let (name, rest) = line.split_once(':')?;
+    let name = name.split_whitespace().last()?;
+    let is_field = !rest.starts_with(':') && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    is_field.then_some(name)
+}
+
+/// The identifiers of a citation: all of `a::b`, the function of `a.b(c)`, the name of
+/// `#[derive(Name)]`.
+fn path_of(citation: &str) -> Option<String> {
+    let call = citation.split('(').next()?;
+    let path = call.rsplit('.').next()?.trim_start_matches('&');
+    let is_name = |name: &str| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    path.split("::").all(is_name).then(|| path.to_owned())
+}
+
+#[test]
+fn what_the_architecture_cites_exists() {
+    let Some(text) = document() else { return };
+    let names = Names::read();
+    let (mut files, mut functions) = (0, 0);
+    for citation in cited(&text) {
+        let bases = ["", "crates", "crates/surefit-core/src"];
+        let is_file =
+            citation.contains('/') && !citation.contains(['{', ':']) && !citation.contains(".rs");
+        if is_file {
+            let exists = bases
+                .iter()
+                .any(|base| root().join(base).join(&citation).exists());
+            assert!(exists, "no {citation}");
+            files += 1;
+        } else if let Some(path) = path_of(&citation).filter(|path| path.contains(['_', ':'])) {
+            assert!(names.know(&path), "nothing is called {citation}");
+            functions += 1;
+        }
+    }
+    assert!(
+        files >= 7 && functions >= 25,
+        "{files} files, {functions} names"
+    );
+}
+
+#[test]
+fn a_wrong_citation_is_noticed() {
+    if document().is_none() {
+        return;
+    }
+    let names = Names::read();
+    let known = [
+        "Heap::insert",
+        "automaton::malloc",
+        "quiet",
+        "Bound::Pages",
+        "take_free",
+    ];
+    assert!(known.iter().all(|name| names.know(name)));
+    let unknown = [
+        "Heap::inserted",
+        "automata::malloc",
+        "no_such_name",
+        "Bound::NoPages",
+    ];
+    assert!(unknown.iter().all(|name| !names.know(name)));
+    assert_eq!(path_of("heap.free(handle)").as_deref(), Some("free"));
+    assert_eq!(path_of("k=N"), None);
+    assert_eq!(cited("a `b` c\n```text\n`d`\n```\n`e`"), ["b", "e"]);
+}
+
+#[test]
+fn every_crate_is_listed() {
+    let Some(text) = document() else { return };
+    let list = section(&text, "```text\ncrates/")
+        .split("```")
+        .next()
+        .expect("a part");
+    let listed: BTreeSet<_> = list
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    let mut count = 0;
+    for entry in fs::read_dir(root().join("crates")).expect("crates") {
+        let entry = entry.expect("an entry");
+        if entry.path().join("Cargo.toml").exists() {
+            let name = entry.file_name().into_string().expect("a name");
+            assert!(listed.contains(name.as_str()), "{name} is not listed");
+            count += 1;
+        }
+    }
+    assert!(count > 8, "{count} crates");
+}
+
+#[test]
+fn every_file_of_compact_fit_that_is_listed_exists() {
+    let Some(text) = document() else { return };
+    let table = section(&text, "## The modules of `surefit-compact`")
+        .split("```")
+        .nth(1);
+    let names = table.expect("a block").split_whitespace();
+    let sources = root().join("crates/surefit-compact/src");
+    let listed: BTreeSet<_> = names
+        .filter(|name| name.ends_with(".rs") || name.ends_with('/'))
+        .collect();
+    for name in &listed {
+        assert!(sources.join(name).exists(), "no {name}");
+    }
+    // Of the others the table speaks by way of these.
+    let not_listed = ["check/", "certify/", "handle.rs", "layout.rs", "lib.rs"];
+    for entry in fs::read_dir(&sources).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let mut name = entry.file_name().into_string().expect("a name");
+        if entry.path().is_dir() {
+            name.push('/');
+        }
+        let is_said = listed.contains(name.as_str()) || not_listed.contains(&name.as_str());
+        assert!(is_said, "{name} is not listed");
+    }
+}
+
+/// `a/{b,c}.rs` as `a/b.rs` and `a/c.rs`.
+fn expanded(path: &str) -> Vec<String> {
+    let Some((before, rest)) = path.split_once('{') else {
+        return vec![path.to_owned()];
+    };
+    let (names, after) = rest.split_once('}').expect("a closing brace");
+    names
+        .split(',')
+        .map(|name| format!("{before}{name}{after}"))
+        .collect()
+}
+
+#[test]
+fn every_file_with_unsafe_is_named() {
+    let Some(text) = document() else { return };
+    let mut named = BTreeSet::new();
+    let unsafe_section = section(&text, "## Where `unsafe` lives");
+    for item in unsafe_section.split("\n- **`").skip(1) {
+        let (name, rest) = item.split_once('`').expect("a crate");
+        let item = rest.split("\n\n").next().expect("a part");
+        let files = item
+            .split('`')
+            .skip(1)
+            .step_by(2)
+            .filter(|it| it.ends_with(".rs"));
+        named.extend(
+            files
+                .flat_map(expanded)
+                .map(|file| format!("crates/{name}/src/{file}")),
+        );
+    }
+    let script = fs::read_to_string(root().join("ci/unsafe.sh")).expect("ci/unsafe.sh");
+    let listed: BTreeSet<_> = script
+        .lines()
+        .filter(|line| line.ends_with(".rs"))
+        .map(str::to_owned)
+        .collect();
+    assert!(listed.len() > 40, "{} files", listed.len());
+    assert_eq!(named, listed);
+}
+
+#[test]
+fn what_the_glossary_cites_exists() {
+    if document().is_none() {
+        return;
+    }
+    let text = fs::read_to_string(root().join("docs/glossary.md")).expect("docs/glossary.md");
+    let names = Names::read();
+    let mut count = 0;
+    for citation in cited(&text) {
+        let path = path_of(&citation).unwrap_or_else(|| panic!("not a name: {citation}"));
+        assert!(names.know(&path), "nothing is called {citation}");
+        count += 1;
+    }
+    assert!(count > 40, "{count} names");
+}
