@@ -5,8 +5,17 @@
 //! | `java` | recorded Java programs, replayed: real headers, slots, marking and sweeping |
 //! | `programs` | classic programs in Rust |
 //! | `lua` | a Lua virtual machine in a region (feature `lua`) |
+//!
+//! # Features
+//! - `lua`: the module `lua`. It compiles Lua from its C source, which needs a C compiler. It is off by default.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod java;
 #[cfg(feature = "lua")]
 pub mod lua;
 pub mod programs;
+
+/// The example of README.md compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -17,16 +17,25 @@
 //! No `alloc`, no dependency but the vocabulary; everything a heap needs comes out of the region it is given.
 //!
 //! # Features
-//! - `critical-section`: [`shared::CriticalSection`], a lock for bare metal.
-//! - `portable-atomic`: shared heaps ([`shared`]) on targets without compare-and-exchange (Cortex-M0, ARMv5, RISC-V without
-//!   A), where they are missing without it. The program turns on `critical-section` or `unsafe-assume-single-core` of the crate
-//!   `portable-atomic`; the feature `critical-section` of this crate does the former. Heaps of one owner need neither.
-//! - `std`: [`shared::PerThread`], which registers every thread on its first use.
-//! - `derive`: derives `Immutable`, for objects that are pinned.
+//! None is on by default.
+//!
+//! - `critical-section`: [`shared::CriticalSection`], a lock for bare metal. It costs the crate
+//!   `critical-section`, and turns on `portable-atomic`.
+//! - `portable-atomic`: shared heaps ([`shared`]) on targets without
+//!   compare-and-exchange (Cortex-M0, ARMv5, RISC-V without A). Without this feature these targets
+//!   have no shared heaps. It costs the crate `portable-atomic` there, and nothing on other targets.
+//!   The program chooses how `portable-atomic` works, by the feature `critical-section` or
+//!   `unsafe-assume-single-core` of that crate; the feature `critical-section` of this crate chooses
+//!   the former. Heaps of one owner need neither.
+//! - `std`: [`shared::PerThread`], which registers every thread on its first use. It costs the crate
+//!   `thread_local`, and needs `std`.
+//! - `derive`: `#[derive(Immutable)]` of `zerocopy`, for objects that are pinned. It costs the build
+//!   of a procedural macro.
 //!
 //! # Source
 //! Craciunas, Kirsch, Payer, Röck, Sokolova: "A Compacting Real-Time Memory Management System" (2008) and the work on
 //! concurrent and incremental Compact-fit that followed it (2009).
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![cfg_attr(
     not(any(target_has_atomic = "32", feature = "portable-atomic")),
@@ -78,3 +87,8 @@ pub use key::{Key, KeyHeap};
 pub use page::PageRecord;
 pub use stats::{LiveBlock, Stats};
 pub use width::{Counted, Generation, Keyed, Narrow, Wide, Width, Word};
+
+/// The example of README.md compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -9,6 +9,7 @@
 //!   numbers come from the `portable-atomic` crate. The program says there how: by its feature `critical-section` or
 //!   `unsafe-assume-single-core`. Without it they come from loads and stores alone, which is as sound, and may refuse callers
 //!   that meet. Other targets are not changed by it.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![deny(
     clippy::std_instead_of_core,
@@ -48,3 +49,8 @@ pub use raw::RawHeap;
 pub use refused::Refused;
 pub use region::{Page1K, Page4K, Page16K, Page64K, PageAlign, Region};
 pub use zero::zero;
+
+/// The example of README.md compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -45,6 +45,7 @@
 //! assert_eq!(heap.parts().total(), 65536);
 //! # Ok::<(), surefit_core::Refused>(())
 //! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![deny(
     clippy::std_instead_of_core,
@@ -172,3 +173,8 @@ pub type SegregatedFit<
     const N: usize = 256,
     const UNIT: usize = 8,
 > = Heap<'m, Segregated<L, C, T, N, UNIT>>;
+
+/// The example of README.md compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -24,6 +24,7 @@
 //!
 //! A type that is generic over what it holds may not implement `Drop` even where no `Gc` is in it; put what needs `Drop` into a
 //! type of its own, and skip that.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)]
 
 mod attributes;
@@ -39,3 +40,8 @@ pub fn derive_trace(input: TokenStream) -> TokenStream {
     let expanded = expand::trace(&input);
     expanded.unwrap_or_else(Error::into_compile_error).into()
 }
+
+/// The example of README.md compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -25,12 +25,20 @@
 //! | `check` | the numbered invariants, verified |
 //! | `arena` | objects of Rust types, and references that the compiler checks |
 //!
+//! # Features
+//! | feature | what it does | what it costs |
+//! | --- | --- | --- |
+//! | `derive` | `#[derive(Trace)]` for the types of a program | a procedural macro is built (`syn`, `quote`, `synstructure`) |
+//! | `alloc` | [`Trace`] for `Box`, `Vec`, `String` and other types of `alloc` | needs `alloc` |
+//! | `std` | [`Trace`] for `HashMap` and `HashSet`; includes `alloc` | needs `std` |
+//!
 //! # Drawbacks
 //! - Roots are reported at every collection, all of them; nothing but the roots keeps an object that was just allocated.
 //! - A reference carries no generation: that of a freed object may name a later object with the same number. Access is
 //!   memory-safe all the same.
 //! - The world stops; over free lists nothing moves, so free bytes can be too scattered for a request.
 //! - A heap that grows has a region of its final size, of which it does not touch what it does not need, but for the bits.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![deny(
     clippy::std_instead_of_core,
@@ -75,3 +83,8 @@ pub use statistics::{Cause, Clock, Collection, NoClock, Totals};
 pub use surefit_freelist::Swept;
 #[cfg(feature = "derive")]
 pub use surefit_gc_derive::Trace;
+
+/// The example of README.md compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

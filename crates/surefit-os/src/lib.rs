@@ -3,6 +3,7 @@
 //! [`Reservation`] hands the laboratory one fresh region at a time and says how much of it was ever touched;
 //! [`platform`] is the C library's malloc (or the one that was preloaded); [`clock`] reads the processor time of one
 //! thread; [`resident`] reads how much memory the process holds. Every failure is an [`OsError`] that names the call.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod clock;
 mod error;
@@ -12,3 +13,8 @@ pub mod resident;
 
 pub use error::OsError;
 pub use reservation::{OS_PAGE_BYTES, Reservation};
+
+/// The example of README.md compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -10,6 +10,7 @@
 //!
 //! # Errors
 //! [`TraceError`] names the file, the event, the byte and the mend, and prints as one line.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)]
 
 mod checker;
@@ -34,3 +35,8 @@ pub use reader::{CheckedReader, Reader, open_file};
 pub use stats::{Calls, PowerClass, SizeCount, Stats};
 pub use trace::{Trace, check_bytes};
 pub use writer::Writer;
+
+/// The example of README.md compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

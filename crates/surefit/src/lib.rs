@@ -11,6 +11,18 @@
 //!
 //! All of it is `no_std` without `alloc`.
 //!
+//! # Features
+//! | feature | default | what it does | what it costs |
+//! | --- | --- | --- | --- |
+//! | `compact` | yes | the module [`compact`] | the crates `zerocopy` and `lock_api` |
+//! | `freelist` | yes | the module [`freelist`] | no other crate |
+//! | `gc` | yes | the module [`gc`]; includes `freelist` | compiles Compact-fit too |
+//! | `derive` | no | `#[derive(Immutable)]` for objects that are pinned, `#[derive(Trace)]` for collected ones | procedural macros are built |
+//! | `std` | no | `compact::shared::PerThread`; `HashMap` and `HashSet` in collected objects; includes `alloc` | the crate `thread_local`; needs `std` |
+//! | `alloc` | no | `Box`, `Vec` and `String` in collected objects | needs `alloc` |
+//! | `critical-section` | no | `compact::shared::CriticalSection`, a lock for bare metal | the crate `critical-section` |
+//! | `portable-atomic` | no | shared heaps on targets without compare-and-exchange | the crate `portable-atomic`, on these targets only |
+//!
 //! # Examples
 //! ```
 //! use surefit::compact::{Config, Heap};
@@ -25,6 +37,7 @@
 //! heap.free(handle); // may move other objects; handles stay good
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 
 #[cfg(feature = "compact")]
@@ -39,3 +52,8 @@ pub use surefit_freelist as freelist;
 #[cfg(feature = "gc")]
 #[doc(inline)]
 pub use surefit_gc as gc;
+
+/// The example of README.md compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

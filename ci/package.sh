@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Every crate that can be published is packaged, and what is in its package builds with all features: nothing is read from
+# outside it. Prints the files of each package and their bytes. Needs cargo 1.90 or newer: it packages a workspace in the order
+# of its dependencies, and lets a package that is built see the others as if a registry had them already.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+packages=$(realpath -m "${CARGO_TARGET_DIR:-target}")/package
+
+fail() {
+  echo "package.sh: $*" >&2
+  exit 1
+}
+
+# What crates.io and docs.rs ask of a manifest, and of a package.
+keys=(description license readme documentation keywords categories rust-version)
+files=(README.md LICENSE-MIT LICENSE-APACHE src/lib.rs)
+
+# check NAME: one package.
+check() {
+  local name=$1 archive manifest key file entry
+  archive=$(echo "$packages/$name"-[0-9]*.crate)
+  local folder
+  folder=$(basename "$archive" .crate)
+  echo "-- $folder: $(stat -c %s "$archive") bytes"
+  tar -tvzf "$archive" | awk '{ sub("^[^/]*/", "", $6); printf "%9d %s\n", $3, $6 }'
+  manifest=$(tar -xzOf "$archive" "$folder/Cargo.toml")
+  for key in "${keys[@]}"; do
+    grep -q "^$key = " <<<"$manifest" || fail "$name: no $key in its manifest"
+  done
+  grep -q '^\[package.metadata.docs.rs\]' <<<"$manifest" || fail "$name: no settings for docs.rs"
+  for file in "${files[@]}"; do
+    # A file, not a link, and not an empty one.
+    entry=$(tar -tvzf "$archive" "$folder/$file" 2>/dev/null) || fail "$name: no $file"
+    [[ $entry == -* && $(awk '{ print $3 }' <<<"$entry") -gt 0 ]] || fail "$name: $file is no file, or empty"
+  done
+  check_includes "$packages/unpacked/$folder"
+}
+
+# check_includes FOLDER: every file that a source includes by its name is in the package. What the compiler includes it has
+# found already; documentation and its examples it has not seen.
+check_includes() {
+  local source included
+  while IFS=: read -r source included; do
+    [ -f "$(dirname "$source")/$included" ] || fail "$source includes $included, which is not there"
+  done < <(grep -rEo 'include_(str|bytes)!\("[^"]+"\)' "$1" --include='*.rs' | sed -E 's/include_[a-z]+!\("([^"]+)"\)/\1/')
+}
+
+mapfile -t names < <(grep -L '^publish = false' crates/*/Cargo.toml | xargs -n 1 dirname | xargs -n 1 basename)
+[ "${#names[@]}" -gt 0 ] || fail "no crate to be published"
+rm -rf "$packages"
+# `--package NAME` for each. Cargo warns of every test that is left out, as it should be.
+cargo package --locked --allow-dirty --all-features "${names[@]/#/--package=}" 2>&1 | grep -v '^warning: ignoring '
+mkdir -p "$packages/unpacked"
+for archive in "$packages"/*.crate; do tar -xzf "$archive" -C "$packages/unpacked"; done
+for name in "${names[@]}"; do check "$name"; done
+echo "packaged and built: ${names[*]}"
