@@ -219,7 +219,7 @@ pub struct AtPeak {
 impl AtPeak {
     /// The sum of the parts, in bytes.
     #[cfg(test)]
-    pub fn total(&self) -> u64 {
+    fn total(&self) -> u64 {
         self.requested_bytes
             + self.page_block_internal_bytes
             + self.page_internal_bytes

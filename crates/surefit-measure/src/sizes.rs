@@ -55,6 +55,9 @@ impl fmt::Display for HeapSize {
 }
 
 /// Reads a size such as `4096`, `64K`, `1.5M` or `2G` (powers of 1024), in bytes; from 1 byte to 1 TiB.
+///
+/// # Errors
+/// One line that says which sizes there are.
 pub fn bytes(text: &str) -> Result<usize> {
     let (number, shift) = match text.as_bytes().last().map(u8::to_ascii_uppercase) {
         Some(b'K') => (&text[..text.len() - 1], 10),

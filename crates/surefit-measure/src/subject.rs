@@ -37,12 +37,24 @@ pub trait Subject {
     const CONTIGUOUS: bool = true;
 
     /// Allocates an object; if `zeroed`, its bytes are zero.
+    ///
+    /// # Errors
+    /// There is no room, or the layout is beyond what the allocator serves.
     fn allocate(&mut self, layout: Layout, zeroed: bool) -> Result<Self::Object, Refused>;
 
     /// Frees an object.
+    ///
+    /// # Safety
+    /// S1 and S2.
     unsafe fn free(&mut self, object: Self::Object, layout: Layout);
 
     /// Changes an object's size and keeps the bytes common to both.
+    ///
+    /// # Errors
+    /// There is no room; the object is unchanged.
+    ///
+    /// # Safety
+    /// S1 and S2.
     unsafe fn resize(
         &mut self,
         object: &mut Self::Object,
@@ -51,6 +63,9 @@ pub trait Subject {
     ) -> Result<(), Refused>;
 
     /// The object's bytes from `offset` up to the end of the piece of memory that holds that byte.
+    ///
+    /// # Safety
+    /// S1 and S2.
     unsafe fn chunk<'a>(
         &'a mut self,
         object: &'a mut Self::Object,
@@ -59,6 +74,9 @@ pub trait Subject {
     ) -> &'a mut [MaybeUninit<u8>];
 
     /// Writes the object's first word, or its first byte if it is smaller than a word.
+    ///
+    /// # Safety
+    /// S1 and S2.
     #[inline]
     unsafe fn write_word(&mut self, object: &mut Self::Object, layout: Layout, word: u64) {
         // SAFETY: S1 and S2 are the caller's.
@@ -71,6 +89,9 @@ pub trait Subject {
     }
 
     /// Reads the object's first word and writes it back, one greater. The word was written before.
+    ///
+    /// # Safety
+    /// S1 and S2; the word was written before.
     #[inline]
     unsafe fn access_word(&mut self, object: &mut Self::Object, layout: Layout) {
         // SAFETY: S1 and S2 are the caller's.
@@ -92,6 +113,9 @@ pub trait Subject {
     }
 
     /// Verifies the allocator's invariants, where it can.
+    ///
+    /// # Errors
+    /// The first invariant that does not hold.
     fn check(&self) -> Result<(), Corruption> {
         Ok(())
     }
@@ -168,9 +192,15 @@ pub trait Allocator {
     const IN_REGION: bool = true;
 
     /// Reads the keys.
+    ///
+    /// # Errors
+    /// Says which values a key has.
     fn options(keys: &crate::spec::Keys) -> anyhow::Result<Self::Options>;
 
     /// Builds the allocator over a region and runs a pass with it.
+    ///
+    /// # Errors
+    /// The region is too small for the allocator's own tables, or too large for it.
     fn run<P: Pass>(
         options: &Self::Options,
         memory: &mut [MaybeUninit<u8>],

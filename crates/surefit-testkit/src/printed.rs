@@ -35,6 +35,9 @@ pub fn schema(name: &str) -> Value {
 }
 
 /// What a value breaks of a schema, in the part of JSON Schema that ours use.
+///
+/// # Panics
+/// The schema refers to a definition that it does not have.
 #[must_use]
 pub fn broken(schema: &Value, root: &Value, value: &Value, at: &str) -> Option<String> {
     if let Some(name) = schema["$ref"].as_str() {

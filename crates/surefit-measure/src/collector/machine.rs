@@ -64,6 +64,12 @@ impl<K: Clock> Pass for Machine<'_, K> {
 #[derive(Clone, Copy, Debug)]
 pub struct Wall(Instant);
 
+impl Default for Wall {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Wall {
     /// A clock that begins now.
     #[must_use]

@@ -52,30 +52,45 @@ pub trait Hooks<S: Subject> {
     }
 
     /// An object was allocated.
+    ///
+    /// # Errors
+    /// What ends the replay.
     #[inline]
     fn allocated(&mut self, _: &mut S, _: &mut S::Object, _: Step) -> Result<(), Stop> {
         Ok(())
     }
 
     /// An object is about to be resized.
+    ///
+    /// # Errors
+    /// What ends the replay.
     #[inline]
     fn resizing(&mut self, _: &mut S, _: &mut S::Object, _: Step) -> Result<(), Stop> {
         Ok(())
     }
 
     /// An object was resized.
+    ///
+    /// # Errors
+    /// What ends the replay.
     #[inline]
     fn resized(&mut self, _: &mut S, _: &mut S::Object, _: Step) -> Result<(), Stop> {
         Ok(())
     }
 
     /// An object is about to be freed.
+    ///
+    /// # Errors
+    /// What ends the replay.
     #[inline]
     fn freeing(&mut self, _: &mut S, _: &mut S::Object, _: Step) -> Result<(), Stop> {
         Ok(())
     }
 
     /// A step is done.
+    ///
+    /// # Errors
+    /// What ends the replay.
     #[inline]
     fn done(&mut self, _: &mut S, _: &mut Table<S::Object>, _: Step, _: usize) -> Result<(), Stop> {
         Ok(())

@@ -50,6 +50,9 @@ impl Pass for Timing<'_> {
 }
 
 /// The nanoseconds of one replay with these hooks.
+///
+/// # Errors
+/// The replay stopped.
 pub fn measure<S: Subject, H: Hooks<S>>(
     mut subject: S,
     steps: &Steps,

@@ -9,7 +9,7 @@ use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
 use surefit_compact::{Bytes, Wide};
 use surefit_core::{Corruption, Parts, Refused};
 
-use super::compact::bound;
+use super::cf_keys::bound;
 use crate::sizes;
 use crate::spec::Keys;
 use crate::steps::{Action, Step, Steps};

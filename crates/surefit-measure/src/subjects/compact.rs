@@ -2,21 +2,16 @@
 
 use std::alloc::Layout;
 use std::mem::MaybeUninit;
-use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, bail};
 use surefit_compact::certify::{DemandMeter, certify, pages_max};
 use surefit_compact::layout::fixed_bytes;
-use surefit_compact::{
-    Bound, Bytes, Config, DirectHeap, Fraction, Geometry, GeometrySpec, Heap, Keyed, Narrow,
-    PageOrder, Spacing, Tail, Wide, Width,
-};
+use surefit_compact::{Bound, Bytes, Config, DirectHeap, Heap, Keyed, Narrow, Tail, Wide, Width};
 use surefit_core::{Corruption, Parts, Refused};
 
+use super::cf_keys::{cf_keys, config};
 use super::pointer::{AtLeast, Pointers};
 use super::raw::{Counted, Raw};
-use crate::sizes;
-use crate::small_file;
 use crate::spec::Keys;
 use crate::steps::{Action, Step, Steps};
 use crate::subject::{Allocator, Certified, HandleCost, Moves, Pass, Subject, less_control};
@@ -69,35 +64,14 @@ macro_rules! with_width {
 impl Allocator for Cf {
     type Options = Box<Options>;
 
-    const KEYS: &'static [&'static str] = &[
-        "k=N|inf",
-        "holes=N",
-        "frac=1/N",
-        "page=BYTES",
-        "min=BYTES",
-        "pieces=BYTES|off",
-        "order=newest|original",
-        "classes=default|FILE",
-        "width=16|32",
-        "keys",
-    ];
+    const KEYS: &'static [&'static str] = cf_keys!["width=16|32", "keys"];
 
     fn options(keys: &Keys) -> Result<Box<Options>> {
         let is_narrow = is_narrow(keys)?;
         let tail = Tail::BackReferences {
             bytes: if is_narrow { 2 } else { 4 },
         };
-        let mut config = Config::new(geometry(keys, tail)?, bound(keys)?)?;
-        match keys.get("order") {
-            None | Some("newest") => {}
-            Some("original") => config = config.with_order(PageOrder::Original)?,
-            Some(other) => bail!("order={other}: write newest or original"),
-        }
-        match keys.get("pieces") {
-            None => {}
-            Some("off") => config = config.with_pieces(None)?,
-            Some(size) => config = config.with_pieces(Some(sizes::bytes(size)?))?,
-        }
+        let config = config(keys, tail)?;
         let has_keys = keys.has("keys");
         if has_keys && is_narrow {
             bail!("keys go with words of four bytes: leave width=16 out");
@@ -160,93 +134,6 @@ fn is_narrow(keys: &Keys) -> Result<bool> {
         Some("16") => Ok(true),
         Some(other) => bail!("width={other}: write 16 or 32"),
     }
-}
-
-/// The bound on fragmentation that keys name.
-///
-/// # Errors
-/// A value that no bound has.
-pub fn bound(keys: &Keys) -> Result<Bound> {
-    let holes = keys.number("holes")?;
-    match (keys.get("k"), holes.is_some() || keys.get("frac").is_some()) {
-        (Some(_), true) => bail!("k and holes or frac are different bounds: give one"),
-        (Some("inf"), false) => Ok(Bound::Unbounded),
-        (Some(_), false) => Ok(Bound::Pages(keys.number("k")?.unwrap_or(1))),
-        (None, false) => Ok(Bound::DEFAULT),
-        (None, true) => Ok(Bound::Holes {
-            base: holes.unwrap_or(4),
-            fraction: keys
-                .get("frac")
-                .map_or(Fraction::new(1, 16).map_err(Into::into), fraction)?,
-        }),
-    }
-}
-
-/// Reads `1/16`, or `0` for none.
-fn fraction(text: &str) -> Result<Fraction> {
-    if text == "0" {
-        return Ok(Fraction::ZERO);
-    }
-    let parts = text.split_once('/');
-    let numbers = parts.and_then(|(above, below)| Some((above.parse().ok()?, below.parse().ok()?)));
-    let (above, below) =
-        numbers.ok_or_else(|| anyhow!("frac={text}: write a fraction such as 1/16"))?;
-    Fraction::new(above, below).with_context(|| format!("frac={text}"))
-}
-
-/// The size-classes and pages that keys name.
-///
-/// # Errors
-/// Values that make no partitioning.
-pub fn geometry(keys: &Keys, tail: Tail) -> Result<Geometry> {
-    let page = keys.get("page").map(sizes::bytes).transpose()?;
-    let classes = match keys.get("classes") {
-        None | Some("default") => None,
-        Some(file) => Some(block_sizes(Path::new(file))?),
-    };
-    let default = GeometrySpec::DEFAULT;
-    let smallest = keys.number("min")?;
-    if smallest.is_some() && classes.is_some() {
-        bail!("the file of classes says which page-block is the smallest: leave min out");
-    }
-    let spec = GeometrySpec {
-        page_bytes: page.unwrap_or(default.page_bytes),
-        smallest: smallest.map_or(default.smallest, |bytes| bytes as usize),
-        spacing: classes
-            .as_deref()
-            .map_or(default.spacing, Spacing::Explicit),
-        tail,
-        ..default
-    };
-    Ok(Geometry::new(&spec)?)
-}
-
-/// Reads page-block sizes from a file: numbers separated by blanks, commas or lines; `#` begins a comment.
-fn block_sizes(file: &Path) -> Result<Vec<u32>> {
-    let name = file.display();
-    let text = String::from_utf8(small_file::read(file)?);
-    let text = text.map_err(|_| anyhow!("classes={name}: is no text; write sizes in bytes"))?;
-    let mut sizes = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        let line = line.split('#').next().unwrap_or("");
-        let words = line.split([' ', '\t', ',']).filter(|word| !word.is_empty());
-        for word in words {
-            let size = word.parse();
-            let size = size.map_err(|_| {
-                anyhow!(
-                    "classes={name}: line {}: `{word}` is no size in bytes",
-                    number + 1
-                )
-            });
-            sizes.push(size?);
-        }
-    }
-    if sizes.is_empty() {
-        bail!(
-            "classes={name}: names no size; write sizes of page-blocks in bytes, or leave it out"
-        );
-    }
-    Ok(sizes)
 }
 
 /// A moving heap as the subject of a replay: every object is reached through its handle.

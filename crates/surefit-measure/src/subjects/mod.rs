@@ -5,6 +5,7 @@
 //! faster.
 
 pub mod block_table;
+mod cf_keys;
 pub mod compact;
 pub mod dlmalloc;
 pub mod jamaica;

@@ -15,10 +15,16 @@ use crate::subject::Subject;
 /// An implementation returns memory aligned and at least as long as asked (zero bytes count as one), disjoint from all
 /// other live objects, until it is freed.
 pub unsafe trait PointerHeap {
-    /// Allocates an object; `None` or an error if there is no room.
+    /// Allocates an object.
+    ///
+    /// # Errors
+    /// There is no room.
     fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused>;
 
     /// Allocates an object whose bytes are zero.
+    ///
+    /// # Errors
+    /// There is no room.
     #[inline(always)]
     fn allocate_zeroed(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
         let object = self.allocate(layout)?;
@@ -35,6 +41,9 @@ pub unsafe trait PointerHeap {
 
     /// Changes an object's size and keeps the bytes common to both; on an error the object is unchanged.
     ///
+    /// # Errors
+    /// There is no room.
+    ///
     /// # Safety
     /// S1 and S2 of [`Subject`].
     unsafe fn resize(
@@ -50,6 +59,9 @@ pub unsafe trait PointerHeap {
     }
 
     /// As [`Subject::check`].
+    ///
+    /// # Errors
+    /// The first invariant that does not hold.
     fn check(&self) -> Result<(), Corruption> {
         Ok(())
     }

@@ -8,12 +8,14 @@ use std::ptr;
 
 use anyhow::{Context, Result, bail};
 use surefit_compact::Bytes;
+use surefit_compact::Tail;
 use surefit_compact::certify::Sharing;
 use surefit_compact::shared::{Local, PerClass, PerHeap, ShardedHeap, SharedConfig, Stepwise};
 use surefit_core::{Corruption, Parts, Refused};
 
+use super::cf_keys::{cf_keys, config};
 use super::shared::{
-    HANDLE_BYTES, Lock, MOST_BYTES, certified, config, shared, stepwise, subject_of_one_thread,
+    HANDLE_BYTES, Lock, MOST_BYTES, certified, shared, stepwise, subject_of_one_thread,
 };
 use crate::spec::Keys;
 use crate::steps::Steps;
@@ -39,20 +41,12 @@ enum Locks {
 impl Allocator for NCf {
     type Options = Box<Options>;
 
-    const KEYS: &'static [&'static str] = &[
+    const KEYS: &'static [&'static str] = cf_keys![
         "threads-per-instance=N",
         "lock=heap|class",
         "increment=BYTES",
-        "k=N|inf",
-        "holes=N",
-        "frac=1/N",
-        "page=BYTES",
-        "min=BYTES",
-        "pieces=BYTES|off",
-        "order=newest|original",
-        "classes=default|FILE",
         "threads=N",
-        "pins=N",
+        "pins=N"
     ];
 
     fn options(keys: &Keys) -> Result<Box<Options>> {
@@ -61,7 +55,7 @@ impl Allocator for NCf {
         if each == 0 {
             bail!("threads-per-instance=0: write at least 1");
         }
-        let config = config(keys)?;
+        let config = config(keys, Tail::BackReferences { bytes: 4 })?;
         let locks = match keys.get("lock") {
             Some("heap") => Locks::Heap(stepwise(keys, shared(keys, config)?)?),
             None | Some("class") => Locks::Class(stepwise(keys, shared(keys, config)?)?),

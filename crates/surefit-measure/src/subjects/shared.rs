@@ -12,10 +12,10 @@ use surefit_compact::certify::{DemandMeter, Sharing, Uncertifiable, certify_shar
 use surefit_compact::shared::{
     Granularity, Local, PerClass, PerHeap, PerPage, SharedConfig, SharedHeap, Stepwise,
 };
-use surefit_compact::{Bytes, Config, PageOrder, Tail, Wide};
+use surefit_compact::{Bytes, Config, Tail, Wide};
 use surefit_core::{Corruption, Parts, Refused};
 
-use super::compact::{bound, geometry};
+use super::cf_keys::{cf_keys, config};
 use crate::spec::Keys;
 use crate::steps::{Action, Step, Steps};
 use crate::subject::{Allocator, Certified, HandleCost, Moves, Pass, Subject, less_control};
@@ -58,23 +58,15 @@ macro_rules! with_config {
 impl Allocator for OneCf {
     type Options = Box<Options>;
 
-    const KEYS: &'static [&'static str] = &[
+    const KEYS: &'static [&'static str] = cf_keys![
         "lock=heap|class|page",
         "increment=BYTES",
-        "k=N|inf",
-        "holes=N",
-        "frac=1/N",
-        "page=BYTES",
-        "min=BYTES",
-        "pieces=BYTES|off",
-        "order=newest|original",
-        "classes=default|FILE",
         "threads=N",
-        "pins=N",
+        "pins=N"
     ];
 
     fn options(keys: &Keys) -> Result<Box<Options>> {
-        let config = config(keys)?;
+        let config = config(keys, Tail::BackReferences { bytes: 4 })?;
         Ok(Box::new(match keys.get("lock") {
             Some("heap") => Options::Heap(stepwise(keys, shared(keys, config)?)?),
             None | Some("class") => Options::Class(stepwise(keys, shared(keys, config)?)?),
@@ -151,25 +143,10 @@ fn count(meter: &mut DemandMeter<'_>, step: Step) -> Result<(), Uncertifiable> {
     }
 }
 
-/// Geometry, bound, pieces and page order.
-pub fn config(keys: &Keys) -> Result<Config> {
-    let mut config = Config::new(
-        geometry(keys, Tail::BackReferences { bytes: 4 })?,
-        bound(keys)?,
-    )?;
-    match keys.get("pieces") {
-        None => {}
-        Some("off") => config = config.with_pieces(None)?,
-        Some(size) => config = config.with_pieces(Some(crate::sizes::bytes(size)?))?,
-    }
-    match keys.get("order") {
-        None | Some("newest") => Ok(config),
-        Some("original") => Ok(config.with_order(PageOrder::Original)?),
-        Some(other) => bail!("order={other}: write newest or original"),
-    }
-}
-
 /// Threads and pins; one thread unless more are asked for, as in a replay.
+///
+/// # Errors
+/// More threads than a heap can have.
 pub fn shared<G: Granularity>(keys: &Keys, config: Config) -> Result<SharedConfig<G>> {
     let shared = SharedConfig::new(config);
     let threads = keys.number("threads")?.unwrap_or(1);
@@ -186,6 +163,9 @@ pub fn shared<G: Granularity>(keys: &Keys, config: Config) -> Result<SharedConfi
 }
 
 /// The increment.
+///
+/// # Errors
+/// No size, or one that no move can have.
 pub fn stepwise<G: Stepwise>(keys: &Keys, shared: SharedConfig<G>) -> Result<SharedConfig<G>> {
     match keys.get("increment") {
         None | Some("inf") => Ok(shared),

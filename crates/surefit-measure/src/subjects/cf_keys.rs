@@ -1,0 +1,134 @@
+//! The keys that every Compact-fit takes: its bound, its pages and size-classes, pieces, and the order of pages.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, bail};
+use surefit_compact::{Bound, Config, Fraction, Geometry, GeometrySpec, PageOrder, Spacing, Tail};
+
+use crate::sizes;
+use crate::small_file;
+use crate::spec::Keys;
+
+/// These keys, and an allocator's own in front of them.
+macro_rules! cf_keys {
+    ($($own:literal),*) => {
+        &[
+            $($own,)*
+            "k=N|inf",
+            "holes=N",
+            "frac=1/N",
+            "page=BYTES",
+            "min=BYTES",
+            "pieces=BYTES|off",
+            "order=newest|original",
+            "classes=default|FILE",
+        ]
+    };
+}
+
+pub(super) use cf_keys;
+
+/// The configuration that these keys name.
+///
+/// # Errors
+/// Values that make no configuration.
+pub(super) fn config(keys: &Keys, tail: Tail) -> Result<Config> {
+    let mut config = Config::new(geometry(keys, tail)?, bound(keys)?)?;
+    match keys.get("pieces") {
+        None => {}
+        Some("off") => config = config.with_pieces(None)?,
+        Some(size) => config = config.with_pieces(Some(sizes::bytes(size)?))?,
+    }
+    match keys.get("order") {
+        None | Some("newest") => Ok(config),
+        Some("original") => Ok(config.with_order(PageOrder::Original)?),
+        Some(other) => bail!("order={other}: write newest or original"),
+    }
+}
+
+/// The bound on fragmentation that keys name.
+///
+/// # Errors
+/// A value that no bound has.
+pub(super) fn bound(keys: &Keys) -> Result<Bound> {
+    let holes = keys.number("holes")?;
+    match (keys.get("k"), holes.is_some() || keys.get("frac").is_some()) {
+        (Some(_), true) => bail!("k and holes or frac are different bounds: give one"),
+        (Some("inf"), false) => Ok(Bound::Unbounded),
+        (Some(_), false) => Ok(Bound::Pages(keys.number("k")?.unwrap_or(1))),
+        (None, false) => Ok(Bound::DEFAULT),
+        (None, true) => Ok(Bound::Holes {
+            base: holes.unwrap_or(4),
+            fraction: keys
+                .get("frac")
+                .map_or(Fraction::new(1, 16).map_err(Into::into), fraction)?,
+        }),
+    }
+}
+
+/// Reads `1/16`, or `0` for none.
+fn fraction(text: &str) -> Result<Fraction> {
+    if text == "0" {
+        return Ok(Fraction::ZERO);
+    }
+    let parts = text.split_once('/');
+    let numbers = parts.and_then(|(above, below)| Some((above.parse().ok()?, below.parse().ok()?)));
+    let (above, below) =
+        numbers.ok_or_else(|| anyhow!("frac={text}: write a fraction such as 1/16"))?;
+    Fraction::new(above, below).with_context(|| format!("frac={text}"))
+}
+
+/// The size-classes and pages that keys name.
+///
+/// # Errors
+/// Values that make no partitioning.
+fn geometry(keys: &Keys, tail: Tail) -> Result<Geometry> {
+    let page = keys.get("page").map(sizes::bytes).transpose()?;
+    let classes = match keys.get("classes") {
+        None | Some("default") => None,
+        Some(file) => Some(block_sizes(Path::new(file))?),
+    };
+    let default = GeometrySpec::DEFAULT;
+    let smallest = keys.number("min")?;
+    if smallest.is_some() && classes.is_some() {
+        bail!("the file of classes says which page-block is the smallest: leave min out");
+    }
+    let spec = GeometrySpec {
+        page_bytes: page.unwrap_or(default.page_bytes),
+        smallest: smallest.map_or(default.smallest, |bytes| bytes as usize),
+        spacing: classes
+            .as_deref()
+            .map_or(default.spacing, Spacing::Explicit),
+        tail,
+        ..default
+    };
+    Ok(Geometry::new(&spec)?)
+}
+
+/// Reads page-block sizes from a file: numbers separated by blanks, commas or lines; `#` begins a comment.
+fn block_sizes(file: &Path) -> Result<Vec<u32>> {
+    let name = file.display();
+    let text = String::from_utf8(small_file::read(file)?);
+    let text = text.map_err(|_| anyhow!("classes={name}: is no text; write sizes in bytes"))?;
+    let mut sizes = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or("");
+        let words = line.split([' ', '\t', ',']).filter(|word| !word.is_empty());
+        for word in words {
+            let size = word.parse();
+            let size = size.map_err(|_| {
+                anyhow!(
+                    "classes={name}: line {}: `{word}` is no size in bytes",
+                    number + 1
+                )
+            });
+            sizes.push(size?);
+        }
+    }
+    if sizes.is_empty() {
+        bail!(
+            "classes={name}: names no size; write sizes of page-blocks in bytes, or leave it out"
+        );
+    }
+    Ok(sizes)
+}
