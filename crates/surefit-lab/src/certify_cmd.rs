@@ -18,19 +18,31 @@ use surefit_measure::source::load_trace;
 use surefit_measure::spec::{Choice, Spec};
 use surefit_measure::steps::LEAST_ALIGN;
 
+/// What a demand file holds, for `--help`.
+const DEMAND_HELP: &str = "\
+A demand is the most that the program has live at once. Its file holds one of these, or both:
+  {\"objects\": 10000, \"block_bytes\": 640000}
+      at most 10,000 objects in any mix of sizes, whose page-blocks have at most 640,000 bytes in all.
+      An object's page-block is its request rounded up to a size-class, at most 1/8 larger from 64 bytes on;
+      an object in pieces has several. Optional: \"largest_request_bytes\", \"resized_bytes\".
+  {\"per_class\": [{\"request_bytes\": 48, \"objects\": 200}, {\"request_bytes\": 4096, \"objects\": 8}]}
+      at most so many objects of each size; \"align_bytes\" is optional.
+
+Example: echo '{\"objects\": 10000, \"block_bytes\": 640000}' > demand.json
+         surefit certify --demand demand.json
+";
+
 /// What `certify` is told.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = DEMAND_HELP,
+    group = clap::ArgGroup::new("what").required(true).args(["trace", "demand"])
+)]
 pub(crate) struct Args {
     /// Certify what this trace demands: a file, or bundled:emacs, bundled:redis-drift.
-    #[arg(
-        long,
-        value_name = "FILE",
-        required_unless_present = "demand",
-        conflicts_with = "demand"
-    )]
+    #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Certify the demand in this JSON file: {"objects": N, "block_bytes": B} in any mix, or {"per_class":
-    /// [{"request_bytes": S, "objects": N}, …]}, or both.
+    /// Certify the demand in this JSON file; see below.
     #[arg(long, value_name = "FILE")]
     demand: Option<PathBuf>,
     /// The allocator: cf, with its keys.

@@ -4,19 +4,25 @@ use std::io::{self, IsTerminal};
 
 use anyhow::{Result, anyhow};
 use clap::Parser;
+use clap::error::ErrorKind;
 
+use crate::error::say;
 use crate::output;
 
-/// Reads this process's command line; `None` if it asked for help or the version, which are printed here.
+/// Reads this process's command line; `None` if it asked for help or the version, which are printed here. Without any word
+/// its usage goes to standard error.
 ///
 /// # Errors
-/// One line about the first thing that is wrong; standard output cannot be written.
+/// One line about the first thing that is wrong, with the word that may have been meant; standard output cannot be written.
 pub fn read<C: Parser>() -> Result<Option<C>> {
     match C::try_parse() {
         Ok(cli) => Ok(Some(cli)),
+        Err(usage) if usage.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            say(&usage.render().to_string());
+            Err(anyhow!("name a command"))
+        }
         Err(error) if error.use_stderr() => {
-            let first = first_paragraph(&error.to_string());
-            Err(anyhow!("{first}; try --help"))
+            Err(anyhow!("{}; try --help", in_one_line(&error.to_string())))
         }
         Err(help) => {
             let text = help.render();
@@ -30,26 +36,40 @@ pub fn read<C: Parser>() -> Result<Option<C>> {
     }
 }
 
-/// The first paragraph of a message in one line, without the word before it.
-fn first_paragraph(message: &str) -> String {
-    let lines = message
-        .lines()
-        .map(str::trim)
-        .take_while(|line| !line.is_empty());
-    let text = lines.collect::<Vec<_>>().join(" ");
-    text.strip_prefix("error: ").unwrap_or(&text).to_owned()
+/// The first paragraph of a message in one line, without the word before it, and the tips in later paragraphs.
+fn in_one_line(message: &str) -> String {
+    let mut paragraphs = message.split("\n\n").map(joined);
+    let first = paragraphs.next().unwrap_or_default();
+    let first = first.strip_prefix("error: ").unwrap_or(&first).to_owned();
+    let tips = paragraphs.filter_map(|text| Some(text.strip_prefix("tip: ")?.to_owned()));
+    tips.fold(first, |line, tip| format!("{line}; {tip}"))
+}
+
+/// The lines of a paragraph in one.
+fn joined(paragraph: &str) -> String {
+    let lines = paragraph.lines().map(str::trim);
+    lines
+        .filter(|line| !line.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::first_paragraph;
+    use super::in_one_line;
 
     #[test]
-    fn a_message_is_its_first_paragraph() {
+    fn a_message_is_its_first_paragraph_and_its_tips() {
         let message = "error: the following is missing:\n  --allocator <SPEC>\n\nUsage: …";
         assert_eq!(
-            first_paragraph(message),
+            in_one_line(message),
             "the following is missing: --allocator <SPEC>"
+        );
+        let message =
+            "error: no such verb 'compar'\n\n  tip: a similar one exists: 'compare'\n\nUsage: …";
+        assert_eq!(
+            in_one_line(message),
+            "no such verb 'compar'; a similar one exists: 'compare'"
         );
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `arguments`, `error`, `sizes`, `spec`, `output`, `progress`, `grid`, `html` | what people write and see, and how a command fails |
+//! | `arguments`, `error`, `suggest`, `sizes`, `spec`, `output`, `progress`, `grid`, `html` | what people write and see, and how a command fails |
 //! | `source`, `leave_out`, `steps`, `small_file`, `memory` | traces, ready for replaying, and the files that people write |
 //! | `subject`, `subjects`, `registry` | the allocators |
 //! | `passes` | one replay: timing, accesses, percentiles, checking, counting, the smallest heap |
@@ -40,4 +40,5 @@ pub mod spec;
 pub mod steps;
 pub mod subject;
 pub mod subjects;
+pub mod suggest;
 pub mod threaded;

@@ -12,6 +12,7 @@ use crate::subject::{Allocator, Certified, HandleCost, Pass};
 use crate::subjects::{
     block_table, compact, dlmalloc, jamaica, raw, rlsf, segregated, sharded, shared, system, talc,
 };
+use crate::suggest::did_you_mean;
 
 macro_rules! registry {
     ($($name:literal $kind:ident $allocator:ty, $what:literal;)*) => {
@@ -23,7 +24,12 @@ macro_rules! registry {
 
         /// Every allocator: its name, its keys, and what it is.
         pub const ENTRIES: &[Entry] = &[
-            $(Entry { name: $name, keys: <$allocator>::KEYS, what: $what },)*
+            $(Entry {
+                name: $name,
+                keys: <$allocator>::KEYS,
+                has_pointers: <$allocator>::HAS_POINTERS,
+                what: $what,
+            },)*
         ];
 
         /// Reads a name and its keys.
@@ -31,12 +37,16 @@ macro_rules! registry {
         /// # Errors
         /// Lists the names or keys there are.
         pub fn parse(name: &str, keys: &Keys) -> Result<Kind> {
-            match name {
+            match papers_name(name) {
                 $($name => {
                     keys.only(<$allocator>::KEYS)?;
                     Ok(Kind::$kind(<$allocator>::options(keys)?))
                 })*
-                _ => bail!("there is no such allocator: known are {}", names()),
+                _ => {
+                    let known: Vec<_> = ENTRIES.iter().map(|entry| entry.name).collect();
+                    let hint = did_you_mean(name, &known);
+                    bail!("there is no such allocator: known are {}{hint}", names())
+                }
             }
         }
 
@@ -112,11 +122,10 @@ registry! {
     "half-fit" HalfFit raw::OurHalfFit, "a free list for every power of two, immediate coalescing";
     "buddy" Buddy raw::OurBuddy, "the binary buddy system";
     "jamaica" Jamaica jamaica::OurJamaica, "blocks of one size, objects as trees or lists of them";
-    "dl" Dl dlmalloc::Dlmalloc, "DL, Doug Lea's malloc: the dlmalloc crate in one region";
     "tlsf" Tlsf raw::OurTlsf, "two-level segregated fit, immediate coalescing";
     "peer-rlsf" PeerRlsf rlsf::Rlsf, "the rlsf crate in one region";
     "peer-talc" PeerTalc talc::Talc, "the talc crate in one region";
-    "peer-dlmalloc" PeerDlmalloc dlmalloc::Dlmalloc, "the dlmalloc crate in one region";
+    "peer-dlmalloc" PeerDlmalloc dlmalloc::Dlmalloc, "the dlmalloc crate in one region; DL of the papers, and `dl` for short";
     "system" System system::System, "the platform's malloc";
 }
 
@@ -127,8 +136,18 @@ pub struct Entry {
     pub name: &'static str,
     /// Its keys, as `key=values`.
     pub keys: &'static [&'static str],
+    /// Whether it hands out raw pointers, in every configuration.
+    pub has_pointers: bool,
     /// What it is.
     pub what: &'static str,
+}
+
+/// The name in the registry of what the papers call otherwise: their DL is Doug Lea's malloc.
+fn papers_name(name: &str) -> &str {
+    match name {
+        "dl" => "peer-dlmalloc",
+        other => other,
+    }
 }
 
 /// All names, for messages.
@@ -140,8 +159,22 @@ fn names() -> String {
 /// A table of all allocators and their keys, for `--help`.
 #[must_use]
 pub fn help() -> String {
-    let mut text = String::from("Allocators (name[:key=value,…]):\n");
-    for Entry { name, keys, what } in ENTRIES {
+    let preload = "  preload:PATH   any malloc library, preloaded in a child process\n";
+    table("Allocators", |_| true) + preload
+}
+
+/// A table of the allocators that hand out raw pointers, for the `--help` of what takes no others.
+#[must_use]
+pub fn help_of_pointers() -> String {
+    table("Spaces", |entry| entry.has_pointers)
+}
+
+fn table(title: &str, is_listed: fn(&Entry) -> bool) -> String {
+    let mut text = format!("{title} (name[:key=value,…]):\n");
+    for Entry {
+        name, keys, what, ..
+    } in ENTRIES.iter().filter(|entry| is_listed(entry))
+    {
         let keys = if keys.is_empty() {
             String::new()
         } else {
@@ -149,6 +182,38 @@ pub fn help() -> String {
         };
         text += &format!("  {name:<14} {what}{keys}\n");
     }
-    text += "  preload:PATH   any malloc library, preloaded in a child process\n";
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::MaybeUninit;
+
+    use super::{ENTRIES, help_of_pointers};
+    use crate::spec::{Choice, Spec};
+    use crate::subject::{Pass, Subject};
+
+    struct HasPointers;
+
+    impl Pass for HasPointers {
+        type Output = bool;
+
+        fn run<S: Subject>(self, mut subject: S) -> bool {
+            subject.pointers().is_some()
+        }
+    }
+
+    #[test]
+    fn an_allocator_says_truly_whether_it_hands_out_raw_pointers() {
+        let mut memory = vec![MaybeUninit::uninit(); 1 << 20];
+        for entry in ENTRIES {
+            let Choice::InProcess(kind) = Spec::parse(entry.name).expect("a name").choice else {
+                panic!("{} is in this process", entry.name);
+            };
+            let has = kind.run(&mut memory, HasPointers).expect("room");
+            assert_eq!(has, entry.has_pointers, "{}", entry.name);
+        }
+        let help = help_of_pointers();
+        assert!(help.contains("tlsf") && !help.contains("1-cf"), "{help}");
+    }
 }

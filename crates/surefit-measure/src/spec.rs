@@ -9,6 +9,7 @@ use crate::registry::{self, Kind};
 use crate::sizes::HeapSize;
 use crate::steps::Steps;
 use crate::subject::HandleCost;
+use crate::suggest::did_you_mean;
 
 /// An allocator as the user named it.
 #[derive(Clone, Debug)]
@@ -177,7 +178,14 @@ impl Keys {
                 Some(form) if value == FLAG => bail!("`{key}` needs a value: write {form}"),
                 Some(_) => bail!("`{key}` takes no value: write {key}"),
                 None if known.is_empty() => bail!("there is no key `{key}`: it has no keys"),
-                None => bail!("there is no key `{key}`: known are {}", known.join(", ")),
+                None => {
+                    let names = known.iter().filter_map(|form| form.split('=').next());
+                    let hint = did_you_mean(key, &names.collect::<Vec<_>>());
+                    bail!(
+                        "there is no key `{key}`: known are {}{hint}",
+                        known.join(", ")
+                    )
+                }
             }
         }
         Ok(())
@@ -199,7 +207,8 @@ impl Keys {
 
 #[cfg(test)]
 mod tests {
-    use super::Spec;
+    use super::{Choice, Spec};
+    use crate::registry::Kind;
 
     fn names(text: &str) -> Vec<String> {
         let specs = Spec::parse_list(text).expect("valid");
@@ -230,6 +239,19 @@ mod tests {
             text.contains("peer-talc") && text.contains("preload:PATH"),
             "{text}"
         );
+        assert!(error("tslf").ends_with("did you mean `tlsf`?"));
+    }
+
+    #[test]
+    fn one_subject_may_be_called_by_the_papers_name() {
+        for text in ["dl", "peer-dlmalloc"] {
+            let spec = Spec::parse(text).expect("an allocator");
+            assert!(matches!(
+                spec.choice,
+                Choice::InProcess(Kind::PeerDlmalloc(()))
+            ));
+        }
+        assert!(Spec::parse("dl:k=1").is_err());
     }
 
     #[test]
@@ -237,6 +259,7 @@ mod tests {
         let text = error("cf:kappa=3");
         assert!(text.contains("kappa") && text.contains("k=N|inf"), "{text}");
         assert!(error("tlsf:k=3").contains("no keys"));
+        assert!(error("cf:pages=4K").ends_with("did you mean `page`?"));
     }
 
     #[test]

@@ -121,10 +121,6 @@ pub trait Subject {
     }
 
     /// The allocator as one of raw pointers; `None` if it hands out something else.
-    #[cfg_attr(
-        not(feature = "lua"),
-        allow(dead_code, reason = "the Lua machine asks for it")
-    )]
     fn pointers(&mut self) -> Option<&mut dyn PointerHeap> {
         None
     }
@@ -187,6 +183,9 @@ pub trait Allocator {
 
     /// The keys it knows, as `key=values`.
     const KEYS: &'static [&'static str] = &[];
+
+    /// Whether it hands out raw pointers, in every configuration.
+    const HAS_POINTERS: bool = true;
 
     /// Whether it lives in the region it is given; the platform's malloc does not.
     const IN_REGION: bool = true;

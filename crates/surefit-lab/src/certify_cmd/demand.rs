@@ -61,12 +61,16 @@ impl Parsed {
         let budget = match (file.objects, file.block_bytes) {
             (Some(objects), Some(bytes)) => Some(budget::<W>(file, config, objects, bytes)?),
             (None, None) => None,
-            _ => bail!("objects and block_bytes go together: give both"),
+            _ => bail!(
+                "objects (the most live at once) and block_bytes (the most bytes of their page-blocks) go together: give both"
+            ),
         };
         let most = file.per_class.as_deref();
         let most = most.map(|peaks| most_of::<W>(peaks, config)).transpose()?;
         if budget.is_none() && most.is_none() {
-            bail!("there is no demand: give objects and block_bytes, or per_class");
+            bail!(
+                "there is no demand: give objects and block_bytes, or per_class; `surefit certify --help` shows both"
+            );
         }
         Ok(Self { budget, most })
     }

@@ -22,6 +22,8 @@ pub struct CfBlockTable;
 impl Allocator for CfBlockTable {
     type Options = Box<BlockTableConfig>;
 
+    const HAS_POINTERS: bool = false;
+
     const KEYS: &'static [&'static str] = &[
         "k=N|inf",
         "holes=N",

@@ -64,6 +64,8 @@ macro_rules! with_width {
 impl Allocator for Cf {
     type Options = Box<Options>;
 
+    const HAS_POINTERS: bool = false;
+
     const KEYS: &'static [&'static str] = cf_keys!["width=16|32", "keys"];
 
     fn options(keys: &Keys) -> Result<Box<Options>> {

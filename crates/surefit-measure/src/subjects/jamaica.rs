@@ -35,6 +35,8 @@ pub struct Options {
 impl Allocator for OurJamaica {
     type Options = Options;
 
+    const HAS_POINTERS: bool = false;
+
     const KEYS: &'static [&'static str] = &["block=16|32|64|128", "arrays=BYTES|off"];
 
     fn options(keys: &Keys) -> Result<Options> {

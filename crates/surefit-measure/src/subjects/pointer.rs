@@ -67,10 +67,6 @@ pub unsafe trait PointerHeap {
     }
 
     /// What its free lists did so far; `None` if it has none of ours.
-    #[cfg_attr(
-        not(feature = "lua"),
-        allow(dead_code, reason = "the Lua machine asks for it")
-    )]
     fn counters(&self) -> Option<Counters> {
         None
     }

@@ -41,6 +41,8 @@ enum Locks {
 impl Allocator for NCf {
     type Options = Box<Options>;
 
+    const HAS_POINTERS: bool = false;
+
     const KEYS: &'static [&'static str] = cf_keys![
         "threads-per-instance=N",
         "lock=heap|class",

@@ -58,6 +58,8 @@ macro_rules! with_config {
 impl Allocator for OneCf {
     type Options = Box<Options>;
 
+    const HAS_POINTERS: bool = false;
+
     const KEYS: &'static [&'static str] = cf_keys![
         "lock=heap|class|page",
         "increment=BYTES",
