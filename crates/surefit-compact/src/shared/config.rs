@@ -1,4 +1,5 @@
-//! What a shared heap is configured with beside its [`Config`]: the increment, pins, and how much threads may hoard.
+//! The configuration of a shared heap: a [`Config`], the increment, the number of pins, and how
+//! much each thread may buffer.
 #![deny(
     unsafe_code,
     clippy::arithmetic_side_effects,
@@ -17,7 +18,7 @@ use crate::config::Config;
 pub enum Increment {
     /// ι = ∞: a move is one step.
     Whole,
-    /// A move is made in steps of at most so many bytes.
+    /// A move is made in steps of at most this many bytes.
     Bytes(NonZeroU32),
 }
 
@@ -42,7 +43,8 @@ impl fmt::Display for Increment {
 
 /// A valid configuration of a shared heap whose locks cover `G`.
 ///
-/// Under page locks moves are whole: a page's lock would be held over all steps of a move.
+/// Under page locks every move is whole: otherwise the lock of a page would be held over all steps
+/// of a move.
 /// ```compile_fail
 /// use surefit_compact::{Config, shared::{PerPage, SharedConfig}};
 /// SharedConfig::<PerPage>::new(Config::DEFAULT).with_increment(64);
@@ -59,10 +61,11 @@ pub struct SharedConfig<G: Granularity = PerClass> {
 }
 
 impl<G: Stepwise> SharedConfig<G> {
-    /// The same with moves in steps of at most `bytes` bytes.
+    /// Sets the increment: moves are made in steps of at most `bytes` bytes.
     ///
     /// # Errors
-    /// [`SharedConfigError::Increment`] unless `bytes` is a multiple of 16 above zero: then every step copies whole words.
+    /// [`SharedConfigError::Increment`] unless `bytes` is a positive multiple of 16, so that every
+    /// step copies whole words.
     pub const fn with_increment(mut self, bytes: u32) -> Result<Self, SharedConfigError> {
         match NonZeroU32::new(bytes) {
             Some(bytes) if bytes.get() % 16 == 0 => {
@@ -75,7 +78,8 @@ impl<G: Stepwise> SharedConfig<G> {
 }
 
 impl<G: Granularity> SharedConfig<G> {
-    /// Whole moves, eight pins, 16 threads that buffer two pages each, 32 buffered handles a size-class.
+    /// A configuration with whole moves, 8 pins, 16 threads that buffer 2 pages each, and 32
+    /// buffered handles per size-class.
     #[must_use]
     pub const fn new(config: Config) -> Self {
         Self {
@@ -89,15 +93,16 @@ impl<G: Granularity> SharedConfig<G> {
         }
     }
 
-    /// The same with Π pins: the most that are held at once in one size-class, insertions in progress included. A free
-    /// looks at up to Π + 1 objects for one to move.
+    /// Sets Π, the most pins that are held at once in one size-class. Each insertion in progress
+    /// counts as a pin. A free looks at up to Π + 1 objects to find one that it can move.
     #[must_use]
     pub const fn with_pins(mut self, pins: u32) -> Self {
         self.pins = pins;
         self
     }
 
-    /// The same with at most `locals` threads registered at once, each of which buffers up to `page_buffer` free pages.
+    /// Sets the most threads that are registered at once, and the most free pages that each of them
+    /// buffers.
     ///
     /// # Errors
     /// [`SharedConfigError::NoLocal`] for zero threads.
@@ -114,10 +119,11 @@ impl<G: Granularity> SharedConfig<G> {
         Ok(self)
     }
 
-    /// The same with up to `handles` free handles buffered for each size-class, under its lock.
+    /// Sets the most free handles that each size-class buffers under its lock.
     ///
     /// # Errors
-    /// [`SharedConfigError::NoHandleBuffer`] for zero: an allocation takes its handle from the buffer.
+    /// [`SharedConfigError::NoHandleBuffer`] for zero, because an allocation takes its handle from
+    /// the buffer.
     pub const fn with_handle_buffer(mut self, handles: u16) -> Result<Self, SharedConfigError> {
         if handles == 0 {
             return Err(SharedConfigError::NoHandleBuffer);
@@ -126,19 +132,20 @@ impl<G: Granularity> SharedConfig<G> {
         Ok(self)
     }
 
-    /// Geometry, bound and page order.
+    /// The geometry, the bound and the page order.
     #[must_use]
     pub const fn config(&self) -> &Config {
         &self.config
     }
 
-    /// ι.
+    /// ι: the most bytes that one atomic step of a move copies.
     #[must_use]
     pub const fn increment(&self) -> Increment {
         self.increment
     }
 
-    /// Π: the most pins held at once in one size-class, insertions in progress included.
+    /// Π: the most pins that are held at once in one size-class. Each insertion in progress counts
+    /// as a pin.
     #[must_use]
     pub const fn pins(&self) -> u32 {
         self.pins
@@ -163,15 +170,15 @@ impl<G: Granularity> SharedConfig<G> {
     }
 }
 
-/// Why a configuration of a shared heap cannot be.
+/// Why a configuration of a shared heap is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SharedConfigError {
-    /// The increment is not a multiple of 16 above zero.
+    /// The increment is not a positive multiple of 16.
     Increment,
-    /// Nobody could use a heap of zero threads.
+    /// No thread could use the heap, because none may register.
     NoLocal,
-    /// A size-class needs room for one free handle.
+    /// A size-class needs room for at least one free handle.
     NoHandleBuffer,
 }
 

@@ -1,21 +1,22 @@
-//! A lock for bare metal: the `critical-section` crate's critical section as a [`lock_api::RawMutex`].
+//! A lock for bare metal: the critical section of the `critical-section` crate as a
+//! [`lock_api::RawMutex`].
 //!
 //! ```text
-//! lock      acquire ─▶ is this lock held? ─▶ no: the first lock held keeps what to restore; later ones count
-//! unlock    the last lock held restores what the first one found
+//! lock      acquire ─▶ is this lock held? ─▶ no: the first lock that is held keeps the state to restore; others count
+//! unlock    the last lock that is held restores the state that the first one found
 //! ```
-//! Whoever holds a critical section excludes every interrupt handler and core that could take a lock, so locks never
-//! wait: a heap with these locks may be used in interrupt handlers. What is excluded is excluded for one section of
-//! the heap: min(β, ι) copied bytes and a constant.
+//! A critical section excludes every interrupt handler and every core that could take a lock. So
+//! locks never wait, and interrupt handlers may use a heap with these locks. They are excluded for
+//! one section of the heap: at most min(β, ι) copied bytes and a constant.
 //!
 //! # Invariants
-//! - K1 `held` and [`NESTING`] are touched only inside a critical section.
-//! - K2 While locks are held, the critical section that the first of them acquired has not been released. In whatever order
-//!   they are unlocked, the last unlock releases it.
+//! - K1 `held` and [`NESTING`] are accessed only inside a critical section.
+//! - K2 While locks are held, the critical section that the first of them acquired has not been
+//!   released. Whatever the order of the unlocks, the last one releases it.
 //!
 //! # Source
-//! The `critical-section` crate says what acquire and release ask for: pairs, nested, on one thread. Guards of these locks
-//! are not `Send`, so K2 gives that.
+//! The `critical-section` crate requires that acquires and releases are paired and nested, on one
+//! thread. Guards of these locks are not `Send`, so K2 ensures that.
 
 use core::cell::{Cell, UnsafeCell};
 use core::fmt;
@@ -23,11 +24,12 @@ use core::fmt;
 use critical_section::RestoreState;
 use lock_api::{GuardNoSend, RawMutex};
 
-/// A lock that is a critical section: for heaps on microcontrollers.
+/// A lock that is a critical section, for heaps on microcontrollers.
 ///
-/// The program provides the critical section itself, as the `critical-section` crate says. Do not take a guard of such a
-/// lock out of a `critical_section::with` that it was made in: interrupts would be on while it is held, and whoever
-/// takes the same lock then panics.
+/// The program provides the critical section itself, as the `critical-section` crate describes. If
+/// a guard of such a lock is created inside `critical_section::with`, do not move it out of that
+/// call: interrupts would be enabled while the lock is held, and a caller that takes the same lock
+/// then panics.
 ///
 /// # Examples
 /// ```
@@ -56,10 +58,12 @@ impl fmt::Debug for CriticalSection {
     }
 }
 
-// SAFETY: K1: the cell is touched only inside a critical section, which excludes all other threads.
+// SAFETY: K1: the cell is accessed only inside a critical section, which excludes all other
+// threads.
 unsafe impl Sync for CriticalSection {}
 
-/// Locks that are held, and what the critical section of the first restores.
+/// The number of locks that are held, and the state that the critical section of the first one
+/// restores.
 struct Nesting {
     locks: Cell<u32>,
     outer: UnsafeCell<RestoreState>,
@@ -74,9 +78,11 @@ static NESTING: Nesting = Nesting {
 };
 
 impl CriticalSection {
-    /// Takes the lock unless it is held; in either case no critical section is left without a lock.
+    /// Takes the lock unless it is held. When it returns, a critical section is held only if a lock
+    /// is.
     fn acquire(&self) -> bool {
-        // SAFETY: released below, or, if this is the first lock held, by the last unlock on this thread (K2).
+        // SAFETY: released below, or, if this is the first lock held, by the last unlock on this
+        // thread (K2).
         let restore = unsafe { critical_section::acquire() };
         let free = !self.held.replace(true);
         if free {
@@ -94,8 +100,8 @@ impl CriticalSection {
     }
 }
 
-// SAFETY: `held` is looked at and set in one critical section, so nobody has a lock that somebody else has; what is done
-// under a lock comes before the next acquire, which orders memory.
+// SAFETY: `held` is read and set in one critical section, so no two callers hold the lock at once.
+// What a caller does under the lock happens before the next acquire, which orders memory.
 unsafe impl RawMutex for CriticalSection {
     const INIT: Self = Self {
         held: Cell::new(false),
@@ -104,7 +110,7 @@ unsafe impl RawMutex for CriticalSection {
     type GuardMarker = GuardNoSend;
 
     /// # Panics
-    /// If the lock is held: by this thread, for no other one runs.
+    /// If the lock is held. Only this thread can hold it, because no other one runs.
     fn lock(&self) {
         assert!(
             self.acquire(),
@@ -127,7 +133,8 @@ unsafe impl RawMutex for CriticalSection {
         // SAFETY: pairs with the acquire above, innermost.
         unsafe { critical_section::release(inner) };
         if locks == 0 {
-            // SAFETY: K2: the first lock held acquired it on this thread, and nothing inside it is left.
+            // SAFETY: K2: the first lock that was held acquired it on this thread, and nothing
+            // inside it is left.
             unsafe { critical_section::release(outer) };
         }
     }

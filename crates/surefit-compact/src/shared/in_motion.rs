@@ -1,4 +1,4 @@
-//! Keys and counted handles of an object that is in motion: a move that stands still between two of its steps.
+//! Keys and counted handles of an object in motion: its move stands still between two steps.
 
 extern crate alloc;
 extern crate std;
@@ -30,7 +30,8 @@ fn config() -> SharedConfig {
     SharedConfig::new(config).with_increment(STEP).unwrap()
 }
 
-/// Begins a move of an object into the first not-full page, and copies all but the last step of it.
+/// Begins a move of an object into the first not-full page, and copies all of it except the last
+/// step.
 fn put_in_motion(objects: &Objects<'_, Lock, PerClass>, index: u32) {
     let engine = &objects.engine;
     let entry = engine.entry(index);
@@ -56,7 +57,7 @@ fn is_in_motion(objects: &Objects<'_, Lock, PerClass>, index: u32) -> bool {
     objects.engine.entry(index).state().is_moving()
 }
 
-/// Ends whatever is in flight, and moves what can be moved.
+/// Ends the move in flight, and moves what can be moved.
 fn compact(objects: &Objects<'_, Lock, PerClass>) {
     objects
         .engine
@@ -64,7 +65,7 @@ fn compact(objects: &Objects<'_, Lock, PerClass>) {
     objects.engine.check(false).unwrap();
 }
 
-/// Words that count when they are dropped, outside of any lock.
+/// Words that count their drops, outside of any lock.
 struct Tracked {
     words: [u64; 6],
     heap: &'static KeyHeap<'static>,
@@ -134,7 +135,8 @@ impl Scene {
         is_in_motion(self.heap.objects(), self.index())
     }
 
-    /// Everything but the object is where it was, and what was freed is dropped once.
+    /// Checks that nothing has changed except the object, and that each freed value was dropped
+    /// once.
     fn end(self, dropped: u64) {
         compact(self.heap.objects());
         assert_eq!(self.dropped.load(Relaxed), dropped);

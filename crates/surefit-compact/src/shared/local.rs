@@ -1,4 +1,5 @@
-//! A registered thread of a shared heap: what it allocates and frees with, in heaps of one instance and of several.
+//! A registered thread of a shared heap, with which a program allocates and frees. Heaps of one
+//! instance and of several have the same one.
 #![deny(unsafe_code)]
 
 use core::alloc::Layout;
@@ -14,17 +15,19 @@ use super::machinery::objects::Objects;
 use super::machinery::pool::Slot;
 use crate::handle::{Byte, Bytes, Full, Handle};
 
-/// What byte objects are aligned to.
+/// The alignment of byte objects, in bytes.
 const MIN_ALIGN: usize = 8;
 
-/// A registered thread: what it allocates and frees with. Any thread may have it, one at a time.
+/// A registered thread: a program allocates and frees with it. It may be sent to another thread,
+/// but only one thread at a time may use it.
 ///
-/// Dropping it gives the free pages that it buffers back; objects and pages of its instance stay there for who comes next.
+/// Dropping it returns the free pages that it buffers to the heap. The objects and pages of its
+/// instance stay there for the next thread.
 pub struct Local<'h, 'm, R: RawMutex, G: Granularity> {
     pub(crate) objects: &'h Objects<'m, R, G>,
     pub(crate) slot: Slot,
     instance: u32,
-    /// `Send`, not `Sync`.
+    /// Makes it `Send`, but not `Sync`.
     one_at_a_time: PhantomData<Cell<()>>,
 }
 
@@ -41,7 +44,8 @@ impl<'h, 'm, R: RawMutex, G: Granularity> Local<'h, 'm, R, G> {
         Self::joined(objects, instance)
     }
 
-    /// Registers in the instance that serves best.
+    /// Registers in the instance that [`ShardedHeap::register`](super::ShardedHeap::register)
+    /// chooses.
     pub(crate) fn anywhere(objects: &'h Objects<'m, R, G>) -> Result<Self, Refused> {
         let instance = objects.engine.join_best()?;
         Self::joined(objects, instance)
@@ -60,40 +64,46 @@ impl<'h, 'm, R: RawMutex, G: Granularity> Local<'h, 'm, R, G> {
         })
     }
 
-    /// The instance that it allocates from: 0 in a [`SharedHeap`](super::SharedHeap), any in a [`ShardedHeap`](super::ShardedHeap).
+    /// The instance that this thread allocates from. It is always 0 in a
+    /// [`SharedHeap`](super::SharedHeap).
     #[must_use]
     pub fn instance(&self) -> u32 {
         self.instance
     }
 
-    /// Moves a value into the heap. Never moves another object, unless a quota is in the way
-    /// ([`ShardedHeap::set_quota`](super::ShardedHeap::set_quota)).
+    /// Moves a value into the heap. No other object moves, unless the instance has reached its
+    /// quota ([`ShardedHeap::set_quota`](super::ShardedHeap::set_quota)).
     ///
     /// # Errors
-    /// The value, and what was exhausted; a type larger than a page, or aligned beyond it, is [`Refused::TooLarge`] or
+    /// Returns the value, and the resource that is exhausted. A type that is larger than a page is
+    /// refused with [`Refused::TooLarge`]; a type with a stricter alignment than a page with
     /// [`Refused::TooAligned`].
     ///
     /// # Complexity
-    /// O(1) under the size-class's lock, and the write of the value outside it. Where it would be refused, it first frees
-    /// what waits to be freed, and takes back what other threads buffer.
+    /// O(1) under the lock of the size-class; the value is written outside the lock. Before the
+    /// heap refuses, it frees the objects on deferred lists, and takes back what other threads
+    /// buffer.
     #[inline]
     pub fn insert<T: Send + Sync + 'static>(&self, value: T) -> Result<Handle<T>, Full<T>> {
         self.objects.insert(self.slot, self.instance, value)
     }
 
-    /// A byte object of `len` bytes, zeroed or uninitialised; in pieces above the configuration's piece size. Moves others
-    /// as [`Local::insert`] does.
+    /// Allocates a byte object of `len` bytes: zeroed if `B` is `u8`, otherwise uninitialised. An
+    /// object above the configured piece size consists of pieces. Other objects move only as in
+    /// [`Local::insert`].
     ///
     /// # Errors
-    /// What was exhausted; [`Refused::TooLarge`] above a page if the configuration has no pieces.
+    /// The resource that is exhausted; [`Refused::TooLarge`] above a page if the configuration has
+    /// no pieces.
     pub fn insert_bytes<B: Byte>(&self, len: usize) -> Result<Bytes<B>, Refused> {
         self.insert_bytes_aligned(len, MIN_ALIGN)
     }
 
-    /// As [`Local::insert_bytes`], the object or each of its pieces aligned to a power of two.
+    /// As [`Local::insert_bytes`]; the object, or each of its pieces, is aligned to `align` bytes,
+    /// a power of two.
     ///
     /// # Errors
-    /// As [`Local::insert_bytes`]; [`Refused::TooAligned`] beyond a page.
+    /// As [`Local::insert_bytes`]; [`Refused::TooAligned`] if `align` exceeds a page.
     ///
     /// # Panics
     /// If `align` is not a power of two.
@@ -106,20 +116,23 @@ impl<'h, 'm, R: RawMutex, G: Granularity> Local<'h, 'm, R, G> {
             .allocate_bytes(self.slot, self.instance, layout(len, align)?)
     }
 
-    /// Changes the length of a byte object; bytes up to the lesser length are kept, gained ones are zeroed if `B` is `u8`.
-    /// The object is aligned to eight bytes afterwards; [`Local::resize_aligned`] keeps a stricter alignment.
+    /// Changes the length of a byte object. Bytes up to the lesser length are kept; new bytes are
+    /// zeroed if `B` is `u8`. Afterwards the object is aligned to eight bytes;
+    /// [`Local::resize_aligned`] keeps a stricter alignment.
     ///
     /// # Errors
-    /// What was exhausted, or [`Refused::ForeignHandle`]; the object is unchanged. Unless the size-class stays, old and
-    /// new are live at once for a moment.
+    /// The resource that is exhausted, or [`Refused::ForeignHandle`]. The object is unchanged then.
+    ///
+    /// Unless the size-class stays the same, the old and the new object are both live for a moment.
     pub fn resize<B: Byte>(&self, bytes: &mut Bytes<B>, len: usize) -> Result<(), Refused> {
         self.resize_aligned(bytes, len, MIN_ALIGN)
     }
 
-    /// As [`Local::resize`], the object or each of its pieces aligned to a power of two.
+    /// As [`Local::resize`]; the object, or each of its pieces, is aligned to `align` bytes, a
+    /// power of two.
     ///
     /// # Errors
-    /// As [`Local::resize`]; [`Refused::TooAligned`] beyond a page.
+    /// As [`Local::resize`]; [`Refused::TooAligned`] if `align` exceeds a page.
     ///
     /// # Panics
     /// If `align` is not a power of two.
@@ -133,15 +146,18 @@ impl<'h, 'm, R: RawMutex, G: Granularity> Local<'h, 'm, R, G> {
         self.objects.resize(self.slot, self.instance, bytes, layout)
     }
 
-    /// Takes a value out of the heap, and frees its memory. Moves other objects as the bound asks for.
+    /// Takes a value out of the heap, and frees its memory. Other objects move if the compaction
+    /// bound requires it.
     ///
     /// # Errors
-    /// [`Refused::ForeignHandle`], [`Refused::TooManyPins`]; the object stays where it is, and is leaked.
+    /// [`Refused::ForeignHandle`], [`Refused::TooManyPins`]. The object stays in the heap then, and
+    /// is leaked.
     pub fn remove<T>(&self, handle: Handle<T>) -> Result<T, Refused> {
         self.objects.remove(self.slot, self.instance, handle)
     }
 
-    /// Drops an object, outside of any lock, and frees its memory. Moves other objects as the bound asks for.
+    /// Drops an object outside of any lock, and frees its memory. Other objects move if the
+    /// compaction bound requires it.
     ///
     /// # Errors
     /// As [`Local::remove`].
@@ -150,7 +166,7 @@ impl<'h, 'm, R: RawMutex, G: Granularity> Local<'h, 'm, R, G> {
         self.objects.free(self.slot, self.instance, handle)
     }
 
-    /// Frees a byte object.
+    /// Frees a byte object. Other objects move if the compaction bound requires it.
     ///
     /// # Errors
     /// As [`Local::remove`].

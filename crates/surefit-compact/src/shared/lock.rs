@@ -1,12 +1,12 @@
-//! How much of a shared heap one lock covers, chosen by type, and the section that a lock guards.
+//! How much of a shared heap one lock covers. A type parameter chooses it.
 //!
 //! ```text
-//! PerHeap    one lock an instance         everything of the instance, one call at a time
-//! PerClass   one lock a size-class        the default: calls in different classes run in parallel
-//! PerPage    a lock a class and a page    M2 and F4 need only the page's; moves are whole (ι = ∞)
+//! PerHeap    one lock per instance                     one call at a time in an instance
+//! PerClass   one lock per size-class                   the default: calls in different classes run in parallel
+//! PerPage    one lock per size-class and per page      M2 and F4 need only the lock of the page; moves are whole (ι = ∞)
 //! ```
-//! Locks are [`lock_api::RawMutex`]es, so that a heap runs on an operating system's mutex, a spin lock, or a critical
-//! section on bare metal.
+//! A lock is any [`lock_api::RawMutex`]. So a heap runs with the mutex of an operating system, with
+//! a spin lock, or with a critical section on bare metal.
 //!
 //! # Source
 //! Craciunas et al. (2009): lock granularities of concurrent Compact-fit.
@@ -24,18 +24,19 @@ pub trait Granularity: sealed::Sealed + core::fmt::Debug + Send + Sync + 'static
     const ONE: bool;
 }
 
-/// A granularity under which moves may take several steps: a page lock is held over a whole move.
+/// A granularity under which a move may take several steps. `PerPage` is none, because a page lock
+/// is held over a whole move.
 pub trait Stepwise: Granularity {}
 
-/// One lock an instance.
+/// One lock per instance.
 #[derive(Clone, Copy, Debug)]
 pub struct PerHeap;
 
-/// One lock a size-class of an instance.
+/// One lock per size-class of an instance.
 #[derive(Clone, Copy, Debug)]
 pub struct PerClass;
 
-/// One lock a size-class and one lock a page.
+/// One lock per size-class and one lock per page.
 #[derive(Clone, Copy, Debug)]
 pub struct PerPage;
 

@@ -1,16 +1,19 @@
-//! A [`Local`] for every thread, registered on its first use: for programs with an operating system.
+//! A [`Local`] for every thread, registered on its first use. For programs with an operating
+//! system.
 //!
 //! ```text
 //! with(f)   this thread's Local ── none yet ──▶ register ──▶ f(&local)
 //! ```
-//! The thread's place is found by the `thread_local` crate: a look at a table. Places are numbered for the whole process;
-//! when a thread ends, its place and its `Local` wait for the next thread that has none and takes the lowest free number.
-//! So there are at most as many `Local`s as threads of the process that ever used that crate at once, and all of them are
-//! given back when the [`PerThread`] is dropped.
+//! The `thread_local` crate finds the place of a thread by a table look-up. It numbers places for
+//! the whole process. When a thread ends, its place and its `Local` wait for the next thread that
+//! has no place and takes the lowest free number. So there are at most as many `Local`s as threads
+//! that ever used that crate at the same time. All of them are returned when the [`PerThread`] is
+//! dropped.
 //!
 //! # Drawbacks
-//! A thread that has ended stays registered until another takes its place: its instance counts as used, what it buffers
-//! stays buffered (though it is taken back before anything is refused), and `destroy` of its instance is `Busy`.
+//! A thread that has ended stays registered until another thread takes its place. Until then its
+//! instance counts as used, and [`ShardedHeap::destroy`] of that instance returns `Busy`. What the
+//! thread buffers stays buffered, but the heap takes it back before it refuses anything.
 #![deny(unsafe_code)]
 
 use core::fmt;
@@ -55,14 +58,15 @@ impl<R: RawMutex + Send + Sync, G: Granularity> fmt::Debug for PerThread<'_, '_,
 }
 
 impl<'m, R: RawMutex + Send + Sync, G: Granularity> SharedHeap<'m, R, G> {
-    /// A [`Local`] for every thread that asks for one; nobody is registered yet.
+    /// A [`Local`] for every thread that asks for one. No thread is registered yet.
     pub fn per_thread(&self) -> PerThread<'_, 'm, R, G> {
         PerThread::new(&self.objects)
     }
 }
 
 impl<'m, R: RawMutex + Send + Sync, G: Stepwise> ShardedHeap<'m, R, G> {
-    /// A [`Local`] for every thread that asks for one, as [`register`](Self::register) gives it; nobody is registered yet.
+    /// A [`Local`] for every thread that asks for one, as [`register`](Self::register) returns it.
+    /// No thread is registered yet.
     pub fn per_thread(&self) -> PerThread<'_, 'm, R, G> {
         PerThread::new(&self.objects)
     }
@@ -74,14 +78,16 @@ impl<'h, 'm, R: RawMutex + Send + Sync, G: Granularity> PerThread<'h, 'm, R, G> 
         Self { objects, locals }
     }
 
-    /// Calls `f` with the calling thread's [`Local`]; registers the thread if it has none, in the instance that
-    /// [`ShardedHeap::register`] chooses.
+    /// Calls `f` with the [`Local`] of the calling thread. A thread without one is registered
+    /// first, in the instance that [`ShardedHeap::register`] chooses.
     ///
     /// # Errors
-    /// [`Refused::NoLocal`] if the thread has no `Local`, and as many are registered as the configuration says.
+    /// [`Refused::NoLocal`] if the thread has no `Local`, and the configured number of threads is
+    /// registered already.
     ///
     /// # Complexity
-    /// A look at the thread's place; O(instances + locals), and memory from the system's allocator, once a thread.
+    /// One table look-up. Once per thread also O(instances + locals), and memory from the system's
+    /// allocator.
     pub fn with<T>(&self, f: impl FnOnce(&Local<'h, 'm, R, G>) -> T) -> Result<T, Refused> {
         let local = self.locals.get_or_try(|| Local::anywhere(self.objects))?;
         Ok(f(local))

@@ -1,6 +1,7 @@
-//! What decides the future of a shared heap that nobody works on, as numbers: see [`crate::shape`].
+//! The state that decides what a shared heap will do, as numbers, while no thread works on it: see
+//! [`crate::shape`].
 //!
-//! Not part of the interface.
+//! Not part of the public interface.
 
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -21,7 +22,8 @@ impl<R: RawMutex, G: Granularity> SharedHeap<'_, R, G> {
     /// As [`Heap::shape`](crate::Heap::shape).
     ///
     /// # Safety
-    /// S1: nobody else works on the heap meanwhile: records of pages are read without the locks that guard them.
+    /// S1: no other thread works on the heap meanwhile: page records are read without the locks
+    /// that guard them.
     #[doc(hidden)]
     pub unsafe fn shape(&self, words: &mut [u32]) -> usize {
         // SAFETY: S1.
@@ -55,7 +57,7 @@ impl<R: RawMutex, G: Stepwise> ShardedHeap<'_, R, G> {
 
 impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
     /// # Safety
-    /// S1: nobody else works on the heap meanwhile.
+    /// S1: no other thread works on the heap meanwhile.
     unsafe fn shape(&self, words: &mut [u32]) -> usize {
         let mut words = Words::new(words);
         self.store_shape(&mut words);
@@ -108,7 +110,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         }
     }
 
-    /// Whether a page with used page-blocks only is one of a group's.
+    /// Whether a full page is one of the group's.
     fn is_page_of(&self, page: Page<'m, Spread>, group: u32) -> bool {
         let first = self.pages.back_reference(Block { page, number: 0 });
         self.entry(first).state().group() == group
@@ -142,7 +144,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
             | self.age(index) << 16
     }
 
-    /// Entries of objects that are freed and wait, in the order in which calls will take them, but for those that join.
+    /// Entries of objects that are freed and wait, in the order in which calls will take them.
+    /// Objects that join later are not among them.
     fn waiting<'a>(&'a self, section: &Section<'m, R>) -> impl Iterator<Item = u32> + 'a {
         let group = section.group();
         let lists = [group.draining().load(Relaxed), group.first_deferred()];
@@ -165,7 +168,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
     }
 }
 
-/// The entry that a link names, if it names one.
+/// The entry that a link names, if any.
 fn named(link: u32) -> Option<u32> {
     (link != NIL).then_some(link)
 }

@@ -1,7 +1,9 @@
-//! The entry of a shared object: where it is, who holds it there, and whether it is in motion or freed.
+//! The entry of a shared object: where it is, who holds it there, and whether it is in motion or
+//! freed.
 //!
-//! Readers, writers, movers and freers of an object meet in one word of 32 bits. A pin is one addition to it and never
-//! waits; a move ends with one compare-exchange, which fails if anybody holds a pin at that instant.
+//! Threads that read, write, move and free an object meet in one word of 32 bits. A pin is one
+//! addition to it and never waits. A move ends with one compare-exchange, which fails if any pin is
+//! held at that instant.
 //!
 //! ```text
 //! state        | pins 31..16 | group 15..4 | FREED 3 | WRITER 2 | MOVING 1 | side 0 |
@@ -21,37 +23,43 @@
 //!   │
 //!   └─ deferred list ─▶ drained under the group's lock ─▶ free list ─▶ construction
 //! ```
-//! WRITER is set with the only pin by [`Entry::pin_exclusive`], and by [`Entry::begin_construction`] until the object is
-//! written. FREED and WRITER without that pin say dead: an entry
-//! that was claimed, is on a free list, or was never used. Pins of stale keys may come and go on a dead entry.
+//! [`Entry::pin_exclusive`] sets WRITER together with the only pin. [`Entry::begin_construction`]
+//! sets it until the object is written. FREED and WRITER without that pin mean *dead*: the entry
+//! was claimed, is on a free list, or was never used. Pins of stale keys may come and go on a dead
+//! entry.
 //!
 //! # Invariants
-//! - E1 `location[side]` is the object's block from activation to the give-back; `side` changes only without pins. So
-//!   the location that a pin returns stays the object's until the unpin.
-//! - E2 `location[1 - side]` has one owner at a time: the holder of the group's lock while MOVING, the claimant once
-//!   dead, else nobody. That is why MOVING delays a claim.
-//! - E3 MOVING is set and cleared only under the group's lock, and set only if nobody has a pin.
-//! - E4 WRITER without FREED belongs to one exclusive pin, or, without a pin of its own, to the constructor of the
-//!   object; a shared pin that meets it is undone.
-//! - E5 Every FREED object is claimed exactly once. Whoever makes the word *claimable* (FREED, no pin, no WRITER, no
-//!   MOVING) tries one compare-exchange. If it fails, the word has changed since: either it is not claimable now, and
-//!   the unpin or the end of the move that holds it comes by here; or it is again, and whoever made it so tries.
-//! - E6 Pins are at most [`PIN_LIMIT`], plus one a thread inside a pin that is being refused, or inside
-//!   [`Entry::pin_anyway`]: no carry out of the
-//!   word below 2¹⁵ threads.
-//! - E7 All changes of the word are read-modify-writes, so each continues the release sequences of those before it;
-//!   the plain stores of construction and of `deactivate` are for heaps where nobody else can name the entry then.
+//! - E1 `location[side]` is the object's block from activation until the block is given back.
+//!   `side` changes only while there is no pin. So the location that a pin returns stays the
+//!   object's until the unpin.
+//! - E2 `location[1 - side]` has at most one owner: the holder of the group's lock while MOVING is
+//!   set, the claimant once the entry is dead. That is why MOVING delays a claim.
+//! - E3 MOVING is set and cleared only under the group's lock, and set only if there is no pin.
+//! - E4 WRITER without FREED belongs to one exclusive pin, or, without a pin of its own, to the
+//!   constructor of the object. A shared pin that finds it is undone.
+//! - E5 Every FREED object is claimed exactly once. The thread that makes the word *claimable*
+//!   (FREED, no pin, no WRITER, no MOVING) tries one compare-exchange. If that fails, the word has
+//!   changed since. Either it is not claimable now: then the unpin, or the end of the move, that
+//!   makes it so tries. Or it is claimable again: then the thread that made it so tries.
+//! - E6 There are at most [`PIN_LIMIT`] pins, plus one per thread inside a pin that is being
+//!   refused, or inside [`Entry::pin_anyway`]. So nothing carries out of the word below 2¹⁵
+//!   threads.
+//! - E7 All changes of the word are read-modify-writes, so each continues the release sequences of
+//!   those before it. The plain stores of construction and of `deactivate` are for heaps where no
+//!   other thread can name the entry at that time.
 //!
 //! # Bounds
-//! Every method is a constant number of instructions that touch the entry alone; [`Entry::pin_exclusive`] tries at most
-//! [`EXCLUSIVE_TRIES`] times. No method waits. Twelve bytes an object.
+//! Every method executes a constant number of instructions that access the entry alone.
+//! [`Entry::pin_exclusive`] tries at most [`EXCLUSIVE_TRIES`] times. No method waits. An entry
+//! takes twelve bytes.
 //!
 //! # Departures
-//! The papers have one word, the location, and readers race with moves. Here an object has two, and a move is a change
-//! of `side`.
+//! In the papers an entry has one word, the location, and readers race with moves. Here it has two
+//! locations, and a move is a change of `side`.
 //!
 //! # Source
-//! The word is this project's; the group's lock and its steps are those of concurrent, incremental Compact-fit (2009).
+//! The word is this project's. The group's lock and the steps of a move are those of concurrent,
+//! incremental Compact-fit (2009).
 #![deny(unsafe_code)]
 
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -65,7 +73,7 @@ const FREED: u32 = 1 << 3;
 const GROUP_SHIFT: u32 = 4;
 const GROUP: u32 = 0xFFF0;
 const PIN: u32 = 1 << 16;
-/// What a dead entry has set.
+/// The flags of a dead entry.
 const DEAD: u32 = FREED | WRITER;
 
 const _: () = assert!(
@@ -73,13 +81,15 @@ const _: () = assert!(
     "the fields fill the lower half"
 );
 
-/// Most pins of one object at a time; half of what the field holds, so that refused pins cannot overflow it (E6).
+/// The most pins of one object at a time: half of what the field holds, so that refused pins cannot
+/// overflow it (E6).
 pub(crate) const PIN_LIMIT: u32 = 0x7FFF;
 /// The location of an object whose page-block is gone.
 pub(crate) const NO_BLOCK: u32 = u32::MAX;
-/// Groups that the field can name.
+/// The number of groups that the field can name.
 pub(crate) const GROUPS: u32 = (GROUP >> GROUP_SHIFT) + 1;
-/// How often an exclusive pin tries when the word keeps changing: a whole move (begin, commit) and one stale read.
+/// How often an exclusive pin tries while the word keeps changing: enough for a whole move (begin,
+/// commit) and one stale read.
 pub(crate) const EXCLUSIVE_TRIES: u32 = 4;
 
 /// One value of an entry's word.
@@ -87,7 +97,7 @@ pub(crate) const EXCLUSIVE_TRIES: u32 = 4;
 pub(crate) struct State(u32);
 
 impl State {
-    /// Pins, exclusive ones and those about to be undone included.
+    /// The number of pins, including exclusive ones and those about to be undone.
     #[inline]
     pub(crate) fn pins(self) -> u32 {
         self.0 >> PIN.trailing_zeros()
@@ -111,67 +121,68 @@ impl State {
         self.0 & MOVING != 0
     }
 
-    /// Whether somebody had an exclusive pin, or the entry was dead.
+    /// Whether there was an exclusive pin, or the entry was dead.
     #[inline]
     pub(crate) fn is_writer(self) -> bool {
         self.0 & WRITER != 0
     }
 
-    /// Whether the object was freed, or the entry dead.
+    /// Whether the object was freed, or the entry was dead.
     #[inline]
     pub(crate) fn is_freed(self) -> bool {
         self.0 & FREED != 0
     }
 
-    /// Whether no object is there, and none is held back by a pin or a move.
+    /// Whether there is no object, not even one that a pin or a move keeps from being claimed.
     #[inline]
     pub(crate) fn is_dead(self) -> bool {
         self.0 & !(GROUP | SIDE) == DEAD
     }
 
-    /// Freed, and nothing holds the object back (E5).
+    /// Whether the object is freed, and nothing keeps it from being claimed (E5).
     #[inline]
     fn is_claimable(self) -> bool {
         self.0 & !(GROUP | SIDE) == FREED
     }
 }
 
-/// Whether an unpin, or the end of a move, let go of a freed object.
+/// Whether an unpin, or the end of a move, released a freed object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use = "who released an object must push its entry on the group's deferred list, or give its block back"]
 pub(crate) enum Unpinned {
-    /// Nothing to do: the object lives, or somebody else has the duty.
+    /// Nothing to do: the object lives, or another thread has the duty.
     Held,
-    /// The caller claimed the dead object: it must push the entry on the deferred list of the state's group, or, under
-    /// that group's lock, give the block and the entry back.
+    /// The caller claimed the dead object: it must push the entry on the deferred list of the
+    /// state's group, or, under that group's lock, give the block and the entry back.
     Released(State),
 }
 
-/// Who gives a freed object back.
+/// Who gives the memory of a freed object back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use = "who freed an object now must give its block back"]
 pub(crate) enum Freed {
-    /// The caller claimed it, as by [`Unpinned::Released`].
+    /// The caller: it has claimed the object, as with [`Unpinned::Released`].
     Now(State),
-    /// Whoever ends the move: the caller may take the group's lock and cancel it, or leave that to the group's next
-    /// operation. [`Entry::cancel_move`] says who claimed.
+    /// The thread that ends the move. The caller may take the group's lock and cancel the move, or
+    /// leave that to the group's next operation. [`Entry::cancel_move`] says who has claimed the
+    /// object.
     Moving(State),
-    /// The last unpin.
+    /// The thread of the last unpin.
     Deferred,
 }
 
 /// Why an object was not pinned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Why {
-    /// [`PIN_LIMIT`] pins are held.
+    /// There are [`PIN_LIMIT`] pins already.
     TooMany,
-    /// Somebody has an exclusive pin; or, for an exclusive pin, any pin.
+    /// There is an exclusive pin; for an exclusive pin: there is any pin.
     Busy,
     /// The object was freed.
     Freed,
 }
 
-/// A pin that was refused and undone; undoing it may have released a freed object, as any unpin may.
+/// A pin that was refused and undone. Like any unpin, undoing it may have released a freed object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct NotPinned {
     pub(crate) why: Why,
@@ -187,7 +198,7 @@ pub(crate) struct Entry {
 
 const _: () = assert!(size_of::<Entry>() == 3 * size_of::<AtomicU32>());
 
-/// Life of an entry: from dead to live and back.
+/// The life of an entry: from dead to live and back.
 impl Entry {
     /// A dead entry.
     pub(crate) fn new() -> Self {
@@ -197,24 +208,25 @@ impl Entry {
         }
     }
 
-    /// The word now. Relaxed: what it says may be over at once, but for the parts that the caller's pin, lock or claim
-    /// keeps.
+    /// The word now. Relaxed: it may change at once, except the parts that the caller's pin, lock
+    /// or claim keeps.
     #[inline]
     pub(crate) fn state(&self) -> State {
         State(self.state.load(Relaxed))
     }
 
-    /// Where the object is, in a state that the caller's pin, lock or claim keeps.
+    /// Where the object is, for a state that the caller's pin, lock or claim keeps.
     ///
-    /// Relaxed: the read that gave the state acquired the `commit` or activation that named this side.
+    /// Relaxed: the read that gave the state acquired the `commit` or activation that named this
+    /// side.
     #[inline]
     pub(crate) fn location(&self, state: State) -> u32 {
         self.location[state.side()].load(Relaxed)
     }
 
-    /// Makes an entry dead whose object the caller freed under the group's lock, in a heap without keys; the entry has
-    /// no move, and no pin but those of guards that were forgotten: a guard borrows the handle, which is consumed. A
-    /// claimed entry is dead already.
+    /// Makes an entry dead after the caller freed its object under the group's lock, in a heap
+    /// without keys. The entry is not in motion. Its only pins are those of forgotten guards: a
+    /// guard borrows the handle, which the free consumes. A claimed entry is dead already.
     #[inline]
     pub(crate) fn deactivate(&self) {
         let state = self.state();
@@ -223,11 +235,11 @@ impl Entry {
         self.state.store(state.0 & (GROUP | SIDE) | DEAD, Relaxed);
     }
 
-    /// Frees the object; called once for an object. Its bytes stay until they are claimed.
+    /// Frees the object. Called once per object. Its bytes stay until they are claimed.
     #[inline]
     pub(crate) fn mark_freed(&self) -> Freed {
-        // Release: the key's retirement, to the `pin` of a stale key; and what the caller did to the object, to the
-        // claimant.
+        // Release: the key's retirement, to the `pin` of a stale key; and what the caller did to
+        // the object, to the claimant.
         let state = State(self.state.fetch_or(FREED, Release) | FREED);
         if state.pins() != 0 || state.is_writer() {
             return Freed::Deferred;
@@ -241,22 +253,24 @@ impl Entry {
         }
     }
 
-    /// Frees an object that the caller has pinned, and whose last unpin claims it; false if it was freed before.
+    /// Frees an object that the caller has pinned; the last unpin claims it. Returns false if it
+    /// was freed before.
     #[inline]
     pub(crate) fn free_pinned(&self) -> bool {
         // Release: as in `mark_freed`.
         self.state.fetch_or(FREED, Release) & FREED == 0
     }
 
-    /// The caller made the word `state`: if that is claimable, tries once to claim it (E5).
+    /// The caller made the word `state`. If that is claimable, the call tries once to claim the
+    /// object (E5).
     #[inline]
     fn claim(&self, state: State) -> Unpinned {
         if !state.is_claimable() {
             return Unpinned::Held;
         }
         let dead = state.0 | DEAD;
-        // Acquire: every `unpin` and `cancel_move` before, so that the block is not reused before its readers are
-        // done, and the link is written after the target that a move staged (E2).
+        // Acquire: every earlier `unpin` and `cancel_move`, so that the block is not reused before
+        // its readers are done, and the link is written after the target that a move staged (E2).
         match self.state.compare_exchange(state.0, dead, Acquire, Relaxed) {
             Ok(_) => Unpinned::Released(State(dead)),
             Err(_) => Unpinned::Held,
@@ -266,15 +280,18 @@ impl Entry {
 
 /// Pins.
 impl Entry {
-    /// Pins the object and says where it is. Does not disturb a move; who wants to write, or to be written through a
-    /// shared reference, must settle a move that the returned state shows (under the group's lock).
+    /// Pins the object, and returns where it is. Does not disturb a move. A caller that will write,
+    /// or let others write through a shared reference, must first settle a move that the returned
+    /// state shows, under the group's lock.
     ///
     /// # Errors
-    /// `TooMany` only: for heaps whose objects have one owner. Others ask by [`Entry::pin_shared`].
+    /// Only `TooMany`. For heaps whose objects have one owner; other heaps call
+    /// [`Entry::pin_shared`].
     #[inline]
     pub(crate) fn pin(&self) -> Result<(State, u32), NotPinned> {
-        // Acquire: the copy and the target of the last `commit`; the copying that a `cancel_move` ended (a writer must
-        // come after it); the object of `end_construction`; the key's retirement of `mark_freed`.
+        // Acquire: the copy and the target of the last `commit`; the copying that a `cancel_move`
+        // ended (a writer must come after it); the object that `end_construction` released; the
+        // key's retirement that `mark_freed` released.
         let state = State(self.state.fetch_add(PIN, Acquire));
         if state.pins() >= PIN_LIMIT {
             return Err(self.refuse(Why::TooMany));
@@ -282,8 +299,9 @@ impl Entry {
         Ok((state, self.location(state)))
     }
 
-    /// As [`Entry::pin`] without a limit, to be taken back at once and at most one a thread (E6); disregards WRITER and
-    /// FREED. For who frees the object, or works on what lies beside the value.
+    /// As [`Entry::pin`], but without a limit, and disregards WRITER and FREED. A thread may hold
+    /// one such pin at a time, for a short while (E6). For a thread that frees the object, or works
+    /// on what lies beside the value.
     #[inline]
     pub(crate) fn pin_anyway(&self) -> (State, u32) {
         // Acquire: as in `pin`.
@@ -291,10 +309,11 @@ impl Entry {
         (state, self.location(state))
     }
 
-    /// As [`Entry::pin`], for heaps whose objects have many names: refuses an exclusively pinned or freed object.
+    /// As [`Entry::pin`], for heaps whose objects have several names: refuses an object that is
+    /// pinned exclusively, or freed.
     ///
     /// # Errors
-    /// `TooMany`, `Busy`, `Freed`; the pin is undone.
+    /// `TooMany`, `Busy`, `Freed`. The pin is undone then.
     #[inline]
     pub(crate) fn pin_shared(&self) -> Result<(State, u32), NotPinned> {
         let (state, location) = self.pin()?;
@@ -317,17 +336,18 @@ impl Entry {
         }
     }
 
-    /// Takes a pin back. The caller has no access any more.
+    /// Unpins the object. The caller has no access to it any more.
     #[inline]
     pub(crate) fn unpin(&self) -> Unpinned {
         self.subtract(PIN)
     }
 
-    /// Pins an object that nobody else has pinned, until [`Entry::unpin_exclusive`]. A move that the returned state
+    /// Pins an object exclusively, until [`Entry::unpin_exclusive`]. A move that the returned state
     /// shows must be settled before writing.
     ///
     /// # Errors
-    /// `Busy`: somebody has a pin, were it one that is about to be undone, or the word kept changing. `Freed`.
+    /// `Busy` if there is any pin, even one that is about to be undone, or if the word kept
+    /// changing. `Freed`.
     #[inline]
     pub(crate) fn pin_exclusive(&self) -> Result<(State, u32), Why> {
         let mut state = self.state();
@@ -339,7 +359,8 @@ impl Entry {
                 return Err(Why::Busy);
             }
             let pinned = State(state.0 + (PIN | WRITER));
-            // Acquire: as in `pin`; and every `unpin`, whose reading comes before this writing.
+            // Acquire: as in `pin`; and every `unpin`, whose reads come before the writes of this
+            // caller.
             match self
                 .state
                 .compare_exchange(state.0, pinned.0, Acquire, Relaxed)
@@ -351,7 +372,7 @@ impl Entry {
         Err(Why::Busy)
     }
 
-    /// Takes an exclusive pin back.
+    /// Ends an exclusive pin.
     #[inline]
     pub(crate) fn unpin_exclusive(&self) -> Unpinned {
         self.subtract(PIN | WRITER)
@@ -359,8 +380,9 @@ impl Entry {
 
     #[inline]
     fn subtract(&self, what: u32) -> Unpinned {
-        // Release: reading and writing under the pin, to `begin_move` (copies what was written), to `commit` (clears
-        // the block that was read), to `pin_exclusive`, and to `claim`.
+        // Release: the reads and writes under the pin, to `begin_move` (it copies what was
+        // written), to `commit` (it gives back the block that was read), to `pin_exclusive`, and to
+        // `claim`.
         let before = self.state.fetch_sub(what, Release);
         debug_assert!(
             before & what & WRITER == what & WRITER && before >= PIN,
@@ -371,7 +393,7 @@ impl Entry {
     }
 }
 
-/// Moves; all under the group's lock.
+/// Moves, all under the group's lock.
 impl Entry {
     /// Begins to move the object, unless it is pinned, freed or in motion.
     #[inline]
@@ -383,7 +405,8 @@ impl Entry {
             .is_ok()
     }
 
-    /// Says where the move goes. The location is the lock's while MOVING (E2); nobody reads it before the commit.
+    /// Stores where the move goes. The location belongs to the holder of the lock while MOVING is
+    /// set (E2); nobody reads it before the commit.
     #[inline]
     pub(crate) fn stage(&self, target: u32) {
         let state = self.state();
@@ -391,32 +414,37 @@ impl Entry {
         self.location[1 - state.side()].store(target, Relaxed);
     }
 
-    /// Ends a move whose bytes are all copied: the object is at the target from here on, and its old block may be
-    /// reused. False if somebody has a pin at this instant, or freed the object: the move must be cancelled.
+    /// Ends a move whose bytes are all copied. From then on the object is at the target, and its
+    /// old block may be reused. Returns false if there is a pin at this instant, or the object is
+    /// freed: then the move must be cancelled.
     #[inline]
     pub(crate) fn commit(&self) -> bool {
         let moving = self.state.load(Relaxed) & (GROUP | SIDE) | MOVING;
-        // Acquire: the `unpin` of everybody who read the old block. Release: the copy and the target, to every `pin`.
+        // Acquire: the `unpin` of every reader of the old block. Release: the copy and the target,
+        // to every `pin`.
         self.state
             .compare_exchange(moving, (moving ^ SIDE) & !MOVING, AcqRel, Relaxed)
             .is_ok()
     }
 
-    /// Ends a move without effect. If it kept a freed object back, and no pin does, the caller claims it.
+    /// Ends a move without effect. If only the move kept a freed object from being claimed, the
+    /// caller claims it.
     #[inline]
     pub(crate) fn cancel_move(&self) -> Unpinned {
-        // Release: the copying, which read the object, to the `pin` of a later writer; and the staged target, to the
-        // claimant who puts a link in its place (E2).
+        // Release: the copying, which read the object, to the `pin` of a later writer; and the
+        // staged target, to the claimant that stores a link in its place (E2).
         let before = self.state.fetch_and(!MOVING, Release);
         debug_assert!(before & MOVING != 0, "E3: {:?}", State(before));
         self.claim(State(before & !MOVING))
     }
 }
 
-/// Construction: a new object's bytes are written after the group's lock is given back, and nothing may move it before.
+/// Construction: the bytes of a new object are written after the group's lock is released, and
+/// nothing may move the object before.
 impl Entry {
-    /// An object of `group` in the block at `location`, under construction: nobody moves it, and no pin succeeds.
-    /// Called under the lock that gave the block, in a dead entry.
+    /// Makes the entry that of an object of `group` under construction, in the block at `location`.
+    /// Nobody moves it, and no pin succeeds. The entry is dead before; the caller holds the lock
+    /// under which it took the block.
     #[inline]
     pub(crate) fn begin_construction(&self, group: u32, location: u32) {
         let lower = self.state.load(Relaxed) & (PIN - 1);
@@ -425,20 +453,20 @@ impl Entry {
             "E1: {lower:#x}"
         );
         self.location[0].store(location, Relaxed);
-        // The lower half of a dead entry is the caller's alone, so one addition replaces it and carries nothing. The exclusive
-        // pin's flag without a pin says: under construction.
+        // The lower half of a dead entry belongs to the caller alone, so one addition replaces it
+        // without a carry. WRITER without a pin means: under construction.
         let built = group << GROUP_SHIFT | WRITER;
         self.state.fetch_add(built.wrapping_sub(lower), Relaxed);
     }
 
-    /// The object's bytes are written: it may be pinned and moved.
+    /// Ends the construction: the object's bytes are written, and it may be pinned and moved.
     #[inline]
     pub(crate) fn end_construction(&self) {
         // Release: the object, to `begin_move` and to pins.
         self.state.fetch_and(!WRITER, Release);
     }
 
-    /// As `begin_construction`, where nobody but the caller can name the entry.
+    /// As `begin_construction`, if only the caller can name the entry.
     #[inline]
     pub(crate) fn begin_construction_alone(&self, group: u32, location: u32) {
         debug_assert!(
@@ -447,11 +475,12 @@ impl Entry {
             self.state()
         );
         self.location[0].store(location, Relaxed);
-        // Relaxed: a search for something to move meets it under the same lock.
+        // Relaxed: a search for something to move finds it under the same lock.
         self.state.store(group << GROUP_SHIFT | WRITER, Relaxed);
     }
 
-    /// As `end_construction`, where nobody but the caller can name the entry; a mover that meets it changes nothing.
+    /// As `end_construction`, if only the caller can name the entry. A thread that finds it in a
+    /// search for a victim changes nothing.
     #[inline]
     pub(crate) fn end_construction_alone(&self) {
         let built = self.state.load(Relaxed) & !WRITER;
@@ -462,24 +491,27 @@ impl Entry {
 
 /// The end of an object in heaps whose names may be stale.
 impl Entry {
-    /// As `deactivate`, in an entry that stale names may pin and unpin at this moment; whoever tried to claim it for
-    /// them has found it dead already or finds it dead now.
+    /// As `deactivate`, for an entry that stale names may pin and unpin at this moment. A thread
+    /// that tried to claim it for them has found it dead already, or finds it dead now.
     pub(crate) fn deactivate_keeping_pins(&self) {
         // Relaxed: its next activation comes after this under a lock.
         self.state.fetch_or(DEAD, Relaxed);
     }
 }
 
-/// Drained objects whose page-block is gone already.
+/// Drained objects whose page-block has been given back already.
 impl Entry {
-    /// Whether the object is freed and claimed, so that who holds the group's lock may give its page-block back.
+    /// Whether the object is freed and claimed, so that the holder of the group's lock may give its
+    /// page-block back.
     pub(crate) fn is_dead(&self) -> bool {
-        // Acquire: the `unpin` of everybody who read the block, whose releases the claim continues (E7), so that its next
-        // object is written after them; and the key's retirement, so that its generation is known.
+        // Acquire: the `unpin` of every reader of the block, whose releases the claim continues
+        // (E7), so that its next object is written after those reads; and the key's retirement, so
+        // that its generation is known.
         State(self.state.load(Acquire)).is_dead()
     }
 
-    /// The page-block of a dead object was given back before its entry was drained; under the group's lock.
+    /// Records that the page-block of a dead object was given back before its entry was drained.
+    /// The caller holds the group's lock.
     pub(crate) fn forget_block(&self) {
         let state = self.state();
         debug_assert!(state.is_freed() && state.is_writer(), "E1: {state:?}");
@@ -487,8 +519,9 @@ impl Entry {
     }
 }
 
-/// Links. A free list takes `location[0]` of dead entries; the deferred list takes the location that is not the
-/// object's (E2), because the drain still needs the block. Both are published by their lists.
+/// Links. A free list uses `location[0]` of dead entries. The deferred list uses the location that
+/// is not the object's (E2), because the drain still needs the block. Both links are published by
+/// their lists.
 impl Entry {
     /// The next entry of the free list.
     #[inline]
@@ -496,7 +529,7 @@ impl Entry {
         self.location[0].load(Relaxed)
     }
 
-    /// Links a dead entry, whose block is given back, into a free list.
+    /// Links a dead entry into a free list. Its block has been given back.
     #[inline]
     pub(crate) fn set_next(&self, next: u32) {
         debug_assert!(self.state().0 & DEAD == DEAD, "E1: {:?}", self.state());

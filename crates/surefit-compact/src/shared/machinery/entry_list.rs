@@ -8,7 +8,7 @@ use super::entry::Entry;
 /// The number that names no entry.
 pub(crate) const NIL: u32 = u32::MAX;
 
-/// A list of free entries; whoever holds the lock that guards it owns them.
+/// A list of free entries. The holder of the lock that guards it owns them.
 #[derive(Debug)]
 pub(crate) struct EntryList {
     head: Cell<u32>,

@@ -1,10 +1,12 @@
-//! A group, one size-class of one instance: its state, its lock, and the section in which the lock is held.
+//! A group is one size-class of one instance: its state, its lock, and the section in which the
+//! lock is held.
 //!
 //! # Invariants
-//! - G1 The state of a group, the records of its pages and their tails (bitmaps, back-references) are touched only by the
-//!   holder of the group's lock. Under page locks the holder of a page's lock may touch the used page-blocks of that page.
+//! - G1 Only the holder of the group's lock accesses the state of a group, the records of its pages
+//!   and their tails (bitmaps, back-references). Under page locks the holder of a page's lock may
+//!   also access the used page-blocks of that page.
 //! - G2 While the lock is held, an entry of the group is MOVING iff `moving` names it.
-//! - G3 No section copies more than min(β, ι) bytes, and none runs code of the user (R4).
+//! - G3 No section copies more than min(β, ι) bytes, and none runs user code (R4).
 
 use core::cell::Cell;
 use core::fmt;
@@ -20,37 +22,38 @@ use crate::class::ClassState;
 use crate::page::PageId;
 use crate::width::Spread;
 
-/// A move in flight: until its commit nothing has changed but that the target page-block is reserved.
+/// A move in flight. Until its commit nothing has changed, except that the target page-block is
+/// reserved.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Move {
-    /// The entry of the object.
+    /// The object's entry.
     pub(crate) entry: u32,
-    /// Page and number of the page-block where it is.
+    /// Page and number of the page-block that the object is in.
     pub(crate) from: (PageId, u32),
-    /// Page and number of the page-block where it goes.
+    /// Page and number of the page-block that the object moves to.
     pub(crate) to: (PageId, u32),
     /// Bytes copied.
     pub(crate) done: u32,
-    /// Which of the group's moves this is.
+    /// The number of this move among the group's.
     pub(crate) serial: u32,
 }
 
-/// What a group counts; read as statistics.
+/// The counters of a group, for statistics.
 #[derive(Debug, Default)]
 pub(crate) struct GroupCounters {
     /// Times that the lock was taken.
     pub(crate) sections: Cell<u64>,
-    /// Of these, times that somebody else held it.
+    /// Of these, times that another thread held it.
     pub(crate) contended: Cell<u64>,
     /// Moves committed.
     pub(crate) moves: Cell<u64>,
-    /// Bytes of the page-blocks of these.
+    /// Bytes of their page-blocks.
     pub(crate) moved_bytes: Cell<u64>,
     /// Steps made.
     pub(crate) steps: Cell<u64>,
-    /// Moves given up: cancelled, or pinned at their commit.
+    /// Moves abandoned: cancelled, or pinned at their commit.
     pub(crate) abandoned: Cell<u64>,
-    /// Most bytes copied in one section.
+    /// The most bytes copied in one section.
     pub(crate) copied_in_section_max: Cell<u32>,
 }
 
@@ -69,28 +72,30 @@ pub(crate) struct GroupState {
     pub(crate) begun: Cell<u32>,
     /// Moves that a pin ended; wraps.
     pub(crate) pinned_away: Cell<u32>,
-    /// Free entries at hand.
+    /// Free entries ready for allocations of the group.
     pub(crate) spare: EntryList,
     pub(crate) counters: GroupCounters,
 }
 
-/// One size-class of one instance; on cache lines of its own.
+/// One size-class of one instance, on cache lines of its own.
 #[repr(C, align(128))]
 pub(crate) struct Group<R> {
     lock: Sure<R>,
-    /// Objects whose last pin left after they were freed, or that were freed by others without the lock: a stack of
-    /// entries.
+    /// A stack of entries: objects whose last pin left after they were freed, or that other threads
+    /// freed without the lock.
     deferred: AtomicU32,
-    /// First of the objects taken from the deferred list and not freed yet; changed under the lock only.
+    /// First of the objects that were taken from the deferred list and not freed yet. Changed only
+    /// under the lock.
     draining: AtomicU32,
-    /// Live page-blocks that page locks alone account for; wraps.
+    /// Live page-blocks that are counted under page locks alone; wraps.
     pub(crate) live_apart: AtomicU32,
-    /// A page that may have free page-blocks; what page locks begin with.
+    /// A page that may have free page-blocks. Calls under page locks begin with it.
     pub(crate) hint: AtomicU32,
     state: GroupState,
 }
 
-// SAFETY: G1: `state` is reached only through a `Section`, which holds the group's lock; the rest are a lock and atomics.
+// SAFETY: G1: `state` is reached only through a `Section`, which holds the group's lock. The other
+// fields are a lock and atomics.
 unsafe impl<R: Sync> Sync for Group<R> {}
 
 impl<R> fmt::Debug for Group<R> {
@@ -118,7 +123,8 @@ impl<R: RawMutex> Group<R> {
         }
     }
 
-    /// Enters the group by its own lock or by that of `guard`, the first group of an instance with one lock.
+    /// Enters the group under its own lock, or under that of `guard`, the first group of an
+    /// instance with one lock.
     #[inline]
     pub(crate) fn enter<'a>(&'a self, guard: &'a Self) -> Section<'a, R> {
         super::sync::point();
@@ -136,13 +142,13 @@ impl<R: RawMutex> Group<R> {
         section
     }
 
-    /// Whether objects wait that were freed without the lock. A look, which may be late.
+    /// Whether objects wait that were freed without the lock. The answer may be out of date.
     #[inline]
     pub(crate) fn has_deferred(&self) -> bool {
         self.deferred.load(Relaxed) != NIL || self.draining.load(Relaxed) != NIL
     }
 
-    /// First of the objects taken from the deferred list and not freed yet.
+    /// First of the objects that were taken from the deferred list and not freed yet.
     pub(crate) fn draining(&self) -> &AtomicU32 {
         &self.draining
     }
@@ -204,7 +210,7 @@ impl<R: RawMutex> Drop for Section<'_, R> {
     #[inline]
     fn drop(&mut self) {
         super::sync::point();
-        // SAFETY: `enter` took the lock, and nobody else gives it back.
+        // SAFETY: `enter` took the lock, and nothing else releases it.
         unsafe { self.lock.unlock() };
     }
 }

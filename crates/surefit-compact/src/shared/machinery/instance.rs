@@ -1,4 +1,5 @@
-//! An instance of Compact-fit inside a shared heap: its number, its pages and its quota, and who allocates from it.
+//! An instance of Compact-fit inside a shared heap: its number, its pages, its quota, and the
+//! threads that allocate from it.
 //!
 //! ```text
 //! threads    0 .. most registered threads, or CLOSED while the instance is being destroyed
@@ -7,8 +8,9 @@
 //! ```
 //!
 //! # Invariants
-//! - I1 `pages` is the number of pages of the instance's groups; none is added at or above `quota`.
-//! - I2 While it is CLOSED nobody allocates from it.
+//! - I1 `pages` is the number of pages of the instance's groups. No page is added at or above
+//!   `quota`.
+//! - I2 While it is CLOSED, no thread allocates from it.
 #![deny(unsafe_code)]
 
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -23,7 +25,7 @@ pub(crate) const NO_ID: u32 = 0;
 /// `threads` of an instance that is being destroyed.
 const CLOSED: u32 = u32::MAX;
 
-/// One instance; on a cache line of its own.
+/// One instance, on a cache line of its own.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(crate) struct Instance {
@@ -48,13 +50,15 @@ impl Instance {
 
     /// The number that the names of its objects carry.
     ///
-    /// Relaxed: a pin, or the group's lock, has acquired whatever renaming came before its objects were destroyed.
+    /// Relaxed: a pin, or the group's lock, has acquired any renaming that came before its objects
+    /// were destroyed.
     #[inline]
     pub(crate) fn id(&self) -> u32 {
         self.id.load(Relaxed)
     }
 
-    /// Gives it another number: names with the former one are stale from now on. Before its objects are destroyed.
+    /// Gives the instance another number: names with the former one are stale from then on. Called
+    /// before its objects are destroyed.
     pub(crate) fn rename(&self, id: u32) {
         self.id.store(id, Relaxed);
     }
@@ -69,7 +73,7 @@ impl Instance {
         self.quota.load(Relaxed)
     }
 
-    /// Sets the most pages that the instance may have; those it has above that stay.
+    /// Sets the most pages that the instance may have. Pages that it already has above that stay.
     pub(crate) fn set_quota(&self, pages: u32) {
         self.quota.store(pages, Relaxed);
     }
@@ -89,7 +93,7 @@ impl Instance {
         false
     }
 
-    /// Counts one page less.
+    /// Counts one page fewer.
     pub(crate) fn return_page(&self) {
         self.pages.fetch_sub(1, Relaxed);
     }
@@ -100,7 +104,7 @@ impl Instance {
         (threads != CLOSED).then_some(threads)
     }
 
-    /// Registers a thread if there are exactly `before`. Lock-free.
+    /// Registers a thread if exactly `before` are registered. Lock-free.
     pub(crate) fn enter_at(&self, before: u32) -> bool {
         // Acquire: what was done before the instance was opened again.
         self.threads
@@ -108,10 +112,11 @@ impl Instance {
             .is_ok()
     }
 
-    /// Registers a thread, the `most`-th at last. Lock-free.
+    /// Registers a thread if fewer than `most` are registered. Lock-free.
     ///
     /// # Errors
-    /// [`Refused::NoLocal`]; [`Refused::Busy`] while the instance is being destroyed.
+    /// [`Refused::NoLocal`] if `most` are registered; [`Refused::Busy`] while the instance is being
+    /// destroyed.
     pub(crate) fn enter(&self, most: u32) -> Result<(), Refused> {
         loop {
             let threads = self.threads().ok_or(Refused::Busy)?;
@@ -124,15 +129,15 @@ impl Instance {
         }
     }
 
-    /// A thread is not registered any more.
+    /// Ends the registration of a thread.
     pub(crate) fn leave(&self) {
-        // Release: what the thread did, to who closes the instance or enters it.
+        // Release: what the thread did, to a thread that closes the instance or enters it.
         self.threads.fetch_sub(1, Release);
     }
 
-    /// Keeps everybody from allocating from it, if nobody does.
+    /// Prevents threads from registering, if none is registered. Returns whether it did.
     pub(crate) fn close(&self) -> bool {
-        // Acquire: what the threads did that have left.
+        // Acquire: what the threads that have left did.
         self.threads
             .compare_exchange(0, CLOSED, AcqRel, Relaxed)
             .is_ok()
@@ -140,7 +145,7 @@ impl Instance {
 
     /// Lets threads register again.
     pub(crate) fn open(&self) {
-        // Release: the end of the destruction, to who enters.
+        // Release: the end of the destruction, to threads that enter.
         self.threads.store(0, Release);
     }
 }

@@ -1,19 +1,21 @@
-//! Free pages and free entries of a shared heap: the pool that all groups share, and each thread's buffer of free pages.
+//! Free pages and free entries of a shared heap: the pool that all groups share, and the buffer of
+//! each thread.
 //!
 //! ```text
 //! a group opens a page:    own buffer → pool: a freed page, then a fresh one → other threads' buffers
 //! a group releases a page: own buffer while it has room → pool
 //! ```
-//! Whatever threads have buffered is taken back before anything is refused.
+//! Before anything is refused, the heap takes back what threads have buffered.
 //!
 //! # Invariants
 //! - L1 A free page is in one buffer or in the pool; nobody else touches its record.
-//! - L2 Locks are taken in the order group, buffer, pool; no two buffers at once.
-//! - L3 What is free and stays free is in the pool or in a buffer all the time, and goes from buffers to the pool only. So
-//!   who finds nothing in the pool, nothing in any buffer, and nothing in the pool again, may refuse.
+//! - L2 Locks are taken in the order group, buffer, pool; never two buffers at once.
+//! - L3 What is free and stays free is always in the pool or in a buffer, and goes only from
+//!   buffers to the pool. So a thread that finds nothing in the pool, nothing in any buffer, and
+//!   nothing in the pool again, may refuse.
 //!
 //! # Bounds
-//! Constant, but for taking pages back: one look at every registered thread's buffer.
+//! Constant, except for taking pages back: one look at the buffer of every registered thread.
 #![deny(unsafe_code)]
 
 use lock_api::{Mutex, RawMutex};
@@ -24,10 +26,10 @@ use super::sure::Sure;
 use crate::page::{Page, PageTable};
 use crate::width::Spread;
 
-/// Whose buffer: the number of a registered thread, or [`NO_SLOT`].
+/// The number of a registered thread's buffer, or [`NO_SLOT`].
 pub(crate) type Slot = u32;
 
-/// Nobody's buffer.
+/// No buffer.
 pub(crate) const NO_SLOT: Slot = u32::MAX;
 
 /// A list of free pages, linked through their records.
@@ -80,14 +82,14 @@ pub(crate) struct Pool {
     pub(crate) made: u32,
     /// Entries whose generations are exhausted.
     pub(crate) retired: u32,
-    /// Offset below which the address table may not grow without another page.
+    /// The offset below which the address table may not grow without another page.
     pub(crate) floor: usize,
     /// Times that the pool's lock was taken.
     pub(crate) sections: u64,
 }
 
 impl Pool {
-    /// Everything is fresh; the address table may not grow below `floor`.
+    /// A pool whose pages are all fresh; the address table may not grow below `floor`.
     pub(crate) const fn new(floor: usize) -> Self {
         Self {
             pages: PageList::new(),
@@ -111,14 +113,14 @@ impl Pool {
 #[derive(Debug)]
 pub(crate) struct Buffer {
     pub(crate) pages: PageList,
-    /// Free entries: of frees that page locks alone served.
+    /// Free entries, from frees that page locks alone served.
     pub(crate) entries: EntryList,
     /// Whether a thread has it.
     pub(crate) taken: bool,
 }
 
 impl Buffer {
-    /// Nobody's, and empty.
+    /// An empty buffer that no thread has.
     pub(crate) const fn new() -> Self {
         Self {
             pages: PageList::new(),
@@ -138,12 +140,12 @@ pub(crate) struct Apart<T>(pub(crate) T);
 pub(crate) struct Store<'m, R: RawMutex> {
     pub(crate) pool: Apart<Mutex<Sure<R>, Pool>>,
     pub(crate) buffers: &'m [Apart<Mutex<Sure<R>, Buffer>>],
-    /// Most pages in a buffer.
+    /// The most pages in a buffer.
     pub(crate) buffer_pages: u32,
 }
 
 impl<'m, R: RawMutex> Store<'m, R> {
-    /// A buffer that no thread has, taken.
+    /// Takes a buffer that no thread has.
     pub(crate) fn register(&self) -> Option<u32> {
         let free = self.buffers.iter().position(|buffer| {
             let mut buffer = buffer.0.lock();
@@ -152,7 +154,7 @@ impl<'m, R: RawMutex> Store<'m, R> {
         free.map(|index| u32::try_from(index).expect("at most 2^16 threads"))
     }
 
-    /// Gives a buffer back, and what is in it to the pool.
+    /// Gives a buffer back, and its content to the pool.
     pub(crate) fn unregister<'e>(
         &self,
         pages: &PageTable<'m, Spread>,
@@ -171,7 +173,7 @@ impl<'m, R: RawMutex> Store<'m, R> {
         buffer.taken = false;
     }
 
-    /// Brings the entries of a buffer back to the pool.
+    /// Moves the entries of a buffer to the pool.
     pub(crate) fn take_back_entries<'e>(&self, slot: Slot, entry: impl Fn(u32) -> &'e Entry) {
         super::sync::point();
         let buffer = self.buffers[slot as usize].0.lock();
@@ -200,7 +202,7 @@ impl<'m, R: RawMutex> Store<'m, R> {
         self.buffers[slot as usize].0.lock().pages.pop(pages)
     }
 
-    /// Takes a free page: a freed one if there is one, buffered by others last.
+    /// Takes a free page: a freed one if there is one, and one that others buffer only at last.
     pub(crate) fn take_page(
         &self,
         pages: &PageTable<'m, Spread>,
@@ -224,7 +226,7 @@ impl<'m, R: RawMutex> Store<'m, R> {
         pages.page(pool.frontier - 1)
     }
 
-    /// Takes a page back from whoever buffers one.
+    /// Takes a page from any buffer that has one.
     #[cold]
     fn take_back(&self, pages: &PageTable<'m, Spread>) -> Option<Page<'m, Spread>> {
         (0..self.buffers.len() as u32).find_map(|slot| self.pop_buffered(pages, slot))

@@ -1,8 +1,9 @@
-//! A lock of the caller's that either is taken, or ends the process.
+//! The caller's lock, made so that taking it either succeeds or ends the process.
 //!
-//! Whoever takes a lock in the middle of a free or a move has changed a part of what the other locks guard. If the lock unwound
-//! there, the rest would never be changed, and later calls would give one page-block to two objects. A lock may unwind, it is the
-//! caller's; so the heap does not let it.
+//! A thread that takes a lock in the middle of a free or a move has already changed a part of what
+//! other locks guard. If the lock unwound there, the rest would never change, and later calls would
+//! give one page-block to two objects. The lock is the caller's code, which may unwind; so this
+//! wrapper prevents it.
 
 use lock_api::RawMutex;
 
@@ -11,7 +12,7 @@ use lock_api::RawMutex;
 #[repr(transparent)]
 pub(crate) struct Sure<R>(R);
 
-/// Panics when it is dropped: while something unwinds, that ends the process.
+/// Panics when it is dropped. During an unwind that ends the process.
 struct Unwinding;
 
 impl Drop for Unwinding {
@@ -24,7 +25,7 @@ impl Drop for Unwinding {
     }
 }
 
-/// Calls what must not unwind.
+/// Calls a function that must not unwind.
 #[inline]
 fn surely<T>(call: impl FnOnce() -> T) -> T {
     let unwinding = Unwinding;
@@ -33,7 +34,8 @@ fn surely<T>(call: impl FnOnce() -> T) -> T {
     result
 }
 
-// SAFETY: the lock is the caller's, which excludes as its implementation promises; nothing is added but an end.
+// SAFETY: the lock is the caller's, which excludes as its implementation promises; this only adds
+// an end of the process.
 unsafe impl<R: RawMutex> RawMutex for Sure<R> {
     #[allow(
         clippy::declare_interior_mutable_const,

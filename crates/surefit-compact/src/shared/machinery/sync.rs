@@ -1,7 +1,8 @@
-//! The atomic word of shared heaps: `core`'s, or `portable-atomic`'s where the target has no compare-and-exchange; with a scheduling point before every access where a permutation tester runs.
+//! The atomic word of shared heaps: that of `core`, or that of `portable-atomic` on targets without
+//! compare-and-exchange. Under a permutation tester every access is preceded by a scheduling point.
 //!
-//! Under `--cfg surefit_shuttle` the threads of a test are switched at these points; the word stays four bytes, so that the
-//! layout of the region is the one that programs have.
+//! With `--cfg surefit_shuttle` the tester switches the threads of a test at these points. The word
+//! still has four bytes, so the layout of the region is that of real programs.
 #![deny(unsafe_code)]
 
 #[cfg(target_has_atomic = "32")]
@@ -10,7 +11,7 @@ use core::sync::atomic::Ordering;
 #[cfg(not(target_has_atomic = "32"))]
 use portable_atomic::AtomicU32 as Word;
 
-/// Where a permutation tester may switch threads; nothing elsewhere.
+/// A point at which a permutation tester may switch threads. Does nothing in other builds.
 #[inline]
 pub(crate) fn point() {
     // Not `yield_now`: the thread may go on at once, and keeps its priority.

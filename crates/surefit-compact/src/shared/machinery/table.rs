@@ -1,15 +1,15 @@
-//! The abstract address table of a shared heap: one [`Entry`] an object, and the free ones.
+//! The abstract address table of a shared heap: one [`Entry`] per object, and the free entries.
 //!
 //! ```text
 //! … | entry 2 | entry 1 | entry 0 |  fixed area          the table grows towards lower addresses, and never shrinks
 //! an entry: | state | location | location | generation (keys) |
 //! ```
-//! Entries stay where they are, so that anybody who holds a name may reach its entry without a lock.
+//! Entries never move, so any thread that holds a name can reach its entry without a lock.
 //!
 //! # Invariants
 //! - T1 Entries below `made` are initialised, and lie between the table's floor and its top.
-//! - T2 A dead entry is in one list, linked through its location words: the pool's, that of a group or of a thread, or a
-//!   deferred list; or it is retired.
+//! - T2 A dead entry is in exactly one list, linked through its location words, or it is retired.
+//!   The lists are that of the pool, those of groups and of threads, and the deferred lists.
 
 use core::sync::atomic::Ordering::{Acquire, Release};
 
@@ -23,18 +23,18 @@ use crate::memory::Memory;
 /// Where the entries are.
 #[derive(Debug)]
 pub(crate) struct EntryTable {
-    /// Offset of the first byte behind entry 0.
+    /// Offset of the end of entry 0.
     top: usize,
-    /// Bytes of an entry, with its generation if it has one.
+    /// Bytes of an entry, including its generation if it has one.
     stride: usize,
     /// The generation of retired entries.
     last_generation: u32,
-    /// Entries made.
+    /// The number of entries made.
     made: AtomicU32,
 }
 
 impl EntryTable {
-    /// A table that grows down from `top`, of entries with or without a generation.
+    /// A table that grows downwards from `top`, of entries with or without generations.
     pub(crate) const fn new(top: usize, keyed: bool) -> Self {
         Self {
             top,
@@ -48,8 +48,9 @@ impl EntryTable {
     #[inline]
     pub(crate) fn entry<'m>(&self, memory: &Memory<'m>, index: u32) -> &'m Entry {
         let offset = self.top - (index as usize + 1) * self.stride;
-        // SAFETY: T1: a made entry is initialised, inside the region and aligned to four (top and stride are multiples of
-        // four); only names of made entries reach this, and entries consist of atomics.
+        // SAFETY: T1: a made entry is initialised, inside the region and aligned to four (top and
+        // stride are multiples of four). Only names of made entries reach this, and entries consist
+        // of atomics.
         unsafe { memory.shared(offset) }
     }
 
@@ -83,14 +84,14 @@ impl EntryTable {
             && self.generation(memory, index).number() >= self.last_generation
     }
 
-    /// Whether the value of a dead entry's object is dropped: owners of handles drop it before they free it, with keys the
-    /// claimant does it after.
+    /// Whether the value of a dead entry's object has been dropped. Owners of handles drop it
+    /// before they free it; with keys, the claimant drops it afterwards.
     #[inline]
     pub(crate) fn is_dropped(&self, memory: &Memory<'_>, index: u32) -> bool {
         self.stride != entry_bytes(true) || !self.generation(memory, index).has_glue()
     }
 
-    /// The same with another generation of retired entries.
+    /// Sets the generation of retired entries.
     pub(crate) fn retire_at(&mut self, generation: u32) {
         self.last_generation = generation;
     }
@@ -101,13 +102,14 @@ impl EntryTable {
         self.last_generation
     }
 
-    /// Whether a number names an entry that was made: for names that may be another heap's.
+    /// Whether a number names an entry that was made. For names that may be another heap's.
     #[inline]
     pub(crate) fn contains(&self, index: u32) -> bool {
         index < self.made.load(Acquire)
     }
 
-    /// Makes sure that the table has room for another entry, with a fresh page if it must; in vain if there is none.
+    /// Makes room for another entry if there is none, with a fresh page. Without a fresh page it
+    /// does nothing.
     pub(crate) fn grow(&self, shift: u32, pool: &mut Pool) {
         if !self.has_room(pool) && pool.made != NIL && pool.fresh_pages(shift) > 0 {
             pool.floor -= 1 << shift;
@@ -125,15 +127,15 @@ impl EntryTable {
         }
         let bytes = (pool.made as usize + 1) * self.stride;
         let (index, offset) = (pool.made, self.top - bytes);
-        // SAFETY: the entry lies above the floor, which only grows downwards through fresh pages (T1), so inside the
-        // region; it is aligned to four; nobody knows of it yet.
+        // SAFETY: the entry lies above the floor, which only grows downwards through fresh pages
+        // (T1), so it is inside the region; it is aligned to four; nobody knows of it yet.
         unsafe { memory.table(offset, 1, Entry::new) };
         if self.stride == entry_bytes(true) {
             // SAFETY: as above: the generation is the end of the entry.
             unsafe { memory.table(offset + size_of::<Entry>(), 1, Generation::new) };
         }
         pool.made += 1;
-        // Release: the entry, to whoever finds its number among those made.
+        // Release: the entry, to any thread that finds its number among those made.
         self.made.store(pool.made, Release);
         Some(index)
     }

@@ -1,4 +1,5 @@
-//! Guards of a heap of several instances: an object that is destroyed while it is pinned is given back by the last unpin.
+//! Guards of a heap of several instances. If an object is destroyed while it is pinned, the last
+//! unpin gives its memory back.
 #![deny(unsafe_code)]
 
 use core::fmt;
@@ -12,10 +13,11 @@ use crate::shared::machinery::entry::{Entry, Unpinned};
 use crate::shared::machinery::guard;
 use crate::shared::machinery::objects::Objects;
 
-/// A pinned object, borrowed. Dropping the guard unpins it: one atomic subtraction, and a push on a list if the object
-/// was destroyed meanwhile.
+/// A pinned object, borrowed. Dropping the guard unpins it: one atomic subtraction, and a push on a
+/// list if the object was destroyed meanwhile.
 ///
-/// A forgotten guard pins whatever object has its entry later: that one is not moved, and its instance not destroyed.
+/// If a guard is forgotten, its pin stays on the entry: an object that uses the entry later is
+/// never moved, and its instance cannot be destroyed.
 #[must_use = "the object is pinned as long as the guard lives"]
 pub struct ShardedPinned<'a, T: ?Sized, R: RawMutex, G: Granularity> {
     object: ManuallyDrop<guard::Pinned<'a, T>>,
@@ -47,7 +49,7 @@ impl<'a, T: ?Sized, R: RawMutex, G: Granularity> ShardedPinnedMut<'a, T, R, G> {
     }
 }
 
-/// Unpins an object of this heap; the guard that had the pin is not dropped.
+/// Unpins an object of this heap. The guard that held the pin must not be dropped afterwards.
 #[inline]
 fn unpin<R: RawMutex, G: Granularity>(objects: &Objects<'_, R, G>, entry: &Entry) {
     if let Unpinned::Released(state) = entry.unpin() {

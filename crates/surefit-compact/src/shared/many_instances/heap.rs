@@ -1,9 +1,9 @@
 //! `ShardedHeap`: n-CF(κ,ι), several Compact-fit instances over one region.
 //!
 //! ```text
-//! heap.register      a thread's `Local` in a vacant or the least used instance
-//! local.insert       from that instance: no lock of another one
-//! heap.pin           of any instance: one atomic addition, and a comparison with the instance's number
+//! heap.register      a thread's `Local` in a vacant instance, or in the least used one
+//! local.insert       from that instance: takes no lock of another one
+//! heap.pin           of any instance: one atomic addition, and a comparison with the number of the instance
 //! local.free         of any instance: under the lock of its size-class there; lock-free if there is no bound to keep
 //! heap.set_quota     the most bytes of an instance
 //! heap.destroy       all objects of an instance at once
@@ -26,8 +26,8 @@ use crate::shared::machinery::objects::Objects;
 use crate::shared::machinery::pool::NO_SLOT;
 use crate::shared::machinery::stats::SharedStats;
 
-/// Several Compact-fit instances over one region; `R` is the kind of lock, `G` how much a lock covers: an instance
-/// ([`PerHeap`](crate::shared::PerHeap)) or a size-class of it.
+/// Several Compact-fit instances over one region. `R` is the kind of lock. `G` is how much a lock
+/// covers: an instance ([`PerHeap`](crate::shared::PerHeap)) or one size-class of it.
 ///
 /// # Examples
 /// ```
@@ -52,7 +52,7 @@ use crate::shared::machinery::stats::SharedStats;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Under page locks a page belongs to no instance that could be locked:
+/// Page locks are not available, because the lock of a page does not lock its instance:
 /// ```compile_fail
 /// use surefit_compact::shared::{PerPage, ShardedHeap};
 /// fn heap(_: ShardedHeap<'_, parking_lot::RawMutex, PerPage>) {}
@@ -68,9 +68,9 @@ pub struct InstanceStats {
     pub counters: SharedStats,
     /// Bytes of its pages.
     pub bytes: usize,
-    /// The most bytes that it may have, if there is a quota.
+    /// The most bytes of pages that it may have, if there is a quota.
     pub quota_bytes: Option<usize>,
-    /// Registered threads that allocate from it; nothing while it is being destroyed.
+    /// Registered threads that allocate from it; `None` while it is being destroyed.
     pub threads: Option<u32>,
 }
 
@@ -84,16 +84,18 @@ impl<R: RawMutex, G: Stepwise> fmt::Debug for ShardedHeap<'_, R, G> {
 
 /// Instances and threads.
 impl<'m, R: RawMutex, G: Stepwise> ShardedHeap<'m, R, G> {
-    /// A heap of some instances over a region. The configuration's threads are spread evenly: an instance has
-    /// ⌈locals / instances⌉ of them at most, the sharing degree; with as many instances as threads each has its own.
+    /// Creates a heap of several instances over a region. The configured threads are spread evenly:
+    /// an instance has at most ⌈locals / instances⌉ of them, its *sharing degree*. With as many
+    /// instances as threads, each thread has an instance of its own.
     ///
     /// # Errors
-    /// [`Refused::Region`] if not even one page fits; [`Refused::TooLarge`] if the region is over 32 GiB, or there are
-    /// more than 4096 size-classes in all instances together (their number in one is rounded up to a power of two);
-    /// [`Refused::NoHeapId`] after 2³² heaps and instances.
+    /// [`Refused::Region`] if not even one page fits. [`Refused::TooLarge`] if the region exceeds
+    /// 32 GiB, or if all instances together have more than 4096 size-classes (the number per
+    /// instance is rounded up to a power of two). [`Refused::NoHeapId`] after 2³² heaps and
+    /// instances.
     ///
     /// # Panics
-    /// If the configuration's back-references are not four bytes, or there is no instance.
+    /// If the configuration's back-references are not four bytes, or `instances` is zero.
     pub fn new(
         region: &'m mut [MaybeUninit<u8>],
         config: &'m SharedConfig<G>,
@@ -104,7 +106,7 @@ impl<'m, R: RawMutex, G: Stepwise> ShardedHeap<'m, R, G> {
         Ok(Self { objects })
     }
 
-    /// Instances.
+    /// The number of instances.
     ///
     /// # Panics
     /// Never.
@@ -119,13 +121,15 @@ impl<'m, R: RawMutex, G: Stepwise> ShardedHeap<'m, R, G> {
         self.objects.engine.threads_per_instance()
     }
 
-    /// Registers the calling thread, or whoever is given the `Local`, in the instance with the fewest threads; among
-    /// those in the one with the most pages. So the objects and pages of an instance whose threads have all left are
-    /// adopted before an empty instance is taken.
+    /// Registers a thread in the instance with the fewest threads; among those, in the one with the
+    /// most pages. The caller uses the `Local`, or gives it to another thread.
+    ///
+    /// So a new thread adopts the objects and pages of an instance whose threads have all left,
+    /// before it takes an empty instance.
     ///
     /// # Errors
-    /// [`Refused::NoLocal`] if as many are registered as the configuration says; [`Refused::Busy`] if all instances are
-    /// being destroyed.
+    /// [`Refused::NoLocal`] if the configured number of threads is registered already;
+    /// [`Refused::Busy`] if all instances are being destroyed.
     ///
     /// # Complexity
     /// O(instances + locals).
@@ -133,11 +137,12 @@ impl<'m, R: RawMutex, G: Stepwise> ShardedHeap<'m, R, G> {
         Local::anywhere(&self.objects)
     }
 
-    /// Registers in a given instance.
+    /// Registers a thread in a given instance.
     ///
     /// # Errors
-    /// [`Refused::NoLocal`] if it has [`threads_per_instance`](Self::threads_per_instance) already, or as many are
-    /// registered as the configuration says; [`Refused::Busy`] while it is being destroyed.
+    /// [`Refused::NoLocal`] if [`threads_per_instance`](Self::threads_per_instance) threads are
+    /// registered there already, or as many in the heap as the configuration allows;
+    /// [`Refused::Busy`] while the instance is being destroyed.
     ///
     /// # Panics
     /// If there is no such instance.
@@ -145,17 +150,20 @@ impl<'m, R: RawMutex, G: Stepwise> ShardedHeap<'m, R, G> {
         Local::new(&self.objects, instance)
     }
 
-    /// Gives an instance a quota: it gets no page by which it would have more than `bytes`, counted in whole pages;
-    /// `usize::MAX` is none. What it has above that it keeps.
+    /// Limits the pages of an instance: it gets no page with which it would have more than `bytes`,
+    /// rounded to whole pages. `usize::MAX` removes the limit. Pages that it already has above the
+    /// limit stay.
     ///
-    /// An allocation above the quota first compacts the instance; if no page comes back, it is
-    /// [`Refused::Quota`]. Handles and free pages are not counted: they belong to all instances.
+    /// An allocation above the quota first compacts the instance. If no page becomes free, the
+    /// allocation is refused with [`Refused::Quota`]. Handles and free pages do not count: they
+    /// belong to all instances.
     ///
     /// # Panics
     /// If there is no such instance.
     ///
     /// # Complexity
-    /// O(1); an allocation that meets the quota moves as many objects as [`compact_instance`](Self::compact_instance).
+    /// O(1). An allocation that reaches the quota moves as many objects as
+    /// [`compact_instance`](Self::compact_instance).
     pub fn set_quota(&self, instance: u32, bytes: usize) {
         let engine = &self.objects.engine;
         let pages = match bytes {
@@ -165,21 +173,23 @@ impl<'m, R: RawMutex, G: Stepwise> ShardedHeap<'m, R, G> {
         engine.instances[instance as usize].set_quota(pages);
     }
 
-    /// Gives the memory of all objects of an instance back, without dropping their values; returns how many there were.
-    /// Their handles are stale from now on: pins and frees of them are [`Refused::ForeignHandle`], and touch nothing.
+    /// Frees the memory of all objects of an instance without dropping their values, and returns
+    /// how many objects there were. Their handles are stale from then on: pins and frees of them
+    /// return [`Refused::ForeignHandle`] and change nothing.
     ///
-    /// What the values own is leaked as if they were forgotten: objects in other instances, for example. An object that
-    /// somebody pins at the very moment stays until it is unpinned.
+    /// What the values own is leaked, as if they were forgotten; objects in other instances, for
+    /// example. An object that a thread pins at this very moment stays until it is unpinned.
     ///
     /// # Errors
-    /// [`Refused::Busy`] if a thread is registered in the instance, or one of its objects is pinned;
-    /// [`Refused::NoHeapId`] after 2³² heaps and instances. Nothing has changed.
+    /// [`Refused::Busy`] if a thread is registered in the instance, or one of its objects is
+    /// pinned; [`Refused::NoHeapId`] after 2³² heaps and instances. Nothing has changed then.
     ///
     /// # Panics
     /// If there is no such instance.
     ///
     /// # Complexity
-    /// O(handles in use at once so far + objects of the instance). Locks one size-class at a time, for one object.
+    /// O(most handles in use at once so far + objects of the instance). It takes the lock of one
+    /// size-class at a time, for one object.
     pub fn destroy(&self, instance: u32) -> Result<u64, Refused> {
         self.objects.engine.destroy(instance)
     }
@@ -202,7 +212,7 @@ impl<'m, R: RawMutex, G: Stepwise> ShardedHeap<'m, R, G> {
         }
     }
 
-    /// As [`compact`](Self::compact), of one instance.
+    /// As [`compact`](Self::compact), for one instance.
     ///
     /// # Panics
     /// If there is no such instance.
@@ -214,17 +224,17 @@ impl<'m, R: RawMutex, G: Stepwise> ShardedHeap<'m, R, G> {
     }
 }
 
-/// Access to objects, whichever instance they are of.
+/// Access to the objects of all instances.
 impl<R: RawMutex, G: Stepwise> ShardedHeap<'_, R, G> {
-    /// Pins an object without interior mutability. Never waits; a move of the object that is in flight goes on, and is
-    /// given up if the pin is still there when it would end.
+    /// Pins an object without interior mutability. Never waits. If a move of the object is in
+    /// flight, it continues, and is abandoned if the pin is still there when the move would end.
     ///
     /// # Errors
-    /// [`Refused::ForeignHandle`]: of another heap, or of an instance that was destroyed; [`Refused::TooManyPins`] from
-    /// 32767 pins on.
+    /// [`Refused::ForeignHandle`] for a handle of another heap, or of a destroyed instance;
+    /// [`Refused::TooManyPins`] if the object has 32767 pins already.
     ///
     /// # Complexity
-    /// An atomic addition, and one when the guard is dropped.
+    /// One atomic addition, and one atomic subtraction when the guard is dropped.
     #[inline]
     pub fn pin<'a, T: Immutable>(
         &'a self,
@@ -234,8 +244,9 @@ impl<R: RawMutex, G: Stepwise> ShardedHeap<'_, R, G> {
         Ok(ShardedPinned::new(object, &self.objects))
     }
 
-    /// Pins an object that may change behind a shared reference. If it is in motion, takes its size-class's
-    /// lock once: behind sections of at most min(β, ι) copied bytes each.
+    /// Pins an object that may change behind a shared reference. If the object is in motion, the
+    /// call takes the lock of its size-class once, and ends the move. Other threads hold that lock
+    /// for at most min(β, ι) copied bytes at a time.
     ///
     /// # Errors
     /// As [`ShardedHeap::pin`].
@@ -262,7 +273,8 @@ impl<R: RawMutex, G: Stepwise> ShardedHeap<'_, R, G> {
     /// Pins a contiguous byte object.
     ///
     /// # Errors
-    /// As [`ShardedHeap::pin`]; [`Refused::TooLarge`] for one in pieces, of which [`ShardedHeap::chunk`] pins one.
+    /// As [`ShardedHeap::pin`]; [`Refused::TooLarge`] for an object in pieces: use
+    /// [`ShardedHeap::chunk`] to pin one of them.
     #[inline]
     pub fn pin_bytes<'a, B: Byte>(
         &'a self,
@@ -284,13 +296,14 @@ impl<R: RawMutex, G: Stepwise> ShardedHeap<'_, R, G> {
         Ok(ShardedPinnedMut::new(object, &self.objects))
     }
 
-    /// Pins the bytes from `offset` to the end of their piece (or of the object); none at the end.
+    /// Pins the bytes from `offset` to the end of their piece, or of the object. The result is
+    /// empty if `offset` is the length.
     ///
     /// # Errors
     /// As [`ShardedHeap::pin`].
     ///
     /// # Panics
-    /// If `offset` is above the length.
+    /// If `offset` exceeds the length.
     pub fn chunk<'a, B: Byte>(
         &'a self,
         bytes: &'a Bytes<B>,
@@ -300,13 +313,13 @@ impl<R: RawMutex, G: Stepwise> ShardedHeap<'_, R, G> {
         Ok(ShardedPinned::new(object, &self.objects))
     }
 
-    /// As [`ShardedHeap::chunk`], to change them. Waits as [`ShardedHeap::pin_settled`] does.
+    /// As [`ShardedHeap::chunk`], to change the bytes. Waits as [`ShardedHeap::pin_settled`] does.
     ///
     /// # Errors
     /// As [`ShardedHeap::pin`].
     ///
     /// # Panics
-    /// If `offset` is above the length.
+    /// If `offset` exceeds the length.
     pub fn chunk_mut<'a, B: Byte>(
         &'a self,
         bytes: &'a mut Bytes<B>,
@@ -316,13 +329,13 @@ impl<R: RawMutex, G: Stepwise> ShardedHeap<'_, R, G> {
         Ok(ShardedPinnedMut::new(object, &self.objects))
     }
 
-    /// Copies bytes out, from `offset` on.
+    /// Copies the bytes from `offset` on to `target`.
     ///
     /// # Errors
     /// As [`ShardedHeap::pin`].
     ///
     /// # Panics
-    /// If the range goes beyond the object.
+    /// If the range exceeds the object.
     pub fn read_at<B: Byte>(
         &self,
         bytes: &Bytes<B>,
@@ -332,13 +345,13 @@ impl<R: RawMutex, G: Stepwise> ShardedHeap<'_, R, G> {
         copy_out(offset, target, |at| self.chunk(bytes, at))
     }
 
-    /// Copies bytes in, from `offset` on.
+    /// Copies `source` into the object, from `offset` on.
     ///
     /// # Errors
-    /// As [`ShardedHeap::pin`]; bytes before the piece that could not be pinned are written.
+    /// As [`ShardedHeap::pin`]. Bytes before the piece that could not be pinned are written then.
     ///
     /// # Panics
-    /// If the range goes beyond the object.
+    /// If the range exceeds the object.
     pub fn write_at<B: Byte>(
         &self,
         bytes: &mut Bytes<B>,
@@ -354,31 +367,34 @@ impl<R: RawMutex, G: Stepwise> ShardedHeap<'_, R, G> {
 
 /// The heap as a whole.
 impl<R: RawMutex, G: Stepwise> ShardedHeap<'_, R, G> {
-    /// Frees what waits on deferred lists; then moves objects until no size-class of an instance has more than one
-    /// not-full page, at most `budget` of them, the lock free after every step; returns the moves begun.
+    /// Frees the objects on deferred lists. Then moves at most `budget` objects, until no
+    /// size-class of an instance has more than one not-full page. The lock is released after every
+    /// step. Returns the number of moves begun.
     pub fn compact(&self, budget: u64) -> u64 {
         let engine = &self.objects.engine;
         engine.compact(NO_SLOT, engine.all_groups(), budget)
     }
 
-    /// Counters of all instances. Takes the lock of every size-class, one after another. Objects that wait on deferred
-    /// lists count as live.
+    /// Counters of all instances. Takes the lock of every size-class, one after another. Objects on
+    /// deferred lists count as live.
     pub fn stats(&self) -> SharedStats {
         let engine = &self.objects.engine;
         engine.stats(engine.all_groups())
     }
 
-    /// Where every byte of the region is; when nothing else runs, the parts add up to its size. Beside working threads a page
-    /// that changes its size-class meanwhile may be counted twice, or not at all.
+    /// Where every byte of the region is. If no other thread works on the heap, the parts add up to
+    /// its size. Otherwise a page that changes its size-class meanwhile may be counted twice, or
+    /// not at all.
     pub fn parts(&self) -> Parts {
         self.objects.engine.parts(self.objects.skipped)
     }
 
-    /// Verifies every numbered invariant; with `debts`, size-classes may be over their bound, as pins and frees in
-    /// progress leave them. Exact when no other thread works on the heap. O(groups · entries + region).
+    /// Verifies every numbered invariant. With `debts`, size-classes may exceed their bound, which
+    /// pins and frees in progress can cause. The result is exact only if no other thread works on
+    /// the heap. O(groups · entries + region).
     ///
     /// # Errors
-    /// The first invariant that does not hold.
+    /// The first invariant that is violated.
     pub fn check(&self, debts: bool) -> Result<(), Corruption> {
         self.objects.engine.check(debts)
     }

@@ -1,21 +1,24 @@
-//! SharedCounted handles: an object with several owners, whose last one frees it.
+//! Counted handles: an object has several owners, and the last one frees it.
 //!
 //! ```text
 //! page-block   | count | value |        clone, drop: pin, end a move in flight, change the count, unpin
 //! ```
-//! The count lies with the value in the page-block, so that objects without a count pay nothing for it. It may only be
-//! changed where no move can copy it at the same time, or the change would be lost with the old page-block: so whoever
-//! changes it pins the object, and ends its move first if one is in flight. A clone may wait for one step, min(β, ι) bytes.
-//! (In the entry, the count would cost four bytes for every object of the heap, and no pin.)
+//! The count lies beside the value in the page-block, so objects without a count pay nothing for
+//! it. If the count changed while a move copies it, the change would be lost with the old
+//! page-block. So a thread that changes the count pins the object, and ends a move in flight first.
+//! A clone may therefore wait for one step, min(β, ι) bytes. (In the entry, the count would cost
+//! four bytes for every object of the heap, but no pin.)
 //!
 //! # Invariants
-//! - C1 The count is the number of `SharedCounted`s of the object, not counting those inside `clone` and `drop`.
-//! - C2 Who brings the count to zero drops the value, or takes it out, then marks the object freed, then unpins. So claims are made by unpins
-//!   of `drop` and `clone` only, and the value is gone by then: the claimant gives the page-block back, whoever it is.
-//! - C3 The count is never part of what a guard borrows.
+//! - C1 The count is the number of `SharedCounted`s of the object, not counting those inside
+//!   `clone` and `drop`.
+//! - C2 The thread that decrements the count to zero drops the value, or takes it out; then it
+//!   marks the object freed; then it unpins. So only the unpins of `drop` and `clone` claim, and
+//!   the value is gone by then. The claimant gives the page-block back, whichever thread it is.
+//! - C3 No guard borrows the count.
 //!
 //! # Source
-//! Reference counts are classic; where they lie is this project's.
+//! Reference counts are classic. Their place in the page-block is this project's.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -38,7 +41,8 @@ use crate::shared::machinery::objects::{Objects, refused};
 use crate::shared::machinery::pool::NO_SLOT;
 use crate::shared::machinery::sync::AtomicU32;
 
-/// Most handles of one object; half of what the count holds, so that clones that are being refused cannot overflow it.
+/// The most handles of one object: half of what the count holds, so that clones in the course of
+/// being refused cannot overflow it.
 const MOST: u32 = u32::MAX / 2;
 
 /// Makes a type invariant in `T`.
@@ -50,12 +54,13 @@ struct Node<T> {
     value: T,
 }
 
-/// One of several handles of an object, made by [`SharedHeap::insert_counted`]: what `Arc` is to `Box`. It borrows the
-/// heap, so that it can be cloned and dropped anywhere.
+/// One of several handles of an object, made by [`SharedHeap::insert_counted`]. It is to a handle
+/// what `Arc` is to `Box`. It borrows the heap, so any thread can clone and drop it.
 ///
-/// Dropping the last one drops the value, outside of any lock, and frees its memory, which may move other objects. A value
-/// that owns the last handle of another object drops that one in turn: like `Arc`s, a long chain of them needs a stack frame an
-/// object, and overflows the stack unless its values take it apart in a loop ([`SharedCounted::into_inner`]).
+/// Dropping the last one drops the value outside of any lock, and frees its memory, which may move
+/// other objects. If the value owns the last handle of another object, that one is dropped in turn.
+/// As with `Arc`, a long chain of them needs one stack frame per object, and overflows the stack
+/// unless the values take it apart in a loop ([`SharedCounted::into_inner`]).
 ///
 /// Forgetting a handle, or a guard of one, leaks the object.
 ///
@@ -85,11 +90,11 @@ pub struct SharedCounted<'h, 'm, T, R: RawMutex, G: Granularity = PerClass> {
 }
 
 impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
-    /// Moves a value into the heap, for several owners; its count takes four bytes, and what the value's alignment adds.
-    /// `local` is one of this heap's.
+    /// Moves a value into the heap, for several owners. The count takes four bytes, plus padding
+    /// for the alignment of the value. `local` must belong to this heap.
     ///
     /// # Errors
-    /// As [`Local::insert`]; [`Refused::ForeignHandle`] if `local` is another heap's.
+    /// As [`Local::insert`]; [`Refused::ForeignHandle`] if `local` belongs to another heap.
     pub fn insert_counted<T: Send + Sync + 'static>(
         &self,
         local: &Local<'_, 'm, R, G>,
@@ -116,7 +121,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
     }
 }
 
-/// A pin for work on the count, of an object that is not in motion.
+/// A pin during work on the count. The object is not in motion.
 struct Touch<'h, 'm, R: RawMutex, G: Granularity> {
     objects: &'h Objects<'m, R, G>,
     entry: &'m Entry,
@@ -131,8 +136,9 @@ impl<R: RawMutex, G: Granularity> Touch<'_, '_, R, G> {
     /// S1: the object is a `Node<T>`.
     unsafe fn count<T>(&self) -> &AtomicU32 {
         let node = self.objects.address::<Node<T>>(self.location);
-        // SAFETY: S1; the object is live, because the caller's handle is counted (C1), and stays in place while pinned.
-        // Only the count is borrowed, of which nobody has a mutable reference (C3).
+        // SAFETY: S1. The object is live, because the caller's handle is counted (C1), and stays in
+        // place while it is pinned. Only the count is borrowed, to which nobody has a mutable
+        // reference (C3).
         unsafe { &*core::ptr::addr_of!((*node.as_ptr()).count) }
     }
 }
@@ -143,7 +149,7 @@ impl<R: RawMutex, G: Granularity> Drop for Touch<'_, '_, R, G> {
     }
 }
 
-/// Gives the page-block of an object back that an unpin claimed (C2).
+/// Gives back the page-block of an object that an unpin claimed (C2).
 fn let_go<R: RawMutex, G: Granularity>(
     objects: &Objects<'_, R, G>,
     unpinned: Unpinned,
@@ -154,18 +160,18 @@ fn let_go<R: RawMutex, G: Granularity>(
     }
 }
 
-/// An object whose value is being dropped; marked freed even if that panics.
+/// An object whose value is being dropped. It is marked freed even if the drop panics.
 struct Ending<'m>(&'m Entry);
 
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
-        // The caller's pin keeps the object back; its unpin, or another one, claims it.
+        // The pin of the caller prevents a claim; its unpin, or another one, claims the object.
         let _ = self.0.free_pinned();
     }
 }
 
 impl<'h, 'm, T, R: RawMutex, G: Granularity> SharedCounted<'h, 'm, T, R, G> {
-    /// How many handles the object has, at this moment.
+    /// The number of handles of the object at this moment.
     #[must_use]
     pub fn count(&self) -> u32 {
         let touch = self.touch();
@@ -182,37 +188,40 @@ impl<'h, 'm, T, R: RawMutex, G: Granularity> SharedCounted<'h, 'm, T, R, G> {
     /// Pins an object without interior mutability. Never waits.
     ///
     /// # Errors
-    /// [`Refused::Busy`] if it is pinned exclusively, [`Refused::TooManyPins`] from 32767 pins on.
+    /// [`Refused::Busy`] if it is pinned exclusively; [`Refused::TooManyPins`] if it has 32767 pins
+    /// already.
     ///
     /// # Complexity
-    /// An atomic addition, and one when the guard is dropped.
+    /// One atomic addition, and one atomic subtraction when the guard is dropped.
     #[inline]
     pub fn pin(&self) -> Result<Pinned<'_, T>, Refused>
     where
         T: Immutable,
     {
         let (entry, _, location) = self.pin_shared()?;
-        // SAFETY: pinned; E4: nobody writes while there is a shared pin; the guard borrows a counted handle.
+        // SAFETY: pinned; E4: nobody writes while there is a shared pin; the guard borrows a
+        // counted handle.
         Ok(unsafe { Pinned::new(self.value(location), entry) })
     }
 
-    /// Pins an object that may change behind a shared reference. If it is in motion, takes its size-class's
-    /// lock once: behind sections of at most min(β, ι) copied bytes each.
+    /// Pins an object that may change behind a shared reference. If the object is in motion, the
+    /// call takes the lock of its size-class once, and ends the move. Other threads hold that lock
+    /// for at most min(β, ι) copied bytes at a time.
     ///
     /// # Errors
     /// As [`SharedCounted::pin`].
     pub fn pin_settled(&self) -> Result<Pinned<'_, T>, Refused> {
         let (entry, state, location) = self.pin_shared()?;
         self.settle(state);
-        // SAFETY: as in `pin`; its move is ended, and none begins while it is pinned.
+        // SAFETY: as in `pin`; its move has ended, and none begins while it is pinned.
         Ok(unsafe { Pinned::new(self.value(location), entry) })
     }
 
-    /// Pins an object to change it: nobody else may have it pinned, were it a clone or drop of a handle in progress. Waits
-    /// as [`SharedCounted::pin_settled`] does.
+    /// Pins an object exclusively, to change it. No other pin may exist; even a clone or a drop of
+    /// a handle in progress makes it busy. Waits as [`SharedCounted::pin_settled`] does.
     ///
     /// # Errors
-    /// [`Refused::Busy`].
+    /// [`Refused::Busy`] if there is any other pin.
     pub fn try_pin_mut(&self) -> Result<CountedMut<'_, T>, Refused> {
         let entry = self.entry();
         let (state, location) = entry.pin_exclusive().map_err(refused)?;
@@ -224,28 +233,32 @@ impl<'h, 'm, T, R: RawMutex, G: Granularity> SharedCounted<'h, 'm, T, R, G> {
         })
     }
 
-    /// Pins an object whose only handle this is, to change it.
+    /// Pins an object to change it, if this is its only handle.
     ///
     /// # Errors
-    /// [`Refused::Busy`] if it has others; [`Refused::TooManyPins`] after as many guards were forgotten.
+    /// [`Refused::Busy`] if the object has other handles; [`Refused::TooManyPins`] if 32767 guards
+    /// were forgotten.
     pub fn get_mut(&mut self) -> Result<PinnedMut<'_, T>, Refused> {
         {
             let touch = self.touch();
-            // Acquire: what the owners of dropped handles did to the value. SAFETY: S1: the handle's type.
+            // Acquire: what the owners of dropped handles did to the value. SAFETY: S1: the
+            // handle's type.
             if unsafe { touch.count::<T>() }.load(Acquire) != 1 {
                 return Err(Refused::Busy);
             }
         }
         let (entry, location) = self.objects.pin_settled(self.name)?;
-        // SAFETY: pinned, not in motion; the only handle is borrowed exclusively, so there is no guard, and no clone.
+        // SAFETY: pinned, not in motion; the only handle is borrowed exclusively, so there is no
+        // guard and no clone.
         Ok(unsafe { PinnedMut::new(self.value(location), entry) })
     }
 
-    /// Gives a handle up; the last one takes the value out of the heap, and frees its memory as a drop does. Of handles that
-    /// are given up at the same time one gets the value, as with `Arc::into_inner`.
+    /// Gives a handle up. The last one takes the value out of the heap, and frees its memory as a
+    /// drop does. If several handles are given up at the same time, one of them gets the value, as
+    /// with `Arc::into_inner`.
     ///
     /// # Complexity
-    /// As a drop, and the read of the value.
+    /// As a drop, plus the read of the value.
     ///
     /// # Examples
     /// A list of any length, taken apart in a loop:
@@ -289,7 +302,8 @@ impl<'h, 'm, T, R: RawMutex, G: Granularity> SharedCounted<'h, 'm, T, R, G> {
             return None;
         }
         let _ending = Ending(touch.entry);
-        // SAFETY: C1: no handle is left, so no guard, and nobody reads the bits again; pinned and settled, so they stay.
+        // SAFETY: C1: no handle is left, so there is no guard, and nobody reads the bits again;
+        // pinned and settled, so they stay in place.
         Some(unsafe { this.value(touch.location).read() })
     }
 
@@ -305,7 +319,7 @@ impl<'h, 'm, T, R: RawMutex, G: Granularity> SharedCounted<'h, 'm, T, R, G> {
         }
     }
 
-    /// The number of its entry.
+    /// The number of the object's entry.
     #[cfg(test)]
     pub(crate) fn index(&self) -> u32 {
         self.name.index()
@@ -348,15 +362,15 @@ impl<'h, 'm, T, R: RawMutex, G: Granularity> SharedCounted<'h, 'm, T, R, G> {
 }
 
 impl<T, R: RawMutex, G: Granularity> Clone for SharedCounted<'_, '_, T, R, G> {
-    /// One more handle of the object. Waits as [`SharedCounted::pin_settled`] does.
+    /// Makes one more handle of the object. Waits as [`SharedCounted::pin_settled`] does.
     ///
     /// # Panics
-    /// If the object has 2³¹ − 1 handles.
+    /// If the object has 2³¹ − 1 handles already.
     fn clone(&self) -> Self {
         let touch = self.touch();
         // SAFETY: S1: the handle's type.
         let count = unsafe { touch.count::<T>() };
-        // Relaxed: whoever has a handle may make another; the last drop acquires.
+        // Relaxed: a thread that has a handle may make another; the last drop acquires.
         if count.fetch_add(1, Relaxed) >= MOST {
             count.fetch_sub(1, Relaxed);
             panic!("an object has as many handles as can be counted");
@@ -372,10 +386,12 @@ impl<T, R: RawMutex, G: Granularity> Clone for SharedCounted<'_, '_, T, R, G> {
 impl<T, R: RawMutex, G: Granularity> Drop for SharedCounted<'_, '_, T, R, G> {
     fn drop(&mut self) {
         let touch = self.touch();
-        // Release: what this owner did to the value; acquire: what all others did. SAFETY: S1: the handle's type.
+        // Release: what this owner did to the value; acquire: what all others did. SAFETY: S1: the
+        // handle's type.
         if unsafe { touch.count::<T>() }.fetch_sub(1, AcqRel) == 1 {
             let _ending = Ending(touch.entry);
-            // SAFETY: C1: no handle is left, so no guard; pinned and settled, so the value stays in place.
+            // SAFETY: C1: no handle is left, so there is no guard; pinned and settled, so the value
+            // stays in place.
             unsafe { self.value(touch.location).drop_in_place() };
         }
     }
@@ -400,7 +416,8 @@ impl<T> Deref for CountedMut<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: E4: the pin is the only one that gives access to the value; the handle that it borrows keeps it alive.
+        // SAFETY: E4: no other pin gives access to the value; the handle that the guard borrows
+        // keeps it alive.
         unsafe { self.object.as_ref() }
     }
 }
@@ -416,7 +433,7 @@ impl<T> DerefMut for CountedMut<'_, T> {
 impl<T> Drop for CountedMut<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        // The handle is borrowed, so nobody has freed the object and nothing is released.
+        // The handle is borrowed, so nobody has freed the object, and nothing is released.
         let _ = self.entry.unpin_exclusive();
     }
 }

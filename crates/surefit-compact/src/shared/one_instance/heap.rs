@@ -1,16 +1,17 @@
 //! `SharedHeap`: 1-CF(κ,ι), one Compact-fit heap for many threads.
 //!
 //! ```text
-//! register           a thread's `Local`: what it allocates and frees with
-//! local.insert       a page-block and an entry under the lock of the size-class; the value is written outside it
+//! register           a thread's `Local`: the thread allocates and frees with it
+//! local.insert       takes a page-block and an entry under the lock of the size-class; writes the value outside it
 //! heap.pin           one atomic addition; the object stays where it is until the guard is dropped
-//! local.free         under the lock: the page-block is given back; moves, in steps of ι bytes, the lock free in between
+//! local.free         under the lock: gives the page-block back; moves in steps of ι bytes, without the lock in between
 //! ```
-//! A handle may be pinned or freed by any thread that owns or borrows it. Guards borrow the handle, so a pinned object
-//! cannot be freed.
+//! Any thread that owns or borrows a handle may pin or free its object. Guards borrow the handle,
+//! so a pinned object cannot be freed.
 //!
 //! # Drawbacks
-//! Every object costs an entry of twelve bytes and a back-reference of four; every access two atomic operations.
+//! Each object costs an entry of twelve bytes and a back-reference of four bytes. Each access costs
+//! two atomic operations.
 
 use core::fmt;
 use core::mem::MaybeUninit;
@@ -30,7 +31,8 @@ use crate::shared::machinery::objects::Objects;
 use crate::shared::machinery::pool::NO_SLOT;
 use crate::shared::machinery::stats::{ClassUsage, SharedStats};
 
-/// A Compact-fit heap that many threads share; `R` is the kind of lock, `G` how much a lock covers.
+/// A Compact-fit heap that several threads share. `R` is the kind of lock, `G` is how much a lock
+/// covers.
 ///
 /// # Examples
 /// ```
@@ -74,11 +76,11 @@ impl<R: RawMutex, G: Granularity> fmt::Debug for SharedHeap<'_, R, G> {
 }
 
 impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
-    /// A heap over a region.
+    /// Creates a heap over a region.
     ///
     /// # Errors
-    /// [`Refused::Region`] if not even one page fits; [`Refused::TooLarge`] if the region is over 32 GiB;
-    /// [`Refused::NoHeapId`] after 2³² heaps.
+    /// [`Refused::Region`] if not even one page fits; [`Refused::TooLarge`] if the region exceeds
+    /// 32 GiB; [`Refused::NoHeapId`] after 2³² heaps.
     ///
     /// # Panics
     /// If the configuration's back-references are not four bytes.
@@ -90,22 +92,23 @@ impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
         Ok(Self { objects })
     }
 
-    /// Registers the calling thread, or whoever is given the `Local`.
+    /// Registers a thread. The caller uses the `Local`, or gives it to another thread.
     ///
     /// # Errors
-    /// [`Refused::NoLocal`] if as many are registered as the configuration says.
+    /// [`Refused::NoLocal`] if the configured number of threads is registered already.
     pub fn register(&self) -> Result<Local<'_, 'm, R, G>, Refused> {
         Local::new(&self.objects, 0)
     }
 
-    /// Pins an object without interior mutability. Never waits; a move of the object that is in flight goes on, and is
-    /// given up if the pin is still there when it would end.
+    /// Pins an object without interior mutability. Never waits. If a move of the object is in
+    /// flight, it continues, and is abandoned if the pin is still there when the move would end.
     ///
     /// # Errors
-    /// [`Refused::ForeignHandle`]; [`Refused::TooManyPins`] from 32767 pins on.
+    /// [`Refused::ForeignHandle`] for a handle of another heap; [`Refused::TooManyPins`] if the
+    /// object has 32767 pins already.
     ///
     /// # Complexity
-    /// An atomic addition, and one when the guard is dropped.
+    /// One atomic addition, and one atomic subtraction when the guard is dropped.
     #[inline]
     pub fn pin<'a, T: Immutable>(
         &'a self,
@@ -114,8 +117,9 @@ impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
         self.objects.borrow_owned(handle)
     }
 
-    /// Pins an object that may change behind a shared reference. If it is in motion, takes its size-class's
-    /// lock once: behind sections of at most min(β, ι) copied bytes each.
+    /// Pins an object that may change behind a shared reference. If the object is in motion, the
+    /// call takes the lock of its size-class once, and ends the move. Other threads hold that lock
+    /// for at most min(β, ι) copied bytes at a time.
     ///
     /// # Errors
     /// As [`SharedHeap::pin`].
@@ -138,7 +142,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
     /// Pins a contiguous byte object.
     ///
     /// # Errors
-    /// As [`SharedHeap::pin`]; [`Refused::TooLarge`] for one in pieces, of which [`SharedHeap::chunk`] pins one.
+    /// As [`SharedHeap::pin`]; [`Refused::TooLarge`] for an object in pieces: use
+    /// [`SharedHeap::chunk`] to pin one of them.
     #[inline]
     pub fn pin_bytes<'a, B: Byte>(
         &'a self,
@@ -158,13 +163,14 @@ impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
         self.objects.borrow_bytes_mut(bytes)
     }
 
-    /// Pins the bytes from `offset` to the end of their piece (or of the object); none at the end.
+    /// Pins the bytes from `offset` to the end of their piece, or of the object. The result is
+    /// empty if `offset` is the length.
     ///
     /// # Errors
     /// As [`SharedHeap::pin`].
     ///
     /// # Panics
-    /// If `offset` is above the length.
+    /// If `offset` exceeds the length.
     pub fn chunk<'a, B: Byte>(
         &'a self,
         bytes: &'a Bytes<B>,
@@ -173,13 +179,13 @@ impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
         self.objects.chunk(bytes, offset)
     }
 
-    /// As [`SharedHeap::chunk`], to change them. Waits as [`SharedHeap::pin_settled`] does.
+    /// As [`SharedHeap::chunk`], to change the bytes. Waits as [`SharedHeap::pin_settled`] does.
     ///
     /// # Errors
     /// As [`SharedHeap::pin`].
     ///
     /// # Panics
-    /// If `offset` is above the length.
+    /// If `offset` exceeds the length.
     pub fn chunk_mut<'a, B: Byte>(
         &'a self,
         bytes: &'a mut Bytes<B>,
@@ -188,13 +194,13 @@ impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
         self.objects.chunk_mut(bytes, offset)
     }
 
-    /// Copies bytes out, from `offset` on.
+    /// Copies the bytes from `offset` on to `target`.
     ///
     /// # Errors
     /// As [`SharedHeap::pin`].
     ///
     /// # Panics
-    /// If the range goes beyond the object.
+    /// If the range exceeds the object.
     pub fn read_at<B: Byte>(
         &self,
         bytes: &Bytes<B>,
@@ -204,13 +210,13 @@ impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
         copy_out(offset, target, |at| self.chunk(bytes, at))
     }
 
-    /// Copies bytes in, from `offset` on.
+    /// Copies `source` into the object, from `offset` on.
     ///
     /// # Errors
-    /// As [`SharedHeap::pin`]; bytes before the piece that could not be pinned are written.
+    /// As [`SharedHeap::pin`]. Bytes before the piece that could not be pinned are written then.
     ///
     /// # Panics
-    /// If the range goes beyond the object.
+    /// If the range exceeds the object.
     pub fn write_at<B: Byte>(
         &self,
         bytes: &mut Bytes<B>,
@@ -220,8 +226,9 @@ impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
         copy_in(offset, source, |at| self.objects.chunk_mut(bytes, at))
     }
 
-    /// Moves objects until no size-class has more than one not-full page, at most `budget` of them, the lock free after
-    /// every step; returns the moves begun. Pays every debt that no pin stands in the way of.
+    /// Moves at most `budget` objects, until no size-class has more than one not-full page. The
+    /// lock is released after every step. Pays every debt that no pin prevents. Returns the number
+    /// of moves begun.
     pub fn compact(&self, budget: u64) -> u64 {
         let groups = self.objects.engine.all_groups();
         self.objects.engine.compact(NO_SLOT, groups, budget)
@@ -233,22 +240,25 @@ impl<'m, R: RawMutex, G: Granularity> SharedHeap<'m, R, G> {
         engine.stats(engine.all_groups())
     }
 
-    /// What a size-class holds now; none if the heap's geometry has no such class. One lock, O(1).
+    /// What a size-class holds now; `None` if the heap's geometry has no such class. O(1), under
+    /// one lock.
     pub fn class_usage(&self, class: SizeClass) -> Option<ClassUsage> {
         self.objects.engine.usage(0, class)
     }
 
-    /// Where every byte of the region is; when nothing else runs, the parts add up to its size. Beside working threads a page
-    /// that changes its size-class meanwhile may be counted twice, or not at all.
+    /// Where every byte of the region is. If no other thread works on the heap, the parts add up to
+    /// its size. Otherwise a page that changes its size-class meanwhile may be counted twice, or
+    /// not at all.
     pub fn parts(&self) -> Parts {
         self.objects.engine.parts(self.objects.skipped)
     }
 
-    /// Verifies every numbered invariant; with `debts`, size-classes may be over their bound, as pins and frees in
-    /// progress leave them. Exact when no other thread works on the heap. O(classes · entries + region).
+    /// Verifies every numbered invariant. With `debts`, size-classes may exceed their bound, which
+    /// pins and frees in progress can cause. The result is exact only if no other thread works on
+    /// the heap. O(classes · entries + region).
     ///
     /// # Errors
-    /// The first invariant that does not hold.
+    /// The first invariant that is violated.
     pub fn check(&self, debts: bool) -> Result<(), Corruption> {
         self.objects.engine.check(debts)
     }

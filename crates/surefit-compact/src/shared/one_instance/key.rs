@@ -1,24 +1,26 @@
-//! Keys of a heap that many threads share: names that may be copied, and that know when their object is gone.
+//! Keys of a heap that several threads share: copyable names that detect when their object is gone.
 //!
 //! ```text
-//! local.insert(value)   page-block and entry; the value; then the entry's generation becomes odd, and the key carries it
-//! heap.pin(key)         one addition to the entry's word; then: does the generation match? if not, unpin: stale
-//! heap.pin_mut(key)     one compare-exchange from "no pin"; else busy; a move in flight is ended first
-//! local.free(key)       the one who advances the generation frees: now, or by the last unpin
+//! local.insert(value)   takes page-block and entry; writes the value; makes the generation odd: the key carries it
+//! heap.pin(key)         adds one to the entry's word; then compares the generation: if it differs, unpins: stale
+//! heap.pin_mut(key)     one compare-exchange from "no pin", else busy; ends a move in flight first
+//! local.free(key)       the one call that advances the generation frees: now, or by the last unpin
 //! ```
 //!
 //! # Invariants
-//! - Y1 An object ends once: the advance of its generation has one winner. Generations never wrap: an entry that has none
-//!   left retires, and is counted.
-//! - Y2 Freed objects that still have a page-block are at most Π + t in a size-class with t calls of `free` or `remove` in
-//!   progress and at most Π pins at once. A freed object waits for a pin (at most Π of them do), or is on the deferred
-//!   list. A call that leaves its object to a pin takes two objects, or all, off the list: when it returns, either the list
-//!   was empty, or the sum has not grown.
-//! - K1, K2 of the guards: values are dropped by unpins, outside of any lock.
+//! - Y1 An object ends once: exactly one call advances its generation. Generations never wrap: an
+//!   entry that has none left is retired, and counted.
+//! - Y2 A size-class has at most Π + t freed objects that still hold a page-block, where t calls of
+//!   `free` or `remove` are in progress, and at most Π pins are held at once. A freed object waits
+//!   for a pin (at most Π objects do), or is on the deferred list. A call that leaves its object to
+//!   a pin takes two objects off the list, or all if there are fewer. So when it returns, either
+//!   the list was empty, or the sum has not grown.
+//! - K1, K2 of the guards: unpins drop values outside of any lock.
 //!
 //! # Costs
-//! Entries have sixteen bytes, four more than those of handles. A value that must be dropped takes a pointer's bytes more
-//! in its page-block. An access is an addition, a load and a subtraction on shared words.
+//! An entry has sixteen bytes, four more than that of a handle. A value that must be dropped takes
+//! one more pointer in its page-block. An access is an addition, a load and a subtraction on shared
+//! words.
 //!
 //! # Source
 //! This project.
@@ -44,8 +46,9 @@ use crate::shared::machinery::pool::NO_SLOT;
 use crate::shared::machinery::stats::SharedStats;
 use crate::width::Counted;
 
-/// A Compact-fit heap that many threads share, whose objects are named by keys. `R` is the kind of lock, `G` how much a
-/// lock covers; `Gen` says how many generations an entry has: half of what it counts, less one.
+/// A Compact-fit heap that several threads share, and whose objects are named by keys. `R` is the
+/// kind of lock, `G` is how much a lock covers. `Gen` sets how many generations an entry has: half
+/// of the values of `Gen`, less one.
 ///
 /// Dropping the heap forgets the values that are still in it.
 ///
@@ -68,7 +71,7 @@ use crate::width::Counted;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Generations must count:
+/// Keys without generations do not compile:
 /// ```compile_fail
 /// use surefit_compact::shared::{PerClass, SharedKeyHeap};
 /// fn heap(_: SharedKeyHeap<'_, parking_lot::RawMutex, PerClass, ()>) {}
@@ -90,7 +93,7 @@ fn last_generation<Gen: Counted>() -> u32 {
 }
 
 impl<'m, R: RawMutex, G: Stepwise, Gen: Counted> SharedKeyHeap<'m, R, G, Gen> {
-    /// A heap over a region.
+    /// Creates a heap over a region.
     ///
     /// # Errors
     /// As [`SharedHeap::new`](crate::shared::SharedHeap::new).
@@ -109,10 +112,10 @@ impl<'m, R: RawMutex, G: Stepwise, Gen: Counted> SharedKeyHeap<'m, R, G, Gen> {
         })
     }
 
-    /// Registers the calling thread, or whoever is given the `KeyLocal`.
+    /// Registers a thread. The caller uses the `KeyLocal`, or gives it to another thread.
     ///
     /// # Errors
-    /// [`Refused::NoLocal`] if as many are registered as the configuration says.
+    /// [`Refused::NoLocal`] if the configured number of threads is registered already.
     pub fn register(&self) -> Result<KeyLocal<'_, 'm, R, G, Gen>, Refused> {
         Ok(KeyLocal {
             local: Local::new(&self.objects, 0)?,
@@ -120,54 +123,58 @@ impl<'m, R: RawMutex, G: Stepwise, Gen: Counted> SharedKeyHeap<'m, R, G, Gen> {
         })
     }
 
-    /// Pins an object without interior mutability. Never waits; a move of the object that is in flight goes on, and is
-    /// given up if the pin is still there when it would end.
+    /// Pins an object without interior mutability. Never waits. If a move of the object is in
+    /// flight, it continues, and is abandoned if the pin is still there when the move would end.
     ///
     /// # Errors
-    /// [`Refused::ForeignHandle`] for another heap's key, [`Refused::StaleHandle`] if the object was freed,
-    /// [`Refused::Busy`] if it is pinned exclusively, [`Refused::TooManyPins`] from 32767 pins on.
+    /// [`Refused::ForeignHandle`] for a key of another heap; [`Refused::StaleHandle`] if the object
+    /// was freed; [`Refused::Busy`] if it is pinned exclusively; [`Refused::TooManyPins`] if it has
+    /// 32767 pins already.
     ///
     /// # Complexity
-    /// An atomic addition and a load, and a subtraction when the guard is dropped.
+    /// One atomic addition and one load, and one atomic subtraction when the guard is dropped.
     #[inline]
     pub fn pin<T: Immutable>(&self, key: Key<T>) -> Result<KeyPinned<'_, 'm, T, R, G>, Refused> {
         let (hold, _, location) = self.hold(key)?;
-        // SAFETY: pinned, and the generation is that of the key's object, a `T`; it has no interior mutability.
+        // SAFETY: pinned, and the generation is that of the key's object, a `T`; it has no interior
+        // mutability.
         Ok(unsafe { KeyPinned::new(hold, location) })
     }
 
-    /// Pins an object that may change behind a shared reference. If it is in motion, takes its size-class's
-    /// lock once: behind sections of at most min(β, ι) copied bytes each.
+    /// Pins an object that may change behind a shared reference. If the object is in motion, the
+    /// call takes the lock of its size-class once, and ends the move. Other threads hold that lock
+    /// for at most min(β, ι) copied bytes at a time.
     ///
     /// # Errors
     /// As [`SharedKeyHeap::pin`].
     pub fn pin_settled<T>(&self, key: Key<T>) -> Result<KeyPinned<'_, 'm, T, R, G>, Refused> {
         let (hold, state, location) = self.hold(key)?;
         self.settle(state, hold.index);
-        // SAFETY: as in `pin`; its move is ended, and none begins while it is pinned.
+        // SAFETY: as in `pin`; its move has ended, and none begins while it is pinned.
         Ok(unsafe { KeyPinned::new(hold, location) })
     }
 
-    /// Pins an object to change it: nobody else may have it pinned, were it a stale key's pin that is about to be undone.
-    /// Waits as [`SharedKeyHeap::pin_settled`] does.
+    /// Pins an object exclusively, to change it. No other pin may exist; even the pin of a stale
+    /// key that is about to be undone makes it busy. Waits as [`SharedKeyHeap::pin_settled`] does.
     ///
     /// # Errors
-    /// As [`SharedKeyHeap::pin`]; [`Refused::Busy`] for any pin of others.
+    /// As [`SharedKeyHeap::pin`]; [`Refused::Busy`] if there is any other pin.
     pub fn pin_mut<T>(&self, key: Key<T>) -> Result<KeyPinnedMut<'_, 'm, T, R, G>, Refused> {
         let (hold, state, location) = self.hold_alone(key)?;
         self.settle(state, hold.index);
-        // SAFETY: pinned exclusively, and the generation is that of the key's object, a `T`; its move is ended.
+        // SAFETY: pinned exclusively, and the generation is that of the key's object, a `T`; its
+        // move has ended.
         Ok(unsafe { KeyPinnedMut::new(hold, location) })
     }
 
-    /// Whether the key names a live object of this heap, at this moment.
+    /// Whether the key names a live object of this heap at this moment.
     #[must_use]
     pub fn contains<T>(&self, key: Key<T>) -> bool {
         self.vet(key).is_ok()
     }
 
-    /// Frees what the last pins of freed objects have left; then moves objects until no size-class has more than one
-    /// not-full page, at most `budget` of them. Returns the moves.
+    /// Frees the objects on deferred lists. Then moves at most `budget` objects, until no
+    /// size-class has more than one not-full page. Returns the number of moves begun.
     pub fn compact(&self, budget: u64) -> u64 {
         let groups = self.objects.engine.all_groups();
         self.objects.engine.compact(NO_SLOT, groups, budget)
@@ -179,23 +186,24 @@ impl<'m, R: RawMutex, G: Stepwise, Gen: Counted> SharedKeyHeap<'m, R, G, Gen> {
         engine.stats(engine.all_groups())
     }
 
-    /// Where every byte of the region is; when nothing else runs, the parts add up to its size. Beside working threads a page
-    /// that changes its size-class meanwhile may be counted twice, or not at all.
+    /// Where every byte of the region is. If no other thread works on the heap, the parts add up to
+    /// its size. Otherwise a page that changes its size-class meanwhile may be counted twice, or
+    /// not at all.
     pub fn parts(&self) -> Parts {
         self.objects.engine.parts(self.objects.skipped)
     }
 
-    /// Verifies every numbered invariant; with `debts`, size-classes may be over their bound, as pins and frees in
-    /// progress leave them. Exact when no other thread works on the heap, and none of its values is being dropped.
-    /// O(classes · entries + region).
+    /// Verifies every numbered invariant. With `debts`, size-classes may exceed their bound, which
+    /// pins and frees in progress can cause. The result is exact only if no other thread works on
+    /// the heap, and no value is being dropped. O(classes · entries + region).
     ///
     /// # Errors
-    /// The first invariant that does not hold.
+    /// The first invariant that is violated.
     pub fn check(&self, debts: bool) -> Result<(), Corruption> {
         self.objects.engine.check(debts)
     }
 
-    /// What the heap consists of.
+    /// The engine and the objects in it.
     #[cfg(test)]
     pub(crate) fn objects(&self) -> &Objects<'m, R, G> {
         &self.objects
@@ -216,7 +224,7 @@ impl<'m, R: RawMutex, G: Stepwise, Gen: Counted> SharedKeyHeap<'m, R, G, Gen> {
         }
     }
 
-    /// Whether the generation of the key's entry, which was made, is the key's.
+    /// Whether the generation of the key's entry is the key's. The entry must have been made.
     #[inline]
     fn names<T>(&self, key: Key<T>) -> bool {
         self.objects.generation(key.name.index()).current() == key.generation
@@ -269,7 +277,8 @@ impl<'m, R: RawMutex, G: Stepwise, Gen: Counted> SharedKeyHeap<'m, R, G, Gen> {
         }
     }
 
-    /// Why a pin by a key was refused: the object that refused it may be another one than the key's.
+    /// Why a pin by a key was refused. The object that refused it may be another one than the
+    /// key's.
     #[cold]
     fn refuse<T>(&self, key: Key<T>, refused: Refused) -> Refused {
         if self.names(key) {
@@ -287,9 +296,10 @@ impl<'m, R: RawMutex, G: Stepwise, Gen: Counted> SharedKeyHeap<'m, R, G, Gen> {
     }
 }
 
-/// A registered thread of a [`SharedKeyHeap`]: what it inserts and frees with. Any thread may have it, one at a time.
+/// A registered thread of a [`SharedKeyHeap`]: a program inserts and frees with it. It may be sent
+/// to another thread, but only one thread at a time may use it.
 ///
-/// Dropping it gives the free pages that it buffers back.
+/// Dropping it returns the free pages that it buffers to the heap.
 pub struct KeyLocal<'h, 'm, R: RawMutex, G: Stepwise, Gen: Counted> {
     local: Local<'h, 'm, R, G>,
     heap: &'h SharedKeyHeap<'m, R, G, Gen>,
@@ -302,14 +312,16 @@ impl<R: RawMutex, G: Stepwise, Gen: Counted> fmt::Debug for KeyLocal<'_, '_, R, 
 }
 
 impl<R: RawMutex, G: Stepwise, Gen: Counted> KeyLocal<'_, '_, R, G, Gen> {
-    /// Moves a value into the heap. Moves no other object unless it would be refused else.
+    /// Moves a value into the heap. Other objects move only if the insertion would be refused
+    /// otherwise.
     ///
     /// # Errors
-    /// The value, and what was exhausted; a type larger than a page, or aligned beyond it, is [`Refused::TooLarge`] or
+    /// Returns the value, and the resource that is exhausted. A type that is larger than a page is
+    /// refused with [`Refused::TooLarge`]; a type with a stricter alignment than a page with
     /// [`Refused::TooAligned`].
     ///
     /// # Complexity
-    /// O(1) under the size-class's lock, and the write of the value outside it.
+    /// O(1) under the lock of the size-class; the value is written outside the lock.
     pub fn insert<T: Send + Sync + 'static>(&self, value: T) -> Result<Key<T>, Full<T>> {
         let objects = &self.heap.objects;
         let allocated = objects.class_of(keyed_layout::<T>()).and_then(|class| {
@@ -329,11 +341,12 @@ impl<R: RawMutex, G: Stepwise, Gen: Counted> KeyLocal<'_, '_, R, G, Gen> {
         Ok(Key::new(Name::new(index, objects.id_of(0)), generation))
     }
 
-    /// Frees an object: its keys are stale from here on. If it is pinned, exclusively or not, the last guard drops the
-    /// value, and its memory is given back by later calls in its size-class. Moves other objects as the bound asks for.
+    /// Frees an object: its keys are stale from then on. If the object is pinned, exclusively or
+    /// not, the last guard drops the value, and later calls in its size-class free its memory.
+    /// Other objects move if the compaction bound requires it.
     ///
     /// # Errors
-    /// [`Refused::ForeignHandle`], [`Refused::StaleHandle`]; nothing has changed.
+    /// [`Refused::ForeignHandle`], [`Refused::StaleHandle`]. Nothing has changed then.
     pub fn free<T>(&self, key: Key<T>) -> Result<(), Refused> {
         let index = self.heap.vet(key)?;
         self.retire(key, index)?;
@@ -349,24 +362,25 @@ impl<R: RawMutex, G: Stepwise, Gen: Counted> KeyLocal<'_, '_, R, G, Gen> {
         Ok(())
     }
 
-    /// Takes a value out of the heap that nobody has pinned; its keys are stale from here on. Moves other objects as the
-    /// bound asks for.
+    /// Takes a value out of the heap if nobody has it pinned. Its keys are stale from then on.
+    /// Other objects move if the compaction bound requires it.
     ///
     /// # Errors
-    /// [`Refused::ForeignHandle`], [`Refused::StaleHandle`]; [`Refused::Busy`] as for [`SharedKeyHeap::pin_mut`]. Nothing
-    /// has changed.
+    /// [`Refused::ForeignHandle`], [`Refused::StaleHandle`]; [`Refused::Busy`] as for
+    /// [`SharedKeyHeap::pin_mut`]. Nothing has changed then.
     pub fn remove<T>(&self, key: Key<T>) -> Result<T, Refused> {
         let (hold, state, location) = self.heap.hold_alone(key)?;
         self.retire(key, hold.index)?;
-        // SAFETY: pinned exclusively, of the key's generation, so a live `T`; the key is retired, so nobody reads the bits
-        // again, and the flag is taken away, so nobody drops them. A move may copy them meanwhile, which only reads.
+        // SAFETY: pinned exclusively, with the key's generation, so a live `T`. The key is retired,
+        // so nobody reads the bits again; the flag is cleared, so nobody drops them. A move may
+        // copy them meanwhile, which only reads.
         let value = unsafe { hold.objects.address::<T>(location).read() };
         hold.objects.generation(hold.index).drop_glue();
         hold.free(state, self.local.slot);
         Ok(value)
     }
 
-    /// Y1: ends the key's generation; who succeeds frees the object.
+    /// Y1: ends the key's generation. The call that succeeds frees the object.
     fn retire<T>(&self, key: Key<T>, index: u32) -> Result<(), Refused> {
         let objects = &self.heap.objects;
         let last = objects.engine.table.last_generation();
@@ -428,7 +442,7 @@ mod tests {
                 }
             }
         }
-        // The free entry has lost no generation, and serves the next object.
+        // The free entry has lost no generation: it serves the next object.
         let second = local.insert(3_u64).unwrap();
         assert_eq!(
             (second.name, second.generation),

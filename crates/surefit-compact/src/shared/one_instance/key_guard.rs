@@ -1,21 +1,23 @@
-//! Guards of keyed objects, and the end of an object: whoever takes the last pin of a freed object back ends it.
+//! Guards of keyed objects, and the end of an object: the last unpin of a freed object ends it.
 //!
 //! ```text
 //! free ──▶ FREED, pinned by others ──▶ last unpin: claim ──▶ drop the value ──▶ deferred list ──▶ drained
 //!   └────▶ FREED, pinned by nobody ──▶ claim ─────────────▶ drop the value ──▶ released in the same call
 //! ```
-//! The last pin may be one that a stale key of another type has put on the entry for an instant. So a value that must be
-//! dropped carries its *glue*, the function that drops it, in the last bytes of its page-block; moves copy it along, and
-//! the generation's flag says that it is there.
+//! The last pin may be one that a stale key of another type has put on the entry for an instant. So
+//! a value that must be dropped carries its *glue*, the function that drops it, in the last bytes
+//! of its page-block. Moves copy it along. A flag of the generation says that the glue is there.
 //!
 //! # Invariants
-//! - K1 A keyed object is claimed by an unpin only, never by the end of a move: who marks it freed has pinned it before,
-//!   and takes the pin back after its move has ended. So no value is dropped under a lock (R4).
-//! - K2 The page-block of a claimed object is given back after its value is dropped: victim searches leave it alone while
-//!   the generation's flag is set.
+//! - K1 Only an unpin claims a keyed object, never the end of a move: the caller that marks it
+//!   freed has pinned it before, and unpins it after its move has ended. So no value is dropped
+//!   under a lock (R4).
+//! - K2 The page-block of a claimed object is given back after its value is dropped. Victim
+//!   searches leave it alone while the flag of the generation is set.
 //!
 //! # Bounds
-//! An unpin is one atomic subtraction; the one that ends an object drops it, and pushes its entry on a lock-free list.
+//! An unpin is one atomic subtraction. The unpin that ends an object also drops the value, and
+//! pushes the entry on a lock-free list.
 
 use core::alloc::Layout;
 use core::fmt;
@@ -44,14 +46,14 @@ unsafe fn drop_value<T>(object: NonNull<u8>) {
     unsafe { object.cast::<T>().drop_in_place() }
 }
 
-/// What a keyed `T` asks for: its own layout, and room for its glue if it must be dropped.
+/// The layout that a keyed `T` needs: its own, and room for its glue if it must be dropped.
 pub(crate) fn keyed_layout<T>() -> Layout {
     let layout = Layout::new::<T>();
     if !needs_drop::<T>() {
         return layout;
     }
     let size = layout.size().saturating_add(size_of::<Glue>());
-    // A size that no layout can have is larger than any page as it is.
+    // A size that exceeds every layout already exceeds every page.
     Layout::from_size_align(size, layout.align()).unwrap_or(layout)
 }
 
@@ -61,16 +63,18 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
         let engine = &self.engine;
         let layout = engine.pages.geometry.layout(engine.class_of(group));
         let offset = layout.block_bytes as usize - size_of::<Glue>();
-        // SAFETY: the page-block lies inside the region (E1), and `keyed_layout` asked for room for the glue.
+        // SAFETY: the page-block lies inside the region (E1), and `keyed_layout` reserved room for
+        // the glue.
         unsafe { self.address::<u8>(location).add(offset) }.cast()
     }
 
     /// Writes a value, and its glue if it must be dropped.
     ///
     /// # Safety
-    /// S1: the page-block at `location`, of `group`, was allocated for `keyed_layout::<T>()`, and is under construction.
+    /// S1: the page-block at `location`, of `group`, was allocated for `keyed_layout::<T>()`, and
+    /// is under construction.
     pub(crate) unsafe fn write_keyed<T>(&self, group: u32, location: u32, value: T) {
-        // SAFETY: S1: large and aligned enough, nobody refers to it, and nobody moves it.
+        // SAFETY: S1: large and aligned enough; nobody refers to it, and nobody moves it.
         unsafe { self.address::<T>(location).write(value) };
         if needs_drop::<T>() {
             // SAFETY: S1: the last bytes are behind the value.
@@ -81,16 +85,16 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
         }
     }
 
-    /// Ends a keyed object if an unpin claimed it: drops the value, and leaves the entry to the next operations of its
-    /// group.
+    /// Ends a keyed object if an unpin claimed it: drops the value, and leaves the entry to later
+    /// operations of its group.
     pub(crate) fn let_go(&self, unpinned: Unpinned, index: u32) {
         if let Unpinned::Released(state) = unpinned {
             self.end(state, index, None);
         }
     }
 
-    /// Ends a keyed object that the caller has claimed: drops the value, then releases it with the moves that this may
-    /// take, or leaves that to later operations if there is no slot.
+    /// Ends a keyed object that the caller has claimed: drops the value, then releases the object,
+    /// with the moves that this may require. Without a slot it leaves that to later operations.
     pub(crate) fn end(&self, state: State, index: u32, slot: Option<Slot>) {
         let ending = Ending {
             objects: self,
@@ -100,10 +104,11 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
         };
         if ending.objects.generation(index).has_glue() {
             let location = self.engine.entry(index).location(state);
-            // SAFETY: the flag says that `write_keyed` wrote the glue; K2: the page-block is still the object's, and the
-            // claim has acquired every use of it.
+            // SAFETY: the flag says that `write_keyed` wrote the glue. K2: the page-block is still
+            // the object's, and the claim has acquired every use of it.
             let glue = unsafe { self.glue_at(state.group(), location).read_unaligned() };
-            // SAFETY: S1 of `drop_value`: the glue is that of the value's type; the claimant is the only one here.
+            // SAFETY: S1 of `drop_value`: the glue is that of the value's type, and only the
+            // claimant uses the object.
             unsafe { glue(self.address(location)) };
         }
     }
@@ -117,7 +122,7 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
     }
 }
 
-/// A claimed object whose value is being dropped; given back even if that panics.
+/// A claimed object whose value is being dropped. Its memory is given back even if the drop panics.
 struct Ending<'o, 'm, R: RawMutex, G: Granularity> {
     objects: &'o Objects<'m, R, G>,
     state: State,
@@ -136,7 +141,7 @@ impl<R: RawMutex, G: Granularity> Drop for Ending<'_, '_, R, G> {
     }
 }
 
-/// A pin of a keyed object, exclusive or not, taken back when dropped.
+/// A pin of a keyed object, exclusive or not. Dropping it unpins the object.
 pub(crate) struct Hold<'h, 'm, R: RawMutex, G: Granularity, const EXCLUSIVE: bool> {
     pub(crate) objects: &'h Objects<'m, R, G>,
     pub(crate) entry: &'m Entry,
@@ -152,12 +157,13 @@ impl<R: RawMutex, G: Granularity, const EXCLUSIVE: bool> Hold<'_, '_, R, G, EXCL
         }
     }
 
-    /// Frees the object of a key that the caller has retired; `before` is the entry's state at the pin. If others have
-    /// pins, the last of them ends the object, and this call frees what such pins have left.
+    /// Frees the object of a key that the caller has retired. `before` is the state of the entry at
+    /// the pin. If there are other pins, the last of them ends the object, and this call frees
+    /// objects that such pins have left.
     pub(crate) fn free(self, before: State, slot: Slot) {
         let hold = ManuallyDrop::new(self);
         let engine = &hold.objects.engine;
-        // The caller's pin keeps the object back (K1).
+        // The pin of the caller prevents a claim (K1).
         let _ = hold.entry.free_pinned();
         if before.is_moving() {
             engine.revoke(slot, before.group(), hold.index);
@@ -180,19 +186,21 @@ impl<R: RawMutex, G: Granularity, const EXCLUSIVE: bool> Drop for Hold<'_, '_, R
     }
 }
 
-/// A pinned object of a [`SharedKeyHeap`](crate::shared::SharedKeyHeap), borrowed; it stays alive and in place as long as the
-/// guard, even if its key is freed meanwhile.
+/// A pinned object of a [`SharedKeyHeap`](crate::shared::SharedKeyHeap), borrowed. It stays alive
+/// and in place as long as the guard, even if its key is freed meanwhile.
 ///
-/// Dropping the guard is one atomic subtraction; the last guard of a freed object drops the value too.
+/// Dropping the guard is one atomic subtraction. The last guard of a freed object also drops the
+/// value.
 #[must_use = "the object is pinned as long as the guard lives"]
 pub struct KeyPinned<'h, 'm, T, R: RawMutex, G: Granularity> {
     object: NonNull<T>,
     _hold: Hold<'h, 'm, R, G, false>,
 }
 
-/// A pinned object of a [`SharedKeyHeap`](crate::shared::SharedKeyHeap), borrowed mutably; nobody else has a pin.
+/// A pinned object of a [`SharedKeyHeap`](crate::shared::SharedKeyHeap), borrowed mutably. Nobody
+/// else has it pinned.
 ///
-/// What is written through it must live as long as the object:
+/// What is written through the guard must live as long as the object:
 /// ```compile_fail
 /// use surefit_compact::shared::{KeyPinnedMut, PerClass};
 /// type Guard<'h, 'm, T> = KeyPinnedMut<'h, 'm, T, parking_lot::RawMutex, PerClass>;
@@ -212,8 +220,8 @@ impl<'h, 'm, T, R: RawMutex, G: Granularity> KeyPinned<'h, 'm, T, R, G> {
     /// A guard of a pinned object.
     ///
     /// # Safety
-    /// S1: a live `T` lies at `location`, the one that `hold` pins. S2: who changes it behind shared references has ended
-    /// its move.
+    /// S1: a live `T` lies at `location`: the object that `hold` pins. S2: if others change it
+    /// behind shared references, its move has ended.
     #[inline]
     pub(crate) unsafe fn new(hold: Hold<'h, 'm, R, G, false>, location: u32) -> Self {
         Self {
@@ -227,7 +235,7 @@ impl<'h, 'm, T, R: RawMutex, G: Granularity> KeyPinnedMut<'h, 'm, T, R, G> {
     /// A guard of an exclusively pinned object.
     ///
     /// # Safety
-    /// S1: a live `T` lies at `location`, the one that `hold` pins; it is not in motion.
+    /// S1: a live `T` lies at `location`: the object that `hold` pins; it is not in motion.
     #[inline]
     pub(crate) unsafe fn new(hold: Hold<'h, 'm, R, G, true>, location: u32) -> Self {
         Self {
@@ -243,7 +251,7 @@ impl<T, R: RawMutex, G: Granularity> Deref for KeyPinned<'_, '_, T, R, G> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: S1 of `new`; E4: while there is a shared pin nobody writes.
+        // SAFETY: S1 of `new`; E4: nobody writes while there is a shared pin.
         unsafe { self.object.as_ref() }
     }
 }
