@@ -1,10 +1,10 @@
-//! How the region of a shared heap is divided, and the engine over it.
+//! Divides the region of a shared heap, and makes the engine over it.
 //!
 //! ```text
 //! 0                                   Q·P       fixed                                                        len
 //! | data pages →      ← address table | slack | groups | instances | buffers | page records | page locks |
 //! ```
-//! Offsets from the page-aligned base. The fixed area begins at a multiple of 128 bytes.
+//! Offsets count from the page-aligned base. The fixed area begins at a multiple of 128 bytes.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -28,13 +28,14 @@ use crate::shared::config::SharedConfig;
 use crate::shared::lock::Granularity;
 use crate::width::{Spread, Width};
 
-/// What the fixed area is aligned to.
+/// The alignment of the fixed area, in bytes.
 pub(crate) const ALIGN: usize = 128;
 
-/// The largest region: locations are 32-bit numbers of eight bytes.
+/// The largest region in bytes: a location is a 32-bit number of units of eight bytes.
 const MOST_BYTES: u64 = 1 << 35;
 
-/// Where the parts of the fixed area begin, from its start, and its size; `usize::MAX` for what no region holds.
+/// The offsets of the parts of the fixed area from its start, and its size in bytes. `usize::MAX`
+/// stands for more than any region holds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fixed {
     instances: usize,
@@ -81,16 +82,17 @@ impl Fixed {
     }
 }
 
-/// Where a table of so many records ends that begins at an offset; `usize::MAX` if it is more: then no region holds it.
+/// The end of a table of records that begins at an offset; `usize::MAX` if no region holds it.
 const fn table(offset: usize, records: usize, record_bytes: usize) -> usize {
     offset.saturating_add(records.saturating_mul(record_bytes))
 }
 
-/// A region divided into an engine: the engine, and the bytes skipped for alignment.
+/// Divides a region into an engine. Returns the engine, and the number of bytes that were skipped
+/// for alignment.
 ///
 /// # Errors
-/// [`Refused::Region`] if not even one page fits; [`Refused::TooLarge`] if the region is over 32 GiB, or there are more
-/// than 4096 groups; [`Refused::NoHeapId`].
+/// [`Refused::Region`] if not even one page fits; [`Refused::TooLarge`] if the region exceeds 32
+/// GiB, or there are more than 4096 groups; [`Refused::NoHeapId`].
 ///
 /// # Panics
 /// If the configuration's back-references are not four bytes.
@@ -119,7 +121,8 @@ pub(crate) fn engine<'m, R: RawMutex, G: Granularity>(
     }
     let fixed = fixed(pages);
     let top = (memory.len() & !(ALIGN - 1)) - fixed.bytes;
-    // SAFETY: `pages_in` left `fixed.bytes` behind `top`, which is a multiple of 128; the parts follow each other in them.
+    // SAFETY: `pages_in` left `fixed.bytes` behind `top`, which is a multiple of 128; the parts
+    // follow each other in them.
     let groups = unsafe { memory.table(top, groups, Group::new) };
     // SAFETY: as above.
     let instances = unsafe {
@@ -162,7 +165,7 @@ pub(crate) fn engine<'m, R: RawMutex, G: Granularity>(
     Ok((engine, skipped))
 }
 
-/// Bits that number the classes of an instance in a group's number.
+/// The number of bits for the class in a group's number.
 fn class_bits(geometry: &Geometry, instances: usize) -> Result<u32, Refused> {
     let bits = geometry.class_count().next_power_of_two().trailing_zeros();
     let limit = GROUPS as usize >> bits;
@@ -172,7 +175,7 @@ fn class_bits(geometry: &Geometry, instances: usize) -> Result<u32, Refused> {
     Ok(bits)
 }
 
-/// How many pages fit into `bytes` together with the fixed area.
+/// The number of pages that fit into `bytes` together with the fixed area.
 fn pages_in(bytes: usize, page: usize, fixed: &dyn Fn(usize) -> Fixed) -> Result<usize, Refused> {
     let needed = |pages: usize| (pages * page).saturating_add(fixed(pages).bytes);
     let fits = |pages: usize| fixed(pages).bytes < usize::MAX && needed(pages) <= bytes;

@@ -4,11 +4,13 @@
 //! len ≤ q    one page-block
 //! len > q    the handle names a spine: a byte object of one word per piece, each word an entry's number
 //! ```
-//! As in [`crate::Heap`]. A spine is written before anybody learns of it and not changed again, so whoever has pinned it
-//! may read it. Every piece moves, and is pinned, by itself.
+//! As in [`crate::Heap`]. A spine is written before any other thread learns of it, and never
+//! changes. So any thread that has pinned it may read it. Each piece moves, and is pinned, by
+//! itself.
 //!
 //! # Bounds
-//! Allocation, free and resize are linear in the number of pieces. An access pins a spine for every level on its way.
+//! Allocation, free and resize are linear in the number of pieces. An access pins one spine per
+//! level on its way.
 
 use core::alloc::Layout;
 use core::mem::MaybeUninit;
@@ -28,7 +30,7 @@ use crate::shared::lock::Granularity;
 /// Bytes of a spine's word.
 const WORD: usize = size_of::<u32>();
 
-/// A byte object that is being looked into: the entry of its block or spine, pinned, and its length.
+/// A byte object during an access: the pinned entry of its block or spine, and its length.
 #[derive(Clone, Copy)]
 struct Part {
     index: u32,
@@ -38,7 +40,7 @@ struct Part {
     location: u32,
 }
 
-// ---- where the bytes are ---------------------------------------------------------------------------------------------
+// ---- where the bytes are ------------------------------------------------------------------------
 
 impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
     /// The largest byte object that is contiguous.
@@ -55,7 +57,7 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
         self.piece_bytes().min(len - number * self.piece_bytes())
     }
 
-    /// Pins a part of an object of `heap`; for writing, if asked for.
+    /// Pins a part of an object of `heap`, for writing if `writes`.
     fn pin_index(&self, index: u32, heap: u32, writes: bool) -> Result<u32, Refused> {
         let (_, state, location) = self.pin_entry(index, heap)?;
         if writes && state.is_moving() {
@@ -64,8 +66,8 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
         Ok(location)
     }
 
-    /// Finds the block that holds the byte at `offset` of a pinned part: the block pinned instead of the part, the offset
-    /// in it, and its length.
+    /// Finds the block that holds the byte at `offset` of a pinned part. Returns that block, pinned
+    /// instead of the part, with its length, and the offset in it.
     fn descend(&self, part: Part, offset: usize, writes: bool) -> Result<(Part, usize), Refused> {
         if part.len <= self.piece_bytes() {
             return Ok((part, offset));
@@ -96,7 +98,8 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
             return Err(Refused::TooManyPins);
         }
         let (block, within) = self.descend(spine, number * WORD, false)?;
-        // SAFETY: the word lies in the pinned block, aligned; it was written before the object was known (module doc).
+        // SAFETY: the word lies in the pinned block, aligned; it was written before the object was
+        // known (module doc).
         let word = unsafe {
             self.address::<u8>(block.location)
                 .add(within)
@@ -107,7 +110,7 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
         Ok(word)
     }
 
-    /// Pins the block that holds the byte at `offset` of an object, for writing if asked for.
+    /// Pins the block that holds the byte at `offset` of an object, for writing if `writes`.
     fn chunk_at<B: Byte>(
         &self,
         bytes: &Bytes<B>,
@@ -148,26 +151,28 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
         offset: usize,
     ) -> Result<Pinned<'m, [B]>, Refused> {
         let (chunk, index) = self.chunk_at(bytes, offset, false)?;
-        // SAFETY: pinned; the bytes belong to the object, whose handle the caller has borrowed; initialised if `B` says so.
+        // SAFETY: pinned; the bytes belong to the object, whose handle the caller has borrowed;
+        // they are initialised if `B` requires it.
         Ok(unsafe { Pinned::new(chunk, self.engine.entry(index)) })
     }
 
-    /// As `chunk`, to change them.
+    /// As `chunk`, to change the bytes.
     pub(crate) fn chunk_mut<B: Byte>(
         &self,
         bytes: &Bytes<B>,
         offset: usize,
     ) -> Result<PinnedMut<'m, [B]>, Refused> {
         let (chunk, index) = self.chunk_at(bytes, offset, true)?;
-        // SAFETY: as in `chunk`; the caller has borrowed the handle exclusively, and no move copies the block.
+        // SAFETY: as in `chunk`; the caller has borrowed the handle exclusively, and no move copies
+        // the block.
         Ok(unsafe { PinnedMut::new(chunk, self.engine.entry(index)) })
     }
 }
 
-// ---- allocate, free, resize ------------------------------------------------------------------------------------------
+// ---- allocate, free, resize ---------------------------------------------------------------------
 
 impl<R: RawMutex, G: Granularity> Objects<'_, R, G> {
-    /// Allocates a byte object: the entry of its block, or of its spine.
+    /// Allocates a byte object. Returns the entry of its block, or of its spine.
     pub(crate) fn allocate_bytes<B: Byte>(
         &self,
         slot: Slot,
@@ -194,7 +199,8 @@ impl<R: RawMutex, G: Granularity> Objects<'_, R, G> {
         let group = self.engine.group_of(instance, self.class_of(layout)?);
         let (index, location) = self.allocate(slot, group)?;
         if zeroed {
-            // SAFETY: the page-block under construction has `size` bytes, and nobody else refers to it.
+            // SAFETY: the page-block under construction has `size` bytes, and nobody else refers to
+            // it.
             unsafe { self.address::<u8>(location).write_bytes(0, layout.size()) };
         }
         self.engine.end_construction(index);
@@ -237,7 +243,7 @@ impl<R: RawMutex, G: Granularity> Objects<'_, R, G> {
         Ok(spine)
     }
 
-    /// Writes a word of a spine that nobody else knows yet.
+    /// Writes a word of a spine that no other thread knows yet.
     fn set_piece(
         &self,
         spine: u32,
@@ -254,7 +260,8 @@ impl<R: RawMutex, G: Granularity> Objects<'_, R, G> {
             location,
         };
         let (block, within) = self.descend(part, number * WORD, true)?;
-        // SAFETY: the word lies in the pinned block, aligned, and no move copies it; nobody else knows the spine.
+        // SAFETY: the word lies in the pinned block, aligned, and no move copies it; nobody else
+        // knows the spine.
         unsafe {
             let word = self.address::<u8>(block.location).add(within).cast::<u32>();
             word.write(piece);
@@ -263,7 +270,8 @@ impl<R: RawMutex, G: Granularity> Objects<'_, R, G> {
         Ok(())
     }
 
-    /// Frees the first pieces of a spine, and the spine. If its instance is destroyed meanwhile, that frees the rest.
+    /// Frees the first pieces of a spine, and the spine. If its instance is destroyed meanwhile,
+    /// the destruction frees the rest.
     fn free_pieces(
         &self,
         slot: Slot,
@@ -310,7 +318,8 @@ impl<R: RawMutex, G: Granularity> Objects<'_, R, G> {
         self.free_pieces(slot, instance, bytes.name, len, self.pieces(len))
     }
 
-    /// Changes length and alignment: in place where the size-class stays, else by a new object and a copy.
+    /// Changes length and alignment: in place if the size-class stays the same, otherwise by a new
+    /// object and a copy.
     pub(crate) fn resize<B: Byte>(
         &self,
         slot: Slot,
@@ -335,12 +344,13 @@ impl<R: RawMutex, G: Granularity> Objects<'_, R, G> {
             return Err(refused);
         }
         let former = core::mem::replace(bytes, fresh);
-        // Refused only if the instance of the former object was destroyed meanwhile: then its memory is free already.
+        // Refused only if the instance of the former object was destroyed meanwhile. Then its
+        // memory is free already.
         let _ = self.free_bytes(slot, instance, former);
         Ok(())
     }
 
-    /// Whether an object of `old` bytes in a page-block of `class` serves a layout too.
+    /// Whether an object of `old` bytes in a page-block of `class` also serves a layout.
     fn stays_in_place(
         &self,
         old: usize,
@@ -361,8 +371,8 @@ impl<R: RawMutex, G: Granularity> Objects<'_, R, G> {
                 self.unpin(self.engine.entry(from_index), from_index);
             })?;
             let n = source.len().min(target.len()).min(len - done);
-            // SAFETY: two pinned blocks of different objects, each with `n` bytes from here; the new one need not be
-            // initialised, so no reference to its bytes is made.
+            // SAFETY: two pinned blocks of different objects, each with `n` bytes from here; the
+            // new one need not be initialised, so no reference to its bytes is made.
             unsafe { source.cast::<B>().copy_to_nonoverlapping(target.cast(), n) };
             self.unpin(self.engine.entry(from_index), from_index);
             self.unpin(self.engine.entry(to_index), to_index);
@@ -371,13 +381,13 @@ impl<R: RawMutex, G: Granularity> Objects<'_, R, G> {
         Ok(())
     }
 
-    /// Zeroes the bytes from `from` on, if `B` promises them initialised.
+    /// Zeroes the bytes from `from` on, if `B` requires initialised bytes.
     fn zero<B: Byte>(&self, bytes: &Bytes<B>, from: usize) -> Result<(), Refused> {
         let mut at = if B::ZEROED { from } else { bytes.len() };
         while at < bytes.len() {
             let (chunk, index) = self.chunk_at(bytes, at, true)?;
-            // SAFETY: the bytes belong to the object, whose handle is borrowed exclusively, pinned and not in motion; zero
-            // is a value of `B`.
+            // SAFETY: the bytes belong to the object, whose handle is borrowed exclusively, pinned
+            // and not in motion; zero is a value of `B`.
             unsafe { chunk.cast::<B>().write_bytes(0, chunk.len()) };
             self.unpin(self.engine.entry(index), index);
             at += chunk.len();
@@ -386,7 +396,7 @@ impl<R: RawMutex, G: Granularity> Objects<'_, R, G> {
     }
 }
 
-// ---- copies ----------------------------------------------------------------------------------------------------------
+// ---- copies -------------------------------------------------------------------------------------
 
 /// Copies bytes out of an object, chunk by chunk.
 pub(crate) fn copy_out<B: Byte, C: Deref<Target = [B]>>(

@@ -1,6 +1,8 @@
-//! Verifies the numbered invariants of a shared heap, group by group under the group's lock, each page under its own.
+//! Verifies the numbered invariants of a shared heap: each group under its lock, each page under
+//! its own.
 //!
-//! Entries are walked for every group, so that full pages, which no list names, are counted through their objects.
+//! For every group it walks all entries, because full pages are in no list: they are counted
+//! through their objects.
 #![deny(unsafe_code)]
 
 use core::sync::atomic::Ordering::Relaxed;
@@ -17,16 +19,17 @@ use crate::page::{Block, Page};
 use crate::shared::lock::Granularity;
 use crate::width::Spread;
 
-/// The first entries of a group's two deferred lists: the one being drained, and the one that grows.
+/// The first entries of a group's two deferred lists: the one being drained, and the one that
+/// grows.
 fn waiting_in<R: RawMutex>(section: &Section<'_, R>) -> [u32; 2] {
     let group = section.group();
     [group.draining().load(Relaxed), group.first_deferred()]
 }
 
 impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
-    /// Verifies entries (T), groups (S, G), instances (I) and free pages (L), each under the lock that guards it. Exact when no
-    /// other thread works on the heap: an object that is freed or inserted meanwhile may be reported.
-    /// O(groups · entries + pages · π).
+    /// Verifies entries (T), groups (S, G), instances (I) and free pages (L), each under the lock
+    /// that guards it. The result is exact only if no other thread works on the heap: an object
+    /// that is freed or inserted meanwhile may be reported. O(groups · entries + pages · π).
     pub(crate) fn check(&self, debts: bool) -> Result<(), Corruption> {
         let mut pages = 0;
         for group in self.all_groups() {
@@ -57,7 +60,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         self.check_free_pages(pages)
     }
 
-    /// Every dead entry is in one list, or retired.
+    /// Every dead entry is in exactly one list, or retired.
     fn check_free_entries(&self) -> Result<(), Corruption> {
         let mut listed = 0;
         for group in self.all_groups() {
@@ -80,8 +83,9 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         )
     }
 
-    /// Whether an entry holds no object. Where objects have one name each, but there are several instances, nobody pins
-    /// exclusively; so pins that were forgotten on a dead entry, which stay there, do not hide it.
+    /// Whether an entry holds no object. In a heap of several instances whose objects have one name
+    /// each, nobody pins exclusively. So forgotten pins, which stay on a dead entry, do not hide
+    /// that it is dead.
     fn has_ended(&self, state: State) -> bool {
         let one_name = self.stale_names && !self.table.is_keyed();
         let forgotten = one_name && state.is_freed() && state.is_writer();
@@ -118,7 +122,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         )
     }
 
-    /// The free pages of a list, all of them empty.
+    /// The number of free pages in a list; all of them must be empty.
     fn pages_linked(&self, head: u32, count: u32) -> Result<u32, Corruption> {
         let (mut found, mut link) = (0, head);
         while let Some(page) = self.pages.linked(link) {
@@ -168,7 +172,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         self.check_move(section, group)
     }
 
-    /// Walks the list of not-full pages: their used page-blocks, and their number.
+    /// Walks the list of not-full pages. Returns the number of their used page-blocks, and of the
+    /// pages.
     fn check_list(&self, section: &Section<'m, R>, group: u32) -> Result<(u32, u32), Corruption> {
         let (mut used, mut listed) = (0, 0);
         let (mut link, mut before) = (section.class.head.get(), NIL);
@@ -230,7 +235,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         u32::try_from(used.count()).expect("at most 4096 page-blocks")
     }
 
-    /// The entries of a group that hold a page-block, each of which is used and names the entry.
+    /// The number of entries of a group that hold a page-block. Each of these page-blocks must be
+    /// used, and name the entry.
     fn check_entries(&self, section: &Section<'m, R>, group: u32) -> Result<u32, Corruption> {
         let mut named = 0;
         for index in 0..self.store.pool().made {
@@ -255,14 +261,15 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         Ok(named + self.check_deferred(section)?)
     }
 
-    /// The page-block of an entry of the section's group, whose state was `state` a moment ago.
+    /// Verifies the page-block of an entry of the section's group, whose state was `state` a moment
+    /// ago.
     fn check_block(&self, index: u32, state: State) -> Result<(), Corruption> {
         let entry = self.entry(index);
         let location = entry.location(state);
         let id = self.pages.page_number_at((location as usize) << 3);
-        // F1: only who has the page's lock may look at its record and its tail.
+        // F1: only the holder of the page's lock may look at its record and its tail.
         let _held = id.map(|id| self.hold_page(id));
-        // What page locks alone serve may have freed the object before the lock was taken.
+        // A call that page locks serve alone may have freed the object before the lock was taken.
         if G::PAGES && (entry.state() != state || entry.location(state) != location) {
             return Ok(());
         }
@@ -289,7 +296,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         )
     }
 
-    /// Freed objects that wait and still hold their page-block.
+    /// The number of freed objects that wait and still hold their page-block.
     fn check_deferred(&self, section: &Section<'m, R>) -> Result<u32, Corruption> {
         let mut waiting = 0;
         let lists = waiting_in(section).into_iter();

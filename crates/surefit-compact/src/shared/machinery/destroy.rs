@@ -1,21 +1,21 @@
-//! All objects of an instance at once: their memory comes back, and their names are stale.
+//! Frees all objects of an instance at once. Their names are stale from then on.
 //!
 //! ```text
-//! close     nobody is registered, and nobody can register
+//! close     no thread is registered, and none can register
 //! look      a pinned object ─▶ open again; Busy
 //! rename    the instance gets another number: from here on every name of its objects is stale
-//! kill      each object, under its group's lock: mark it freed; nobody has it pinned ─▶ give page-block and entry back
-//!           somebody does ─▶ who unpins it last puts it on the deferred list
+//! kill      each object, under its group's lock: mark it freed; no pin ─▶ give page-block and entry back
+//!           pins ─▶ the last unpin puts it on the deferred list
 //! open
 //! ```
-//! A pin is an addition to the entry, then a look at the number; a kill is a change of the entry after the number has
-//! changed. So either the pin came first, and the kill leaves the object to it; or the pin sees the new number, and is
-//! taken back. The look before is for the caller, who should know of pins; that nothing is read after it was given back
-//! rests on the kill.
+//! A pin adds to the entry, then looks at the number. A kill changes the entry after the number has
+//! changed. Either the pin came first: then the kill leaves the object to it. Or the pin sees the
+//! new number: then it is undone. The look at the beginning serves the caller, who should learn of
+//! pins. That nothing is read after it was given back depends on the kill alone.
 //!
 //! # Bounds
-//! O(entries ever made): two looks at each entry, and one section for each object of the instance. No section is longer
-//! than that of a free; nothing is moved.
+//! O(entries ever made): two looks at each entry, and one section for each object of the instance.
+//! No section is longer than that of a free. Nothing moves.
 #![deny(unsafe_code)]
 
 use lock_api::RawMutex;
@@ -28,11 +28,12 @@ use crate::handle::HeapId;
 use crate::shared::lock::Granularity;
 
 impl<R: RawMutex, G: Granularity> SharedEngine<'_, R, G> {
-    /// Destroys the objects of an instance, without dropping their values; returns their number.
+    /// Destroys the objects of an instance without dropping their values, and returns how many
+    /// there were.
     ///
     /// # Errors
-    /// [`Refused::Busy`] if a thread is registered in the instance, or an object of it is pinned; [`Refused::NoHeapId`].
-    /// Nothing has changed.
+    /// [`Refused::Busy`] if a thread is registered in the instance, or one of its objects is
+    /// pinned; [`Refused::NoHeapId`]. Nothing has changed then.
     pub(crate) fn destroy(&self, number: u32) -> Result<u64, Refused> {
         let instance = &self.instances[number as usize];
         if !instance.close() {
@@ -44,7 +45,7 @@ impl<R: RawMutex, G: Granularity> SharedEngine<'_, R, G> {
     }
 
     fn destroy_closed(&self, number: u32) -> Result<u64, Refused> {
-        // Every entry of the instance is made: nobody allocates from it.
+        // All entries of the instance are made already, because no thread allocates from it.
         let made = self.store.pool().made;
         if (0..made).any(|index| self.is_pinned_of(index, number)) {
             return Err(Refused::Busy);
@@ -64,7 +65,7 @@ impl<R: RawMutex, G: Granularity> SharedEngine<'_, R, G> {
         !state.is_freed() && state.pins() > 0 && state.group() >> self.class_bits == number
     }
 
-    /// Ends an object, if it is one of the instance; whether it was.
+    /// Ends an object if it belongs to the instance. Returns whether it did.
     fn kill(&self, index: u32, number: u32) -> bool {
         let entry = self.entry(index);
         let group = entry.state().group();
@@ -72,7 +73,8 @@ impl<R: RawMutex, G: Granularity> SharedEngine<'_, R, G> {
             return false;
         }
         let section = self.enter(group);
-        // Entries come to the instance, and leave it, only under its locks; a foreign free may have come before.
+        // Entries join and leave the instance only under its locks. A free by another thread may
+        // have come first.
         let state = entry.state();
         if state.group() != group || state.is_freed() {
             return false;

@@ -1,26 +1,28 @@
 //! Concurrent, incremental Compact-fit on page-blocks and entries: allocate, free, compact.
 //!
-//! One engine serves 1-CF and n-CF: it has one or several *instances*, each with a group for every size-class, over one
-//! pool of pages and one table of entries. An object's entry says its group, which never changes; so a free knows which
-//! lock to take before it takes it.
+//! One engine serves 1-CF and n-CF. It has one or several *instances*, each with a group for every
+//! size-class, over one pool of pages and one table of entries. The entry of an object names its
+//! group, which never changes. So a free knows which lock to take before it takes it.
 //!
 //! ```text
-//! allocate   lock the group; take a free entry and a page-block of the allocation page, or open a page; unlock
-//! free       lock; what the automaton says to the page-block, the entry back; then rounds, each under the lock anew,
-//!            as the incremental automaton says: step the move in flight, begin one, or leave     (moves)
+//! allocate   lock the group; take a free entry, and a page-block of the allocation page, or open a page; unlock
+//! free       lock; give the entry back, and the page-block as the automaton decides; then rounds, each under the lock:
+//!            the incremental automaton decides whether to step the move in flight, begin one, or leave     (moves)
 //! ```
 //!
 //! # Invariants
-//! - S1 The used page-blocks of a group are its live objects and at most one target of a move; both have their entry as
-//!   back-reference.
-//! - S2 A page of a group is in its list iff it has a free page-block; its number of pages is `pages`.
-//! - S3 At rest (no free in progress, no pins since the last frees) every group keeps the compaction bound, or is over
-//!   it by what frees could not pay because of pins.
-//! - S4 The page of a page-block that is being moved is not full.
+//! - S1 The used page-blocks of a group are its live objects and at most one target of a move. Both
+//!   have their entry as back-reference.
+//! - S2 A page of a group is in its list iff the page has a free page-block. `pages` is the number
+//!   of the group's pages.
+//! - S3 At rest (no free in progress, no pins since the last frees) every group keeps the
+//!   compaction bound, or exceeds it by the moves that pins prevented.
+//! - S4 While an object of a page is being moved, the page is not full.
 //!
 //! # Bounds
-//! `allocate` is O(1) and never moves. `free` makes a bounded number of rounds (`automaton::incremental`), each of which
-//! copies at most min(β, ι) bytes and looks at most at Π + 1 objects.
+//! `allocate` is O(1) and never moves. `free` makes a bounded number of rounds
+//! (`automaton::incremental`). Each round copies at most min(β, ι) bytes, and looks at up to Π + 1
+//! objects.
 //!
 //! # Source
 //! Craciunas et al., concurrent and incremental Compact-fit (2009): 1-CF(κ,ι) and n-CF(κ,ι).
@@ -48,10 +50,10 @@ use crate::shared::config::SharedConfig;
 use crate::shared::lock::Granularity;
 use crate::width::Spread;
 
-/// Objects that were freed without the lock and that one operation releases at most.
+/// The most objects freed without the lock that one operation releases.
 pub(crate) const DRAINED: u32 = 2;
 
-/// A shared heap of page-blocks named by entries.
+/// A shared heap of page-blocks that entries name.
 pub(crate) struct SharedEngine<'m, R: RawMutex, G: Granularity> {
     pub(crate) pages: PageTable<'m, Spread>,
     pub(crate) table: EntryTable,
@@ -59,19 +61,19 @@ pub(crate) struct SharedEngine<'m, R: RawMutex, G: Granularity> {
     pub(crate) instances: &'m [Instance],
     pub(crate) store: Store<'m, R>,
     pub(crate) config: &'m SharedConfig<G>,
-    /// Bits of a group's number that say its class.
+    /// The number of low bits of a group's number that hold its class.
     pub(crate) class_bits: u32,
     /// Whether names may outlive their objects, so that pins come and go on any entry.
     pub(crate) stale_names: bool,
-    /// A lock for every page, under page locks.
+    /// One lock per page under page locks, else none.
     pub(crate) page_locks: &'m [Sure<R>],
     pub(crate) granularity: PhantomData<G>,
 }
 
-// ---- names -----------------------------------------------------------------------------------------------------------
+// ---- names --------------------------------------------------------------------------------------
 
 impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
-    /// The group of a class of an instance.
+    /// The group of a size-class of an instance.
     #[inline]
     pub(crate) fn group_of(&self, instance: u32, class: SizeClass) -> u32 {
         #[expect(clippy::cast_possible_truncation, reason = "at most 128 classes")]
@@ -80,7 +82,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         }
     }
 
-    /// The class of a group.
+    /// The size-class of a group.
     #[inline]
     pub(crate) fn class_of(&self, group: u32) -> SizeClass {
         let class = group & ((1 << self.class_bits) - 1);
@@ -94,7 +96,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         &self.instances[(group >> self.class_bits) as usize]
     }
 
-    /// The groups of an instance, of one class each.
+    /// The groups of an instance, one per size-class.
     pub(crate) fn groups_of(&self, instance: u32) -> core::ops::Range<u32> {
         #[expect(clippy::cast_possible_truncation, reason = "at most 128 classes")]
         let classes = self.pages.geometry.class_count() as u32;
@@ -191,13 +193,14 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
     }
 }
 
-// ---- allocate --------------------------------------------------------------------------------------------------------
+// ---- allocate -----------------------------------------------------------------------------------
 
 impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
-    /// Allocates a page-block of a group; returns its entry, under construction, and its location.
+    /// Allocates a page-block of a group. Returns its entry, under construction, and its location.
     ///
     /// # Errors
-    /// What is exhausted; no object has changed. The address table may have grown, by a page, for an entry that is at hand now.
+    /// The resource that is exhausted; no object has changed. The address table may have grown by a
+    /// page, for an entry that is ready for the next allocation now.
     pub(crate) fn allocate(&self, slot: Slot, group: u32) -> Result<(u32, u32), Refused> {
         if G::PAGES {
             if let Some(allocated) = self.allocate_in_page(slot, group) {
@@ -245,7 +248,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         Ok((index, location))
     }
 
-    /// Makes an entry an object's that its caller is about to write.
+    /// Gives an entry to the object that its caller is about to write.
     #[inline]
     pub(crate) fn begin_construction(&self, index: u32, group: u32, location: u32) {
         if self.stale_names {
@@ -255,7 +258,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         }
     }
 
-    /// The object of an allocated entry is written: it may be pinned and moved.
+    /// Ends the construction: the object of an allocated entry is written, and may be pinned and
+    /// moved.
     #[inline]
     pub(crate) fn end_construction(&self, index: u32) {
         if self.stale_names {
@@ -265,7 +269,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         }
     }
 
-    /// The page that serves an allocation, opened if need be.
+    /// The page that serves an allocation. Opens one if necessary.
     fn page_for(
         &self,
         section: &Section<'m, R>,
@@ -278,7 +282,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
             };
             let moving = section.moving.get();
             let leaves = moving.is_some_and(|moving| moving.from.0 == page.id);
-            // Under page locks no move is in flight here; nobody but the holder of a page's lock looks at its counts.
+            // Under page locks no move is in flight here, and only the holder of a page's lock
+            // reads its counts.
             if !leaves || !malloc_cancels(self.page_counts(page), leaves) {
                 return Ok(page);
             }
@@ -309,16 +314,19 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         Ok(page)
     }
 
-    /// Brings free entries to a group that has none, at least one if there is any: from the pool, or new ones.
+    /// Brings free entries to a group that has none, from the pool, or new ones; at least one if
+    /// there is any.
     ///
-    /// Only the first, which the caller needs, may cost a page of the address table: the certificate counts the entries
-    /// that are needed, and the others are made where the table has room for them already.
+    /// Only the first entry, which the caller needs, may cost a page of the address table, because
+    /// the certificate counts the entries that are needed. Other entries are made only where the
+    /// table has room for them already.
     #[cold]
     fn refill_entries(&self, section: &Section<'m, R>) -> bool {
         let memory = &self.pages.memory;
         let shift = self.pages.geometry.page_shift();
         let mut pool = self.store.pool();
-        // Entries made together are neighbours: those of one group share few cache lines with those of others.
+        // Entries made together are neighbours, so entries of different groups share few cache
+        // lines.
         for _ in 0..(self.config.entry_buffer / 2).max(1) {
             if section.spare.count() == 0 && pool.entries.count() == 0 {
                 self.table.grow(shift, &mut pool);
@@ -332,7 +340,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         section.spare.count() > 0
     }
 
-    /// Brings the free entries that groups and threads have at hand back to the pool.
+    /// Returns the free entries that groups and threads have in reserve to the pool.
     #[cold]
     fn take_back_entries(&self) {
         for group in self.all_groups() {
@@ -348,7 +356,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
     }
 }
 
-// ---- free ------------------------------------------------------------------------------------------------------------
+// ---- free ---------------------------------------------------------------------------------------
 
 impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
     /// Frees the object of a live entry that nobody has pinned, or that the caller has claimed.
@@ -359,15 +367,16 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         self.free_claimed(slot, index);
     }
 
-    /// As `free`, of an object that the caller has claimed: under the group's lock in any case, because a search for
-    /// victims may give the page-block back at the same time.
+    /// As `free`, for an object that the caller has claimed. Always under the group's lock, because
+    /// a search for victims may give the page-block back at the same time.
     pub(crate) fn free_claimed(&self, slot: Slot, index: u32) {
         let group = self.entry(index).state().group();
         let section = self.enter(group);
         self.free_in(section, slot, group, index);
     }
 
-    /// A free in a section of its group, then some of the objects that were freed without the lock.
+    /// A free in a section of its group, followed by some of the objects that were freed without
+    /// the lock.
     pub(crate) fn free_in(&self, section: Section<'m, R>, slot: Slot, group: u32, index: u32) {
         let freed = self.release(&section, slot, group, index);
         self.settle(section, slot, group, freed);
@@ -376,7 +385,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         }
     }
 
-    /// Frees objects that were freed without the lock, with the moves that this may take.
+    /// Frees objects that were freed without the lock, with the moves that this requires.
     #[cold]
     pub(crate) fn free_deferred(&self, slot: Slot, group: u32) {
         for _ in 0..DRAINED {
@@ -386,7 +395,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         }
     }
 
-    /// Frees one of the objects that were freed without the lock; whether there was one.
+    /// Frees one of the objects that were freed without the lock. Returns whether there was one.
     pub(crate) fn free_next_deferred(&self, slot: Slot, group: u32) -> bool {
         let section = self.enter(group);
         let Some(index) = self.next_deferred(&section) else {
@@ -397,8 +406,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         true
     }
 
-    /// Releases objects that were freed without the lock, when no move can be due: one where no page is not-full, more
-    /// where nothing is ever moved.
+    /// Releases objects that were freed without the lock, where that cannot require a move: one if
+    /// no page is not-full, more if the group never moves.
     fn drain(&self, section: &Section<'m, R>, slot: Slot, group: u32) {
         let most = if self.bound() == Bound::Unbounded {
             DRAINED
@@ -453,7 +462,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         Some(index)
     }
 
-    /// First part of a free: the entry is given back, and its page-block as the automaton says.
+    /// First part of a free: gives back the entry, and the page-block as the automaton decides.
     pub(crate) fn release(
         &self,
         section: &Section<'m, R>,
@@ -478,7 +487,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         match target {
             None => self.release_block(section, slot, group, block),
             Some(target) => {
-                // X1: the object's page is not full (S4), and the target is what this call frees.
+                // X1: the object's page is not full (S4), and this call frees the target.
                 self.clear(section, slot, group, block);
                 self.release_block(section, slot, group, target)
             }
@@ -507,7 +516,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         }
     }
 
-    /// Gives a used page-block back: F1, F4 or F5. Whether its page stays.
+    /// Gives a used page-block back: F1, F4 or F5. Returns whether its page stays in the group.
     pub(crate) fn clear(
         &self,
         section: &Section<'m, R>,
@@ -541,7 +550,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         true
     }
 
-    /// Gives a dead entry back; half of those at hand go to the pool when there are too many.
+    /// Gives a dead entry back. If the group has too many in reserve, half of them go to the pool.
     fn give_entry(&self, section: &Section<'m, R>, index: u32) {
         if self.table.is_retired(&self.pages.memory, index) {
             self.store.pool().retired += 1;

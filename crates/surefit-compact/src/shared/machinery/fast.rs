@@ -1,11 +1,13 @@
-//! What page locks serve alone: an allocation that leaves its page not-full (M2), a free that does (F4).
+//! Calls that page locks serve alone: an allocation that leaves its page not-full (M2), and a free
+//! that does (F4).
 //!
-//! The lists of the group do not change then, nor does any decision of the automaton that compares not-full pages; so the
-//! group's lock is not needed. Under the hole bound a free needs it all the same: it makes a hole.
+//! Such a call changes neither the lists of the group nor any decision of the automaton that
+//! compares not-full pages, so it does not need the group's lock. Under the hole bound a free needs
+//! that lock all the same, because it makes a hole.
 //!
 //! # Invariants
-//! - F1 The record and tail of a page are changed by the holder of its lock only; its number of used page-blocks passes
-//!   from or to 0 and π only under the group's lock as well.
+//! - F1 Only the holder of a page's lock changes the record and the tail of the page. Its number of
+//!   used page-blocks changes from or to 0 and π only under the group's lock as well.
 
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -27,7 +29,7 @@ impl<R: RawMutex> Drop for Held<'_, R> {
     #[inline]
     fn drop(&mut self) {
         if let Some(lock) = self.0 {
-            // SAFETY: `hold_page` took this lock, and only this guard gives it back.
+            // SAFETY: `hold_page` took this lock, and only this guard releases it.
             unsafe { lock.unlock() };
         }
     }
@@ -40,7 +42,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         self.hold_page(page.id)
     }
 
-    /// As `hold`, without a look at the page.
+    /// As `hold`, without access to the page.
     #[inline]
     pub(crate) fn hold_page(&self, page: PageId) -> Held<'m, R> {
         if !G::PAGES {
@@ -62,7 +64,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         last.map_or(Held(None), |page| self.hold_page(page))
     }
 
-    /// Shows the first not-full page to those who come without the group's lock.
+    /// Shows the first not-full page to threads that come without the group's lock.
     #[inline]
     pub(crate) fn show_first(&self, section: &Section<'m, R>) {
         if G::PAGES {
@@ -71,7 +73,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         }
     }
 
-    /// M2 under the page's lock alone; nothing if that does not serve.
+    /// M2 under the page's lock alone; `None` if that is not enough.
     pub(crate) fn allocate_in_page(&self, slot: Slot, group: u32) -> Option<(u32, u32)> {
         let hint = self.groups[group as usize].hint.load(Relaxed);
         let id = self.pages.numbered(hint)?;
@@ -95,7 +97,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         Some((index, location))
     }
 
-    /// F4 under the page's lock alone, of an object that nobody has pinned; whether that served.
+    /// F4 under the page's lock alone, for an object that nobody has pinned. Returns whether that
+    /// was enough.
     pub(crate) fn free_in_page(&self, slot: Slot, index: u32) -> bool {
         if matches!(self.bound(), Bound::Holes { .. }) {
             return false;

@@ -1,17 +1,20 @@
-//! Frees by name in a heap of several instances: the object may be another instance's, or destroyed.
+//! Frees by name in a heap of several instances: the object may belong to another instance, or be
+//! destroyed.
 //!
 //! ```text
-//! bound finite, or the own instance   lock the group ─▶ is the name's number still the instance's? ─▶ free
-//! no bound, and another's object      pin ─▶ is it? ─▶ mark freed ─▶ unpin: whoever unpins last puts it on the deferred
-//!                                     list of the group, without its lock
+//! bound finite, or own instance       lock the group ─▶ is the number of the name still the instance's? ─▶ free
+//! no bound, and another's object      pin ─▶ is it? ─▶ mark freed ─▶ unpin: the last unpin puts the object on the
+//!                                     deferred list of the group, without its lock
 //! ```
-//! An instance is renamed before its objects are destroyed, each under its group's lock (`destroy`). So a name
-//! whose number is the instance's, compared under that lock, names an object that nobody has destroyed; and one compared
-//! under a pin, an object whose memory stays until the unpin. In between there is no window: a stale name changes nothing.
+//! An instance is renamed before its objects are destroyed, each under its group's lock
+//! (`destroy`). If the number of a name is the instance's under that lock, nobody has destroyed the
+//! object. If it is the instance's under a pin, the memory of the object stays until the unpin.
+//! There is no window in between: a stale name changes nothing.
 //!
 //! # Bounds
-//! As a free of the own instance; without the lock, four atomic operations on the entry and one on the group. Objects of
-//! a vacant instance, which nobody else drains, are drained by who frees them: two at most a free.
+//! As a free in the own instance. Without the lock: four atomic operations on the entry, and one on
+//! the group. Objects of a vacant instance, which no thread of its own drains, are drained by the
+//! threads that free them: at most two per free.
 #![deny(unsafe_code)]
 
 use lock_api::RawMutex;
@@ -23,11 +26,11 @@ use crate::config::Bound;
 use crate::shared::lock::Granularity;
 
 impl<R: RawMutex, G: Granularity> Objects<'_, R, G> {
-    /// Frees the object of an entry that was made, if it is one of the instance that has the number `heap`; the caller
-    /// owns its name, and is registered in `instance`.
+    /// Frees the object of an entry that was made, if the object belongs to the instance with the
+    /// number `heap`. The caller owns its name, and is registered in `instance`.
     ///
     /// # Errors
-    /// [`Refused::ForeignHandle`] otherwise: nothing has changed. [`Refused::TooManyPins`].
+    /// [`Refused::ForeignHandle`] otherwise; nothing has changed then. [`Refused::TooManyPins`].
     pub(crate) fn free_of_many(
         &self,
         slot: Slot,

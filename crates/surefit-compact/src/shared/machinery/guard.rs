@@ -1,4 +1,4 @@
-//! Guards: a pinned object stays where it is, and alive, as long as its guard.
+//! Guards: a pinned object stays alive and in place as long as its guard.
 
 use core::fmt;
 use core::ops::{Deref, DerefMut};
@@ -25,7 +25,8 @@ impl<'a, T: ?Sized> Pinned<'a, T> {
     /// A guard of an object that the caller has pinned.
     ///
     /// # Safety
-    /// S1: `object` is the live object of `entry`, pinned once for this guard. S2: nobody writes to it for `'a`.
+    /// S1: `object` is the live object of `entry`, pinned once for this guard. S2: nobody writes to
+    /// it for `'a`.
     #[inline]
     pub(crate) unsafe fn new(object: NonNull<T>, entry: &'a Entry) -> Self {
         Self { object, entry }
@@ -36,8 +37,8 @@ impl<'a, T: ?Sized> PinnedMut<'a, T> {
     /// A guard of an object that the caller has pinned.
     ///
     /// # Safety
-    /// S1: `object` is the live object of `entry`, pinned once for this guard, and not in motion. S2: nobody else reads
-    /// or writes it for `'a`.
+    /// S1: `object` is the live object of `entry`, pinned once for this guard, and not in motion.
+    /// S2: nobody else reads or writes it for `'a`.
     #[inline]
     pub(crate) unsafe fn new(object: NonNull<T>, entry: &'a Entry) -> Self {
         Self {

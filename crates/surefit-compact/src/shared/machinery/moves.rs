@@ -1,12 +1,13 @@
-//! A free's rounds and the move in flight: begin, step, commit, cancel; victims.
+//! The rounds of a free, and the move in flight: begin, step, commit, cancel; victims.
 //!
-//! A group has at most one move in flight, and whoever needs a move and finds one takes its next step: a thread that is
-//! preempted in the middle of a move delays nobody. Between two steps the lock is free. Until its commit a move has
-//! changed nothing but that its target is reserved.
+//! A group has at most one move in flight. A thread that needs a move and finds one in flight takes
+//! its next step. So a thread that is preempted in the middle of a move delays nobody. Between two
+//! steps the lock is free. Until its commit a move has changed nothing, except that its target is
+//! reserved.
 //!
 //! # Source
-//! Craciunas et al. (2009), incremental compaction; helping, and moves without source pages, are ours
-//! (`automaton::incremental`).
+//! Craciunas et al. (2009): incremental compaction. Helping, and moves without source pages, are
+//! this project's (`automaton::incremental`).
 #![deny(unsafe_code)]
 
 use core::num::NonZeroUsize;
@@ -28,34 +29,34 @@ use crate::width::Spread;
 
 /// An object that can be moved.
 enum Victim<'m> {
-    /// Its entry, in motion, and its page-block.
+    /// The entry, in motion, and the page-block of the object.
     Found(u32, Block<'m, Spread>),
-    /// A freed object's page-block was given back instead.
+    /// None; the page-block of a freed object was given back instead.
     Cleared,
-    /// All that were tried are pinned, or there is none.
+    /// None: all objects that were tried are pinned, or there is none.
     Nobody,
 }
 
-/// How the beginning of a move went.
+/// The result of beginning a move.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Begun {
-    /// The move of this serial is in flight.
+    /// The move with this serial number is in flight.
     Moving(u32),
-    /// A freed object's page-block was given back instead.
+    /// None; the page-block of a freed object was given back instead.
     Cleared,
     /// Nothing can be moved.
     NoVictim,
 }
 
-/// One free's rounds.
+/// The rounds of one free.
 struct Rounds {
     rules: Rules,
-    /// Serial of the move that this free began last.
+    /// The serial number of the move that this free began last.
     own: Option<u32>,
     effort: Effort,
 }
 
-// ---- rounds ----------------------------------------------------------------------------------------------------------
+// ---- rounds -------------------------------------------------------------------------------------
 
 impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
     /// The rest of a free: rounds, until the incremental automaton lets it leave.
@@ -126,8 +127,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         section.class.set_quiet(quiet_frees(self.bound(), counts));
     }
 
-    /// F2 and F3: begins a move into the page-block that was freed; if nothing can be moved, it is given back (F1).
-    /// Whether bytes were copied.
+    /// F2 and F3: begins a move into the page-block that was freed. If nothing can be moved, gives
+    /// the page-block back (F1). Returns whether bytes were copied.
     fn refill(
         &self,
         section: &Section<'m, R>,
@@ -174,7 +175,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         }
     }
 
-    /// Makes the page of the freed page-block the reservoir if it holds fewer and the automaton allows it.
+    /// Makes the page of the freed page-block the reservoir, if it holds fewer page-blocks and the
+    /// automaton allows it.
     fn swap_roles(&self, section: &Section<'m, R>, group: u32, page: Page<'m, Spread>) {
         let counts = self.counts(section, self.class_of(group));
         if !may_swap_roles(self.bound(), counts, section.moving.get().is_some()) {
@@ -193,8 +195,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         self.show_first(section);
     }
 
-    /// Moves objects until no group has more than one not-full page, at most `budget` of them, and frees what waits to
-    /// be; returns the moves begun.
+    /// Frees objects on deferred lists. Then moves at most `budget` objects, until no group has
+    /// more than one not-full page. Returns the number of moves begun.
     pub(crate) fn compact(
         &self,
         slot: Slot,
@@ -211,7 +213,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
                 }
                 let section = self.enter(group);
                 if own.is_some() && in_flight(&section, own) != InFlight::Own {
-                    // A move of its own that a pin ended counts for nothing.
+                    // A move of this call that a pin ended does not count.
                     begun -= u64::from(section.pinned_away.get() != pins);
                     own = None;
                 }
@@ -237,7 +239,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
     }
 }
 
-/// The move in flight, as seen by who began the one of serial `own`.
+/// The move in flight, as seen by the free that began the one with serial number `own`.
 fn in_flight<R: RawMutex>(section: &Section<'_, R>, own: Option<u32>) -> InFlight {
     match section.moving.get() {
         None => InFlight::Nothing,
@@ -246,7 +248,7 @@ fn in_flight<R: RawMutex>(section: &Section<'_, R>, own: Option<u32>) -> InFligh
     }
 }
 
-// ---- begin -----------------------------------------------------------------------------------------------------------
+// ---- begin --------------------------------------------------------------------------------------
 
 /// Where a move goes.
 #[derive(Clone, Copy)]
@@ -306,7 +308,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         block
     }
 
-    /// Finds an object to move: in the not-full pages but the target's, from the one that drains first.
+    /// Finds an object to move: in the not-full pages except the target's, in the order in which
+    /// they drain.
     fn victim(
         &self,
         section: &Section<'m, R>,
@@ -337,7 +340,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         Victim::Nobody
     }
 
-    /// Tries the objects of a page; `Cleared` if it holds one that is freed and waits to be drained.
+    /// Tries the objects of a page. Returns `Cleared` if the page holds one that is freed and waits
+    /// to be drained.
     fn victim_in(&self, page: Page<'m, Spread>, tries: &mut u32) -> Victim<'m> {
         let mut number = page.blocks();
         while let Some(block) = self.pages.used_before(page, number) {
@@ -363,7 +367,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         self.entry(index).is_dead() && self.table.is_dropped(&self.pages.memory, index)
     }
 
-    /// Gives back the page-block of an object that is freed and waits to be drained; its entry waits on.
+    /// Gives back the page-block of an object that is freed and waits to be drained. Its entry
+    /// still waits.
     fn clear_dead(
         &self,
         section: &Section<'m, R>,
@@ -386,8 +391,9 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         Victim::Nobody
     }
 
-    /// Under the hole bound the page that a move leaves is the reservoir: another one whose objects are all pinned is
-    /// not, and its free page-blocks are holes that later frees fill.
+    /// Under the hole bound the page that a move leaves becomes the reservoir. A former reservoir
+    /// whose objects are all pinned is none any more: its free page-blocks become holes, which
+    /// later frees fill.
     fn make_reservoir(&self, section: &Section<'m, R>, page: Page<'m, Spread>) {
         let holes = matches!(self.bound(), Bound::Holes { .. });
         if holes && section.class.tail.get() != page.id.word::<u32>() {
@@ -416,10 +422,10 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
     }
 }
 
-// ---- step, commit, cancel --------------------------------------------------------------------------------------------
+// ---- step, commit, cancel -----------------------------------------------------------------------
 
 impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
-    /// Copies at most ι bytes of the move in flight; commits it with the last of them.
+    /// Copies at most ι bytes of the move in flight, and commits it after the last of them.
     fn step(&self, section: &Section<'m, R>, slot: Slot, group: u32) {
         let Some(mut moving) = section.moving.get() else {
             return;
@@ -442,7 +448,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         }
     }
 
-    /// Ends a move whose bytes are copied: the object is at its target, or where it was if it is pinned now.
+    /// Ends a move whose bytes are copied. The object is at its target then, or where it was if it
+    /// is pinned now.
     fn commit(&self, section: &Section<'m, R>, slot: Slot, group: u32, moving: Move) {
         let entry = self.entry(moving.entry);
         let (from, to) = self.ends(moving);
@@ -459,7 +466,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         self.clear(section, slot, group, from);
     }
 
-    /// Ends the move in flight without effect: its target is free again.
+    /// Ends the move in flight without effect; its target is free again.
     pub(crate) fn cancel(&self, section: &Section<'m, R>, slot: Slot, group: u32) {
         let Some(moving) = section.moving.get() else {
             return;
@@ -469,7 +476,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         }
     }
 
-    /// Ends the move in flight if it is that of an entry; the target stays reserved, and is the caller's.
+    /// Ends the move in flight if it moves the object of an entry. The target stays reserved, and
+    /// belongs to the caller.
     pub(crate) fn end_move_of(
         &self,
         section: &Section<'m, R>,
@@ -493,8 +501,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         (block(moving.from), block(moving.to))
     }
 
-    /// Ends the move of an object that the caller has pinned for writing, if it is in flight. Waits for the lock, so for
-    /// steps in progress.
+    /// Ends the move of an object that the caller has pinned for writing, if it is in flight. Waits
+    /// for the lock, and so for steps in progress.
     #[cold]
     #[inline(never)]
     pub(crate) fn revoke(&self, slot: Slot, group: u32, index: u32) {
@@ -505,7 +513,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         }
     }
 
-    /// Ends the move in flight because of a pin: whoever owes moves tries again.
+    /// Ends the move in flight because of a pin. Threads that owe moves try again.
     fn lose_to_pin(&self, section: &Section<'m, R>, slot: Slot, group: u32) {
         let pins = section.pinned_away.get();
         section.pinned_away.set(pins.wrapping_add(1));

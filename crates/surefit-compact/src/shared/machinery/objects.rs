@@ -1,11 +1,12 @@
-//! Objects of a shared heap: from entries and page-blocks to values and handles. What both shared heaps have in common.
+//! Objects of a shared heap: from entries and page-blocks to values and handles. Both shared heaps
+//! use it.
 //!
 //! # Invariants
-//! - O1 A live handle names a live entry of this heap whose page-block is large and aligned enough for the handle's type,
-//!   and holds a value of it.
+//! - O1 A live handle names a live entry of this heap. Its page-block is large and aligned enough
+//!   for the handle's type, and holds a value of it.
 //! - O2 Handles of different objects name different page-blocks.
-//! - O3 A pinned object is not moved, nor its page-block reused. Who may write to an object that is in motion has ended
-//!   the move first (`settled`).
+//! - O3 A pinned object does not move, and its page-block is not reused. A thread that may write to
+//!   an object in motion has ended the move first (`settled`).
 
 use core::alloc::Layout;
 use core::mem::{MaybeUninit, needs_drop};
@@ -24,18 +25,19 @@ use crate::handle::{Byte, Bytes, Full, Handle, HeapId, Name};
 use crate::shared::config::SharedConfig;
 use crate::shared::lock::Granularity;
 
-/// An engine, and objects in it.
+/// An engine, and the objects in it.
 pub(crate) struct Objects<'m, R: RawMutex, G: Granularity> {
     pub(crate) engine: SharedEngine<'m, R, G>,
-    /// Bytes of the region skipped for alignment.
+    /// Bytes of the region that were skipped for alignment.
     pub(crate) skipped: usize,
-    /// The number of the first instance when the heap was made: what names carry where there is only one.
+    /// The number of the first instance when the heap was made. In a heap of one instance, names
+    /// carry it.
     id: u32,
 }
 
-// SAFETY: whatever several threads may reach of an engine is atomic, or guarded by a lock: groups, page records and page
-// tails by G1, free pages by L1, the pool and the buffers by their mutexes. Objects cross threads: `insert` asks for
-// `T: Send + Sync`. `R: Send + Sync` are locks.
+// SAFETY: everything of an engine that several threads may reach is atomic, or guarded by a lock:
+// groups, page records and page tails by G1, free pages by L1, the pool and the buffers by their
+// mutexes. Objects cross threads: `insert` requires `T: Send + Sync`. `R: Send + Sync` are locks.
 unsafe impl<R: RawMutex + Send + Sync, G: Granularity> Sync for Objects<'_, R, G> {}
 // SAFETY: as above; the region is owned like a `&mut [MaybeUninit<u8>]` (M1).
 unsafe impl<R: RawMutex + Send, G: Granularity> Send for Objects<'_, R, G> {}
@@ -76,7 +78,7 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
         HeapId::numbered(id).expect("an instance in use has a number")
     }
 
-    /// The entry that a name of this heap names; the object may have ended if names can be stale.
+    /// The entry that a name of this heap names. If names can be stale, the object may have ended.
     #[inline]
     pub(crate) fn entry_of(&self, name: Name) -> Result<&'m Entry, Refused> {
         let known = if self.engine.stale_names {
@@ -90,7 +92,8 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
         Ok(self.engine.entry(name.index()))
     }
 
-    /// Whether `heap` is the number of the instance that an entry, pinned or under its group's lock, belongs to.
+    /// Whether `heap` is the number of the entry's instance. The entry must be pinned, or its group
+    /// locked.
     #[inline]
     pub(crate) fn is_of(&self, heap: u32, state: State) -> bool {
         !self.engine.stale_names || heap == self.engine.instance_of(state.group()).id()
@@ -103,7 +106,7 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
         unsafe { self.engine.pages.memory.address((location as usize) << 3) }.cast()
     }
 
-    /// Pins the object of a name, wherever it is.
+    /// Pins the object of a name, in whichever instance it is.
     ///
     /// # Errors
     /// [`Refused::ForeignHandle`], [`Refused::TooManyPins`].
@@ -112,9 +115,9 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
         self.pin_entry(name.index(), name.heap_number())
     }
 
-    /// As `pin`, in a heap of one instance whose objects have one name. A function of its own, so that state and
-    /// location stay in registers: met by another path's, they were stored in halves and loaded as one word, which took
-    /// twice the time of both atomic additions.
+    /// As `pin`, in a heap of one instance whose objects have one name. It is a function of its own
+    /// so that state and location stay in registers: where the paths joined, they were stored in
+    /// halves and loaded as one word, which took twice the time of both atomic additions.
     #[inline(always)]
     fn pin_owned(&self, name: Name) -> Result<(&'m Entry, State, u32), Refused> {
         debug_assert!(!self.engine.stale_names, "the heap has one instance");
@@ -124,12 +127,13 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
         let entry = self.engine.entry(name.index());
         match entry.pin() {
             Ok((state, location)) => Ok((entry, state, location)),
-            // The caller has borrowed or owns the object's only name, so undoing the pin has released nothing.
+            // The caller has borrowed or owns the object's only name, so undoing the pin has
+            // released nothing.
             Err(_) => Err(Refused::TooManyPins),
         }
     }
 
-    /// Pins an entry that was made, if its object is one of the instance that has the number `heap`.
+    /// Pins an entry that was made, if its object belongs to the instance with the number `heap`.
     ///
     /// # Errors
     /// As `pin`.
@@ -154,7 +158,7 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
         Ok((entry, state, location))
     }
 
-    /// Takes a pin back that was put on an object of somebody else.
+    /// Undoes a pin on an object that turned out to be another one.
     #[cold]
     pub(crate) fn unpin(&self, entry: &Entry, index: u32) {
         self.engine.after_unpin(entry.unpin(), index);
@@ -195,7 +199,8 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
     #[inline]
     pub(crate) fn borrow<T>(&self, handle: &Handle<T>) -> Result<Pinned<'m, T>, Refused> {
         let (entry, _, location) = self.pin(handle.name)?;
-        // SAFETY: O1 and O3: pinned; the handle is borrowed for as long as the caller says, which excludes writers.
+        // SAFETY: O1 and O3: pinned; the handle is borrowed for as long as the caller says, which
+        // excludes writers.
         Ok(unsafe { Pinned::new(self.address(location), entry) })
     }
 
@@ -236,7 +241,7 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
         Ok(())
     }
 
-    /// Allocates a page-block of a group; before a refusal, makes room.
+    /// Allocates a page-block of a group. Tries to make room before it refuses.
     #[inline]
     pub(crate) fn allocate(&self, slot: Slot, group: u32) -> Result<(u32, u32), Refused> {
         match self.engine.allocate(slot, group) {
@@ -258,8 +263,8 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
             .and_then(|class| self.allocate(slot, self.engine.group_of(instance, class)));
         match allocated {
             Ok((index, location)) => {
-                // SAFETY: the page-block of an entry under construction is large and aligned enough, nobody refers to
-                // it, and nobody moves it.
+                // SAFETY: the page-block of an entry under construction is large and aligned
+                // enough, nobody refers to it, and nobody moves it.
                 unsafe { self.address::<T>(location).write(value) };
                 self.engine.end_construction(index);
                 Ok(Handle::new(Name::new(index, self.id_of(instance))))
@@ -276,16 +281,17 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
         handle: Handle<T>,
     ) -> Result<T, Refused> {
         let (entry, _, location) = self.pin(handle.name)?;
-        // SAFETY: O1: the object is live and pinned; the handle is consumed, so nobody reads the bits again. A move may
-        // copy them meanwhile, which only reads.
+        // SAFETY: O1: the object is live and pinned; the handle is consumed, so nobody reads the
+        // bits again. A move may copy them meanwhile, which only reads.
         let value = unsafe { self.address::<T>(location).read() };
         self.engine.after_unpin(entry.unpin(), handle.name.index());
-        // Stale only if the instance was destroyed since the pin: the value is the caller's all the same.
+        // Fails only if the instance was destroyed since the pin. The value belongs to the caller
+        // all the same.
         let _ = self.free_name(slot, instance, handle.name);
         Ok(value)
     }
 
-    /// Drops an object, and gives its memory back.
+    /// Drops an object, and frees its memory.
     pub(crate) fn free<T>(
         &self,
         slot: Slot,
@@ -298,14 +304,14 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
         self.free_name(slot, instance, handle.name)
     }
 
-    /// Gives the memory of a name back whose owner is consumed.
+    /// Frees the memory of an object whose owner has consumed its name.
     #[inline]
     pub(crate) fn free_name(&self, slot: Slot, instance: u32, name: Name) -> Result<(), Refused> {
         self.entry_of(name)?;
         self.free_entry(slot, instance, name.index(), name.heap_number())
     }
 
-    /// As `free_name`, of an entry that was made.
+    /// As `free_name`, for an entry that was made.
     #[inline]
     pub(crate) fn free_entry(
         &self,

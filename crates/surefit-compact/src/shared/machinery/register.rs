@@ -3,11 +3,12 @@
 //! ```text
 //! fewest threads first ─▶ among those, most pages ─▶ among those, the lowest number
 //! ```
-//! So a thread adopts a vacant instance, with the pages and objects that its owner left, before it gets an empty one;
-//! and it shares one only when none is vacant. No instance has more than ⌈locals / instances⌉ threads: the sharing degree.
+//! So a thread adopts a vacant instance, with the pages and objects that its former threads left,
+//! before it gets an empty one. It shares an instance only if none is vacant. No instance has more
+//! than ⌈locals / instances⌉ threads, the sharing degree.
 //!
 //! # Bounds
-//! O(instances), and again for each thread that registers or leaves at the same moment.
+//! O(instances), once more for each thread that registers or leaves at the same moment.
 #![deny(unsafe_code)]
 
 use core::cmp::Reverse;
@@ -28,15 +29,17 @@ impl<R: RawMutex, G: Granularity> SharedEngine<'_, R, G> {
     /// Registers a thread in an instance.
     ///
     /// # Errors
-    /// [`Refused::NoLocal`] if it takes no other thread; [`Refused::Busy`] while it is being destroyed.
+    /// [`Refused::NoLocal`] if the instance takes no other thread; [`Refused::Busy`] while it is
+    /// being destroyed.
     pub(crate) fn join(&self, instance: u32) -> Result<(), Refused> {
         self.instances[instance as usize].enter(self.threads_per_instance())
     }
 
-    /// Registers a thread in the instance that serves best.
+    /// Registers a thread in the first instance in the order above.
     ///
     /// # Errors
-    /// [`Refused::NoLocal`] if none takes another thread; [`Refused::Busy`] if all are being destroyed.
+    /// [`Refused::NoLocal`] if no instance takes another thread; [`Refused::Busy`] if all are being
+    /// destroyed.
     pub(crate) fn join_best(&self) -> Result<u32, Refused> {
         let most = self.threads_per_instance();
         loop {
@@ -47,7 +50,7 @@ impl<R: RawMutex, G: Granularity> SharedEngine<'_, R, G> {
         }
     }
 
-    /// The instance that serves best, and its threads.
+    /// The first instance in the order above, and the number of its threads.
     fn best_instance(&self, most: u32) -> Result<(u32, u32), Refused> {
         let open = (0..).zip(self.instances).filter_map(|(number, instance)| {
             let threads = instance.threads()?;

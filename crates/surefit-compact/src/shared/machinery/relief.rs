@@ -1,15 +1,17 @@
-//! What an allocation does before it is refused: it gives back what waits, and compacts where a quota is in the way.
+//! What an allocation does before it is refused: it frees the objects on deferred lists, and
+//! compacts an instance that has reached its quota.
 //!
 //! ```text
 //! refused   no page, no handle   drain the deferred lists of the instance ─▶ of all instances ─▶ refuse
 //!           quota                drain the deferred lists of the instance ─▶ compact it       ─▶ refuse
 //! ```
-//! Between two of these the allocation is tried again. Pages that other threads buffer are taken back by every attempt
-//! (`pool`).
+//! After each of these the allocation is tried again. Every attempt takes back pages that other
+//! threads buffer (`pool`).
 //!
 //! # Bounds
-//! Linear in the objects that wait on deferred lists, and in those that compaction moves: each is paid for once, but
-//! perhaps all of them by one allocation. An allocation that is served at once does nothing of it.
+//! Linear in the objects that wait on deferred lists, and in those that compaction moves. Each of
+//! them is paid for once, but one allocation may pay for all. An allocation that is served at once
+//! does none of this.
 #![deny(unsafe_code)]
 
 use lock_api::RawMutex;
@@ -19,7 +21,7 @@ use super::engine::SharedEngine;
 use super::pool::Slot;
 use crate::shared::lock::Granularity;
 
-/// What a refused allocation has tried.
+/// What an allocation that was refused has tried.
 #[derive(Default)]
 struct Tried {
     own: bool,
@@ -28,10 +30,10 @@ struct Tried {
 }
 
 impl<R: RawMutex, G: Granularity> SharedEngine<'_, R, G> {
-    /// Allocates where [`SharedEngine::allocate`] has refused to, if room can be made.
+    /// Allocates after [`SharedEngine::allocate`] has refused, if room can be made.
     ///
     /// # Errors
-    /// What is exhausted all the same; no object was allocated, others may have moved.
+    /// The resource that is still exhausted. No object was allocated; others may have moved.
     #[cold]
     pub(crate) fn allocate_after_relief(
         &self,
@@ -52,7 +54,7 @@ impl<R: RawMutex, G: Granularity> SharedEngine<'_, R, G> {
         Err(refused)
     }
 
-    /// Makes room by the next means; false if there is none.
+    /// Makes room by the next means. Returns false if there is none left.
     fn relieve(&self, slot: Slot, group: u32, refused: Refused, tried: &mut Tried) -> bool {
         let own = || self.groups_of(group >> self.class_bits);
         match refused {
@@ -73,7 +75,7 @@ impl<R: RawMutex, G: Granularity> SharedEngine<'_, R, G> {
         true
     }
 
-    /// Frees all objects of some groups that were freed without the lock; returns their number.
+    /// Frees all objects of some groups that were freed without the lock. Returns their number.
     pub(crate) fn drain_groups(&self, slot: Slot, groups: impl Iterator<Item = u32>) -> u64 {
         let mut freed = 0;
         for group in groups {

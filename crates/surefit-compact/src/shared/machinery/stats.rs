@@ -1,5 +1,6 @@
-//! Statistics of a shared heap: counters, and where every byte is. Each group is looked at under its lock, one after
-//! another: exact when nothing else runs, a mixture of moments otherwise.
+//! Statistics of a shared heap: counters, and where every byte is. They read one group after
+//! another, each under its lock. The result is exact if no other thread works on the heap;
+//! otherwise it mixes several moments.
 #![deny(unsafe_code)]
 
 use lock_api::RawMutex;
@@ -14,8 +15,9 @@ use crate::shared::lock::Granularity;
 
 /// Counters of a shared heap, or of one instance of it.
 ///
-/// They are read group by group, each under its lock. So beside working threads they are of no single moment: a page that changes
-/// its size-class meanwhile may be counted twice, or not at all.
+/// They are read group by group, each under its lock. If other threads work meanwhile, the counters
+/// do not describe a single moment: a page that changes its size-class may be counted twice, or not
+/// at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SharedStats {
     /// Page-blocks in use.
@@ -26,36 +28,37 @@ pub struct SharedStats {
     pub not_full_pages: u64,
     /// Free page-blocks of not-full pages that the hole bound counts.
     pub holes: u64,
-    /// What is above the bound, in not-full pages (κ) or holes: what frees in progress, and pins, have left to later frees.
+    /// By how much the size-classes exceed their bounds, in not-full pages (κ) or holes: moves that
+    /// frees in progress, and pins, have left to later frees.
     pub debt: u64,
-    /// Page-blocks reserved as targets of moves in flight.
+    /// Page-blocks that are reserved as targets of moves in flight.
     pub reserved_blocks: u64,
-    /// Entries of keys whose generations are used up: they serve no object any more.
+    /// Entries of keys whose generations are used up. They serve no object any more.
     pub retired_keys: u64,
     /// Page-blocks moved since the heap was made.
     pub moves_total: u64,
-    /// Bytes of these.
+    /// Bytes of the moved page-blocks.
     pub moved_bytes_total: u64,
-    /// Moves given up: the object was freed, written to, or pinned at the end.
+    /// Moves abandoned: the object was freed, written to, or pinned at the end.
     pub moves_abandoned: u64,
     /// Steps of moves; each copies at most ι bytes.
     pub steps_total: u64,
-    /// The most bytes copied in one section under a lock: never above min(β, ι).
+    /// The most bytes copied in one section under a lock; never more than min(β, ι).
     pub copied_in_section_max: u64,
     /// Times that the lock of a group was taken.
     pub lock_acquisitions: u64,
-    /// Of these, times that somebody else held it.
+    /// Of these, times that another thread held it.
     pub lock_acquisitions_contended: u64,
 }
 
 /// What one size-class of a shared heap holds, at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClassUsage {
-    /// Page-blocks in use; the target of a move in flight is not.
+    /// Page-blocks in use, without the target of a move in flight.
     pub live_blocks: u32,
     /// Pages.
     pub pages: u32,
-    /// Of these, not-full ones.
+    /// Of these, not-full pages.
     pub not_full_pages: u32,
     /// Free page-blocks of not-full pages that the hole bound counts; 0 under other bounds.
     pub holes: u32,
@@ -80,7 +83,7 @@ impl SharedStats {
 }
 
 impl<R: RawMutex, G: Granularity> SharedEngine<'_, R, G> {
-    /// What a size-class of an instance holds now; none if the geometry has no such class.
+    /// What a size-class of an instance holds now; `None` if the geometry has no such class.
     pub(crate) fn usage(&self, instance: u32, class: SizeClass) -> Option<ClassUsage> {
         let class = self.pages.geometry.class(class.index())?;
         let section = self.enter(self.group_of(instance, class));
@@ -117,8 +120,9 @@ impl<R: RawMutex, G: Granularity> SharedEngine<'_, R, G> {
         stats
     }
 
-    /// Where every byte of the region is, when nothing else runs: the parts add up to its size. Beside working threads a page
-    /// that changes its group meanwhile may be counted twice, or not at all; no part goes below zero.
+    /// Where every byte of the region is. If no other thread works on the heap, the parts add up to
+    /// its size. Otherwise a page that changes its group meanwhile may be counted twice, or not at
+    /// all; no part becomes negative.
     pub(crate) fn parts(&self, skipped: usize) -> Parts {
         let geometry = self.pages.geometry;
         let page = geometry.page_bytes();
