@@ -1,4 +1,4 @@
-//! Byte objects of any length: in frames, read and written by position or by chunk.
+//! Byte objects of any length, in frames. They are read and written by position or chunk by chunk.
 
 use core::alloc::Layout;
 use core::mem::MaybeUninit;
@@ -13,10 +13,11 @@ use crate::width::Width;
 impl<W: Width> BlockTableHeap<'_, W> {
     /// Allocates a byte object whose bytes are not initialised.
     ///
-    /// The alignment holds for each of its frames. A size of zero is served like a size of one.
+    /// Each of its frames has the requested alignment. A size of zero is served like a size of one.
     ///
     /// # Errors
-    /// What was exhausted; [`Refused::TooAligned`] beyond a frame. The heap is unchanged.
+    /// The resource that is exhausted; [`Refused::TooAligned`] beyond a frame. The heap is
+    /// unchanged then.
     ///
     /// # Complexity
     /// O(size / f).
@@ -41,14 +42,16 @@ impl<W: Width> BlockTableHeap<'_, W> {
         Ok(unsafe { bytes.assume_init() })
     }
 
-    /// Frees a byte object. May move up to two rows of other objects for each page-block of its own row, but never an
-    /// object: so it needs no exclusive heap, and references into other objects stay good.
+    /// Frees a byte object. It may move up to two rows of other objects per page-block of its own
+    /// row, but never an object. So it needs no exclusive heap, and references into other objects
+    /// stay valid.
     ///
     /// # Panics
     /// If the handle belongs to another heap.
     ///
     /// # Complexity
-    /// O(length / f), and the moves: at most two rows of a quarter of a page for each page-block of the object's row.
+    /// O(length / f), plus the moves: at most two rows of a quarter of a page per page-block of the
+    /// object's row.
     #[inline]
     pub fn free_bytes<B: Byte>(&self, bytes: Bytes<B>) {
         self.assert_own(bytes.name);
@@ -56,15 +59,18 @@ impl<W: Width> BlockTableHeap<'_, W> {
         self.give_row(bytes.name, self.config.frames_of(bytes.len()));
     }
 
-    /// Changes the length of a byte object; bytes up to the lesser length are kept where they are, gained bytes are
-    /// zeroed if `B` is `u8`. No byte is copied: the frames of the common part change hands, not places.
+    /// Changes the length of a byte object. Bytes up to the lesser length stay where they are; new
+    /// bytes are zeroed if `B` is `u8`. No byte is copied: the frames of the common part change
+    /// their row, not their place.
     ///
     /// # Errors
-    /// What was exhausted, [`Refused::TooAligned`], or [`Refused::ForeignHandle`]; the object is unchanged. The old row
-    /// and the new one are live at once for a moment, so even a shorter object may be refused.
+    /// The resource that is exhausted, [`Refused::TooAligned`], or [`Refused::ForeignHandle`]. The
+    /// object is unchanged then.
+    ///
+    /// The old and the new row are both live for a moment, so even a shorter length may be refused.
     ///
     /// # Complexity
-    /// O(the longer length / f), and the zeroing.
+    /// O(the greater length / f), plus the zeroing.
     pub fn resize<B: Byte>(&self, bytes: &mut Bytes<B>, layout: Layout) -> Result<(), Refused> {
         self.own(bytes.name)?;
         self.aligned_enough(layout.align())?;
@@ -78,34 +84,38 @@ impl<W: Width> BlockTableHeap<'_, W> {
         Ok(())
     }
 
-    /// The bytes from `offset` to the end of their frame (or of the object); empty at the end.
+    /// The bytes from `offset` to the end of their frame, or of the object. The result is empty if
+    /// `offset` is the length.
     ///
     /// # Panics
-    /// If the handle belongs to another heap, or `offset` is above the length.
+    /// If the handle belongs to another heap, or `offset` exceeds the length.
     ///
     /// # Complexity
-    /// Two loads up to a row of a quarter of a page; one more for each level of spines of a longer one.
+    /// Two loads for a row of up to a quarter of a page; for a longer row one more per level of
+    /// spines.
     #[inline]
     #[must_use]
     pub fn chunk<'a, B: Byte>(&'a self, bytes: &'a Bytes<B>, offset: usize) -> &'a [B] {
         let (first, len) = self.chunk_at(bytes, offset);
-        // SAFETY: `len` bytes from `first` belong to the object, which is borrowed; for `u8` they are initialised.
+        // SAFETY: `len` bytes from `first` belong to the object, which is borrowed; for `u8` they
+        // are initialised.
         unsafe { NonNull::slice_from_raw_parts(first, len).as_ref() }
     }
 
     /// As [`BlockTableHeap::chunk`], mutably.
     ///
     /// # Panics
-    /// If the handle belongs to another heap, or `offset` is above the length.
+    /// If the handle belongs to another heap, or `offset` exceeds the length.
     #[inline]
     #[must_use]
     pub fn chunk_mut<'a, B: Byte>(&'a self, bytes: &'a mut Bytes<B>, offset: usize) -> &'a mut [B] {
         let (first, len) = self.chunk_at(bytes, offset);
-        // SAFETY: as in `chunk`, and the handle is borrowed exclusively: no other handle names these frames (B1).
+        // SAFETY: as in `chunk`, and the handle is borrowed exclusively: no other handle names
+        // these frames (B1).
         unsafe { NonNull::slice_from_raw_parts(first, len).as_mut() }
     }
 
-    /// All bytes in order, a frame at a time: an I/O vector.
+    /// All bytes in order, one frame at a time: an I/O vector.
     ///
     /// # Panics
     /// In the first step, if the handle belongs to another heap.
@@ -118,7 +128,7 @@ impl<W: Width> BlockTableHeap<'_, W> {
         })
     }
 
-    /// All bytes in order, a frame at a time, mutably.
+    /// All bytes in order, one frame at a time, mutably.
     ///
     /// # Panics
     /// In the first step, if the handle belongs to another heap.
@@ -130,15 +140,17 @@ impl<W: Width> BlockTableHeap<'_, W> {
         core::iter::from_fn(move || {
             let (first, len) = self.chunk_at(bytes, at);
             at += len;
-            // SAFETY: as in `chunk_mut`; each step yields another frame, so the slices are disjoint.
+            // SAFETY: as in `chunk_mut`; each step yields another frame, so the slices are
+            // disjoint.
             (len > 0).then(|| unsafe { NonNull::slice_from_raw_parts(first, len).as_mut() })
         })
     }
 
-    /// Copies bytes out, from `offset` on.
+    /// Copies the bytes from `offset` on to `target`.
     ///
     /// # Panics
-    /// If the range is not empty and the handle belongs to another heap, or if it goes beyond the object.
+    /// If the range is not empty and the handle belongs to another heap, or if the range exceeds
+    /// the object.
     pub fn read_at<B: Byte>(&self, bytes: &Bytes<B>, offset: usize, target: &mut [B]) {
         let mut done = 0;
         while done < target.len() {
@@ -150,10 +162,11 @@ impl<W: Width> BlockTableHeap<'_, W> {
         }
     }
 
-    /// Copies bytes in, from `offset` on.
+    /// Copies `source` into the object, from `offset` on.
     ///
     /// # Panics
-    /// If the range is not empty and the handle belongs to another heap, or if it goes beyond the object.
+    /// If the range is not empty and the handle belongs to another heap, or if the range exceeds
+    /// the object.
     pub fn write_at<B: Byte>(&self, bytes: &mut Bytes<B>, offset: usize, source: &[B]) {
         let mut done = 0;
         while done < source.len() {
@@ -165,8 +178,9 @@ impl<W: Width> BlockTableHeap<'_, W> {
         }
     }
 
-    /// Where the byte at `offset` is, until the object is freed or resized to end before it: no event in between moves
-    /// it. Bytes up to the next multiple of f are behind it.
+    /// The address of the byte at `offset`. It stays the same until the object is freed, or resized
+    /// to end before it: no event in between moves it. The bytes up to the next multiple of f
+    /// follow it.
     ///
     /// # Panics
     /// If the handle belongs to another heap, or `offset` is not below the length.
@@ -206,7 +220,8 @@ impl<W: Width> BlockTableHeap<'_, W> {
         let mut at = from;
         while at < bytes.len() {
             let (first, len) = self.chunk_at(bytes, at);
-            // SAFETY: the bytes belong to the object, whose handle is borrowed exclusively; zero is a value of `B`.
+            // SAFETY: the bytes belong to the object, whose handle is borrowed exclusively; zero is
+            // a value of `B`.
             unsafe { first.write_bytes(0, len) };
             at += len;
         }

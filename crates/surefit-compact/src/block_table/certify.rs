@@ -1,29 +1,33 @@
-//! How many bytes are enough for a block table heap: from a configuration and a demand, without running anything.
+//! How many bytes are enough for a block table heap, computed from a configuration and a demand
+//! without running anything.
 //!
 //! ```text
-//! frames      ⌈F·f / P⌉ pages, exactly, and an entry each
-//! table       the rows of at most N objects of at most F frames in sum, in any mix: a joint budget of Compact-fit
-//!             rows(N, F) ≤ N·row(1) + slope·(F − N), where slope is the most that a longer row costs for each further
-//!             frame
-//! resizes     one at a time: the old row and the new one are live at once
+//! frames      ⌈F·f / P⌉ pages, exactly, and one entry each
+//! table       the rows of at most N objects of at most F frames in sum, in any mix: a joint budget
+//!             of Compact-fit; rows(N, F) ≤ N·row(1) + slope·(F − N), where slope is the most that
+//!             a longer row costs per additional frame
+//! resizes     one at a time: the old row and the new one are both live
 //! ```
-//! A row of f frames in m ≥ 1 whole pieces of q frames, a rest of r and a spine of m + 1 words costs
-//! c(f) = m·c(q) + c(r) + c(m + 1). With s, the slope of the rows shorter than f, c(r) ≤ c(1) + s·(r − 1) and
-//! c(m + 1) ≤ c(1) + s·m, so that
+//! A row of f frames, with m ≥ 1 whole pieces of q frames, a rest of r frames and a spine of m + 1
+//! words, costs c(f) = m·c(q) + c(r) + c(m + 1). Let s be the slope of the rows shorter than f.
+//! Then c(r) ≤ c(1) + s·(r − 1) and c(m + 1) ≤ c(1) + s·m, so that
 //!
 //! ```text
-//! (c(f) − c(1)) / (f − 1)  ≤  (m·(c(q) + s) + c(1) + s·(r − 1)) / (m·q + r − 1)  ≤  max((c(q) + s + c(1)/m) / q, s)
+//! (c(f) − c(1)) / (f − 1)  ≤  (m·(c(q) + s) + c(1) + s·(r − 1)) / (m·q + r − 1)
+//!                          ≤  max((c(q) + s + c(1)/m) / q, s)
 //! ```
-//! So once (c(q) + s + c(1)/m) / q is no more than s, no longer row has a greater slope: the search ends there.
+//! So once (c(q) + s + c(1)/m) / q is at most s, no longer row has a greater slope, and the search
+//! ends.
 //!
 //! # Numbers
-//! A demand may be any numbers. Sums saturate; a saturated sum is refused.
+//! A demand may consist of any numbers. Sums saturate; a saturated sum is refused.
 //!
 //! # Complexity
-//! Linear in the frames of the largest object, but at most in those of a few pieces; and some 600 passes over the classes.
+//! Linear in the frames of the largest object, but at most in those of a few pieces; plus about 600
+//! passes over the classes.
 //!
 //! # Source
-//! [`crate::certify`] and docs/bounds.md for the table; frames are counted.
+//! [`crate::certify`] and docs/bounds.md for the table. The frames are exact.
 #![deny(
     unsafe_code,
     clippy::arithmetic_side_effects,
@@ -35,23 +39,26 @@ use crate::certify::{BlockCount, Budget, Certificate, ClassSet, Demand, Uncertif
 use crate::layout;
 use crate::width::Width;
 
-/// What is live at most: a budget that all objects share.
+/// The most that is live at once: a budget that all objects share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameDemand {
     /// N: the most objects live at once.
     pub objects: u64,
-    /// F: the most frames live at once. [`FrameDemand::of_bytes`] counts them for bytes.
+    /// F: the most frames live at once. [`FrameDemand::of_bytes`] computes it from bytes.
     pub frames: u64,
-    /// The frames of the largest object.
+    /// The most frames of one object.
     pub largest: u64,
-    /// The frames of the largest object that is ever resized, at its largest; 0 if none is. At most `largest`.
+    /// The most frames of an object that is ever resized, at its largest; 0 if none is. At most
+    /// `largest`.
     pub largest_resized: u64,
 }
 
 impl FrameDemand {
-    /// At most `objects` objects at once, of `bytes` bytes in sum, none above `largest` bytes, any of them resized.
+    /// A demand of at most `objects` objects at once, of `bytes` bytes in sum, none above `largest`
+    /// bytes. Any of them may be resized.
     ///
-    /// An object wastes at most f − 1 bytes of its last frame, and one without bytes has a frame.
+    /// An object wastes at most f − 1 bytes of its last frame. An object without bytes has one
+    /// frame.
     #[must_use]
     pub const fn of_bytes(
         config: &BlockTableConfig,
@@ -70,18 +77,19 @@ impl FrameDemand {
     }
 }
 
-/// Frames of f bytes that so many bytes take, in so many objects; `u64::MAX` if they are more.
+/// The number of frames of f bytes that `objects` objects of `bytes` bytes in sum take; `u64::MAX`
+/// if it is greater.
 #[expect(
     clippy::arithmetic_side_effects,
     reason = "numbers of 64 bits, and a frame of at most 2^12 bytes, in 128 bits"
 )]
 const fn frames_rounded(f: u128, objects: u128, bytes: u128) -> u64 {
     let rounded = (bytes + objects * (f - 1)) / f;
-    // An object without bytes has a frame, more than its share of what is rounded up.
+    // An object without bytes has one frame, more than its share of what is rounded up.
     capped(rounded + objects.div_ceil(f))
 }
 
-/// A number as 64 bits; `u64::MAX` if it is more.
+/// A number as 64 bits; `u64::MAX` if it is greater.
 #[expect(clippy::cast_possible_truncation, reason = "no more than u64::MAX")]
 const fn capped(number: u128) -> u64 {
     if number < u64::MAX as u128 {
@@ -91,21 +99,21 @@ const fn capped(number: u128) -> u64 {
     }
 }
 
-/// The bytes that suffice for a demand on a block table heap.
+/// The bytes that are enough for a demand on a block table heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockTableCertificate {
-    /// Bytes of region that suffice, wherever it begins.
+    /// Bytes of a region that are enough, wherever the region begins.
     pub heap_bytes: usize,
-    /// Of them: frame pages.
+    /// Of these, bytes of frame pages.
     pub frame_bytes: usize,
-    /// The certificate of the table alone: its pages, entries, moves.
+    /// The certificate of the table alone: its pages, entries and moves.
     pub table: Certificate,
 }
 
-/// A certificate for a demand on a heap of width `W`; `const`.
+/// The certificate for a demand on a heap of width `W`. A `const fn`.
 ///
 /// # Errors
-/// Why the demand cannot be served by any heap of this width and configuration.
+/// Why no heap of this width and configuration can serve the demand.
 ///
 /// # Examples
 /// ```
@@ -144,7 +152,8 @@ pub const fn certify<W: Width>(
         Ok(table) => table,
         Err(error) => return Err(error),
     };
-    // The entries of frame pages may need a page of the address table more, and each page has a record.
+    // The entries of frame pages may need one more page of the address table, and each page has a
+    // record.
     let entries = pages * W::ENTRY_BYTES as u64 + 8;
     let all_pages = pages + (table.aligned_bytes as u64 + entries) / page + 2;
     if all_pages > limit {
@@ -153,7 +162,7 @@ pub const fn certify<W: Width>(
     let records = (pages + entries / page + 2) * layout::page_record_bytes::<W>() as u64;
     let frame_bytes = pages * page;
     let heap_bytes = table.heap_bytes as u64 + frame_bytes + entries + records;
-    // The heap refuses a region by its bytes, records included.
+    // The heap refuses a region by its bytes, which include the records.
     let region_max = least(config.region_max::<W>() as u64, isize::MAX as u64);
     if heap_bytes > region_max {
         let limit = region_max / page;
@@ -166,10 +175,10 @@ pub const fn certify<W: Width>(
     })
 }
 
-/// The bytes of a region that suffice for a demand, wherever the region begins; for constants.
+/// The bytes of a region that are enough for a demand, wherever the region begins. For constants.
 ///
 /// # Panics
-/// If the demand has no certificate: in a constant, a compile error.
+/// If the demand has no certificate. In a constant, that is a compile error.
 #[must_use]
 pub const fn heap_bytes<W: Width>(config: &BlockTableConfig, demand: &FrameDemand) -> usize {
     match certify::<W>(config, demand) {
@@ -191,7 +200,7 @@ const fn rows<W: Width>(
         Ok(one) => one,
         Err(error) => return Err(error),
     };
-    // No object has more frames than there are.
+    // No object has more frames than the demand.
     let resized = least(demand.largest_resized, demand.frames);
     let largest = least(demand.largest, demand.frames);
     let largest = if largest < resized { resized } else { largest };
@@ -218,7 +227,7 @@ const fn rows<W: Width>(
     })
 }
 
-/// The slopes of page-blocks and of bytes, of rows of up to so many frames.
+/// The slopes in page-blocks and in bytes, of rows of up to `largest` frames.
 #[expect(
     clippy::arithmetic_side_effects,
     reason = "a longer row costs no less; no row has more frames than pages hold"
@@ -242,7 +251,7 @@ const fn slopes<W: Width>(
         if frames == piece {
             whole = cost;
         }
-        // Before each whole piece: whether rows of more pieces than these have no greater slope.
+        // Before each whole piece: whether rows of more pieces have no greater slope.
         let pieces = frames / piece;
         if frames % piece == 0
             && blocks.is_last(whole.blocks, one.blocks, pieces, piece)
@@ -255,7 +264,7 @@ const fn slopes<W: Width>(
     Ok((blocks, bytes))
 }
 
-/// What a row of so many entries takes.
+/// What a row of so many entries costs.
 const fn row<W: Width>(
     config: &BlockTableConfig,
     frames: u64,
@@ -296,7 +305,7 @@ impl Slope {
         self
     }
 
-    /// ⌈n times the slope⌉; `u64::MAX` if it is more.
+    /// ⌈n times the slope⌉; `u64::MAX` if it is greater.
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "a product of 64 bits, in 128 bits; no quotient is by zero"
@@ -305,9 +314,10 @@ impl Slope {
         capped((self.above as u128 * n as u128).div_ceil(self.below as u128))
     }
 
-    /// Whether (c(q) + s + c(1)/m) / q ≤ s for this slope s: with m whole pieces of q frames or more, none is greater.
+    /// Whether (c(q) + s + c(1)/m) / q ≤ s for this slope s. If so, no row of m or more whole
+    /// pieces of q frames has a greater slope.
     ///
-    /// Times m and the slope's divisor: m·(c(q)·below + above) + c(1)·below ≤ m·q·above.
+    /// Multiplied by m and the slope's divisor: m·(c(q)·below + above) + c(1)·below ≤ m·q·above.
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "costs and frames of rows that pages hold are below 2^40, and pieces of a row below 2^32: sums below 2^120"
@@ -318,8 +328,9 @@ impl Slope {
         pieces * (whole as u128 * below + above) + one as u128 * below <= pieces * piece * above
     }
 
-    /// The most that 1 to N rows of F entries in sum take, if a row of one takes `one`: the sum is linear in the number
-    /// of rows, so it is greatest with the fewest or with the most of them.
+    /// The most that 1 to N rows of F entries in sum cost, if a row of one entry costs `one`. The
+    /// sum is linear in the number of rows, so it is greatest with the fewest or with the most of
+    /// them.
     const fn most(self, one: u64, demand: &FrameDemand) -> u64 {
         let rows = least(demand.objects, demand.frames);
         if rows == 0 {

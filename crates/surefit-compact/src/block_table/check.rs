@@ -1,8 +1,9 @@
 //! Verifies every numbered invariant of a block table heap.
 //!
-//! The table's own invariants first; then every row's words, the list of free frames, and that together they are the
-//! frames of the frame pages, each once. The last is told without memory of its own by comparing fingerprints: sums of
-//! a 64-bit mix of the frame numbers, which are equal for equal sets, and for others with a probability of 2⁻⁶⁴.
+//! It verifies the table's own invariants first; then the words of every row and the list of free
+//! frames; then that these together are the frames of the frame pages, each once. The last test
+//! needs no memory: it compares fingerprints, sums of a 64-bit mix of the frame numbers. They are
+//! equal for equal sets, and for other sets with a probability of 2⁻⁶⁴.
 #![deny(unsafe_code)]
 
 use surefit_core::{Corruption, ensure};
@@ -13,7 +14,7 @@ use crate::handle::{Bytes, Name};
 use crate::stats::LiveBlock;
 use crate::width::{Width, Word};
 
-/// How many frames a set has, and which.
+/// How many frames a set has, and their fingerprint.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct FrameSet {
     count: u64,
@@ -36,11 +37,11 @@ const fn mix(number: u64) -> u64 {
 }
 
 impl<W: Width> BlockTableHeap<'_, W> {
-    /// Verifies every numbered invariant of the frames (B), and of the table's pages (P), addresses (A) and classes (H).
-    /// O(region).
+    /// Verifies every numbered invariant of the frames (B), and of the table's pages (P), addresses
+    /// (A) and classes (H). O(region).
     ///
     /// # Errors
-    /// The first invariant that does not hold.
+    /// The first invariant that is violated.
     pub fn check(&self) -> Result<(), Corruption> {
         self.table.check()?;
         let all = self.check_frame_pages()?;
@@ -138,7 +139,7 @@ impl<W: Width> BlockTableHeap<'_, W> {
         )
     }
 
-    /// A row, a piece of one, or a spine, which begins with an entry.
+    /// Verifies a row, a piece of one, or a spine, which begins with an entry.
     fn check_row(&self, row: LiveBlock, found: &mut FrameSet) -> Result<(), Corruption> {
         let name = Name::new(row.index, self.id());
         let first = Bytes::<u8>::new(name, W::WORD_BYTES);
@@ -168,7 +169,7 @@ impl<W: Width> BlockTableHeap<'_, W> {
         Ok(())
     }
 
-    /// A number that is read as a frame lies in a page that became frames.
+    /// Verifies that a number that is read as a frame lies in a frame page.
     fn check_frame(&self, frame: u32) -> Result<(), Corruption> {
         let engine = &self.table.engine;
         let page = frame as usize >> (self.config.page_bytes().ilog2() - self.frames.shift);

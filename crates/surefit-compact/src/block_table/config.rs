@@ -1,4 +1,5 @@
-//! What a block table heap is configured with: the frame size, the page size, the compaction bound of the table.
+//! The configuration of a block table heap: frame size, page size, and the compaction bound of the
+//! table.
 #![deny(
     unsafe_code,
     clippy::arithmetic_side_effects,
@@ -13,10 +14,10 @@ use crate::config::{Bound, Config, ConfigError, PageOrder};
 use crate::geometry::{Geometry, GeometryError, GeometrySpec, Spacing, Tail};
 use crate::width::{Wide, Width};
 
-/// The least block frame, in bytes.
+/// The smallest frame, in bytes.
 pub const MIN_FRAME_BYTES: usize = 16;
 
-/// The greatest block frame, in bytes.
+/// The largest frame, in bytes.
 pub const MAX_FRAME_BYTES: usize = 4096;
 
 /// A valid configuration of a block table heap.
@@ -27,18 +28,18 @@ pub struct BlockTableConfig {
     pub(super) frame_shift: u32,
 }
 
-/// Why a configuration of a block table heap cannot be.
+/// Why a configuration of a block table heap is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BlockTableConfigError {
-    /// The frame size is not a power of two from 16 to 4096 bytes, or larger than a page.
+    /// The frame size is not a power of two from 16 to 4096 bytes, or exceeds a page.
     FrameBytes {
-        /// The frame size asked for, in bytes.
+        /// The requested frame size, in bytes.
         frame_bytes: usize,
     },
-    /// The pages of the table cannot be.
+    /// The pages of the table are invalid.
     Geometry(GeometryError),
-    /// The compaction bound cannot be.
+    /// The compaction bound is invalid.
     Bound(ConfigError),
 }
 
@@ -60,29 +61,31 @@ impl core::error::Error for BlockTableConfigError {}
 impl BlockTableConfig {
     /// Frames of 32 bytes, pages of 4 KiB, the default hole bound.
     ///
-    /// Both sizes were chosen by the least regions in which seven recorded programs complete (see the module).
+    /// With these sizes, seven recorded programs complete in the smallest regions (see the module).
     pub const DEFAULT: Self = match Self::new(32, Bound::DEFAULT) {
         Ok(config) => config,
         Err(_) => panic!("the default configuration is valid"),
     };
 
-    /// The bytes of a page unless [`BlockTableConfig::with_pages`] says otherwise.
+    /// The bytes of a page, unless [`BlockTableConfig::with_pages`] sets another number.
     pub const PAGE_BYTES: usize = 4096;
 
-    /// Frames of `frame_bytes`, in pages of [`Self::PAGE_BYTES`], for words of four bytes.
+    /// A configuration with frames of `frame_bytes`, in pages of [`Self::PAGE_BYTES`], for words of
+    /// four bytes.
     ///
     /// # Errors
-    /// Says which of the values cannot be.
+    /// Which of the values is invalid.
     pub const fn new(frame_bytes: usize, bound: Bound) -> Result<Self, BlockTableConfigError> {
         Self::with_pages::<Wide>(frame_bytes, bound, Self::PAGE_BYTES)
     }
 
-    /// Frames of `frame_bytes` in pages of `page_bytes`, for words of width `W`.
+    /// A configuration with frames of `frame_bytes`, in pages of `page_bytes`, for words of width
+    /// `W`.
     ///
-    /// A page is both what frames are made of and an abstract page of the table.
+    /// The same pages serve for frames, and as abstract pages of the table.
     ///
     /// # Errors
-    /// Says which of the values cannot be.
+    /// Which of the values is invalid.
     pub const fn with_pages<W: Width>(
         frame_bytes: usize,
         bound: Bound,
@@ -113,7 +116,7 @@ impl BlockTableConfig {
         }
     }
 
-    /// The same with another page order of the table, an option of [`Bound::Pages`].
+    /// Sets the page order of the table, an option of [`Bound::Pages`].
     ///
     /// # Errors
     /// [`ConfigError::OrderNeedsPages`], wrapped.
@@ -127,7 +130,7 @@ impl BlockTableConfig {
         }
     }
 
-    /// f: bytes of a block frame.
+    /// f: bytes of a frame.
     #[inline]
     #[must_use]
     pub const fn frame_bytes(&self) -> usize {
@@ -146,7 +149,8 @@ impl BlockTableConfig {
         self.table.bound()
     }
 
-    /// Frames that an object of `len` bytes occupies: ⌈len / f⌉, and one for an object without bytes.
+    /// The number of frames of an object of `len` bytes: ⌈len / f⌉, and one for an object without
+    /// bytes.
     #[expect(clippy::arithmetic_side_effects, reason = "above zero")]
     #[inline]
     #[must_use]
@@ -178,7 +182,7 @@ impl BlockTableConfig {
         }
     }
 
-    /// Entries of the block table that are contiguous at most; longer rows are in pieces of as many.
+    /// The most bytes of a row that are contiguous. Longer rows are in pieces of this length.
     pub(super) const fn piece_bytes(&self) -> usize {
         match self.table.piece_bytes() {
             Some(bytes) => bytes,
@@ -186,7 +190,7 @@ impl BlockTableConfig {
         }
     }
 
-    /// Frames of a page.
+    /// Frames per page.
     pub(super) const fn frames_per_page(&self) -> usize {
         self.page_bytes() >> self.frame_shift
     }

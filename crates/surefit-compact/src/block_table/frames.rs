@@ -1,17 +1,19 @@
-//! The block frames: which are free, and where each is. A frame's address never changes.
+//! The frames: which are free, and where each is. The address of a frame never changes.
 //!
 //! ```text
-//! take:   the frame freed last    else the next fresh frame of the newest frame page    else a page becomes frames
-//! give:   the frame is linked through its own first four bytes, first
+//! take:   the frame freed last; else the next fresh frame of the newest frame page;
+//!         else a page becomes frames
+//! give:   the frame is linked through its own first four bytes, as the first one
 //! ```
-//! A page that became frames stays frames, as a page of the address table stays its: frames cannot be moved out of the
-//! way. So frame pages are ⌈F·f / P⌉ for the most frames F ever live at once, exactly.
+//! A page that became frames stays frames, because frames cannot be moved out of it. So the number
+//! of frame pages is exactly ⌈F·f / P⌉ for the most frames F ever live at once.
 //!
 //! # Invariants
-//! - B1 Every frame of a frame page is one of: named by one word of one row, linked once from `free`, or fresh (between
-//!   `fresh` and `fresh_end`). No frame lies outside the frame pages.
-//! - B2 `free_count` frames are linked; `pages` pages are frame pages: page-sized objects of the table's heap, which its
-//!   automaton never moves (π = 1).
+//! - B1 Every frame of a frame page is exactly one of these: named by one word of one row, linked
+//!   once from `free`, or fresh (between `fresh` and `fresh_end`). No frame lies outside the frame
+//!   pages.
+//! - B2 `free_count` frames are linked. `pages` pages are frame pages: page-sized objects of the
+//!   table's heap, which its automaton never moves (π = 1).
 
 use core::cell::Cell;
 use core::ptr::NonNull;
@@ -21,7 +23,7 @@ use crate::memory::{Memory, Slot};
 /// The number that names no frame, at the end of the list.
 pub(super) const NO_FRAME: u32 = u32::MAX;
 
-/// Which frames are free. A frame's number is its offset in the region in units of a frame.
+/// Which frames are free. The number of a frame is its offset in the region, in units of a frame.
 #[derive(Debug)]
 pub(super) struct Frames {
     pub(super) shift: u32,
@@ -61,7 +63,7 @@ impl Frames {
         self.available() == 0
     }
 
-    /// Makes frames of the page at an offset; no frame was available.
+    /// Divides the page at an offset into frames. No frame was available before.
     pub(super) fn add_page(&self, offset: usize, page_bytes: usize) {
         debug_assert!(self.is_empty());
         let number = |offset: usize| {
@@ -72,7 +74,7 @@ impl Frames {
         self.pages.set(self.pages.get() + 1);
     }
 
-    /// Takes a frame; one is available.
+    /// Takes a frame. One must be available.
     #[inline]
     pub(super) fn take(&self, memory: &Memory<'_>) -> u32 {
         let frame = self.free.get();
@@ -87,7 +89,7 @@ impl Frames {
         frame
     }
 
-    /// Gives a frame back that a row named.
+    /// Gives back a frame that a row named.
     #[inline]
     pub(super) fn give(&self, memory: &Memory<'_>, frame: u32) {
         self.link(memory, frame).set(self.free.get());
@@ -98,12 +100,13 @@ impl Frames {
     /// The word of a free frame that names the next one.
     #[inline]
     pub(super) fn link<'a>(&self, memory: &'a Memory<'_>, frame: u32) -> Slot<'a, u32> {
-        // SAFETY: callers pass frames of frame pages (B1): inside the region, aligned to at least 16 bytes; a free frame
-        // belongs to no object, so nobody refers to its bytes; its first word was written when it was given back.
+        // SAFETY: callers pass frames of frame pages (B1): inside the region, aligned to at least
+        // 16 bytes; a free frame belongs to no object, so nobody refers to its bytes; its first
+        // word was written when it was given back.
         unsafe { memory.slot((frame as usize) << self.shift) }
     }
 
-    /// Where a frame is, for ever.
+    /// The address of a frame, which never changes.
     #[inline]
     pub(super) fn address(&self, memory: &Memory<'_>, frame: u32) -> NonNull<u8> {
         // SAFETY: callers pass frames that a row names, which lie inside the region (B1).

@@ -1,69 +1,83 @@
-//! `BlockTableHeap`: the non-moving Compact-fit, block frames behind a block table.
+//! `BlockTableHeap`: the non-moving Compact-fit, with frames behind a block table.
 //!
-//! The problem: compaction bounds fragmentation, but it copies objects, and what is copied has no fixed address. Here an
-//! object lies in frames of equal size, in any frames, and a *row* of the block table says which: compaction moves rows,
-//! f / 4 times shorter than the objects, and no byte of an object ever moves.
+//! Compaction bounds fragmentation, but it copies objects, so objects have no fixed address. Here
+//! an object lies in frames of equal size, in any frames, and a *row* of the block table names
+//! them. Compaction moves rows, which are f / 4 times shorter than the objects. No byte of an
+//! object ever moves.
 //!
 //! ```text
-//! malloc(bytes):   k = ⌈bytes / f⌉; take a row of k entries: a page-block of an abstract page       M1, M2, M3
-//!                  pop k free frames, name them in the row; the handle names the row                O(k)
-//! access(offset):  frame[table[first + offset / f]] · f + offset mod f                              two loads
-//! free(handle):    push the k frames; give the row back, which may move at most two other rows      O(k), F1 … F5
+//! malloc(bytes):   k = ⌈bytes / f⌉
+//!                  take a row of k entries: a page-block of an abstract page            M1, M2, M3
+//!                  pop k free frames, name them in the row; the handle names the row          O(k)
+//! access(offset):  frame[table[first + offset / f]] · f + offset mod f                   two loads
+//! free(handle):    push the k frames
+//!                  give the row back, which may move at most two other rows     O(k), F1 … F5
 //! ```
 //! ```text
-//! handle ──► entry ──► row: | 7 | 2 | 9 | none |        frames 0 … 9 of f bytes, at addresses that never change
+//! handle ──► entry ──► row: | 7 | 2 | 9 | none |    frames 0 … 9 of f bytes; addresses never change
 //!            (abstract       │   │   └────────────────► | … | tail of the object          |
 //!             address table) │   └► | … | middle |
 //!                            └────► | … | head   |
 //! ```
-//! The table is a [`Heap`]: rows are its objects, abstract pages its pages, so size-classes, automaton, both bounds,
-//! back-references and checks are those of the moving Compact-fit, at the size of rows. Frames are made of pages too: a
-//! page-sized object of the same heap, which has π = 1 and never moves. So the two share one pool of pages: a table
-//! page that compaction empties can become frames.
+//! The table is a [`Heap`]: rows are its objects, and abstract pages its pages. So size-classes,
+//! automaton, both bounds, back-references and checks are those of the moving Compact-fit, at the
+//! size of rows. Pages of frames come from the same heap: each is a page-sized object, with π = 1,
+//! and never moves. So frames and rows share one pool of pages: a table page that compaction
+//! empties can become frames.
 //!
 //! ```text
-//! 0          P          2P                                Q·P       fixed                                  end
-//! | frames   | rows     | frames   | …   | entries, ←      | slack    | class states | page records           |
+//! 0          P          2P                    Q·P     fixed                            end
+//! | frames   | rows     | frames  | … | entries, ←   | slack | class states | page records |
 //! ```
 //!
 //! # Invariants
-//! - B1, B2 (frames, `frames`) and B3 (rows, `rows`); those of the table's heap: P, A and H.
+//! - B1, B2 (frames, `frames`) and B3 (rows, `rows`), and those of the table's heap: P, A and H.
 //!   [`check`](BlockTableHeap::check) verifies all of them and reports the number.
 //!
 //! # Bounds
-//! For F frames live now, F̂ ever at once, h rows of a class live, P bytes a page, f a frame:
-//! - **Exact**: the frames in use are the frames of the live objects, ⌈bytes / f⌉ each. Any free frame serves any
-//!   object: payload has no size-class fragmentation and no page-block-internal fragmentation but the end of an
-//!   object's last frame. Frame pages are ⌈F̂·f / P⌉, whatever the order of events.
-//! - **Bounded**: table pages of a class are at most min(h, the compaction bound at h, ⌈Ĥ/π⌉), as for [`Heap`], in
-//!   units of abstract pages. With k entries to a row a page has π ≈ P / (4k + 4) rows (8-byte page-blocks at least),
-//!   so an abstract page stands for P·f / 12 bytes of objects of one frame, and for up to P·f / 4 bytes of long ones.
-//! - The region that suffices is the sum: [`certify`] computes it. Frames and table peak separately, since neither
-//!   frame pages nor entry pages return; what a program needs is at most the sum of the three peaks.
-//! - Time: alloc and free O(k), each with at most two moves a page-block of the row, P/4 bytes at most each; access O(1).
+//! F frames are live now, at most F̂ at once so far; h rows of a class are live, at most Ĥ at once
+//! so far; P is the bytes of a page, f of a frame:
+//! - **Exact**: the frames in use are those of the live objects, ⌈bytes / f⌉ each. Any free frame
+//!   serves any object, so the payload has no size-class fragmentation, and its only
+//!   page-block-internal fragmentation is at the end of each object's last frame. There are ⌈F̂·f /
+//!   P⌉ frame pages, whatever the order of events.
+//! - **Bounded**: a class of the table has at most min(h, the compaction bound at h, ⌈Ĥ/π⌉)
+//!   abstract pages, as in a [`Heap`]. With k entries per row, a page has π ≈ P / (4k + 4) rows (of
+//!   at least 8-byte page-blocks). So an abstract page stands for P·f / 12 bytes of objects of one
+//!   frame, and for up to P·f / 4 bytes of long objects.
+//! - The region that is enough is the sum: [`certify`] computes it. Frames and table peak
+//!   separately, because neither frame pages nor entry pages are returned. A program needs at most
+//!   the sum of the three peaks.
+//! - Time: alloc and free are O(k), with at most two moves per page-block of the row, of at most
+//!   P/4 bytes each; access is O(1).
 //!
 //! # What does not move
-//! No method needs an exclusive heap, not even [`free`](BlockTableHeap::free) and [`compact`](BlockTableHeap::compact):
-//! references stay good while other objects come and go. [`Heap`] cannot offer that.
+//! No method needs an exclusive heap, not even [`free`](BlockTableHeap::free) and
+//! [`compact`](BlockTableHeap::compact): references stay valid while other objects are allocated
+//! and freed. [`Heap`] cannot offer that.
 //!
 //! # Departures
-//! 1. A row is as long as its object needs, not as its size-class: unused entries of the row's page-block name no
-//!    frame. So classes round up table words, never frames.
-//! 2. Frames are not preassigned to abstract pages; a free list in the frames themselves needs no table.
-//! 3. Objects of any length: rows over P/4 are in pieces, like every long byte object of a [`Heap`].
+//! 1. A row is as long as its object needs, not as long as its size-class: unused entries of the
+//!    row's page-block name no frame. So classes round up table words, never frames.
+//! 2. Frames are not preassigned to abstract pages. A free list in the frames themselves needs no
+//!    table.
+//! 3. Objects may have any length: rows over P/4 are in pieces, like every long byte object of a
+//!    [`Heap`].
 //!
 //! # Drawbacks
-//! 1. Objects are not contiguous beyond a frame: no `&[u8]` over more than f bytes, no type larger than f, no alignment
-//!    above f.
-//! 2. Administrative space: a word a frame, rounded up to a page-block of at least eight bytes, and eight bytes an
-//!    object. Small objects pay 16 bytes each; with frames so small that they waste little, long ones pay 4 / f of
-//!    their length.
-//! 3. A page that became frames stays frames: a program whose objects shrink for good keeps the frames of its peak.
-//! 4. Frames of a long-running heap are in no order, so a scan of an object jumps; each frame costs two loads more.
+//! 1. Objects are contiguous only within a frame: there is no `&[u8]` over more than f bytes, no
+//!    type larger than f, and no alignment above f.
+//! 2. Administrative space: one word per frame, rounded up to a page-block of at least eight bytes,
+//!    and eight bytes per object. Small objects cost 16 bytes each. Frames that are so small that
+//!    they waste little cost long objects 4 / f of their length.
+//! 3. A page that became frames stays frames: a program whose objects shrink for good keeps the
+//!    frames of its peak.
+//! 4. In a heap that has run for long, the frames of an object are in no order, so a scan of the
+//!    object jumps. Each frame costs two more loads.
 //!
 //! # Measured
-//! Seven recorded programs, all objects, the default bound, pages of 4 KiB (2026-11-21). Smallest region in which a
-//! program completes ÷ its peak live bytes:
+//! Seven recorded programs, all objects, the default bound, pages of 4 KiB (2026-11-21). Smallest
+//! region in which a program completes ÷ its peak live bytes:
 //!
 //! | | emacs | python | cc1 | rustc | redis | varnish | redis-drift |
 //! |---|---|---|---|---|---|---|---|
@@ -73,7 +87,8 @@
 //! | f = 64 | 1.190 | 1.411 | 1.147 | 1.144 | 1.299 | 1.172 | 2.267 |
 //! | f = 128 | 1.308 | 1.828 | 1.184 | 1.181 | 1.481 | 1.184 | 3.748 |
 //!
-//! Administrative space at the peak in such a region, % of what is live there (rows, entries, back-references, records):
+//! Administrative space (rows, entries, back-references, records) at the peak in such a region, in
+//! % of the bytes that are live then:
 //!
 //! | | emacs | python | cc1 | rustc | redis | varnish | redis-drift |
 //! |---|---|---|---|---|---|---|---|
@@ -83,7 +98,8 @@
 //! | f = 64 | 11.4 | 19.3 | 9.8 | 9.7 | 13.4 | 10.1 | 22.7 |
 //! | f = 128 | 8.8 | 17.5 | 7.0 | 6.7 | 10.7 | 7.2 | 21.5 |
 //!
-//! Words of four bytes copied by moves, a free (a `Heap` copies objects, this one entries):
+//! Words of four bytes that moves copy per free (a `Heap` copies objects, this heap copies
+//! entries):
 //!
 //! | | emacs | python | cc1 | rustc | redis | varnish | redis-drift |
 //! |---|---|---|---|---|---|---|---|
@@ -93,15 +109,18 @@
 //! | f = 64 | 0.35 | 0.29 | 0.19 | 0.28 | 0.27 | 0.14 | 0.64 |
 //! | f = 128 | 0.46 | 0.26 | 0.11 | 0.18 | 0.20 | 0.15 | 0.55 |
 //!
-//! So at f = 32 compaction copies a ninth to a quarter of the words that it copies in a `Heap`, and the heap is larger
-//! by 12 to 18 %, and by 35 % where most objects have under 32 bytes: the block table is for who needs addresses that
-//! stay. f = 32 is the default, since larger frames lose too much in the last frame of small objects, and smaller ones
-//! lose it in rows. Pages of 4, 8 and 16 KiB make 1 % of difference, 1 KiB costs 5 % more (page records); 4 KiB has the
-//! least certificate.
+//! At f = 32, compaction copies between a ninth and a quarter of the words that it copies in a
+//! `Heap`. The heap is larger by 12 to 18 %, and by 35 % where most objects have under 32 bytes. So
+//! the block table is for programs that need addresses that stay.
+//!
+//! f = 32 is the default: larger frames waste too much in the last frame of small objects, and
+//! smaller frames waste as much in rows. Pages of 4, 8 and 16 KiB differ by 1 %; pages of 1 KiB
+//! cost 5 % more (page records). Pages of 4 KiB have the smallest certificate.
 //!
 //! # Source
-//! Craciunas, Kirsch, Payer, Sokolova, Stadler, Staudinger, "A Compacting Real-Time Memory Management System", USENIX
-//! ATC 2008: the non-moving implementation. Frames and table out of one pool of pages are ours.
+//! Craciunas, Kirsch, Payer, Sokolova, Stadler, Staudinger, "A Compacting Real-Time Memory
+//! Management System", USENIX ATC 2008: the non-moving implementation. That frames and table share
+//! one pool of pages is this project's.
 
 mod bytes;
 pub mod certify;
@@ -129,7 +148,7 @@ use crate::memory::Memory;
 use crate::width::{Wide, Width};
 use frames::Frames;
 
-/// The non-moving Compact-fit for one owner: `Send`, not `Sync`.
+/// The non-moving Compact-fit for one owner. It is `Send`, but not `Sync`.
 ///
 /// # Examples
 /// ```
@@ -174,17 +193,18 @@ pub struct BlockTableHeap<'m, W: Width = Wide> {
 }
 
 impl<'m, W: Width> BlockTableHeap<'m, W> {
-    /// A heap over a region: any bytes, best aligned to a page (up to a page less one byte is skipped else).
+    /// Creates a heap over a region of any bytes. If the region is not aligned to a page, up to a
+    /// page less one byte is skipped.
     ///
     /// # Errors
-    /// [`Refused::Region`] if not even one page fits; [`Refused::TooLarge`] if the region has more pages or frames than
-    /// words of this width can name; [`Refused::NoHeapId`] after 2³² heaps.
+    /// [`Refused::Region`] if not even one page fits; [`Refused::TooLarge`] if the region has more
+    /// pages or frames than words of this width can name; [`Refused::NoHeapId`] after 2³² heaps.
     ///
     /// # Panics
     /// If the configuration was made for another width.
     ///
     /// # Complexity
-    /// Linear in the number of pages (their records are written).
+    /// Linear in the number of pages, because it writes their records.
     pub fn new(
         region: &'m mut [MaybeUninit<u8>],
         config: &'m BlockTableConfig,
@@ -203,13 +223,13 @@ impl<'m, W: Width> BlockTableHeap<'m, W> {
         })
     }
 
-    /// Moves rows of the table until no size-class has more than one not-full page, at most `budget` of them; returns
-    /// the moves. No object moves.
+    /// Moves at most `budget` rows of the table, until no size-class has more than one not-full
+    /// page. Returns the number of moves. No object moves.
     pub fn compact(&self, budget: u64) -> u64 {
         self.table.engine.compact(budget)
     }
 
-    /// f: bytes of a frame, the largest and most aligned typed value.
+    /// f: bytes of a frame. No typed value may be larger, or more strictly aligned.
     #[must_use]
     pub fn frame_bytes(&self) -> usize {
         self.config.frame_bytes()
@@ -220,7 +240,7 @@ impl<'m, W: Width> BlockTableHeap<'m, W> {
         &self.table.engine.pages.memory
     }
 
-    /// The class of pages that become frames: one block a page.
+    /// The class of pages that become frames: one page-block per page.
     fn page_class(&self) -> SizeClass {
         let geometry = self.config.table.geometry();
         let last = geometry.class(geometry.class_count() - 1);

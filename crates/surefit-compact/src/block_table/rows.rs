@@ -1,14 +1,17 @@
-//! Rows of the block table: the consecutive entries that one object owns, each naming a frame.
+//! Rows of the block table: the consecutive entries of one object, each of which names a frame.
 //!
-//! A row is a byte object of the table's heap, so rows have size-classes, live in abstract pages, are moved by the same
-//! automaton as any page-block, and are in pieces beyond a quarter of a page.
+//! A row is a byte object of the table's heap. So rows have size-classes and live in abstract
+//! pages. The automaton moves them like any page-block. Rows beyond a quarter of a page are in
+//! pieces.
 //!
 //! ```text
-//! a row of k entries in a page-block of K ≥ k words:   | frame 0 | frame 1 | … | frame k−1 | none | … | none |
-//! a word:   | 1 | frame number |        none: all ones        a spine's words (entries) begin with 0
+//! a row of k entries in a page-block of K ≥ k words:
+//! | frame 0 | frame 1 | … | frame k−1 | none | … | none |
+//! a word:   | 1 | frame number |      none: all ones      a spine's words (entries) begin with 0
 //! ```
 //! # Invariants
-//! - B3 A row's words are k frames and then *none* up to the end of its page-block; no other row names them.
+//! - B3 A row's words are k frames, then *none* up to the end of its page-block. No other row names
+//!   these frames.
 #![deny(unsafe_code)]
 
 use core::alloc::Layout;
@@ -21,7 +24,7 @@ use crate::demand::BlockDemand;
 use crate::handle::{Bytes, Name};
 use crate::width::{Width, Word};
 
-/// The bit that tells a frame from an entry of the address table.
+/// The bit that distinguishes a frame from an entry of the address table.
 pub(super) const fn tag<W: Width>() -> u32 {
     1 << (8 * W::WORD_BYTES - 1)
 }
@@ -54,7 +57,7 @@ pub(super) fn row<W: Width>(name: Name, frames: usize) -> Bytes<u8> {
 }
 
 impl<W: Width> BlockTableHeap<'_, W> {
-    /// The frame that an entry of a row names. Two loads, where the row is in one piece.
+    /// The frame that an entry of a row names. Two loads if the row is in one piece.
     #[inline]
     pub(super) fn frame(&self, row: &Bytes<u8>, entry: usize) -> u32 {
         get::<W>(self.table.chunk(row, entry * W::WORD_BYTES)) & !tag::<W>()
@@ -67,7 +70,7 @@ impl<W: Width> BlockTableHeap<'_, W> {
         words.map(|word| get::<W>(word) & !tag::<W>())
     }
 
-    /// Bytes of the page-blocks that hold a row's words, spines left out.
+    /// Bytes of the page-blocks that hold a row's words, without spines.
     pub(super) fn row_bytes(&self, frames: usize) -> Result<usize, Refused> {
         let bytes = frames * W::WORD_BYTES;
         let last = bytes % self.table.piece_bytes;
@@ -81,7 +84,7 @@ impl<W: Width> BlockTableHeap<'_, W> {
 
     /// Takes a new row of `frames` entries: first those of `kept`, then free frames.
     ///
-    /// `missing` frames at most are taken. The heap is unchanged if it refuses.
+    /// Takes at most `missing` frames. If it refuses, the heap is unchanged.
     pub(super) fn take_row(
         &self,
         frames: usize,
@@ -121,7 +124,7 @@ impl<W: Width> BlockTableHeap<'_, W> {
         }
     }
 
-    /// Gives a row and all its frames back. Moves at most two rows a page-block of the row.
+    /// Gives a row and all its frames back. Moves at most two rows per page-block of the row.
     #[inline]
     pub(super) fn give_row(&self, name: Name, frames: usize) {
         let row = row::<W>(name, frames);
@@ -133,7 +136,7 @@ impl<W: Width> BlockTableHeap<'_, W> {
 
     /// Frees the page-blocks of a row, or of a spine, of `bytes` bytes.
     ///
-    /// A free may move any row, this one's spine too: so each word is looked up anew.
+    /// A free may move any row, even this one's spine. So each word is looked up anew.
     pub(super) fn release(&self, name: Name, bytes: usize) {
         if !self.table.is_in_pieces(bytes) {
             return self.table.engine.free(name.index());
@@ -147,9 +150,10 @@ impl<W: Width> BlockTableHeap<'_, W> {
         self.release(name, spine.len());
     }
 
-    /// Changes the number of a row's entries; returns the row's name, which is new unless the page-block stays.
+    /// Changes the number of a row's entries. Returns the row's name, which is new unless the
+    /// page-block stays.
     ///
-    /// The frames of the common part stay with the object. The heap is unchanged if it refuses.
+    /// The frames of the common part stay with the object. If it refuses, the heap is unchanged.
     pub(super) fn resize_row(&self, name: Name, old: usize, new: usize) -> Result<Name, Refused> {
         if old == new {
             return Ok(name);
@@ -168,7 +172,7 @@ impl<W: Width> BlockTableHeap<'_, W> {
         Ok(fresh)
     }
 
-    /// A row whose page-blocks serve the new number of entries too.
+    /// Resizes a row whose page-blocks also serve the new number of entries.
     fn resize_in_place(&self, name: Name, old: usize, new: usize) -> Result<(), Refused> {
         if new > old && new - old > self.frames.available() as usize {
             self.can_serve(None, new - old)?;
@@ -191,7 +195,7 @@ impl<W: Width> BlockTableHeap<'_, W> {
         set::<W>(&mut chunk[..W::WORD_BYTES], word);
     }
 
-    /// Whether the page-blocks of a row and so many frames can be taken, one after the other.
+    /// Whether the page-blocks of a row and `frames` frames can be taken, one after the other.
     pub(super) fn can_serve(&self, row_bytes: Option<usize>, frames: usize) -> Result<(), Refused> {
         let mut demand = BlockDemand::new();
         if let Some(bytes) = row_bytes {
@@ -204,7 +208,7 @@ impl<W: Width> BlockTableHeap<'_, W> {
         self.table.engine.can_serve(&demand)
     }
 
-    /// Takes a frame; the heap was asked whether it can.
+    /// Takes a frame. The caller has verified that the heap can serve it.
     #[inline]
     fn take_frame(&self) -> u32 {
         if self.frames.is_empty() {

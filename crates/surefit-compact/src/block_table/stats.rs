@@ -1,4 +1,5 @@
-//! Statistics of a block table heap: counters, where every byte is, and what can still be allocated.
+//! Statistics of a block table heap: counters, where every byte is, and what can still be
+//! allocated.
 #![deny(
     unsafe_code,
     clippy::arithmetic_side_effects,
@@ -22,7 +23,7 @@ pub struct BlockTableStats {
     pub free_frames: u32,
     /// Pages that became frames.
     pub frame_pages: u32,
-    /// Abstract pages in use: those of the table's size-classes. What the compaction bound limits.
+    /// Abstract pages in use, those of the table's size-classes. The compaction bound limits them.
     pub table_pages: u32,
     /// Page-blocks of the table in use: rows, pieces of long rows, and their spines.
     pub live_rows: u32,
@@ -30,26 +31,27 @@ pub struct BlockTableStats {
     pub not_full_pages: u32,
     /// Free page-blocks of not-full abstract pages that the hole bound counts.
     pub holes: u32,
-    /// Pages given back by the table and not reused yet.
+    /// Pages that the table gave back, and that are not reused yet.
     pub freed_pages: u32,
     /// Pages never opened.
     pub fresh_pages: u32,
     /// Rows moved since the heap was made.
     pub moves_total: u64,
-    /// Entries of the block table copied by these moves, unused ones of their page-blocks included.
+    /// Entries of the block table that these moves copied, including unused ones of their
+    /// page-blocks.
     pub moved_entries_total: u64,
-    /// Bytes copied by these moves: table words only.
+    /// Bytes that these moves copied: table words only.
     pub moved_bytes_total: u64,
-    /// Most bytes copied by the free of one page-block of the table.
+    /// The most bytes that the free of one page-block of the table copied.
     pub moved_bytes_max_per_op: u64,
 }
 
 /// The size-class of the table that serves rows of some length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowClassStats {
-    /// Words of a page-block: entries, and those that stay unused.
+    /// Words of a page-block: entries, and words that stay unused.
     pub entries: u32,
-    /// π: page-blocks of an abstract page.
+    /// π: page-blocks per abstract page.
     pub blocks: u32,
     /// h: live page-blocks.
     pub live: u32,
@@ -58,7 +60,8 @@ pub struct RowClassStats {
 }
 
 impl<W: Width> BlockTableHeap<'_, W> {
-    /// What the table's size-class for the rows of objects of `len` bytes holds; `None` if such rows are in pieces. O(1).
+    /// What the table's size-class for the rows of objects of `len` bytes holds; `None` if such
+    /// rows are in pieces. O(1).
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "words have two bytes or four"
@@ -128,7 +131,7 @@ impl<W: Width> BlockTableHeap<'_, W> {
             .expect("BlockTableHeap::new bounds the frames")
     }
 
-    /// As [`Heap::shape`](crate::Heap::shape), and free frames, fresh ones and pages of frames.
+    /// As [`Heap::shape`](crate::Heap::shape), plus free frames, fresh frames and frame pages.
     #[doc(hidden)]
     pub fn shape(&self, words: &mut [u32]) -> usize {
         let mut words = Words::new(words);
@@ -145,9 +148,9 @@ impl<W: Width> BlockTableHeap<'_, W> {
 
     /// Where every byte of the region is: the parts add up to its size. O(classes).
     ///
-    /// `block_bytes` are the frames of live objects, `free_chunk_bytes` the free frames of frame pages; rows are
-    /// administrative space, like everything else of the table; its free rows are `size_class_bytes`, and what its pages
-    /// lose is `page_internal_bytes`.
+    /// `block_bytes` are the frames of live objects, `free_chunk_bytes` the free frames of frame
+    /// pages. Rows are administrative space, like everything else of the table; free rows are
+    /// `size_class_bytes`, and what the table's pages lose is `page_internal_bytes`.
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "counts and bytes of the parts of one region"
@@ -177,8 +180,8 @@ impl<W: Width> BlockTableHeap<'_, W> {
             .is_ok_and(|bytes| self.can_serve(Some(bytes), frames).is_ok())
     }
 
-    /// The most frames that can be taken now for one object, in bytes: the longest byte object that fits, found by
-    /// halves. Objects shorter than it fit too, up to the rounding of their rows.
+    /// The longest byte object that can be allocated now, in bytes; a binary search finds it.
+    /// Shorter objects fit too, up to the rounding of their rows.
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "a search between zero and one frame more than the region has bytes for, half of what usize counts"

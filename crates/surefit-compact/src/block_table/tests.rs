@@ -1,7 +1,8 @@
-//! Tests of the checker: every field of the frames and every word of a row is corrupted, one at a time.
+//! Tests of the checker: every field of the frames and every word of a row is corrupted, one at a
+//! time.
 //!
-//! The tables of the table's heap are attacked in `check/tests.rs`. Not checked, and so not tried here: the words of
-//! spines, which are contents of byte objects, as there.
+//! The tables of the table's heap are attacked in `check/tests.rs`. The words of spines are not
+//! checked, and so not tried here: they are the content of byte objects, as there.
 
 extern crate alloc;
 extern crate std;
@@ -21,7 +22,7 @@ use crate::config::Bound;
 use crate::handle::{Bytes, Name};
 use crate::width::{Narrow, Wide, Width, Word};
 
-/// What the checker made of the corruptions.
+/// What the checker reported for the corruptions.
 #[derive(Default)]
 struct Score {
     tried: usize,
@@ -117,7 +118,7 @@ fn attack_links<W: Width>(score: &mut Score, state: &str, heap: &BlockTableHeap<
     }
 }
 
-/// Every word of every row, those that name no frame too.
+/// Every word of every row, also those that name no frame.
 fn attack_rows<W: Width>(score: &mut Score, state: &str, heap: &BlockTableHeap<'_, W>) {
     let page_class = heap.page_class();
     let rows: Vec<_> = heap.table.live_blocks().collect();

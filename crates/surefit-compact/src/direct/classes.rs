@@ -3,11 +3,13 @@
 use super::memory::{PAGE_BYTES, UNIT_BYTES};
 use crate::geometry::{Geometry, GeometrySpec, Spacing, Tail};
 
-/// Requests up to this many bytes are served by page-blocks, larger ones by runs of units: a quarter of a page.
+/// The largest request in bytes that a page-block serves: a quarter of a page. Runs of units serve
+/// larger ones.
 pub(super) const LARGEST_BLOCK: usize = PAGE_BYTES / 4;
-/// Alignments up to this one are served by page-blocks: the region's base is aligned to no more.
+/// The strictest alignment that page-blocks serve; the base of the region is aligned to no more.
 const MOST_ALIGNED: usize = UNIT_BYTES;
-/// The entries of a table with one entry for each class; a power of two, so that a class is masked, not checked.
+/// The entries of a table with one entry per class: a power of two, so that a class is masked
+/// instead of checked.
 pub(super) const CLASSES: usize = 128;
 
 /// The partitioning: 1/8 spacing, from eight bytes.
@@ -22,7 +24,7 @@ pub(super) static GEOMETRY: Geometry = match Geometry::new(&GeometrySpec {
     Err(error) => panic!("{}", error.message()),
 };
 
-/// The class of a request of `8 · i` bytes or up to seven less.
+/// The class of a request of `8 · i` bytes, or of up to seven bytes fewer.
 static CLASS_OF: [u8; LARGEST_BLOCK / 8 + 1] = {
     let mut table = [0; LARGEST_BLOCK / 8 + 1];
     let mut i = 0;

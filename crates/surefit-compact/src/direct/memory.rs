@@ -1,19 +1,22 @@
-//! The region of a direct heap: the one place where its bytes are touched.
+//! The region of a direct heap. Only this module accesses its bytes.
 //!
 //! ```text
 //! base                                          1 KiB aligned
 //! | page records, 16 each | unit tags, 4 each | pad | unit | unit | unit … | less than a unit |
 //! |<------------ administrative units ------------->|
-//! page 0 is base .. base + 8192, and so on: pages and units are counted from the base, tables included
+//! page 0 is base .. base + 8192, and so on: pages and units count from the base, with the tables
 //! ```
 //!
 //! # Invariants
-//! - D1 `base .. base + units · 1024` belongs to this heap alone for `'m`; `base` is a multiple of 1024.
-//! - D2 Every [`Page`] is below the number of page records, every [`Unit`] below the number of tags: only this module makes
-//!   them from numbers, and checks. (Pages and units of another heap never get here: both types are private to a heap.)
-//! - D3 A [`Block`] lies inside the units, at a multiple of eight, with at least eight bytes before the end; a
-//!   [`Unit`] that is not administrative is 1024 bytes of payload.
-//! - D4 The tables lie at the base, in the administrative units: records, then tags; both are written by `Memory::new`.
+//! - D1 `base .. base + units · 1024` belongs to this heap alone for `'m`; `base` is a multiple of
+//!   1024.
+//! - D2 Every [`Page`] is below the number of page records, every [`Unit`] below the number of
+//!   tags: only this module makes them from numbers, and it checks the numbers. (Pages and units of
+//!   another heap never get here: both types are private to a heap.)
+//! - D3 A [`Block`] lies inside the units, at a multiple of eight, with at least eight bytes before
+//!   the end; a [`Unit`] that is not administrative is 1024 bytes of payload.
+//! - D4 The tables lie at the base, in the administrative units: first records, then tags.
+//!   `Memory::new` writes both.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -23,7 +26,7 @@ use surefit_core::Refused;
 
 use super::pages::{Chosen, PageRecord};
 
-/// Bytes of a unit. 1 KiB was the best of 512 to 4096 on the recorded programs (module `direct`).
+/// Bytes of a unit. Of 512 to 4096, 1 KiB was the best on the recorded programs (module `direct`).
 pub(super) const UNIT_BYTES: usize = 1 << UNIT_SHIFT;
 const UNIT_SHIFT: u32 = 10;
 /// Bytes of a page.
@@ -35,13 +38,14 @@ pub(super) const PAGE_UNITS: u32 = (PAGE_BYTES / UNIT_BYTES) as u32;
 /// The most units of a region: a tag keeps a length in 30 bits.
 pub(super) const MAX_UNITS: usize = (1 << 30) - 1;
 
-/// The number of a page; [`Page::NONE`] is page 0, which begins with the tables and so never holds page-blocks.
+/// The number of a page. [`Page::NONE`] is page 0, which begins with the tables and so never holds
+/// page-blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub(super) struct Page(u32);
 
 impl Page {
-    /// No page; its record exists and is written without meaning.
+    /// No page. Its record exists, and what is written there has no meaning.
     pub(super) const NONE: Self = Self(0);
 
     /// The page as a number.
@@ -63,7 +67,7 @@ impl Page {
     }
 }
 
-/// The number of a unit; [`Unit::NONE`] is unit 0, which is administrative.
+/// The number of a unit. [`Unit::NONE`] is unit 0, which is administrative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(transparent)]
 pub(super) struct Unit(u32);
@@ -79,7 +83,7 @@ impl Unit {
     }
 }
 
-/// A page-block: its page, and where it begins in the page, in bytes.
+/// A page-block: its page, and its offset in the page in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Block {
     pub(super) page: Page,
@@ -147,11 +151,12 @@ impl<'m> Memory<'m> {
 
     fn write_tables(&self) {
         for page in self.pages() {
-            // SAFETY: D2, D4: the record's bytes are inside the administrative units, aligned; nobody refers to them yet.
+            // SAFETY: D2, D4: the record's bytes are inside the administrative units, aligned;
+            // nobody refers to them yet.
             unsafe { self.record_place(page).write(PageRecord::NOT_BLOCKS) };
         }
         for unit in 0..=self.units {
-            // SAFETY: D2, D4: as above, one tag a unit and one behind them.
+            // SAFETY: D2, D4: as above; there is one tag per unit, and one behind them.
             unsafe { self.tag_place(Unit(unit)).write(0) };
         }
     }
@@ -177,7 +182,7 @@ impl<'m> Memory<'m> {
         }
     }
 
-    /// Units of the region, administrative ones included.
+    /// The number of units in the region, administrative ones included.
     pub(super) fn units(&self) -> u32 {
         self.units
     }
@@ -192,18 +197,18 @@ impl<'m> Memory<'m> {
         self.outside
     }
 
-    /// Pages of the region that have a record.
+    /// The pages of the region that have a record.
     pub(super) fn pages(&self) -> impl Iterator<Item = Page> + use<> {
         (0..self.pages).map(Page)
     }
 
-    /// Whether the region's first byte is a multiple of `align`, from this unit on: units to the next such unit.
+    /// The number of units from `unit` to the next one at a multiple of `align`.
     pub(super) fn units_to_aligned(&self, unit: Unit, align: usize) -> u32 {
         let address = self.base.addr().get() + unit.0 as usize * UNIT_BYTES;
         number((address.next_multiple_of(align) - address) / UNIT_BYTES)
     }
 
-    /// The unit `units` behind `unit`; the end of the region at most.
+    /// The unit `units` behind `unit`, but at most the end of the region.
     #[inline]
     pub(super) fn after(&self, unit: Unit, units: u32) -> Unit {
         let number = unit.0 + units;
@@ -233,7 +238,7 @@ impl<'m> Memory<'m> {
     /// A page's record.
     #[inline]
     pub(super) fn record(&self, page: Page) -> &PageRecord {
-        // SAFETY: D4: written by `new`; borrowed like `self`, through which alone the tables are reached.
+        // SAFETY: D4: written by `new`; borrowed like `self`, which is the only way to the tables.
         unsafe { self.record_place(page).as_ref() }
     }
 
@@ -242,10 +247,10 @@ impl<'m> Memory<'m> {
         (page.0 < self.pages).then(|| self.record(page))
     }
 
-    /// A page's record, to change.
+    /// A page's record, mutably.
     #[inline]
     pub(super) fn record_mut(&mut self, page: Page) -> &mut PageRecord {
-        // SAFETY: D4: written by `new`; borrowed like `self`, through which alone the tables are reached.
+        // SAFETY: D4: written by `new`; borrowed like `self`, which is the only way to the tables.
         unsafe { self.record_place(page).as_mut() }
     }
 
@@ -259,7 +264,7 @@ impl<'m> Memory<'m> {
     /// Writes a unit's tag.
     #[inline]
     pub(super) fn set_tag(&mut self, unit: Unit, tag: u32) {
-        // SAFETY: D4: a tag; no reference to it exists, for none is ever made.
+        // SAFETY: D4: a tag; no reference to it exists, because none is ever made.
         unsafe { self.tag_place(unit).write(tag) }
     }
 
@@ -306,7 +311,8 @@ impl<'m> Memory<'m> {
     /// The link in a free page-block.
     #[inline]
     pub(super) fn link(&self, block: Block) -> u16 {
-        // SAFETY: D3; a block in a page's free list was written by `set_link` when it was freed (F2), and is no object's.
+        // SAFETY: D3; when a block in a page's free list was freed, `set_link` wrote it (F2), and
+        // it is no object's.
         unsafe { self.address(block).cast().read() }
     }
 
@@ -321,8 +327,8 @@ impl<'m> Memory<'m> {
     #[inline]
     pub(super) fn run_links(&self, run: Unit) -> [Unit; 2] {
         debug_assert!(run.0 >= self.first_unit);
-        // SAFETY: D2, D3: a unit of payload, aligned to 1024. `set_run_links` wrote it when the run was listed (R4) with
-        // two units of this region, and a free run is no object's.
+        // SAFETY: D2, D3: a unit of payload, aligned to 1024. When the run was listed (R4),
+        // `set_run_links` wrote two units of this region there, and a free run is no object's.
         unsafe { self.unit_address(run).cast().read() }
     }
 
@@ -330,7 +336,8 @@ impl<'m> Memory<'m> {
     #[inline]
     pub(super) fn set_run_links(&mut self, run: Unit, links: [Unit; 2]) {
         debug_assert!(run.0 >= self.first_unit);
-        // SAFETY: D2, D3: a unit of payload, aligned to 1024; the run is free, so nobody else uses its bytes.
+        // SAFETY: D2, D3: a unit of payload, aligned to 1024; the run is free, so nobody else uses
+        // its bytes.
         unsafe { self.unit_address(run).cast().write(links) }
     }
 
@@ -345,7 +352,7 @@ impl<'m> Memory<'m> {
     }
 }
 
-/// A count of units or pages: fits, because regions are cut at [`MAX_UNITS`].
+/// A count of units or pages. It fits, because regions are cut at [`MAX_UNITS`].
 #[expect(
     clippy::cast_possible_truncation,
     reason = "at most MAX_UNITS, see Plan"

@@ -1,63 +1,77 @@
 //! CF(∞) without abstract addresses: raw pointers, objects that never move, every call O(1).
 //!
-//! The problem: some programs need plain pointers. Then nothing can be compacted, and a heap must do its best with the
-//! partitioning alone: pages of equal page-blocks for small objects, runs of small units for all else.
+//! Some programs need plain pointers. Then nothing can be compacted, and a heap must do its best
+//! with partitioning alone: pages of equal page-blocks for small objects, runs of small units for
+//! all others.
 //!
 //! ```text
 //! allocate(bytes, align):
-//!   c = class of (bytes, align), by table              no class: over P/4 bytes, or over 1 KiB aligned
-//!   c: p = newest not-full page of c                   none: take an aligned page out of a free run, open it   M1
-//!      take p's first free page-block                  p's last one: p leaves the not-full pages          M2, M3
-//!   none: take the shortest free run of ⌈bytes / 1 KiB⌉ units, or of a length next to it; its rest stays free
+//!   c = class of (bytes, align), by table       no class: over P/4 bytes, or over 1 KiB aligned
+//!   c: p = newest not-full page of c            none: open an aligned page out of a free run    M1
+//!      take p's first free page-block           p's last one: p leaves the not-full pages   M2, M3
+//!   none: take the shortest free run of ⌈bytes / 1 KiB⌉ units, or of a length next to it;
+//!         its rest stays free
 //! free(object):
-//!   p = page of the object's address, by a shift       p holds no page-blocks: a run, given back
-//!   list the page-block in p                           p was full: it is now the newest not-full page     F4, F1
-//!   it was p's last object: p leaves its class, its units become a free run and coalesce                       F5
-//! resize(object, bytes): in place within a page-block's class; a run shrinks in place, and grows into a free run behind it
-//!                        (one that has to move to grow looks for a place with room behind); else allocate, copy, free
+//!   p = page of the object's address, by shift  p holds no page-blocks: give a run back
+//!   list the page-block in p                    p was full: now the newest not-full page    F4, F1
+//!   it was p's last object: p leaves its class, its units become a free run and coalesce        F5
+//! resize(object, bytes):
+//!   a page-block stays within its class; a run shrinks in place, or grows into a free run behind
+//!   (a run that must move to grow looks for a place with room behind); else allocate, copy, free
 //! ```
 //!
-//! The region, low addresses left. Units are 1 KiB, pages 8 KiB and aligned to 8 KiB from the base, so that a page's record
-//! is found by a shift; runs begin at any unit. Records and tags are in one table each, not in front of their pages, where
-//! equal offsets would compete for the same few sets of the cache.
+//! The picture shows the region, low addresses left. Units have 1 KiB. Pages have 8 KiB and are
+//! aligned to 8 KiB from the base, so a shift finds a page's record. Runs begin at any unit.
+//! Records and tags lie in one table each: in front of their pages, their equal offsets would
+//! compete for the same few sets of the cache.
 //!
 //! ```text
 //! 0            16·pages       4·units
-//! | page records | unit tags | pad || page of 40-byte page-blocks | run: 2 units | free run | page | run …  | rest |
-//!                                  || P = 8192                    | 2048         |
+//! | page records | unit tags | pad || page of 40-byte blocks | 2-unit run | free run | page … |
+//!                                  || P = 8192               | 2048       |
 //! ```
 //!
 //! # Invariants
-//! D1 to D4 (the region, `memory`), P1 to P4 (pages, `pages`) and R1 to R5 (runs, `runs`) are stated at the fields they
-//! hold for. [`check`](surefit_core::RawHeap::check) verifies P and R and reports the number; D holds by construction.
+//! D1 to D4 (the region, `memory`), P1 to P4 (pages, `pages`) and R1 to R5 (runs, `runs`) are
+//! stated in those modules. [`check`](surefit_core::RawHeap::check) verifies P and R and reports
+//! the number; D holds by construction.
 //!
 //! # Bounds
-//! - Time: every call is O(1), whatever the heap holds, but for the bytes that `resize` copies. There are no searches: a
-//!   page is opened by writing its record, lists are found through one two-level bitmap.
-//! - Space of one class with h live and at most H ever live page-blocks, π to a page: at most min(h, ⌈H/π⌉) pages.
-//!   Nothing bounds size-class fragmentation but that: it is the price of pointers. Runs fragment as Robson says.
-//! - Administrative space: 4 bytes a unit and 16 a page, 0.6 % of the region, and up to 2 KiB of alignment.
+//! - Time: every call is O(1), whatever the heap holds, except for the bytes that `resize` copies.
+//!   There are no searches: opening a page writes its record, and one two-level bitmap finds the
+//!   lists.
+//! - Space: a class with h live page-blocks now and at most H ever, π per page, has at most min(h,
+//!   ⌈H/π⌉) pages. Nothing else bounds size-class fragmentation: that is the price of pointers.
+//!   Runs fragment as Robson's bound says.
+//! - Administrative space: 4 bytes per unit and 16 bytes per page, 0.6 % of the region, and up to 2
+//!   KiB for alignment.
 //!
 //! # Departures
-//! 1. κ is ∞, so that F2 and F3 never happen: the automaton is asked in debug builds, where its answers are asserted, and
-//!    the branches *are* its transitions. Whether a page becomes full or not-full is computed by selection, not branched
-//!    on: with random victims a processor mispredicts such branches, which cost a quarter of the time.
-//! 2. Free page-blocks are linked through their own first two bytes, instead of a bitmap; page-blocks that were never used
-//!    are not linked (`frontier`).
-//! 3. Objects over P/4 are runs of units. A class of P/3, P/2 or P wastes up to half a page an object: python keeps 492
-//!    objects of 8,224 bytes: one takes 9 KiB here, and would take a page of 16 KiB.
+//! 1. κ is ∞, so F2 and F3 never happen. Only debug builds ask the automaton, to assert its
+//!    answers; the branches *are* its transitions. Whether a page becomes full or not-full is
+//!    selected without a branch: with random victims a processor mispredicts such branches, which
+//!    cost a quarter of the time.
+//! 2. Free page-blocks are linked through their own first two bytes, instead of a bitmap.
+//!    Page-blocks that were never used are not linked (`frontier`).
+//! 3. Objects over P/4 are runs of units. A class of P/3, P/2 or P wastes up to half a page per
+//!    object. For example, python keeps 492 objects of 8,224 bytes: each takes 9 KiB here, and
+//!    would take a page of 16 KiB.
 //!
 //! # Drawbacks
-//! 1. Where sizes drift, pages of old classes stay with a few objects each: 2.3 × what is live on redis-drift, where
-//!    compaction holds 1.14 ×. Use [`Heap`](crate::Heap) there.
-//! 2. A large request may be refused although a run exists that would do: among runs of more than 31 units only the first
-//!    one of the list of the request's own length is looked at. The run is then at most 1/16 longer than the request.
-//! 3. A request of up to P/4 needs a whole aligned page when its class has none, even if shorter runs are free.
-//! 4. A double free of a page-block is noticed by `check()` only, or, if it is the last one freed, in debug builds.
+//! 1. Where sizes drift, pages of old classes stay with a few objects each: 2.3 × the live bytes on
+//!    redis-drift, where compaction needs 1.14 ×. Use [`Heap`](crate::Heap) there.
+//! 2. A large request may be refused although a run exists that would serve it: of the runs of more
+//!    than 31 units in the list of the request's own length, only the first one is tried. Such a
+//!    run is at most 1/16 longer than the request.
+//! 3. A request of up to P/4 needs a whole aligned page if its class has none, even if shorter runs
+//!    are free.
+//! 4. Only `check()` detects a double free of a page-block; in debug builds, `free` also does if
+//!    the page-block is the last one freed.
 //!
 //! # Measured
-//! Smallest region in which a recorded program completes ÷ its peak live bytes, all objects contiguous (2026-11-20; talc 5.1.1,
-//! rlsf 0.2.3). A program whose large objects grow (cc1, redis) is chaotic: ± 0.05 and more with any change of placement.
+//! Smallest region in which a recorded program completes ÷ its peak live bytes, all objects
+//! contiguous (2026-11-20; talc 5.1.1, rlsf 0.2.3). Programs whose large objects grow (cc1, redis)
+//! are chaotic: any change of placement changes their result by ± 0.05 and more.
 //!
 //! | page / unit | emacs | python | cc1 | rustc | redis | varnish | redis-drift |
 //! |---|---|---|---|---|---|---|---|
@@ -70,12 +84,13 @@
 //! | talc | 1.069 | 1.202 | 1.167 | 1.034 | 1.430 | 1.257 | 1.281 |
 //! | rlsf | 1.092 | 1.256 | 1.178 | 1.048 | 1.484 | 1.182 | 1.575 |
 //!
-//! Instructions, x86-64, the same at 10³ and 10⁶ live objects: allocate 33 (M2, M3), 254 (M1), 293 (a run); free 33 (F1, F4),
-//! 165 (F5), 160 (a run). The synthetic Emacs mix takes 66 for a pair, talc 114.
+//! Instructions on x86-64, the same with 10³ and 10⁶ live objects: allocate 33 (M2, M3), 254 (M1),
+//! 293 (a run); free 33 (F1, F4), 165 (F5), 160 (a run). On the synthetic Emacs mix a pair takes
+//! 66, with talc 114.
 //!
 //! # Source
-//! Craciunas et al., "A Compacting Real-Time Memory Management System" (2008), the optimised non-compacting variant; the
-//! two-level bitmap over lengths is that of TLSF (Masmano et al. 2004).
+//! Craciunas et al., "A Compacting Real-Time Memory Management System" (2008), the optimised
+//! non-compacting variant. The two-level bitmap over lengths is that of TLSF (Masmano et al. 2004).
 #![deny(unsafe_code)]
 
 mod classes;
@@ -99,12 +114,12 @@ use pages::NotFull;
 use runs::FreeRuns;
 pub use stats::{DirectClassStats, DirectStats};
 
-/// The strictest alignment that a [`DirectHeap`] gives, in bytes.
+/// The strictest alignment that a [`DirectHeap`] serves, in bytes.
 pub const MAX_ALIGN: usize = 1 << 16;
 
-/// CF(∞) without abstract addresses: a heap of raw pointers over one region; objects never move.
+/// CF(∞) without abstract addresses: a heap of raw pointers over one region. Objects never move.
 ///
-/// Its memory is the region's: dropping the heap frees nothing and runs no destructor.
+/// Dropping the heap frees nothing and runs no destructor: its memory is the region's.
 ///
 /// # Examples
 /// ```
@@ -129,13 +144,13 @@ pub struct DirectHeap<'m> {
 }
 
 impl<'m> DirectHeap<'m> {
-    /// A heap over a region, of which it uses the whole units of 1 KiB, up to 1 TiB.
+    /// Creates a heap over a region. It uses the whole units of 1 KiB, up to 1 TiB.
     ///
     /// # Errors
-    /// [`Refused::Region`] if the region does not hold its tables and one unit.
+    /// [`Refused::Region`] if the region does not hold the tables and one unit.
     ///
     /// # Complexity
-    /// Linear: writes 16 bytes a page and 4 a unit.
+    /// Linear in the region: writes 16 bytes per page and 4 bytes per unit.
     pub fn new(region: &'m mut [MaybeUninit<u8>]) -> Result<Self, Refused> {
         let mut memory = Memory::new(region)?;
         let free_runs = FreeRuns::new(&mut memory);
@@ -185,7 +200,8 @@ impl<'m> DirectHeap<'m> {
             .give(&mut self.memory, block.page.first_unit());
     }
 
-    /// Whether `object` now serves as an object of `bytes` bytes where it is; its alignment stays what it was.
+    /// Resizes `object` to `bytes` bytes where it is, if possible. Its alignment stays what it was.
+    /// Returns whether it did.
     fn resize_in_place(&mut self, block: Block, bytes: usize, align: usize) -> bool {
         let record = self.memory.record(block.page);
         if record.holds_blocks() {
@@ -199,7 +215,7 @@ impl<'m> DirectHeap<'m> {
             .is_ok_and(|(units, tail)| self.free_runs.resize(&mut self.memory, unit, units, tail))
     }
 
-    /// A place for an object that changes its size.
+    /// Allocates the new place of an object that changes its size.
     fn allocate_to_move(&mut self, layout: Layout, grows: bool) -> Result<NonNull<u8>, Refused> {
         let (bytes, align) = (layout.size(), layout.align());
         if !grows || align > UNIT_BYTES || class_of(bytes, align).is_some() {
@@ -210,7 +226,7 @@ impl<'m> DirectHeap<'m> {
         Ok(self.memory.unit_address(run.ok_or(Refused::NoPage)?))
     }
 
-    /// Makes room in an object that shrinks, and could not be moved to where less is wasted.
+    /// Frees the end of an object that shrinks, and that cannot move to a place with less waste.
     fn shrink_in_place(&mut self, block: Block, bytes: usize) {
         if !self.memory.record(block.page).holds_blocks() {
             let unit = self.memory.unit_at(block);
@@ -221,7 +237,7 @@ impl<'m> DirectHeap<'m> {
     }
 }
 
-/// Units of a large object, and the bytes of the last one that it leaves unused.
+/// The number of units of a large object, and of unused bytes in the last one.
 fn units_of(bytes: usize) -> Result<(u32, u32), Refused> {
     let units = bytes.max(1).div_ceil(UNIT_BYTES);
     if units > MAX_UNITS {
@@ -239,9 +255,10 @@ fn units_of(bytes: usize) -> Result<(u32, u32), Refused> {
     }
 }
 
-// SAFETY: P1 and P2 make every page-block either used, listed or never opened, so that two objects never share one; R1 to
-// R4 do the same for runs; D1 and D3 put both inside the region. A class is chosen whose page-blocks are as long and as
-// aligned as asked (`classes`), and a run's length and start are computed from the request.
+// SAFETY: P1 and P2 make every page-block either used, listed or never opened, so two objects never
+// share one; R1 to R4 do the same for runs; D1 and D3 put both inside the region. The page-blocks
+// of the chosen class are as long and as aligned as requested (`classes`), and a run's length and
+// start are computed from the request.
 #[allow(unsafe_code, reason = "the contract of raw pointers")]
 unsafe impl RawHeap for DirectHeap<'_> {
     /// O(1).
@@ -253,11 +270,12 @@ unsafe impl RawHeap for DirectHeap<'_> {
         }
     }
 
-    /// O(1); the layout is not needed: the address says which page-block or run it is.
+    /// O(1). The layout is not needed: the address determines the page-block or the run.
     ///
     /// # Panics
-    /// Where no object begins at a large object's address, or at that of the last page-block of a released page: a
-    /// foreign or double free, noticed at no cost. In debug builds also for addresses that are no used page-block.
+    /// If no object begins at the address of a large object, or at that of the last page-block of a
+    /// released page: a foreign or a double free, detected at no cost. In debug builds also if the
+    /// address is not that of a used page-block.
     #[inline]
     unsafe fn free(&mut self, object: NonNull<u8>, _layout: Layout) {
         // SAFETY: S1 of `RawHeap::free`.
@@ -267,7 +285,8 @@ unsafe impl RawHeap for DirectHeap<'_> {
         }
     }
 
-    /// O(1) if the object stays: inside its class, a run that shrinks, or one whose next run is free. Else O(object).
+    /// O(1) if the object stays in place: within its class, as a run that shrinks, or as a run
+    /// whose next run is free. Otherwise O(bytes copied).
     unsafe fn resize(
         &mut self,
         object: NonNull<u8>,
@@ -289,7 +308,7 @@ unsafe impl RawHeap for DirectHeap<'_> {
             }
             Err(refused) => return Err(refused),
         };
-        // SAFETY: both are live objects, different, and at least the lesser size long.
+        // SAFETY: both are live objects, different, and at least as long as the lesser size.
         unsafe { self.memory.copy(object, moved, layout.size().min(new_size)) };
         // SAFETY: S1 and S2 are the caller's promise.
         unsafe { self.free(object, layout) };

@@ -1,24 +1,30 @@
-//! Pages of page-blocks: records, free lists inside the page-blocks, and the not-full pages of every size-class.
+//! Pages of page-blocks: their records, free lists inside the page-blocks, and the not-full pages
+//! of every size-class.
 //!
 //! ```text
 //! a record, 16 bytes:  | free 2 | frontier 2 | used 2 | class 1 | - 1 | next 4 | previous 4 |
 //!
-//! a page of a class of β bytes:        used  →3β   used  →F    used  F: never opened …      free = β, frontier = F = 5β,
-//!                                    |     |     |     |     |     |                        used = 3
-//!                                    0     β    2β    3β    4β    5β
+//! a page of a class    used  →3β   used  →F    used  F: never opened …    free = β, used = 3
+//! of β bytes:        |     |     |     |     |     |                      frontier = F = 5β
+//!                    0     β    2β    3β    4β    5β
 //! ```
-//! `free` is the offset of the first free page-block, whose first two bytes hold the offset of the next one, and so on to
-//! the *frontier*, the first page-block that was never used. Opening a page therefore writes its record and nothing else.
+//! `free` is the offset of the first free page-block. The first two bytes of a free page-block hold
+//! the offset of the next one, and so on to the *frontier*, the first page-block that was never
+//! used. So opening a page writes its record and nothing else.
 //!
 //! # Invariants
-//! Let π be the page-blocks of a page of its class.
-//! - P1 A page holds page-blocks iff its record's class is not [`NOT_BLOCKS`]; then its units are one used run of
-//!   their own and `1 ≤ used ≤ π`. All other records but that of page 0 equal [`PageRecord::NOT_BLOCKS`].
-//! - P2 The free list leads over distinct page-blocks below the frontier to the frontier; used + listed + (page-blocks
-//!   from the frontier on) = π. Behind the last page-block the frontier is [`FULL`]. So a page is full iff `free = FULL`.
-//! - P3 A class's list holds exactly its not-full pages; every page but the first names the one before it in `previous`.
-//!   (What the first one names has no meaning: to keep it right would cost every event.)
-//! - P4 `free` and `frontier` of page 0 are equal: a class without not-full pages is noticed where a frontier is.
+//! π is the number of page-blocks per page of the class.
+//! - P1 A page holds page-blocks iff its record's class is not [`NOT_BLOCKS`]. Then its units are
+//!   one used run of their own, and `1 ≤ used ≤ π`. All other records except that of page 0 equal
+//!   [`PageRecord::NOT_BLOCKS`].
+//! - P2 The free list leads over distinct page-blocks below the frontier to the frontier; used +
+//!   listed + (page-blocks from the frontier on) = π. If no page-block is left, the frontier is
+//!   [`FULL`]. So a page is full iff `free = FULL`.
+//! - P3 A class's list holds exactly its not-full pages. Every page except the first names the one
+//!   before it in `previous`. (What the first one names has no meaning: keeping it right would make
+//!   every event slower.)
+//! - P4 `free` and `frontier` of page 0 are equal, so the test for a frontier also detects a class
+//!   without not-full pages.
 #![deny(unsafe_code)]
 
 use core::ptr::NonNull;
@@ -31,7 +37,8 @@ use super::runs;
 use crate::automaton::{self, ClassCounts, Free, Malloc, PageCounts};
 use crate::config::Bound;
 
-/// Not an offset of a page-block, for it is odd: the free list ends here when the page has no frontier left.
+/// Ends the free list of a page that has no frontier left. It is odd, so it is not the offset of a
+/// page-block.
 pub(super) const FULL: u16 = u16::MAX;
 /// The class byte of a page that holds no page-blocks.
 pub(super) const NOT_BLOCKS: u8 = u8::MAX;
@@ -51,8 +58,8 @@ pub(super) struct PageRecord {
 const _: () = assert!(size_of::<PageRecord>() == 16, "four records a cache line");
 
 impl PageRecord {
-    /// A page without page-blocks. `used` is 1 so that [`NotFull::put_back`] turns a large object away by the test that
-    /// turns a page's last object away.
+    /// The record of a page without page-blocks. `used` is 1, so that [`NotFull::put_back`] rejects
+    /// a large object by the same test as a page's last object.
     pub(super) const NOT_BLOCKS: Self = Self {
         free: FULL,
         frontier: FULL,
@@ -80,7 +87,8 @@ impl PageRecord {
     }
 }
 
-/// The newest not-full page of every class; as many entries as a byte has values, so that none is checked.
+/// The newest not-full page of every class. It has as many entries as a byte has values, so that no
+/// index is checked.
 #[derive(Debug)]
 pub(super) struct NotFull {
     heads: [Page; 256],
@@ -110,7 +118,8 @@ impl NotFull {
         self.heads[usize::from(class)] = page;
     }
 
-    /// M1, first half: a page becomes the class's only not-full page; no page-block of it was ever used.
+    /// M1, first half: makes a page the class's only not-full page. None of its page-blocks was
+    /// ever used.
     pub(super) fn open(&mut self, memory: &mut Memory<'_>, class: u8, page: Page) {
         debug_assert_eq!(automaton::malloc(None), Malloc::Open, "M1");
         debug_assert_eq!(self.head(class), Page::NONE, "M1: n = 0");
@@ -125,10 +134,12 @@ impl NotFull {
         self.set_head(class, page);
     }
 
-    /// M2 and M3: takes the first free page-block of the class's newest not-full page; `None` if there is no such page.
+    /// M2 and M3: takes the first free page-block of the class's newest not-full page; `None` if
+    /// there is no such page.
     ///
-    /// Which of the two it is (and for a free F1 or F4) depends on addresses that a program cannot foresee, so that a
-    /// branch would often be mispredicted: both are one sequence of selections.
+    /// Which of the two it is (and for a free, F1 or F4) depends on addresses that a program cannot
+    /// foresee, so a branch would often be mispredicted. Both are therefore one sequence of
+    /// selections.
     #[inline]
     pub(super) fn take(&mut self, memory: &mut Memory<'_>, class: u8) -> Option<Block> {
         let page = self.head(class);
@@ -159,8 +170,8 @@ impl NotFull {
         Some(block)
     }
 
-    /// F1 and F4: the page-block at `object` becomes free, in a page that holds others. `false`, and nothing done, where
-    /// it is the page's last one, or the page holds no page-blocks.
+    /// F1 and F4: frees the page-block at `object`, in a page that holds others. Returns `false`,
+    /// and changes nothing, if it is the page's last one, or the page holds no page-blocks.
     #[inline]
     pub(super) fn put_back(
         &mut self,
@@ -194,7 +205,7 @@ impl NotFull {
         true
     }
 
-    /// F5: the page's only object is freed; the page leaves its class.
+    /// F5: frees the page's only object. The page leaves its class.
     pub(super) fn release(&mut self, memory: &mut Memory<'_>, page: Page) {
         let record = *memory.record(page);
         debug_assert_eq!(decide(&record), Free::Release, "F5");
@@ -207,13 +218,13 @@ impl NotFull {
         *memory.record_mut(page) = PageRecord::NOT_BLOCKS;
     }
 
-    /// Names a page as a class's first, for tests of the checker.
+    /// Makes a page a class's first, for tests of the checker.
     #[cfg(test)]
     pub(super) fn corrupt(&mut self, class: u8, page: Page) {
         self.set_head(class, page);
     }
 
-    /// P1 to P4.
+    /// Verifies P1 to P4.
     pub(super) fn check(&self, memory: &Memory<'_>) -> Result<(), Corruption> {
         let none = memory.record(Page::NONE);
         ensure(
@@ -257,7 +268,7 @@ impl Chosen {
     }
 }
 
-/// What the automaton says of a free in a page.
+/// The automaton's decision about a free in a page.
 fn decide(record: &PageRecord) -> Free {
     let class = ClassCounts {
         live: 0,
@@ -267,7 +278,7 @@ fn decide(record: &PageRecord) -> Free {
     automaton::free(Bound::Unbounded, class, record.counts(), None)
 }
 
-/// Moves the frontier over one page-block, and says where it is then.
+/// Moves the frontier over one page-block, and returns its new offset.
 #[inline]
 fn advance(record: &mut PageRecord, class: u8) -> u16 {
     let bytes = BLOCK_BYTES[usize::from(class) % CLASSES];
@@ -277,7 +288,8 @@ fn advance(record: &mut PageRecord, class: u8) -> u16 {
     record.frontier
 }
 
-/// Whether an offset can be that of a used page-block: one below the frontier, and not the one freed last.
+/// Whether an offset can be that of a used page-block: it is below the frontier, and not that of
+/// the page-block freed last.
 fn is_used(record: &PageRecord, offset: u16) -> bool {
     let bytes = BLOCK_BYTES[usize::from(record.class) % CLASSES];
     offset % bytes == 0
@@ -286,7 +298,7 @@ fn is_used(record: &PageRecord, offset: u16) -> bool {
         && usize::from(offset + bytes) <= PAGE_BYTES
 }
 
-/// P1 and P2 for one page; whether it is not full.
+/// Verifies P1 and P2 for one page. Returns whether it is not full.
 fn check_page(memory: &Memory<'_>, page: Page) -> Result<bool, Corruption> {
     let record = memory.record(page);
     let at = page.number();
@@ -311,7 +323,7 @@ fn check_page(memory: &Memory<'_>, page: Page) -> Result<bool, Corruption> {
     Ok(!record.is_full())
 }
 
-/// P2.
+/// Verifies P2.
 fn check_free_list(memory: &Memory<'_>, page: Page) -> Result<(), Corruption> {
     let record = memory.record(page);
     let (at, blocks) = (page.number(), blocks(record.class));
@@ -349,7 +361,7 @@ fn check_free_list(memory: &Memory<'_>, page: Page) -> Result<(), Corruption> {
     )
 }
 
-/// P1: pages of page-blocks are used runs of their own.
+/// Verifies P1: pages of page-blocks are used runs of their own.
 fn check_runs_of_pages(memory: &Memory<'_>) -> Result<(), Corruption> {
     let holding = |page: &Page| memory.record(*page).holds_blocks();
     let starts = runs::runs(memory)
@@ -367,7 +379,7 @@ fn check_runs_of_pages(memory: &Memory<'_>) -> Result<(), Corruption> {
     )
 }
 
-/// P3 for one class; its not-full pages, of which there are at most `most`.
+/// Verifies P3 for one class. Returns the number of its not-full pages, which is at most `most`.
 fn check_list(
     memory: &Memory<'_>,
     class: usize,

@@ -1,20 +1,25 @@
-//! Runs of units: free ones in segregated lists with boundary tags, used ones as pages and large objects.
+//! Runs of units: free runs lie in segregated lists with boundary tags, used runs are pages and
+//! large objects.
 //!
 //! ```text
-//! tags, one a unit:
+//! tags, one per unit:
 //! | FREE 5 |   ?   |   ?   |   ?   | FREE 5 | USED 3 |   ?   |  712  | FREE 1 | USED 8 | …
 //! |<----------- a free run -------------->|<-- 2360 bytes used ---->|        |<- a page
 //! ```
-//! The first tag of a run says what it is and how many units it has. The last tag of a free run says the same; that of a
-//! used run of several units says how many bytes of its last unit the object leaves unused. The tags between are stale.
-//! A free run's neighbours in its list are in its first eight bytes.
+//! The first tag of a run says whether it is free, and how many units it has. The last tag of a
+//! free run says the same. The last tag of a used run of several units says how many bytes of its
+//! last unit the object leaves unused. The tags between are stale. The first eight bytes of a free
+//! run name its neighbours in its list.
 //!
 //! # Invariants
-//! - R1 From the first unit behind the tables, first tags lead from run to run to the end, where a USED tag stands guard.
+//! - R1 From the first unit behind the tables, first tags lead from run to run to the end of the
+//!   region, where a USED tag is the sentinel.
 //! - R2 The last tag of a run agrees with its first one, as above.
 //! - R3 No two free runs touch.
-//! - R4 Every free run is in the list of its length ([`list_of`]) and in no other one; links back lead back.
-//! - R5 A bit of `non_empty` is set iff its list has a run, a bit of `summary` iff its word has a bit.
+//! - R4 Every free run is in the list of its length ([`list_of`]), and in no other one. Links back
+//!   lead back.
+//! - R5 A bit of `non_empty` is set iff its list has a run; a bit of `summary` is set iff its word
+//!   has a bit.
 #![deny(unsafe_code)]
 
 use surefit_core::{Corruption, ensure};
@@ -25,17 +30,18 @@ const FREE: u32 = 1 << 31;
 const USED: u32 = 1 << 30;
 const LEN: u32 = USED - 1;
 
-/// The most room looked for behind an object that grew. On the Emacs trace it saves two fifths of the bytes that large
-/// objects copy to grow; more room saved little more.
+/// The most room, in units, that is sought behind an object that grew. On the Emacs trace it saves
+/// two fifths of the bytes that large objects copy to grow; more room saved little more.
 const GROWTH_UNITS: u32 = 64;
 
-/// Runs without a whole page are *crumbs*, one list for each length up to this one.
+/// Runs without a whole page are *crumbs*. Each length up to this one has a list.
 const LONGEST_CRUMB: u32 = 2 * PAGE_UNITS - 2;
 /// The first list of runs that hold a whole page.
 const WHOLE: usize = LONGEST_CRUMB as usize + 1;
-/// Lists for each power of two of lengths, as a binary logarithm: a run is at most 1/16 longer than its list's shortest.
+/// Lists per power of two of lengths, as a binary logarithm: a run is at most 1/16 longer than the
+/// shortest of its list.
 const STEPS_LOG2: u32 = 4;
-/// Lists: crumbs, and lengths up to 2³⁰ units.
+/// The number of lists: crumbs, and lengths up to 2³⁰ units.
 const LISTS: usize = WHOLE + ((30 - STEPS_LOG2 as usize + 1) << STEPS_LOG2);
 const WORDS: usize = LISTS.div_ceil(64);
 
@@ -56,7 +62,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Whole pages in the run.
+    /// The number of whole pages in the run.
     pub(super) fn whole_pages(self) -> usize {
         let first = self.start.number().next_multiple_of(PAGE_UNITS);
         let end = self.start.number() + self.units;
@@ -79,7 +85,7 @@ impl FreeRuns {
         runs
     }
 
-    /// Takes one aligned page: from the shortest list of runs that hold one.
+    /// Takes one aligned page from the shortest list whose runs hold one.
     pub(super) fn take_page(&mut self, memory: &mut Memory<'_>) -> Option<Page> {
         let list = self.first_list(WHOLE)?;
         let run = self.heads[list];
@@ -88,7 +94,8 @@ impl FreeRuns {
         Some(page)
     }
 
-    /// Takes `units` units, the first at a multiple of `align` bytes, for an object that leaves `tail` bytes unused.
+    /// Takes `units` units, the first at a multiple of `align` bytes, for an object that leaves
+    /// `tail` bytes unused.
     pub(super) fn take(
         &mut self,
         memory: &mut Memory<'_>,
@@ -108,8 +115,8 @@ impl FreeRuns {
         Some(start)
     }
 
-    /// As [`FreeRuns::take`] with no alignment, for an object that grew: with room behind it if there is a run so long, for
-    /// what has grown will grow again.
+    /// As [`FreeRuns::take`] without alignment, for an object that grew. Prefers a run with room
+    /// behind the object, because what has grown will grow again.
     pub(super) fn take_growing(
         &mut self,
         memory: &mut Memory<'_>,
@@ -124,10 +131,11 @@ impl FreeRuns {
         Some(run)
     }
 
-    /// Gives a used run back; it coalesces with free neighbours.
+    /// Gives a used run back. It coalesces with free neighbours.
     ///
     /// # Panics
-    /// If no used run begins at `start`: a foreign or double free of a large object, as far as tags can tell.
+    /// If no used run begins at `start`: a foreign or a double free of a large object, as far as
+    /// tags show it.
     pub(super) fn give(&mut self, memory: &mut Memory<'_>, start: Unit) {
         let (mut start, mut units) = (start, used_units(memory, start));
         memory.set_tag(start, 0);
@@ -145,7 +153,8 @@ impl FreeRuns {
         self.add(memory, start, units);
     }
 
-    /// Makes a used run `units` long in place; `false`, and unchanged, if the run behind it does not allow that.
+    /// Changes the length of a used run to `units` in place. Returns `false`, and changes nothing,
+    /// if the run behind it does not allow that.
     pub(super) fn resize(
         &mut self,
         memory: &mut Memory<'_>,
@@ -174,7 +183,8 @@ impl FreeRuns {
         true
     }
 
-    /// A free run of at least `units` units: a crumb if one is long enough, else a run with whole pages.
+    /// A free run of at least `units` units: a crumb if one is long enough, otherwise a run with
+    /// whole pages.
     fn find(&self, memory: &Memory<'_>, units: u32) -> Option<Unit> {
         if units <= LONGEST_CRUMB {
             let list = self.first_list(units as usize)?;
@@ -193,7 +203,8 @@ impl FreeRuns {
         self.first_list(own + 1).map(|list| self.heads[list])
     }
 
-    /// Cuts `units` units at `start` out of a free run, as a used run; what is left on both sides stays free.
+    /// Cuts `units` units at `start` out of a free run, as a used run. The rest on both sides stays
+    /// free.
     fn carve(&mut self, memory: &mut Memory<'_>, run: Unit, start: Unit, units: u32) {
         let all = memory.tag(run) & LEN;
         let before = start.number() - run.number();
@@ -270,7 +281,7 @@ impl FreeRuns {
         }
     }
 
-    /// Units of a run that [`FreeRuns::take`] is sure to find; 0 if there is no free run.
+    /// The most units of a run that [`FreeRuns::take`] is sure to find; 0 if there is no free run.
     pub(super) fn longest(&self, memory: &Memory<'_>) -> u32 {
         let crumbs = self.non_empty[0] & ((1 << WHOLE) - 1);
         let Some(word) = self.summary.checked_ilog2() else {
@@ -281,7 +292,7 @@ impl FreeRuns {
         longest.max(crumbs.checked_ilog2().unwrap_or(0))
     }
 
-    /// R4 and R5; `free_runs` is how many free runs the tags show.
+    /// Verifies R4 and R5. `free_runs` is the number of free runs that the tags show.
     pub(super) fn check(&self, memory: &Memory<'_>, free_runs: usize) -> Result<(), Corruption> {
         let mut listed = 0;
         for (list, &head) in self.heads.iter().enumerate() {
@@ -322,7 +333,7 @@ impl FreeRuns {
     }
 }
 
-/// Which list a free run belongs to.
+/// The list that a free run belongs to.
 fn list_of(start: Unit, units: u32) -> usize {
     let run = Run {
         start,
@@ -335,7 +346,7 @@ fn list_of(start: Unit, units: u32) -> usize {
     list_of_whole(units)
 }
 
-/// Which list a run of `units` units belongs to if it holds a whole page.
+/// The list that a run of `units` units belongs to if it holds a whole page.
 fn list_of_whole(units: u32) -> usize {
     if units < 1 << STEPS_LOG2 {
         return WHOLE + units as usize;
@@ -380,7 +391,7 @@ fn set_tail(memory: &mut Memory<'_>, start: Unit, units: u32, tail: u32) {
     }
 }
 
-/// The runs of a region, in address order; ends early at a tag that describes no run.
+/// The runs of a region in address order. It ends early at a tag that describes no run.
 pub(super) fn runs<'a>(memory: &'a Memory<'_>) -> impl Iterator<Item = Run> + 'a {
     let mut start = memory.first_unit();
     core::iter::from_fn(move || {
@@ -398,7 +409,8 @@ fn run_at(memory: &Memory<'_>, start: Unit) -> Option<Run> {
     sound.then_some(Run { start, units, free })
 }
 
-/// R1 to R3: the runs fill the region, no two free ones touch, and last tags agree with first ones. Counts free runs.
+/// Verifies R1 to R3: the runs fill the region, no two free runs touch, and last tags agree with
+/// first tags. Returns the number of free runs.
 pub(super) fn check_tags(memory: &Memory<'_>) -> Result<usize, Corruption> {
     let (mut end, mut free_runs, mut after_free) = (memory.first_unit(), 0, false);
     for run in runs(memory) {

@@ -1,4 +1,4 @@
-//! What a direct heap says of itself: where every byte is, and what could still be allocated.
+//! Statistics of a direct heap: where every byte is, and what can still be allocated.
 #![deny(unsafe_code)]
 
 use surefit_core::Parts;
@@ -14,7 +14,7 @@ use super::runs::{self, Run};
 pub struct DirectStats {
     /// Objects allocated and not freed.
     pub live_objects: usize,
-    /// Those of them that are runs of units of their own.
+    /// Of these, runs of units of their own.
     pub large_objects: usize,
     /// Pages of page-blocks.
     pub pages: usize,
@@ -29,15 +29,15 @@ pub struct DirectStats {
 /// What one size-class of a [`DirectHeap`] holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DirectClassStats {
-    /// β, bytes of a page-block.
+    /// β: bytes of a page-block.
     pub block_bytes: usize,
-    /// π, page-blocks of a page.
+    /// π: page-blocks per page.
     pub blocks: usize,
-    /// h, used page-blocks.
+    /// h: used page-blocks.
     pub live: usize,
-    /// Pages.
+    /// Pages of the class.
     pub pages: usize,
-    /// n, pages that are not full.
+    /// n: pages that are not full.
     pub not_full_pages: usize,
 }
 
@@ -62,7 +62,7 @@ impl DirectClassStats {
 }
 
 impl DirectHeap<'_> {
-    /// What the heap holds.
+    /// What the heap holds now.
     ///
     /// # Complexity
     /// Linear in the region.
@@ -83,8 +83,8 @@ impl DirectHeap<'_> {
         stats
     }
 
-    /// What the size-class holds that serves requests of `bytes` bytes aligned to `align`; `None` if they get runs of
-    /// units.
+    /// What the size-class for requests of `bytes` bytes aligned to `align` holds; `None` if runs
+    /// of units serve them.
     ///
     /// # Complexity
     /// Linear in the region.
@@ -98,10 +98,10 @@ impl DirectHeap<'_> {
         Some(stats)
     }
 
-    /// The largest request that is sure to be served now, in bytes, with an alignment of eight.
+    /// The largest request in bytes, aligned to eight, that is sure to be served now.
     ///
     /// # Complexity
-    /// O(1): a scan of at most one entry a size-class.
+    /// O(1): looks at no more than one entry per size-class.
     #[must_use]
     pub fn largest_free(&self) -> usize {
         let run_bytes = self.free_runs.longest(&self.memory) as usize * UNIT_BYTES;
@@ -113,10 +113,12 @@ impl DirectHeap<'_> {
         class.map_or(0, |class| DirectClassStats::of(class).block_bytes)
     }
 
-    /// The degree of fragmentation for `bytes`: how many more objects of this size, aligned to eight, fit in what is free.
+    /// The degree of fragmentation for `bytes`: how many more objects of this size, aligned to
+    /// eight, fit in the free space.
     ///
-    /// For page-blocks and for objects up to 31 KiB that many allocations succeed; a larger object may be refused a run
-    /// that would hold it but is not the first of its list (drawback 2 of the module).
+    /// For page-blocks, and for objects of up to 31 KiB, that many allocations succeed. A larger
+    /// object may be refused a run that would hold it but is not the first of its list (drawback 2
+    /// of the module).
     ///
     /// # Complexity
     /// Linear in the region.

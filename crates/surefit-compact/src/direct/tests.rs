@@ -15,8 +15,8 @@ use super::memory::{Block, Page, Unit};
 use super::pages::{FULL, PageRecord};
 use super::runs;
 
-/// Two full pages and two not-full ones of 64-byte page-blocks, a page of 1024-byte page-blocks, large objects and holes
-/// between them.
+/// Two full pages and two not-full ones of 64-byte page-blocks, a page of 1024-byte page-blocks,
+/// large objects, and holes between them.
 struct Example<'m> {
     heap: DirectHeap<'m>,
     /// The newest not-full page of the class, the one behind it, and a full one.

@@ -2,7 +2,8 @@
 //! [`lock_api::RawMutex`].
 //!
 //! ```text
-//! lock      acquire ─▶ is this lock held? ─▶ no: the first lock that is held keeps the state to restore; others count
+//! lock      acquire ─▶ is this lock held? ─▶ no: the first lock that is held keeps the state to
+//!                                                restore; others only count
 //! unlock    the last lock that is held restores the state that the first one found
 //! ```
 //! A critical section excludes every interrupt handler and every core that could take a lock. So

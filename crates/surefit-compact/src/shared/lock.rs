@@ -1,9 +1,9 @@
 //! How much of a shared heap one lock covers. A type parameter chooses it.
 //!
 //! ```text
-//! PerHeap    one lock per instance                     one call at a time in an instance
-//! PerClass   one lock per size-class                   the default: calls in different classes run in parallel
-//! PerPage    one lock per size-class and per page      M2 and F4 need only the lock of the page; moves are whole (ι = ∞)
+//! PerHeap    one lock per instance       one call at a time in an instance
+//! PerClass   one lock per size-class     the default: calls in different classes run in parallel
+//! PerPage    one per class and page      M2 and F4 need only the page's; moves are whole (ι = ∞)
 //! ```
 //! A lock is any [`lock_api::RawMutex`]. So a heap runs with the mutex of an operating system, with
 //! a spin lock, or with a critical section on bare metal.

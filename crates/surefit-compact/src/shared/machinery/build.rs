@@ -1,8 +1,8 @@
 //! Divides the region of a shared heap, and makes the engine over it.
 //!
 //! ```text
-//! 0                                   Q·P       fixed                                                        len
-//! | data pages →      ← address table | slack | groups | instances | buffers | page records | page locks |
+//! 0                                Q·P     fixed                                               len
+//! | data pages →   ← address table | slack | groups | instances | buffers | records | page locks |
 //! ```
 //! Offsets count from the page-aligned base. The fixed area begins at a multiple of 128 bytes.
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! len ≤ q    one page-block
-//! len > q    the handle names a spine: a byte object of one word per piece, each word an entry's number
+//! len > q    the handle names a spine: a byte object of one word per piece: its entry's number
 //! ```
 //! As in [`crate::Heap`]. A spine is written before any other thread learns of it, and never
 //! changes. So any thread that has pinned it may read it. Each piece moves, and is pinned, by

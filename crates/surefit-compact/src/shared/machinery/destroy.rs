@@ -4,8 +4,8 @@
 //! close     no thread is registered, and none can register
 //! look      a pinned object ─▶ open again; Busy
 //! rename    the instance gets another number: from here on every name of its objects is stale
-//! kill      each object, under its group's lock: mark it freed; no pin ─▶ give page-block and entry back
-//!           pins ─▶ the last unpin puts it on the deferred list
+//! kill      each object, under its group's lock: mark it freed
+//!           no pin ─▶ give page-block and entry back; pins ─▶ the last unpin defers it
 //! open
 //! ```
 //! A pin adds to the entry, then looks at the number. A kill changes the entry after the number has

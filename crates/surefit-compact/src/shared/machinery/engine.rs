@@ -5,9 +5,11 @@
 //! group, which never changes. So a free knows which lock to take before it takes it.
 //!
 //! ```text
-//! allocate   lock the group; take a free entry, and a page-block of the allocation page, or open a page; unlock
-//! free       lock; give the entry back, and the page-block as the automaton decides; then rounds, each under the lock:
-//!            the incremental automaton decides whether to step the move in flight, begin one, or leave     (moves)
+//! allocate   lock the group; take a free entry, and a page-block of the allocation page,
+//!            or open a page; unlock
+//! free       lock; give the entry back, and the page-block as the automaton decides; then rounds,
+//!            each under the lock: the incremental automaton decides whether to step the move in
+//!            flight, begin one, or leave (`moves`)
 //! ```
 //!
 //! # Invariants

@@ -19,7 +19,7 @@
 //!                                 │ mark_freed
 //!                                 ▼
 //!      claim        FREED, held by pins or by a move
-//!  dead ◀─────────  the one whose unpin, cancel_move or mark_freed leaves neither pin, WRITER nor MOVING claims
+//!  dead ◀─────────  whose unpin, cancel_move or mark_freed leaves no pin, WRITER or MOVING
 //!   │
 //!   └─ deferred list ─▶ drained under the group's lock ─▶ free list ─▶ construction
 //! ```
@@ -148,7 +148,7 @@ impl State {
 
 /// Whether an unpin, or the end of a move, released a freed object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[must_use = "who released an object must push its entry on the group's deferred list, or give its block back"]
+#[must_use = "a released object's entry must be deferred, or its block given back"]
 pub(crate) enum Unpinned {
     /// Nothing to do: the object lives, or another thread has the duty.
     Held,
@@ -159,7 +159,7 @@ pub(crate) enum Unpinned {
 
 /// Who gives the memory of a freed object back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[must_use = "who freed an object now must give its block back"]
+#[must_use = "the block of an object freed now must be given back"]
 pub(crate) enum Freed {
     /// The caller: it has claimed the object, as with [`Unpinned::Released`].
     Now(State),

@@ -2,9 +2,10 @@
 //! destroyed.
 //!
 //! ```text
-//! bound finite, or own instance       lock the group ─▶ is the number of the name still the instance's? ─▶ free
-//! no bound, and another's object      pin ─▶ is it? ─▶ mark freed ─▶ unpin: the last unpin puts the object on the
-//!                                     deferred list of the group, without its lock
+//! bound finite, or own instance    lock the group ─▶ is the name's number still the instance's?
+//!                                  ─▶ free
+//! no bound, and another's object   pin ─▶ is it? ─▶ mark freed ─▶ unpin: the last unpin puts the
+//!                                  object on the deferred list of the group, without its lock
 //! ```
 //! An instance is renamed before its objects are destroyed, each under its group's lock
 //! (`destroy`). If the number of a name is the instance's under that lock, nobody has destroyed the

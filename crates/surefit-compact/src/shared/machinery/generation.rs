@@ -14,7 +14,8 @@
 //! behind the value.
 //!
 //! ```text
-//! word | GLUE 31 | number 30..0 |     even ─ begin ─▶ odd ─ retire_or_next ─▶ even, GLUE stays ─ drop_glue ─▶ even
+//! word | GLUE 31 | number 30..0 |
+//! even ─ begin ─▶ odd ─ retire_or_next ─▶ even, GLUE stays ─ drop_glue ─▶ even
 //! ```
 //!
 //! # Invariants

@@ -1,17 +1,17 @@
 //! What the shared heaps of one instance and of several have in common. It knows neither of them.
 //!
 //! ```text
-//! bytes, objects, guard   byte objects in pieces; values in page-blocks; a guard keeps its object in place
+//! bytes, objects, guard   byte objects in pieces; values; a guard keeps its object in place
 //!   foreign                 frees by name, in a heap of several instances
 //!   build                   how the region is divided
-//!   register, relief        which instance a thread gets; what an allocation does before it is refused
-//!   destroy, stats, check   all objects of an instance at once; counters; every numbered invariant
+//!   register, relief        which instance a thread gets; what comes before a refusal
+//!   destroy, stats, check   all objects of an instance at once; counters; numbered invariants
 //!     fast, moves             what page locks serve alone; rounds of moves
 //!       engine                  page-blocks and entries: allocate, free
 //!         group, instance         a size-class and its lock; an instance and its quota
 //!         table, pool             the table of entries; free pages and free entries
 //!           entry_list              lists of free entries
-//!             entry, generation       the word in which readers, movers and freers of an object meet; keys of an entry
+//!             entry, generation       an object's word, where threads meet; key generations
 //!               sync, sure              the atomic word; a lock that is taken or ends the process
 //! ```
 

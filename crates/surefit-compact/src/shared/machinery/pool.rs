@@ -2,8 +2,8 @@
 //! each thread.
 //!
 //! ```text
-//! a group opens a page:    own buffer → pool: a freed page, then a fresh one → other threads' buffers
-//! a group releases a page: own buffer while it has room → pool
+//! a group opens a page      own buffer → pool: a freed page, then a fresh one → others' buffers
+//! a group releases a page   own buffer while it has room → pool
 //! ```
 //! Before anything is refused, the heap takes back what threads have buffered.
 //!

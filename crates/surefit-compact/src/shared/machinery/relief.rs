@@ -2,8 +2,8 @@
 //! compacts an instance that has reached its quota.
 //!
 //! ```text
-//! refused   no page, no handle   drain the deferred lists of the instance ─▶ of all instances ─▶ refuse
-//!           quota                drain the deferred lists of the instance ─▶ compact it       ─▶ refuse
+//! no page, no handle   drain the deferred lists of the instance ─▶ of all instances ─▶ refuse
+//! quota                drain the deferred lists of the instance ─▶ compact it       ─▶ refuse
 //! ```
 //! After each of these the allocation is tried again. Every attempt takes back pages that other
 //! threads buffer (`pool`).

@@ -1,7 +1,7 @@
 //! The abstract address table of a shared heap: one [`Entry`] per object, and the free entries.
 //!
 //! ```text
-//! … | entry 2 | entry 1 | entry 0 |  fixed area          the table grows towards lower addresses, and never shrinks
+//! … | entry 2 | entry 1 | entry 0 |  fixed area      the table grows downwards, and never shrinks
 //! an entry: | state | location | location | generation (keys) |
 //! ```
 //! Entries never move, so any thread that holds a name can reach its entry without a lock.

@@ -3,8 +3,9 @@
 //! ```text
 //! heap.register      a thread's `Local` in a vacant instance, or in the least used one
 //! local.insert       from that instance: takes no lock of another one
-//! heap.pin           of any instance: one atomic addition, and a comparison with the number of the instance
-//! local.free         of any instance: under the lock of its size-class there; lock-free if there is no bound to keep
+//! heap.pin           of any instance: one atomic addition, and a comparison with its number
+//! local.free         of any instance: under the lock of its size-class there; lock-free if
+//!                    there is no bound to keep
 //! heap.set_quota     the most bytes of an instance
 //! heap.destroy       all objects of an instance at once
 //! ```

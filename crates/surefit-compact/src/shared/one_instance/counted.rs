@@ -1,7 +1,7 @@
 //! Counted handles: an object has several owners, and the last one frees it.
 //!
 //! ```text
-//! page-block   | count | value |        clone, drop: pin, end a move in flight, change the count, unpin
+//! page-block   | count | value |   clone, drop: pin, end a move in flight, change the count, unpin
 //! ```
 //! The count lies beside the value in the page-block, so objects without a count pay nothing for
 //! it. If the count changed while a move copies it, the change would be lost with the old
@@ -264,7 +264,7 @@ impl<'h, 'm, T, R: RawMutex, G: Granularity> SharedCounted<'h, 'm, T, R, G> {
     /// A list of any length, taken apart in a loop:
     /// ```
     /// use core::mem::MaybeUninit;
-    /// use surefit_compact::{Config, shared::{SharedCounted, SharedConfig, SharedHeap}};
+    /// use surefit_compact::{Config, shared::{SharedConfig, SharedCounted, SharedHeap}};
     ///
     /// type Heap = SharedHeap<'static, parking_lot::RawMutex>;
     /// type Link = Option<SharedCounted<'static, 'static, Node, parking_lot::RawMutex>>;
@@ -287,7 +287,8 @@ impl<'h, 'm, T, R: RawMutex, G: Granularity> SharedCounted<'h, 'm, T, R, G> {
     /// let local = heap.register()?;
     /// let mut list = None;
     /// for _ in 0..1000 {
-    ///     list = Some(heap.insert_counted(&local, Node { next: list }).map_err(|full| full.refused)?);
+    ///     let node = Node { next: list };
+    ///     list = Some(heap.insert_counted(&local, node).map_err(|full| full.refused)?);
     /// }
     /// drop(list); // one level deep, not a thousand
     /// assert_eq!(heap.stats().live_blocks, 0);

@@ -2,9 +2,11 @@
 //!
 //! ```text
 //! register           a thread's `Local`: the thread allocates and frees with it
-//! local.insert       takes a page-block and an entry under the lock of the size-class; writes the value outside it
+//! local.insert       takes a page-block and an entry under the lock of the size-class;
+//!                    writes the value outside it
 //! heap.pin           one atomic addition; the object stays where it is until the guard is dropped
-//! local.free         under the lock: gives the page-block back; moves in steps of ι bytes, without the lock in between
+//! local.free         gives the page-block back under the lock; moves in steps of ι bytes,
+//!                    without the lock in between
 //! ```
 //! Any thread that owns or borrows a handle may pin or free its object. Guards borrow the handle,
 //! so a pinned object cannot be freed.

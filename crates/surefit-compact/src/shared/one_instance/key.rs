@@ -1,8 +1,10 @@
 //! Keys of a heap that several threads share: copyable names that detect when their object is gone.
 //!
 //! ```text
-//! local.insert(value)   takes page-block and entry; writes the value; makes the generation odd: the key carries it
-//! heap.pin(key)         adds one to the entry's word; then compares the generation: if it differs, unpins: stale
+//! local.insert(value)   takes page-block and entry; writes the value; makes the generation odd:
+//!                       the key carries it
+//! heap.pin(key)         adds one to the entry's word; then compares the generation: if it differs,
+//!                       unpins: stale
 //! heap.pin_mut(key)     one compare-exchange from "no pin", else busy; ends a move in flight first
 //! local.free(key)       the one call that advances the generation frees: now, or by the last unpin
 //! ```

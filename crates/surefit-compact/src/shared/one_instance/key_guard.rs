@@ -1,8 +1,8 @@
 //! Guards of keyed objects, and the end of an object: the last unpin of a freed object ends it.
 //!
 //! ```text
-//! free ──▶ FREED, pinned by others ──▶ last unpin: claim ──▶ drop the value ──▶ deferred list ──▶ drained
-//!   └────▶ FREED, pinned by nobody ──▶ claim ─────────────▶ drop the value ──▶ released in the same call
+//! free ──▶ FREED, pinned by others ──▶ last unpin: claim ──▶ drop the value ─▶ deferred ─▶ drained
+//!   └────▶ FREED, pinned by nobody ──▶ claim ──▶ drop the value ─▶ released in the same call
 //! ```
 //! The last pin may be one that a stale key of another type has put on the entry for an instant. So
 //! a value that must be dropped carries its *glue*, the function that drops it, in the last bytes
