@@ -14,7 +14,7 @@ crates/surefit-compact/src/block_table/values.rs
 crates/surefit-compact/src/class.rs
 crates/surefit-compact/src/collect.rs
 crates/surefit-compact/src/direct/memory.rs
-crates/surefit-compact/src/direct/mod.rs
+crates/surefit-compact/src/direct/heap.rs
 crates/surefit-compact/src/engine.rs
 crates/surefit-compact/src/handle.rs
 crates/surefit-compact/src/heap.rs

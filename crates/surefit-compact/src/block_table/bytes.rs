@@ -6,7 +6,8 @@ use core::ptr::NonNull;
 
 use surefit_core::Refused;
 
-use super::{BlockTableHeap, rows};
+use super::heap::BlockTableHeap;
+use super::words;
 use crate::handle::{Byte, Bytes};
 use crate::width::Width;
 
@@ -198,7 +199,7 @@ impl<W: Width> BlockTableHeap<'_, W> {
         if offset == len {
             return (NonNull::dangling(), 0);
         }
-        let row = rows::row::<W>(bytes.name, self.config.frames_of(len));
+        let row = words::row::<W>(bytes.name, self.config.frames_of(len));
         let frame = self.frame(&row, offset >> self.frames.shift);
         let frame_bytes = 1 << self.frames.shift;
         let within = offset & (frame_bytes - 1);

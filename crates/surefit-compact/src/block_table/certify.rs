@@ -34,7 +34,7 @@
     clippy::cast_possible_truncation
 )]
 
-use super::BlockTableConfig;
+use super::config::BlockTableConfig;
 use crate::certify::{BlockCount, Budget, Certificate, ClassSet, Demand, Uncertifiable, pages_max};
 use crate::layout;
 use crate::width::Width;

@@ -9,7 +9,8 @@
 use surefit_core::{Corruption, ensure};
 
 use super::frames::NO_FRAME;
-use super::{BlockTableHeap, rows};
+use super::heap::BlockTableHeap;
+use super::words;
 use crate::handle::{Bytes, Name};
 use crate::stats::LiveBlock;
 use crate::width::{Width, Word};
@@ -143,26 +144,26 @@ impl<W: Width> BlockTableHeap<'_, W> {
     fn check_row(&self, row: LiveBlock, found: &mut FrameSet) -> Result<(), Corruption> {
         let name = Name::new(row.index, self.id());
         let first = Bytes::<u8>::new(name, W::WORD_BYTES);
-        if rows::get::<W>(self.table.chunk(&first, 0)) < rows::tag::<W>() {
+        if words::get::<W>(self.table.chunk(&first, 0)) < words::tag::<W>() {
             return Ok(());
         }
         let words = Bytes::<u8>::new(name, row.block_bytes as usize);
         let words = self.table.chunk(&words, 0);
         let mut ended = false;
         for word in words.chunks_exact(W::WORD_BYTES) {
-            let word = rows::get::<W>(word);
+            let word = words::get::<W>(word);
             if word == W::Word::NIL.get() {
                 ended = true;
                 continue;
             }
-            let is_frame = !ended && word >= rows::tag::<W>();
+            let is_frame = !ended && word >= words::tag::<W>();
             ensure(
                 is_frame,
                 "B3",
                 "an entry of a row names no frame",
                 row.index as usize,
             )?;
-            let frame = word & !rows::tag::<W>();
+            let frame = word & !words::tag::<W>();
             self.check_frame(frame)?;
             found.add(frame);
         }

@@ -8,7 +8,7 @@
 
 use core::fmt;
 
-use super::rows;
+use super::words;
 use crate::certify::pages_max;
 use crate::config::{Bound, Config, ConfigError, PageOrder};
 use crate::geometry::{Geometry, GeometryError, GeometrySpec, Spacing, Tail};
@@ -173,7 +173,7 @@ impl BlockTableConfig {
     )]
     pub const fn region_max<W: Width>(&self) -> usize {
         let pages = pages_max::<W>(self.table.geometry()) * self.page_bytes() as u64;
-        let frames = (rows::tag::<W>() as u64 - 1) << self.frame_shift;
+        let frames = (words::tag::<W>() as u64 - 1) << self.frame_shift;
         let most = if pages < frames { pages } else { frames };
         if most < usize::MAX as u64 {
             most as usize

@@ -8,7 +8,7 @@
 
 use surefit_core::Parts;
 
-use super::BlockTableHeap;
+use super::heap::BlockTableHeap;
 use crate::shape::{Kind, Words};
 use crate::width::Width;
 

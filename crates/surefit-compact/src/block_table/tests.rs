@@ -16,8 +16,10 @@ use core::mem::MaybeUninit;
 
 use surefit_testkit::{JunkRegion, Op, Shape, script};
 
+use super::config::BlockTableConfig;
 use super::frames::NO_FRAME;
-use super::{BlockTableConfig, BlockTableHeap, rows};
+use super::heap::BlockTableHeap;
+use super::words;
 use crate::config::Bound;
 use crate::handle::{Bytes, Name};
 use crate::width::{Narrow, Wide, Width, Word};
@@ -124,7 +126,7 @@ fn attack_rows<W: Width>(score: &mut Score, state: &str, heap: &BlockTableHeap<'
     let rows: Vec<_> = heap.table.live_blocks().collect();
     for row in rows.iter().filter(|row| row.class != page_class) {
         let name = Name::new(row.index, heap.id());
-        let is_spine = heap.frame_word(name, row.block_bytes, 0) < rows::tag::<W>();
+        let is_spine = heap.frame_word(name, row.block_bytes, 0) < words::tag::<W>();
         let words = if is_spine {
             0
         } else {
@@ -133,7 +135,7 @@ fn attack_rows<W: Width>(score: &mut Score, state: &str, heap: &BlockTableHeap<'
         for at in 0..words {
             let right = heap.frame_word(name, row.block_bytes, at);
             let others = [
-                heap.frames.free.get() | rows::tag::<W>(),
+                heap.frames.free.get() | words::tag::<W>(),
                 W::Word::NIL.get(),
             ];
             for value in wrong(right, 8 * W::WORD_BYTES as u32, &others) {
@@ -154,13 +156,13 @@ fn attack_rows<W: Width>(score: &mut Score, state: &str, heap: &BlockTableHeap<'
 impl<W: Width> BlockTableHeap<'_, W> {
     fn frame_word(&self, name: Name, block_bytes: u32, at: usize) -> u32 {
         let row = Bytes::<u8>::new(name, block_bytes as usize);
-        rows::get::<W>(self.table.chunk(&row, at * W::WORD_BYTES))
+        words::get::<W>(self.table.chunk(&row, at * W::WORD_BYTES))
     }
 
     fn set_frame_word(&self, name: Name, block_bytes: u32, at: usize, word: u32) {
         let mut row = Bytes::<MaybeUninit<u8>>::new(name, block_bytes as usize);
         let chunk = self.table.chunk_mut(&mut row, at * W::WORD_BYTES);
-        rows::set::<W>(&mut chunk[..W::WORD_BYTES], word);
+        words::set::<W>(&mut chunk[..W::WORD_BYTES], word);
     }
 }
 

@@ -4,7 +4,8 @@ use core::ptr::NonNull;
 
 use surefit_core::Refused;
 
-use super::{BlockTableHeap, rows};
+use super::heap::{BlockTableHeap, foreign};
+use super::words;
 use crate::handle::{Full, Handle, Name};
 use crate::width::Width;
 
@@ -53,7 +54,7 @@ impl<W: Width> BlockTableHeap<'_, W> {
     #[inline]
     #[must_use]
     pub fn get<'a, T>(&'a self, handle: &'a Handle<T>) -> &'a T {
-        self.try_get(handle).unwrap_or_else(|_| super::foreign())
+        self.try_get(handle).unwrap_or_else(|_| foreign())
     }
 
     /// Borrows a value mutably: an exclusive handle gives exclusive access.
@@ -64,8 +65,7 @@ impl<W: Width> BlockTableHeap<'_, W> {
     #[inline]
     #[must_use]
     pub fn get_mut<'a, T>(&'a self, handle: &'a mut Handle<T>) -> &'a mut T {
-        self.try_get_mut(handle)
-            .unwrap_or_else(|_| super::foreign())
+        self.try_get_mut(handle).unwrap_or_else(|_| foreign())
     }
 
     /// Borrows a value.
@@ -122,7 +122,7 @@ impl<W: Width> BlockTableHeap<'_, W> {
     /// The address of the value of a live handle.
     #[inline]
     fn place<T>(&self, name: Name) -> NonNull<T> {
-        let frame = self.frame(&rows::row::<W>(name, 1), 0);
+        let frame = self.frame(&words::row::<W>(name, 1), 0);
         self.frames.address(self.memory(), frame).cast()
     }
 }

@@ -24,7 +24,7 @@ use core::ptr::NonNull;
 
 use surefit_core::Refused;
 
-use super::pages::{Chosen, PageRecord};
+use super::choice::Chosen;
 
 /// Bytes of a unit. Of 512 to 4096, 1 KiB was the best on the recorded programs (module `direct`).
 pub(super) const UNIT_BYTES: usize = 1 << UNIT_SHIFT;
@@ -64,6 +64,49 @@ impl Page {
     #[inline]
     pub(super) const fn first_unit(self) -> Unit {
         Unit(self.0 * PAGE_UNITS)
+    }
+}
+
+/// Ends the free list of a page that has no frontier left. It is odd, so it is not the offset of a
+/// page-block.
+pub(super) const FULL: u16 = u16::MAX;
+/// The class byte of a page that holds no page-blocks.
+pub(super) const NOT_BLOCKS: u8 = u8::MAX;
+
+/// What is known of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C, align(16))]
+pub(super) struct PageRecord {
+    pub(super) free: u16,
+    pub(super) frontier: u16,
+    pub(super) used: u16,
+    pub(super) class: u8,
+    pub(super) next: Page,
+    pub(super) previous: Page,
+}
+
+const _: () = assert!(size_of::<PageRecord>() == 16, "four records a cache line");
+
+impl PageRecord {
+    /// The record of a page without page-blocks. `used` is 1, so that [`NotFull::put_back`] rejects
+    /// a large object by the same test as a page's last object.
+    pub(super) const NOT_BLOCKS: Self = Self {
+        free: FULL,
+        frontier: FULL,
+        used: 1,
+        class: NOT_BLOCKS,
+        next: Page::NONE,
+        previous: Page::NONE,
+    };
+
+    /// Whether the page holds page-blocks.
+    pub(super) const fn holds_blocks(&self) -> bool {
+        self.class != NOT_BLOCKS
+    }
+
+    /// Whether no page-block is free.
+    pub(super) const fn is_full(&self) -> bool {
+        self.free == FULL
     }
 }
 

@@ -14,7 +14,7 @@
 //!
 //! # Invariants
 //! π is the number of page-blocks per page of the class.
-//! - P1 A page holds page-blocks iff its record's class is not [`NOT_BLOCKS`]. Then its units are
+//! - P1 A page holds page-blocks iff its record's class is not `NOT_BLOCKS`. Then its units are
 //!   one used run of their own, and `1 ≤ used ≤ π`. All other records except that of page 0 equal
 //!   [`PageRecord::NOT_BLOCKS`].
 //! - P2 The free list leads over distinct page-blocks below the frontier to the frontier; used +
@@ -31,54 +31,14 @@ use core::ptr::NonNull;
 
 use surefit_core::{Corruption, ensure};
 
+use super::choice::Chosen;
 use super::classes::{BLOCK_BYTES, CLASSES, blocks};
-use super::memory::{Block, Memory, PAGE_BYTES, PAGE_UNITS, Page};
+use super::memory::{Block, FULL, Memory, PAGE_BYTES, PAGE_UNITS, Page, PageRecord};
 use super::runs;
 use crate::automaton::{self, ClassCounts, Free, Malloc, PageCounts};
 use crate::config::Bound;
 
-/// Ends the free list of a page that has no frontier left. It is odd, so it is not the offset of a
-/// page-block.
-pub(super) const FULL: u16 = u16::MAX;
-/// The class byte of a page that holds no page-blocks.
-pub(super) const NOT_BLOCKS: u8 = u8::MAX;
-
-/// What is known of a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C, align(16))]
-pub(super) struct PageRecord {
-    pub(super) free: u16,
-    pub(super) frontier: u16,
-    pub(super) used: u16,
-    pub(super) class: u8,
-    pub(super) next: Page,
-    pub(super) previous: Page,
-}
-
-const _: () = assert!(size_of::<PageRecord>() == 16, "four records a cache line");
-
 impl PageRecord {
-    /// The record of a page without page-blocks. `used` is 1, so that [`NotFull::put_back`] rejects
-    /// a large object by the same test as a page's last object.
-    pub(super) const NOT_BLOCKS: Self = Self {
-        free: FULL,
-        frontier: FULL,
-        used: 1,
-        class: NOT_BLOCKS,
-        next: Page::NONE,
-        previous: Page::NONE,
-    };
-
-    /// Whether the page holds page-blocks.
-    pub(super) const fn holds_blocks(&self) -> bool {
-        self.class != NOT_BLOCKS
-    }
-
-    /// Whether no page-block is free.
-    pub(super) const fn is_full(&self) -> bool {
-        self.free == FULL
-    }
-
     fn counts(&self) -> PageCounts {
         PageCounts {
             used: u32::from(self.used),
@@ -248,23 +208,6 @@ impl NotFull {
             "not-full pages are in no list",
             not_full,
         )
-    }
-}
-
-/// A condition as a mask: all ones or zero.
-#[derive(Clone, Copy)]
-pub(super) struct Chosen(u32);
-
-impl Chosen {
-    #[inline]
-    const fn when(condition: bool) -> Self {
-        Self((condition as u32).wrapping_neg())
-    }
-
-    /// `if self { b } else { a }`, without a branch.
-    #[inline]
-    pub(super) const fn of(self, a: u32, b: u32) -> u32 {
-        a ^ (a ^ b) & self.0
     }
 }
 

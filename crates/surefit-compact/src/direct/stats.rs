@@ -3,10 +3,9 @@
 
 use surefit_core::Parts;
 
-use super::DirectHeap;
 use super::classes::{BLOCK_BYTES, LARGEST_BLOCK, blocks, class_of};
-use super::memory::{PAGE_BYTES, PAGE_UNITS, UNIT_BYTES};
-use super::pages::PageRecord;
+use super::heap::DirectHeap;
+use super::memory::{PAGE_BYTES, PAGE_UNITS, PageRecord, UNIT_BYTES};
 use super::runs::{self, Run};
 
 /// What a [`DirectHeap`] holds.

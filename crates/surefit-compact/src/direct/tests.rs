@@ -10,9 +10,8 @@ use core::ptr::NonNull;
 
 use surefit_core::RawHeap;
 
-use super::DirectHeap;
-use super::memory::{Block, Page, Unit};
-use super::pages::{FULL, PageRecord};
+use super::heap::DirectHeap;
+use super::memory::{Block, FULL, Page, PageRecord, Unit};
 use super::runs;
 
 /// Two full pages and two not-full ones of 64-byte page-blocks, a page of 1024-byte page-blocks,
@@ -97,7 +96,7 @@ fn every_field_of_a_record_is_checked() {
     corrupted(&["P1"], |e| record(e, 0).used = 0);
     corrupted(&["P1"], |e| record(e, 0).used = 129);
     corrupted(&["P1"], |e| record(e, 0).class = 127);
-    corrupted(&["P1"], |e| record(e, 0).class = super::pages::NOT_BLOCKS);
+    corrupted(&["P1"], |e| record(e, 0).class = super::memory::NOT_BLOCKS);
     corrupted(&["P1", "P2"], |e| record(e, 0).class += 1);
     corrupted(&["P3"], |e| record(e, 0).next = Page::NONE);
     corrupted(&["P3"], |e| record(e, 0).next = e.pages[2]);

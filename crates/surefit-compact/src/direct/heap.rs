@@ -1,0 +1,224 @@
+//! The direct heap itself: allocate, free, resize.
+
+use core::alloc::Layout;
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+
+use surefit_core::{Corruption, Parts, RawHeap, Refused};
+
+use super::classes::class_of;
+use super::memory::{Block, MAX_UNITS, Memory, UNIT_BYTES};
+use super::pages::NotFull;
+use super::runs::{self, FreeRuns};
+
+/// The strictest alignment that a [`DirectHeap`] serves, in bytes.
+pub const MAX_ALIGN: usize = 1 << 16;
+
+/// CF(∞) without abstract addresses: a heap of raw pointers over one region. Objects never move.
+///
+/// Dropping the heap frees nothing and runs no destructor: its memory is the region's.
+///
+/// # Examples
+/// ```
+/// use core::alloc::Layout;
+/// use core::mem::MaybeUninit;
+/// use surefit_compact::direct::DirectHeap;
+/// use surefit_core::RawHeap;
+///
+/// let mut region = [MaybeUninit::uninit(); 32 << 10];
+/// let mut heap = DirectHeap::new(&mut region)?;
+/// let layout = Layout::new::<[u64; 5]>();
+/// let object = heap.allocate(layout)?;
+/// // SAFETY: the object is live, and this is the layout it was allocated with.
+/// unsafe { heap.free(object, layout) };
+/// # Ok::<(), surefit_core::Refused>(())
+/// ```
+#[derive(Debug)]
+pub struct DirectHeap<'m> {
+    pub(super) memory: Memory<'m>,
+    pub(super) free_runs: FreeRuns,
+    pub(super) not_full: NotFull,
+}
+
+impl<'m> DirectHeap<'m> {
+    /// Creates a heap over a region. It uses the whole units of 1 KiB, up to 1 TiB.
+    ///
+    /// # Errors
+    /// [`Refused::Region`] if the region does not hold the tables and one unit.
+    ///
+    /// # Complexity
+    /// Linear in the region: writes 16 bytes per page and 4 bytes per unit.
+    pub fn new(region: &'m mut [MaybeUninit<u8>]) -> Result<Self, Refused> {
+        let mut memory = Memory::new(region)?;
+        let free_runs = FreeRuns::new(&mut memory);
+        Ok(Self {
+            memory,
+            free_runs,
+            not_full: NotFull::new(),
+        })
+    }
+
+    #[inline]
+    fn allocate_block(&mut self, class: u8) -> Result<NonNull<u8>, Refused> {
+        match self.not_full.take(&mut self.memory, class) {
+            Some(block) => Ok(self.memory.address(block)),
+            None => self.open(class),
+        }
+    }
+
+    /// M1.
+    #[cold]
+    fn open(&mut self, class: u8) -> Result<NonNull<u8>, Refused> {
+        let page = self.free_runs.take_page(&mut self.memory);
+        let page = page.ok_or(Refused::NoPage)?;
+        self.not_full.open(&mut self.memory, class, page);
+        self.allocate_block(class)
+    }
+
+    #[inline(never)]
+    fn allocate_run(&mut self, bytes: usize, align: usize) -> Result<NonNull<u8>, Refused> {
+        if align > MAX_ALIGN {
+            return Err(Refused::TooAligned { limit: MAX_ALIGN });
+        }
+        let (units, tail) = units_of(bytes)?;
+        let run = self.free_runs.take(&mut self.memory, units, align, tail);
+        Ok(self.memory.unit_address(run.ok_or(Refused::NoPage)?))
+    }
+
+    /// F5, and the free of a large object.
+    #[cold]
+    fn free_last(&mut self, block: Block) {
+        let unit = self.memory.unit_at(block);
+        if !self.memory.record(block.page).holds_blocks() {
+            return self.free_runs.give(&mut self.memory, unit);
+        }
+        self.not_full.release(&mut self.memory, block.page);
+        self.free_runs
+            .give(&mut self.memory, block.page.first_unit());
+    }
+
+    /// Resizes `object` to `bytes` bytes where it is, if possible. Its alignment stays what it was.
+    /// Returns whether it did.
+    fn resize_in_place(&mut self, block: Block, bytes: usize, align: usize) -> bool {
+        let record = self.memory.record(block.page);
+        if record.holds_blocks() {
+            return class_of(bytes, align) == Some(record.class);
+        }
+        if class_of(bytes, align).is_some() {
+            return false;
+        }
+        let unit = self.memory.unit_at(block);
+        units_of(bytes)
+            .is_ok_and(|(units, tail)| self.free_runs.resize(&mut self.memory, unit, units, tail))
+    }
+
+    /// Allocates the new place of an object that changes its size.
+    fn allocate_to_move(&mut self, layout: Layout, grows: bool) -> Result<NonNull<u8>, Refused> {
+        let (bytes, align) = (layout.size(), layout.align());
+        if !grows || align > UNIT_BYTES || class_of(bytes, align).is_some() {
+            return self.allocate(layout);
+        }
+        let (units, tail) = units_of(bytes)?;
+        let run = self.free_runs.take_growing(&mut self.memory, units, tail);
+        Ok(self.memory.unit_address(run.ok_or(Refused::NoPage)?))
+    }
+
+    /// Frees the end of an object that shrinks, and that cannot move to a place with less waste.
+    fn shrink_in_place(&mut self, block: Block, bytes: usize) {
+        if !self.memory.record(block.page).holds_blocks() {
+            let unit = self.memory.unit_at(block);
+            if let Ok((units, tail)) = units_of(bytes) {
+                self.free_runs.resize(&mut self.memory, unit, units, tail);
+            }
+        }
+    }
+}
+
+/// The number of units of a large object, and of unused bytes in the last one.
+fn units_of(bytes: usize) -> Result<(u32, u32), Refused> {
+    let units = bytes.max(1).div_ceil(UNIT_BYTES);
+    if units > MAX_UNITS {
+        return Err(Refused::TooLarge {
+            limit: MAX_UNITS.saturating_mul(UNIT_BYTES),
+        });
+    }
+    let tail = units * UNIT_BYTES - bytes.max(1);
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "at most MAX_UNITS, and below a unit"
+    )]
+    {
+        Ok((units as u32, tail as u32))
+    }
+}
+
+// SAFETY: P1 and P2 make every page-block either used, listed or never opened, so two objects never
+// share one; R1 to R4 do the same for runs; D1 and D3 put both inside the region. The page-blocks
+// of the chosen class are as long and as aligned as requested (`classes`), and a run's length and
+// start are computed from the request.
+#[allow(unsafe_code, reason = "the contract of raw pointers")]
+unsafe impl RawHeap for DirectHeap<'_> {
+    /// O(1).
+    #[inline]
+    fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
+        match class_of(layout.size(), layout.align()) {
+            Some(class) => self.allocate_block(class),
+            None => self.allocate_run(layout.size(), layout.align()),
+        }
+    }
+
+    /// O(1). The layout is not needed: the address determines the page-block or the run.
+    ///
+    /// # Panics
+    /// If no object begins at the address of a large object, or at that of the last page-block of a
+    /// released page: a foreign or a double free, detected at no cost. In debug builds also if the
+    /// address is not that of a used page-block.
+    #[inline]
+    unsafe fn free(&mut self, object: NonNull<u8>, _layout: Layout) {
+        // SAFETY: S1 of `RawHeap::free`.
+        let block = unsafe { self.memory.block_at(object) };
+        if !self.not_full.put_back(&mut self.memory, block, object) {
+            self.free_last(block);
+        }
+    }
+
+    /// O(1) if the object stays in place: within its class, as a run that shrinks, or as a run
+    /// whose next run is free. Otherwise O(bytes copied).
+    unsafe fn resize(
+        &mut self,
+        object: NonNull<u8>,
+        layout: Layout,
+        new_size: usize,
+    ) -> Result<NonNull<u8>, Refused> {
+        // SAFETY: S1 of `RawHeap::free`.
+        let block = unsafe { self.memory.block_at(object) };
+        if self.resize_in_place(block, new_size, layout.align()) {
+            return Ok(object);
+        }
+        // SAFETY: the caller promises a size that does not overflow.
+        let new_layout = unsafe { Layout::from_size_align_unchecked(new_size, layout.align()) };
+        let moved = match self.allocate_to_move(new_layout, new_size > layout.size()) {
+            Ok(moved) => moved,
+            Err(_) if new_size <= layout.size() => {
+                self.shrink_in_place(block, new_size);
+                return Ok(object);
+            }
+            Err(refused) => return Err(refused),
+        };
+        // SAFETY: both are live objects, different, and at least as long as the lesser size.
+        unsafe { self.memory.copy(object, moved, layout.size().min(new_size)) };
+        // SAFETY: S1 and S2 are the caller's promise.
+        unsafe { self.free(object, layout) };
+        Ok(moved)
+    }
+
+    fn parts(&self) -> Parts {
+        self.account()
+    }
+
+    fn check(&self) -> Result<(), Corruption> {
+        let free_runs = runs::check_tags(&self.memory)?;
+        self.free_runs.check(&self.memory, free_runs)?;
+        self.not_full.check(&self.memory)
+    }
+}
