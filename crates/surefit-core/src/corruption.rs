@@ -36,7 +36,8 @@ impl Corruption {
     }
 }
 
-/// Reports invariant `invariant` as violated at `at` unless `holds`; `what` is what goes wrong then.
+/// Reports invariant `invariant` as violated at `at` unless `holds`; `what` is what goes wrong
+/// then.
 ///
 /// # Errors
 /// The [`Corruption`] if `holds` is false.

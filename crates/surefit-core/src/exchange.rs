@@ -1,4 +1,5 @@
-//! Claims and counters on targets whose processor, or whose `portable-atomic`, reads and changes a word in one step.
+//! Claims and counters for targets where the processor, or `portable-atomic`, reads and changes a
+//! word in one step.
 
 #[cfg(target_has_atomic = "32")]
 use core::sync::atomic::{AtomicU8, AtomicU32};
@@ -7,17 +8,17 @@ use portable_atomic::{AtomicU8, AtomicU32};
 
 use core::sync::atomic::Ordering;
 
-/// Claims a byte that was zero at first; true for one caller.
+/// Claims a byte that was zero at first; one caller gets true.
 ///
 /// # Safety
-/// S1: the byte is initialised, outlives the call, and is only ever reached by this function.
+/// S1: the byte is initialised, outlives the call, and only this function ever accesses it.
 pub(crate) unsafe fn claim(byte: *mut u8) -> bool {
     // SAFETY: S1; a byte needs no alignment.
     let taken = unsafe { AtomicU8::from_ptr(byte) };
     taken.swap(1, Ordering::Acquire) == 0
 }
 
-/// Counts up from one; nobody gets the same number twice.
+/// Counts up from one; gives no number twice.
 #[derive(Debug)]
 pub(crate) struct Counter(AtomicU32);
 

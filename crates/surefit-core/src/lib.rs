@@ -1,14 +1,20 @@
-//! The vocabulary that every part of surefit shares.
+//! The types that every part of surefit shares.
 //!
-//! Regions of memory ([`Region`]), refusals ([`Refused`]), the account of where every byte of a region is
-//! ([`Parts`]), what an invariant check found ([`Corruption`]), and the interface of heaps that hand out raw pointers
-//! ([`RawHeap`]), and what happens once on any target ([`Numbers`]). No dependency, no `alloc`.
+//! - [`Region`]: a region of memory.
+//! - [`Refused`]: why a heap refused a request.
+//! - [`Parts`]: the account of where every byte of a region is.
+//! - [`Corruption`] and [`ensure`]: what a check of invariants found.
+//! - [`RawHeap`]: the interface of heaps that hand out raw pointers.
+//! - [`Numbers`]: unique numbers on any target.
+//!
+//! The crate has no dependency and does not use `alloc`.
 //!
 //! # Features
-//! - `portable-atomic`, for targets without compare-and-exchange (Cortex-M0, ARMv5, RISC-V without A): claims and
-//!   numbers come from the `portable-atomic` crate. The program says there how: by its feature `critical-section` or
-//!   `unsafe-assume-single-core`. Without it they come from loads and stores alone, which is as sound, and may refuse callers
-//!   that meet. Other targets are not changed by it.
+//! - `portable-atomic`, for targets without compare-and-exchange (Cortex-M0, ARMv5, RISC-V without
+//!   A): takes claims and numbers from the `portable-atomic` crate. The program chooses there how
+//!   they work, by that crate's feature `critical-section` or `unsafe-assume-single-core`. Without
+//!   this feature, claims and numbers use loads and stores alone; that is as sound, but it may
+//!   refuse callers that meet. The feature does not change other targets.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![deny(
@@ -34,7 +40,8 @@ mod refused;
 mod region;
 mod zero;
 
-/// What happens at most once: by compare-and-exchange where the target or `portable-atomic` has it, else without.
+/// Operations that happen at most once: by compare-and-exchange where the target or
+/// `portable-atomic` has it, else without.
 mod once {
     #[cfg(not(any(target_has_atomic = "32", feature = "portable-atomic")))]
     pub(crate) use crate::doorway::{Counter, claim};

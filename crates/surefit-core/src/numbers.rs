@@ -1,13 +1,14 @@
-//! Numbers that are given out once, on every target.
+//! Unique numbers on every target.
 
 use core::fmt;
 use core::num::NonZeroU32;
 
 use crate::once::Counter;
 
-/// Gives out numbers from one upwards, each of them once, to whoever asks in whatever thread.
+/// Gives out numbers from one upwards, each of them once, to callers in any thread.
 ///
-/// Heaps are numbered by such a counter in a `static`, so that the handle of one heap is never taken for another's.
+/// Heaps take their numbers from such a counter in a `static`, so that a handle of one heap is
+/// never mistaken for another heap's.
 ///
 /// # Examples
 /// ```
@@ -18,7 +19,7 @@ use crate::once::Counter;
 pub struct Numbers(Counter);
 
 impl Numbers {
-    /// A counter that has given out nothing.
+    /// A counter that has given out no number.
     #[must_use]
     #[expect(
         clippy::new_without_default,
@@ -28,11 +29,11 @@ impl Numbers {
         Self(Counter::new())
     }
 
-    /// The next number; `None` after 2³² − 1 of them.
+    /// The next number, or `None` after 2³² − 1 numbers.
     ///
-    /// On a target without compare-and-exchange, and without the feature `portable-atomic`, it is also `None` if two callers ask within
-    /// the same few instructions (one interrupts the other there, or runs on another core), and from then on. No number
-    /// is given out twice in any case.
+    /// On a target without compare-and-exchange, and without the feature `portable-atomic`, it also
+    /// returns `None` if two callers ask within the same few instructions (one interrupts the
+    /// other, or runs on another core), and from then on. In no case is a number given out twice.
     ///
     /// # Complexity
     /// O(1) for one caller.

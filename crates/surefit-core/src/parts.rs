@@ -1,16 +1,17 @@
-//! Where every byte of a region is.
+//! The account of where every byte of a region is.
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
-/// An exact account of a region: the parts add up to its size.
+/// An exact account of a region: the parts add up to its size. All values are bytes.
 ///
-/// The vocabulary is that of the Compact-fit papers (fragmentation taken apart); parts that a system does not have are
-/// zero. What was *requested* is known to the caller alone; `block_bytes` less the requested bytes is the
-/// page-block-internal (or chunk-internal) fragmentation. All values are bytes.
+/// The parts have the names that the Compact-fit papers give to kinds of fragmentation. A part that
+/// a system does not have is zero. Only the caller knows how many bytes were *requested*;
+/// `block_bytes` less the requested bytes is the page-block-internal (or chunk-internal)
+/// fragmentation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
     /// Page-blocks or chunk payloads that hold live objects.
     pub block_bytes: usize,
-    /// Bytes of pages in use that belong to no page-block: what the partitioning loses in each page.
+    /// Bytes of pages in use that belong to no page-block: what partitioning loses in each page.
     pub page_internal_bytes: usize,
     /// Free page-blocks of not-full pages: size-class fragmentation.
     pub size_class_bytes: usize,
@@ -18,16 +19,19 @@ pub struct Parts {
     pub transient_bytes: usize,
     /// The unused ends of runs of pages that hold one large object each.
     pub large_tail_bytes: usize,
-    /// Everything the system needs for itself: tables, headers, handles, back-references, alignment of the region.
+    /// Everything that the system needs for itself: tables, headers, handles, back-references,
+    /// alignment of the region.
     pub administrative_bytes: usize,
     /// Free chunks of free-list systems.
     pub free_chunk_bytes: usize,
-    /// Free pages, and pages never opened.
+    /// Free pages, and pages that were never used.
     pub free_page_bytes: usize,
 }
 
 impl Parts {
-    /// The sum of all parts, in bytes: the size of the region. Parts that no region has come to `usize::MAX` at most.
+    /// The sum of all parts, in bytes: the size of the region.
+    ///
+    /// The sum does not overflow: it is at most `usize::MAX`, whatever the parts.
     #[must_use]
     pub const fn total(&self) -> usize {
         self.block_bytes

@@ -5,33 +5,36 @@ use core::ptr::NonNull;
 
 use crate::{Corruption, Parts, Refused};
 
-/// A heap over one region whose objects have addresses that never change.
+/// A heap over one region. The addresses of its objects never change.
 ///
-/// Sizes of zero are served like a size of one: every live object has an address of its own.
+/// A request of size zero is served like one of size one: every live object has its own address.
 ///
 /// # Safety
-/// An implementation returns memory inside its region, aligned as asked, at least as long as asked, and disjoint from
-/// all other live objects, until it is freed.
+/// Until an object is freed, its memory lies inside the region, is aligned as requested, is at
+/// least as long as requested, and is disjoint from all other live objects.
 pub unsafe trait RawHeap {
     /// Allocates an object; its bytes are not initialised.
     ///
     /// # Errors
-    /// What was exhausted; the heap is unchanged.
+    /// What was exhausted. The heap is unchanged.
     fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused>;
 
     /// Frees an object.
     ///
     /// # Safety
-    /// S1: `object` came from this heap and is live. S2: `layout` is the one it was allocated or last resized with.
+    /// S1: `object` came from this heap and is live. S2: `layout` is the one with which the object
+    /// was allocated or last resized.
     unsafe fn free(&mut self, object: NonNull<u8>, layout: Layout);
 
-    /// Changes the size of an object, in place where that is possible; the bytes common to both sizes are kept.
+    /// Changes the size of an object, in place where possible. The bytes that both sizes share are
+    /// kept.
     ///
     /// # Errors
-    /// What was exhausted; the object is unchanged and still live.
+    /// What was exhausted. The object is unchanged and still live.
     ///
     /// # Safety
-    /// As [`RawHeap::free`]. `new_size`, rounded up to the alignment, does not overflow `isize`.
+    /// As for [`RawHeap::free`]. In addition, `new_size`, rounded up to the alignment, does not
+    /// overflow `isize`.
     unsafe fn resize(
         &mut self,
         object: NonNull<u8>,
@@ -41,7 +44,8 @@ pub unsafe trait RawHeap {
         // SAFETY: the caller promises a size that does not overflow (the function's contract).
         let new_layout = unsafe { Layout::from_size_align_unchecked(new_size, layout.align()) };
         let moved = self.allocate(new_layout)?;
-        // SAFETY: both objects are live and disjoint, and at least the smaller size long (trait contract).
+        // SAFETY: both objects are live and disjoint, and at least the smaller size long (trait
+        // contract).
         unsafe {
             core::ptr::copy_nonoverlapping(
                 object.as_ptr(),
@@ -54,7 +58,7 @@ pub unsafe trait RawHeap {
         Ok(moved)
     }
 
-    /// Where every byte of the region is. Linear in the heap.
+    /// Accounts for every byte of the region. Linear in the heap.
     fn parts(&self) -> Parts;
 
     /// Verifies every numbered invariant of the system. Linear in the heap.

@@ -1,23 +1,23 @@
-//! Why a heap refused a request; the heap is unchanged whenever one of these is returned.
+//! Why a heap refused a request. A request that is refused leaves the heap unchanged.
 
 use core::fmt;
 
-/// A request that could not be served, and what was exhausted or wrong.
+/// Why a request could not be served: what was exhausted, or what was wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refused {
-    /// No free page is left, and no not-full page of the size-class.
+    /// No free page is left, and the size-class has no not-full page.
     NoPage,
-    /// No free abstract address is left, and no page for more of them.
+    /// No free abstract address is left, and no page to make more of them.
     NoHandle,
     /// No free chunk is large enough.
     NoChunk,
-    /// The request is larger than this heap can ever serve.
+    /// The request is larger than the largest that this heap can ever serve.
     TooLarge {
         /// The largest request, in bytes.
         limit: usize,
     },
-    /// The alignment is stricter than this heap can ever give.
+    /// The alignment is stricter than the strictest that this heap can ever give.
     TooAligned {
         /// The strictest alignment, in bytes.
         limit: usize,
@@ -28,20 +28,20 @@ pub enum Refused {
     StaleHandle,
     /// The region is too small, or the configuration does not fit it.
     Region {
-        /// Bytes that would do, wherever the region begins.
+        /// A size in bytes that is large enough, whatever address the region starts at.
         needed: usize,
     },
-    /// No process-unique heap number is left.
+    /// No heap number is left in this process.
     NoHeapId,
-    /// The instance has as many bytes as its quota allows, and compaction would not make it fewer.
+    /// The instance has reached its quota of bytes, and compaction would not reduce it.
     Quota,
-    /// The object has as many pins as an entry counts.
+    /// The object already has the most pins that an entry can count.
     TooManyPins,
-    /// Somebody else has pinned the object in a way that excludes this.
+    /// Another caller has pinned the object in a way that excludes this operation.
     Busy,
-    /// As many threads are registered as the configuration says.
+    /// The most threads that the configuration allows are already registered.
     NoLocal,
-    /// Objects of as many types were allocated as the configuration says.
+    /// Objects of the most types that the configuration allows were already allocated.
     NoKind,
 }
 
@@ -69,13 +69,13 @@ impl fmt::Display for Refused {
             ),
             Self::NoHeapId => f.write_str("no heap number is left in this process"),
             Self::Quota => f.write_str("the instance has used up its quota of bytes"),
-            Self::TooManyPins => f.write_str("the object has as many pins as can be counted"),
-            Self::Busy => f.write_str("the object is pinned by somebody else"),
+            Self::TooManyPins => f.write_str("the object has the most pins that can be counted"),
+            Self::Busy => f.write_str("another caller has pinned the object"),
             Self::NoLocal => f.write_str(
-                "as many threads are registered as the configuration allows: raise its locals",
+                "the most threads that the configuration allows are registered: raise its locals",
             ),
             Self::NoKind => f.write_str(
-                "the arena holds objects of as many types as its limits allow: raise their kinds",
+                "the arena holds objects of the most types that its limits allow: raise their kinds",
             ),
         }
     }

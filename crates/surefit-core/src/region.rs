@@ -11,7 +11,8 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A zero-sized marker whose alignment is a page's size; [`Region`] holds none of it but is aligned like it.
+/// A zero-sized marker with the alignment of a page. [`Region`] holds no bytes of it, but takes its
+/// alignment.
 pub trait PageAlign: sealed::Sealed + Copy {
     /// The alignment, in bytes.
     const BYTES: usize;
@@ -32,9 +33,11 @@ macro_rules! page_align {
 
 page_align! { Page1K 1024 Page4K 4096 Page16K 16384 Page64K 65536 }
 
-/// `BYTES` bytes for one heap, aligned to a page, usually in a `static`; all zero until taken, so it costs no image space.
+/// `BYTES` bytes for one heap, aligned to a page, usually in a `static`. All bytes are zero until
+/// they are taken, so that the region takes no space in the program's image.
 ///
-/// The last byte remembers whether the region was taken, so that the region is not a page longer than what it holds.
+/// The last byte records whether the region was taken. So the region is not one page longer than
+/// its contents.
 ///
 /// # Examples
 /// ```
@@ -50,7 +53,8 @@ pub struct Region<const BYTES: usize, A: PageAlign> {
     bytes: UnsafeCell<[MaybeUninit<u8>; BYTES]>,
 }
 
-// SAFETY: the bytes are reached only through `take`, which hands them out once, guarded by a claim on the last one; `A` is a marker.
+// SAFETY: only `take` gives access to the bytes; it gives them out once, guarded by a claim on the
+// last one. `A` is a marker.
 unsafe impl<const BYTES: usize, A: PageAlign> Sync for Region<BYTES, A> {}
 
 impl<const BYTES: usize, A: PageAlign> fmt::Debug for Region<BYTES, A> {
@@ -82,11 +86,12 @@ impl<const BYTES: usize, A: PageAlign> Region<BYTES, A> {
         }
     }
 
-    /// Takes the bytes, all but the last one; `None` if they were taken before.
+    /// Takes all bytes except the last, or returns `None` if they were taken before.
     ///
-    /// On a target without compare-and-exchange, and without the feature `portable-atomic`, two calls that meet within the
-    /// same few instructions (one interrupts the other there, or runs on another core) may both get `None`, were they of
-    /// different regions; nobody ever gets those bytes then. Two callers never do.
+    /// On a target without compare-and-exchange, and without the feature `portable-atomic`, two
+    /// calls that meet within the same few instructions (one interrupts the other, or runs on
+    /// another core) may both return `None`, even for different regions. Then nobody ever gets
+    /// those bytes. Two callers never get the same bytes.
     #[must_use]
     #[expect(
         clippy::mut_from_ref,
@@ -100,11 +105,13 @@ impl<const BYTES: usize, A: PageAlign> Region<BYTES, A> {
         let first = self.bytes.get().cast::<MaybeUninit<u8>>();
         // SAFETY: BYTES > 0 (NOT_EMPTY), so the last byte lies inside the array.
         let last = unsafe { first.add(BYTES - 1) };
-        // SAFETY: the last byte is initialised to zero, lies in a static, and only `claim` ever reaches it.
+        // SAFETY: the last byte is initialised to zero, lies in a static, and only `claim` ever
+        // accesses it.
         if !unsafe { claim(last.cast()) } {
             return None;
         }
-        // SAFETY: the claim lets at most one caller come here, and the slice leaves out the flag's byte.
+        // SAFETY: the claim lets at most one caller come here, and the slice excludes the flag's
+        // byte.
         Some(unsafe { core::slice::from_raw_parts_mut(first, BYTES - 1) })
     }
 }

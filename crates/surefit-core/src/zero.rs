@@ -1,14 +1,14 @@
-//! Bytes of new objects, made zero.
+//! Sets the bytes of new objects to zero.
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use core::ptr::NonNull;
 
-/// Makes bytes zero: as [`NonNull::write_bytes`], but up to 64 bytes without a call.
+/// Sets bytes to zero: as [`NonNull::write_bytes`], but without a call up to 64 bytes.
 ///
-/// Two stores of a fixed length, which may overlap, reach both ends.
+/// Two stores of a fixed length, which may overlap, cover both ends.
 ///
 /// # Safety
-/// S1: so many bytes from `first` on may be written. S2: they are at least eight.
+/// S1: `bytes` bytes from `first` on may be written. S2: `bytes` is at least eight.
 ///
 /// # Complexity
 /// O(bytes).
@@ -16,7 +16,7 @@ use core::ptr::NonNull;
 pub unsafe fn zero(first: NonNull<u8>, bytes: usize) {
     debug_assert!(bytes >= 8, "S2");
     match bytes {
-        // SAFETY: S1, and each arm has at least as many bytes as it names.
+        // SAFETY: S1; each arm has at least as many bytes as it names.
         0..=16 => unsafe { zero_ends::<8>(first, bytes) },
         // SAFETY: as above.
         17..=32 => unsafe { zero_ends::<16>(first, bytes) },
@@ -27,10 +27,10 @@ pub unsafe fn zero(first: NonNull<u8>, bytes: usize) {
     }
 }
 
-/// Makes the first and the last `N` bytes zero.
+/// Sets the first and the last `N` bytes to zero.
 ///
 /// # Safety
-/// S1: so many bytes from `first` on may be written. S2: they are at least `N`.
+/// S1: `bytes` bytes from `first` on may be written. S2: `bytes` is at least `N`.
 #[expect(
     clippy::arithmetic_side_effects,
     reason = "S2: the bytes are at least N"
@@ -54,7 +54,7 @@ mod tests {
         for bytes in 8..200 {
             let mut buffer = [0xa5_u8; 216];
             let first = NonNull::from(&mut buffer[8..]).cast();
-            // SAFETY: S1, S2: fewer than lie behind it, and at least eight.
+            // SAFETY: S1, S2: there are at least eight bytes, fewer than follow `first`.
             unsafe { zero(first, bytes) };
             let expected = |at: usize| {
                 if (8..8 + bytes).contains(&at) {

@@ -54,7 +54,7 @@ fn a_region_is_taken_once_by_whoever_comes_first() {
     assert!(ODD.take().is_none(), "the bytes do not reach the flag");
 }
 
-/// A heap that serves nothing: all of it is the trait's own.
+/// A heap that serves nothing and uses only what the trait provides.
 struct Nothing;
 
 // SAFETY: it returns no memory.

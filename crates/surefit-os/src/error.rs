@@ -1,4 +1,4 @@
-//! What can go wrong when the operating system is asked for something.
+//! What can go wrong in a call to the operating system.
 
 use std::io;
 
@@ -8,24 +8,24 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum OsError {
-    /// No address space, or no permission, for a reservation.
-    #[error("the operating system gives no {bytes} bytes of memory: {source}")]
+    /// There is no address space, or no permission, for a reservation.
+    #[error("the operating system refused {bytes} bytes of memory: {source}")]
     Reserve {
-        /// The bytes asked for.
+        /// The bytes that were requested.
         bytes: usize,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// Residency could not be read.
+    /// The resident pages could not be read.
     #[error("cannot read which pages are resident: {source}")]
     Residency {
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A reservation of zero bytes, or of more than half the address space.
-    #[error("a reservation of {bytes} bytes cannot be")]
+    #[error("a reservation of {bytes} bytes is impossible")]
     Size {
-        /// The bytes asked for.
+        /// The bytes that were requested.
         bytes: usize,
     },
 }

@@ -1,8 +1,12 @@
-//! The only user of libc: memory from the operating system, what of it was touched, and the platform's malloc.
+//! The only user of libc: memory from the operating system, how much of it was touched, and the
+//! platform's malloc.
 //!
-//! [`Reservation`] hands the laboratory one fresh region at a time and says how much of it was ever touched;
-//! [`platform`] is the C library's malloc (or the one that was preloaded); [`clock`] reads the processor time of one
-//! thread; [`resident`] reads how much memory the process holds. Every failure is an [`OsError`] that names the call.
+//! - [`Reservation`] is one fresh region of memory. It counts how much of it was ever touched.
+//! - [`platform`] is the C library's malloc, or the one that was preloaded.
+//! - [`clock`] reads the processor time of one thread.
+//! - [`resident`] reads how much memory the process holds.
+//!
+//! Every failure is an [`OsError`] that names the call.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod clock;

@@ -1,16 +1,16 @@
-//! The platform's malloc, called by its C names, so that a preloaded library takes its place.
+//! The platform's malloc, called by its C names, so that a preloaded library replaces it.
 //!
-//! `std::alloc::System` is not used: it asks `posix_memalign` for objects smaller than their alignment, which no C
-//! program does.
+//! This module does not use `std::alloc::System`, which calls `posix_memalign` for objects that are
+//! smaller than their alignment. No C program does that.
 
 use std::alloc::Layout;
 use std::io;
 use std::ptr::NonNull;
 
-/// What malloc promises without being asked: 16 bytes on every 64-bit platform we build for.
+/// The alignment that malloc always gives: 16 bytes on every 64-bit platform that we build for.
 const MALLOC_ALIGN: usize = 16;
 
-/// Allocates an object with `malloc`, or with `posix_memalign` if it needs an alignment over 16 bytes.
+/// Allocates an object with `malloc`, or with `posix_memalign` for an alignment over 16 bytes.
 #[inline]
 #[must_use]
 pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
@@ -21,13 +21,13 @@ pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     NonNull::new(unsafe { libc::malloc(layout.size().max(1)) }.cast())
 }
 
-/// Allocates an object whose bytes are zero, with `calloc` where the alignment allows.
+/// Allocates an object of zeroed bytes, with `calloc` where the alignment allows it.
 #[inline]
 #[must_use]
 pub fn allocate_zeroed(layout: Layout) -> Option<NonNull<u8>> {
     if layout.align() > MALLOC_ALIGN {
         let object = aligned(layout)?;
-        // SAFETY: the object is at least as long as asked for.
+        // SAFETY: the object is at least as long as requested.
         unsafe { object.as_ptr().write_bytes(0, layout.size()) };
         return Some(object);
     }
@@ -37,8 +37,8 @@ pub fn allocate_zeroed(layout: Layout) -> Option<NonNull<u8>> {
 
 fn aligned(layout: Layout) -> Option<NonNull<u8>> {
     let mut object = std::ptr::null_mut();
-    // SAFETY: `object` is a valid place to write to; the alignment is a power of two and a multiple of a pointer's size,
-    // being over 16. On failure `object` stays null.
+    // SAFETY: `object` is a valid place to write to; the alignment is a power of two and a multiple
+    // of a pointer's size, being over 16. On failure `object` stays null.
     let status =
         unsafe { libc::posix_memalign(&raw mut object, layout.align(), layout.size().max(1)) };
     (status == 0).then(|| NonNull::new(object.cast())).flatten()
@@ -50,16 +50,17 @@ fn aligned(layout: Layout) -> Option<NonNull<u8>> {
 /// S1: the object came from this module and is live.
 #[inline]
 pub unsafe fn free(object: NonNull<u8>) {
-    // SAFETY: S1 is what free asks for.
+    // SAFETY: S1 is the contract of `free`.
     unsafe { libc::free(object.as_ptr().cast()) }
 }
 
-/// Changes an object's size with `realloc`; an alignment over 16 bytes means a new object and a copy.
+/// Changes an object's size with `realloc`. An alignment over 16 bytes takes a new object and a
+/// copy.
 ///
-/// `None` if there is no memory; the object is then unchanged.
+/// Returns `None` if there is no memory; then the object is unchanged.
 ///
 /// # Safety
-/// S1: the object came from this module and is live. S2: `layout` is the one it has.
+/// S1: the object came from this module and is live. S2: `layout` is its layout.
 #[inline]
 #[must_use]
 pub unsafe fn resize(object: NonNull<u8>, layout: Layout, new_size: usize) -> Option<NonNull<u8>> {
@@ -77,13 +78,15 @@ pub unsafe fn resize(object: NonNull<u8>, layout: Layout, new_size: usize) -> Op
     Some(moved)
 }
 
-/// Writes out what the C library still holds for standard output, and says whether any of it was ever lost; a reader that
-/// went away is no error.
+/// Flushes the C library's standard output, and reports whether any output was ever lost. It is no
+/// error if the reader has gone away.
 ///
 /// # Errors
-/// What writing failed with, now or before; [`io::ErrorKind::Other`] where the C library does not say any more.
+/// The error of a write, now or earlier; [`io::ErrorKind::Other`] where the C library does not give
+/// a reason.
 pub fn flush_output() -> io::Result<()> {
-    // SAFETY: the C library's standard output is open as long as the process is; fflush takes any open stream.
+    // SAFETY: the C library's standard output is open as long as the process is; fflush takes any
+    // open stream.
     let failed_now = unsafe { libc::fflush(stdout) } != 0;
     let cause = io::Error::last_os_error();
     // SAFETY: as before; ferror only reads.
@@ -96,7 +99,7 @@ pub fn flush_output() -> io::Result<()> {
     }
 }
 
-/// Whether standard output is a pipe that nobody reads any more.
+/// Whether standard output is a pipe without a reader.
 fn reader_is_gone() -> bool {
     let mut output = libc::pollfd {
         fd: libc::STDOUT_FILENO,
@@ -146,7 +149,7 @@ mod tests {
         unsafe { free(object) };
     }
 
-    /// What no machine has is `None`, and a size that is refused leaves the object.
+    /// A size that no machine has gives `None`, and a refused size leaves the object unchanged.
     #[test]
     fn layouts_of_any_size_and_alignment_are_served_or_none() {
         let most = isize::MAX as usize;

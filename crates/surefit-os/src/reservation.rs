@@ -1,7 +1,8 @@
 //! Fresh memory from the operating system, aligned to 64 KiB.
 //!
 //! # Invariants
-//! - I1: `mapping` and `mapping_bytes` are one private anonymous mapping, readable and writable, that this value owns.
+//! - I1: `mapping` and `mapping_bytes` are one private anonymous mapping, readable and writable,
+//!   that this value owns.
 //! - I2: `base .. base + bytes` lies inside the mapping, and `base` is a multiple of [`ALIGN`].
 
 use std::io;
@@ -10,16 +11,17 @@ use std::ptr::NonNull;
 
 use crate::OsError;
 
-/// The kernel's page, in bytes: the unit in which touched memory is counted.
+/// The kernel's page in bytes: the unit in which touched memory is counted.
 pub const OS_PAGE_BYTES: usize = 4096;
 
 /// The alignment of a reservation, in bytes: the largest page of a Compact-fit heap.
 const ALIGN: usize = 64 << 10;
 
-/// Pages whose residency is asked for at once.
+/// Pages whose residency one system call reads.
 const LOOKED_AT: usize = 16 << 10;
 
-/// Zeroed memory for one heap, given back when dropped; no huge pages, so that touched pages can be counted.
+/// Zeroed memory for one heap, returned to the system on drop. It has no huge pages, so that
+/// touched pages can be counted.
 ///
 /// # Examples
 /// ```
@@ -37,14 +39,15 @@ pub struct Reservation {
     bytes: usize,
 }
 
-// SAFETY: I1: the mapping belongs to this value alone, and nothing about it is tied to a thread.
+// SAFETY: I1: the mapping belongs to this value alone, and is not bound to a thread.
 unsafe impl Send for Reservation {}
 
 impl Reservation {
-    /// Reserves `bytes` bytes, none of them touched yet.
+    /// Reserves `bytes` bytes, all of them untouched.
     ///
     /// # Errors
-    /// [`OsError::Size`] for zero or absurd sizes; [`OsError::Reserve`] if the system refuses.
+    /// [`OsError::Size`] for zero bytes or for more than half the address space;
+    /// [`OsError::Reserve`] if the system refuses.
     ///
     /// # Complexity
     /// Two system calls.
@@ -56,7 +59,8 @@ impl Reservation {
             .ok_or(OsError::Size { bytes })?;
         let mapping = map(mapping_bytes).map_err(|source| OsError::Reserve { bytes, source })?;
         let padding = mapping.as_ptr().align_offset(ALIGN);
-        // SAFETY: the padding is less than ALIGN (a power of two, byte pointers), by which the mapping is longer.
+        // SAFETY: the padding is less than ALIGN (a power of two, byte pointers), and the mapping
+        // is longer by ALIGN.
         let base = unsafe { mapping.add(padding) };
         Ok(Self {
             mapping,
@@ -66,9 +70,10 @@ impl Reservation {
         })
     }
 
-    /// The memory itself; a multiple of 64 KiB is its address.
+    /// The memory itself. Its address is a multiple of 64 KiB.
     pub fn memory(&mut self) -> &mut [MaybeUninit<u8>] {
-        // SAFETY: I2: the bytes are inside our mapping; `&mut self` makes the slice the only way to them.
+        // SAFETY: I2: the bytes are inside our mapping; `&mut self` makes the slice the only access
+        // to them.
         unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr().cast(), self.bytes) }
     }
 
@@ -79,15 +84,16 @@ impl Reservation {
         }
     }
 
-    /// Bytes in 4 KiB pages that were touched since the reservation was made.
+    /// The bytes of the 4 KiB pages that were touched since the reservation was made.
     ///
-    /// What is counted is residency: a page that was only read counts as well, one that was swapped out does not.
+    /// This counts resident pages: a page that was only read counts as well, a page that was
+    /// swapped out does not.
     ///
     /// # Errors
-    /// [`OsError::Residency`] if the system does not say.
+    /// [`OsError::Residency`] if the system does not report it.
     ///
     /// # Complexity
-    /// Linear in the pages: one system call for 64 MiB. No memory, whatever the size.
+    /// Linear in the pages: one system call per 64 MiB. It allocates nothing, whatever the size.
     pub fn touched_bytes(&self) -> Result<usize, OsError> {
         let mut touched = 0;
         for start in (0..self.bytes).step_by(LOOKED_AT * OS_PAGE_BYTES) {
@@ -96,14 +102,15 @@ impl Reservation {
         Ok(touched * OS_PAGE_BYTES)
     }
 
-    /// Pages touched of the first [`LOOKED_AT`] from an offset on, which is a multiple of their bytes and inside.
+    /// The touched pages among the first [`LOOKED_AT`] from an offset on. The offset lies inside
+    /// the reservation, and is a multiple of the bytes of that many pages.
     fn touched_pages(&self, start: usize) -> Result<usize, OsError> {
         let mut resident = [0_u8; LOOKED_AT];
         let bytes = (self.bytes - start).min(LOOKED_AT * OS_PAGE_BYTES);
         // SAFETY: inside the reservation (I2).
         let first = unsafe { self.base.add(start) };
-        // SAFETY: the range begins at a page (I2: ALIGN is a multiple of it) and lies inside our mapping; the array has
-        // one byte for each page of it.
+        // SAFETY: the range starts at a page (I2: ALIGN is a multiple of it) and lies inside our
+        // mapping; the array has one byte for each of its pages.
         let status =
             unsafe { libc::mincore(first.as_ptr().cast(), bytes, resident.as_mut_ptr().cast()) };
         if status != 0 {
@@ -126,13 +133,14 @@ impl Drop for Reservation {
 fn map(bytes: usize) -> io::Result<NonNull<u8>> {
     let access = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    // SAFETY: a fresh anonymous mapping at an address of the kernel's choice touches no memory of ours.
+    // SAFETY: a new anonymous mapping at an address that the kernel chooses touches no memory of
+    // ours.
     let start = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, flags, -1, 0) };
     if start == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the range is the mapping just made. The advice may be refused (a kernel without huge pages): then there is
-    // nothing to turn off.
+    // SAFETY: the range is the new mapping. A kernel without huge pages may refuse the advice: then
+    // there is nothing to turn off.
     unsafe { libc::madvise(start, bytes, libc::MADV_NOHUGEPAGE) };
     NonNull::new(start.cast()).ok_or_else(|| io::Error::other("a mapping at address zero"))
 }
@@ -172,7 +180,7 @@ mod tests {
         assert!(matches!(beyond, Err(OsError::Reserve { .. })));
     }
 
-    /// To ask what was touched of a reservation of terabytes takes no gigabytes.
+    /// Counting the touched bytes of a reservation of terabytes takes no gigabytes of memory.
     #[test]
     #[cfg(target_os = "linux")]
     fn what_was_touched_of_a_large_reservation_is_counted_in_little_memory() {

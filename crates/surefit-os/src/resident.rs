@@ -5,23 +5,24 @@ use std::io;
 
 use crate::OsError;
 
-/// Bytes of this process that are resident now.
+/// The bytes of this process that are resident now.
 ///
 /// # Errors
-/// [`OsError::Residency`] where the kernel does not say (only Linux does).
+/// [`OsError::Residency`] where the kernel does not report it (only Linux does).
 pub fn bytes_now() -> Result<usize, OsError> {
     field("VmRSS:")
 }
 
-/// The most bytes of this process that were resident at once since [`reset_peak`], or since it started.
+/// The most bytes of this process that were resident at once since [`reset_peak`], or since the
+/// process started.
 ///
 /// # Errors
-/// [`OsError::Residency`] where the kernel does not say (only Linux does).
+/// [`OsError::Residency`] where the kernel does not report it (only Linux does).
 pub fn peak_bytes() -> Result<usize, OsError> {
     field("VmHWM:")
 }
 
-/// Lets the peak begin again at what is resident now.
+/// Resets the peak to the bytes that are resident now.
 ///
 /// # Errors
 /// [`OsError::Residency`] where the kernel does not allow it.
@@ -29,10 +30,11 @@ pub fn reset_peak() -> Result<(), OsError> {
     fs::write("/proc/self/clear_refs", "5").map_err(|source| OsError::Residency { source })
 }
 
-/// Bytes of memory that the system can still give to this process without swapping, within its limit of address space.
+/// The bytes that the system can still give to this process without swapping, within the process's
+/// limit of address space.
 ///
 /// # Errors
-/// [`OsError::Residency`] where the kernel does not say (only Linux does).
+/// [`OsError::Residency`] where the kernel does not report it (only Linux does).
 pub fn available_bytes() -> Result<usize, OsError> {
     let read = |file| fs::read_to_string(file).map_err(|source| OsError::Residency { source });
     let line = "MemAvailable:";
@@ -43,7 +45,8 @@ pub fn available_bytes() -> Result<usize, OsError> {
     Ok(available.min(limit.saturating_sub(field("VmSize:")?)))
 }
 
-/// The limit of address space in bytes, if there is one, from a line such as `Max address space  4096  unlimited  bytes`.
+/// The limit of address space in bytes, if any, from a line such as
+/// `Max address space  4096  unlimited  bytes`.
 fn address_space(limits: &str) -> Option<usize> {
     let prefix = "Max address space";
     let line = limits.lines().find_map(|line| line.strip_prefix(prefix))?;

@@ -1,8 +1,10 @@
-//! Claims and counters on targets that only load and store: no instruction there reads and changes a word in one step.
+//! Claims and counters for targets that only load and store: no instruction there reads and changes
+//! a word in one step.
 //!
-//! Cores like Cortex-M0 and RV32IMC have neither compare-and-exchange nor an atomic swap, and a flag that is loaded, then
-//! stored, lets two callers in: an interrupt between the load and the store does it. A *doorway* keeps at most one caller,
-//! whoever interrupts whom, on however many cores. The price: if callers meet in it, it may keep none of them.
+//! Cores like Cortex-M0 and RV32IMC have neither compare-and-exchange nor an atomic swap. A flag
+//! that is loaded and then stored lets two callers in if an interrupt comes between the load and
+//! the store. A *doorway* keeps at most one caller, whoever interrupts whom, on any number of
+//! cores. The price: if callers meet in it, it may keep none of them.
 //!
 //! ```text
 //! enter   closed?              ─▶ yes: not kept
@@ -14,28 +16,32 @@
 //! ```
 //!
 //! # Invariants
-//! - D1 Of the callers of a doorway that nobody leaves, at most one is kept.
-//!   Let p and q both be kept. Each finds its own name in `last` at the end, and each has written `last` once; so one of them, say
-//!   q, wrote its name after p had read its own. By then p had closed the doorway. So q, which looks at `closed` after
-//!   writing `last`, was not kept. Callers that share a `last` with other doorways only overwrite each other's names.
-//! - D2 In a doorway that is left, of the callers that are kept at most one is between closing it and leaving.
-//!   As for D1, if nobody opened it between p's closing and q's look. Whoever opened it then was kept, had closed it before and
-//!   leaves only now: it was there together with p, and that began before p was there together with q. The first such meeting
-//!   has no earlier one.
-//! - D3 A caller that meets nobody in an open doorway, nor in one with the same `last`, is kept. Of two callers of one doorway
-//!   that nobody leaves, of which one interrupts the other and comes to its end first, exactly one is kept.
+//! - D1 Of the callers of a doorway that nobody leaves, at most one is kept. Proof: let p and q
+//!   both be kept. Each finds its own name in `last` at the end, and each has written `last` once.
+//!   So one of them, say q, wrote its name after p had read its own. By then p had closed the
+//!   doorway. So q, which looks at `closed` after writing `last`, was not kept: a contradiction.
+//!   Callers that share a `last` with other doorways only overwrite each other's names.
+//! - D2 In a doorway that is left, at most one kept caller at a time is between closing it and
+//!   leaving. Proof: as for D1 if nobody opened the doorway between p's closing and q's look.
+//!   Otherwise, whoever opened it was kept, had closed it before, and leaves only now. So it was
+//!   there together with p, and that meeting began before the one of p and q. But the first such
+//!   meeting has no earlier one.
+//! - D3 A caller is kept if it meets nobody in an open doorway, nor in one with the same `last`. If
+//!   one of two callers interrupts the other and finishes first, in a doorway that nobody leaves,
+//!   exactly one of them is kept.
 //!
-//! Every step is a load or a store of a whole word. All cores see them in one order that keeps the order of each program,
-//! so what holds for every interleaving holds.
+//! Every step is a load or a store of a whole word. All cores see these steps in one order, which
+//! keeps the order of each program. So a property of every interleaving holds on the machine.
 //!
 //! # Drawbacks
-//! Threads or cores that meet may all be turned away, and callers that meet may leave the doorway closed for ever. A region is
-//! claimed once, and heaps are made one after another, so it is not worth more; the feature `portable-atomic` has neither
-//! drawback.
+//! All threads or cores that meet may be turned away, and callers that meet may leave the doorway
+//! closed for ever. This is acceptable here: a region is claimed once, and heaps are made one after
+//! another. The feature `portable-atomic` has neither drawback.
 //!
 //! # Source
-//! L. Lamport: "A Fast Mutual Exclusion Algorithm" (1987), its way in without contention; M. Moir, J. Anderson: "Wait-Free
-//! Algorithms for Fast, Long-Lived Renaming" (1995), where the way in is called a splitter.
+//! L. Lamport: "A Fast Mutual Exclusion Algorithm" (1987), its entry without contention; M. Moir,
+//! J. Anderson: "Wait-Free Algorithms for Fast, Long-Lived Renaming" (1995), which calls this entry
+//! a splitter.
 
 #[cfg(test)]
 mod models;
@@ -52,7 +58,8 @@ use core::hint::black_box;
 #[cfg(not(any(target_has_atomic = "32", feature = "portable-atomic")))]
 pub(crate) use registers::{Counter, claim};
 
-/// A word that is loaded and stored as a whole, by whoever and at any time; accesses are seen by all in one order.
+/// A word that is loaded and stored as a whole, by any caller at any time. All callers see the
+/// accesses in one order.
 trait Register {
     fn load(&self) -> usize;
     fn store(&self, value: usize);
@@ -65,7 +72,7 @@ struct Doorway<'a, L, C> {
 }
 
 impl<L: Register, C: Register> Doorway<'_, L, C> {
-    /// Calls `kept` if this caller, named `me`, was kept.
+    /// Calls `kept` if the doorway kept this caller, whose name is `me`.
     fn enter<T>(&self, me: usize, kept: impl FnOnce() -> T) -> Option<T> {
         if self.closed.load() != 0 {
             return None;
@@ -84,16 +91,16 @@ impl<L: Register, C: Register> Doorway<'_, L, C> {
     }
 }
 
-/// Calls `f` with a number that no other call in progress has, and that is not zero.
+/// Calls `f` with a number that is not zero and that no other call in progress has.
 fn named<T>(f: impl FnOnce(usize) -> T) -> T {
     let here = 0_u8;
     let result = f(core::ptr::from_ref(black_box(&here)).addr());
-    // The variable, and with it its address, is this call's until here.
+    // Until here, the variable and its address belong to this call.
     black_box(&here);
     result
 }
 
-/// The number after `next`, which nobody else has: from one upwards.
+/// The number after `next`, from one upwards; no other caller gets it.
 fn count<L: Register, C: Register>(
     doorway: &Doorway<'_, L, C>,
     next: &impl Register,

@@ -1,7 +1,9 @@
-//! Every interleaving of the accesses of two and three callers: the real code, replayed access by access.
+//! Every interleaving of the accesses of two and three callers: replays the real code access by
+//! access.
 //!
-//! A caller is taken one access further by running it anew: its registers give it what it has read before, then let one
-//! access through to the memory, and unwind at the next. Worlds that were seen before are not explored again.
+//! To advance a caller by one access, it runs anew: its registers return what it has read before,
+//! let one access through to the memory, and unwind at the next. States that were seen before are
+//! not explored again.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -15,14 +17,14 @@ use super::{Doorway, Register, count};
 /// The registers' values: the last name, two doorways, the counter.
 type Memory = [usize; 4];
 
-/// What a caller has read so far (zero for a store), and what it got if it came to its end.
+/// What a caller has read so far (zero for a store), and its result once it has finished.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Caller {
     read: Vec<usize>,
     got: Option<Vec<Option<u32>>>,
 }
 
-/// A run of a caller: how much of what was read is replayed, and whether the one new access was made.
+/// A run of a caller: how many reads are replayed, and whether the one new access was made.
 struct Run<'a> {
     memory: &'a mut Memory,
     read: &'a mut Vec<usize>,
@@ -89,7 +91,7 @@ fn advance(memory: &mut Memory, caller: &mut Caller, me: usize, call: Call) {
     caller.got = got.ok();
 }
 
-/// Judges what the callers got at every end, and says how many worlds there are.
+/// Judges the callers' results at every end; returns the number of states.
 fn every_interleaving(callers: usize, call: Call, judge: impl Fn(&[Caller])) -> usize {
     let first = ([0; 4], alloc::vec![Caller::default(); callers]);
     let mut seen = HashSet::from([first.clone()]);

@@ -1,17 +1,20 @@
-//! Words in memory as registers: `core`'s atomic words, or one instruction on Arm, where `core` may have none.
+//! Words in memory as registers: `core`'s atomic words, or single instructions on Arm, where `core`
+//! may have none.
 
 use core::cell::UnsafeCell;
 use core::fmt;
 
 use super::{Doorway, Register, count, named};
 
-/// The name of the last caller at any region's doorway: shared by all, so that a region needs no bytes for it.
+/// The name of the last caller at the doorway of any region. All regions share it, so that a region
+/// needs no bytes for it.
 static LAST: Word = Word::new();
 
-/// Claims a byte that was zero at first; true for at most one caller (D1), and for the first if no other claim, of any byte, meets it.
+/// Claims a byte that was zero at first. At most one caller gets true (D1); the first one does if
+/// no other claim, of any byte, meets it.
 ///
 /// # Safety
-/// S1: the byte is initialised, outlives the call, and is only ever reached by this function.
+/// S1: the byte is initialised, outlives the call, and only this function ever accesses it.
 pub(crate) unsafe fn claim(byte: *mut u8) -> bool {
     let doorway = Doorway {
         last: &LAST,
@@ -20,7 +23,7 @@ pub(crate) unsafe fn claim(byte: *mut u8) -> bool {
     named(|me| doorway.enter(me, || ()).is_some())
 }
 
-/// Counts up from one; nobody gets the same number twice (D2).
+/// Counts up from one; gives no number twice (D2).
 pub(crate) struct Counter {
     last: Word,
     closed: Word,
@@ -48,7 +51,7 @@ impl Counter {
 /// A word, zero at first.
 struct Word(UnsafeCell<usize>);
 
-// SAFETY: the word is reached only by `access`, whose loads and stores are single instructions.
+// SAFETY: only `access` accesses the word; its loads and stores are single instructions.
 unsafe impl Sync for Word {}
 
 impl fmt::Debug for Word {
@@ -65,7 +68,7 @@ impl Word {
 
 impl Register for Word {
     fn load(&self) -> usize {
-        // SAFETY: the cell's word is aligned, initialised and reached only by `access`.
+        // SAFETY: the cell's word is aligned and initialised, and only `access` accesses it.
         unsafe { access::load_word(self.0.get()) }
     }
 
@@ -75,7 +78,7 @@ impl Register for Word {
     }
 }
 
-/// A byte of somebody's, as `claim`'s S1 describes it.
+/// A caller's byte, as S1 of `claim` describes it.
 struct Byte(*mut u8);
 
 impl Register for Byte {
@@ -90,13 +93,15 @@ impl Register for Byte {
     }
 }
 
-/// Each access is one load or store of the processor, which nobody sees halves of, in one order for all.
+/// Each access is one load or store of the processor: nobody sees half of it, and all see one
+/// order.
 #[cfg(not(target_arch = "arm"))]
 mod access {
     use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
     /// # Safety
-    /// S2: the word is aligned, initialised, outlives the call, and is only ever reached by this module.
+    /// S2: the word is aligned, initialised, outlives the call, and only this module ever accesses
+    /// it.
     pub(super) unsafe fn load_word(word: *mut usize) -> usize {
         // SAFETY: S2.
         unsafe { AtomicUsize::from_ptr(word) }.load(Ordering::SeqCst)
@@ -124,17 +129,19 @@ mod access {
     }
 }
 
-/// The same for Arm: `core` has no atomic words at all before ARMv6, not even to load and store.
+/// The same for Arm: before ARMv6, `core` has no atomic words at all, not even to load and store.
 ///
-/// The compiler moves no access over an `asm!` block that may touch memory, and the cores do not either: ARMv4 and ARMv5 are
-/// alone in their machines, and the cores of ARMv6-M (Cortex-M0, M0+, M1), of which some have two on one memory, access
-/// memory in the order of the program. ARMv7 has compare-and-exchange, and is not built with this.
+/// The compiler moves no access over an `asm!` block that may touch memory, and neither do the
+/// cores. ARMv4 and ARMv5 are alone in their machines. The cores of ARMv6-M (Cortex-M0, M0+, M1),
+/// some of which share one memory in pairs, access memory in program order. ARMv7 has
+/// compare-and-exchange and does not use this module.
 #[cfg(target_arch = "arm")]
 mod access {
     use core::arch::asm;
 
     /// # Safety
-    /// S2: the word is aligned, initialised, outlives the call, and is only ever reached by this module.
+    /// S2: the word is aligned, initialised, outlives the call, and only this module ever accesses
+    /// it.
     pub(super) unsafe fn load_word(word: *mut usize) -> usize {
         let value;
         // SAFETY: S2.

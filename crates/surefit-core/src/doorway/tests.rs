@@ -1,4 +1,5 @@
-//! A caller that is interrupted, at every access; and the registers in memory, on the machine of the tests.
+//! Interrupts a caller at every access; and tests the registers in memory, on the machine of the
+//! tests.
 
 use alloc::vec::Vec;
 use core::cell::Cell;
@@ -6,7 +7,7 @@ use core::cell::Cell;
 use super::registers::{Counter, claim};
 use super::{Doorway, Register, named};
 
-/// A caller that is interrupted after `steps` accesses, by one that runs to its end.
+/// A caller that is interrupted after `steps` accesses by another that runs to its end.
 struct Interrupted<'a> {
     word: &'a Cell<usize>,
     left: &'a Cell<usize>,
@@ -55,7 +56,8 @@ fn of_a_caller_and_its_interrupt_exactly_one_is_kept() {
         let outer = claims(&Cell::new(interrupted_before), &interrupt, 1);
         outcomes.push((outer, inner.get()));
     }
-    // Before each of the five accesses, and not at all: the inner caller is kept until it meets what the outer one closed.
+    // Before each of the five accesses, and never: the inner caller is kept until it finds what the
+    // outer one closed.
     let (inner, outer) = ((false, true), (true, false));
     assert_eq!(outcomes, [inner, inner, inner, inner, outer, outer]);
 }
