@@ -1,10 +1,13 @@
-//! Instructions of an allocation and a free in a steady mix, for every system: so that nobody wins by a slow baseline.
+//! Instructions of an allocation and a free in a steady mix, for every system: so that nobody wins
+//! by a slow baseline.
 //!
-//! A heap of 8 MiB holds ten thousand objects, most of 24 to 88 bytes; each pair frees a random one and allocates another of a
-//! random size. What is counted are a thousand pairs after two hundred thousand others, the loop included. In this mix nearly
-//! every list is filled, so that a walk is short: the table and the bitmap have nothing to win. A tree as the last list takes
-//! 9 to 15 instructions a pair more than a linear one although it is hardly used: a free that calls nothing saves no
-//! registers. Needs valgrind and the runner of the gungraun crate: `cargo bench -p surefit-freelist`.
+//! A heap of 8 MiB holds ten thousand objects, most of 24 to 88 bytes; each pair frees a random one
+//! and allocates another of a random size. What is counted are a thousand pairs after two hundred
+//! thousand others, the loop included. In this mix nearly every list is filled, so that a walk is
+//! short: the table and the bitmap have nothing to win. A tree as the last list takes 9 to 15
+//! instructions a pair more than a linear one although it is hardly used: a free that calls nothing
+//! saves no registers. Needs valgrind and the runner of the gungraun crate:
+//! `cargo bench -p surefit-freelist`.
 //!
 //! A budget is what was seen, rounded up by a tenth: raise one only with a reason in the commit.
 #![allow(

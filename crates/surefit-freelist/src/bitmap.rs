@@ -1,8 +1,10 @@
-//! A bitmap of two levels: which lists hold a chunk, and which words of that are not zero.
+//! A bitmap of two levels: which lists hold a chunk, and which words of the bitmap are not zero.
 //!
 //! ```text
-//! find(S):   the first bit from S on in its word; if none, the first word after it that the summary tells, its first bit
-//! table:     | bits of lists 0 to 63 | bits of lists 64 to 127 | ... |       eight bytes each; summary: in the heap
+//! find(S):   the first bit from S on in its word; if there is none, the first bit of the next
+//!            word that the summary names
+//! table:     | bits of lists 0 to 63 | bits of lists 64 to 127 | ... |       eight bytes each
+//! summary:   in the heap
 //! ```
 //!
 //! # Invariants
@@ -10,11 +12,12 @@
 //! - B2: bit `w` of `summary` is set if and only if word `w` of the bits is not zero.
 //!
 //! # Bounds
-//! All operations are O(1): a lookup reads at most two words and the summary, an update writes one and the summary.
-//! At most 4096 lists.
+//! All operations are O(1): a lookup reads at most two words and the summary; an update writes one
+//! word and the summary. At most 4096 lists.
 //!
 //! # Source
-//! The two levels of TLSF (Masmano et al. 2004) over size-ordered lists, in place of the Next Hit Table.
+//! The two levels of TLSF (Masmano et al. 2004), over size-ordered lists, instead of the Next Hit
+//! Table.
 #![deny(unsafe_code)]
 
 use surefit_core::{Corruption, ensure};
@@ -28,10 +31,11 @@ const BITS: u32 = u64::BITS;
 const FIRST_WORD: usize = NOBODYS_WORDS * WORD / GRANULE;
 const _: () = assert!(NOBODYS_WORDS * WORD % GRANULE == 0);
 
-/// A two-level bitmap of the lists that hold a chunk: constant time, no search and no table to update.
+/// A two-level bitmap of the lists that hold a chunk: constant time, with no search and no table to
+/// update.
 #[derive(Debug, Default)]
 pub struct Bitmap {
-    /// Bit `w` tells whether word `w` of the bits is not zero.
+    /// Bit `w` says whether word `w` of the bits is not zero.
     summary: u64,
 }
 
@@ -59,7 +63,7 @@ impl<const N: usize> Lookup<N> for Bitmap {
         if filled != 0 {
             return list / BITS * BITS + filled.trailing_zeros();
         }
-        // A shift by one more could be one by 64; this is the same mask without it.
+        // Shifting by one more could shift by 64; this gives the same mask without that.
         let above = self.summary & ((u64::MAX - 1) << (list / BITS));
         if above == 0 {
             return N as u32;
@@ -68,7 +72,7 @@ impl<const N: usize> Lookup<N> for Bitmap {
         first + memory.get_granule(word(first)).trailing_zeros()
     }
 
-    /// Without a branch on whether the list was empty, which is hard to predict.
+    /// Does not branch on whether the list was empty: that is hard to predict.
     #[inline]
     fn fill(&mut self, memory: &mut Memory<'_>, list: u32, _was_empty: bool) {
         let filled = memory.get_granule(word(list));
@@ -78,7 +82,7 @@ impl<const N: usize> Lookup<N> for Bitmap {
         memory.set_granule(word(list), filled | 1 << (list % BITS));
     }
 
-    /// Without a branch on whether the list is empty, which is hard to predict.
+    /// Does not branch on whether the list is empty: that is hard to predict.
     #[inline]
     fn drain(&mut self, memory: &mut Memory<'_>, list: u32, is_empty: bool) {
         let filled = memory.get_granule(word(list)) & !(u64::from(is_empty) << (list % BITS));
@@ -104,7 +108,7 @@ impl<const N: usize> Lookup<N> for Bitmap {
             ensure(
                 memory.get_granule(word(first)) == filled,
                 "B1",
-                "the bits do not tell which lists hold chunks; from list",
+                "the bits do not show which lists hold chunks; first list",
                 first as usize,
             )?;
             summary |= u64::from(filled != 0) << (first / BITS);
@@ -112,7 +116,7 @@ impl<const N: usize> Lookup<N> for Bitmap {
         ensure(
             self.summary == summary,
             "B2",
-            "the summary does not tell which words of bits are not zero; bits that differ",
+            "the summary does not show which words of bits are not zero; bits that differ",
             (summary ^ self.summary) as usize,
         )
     }
@@ -120,7 +124,7 @@ impl<const N: usize> Lookup<N> for Bitmap {
     fn count(&self, _counters: &mut Counters) {}
 }
 
-/// The bits of 64 lists from `first` on, from their heads.
+/// The bits of 64 lists, starting with `first`, computed from the heads of the lists.
 fn bits_of<const N: usize>(memory: &Memory<'_>, first: u32) -> u64 {
     (first..(first + BITS).min(N as u32))
         .filter(|&list| <Bitmap as Lookup<N>>::is_filled(memory, list))

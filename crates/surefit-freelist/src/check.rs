@@ -1,6 +1,7 @@
-//! The numbered invariants of the tiling, verified, and where every byte of a region is.
+//! Verifies the numbered invariants of the tiling, and accounts for every byte of a region.
 //!
-//! Nothing that was read is trusted before it was compared: a corrupted heap must not lead the checker outside.
+//! The checker compares each value before it relies on it: a corrupted heap must not lead the
+//! checker out of the region.
 #![deny(unsafe_code)]
 
 use surefit_core::{Corruption, Parts, ensure};
@@ -11,14 +12,14 @@ use crate::index::Index;
 use crate::memory::{GRANULE, Memory};
 
 impl Memory<'_> {
-    /// The free chunk that a word read from memory names, if it does.
+    /// The free chunk that a word read from memory names; `None` if it names none.
     pub(crate) fn free_chunk(&self, granule: u32) -> Option<Chunk> {
         let chunk = (granule != 0 && granule < self.granules()).then_some(Chunk::at(granule))?;
         self.header(chunk).is_free().then_some(chunk)
     }
 }
 
-/// A walk over the chunks of a region, up to the first that cannot be one.
+/// A walk over the chunks of a region, up to the first impossible one.
 pub(crate) struct Walk<'h, 'm> {
     memory: &'h Memory<'m>,
     chunk: Chunk,
@@ -31,7 +32,7 @@ impl<'h, 'm> Walk<'h, 'm> {
         Self { memory, chunk, end }
     }
 
-    /// Where the walk is.
+    /// The position of the walk.
     pub(crate) const fn reached(&self) -> Chunk {
         self.chunk
     }
@@ -59,8 +60,9 @@ impl<I: Index> Heap<'_, I> {
         Walk::over(&self.memory, self.first, self.end)
     }
 
-    /// Where every byte is: payloads, and what neither end uses, as pages never opened. All else is administrative: table,
-    /// headers, alignment.
+    /// Accounts for every byte. Payloads count as blocks or free chunks; granules that neither end
+    /// uses count as pages that were never used. All else is administrative: table, headers,
+    /// alignment.
     pub(crate) fn account(&self) -> Parts {
         let mut parts = Parts::default();
         for (_, header) in self.walk().chain(self.walk_large()) {
@@ -95,7 +97,7 @@ impl<I: Index> Heap<'_, I> {
         ensure(
             live == self.live,
             "H5",
-            "the number of live objects is not that of chunks in use; so many are in use",
+            "the number of live objects is not that of chunks in use; chunks in use",
             live,
         )?;
         Ok(free)
@@ -132,7 +134,7 @@ impl<I: Index> Heap<'_, I> {
         )
     }
 
-    /// Verifies that the walk came to the end of the region, and the header there.
+    /// Verifies that the walk reached the end of the region, and the header there.
     fn check_end(&self, reached: Chunk, before_free: bool) -> Result<(), Corruption> {
         let at = reached.granule() as usize;
         ensure(
@@ -145,7 +147,7 @@ impl<I: Index> Heap<'_, I> {
         ensure(
             header.granules() == 0 && !header.is_free(),
             "H1",
-            "the end is no chunk in use of size 0; granule",
+            "the end is not a chunk in use of size 0; granule",
             at,
         )?;
         ensure(

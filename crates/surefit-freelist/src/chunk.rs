@@ -9,26 +9,29 @@
 //!                 +--------+-------+-------+-------------------------------+----------+--------
 //! header = size in granules << 2 | predecessor is free << 1 | this chunk is free
 //! ```
-//! A chunk is named by the granule at which its payload starts; its header is the word before. The smallest chunk, two
-//! granules, has room for the header, both links and the footer. `next` names the next free chunk of the list (0: none).
-//! `back` names the *word* that names this chunk: the head of its list, or the `next` of the chunk before it. So a
-//! chunk can leave its list without anybody knowing which list that is.
+//! A chunk's name is the granule at which its payload starts; its header is the word before. The
+//! smallest chunk, two granules, has room for the header, both links and the footer. `next` names
+//! the next free chunk of the list (0: none). `back` names the *word* that names this chunk: the
+//! head of its list, or the `next` of the chunk before it. So a chunk can leave its list without
+//! knowing which list that is.
 #![deny(unsafe_code)]
 
 use crate::memory::{GRANULE, Memory, Slot, WORD};
 
 /// Set in a header if the chunk is free.
 const FREE: u32 = 1;
-/// Set in a header if the chunk before is free, so that the word before the header is its footer.
+/// Set in a header if the chunk before is free: then the word before the header is that chunk's
+/// footer.
 const BEFORE_FREE: u32 = 2;
 const FLAG_BITS: u32 = 2;
 /// Granules of the smallest chunk: a header, two links and a footer.
 pub(crate) const SMALLEST: u32 = 2;
 const _: () = assert!(4 * WORD == SMALLEST as usize * GRANULE);
 
-/// What the link at the end of a list names. Nobody reads the words of granule 0, which `join` may write.
+/// The chunk that the link at the end of a list names. `join` may write the words of granule 0;
+/// nobody reads them.
 const NOBODY: Chunk = Chunk(0);
-/// Words of granule 0, which is in no chunk and no table.
+/// The words of granule 0, which belong to no chunk and no table.
 pub(crate) const NOBODYS_WORDS: usize = 2;
 
 /// A chunk, named by the granule at which its payload starts; 0 only for [`NOBODY`].
@@ -65,7 +68,7 @@ impl Chunk {
         Slot::new(2 * self.0 as usize - 1)
     }
 
-    /// The word that names the next free chunk of the list.
+    /// The word that names the next free chunk in the list.
     #[inline]
     pub(crate) const fn next(self) -> Slot {
         Slot::new(2 * self.0 as usize)
@@ -76,7 +79,8 @@ impl Chunk {
         Slot::new(2 * self.0 as usize + 1)
     }
 
-    /// One of the two words of a large free chunk that name the roots of subtrees: odd words, which no `next` is.
+    /// One of the two words of a large free chunk that name the roots of subtrees. These words have
+    /// odd numbers; those of `next` are even.
     #[inline]
     pub(crate) const fn branch(self, bit: u32) -> Slot {
         Slot::new(2 * self.0 as usize + 3 + 2 * bit as usize)
@@ -88,7 +92,7 @@ impl Chunk {
     }
 }
 
-/// What a header says.
+/// The contents of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header(u32);
 
@@ -136,11 +140,12 @@ impl Header {
     }
 }
 
-/// Granules of the chunk that serves a request: its bytes and a header, at least the smallest chunk.
+/// Granules of the chunk that serves a request: its bytes and a header, but at least the smallest
+/// chunk.
 #[inline]
 pub(crate) const fn granules_for(request: usize) -> u32 {
     let granules = ((request + WORD + GRANULE - 1) >> GRANULE.ilog2()) as u32;
-    // One granule is the only size below the smallest; this is a maximum without a branch.
+    // One granule is the only size below the smallest chunk. This is a maximum without a branch.
     granules + (granules < SMALLEST) as u32
 }
 
@@ -167,16 +172,18 @@ impl Memory<'_> {
         self.tag_free_behind(chunk, granules, false);
     }
 
-    /// Writes the header and the footer of a free chunk; `before_free` tells whether the chunk before it is free.
+    /// Writes the header and the footer of a free chunk; `before_free` is whether the chunk before
+    /// it is free.
     #[inline]
     pub(crate) fn tag_free_behind(&mut self, chunk: Chunk, granules: u32, before_free: bool) {
         self.set_header(chunk, Header::free(granules, before_free));
         self.set(chunk.after(granules).footer_before(), granules);
     }
 
-    /// Tells the chunk that the one before it, until now in use, is free.
+    /// Records in the chunk's header that the chunk before it, in use until now, is free.
     ///
-    /// A sum, since compilers write only a byte of what an `or` changes, and the next read of the word waits for that.
+    /// This adds instead of using `or`: compilers write only the byte that an `or` changes, and
+    /// then the next read of the word must wait.
     #[inline]
     pub(crate) fn tag_before_free(&mut self, chunk: Chunk) {
         let header = self.header(chunk);
@@ -184,7 +191,8 @@ impl Memory<'_> {
         self.set(chunk.header(), header.0 + BEFORE_FREE);
     }
 
-    /// Tells the chunk that the one before it, until now free, is in use; a difference, as `tag_before_free` is a sum.
+    /// Records in the chunk's header that the chunk before it, free until now, is in use. It
+    /// subtracts, as `tag_before_free` adds.
     #[inline]
     pub(crate) fn tag_before_in_use(&mut self, chunk: Chunk) {
         let header = self.header(chunk);
@@ -218,7 +226,8 @@ impl Memory<'_> {
         self.get(chunk.back())
     }
 
-    /// Links a chunk in behind a link; returns the chunk that the link named before, which now follows it.
+    /// Inserts a chunk after a link; returns the chunk that the link named before, which now
+    /// follows.
     #[inline]
     pub(crate) fn link(&mut self, link: Slot, chunk: Chunk) -> Option<Chunk> {
         let following = self.linked(link);
@@ -241,7 +250,7 @@ impl Memory<'_> {
 
     /// Takes out the chunk that a link names; returns it, and the chunk that the link names now.
     ///
-    /// The link must name one.
+    /// The link must name a chunk.
     #[inline]
     pub(crate) fn unlink_at(&mut self, link: Slot) -> (Chunk, Option<Chunk>) {
         let chunk = Chunk::at(self.get(link));
@@ -250,9 +259,10 @@ impl Memory<'_> {
         (chunk, next)
     }
 
-    /// Makes a link name a chunk, and the chunk remember the link.
+    /// Makes a link name a chunk, and records the link in the chunk.
     ///
-    /// Without a branch: whether a list ends here is hard to predict. At its end, the words of granule 0 are written.
+    /// Has no branch: whether a list ends here is hard to predict. At the end of a list it writes
+    /// the words of granule 0.
     #[inline]
     pub(crate) fn join(&mut self, link: Slot, chunk: Option<Chunk>) {
         let named = chunk.unwrap_or(NOBODY);

@@ -1,14 +1,14 @@
-//! When free chunks that are neighbours become one: never, on demand, or at once.
+//! When neighbouring free chunks are merged: never, on demand, or at once.
 //!
 //! ```text
 //! Never      free(c): c stays as it is
 //! Deferred   free(c): c stays as it is
-//!            a search of the last list merges chunks that it meets with neighbours of the same list
-//!            allocate(n) found nothing: every group of free neighbours is merged, then once more
-//! Immediate  free(c): c is merged with both neighbours, if they are free
+//!            a search of the last list merges each visited chunk with neighbours in that list
+//!            allocate(n) finds no chunk: merge every group of free neighbours, then try once more
+//! Immediate  free(c): merge c with both neighbours, if they are free
 //! ```
-//! The boundary tags are kept whatever the policy: a resize takes the room of free neighbours under each of them, but
-//! without merging at once only as many as it needs.
+//! All policies keep boundary tags. So a resize takes the room of free neighbours under each
+//! policy; where chunks are not merged at once, it takes only as many as it needs.
 //!
 //! # Source
 //! The thesis on free-list organisation, its three coalescing strategies.
@@ -19,12 +19,12 @@ use crate::heap::Heap;
 use crate::index::Index;
 use crate::memory::Memory;
 
-/// When free neighbours are merged: a value for each of the types that implement [`Coalescing`].
+/// When free neighbours are merged: one value for each type that implements [`Coalescing`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// Never.
     Never,
-    /// When the last list is searched, and when a request found nothing.
+    /// When the last list is searched, and when a request finds no chunk.
     Deferred,
     /// When a chunk becomes free.
     Immediate,
@@ -46,7 +46,7 @@ impl When {
 
 /// When free neighbours are merged, as a type parameter: [`Never`], [`Deferred`] or [`Immediate`].
 pub trait Coalescing {
-    /// The same as a value.
+    /// The policy as a value.
     const WHEN: When;
 }
 
@@ -54,14 +54,15 @@ pub trait Coalescing {
 #[derive(Clone, Copy, Debug)]
 pub struct Never;
 
-/// Free chunks stay as they are until the last list is searched or a request finds nothing.
+/// Free chunks stay as they are until the last list is searched, or until a request finds no chunk.
 ///
-/// A request that is refused has merged all free neighbours: objects are as they were, but headers have become free bytes.
-/// Each refusal takes time linear in the chunks of the region.
+/// A refused request has merged all free neighbours: objects are unchanged, but some headers have
+/// become free bytes. Each refusal takes time linear in the chunks of the region.
 #[derive(Clone, Copy, Debug)]
 pub struct Deferred;
 
-/// A chunk that becomes free is merged with its free neighbours, by boundary tags, in constant time.
+/// A chunk that becomes free is merged with its free neighbours through boundary tags, in constant
+/// time.
 #[derive(Clone, Copy, Debug)]
 pub struct Immediate;
 
@@ -78,16 +79,17 @@ impl Coalescing for Immediate {
 }
 
 impl<I: Index> Heap<'_, I> {
-    /// Merges every group of free neighbours into one chunk, whatever the policy; returns how many merges that took.
+    /// Merges every group of free neighbours into one chunk, whatever the policy; returns the
+    /// number of merges.
     ///
-    /// The lists are made anew in one pass over the region and the table of the index is rebuilt once, not at every
-    /// merge. Live objects stay where they are.
+    /// One pass over the region makes the lists anew, and the index rebuilds its table once, not at
+    /// every merge. Live objects stay where they are.
     ///
     /// # Complexity
-    /// O(chunks of the region + lists); nothing if chunks are merged at once anyway.
+    /// O(chunks of the region + lists); O(1) if the policy merges at once.
     ///
     /// # Source
-    /// The thesis: "every group of adjacent free chunks" after a request that failed.
+    /// The thesis: "every group of adjacent free chunks", after a request that failed.
     pub fn coalesce(&mut self) -> u64 {
         if I::COALESCING.is_immediate() {
             return 0;
@@ -113,9 +115,11 @@ impl<I: Index> Heap<'_, I> {
         merges
     }
 
-    /// The granules of a chunk in use and of as many free chunks after it, which leave the index, as make them enough.
+    /// The granules of a chunk in use plus the free chunks after it that are needed to reach
+    /// `wanted`. These chunks leave the index.
     ///
-    /// What `absorb_after` is where there may be several, and none is taken that is not needed.
+    /// Does what `absorb_after` does where several free chunks may follow, and takes no chunk that
+    /// is not needed.
     pub(crate) fn absorb_as_needed(&mut self, chunk: Chunk, wanted: u32) -> Option<u32> {
         let own = self.memory.header(chunk).granules();
         let mut room = own;
@@ -140,7 +144,8 @@ impl<I: Index> Heap<'_, I> {
     }
 }
 
-/// The granules of a free chunk and all free chunks that follow it without a gap, and how many they are.
+/// The granules of a free chunk and of all free chunks that follow it without a gap, and the number
+/// of these chunks.
 fn group(memory: &Memory<'_>, first: Chunk) -> (u32, u64) {
     let (mut granules, mut members) = (0, 0);
     loop {

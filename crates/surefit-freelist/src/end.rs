@@ -1,20 +1,23 @@
-//! The end of the chunks moves: down, to leave granules to the large objects or to later growth; up, to take them back.
+//! The end of the lists' chunks moves: down, to leave granules for large objects or later growth;
+//! up, to take them back.
 //!
 //! ```text
-//! region | table | chunk | chunk | ... | chunk | end | not used | large objects and gaps between them |
-//!                 first                          end             floor                                top
+//! region | table | chunk | chunk | ... | chunk | end | not used | large objects and gaps |
+//!                 first                          end             floor                 top
 //! ```
-//! `top` is the end of the region, `floor` of what `end` may reach: without large objects it is `top`. The lists' chunks
-//! and the large objects together have at most `limit` granules. A heap that does not grow has the limit of its region, so
-//! that `end` is `floor`, but for a granule that is too small for a chunk, and but for a *reserve*: so much below the floor
-//! the lists leave to large objects, unless they had it before and it is not free.
+//! `top` is the end of the region; `floor` is the highest position that `end` may have. Without
+//! large objects, `floor` is `top`. The lists' chunks and the large objects together have at most
+//! `limit` granules. The limit of a heap that does not grow is its region, so that `end` is
+//! `floor`, with two exceptions: a single granule is too small for a chunk, and a *reserve* may lie
+//! below the floor. The lists leave the reserve to large objects, unless a chunk in use is in the
+//! way.
 //!
 //! # Invariants
 //! - W1: `first <= end <= floor <= top`, and `end - first + top - floor <= limit <= top - first`.
 //! - Those of the heap, for chunks up to `end`.
 //!
 //! # Bounds
-//! O(1) but for what the index does to forget a chunk and to remember one.
+//! O(1), except for the work of the index to remove one chunk and to insert one.
 #![deny(unsafe_code)]
 
 use core::ops::Range;
@@ -25,15 +28,18 @@ use crate::index::Index;
 use crate::memory::GRANULE;
 
 impl<I: Index> Heap<'_, I> {
-    /// The most bytes of chunks, of both ends, headers included: those of the region, or fewer by [`Heap::limit_to`].
+    /// The most bytes of chunks of both ends together, headers included: those of the region, or
+    /// the fewer that [`Heap::limit_to`] set.
     #[must_use]
     pub const fn limit(&self) -> usize {
         self.limit as usize * GRANULE
     }
 
-    /// Lowers the limit of a new heap to so many bytes; the rest of the region is used only by [`Heap::grow`].
+    /// Lowers the limit of a new heap to `bytes` bytes. The rest of the region is used only after
+    /// [`Heap::grow`].
     ///
-    /// Of a heap that has objects, nothing happens unless so much is free at its end.
+    /// On a heap with objects, this does nothing unless the chunk at its end is free and long
+    /// enough.
     pub fn limit_to(&mut self, bytes: usize) {
         let limit = granules_in(bytes);
         if limit < self.limit && self.retreat_end(self.limit - limit).is_some() {
@@ -41,11 +47,12 @@ impl<I: Index> Heap<'_, I> {
         }
     }
 
-    /// Keeps so many bytes below the floor from the lists, for large objects to come, or fewer while the last chunk of the
-    /// lists has no more; gives the lists what is kept beyond that. Returns whether they got anything.
+    /// Keeps `bytes` bytes below the floor free of list chunks, for future large objects; fewer, as
+    /// long as the last chunk of the lists has fewer. Returns any surplus of an earlier reserve to
+    /// the lists. Returns whether the lists got anything.
     ///
     /// # Complexity
-    /// O(1) but for the index.
+    /// O(1), except for the work of the index.
     pub fn reserve_large(&mut self, bytes: usize) -> bool {
         self.large.reserve = granules_in(bytes);
         let missing = self.large.reserve.saturating_sub(self.unused_granules());
@@ -57,14 +64,15 @@ impl<I: Index> Heap<'_, I> {
         self.extend_end()
     }
 
-    /// Raises the limit for a request that was refused: by the chunk that it needs, or by `step` bytes if that is more, and
-    /// at most to the region. What that adds is free, and one chunk with a free one before it.
+    /// Raises the limit after a request was refused: by the chunk that the request needs, or by
+    /// `step` bytes if that is more, and at most to the region. The added granules are free, and
+    /// form one chunk with a free chunk before them.
     ///
-    /// Returns whether the limit was raised: not if the whole region has no room for the request at its end. An index that
-    /// rounds sizes may need two calls.
+    /// Returns whether the limit was raised. It is not raised if the whole region has no room for
+    /// the request at its end. With an index that rounds sizes, two calls may be needed.
     ///
     /// # Complexity
-    /// O(1) but for the index. No byte of what is added is read.
+    /// O(1), except for the work of the index. It reads no byte of what is added.
     pub fn grow(&mut self, request: usize, step: usize) -> bool {
         let most = self.top().granule() - self.first.granule() - self.limit;
         let room = self.last_free() + self.unused_granules();
@@ -75,7 +83,7 @@ impl<I: Index> Heap<'_, I> {
         if needed > room {
             return false;
         }
-        // The first large object needs a granule more.
+        // The first large object needs one more granule.
         let added = granules_in(step).max(needed + 1).min(most);
         self.limit += added;
         self.extend_end();
@@ -87,24 +95,24 @@ impl<I: Index> Heap<'_, I> {
         Chunk::at(self.memory.granules())
     }
 
-    /// The granules that neither end uses: no object has one of them for its number.
+    /// The granules that neither end uses. No object has the number of one of them.
     #[must_use]
     pub const fn unused(&self) -> Range<u32> {
         self.end.granule()..self.large.floor
     }
 
-    /// How many they are.
+    /// The number of granules that neither end uses.
     pub(crate) const fn unused_granules(&self) -> u32 {
         self.large.floor - self.end.granule()
     }
 
-    /// How many of them large objects may have: all that the limit allows.
+    /// The number of granules that large objects may still take: all that the limit allows.
     pub(crate) const fn spare(&self) -> u32 {
         let large = self.top().granule() - self.large.floor;
         self.limit - large - (self.end.granule() - self.first.granule())
     }
 
-    /// The granules of the chunk before the end, if it is free, else 0.
+    /// The granules of the chunk before the end if it is free, else 0.
     pub(crate) fn last_free(&self) -> u32 {
         match self.memory.header(self.end).is_before_free() {
             true => self.memory.granules_before(self.end),
@@ -112,7 +120,8 @@ impl<I: Index> Heap<'_, I> {
         }
     }
 
-    /// Where the end may be: the limit, less what large objects have, and the floor, less the reserve.
+    /// The highest position of the end: the limit less the granules of large objects, or the floor
+    /// less the reserve.
     const fn most_end(&self) -> u32 {
         let large = self.memory.granules() - self.large.floor;
         let by_limit = self.first.granule() + self.limit - large;
@@ -123,8 +132,9 @@ impl<I: Index> Heap<'_, I> {
         }
     }
 
-    /// Moves the end up as far as it may be; what that adds is one free chunk with a free one before it. Returns whether it
-    /// moved: not by a single granule behind a chunk in use.
+    /// Moves the end up as far as possible. The added granules are one free chunk, merged with a
+    /// free chunk before them. Returns whether the end moved; it does not move by a single granule
+    /// after a chunk in use.
     pub(crate) fn extend_end(&mut self) -> bool {
         let (last, end) = (self.last_free(), self.most_end());
         let added = end.saturating_sub(self.end.granule());
@@ -142,8 +152,8 @@ impl<I: Index> Heap<'_, I> {
         true
     }
 
-    /// Moves the end down by so many granules, or one more where one would be left; returns how many, or `None`, and
-    /// nothing done, if the last chunk is not free or has not so many.
+    /// Moves the end down by `granules`, or by one more where one would be left over; returns by
+    /// how many. Returns `None`, and does nothing, if the last chunk is not free or is too short.
     pub(crate) fn retreat_end(&mut self, granules: u32) -> Option<u32> {
         let last = self.last_free();
         let rest = last.checked_sub(granules).filter(|_| last > 0)?;
@@ -156,7 +166,8 @@ impl<I: Index> Heap<'_, I> {
         Some(last - kept)
     }
 
-    /// Ends the chunks with a free one of so many granules, which the index learns of; with none if they are 0.
+    /// Ends the chunks with a free chunk of `granules`, which enters the index, or with no chunk if
+    /// `granules` is 0.
     fn end_at(&mut self, chunk: Chunk, granules: u32, before_free: bool) {
         self.end = chunk.after(granules);
         let is_free = granules > 0;
@@ -169,7 +180,7 @@ impl<I: Index> Heap<'_, I> {
     }
 }
 
-/// Whole granules of so many bytes.
+/// The whole granules in `bytes` bytes.
 fn granules_in(bytes: usize) -> u32 {
     u32::try_from(bytes / GRANULE).unwrap_or(u32::MAX)
 }

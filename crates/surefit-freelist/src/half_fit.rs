@@ -1,31 +1,35 @@
-//! Half-fit: a list for every power of two, found through one bitmap, and never a search.
+//! Half-fit: one list per power of two, found through one bitmap, and never a search.
 //!
 //! ```text
 //! list i       holds the free chunks of 2^i to 2^(i+1) - 1 granules
 //! allocate(n): i = ceil(log2 n)                every chunk of list i or above fits
 //!              take the first chunk of the first list >= i that holds one, cut n from its front
 //!              the remainder r goes to list floor(log2 r)
-//! free(c):     merge with free neighbours; the merged chunk of n granules goes to list floor(log2 n)
+//! free(c):     merge with free neighbours; the merged chunk of n granules goes to list
+//!              floor(log2 n)
 //!
 //! table:       | 2 words of nobody | bits of the lists | heads of lists 0 to 29 |
 //! ```
-//! The request is rounded up for the *search* alone: what is handed out has the size that was asked for.
+//! The request is rounded up for the *search* only: the chunk that is handed out has the requested
+//! size.
 //!
 //! # Invariants
-//! - P1: bit i is set if and only if list i holds a chunk; bits from 30 on are clear.
+//! - P1: bit i is set if and only if list i holds a chunk; the bits from 30 upwards are clear.
 //! - P2: list i holds exactly the free chunks of its sizes, each once. L1 holds for every list.
 //!
 //! # Bounds
-//! All operations are O(1), without a search. Worst case of M live bytes in requests to n bytes: a heap of
-//! 2 M (1 + ceil(log2 n)).
+//! All operations are O(1), without a search. In the worst case, M live bytes in requests of up to
+//! n bytes need a heap of 2 M (1 + ceil(log2 n)).
 //!
 //! # Drawbacks
-//! "Incomplete memory use": a chunk of n granules or more in the list below i is not considered, so a request may be
-//! refused although a chunk fits. The largest request is a power of two granules for this reason. An aligned request
-//! looks at one chunk of the first list for its size, then asks for its size, the alignment and 8 bytes more.
+//! "Incomplete memory use": a chunk of n granules or more in the list below i is not considered, so
+//! a request may be refused although a chunk fits. For this reason the largest request is a power
+//! of two of granules. An aligned request tries one chunk of the first list for its size; then it
+//! searches for its size, the alignment and 8 bytes more.
 //!
 //! # Source
-//! Ogasawara: An algorithm with constant execution time for dynamic storage allocation (RTCSA 1995).
+//! Ogasawara: An algorithm with constant execution time for dynamic storage allocation (RTCSA
+//! 1995).
 #![deny(unsafe_code)]
 
 use surefit_core::{Corruption, ensure};
@@ -40,7 +44,7 @@ const LISTS: u32 = 30;
 const BITS: Slot = Slot::new(NOBODYS_WORDS);
 const FIRST_HEAD: usize = NOBODYS_WORDS + 1;
 
-/// The index of Half-fit: a list for every power of two.
+/// The index of Half-fit: one list per power of two.
 #[derive(Debug)]
 pub struct PowersOfTwo(());
 
@@ -55,28 +59,28 @@ const fn list_of(granules: u32) -> u32 {
     granules.ilog2()
 }
 
-/// The first list of which every chunk has a size in granules (at least 2).
+/// The first list in which every chunk has at least a size in granules (at least 2).
 #[inline]
 const fn list_for(granules: u32) -> u32 {
     list_of(granules - 1) + 1
 }
 
 impl PowersOfTwo {
-    /// The first list whose chunks all have a size and that holds one.
+    /// The first list that holds a chunk and whose chunks all have at least a size.
     #[inline]
     fn first_filled(memory: &Memory<'_>, granules: u32) -> Option<u32> {
         let filled = memory.get(BITS) & (u32::MAX << list_for(granules));
         (filled != 0).then(|| filled.trailing_zeros())
     }
 
-    /// Without a branch on whether the list is empty, which is hard to predict.
+    /// Does not branch on whether the list is empty: that is hard to predict.
     #[inline]
     fn mark_empty_if(memory: &mut Memory<'_>, list: u32, is_empty: bool) {
         let filled = memory.get(BITS);
         memory.set(BITS, filled & !(u32::from(is_empty) << list));
     }
 
-    /// Takes the first chunk of a list that holds one, as its bit says (P1).
+    /// Takes the first chunk of a list whose bit says that it holds one (P1).
     #[inline]
     fn pop(memory: &mut Memory<'_>, list: u32) -> Chunk {
         let (chunk, next) = memory.unlink_at(head(list));
@@ -90,7 +94,7 @@ impl Index for PowersOfTwo {
         head(LISTS).number()
     }
 
-    /// A power of two: a single chunk is in a list whose chunks are known to fit no more than that.
+    /// A power of two: the list of a single chunk guarantees no more than that.
     fn largest(granules: u32) -> u32 {
         1 << granules.ilog2()
     }
@@ -154,13 +158,13 @@ impl Index for PowersOfTwo {
         ensure(
             listed == free_chunks,
             "P2",
-            "free chunks are missing from the lists; so many are in them",
+            "free chunks are missing from the lists; chunks in them",
             listed,
         )?;
         ensure(
             memory.get(BITS) == filled,
             "P1",
-            "the bits do not tell which lists hold chunks; bits that differ",
+            "the bits do not show which lists hold chunks; bits that differ",
             (memory.get(BITS) ^ filled) as usize,
         )
     }

@@ -1,36 +1,43 @@
-//! The heap that all free-list systems share: chunks with boundary tags, coalesced when the index says.
+//! The heap that all free-list systems share: chunks with boundary tags, merged when the index says
+//! so.
 //!
-//! What is told here is for coalescing at once; the other policies are in `coalesce`.
+//! This module describes merging at once; `coalesce` describes the other policies.
 //!
 //! ```text
 //! region  | lead | table of the index | chunk | chunk | ... | chunk | end | tail |
 //!
 //! allocate(n): c = a free chunk of the index that fits; cut(c, n)
-//! free(c):     c + the chunk after it, if that is free + the chunk before it, if that is free -> index
-//! resize(c):   cut, if the chunk and a free one after it are large enough
-//!              slide down and cut, if with a free one before it they are
-//!              allocate, copy, free; if refused, and that merged free chunks: slide down once more
-//! cut(c, n):   the granules of c beyond n become a free chunk, if they are enough for one, else stay in c
+//! free(c):     merge c with the chunk after it and the chunk before it, if free -> index
+//! resize(c):   cut, if c and a free chunk after it are large enough
+//!              slide down and cut, if they are large enough with a free chunk before c
+//!              allocate, copy, free
+//!              if that is refused but merged free chunks: slide down once more
+//! cut(c, n):   the granules of c after n become a free chunk, if they are enough for one; else
+//!              they stay in c
 //! ```
-//! `end` is a header alone: a chunk in use of no granules, so that no chunk lacks one after it. No chunk before the
-//! first is ever free.
+//! `end` is only a header: a chunk in use of zero granules, so that every chunk has a chunk after
+//! it. No chunk before the first is ever free.
 //!
 //! # Invariants
-//! - H1: chunks of at least two granules tile the region from the first chunk to `end`, whose header has size 0.
+//! - H1: chunks of at least two granules tile the region from the first chunk to `end`, whose
+//!   header has size 0.
 //! - H2: a header says that the chunk before is free if and only if it is.
 //! - H3: the footer of a free chunk is its size.
 //! - H4: no two free chunks are neighbours, if the index says that they are merged at once.
 //! - H5: `live` is the number of chunks in use.
-//! - What the index adds: L1-L4, T1-T3, E1, D1, N1, B1-B2, P1-P2, A1-A4. What large objects and growth add: W1-W6.
+//! - The index adds L1-L4, T1-T3, E1, D1, N1, B1-B2, P1-P2, A1-A4. Large objects and growth add
+//!   W1-W6.
 //!
 //! # Bounds
-//! A request of `s` bytes takes `max(16, s + 4 rounded up to 8)` bytes. `allocate` is as the index says, and `free` is
-//! O(1) but for what the index does; `resize` copies at most the smaller size. Regions to 8 GiB.
+//! A request of `s` bytes takes `max(16, s + 4 rounded up to 8)` bytes. The index determines the
+//! time of `allocate`. `free` is O(1), except for the work of the index. `resize` copies at most
+//! the smaller size. Regions have at most 8 GiB.
 //!
 //! # Departures
-//! - Headers of four bytes, before payloads aligned to eight: half of what TLSF's boundary tags usually take.
-//! - An aligned chunk is cut out of a larger one; what lies before it becomes a free chunk and never a hole without an
-//!   owner.
+//! - Headers have four bytes, before payloads aligned to eight: half of what TLSF's boundary tags
+//!   usually take.
+//! - An aligned chunk is cut out of a larger one. What lies before it becomes a free chunk, never a
+//!   hole without an owner.
 //!
 //! # Source
 //! Knuth, The Art of Computer Programming 1, 2.5: boundary tags.
@@ -49,29 +56,30 @@ use crate::memory::{GRANULE, Memory, WORD};
 /// The strictest alignment that a heap gives, in bytes.
 const MOST_ALIGNED: usize = 1 << 30;
 
-/// What a heap did since it was made.
+/// What a heap has done since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Free chunks and heads of lists that searches looked at. Reading a table or a bitmap is no visit. Two levels and
-    /// Half-fit search only for requests that their first look did not serve: there each further look counts one.
+    /// Free chunks and heads of lists that searches examined. Reading a table or a bitmap is no
+    /// visit. Two-level fit and Half-fit search only for requests that their first lookup did not
+    /// serve; each further lookup counts as one visit.
     pub visits: u64,
-    /// Chunks that were cut in two.
+    /// The number of chunks that were cut in two.
     pub splits: u64,
-    /// Chunks that were merged with a free neighbour.
+    /// The number of chunks that were merged with a free neighbour.
     pub merges: u64,
-    /// Times that a Next Hit Table was updated since a list lost its last chunk or got its first.
+    /// Updates of a Next Hit Table because a list lost its last chunk or got its first.
     pub table_updates: u64,
-    /// Those of them because a list got its first chunk.
+    /// Updates because a list got its first chunk; `table_updates` includes them.
     pub table_fills: u64,
-    /// Entries of a Next Hit Table that those updates wrote.
+    /// Entries of a Next Hit Table that these updates wrote.
     pub table_stores: u64,
-    /// Times that a Next Hit Table was rebuilt in one pass.
+    /// Rebuilds of a Next Hit Table, each in one pass.
     pub table_rebuilds: u64,
 }
 
 /// A free-list heap over one region, with the index `I` of its free chunks.
 ///
-/// Objects have addresses that never change. Dropping the heap leaks what is live.
+/// Objects have addresses that never change. Dropping the heap leaks its live objects.
 #[derive(Debug)]
 pub struct Heap<'m, I> {
     pub(crate) memory: Memory<'m>,
@@ -80,21 +88,21 @@ pub struct Heap<'m, I> {
     pub(crate) end: Chunk,
     pub(crate) live: usize,
     pub(crate) large: Large,
-    /// The most granules of chunks, from both ends.
+    /// The most granules of chunks, both ends together.
     pub(crate) limit: u32,
     largest_request: usize,
     pub(crate) counters: Counters,
 }
 
 impl<'m, I: Index> Heap<'m, I> {
-    /// Makes a heap over a region, whatever bytes it holds.
+    /// Makes a heap over a region, whatever the contents of the region.
     ///
     /// # Errors
     /// [`Refused::Region`] if the region is too small for the table of the index and one chunk;
     /// [`Refused::TooLarge`] if it is larger than 8 GiB.
     ///
     /// # Complexity
-    /// O(1) in the size of the region but for the table of the index.
+    /// O(table of the index), whatever the size of the region.
     pub fn new(region: &'m mut [MaybeUninit<u8>]) -> Result<Self, Refused> {
         let mut memory = Memory::new(region)?;
         let granules = memory.granules();
@@ -122,7 +130,7 @@ impl<'m, I: Index> Heap<'m, I> {
         })
     }
 
-    /// What the heap did since it was made.
+    /// What the heap has done since it was made.
     #[must_use]
     pub fn counters(&self) -> Counters {
         let mut counters = self.counters;
@@ -130,7 +138,8 @@ impl<'m, I: Index> Heap<'m, I> {
         counters
     }
 
-    /// The size of the table of the index, in bytes: lists' heads, and what finds one that holds a chunk.
+    /// The size of the index's table in bytes: the heads of the lists, and the structure that finds
+    /// a list with a chunk.
     #[must_use]
     pub fn table_bytes(&self) -> usize {
         I::table_words(self.memory.granules()) as usize * WORD
@@ -148,7 +157,8 @@ impl<'m, I: Index> Heap<'m, I> {
         self.largest_request
     }
 
-    /// Allocates what the index serves without a search. What is returned fits in a register, unlike a [`Result`].
+    /// Allocates if the index finds a chunk without a search. The result fits in a register, unlike
+    /// a [`Result`].
     #[inline]
     fn allocate_at_once(&mut self, layout: Layout) -> Option<NonNull<u8>> {
         if layout.size() > self.largest_request || layout.align() > GRANULE {
@@ -159,7 +169,8 @@ impl<'m, I: Index> Heap<'m, I> {
         Some(self.serve(chunk, needed))
     }
 
-    /// Allocates what `take` did not serve at once: aligned objects, lists to be searched, last chances, refusals.
+    /// Allocates if `take` found no chunk at once: aligned objects, searches of lists, last
+    /// attempts, refusals.
     #[cold]
     #[inline(never)]
     fn allocate_slowly(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
@@ -183,7 +194,8 @@ impl<'m, I: Index> Heap<'m, I> {
         Ok(self.serve(aligned, need.granules))
     }
 
-    /// Searches the index; if chunks are merged on demand and nothing was found, merges them all and searches again.
+    /// Searches the index. If that finds nothing and chunks are merged on demand, merges them all
+    /// and searches again.
     fn take_fitting(&mut self, need: &Need) -> Option<Chunk> {
         let visits = &mut self.counters.visits;
         let taken = self.index.take_fitting(&mut self.memory, need, visits);
@@ -200,7 +212,7 @@ impl<'m, I: Index> Heap<'m, I> {
         self.index.take_fitting(&mut self.memory, need, visits)
     }
 
-    /// The first chunk of the region that fits an aligned need: the last chance before a refusal.
+    /// The first chunk of the region that fits an aligned need: the last attempt before a refusal.
     fn take_by_walk(&mut self, need: &Need) -> Option<Chunk> {
         if need.align == 1 || !I::IS_WALKED {
             return None;
@@ -216,7 +228,7 @@ impl<'m, I: Index> Heap<'m, I> {
         Some(chunk)
     }
 
-    /// Cuts a chunk that has left the index to what is needed, and hands it out.
+    /// Cuts a chunk that has left the index to the needed size, and hands it out.
     #[inline]
     pub(crate) fn serve(&mut self, chunk: Chunk, needed: u32) -> NonNull<u8> {
         let header = self.memory.header(chunk);
@@ -225,7 +237,7 @@ impl<'m, I: Index> Heap<'m, I> {
         self.memory.payload(chunk.granule())
     }
 
-    /// Makes the first `lead` granules of a taken chunk a free chunk; returns what follows, in use.
+    /// Makes the first `lead` granules of a taken chunk a free chunk; returns the rest, in use.
     fn split_lead(&mut self, chunk: Chunk, lead: u32) -> Chunk {
         if lead == 0 {
             return chunk;
@@ -241,8 +253,9 @@ impl<'m, I: Index> Heap<'m, I> {
         aligned
     }
 
-    /// Cuts a chunk of `room` granules, in use, of which none is in the index, to what is needed.
-    /// `header` tells whether the chunk before it is free. The chunk after the room says that the one before it is free.
+    /// Cuts a chunk of `room` granules to the needed size. The chunk is in use, and no part of it
+    /// is in the index. `header` tells whether the chunk before it is free. The header of the chunk
+    /// after the room says that the chunk before it is free.
     #[inline]
     fn cut(&mut self, chunk: Chunk, header: Header, room: u32, needed: u32) {
         let rest = room - needed;
@@ -258,7 +271,7 @@ impl<'m, I: Index> Heap<'m, I> {
         self.index.insert(&mut self.memory, free, rest);
     }
 
-    /// Makes a chunk free, merged with its free neighbours if that is done at once.
+    /// Makes a chunk free, and merges it with its free neighbours if the policy merges at once.
     #[inline]
     pub(crate) fn release(&mut self, chunk: Chunk) {
         let header = self.memory.header(chunk);
@@ -299,8 +312,9 @@ impl<'m, I: Index> Heap<'m, I> {
         self.index.insert(&mut self.memory, start, granules);
     }
 
-    /// The granules of a chunk in use and of a free chunk after it, which leaves the index, if they are enough.
-    /// The chunk after them then says that the one before it is free, as `cut` expects.
+    /// The granules of a chunk in use plus those of a free chunk after it, if they reach `wanted`.
+    /// The free chunk leaves the index. The header of the chunk after it then says that the chunk
+    /// before is free, as `cut` expects.
     fn absorb_after(&mut self, chunk: Chunk, wanted: u32) -> Option<u32> {
         let own = self.memory.header(chunk).granules();
         if !I::COALESCING.is_immediate() {
@@ -324,7 +338,7 @@ impl<'m, I: Index> Heap<'m, I> {
         Some(room)
     }
 
-    /// Gives a chunk the size that is needed, if it and a free chunk after it have the room.
+    /// Changes the size of a chunk in place, if the chunk and a free chunk after it have the room.
     fn resize_in_place(&mut self, chunk: Chunk, needed: u32) -> bool {
         let header = self.memory.header(chunk);
         if header.granules() == needed {
@@ -337,10 +351,12 @@ impl<'m, I: Index> Heap<'m, I> {
         true
     }
 
-    /// Moves a chunk down into a free chunk before it, if that is aligned and all together have the room.
+    /// Moves a chunk down into a free chunk before it, if that one is aligned and both together
+    /// have the room.
     ///
     /// # Safety
-    /// S1: the chunk is in use and its payload holds the `kept` bytes, and so does one of `needed` granules.
+    /// S1: the chunk is in use. Its payload holds the `kept` bytes, and so does a payload of
+    /// `needed` granules.
     unsafe fn slide_down(
         &mut self,
         chunk: Chunk,
@@ -363,7 +379,8 @@ impl<'m, I: Index> Heap<'m, I> {
         self.index.remove(&mut self.memory, before);
         let header = self.memory.header(before);
         let before_free = !I::COALESCING.is_immediate() && header.is_before_free();
-        // SAFETY: S1, and the chunk before is free, has left the index and is followed by this one (H1, H2).
+        // SAFETY: S1, and the chunk before is free, has left the index and is followed by this one
+        // (H1, H2).
         unsafe { self.memory.slide(chunk.granule(), before.granule(), kept) };
         self.cut(before, Header::in_use(room, before_free), room, needed);
         Some(before)
@@ -390,22 +407,23 @@ impl<'m, I: Index> Heap<'m, I> {
     }
 }
 
-/// The first chunk of a region: its header is the first word behind the table whose payload is aligned.
+/// The first chunk of a region: its header is the first word after the table with an aligned
+/// payload behind it.
 fn first_chunk<I: Index>(granules: u32) -> Chunk {
     Chunk::at(I::table_words(granules) / 2 + 1)
 }
 
-/// The size in bytes of the smallest region that suffices wherever it starts.
+/// The size in bytes of the smallest region that is large enough wherever it starts.
 fn smallest_region<I: Index>() -> usize {
     let suffices = |granules: &u32| *granules >= first_chunk::<I>(*granules).granule() + SMALLEST;
     let granules = (1..).find(suffices).unwrap_or(u32::MAX);
     granules as usize * GRANULE + GRANULE - 1
 }
 
-// SAFETY: a chunk that the index finds was free, hence in no live object's chunk (H1, and by L1 or A1 links name free
-// chunks alone), and it leaves the index before it is handed out. Its payload starts at a granule inside the region, has
-// the size (`cut` leaves at least the granules of the request) and the alignment (granules for up to 8 bytes,
-// `Need::lead` for more).
+// SAFETY: a chunk that the index finds was free, hence in no live object's chunk (H1; by L1 or A1,
+// links name only free chunks), and it leaves the index before it is handed out. Its payload starts
+// at a granule inside the region, has the size (`cut` leaves at least the granules of the request)
+// and the alignment (granules for up to 8 bytes, `Need::lead` for more).
 unsafe impl<I: Index> RawHeap for Heap<'_, I> {
     #[inline]
     fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
@@ -435,17 +453,18 @@ unsafe impl<I: Index> RawHeap for Heap<'_, I> {
         if self.resize_in_place(chunk, needed) {
             return Ok(object);
         }
-        // SAFETY: the object is live (the caller's S1) and its chunk cannot shrink, so the old size fits in both.
+        // SAFETY: the object is live (the caller's S1) and its chunk is not to shrink, so the old
+        // size fits in both.
         let slid = unsafe { self.slide_down(chunk, needed, layout.align(), layout.size()) };
         if let Some(chunk) = slid {
             return Ok(self.memory.payload(chunk.granule()));
         }
-        // SAFETY: the caller's promises are the same.
+        // SAFETY: the caller makes the same promises.
         let moved = unsafe { self.move_elsewhere(object, layout, new_size) };
         if moved.is_ok() || !I::COALESCING.is_deferred() {
             return moved;
         }
-        // That refusal merged what lies before.
+        // That refusal merged the free chunks before this one.
         // SAFETY: as above; the object stayed where it was.
         let slid = unsafe { self.slide_down(chunk, needed, layout.align(), layout.size()) };
         slid.map(|chunk| self.memory.payload(chunk.granule()))

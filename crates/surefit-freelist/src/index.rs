@@ -22,7 +22,7 @@ pub struct Need {
 }
 
 impl Need {
-    /// A need of so many granules that may start at any of them.
+    /// A need of `granules` granules that may start at any granule.
     #[inline]
     pub(crate) const fn unaligned(granules: u32) -> Self {
         Self {
@@ -32,7 +32,8 @@ impl Need {
         }
     }
 
-    /// Granules to leave free before an aligned chunk, if it is cut from this one: none, or at least a smallest chunk.
+    /// Granules to leave free before an aligned chunk that is cut from this one: none, or at least
+    /// a smallest chunk.
     #[inline]
     pub(crate) const fn lead(&self, chunk: Chunk) -> u32 {
         let misaligned = self.phase.wrapping_add(chunk.granule());
@@ -48,7 +49,8 @@ impl Need {
         self.lead(chunk) as u64 + self.granules as u64 <= granules as u64
     }
 
-    /// The size of which every chunk fits, wherever it starts. The longest lead is `align + 1` granules.
+    /// The smallest size at which every chunk fits, wherever it starts. The longest lead is
+    /// `align + 1` granules.
     pub(crate) const fn anywhere(&self) -> u32 {
         if self.align == 1 {
             self.granules
@@ -66,25 +68,26 @@ impl Memory<'_> {
     }
 }
 
-/// A data structure that remembers the free chunks of a heap and finds one that fits.
+/// A data structure that stores the free chunks of a heap and finds one that fits.
 ///
-/// It keeps its table in the first words of the region, and its links inside the free chunks. Only this crate
-/// implements it: the types of its methods are private.
+/// Its table is in the first words of the region, and its links are inside the free chunks. Only
+/// this crate implements it: the types of its methods are private.
 pub trait Index: Sized {
     /// When the heap merges free neighbours.
     #[doc(hidden)]
     const COALESCING: When = When::Immediate;
 
-    /// Whether the heap walks over all its chunks before it refuses an aligned need, which `take_fitting` may have
-    /// passed by in chunks that fit only because of where they start.
+    /// Whether the heap walks over all its chunks before it refuses an aligned need. `take_fitting`
+    /// may have passed over chunks that fit only because of where they start.
     #[doc(hidden)]
     const IS_WALKED: bool = false;
 
-    /// Words of the table at the start of a region of so many granules.
+    /// Words of the table at the start of a region of `granules` granules.
     #[doc(hidden)]
     fn table_words(granules: u32) -> u32;
 
-    /// The granules of the chunk that serves a need of so many: what the index takes for granted about sizes.
+    /// The granules of the chunk that serves a need of this size: what the index assumes about
+    /// sizes.
     #[doc(hidden)]
     #[must_use]
     #[inline]
@@ -103,21 +106,21 @@ pub trait Index: Sized {
     #[doc(hidden)]
     fn new(memory: &mut Memory<'_>) -> Self;
 
-    /// Remembers a free chunk, which is tagged already.
+    /// Inserts a free chunk, which is already tagged.
     #[doc(hidden)]
     fn insert(&mut self, memory: &mut Memory<'_>, chunk: Chunk, granules: u32);
 
-    /// Forgets a free chunk.
+    /// Removes a free chunk.
     #[doc(hidden)]
     fn remove(&mut self, memory: &mut Memory<'_>, chunk: Chunk);
 
-    /// Forgets all free chunks.
+    /// Removes all free chunks.
     #[doc(hidden)]
     fn clear(&mut self, memory: &mut Memory<'_>) {
         *self = Self::new(memory);
     }
 
-    /// Remembers a free chunk, but leaves what `rebuild` can do at once for all of them.
+    /// Inserts a free chunk, but leaves to `rebuild` what it can do at once for all of them.
     #[doc(hidden)]
     fn add(&mut self, memory: &mut Memory<'_>, chunk: Chunk, granules: u32) {
         self.insert(memory, chunk, granules);
@@ -127,22 +130,24 @@ pub trait Index: Sized {
     #[doc(hidden)]
     fn rebuild(&mut self, _memory: &mut Memory<'_>) {}
 
-    /// Adds what the index counted itself.
+    /// Adds the index's own counts.
     #[doc(hidden)]
     fn count(&self, _counters: &mut Counters) {}
 
-    /// The words of a free chunk that are the index's, besides the two links: for tests that corrupt each.
+    /// The words of a free chunk that the index uses, except the two links: for tests that corrupt
+    /// each of them.
     #[cfg(test)]
     #[must_use]
     fn own_words(_memory: &Memory<'_>, _chunk: Chunk) -> impl Iterator<Item = Slot> {
         core::iter::empty()
     }
 
-    /// Finds and forgets a free chunk of at least this size, at once: `None` says nothing but to ask `take_fitting`.
+    /// Finds and removes a free chunk of at least this size without a search. `None` only means
+    /// that `take_fitting` must be tried.
     #[doc(hidden)]
     fn take(&mut self, memory: &mut Memory<'_>, granules: u32) -> Option<Chunk>;
 
-    /// Finds and forgets a free chunk that fits; adds the chunks looked at to `visits`.
+    /// Finds and removes a free chunk that fits; adds the number of examined chunks to `visits`.
     #[doc(hidden)]
     fn take_fitting(
         &mut self,
@@ -151,7 +156,8 @@ pub trait Index: Sized {
         visits: &mut u64,
     ) -> Option<Chunk>;
 
-    /// Verifies the table and the links. The heap's tags were verified before; `free_chunks` is their number.
+    /// Verifies the table and the links. The heap's tags have been verified; `free_chunks` is their
+    /// number.
     #[doc(hidden)]
     fn check(&self, memory: &Memory<'_>, free_chunks: usize) -> Result<(), Corruption>;
 }

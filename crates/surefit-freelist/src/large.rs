@@ -1,41 +1,48 @@
-//! The large-object space: from the other end of the region, with gaps between objects that the lists do not know.
+//! The large-object space: it grows from the other end of the region; the gaps between its objects
+//! are not in the lists.
 //!
 //! ```text
 //!        end | not used | floor | object | gap | object | object | gap | top
 //!
-//! allocate_large(n): the highest gap that has room for n: the object is its upper end
-//!                    else what is not used, and what that lacks of the last chunk of the lists, if that is free and large
-//!                    enough: the floor sinks
-//!                    else a refusal
-//! allocate_displaced(n): the same, but the next gap that has room, from where the last search ended
-//! sweep:             what died joins the gaps beside it; what lies below the lowest object is given back to the lists
+//! allocate_large(n): the upper end of the highest gap that has room for n
+//!                    else lower the floor: take the unused granules, and what they lack from the
+//!                    last chunk of the lists, if that is free and large enough
+//!                    else refuse
+//! allocate_displaced(n): the same, but the next gap with room, from where the last search ended
+//! sweep:             dead objects join the gaps beside them; all below the lowest live object
+//!                    goes back to the lists
 //! ```
-//! Objects and gaps are chunks with the header of all chunks, so that an object's length is read as any other's. A gap has a
-//! header and nothing else. Between the floor and the lowest object lies one granule, which has the header of that object;
-//! the word before it is nobody's. A heap without large objects has no such granule, and loses nothing.
+//! Objects and gaps are chunks with the usual header, so that the length of a large object is read
+//! like that of any other. A gap has a header and nothing else. One granule lies between the floor
+//! and the lowest object; it holds that object's header, and the word before that header is
+//! nobody's. A heap without large objects has no such granule and loses nothing.
 //!
-//! Small objects are apart from large ones then: a large one leaves no hole between small ones, and small ones do not settle
-//! where a large one was. Whoever allocates them says how far below the floor the lists are to end, so that the next large
-//! object finds a *reserve* there.
+//! This keeps small objects apart from large ones: a large object leaves no hole between small
+//! ones, and small objects do not settle where a large one was. The caller that allocates large
+//! objects sets how far below the floor the lists end, so that the next large object finds a
+//! *reserve* there.
 //!
 //! # Invariants
-//! - W2: objects and gaps tile the region from the granule behind the floor to the top; without objects, the floor is the
-//!   top.
-//! - W3: the lowest is an object, and no two gaps are neighbours.
+//! - W2: objects and gaps tile the region from the granule after the floor to the top. Without
+//!   objects, the floor is the top.
+//! - W3: the lowest of them is an object, and no two gaps are neighbours.
 //! - W4: `objects` is the number of objects.
 //! - W5: every gap is shorter than `gaps_below`.
 //! - W6: `next` is an object, a gap or the top.
 //!
 //! # Bounds
-//! `allocate_large` is linear in live large objects, but looks at no gap if it is known that all are too short; the sweep is
-//! linear in the objects that there were. `allocate_displaced` is as `allocate_large` at worst; as many small objects as fit
-//! into gaps that are long enough for each of them take two walks in all.
+//! `allocate_large` is linear in live large objects, but looks at no gap if all gaps are known to
+//! be too short. The sweep is linear in the large objects before it. At worst, `allocate_displaced`
+//! is as `allocate_large`; but filling gaps with small objects takes only two walks in total, if
+//! every gap is long enough for each of these objects.
 //!
 //! # Drawbacks
-//! A small object at the end of the lists holds the floor up; large objects behind it need gaps, or the reserve.
+//! A small object at the end of the lists holds up the floor. Further large objects then need gaps,
+//! or the reserve.
 //!
 //! # Source
-//! Jones, Hosking and Moss, The Garbage Collection Handbook, 8.1: why large objects are apart, and that they do not move.
+//! Jones, Hosking and Moss, The Garbage Collection Handbook, 8.1: why large objects are kept apart,
+//! and why they do not move.
 #![deny(unsafe_code)]
 
 use core::ptr::NonNull;
@@ -48,22 +55,24 @@ use crate::heap::Heap;
 use crate::index::Index;
 use crate::sweep::Swept;
 
-/// Where large objects begin, and how many there are.
+/// Where the large objects begin, and how many there are.
 #[derive(Debug)]
 pub(crate) struct Large {
-    /// The granule up to which the chunks of the lists may reach; the lowest object is the chunk behind it.
+    /// The granule that the chunks of the lists may reach. The lowest large object is the chunk
+    /// after it.
     pub(crate) floor: u32,
     pub(crate) objects: usize,
-    /// Granules below the floor that the lists leave, as far as they can.
+    /// Granules below the floor that the lists leave free, as far as they can.
     pub(crate) reserve: u32,
-    /// Granules that no gap has: as few as is known without looking.
+    /// Every gap is shorter than this many granules: the least such number that is known without a
+    /// walk.
     pub(crate) gaps_below: u32,
-    /// Where the search for a gap goes on for a displaced object.
+    /// Where the search for a gap continues for a displaced object.
     pub(crate) next: Chunk,
 }
 
 impl Large {
-    /// None, in a region of so many granules.
+    /// No large objects, in a region of `granules` granules.
     pub(crate) const fn none(granules: u32) -> Self {
         Self {
             floor: granules,
@@ -76,31 +85,35 @@ impl Large {
 }
 
 impl<I: Index> Heap<'_, I> {
-    /// Allocates an object from the other end of the region; of any length, but meant for large ones.
+    /// Allocates an object from the other end of the region. Any length is served, but it is meant
+    /// for large objects.
     ///
-    /// A sweep frees it, if it is not kept, and nothing else can: it is no object for
-    /// [`free`](surefit_core::RawHeap::free) and [`resize`](surefit_core::RawHeap::resize). In all other things it is as
-    /// one of [`Heap::allocate_as_is`].
+    /// Only a sweep that does not keep the object can free it: it must not be passed to
+    /// [`free`](surefit_core::RawHeap::free) or [`resize`](surefit_core::RawHeap::resize). In all
+    /// other respects it is like an object of [`Heap::allocate_as_is`].
     ///
     /// # Errors
-    /// [`Refused::TooLarge`] beyond [`Heap::largest_large_request`]; [`Refused::NoChunk`] if neither a gap nor what
-    /// is not used and the last chunk of the lists have room, although another chunk of the lists may. The heap is unchanged.
+    /// [`Refused::TooLarge`] above [`Heap::largest_large_request`]; [`Refused::NoChunk`] if there
+    /// is no room in a gap, nor in the unused granules together with the last chunk of the lists.
+    /// Another chunk of the lists may have room even then. The heap is unchanged.
     ///
     /// # Complexity
-    /// O(live large objects), and what the index does to forget a chunk and to remember one. Gaps that it looked at are
-    /// counted as visits.
+    /// O(live large objects), and the work of the index to remove one chunk and to insert one. Each
+    /// gap that it examines counts as a visit.
     #[cold]
     pub fn allocate_large(&mut self, bytes: usize) -> Result<NonNull<u8>, Refused> {
         self.allocate_at_top(bytes, Self::highest_gap)
     }
 
-    /// Allocates an object among the large ones that the lists had no room for; otherwise as [`Heap::allocate_large`].
+    /// Allocates an object that the lists had no room for among the large objects; otherwise as
+    /// [`Heap::allocate_large`].
     ///
     /// # Errors
     /// As [`Heap::allocate_large`].
     ///
     /// # Complexity
-    /// As [`Heap::allocate_large`], but a search begins where the last one ended, since displaced objects may be many.
+    /// As [`Heap::allocate_large`], but a search begins where the last one ended, because there may
+    /// be many displaced objects.
     #[cold]
     pub fn allocate_displaced(&mut self, bytes: usize) -> Result<NonNull<u8>, Refused> {
         self.allocate_at_top(bytes, Self::next_gap)
@@ -123,7 +136,8 @@ impl<I: Index> Heap<'_, I> {
         Ok(self.memory.payload(chunk.granule()))
     }
 
-    /// The largest request, in bytes, that [`Heap::allocate_large`] serves if nothing lives and the limit is the region.
+    /// The largest request, in bytes, that [`Heap::allocate_large`] serves if nothing is live and
+    /// the limit is the region.
     #[must_use]
     pub const fn largest_large_request(&self) -> usize {
         // One granule lies below the object.
@@ -134,7 +148,7 @@ impl<I: Index> Heap<'_, I> {
         payload_bytes(most)
     }
 
-    /// The bytes of payload of the gaps between large objects. A pass over the headers of both.
+    /// The payload bytes of the gaps between large objects. One pass over the headers of both.
     #[must_use]
     pub fn gap_bytes(&self) -> usize {
         let gaps = self.walk_large().filter(|(_, header)| header.is_free());
@@ -142,7 +156,7 @@ impl<I: Index> Heap<'_, I> {
             .sum()
     }
 
-    /// The highest gap that has so many granules.
+    /// The highest gap of at least `granules` granules.
     fn highest_gap(&mut self, granules: u32) -> Option<(Chunk, Header)> {
         let mut visits = 0;
         let found = fitting(self.walk_large(), granules, &mut visits).last();
@@ -150,7 +164,8 @@ impl<I: Index> Heap<'_, I> {
         found
     }
 
-    /// The next gap that has so many granules, from where the last search ended: up to the top, then from the lowest.
+    /// The next gap of at least `granules` granules, from where the last search ended: up to the
+    /// top, then from the lowest.
     fn next_gap(&mut self, granules: u32) -> Option<(Chunk, Header)> {
         let (next, mut visits) = (self.large.next, 0);
         let above = Walk::over(&self.memory, next, self.top());
@@ -161,7 +176,8 @@ impl<I: Index> Heap<'_, I> {
         found
     }
 
-    /// The upper end of a gap that has so many granules, or all of it where less than a chunk would be left.
+    /// The upper end of a gap, `granules` long; or all of the gap if less than a chunk would be
+    /// left.
     fn take_gap(
         &mut self,
         granules: u32,
@@ -188,7 +204,7 @@ impl<I: Index> Heap<'_, I> {
         Some(chunk)
     }
 
-    /// A chunk below the lowest, of granules that are not used and of the last chunk of the lists.
+    /// A chunk below the lowest object, made of unused granules and of the last chunk of the lists.
     fn lower_floor(&mut self, granules: u32) -> Option<Chunk> {
         let below = u32::from(self.large.objects == 0);
         let mut taken = granules + below;
@@ -208,9 +224,10 @@ impl<I: Index> Heap<'_, I> {
         Walk::over(&self.memory, Chunk::at(self.large.floor + 1), self.top())
     }
 
-    /// Frees the large objects that `keep` refuses, and gives what lies below the lowest kept one back to the lists.
+    /// Frees the large objects that `keep` rejects, and returns what lies below the lowest kept one
+    /// to the lists.
     ///
-    /// Not inlined: the sweep of small objects, which follows, would have fewer registers.
+    /// Not inlined, because the sweep of small objects that follows would have fewer registers.
     #[inline(never)]
     pub(crate) fn sweep_large(&mut self, keep: impl Fn(u32) -> bool) -> Swept {
         let (mut swept, top) = (Swept::default(), self.top());
@@ -237,14 +254,14 @@ impl<I: Index> Heap<'_, I> {
         swept.freed_objects = self.large.objects as u64 - swept.live_objects;
         self.large.floor = floor;
         self.large.objects = swept.live_objects as usize;
-        // No gap is as long as the region.
+        // Every gap is shorter than the region.
         self.large.gaps_below = top.granule();
         self.large.next = top;
         self.extend_end();
         swept
     }
 
-    /// Makes what lies between two large objects, if anything, one gap.
+    /// Makes what lies between two large objects one gap, if there is anything.
     fn leave_gap(&mut self, start: Chunk, end: Chunk, swept: &mut Swept) {
         if start < end {
             let granules = end.granule() - start.granule();
@@ -264,19 +281,19 @@ impl<I: Index> Heap<'_, I> {
             ensure(
                 !header.is_before_free(),
                 "W2",
-                "a large object's header has a flag that none has; granule",
+                "the header of a large object has a flag; granule",
                 at,
             )?;
             ensure(
                 !(header.is_free() && before_free),
                 "W3",
-                "a gap is the lowest, or behind another gap; granule",
+                "a gap is the lowest chunk, or follows another gap; granule",
                 at,
             )?;
             ensure(
                 !(header.is_free() && header.granules() >= self.large.gaps_below),
                 "W5",
-                "a gap is longer than gaps are known to be; granule",
+                "a gap is not shorter than gaps are known to be; granule",
                 at,
             )?;
             knows_next |= chunk == self.large.next;
@@ -297,13 +314,13 @@ impl<I: Index> Heap<'_, I> {
         ensure(
             live == self.large.objects,
             "W4",
-            "the number of large objects is not that of chunks in use; so many are in use",
+            "the number of large objects is not that of chunks in use; chunks in use",
             live,
         )?;
         ensure(
             knows_next,
             "W6",
-            "the search for a gap goes on at no object or gap; granule",
+            "the search for a gap would continue at no object or gap; granule",
             self.large.next.granule() as usize,
         )
     }
@@ -326,13 +343,13 @@ impl<I: Index> Heap<'_, I> {
         ensure(
             used <= self.limit && self.limit <= top - first,
             "W1",
-            "both ends together have more granules than the limit; so many",
+            "both ends together have more granules than the limit; granules",
             used as usize,
         )
     }
 }
 
-/// The gaps of a walk that have so many granules; counts those that are looked at.
+/// The gaps of a walk that have at least `granules` granules; counts the gaps that it examines.
 fn fitting<'v>(
     walk: impl Iterator<Item = (Chunk, Header)> + 'v,
     granules: u32,

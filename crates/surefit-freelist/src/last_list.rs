@@ -1,22 +1,26 @@
-//! The last of the segregated lists: all chunks too large for a list of their own size, searched for the best fit.
+//! The last of the segregated lists: all chunks that are too large for a list of their own size,
+//! searched for the best fit.
 //!
 //! ```text
-//! Linear   allocate(n): c = smallest chunk of the list with size >= n, or the first exact
-//!          deferred:    every chunk that is visited is merged with all its neighbours that are in the last list too
+//! Linear   allocate(n): c = smallest chunk of the list with size >= n, or the first exact fit
+//!          deferred:    each visited chunk is merged with all its neighbours in the last list
 //! Tree     allocate(n): c = smallest chunk of the tree with size >= n; see `trie`
-//!          deferred:    c, unless it fits exactly, is merged with one neighbour on each side that is in the tree too
+//!          deferred:    c, unless it fits exactly, is merged with one neighbour on each side if it
+//!                       is also in the tree
 //! ```
 //!
 //! # Bounds
-//! `Linear`: linear in the chunks of the list. `Tree`: at most 2 b + 1 chunks are looked at, where b is the number of
-//! bits of the region's size in granules, whatever the number of chunks; at most two merges.
+//! `Linear`: linear in the chunks of the list. `Tree`: examines at most 2 b + 1 chunks, where b is
+//! the number of bits of the region's size in granules, whatever the number of chunks; at most two
+//! merges.
 //!
 //! # Departures
-//! The thesis merges while it walks the list. A tree is not walked, so with it only the chunk that was found is merged;
-//! what that leaves over is merged when a request finds nothing.
+//! The thesis merges while it walks the list. A tree is not walked, so only the chunk that a search
+//! found is merged. The remaining chunks are merged when a request finds no chunk.
 //!
 //! # Source
-//! The thesis on free-list organisation: a best-fit search of the last list, and what deferred coalescing does there.
+//! The thesis on free-list organisation: a best-fit search of the last list, and the effect of
+//! deferred coalescing there.
 #![deny(unsafe_code)]
 
 use surefit_core::Corruption;
@@ -26,7 +30,7 @@ use crate::index::Need;
 use crate::list::check_list;
 use crate::memory::{Memory, Slot};
 
-/// What searches of the last list counted.
+/// The counts of searches of the last list.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
     pub(crate) visits: u64,
@@ -46,24 +50,25 @@ pub struct Place {
 ///
 /// Only this crate implements it: the types of its methods are private.
 pub trait LastList {
-    /// Remembers a free chunk of at least the least size.
+    /// Inserts a free chunk of at least the least size.
     #[doc(hidden)]
     fn insert(memory: &mut Memory<'_>, place: Place, chunk: Chunk, granules: u32);
 
-    /// Forgets a free chunk.
+    /// Removes a free chunk.
     #[doc(hidden)]
     fn remove(memory: &mut Memory<'_>, place: Place, chunk: Chunk);
 
-    /// Finds and forgets the best fit.
+    /// Finds and removes the best fit.
     #[doc(hidden)]
     fn take(memory: &mut Memory<'_>, place: Place, need: &Need, tally: &mut Tally)
     -> Option<Chunk>;
 
-    /// Verifies the organisation; returns how many chunks it holds, which are at most `most`.
+    /// Verifies the organisation; returns how many chunks it holds, at most `most`.
     #[doc(hidden)]
     fn check(memory: &Memory<'_>, place: Place, most: usize) -> Result<usize, Corruption>;
 
-    /// The words of a free chunk that are its own, besides the two links: for tests that corrupt each.
+    /// The words of a free chunk that the organisation uses, except the two links: for tests that
+    /// corrupt each of them.
     #[cfg(test)]
     #[must_use]
     fn own_words(_memory: &Memory<'_>, _place: Place, _chunk: Chunk) -> impl Iterator<Item = Slot> {
@@ -71,7 +76,8 @@ pub trait LastList {
     }
 }
 
-/// Merges a chunk that is free but in no list with the chunk after it, if the last list holds that.
+/// Merges a chunk that is free but in no list with the chunk after it, if that one is in the last
+/// list.
 pub(crate) fn merge_after<T: LastList>(
     memory: &mut Memory<'_>,
     place: Place,
@@ -91,7 +97,8 @@ pub(crate) fn merge_after<T: LastList>(
     true
 }
 
-/// Merges a chunk that is free but in no list with the chunk before it, if the last list holds that; returns the sum.
+/// Merges a chunk that is free but in no list with the chunk before it, if that one is in the last
+/// list; returns the merged chunk.
 pub(crate) fn merge_before<T: LastList>(
     memory: &mut Memory<'_>,
     place: Place,
@@ -114,14 +121,16 @@ pub(crate) fn merge_before<T: LastList>(
     Some(before)
 }
 
-/// One doubly linked list, walked from its head: the search of the thesis.
+/// One doubly linked list, searched from its head: the search of the thesis.
 #[derive(Clone, Copy, Debug)]
 pub struct Linear;
 
 impl Linear {
-    /// Merges the chunk that a link names with all neighbours of the last list; the link names the sum afterwards.
+    /// Merges the chunk that a link names with all neighbours in the last list. Then the link names
+    /// the merged chunk.
     ///
-    /// All neighbours are merged at the first visit to any of them: so no chunk visited before is one.
+    /// The first visit to any of these chunks merges all of them, so none of them was visited
+    /// before.
     fn merge_at(
         memory: &mut Memory<'_>,
         place: Place,
@@ -131,7 +140,8 @@ impl Linear {
     ) -> Chunk {
         let mut merged = chunk;
         while merge_after::<Self>(memory, place, merged, tally) {}
-        // The chunk is still in the list: what is before it takes its place, and its own links are read no more.
+        // The chunk is still in the list: the chunk before it takes its place, and its own links
+        // are not read again.
         while let Some(before) = merge_before::<Self>(memory, place, merged, tally) {
             if merged == chunk {
                 Self::remove(memory, place, chunk);

@@ -1,30 +1,32 @@
-//! Free-list systems over one region: single lists ([`FirstFit`], [`NextFit`], [`BestFit`], [`WorstFit`]), segregated lists
-//! ([`SegregatedFit`], [`HalfFit`], [`Tlsf`]), a tree ([`TreeFit`]). No dependency but the core, no `alloc`.
+//! Free-list systems over one region: single lists ([`FirstFit`], [`NextFit`], [`BestFit`],
+//! [`WorstFit`]), segregated lists ([`SegregatedFit`], [`HalfFit`], [`Tlsf`]), and a tree
+//! ([`TreeFit`]). The crate depends only on the core and does not use `alloc`.
 //!
-//! A region is tiled by *chunks*, each a four-byte header and a payload. These systems share one chunk layout and one
-//! set of boundary tags ([`Heap`]); they differ only in the [`Index`] that remembers the free chunks. Two others divide
-//! the region in their own way: [`Buddy`] into powers of two, [`jamaica`] into blocks of one size.
+//! *Chunks* tile a region; each is a four-byte header and a payload. These systems share one chunk
+//! layout and one set of boundary tags ([`Heap`]). They differ only in the [`Index`] that stores
+//! the free chunks. Two other systems divide the region in their own way: [`Buddy`] into powers of
+//! two, [`jamaica`] into blocks of one size.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | `memory` | the region as words; the only file that touches raw memory |
 //! | `chunk` | headers, boundary tags, links of free chunks |
 //! | `heap` | allocate, free, resize for every index: split, coalesce, align |
-//! | `check` | the numbered invariants of the tiling, and where every byte is |
+//! | `check` | the numbered invariants of the tiling, and the account of every byte |
 //! | `index` | what an index of free chunks must do |
 //! | `coalesce` | when free neighbours are merged: never, deferred, immediate |
-//! | `sweep` | what a collector needs: objects by number, and all dead ones freed in one pass |
-//! | `run` | a free chunk from which objects are cut by comparing and adding |
+//! | `sweep` | for a collector: objects by number, and freeing all dead ones in one pass |
+//! | `run` | a free chunk from which objects are cut by a comparison and an addition |
 //! | `large` | large objects at the other end of the region, for a collector |
-//! | `end` | where the lists' chunks end: it moves for large objects, and in heaps that grow |
+//! | `end` | where the lists' chunks end; this moves for large objects, and in heaps that grow |
 //! | `two_level` | TLSF's index: two-level segregated fit |
-//! | `half_fit` | Half-fit's index: a list for every power of two |
+//! | `half_fit` | Half-fit's index: one list per power of two |
 //! | `list` | one list: first fit, next fit, best fit, worst fit |
-//! | `segregated` | a list for every small size, and a last list |
-//! | `lookup` | which of them holds a chunk: by walking the heads |
+//! | `segregated` | one list per small size, and a last list |
+//! | `lookup` | finding a list that holds a chunk, by walking the heads |
 //! | `next_hit_table` | the same by the Next Hit Table |
 //! | `bitmap` | the same by a bitmap of two levels |
-//! | `last_list` | the last list: what it must do, and as a list that is walked |
+//! | `last_list` | the last list: its interface, and its form as a walked list |
 //! | `trie` | the last list as a tree |
 //! | `tree_fit` | best fit over a balanced tree of all free chunks |
 //! | `buddy` | the binary buddy system, a heap of its own |
@@ -98,11 +100,12 @@ pub use two_level::TwoLevel;
 
 /// Two-level segregated fit: constant time, good fit, immediate coalescing. See [`TwoLevel`].
 pub type Tlsf<'m> = Heap<'m, TwoLevel>;
-/// First fit over one list in the order in which chunks became free. See [`SingleList`].
+/// First fit over one list, in the order in which chunks became free. See [`SingleList`].
 pub type FirstFit<'m> = Heap<'m, SingleList<First>>;
-/// Best fit over one list in the order in which chunks became free. See [`SingleList`].
+/// Best fit over one list, in the order in which chunks became free. See [`SingleList`].
 pub type BestFit<'m> = Heap<'m, SingleList<Best>>;
-/// Best fit over a balanced tree: the smallest chunk, of several the one with the least address. See [`SizeTree`].
+/// Best fit over a balanced tree: the smallest chunk; of several, the one with the lowest address.
+/// See [`SizeTree`].
 ///
 /// # Examples
 /// ```
@@ -117,11 +120,11 @@ pub type BestFit<'m> = Heap<'m, SingleList<Best>>;
 /// # Ok::<(), surefit_core::Refused>(())
 /// ```
 pub type TreeFit<'m> = Heap<'m, SizeTree>;
-/// Worst fit over one list in the order in which chunks became free. See [`SingleList`].
+/// Worst fit over one list, in the order in which chunks became free. See [`SingleList`].
 pub type WorstFit<'m> = Heap<'m, SingleList<Worst>>;
-/// Next fit over one list in the order in which chunks became free. See [`SingleList`].
+/// Next fit over one list, in the order in which chunks became free. See [`SingleList`].
 pub type NextFit<'m> = Heap<'m, SingleList<Next>>;
-/// Half-fit: constant time, a list for every power of two, immediate coalescing. See [`PowersOfTwo`].
+/// Half-fit: constant time, one list per power of two, immediate coalescing. See [`PowersOfTwo`].
 ///
 /// # Examples
 /// ```
@@ -131,16 +134,18 @@ pub type NextFit<'m> = Heap<'m, SingleList<Next>>;
 ///
 /// let mut memory = [MaybeUninit::uninit(); 4096];
 /// let mut heap = HalfFit::new(&mut memory)?;
-/// // Of some 3900 free bytes, a request gets at most the greatest power of two: incomplete memory use.
+/// // About 3900 bytes are free, but a request gets at most the greatest power of two.
 /// assert_eq!(heap.largest_request(), 2048 - 4);
 /// heap.allocate(Layout::new::<[u64; 5]>())?;
 /// # Ok::<(), surefit_core::Refused>(())
 /// ```
 pub type HalfFit<'m> = Heap<'m, PowersOfTwo>;
-/// Segregated lists: `N` lists of exact sizes in units of `UNIT` bytes, and a last list. See [`Segregated`].
+/// Segregated lists: `N` lists of exact sizes in units of `UNIT` bytes, and a last list. See
+/// [`Segregated`].
 ///
 /// # Examples
-/// The thesis's lists, found by its Next Hit Table, its last list searched from end to end:
+/// The thesis's lists, found through its Next Hit Table, with a last list that is searched from end
+/// to end:
 /// ```
 /// use core::{alloc::Layout, mem::MaybeUninit};
 /// use surefit_core::RawHeap;
@@ -156,7 +161,7 @@ pub type HalfFit<'m> = Heap<'m, PowersOfTwo>;
 /// assert_eq!(heap.coalesce(), 1, "nothing was merged before");
 /// # Ok::<(), surefit_core::Refused>(())
 /// ```
-/// What replaying programs speaks for, a bitmap, merging at once and a tree, is the default:
+/// The default is what replays of programs favour: a bitmap, merging at once, and a tree:
 /// ```
 /// # use core::mem::MaybeUninit;
 /// # use surefit_freelist::SegregatedFit;

@@ -3,31 +3,36 @@
 //! The oldest systems: all free chunks are in one list, and a request searches it.
 //!
 //! ```text
-//! allocate(n): c = first chunk of the list with size >= n            (first fit)
-//!              c = first chunk from the rover on, then from the head, with size >= n; the rover stays there (next fit)
-//!              c = smallest chunk with size >= n, or the first exact (best fit)
-//!              c = largest chunk                         (worst fit)
+//! allocate(n): c = first chunk of the list with size >= n                      (first fit)
+//!              c = first chunk with size >= n from the rover on, then from the head; the rover
+//!                  stays there                                                 (next fit)
+//!              c = smallest chunk with size >= n, or the first exact fit       (best fit)
+//!              c = largest chunk                                               (worst fit)
 //!              cut n from its front; the remainder goes to the end of the list
 //! free(c):     merge with free neighbours; the merged chunk goes to the end of the list
 //! table:       | 2 words of nobody | head |
-//! rover:       the link from which the next search starts; if its chunk leaves the list, the link before it
+//! rover:       the link from which the next search starts; if its chunk leaves the list, the link
+//!              before it
 //! ```
 //!
 //! # Invariants
-//! - L1: every link names a free chunk of the region or is 0, and the chunk's `back` names the link.
-//! - L2: the list holds every free chunk exactly once.
+//! - L1: every link names a free chunk of the region or is 0, and the chunk's `back` names the
+//!   link.
+//! - L2: the list holds every free chunk once, and nothing else.
 //! - L3: `tail` is the link that ends the list.
 //! - L4: `rover` is a link of the list.
 //!
 //! # Bounds
-//! Allocation is linear in the number of free chunks, freeing is O(1). Fragmentation: Robson's bounds.
+//! Allocation is linear in the number of free chunks, freeing is O(1). Fragmentation: Robson's
+//! bounds.
 //!
 //! # Departures
-//! None. The list is in the order in which chunks became free, not in that of addresses: with boundary tags the order
-//! of addresses would make `free` linear too.
+//! None. The list has the order in which chunks became free, not the order of addresses: with
+//! boundary tags, the order of addresses would make `free` linear too.
 //!
 //! # Source
-//! Knuth, The Art of Computer Programming 1, 2.5; the thesis on free-list organisation for first fit's remainders.
+//! Knuth, The Art of Computer Programming 1, 2.5; for the remainders of first fit, the thesis on
+//! free-list organisation.
 #![deny(unsafe_code)]
 
 use core::fmt;
@@ -44,16 +49,18 @@ const HEAD: Slot = Slot::new(NOBODYS_WORDS);
 
 /// How one list chooses among the chunks that fit.
 ///
-/// A type of the caller's own may implement it. Whatever it answers, and if it unwinds, the heap stays sound: it is asked only
-/// of chunks that fit, and before anything changes.
+/// A program may implement it for its own type. The heap stays sound whatever the methods return,
+/// and if they unwind: the heap calls them only for chunks that fit, and before it changes
+/// anything.
 pub trait Fit {
     /// Whether searches start where the last one ended.
     const ROVES: bool = false;
 
-    /// Whether `granules`, which fits a need of `needed`, cannot be bettered: the search ends.
+    /// Whether no chunk can be better than one of `granules`, which fits a need of `needed`: the
+    /// search ends.
     fn is_final(granules: u32, needed: u32) -> bool;
 
-    /// Whether a chunk of `granules`, which fits, is preferred to one of `best`, found earlier.
+    /// Whether a chunk of `granules`, which fits, is better than an earlier one of `best`.
     #[must_use]
     #[inline]
     fn is_better(granules: u32, best: u32) -> bool {
@@ -72,7 +79,7 @@ impl Fit for First {
     }
 }
 
-/// Best fit: the smallest chunk that is large enough; the first of several.
+/// Best fit: the smallest chunk that is large enough; of several, the first.
 #[derive(Clone, Copy, Debug)]
 pub struct Best;
 
@@ -83,7 +90,7 @@ impl Fit for Best {
     }
 }
 
-/// Worst fit: the largest chunk; the first of several.
+/// Worst fit: the largest chunk; of several, the first.
 #[derive(Clone, Copy, Debug)]
 pub struct Worst;
 
@@ -115,7 +122,7 @@ impl Fit for Next {
 /// One doubly linked list of free chunks, in the order in which they became free.
 pub struct SingleList<F> {
     tail: Slot,
-    /// Where the next search starts; of fits that do not rove, the head.
+    /// Where the next search starts. For fits that do not rove, this is the head.
     rover: Slot,
     fit: PhantomData<F>,
 }
@@ -139,7 +146,8 @@ impl<F: Fit> SingleList<F> {
             .or_else(|| Self::search_part(memory, need, HEAD..self.rover, visits))
     }
 
-    /// Searches the chunks that the links of a part of the list name; the link that ends it is not followed.
+    /// Searches the chunks that the links in a part of the list name. The link that ends the part
+    /// is not followed.
     #[inline]
     fn search_part(
         memory: &Memory<'_>,
@@ -199,7 +207,7 @@ impl<F: Fit> Index for SingleList<F> {
         }
     }
 
-    /// Nothing is found at once: there is nothing but the list to search.
+    /// Always `None`: only a search finds a chunk.
     #[inline]
     fn take(&mut self, _memory: &mut Memory<'_>, _granules: u32) -> Option<Chunk> {
         None
@@ -225,7 +233,7 @@ impl<F: Fit> Index for SingleList<F> {
         ensure(
             listed == free_chunks,
             "L2",
-            "free chunks are missing from the list; so many are in it",
+            "free chunks are missing from the list; chunks in it",
             listed,
         )?;
         ensure(
@@ -239,7 +247,7 @@ impl<F: Fit> Index for SingleList<F> {
 }
 
 impl<F> SingleList<F> {
-    /// Verifies L4. The list was verified before.
+    /// Verifies L4. The list must have been verified.
     fn check_rover(&self, memory: &Memory<'_>) -> Result<(), Corruption> {
         let mut link = HEAD;
         while link != self.rover {
@@ -253,7 +261,7 @@ impl<F> SingleList<F> {
     }
 }
 
-/// The chunk that a link names: a free one that names the link.
+/// The free chunk that a link names. The chunk must name the link.
 pub(crate) fn check_link(memory: &Memory<'_>, link: Slot) -> Result<Chunk, Corruption> {
     let at = link.number() as usize;
     let chunk = memory.free_chunk(memory.get(link));
@@ -263,8 +271,8 @@ pub(crate) fn check_link(memory: &Memory<'_>, link: Slot) -> Result<Chunk, Corru
     ensure(named, "L1", what, at).map(|()| chunk)
 }
 
-/// Verifies L1 for one list of at most `most` chunks, of which each must belong there by its size.
-/// Returns how many chunks it holds, and the link that ends it.
+/// Verifies L1 for one list of at most `most` chunks, each of a size that belongs there. Returns
+/// how many chunks it holds, and the link that ends it.
 pub(crate) fn check_list(
     memory: &Memory<'_>,
     head: Slot,

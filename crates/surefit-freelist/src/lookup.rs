@@ -1,15 +1,18 @@
-//! How the first list that holds a chunk is found, from a given list on: the parameter of segregated lists.
+//! How segregated lists find the first list, from a given one on, that holds a chunk. A type
+//! parameter selects it.
 //!
 //! ```text
 //!                 find a list     a list fills or empties    words
-//! Scan            walks heads     nothing                    0
+//! Scan            walk the heads  nothing                    0
 //! NextHitTable    one entry       entries below, to N        (N + 1) / 4, or / 2 from N = 256 on
 //! Bitmap          two words       one or two words           2 N / 64
 //! ```
-//! The words lie before the heads of the lists, so that a lookup knows where both are.
+//! The words of the lookup lie before the heads of the lists. So a lookup knows the position of
+//! both.
 //!
 //! # Source
-//! The thesis on free-list organisation: the search through the lists, and the Next Hit Table in its place.
+//! The thesis on free-list organisation: the search through the lists, and the Next Hit Table,
+//! which replaces it.
 #![deny(unsafe_code)]
 
 use surefit_core::Corruption;
@@ -18,11 +21,13 @@ use crate::chunk::NOBODYS_WORDS;
 use crate::heap::Counters;
 use crate::memory::{Memory, Slot};
 
-/// Finds the first of `N` lists, numbered from 0, that holds a chunk. A list that does is called filled.
+/// Finds the first of `N` lists, numbered from 0, that holds a chunk. A list that holds one is
+/// called filled.
 ///
 /// Only this crate implements it: the types of its methods are private.
 pub trait Lookup<const N: usize>: Sized {
-    /// Words of the table, an even number or the last that is used; it starts behind nobody's words.
+    /// Words of the table, which starts after nobody's words: an even number, or the last word that
+    /// is used.
     #[doc(hidden)]
     const WORDS: usize;
 
@@ -34,27 +39,27 @@ pub trait Lookup<const N: usize>: Sized {
     #[doc(hidden)]
     fn new(memory: &mut Memory<'_>) -> Self;
 
-    /// The first filled list from `list` (less than `N`) on, or `N`.
+    /// The first filled list from `list` (less than `N`) on, or `N` if there is none.
     #[doc(hidden)]
     fn first_filled(&mut self, memory: &Memory<'_>, list: u32) -> u32;
 
-    /// A chunk was put into a list, which held none before if `was_empty`.
+    /// Notes that a chunk was put into a list; the list was empty before if `was_empty`.
     #[doc(hidden)]
     fn fill(&mut self, memory: &mut Memory<'_>, list: u32, was_empty: bool);
 
-    /// A chunk was taken from a list, which holds none any more if `is_empty`.
+    /// Notes that a chunk was taken from a list; the list is empty now if `is_empty`.
     #[doc(hidden)]
     fn drain(&mut self, memory: &mut Memory<'_>, list: u32, is_empty: bool);
 
-    /// Makes the table anew from the heads of the lists, in one pass.
+    /// Rebuilds the table from the heads of the lists in one pass.
     #[doc(hidden)]
     fn rebuild(&mut self, memory: &mut Memory<'_>);
 
-    /// Verifies the table by the heads of the lists.
+    /// Verifies the table against the heads of the lists.
     #[doc(hidden)]
     fn check(&self, memory: &Memory<'_>) -> Result<(), Corruption>;
 
-    /// Adds what was counted.
+    /// Adds the lookup's own counts.
     #[doc(hidden)]
     fn count(&self, counters: &mut Counters);
 
@@ -66,7 +71,7 @@ pub trait Lookup<const N: usize>: Sized {
         Slot::new(Self::FIRST_HEAD + list as usize)
     }
 
-    /// Whether a list holds a chunk, from its head.
+    /// Whether the head of a list names a chunk.
     #[doc(hidden)]
     #[must_use]
     #[inline]
@@ -75,7 +80,7 @@ pub trait Lookup<const N: usize>: Sized {
     }
 }
 
-/// Walks the heads of the lists: no table, but a visit for every empty list.
+/// Walks the heads of the lists: no table, but one visit for every empty list.
 #[derive(Debug, Default)]
 pub struct Scan {
     visits: u64,
@@ -94,7 +99,8 @@ impl<const N: usize> Lookup<N> for Scan {
         while filled < N as u32 && !<Self as Lookup<N>>::is_filled(memory, filled) {
             filled += 1;
         }
-        // The heads looked at: those of the empty lists, and of the filled one if there is one.
+        // The heads that were examined: those of the empty lists, and that of the filled one, if
+        // any.
         self.visits += u64::from(filled - list) + u64::from(filled < N as u32);
         filled
     }

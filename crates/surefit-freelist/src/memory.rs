@@ -1,18 +1,21 @@
-//! The region as words of four bytes, and the payloads in it: the only file that touches raw memory.
+//! The region as words of four bytes, and the payloads in it. Only this file touches raw memory.
 //!
 //! ```text
 //! region  | lead | word 0 | word 1 | word 2 | word 3 | ...      | tail |
 //!                 \---- granule 0 -/\---- granule 1 -/
 //! ```
-//! Word 0 is aligned to a granule (8 bytes). `lead` and `tail` are what alignment leaves over.
+//! Word 0 is aligned to a granule (8 bytes). Alignment leaves `lead` and `tail` over.
 //!
 //! # Invariants
-//! - M1: the `2 * granules` words from `words` lie inside the region, which is exclusively borrowed for `'m`.
-//! - M2: a [`Slot`] that reaches `get` or `set` is less than `2 * granules`: it is a word of the table, which lies inside
-//!   (`Heap::new` compares), or of a chunk, which does by H1, or a link, which is one of both by L1 (A1 of the balanced
-//!   tree; K1 and K3 of the buddy system). The checker, which trusts none of them, compares first.
-//! - M3: a word is read only after it was written, by this file or by the owner of the payload that it was part of.
-//! - M4: a word that `get` or `set` reaches is no part of a live payload.
+//! - M1: the `2 * granules` words from `words` on lie inside the region, which is exclusively
+//!   borrowed for `'m`.
+//! - M2: a [`Slot`] that reaches `get` or `set` is less than `2 * granules`. It is a word of the
+//!   table, which lies inside (`Heap::new` compares); or a word of a chunk, which lies inside by
+//!   H1; or a link, which is one of these by L1 (A1 of the balanced tree; K1 and K3 of the buddy
+//!   system). The checker relies on none of these and compares first.
+//! - M3: a word is read only after it was written, by this file or by the owner of the payload to
+//!   which it belonged.
+//! - M4: a word that `get` or `set` accesses is not part of a live payload.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -24,7 +27,7 @@ use surefit_core::Refused;
 pub(crate) const GRANULE: usize = 8;
 /// Bytes of a word: a header, a footer or a link.
 pub(crate) const WORD: usize = 4;
-/// The most granules of a region: sizes take 30 bits of a header. The limit is 8 GiB.
+/// The most granules in a region: sizes take 30 bits of a header. This limits a region to 8 GiB.
 pub(crate) const MOST_GRANULES: usize = (1 << 30) - 1;
 
 /// The place of one word, counted in words from word 0.
@@ -38,7 +41,7 @@ impl Slot {
         Self(word)
     }
 
-    /// The number of the word; it fits in a word, since there are fewer than 2^31 words.
+    /// The number of the word. It fits in a word, because there are fewer than 2^31 words.
     #[inline]
     pub(crate) const fn number(self) -> u32 {
         self.0 as u32
@@ -54,14 +57,14 @@ pub struct Memory<'m> {
     region: PhantomData<&'m mut [MaybeUninit<u8>]>,
 }
 
-// SAFETY: by M1 the region is reached only through this value, like the exclusive borrow that it stands for.
+// SAFETY: by M1 only this value accesses the region, like the exclusive borrow that it stands for.
 unsafe impl Send for Memory<'_> {}
 
 impl<'m> Memory<'m> {
-    /// Takes a region, and cuts what alignment leaves over.
+    /// Takes a region, and cuts off what alignment leaves over.
     ///
     /// # Errors
-    /// [`Refused::TooLarge`] if sizes in the region would not fit in a header.
+    /// [`Refused::TooLarge`] if a header could not hold every size in the region.
     pub(crate) fn new(region: &'m mut [MaybeUninit<u8>]) -> Result<Self, Refused> {
         let region_bytes = region.len();
         let first: NonNull<MaybeUninit<u8>> = NonNull::from(region).cast();
@@ -71,7 +74,8 @@ impl<'m> Memory<'m> {
             let limit = MOST_GRANULES.saturating_mul(GRANULE);
             return Err(Refused::TooLarge { limit });
         }
-        // SAFETY: `lead` is at most the length of the region, so the sum stays inside it or one past its end.
+        // SAFETY: `lead` is at most the length of the region, so the sum stays inside it or one
+        // past its end.
         let words = unsafe { first.add(lead) }.cast();
         Ok(Self {
             words,
@@ -91,7 +95,7 @@ impl<'m> Memory<'m> {
         self.granules
     }
 
-    /// The address of word 0 in granules, modulo 2^32: what alignment needs.
+    /// The address of word 0 in granules, modulo 2^32: used to align payloads.
     #[inline]
     pub(crate) fn phase(&self) -> u32 {
         (self.words.addr().get() / GRANULE) as u32
@@ -103,7 +107,8 @@ impl<'m> Memory<'m> {
         debug_assert!(slot.0 < 2 * self.granules as usize, "M2");
         // SAFETY: the word lies inside the region (M1, M2).
         let word = unsafe { self.words.add(slot.0) };
-        // SAFETY: inside the region, aligned (word 0 is), written before (M3) and nobody else's (M4).
+        // SAFETY: inside the region, aligned (word 0 is), written before (M3) and nobody else's
+        // (M4).
         unsafe { word.read() }
     }
 
@@ -113,11 +118,13 @@ impl<'m> Memory<'m> {
         debug_assert!(slot.0 < 2 * self.granules as usize, "M2");
         // SAFETY: the word lies inside the region (M1, M2).
         let word = unsafe { self.words.add(slot.0) };
-        // SAFETY: inside the region, aligned (word 0 is), exclusively borrowed (M1) and nobody else's (M4).
+        // SAFETY: inside the region, aligned (word 0 is), exclusively borrowed (M1) and nobody
+        // else's (M4).
         unsafe { word.write(value) }
     }
 
-    /// Reads a byte of the table, counted from word 0. The rules are those of `get`, for the word that it is part of.
+    /// Reads a byte of the table, counted from word 0. The rules are those of `get`, for the word
+    /// that contains it.
     #[inline]
     pub(crate) fn get_byte(&self, byte: usize) -> u8 {
         debug_assert!(byte < GRANULE * self.granules as usize, "M2");
@@ -143,7 +150,8 @@ impl<'m> Memory<'m> {
         debug_assert!(half < GRANULE / 2 * self.granules as usize, "M2");
         // SAFETY: the half's word lies inside the region (M1, M2).
         let place = unsafe { self.words.cast::<u16>().add(half) };
-        // SAFETY: inside the region, aligned (word 0 is), written before (M3) and nobody else's (M4).
+        // SAFETY: inside the region, aligned (word 0 is), written before (M3) and nobody else's
+        // (M4).
         unsafe { place.read() }
     }
 
@@ -153,7 +161,8 @@ impl<'m> Memory<'m> {
         debug_assert!(half < GRANULE / 2 * self.granules as usize, "M2");
         // SAFETY: the half's word lies inside the region (M1, M2).
         let place = unsafe { self.words.cast::<u16>().add(half) };
-        // SAFETY: inside the region, aligned (word 0 is), exclusively borrowed (M1) and nobody else's (M4).
+        // SAFETY: inside the region, aligned (word 0 is), exclusively borrowed (M1) and nobody
+        // else's (M4).
         unsafe { place.write(value) }
     }
 
@@ -163,7 +172,8 @@ impl<'m> Memory<'m> {
         debug_assert!(granule < self.granules as usize, "M2");
         // SAFETY: both words lie inside the region (M1, M2).
         let place = unsafe { self.words.cast::<u64>().add(granule) };
-        // SAFETY: inside the region, aligned (word 0 is, to a granule), written before (M3) and nobody else's (M4).
+        // SAFETY: inside the region, aligned (word 0 is, to a granule), written before (M3) and
+        // nobody else's (M4).
         unsafe { place.read() }
     }
 
@@ -173,7 +183,8 @@ impl<'m> Memory<'m> {
         debug_assert!(granule < self.granules as usize, "M2");
         // SAFETY: both words lie inside the region (M1, M2).
         let place = unsafe { self.words.cast::<u64>().add(granule) };
-        // SAFETY: inside the region, aligned (word 0 is, to a granule), exclusively borrowed (M1), nobody else's (M4).
+        // SAFETY: inside the region, aligned (word 0 is, to a granule), exclusively borrowed (M1),
+        // nobody else's (M4).
         unsafe { place.write(value) }
     }
 
@@ -185,7 +196,7 @@ impl<'m> Memory<'m> {
         unsafe { self.words.cast::<u8>().add(granule as usize * GRANULE) }
     }
 
-    /// The granule that a payload starts at.
+    /// The granule at which a payload starts.
     #[inline]
     pub(crate) fn granule_of(&self, payload: NonNull<u8>) -> u32 {
         let offset = payload.addr().get().wrapping_sub(self.words.addr().get());
@@ -200,11 +211,13 @@ impl<'m> Memory<'m> {
     /// Copies `bytes` bytes between payloads that may overlap.
     ///
     /// # Safety
-    /// S1: both granules start payloads of this heap, at least `bytes` bytes long.
-    /// S2: every byte from the first of the lower to the last of the higher belongs to those two chunks.
+    /// S1: both granules start payloads of this heap, at least `bytes` bytes long. S2: every byte
+    /// from the first of the lower payload to the last of the higher one belongs to these two
+    /// chunks.
     pub(crate) unsafe fn slide(&mut self, from: u32, to: u32, bytes: usize) {
         let (source, target) = (self.payload(from), self.payload(to));
-        // SAFETY: both ranges lie inside the region and may be overwritten (S1, S2); `copy` allows overlap.
+        // SAFETY: both ranges lie inside the region and may be overwritten (S1, S2); `copy` allows
+        // overlap.
         unsafe { source.copy_to(target, bytes) }
     }
 }

@@ -1,31 +1,39 @@
-//! The Next Hit Table: for every list, the first list from it on that holds a chunk.
+//! The Next Hit Table: for every list, the first list from there on that holds a chunk.
 //!
 //! ```text
-//! NHT[t] = min({ j : t <= j < N, list j is filled } + { N })       for 0 <= t <= N, so NHT[N] = N always
+//! NHT[t] = min({ j : t <= j < N, list j is filled } + { N })   for 0 <= t <= N, so NHT[N] = N
 //!
 //! find(S):   NHT[S]
-//! drain(F):  v = NHT[F + 1]; for t = F, F - 1, ... while NHT[t] = F:  NHT[t] = v       list F lost its last chunk
-//! fill(F):   v = NHT[F];     for t = F, F - 1, ... while NHT[t] = v:  NHT[t] = F       list F got its first chunk
-//! rebuild:   run = N; for t = N, N - 1, ... 0: if t < N and list t is filled: run = t; NHT[t] = run
+//! drain(F):  v = NHT[F + 1]                                    list F lost its last chunk
+//!            for t = F, F - 1, ... while NHT[t] = F:  NHT[t] = v
+//! fill(F):   v = NHT[F]                                        list F got its first chunk
+//!            for t = F, F - 1, ... while NHT[t] = v:  NHT[t] = F
+//! rebuild:   run = N
+//!            for t = N, N - 1, ... 0: if t < N and list t is filled: run = t; NHT[t] = run
 //!
-//! table:     | NHT[0] | NHT[1] | ... | NHT[N] | filled up with N to a whole word |     one byte each, two if N > 255
+//! table:     | NHT[0] | NHT[1] | ... | NHT[N] | filled up with N to a whole word |
+//!            one byte each, two if N > 255
 //! ```
-//! Let p be the last filled list before F, or -1. `drain` changes exactly the entries that were F, which are those
-//! after p up to F; `fill` changes the same ones, which all name the first filled list after F. An update of either kind
-//! needs the table alone, so that the lists may be changed before or after it.
+//! For a list F, let p be the last filled list before F, or -1. `drain` changes exactly the entries
+//! that were F: those after p up to F. `fill` changes the same entries, which all name the first
+//! filled list after F. Both updates need only the table, so the lists may be changed before or
+//! after.
 //!
 //! # Invariants
-//! - N1: every entry is as defined, and what fills up the last word is N.
+//! - N1: every entry is as defined above; the unused end of the last word is filled with N.
 //!
 //! # Bounds
-//! A lookup is one load. An update writes F - p entries, at most N. The table takes N + 1 bytes, or 2 (N + 1).
+//! A lookup is one load. An update writes F - p entries, at most N. The table takes N + 1 bytes, or
+//! 2 (N + 1).
 //!
 //! # Departures
-//! - `fill` of the thesis goes on while NHT\[t\] is not t, which says that list t is empty: the same entries.
-//! - Entries of a whole granule, eight or four, are compared and written at once.
+//! - The thesis's `fill` continues while NHT\[t\] is not t, which means that list t is empty: these
+//!   are the same entries.
+//! - The entries of a whole granule, eight or four of them, are compared and written at once.
 //!
 //! # Drawbacks
-//! A list near N that fills and empties in turns above empty lists makes every update write up to N entries.
+//! If a list near N repeatedly fills and empties above empty lists, every update writes up to N
+//! entries.
 //!
 //! # Source
 //! The thesis on free-list organisation, its chapter on the Next Hit Table.
@@ -42,7 +50,8 @@ use crate::memory::{GRANULE, Memory, WORD};
 const FIRST_GRANULE: usize = NOBODYS_WORDS * WORD / GRANULE;
 const _: () = assert!(NOBODYS_WORDS * WORD % GRANULE == 0);
 
-/// The Next Hit Table: finds a list by one load, and is updated when a list gets its first chunk or loses its last.
+/// The Next Hit Table: finds a list with one load. It is updated when a list gets its first chunk
+/// or loses its last.
 #[derive(Debug, Default)]
 pub struct NextHitTable {
     /// Updates because a list got its first chunk.
@@ -58,7 +67,7 @@ const fn is_narrow(lists: usize) -> bool {
     lists <= u8::MAX as usize
 }
 
-/// Entries of a whole number of words, of which `lists + 1` are used.
+/// Entries in a whole number of words; `lists + 1` of them are used.
 const fn entries(lists: usize) -> usize {
     let entries_a_word = if is_narrow(lists) { WORD } else { WORD / 2 };
     (lists + 1).next_multiple_of(entries_a_word)
@@ -73,7 +82,7 @@ fn get<const N: usize>(memory: &Memory<'_>, t: usize) -> u32 {
     }
 }
 
-/// The values are list numbers, which fit as `is_narrow` says.
+/// The values are list numbers, which fit: `is_narrow` decides the width.
 #[inline]
 fn set<const N: usize>(memory: &mut Memory<'_>, t: usize, list: u32) {
     if is_narrow(N) {
@@ -83,7 +92,7 @@ fn set<const N: usize>(memory: &mut Memory<'_>, t: usize, list: u32) {
     }
 }
 
-/// Entries of a granule, which are compared and written at once.
+/// The entries in one granule, which are compared and written at once.
 const fn lanes(lists: usize) -> usize {
     if is_narrow(lists) {
         GRANULE
@@ -97,9 +106,10 @@ const fn repeated(lists: usize, list: u32) -> u64 {
     list as u64 * (u64::MAX / if is_narrow(lists) { 0xff } else { 0xffff })
 }
 
-/// Writes `new` to entry `last` and to those before it without a gap that are `old`, as it is; returns how many they are.
+/// Writes `new` to entry `last` and to the entries before it, without a gap, that are equal to
+/// `old`, as it is. Returns how many it wrote.
 ///
-/// Entry by entry to the edge of a granule, then by granules, then what is left of the last one.
+/// Goes entry by entry to the edge of a granule, then by granules, then by entries in the last one.
 fn replace_down<const N: usize>(memory: &mut Memory<'_>, last: u32, old: u32, new: u32) -> u64 {
     let end = last as usize + 1;
     let mut t = end;
@@ -124,7 +134,8 @@ fn replace_down<const N: usize>(memory: &mut Memory<'_>, last: u32, old: u32, ne
 }
 
 impl NextHitTable {
-    /// List `filled`, which held none, got a chunk: the entries down to the filled list before it were the same.
+    /// List `filled`, which was empty, got a chunk. The entries down to the filled list before it
+    /// were equal.
     fn on_filled<const N: usize>(&mut self, memory: &mut Memory<'_>, filled: u32) {
         let following = get::<N>(memory, filled as usize);
         self.fills += 1;

@@ -1,4 +1,5 @@
-//! A run: a free chunk that left the index whole, from whose front objects are cut by comparing and adding.
+//! A run: a whole free chunk taken from the index. Cutting an object from its front takes a
+//! comparison and an addition.
 //!
 //! ```text
 //! open    | header | the rest                                          |    one chunk in use
@@ -6,17 +7,21 @@
 //! take    | header | object | header | object | header | the rest      |    three
 //! close   | header | object | header | object | header | free chunk    |    the rest is freed
 //! ```
-//! The rest of a run is a chunk in use at every moment, so the heap can be walked, and allocated from, meanwhile. That costs
-//! one store an object, beside the header that it needs anyway, and saves the index: two lists for every object elsewhere.
+//! The rest of a run is a chunk in use at every moment. So the heap can be walked, and can
+//! allocate, while a run is open. This costs one more store per object, beside the header that each
+//! object needs anyway. It saves the index, which otherwise updates two lists per object.
 //!
 //! # Invariants
-//! - R1: `payload` and `granules` are those of a chunk in use, whose header has no flag; or `granules` is 0.
+//! - R1: `payload` and `granules` are those of a chunk in use whose header has no flag; or
+//!   `granules` is 0.
 //!
 //! # Bounds
-//! `take`: a comparison, two stores. `open_run` and `close_run`: the index's for one chunk.
+//! `take`: one comparison, two stores. `open_run` and `close_run`: the work of the index for one
+//! chunk.
 //!
 //! # Drawbacks
-//! Only for indexes that merge at once: else the chunk before a run may be free, and every header would have to be read.
+//! Only indexes that merge at once have runs. Otherwise the chunk before a run could be free, and
+//! every header would have to be read.
 
 use core::ptr::NonNull;
 
@@ -25,10 +30,10 @@ use crate::heap::Heap;
 use crate::index::Index;
 use crate::memory::{GRANULE, MOST_GRANULES, WORD};
 
-/// No payload has more bytes: some granules of every region are no chunk's.
+/// The most bytes of a payload: some granules of every region belong to no chunk.
 const MOST_PAYLOAD: usize = MOST_GRANULES.saturating_mul(GRANULE) - 2 * GRANULE;
 
-/// What is left of a chunk that objects are cut from.
+/// The rest of a chunk from which objects are cut.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
     payload: NonNull<u8>,
@@ -51,15 +56,15 @@ impl Run {
         self.granules as usize * GRANULE
     }
 
-    /// Objects that were cut from its front, while something was left.
+    /// The number of objects that `take` has cut from its front.
     #[inline]
     #[must_use]
     pub const fn taken(&self) -> u32 {
         self.taken
     }
 
-    /// The granules of the chunk of an object with a payload of so many bytes; `u32::MAX`, more than a region can have, if
-    /// none holds them.
+    /// The granules of a chunk whose payload has at least `bytes` bytes; `u32::MAX`, more than any
+    /// region has, if no chunk is that long.
     #[inline]
     #[must_use]
     pub const fn granules_for(bytes: usize) -> u32 {
@@ -69,12 +74,14 @@ impl Run {
         granules_for(bytes)
     }
 
-    /// Cuts an object of so many granules, its header included, from the front; `None` unless a whole chunk is left behind
-    /// it. Its payload is all of that but four bytes, and aligned to eight.
+    /// Cuts an object of `granules` granules, its header included, from the front. Returns `None`
+    /// unless at least a whole chunk is left after it. The payload has all these bytes but four,
+    /// and is aligned to eight.
     ///
     /// # Safety
-    /// S1: the heap that opened the run still exists and did not close it, and has freed, resized and swept nothing since.
-    /// S2: `granules` is at least 2, and less than 2^30. S3: no copy of the run has cut anything that this one has not.
+    /// S1: the heap that opened the run still exists, has not closed it, and has freed, resized and
+    /// swept nothing since. S2: `granules` is at least 2, and less than 2^30. S3: no copy of the
+    /// run has cut anything that this one has not.
     #[inline]
     pub unsafe fn take(&mut self, granules: u32) -> Option<NonNull<u8>> {
         if self.granules < granules + SMALLEST {
@@ -83,7 +90,8 @@ impl Run {
         let (payload, rest) = (self.payload, self.granules - granules);
         // SAFETY: the rest is longer than that (compared), and lies in the region (R1, S1).
         let next = unsafe { payload.add(granules as usize * GRANULE) };
-        // SAFETY: R1, S1, S3: both are payloads of chunks in the rest of the run, which is nobody else's.
+        // SAFETY: R1, S1, S3: both are payloads of chunks in the rest of the run, which belongs to
+        // nobody else.
         unsafe { set_header(payload, granules) };
         // SAFETY: as above.
         unsafe { set_header(next, rest) };
@@ -92,7 +100,7 @@ impl Run {
         Some(payload)
     }
 
-    /// Hands out all that is left as one object, if it is at least so many granules.
+    /// Hands out the whole rest as one object, if it has at least `granules` granules.
     ///
     /// # Safety
     /// As [`Run::take`].
@@ -106,31 +114,35 @@ impl Run {
     }
 }
 
-/// Writes the header of a chunk in use, behind one in use.
+/// Writes the header of a chunk in use that follows a chunk in use.
 ///
 /// # Safety
-/// S1: `payload` is that of a chunk of so many granules in the region of a heap, and nobody else's.
+/// S1: `payload` is that of a chunk of `granules` granules in the region of a heap, and belongs to
+/// nobody else.
 #[inline]
 unsafe fn set_header(payload: NonNull<u8>, granules: u32) {
     // SAFETY: every payload has a header before it, in the region (H1).
     let header = unsafe { payload.sub(WORD) }.cast::<u32>();
-    // SAFETY: inside the region, aligned to four since payloads are to eight, and nobody else's (S1).
+    // SAFETY: inside the region, aligned to four since payloads are aligned to eight, and nobody
+    // else's (S1).
     unsafe { header.write(Header::in_use(granules, false).word()) }
 }
 
 impl<I: Index> Heap<'_, I> {
-    /// Takes a free chunk of at least so many granules for a run; `None` if there is none, or if the index does not merge at
-    /// once. Any number will do: no chunk has fewer than two.
+    /// Takes a free chunk of at least `granules` granules for a run. Returns `None` if there is
+    /// none, or if the index does not merge at once. Any number is allowed: no chunk has fewer than
+    /// two.
     ///
-    /// What the run's objects add to [`Heap::live_objects`], and so to what `check` compares, is known when it is closed.
+    /// [`Heap::live_objects`] counts the run's objects only once the run is closed. Until then,
+    /// `check` may report H5.
     ///
     /// # Complexity
-    /// That of the index for an allocation.
+    /// That of an allocation in the index.
     pub fn open_run(&mut self, granules: u32) -> Option<Run> {
         if !I::COALESCING.is_immediate() {
             return None;
         }
-        // An index looks for chunks as long as its lists have them, no shorter and no longer.
+        // An index can search only for sizes that its lists can hold.
         let most = self.memory.granules();
         if granules > most {
             return None;
@@ -150,11 +162,11 @@ impl<I: Index> Heap<'_, I> {
         })
     }
 
-    /// Frees what is left of a run.
+    /// Frees the rest of a run.
     ///
     /// # Safety
-    /// S1: this heap opened the run and did not close it, and has freed, resized and swept nothing since. S2: no copy of the
-    /// run has cut anything that this one has not.
+    /// S1: this heap opened the run, has not closed it, and has freed, resized and swept nothing
+    /// since. S2: no copy of the run has cut anything that this one has not.
     pub unsafe fn close_run(&mut self, run: Run) {
         self.live += run.taken as usize;
         if run.granules > 0 {
@@ -163,7 +175,7 @@ impl<I: Index> Heap<'_, I> {
         }
     }
 
-    /// The address of granule 0: an object's is 8 bytes times its number more.
+    /// The address of granule 0. An object's address is 8 bytes times its number higher.
     #[must_use]
     pub fn origin(&self) -> usize {
         self.memory.payload(0).addr().get()

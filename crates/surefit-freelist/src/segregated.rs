@@ -1,44 +1,52 @@
-//! Size-ordered segregated lists: a list for every small size, one last list for all that is larger.
+//! Size-ordered segregated lists: one list per small size, and one last list for all larger chunks.
 //!
 //! ```text
 //! unit:        8 or 16 bytes; a request takes whole units, header included
 //! list i < N   holds the free chunks of i units
-//! list N       holds all that are larger: the last list
+//! list N       holds all larger ones: the last list
 //!
-//! allocate(S): F = first list from S on that holds a chunk                  Lookup: Scan, NextHitTable, Bitmap
-//!              F < N: take its newest chunk    F = N: best fit of the last list        LastList: Tree, Linear
+//! allocate(S): F = first list from S on that holds a chunk      Lookup: Scan, NextHitTable, Bitmap
+//!              F < N: take its newest chunk
+//!              F = N: best fit of the last list                 LastList: Tree, Linear
 //!              cut S from its front; the remainder R goes to the front of list R
-//! free(c):     Coalescing: Never, Deferred, Immediate; then to the front of its list
+//! free(c):     merge as Coalescing says: Never, Deferred, Immediate
+//!              the chunk goes to the front of its list
 //!
 //! table:       | 2 words of nobody | table of the lookup | heads of lists 0 to N - 1 | last list |
 //! ```
-//! Lists that no chunk is small enough for (0, and 1 if the unit is 8 bytes) stay empty, as the thesis has them.
+//! Lists for sizes below the smallest chunk (0, and 1 if the unit is 8 bytes) stay empty, as in the
+//! thesis.
 //!
 //! # Invariants
-//! - E1: list i < N holds exactly the free chunks of i units, the last list all others, each once. L1 holds for all.
-//! - What the lookup (N1, B1, B2) and the last list (D1) add.
+//! - E1: list i < N holds exactly the free chunks of i units, and the last list holds all others,
+//!   each once. L1 holds for all lists.
+//! - The invariants of the lookup (N1, B1, B2) and of the last list (D1).
 //!
 //! # Bounds
-//! `allocate`: the lookup's, and the last list's if all lists from S on are empty. With `Bitmap` and `Tree` both are
-//! bounded by constants: four words, and two nodes for every bit of the region's size. `free` is O(1) but for the
-//! lookup's update and the tree's. The heads take 4 N bytes.
+//! `allocate`: the time of the lookup, plus that of the last list if all lists from S on are empty.
+//! With `Bitmap` and `Tree`, constants bound both: four words, and two nodes per bit of the
+//! region's size. `free` is O(1), except for the updates of the lookup and of the tree. The heads
+//! take 4 N bytes.
 //!
-//! An aligned request tries the first chunk of the first list for its size, then that of the first list whose chunks fit
-//! wherever they start, then the last list. Only if none serves are all chunks of the region walked over: it is
-//! refused if and only if none fits.
+//! An aligned request tries the first chunk of the first list for its size; then that of the first
+//! list whose chunks fit wherever they start; then the last list. If all of these fail, it walks
+//! over all chunks of the region. So it is refused if and only if no chunk fits.
 //!
 //! # Departures
-//! - The unit is 8 or 16 bytes. The thesis's 4 would need payloads aligned to 4 bytes and chunks named by words: all
-//!   systems here share chunks of whole granules of 8 bytes, so every second list would stay empty.
-//! - With units of 16 bytes a chunk before an aligned one may have an odd granule more, which it keeps: list i holds
-//!   chunks of 16 i and of 16 i + 8 bytes.
-//! - What deferred coalescing does to a tree: see `last_list`.
+//! - The unit is 8 or 16 bytes. The thesis's unit of 4 bytes would need payloads aligned to 4 bytes
+//!   and chunks named by words. All systems here share chunks of whole granules of 8 bytes, so
+//!   every second list would stay empty.
+//! - With units of 16 bytes, the chunk before an aligned one may have an odd granule more, which it
+//!   keeps. So list i holds chunks of 16 i and of 16 i + 8 bytes.
+//! - For the effect of deferred coalescing on a tree, see `last_list`.
 //!
 //! # Drawbacks
-//! An aligned request takes the slow path, and time linear in the chunks of the region where it is nearly refused.
+//! An aligned request takes the slow path. It takes time linear in the chunks of the region if only
+//! that walk finds a chunk, or none is found.
 //!
 //! # Source
-//! The thesis on free-list organisation: segregated lists, the Next Hit Table, three coalescing strategies.
+//! The thesis on free-list organisation: segregated lists, the Next Hit Table, three coalescing
+//! strategies.
 #![deny(unsafe_code)]
 
 use core::fmt;
@@ -57,8 +65,8 @@ use crate::memory::{GRANULE, Memory, Slot};
 
 /// `N` lists of exact sizes in units of `UNIT` bytes (8 or 16), and a last list.
 ///
-/// `L`: how a list that holds a chunk is found. `C`: when free neighbours are merged. `T`: how the last list is searched.
-/// `N` is from 16 to 4096; another number or unit does not compile:
+/// `L` finds a list that holds a chunk. `C` says when free neighbours are merged. `T` searches the
+/// last list. `N` is from 16 to 4096; another number or unit does not compile:
 /// ```compile_fail
 /// use surefit_freelist::{Bitmap, Immediate, SegregatedFit, Tree};
 /// let _ = SegregatedFit::<Bitmap, Immediate, Tree, 15>::new(&mut []);
@@ -86,7 +94,7 @@ where
     C: Coalescing,
     T: LastList,
 {
-    /// Granules of a unit.
+    /// Granules in a unit.
     const STEP: u32 = {
         assert!(UNIT == 8 || UNIT == 16, "units are 8 or 16 bytes");
         assert!(N >= 16 && N <= 4096, "from 16 to 4096 lists");
@@ -105,7 +113,7 @@ where
         granules.div_ceil(Self::STEP)
     }
 
-    /// The first filled list from one on, if it is before the last.
+    /// The first filled list from `list` on, if it is before the last list.
     #[inline]
     fn first_filled(&mut self, memory: &Memory<'_>, list: u32) -> Option<u32> {
         if list >= Self::LISTS {
@@ -123,14 +131,15 @@ where
         chunk
     }
 
-    /// Takes the newest chunk of the first filled list for a size, if it fits.
+    /// Takes the newest chunk of the first filled list for a size, if that chunk fits.
     fn take_first(&mut self, memory: &mut Memory<'_>, need: &Need, granules: u32) -> Option<Chunk> {
         let list = self.first_filled(memory, Self::list_for(granules))?;
         let first = memory.linked(L::head(list))?;
         memory.fits(need, first).then(|| self.pop(memory, list))
     }
 
-    /// The best fit of the last list, wherever it starts: a search that knows this compares sizes alone.
+    /// The best fit in the last list for a need without alignment. A search that knows this
+    /// compares only sizes.
     #[inline(never)]
     fn take_best(&mut self, memory: &mut Memory<'_>, granules: u32) -> Option<Chunk> {
         let need = Need::unaligned(granules);
@@ -228,7 +237,7 @@ where
         large.into_iter().flatten()
     }
 
-    /// Nothing is left to be searched if this finds nothing.
+    /// If this finds nothing, no search can find a chunk.
     #[inline]
     fn take(&mut self, memory: &mut Memory<'_>, granules: u32) -> Option<Chunk> {
         if let Some(list) = self.first_filled(memory, Self::list_for(granules)) {
@@ -261,7 +270,7 @@ where
         ensure(
             listed == free_chunks,
             "E1",
-            "free chunks are missing from the lists; so many are in them",
+            "free chunks are missing from the lists; chunks in them",
             listed,
         )?;
         self.lookup.check(memory)

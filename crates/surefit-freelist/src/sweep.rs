@@ -1,27 +1,31 @@
-//! What a collector needs of a heap: objects by number, allocation without a last chance, and the sweep, which frees all
-//! that is not kept in one pass.
+//! Operations for a collector: objects by number, allocation without a last attempt, and the sweep,
+//! which frees everything that is not kept in one pass.
 //!
 //! ```text
-//! sweep(keep):          large objects first: what they give back is a free chunk, or a part of one, before the end
+//! sweep(keep):          large objects first: this frees a chunk, or a part of one, before the end
 //!                       forget all lists
 //!                       for every chunk, from the first to the end of the region:
-//!                           in use and kept: stays; its header is told whether the chunk before is free now
-//!                           else Immediate: joins the run of free chunks before it, which becomes one chunk at its end
+//!                           in use and kept: stays; its header says whether the one before is free
+//!                           else Immediate: joins the run of free chunks before it, which becomes
+//!                                           one chunk at its end
 //!                                Deferred, Never: a free chunk of its own
-//!                       make the table of the lists anew, once
-//! sweep_leaping(next):  the same for Immediate alone, from kept object to kept object: all between two is one free chunk
+//!                       rebuild the table of the lists, once
+//! sweep_leaping(next):  the same for Immediate alone, from kept object to kept object: everything
+//!                       between two is one free chunk
 //! ```
-//! A sweep leaves the chunks that freeing the same objects one by one would leave; of lists that keep the order in which
-//! chunks came, that order is the order of addresses. The invariants are those of the heap.
+//! A sweep leaves the same chunks as freeing the same objects one by one. In lists that keep the
+//! order in which chunks became free, this order is that of addresses. The invariants are those of
+//! the heap.
 //!
 //! # Bounds
-//! `sweep`: a read of every header, and an insertion of every free chunk. `sweep_leaping`: the same for kept objects and
-//! the free chunks between them; nothing of a dead object is read but its first words are written, if a free chunk
-//! starts there. Both: the lists' heads and their table once.
+//! `sweep` reads every header and inserts every free chunk. `sweep_leaping` does the same for kept
+//! objects and the free chunks between them: it reads nothing of a dead object, and writes its
+//! first words only if a free chunk starts there. Both write the heads of the lists and their table
+//! once.
 //!
 //! # Source
-//! The thesis on free-list organisation: the sweep links or merges dead chunks as its coalescing strategy says, and builds
-//! the Next Hit Table once at its end.
+//! The thesis on free-list organisation: the sweep links or merges dead chunks as its coalescing
+//! strategy says, and builds the Next Hit Table once at the end.
 
 use core::ptr::NonNull;
 
@@ -31,7 +35,7 @@ use crate::chunk::{Chunk, Header, granules_for, payload_bytes};
 use crate::heap::Heap;
 use crate::index::{Index, Need};
 
-/// What a sweep found and left. All bytes are those of payloads, headers not included.
+/// What a sweep found and left. All bytes are bytes of payloads, without headers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
     /// Objects that were kept.
@@ -42,9 +46,9 @@ pub struct Swept {
     pub freed_objects: u64,
     /// Free chunks that were left.
     pub free_chunks: u64,
-    /// Bytes of their payloads.
+    /// Bytes of the payloads of the free chunks.
     pub free_bytes: u64,
-    /// Bytes of the largest of them.
+    /// Bytes of the payload of the largest free chunk.
     pub largest_free_bytes: u64,
     /// Headers that were read.
     pub visited: u64,
@@ -67,7 +71,7 @@ impl Swept {
         self.largest_free_bytes = self.largest_free_bytes.max(bytes);
     }
 
-    /// What two sweeps of different chunks found and left.
+    /// The sum of two sweeps over different chunks.
     fn and(self, other: &Self) -> Self {
         Self {
             live_objects: self.live_objects + other.live_objects,
@@ -82,16 +86,18 @@ impl Swept {
 }
 
 impl<I: Index> Heap<'_, I> {
-    /// As [`allocate`](surefit_core::RawHeap::allocate) with alignment 8, but from the free chunks as they are: merging
-    /// them all on demand is left to [`Heap::coalesce`].
+    /// As [`allocate`](surefit_core::RawHeap::allocate) with alignment 8, but uses the free chunks
+    /// as they are: merging all of them on demand is left to [`Heap::coalesce`].
     ///
-    /// That is the thesis's order: collect first, and merge only if the request cannot be served even then.
+    /// This is the thesis's order: collect first, and merge only if the request still cannot be
+    /// served.
     ///
     /// # Errors
-    /// As `allocate`; [`Refused::NoChunk`] may become success by [`Heap::coalesce`].
+    /// As `allocate`. After [`Refused::NoChunk`], the request may succeed once [`Heap::coalesce`]
+    /// has run.
     ///
     /// # Complexity
-    /// As the index says.
+    /// That of the index.
     #[inline]
     pub fn allocate_as_is(&mut self, bytes: usize) -> Result<NonNull<u8>, Refused> {
         if bytes > self.largest_request() {
@@ -103,29 +109,30 @@ impl<I: Index> Heap<'_, I> {
         Ok(self.serve(chunk, needed))
     }
 
-    /// Finds and forgets a free chunk of at least so many granules, from those that there are.
+    /// Finds and removes a free chunk of at least `granules` granules, without merging any.
     #[inline]
     pub(crate) fn take_as_is(&mut self, granules: u32) -> Option<Chunk> {
         let taken = self.index.take(&mut self.memory, granules);
         taken.or_else(|| self.search(granules))
     }
 
-    /// What `take` did not find at once.
+    /// The search for a chunk that `take` did not find at once.
     #[cold]
     fn search(&mut self, granules: u32) -> Option<Chunk> {
         let (need, visits) = (Need::unaligned(granules), &mut self.counters.visits);
         self.index.take_fitting(&mut self.memory, &need, visits)
     }
 
-    /// Granules of 8 bytes in the region: numbers of objects are less, and at least 1.
+    /// The granules of 8 bytes in the region. Numbers of objects are at least 1 and less than this.
     #[must_use]
     pub const fn granules(&self) -> u32 {
         self.memory.granules()
     }
 
-    /// The number of an object: the granule at which it starts. Numbers of two objects differ by at least two.
+    /// The number of an object: the granule at which it starts. The numbers of two objects differ
+    /// by at least two.
     ///
-    /// The number of another pointer is that of no object, or of one that is not meant.
+    /// For any other pointer, the number belongs to no object, or to an unrelated one.
     ///
     /// # Panics
     /// In debug builds, if the pointer is outside the region or not aligned to 8.
@@ -145,7 +152,7 @@ impl<I: Index> Heap<'_, I> {
         self.memory.payload(granule)
     }
 
-    /// The length of the payload of an object, in bytes, from its header: what was requested or more.
+    /// The payload length of an object in bytes, from its header: the requested length or more.
     ///
     /// # Safety
     /// S1: a live object of this heap has the number.
@@ -155,25 +162,27 @@ impl<I: Index> Heap<'_, I> {
         payload_bytes(self.memory.header(Chunk::at(granule)).granules())
     }
 
-    /// The numbers of all live objects, in ascending order. A pass over the headers of the region.
+    /// The numbers of all live objects, in ascending order. One pass over the headers of the
+    /// region.
     pub fn objects(&self) -> impl Iterator<Item = u32> {
         let chunks = self.walk().chain(self.walk_large());
         let in_use = chunks.filter(|(_, header)| !header.is_free());
         in_use.map(|(chunk, _)| chunk.granule())
     }
 
-    /// The sizes of all free chunks, gaps between large objects among them, as bytes of payload, in the order of addresses. A
-    /// pass over the headers of the region.
+    /// The payload bytes of each free chunk and each gap between large objects, in the order of
+    /// addresses. One pass over the headers of the region.
     pub fn free_sizes(&self) -> impl Iterator<Item = usize> {
         let chunks = self.walk().chain(self.walk_large());
         let free = chunks.filter(|(_, header)| header.is_free());
         free.map(|(_, header)| payload_bytes(header.granules()))
     }
 
-    /// Frees every object that `keep`, asked once for each, refuses: large ones first, then others, in ascending order.
+    /// Frees every object that `keep` rejects. `keep` is called once per object: large objects
+    /// first, then the others, in ascending order.
     ///
     /// # Safety
-    /// S1: no object that is refused is used again. S2: `keep` does not unwind.
+    /// S1: no rejected object is used again. S2: `keep` does not unwind.
     ///
     /// # Complexity
     /// O(chunks of the region + lists).
@@ -201,16 +210,19 @@ impl<I: Index> Heap<'_, I> {
         swept.and(&large)
     }
 
-    /// As [`Heap::sweep`], but reads the headers of kept objects and of large ones alone; merges are not counted, since it cannot know them.
+    /// As [`Heap::sweep`], but reads only the headers of kept objects and of large ones. It cannot
+    /// count merges.
     ///
-    /// `next_kept` is asked for the least number of a kept object that is not less than the one it is given; it answers
+    /// `next_kept` gets a number and returns the least number of a kept object that is not less, or
     /// `u32::MAX` if there is none.
     ///
     /// # Panics
-    /// Unless the index merges at once: only then is all between two kept objects one chunk.
+    /// If the index does not merge at once. Only with merging at once is everything between two
+    /// kept objects one chunk.
     ///
     /// # Safety
-    /// S1: no object that was left out is used again. S2: `next_kept` does not unwind, and answers as is said above.
+    /// S1: no object that was left out is used again. S2: `next_kept` does not unwind, and returns
+    /// what is required above.
     ///
     /// # Complexity
     /// O(kept objects + lists), whatever died.
@@ -239,8 +251,8 @@ impl<I: Index> Heap<'_, I> {
         swept.and(&large)
     }
 
-    /// Makes what lies between two chunks, if anything, one free chunk of the index; returns whether the chunk before
-    /// `end` is free, if that before `start` is as `before_free` says.
+    /// Makes everything between two chunks, if anything, one free chunk of the index. `before_free`
+    /// is whether the chunk before `start` is free. Returns whether the chunk before `end` is free.
     #[inline]
     fn free_run(&mut self, start: Chunk, end: Chunk, before_free: bool, swept: &mut Swept) -> bool {
         if start == end {
@@ -253,7 +265,8 @@ impl<I: Index> Heap<'_, I> {
         true
     }
 
-    /// Counts a kept object, and tells its header whether the chunk before is free; most know already.
+    /// Counts a kept object, and records in its header whether the chunk before it is free. Most
+    /// headers say so already.
     #[inline]
     fn keep(&mut self, chunk: Chunk, header: Header, before_free: bool, swept: &mut Swept) {
         swept.count_live(header);
@@ -263,7 +276,7 @@ impl<I: Index> Heap<'_, I> {
         }
     }
 
-    /// Frees what lies before the end, and makes the table anew.
+    /// Frees what lies before the end, and rebuilds the table.
     fn end_sweep(&mut self, run: Chunk, before_free: bool, swept: &mut Swept) {
         let before_free = self.free_run(run, self.end, before_free, swept);
         self.memory

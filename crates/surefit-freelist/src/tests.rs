@@ -1,4 +1,5 @@
-//! Unit tests that need to see inside: every word of metadata corrupted, every path of every operation taken.
+//! Unit tests that need to see inside: every word of metadata corrupted, every path of every
+//! operation taken.
 
 use core::alloc::Layout;
 use core::mem::MaybeUninit;
@@ -35,7 +36,7 @@ fn bytes(size: usize) -> Layout {
 
 fn allocate<I: Index>(heap: &mut Heap<'_, I>, size: usize) -> NonNull<u8> {
     let object = heap.allocate(bytes(size)).expect("there is room");
-    // SAFETY: the object is live and so many bytes long.
+    // SAFETY: the object is live and that many bytes long.
     unsafe { object.write_bytes(0x5C, size) };
     object
 }
@@ -128,8 +129,9 @@ fn check_objects_to_every_corruption<I: Index>(objects: usize) {
     assert_eq!(heap.check(), Ok(()), "all is as before");
 }
 
-/// Overwrites several words of metadata at once, with words of other places, numbers of granules and noise: the checker
-/// objects, stays inside the region (M2 is asserted at every word) and comes to an end.
+/// Overwrites several words of metadata at once, with words of other places, numbers of granules
+/// and noise: the checker objects, stays inside the region (M2 is asserted at every word) and comes
+/// to an end.
 fn the_checker_stays_inside<I: Index>() {
     let mut region = Region([JUNK; 16384]);
     let mut heap = Heap::<I>::new(&mut region.0).expect("large enough");

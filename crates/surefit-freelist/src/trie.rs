@@ -1,30 +1,38 @@
-//! The last list as a tree: a bitwise trie of the sizes inside the free chunks, so that a best fit takes bounded time.
+//! The last list as a tree: a bitwise trie of the sizes, inside the free chunks, so that a best fit
+//! takes bounded time.
 //!
 //! ```text
 //! node c   | header | next: more chunks of its size | back | - | branch 0 | - | branch 1 | ...
 //! other    | header | next: more chunks of its size | back | ...
 //!
-//! bits:    a size has b bits, those of the region's size; bit b - 1 of the sizes below the root tells their branch,
-//!          bit b - 2 below its children, and so on; the size of a node itself is any that leads to it
-//! find(n): follow n's bits; the best node on the path that fits, or the least in the last branch 1 that n passed by
-//! take:    the newest other of the node's size, else the node
-//! remove:  an other leaves its list; a node is replaced by the newest other, or by any leaf below it
+//! bits:    a size has b bits, as many as the region's size; bit b - 1 selects the branch of the
+//!          root, bit b - 2 that of its children, and so on; a node may have any size on its path
+//! find(n): follow n's bits; the best node on the path that fits, or the least node in the last
+//!          branch 1 that was passed
+//! take:    the newest other chunk of the node's size, else the node
+//! remove:  another chunk leaves its list; a node is replaced by the newest other of its size, or
+//!          by any leaf below it
 //! ```
-//! Branches are odd words and `next` is an even one; `back` names either, as for all free chunks. So a chunk whose `back`
-//! is the root or odd is a node, and it leaves the tree without anybody knowing the way to it.
+//! Branches are odd words and `next` is an even one; `back` names either, as in all free chunks. So
+//! a chunk whose `back` is the root or odd is a node. It can leave the tree without knowing the
+//! path to it.
 //!
 //! # Invariants
-//! - D1: the size of a node has the bits of the branches on the way to it, and is at least the least of the last list.
-//! - L1 holds for the root, the branches, and the lists of others, which have the size of their node.
+//! - D1: the size of a node has the bits of the branches on the path to it, and is at least the
+//!   least size of the last list.
+//! - L1 holds for the root, the branches, and the lists of further chunks. All chunks in a node's
+//!   list have the node's size.
 //!
 //! # Bounds
-//! A search looks at no more than 2 b + 1 nodes, b <= 30; to insert looks at no more than b + 1, to remove at b.
+//! A search looks at no more than 2 b + 1 nodes, b <= 30; an insertion at no more than b + 1; a
+//! removal at b.
 //!
 //! # Departures
 //! The least size with room for the branches is four granules; the last list starts at 16.
 //!
 //! # Source
-//! Doug Lea's malloc 2.8: digital trees of large chunks. Knuth, The Art of Computer Programming 3, 6.3.
+//! Doug Lea's malloc 2.8: digital trees of large chunks. Knuth, The Art of Computer Programming 3,
+//! 6.3.
 #![deny(unsafe_code)]
 
 use surefit_core::{Corruption, ensure};
@@ -35,18 +43,18 @@ use crate::last_list::{LastList, Place, Tally, merge_after, merge_before};
 use crate::list::{check_link, check_list};
 use crate::memory::{Memory, Slot};
 
-/// A trie of sizes, with bounded time: the search that replaying programs asked for.
+/// A trie of sizes with bounded time. Replays of programs showed the need for this search.
 #[derive(Clone, Copy, Debug)]
 pub struct Tree;
 
-/// The number of the bit that tells the branches of the root.
+/// The number of the bit that selects between the branches of the root.
 #[inline]
 fn top_bit(memory: &Memory<'_>) -> u32 {
-    // A region has granules; the compiler need not ask.
+    // A region has granules, so the compiler need not test for zero.
     (memory.granules() | 1).ilog2()
 }
 
-/// The node of the least size that is at least `granules`.
+/// The node with the least size that is at least `granules`.
 fn find(memory: &Memory<'_>, place: Place, granules: u32, visits: &mut u64) -> Option<Chunk> {
     let (mut best, mut least) = (None, u32::MAX);
     let (mut larger, mut bit) = (None, top_bit(memory));
@@ -67,7 +75,8 @@ fn find(memory: &Memory<'_>, place: Place, granules: u32, visits: &mut u64) -> O
         next = memory.linked(node.branch(branch));
         bit = bit.wrapping_sub(1);
     }
-    // All in `larger` are larger than `granules`, and smaller than what other branches passed by hold.
+    // All sizes in `larger` are larger than `granules`, and smaller than those in the other
+    // branches that were passed.
     while let Some(node) = larger {
         *visits += 1;
         let size = memory.header(node).granules();
@@ -81,7 +90,7 @@ fn find(memory: &Memory<'_>, place: Place, granules: u32, visits: &mut u64) -> O
     best
 }
 
-/// A leaf below a node, if the node is none itself.
+/// A leaf below a node; `None` if the node is itself a leaf.
 fn leaf_below(memory: &Memory<'_>, node: Chunk) -> Option<Chunk> {
     let below = |node: Chunk| {
         memory
@@ -105,7 +114,7 @@ fn inherit(memory: &mut Memory<'_>, node: Chunk, heir: Chunk) {
     memory.join(back, Some(heir));
 }
 
-/// Forgets a node whose size no other chunk has.
+/// Removes a node whose size no other chunk has.
 fn remove_node(memory: &mut Memory<'_>, node: Chunk) {
     if let Some(leaf) = leaf_below(memory, node) {
         let back = memory.back(leaf);
@@ -117,7 +126,7 @@ fn remove_node(memory: &mut Memory<'_>, node: Chunk) {
     }
 }
 
-/// Forgets the newest chunk of a node's size.
+/// Removes the newest chunk of a node's size.
 fn remove_newest(memory: &mut Memory<'_>, node: Chunk) -> Chunk {
     if memory.get(node.next()) == 0 {
         remove_node(memory, node);
@@ -126,10 +135,10 @@ fn remove_newest(memory: &mut Memory<'_>, node: Chunk) -> Chunk {
     memory.unlink_at(node.next()).0
 }
 
-/// Finds and forgets the best fit of an aligned need.
+/// Finds and removes the best fit of an aligned need.
 ///
-/// A chunk that fits by luck may be passed by: only the best of its size and the best of the size that fits anywhere are
-/// tried.
+/// It may miss a chunk that fits by chance: it tries only the best of the size itself and the best
+/// of the size that fits anywhere.
 fn take_aligned(
     memory: &mut Memory<'_>,
     place: Place,
@@ -148,14 +157,15 @@ fn take_aligned(
     found.map(|node| remove_newest(memory, node))
 }
 
-/// Whether no other chunk is in the tree: so it is before the first collection, and after one that found little alive.
+/// Whether no other chunk is in the tree. This is so before the first collection, and after one
+/// that found little alive.
 #[inline]
 fn is_alone(memory: &Memory<'_>, root: Chunk) -> bool {
     let links = [root.next(), root.branch(0), root.branch(1)];
     links.iter().fold(0, |any, &link| any | memory.get(link)) == 0
 }
 
-/// Finds and forgets the best fit of so many granules.
+/// Finds and removes the best fit of `granules` granules.
 #[inline]
 fn take_best(
     memory: &mut Memory<'_>,
@@ -233,7 +243,8 @@ impl LastList for Tree {
     fn check(memory: &Memory<'_>, place: Place, most: usize) -> Result<usize, Corruption> {
         let bits = top_bit(memory) + 1;
         let mut listed = 0;
-        // Every node replaces itself by two branches, one of which waits: there is at most one a level.
+        // Every node is replaced by its two branches, one of which waits. So at most one node per
+        // level waits.
         let mut waiting = [(place.head, 0, 0); u32::BITS as usize + 2];
         let mut waits = 1;
         while waits > 0 {
@@ -247,7 +258,7 @@ impl LastList for Tree {
             ensure(
                 depth <= bits && u64::from(granules) >> (bits - depth) == path,
                 "D1",
-                "the node's size is not that of its way",
+                "the size of the node is not that of its path",
                 at,
             )?;
             ensure(
@@ -282,11 +293,11 @@ impl LastList for Tree {
     }
 }
 
-/// The node that a link names, and its size, neither trusted before.
+/// The node that a link names, and its size; both are verified here.
 fn checked_node(memory: &Memory<'_>, place: Place, link: Slot) -> Result<(Chunk, u32), Corruption> {
     let node = check_link(memory, link)?;
     let granules = memory.header(node).granules();
     let belongs = granules >= place.least && granules <= memory.granules() - node.granule();
-    let what = "the size of the node is none of the tree's";
+    let what = "the tree cannot hold a node of this size";
     ensure(belongs, "D1", what, link.number() as usize).map(|()| (node, granules))
 }

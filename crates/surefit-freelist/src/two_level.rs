@@ -1,44 +1,53 @@
-//! Two-level segregated fit: the free chunks in many lists by size, found through two levels of bitmaps.
+//! Two-level segregated fit: the free chunks in many lists by size, found through two levels of
+//! bitmaps.
 //!
-//! A request must find a chunk that fits, and almost none that is larger, without any search.
+//! Without any search, a request must find a chunk that fits and that is hardly larger.
 //!
 //! ```text
 //! list(n):     s = max(0, floor(log2 n) - 6);  list = 64 (s + 6) + (n >> s)
 //! allocate(n): f = list(n - 1) + 1             every chunk of list f or above fits
-//!              find the first list >= f that holds a chunk: at most two double words; take its first chunk
-//!              none: look at the first few chunks of list(n), which holds chunks a little too small and some that fit
+//!              find the first list >= f that holds a chunk, in at most two double words
+//!              take its first chunk
+//!              no such list: look at the first few chunks of list(n); some of them fit, others are
+//!              a little too small
 //!              cut n from the front of the chunk; the remainder goes to the front of its list
 //! free(c):     merge with free neighbours; the merged chunk goes to the front of its list
 //!
-//! table:       | 2 words of nobody | 26 double words of bits | heads of the lists, as many as the region's size needs |
+//! table:       | 2 words of nobody | 26 double words of bits | heads of lists, as many as needed |
 //! ```
-//! Sizes are in granules of 8 bytes. Below 128 granules (1 KiB) every list holds one size; above, a power of two is
-//! divided into 64 lists, so that a list's largest size is at most 1/64 above its smallest.
+//! Sizes are in granules of 8 bytes. Below 128 granules (1 KiB) every list holds one size. Above,
+//! each power of two is divided into 64 lists, so that a list's largest size is at most 1/64 above
+//! its smallest.
 //!
 //! # Invariants
-//! - T1: the bit of a list is set if and only if the list holds a chunk; bits beyond the lists are clear.
+//! - T1: the bit of a list is set if and only if the list holds a chunk; bits after the lists are
+//!   clear.
 //! - T2: bit `w` of `summary` is set if and only if double word `w` of the bits is not zero.
 //! - T3: a list holds exactly the free chunks of its sizes, each once. L1 holds for every list.
 //!
 //! # Bounds
-//! All operations are O(1); the only loop looks at [`LOOKED_AT`] chunks when a search failed. The table takes
-//! 736 bytes for a region of 1 KiB and 256 more for every doubling: 3.2 KiB at 1 MiB, 6.5 KiB at most.
+//! All operations are O(1). The only loop looks at [`LOOKED_AT`] chunks after a failed search. The
+//! table takes 736 bytes for a region of 1 KiB and 256 more for every doubling: 3.2 KiB at 1 MiB,
+//! 6.5 KiB at most.
 //!
 //! # Departures
-//! - The lists are numbered in one row, so that rounding the search up is one subtraction and one addition; the
-//!   upper level tells which double words of bits, 64 lists each, are not zero.
-//! - 64 lists a power of two. With 16, 32 and 64 the smallest heap was 1.193, 1.128 and 1.106 times what is live on
-//!   `varnish` (objects to 16 KiB), 1.186, 1.172 and 1.167 on `redis-drift`; time was the least with 32 and 64.
-//! - After a failed search the first chunks of the request's own list are looked at: the original refuses a request
-//!   although a chunk of that list fits.
-//! - Links are offsets, a back-link names the word that names the chunk: removal needs no list number.
+//! - The lists are numbered in one row, so that rounding the search up takes one subtraction and
+//!   one addition. The upper level says which double words of bits, 64 lists each, are not zero.
+//! - 64 lists per power of two. With 16, 32 and 64 lists, the smallest heap was 1.193, 1.128 and
+//!   1.106 times the live bytes on `varnish` (objects up to 16 KiB), and 1.186, 1.172 and 1.167
+//!   times on `redis-drift`. 32 and 64 lists took the least time.
+//! - After a failed search, the first chunks of the request's own list are examined. The original
+//!   refuses a request even if a chunk of that list fits.
+//! - Links are offsets, and a back-link names the word that names the chunk. So removal needs no
+//!   list number.
 //!
 //! # Drawbacks
-//! The worst-case fragmentation is about that of best fit: the largest request times the live bytes. Alignments over
-//! 8 bytes take the slow path.
+//! The worst-case fragmentation is about that of best fit: the largest request times the live
+//! bytes. Alignments over 8 bytes take the slow path.
 //!
 //! # Source
-//! Masmano, Ripoll, Crespo, Real: TLSF, a new dynamic memory allocator for real-time systems (ECRTS 2004).
+//! Masmano, Ripoll, Crespo, Real: TLSF, a new dynamic memory allocator for real-time systems (ECRTS
+//! 2004).
 #![deny(unsafe_code)]
 
 use core::ops::Range;
@@ -50,12 +59,14 @@ use crate::index::{Index, Need};
 use crate::list::check_list;
 use crate::memory::{GRANULE, Memory, Slot, WORD};
 
-/// Lists a power of two is divided into, as a logarithm; 4, 5 and 6 were measured, see the departures.
+/// The lists into which a power of two is divided, as a logarithm. 4, 5 and 6 were measured: see
+/// the departures.
 const DIVISIONS_LOG2: u32 = 6;
 const DIVISIONS: u32 = 1 << DIVISIONS_LOG2;
-/// The number of the list of no granules: the numbers before it, whole words of them, are not used.
+/// The number of the list for zero granules. The numbers before it, which fill whole words, are not
+/// used.
 const FIRST_LIST: u32 = DIVISIONS_LOG2 << DIVISIONS_LOG2;
-/// Double words of bits: enough for the lists of 2^30 granules, and one for a rounded search.
+/// Double words of bits: enough for the lists of 2^30 granules, and one more for a rounded search.
 const BIT_WORDS: u32 = 26;
 const _: () = assert!(FIRST_LIST % u64::BITS == 0);
 const _: () = assert!(list_of((1 << 30) - 1) + 1 < FIRST_LIST + BIT_WORDS * u64::BITS);
@@ -65,12 +76,13 @@ const _: () = assert!(FIRST_LIST / u64::BITS + BIT_WORDS <= u32::BITS);
 const FIRST_BITS: usize = NOBODYS_WORDS * WORD / GRANULE;
 const _: () = assert!(NOBODYS_WORDS * WORD % GRANULE == 0);
 const FIRST_HEAD: usize = NOBODYS_WORDS + BIT_WORDS as usize * GRANULE / WORD;
-/// Chunks that are looked at when a search failed; the last chance before a refusal.
+/// Chunks that are examined after a failed search: the last attempt before a refusal.
 const LOOKED_AT: usize = 16;
 
 /// The list that holds free chunks of a size in granules (at least 1).
 ///
-/// Most sizes are small and need no logarithm, which takes some processors longer than all the rest.
+/// Most sizes are small and need no logarithm, which on some processors takes longer than all the
+/// rest.
 #[inline]
 const fn list_of(granules: u32) -> u32 {
     if granules < 2 * DIVISIONS {
@@ -86,7 +98,7 @@ const fn head(list: u32) -> Slot {
     Slot::new(FIRST_HEAD + list as usize - FIRST_LIST as usize)
 }
 
-/// The double word of bits that a list's bit is in; also the number of its bit in the summary.
+/// The double word that holds a list's bit; also the number of its bit in the summary.
 #[inline]
 const fn word_of(list: u32) -> u32 {
     list / u64::BITS
@@ -101,9 +113,9 @@ const fn bits(word: u32) -> usize {
 /// The index of TLSF: its bits and the heads of its lists are in the region.
 #[derive(Debug)]
 pub struct TwoLevel {
-    /// One past the last word of the table: a back-link below it names a head.
+    /// One after the last word of the table: a back-link below it names a head.
     table_end: u32,
-    /// Bit `w` tells whether double word `w` of the bits is not zero.
+    /// Bit `w` says whether double word `w` of the bits is not zero.
     summary: u32,
 }
 
@@ -118,7 +130,7 @@ impl TwoLevel {
         memory.set_granule(bits(word), filled | 1 << (list % u64::BITS));
     }
 
-    /// Without a branch: whether a list that lost a chunk is empty is hard to predict.
+    /// Has no branch: whether a list that lost a chunk is empty is hard to predict.
     #[inline]
     fn mark_empty_if(&mut self, memory: &mut Memory<'_>, list: u32, is_empty: bool) {
         let word = word_of(list);
@@ -137,7 +149,7 @@ impl TwoLevel {
         if filled != 0 {
             return Some(list + filled.trailing_zeros());
         }
-        // A shift by `word + 1` could be one by 32; this is the same mask without it.
+        // Shifting by `word + 1` could shift by 32; this gives the same mask without that.
         let above = self.summary & ((u32::MAX - 1) << word);
         if above == 0 {
             return None;
@@ -146,7 +158,7 @@ impl TwoLevel {
         Some(word * u64::BITS + memory.get_granule(bits(word)).trailing_zeros())
     }
 
-    /// Takes the first chunk of a list that holds one, as its bit says (T1).
+    /// Takes the first chunk of a list whose bit says that it holds one (T1).
     #[inline]
     fn pop(&mut self, memory: &mut Memory<'_>, list: u32) -> Chunk {
         let (chunk, next) = memory.unlink_at(head(list));
@@ -154,7 +166,7 @@ impl TwoLevel {
         chunk
     }
 
-    /// Takes the first chunk that fits among the first few of the list of the size itself.
+    /// Takes the first chunk that fits among the first few in the list of the request's own size.
     fn take_from_own(
         &mut self,
         memory: &mut Memory<'_>,
@@ -185,7 +197,7 @@ impl TwoLevel {
             ensure(
                 memory.get_granule(bits(word)) == filled,
                 "T1",
-                "the bits do not tell which lists hold chunks; granule",
+                "the bits do not show which lists hold chunks; granule",
                 bits(word),
             )?;
             summary |= u32::from(filled != 0) << word;
@@ -193,7 +205,7 @@ impl TwoLevel {
         ensure(
             self.summary == summary,
             "T2",
-            "the summary does not tell which double words of bits are not zero; bits that differ",
+            "the summary does not show which double words of bits are not zero; bits that differ",
             (summary ^ self.summary) as usize,
         )
     }
@@ -267,7 +279,7 @@ impl Index for TwoLevel {
         ensure(
             listed == free_chunks,
             "T3",
-            "free chunks are missing from the lists; so many are in them",
+            "free chunks are missing from the lists; chunks in them",
             listed,
         )?;
         self.check_bitmaps(memory, &lists)

@@ -1,7 +1,8 @@
 //! Hostile callers: every safe function of the free lists is given what no honest program gives.
 //!
-//! Numbers from nothing to the largest, regions of every length at every misalignment, strategies of the caller's own that
-//! unwind or lie, iterators that change their mind. After each the heap must be sound. Run these under AddressSanitizer too.
+//! Numbers from nothing to the largest, regions of every length at every misalignment, strategies
+//! of the caller's own that unwind or lie, iterators that change their mind. After each the heap
+//! must be sound. Run these under AddressSanitizer too.
 
 use std::alloc::Layout;
 use std::cell::Cell;

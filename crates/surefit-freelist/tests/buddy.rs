@@ -1,4 +1,5 @@
-//! `Buddy` against the shadow heap, every invariant verified after every operation, with several smallest blocks.
+//! `Buddy` against the shadow heap, every invariant verified after every operation, with several
+//! smallest blocks.
 
 use proptest::prelude::*;
 use surefit_core::RawHeap;

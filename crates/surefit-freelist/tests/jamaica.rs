@@ -1,4 +1,5 @@
-//! Jamaica's blocks against a model of what must be free: exact space in any order, bytes kept, links counted.
+//! Jamaica's blocks against a model of what must be free: exact space in any order, bytes kept,
+//! links counted.
 
 use proptest::prelude::*;
 use surefit_core::Refused;
@@ -185,7 +186,8 @@ proptest! {
     }
 }
 
-/// The parts of a heap in which these sizes live, after they came about in an order with others in between.
+/// The parts of a heap in which these sizes live, after they came about in an order with others in
+/// between.
 fn parts_after(sizes: &[usize], seed: u64) -> surefit_core::Parts {
     let mut region = JunkRegion::new(1 << 20, 64, seed);
     let mut heap = Jamaica::<32>::new(region.memory()).expect("large enough");

@@ -16,7 +16,8 @@ fn layout(size: usize, align: usize) -> Layout {
     Layout::from_size_align(size, align).expect("a valid layout")
 }
 
-/// Memory of which only what is touched is there; `None` where the system promises no more than it has.
+/// Memory of which only what is touched is there; `None` where the system promises no more than it
+/// has.
 fn reserved(bytes: usize) -> Option<Vec<u8>> {
     let mut memory = Vec::new();
     memory.try_reserve_exact(bytes).ok()?;

@@ -1,4 +1,5 @@
-//! Runs beside a list of the objects that were cut: each has its bytes, the heap stays sound, and what is left returns to it.
+//! Runs beside a list of the objects that were cut: each has its bytes, the heap stays sound, and
+//! what is left returns to it.
 
 use core::alloc::Layout;
 use core::ptr::NonNull;
@@ -31,7 +32,8 @@ impl Objects {
     }
 }
 
-/// Cuts random objects from run after run, with objects from the lists between, and frees some while none is open.
+/// Cuts random objects from run after run, with objects from the lists between, and frees some
+/// while none is open.
 fn cut<I: Index>() {
     let mut region = JunkRegion::misaligned(12 << 10, 64, 3, 5);
     let mut heap = Heap::<I>::new(region.memory()).expect("large enough");

@@ -1,4 +1,5 @@
-//! Every combination of segregated lists against the shadow heap, and the three lookups against each other.
+//! Every combination of segregated lists against the shadow heap, and the three lookups against
+//! each other.
 
 use std::alloc::Layout;
 use std::ptr::NonNull;
@@ -11,8 +12,8 @@ use surefit_freelist::{
 };
 use surefit_testkit::{JunkRegion, Op, Shape, Tally, ops_from_bytes, run_script, script};
 
-/// A heap whose free chunks and administrative space are one part: a refused request may have merged free chunks, and
-/// their headers are free bytes then.
+/// A heap whose free chunks and administrative space are one part: a refused request may have
+/// merged free chunks, and their headers are free bytes then.
 struct Merging<H>(H);
 
 // SAFETY: all is as the heap does it.
@@ -50,7 +51,8 @@ unsafe impl<H: RawHeap> RawHeap for Merging<H> {
     }
 }
 
-/// Runs a script; every `check_every` operations all invariants are verified, and at the end that nothing was lost.
+/// Runs a script; every `check_every` operations all invariants are verified, and at the end that
+/// nothing was lost.
 fn run<I: Index>(region: &mut JunkRegion, ops: &[Op], check_every: usize) -> Tally {
     let span = region.span();
     let heap = Heap::<I>::new(region.memory()).expect("a large enough region");
@@ -193,9 +195,11 @@ fn regions_too_small_are_refused_with_the_size_that_would_do() {
     }
 }
 
-/// Where a heap puts the objects of a script, from the first chunk on; `None` for a refusal or a free.
+/// Where a heap puts the objects of a script, from the first chunk on; `None` for a refusal or a
+/// free.
 ///
-/// Tables differ in size: the region starts where that puts the first chunk 4096 bytes behind a multiple of 4096.
+/// Tables differ in size: the region starts where that puts the first chunk 4096 bytes behind a
+/// multiple of 4096.
 fn places<I: Index>(ops: &[Op], kib: usize) -> Vec<Option<usize>> {
     let mut region = JunkRegion::new(kib << 10, 4096, 1);
     let origin = region.span().start + 4096;
@@ -243,7 +247,8 @@ fn lookups_agree<C: Coalescing, T: LastList>(ops: &[Op], kib: usize) {
     assert_eq!(scan, places::<Segregated<Bitmap, C, T, 64>>(ops, kib));
 }
 
-/// The table and the bitmap are other ways to the list that the scan finds: the same objects at the same places.
+/// The table and the bitmap are other ways to the list that the scan finds: the same objects at the
+/// same places.
 #[test]
 fn scan_table_and_bitmap_put_every_object_at_the_same_place() {
     for shape in Shape::ALL {

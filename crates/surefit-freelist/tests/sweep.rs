@@ -1,4 +1,5 @@
-//! A sweep against freeing the same objects one by one: the same chunks, in every system with boundary tags.
+//! A sweep against freeing the same objects one by one: the same chunks, in every system with
+//! boundary tags.
 
 use std::alloc::Layout;
 use std::ptr::NonNull;
@@ -17,7 +18,8 @@ fn layout(size: usize) -> Layout {
     Layout::from_size_align(size, 8).expect("a valid layout")
 }
 
-/// Numbers and sizes of live objects, ascending: allocations until the heap is full, with frees in between.
+/// Numbers and sizes of live objects, ascending: allocations until the heap is full, with frees in
+/// between.
 fn fill<I: Index>(heap: &mut Heap<'_, I>, seed: u64) -> Vec<(u32, usize)> {
     let (mut random, mut live) = (Random(seed), Vec::new());
     loop {
@@ -52,7 +54,8 @@ fn sweep_leaping<I: Index>(heap: &mut Heap<'_, I>, kept: &[(u32, usize)]) -> Swe
         let following = kept.partition_point(|&(at, _)| at < granule);
         kept.get(following).map_or(u32::MAX, |&(at, _)| at)
     };
-    // SAFETY: S1: the tests use no object that is not kept. S2: this is the least kept number from `granule` on.
+    // SAFETY: S1: the tests use no object that is not kept. S2: this is the least kept number from
+    // `granule` on.
     unsafe { heap.sweep_leaping(next) }
 }
 

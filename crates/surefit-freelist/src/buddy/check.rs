@@ -1,6 +1,7 @@
-//! The numbered invariants of the buddy system, verified, and where every byte of a region is.
+//! Verifies the numbered invariants of the buddy system, and accounts for every byte of a region.
 //!
-//! Nothing that was read is trusted before it was compared: a corrupted heap must not lead the checker outside.
+//! The checker compares each value before it relies on it: a corrupted heap must not lead the
+//! checker out of the region.
 #![deny(unsafe_code)]
 
 use surefit_core::{Corruption, Parts, ensure};
@@ -10,7 +11,8 @@ use super::map::{Block, Map};
 use crate::chunk::Chunk;
 
 impl<const SMALLEST: usize> Buddy<'_, SMALLEST> {
-    /// Where every byte is. All but the blocks is administrative: table, alignment, the rest of a unit.
+    /// Accounts for every byte. All bytes outside the blocks are administrative: the table,
+    /// alignment, the remainder of a unit.
     pub(super) fn account(&self) -> Parts {
         let mut parts = Parts::default();
         let mut unit = self.map.first();
@@ -43,13 +45,13 @@ impl<const SMALLEST: usize> Buddy<'_, SMALLEST> {
         ensure(
             filled == self.filled,
             "K4",
-            "the bits do not tell which orders have free blocks; bits that differ",
+            "the bits do not show which orders have free blocks; bits that differ",
             (filled ^ self.filled) as usize,
         )?;
         ensure(
             found.used == self.live,
             "K5",
-            "the number of live objects is not that of blocks in use; so many are",
+            "the number of live objects is not that of blocks in use; blocks in use",
             found.used,
         )
     }
@@ -76,7 +78,7 @@ impl<const SMALLEST: usize> Buddy<'_, SMALLEST> {
         ensure(
             unit >= self.map.last() && self.map.is_padded(),
             "K1",
-            "no block starts where the one before ends, or something behind the last",
+            "no block starts where the one before ends, or the map goes on after the last; unit",
             unit as usize,
         )?;
         Ok(found)
@@ -92,7 +94,8 @@ struct Found {
 }
 
 impl<const SMALLEST: usize> Map<'_, SMALLEST> {
-    /// The block at a unit and whether it is free, if the map says that one starts there and it can.
+    /// The block at a unit, and whether it is free; `None` unless the map says that a block starts
+    /// there and such a block is possible.
     fn sound_block_at(&self, unit: u32) -> Option<(Block, bool)> {
         if unit >= self.last() {
             return None;
@@ -104,8 +107,8 @@ impl<const SMALLEST: usize> Map<'_, SMALLEST> {
         can.then_some((block, is_free))
     }
 
-    /// Verifies K3 for one list: its links; returns how many blocks it holds. Since every block names the word that
-    /// names it, the list cannot come back to one.
+    /// Verifies the links of one list (K3); returns how many blocks it holds. Every block names the
+    /// word that names it, so the list cannot return to an earlier block.
     fn check_list(&self, order: u32) -> Result<usize, Corruption> {
         let (mut link, mut listed) = (Self::head(order), 0);
         while self.memory.get(link) != 0 {
@@ -128,7 +131,7 @@ impl<const SMALLEST: usize> Map<'_, SMALLEST> {
         Ok(listed)
     }
 
-    /// The free block of an order that a word read from memory names, if it does.
+    /// The free block of an order that a word read from memory names; `None` if it names none.
     fn listed(&self, granule: u32, order: u32) -> Option<Chunk> {
         let links = (granule < self.memory.granules()).then_some(Chunk::at(granule))?;
         let unit = self.unit_of(links);

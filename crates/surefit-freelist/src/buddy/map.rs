@@ -1,8 +1,9 @@
-//! Where the blocks are: units, the map of orders, and the lists of free blocks.
+//! The positions of the blocks: units, the map of orders, and the lists of free blocks.
 //!
 //! # Invariants
-//! - The units from `first` to `last` lie inside the region, behind the table; a [`Block`] that reaches a method here
-//!   lies among them, but for [`Map::is_free`], which compares.
+//! - The units from `first` to `last` lie inside the region, behind the table. A [`Block`] that a
+//!   method here receives lies among them. The exception is [`Map::is_free`], which checks this
+//!   itself.
 #![deny(unsafe_code)]
 
 use core::mem::MaybeUninit;
@@ -15,9 +16,9 @@ use crate::memory::{GRANULE, Memory, Slot, WORD};
 
 use super::MOST_ALIGNED;
 
-/// Granules between the addresses of which unit 0 has one.
+/// Granules between two addresses at which unit 0 may be.
 const ALIGNED_GRANULES: u32 = (MOST_ALIGNED / GRANULE) as u32;
-/// Set in the map's byte of a free block.
+/// The flag of a free block in the map's byte.
 const FREE: u8 = 0x80;
 const _: () = assert!(WORD == 4 && u32::BITS < FREE as u32);
 
@@ -29,7 +30,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// The only block that this one may be merged with.
+    /// The only block with which this one may be merged.
     pub(super) const fn buddy(self) -> Self {
         Self {
             unit: self.unit ^ 1 << self.order,
@@ -37,7 +38,7 @@ impl Block {
         }
     }
 
-    /// The block that this one and its buddy are the halves of.
+    /// The block whose halves are this one and its buddy.
     pub(super) const fn parent(self) -> Self {
         Self {
             unit: self.unit & !(1 << self.order),
@@ -45,21 +46,21 @@ impl Block {
         }
     }
 
-    /// One past the last unit.
+    /// One after the last unit.
     pub(super) const fn end(self) -> u32 {
         self.unit + (1 << self.order)
     }
 }
 
-/// The units of a region, and what the table at its start says of them.
+/// The units of a region, and the table at the region's start that describes them.
 #[derive(Debug)]
 pub(super) struct Map<'m, const SMALLEST: usize> {
     pub(super) memory: Memory<'m>,
     first: u32,
     last: u32,
-    /// Granules from unit 0 to the region: fewer than those of 64 KiB.
+    /// Granules from unit 0 to the region: fewer than 64 KiB of them.
     before: u32,
-    /// Heads of lists: one more than the largest order.
+    /// The number of lists: one more than the largest order.
     orders: u32,
 }
 
@@ -67,17 +68,18 @@ impl<'m, const SMALLEST: usize> Map<'m, SMALLEST> {
     /// Granules of a unit.
     const UNIT: u32 = (SMALLEST / GRANULE) as u32;
 
-    /// Divides a region into table and units, and clears the table.
+    /// Divides a region into a table and units, and clears the table.
     pub(super) fn new(region: &'m mut [MaybeUninit<u8>]) -> Result<Self, Refused> {
         let memory = Memory::new(region)?;
         let (granules, before) = (memory.granules(), memory.phase() % ALIGNED_GRANULES);
         if granules < Self::least_granules() {
-            // Up to seven bytes may be lost before the first granule.
+            // Alignment may lose up to seven bytes before the first granule.
             let needed = Self::least_granules() as usize * GRANULE + GRANULE - 1;
             return Err(Refused::Region { needed });
         }
         let (last, orders) = ((before + granules) / Self::UNIT, Self::orders(granules));
-        // Words up to the end of the last unit; every unit takes its own and a quarter of one in the map.
+        // Words up to the end of the last unit. Every unit takes its own words and a quarter of a
+        // word in the map.
         let words = 2 * u64::from(last * Self::UNIT - before) - u64::from(Self::fixed(orders));
         let units = 4 * words / u64::from(8 * Self::UNIT + 1);
         let mut map = Self {
@@ -93,7 +95,7 @@ impl<'m, const SMALLEST: usize> Map<'m, SMALLEST> {
         Ok(map)
     }
 
-    /// Orders that the blocks of so many granules may have.
+    /// The number of orders that blocks in this many granules may have.
     fn orders(granules: u32) -> u32 {
         (granules / Self::UNIT).max(1).ilog2() + 1
     }
@@ -103,14 +105,14 @@ impl<'m, const SMALLEST: usize> Map<'m, SMALLEST> {
         NOBODYS_WORDS as u32 + orders
     }
 
-    /// The fewest granules that hold a table and one unit wherever they start.
+    /// The fewest granules that hold a table and one unit, whatever address they start at.
     fn least_granules() -> u32 {
         let table = |granules| (Self::fixed(Self::orders(granules)) + 1).div_ceil(2);
         let suffices = |granules: &u32| *granules > table(*granules) + 2 * (Self::UNIT - 1);
         (1..).find(suffices).unwrap_or(u32::MAX)
     }
 
-    /// Words of the table: nobody's, the heads, the map.
+    /// Words of the table: nobody's words, the heads, the map.
     pub(super) fn table_words(&self) -> u32 {
         Self::fixed(self.orders) + (self.last - self.first).div_ceil(4)
     }
@@ -120,7 +122,7 @@ impl<'m, const SMALLEST: usize> Map<'m, SMALLEST> {
         self.first
     }
 
-    /// One past the last unit.
+    /// One after the last unit.
     pub(super) const fn last(&self) -> u32 {
         self.last
     }
@@ -144,7 +146,7 @@ impl<'m, const SMALLEST: usize> Map<'m, SMALLEST> {
         (Slot::new(word as usize), 8 * (byte % 4))
     }
 
-    /// What the map says of a unit.
+    /// The map's byte of a unit.
     pub(super) fn byte(&self, unit: u32) -> u8 {
         let (word, bit) = self.place(unit);
         (self.memory.get(word) >> bit) as u8
@@ -156,7 +158,7 @@ impl<'m, const SMALLEST: usize> Map<'m, SMALLEST> {
         self.memory.set(word, others | u32::from(byte) << bit);
     }
 
-    /// Whether the bytes of the map behind that of the last unit are 0.
+    /// Whether the bytes of the map after that of the last unit are 0.
     pub(super) fn is_padded(&self) -> bool {
         let (word, bit) = self.place(self.last);
         bit == 0 || self.memory.get(word) >> bit == 0
@@ -172,18 +174,20 @@ impl<'m, const SMALLEST: usize> Map<'m, SMALLEST> {
         self.set_byte(block.unit, block.order as u8 + 1);
     }
 
-    /// Marks the first unit of a block as one that starts none.
+    /// Records in the map that no block starts at the first unit of this one.
     pub(super) fn clear(&mut self, block: Block) {
         self.set_byte(block.unit, 0);
     }
 
-    /// Whether this very block is free: not a part of a larger one, nor divided, nor outside the region.
+    /// Whether exactly this block is free: not a part of a larger block, not divided, and not
+    /// outside the region.
     pub(super) fn is_free(&self, block: Block) -> bool {
         let inside = block.unit >= self.first && block.unit < self.last;
         inside && self.byte(block.unit) == FREE | (block.order as u8 + 1)
     }
 
-    /// The block that a byte of the map says starts at a unit, and whether it is free; not yet trusted.
+    /// The block that starts at a unit according to the map, and whether it is free; not yet
+    /// trusted.
     pub(super) fn block_at(&self, unit: u32) -> Option<(Block, bool)> {
         let byte = self.byte(unit);
         let order = u32::from(byte & !FREE).checked_sub(1)?;

@@ -1,45 +1,56 @@
-//! The binary buddy system: blocks of powers of two that are halved and joined again.
+//! The binary buddy system: blocks whose sizes are powers of two, which are halved and merged
+//! again.
 //!
-//! A block's size and its place say where the only block is with which it may be merged, so neither is searched for.
+//! A block's size and position determine the only block with which it may be merged. So a merge
+//! needs no search.
 //!
 //! ```text
-//! allocate(n): k = the order of max(n, alignment); the first order >= k with a free block: one look at `filled`
+//! allocate(n): k = the order of max(n, alignment)
+//!              the first order >= k with a free block: one look at `filled`
 //!              halve the block until it has order k; each upper half becomes free
 //! free(b):     k = order(b); while the buddy, b xor 2^k, is free and of order k: merge, k + 1
-//! resize(b):   smaller: halve, the upper halves become free
-//!              larger: merge with the upper buddies, if all that are needed are free and whole; else move
+//! resize(b):   smaller: halve; the upper halves become free
+//!              larger: merge with the upper buddies, if all that are needed are free; else move
 //!
-//! region  | lead | 2 words of nobody | heads of the orders | map: a byte a unit | gap | unit | unit | ... | tail |
-//! map:    first unit of a block in use: 1 + order; of a free block: 128 + 1 + order; any other unit: 0
+//! region  | lead | 2 words of nobody | heads of orders | map: byte per unit | gap | unit | ... |
+//! map:    first unit of a block in use: 1 + order; of a free block: 128 + 1 + order; others: 0
 //! free block: | next | back | ... |          a block of order k: 2^k units of SMALLEST bytes
 //! ```
-//! Units are numbered from an address that is a multiple of 64 KiB, at or before the region, and blocks of order `k`
-//! start at multiples of `2^k` in these numbers. So every block is aligned to its size, up to 64 KiB, wherever the region
-//! starts. The region need not be a power of two: it starts as the fewest aligned blocks that tile it. A block whose
-//! buddy lies outside, in whole or in part, is never merged: the map has no free block of its order there.
+//! Units are numbered from an address that is a multiple of 64 KiB, at or before the region. Blocks
+//! of order `k` start at multiples of `2^k` in these numbers. So every block is aligned to its
+//! size, up to 64 KiB, wherever the region starts. The size of the region need not be a power of
+//! two: at first, the fewest aligned blocks that tile the region are free. A block whose buddy lies
+//! outside the region, in whole or in part, is never merged, because the map has no free block of
+//! its order there.
 //!
 //! # Invariants
-//! - K1: blocks tile the units from `first` to `last`, each at a multiple of its size; the map has 0 inside blocks.
+//! - K1: blocks tile the units from `first` to `last`, each at a multiple of its size. The map is 0
+//!   inside blocks.
 //! - K2: no free block has a free buddy of its own order.
-//! - K3: the list of an order holds exactly its free blocks, and each `back` names the word that names the block.
+//! - K3: the list of an order holds exactly the free blocks of that order, and each `back` names
+//!   the word that names the block.
 //! - K4: bit `k` of `filled` is set if and only if the list of order `k` holds a block.
 //! - K5: `live` is the number of blocks in use.
 //!
 //! # Bounds
-//! With `U` units `allocate` halves at most `log2 U` times and `free` merges at most as often; nothing is searched.
-//! A request of `s` bytes takes the next power of two: less than twice `s`, a quarter of the block unused on average
-//! if sizes are uniform between powers of two, just under a half at worst. The map takes one byte in `SMALLEST + 1`.
+//! With `U` units, `allocate` halves at most `log2 U` blocks and `free` merges at most as many
+//! pairs; neither searches. A request of `s` bytes takes the next power of two: less than twice
+//! `s`. On average a quarter of the block is unused if sizes are uniform between powers of two; at
+//! worst, just under a half. The map takes one byte in `SMALLEST + 1`.
 //!
 //! # Departures
-//! - The order of a block in use is kept in the map, not in a header, which would spoil the powers of two.
-//! - A grown object stays where it is if its upper buddies are free; the original has no resize.
+//! - The map, not a header, stores the order of a block in use: a header would spoil the powers of
+//!   two.
+//! - An object that grows stays where it is if its upper buddies are free. The original has no
+//!   resize.
 //!
 //! # Drawbacks
-//! Internal fragmentation, above. Free neighbours that are not buddies never merge. Alignments over 64 KiB are refused.
+//! Internal fragmentation, as above. Free neighbours that are not buddies never merge. Alignments
+//! over 64 KiB are refused.
 //!
 //! # Source
-//! Knowlton, A Fast Storage Allocator (1965); Knuth, The Art of Computer Programming 1, 2.5, algorithms R and S;
-//! Peterson, Norman, Buddy Systems (1977).
+//! Knowlton, A Fast Storage Allocator (1965); Knuth, The Art of Computer Programming 1, 2.5,
+//! algorithms R and S; Peterson, Norman, Buddy Systems (1977).
 
 mod check;
 mod map;
@@ -56,23 +67,25 @@ use crate::memory::GRANULE;
 
 use map::{Block, Map};
 
-/// The strictest alignment, in bytes. More would make the tiling depend on where the operating system puts the region.
+/// The strictest alignment, in bytes. With a stricter one, the tiling would depend on where the
+/// operating system places the region.
 const MOST_ALIGNED: usize = 1 << 16;
 
-/// What a buddy system did since it was made.
+/// What a buddy system has done since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BuddyCounters {
-    /// Blocks that were halved.
+    /// The number of blocks that were halved.
     pub splits: u64,
-    /// Pairs of buddies that were merged.
+    /// The number of pairs of buddies that were merged.
     pub merges: u64,
-    /// The most blocks that one call halved, and the most pairs that one merged.
+    /// The most blocks that one call halved, or the most pairs that it merged.
     pub most_per_call: u32,
 }
 
-/// A binary buddy system over one region, with blocks of `SMALLEST` bytes and more: a power of two from 8 to 4096.
+/// A binary buddy system over one region. The smallest block has `SMALLEST` bytes: a power of two
+/// from 8 to 4096.
 ///
-/// Objects have addresses that never change. Dropping the heap leaks what is live.
+/// Objects have addresses that never change. Dropping the heap leaks its live objects.
 ///
 /// # Examples
 /// ```
@@ -93,7 +106,7 @@ pub struct BuddyCounters {
 #[derive(Debug)]
 pub struct Buddy<'m, const SMALLEST: usize = 16> {
     map: Map<'m, SMALLEST>,
-    /// Bit `k` tells whether a block of order `k` is free.
+    /// Bit `k` says whether a block of order `k` is free.
     filled: u32,
     live: usize,
     largest_request: usize,
@@ -106,11 +119,11 @@ impl<'m, const SMALLEST: usize> Buddy<'m, SMALLEST> {
         "the smallest block is a power of two from 8 to 4096 bytes"
     );
 
-    /// Makes a heap over a region, whatever bytes it holds.
+    /// Makes a heap over a region, whatever the contents of the region.
     ///
     /// # Errors
-    /// [`Refused::Region`] if the region is too small for the map and one block; [`Refused::TooLarge`] if it is larger
-    /// than 8 GiB.
+    /// [`Refused::Region`] if the region is too small for the map and one block;
+    /// [`Refused::TooLarge`] if it is larger than 8 GiB.
     ///
     /// # Complexity
     /// Linear in the number of units: the map is cleared.
@@ -132,7 +145,7 @@ impl<'m, const SMALLEST: usize> Buddy<'m, SMALLEST> {
         Ok(heap)
     }
 
-    /// What the heap did since it was made.
+    /// What the heap has done since it was made.
     #[must_use]
     pub const fn counters(&self) -> BuddyCounters {
         self.counters
@@ -155,13 +168,13 @@ impl<'m, const SMALLEST: usize> Buddy<'m, SMALLEST> {
         SMALLEST << order
     }
 
-    /// The order of the blocks that serve a request of so many bytes.
+    /// The order of the blocks that serve a request of `bytes` bytes.
     const fn order_for(bytes: usize) -> u32 {
         let units = bytes.div_ceil(SMALLEST);
         usize::BITS - units.saturating_sub(1).leading_zeros()
     }
 
-    /// Makes a block free; its buddy is in use or divided.
+    /// Makes a block free. Its buddy must be in use or divided.
     fn insert(&mut self, block: Block) {
         self.map.set_free(block);
         self.map.link(block);
@@ -176,7 +189,8 @@ impl<'m, const SMALLEST: usize> Buddy<'m, SMALLEST> {
         }
     }
 
-    /// Makes the first `2^order` units of a block, which is in no list, a block in use; the rest becomes free.
+    /// Makes the first `2^order` units of a block a block in use, and the rest free. The block must
+    /// be in no list.
     fn halve_to(&mut self, mut block: Block, order: u32) -> Block {
         self.note(block.order - order, true);
         while block.order > order {
@@ -213,7 +227,7 @@ impl<'m, const SMALLEST: usize> Buddy<'m, SMALLEST> {
         self.live -= 1;
     }
 
-    /// Gives a block in use another order without moving it, if the buddies above it are free.
+    /// Changes the order of a block in use without moving it, if the buddies above it are free.
     fn resize_in_place(&mut self, block: Block, order: u32) -> bool {
         if order <= block.order {
             self.halve_to(block, order);
@@ -251,9 +265,10 @@ impl<'m, const SMALLEST: usize> Buddy<'m, SMALLEST> {
     }
 }
 
-// SAFETY: a block that leaves its list was free, hence part of no live object (K1, K3), and is marked as used before it
-// is handed out. It lies inside the region, is at least as long as asked (`order_for`), and aligned to its size up to
-// 64 KiB (K1, and unit 0 is aligned so).
+// SAFETY: a block that leaves its list was free, hence part of no live object (K1, K3), and is
+// marked as used before it is handed out. It lies inside the region, is at least as long as
+// requested (`order_for`), and is aligned to its size up to 64 KiB (K1, and unit 0 has that
+// alignment).
 unsafe impl<const SMALLEST: usize> RawHeap for Buddy<'_, SMALLEST> {
     #[inline]
     fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {

@@ -1,4 +1,5 @@
-//! The buddy system from inside: tilings of regions of any size, merging, and every word of metadata corrupted.
+//! The buddy system from inside: tilings of regions of any size, merging, and every word of
+//! metadata corrupted.
 
 extern crate alloc;
 use alloc::vec::Vec;

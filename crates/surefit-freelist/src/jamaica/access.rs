@@ -1,4 +1,5 @@
-//! Bytes of objects, by position and by chunk; every link that is followed is counted.
+//! Access to the bytes of objects, by position and by chunk. Every link that is followed is
+//! counted.
 #![deny(unsafe_code)]
 
 use core::ops::Range;
@@ -7,7 +8,7 @@ use super::Jamaica;
 use super::handle::Bytes;
 use super::shape::Shape;
 
-/// A place in an object: the block, and which part of the object it holds.
+/// A place in an object: the block, and the number of the part of the object that it holds.
 #[derive(Clone, Copy)]
 struct Place {
     block: u32,
@@ -15,13 +16,14 @@ struct Place {
 }
 
 impl<const B: usize> Jamaica<'_, B> {
-    /// The bytes from `offset` to the end of their block (or of the object); empty at the end.
+    /// The bytes from `offset` to the end of their block or of the object; empty at the end of the
+    /// object.
     ///
     /// # Panics
     /// If the handle belongs to another heap, or `offset` is above the length.
     ///
     /// # Complexity
-    /// O(offset) for an Object, O(log length) for an Array.
+    /// O(offset) for an [`Object`](super::Object), O(log length) for an [`Array`](super::Array).
     #[must_use]
     pub fn chunk<'a, S: Shape>(&'a self, bytes: &'a Bytes<S>, offset: usize) -> &'a [u8] {
         self.vet(bytes, offset);
@@ -31,7 +33,7 @@ impl<const B: usize> Jamaica<'_, B> {
         }
     }
 
-    /// As [`Jamaica::chunk`], mutably.
+    /// As [`Jamaica::chunk`], but mutable.
     ///
     /// # Panics
     /// As [`Jamaica::chunk`].
@@ -51,7 +53,7 @@ impl<const B: usize> Jamaica<'_, B> {
         }
     }
 
-    /// All bytes in order, a block at a time: an I/O vector.
+    /// All bytes in order, one block at a time: an I/O vector.
     ///
     /// # Panics
     /// If the handle belongs to another heap.
@@ -65,13 +67,14 @@ impl<const B: usize> Jamaica<'_, B> {
         })
     }
 
-    /// Copies bytes out, from `offset` on.
+    /// Copies bytes from the object, from `offset` on.
     ///
     /// # Panics
-    /// If the handle belongs to another heap, or the range goes beyond the object.
+    /// If the handle belongs to another heap, or the range ends after the object.
     ///
     /// # Complexity
-    /// That of [`Jamaica::chunk`] once; then a link a block for an Object, O(log length) a block for an Array.
+    /// That of [`Jamaica::chunk`] once; then one link per block for an [`Object`](super::Object),
+    /// O(log length) per block for an [`Array`](super::Array).
     pub fn read_at<S: Shape>(&self, bytes: &Bytes<S>, offset: usize, target: &mut [u8]) {
         self.vet(bytes, offset.saturating_add(target.len()));
         let mut rest = target;
@@ -90,7 +93,7 @@ impl<const B: usize> Jamaica<'_, B> {
         }
     }
 
-    /// Copies bytes in, from `offset` on.
+    /// Copies bytes to the object, from `offset` on.
     ///
     /// # Panics
     /// As [`Jamaica::read_at`].
@@ -114,7 +117,7 @@ impl<const B: usize> Jamaica<'_, B> {
         }
     }
 
-    /// Zeroes what the last block of an object has behind its end.
+    /// Zeroes the bytes of the last block after the object's end.
     pub(super) fn zero_rest<S: Shape>(&mut self, bytes: &Bytes<S>) {
         let within = bytes.len() % (B - S::LEAD);
         if within > 0 || bytes.is_empty() {
@@ -124,7 +127,7 @@ impl<const B: usize> Jamaica<'_, B> {
         }
     }
 
-    /// The place of a position; `None` at the end.
+    /// The place of a position; `None` at the end of the object.
     fn seek<S: Shape>(&self, bytes: &Bytes<S>, offset: usize) -> Option<Place> {
         self.seek_unless(offset == bytes.len(), bytes, offset)
     }
@@ -139,7 +142,7 @@ impl<const B: usize> Jamaica<'_, B> {
         Some(Place { block, nth })
     }
 
-    /// The next place; `None` at the end.
+    /// The next place; `None` at the end of the object.
     fn step<S: Shape>(&self, bytes: &Bytes<S>, place: Place) -> Option<Place> {
         let nth = place.nth + 1;
         if nth * (B - S::LEAD) >= bytes.len() {
@@ -166,7 +169,8 @@ impl<const B: usize> Jamaica<'_, B> {
     }
 }
 
-/// The bytes of the block with the nth part of an object, from `offset` on and up to the object's end.
+/// The bytes of the block with the nth part of an object, from `offset` to the end of the block or
+/// of the object.
 fn span<S: Shape, const B: usize>(nth: usize, len: usize, offset: usize) -> Range<usize> {
     let before = nth * (B - S::LEAD);
     let start = offset.saturating_sub(before);

@@ -1,7 +1,8 @@
-//! The blocks of a region: free ones, marks, and the words and bytes inside. The only file that touches raw memory.
+//! The blocks of a region: free ones, marks, and the words and bytes inside. Only this file touches
+//! raw memory.
 //!
 //! # Invariants
-//! - The first `opened` blocks and all marks are initialised: every byte of them was written.
+//! - The first `opened` blocks and all marks are initialised: each of their bytes was written.
 #![allow(unsafe_code, reason = "slices of bytes that were written")]
 
 use core::mem::MaybeUninit;
@@ -11,7 +12,7 @@ use surefit_core::Refused;
 
 use super::shape::WORD;
 
-/// The most blocks: a link is a block's number and one, and 0 names none.
+/// The most blocks: a link is a block's number plus one, and 0 names no block.
 const MOST_BLOCKS: usize = u32::MAX as usize - 1;
 
 /// The region, as blocks of `B` bytes.
@@ -21,9 +22,9 @@ pub struct Blocks<'m, const B: usize> {
     /// A bit for each block: whether it belongs to a live object.
     pub(super) marks: &'m mut [u8],
     region_bytes: usize,
-    /// Blocks that were taken at least once; those behind them are free too.
+    /// Blocks that were taken at least once. All blocks after them are free too.
     pub(super) opened: u32,
-    /// The link to the first free block of those that were opened.
+    /// The link to the first free block among the opened ones.
     pub(super) free: u32,
     pub(super) free_count: usize,
 }
@@ -34,7 +35,7 @@ impl<'m, const B: usize> Blocks<'m, B> {
         let region_bytes = region.len();
         let lead = region.as_ptr().align_offset(B).min(region_bytes);
         let room = region_bytes - lead;
-        // Each block takes its bytes and a bit.
+        // Each block takes its bytes and one bit.
         let count = (8 * room as u64 / (8 * B as u64 + 1)) as usize;
         if count == 0 {
             return Err(Refused::Region { needed: 2 * B });
@@ -58,12 +59,12 @@ impl<'m, const B: usize> Blocks<'m, B> {
         self.region_bytes
     }
 
-    /// Blocks of the region.
+    /// The number of blocks in the region.
     pub(super) const fn total(&self) -> usize {
         self.memory.len() / B
     }
 
-    /// Blocks that can be taken.
+    /// The number of blocks that can be taken.
     pub(super) const fn available(&self) -> usize {
         self.free_count + self.total() - self.opened as usize
     }
@@ -73,23 +74,25 @@ impl<'m, const B: usize> Blocks<'m, B> {
         start..start + B
     }
 
-    /// The bytes of a block that was opened.
+    /// The bytes of an opened block.
     pub(super) fn bytes(&self, block: u32) -> &[u8] {
         assert!(block < self.opened, "the block was never opened");
         let bytes = &self.memory[Self::span(block)];
-        // SAFETY: blocks below `opened` are initialised (the invariant); `u8` has the layout of `MaybeUninit<u8>`.
+        // SAFETY: blocks below `opened` are initialised (the invariant); `u8` has the layout of
+        // `MaybeUninit<u8>`.
         unsafe { core::slice::from_raw_parts(bytes.as_ptr().cast(), B) }
     }
 
-    /// As `bytes`, mutably.
+    /// As `bytes`, but mutable.
     pub(super) fn bytes_mut(&mut self, block: u32) -> &mut [u8] {
         assert!(block < self.opened, "the block was never opened");
         let bytes = &mut self.memory[Self::span(block)];
-        // SAFETY: as in `bytes`, borrowed exclusively; through the slice only initialised bytes can be written.
+        // SAFETY: as in `bytes`, borrowed exclusively; only initialised bytes can be written
+        // through the slice.
         unsafe { core::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), B) }
     }
 
-    /// The nth link of a block: a block's number and one, or 0.
+    /// The nth link of a block: a block's number plus one, or 0.
     pub(super) fn link(&self, block: u32, nth: usize) -> u32 {
         let word = self.bytes(block)[nth * WORD..].first_chunk();
         word.map_or(0, |&word| u32::from_ne_bytes(word))
@@ -100,14 +103,14 @@ impl<'m, const B: usize> Blocks<'m, B> {
         self.bytes_mut(block)[nth * WORD..][..WORD].copy_from_slice(&link.to_ne_bytes());
     }
 
-    /// The block that the nth link of a block is known to name.
+    /// The block that the nth link of a block names. The link must name one.
     pub(super) fn linked(&self, block: u32, nth: usize) -> u32 {
         let link = self.link(block, nth);
         debug_assert!(link != 0, "J4: the object has another block");
         link.wrapping_sub(1)
     }
 
-    /// Takes a free block and zeroes it; one is available.
+    /// Takes a free block and zeroes it. At least one must be available.
     pub(super) fn take(&mut self) -> u32 {
         let block = if self.free == 0 {
             self.opened += 1;
@@ -123,7 +126,7 @@ impl<'m, const B: usize> Blocks<'m, B> {
         block
     }
 
-    /// Makes a block of a live object free.
+    /// Frees a block of a live object.
     pub(super) fn give(&mut self, block: u32) {
         debug_assert!(self.is_marked(block), "J2: the block is in use");
         self.marks[block as usize / 8] &= !(1 << (block % 8));
@@ -132,13 +135,13 @@ impl<'m, const B: usize> Blocks<'m, B> {
         self.free_count += 1;
     }
 
-    /// Whether a block belongs to a live object, as its mark says.
+    /// Whether the mark of a block says that it belongs to a live object.
     pub(super) fn is_marked(&self, block: u32) -> bool {
         self.marks[block as usize / 8] & 1 << (block % 8) != 0
     }
 }
 
-/// Clears bytes, which makes them initialised.
+/// Clears bytes, which initialises them.
 fn cleared(bytes: &mut [MaybeUninit<u8>]) -> &mut [u8] {
     bytes.fill(MaybeUninit::new(0));
     let (first, len) = (bytes.as_mut_ptr().cast(), bytes.len());

@@ -1,4 +1,5 @@
-//! The numbered invariants of the blocks, verified. Nothing that was read is trusted before it was compared.
+//! Verifies the numbered invariants of the blocks. The checker compares each value before it relies
+//! on it.
 #![deny(unsafe_code)]
 
 use surefit_core::{Corruption, ensure};
@@ -9,7 +10,8 @@ use super::handle::{Bytes, HeapId};
 use super::shape::{Array, Object, Shape};
 
 impl<const B: usize> Jamaica<'_, B> {
-    /// Verifies J1, J2 and J3: the free list, the marks, and the counts. Linear in the blocks that were ever used.
+    /// Verifies J1, J2 and J3: the free list, the marks, and the counts. Linear in the blocks that
+    /// were ever used.
     ///
     /// # Errors
     /// The first invariant that does not hold.
@@ -19,19 +21,21 @@ impl<const B: usize> Jamaica<'_, B> {
         ensure(
             marked == self.count.total(),
             "J3",
-            "the blocks in use are not as many as the objects have; so many are",
+            "the number of marked blocks is not that of the objects; marked blocks",
             marked,
         )
     }
 
-    /// Verifies J1 to J3, and J4 for these objects and arrays: the blocks of each are in use and as many as its length says,
-    /// and none is there twice or in two of them. Linear in the blocks that were ever used.
+    /// Verifies J1 to J3, and J4 for the given objects and arrays: the blocks of each are in use
+    /// and as many as its length says, and no block appears twice or in two of them. Linear in the
+    /// blocks that were ever used.
     ///
     /// # Errors
-    /// If it does not hold: the number of the first block of the one that was looked at.
+    /// The first invariant that does not hold. For J4: the number of the first block of the object
+    /// that violates it.
     ///
     /// # Panics
-    /// If a handle belongs to another heap, or an iterator unwinds; the heap is as it was.
+    /// If a handle belongs to another heap, or an iterator unwinds. The heap is unchanged.
     pub fn check_objects<'b, I, J>(&mut self, objects: I, arrays: J) -> Result<(), Corruption>
     where
         I: Iterator<Item = &'b Bytes<Object>>,
@@ -45,9 +49,10 @@ impl<const B: usize> Jamaica<'_, B> {
     }
 }
 
-/// Blocks whose marks are cleared as they are visited; they are marked again at the end, however it comes.
+/// Clears the marks of blocks as they are visited; sets them again when dropped, even while
+/// unwinding.
 ///
-/// What the iterators say is heard once: which blocks are to be marked, the free list tells, and not they once more.
+/// The iterators run only once. The free list determines which marks are set again.
 struct Unmarking<'b, 'm, const B: usize> {
     blocks: &'b mut Blocks<'m, B>,
     /// Taken from the blocks, which are only read meanwhile.
@@ -55,13 +60,13 @@ struct Unmarking<'b, 'm, const B: usize> {
 }
 
 impl<'b, 'm, const B: usize> Unmarking<'b, 'm, B> {
-    /// J1 and J2 were verified.
+    /// J1 and J2 must have been verified.
     fn of(blocks: &'b mut Blocks<'m, B>) -> Self {
         let marks = core::mem::take(&mut blocks.marks);
         Self { blocks, marks }
     }
 
-    /// Walks over objects, one after the other, and clears the marks of their blocks.
+    /// Walks over the objects and clears the marks of their blocks.
     fn walk_all<'h, S: Shape + 'h>(
         &mut self,
         own: HeapId,
@@ -73,7 +78,7 @@ impl<'b, 'm, const B: usize> Unmarking<'b, 'm, B> {
             assert!(bytes.heap == own, "the handle belongs to another heap");
             !S::walk(blocks, bytes.first, bytes.len(), &mut visit)
         });
-        let what = "the links of an object do not name as many blocks of its own; block";
+        let what = "the links of an object do not name the right number of own blocks; first block";
         wrong.map_or(Ok(()), |bytes| {
             Err(Corruption::new("J4", what, bytes.first as usize))
         })
@@ -92,7 +97,7 @@ impl<const B: usize> Drop for Unmarking<'_, '_, B> {
     }
 }
 
-/// Sets or clears the mark of a block; returns what it was.
+/// Sets or clears the mark of a block; returns its old value.
 fn flip(marks: &mut [u8], block: u32, is_set: bool) -> bool {
     let (byte, bit) = (block as usize / 8, 1 << (block % 8));
     let was_set = marks[byte] & bit != 0;
@@ -120,7 +125,7 @@ impl<const B: usize> Blocks<'_, B> {
         ensure(
             listed == self.free_count,
             "J1",
-            "the free list has more or fewer blocks than are counted, which are",
+            "the free list has more or fewer blocks than were counted; blocks counted",
             self.free_count,
         )
     }
@@ -134,7 +139,7 @@ impl<const B: usize> Blocks<'_, B> {
         ensure(
             below == marked && marked + self.free_count == self.opened as usize,
             "J2",
-            "the blocks in use and the free ones are not those that were opened; in use",
+            "the marked and the free blocks are not those that were opened; marked blocks",
             below,
         )?;
         Ok(marked)

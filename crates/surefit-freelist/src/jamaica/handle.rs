@@ -14,7 +14,7 @@ use super::shape::Shape;
 pub(super) struct HeapId(NonZeroU32);
 
 impl HeapId {
-    /// A number that no other heap of this process has, or had.
+    /// A number that no other heap of this process has or had.
     pub(super) fn unique() -> Result<Self, Refused> {
         static HEAPS: Numbers = Numbers::new();
         HEAPS.next().map(Self).ok_or(Refused::NoHeapId)
@@ -23,8 +23,8 @@ impl HeapId {
 
 /// An owning name of a byte object in a [`Jamaica`](super::Jamaica) heap, and its length.
 ///
-/// It is neither `Copy` nor `Clone`: freeing consumes it, so safe code cannot free twice or use a freed object. Dropping
-/// it without freeing leaks the object.
+/// It is neither `Copy` nor `Clone`: freeing consumes it, so safe code cannot free an object twice
+/// or use a freed object. Dropping it without freeing leaks the object.
 #[must_use = "dropping a handle leaks its object"]
 pub struct Bytes<S: Shape> {
     /// The first block of the list, or the root of the tree.
@@ -48,13 +48,13 @@ impl<S: Shape> Bytes<S> {
         self.len = len;
     }
 
-    /// Length in bytes.
+    /// The length in bytes.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether the object has no bytes; it has a block all the same.
+    /// Whether the object has no bytes. Even then it has a block.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0

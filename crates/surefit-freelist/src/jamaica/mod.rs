@@ -1,48 +1,60 @@
-//! Jamaica's fixed-size blocks: objects as lists of blocks, arrays as trees of them, and no external fragmentation.
+//! Jamaica's fixed-size blocks: objects as lists of blocks, arrays as trees of blocks, and no
+//! external fragmentation.
 //!
-//! If every object is made of blocks of one size, in any blocks, then any free block serves any object: what is free can
-//! be allocated, whatever was allocated and freed before, and nothing ever moves. The price is paid on access.
+//! Every object consists of blocks of one size, which may lie anywhere. So any free block serves
+//! any object: all free space can be allocated, whatever was allocated and freed before, and
+//! nothing ever moves. The price is paid on access.
 //!
 //! ```text
-//! alloc(n):        k = blocks(n); refuse if fewer are free; take k free blocks, zero and link them      O(k)
-//! free(object):    every block becomes the first of the free list                                       O(k)
-//! access(x):       Object: follow x / (B - 4) links     Array: from the root down, a link a level
-//! resize(object):  take or give the difference, at the end                                              O(k)
+//! alloc(n):        k = blocks(n); refuse if fewer are free; take, zero and link k blocks      O(k)
+//! free(object):    every block becomes the first of the free list                             O(k)
+//! access(x):       Object: follow x / (B - 4) links     Array: from the root, a link per level
+//! resize(object):  take or free the difference, at the end                                   O(k)
 //!
-//! region           | lead | block 0 | block 1 | ... | marks: a bit a block | tail |
+//! region           | lead | block 0 | block 1 | ... | marks: a bit per block | tail |
 //! Object's block   | next | B - 4 bytes |
-//! Array's leaf     | B bytes            |          inner node   | child | child | ... |   B / 4 links
+//! Array's leaf     | B bytes            |      inner node   | child | child | ... |   B / 4 links
 //! free block       | next |
 //! ```
-//! A link is a block's number and one, 0 for none. The last block of a list and the nodes at the right edge of a tree are
-//! not full; nothing else is lost.
+//! A link is a block's number plus one, or 0 for none. The last block of a list and the nodes at
+//! the right edge of a tree may not be full; nothing else is lost.
 //!
 //! # Invariants
-//! - J1: the free list names blocks below `opened` whose mark is clear, each once, `free` of them.
-//! - J2: the mark of a block is set if and only if it belongs to a live object; `opened` = marked + free.
-//! - J3: the marked blocks are as many as the counts of links, leaves and nodes say.
-//! - J4: an object's blocks are marked, as many as its length says, and each is its own and there once. The heap does not
-//!   know its objects, so this is verified for those that are shown to [`Jamaica::check_objects`].
+//! - J1: the free list names blocks below `opened` whose mark is clear, each once; it has
+//!   `free_count` entries.
+//! - J2: the mark of a block is set if and only if it belongs to a live object; `opened` = marked +
+//!   free.
+//! - J3: there are as many marked blocks as the counts of links, leaves and nodes say.
+//! - J4: an object's blocks are marked, are as many as its length says, belong to no other object,
+//!   and appear once. The heap does not know its objects, so only [`Jamaica::check_objects`]
+//!   verifies this, for the objects that it is given.
 //!
 //! # Bounds
-//! With blocks of `B` bytes an Object of `n` bytes has `k = max(1, ⌈n / (B - 4)⌉)` blocks. An Array has `⌈n / B⌉` leaves
-//! (at least one), and for each level above `⌈m / (B / 4)⌉` nodes over the `m` of the level below, up to a single one.
-//! - Space is exact: free blocks = all blocks - the sum of `k` over the live objects, whatever the order of operations.
-//!   An allocation fails if and only if fewer than `k` blocks are free.
-//! - Access to byte `x` follows `⌊x / (B - 4)⌋` links of an Object, `⌈log(leaves) / log(B / 4)⌉` of an Array.
-//! - Overhead: 4 / B of an Object, about 4 / (B - 4) of an Array, a bit a block, and what the last block leaves unused.
+//! With blocks of `B` bytes, an Object of `n` bytes has `k = max(1, ⌈n / (B - 4)⌉)` blocks. An
+//! Array has `⌈n / B⌉` leaves (at least one). Each level above a level of `m` blocks has
+//! `⌈m / (B / 4)⌉` nodes, up to a single root.
+//! - Space is exact: free blocks = all blocks - the sum of `k` over the live objects, whatever the
+//!   order of operations. An allocation fails if and only if fewer than `k` blocks are free.
+//! - Access to byte `x` follows `⌊x / (B - 4)⌋` links in an Object, `⌈log(leaves) / log(B / 4)⌉` in
+//!   an Array.
+//! - Overhead: 4 / B of an Object, about 4 / (B - 4) of an Array, one bit per block, and the unused
+//!   end of the last block.
 //!
 //! # Departures
-//! - The original is the heap of a Java virtual machine with a collector. Here objects are freed explicitly, have no
-//!   header (the handle holds the length), and a block has one mark, which is what [`check`](Jamaica::check) needs.
-//! - Sequential reads and writes of an Object follow each link once, not from the start for every block.
-//! - Contiguous storage of objects that happen to find adjacent blocks is left out.
+//! - The original is the heap of a Java virtual machine with a collector. Here the program frees
+//!   objects explicitly. Objects have no header, because the handle holds the length. Each block
+//!   has one mark, which [`check`](Jamaica::check) needs.
+//! - Sequential reads and writes of an Object follow each link once, instead of starting at the
+//!   first block for each block.
+//! - There is no contiguous storage for objects whose blocks happen to be adjacent.
 //!
 //! # Drawbacks
-//! Nothing above `B` bytes is contiguous: no `&[u8]` over an object, no typed values, no alignment, no raw pointers.
+//! No object above `B` bytes is contiguous: there is no `&[u8]` over an object, and there are no
+//! typed values, alignments or raw pointers.
 //!
 //! # Source
-//! Siebert, Eliminating External Fragmentation in a Non-Moving Garbage Collector for Java (CASES 2000).
+//! Siebert, Eliminating External Fragmentation in a Non-Moving Garbage Collector for Java (CASES
+//! 2000).
 #![deny(unsafe_code)]
 
 mod access;
@@ -65,7 +77,7 @@ use blocks::Blocks;
 use handle::HeapId;
 use shape::{Count, WORD};
 
-/// What a heap did since it was made, and what it holds.
+/// What a heap has done since it was made, and what it holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JamaicaStats {
     /// Live objects and arrays.
@@ -90,8 +102,8 @@ pub struct JamaicaStats {
 
 /// A heap of blocks of `B` bytes: a power of two from 16 to 128.
 ///
-/// Objects are zeroed when they are allocated, and their bytes are reached by position or by chunk. Dropping the heap
-/// leaks what is live.
+/// Objects are zeroed when they are allocated. Programs access their bytes by position or by chunk.
+/// Dropping the heap leaks its live objects.
 ///
 /// # Examples
 /// ```
@@ -138,14 +150,14 @@ impl<'m, const B: usize> Jamaica<'m, B> {
         "a block is a power of two from 16 to 128 bytes"
     );
 
-    /// Makes a heap over a region, whatever bytes it holds.
+    /// Makes a heap over a region, whatever the contents of the region.
     ///
     /// # Errors
-    /// [`Refused::Region`] if not even one block fits; [`Refused::TooLarge`] if the region has more blocks than a link
-    /// can name; [`Refused::NoHeapId`] after 2³² heaps.
+    /// [`Refused::Region`] if not even one block fits; [`Refused::TooLarge`] if the region has more
+    /// blocks than a link can name; [`Refused::NoHeapId`] after 2³² − 1 heaps.
     ///
     /// # Complexity
-    /// Linear in the number of blocks: the marks are cleared, a bit each.
+    /// Linear in the number of blocks: one bit per block is cleared.
     pub fn new(region: &'m mut [MaybeUninit<u8>]) -> Result<Self, Refused> {
         let () = Self::VALID;
         Ok(Self {
@@ -159,11 +171,11 @@ impl<'m, const B: usize> Jamaica<'m, B> {
         })
     }
 
-    /// Allocates an object of `len` bytes, all zero. An object of no bytes has a block too.
+    /// Allocates an object of `len` bytes, all zero. An object of zero bytes also has a block.
     ///
     /// # Errors
-    /// [`Refused::TooLarge`] if the region has not so many blocks, [`Refused::NoChunk`] if fewer are free; the heap is
-    /// unchanged.
+    /// [`Refused::TooLarge`] if the region has too few blocks, [`Refused::NoChunk`] if too few of
+    /// them are free. The heap is unchanged.
     ///
     /// # Complexity
     /// O(blocks of the object).
@@ -191,13 +203,15 @@ impl<'m, const B: usize> Jamaica<'m, B> {
         self.live -= 1;
     }
 
-    /// Changes the length of an object: bytes up to the lesser length stay where they are, gained bytes are zero.
+    /// Changes the length of an object. The bytes up to the smaller length stay where they are;
+    /// added bytes are zero.
     ///
     /// # Errors
-    /// As [`Jamaica::alloc`], or [`Refused::ForeignHandle`]; the object is unchanged. Only the difference is needed.
+    /// As [`Jamaica::alloc`], or [`Refused::ForeignHandle`]; the object is unchanged. Only the
+    /// added blocks need to be free.
     ///
     /// # Complexity
-    /// O(blocks gained or lost), and the look-up of the last block.
+    /// O(blocks added or removed), and the look-up of the last block.
     pub fn resize<S: Shape>(&mut self, bytes: &mut Bytes<S>, len: usize) -> Result<(), Refused> {
         self.own(bytes)?;
         let old = bytes.len();
@@ -215,7 +229,7 @@ impl<'m, const B: usize> Jamaica<'m, B> {
         Ok(())
     }
 
-    /// The blocks of an object of `len` bytes, if those that it does not have yet are free.
+    /// The blocks of an object of `len` bytes, if those that it lacks are free.
     fn affordable<S: Shape>(&self, had: Count, len: usize) -> Result<Count, Refused> {
         let count = S::count::<B>(len);
         if count.total() > self.blocks.total() {
@@ -245,7 +259,7 @@ impl<'m, const B: usize> Jamaica<'m, B> {
 
     /// The number of blocks that an object of `len` bytes takes.
     ///
-    /// There is no heap of blocks of four bytes, so this does not compile:
+    /// A heap of blocks of four bytes is impossible, so this does not compile:
     /// ```compile_fail
     /// use surefit_freelist::jamaica::{Jamaica, Object};
     /// let _ = Jamaica::<4>::blocks_for::<Object>(9);
@@ -272,7 +286,8 @@ impl<'m, const B: usize> Jamaica<'m, B> {
         }
     }
 
-    /// Where every byte of the region is: the parts add up to its size. Links, inner nodes and marks are administrative.
+    /// Accounts for every byte of the region: the parts add up to its size. Links, inner nodes and
+    /// marks are administrative.
     #[must_use]
     pub fn parts(&self) -> Parts {
         let payload = self.count.listed * (B - WORD) + self.count.leaves * B;

@@ -1,10 +1,12 @@
-//! How the blocks of an object hang together: a list or a tree.
+//! How the blocks of an object are connected: as a list or as a tree.
 //!
 //! ```text
 //! Object    | next | 0 .. B-5 |  ->  | next | B-4 .. |  ->  ...
-//! Array     leaves 0 .. l-1; level 1 has a node for every f = B / 4 leaves, level 2 for every f nodes, ..., the root
+//! Array     leaves 0 .. l-1; level 1 has one node per f = B / 4 leaves, level 2 one per f nodes,
+//!          , ..., the root
 //! ```
-//! Both grow and shrink at their end, so a new object is one block that has grown, and a freed one has shrunk to it.
+//! Both shapes grow and shrink at their end. So a new object is one block that has grown, and
+//! freeing an object first shrinks it to one block.
 #![deny(unsafe_code)]
 
 use super::blocks::Blocks;
@@ -18,7 +20,7 @@ mod sealed {
     impl Sealed for super::Array {}
 }
 
-/// Blocks by what they hold.
+/// Numbers of blocks by their contents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     pub(super) listed: usize,
@@ -46,7 +48,7 @@ impl Count {
 
 /// The shape of an object: [`Object`] or [`Array`].
 pub trait Shape: sealed::Sealed + Sized + 'static {
-    /// Bytes of each block before those of the object.
+    /// Bytes in each block before those of the object.
     #[doc(hidden)]
     const LEAD: usize;
 
@@ -54,12 +56,13 @@ pub trait Shape: sealed::Sealed + Sized + 'static {
     #[doc(hidden)]
     fn count<const B: usize>(len: usize) -> Count;
 
-    /// Gives an object of `old` bytes, which starts at `first`, the blocks of `new`, no fewer; so many are available.
-    /// Returns where it starts now. An object of no bytes is one block.
+    /// Grows an object that starts at `first` from `old` to `new` bytes; the blocks for this are
+    /// available. Returns its new start. An object of zero bytes is one block.
     #[doc(hidden)]
     fn grow<const B: usize>(blocks: &mut Blocks<'_, B>, first: u32, old: usize, new: usize) -> u32;
 
-    /// Takes from an object of `old` bytes the blocks that `new`, no more, do not need. Returns where it starts now.
+    /// Frees the blocks that an object does not need when it shrinks from `old` to `new` bytes.
+    /// Returns its new start.
     #[doc(hidden)]
     fn shrink<const B: usize>(
         blocks: &mut Blocks<'_, B>,
@@ -68,7 +71,8 @@ pub trait Shape: sealed::Sealed + Sized + 'static {
         new: usize,
     ) -> u32;
 
-    /// The block that holds the nth part of an object of `len` bytes, and how many links lead there.
+    /// The block that holds the nth part of an object of `len` bytes, and the number of links on
+    /// the way to it.
     #[doc(hidden)]
     fn seek<const B: usize>(
         blocks: &Blocks<'_, B>,
@@ -87,8 +91,8 @@ pub trait Shape: sealed::Sealed + Sized + 'static {
         nth: usize,
     ) -> (u32, u64);
 
-    /// Visits every block of an object of `len` bytes in a fixed order, as long as `visit` approves; returns whether
-    /// it did of all, and no link is missing or left over.
+    /// Visits every block of an object of `len` bytes in a fixed order until `visit` returns false.
+    /// Returns whether `visit` accepted all blocks, and no link is missing or left over.
     #[doc(hidden)]
     fn walk<const B: usize>(
         blocks: &Blocks<'_, B>,
@@ -190,7 +194,7 @@ impl Array {
         if leaves == 0 { 1 } else { leaves }
     }
 
-    /// The bits of a leaf's number that a level uses.
+    /// The bits of a leaf's number that one level uses.
     const fn bits<const B: usize>() -> u32 {
         (B / WORD).ilog2()
     }
@@ -200,18 +204,20 @@ impl Array {
         (usize::BITS - (leaves - 1).leading_zeros()).div_ceil(Self::bits::<B>())
     }
 
-    /// Leaves below a node of a level; level 0 are the leaves themselves.
+    /// Leaves below a node of a level. Level 0 is the leaves themselves.
     const fn reach<const B: usize>(level: u32) -> usize {
         1 << (level * Self::bits::<B>())
     }
 
-    /// The leaves below the nth child of a node with so many, whose children are of a level.
+    /// The leaves below the nth child of a node with `leaves` leaves. The children belong to
+    /// `level`.
     fn below<const B: usize>(leaves: usize, nth: usize, level: u32) -> usize {
         let reach = Self::reach::<B>(level);
         leaves.saturating_sub(nth * reach).min(reach)
     }
 
-    /// Extends a subtree of a level from `had` to `has` leaves; one without leaves is made. Returns its root.
+    /// Extends a subtree of a level from `had` to `has` leaves; makes the subtree if it had none.
+    /// Returns its root.
     fn extend<const B: usize>(
         blocks: &mut Blocks<'_, B>,
         root: Option<u32>,
@@ -235,7 +241,7 @@ impl Array {
         root
     }
 
-    /// Cuts a subtree of a level from `had` to `has` leaves; without leaves its root is given back too.
+    /// Cuts a subtree of a level from `had` to `has` leaves; frees the root too if no leaf is left.
     fn cut<const B: usize>(
         blocks: &mut Blocks<'_, B>,
         root: u32,
@@ -259,7 +265,8 @@ impl Array {
         }
     }
 
-    /// Walks a subtree of a level and so many leaves; see [`Shape::walk`]. The levels bound the recursion.
+    /// Walks a subtree of a level with `leaves` leaves; see [`Shape::walk`]. The number of levels
+    /// bounds the recursion.
     fn walk_below<const B: usize>(
         blocks: &Blocks<'_, B>,
         root: u32,

@@ -129,7 +129,8 @@ fn the_checker_objects_to_a_wrong_free_list_mark_or_count() {
     assert_eq!(heap.check(), Ok(()));
 }
 
-/// The blocks of an object that hold links, and how many: all of an Object, the root of an Array that has more blocks.
+/// The blocks of an object that hold links, and how many: all of an Object, the root of an Array
+/// that has more blocks.
 fn with_links<S: Shape>(heap: &Jamaica<'_>, bytes: &Bytes<S>) -> (Vec<u32>, usize) {
     let mut own = Vec::new();
     S::walk(&heap.blocks, bytes.first, bytes.len(), &mut |block| {

@@ -1,4 +1,5 @@
-//! Both ends of a region beside a naive model: every invariant after every operation, every word corrupted.
+//! Both ends of a region beside a naive model: every invariant after every operation, every word
+//! corrupted.
 
 use alloc::collections::BTreeMap;
 
@@ -13,7 +14,8 @@ use crate::segregated::Segregated;
 use crate::sweep::Swept;
 use crate::trie::Tree;
 
-/// What lives, by number: the granules of the chunk, whether it was allocated as a large one, and its pattern.
+/// What lives, by number: the granules of the chunk, whether it was allocated as a large one, and
+/// its pattern.
 type Living = BTreeMap<u32, (u32, bool, u32)>;
 
 /// A heap, and what should live in it.
@@ -61,8 +63,8 @@ impl<I: Index> Model<'_, I> {
         gaps
     }
 
-    /// The chunk that an object of so many granules should get, if it is not below the lowest: from the highest gap, or from
-    /// the next one for a displaced object.
+    /// The chunk that an object of so many granules should get, if it is not below the lowest: from
+    /// the highest gap, or from the next one for a displaced object.
     fn expected_gap(&self, granules: u32, is_displaced: bool) -> Option<u32> {
         let mut gaps = self.gaps();
         if is_displaced {
@@ -144,7 +146,8 @@ impl<I: Index> Model<'_, I> {
         let living = &self.living;
         let next = |number: u32| living.range(number..).next().map_or(u32::MAX, |(&n, _)| n);
         let swept = if leaps {
-            // SAFETY: S1: what was forgotten is not used again. S2: the least kept number from `number` on.
+            // SAFETY: S1: what was forgotten is not used again. S2: the least kept number from
+            // `number` on.
             unsafe { self.heap.sweep_leaping(next) }
         } else {
             // SAFETY: S1: what was forgotten is not used again. S2: a look-up does not panic.
@@ -193,7 +196,8 @@ impl<I: Index> Model<'_, I> {
         }
     }
 
-    /// All invariants, all objects where they should be, apart and as they were written, and no more bytes than the limit.
+    /// All invariants, all objects where they should be, apart and as they were written, and no
+    /// more bytes than the limit.
     fn verify(&self, region: usize) {
         assert_eq!(self.heap.check(), Ok(()));
         assert!(self.heap.objects().eq(self.living.keys().copied()));

@@ -1,7 +1,8 @@
-//! Every index against its definition: all free chunks in one vector, in the order in which they became free, and the
-//! chunk that the policy's words name.
+//! Every index against its definition: all free chunks in one vector, in the order in which they
+//! became free, and the chunk that the policy's words name.
 //!
-//! Both heaps share the code that cuts and merges, so the same script must put every object at the same place.
+//! Both heaps share the code that cuts and merges, so the same script must put every object at the
+//! same place.
 
 use surefit_core::Corruption;
 use surefit_testkit::{JunkRegion, Op, Shape, script};
@@ -23,7 +24,8 @@ type Free = (Chunk, u32);
 
 /// What an index says of itself: which of the free chunks it takes.
 trait Definition: Index {
-    /// The place of that chunk in `free`, which has the oldest first. `rover` is where the last search ended.
+    /// The place of that chunk in `free`, which has the oldest first. `rover` is where the last
+    /// search ended.
     fn choose(free: &[Free], need: &Need, rover: usize) -> Option<usize>;
 }
 
@@ -272,7 +274,8 @@ fn room_for<I: Index>(heap: &Heap<'_, I>, layout: Layout) -> Vec<u32> {
     sizes.map(|(_, header)| header.granules()).collect()
 }
 
-/// Fills a region with objects of many sizes, frees some, asks for aligned ones; returns how many were refused.
+/// Fills a region with objects of many sizes, frees some, asks for aligned ones; returns how many
+/// were refused.
 fn no_chunk_fits_what_is_refused<I: Index>(seed: u64) -> usize {
     let mut region = JunkRegion::new(1 << 14, 4096, seed);
     let mut heap = Heap::<I>::new(region.memory()).expect("large enough");

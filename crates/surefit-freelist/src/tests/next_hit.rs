@@ -1,4 +1,5 @@
-//! The Next Hit Table equals its definition after every change: all transitions of small tables, many of large ones.
+//! The Next Hit Table equals its definition after every change: all transitions of small tables,
+//! many of large ones.
 
 extern crate alloc;
 use alloc::collections::BTreeSet;
@@ -95,7 +96,8 @@ impl<'m, const N: usize> Table<'m, N> {
         counters
     }
 
-    /// The entries that a change of this list must write: those after the last filled list below it.
+    /// The entries that a change of this list must write: those after the last filled list below
+    /// it.
     fn affected(&self, list: usize) -> u64 {
         let below = self.filled.range(..list).next_back();
         (below.map_or(list + 1, |&p| list - p)) as u64
@@ -149,7 +151,8 @@ fn every_transition_of_every_state_of_tables_to_12_lists_is_as_defined() {
     all_transitions::<12>();
 }
 
-/// An allocation empties list F and its remainder fills list R: four events, in every order that keeps each pair.
+/// An allocation empties list F and its remainder fills list R: four events, in every order that
+/// keeps each pair.
 #[test]
 fn lists_and_table_may_change_in_either_order() {
     const N: usize = 6;
@@ -227,7 +230,8 @@ fn the_checker_objects_to_every_wrong_entry() {
     every_byte::<300>();
 }
 
-/// Toggles lists, mostly near each other; now and then lists change unseen and the table is rebuilt.
+/// Toggles lists, mostly near each other; now and then lists change unseen and the table is
+/// rebuilt.
 fn long_sequence<const N: usize>(changes: &[(u16, u8)]) {
     let mut region = Region([JUNK; 32768]);
     let mut table = Table::<N>::new(&mut region);

@@ -1,4 +1,5 @@
-//! Segregated lists from inside: every combination corrupted, the tree beside a model, what each policy merges.
+//! Segregated lists from inside: every combination corrupted, the tree beside a model, what each
+//! policy merges.
 
 use alloc::collections::BTreeSet;
 
@@ -68,7 +69,8 @@ fn the_checker_objects_to_every_wrong_summary_of_a_bitmap() {
     assert_eq!(heap.check(), Ok(()));
 }
 
-/// Three neighbours, free, of 200 bytes each (26 granules: in the last list of 16), fenced on both sides.
+/// Three neighbours, free, of 200 bytes each (26 granules: in the last list of 16), fenced on both
+/// sides.
 fn three_large_neighbours<I: Index>(heap: &mut Heap<'_, I>) -> [NonNull<u8>; 3] {
     let [_fence, a, b, c, _end] = [8, 200, 200, 200, 8].map(|size| allocate(heap, size));
     // The rest of the region, so that it is nobody's best fit.
@@ -166,7 +168,8 @@ fn deferred_merges_everything_when_a_request_finds_nothing() {
     claim::<Linear>();
 }
 
-/// Requests take whole units: else a chunk of half a unit more would be in a list that its own size passes by.
+/// Requests take whole units: else a chunk of half a unit more would be in a list that its own size
+/// passes by.
 #[test]
 fn a_chunk_serves_the_same_request_again_whatever_the_unit() {
     fn claim<const UNIT: usize>() {
@@ -254,7 +257,8 @@ fn a_resize_takes_a_free_neighbour_under_every_policy_and_merges_no_other() {
     assert_eq!(heap.check(), Ok(()));
 }
 
-/// The chunks before are merged by the refusal of the move: the request is not refused that would be served next time.
+/// The chunks before are merged by the refusal of the move: the request is not refused that would
+/// be served next time.
 #[test]
 fn a_resize_that_finds_nothing_slides_down_into_what_that_merged() {
     fn claim<T: LastList>() {

@@ -1,4 +1,4 @@
-//! The balanced tree itself: search, insertion, removal, and its invariants verified.
+//! The balanced tree: search, insertion, removal, and the check of its invariants.
 #![deny(unsafe_code)]
 
 use surefit_core::{Corruption, ensure};
@@ -8,16 +8,16 @@ use crate::memory::{Memory, Slot};
 
 /// The word that names the root.
 pub(super) const ROOT: Slot = Slot::new(NOBODYS_WORDS);
-/// Levels that no tree of a region exceeds: 42 is the bound for 2^29 chunks.
+/// No tree of a region has more levels: 42 is the bound for 2^29 chunks.
 pub(super) const MOST_LEVELS: usize = 42;
-/// The bits of a link that name a chunk; those above are the lean of the node, in its left link.
+/// The bits of a link that name a chunk. The bits above, in a node's left link, are its lean.
 const CHILD_BITS: u32 = 30;
 const CHILD: u32 = (1 << CHILD_BITS) - 1;
 
-/// A size in granules, then a granule: the order of the tree.
+/// A size in granules, then the granule of the chunk: the order of the tree.
 pub(super) type Key = (u32, u32);
 
-/// A side of a node; as a number, the lean towards it.
+/// A side of a node. As a number, it is the lean towards that side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Left = 1,
@@ -52,20 +52,20 @@ fn child(memory: &Memory<'_>, link: Slot) -> Option<Chunk> {
     }
 }
 
-/// The child that a link is known to name.
+/// The child that a link names. The link must name one.
 fn named(memory: &Memory<'_>, link: Slot) -> Chunk {
     let child = child(memory, link);
     debug_assert!(child.is_some(), "A3: the higher side is not empty");
     child.unwrap_or(Chunk::at(0))
 }
 
-/// Makes a link name a child, or none; the lean in it stays.
+/// Makes a link name a child, or none; keeps the lean in the link.
 fn set_child(memory: &mut Memory<'_>, link: Slot, child: Option<Chunk>) {
     let lean = memory.get(link) & !CHILD;
     memory.set(link, lean | child.map_or(0, Chunk::granule));
 }
 
-/// The side on which a node is higher, if one is.
+/// The higher side of a node, if one is higher.
 fn lean(memory: &Memory<'_>, node: Chunk) -> Option<Side> {
     match memory.get(link(node, Side::Left)) >> CHILD_BITS {
         1 => Some(Side::Left),
@@ -80,7 +80,7 @@ fn set_lean(memory: &mut Memory<'_>, node: Chunk, lean: Option<Side>) {
     memory.set(left, memory.get(left) & CHILD | bits);
 }
 
-/// The way from the root to a place in the tree: links to nodes, and the side taken at each.
+/// The path from the root to a place in the tree: links to nodes, and the side taken at each.
 struct Path {
     steps: [(Slot, Side); MOST_LEVELS],
     levels: usize,
@@ -99,7 +99,8 @@ impl Path {
         self.levels += 1;
     }
 
-    /// From the root towards a key, up to a node that has it or to a link that names nothing; returns the last link.
+    /// Descends from the root towards a key, to a node that has it or to an empty link; returns the
+    /// last link.
     fn descend(&mut self, memory: &Memory<'_>, target: Key, visits: &mut u64) -> Slot {
         let mut at = ROOT;
         while let Some(node) = child(memory, at) {
@@ -115,7 +116,7 @@ impl Path {
         at
     }
 
-    /// From the subtree that `at` names down its left side; returns the link to its least node.
+    /// Descends the left side of the subtree that `at` names; returns the link to its least node.
     fn descend_left(&mut self, memory: &Memory<'_>, mut at: Slot, visits: &mut u64) -> Slot {
         loop {
             *visits += 1;
@@ -167,7 +168,7 @@ fn lift(memory: &mut Memory<'_>, at: Slot, side: Side) {
     set_child(memory, at, Some(risen));
 }
 
-/// Mends a subtree that is higher by two on a side; returns whether it became one level lower.
+/// Repairs a subtree that is higher by two on one side; returns whether it became one level lower.
 fn rotate(memory: &mut Memory<'_>, at: Slot, heavy: Side) -> bool {
     let light = heavy.other();
     let node = named(memory, at);
@@ -190,7 +191,7 @@ fn rotate(memory: &mut Memory<'_>, at: Slot, heavy: Side) -> bool {
     true
 }
 
-/// Adds a chunk that is tagged as free.
+/// Inserts a chunk that is tagged as free.
 pub(super) fn insert(memory: &mut Memory<'_>, chunk: Chunk, visits: &mut u64) {
     memory.set(link(chunk, Side::Left), 0);
     memory.set(link(chunk, Side::Right), 0);
@@ -204,7 +205,7 @@ pub(super) fn insert(memory: &mut Memory<'_>, chunk: Chunk, visits: &mut u64) {
     path.grown(memory);
 }
 
-/// Takes a chunk out, whose header is still that with which it was added.
+/// Removes a chunk. Its header must be the one with which it was inserted.
 pub(super) fn remove(memory: &mut Memory<'_>, chunk: Chunk, visits: &mut u64) {
     let mut path = Path::new();
     let at = path.descend(memory, key(memory, chunk), visits);
@@ -219,7 +220,8 @@ pub(super) fn remove(memory: &mut Memory<'_>, chunk: Chunk, visits: &mut u64) {
     path.shrunk(memory);
 }
 
-/// Puts the next larger node in the place of one with two children, and leads the path to where that one was.
+/// Replaces a node with two children by the next larger node, and extends the path to the old place
+/// of that node.
 fn replace_by_next(memory: &mut Memory<'_>, path: &mut Path, at: Slot, visits: &mut u64) {
     let chunk = named(memory, at);
     let level = path.levels;
@@ -252,7 +254,7 @@ pub(super) fn ceiling(memory: &Memory<'_>, least: Key, visits: &mut u64) -> Opti
     best
 }
 
-/// Verifies A1 to A4. Nothing that was read is trusted before it was compared.
+/// Verifies A1 to A4. The checker compares each value before it relies on it.
 pub(super) fn check_tree(memory: &Memory<'_>, free_chunks: usize) -> Result<(), Corruption> {
     let mut walk = Walk {
         memory,
@@ -269,7 +271,7 @@ pub(super) fn check_tree(memory: &Memory<'_>, free_chunks: usize) -> Result<(), 
     ensure(
         walk.nodes == free_chunks,
         "A4",
-        "free chunks are missing from the tree, or too many in it; so many are",
+        "the tree has too few or too many free chunks; chunks in it",
         walk.nodes,
     )
 }
@@ -282,7 +284,8 @@ struct Walk<'c, 'm> {
 }
 
 impl Walk<'_, '_> {
-    /// Verifies the subtree that a link names; returns its height. The depth bounds the recursion.
+    /// Verifies the subtree that a link names; returns its height. The allowed depth bounds the
+    /// recursion.
     fn check_subtree(&mut self, at: Slot, depth: usize) -> Result<usize, Corruption> {
         let word = self.memory.get(at) & CHILD;
         if word == 0 {
@@ -309,7 +312,7 @@ impl Walk<'_, '_> {
         ensure(
             key > self.last,
             "A2",
-            "the key of the node does not grow; word",
+            "the key of the node is not greater than the one before; word",
             at.number() as usize,
         )?;
         self.last = key;
@@ -328,7 +331,7 @@ impl Walk<'_, '_> {
         ensure(
             self.memory.get(own) >> CHILD_BITS == expected,
             "A3",
-            "the lean is not that of the heights; word",
+            "the lean does not match the heights; word",
             own.number() as usize,
         )?;
         ensure(
