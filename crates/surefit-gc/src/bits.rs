@@ -1,7 +1,7 @@
-//! A bit for every number that an object of a space can have.
+//! One bit for every number that an object of a space can have.
 //!
 //! # Bounds
-//! Of a free-list heap, 1/64 of its bytes. A search looks at 64 numbers a step.
+//! For a free-list heap, 1/64 of its bytes. A search looks at 64 numbers per step.
 #![deny(unsafe_code)]
 
 use core::ops::Range;
@@ -9,7 +9,7 @@ use core::ops::Range;
 /// Bits in a word.
 pub(crate) const BITS: u32 = u64::BITS;
 
-/// Bits in somebody's words, as they are.
+/// Bits in borrowed words, as they are.
 #[derive(Debug)]
 pub(crate) struct Bits<'m> {
     words: &'m mut [u64],
@@ -40,21 +40,23 @@ impl<'m> Bits<'m> {
         self.words.fill(0);
     }
 
-    /// Takes over the bits of another, which are as many; none of `unused` is set in either, and they are not read.
+    /// Copies the bits of `other`, which has as many. No bit of `unused` is set in either; these
+    /// are not read.
     pub(crate) fn copy_from(&mut self, other: &Bits<'_>, unused: Range<u32>) {
         let (below, above) = self.around(unused);
         self.words[..below].copy_from_slice(&other.words[..below]);
         self.words[above..].copy_from_slice(&other.words[above..]);
     }
 
-    /// Clears all, if none of `unused` is set: they are not written.
+    /// Clears all bits. None of `unused` is set; these are not written.
     pub(crate) fn clear_but(&mut self, unused: Range<u32>) {
         let (below, above) = self.around(unused);
         self.words[..below].fill(0);
         self.words[above..].fill(0);
     }
 
-    /// How many words have all bits that are not in a range, from the first on, and the first of those behind it.
+    /// The number of words that hold the bits before a range, and the first word of those behind
+    /// it.
     fn around(&self, range: Range<u32>) -> (usize, usize) {
         let below = range.start.div_ceil(BITS) as usize;
         let above = (range.end / BITS) as usize;
@@ -64,7 +66,7 @@ impl<'m> Bits<'m> {
         }
     }
 
-    /// A number beyond all bits has none that is set.
+    /// A number beyond all bits counts as not set.
     #[inline]
     pub(crate) fn get(&self, number: u32) -> bool {
         let word = self.words.get((number / BITS) as usize).copied();
@@ -76,7 +78,7 @@ impl<'m> Bits<'m> {
         self.words[(number / BITS) as usize] |= 1 << (number % BITS);
     }
 
-    /// Sets a bit; returns whether it was not set, or `None` if there is none for the number.
+    /// Sets a bit; returns whether it was clear before, or `None` if the number has no bit.
     #[inline]
     pub(crate) fn insert(&mut self, number: u32) -> Option<bool> {
         let word = self.words.get_mut((number / BITS) as usize)?;
@@ -94,20 +96,22 @@ impl<'m> Bits<'m> {
     /// The first number at or after one whose bit is set.
     #[inline]
     pub(crate) fn next(&self, number: u32) -> Option<u32> {
-        // Objects often follow each other. A branch is guessed; what a search finds would have to be waited for.
+        // Objects often follow each other. A branch is predicted; the result of a search would have
+        // to be waited for.
         match self.get(number) {
             true => Some(number),
             false => self.find(number, |word, _| word),
         }
     }
 
-    /// The first number at or after one whose bit is set, and that of its follower too.
+    /// The first number at or after one whose bit is set together with the next bit.
     pub(crate) fn next_pair(&self, number: u32) -> Option<u32> {
         let both = |word: u64, following: u64| word & (word >> 1 | following << (BITS - 1));
         self.find(number, both)
     }
 
-    /// The first number at or after one whose bit is set in what `of` makes of its word and the word after.
+    /// The first number at or after one whose bit is set in the word that `of` makes of its word
+    /// and the next word.
     #[inline]
     fn find(&self, number: u32, of: impl Fn(u64, u64) -> u64) -> Option<u32> {
         let mut at = (number / BITS) as usize;

@@ -1,4 +1,4 @@
-//! The numbered invariants of the bits, verified.
+//! Verifies the numbered invariants of the bits.
 #![deny(unsafe_code)]
 
 use surefit_core::{Corruption, ensure};

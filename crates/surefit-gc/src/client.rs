@@ -1,16 +1,18 @@
-//! The object model: what a language tells the collector about its roots and objects.
+//! The object model: what a language reports to the collector about its roots and objects.
 //!
-//! The collector knows where objects are and how long they are; which of their words are references, the client says.
+//! The collector knows where objects are and how long they are. The client says which of their
+//! words are references.
 
 use crate::mark::Edges;
 use crate::marks::Marks;
 use crate::space::{Object, Place, Space};
 
-/// A language, or whoever else allocates: its roots, and the references in its objects.
+/// A language, or another program that allocates: its roots, and the references in its objects.
 ///
-/// What it reports is compared with the objects that live: a reference to a freed object, or a number that never was one,
-/// ends the collection with a panic and nothing is freed. (A collection frees what no root leads to; so a reference that
-/// was not reported, although it is still there, must not be reported ever after.)
+/// The collector compares every reported reference with the objects that live. If a reference names
+/// a freed object, or was never an object's, the collection panics and frees nothing. (A collection
+/// frees what no root leads to. So if a client does not report a reference although it still has
+/// it, it must never report it again.)
 ///
 /// # Examples
 /// Pairs of references; the roots are a stack.
@@ -34,7 +36,8 @@ use crate::space::{Object, Place, Space};
 ///
 /// type Lists = FreeList<'static, Segregated<Bitmap, Immediate, Tree, 256>>;
 /// let region = Box::leak(vec![MaybeUninit::uninit(); 65536].into_boxed_slice());
-/// let (mut pairs, mut gc) = (Pairs::default(), Collector::<Lists>::new(region, Settings::default())?);
+/// let mut pairs = Pairs::default();
+/// let mut gc = Collector::<Lists>::new(region, Settings::default())?;
 /// let list = gc.alloc(&mut pairs, 8)?;
 /// pairs.stack.push(list);
 /// for _ in 0..100_000 {
@@ -47,21 +50,24 @@ use crate::space::{Object, Place, Space};
 /// # Ok::<(), surefit_core::Refused>(())
 /// ```
 pub trait Client<S: Space> {
-    /// Reports every object that the program can reach by itself: globals, stacks, registers.
+    /// Reports every object that the program can reach directly: from globals, stacks, registers.
     fn roots(&mut self, edges: &mut Edges<'_>);
 
-    /// Reports every reference in an object, from slot `from` on: 0, or what [`Edges::again_from`] asked for.
+    /// Reports every reference in an object, from slot `from` on. `from` is 0, or what
+    /// [`Edges::again_from`] asked for.
     ///
-    /// An object with many references reports [`Edges::STRIDE`] of them and asks to be scanned again, *before* it reports
-    /// the first: then the mark stack needs no more room for it than for a small one. What a slot is, the client says.
+    /// An object with many references reports [`Edges::STRIDE`] of them at once. It asks to be
+    /// scanned again *before* it reports the first of these: then it needs no more room on the mark
+    /// stack than a small object. The client defines what a slot is.
     fn scan(&mut self, object: &Scanned<'_, S>, from: u32, edges: &mut Edges<'_>);
 
-    /// Clears weak references: called after marking, before anything is freed. What `living` does not contain is gone
-    /// when the collection ends.
+    /// Clears weak references. It is called after marking, before anything is freed. An object that
+    /// `living` does not contain is freed by this collection.
     fn weak(&mut self, _living: &Living<'_>) {}
 }
 
-/// The object that is being scanned: the only one whose words can be read while the collector marks.
+/// The object that is being scanned. While the collector marks, only the words of this object can
+/// be read.
 #[derive(Debug)]
 pub struct Scanned<'s, S> {
     space: &'s S,
@@ -91,7 +97,8 @@ impl<'s, S: Space> Scanned<'s, S> {
         self.object
     }
 
-    /// Its words: at least what was asked for; the words beyond that are as the client left them, or zero.
+    /// How many words it has: at least as many as were requested. Words beyond the request are
+    /// zero, or as the client left them.
     #[inline]
     #[must_use]
     pub fn words(&self) -> u32 {
@@ -129,12 +136,12 @@ impl<'s, S: Space> Scanned<'s, S> {
     }
 }
 
-/// The objects that a collection keeps, when it has marked them all.
+/// The objects that a collection keeps, after all of them are marked.
 #[derive(Debug)]
 pub struct Living<'a>(pub(crate) &'a Marks<'a>);
 
 impl Living<'_> {
-    /// Whether an object, which lived before this collection, lives on.
+    /// Whether an object that lived before this collection lives on.
     #[must_use]
     pub fn contains(&self, object: Object) -> bool {
         self.0.contains(object)

@@ -1,34 +1,38 @@
-//! The collector: allocation that collects, access to what lives, and one collection from its roots to the sweep.
+//! The collector: allocation that collects, access to live objects, and one collection from the
+//! roots to the sweep.
 //!
 //! ```text
-//! alloc(n):   the space's free chunks as they are
-//!             else let the space move objects together, or grow if it was crowded after the last collection, once more
-//!             else collect, once more
-//!             else merge what the space had left apart, once more
-//!             else grow, once more, as long as the space can
+//! alloc(n):   ask for what is free as it is
+//!             else relieve the space: it moves objects together, or grows if it was crowded
+//!                 after the last collection; ask again
+//!             else collect; ask again
+//!             else merge what the space left apart; ask again
+//!             else grow, as long as the space can; ask again
 //!             else the heap is too small: an error
 //! collect:    mark from the roots; weak references are cleared; sweep
 //! ```
-//! A bit tells of every number whether it is that of an object that lives: `alloc` sets one, a collection clears those of
-//! the dead. Every access, and every reference that a client reports, is compared with it: a reference that names no live
-//! object is told, never followed. So nothing that a client does is unsafe.
+//! Each number has a *live bit*, which says whether an object with that number lives: `alloc` sets
+//! one, a collection clears those of dead objects. The collector compares every access, and every
+//! reference that a client reports, with the live bits: a reference that names no live object is
+//! detected; it panics instead of being followed. So nothing that a client does is unsafe.
 //!
 //! # Invariants
 //! - G1: between collections no object is grey.
-//! - G2: the live bits are those of the objects of the space, one to one.
-//! - G3: there are live bits and mark bits for all numbers of the space and one more.
+//! - G2: an object of the space has a live bit, and each live bit has an object.
+//! - G3: there are live bits and mark bits for all numbers of the space plus one.
 //!
 //! # Bounds
-//! `alloc`: the space's, one bit, and for the object's length its clearing; a collection at most once a request. `collect`:
-//! marking is linear in what the roots reach; the sweep is the space's; the bits, but those of unused numbers, are written
-//! twice.
+//! `alloc` costs what the space's allocation costs, one bit, and the clearing of the object. It
+//! collects at most once per request. `collect`: marking is linear in what the roots reach; the
+//! sweep costs what the space's sweep costs; the bits of all numbers in use are written twice.
 //!
 //! # Departures
-//! The thesis keeps mark bits in the objects' headers; chunks here have none to spare. It trusts its interpreter's
-//! references; ours are compared with the live bits.
+//! The thesis keeps mark bits in the headers of objects; here headers have no bit to spare. The
+//! thesis trusts the references of its interpreter; here they are compared with the live bits.
 //!
 //! # Source
-//! The thesis on free-list organisation: collect when a request cannot be served, merge only after that.
+//! The thesis on free-list organisation: collect when a request cannot be served, and merge only
+//! after that.
 
 use core::ptr::NonNull;
 
@@ -42,29 +46,32 @@ use crate::marks::Marks;
 use crate::space::{Object, Place, Space};
 use crate::statistics::{Cause, Clock, Collection, NoClock, Totals};
 
-/// What can be chosen of a collector over free lists.
+/// The settings of a collector over free lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Entries of the mark stack, eight bytes each; at least one.
+    /// Entries of the mark stack; at least one. Each has eight bytes.
     pub mark_stack: usize,
     /// How free chunks are found.
     pub sweep: Sweep,
-    /// Bytes of chunks, headers included, that the heap begins with; it grows to its region as need be. With more than the
-    /// region has, it has all of it from the beginning: a fixed heap.
+    /// Bytes of chunks, headers included, that the heap begins with; it grows up to its region on
+    /// demand. If this is at least the region's size, the heap has all of it from the beginning: a
+    /// fixed heap.
     pub limit: usize,
-    /// Bytes from which on objects are large, and allocated from the other end of the region; `usize::MAX`: none is.
+    /// Objects of at least this many bytes are large: they are allocated from the other end of the
+    /// region. With `usize::MAX` no object is large.
     pub large_from: usize,
 }
 
 impl Settings {
-    /// Bytes from which on objects are large, unless another number is chosen: 4 KiB. At most a few in a hundred objects of
-    /// real programs are, and each weighs as much as a hundred small ones.
+    /// The default size from which objects are large: 4 KiB. In real programs at most a few percent
+    /// of the objects are large, and each weighs as much as a hundred small ones.
     pub const LARGE: usize = 4096;
 }
 
-/// A fixed heap. A mark stack of 256 entries, 2 KiB: in a tree, depth times arity less one is enough, and what is not costs
-/// a pass over the mark bits. Recorded Java programs overflow it once or twice a collection. That is cheap: with room for all,
-/// up to 11,000 entries, collections of one of them took a twentieth fewer instructions.
+/// A fixed heap, and a mark stack of 256 entries (2 KiB). For a tree, depth times (arity − 1)
+/// entries are enough; an overflow costs a pass over the mark bits. Recorded Java programs overflow
+/// it once or twice per collection. This is cheap: with room for all entries, up to 11,000,
+/// collections of one of these programs took 5 % fewer instructions.
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -78,14 +85,14 @@ impl Default for Settings {
 
 /// A mark-sweep collector over the space `S`. See [`Client`] for an example.
 ///
-/// Objects keep their numbers. Dropping the collector forgets what lives.
+/// Objects keep their numbers. Dropping the collector forgets all objects.
 #[derive(Debug)]
 pub struct Collector<'m, S, K = NoClock> {
     pub(crate) space: S,
     pub(crate) live: Bits<'m>,
     pub(crate) marks: Marks<'m>,
     stack: &'m mut [u64],
-    /// Bytes of the tables, and of what alignment cost in front of them.
+    /// Bytes of the tables, including what is lost to alignment in front of them.
     table_bytes: usize,
     clock: K,
     totals: Totals,
@@ -93,12 +100,12 @@ pub struct Collector<'m, S, K = NoClock> {
 }
 
 impl<'m, S: Space> Collector<'m, S> {
-    /// A collector over an empty space, with these words for its bits, half of them for live bits and half for mark bits,
-    /// and these for its mark stack.
+    /// A collector over an empty space. Half of the words of `bits` are live bits, half are mark
+    /// bits; the words of `stack` are the mark stack.
     ///
     /// # Panics
-    /// If the space is not empty, if there are not twice as many bits as the space has places and one more, or if there is
-    /// no word for the stack.
+    /// If the space is not empty; if the live bits, or the mark bits, are not more than the places
+    /// of the space; if there is no word for the stack.
     #[must_use]
     pub fn over(space: S, bits: &'m mut [u64], stack: &'m mut [u64]) -> Self {
         let table_bytes = size_of_val(bits) + size_of_val(stack);
@@ -122,7 +129,7 @@ impl<'m, S: Space> Collector<'m, S> {
         }
     }
 
-    /// The same collector, whose tables took so many bytes of a region, alignment included.
+    /// The same collector, whose tables took `bytes` bytes of a region, alignment included.
     pub(crate) const fn with_table_bytes(mut self, bytes: usize) -> Self {
         self.table_bytes = bytes;
         self
@@ -145,13 +152,15 @@ impl<'m, S: Space> Collector<'m, S> {
 }
 
 impl<S: Space, K: Clock> Collector<'_, S, K> {
-    /// Allocates an object of at least so many bytes, all zero. Collects if there is no room for it.
+    /// Allocates an object of at least `bytes` bytes, all zero. Collects if there is no room for
+    /// it.
     ///
-    /// The new object is no root: the next `alloc` may free it, unless the client reports it by then.
+    /// The new object is not a root: the next `alloc` may free it, unless the client reports it by
+    /// then.
     ///
     /// # Errors
-    /// Whatever the space says when it has no room even after a collection; [`Refused::TooLarge`] without a collection if
-    /// none could help.
+    /// What the space says if it has no room even after a collection; [`Refused::TooLarge`],
+    /// without a collection, if no collection can help.
     #[inline]
     pub fn alloc(&mut self, client: &mut impl Client<S>, bytes: usize) -> Result<Object, Refused> {
         match self.alloc_as_is(bytes) {
@@ -160,10 +169,11 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
         }
     }
 
-    /// As [`Collector::alloc`], but never collects: for who decides that alone.
+    /// As [`Collector::alloc`], but never collects: for callers that decide themselves when to
+    /// collect.
     ///
     /// # Errors
-    /// Whatever the space says.
+    /// What the space says.
     #[inline]
     pub fn alloc_as_is(&mut self, bytes: usize) -> Result<Object, Refused> {
         let object = self.space.allocate(bytes)?;
@@ -189,7 +199,7 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
         served
     }
 
-    /// Makes room by one means after another, until the request is served.
+    /// Tries one means after another until the request is served.
     fn make_room(&mut self, client: &mut impl Client<S>, bytes: usize) -> Result<Object, Refused> {
         if self.space.relieve() {
             if let Ok(object) = self.alloc_as_is(bytes) {
@@ -218,8 +228,9 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
         client.weak(&Living(&self.marks));
         let swept_from = self.clock.now();
         let unused = self.space.unused();
-        // SAFETY: S1: access to objects, and what clients report, is compared with the live bits, which are those of the
-        // marks from here on. S2: marking reached live objects alone, since it compared them, and left none of them grey.
+        // SAFETY: S1: access to objects, and what clients report, is compared with the live bits,
+        // which are those of the marks from here on. S2: marking reached live objects alone, since
+        // it compared them, and left none of them grey.
         let swept = unsafe { self.space.sweep(&self.marks) };
         self.live.copy_from(self.marks.bits(), unused);
         let ended = self.clock.now();
@@ -238,14 +249,14 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
         collection
     }
 
-    /// Whether a reference names a live object: one that was allocated and that no collection freed.
+    /// Whether a reference names a live object: it was allocated, and no collection freed it.
     #[inline]
     #[must_use]
     pub fn contains(&self, object: Object) -> bool {
         self.live.get(object.number())
     }
 
-    /// The words of an object: at least what was asked for.
+    /// How many words an object has: at least as many as were requested.
     ///
     /// # Panics
     /// If the reference names no live object.
@@ -280,7 +291,8 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
         Object::of(self.load(object, word))
     }
 
-    /// Writes a word of an object; a reference as its [`number`](Object::number), none as 0.
+    /// Writes a word of an object. A reference is written as its [`number`](Object::number), no
+    /// reference as 0.
     ///
     /// # Panics
     /// As [`Collector::load`].
@@ -288,7 +300,8 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
     #[track_caller]
     pub fn store(&mut self, object: Object, word: u32, value: u32) {
         let word = self.word(object, word);
-        // SAFETY: a word of a live object: aligned, its own, and the space is exclusively borrowed (I2).
+        // SAFETY: a word of a live object: aligned, its own, and the space is exclusively borrowed
+        // (I2).
         unsafe { word.write(value) }
     }
 
@@ -309,11 +322,12 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
             word < words,
             "word {word} of an object that has {words} words"
         );
-        // SAFETY: S1: said just now; S2 was compared.
+        // SAFETY: S1: `place` returned it just now; S2 was compared.
         unsafe { place.word(&self.space, object, word) }
     }
 
-    /// All live objects, in ascending order: those that the last collection kept, and those allocated since.
+    /// All live objects in ascending order: those that the last collection kept, and those
+    /// allocated since.
     pub fn objects(&self) -> impl Iterator<Item = Object> {
         self.space.objects()
     }
@@ -324,7 +338,7 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
         &self.space
     }
 
-    /// All that was done since the collector was made.
+    /// What was done since the collector was made.
     #[must_use]
     pub const fn totals(&self) -> &Totals {
         &self.totals
@@ -336,7 +350,8 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
         self.last.as_ref()
     }
 
-    /// Where every byte is: of the space, the bits and the mark stack, which are administrative.
+    /// Where every byte is: the parts of the space; the bits and the mark stack count as
+    /// administrative.
     #[must_use]
     pub fn parts(&self) -> Parts {
         let mut parts = self.space.parts();
@@ -347,7 +362,7 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
     /// Verifies G1 to G3 and the invariants of the space.
     ///
     /// # Errors
-    /// The first that does not hold.
+    /// The first invariant that does not hold.
     pub fn check(&self) -> Result<(), Corruption> {
         self.check_marks()?;
         self.space.check()

@@ -1,37 +1,46 @@
-//! The space over a free-list heap: every system with boundary tags, whatever its index and its coalescing.
+//! The space over a free-list heap: every system with boundary tags, with any index and any
+//! coalescing.
 //!
 //! ```text
 //!          | header | word 0 | word 1 |  ...  | word 2n - 2 |   a chunk of n granules of 8 bytes
 //!                   8 bytes * number
 //! ```
-//! An object's number is the granule at which its payload starts. The smallest chunk has two granules, so numbers of two
-//! objects differ by two. The header, outside the payload, is the heap's: it is where the length is.
+//! An object's number is the granule at which its payload starts. The smallest chunk has two
+//! granules, so the numbers of two objects differ by at least two. The header lies outside the
+//! payload and belongs to the heap; it holds the length.
 //!
 //! Large objects are allocated from the other end of the region:
 //! ```text
-//! allocate(n)   n is small: from the lists; else, if a collection did not help a request of at most n, from the other end
+//! allocate(n)   n is small: from the lists;
+//!                   else, if a collection did not help a request of at most n: from the other end
 //!               n is large: from the other end; else from the lists
 //! ```
-//! Small objects that live are soon everywhere in the lists, a few words apart, whatever part of them lives: they would leave
-//! no room for a large one. So the lists end early, by a *reserve* of twice the largest large request so far, since what
-//! grows is as a rule copied to twice its size, but by an eighth of the limit at most. A program without large objects has no reserve.
+//! Live small objects are soon everywhere in the lists, a few words apart, even if few of them
+//! live: they would leave no room for a large object. So the lists end early: they leave a
+//! *reserve* to large objects. The reserve is twice the largest large request so far, because a
+//! growing object is usually copied to twice its size; it is at most an eighth of the limit. A
+//! program without large objects has no reserve.
 //!
-//! A collection that did not help a request of n bytes tells nothing of shorter ones: a free chunk may well serve them, or
-//! the next collection. So the other end is open, until the next one, to requests of n bytes and more; to all if its gaps
-//! have more room than the lists.
+//! If a collection did not help a request of n bytes, this says nothing about shorter requests: a
+//! free chunk, or the next collection, may serve them. So until the next collection the other end
+//! is open to requests of at least n bytes only, or to all requests if its gaps have more room than
+//! the lists.
 //!
-//! A heap may begin with a part of its region, its *limit*, and grow. When a request cannot be served, a heap of which the
-//! last collection left less free than half of what lives grows by that half; any other is collected, and grows only if
-//! that, and merging, did not help. So between two collections it serves about half as many bytes as live, or more:
-//! marking takes time in proportion to allocation, and the heap at most some twice what lives. A heap that has its whole
-//! region from the beginning follows the thesis: it collects whenever a request cannot be served.
+//! A heap may begin with a part of its region, its *limit*, and grow. A heap is *crowded* if the
+//! last collection left less free than half of the live bytes. When a request cannot be served, a
+//! crowded heap grows by that half. Any other heap is collected, and grows only if neither this nor
+//! merging helped. So between two collections the heap serves about half as many bytes as live, or
+//! more. Hence the time for marking is proportional to allocation, and the heap is at most about
+//! twice what lives. A heap that has its whole region from the beginning follows the thesis: it
+//! collects whenever a request cannot be served.
 //!
 //! # Invariants
-//! - F1: every chunk in use is an object of the collector, and all bytes of its payload were written.
-//! - Those of the heap, its large objects and its end.
+//! - F1: Every chunk in use is an object of the collector, and all bytes of its payload were
+//!   written.
+//! - The invariants of the heap, its large objects and its end.
 //!
 //! # Drawbacks
-//! A new object is cleared, to the end of its chunk, also if its owner writes all of it at once.
+//! A new object is cleared up to the end of its chunk, even if its owner writes all of it at once.
 
 use core::mem::MaybeUninit;
 use core::ops::Range;
@@ -48,16 +57,17 @@ use crate::tables;
 /// Bytes of a word of an object.
 const WORD: usize = 4;
 
-/// The limit is at least so many times the reserve: if the heap is twice what lives, a reserve that nobody uses makes
-/// collections a third more frequent at most.
+/// The limit is at least this many times the reserve. If the heap is twice what lives, an unused
+/// reserve makes collections at most a third more frequent.
 const MOST_RESERVED: usize = 8;
 
-/// How a sweep finds what is free.
+/// How a sweep finds free memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sweep {
-    /// From header to header, as the thesis has it.
+    /// From header to header, as in the thesis.
     Walk,
-    /// From mark to mark, where the index merges free neighbours at once; else as `Walk`. Dead objects are not read.
+    /// From mark to mark if the index merges free neighbours at once, otherwise as `Walk`. Dead
+    /// objects are not read.
     #[default]
     Leap,
 }
@@ -67,33 +77,35 @@ pub enum Sweep {
 pub struct FreeList<'m, I> {
     heap: Heap<'m, I>,
     leaps: bool,
-    /// Bytes from which on an object is large.
+    /// Objects of at least this many bytes are large.
     large_from: usize,
-    /// Bytes from which on small objects may lie among large ones: what a collection did not help, until the next one.
+    /// Small objects of at least this many bytes may lie among large ones: a request that the last
+    /// collection did not help.
     displaced_from: usize,
-    /// Bytes that the lists leave to large objects: twice the largest request of one so far, 0 before the first.
+    /// Bytes that the lists leave to large objects: twice the largest large request so far, 0
+    /// before the first.
     reserve: usize,
-    /// Bytes that lived after the last collection.
+    /// Live bytes after the last collection.
     live_bytes: usize,
-    /// Bytes that were free, at both ends.
+    /// Free bytes after it, at both ends.
     free_bytes: usize,
-    /// Whether less than half as many were free.
+    /// Whether fewer than half as many were free as lived.
     is_crowded: bool,
     displaced: Displaced,
 }
 
-/// Objects that lie at the end of the region that is not theirs, all that ever did.
+/// Counts of all objects that were ever allocated at the end of the region that is not theirs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Displaced {
     /// Large objects that the lists served.
     pub large_in_lists: u64,
-    /// Small objects that a gap between large ones served, or their reserve.
+    /// Small objects that a gap between large ones, or their reserve, served.
     pub small_in_gaps: u64,
 }
 
 impl<'m, I: Index> FreeList<'m, I> {
-    /// A space over a region, whatever bytes it holds, with all of it from the beginning, and objects that are large from
-    /// [`Settings::LARGE`] bytes on.
+    /// A space over a region, whose bytes may hold anything. It uses the whole region from the
+    /// beginning; objects of [`Settings::LARGE`] bytes and more are large.
     ///
     /// # Errors
     /// As [`Heap::new`].
@@ -112,21 +124,24 @@ impl<'m, I: Index> FreeList<'m, I> {
         })
     }
 
-    /// The same space, new, with large objects from so many bytes on; with `usize::MAX`, none is large.
+    /// The same new space, in which objects of at least `bytes` bytes are large; none is with
+    /// `usize::MAX`.
     #[must_use]
     pub const fn with_large_from(mut self, bytes: usize) -> Self {
         self.large_from = bytes;
         self
     }
 
-    /// The same space, new, with a limit of so many bytes of chunks: it uses the rest of its region only as it grows.
+    /// The same new space, with a limit of `bytes` bytes of chunks: it uses the rest of its region
+    /// only when it grows.
     #[must_use]
     pub fn with_limit(mut self, bytes: usize) -> Self {
         self.heap.limit_to(bytes);
         self
     }
 
-    /// The largest request, in bytes, that the space serves when nothing lives and it has grown to its region.
+    /// The largest request, in bytes, that the space serves when nothing lives and it has grown to
+    /// its region.
     #[must_use]
     pub fn largest_request(&self) -> usize {
         let of_lists = self.heap.largest_request();
@@ -134,13 +149,13 @@ impl<'m, I: Index> FreeList<'m, I> {
         of_lists.max(if large < self.large_from { 0 } else { large })
     }
 
-    /// The objects that lie at the end that is not theirs.
+    /// Counts of the objects that lie at the end that is not theirs.
     #[must_use]
     pub const fn displaced(&self) -> Displaced {
         self.displaced
     }
 
-    /// A large object, from the other end; what comes next will find a reserve there.
+    /// Allocates a large object from the other end, and keeps a reserve there for later ones.
     #[cold]
     fn allocate_large(&mut self, bytes: usize) -> Option<NonNull<u8>> {
         let payload = self.heap.allocate_large(bytes).ok()?;
@@ -149,13 +164,14 @@ impl<'m, I: Index> FreeList<'m, I> {
         Some(payload)
     }
 
-    /// Keeps as much of the reserve from the lists as is free and not too much.
+    /// Keeps the reserve from the lists, as far as it is free and not too large.
     fn keep_reserve(&mut self) {
         let most = self.heap.limit() / MOST_RESERVED;
         self.heap.reserve_large(self.reserve.min(most));
     }
 
-    /// Opens the other end to small objects of so many bytes, which a collection did not help; returns whether it was closed.
+    /// Opens the other end to small objects of `bytes` bytes, which a collection did not help.
+    /// Returns whether it was closed.
     fn open(&mut self, bytes: usize) -> bool {
         let opens = self.reserve > 0 && bytes < self.displaced_from.min(self.large_from);
         if opens {
@@ -166,7 +182,8 @@ impl<'m, I: Index> FreeList<'m, I> {
         opens
     }
 
-    /// What the lists did not serve: a small object from the other end, once that is open; a refusal.
+    /// Serves what the lists did not serve: a small object from the other end, if that is open.
+    /// Otherwise refuses.
     #[cold]
     fn allocate_elsewhere(
         &mut self,
@@ -178,7 +195,7 @@ impl<'m, I: Index> FreeList<'m, I> {
             return Err(Refused::TooLarge { limit });
         }
         if bytes >= self.large_from {
-            // The lists may never have room for it; the other end has, when enough has died.
+            // The lists may never have room for it. The other end has room when enough has died.
             return Err(Refused::NoChunk);
         }
         if bytes < self.displaced_from {
@@ -189,7 +206,7 @@ impl<'m, I: Index> FreeList<'m, I> {
         Ok(payload)
     }
 
-    /// The heap: its counters, its table's size, the sizes of its free chunks.
+    /// The heap, with its counters, the size of its table and the sizes of its free chunks.
     #[must_use]
     pub const fn heap(&self) -> &Heap<'m, I> {
         &self.heap
@@ -197,10 +214,12 @@ impl<'m, I: Index> FreeList<'m, I> {
 }
 
 impl<'m, I: Index> Collector<'m, FreeList<'m, I>> {
-    /// Makes a collector over a region: its bits, 1/32 of it, and its mark stack come first, the rest is the heap's.
+    /// Makes a collector over a region. Its bits (1/32 of the region) and its mark stack come
+    /// first; the rest is the heap's.
     ///
     /// # Errors
-    /// [`Refused::Region`] if the region is too small; [`Refused::TooLarge`] if the rest is larger than 8 GiB.
+    /// [`Refused::Region`] if the region is too small; [`Refused::TooLarge`] if the rest is larger
+    /// than 8 GiB.
     pub fn new(region: &'m mut [MaybeUninit<u8>], settings: Settings) -> Result<Self, Refused> {
         let bit_words = region.len() / MARKED_BYTES + 1;
         let stack_words = settings.mark_stack.max(1);
@@ -222,10 +241,11 @@ impl<'m, I: Index> Collector<'m, FreeList<'m, I>> {
     }
 }
 
-/// Bytes of a heap of which one word of bits tells: 64 granules.
+/// Bytes of a heap that one word of bits covers: 64 granules.
 const MARKED_BYTES: usize = 64 * 8;
 
-/// A refusal of the heap, but a size that would do is that of the whole region: the rest, the tables, and alignment.
+/// Turns a refusal of the heap into one of the collector: the size that is needed is that of the
+/// whole region, with tables and alignment.
 fn with_tables(refused: Refused, stack_words: usize) -> Refused {
     match refused {
         Refused::Region { needed } => {
@@ -240,11 +260,11 @@ fn with_tables(refused: Refused, stack_words: usize) -> Refused {
     }
 }
 
-// SAFETY: I1: a chunk's number is at least 1 and less than the granules, and chunks have at least two granules (H1, W2).
-// I2: the heap hands out chunks that overlap no live one, and only `sweep` gives any back; nothing moves, and payloads are
-// aligned to 8; F1 says the rest.
-// I3: the heap's granules are set once; a chunk's length is in its header, outside the payload; `objects` walks all chunks
-// of both ends (H1, W2), between which lies what is not used (W1).
+// SAFETY: I1: a chunk's number is at least 1 and less than the granules, and chunks have at least
+// two granules (H1, W2). I2: the heap hands out chunks that overlap no live one, and only `sweep`
+// gives any back; nothing moves, and payloads are aligned to 8; F1 says the rest. I3: the heap's
+// granules are set once; a chunk's length is in its header, outside the payload; `objects` walks
+// all chunks of both ends (H1, W2), between which lies what is not used (W1).
 unsafe impl<I: Index> Space for FreeList<'_, I> {
     fn places(&self) -> u32 {
         self.heap.granules()
@@ -279,17 +299,18 @@ unsafe impl<I: Index> Space for FreeList<'_, I> {
         Object::of(number).ok_or(Refused::NoChunk)
     }
 
-    /// A heap that may grow does, if the last collection left little: another would soon follow.
+    /// Grows a crowded heap, if it can grow: another collection would soon follow.
     fn relieve(&mut self) -> bool {
         core::mem::take(&mut self.is_crowded) && self.heap.grow(0, self.live_bytes / 2)
     }
 
-    /// The thesis merges on demand only what a collection did not help.
+    /// As in the thesis: merges only if a collection did not help.
     fn merge(&mut self) -> bool {
         matches!(I::COALESCING, When::Deferred) && self.heap.coalesce() > 0
     }
 
-    /// Small objects may lie among large ones before more of the region is used. The lists get the reserve before a refusal.
+    /// Before the heap uses more of its region, small objects may lie among large ones. Before a
+    /// refusal, the lists get the reserve.
     fn grow(&mut self, bytes: usize) -> bool {
         self.open(bytes) || self.heap.grow(bytes, self.live_bytes / 2) || self.heap.reserve_large(0)
     }
@@ -310,7 +331,8 @@ unsafe impl<I: Index> Space for FreeList<'_, I> {
     unsafe fn sweep(&mut self, marks: &Marks<'_>) -> Swept {
         let swept = if self.leaps {
             let next = |number| marks.next(number).map_or(u32::MAX, Object::number);
-            // SAFETY: S1 is the caller's. S2: marks are those of live objects, and reading them does not panic.
+            // SAFETY: S1 is the caller's. S2: marks are those of live objects, and reading them
+            // does not panic.
             unsafe { self.heap.sweep_leaping(next) }
         } else {
             let keep = |number| Object::of(number).is_some_and(|object| marks.contains(object));

@@ -1,23 +1,25 @@
-//! A mark-sweep collector over one region, for language implementers and for Rust programs. No dependency but the core, the
-//! free-list systems and Compact-fit; no `alloc`.
+//! A mark-sweep collector over one region, for language implementers and for Rust programs. It
+//! depends only on the core, the free-list systems and Compact-fit; it needs no `alloc`.
 //!
-//! Rust programs keep values of their own types in an [`Arena`], where they refer to each other by [`Gc`]. The rest is for
-//! languages, whose objects are words.
+//! A Rust program keeps values of its own types in an [`Arena`]; there they refer to each other by
+//! [`Gc`]. Everything else is for languages, whose objects are words.
 //!
-//! A program allocates; when a request cannot be served, all objects that its roots do not lead to are freed in one pass,
-//! and the request is tried again. Which words of an object are references, the program says: it is the [`Client`]. Where
-//! objects lie and how free chunks are found and merged, the [`Space`] says: [`FreeList`], over every free-list system with
-//! boundary tags, or [`CompactFit`], whose objects move. [`Collector`] has the pseudo-code.
+//! A program allocates. When a request cannot be served, a collection frees all objects that the
+//! program's roots do not lead to, in one pass, and the request is tried again. The program is the
+//! [`Client`]: it says which words of an object are references. The [`Space`] decides where objects
+//! lie and how free chunks are found and merged. There are two: [`FreeList`], over every free-list
+//! system with boundary tags, and [`CompactFit`], whose objects move. [`Collector`] has the
+//! pseudo-code.
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | `collector` | allocation that collects, checked access, one collection |
 //! | `client` | the object model: roots, references, weak references |
-//! | `mark` | from the roots along all references |
-//! | `bits` | a bit for every number of a space |
-//! | `marks` | two bits an object: white, grey, black |
+//! | `mark` | marking, from the roots along all references |
+//! | `bits` | one bit for every number of a space |
+//! | `marks` | two bits per object: white, grey, black |
 //! | `stack` | the mark stack, of bounded size |
-//! | `space` | what a collector needs of the memory that it manages; references |
+//! | `space` | what a collector needs from the memory that it manages; references |
 //! | `free_list` | the space over the heaps of `surefit-freelist` |
 //! | `compact_fit` | the space over the heap of `surefit-compact`, whose objects move |
 //! | `tables` | the collector's words, cut from the region |
@@ -33,11 +35,13 @@
 //! | `std` | [`Trace`] for `HashMap` and `HashSet`; includes `alloc` | needs `std` |
 //!
 //! # Drawbacks
-//! - Roots are reported at every collection, all of them; nothing but the roots keeps an object that was just allocated.
-//! - A reference carries no generation: that of a freed object may name a later object with the same number. Access is
-//!   memory-safe all the same.
-//! - The world stops; over free lists nothing moves, so free bytes can be too scattered for a request.
-//! - A heap that grows has a region of its final size, of which it does not touch what it does not need, but for the bits.
+//! - Every collection asks for all roots. Only a root keeps an object that was just allocated.
+//! - A reference has no generation: after its object is freed, it may name a later object with the
+//!   same number. Access is memory-safe all the same.
+//! - The program stops during a collection. Over free lists nothing moves, so free bytes can be too
+//!   scattered for a request.
+//! - A heap that grows needs a region of its final size. Except for the bits, it does not touch the
+//!   part that it does not use.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![deny(

@@ -1,24 +1,30 @@
-//! Marking: from the roots along all references, with a stack of so many entries and never by recursion.
+//! Marking: from the roots along all references, with a bounded stack and without recursion.
 //!
 //! ```text
 //! mark:        all white; roots: report(object) for each; drain
-//!              while a push failed: for every grey object from the lowest that did not fit on: scan it; drain
-//! report(o):   no live object: panic; white: black, push (o, 0)
-//! push(o, i):  if the stack is full, o is grey
-//! drain:       pop (o, from): o's references from slot `from` on: report; if it asked to be scanned again, push (o, slot)
+//!              while a push failed: for every grey object, from the lowest that did not fit:
+//!                  make it black; scan it; drain
+//! report(o):   not a live object: panic; white: becomes black, push (o, 0)
+//! push(o, i):  if the stack is full, o becomes grey
+//! drain:       pop (o, from): report o's references from slot `from` on;
+//!              if o asks to be scanned again, push (o, slot)
 //! ```
-//! An object that fits on the stack is black at once, so that marking it writes one bit. No object is pushed as white twice.
-//! A grey one is black again when its scan begins, and turns grey once more only if it asks to be scanned again and that does
-//! not fit: but then it reached others before, which filled the stack. So marking ends, whatever fits: a pass over the grey
-//! leaves fewer to be reached or to be scanned. A stack of one entry is enough.
+//! An object that fits on the stack is black at once, so that marking it writes one bit. No object
+//! is pushed as white twice. A grey object becomes black again when its scan begins. It becomes
+//! grey once more only if it asks to be scanned again and this does not fit; but then it reached
+//! other objects before, which filled the stack. So marking ends, however small the stack is: after
+//! a pass over the grey objects, fewer objects remain to be reached or scanned. A stack of one
+//! entry is enough.
 //!
 //! # Bounds
-//! A scan of every stride of a reachable object, a look at every reference, and for every pass one of the mark bits. Passes
-//! are at most as many as pushes that failed, and are counted. An object that asks to be scanned again when the stack is
-//! full has its strides scanned again from the first.
+//! One scan of every stride of a reachable object, one look at every reference, and one search of
+//! the mark bits per pass. There are at most as many passes as pushes that failed; passes are
+//! counted. If an object asks to be scanned again when the stack is full, all its strides are
+//! scanned again.
 //!
 //! # Source
-//! Jones, Hosking and Moss, The Garbage Collection Handbook, 2.4 and 2.5: the tricolour abstraction, mark stack overflow.
+//! Jones, Hosking and Moss, The Garbage Collection Handbook, 2.4 and 2.5: the tricolour
+//! abstraction, mark stack overflow.
 
 use crate::bits::Bits;
 use crate::client::{Client, Scanned};
@@ -26,16 +32,16 @@ use crate::marks::Marks;
 use crate::space::{Object, Space};
 use crate::stack::Stack;
 
-/// What clients report references to.
+/// Receives the references that clients report.
 #[derive(Debug)]
 pub struct Edges<'a> {
-    /// The objects that live: only they can be reported.
+    /// The objects that live: only these can be reported.
     live: &'a Bits<'a>,
     marks: Marks<'a>,
     stack: Stack<'a>,
     scanned: Option<Object>,
     again: bool,
-    /// The lowest object that is grey and did not fit on the stack.
+    /// The lowest grey object, which did not fit on the stack.
     dropped: Option<Object>,
     marked: Marked,
     complete: bool,
@@ -57,8 +63,8 @@ impl Edges<'_> {
     /// Reports a reference to an object.
     ///
     /// # Panics
-    /// If the reference names no live object: a collection freed it, or it never was one. The collection ends there and
-    /// frees nothing.
+    /// If the reference names no live object: a collection freed it, or it never was one. The
+    /// collection ends and frees nothing.
     #[inline]
     #[track_caller]
     pub fn report(&mut self, object: Object) {
@@ -73,10 +79,10 @@ impl Edges<'_> {
         }
     }
 
-    /// Asks that the object be scanned again, from a slot on.
+    /// Asks to scan the object again, from a slot on.
     ///
     /// # Panics
-    /// If no object is being scanned, or it has asked already.
+    /// If no object is being scanned, or if this scan has asked already.
     pub fn again_from(&mut self, slot: u32) {
         assert!(
             !self.again,
@@ -111,8 +117,8 @@ impl Edges<'_> {
         from: u32,
     ) {
         (self.scanned, self.again) = (Some(object), false);
-        // SAFETY: S1: the object was reported, so it was compared with those that live; nothing is swept before marking
-        // has ended.
+        // SAFETY: S1: the object was reported, so it was compared with those that live; nothing is
+        // swept before marking has ended.
         let scanned = unsafe { Scanned::new(space, object) };
         client.scan(&scanned, from, self);
     }
@@ -123,7 +129,8 @@ impl Edges<'_> {
             self.marked.rescans += 1;
             let mut cursor = lowest.number();
             while let Some(object) = self.marks.next_grey(cursor) {
-                // Not behind it: if it turns grey again, its second bit is no object's.
+                // Not one more: if the object becomes grey again, its second bit is no object's
+                // number.
                 cursor = object.number();
                 self.marks.make_black(object);
                 self.scan(space, client, object, 0);
@@ -142,7 +149,8 @@ impl Drop for Edges<'_> {
     }
 }
 
-/// Marks every object that the client's roots lead to black, all others white. `live`: what can be reported.
+/// Makes every object black that the client's roots lead to, and all others white. `live`: what can
+/// be reported.
 pub(crate) fn mark<S: Space>(
     live: &Bits<'_>,
     marks: &mut Marks<'_>,

@@ -1,15 +1,16 @@
-//! Mark bits beside the heap: two for every object, at its number and the one after.
+//! Mark bits beside the heap. Each object has two: the bit of its number and the next one.
 //!
 //! ```text
-//! white   00   not reached, or no object
-//! grey    11   reached, to be scanned, and not on the mark stack
-//! black   10   reached: scanned, or on the mark stack
+//! white   00   not reached, or not an object
+//! grey    11   reached, still to be scanned, not on the mark stack: it did not fit
+//! black   10   reached: scanned already, or on the mark stack
 //! ```
-//! Numbers of two objects differ by at least two, so the second bit is nobody else's. Hence the bits can be read from
-//! left to right without the objects: two set bits that are neighbours are a grey object's, and the first of them is its
-//! number. Dead objects are never touched to be marked or to be found dead.
+//! The numbers of two objects differ by at least two, so the second bit belongs to no other object.
+//! So the bits can be read from left to right without the objects: two neighbouring set bits belong
+//! to a grey object, and the first one is its number. The collector never touches a dead object to
+//! mark it or to find out that it is dead.
 //!
-//! Between collections they are those of the last one, and mean nothing.
+//! Between collections the bits are those of the last one, and have no meaning.
 #![deny(unsafe_code)]
 
 use core::ops::Range;
@@ -43,7 +44,7 @@ impl<'m> Marks<'m> {
         &self.bits
     }
 
-    /// Whether an object is not white: it was reached.
+    /// Whether an object was reached: it is not white.
     #[inline]
     #[must_use]
     pub fn contains(&self, object: Object) -> bool {
@@ -56,17 +57,17 @@ impl<'m> Marks<'m> {
         self.bits.next(number).and_then(Object::of)
     }
 
-    /// The first grey object at or after a number, which is not the second of an object's two.
+    /// The first grey object at or after a number; `number` is not the second number of an object.
     pub(crate) fn next_grey(&self, number: u32) -> Option<Object> {
         self.bits.next_pair(number).and_then(Object::of)
     }
 
-    /// Makes all white.
+    /// Makes all objects white.
     pub(crate) fn clear(&mut self) {
         self.bits.clear();
     }
 
-    /// Makes all white, if all of `unused` are.
+    /// Makes all white, except `unused`, which are white already.
     pub(crate) fn clear_but(&mut self, unused: Range<u32>) {
         self.bits.clear_but(unused);
     }

@@ -1,4 +1,4 @@
-//! What a collector needs of the memory that it manages.
+//! What a collector needs from the memory that it manages.
 
 use core::num::NonZeroU32;
 use core::ops::Range;
@@ -9,15 +9,16 @@ use surefit_freelist::Swept;
 
 use crate::marks::Marks;
 
-/// A reference to an object: its number in its space, four bytes, never 0.
+/// A reference to an object: the object's number in its space. It has four bytes and is never 0.
 ///
-/// Copies are free and are no roots. A reference whose object was collected names nothing, or whatever object has the
-/// number later: access is checked, so it reads no freed memory, but it may read another object.
+/// A reference can be copied at no cost; a copy is not a root. When its object was collected, a
+/// reference names nothing, or the object that has the number later. Access is checked, so it never
+/// reads freed memory, but it may read another object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Object(NonZeroU32);
 
 impl Object {
-    /// The object with a number, as it is kept in a slot; `None` for 0.
+    /// The object with a number that was stored in a slot; `None` for 0.
     #[inline]
     #[must_use]
     pub const fn of(number: u32) -> Option<Self> {
@@ -27,7 +28,7 @@ impl Object {
         }
     }
 
-    /// The number, to be kept in a slot.
+    /// The number, to be stored in a slot.
     #[inline]
     #[must_use]
     pub const fn number(self) -> u32 {
@@ -35,16 +36,16 @@ impl Object {
     }
 }
 
-/// Where the words of an object are, and how many it has: looked up once for all of them.
+/// Where the words of an object are, and how many there are: one look-up serves all words.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
-    /// The first of them, if they follow each other.
+    /// The first word, if the words follow each other.
     first: Option<NonNull<u32>>,
     words: u32,
 }
 
 impl Place {
-    /// So many words, one behind the other.
+    /// `words` words that follow each other.
     #[inline]
     #[must_use]
     pub const fn whole(first: NonNull<u32>, words: u32) -> Self {
@@ -54,7 +55,7 @@ impl Place {
         }
     }
 
-    /// So many words, each where [`Space::word_in_pieces`] says.
+    /// `words` words; [`Space::word_in_pieces`] says where each one is.
     #[inline]
     #[must_use]
     pub const fn in_pieces(words: u32) -> Self {
@@ -71,8 +72,8 @@ impl Place {
     /// Where a word is.
     ///
     /// # Safety
-    /// S1: [`Space::place`] of this space said so of the object, and the space was only read since. S2: `word` is less than
-    /// its words.
+    /// S1: [`Space::place`] of this space returned this for the object, and the space was only read
+    /// since. S2: `word` is less than the object's words.
     #[inline]
     pub(crate) unsafe fn word<S: Space>(
         &self,
@@ -91,44 +92,52 @@ impl Place {
 
 /// A space of objects that keep their numbers: allocation, the places of words, and a sweep.
 ///
-/// An object has words of four bytes, of which the first is aligned to eight. What is unsafe here, the
-/// [`Collector`](crate::Collector) makes safe: it knows by its mark bits what lives.
+/// An object has words of four bytes; the first one is aligned to eight. The
+/// [`Collector`](crate::Collector) makes the unsafe parts safe: its live bits say which objects
+/// live.
 ///
 /// # Safety
-/// I1: numbers of live objects are at least 1 and less than [`Space::places`], and two of them differ by at least two.
-/// I2: an object lives from [`Space::allocate`] until a sweep whose marks do not contain it; it keeps its number, its
-/// words are its own, and all of them are initialised. They are aligned, and where [`Space::place`] says, until the space is
-/// borrowed exclusively; whoever does that may write to them.
-/// I3: [`Space::places`] never changes; nor does the number of words of an object while it lives; [`Space::objects`] yields all live objects and nothing else; no number in [`Space::unused`] is that of a live object.
+/// - I1: The numbers of live objects are at least 1 and less than [`Space::places`], and two of them
+///   differ by at least two.
+/// - I2: An object lives from [`Space::allocate`] until a sweep whose marks do not contain it. It
+///   keeps its number; its words belong to it alone, and all of them are initialised. They are
+///   aligned, and stay where [`Space::place`] says until the space is borrowed exclusively; whoever
+///   borrows it so may write to them.
+/// - I3: [`Space::places`] never changes, nor does the number of words of an object while it lives.
+///   [`Space::objects`] yields all live objects and nothing else. No number in [`Space::unused`] is
+///   that of a live object.
 pub unsafe trait Space {
-    /// One more than the greatest number that an object can have.
+    /// The greatest number that an object can have, plus one.
     fn places(&self) -> u32;
 
-    /// Numbers that no live object has; a collection clears no bits of them. Here a space tells of memory that it has not
-    /// grown into.
+    /// Numbers that no live object has; a collection does not clear their bits. A space returns the
+    /// numbers of the memory that it has not grown into yet.
     fn unused(&self) -> Range<u32> {
         0..0
     }
 
-    /// Allocates an object of at least so many bytes, all of whose words are zero, from what is free as it is.
+    /// Allocates an object of at least `bytes` bytes from what is free as it is. All words of the
+    /// object are zero.
     ///
     /// # Errors
-    /// [`Refused::TooLarge`] if no collection can help, else as the space says.
+    /// [`Refused::TooLarge`] if no collection can help; otherwise what the space says.
     fn allocate(&mut self, bytes: usize) -> Result<Object, Refused>;
 
-    /// Makes room without a collection, if the space can: it moves objects together, or grows where a collection would
-    /// soon be followed by another. Returns whether it did anything.
+    /// Makes room without a collection, if the space can: it moves objects together, or grows if
+    /// another collection would soon follow. Returns whether it did anything.
     fn relieve(&mut self) -> bool {
         false
     }
 
-    /// Does what the space left until a collection has failed to make room; returns whether there was anything.
+    /// Does what the space postponed until a collection has failed to make room. Returns whether
+    /// there was anything to do.
     fn merge(&mut self) -> bool {
         false
     }
 
-    /// Takes more memory for a request of so many bytes that nothing else made room for; returns whether there was any. It
-    /// is asked again until the request is served, or there is no more.
+    /// Takes more memory for a request of this many bytes, after nothing else made room for it.
+    /// Returns whether there was any. The collector calls it again until the request is served or
+    /// there is no more.
     fn grow(&mut self, _bytes: usize) -> bool {
         false
     }
@@ -139,18 +148,18 @@ pub unsafe trait Space {
     /// S1: the object is a live one of this space.
     unsafe fn place(&self, object: Object) -> Place;
 
-    /// Where a word of an object is now whose words do not follow each other.
+    /// Where a word is now, of an object whose words do not follow each other.
     ///
     /// # Safety
-    /// S1: the object is a live one of this space, and [`Space::place`] says of it that it is in pieces. S2: `word` is less
-    /// than its words.
+    /// S1: the object is a live one of this space, and [`Space::place`] says that it is in pieces.
+    /// S2: `word` is less than the object's words.
     unsafe fn word_in_pieces(&self, object: Object, word: u32) -> NonNull<u32>;
 
     /// Frees every object that the marks do not contain.
     ///
     /// # Safety
-    /// S1: no object that the marks do not contain is used again. S2: the marks contain only live objects of this space,
-    /// none of them grey.
+    /// S1: no object that the marks do not contain is used again. S2: the marks contain only live
+    /// objects of this space, none of them grey.
     unsafe fn sweep(&mut self, marks: &Marks<'_>) -> Swept;
 
     /// All live objects, in ascending order.
@@ -162,6 +171,6 @@ pub unsafe trait Space {
     /// Verifies the space's own invariants.
     ///
     /// # Errors
-    /// The first that does not hold.
+    /// The first invariant that does not hold.
     fn check(&self) -> Result<(), Corruption>;
 }

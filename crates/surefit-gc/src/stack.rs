@@ -1,17 +1,18 @@
-//! The mark stack: so many entries and no more.
+//! The mark stack: a fixed number of entries.
 //!
-//! An entry is an object and the slot from which it is to be scanned, in one word. Who pushes is told whether it fitted;
-//! what does not fit stays grey and is found by its mark bits, so a full stack costs time and nothing else.
+//! An entry is an object and the slot from which it is to be scanned, in one word. A push returns
+//! whether there was room. The caller makes an object grey that did not fit; it is found again by
+//! its mark bits. So a full stack costs only time.
 #![deny(unsafe_code)]
 
 use crate::space::Object;
 
-/// Objects to be scanned, the newest first.
+/// Objects that are to be scanned, newest first.
 #[derive(Debug)]
 pub(crate) struct Stack<'m> {
     entries: &'m mut [u64],
     len: usize,
-    /// The most entries there were.
+    /// The maximum number of entries so far.
     deepest: usize,
 }
 
@@ -25,7 +26,7 @@ impl<'m> Stack<'m> {
         }
     }
 
-    /// The most entries that there were at once.
+    /// The maximum number of entries so far.
     pub(crate) const fn deepest(&self) -> usize {
         self.deepest
     }

@@ -1,14 +1,15 @@
-//! What collections did: one, and all.
+//! What one collection did, and what all of them did.
 #![deny(unsafe_code)]
 
 use surefit_freelist::Swept;
 
-/// A clock that is read at the beginning of a collection, between marking and sweeping, and at its end.
+/// A clock. Every collection reads it three times: at the beginning, between marking and sweeping,
+/// and at the end.
 ///
-/// The collector knows no clock of its own. What a reading costs is in the ticks: who gives the clock can subtract it, since
-/// every collection reads it three times.
+/// The collector has no clock of its own. The ticks include the cost of the readings; a caller can
+/// subtract it.
 pub trait Clock {
-    /// The time, in ticks, which never go back.
+    /// The time in ticks. It never goes back.
     fn now(&self) -> u64;
 }
 
@@ -26,7 +27,7 @@ impl Clock for NoClock {
 /// Why a collection took place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// A request of so many bytes could not be served.
+    /// A request of this many bytes could not be served.
     Request(usize),
     /// The program asked for it.
     Asked,
@@ -37,26 +38,26 @@ pub enum Cause {
 pub struct Collection {
     /// Why it took place.
     pub cause: Cause,
-    /// References that were reported, those of roots among them; after a scan that was repeated, again.
+    /// References that were reported, including those of roots. A repeated scan counts them again.
     pub edges: u64,
     /// Passes over the mark bits because the mark stack was too small.
     pub rescans: u64,
-    /// The most entries of the mark stack that were in use.
+    /// The maximum number of entries of the mark stack in use.
     pub deepest: usize,
-    /// What was kept and freed: `live_objects` is also the number of objects marked.
+    /// What was kept and freed. `live_objects` is also the number of marked objects.
     pub swept: Swept,
-    /// Ticks of the clock from the beginning to the sweep, weak references included.
+    /// Ticks from the beginning to the sweep; this includes weak references.
     pub mark_ticks: u64,
-    /// Ticks of the clock for the sweep.
+    /// Ticks of the sweep.
     pub sweep_ticks: u64,
 }
 
-/// All that a collector did since it was made.
+/// What a collector did since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Objects that were allocated.
     pub allocations: u64,
-    /// Bytes that were asked for, of the objects that were allocated.
+    /// Requested bytes of the objects that were allocated.
     pub requested_bytes: u64,
     /// Requests that [`alloc`](crate::Collector::alloc) refused.
     pub refusals: u64,
@@ -72,7 +73,7 @@ pub struct Totals {
     pub freed_objects: u64,
     /// Headers that sweeps read.
     pub visited: u64,
-    /// Ticks of marking; `u64::MAX` is so many or more.
+    /// Ticks of marking; `u64::MAX` means this many or more.
     pub mark_ticks: u64,
     /// Ticks of sweeping, likewise.
     pub sweep_ticks: u64,
@@ -87,7 +88,7 @@ impl Totals {
         self.rescans += collection.rescans;
         self.freed_objects += collection.swept.freed_objects;
         self.visited += collection.swept.visited;
-        // The clock is the caller's, and may say what it likes.
+        // The clock is the caller's; it may return anything.
         self.mark_ticks = self.mark_ticks.saturating_add(collection.mark_ticks);
         self.sweep_ticks = self.sweep_ticks.saturating_add(collection.sweep_ticks);
     }

@@ -208,7 +208,8 @@ impl<S: Space> Client<S> for Triples {
     }
 }
 
-/// The second bit of an object that stays grey is a neighbour of the next object's first, and is none of its own.
+/// The second bit of an object that stays grey is a neighbour of the next object's first, and is
+/// none of its own.
 #[test]
 fn a_small_grey_object_between_others_is_scanned_as_itself() {
     let settings = Settings {
@@ -221,7 +222,8 @@ fn a_small_grey_object_between_others_is_scanned_as_itself() {
     let objects: Vec<Object> = (0..60)
         .map(|_| gc.alloc(&mut nobody, 12).expect("room"))
         .collect();
-    // A list of the first thirty, each with a leaf of its own, which only a pass over the grey finds.
+    // A list of the first thirty, each with a leaf of its own, which only a pass over the grey
+    // finds.
     for nth in 0..30 {
         let next = objects.get(nth + 1).filter(|_| nth < 29);
         gc.store(objects[nth], 0, next.map_or(0, |next| next.number()));

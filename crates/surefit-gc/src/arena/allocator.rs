@@ -1,4 +1,4 @@
-//! Allocation: the fast path cuts an object from the open run, writes its kind, and is done.
+//! Allocation: the fast path cuts an object from the open run and writes its kind.
 
 use core::alloc::Layout;
 use core::cell::{Cell, RefCell};
@@ -13,14 +13,15 @@ use super::kinds::{Kind, Kinds};
 use super::place::Place;
 use super::supply::{ALIGNED, Source, Supply};
 
-/// What a mutation allocates with. `H`, the heap, is behind a pointer there, so that no program depends on its index.
+/// What a mutation allocates with. There the heap, `H`, is behind a pointer, so that programs do
+/// not depend on its index.
 pub(super) struct Allocator<'m, H: ?Sized> {
     run: Cell<Run>,
     /// The address of granule 0.
     origin: usize,
     kinds: Kinds<'m>,
     attended: Attended,
-    /// Why a request of so many bytes was refused, the last that was.
+    /// Why the last refused request was refused, and how many bytes it had.
     refused: Cell<Option<(Refused, usize)>>,
     refusals: Cell<u64>,
     source: RefCell<H>,
@@ -40,7 +41,7 @@ impl<'m, H> Allocator<'m, H> {
     }
 }
 
-/// What a value needs.
+/// The layout of a value together with the words behind it.
 const fn layout_for(kind: &Kind, value: Layout) -> Option<Layout> {
     match value.size().checked_add(kind.behind()) {
         Some(bytes) => match Layout::from_size_align(bytes, value.align()) {
@@ -51,7 +52,7 @@ const fn layout_for(kind: &Kind, value: Layout) -> Option<Layout> {
     }
 }
 
-/// The bytes of the chunk of a value, header included.
+/// The bytes of a value's chunk, header included.
 pub(super) const fn chunk_bytes(kind: &Kind, value: Layout) -> usize {
     match layout_for(kind, value) {
         Some(layout) if layout.size() <= LARGE => Run::granules_for(layout.size()) as usize * 8,
@@ -59,13 +60,14 @@ pub(super) const fn chunk_bytes(kind: &Kind, value: Layout) -> usize {
     }
 }
 
-/// The largest payload that the fast path looks for in the run, in bytes.
+/// The largest payload that the fast path cuts from the run, in bytes.
 const LARGE: usize = u32::MAX as usize;
 
 impl<H: Supply + ?Sized> Allocator<'_, H> {
-    /// Allocates an object for a value of this layout, and of this kind: the number of that is the other result.
+    /// Allocates an object for a value of this layout and kind. Returns its place and the number of
+    /// its kind.
     ///
-    /// The object is an [`UNFINISHED`] one until `finish` is called for it.
+    /// The object is [`UNFINISHED`] until `finish` is called for it.
     #[inline]
     pub(super) fn claim(&self, kind: &'static Kind, value: Layout) -> Result<(Place, u32), Full> {
         let Some(number) = self.kinds.number(kind) else {
@@ -77,7 +79,7 @@ impl<H: Supply + ?Sized> Allocator<'_, H> {
         }
     }
 
-    /// An object from the run.
+    /// Cuts an object from the run.
     #[inline]
     fn place(&self, kind: &Kind, value: Layout) -> Option<Place> {
         let layout = layout_for(kind, value)?;
@@ -85,7 +87,8 @@ impl<H: Supply + ?Sized> Allocator<'_, H> {
             return None;
         }
         let (mut run, granules) = (self.run.get(), Run::granules_for(layout.size()));
-        // SAFETY: S1, S3: the run in the cell is the one that `source` left, and this copy replaces it. S2: `granules_for`.
+        // SAFETY: S1, S3: the run in the cell is the one that `source` left, and this copy replaces
+        // it. S2: `granules_for`.
         let object = unsafe { run.take(granules) }?;
         self.run.set(run);
         let bytes = granules as usize * 8 - 4;
@@ -99,7 +102,8 @@ impl<H: Supply + ?Sized> Allocator<'_, H> {
             let limit = isize::MAX as usize;
             return Err(self.refuse(Refused::TooLarge { limit }, limit));
         };
-        // The index asks a fit of the caller's, which may unwind: a run that was closed by then is in the cell no more.
+        // The index calls code of the caller (its fit), which may unwind. So the cell must not hold
+        // a run that was closed meanwhile.
         let mut run = self.run.replace(Run::EMPTY);
         // SAFETY: S1: the run in the cell was the one that `source` left; it is replaced below.
         let claimed = unsafe { self.source.borrow_mut().allocate(&mut run, layout) };
@@ -107,7 +111,7 @@ impl<H: Supply + ?Sized> Allocator<'_, H> {
         claimed.map_err(|refused| self.refuse(refused, layout.size()))
     }
 
-    /// Says what kind of object it is, now that it has its value.
+    /// Writes the kind of an object whose value was written.
     ///
     /// # Safety
     /// S1: `claim` returned the place and the number for the kind, and the value was written.
@@ -133,30 +137,31 @@ impl<H: Supply + ?Sized> Allocator<'_, H> {
         Full(())
     }
 
-    /// Why the last request that was refused was.
+    /// Why the last refused request was refused.
     pub(super) fn refused(&self) -> Option<Refused> {
         self.refused.get().map(|(refused, _)| refused)
     }
 
-    /// The bytes of the last request that was refused, if it was because no chunk was large enough.
+    /// The bytes of the last refused request, if no chunk was large enough for it.
     pub(super) fn wanted(&self) -> Option<usize> {
         let (refused, bytes) = self.refused.get()?;
         matches!(refused, Refused::NoChunk).then_some(bytes)
     }
 
-    /// How many requests were refused.
+    /// The number of refused requests.
     pub(super) fn refusals(&self) -> u64 {
         self.refusals.get()
     }
 
-    /// Bytes that are free, headers included.
+    /// Free bytes, headers included.
     pub(super) fn free_bytes(&self) -> usize {
         self.source.borrow().free_bytes() + self.run.get().bytes()
     }
 }
 
 impl<'m, I: Index> Allocator<'m, Source<'m, I>> {
-    /// Closes the run; then the heap can be swept. The kinds and the attended objects come along.
+    /// Closes the run, so that the heap can be swept. Returns the heap, the kinds and the attended
+    /// objects.
     pub(super) fn closed(&mut self) -> (&mut Source<'m, I>, &Kinds<'m>, &Attended) {
         let source = self.source.get_mut();
         // SAFETY: S1: the run in the cell is the one that `source` left, and is empty then.

@@ -1,9 +1,10 @@
-//! Arrays, whose length is known when they are allocated, and strings.
+//! Arrays, whose length is fixed when they are allocated, and strings.
 //!
 //! ```text
 //! | header | length: one word of the machine | element 0 | element 1 | ... | link | kind |
 //! ```
-//! Elements lie at the next multiple of their alignment. A reference to an array is one pointer: the length is in the object.
+//! The elements begin at the next multiple of their alignment. A reference to an array is one
+//! pointer; the length is in the object.
 
 use core::alloc::Layout;
 use core::fmt;
@@ -15,7 +16,7 @@ use super::gc::Gc;
 use super::kinds::{End, Kind};
 use super::trace::{Trace, Tracer};
 
-/// The length before the elements; no value of this type is ever made.
+/// The length in front of the elements. No value of this type is ever made.
 #[repr(C)]
 pub(super) struct Array<T> {
     length: usize,
@@ -37,17 +38,17 @@ impl<T: Trace> Array<T> {
 }
 
 impl<T> Array<T> {
-    /// Where so many elements fit, if anywhere.
+    /// The layout of an array of `length` elements, if there is one.
     pub(super) fn layout(length: usize) -> Option<Layout> {
         let elements = Layout::array::<T>(length).ok()?;
         let (layout, _) = Layout::new::<Self>().extend(elements).ok()?;
         Some(layout)
     }
 
-    /// Writes the length; returns where the first element is.
+    /// Writes the length. Returns where the first element is.
     ///
     /// # Safety
-    /// S1: `array` is room for the layout of so many elements, and nobody else's.
+    /// S1: `array` is room for the layout of `length` elements, and belongs to the caller alone.
     pub(super) const unsafe fn begin(array: NonNull<Self>, length: usize) -> NonNull<T> {
         // SAFETY: S1.
         unsafe { (&raw mut (*array.as_ptr()).length).write(length) };
@@ -58,7 +59,8 @@ impl<T> Array<T> {
 
 /// A reference to an array of `T` in an arena: one pointer, which derefs to a slice.
 ///
-/// Made by [`Mutation::alloc_array`](crate::Mutation::alloc_array). Elements change by interior mutability.
+/// [`Mutation::alloc_array`](crate::Mutation::alloc_array) makes it. Elements change by interior
+/// mutability.
 pub struct GcArray<'gc, T> {
     array: NonNull<Array<T>>,
     brand: PhantomData<Gc<'gc, T>>,
@@ -68,7 +70,8 @@ impl<'gc, T> GcArray<'gc, T> {
     /// A reference to an array.
     ///
     /// # Safety
-    /// S1: `array` is that of a live object of the arena of `'gc`, of which length and elements were written.
+    /// S1: `array` is a live object of the arena of `'gc`; its length and its elements were
+    /// written.
     pub(super) const unsafe fn new(array: NonNull<Array<T>>) -> Self {
         Self {
             array,
@@ -107,7 +110,7 @@ const unsafe fn elements<T>(array: NonNull<Array<T>>) -> NonNull<[T]> {
     NonNull::slice_from_raw_parts(first, length)
 }
 
-/// Reports what a stride of elements names.
+/// Reports the references of a stride of elements.
 ///
 /// # Safety
 /// S1: the object is a live array of `T`.
@@ -156,14 +159,15 @@ impl<T> Deref for GcArray<'_, T> {
     }
 }
 
-/// The address and the length: what elements hold may lead back to the array.
+/// Shows only the address and the length: elements may lead back to the array.
 impl<T> fmt::Debug for GcArray<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "GcArray({:?}; {})", self.array, self.len())
     }
 }
 
-// SAFETY: T1: it is reported. T2: it has no `Drop`. T3: nothing is changed. T4: `T: 'gc` is written down.
+// SAFETY: T1: it is reported. T2: it has no `Drop`. T3: nothing is changed. T4: `T: 'gc` is written
+// down.
 unsafe impl<'gc, T: Trace + 'gc> Trace for GcArray<'gc, T> {
     const TRACED: bool = true;
 
@@ -175,7 +179,7 @@ unsafe impl<'gc, T: Trace + 'gc> Trace for GcArray<'gc, T> {
 
 /// A reference to a string in an arena: one pointer, which derefs to a `str`.
 ///
-/// Made by [`Mutation::alloc_str`](crate::Mutation::alloc_str).
+/// [`Mutation::alloc_str`](crate::Mutation::alloc_str) makes it.
 #[derive(Clone, Copy)]
 pub struct GcStr<'gc> {
     bytes: GcArray<'gc, u8>,

@@ -1,16 +1,20 @@
-//! Objects that need more than to be freed: those that are dropped, and weak cells. A list, so that the others cost nothing.
+//! Attended objects need more than to be freed: their values are dropped, or they are weak cells.
+//! They are in lists, so that all other objects cost nothing.
 //!
 //! ```text
-//! settle:   for every object of the list: reached: stays; a weak cell whose target was not reached is cleared
-//!                                         not: leaves the list; if it is to be dropped, it is a dying one
+//! settle:      for every object of the list:
+//!                  reached: it stays; a weak cell whose target was not reached is cleared
+//!                  else: it leaves the list; if its value is to be dropped, it becomes a dying one
 //! drop_dying:  while there is a dying object: it leaves the list; its value is dropped
 //! ```
-//! No program runs in `settle`, and weak cells are cleared before any value is dropped. A value whose `drop` unwinds has left
-//! the list before, so it is dropped once; the others are dropped by the next collection, which frees them too.
+//! `settle` runs no code of the program, and it clears weak cells before any value is dropped. A
+//! value leaves the list before it is dropped, so a value whose `drop` unwinds is dropped only
+//! once. The next collection drops and frees the others.
 //!
 //! # Invariants
-//! - A3: `newest` and the links from it are all attended objects that no collection found dead, each once; `dying` and the
-//!   links from it those that are to be dropped, each once. 0 ends a list.
+//! - A3: `newest` and the links from it name all attended objects that no collection found dead,
+//!   each once. `dying` and the links from it name those that are to be dropped, each once. 0 ends
+//!   a list.
 
 use core::cell::Cell;
 use core::ptr::NonNull;
@@ -21,10 +25,10 @@ use super::kinds::{End, Kinds};
 use super::place::Place;
 use super::weak::WeakCell;
 
-/// The kind of an object that has no value, or none any more; arenas register it first.
+/// The kind of an object without a value, or whose value was dropped. An arena registers it first.
 pub(super) const UNFINISHED: u32 = 0;
 
-/// The two lists, by the numbers of their first objects.
+/// The two lists, as the numbers of their first objects.
 #[derive(Debug)]
 pub(super) struct Attended {
     newest: Cell<u32>,
@@ -41,19 +45,22 @@ impl Attended {
         }
     }
 
-    /// Adds an object.
+    /// Adds an object to the list.
     ///
     /// # Safety
-    /// S1: the place is that of a live object with this number, of an attended kind, and not in a list.
+    /// S1: the place belongs to a live object with this number, which is of an attended kind and in
+    /// no list.
     pub(super) unsafe fn add(&self, number: u32, place: &Place) {
         // SAFETY: S1.
         unsafe { place.set_link(self.newest.replace(number)) };
     }
 
-    /// Parts what was reached from what is dying, and clears weak cells; `is_reached` is told an object.
+    /// Separates reached objects from dying ones, and clears weak cells. `is_reached` says whether
+    /// an object was reached.
     ///
     /// # Safety
-    /// S1: these are the lists of the heap's objects. S2: what is not reached is not used again.
+    /// S1: these are the lists of this heap's objects. S2: an object that was not reached is not
+    /// used again.
     pub(super) unsafe fn settle<I: Index>(
         &self,
         heap: &Heap<'_, I>,
@@ -73,7 +80,8 @@ impl Attended {
                 (true, _) => &self.newest,
                 (false, End::Drop(_)) => &self.dying,
                 (false, _) => {
-                    // SAFETY: S1: a weak cell, which nobody uses again (S2); if a `drop` unwinds, it stays for a while.
+                    // SAFETY: S1: a weak cell, which nobody uses again (S2); if a `drop` unwinds,
+                    // it stays for a while.
                     unsafe { place.set_kind(UNFINISHED) };
                     continue;
                 }
@@ -88,10 +96,10 @@ impl Attended {
         }
     }
 
-    /// Drops what is dying.
+    /// Drops the dying values.
     ///
     /// # Safety
-    /// S1: these are the lists of the heap's objects.
+    /// S1: these are the lists of this heap's objects.
     pub(super) unsafe fn drop_dying<I: Index>(&self, heap: &Heap<'_, I>, kinds: &Kinds<'_>) {
         while self.dying.get() != 0 {
             // SAFETY: S1: not yet freed (A3).
@@ -104,13 +112,14 @@ impl Attended {
             unsafe { place.set_kind(UNFINISHED) };
             if let End::Drop(drop) = end {
                 self.dropped.set(self.dropped.get() + 1);
-                // SAFETY: a value of that kind (A2), which has left the list and so is dropped once (A3).
+                // SAFETY: a value of that kind (A2), which has left the list and so is dropped once
+                // (A3).
                 unsafe { drop(place.object) };
             }
         }
     }
 
-    /// How many values were dropped.
+    /// The number of dropped values.
     pub(super) fn dropped(&self) -> u64 {
         self.dropped.get()
     }

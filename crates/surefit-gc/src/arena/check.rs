@@ -1,4 +1,4 @@
-//! The numbered invariants of an arena's objects, verified.
+//! Verifies the numbered invariants of an arena's objects.
 
 use surefit_core::{Corruption, RawHeap, ensure};
 use surefit_freelist::{Heap, Index};
@@ -8,7 +8,7 @@ use super::kinds::Kinds;
 use super::place::Place;
 use crate::bits::Bits;
 
-/// Verifies A2, A3 and the invariants of the heap, of which no run is open. The bits are overwritten.
+/// Verifies A2, A3 and the invariants of the heap, which has no open run. Overwrites the bits.
 pub(super) fn check<I: Index>(
     heap: &Heap<'_, I>,
     kinds: &Kinds<'_>,
@@ -44,7 +44,7 @@ pub(super) fn check<I: Index>(
     }
 }
 
-/// Verifies that a list names objects that are to be in one, each once; they lose their bits.
+/// Verifies that a list names attended objects, each once. Clears their bits.
 fn check_list<I: Index>(
     heap: &Heap<'_, I>,
     head: u32,

@@ -1,4 +1,4 @@
-//! One collection, and what all of them did.
+//! One collection, and what all collections did.
 
 use core::mem::MaybeUninit;
 
@@ -16,7 +16,7 @@ use super::trace::{Trace, Tracer};
 use crate::bits::Bits;
 use crate::tables;
 
-/// All that an arena did since it was made.
+/// What an arena did since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ArenaTotals {
     /// Objects that were allocated.
@@ -29,7 +29,7 @@ pub struct ArenaTotals {
     pub marked: u64,
     /// Passes over the mark bits because the mark stack was too small.
     pub rescans: u64,
-    /// The most entries of the mark stack that were in use.
+    /// The maximum number of entries of the mark stack in use.
     pub deepest: usize,
     /// Objects that were freed.
     pub freed_objects: u64,
@@ -39,18 +39,18 @@ pub struct ArenaTotals {
     pub visited: u64,
 }
 
-/// The objects of an arena, whatever its root.
+/// The objects of an arena, without its root.
 pub(super) struct Store<'m, I: Index> {
     pub(super) allocator: Allocator<'m, Source<'m, I>>,
     marks: &'m mut [u64],
     pub(super) stack: &'m mut [u64],
     table_bytes: usize,
-    /// Bytes that the last collection left alive.
+    /// Live bytes after the last collection.
     live_bytes: usize,
     totals: ArenaTotals,
 }
 
-/// What the collector knows of an object without a value.
+/// What the collector knows about an object without a value.
 const NO_VALUE: &Kind = &Kind {
     trace: |_, _, _| {},
     end: End::Nothing,
@@ -82,7 +82,7 @@ impl<'m, I: Index> Store<'m, I> {
         })
     }
 
-    /// Frees all that the root does not lead to.
+    /// Frees all objects that the root does not lead to.
     pub(super) fn collect(&mut self, root: &impl Trace) -> Swept {
         let (source, kinds, attended) = self.allocator.closed();
         let heap = &source.heap;
@@ -91,14 +91,16 @@ impl<'m, I: Index> Store<'m, I> {
         let mut tracer = Tracer::new(heap.origin(), marks, self.stack);
         root.trace(&mut tracer);
         let marked = tracer.mark(|tracer, number, from| {
-            // SAFETY: S1: it was reached from the root, so it was live (A1, T1), and nothing was freed since.
+            // SAFETY: S1: it was reached from the root, so it was live (A1, T1), and nothing was
+            // freed since.
             let place = unsafe { Place::of(heap, number) };
             // SAFETY: S1: only finished objects are reached.
             let kind = kinds.get(unsafe { place.kind() });
             // SAFETY: an object of that kind (A2).
             unsafe { (kind.trace)(place.object, from, tracer) };
         });
-        // SAFETY: S1, S2: all that the root leads to was reached, and nobody else holds references between mutations.
+        // SAFETY: S1, S2: all that the root leads to was reached, and nobody else holds references
+        // between mutations.
         unsafe { attended.settle(heap, kinds, |object| tracer.is_marked(object)) };
         // SAFETY: S1: of that heap.
         unsafe { attended.drop_dying(heap, kinds) };
@@ -113,7 +115,8 @@ impl<'m, I: Index> Store<'m, I> {
         swept
     }
 
-    /// Grows until so many bytes are free, and half as many as live, so that collections stay rare; or as far as it can.
+    /// Grows until `bytes` bytes are free, and at least half as many as live, so that collections
+    /// stay rare; or as far as it can.
     pub(super) fn grow_to(&mut self, bytes: usize) {
         let missing = bytes
             .max(self.live_bytes / 2)
@@ -123,7 +126,8 @@ impl<'m, I: Index> Store<'m, I> {
         }
     }
 
-    /// Grows for the last request that was refused, by half of what lives at least; returns whether that may help.
+    /// Grows for the last refused request, by at least half of the live bytes. Returns whether this
+    /// may help.
     pub(super) fn grow_for_refused(&mut self) -> bool {
         let Some(wanted) = self.allocator.wanted() else {
             return false;
@@ -147,7 +151,7 @@ impl<'m, I: Index> Store<'m, I> {
         self.allocator.refused()
     }
 
-    /// All that was done.
+    /// What was done so far.
     pub(super) fn totals(&mut self) -> ArenaTotals {
         let (source, _, attended) = self.allocator.closed();
         self.totals.allocations = source.allocations;
@@ -156,7 +160,7 @@ impl<'m, I: Index> Store<'m, I> {
         self.totals
     }
 
-    /// Where every byte is; bits, the stack and the table of kinds are administrative.
+    /// Where every byte is. Bits, stack and the table of kinds count as administrative.
     pub(super) fn parts(&mut self) -> Parts {
         let mut parts = self.allocator.closed().0.heap.parts();
         parts.administrative_bytes += self.table_bytes;
@@ -170,12 +174,12 @@ impl<'m, I: Index> Store<'m, I> {
     }
 }
 
-/// Frees what is not marked.
+/// Frees all objects that are not marked.
 fn sweep<I: Index>(source: &mut Source<'_, I>, marks: &Bits<'_>) -> Swept {
     let swept = if matches!(I::COALESCING, When::Immediate) {
         let next = |number| marks.next(number).unwrap_or(u32::MAX);
-        // SAFETY: S1: no reference to what was not reached is left. S2: bits are those of live objects; reading them does
-        // not unwind.
+        // SAFETY: S1: no reference to what was not reached is left. S2: bits are those of live
+        // objects; reading them does not unwind.
         unsafe { source.heap.sweep_leaping(next) }
     } else {
         // SAFETY: as above.
@@ -185,7 +189,7 @@ fn sweep<I: Index>(source: &mut Source<'_, I>, marks: &Bits<'_>) -> Swept {
     swept
 }
 
-/// Drops all values that need it; if one unwinds, the others still.
+/// Drops all values that need it. If one unwinds, the others are dropped all the same.
 impl<I: Index> Drop for Store<'_, I> {
     fn drop(&mut self) {
         let (source, kinds, attended) = self.allocator.closed();
@@ -198,7 +202,7 @@ impl<I: Index> Drop for Store<'_, I> {
     }
 }
 
-/// Calls a function at the end, also when unwinding.
+/// Calls a function at the end, even when unwinding.
 struct Finally<F: Fn()>(F);
 
 impl<F: Fn()> Drop for Finally<F> {
@@ -213,7 +217,8 @@ type Cut<'m> = (
     &'m mut [MaybeUninit<u8>],
 );
 
-/// Cuts the table of kinds, the mark stack and the mark bits from a region; returns what is left, too.
+/// Cuts the table of kinds, the mark stack and the mark bits from a region. Returns them and the
+/// rest.
 fn cut_tables<'m>(region: &'m mut [MaybeUninit<u8>], limits: &Limits) -> Option<Cut<'m>> {
     let words = limits
         .mark_stack
@@ -224,10 +229,11 @@ fn cut_tables<'m>(region: &'m mut [MaybeUninit<u8>], limits: &Limits) -> Option<
     Some((kinds, words, rest))
 }
 
-/// Bytes of a heap of which one word of bits tells: 64 granules.
+/// Bytes of a heap that one word of bits covers: 64 granules.
 const MARKED_BYTES: usize = 64 * 8;
 
-/// A refusal of the heap, but a size that would do is that of the whole region: the rest, the tables, and alignment.
+/// Turns a refusal of the heap into one of the arena: the size that is needed is that of the whole
+/// region, with tables and alignment.
 fn with_tables(refused: Refused, limits: &Limits) -> Refused {
     let Refused::Region { needed } = refused else {
         return refused;

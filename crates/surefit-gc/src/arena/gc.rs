@@ -1,9 +1,9 @@
-//! References to objects of an arena, which cost what a pointer costs.
+//! References to objects of an arena. They cost what a pointer costs.
 //!
 //! # Invariants
-//! - A1: a `Gc<'gc, T>` names a live object that holds a `T`. It is made by [`Mutation`](crate::Mutation) alone, while `'gc`
-//!   lasts, nothing is freed, and no `Gc` outlasts its `'gc`, but inside the root and the objects that it leads to: these
-//!   are what a collection keeps (T1).
+//! - A1: A `Gc<'gc, T>` names a live object that holds a `T`. Only [`Mutation`](crate::Mutation)
+//!   makes one. While `'gc` lasts, nothing is freed. A `Gc` outlasts its `'gc` only inside the root
+//!   and the objects that the root leads to: a collection keeps these (T1).
 
 use core::cell::Cell;
 use core::fmt;
@@ -13,11 +13,13 @@ use core::ptr::NonNull;
 
 use super::trace::{Trace, Tracer};
 
-/// A reference to a `T` in an arena: a pointer, which is copied, stored and followed at no cost.
+/// A reference to a `T` in an arena: a pointer that is copied, stored and followed at no extra
+/// cost.
 ///
-/// It lasts as long as the mutation that `'gc` stands for, so none is left when objects are freed, but for those in the root
-/// and in objects. `'gc` is not to be confused with any other: a reference cannot enter another arena. An object changes
-/// only by interior mutability, [`Cell`] or [`RefCell`](core::cell::RefCell): there may be any number of references.
+/// It lasts as long as the mutation that `'gc` stands for. So when objects are freed, references
+/// exist only in the root and in objects. No other lifetime can stand for `'gc`, so a reference
+/// cannot enter another arena. There may be any number of references to an object, so it changes
+/// only by interior mutability: [`Cell`] or [`RefCell`](core::cell::RefCell).
 ///
 /// # Examples
 /// ```
@@ -45,7 +47,8 @@ impl<'gc, T> Gc<'gc, T> {
     /// A reference to an object.
     ///
     /// # Safety
-    /// S1: `object` is that of a live object of the arena of `'gc`, holds a `T`, and may be read while `'gc` lasts.
+    /// S1: `object` is a live object of the arena of `'gc`, holds a `T`, and may be read while
+    /// `'gc` lasts.
     #[inline]
     pub(super) const unsafe fn new(object: NonNull<T>) -> Self {
         Self {
@@ -58,7 +61,8 @@ impl<'gc, T> Gc<'gc, T> {
     #[inline]
     #[must_use]
     pub const fn as_ref(self) -> &'gc T {
-        // SAFETY: A1: a live `T`, and while `'gc` lasts there is no `&mut` to any object, and none is freed.
+        // SAFETY: A1: a live `T`, and while `'gc` lasts there is no `&mut` to any object, and none
+        // is freed.
         unsafe { self.object.as_ref() }
     }
 
@@ -69,7 +73,7 @@ impl<'gc, T> Gc<'gc, T> {
         self.object == other.object
     }
 
-    /// The object's address, which never changes.
+    /// The object's address. It never changes.
     #[inline]
     #[must_use]
     pub const fn as_ptr(self) -> NonNull<T> {
@@ -95,14 +99,15 @@ impl<T> Deref for Gc<'_, T> {
     }
 }
 
-/// The address alone: what an object holds may lead back to it.
+/// Shows only the address: an object may lead back to itself.
 impl<T> fmt::Debug for Gc<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Gc").field(&self.object).finish()
     }
 }
 
-// SAFETY: T1: it is reported. T2: it has no `Drop`. T3: nothing is changed. T4: `T: 'gc` is written down.
+// SAFETY: T1: it is reported. T2: it has no `Drop`. T3: nothing is changed. T4: `T: 'gc` is written
+// down.
 unsafe impl<'gc, T: Trace + 'gc> Trace for Gc<'gc, T> {
     const TRACED: bool = true;
 

@@ -1,13 +1,14 @@
-//! What can be kept in an arena, of `core`, `alloc` and `std`.
+//! The types of `core`, `alloc` and `std` that can be kept in an arena.
 //!
-//! Every implementation promises T1 and T2 of [`Trace`]: what holds a value hands it on, and drops it without looking at it
-//! in another way than its own `drop`; what is `'static` holds no `Gc`.
+//! Every implementation promises T1 and T2 of [`Trace`]. A type that holds a value passes it on,
+//! and drops it only by the value's own `drop`. A `'static` value holds no `Gc`.
 //!
-//! What owns its value behind a pointer says that it is traced, whatever it owns: types that contain themselves do so through
-//! these, and their constant would be defined by itself. The loop over what is not traced is left out all the same.
+//! A type that owns its value behind a pointer says that it is traced, whatever it owns: recursive
+//! types contain themselves through such a type, and their constant would depend on itself. The
+//! loop over values that are not traced is omitted all the same.
 //!
 //! # Drawbacks
-//! Lists made of boxes are traced by recursion, as they are dropped. Lists made of `Gc`s are not.
+//! Lists of boxes are traced recursively, as they are dropped. Lists of `Gc`s are not.
 
 use core::cell::{Cell, OnceCell, RefCell};
 use core::marker::PhantomData;
@@ -17,7 +18,8 @@ use crate::{Trace, Tracer};
 /// Types that hold no reference.
 macro_rules! leaves {
     ($($type:ty),+ $(,)?) => { $(
-        // SAFETY: T1 and T2: the type is `'static` and has no parameters, so it holds no `Gc`. T3: nothing is done.
+        // SAFETY: T1 and T2: the type is `'static` and has no parameters, so it holds no `Gc`. T3:
+        // nothing is done.
         unsafe impl Trace for $type {
             const TRACED: bool = false;
             #[inline]
@@ -39,12 +41,12 @@ leaves! {
     core::any::TypeId, core::cmp::Ordering, core::time::Duration,
 }
 
-/// Types that hold values of other types within themselves, and a way to look at each.
+/// Types that contain values of other types, and a way to visit each value.
 macro_rules! holders {
     ($($(#[$on:meta])* [$($parameter:tt)+] $type:ty, $traced:expr, |$this:ident, $tracer:ident| $trace:expr;)*) => { $(
         $(#[$on])*
-        // SAFETY: T1: every value that it holds is handed on; a `'static` one holds no `Gc`. T2: it drops them, and looks at
-        // nothing in them but counts of its own. T3: they are looked at.
+        // SAFETY: T1: every value that it holds is passed on; a `'static` one holds no `Gc`. T2: it
+        // drops them, and reads nothing in them except its own counts. T3: values are only read.
         unsafe impl<$($parameter)+> Trace for $type {
             const TRACED: bool = $traced;
             #[inline]
@@ -147,10 +149,10 @@ fn pairs<'t, K: Trace + 't, V: Trace + 't>(
     }
 }
 
-/// Traces what is in a cell.
+/// Traces the value in a cell.
 #[inline]
 fn inside<T: Trace + ?Sized>(value: *mut T, tracer: &mut Tracer<'_>) {
-    // SAFETY: the value of a cell, which nobody changes: the program does not run while the collector traces, and `trace` has
-    // no way to (T1). A guard that was forgotten is used by nobody.
+    // SAFETY: nobody changes the value of the cell: the program does not run while the collector
+    // traces, and `trace` cannot change it (T3). Nobody uses a guard that was forgotten.
     unsafe { &*value }.trace(tracer);
 }

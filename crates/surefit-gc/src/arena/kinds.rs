@@ -1,9 +1,11 @@
-//! What the collector knows of types, and their numbers.
+//! What the collector knows about types, and the numbers of types.
 //!
-//! A word behind every object names its type by a number: an address would take two. Numbers are given to types as their
-//! first objects are allocated; where a type's is, a small table of the last ones tells, with a comparison.
+//! A word behind every object holds the number of its type; an address would take two words. A type
+//! gets its number when its first object is allocated. A small table of recent types finds the
+//! number with one comparison.
 //!
-//! A type may have several numbers, and types of which all is the same may share one: compilers copy and merge constants.
+//! A type may have several numbers, and identical types may share one: compilers copy and merge
+//! constants.
 #![deny(unsafe_code)]
 
 use core::cell::Cell;
@@ -13,44 +15,46 @@ use core::ptr::NonNull;
 use super::place::WORD;
 use super::trace::Tracer;
 
-/// Of the object at an address, from an element on, reports what it names. It is unsafe to call for another type's object.
+/// Reports the references of the object at an address, from an element on. Calling it for an object
+/// of another type is unsafe.
 pub(super) type TraceObject = unsafe fn(NonNull<u8>, u32, &mut Tracer<'_>);
 
-/// What the collector knows of a type.
+/// What the collector knows about a type.
 #[derive(Clone, Copy)]
 pub(super) struct Kind {
     pub(super) trace: TraceObject,
     pub(super) end: End,
 }
 
-/// What is to be done when objects of a type die.
+/// What happens when objects of a type die.
 #[derive(Clone, Copy)]
 pub(super) enum End {
     /// Nothing.
     Nothing,
-    /// The value is dropped by this, which is unsafe to call for another type's object, or twice.
+    /// This function drops the value. Calling it for an object of another type, or twice, is
+    /// unsafe.
     Drop(unsafe fn(NonNull<u8>)),
-    /// Nothing; but it is a weak cell, to be cleared when its target dies.
+    /// Nothing; but the object is a weak cell, which is cleared when its target dies.
     Weak,
 }
 
 impl Kind {
-    /// Whether objects are attended: what is to be done needs them one by one.
+    /// Whether objects are attended: something is done for each of them.
     #[inline]
     pub(super) const fn is_attended(&self) -> bool {
         !matches!(self.end, End::Nothing)
     }
 
-    /// Bytes behind the value that are the arena's.
+    /// Bytes behind the value that belong to the arena.
     #[inline]
     pub(super) const fn behind(&self) -> usize {
         if self.is_attended() { 2 * WORD } else { WORD }
     }
 }
 
-/// Entries of the table of the last types: a program's inner loops have few.
+/// Entries of the table of recent types: a program's inner loops use few.
 const RECENT: usize = 64;
-/// Kinds lie at least so many bytes apart, as a power of two.
+/// Kinds lie at least 2^`KIND_LOG2` bytes apart.
 const KIND_LOG2: u32 = size_of::<Kind>().ilog2();
 
 /// A kind's address and its number.
@@ -68,7 +72,7 @@ pub(super) struct Kinds<'m> {
 }
 
 impl<'m> Kinds<'m> {
-    /// No kinds yet, and room for so many.
+    /// A table without kinds, and with room for as many as it has entries.
     pub(super) fn over(table: &'m mut [Option<&'static Kind>]) -> Self {
         Self {
             table: Cell::from_mut(table).as_slice_of_cells(),
@@ -82,7 +86,7 @@ impl<'m> Kinds<'m> {
         }
     }
 
-    /// The number of a kind; `None` if no more can be given.
+    /// The number of a kind; `None` if there are no more numbers.
     #[inline]
     pub(super) fn number(&self, kind: &'static Kind) -> Option<u32> {
         let address = core::ptr::from_ref(kind).addr();
@@ -120,7 +124,7 @@ impl<'m> Kinds<'m> {
         self.table[number as usize].get().expect("a kind's number")
     }
 
-    /// How many there are.
+    /// The number of kinds.
     pub(super) fn count(&self) -> usize {
         self.count.get()
     }

@@ -1,29 +1,33 @@
-//! Objects of Rust types, traced by what they are: the safe face of the collector.
+//! Objects of Rust types, traced as their types say: the safe interface of the collector.
 //!
 //! ```text
-//! mutate(f):      f(mutation, root): allocates, follows references, changes the root and what it leads to
-//! ensure(bytes):  if less is free: collect; if still less is free: grow; else full
+//! mutate(f):      f(mutation, root): allocates, follows references, changes objects
+//! ensure(bytes):  if less is free: collect, then grow; if still less is free: full
 //! collect:        close the run
 //!                 mark what the root leads to
-//!                 clear weak cells whose targets were not reached; drop the values of dead objects that need it
+//!                 clear weak cells whose targets were not reached
+//!                 drop the values of dead objects that need it
 //!                 sweep: from mark to mark if the index merges at once, else from header to header
 //! ```
-//! A reference is a pointer. It carries a lifetime, `'gc`, that is different in every call of `mutate` and neither longer nor
-//! shorter than it: so none can be kept when the call ends, but in the root and in objects, and none can enter another arena.
-//! Collections need the arena exclusively, so they come between mutations, when there are no references elsewhere: what is
-//! reachable is what the root leads to. No roots are registered, no reads or writes are tracked.
+//! A reference is a pointer with a lifetime, `'gc`. Each call of `mutate` has its own `'gc`, which
+//! is neither longer nor shorter than the call. So a reference can outlive the call only inside the
+//! root and inside objects, and cannot enter another arena. A collection needs the arena
+//! exclusively, so it runs between mutations, when no other references exist: what the root leads
+//! to is what is reachable. So no roots are registered, and neither reads nor writes are tracked.
 //!
 //! # Invariants
-//! - A1: a [`Gc`] names a live object of its arena that holds a value of its type.
-//! - A2: the last word of every live object's payload is the number of its kind.
-//! - A3: the lists of attended objects.
-//! - Those of the heap.
+//! - A1: A [`Gc`] names a live object of its arena that holds a value of its type.
+//! - A2: The last word of every live object's payload is the number of its kind.
+//! - A3: The lists of attended objects are complete; see `attended`.
+//! - The invariants of the heap.
 //!
 //! # Drawbacks
-//! - A mutation that goes on for ever finds the arena full, garbage and all: it is for the program to end it, and to
-//!   [`ensure`](Arena::ensure) room before the next.
-//! - Roots are in the root value; references are not `Send`; trait objects need an `enum` or a box of one's own.
-//! - Values with `Drop` and weak references cost a word more and are looked at one by one in every collection.
+//! - A mutation that never ends fills the arena, because nothing is collected meanwhile. The
+//!   program must end it, and [`ensure`](Arena::ensure) room before the next one.
+//! - All roots are in the root value. References are not `Send`. Trait objects need an `enum` or a
+//!   box type that the program writes.
+//! - Each value with `Drop` and each weak reference costs one more word, and every collection looks
+//!   at them one by one.
 //!
 //! # Source
 //! kyren's gc-arena: branded references, collection between mutations.
@@ -67,10 +71,10 @@ pub use weak::WeakGc;
 
 use collect::Store;
 
-/// What an arena's heap is unless it is said otherwise: the fastest of those measured.
+/// The default heap of an arena: the fastest of those that were measured.
 type Lists = Segregated<Bitmap, Immediate, Tree, 256>;
 
-/// The root of an arena while a mutation lasts.
+/// The root of an arena during a mutation.
 pub type Root<'gc, R> = <R as Rootable<'gc>>::Root;
 
 /// There is no room for an object. [`Mutation::refused`] says why.
@@ -85,18 +89,20 @@ impl fmt::Display for Full {
 
 impl core::error::Error for Full {}
 
-/// What can be chosen of an arena.
+/// The sizes of an arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Entries of the mark stack, eight bytes each; at least one.
+    /// Entries of the mark stack; at least one. Each has eight bytes.
     pub mark_stack: usize,
-    /// Types of objects, a pointer each.
+    /// The maximum number of types of objects. Each costs a pointer.
     pub kinds: usize,
-    /// Bytes of the heap in the beginning; [`Arena::ensure`] and [`Arena::retry`] let it grow, as far as the region goes.
+    /// Bytes of the heap at the beginning. [`Arena::ensure`] and [`Arena::retry`] let it grow up to
+    /// the region.
     pub heap: usize,
 }
 
-/// All of the region; and 1024 entries and 256 types, 10 KiB: in a tree, depth times arity is enough for the stack, and what is not costs time.
+/// The whole region, and 1024 entries and 256 types (10 KiB). For a tree, depth times arity entries
+/// are enough; an overflow costs only time.
 impl Default for Limits {
     fn default() -> Self {
         Self {
@@ -107,9 +113,9 @@ impl Default for Limits {
     }
 }
 
-/// Objects in a region, and the root that leads to those of them that live.
+/// Objects in a region, and the root that leads to the live ones.
 ///
-/// `R` is made by [`Rootable!`](crate::Rootable!); `I` is the index of the heap's free chunks.
+/// [`Rootable!`](crate::Rootable!) makes `R`; `I` is the index of the heap's free chunks.
 ///
 /// # Examples
 /// A list, and a cycle of two:
@@ -131,21 +137,25 @@ impl Default for Limits {
 ///     Ok::<_, Full>(())
 /// })?;
 /// assert_eq!(arena.collect().live_objects, 2);
-/// let name = arena.mutate(|_, root| root.take().and_then(|first| first.next.get()).map(|node| node.name));
+/// let name = arena.mutate(|_, root| {
+///     let second = root.take().and_then(|first| first.next.get());
+///     second.map(|node| node.name)
+/// });
 /// assert_eq!(name, Some(2));
 /// assert_eq!(arena.collect().live_objects, 0, "a cycle keeps nothing");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Arena<'m, R: for<'gc> Rootable<'gc> + ?Sized, I: Index = Lists> {
-    /// Its references are those of every mutation, in turn. Dropped first.
+    /// Its references belong to each mutation in turn. It is dropped first.
     root: Root<'static, R>,
     store: Store<'m, I>,
-    /// Objects may hold what must stay with its thread.
+    /// Objects may hold values that must stay on their thread.
     thread: PhantomData<*const ()>,
 }
 
 impl<'m, R: for<'gc> Rootable<'gc> + ?Sized, I: Index> Arena<'m, R, I> {
-    /// Makes an arena over a region, whatever bytes it holds; `root` makes the root and may allocate.
+    /// Makes an arena over a region, whose bytes may hold anything. `root` makes the root and may
+    /// allocate.
     ///
     /// # Errors
     /// As [`Arena::with_limits`].
@@ -156,11 +166,12 @@ impl<'m, R: for<'gc> Rootable<'gc> + ?Sized, I: Index> Arena<'m, R, I> {
         Self::with_limits(region, Limits::default(), root)
     }
 
-    /// As [`Arena::new`], with limits of one's own. Its tables, 1/64 of the region and what the limits say, come first.
+    /// As [`Arena::new`], with other limits. The tables come first: 1/64 of the region, and what
+    /// the limits say.
     ///
     /// # Errors
-    /// [`Refused::Region`] if the region is too small; [`Refused::TooLarge`] if it is larger than 8 GiB; why there was no room
-    /// for the root.
+    /// [`Refused::Region`] if the region is too small; [`Refused::TooLarge`] if it is larger than 8
+    /// GiB; the reason if there was no room for the root.
     pub fn with_limits<F>(
         region: &'m mut [MaybeUninit<u8>],
         limits: Limits,
@@ -181,15 +192,17 @@ impl<'m, R: for<'gc> Rootable<'gc> + ?Sized, I: Index> Arena<'m, R, I> {
         }
     }
 
-    /// Runs a part of the program: it allocates, follows references and changes objects. Nothing is collected meanwhile, and
-    /// no reference outlasts it but in the root and what that leads to.
+    /// Runs a part of the program, which allocates, follows references and changes objects. Nothing
+    /// is collected meanwhile. A reference outlasts it only inside the root and the objects that
+    /// the root leads to.
     pub fn mutate<T>(
         &mut self,
         f: impl for<'gc> FnOnce(&'gc Mutation<'gc>, &'gc Root<'gc, R>) -> T,
     ) -> T {
         let root = NonNull::from(&self.root).cast();
-        // SAFETY: types that differ in lifetimes alone are the same in memory. What lives while `'static` lasts, lives while
-        // the borrow of the arena lasts: references in it name objects that are not freed until that ends (A1).
+        // SAFETY: types that differ in lifetimes alone are the same in memory. What lives while
+        // `'static` lasts, lives while the borrow of the arena lasts: references in it name objects
+        // that are not freed until that ends (A1).
         let root = unsafe { root.as_ref() };
         f(&Mutation::new(self.store.supply()), root)
     }
@@ -200,13 +213,14 @@ impl<'m, R: for<'gc> Rootable<'gc> + ?Sized, I: Index> Arena<'m, R, I> {
         f: impl for<'gc> FnOnce(&'gc Mutation<'gc>, &'gc mut Root<'gc, R>) -> T,
     ) -> T {
         let mut root = NonNull::from(&mut self.root).cast();
-        // SAFETY: as in `mutate`. What the program puts into it are references of this arena: `'gc` is that of no other.
+        // SAFETY: as in `mutate`. What the program puts into it are references of this arena: `'gc`
+        // is that of no other.
         let root = unsafe { root.as_mut() };
         f(&Mutation::new(self.store.supply()), root)
     }
 
-    /// As [`Arena::mutate`]; if the arena is full, collects and runs the part once more from its beginning, and as long as
-    /// the heap can grow, again. What it changed until then stays changed.
+    /// As [`Arena::mutate`]. If the arena is full, collects and runs the part again from its
+    /// beginning; then again as long as the heap can grow. Changes that a failed run made remain.
     ///
     /// # Errors
     /// What the last run returns.
@@ -226,11 +240,11 @@ impl<'m, R: for<'gc> Rootable<'gc> + ?Sized, I: Index> Arena<'m, R, I> {
         }
     }
 
-    /// Sees to it that at least so many bytes are free: collects if they are not, and grows if they are not even then, or if
-    /// less than half of what lives is. See [`Gc::BYTES`].
+    /// Ensures that at least `bytes` bytes are free. If they are not, collects; then grows if they
+    /// are still not free, or if less than half of the live bytes is free. See [`Gc::BYTES`].
     ///
     /// # Errors
-    /// [`Full`] if there are fewer even so.
+    /// [`Full`] if fewer are free even so.
     pub fn ensure(&mut self, bytes: usize) -> Result<(), Full> {
         if self.free_bytes() < bytes {
             self.make_room(bytes);
@@ -249,22 +263,24 @@ impl<'m, R: for<'gc> Rootable<'gc> + ?Sized, I: Index> Arena<'m, R, I> {
     /// Frees every object that the root does not lead to.
     ///
     /// # Panics
-    /// If dropping a value does. The next collection goes on where this one ended; no value is dropped twice.
+    /// If dropping a value panics. The next collection continues where this one ended; no value is
+    /// dropped twice.
     ///
     /// # Complexity
-    /// Linear in what lives and in the mark bits, if the index merges at once; else in what the heap holds. Attended objects,
-    /// those with `Drop` and weak references, one by one.
+    /// Linear in what lives and in the mark bits if the index merges at once; otherwise linear in
+    /// what the heap holds. Attended objects (values with `Drop`, weak references) are visited one
+    /// by one.
     pub fn collect(&mut self) -> Swept {
         self.store.collect(&self.root)
     }
 
-    /// Bytes that are free, headers included; maybe in chunks that are too short for a request.
+    /// Free bytes, headers included. They may be in chunks that are too short for a request.
     #[must_use]
     pub fn free_bytes(&self) -> usize {
         self.store.free_bytes()
     }
 
-    /// All that was done since the arena was made.
+    /// What was done since the arena was made.
     pub fn totals(&mut self) -> ArenaTotals {
         self.store.totals()
     }
@@ -277,16 +293,17 @@ impl<'m, R: for<'gc> Rootable<'gc> + ?Sized, I: Index> Arena<'m, R, I> {
     /// Verifies A2, A3 and the invariants of the heap.
     ///
     /// # Errors
-    /// The first that does not hold.
+    /// The first invariant that does not hold.
     pub fn check(&mut self) -> Result<(), Corruption> {
         self.store.check()
     }
 }
 
-/// The same root, between mutations.
+/// The same root, as it is between mutations.
 fn unbranded<R: for<'gc> Rootable<'gc> + ?Sized>(root: Root<'_, R>) -> Root<'static, R> {
     let root = ManuallyDrop::new(root);
-    // SAFETY: types that differ in lifetimes alone are the same in memory, and the original is not used again.
+    // SAFETY: types that differ in lifetimes alone are the same in memory, and the original is not
+    // used again.
     unsafe { NonNull::from(&root).cast().read() }
 }
 

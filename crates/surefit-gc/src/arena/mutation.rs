@@ -1,4 +1,4 @@
-//! What a program does between two collections: it allocates.
+//! Mutations: what a program does between two collections.
 
 use core::alloc::Layout;
 use core::cell::Cell;
@@ -22,15 +22,16 @@ use super::weak::{WEAK, WeakCell, WeakGc};
 /// The right to allocate in an arena and to follow its references, for as long as a call of
 /// [`Arena::mutate`](crate::Arena::mutate) lasts.
 ///
-/// Nothing is collected meanwhile: no reference has to be told to anybody. So a mutation that never ends finds the arena full
-/// although there is garbage: [`Arena::ensure`](crate::Arena::ensure) first, or [`Arena::retry`](crate::Arena::retry).
+/// Nothing is collected meanwhile, so no reference has to be registered. But a mutation that never
+/// ends fills the arena although there is garbage: call [`Arena::ensure`](crate::Arena::ensure)
+/// before it, or use [`Arena::retry`](crate::Arena::retry).
 pub struct Mutation<'gc> {
     allocator: &'gc Allocator<'gc, dyn Supply + 'gc>,
-    /// Neither longer nor shorter than this `'gc`.
+    /// The lifetime is exactly this `'gc`, neither longer nor shorter.
     brand: PhantomData<Cell<&'gc ()>>,
 }
 
-/// What the collector knows of a type of values.
+/// What the collector knows about a type of values.
 struct Value<T>(PhantomData<T>);
 
 impl<T: Trace> Value<T> {
@@ -44,7 +45,7 @@ impl<T: Trace> Value<T> {
     };
 }
 
-/// Reports what a value names.
+/// Reports the references of a value.
 ///
 /// # Safety
 /// S1: the object is a live `T`.
@@ -63,8 +64,9 @@ unsafe fn drop_value<T>(object: NonNull<u8>) {
 }
 
 impl<T: Trace> Gc<'_, T> {
-    /// Bytes of the heap that an object takes, header and type included: what to ask
-    /// [`Arena::ensure`](crate::Arena::ensure) for. Where free chunks are short, one may take 8 more.
+    /// Bytes of the heap that an object takes, header and type included: ask
+    /// [`Arena::ensure`](crate::Arena::ensure) for these. Where free chunks are short, an object
+    /// may take 8 bytes more.
     pub const BYTES: usize = chunk_bytes(Value::<T>::KIND, Layout::new::<T>());
 }
 
@@ -79,10 +81,11 @@ impl<'gc> Mutation<'gc> {
     /// Allocates an object.
     ///
     /// # Errors
-    /// [`Full`] if there is no room, or can be none; the value is dropped.
+    /// [`Full`] if there is no room now, or can never be; the value is dropped.
     ///
     /// # Complexity
-    /// A comparison and a few stores; where the run is used up, what the index takes to find another.
+    /// One comparison and a few stores; when the run is used up, what the index takes to find
+    /// another one.
     #[inline]
     pub fn alloc<T: Trace + 'gc>(&self, value: T) -> Result<Gc<'gc, T>, Full> {
         let (kind, layout) = (Value::<T>::KIND, Layout::new::<T>());
@@ -96,13 +99,13 @@ impl<'gc> Mutation<'gc> {
         Ok(unsafe { Gc::new(object) })
     }
 
-    /// Allocates an array, whose elements are made one after the other; making them may allocate.
+    /// Allocates an array. `element` makes its elements one after the other, and may allocate.
     ///
     /// # Errors
-    /// [`Full`] if there is no room, or can be none; no element is made then.
+    /// [`Full`] if there is no room now, or can never be; then no element is made.
     ///
     /// # Panics
-    /// If `element` does; those that it made are dropped.
+    /// If `element` panics; the elements that it made are dropped.
     pub fn alloc_array<T: Trace + 'gc>(
         &self,
         length: usize,
@@ -139,7 +142,7 @@ impl<'gc> Mutation<'gc> {
         Ok(unsafe { GcStr::new(bytes) })
     }
 
-    /// Allocates an array that is filled by a function.
+    /// Allocates an array that `fill` fills.
     ///
     /// # Safety
     /// S1: `fill` writes all elements, unless it unwinds.
@@ -180,20 +183,20 @@ impl<'gc> Mutation<'gc> {
         Ok(unsafe { WeakGc::new(cell) })
     }
 
-    /// Bytes that are free, headers included; maybe in chunks that are too short for a request.
+    /// Free bytes, headers included. They may be in chunks that are too short for a request.
     #[must_use]
     pub fn free_bytes(&self) -> usize {
         self.allocator.free_bytes()
     }
 
-    /// Why the last request was refused, of those that were.
+    /// Why the last refused request was refused; `None` if none was.
     #[must_use]
     pub fn refused(&self) -> Option<Refused> {
         self.allocator.refused()
     }
 }
 
-/// The elements that were made so far: dropped, if making the next one unwinds.
+/// The elements that were made so far. They are dropped if making the next one unwinds.
 struct Made<T> {
     elements: NonNull<T>,
     count: usize,
@@ -207,7 +210,7 @@ impl<T> Drop for Made<T> {
     }
 }
 
-/// A layout that no heap has room for.
+/// A layout for which no heap has room.
 const NOWHERE: Layout = match Layout::from_size_align(isize::MAX as usize, 1) {
     Ok(layout) => layout,
     Err(_) => Layout::new::<()>(),

@@ -1,16 +1,17 @@
 //! Where an object is, and the words that the arena keeps behind it.
 //!
 //! ```text
-//! | header | value                 | ... | link | kind |      a chunk; `...` is what rounding left over
-//!          8 bytes * number                    the payload's last words
+//! | header | value             | ... | link | kind |   a chunk; `...` is left over by rounding
+//!          8 bytes * number            the last words of the payload
 //! ```
-//! `kind` is the number of what the collector knows of the type. `link` is there only if the object is attended: it names
-//! the next one that is. Both lie at the payload's end, since there a node of two references takes 24 bytes; before the
-//! value, where it would be aligned to eight, they would take 32.
+//! `kind` is the number of the object's type. `link` exists only if the object is attended: it
+//! names the next attended object. Both lie at the payload's end. So a node of two references takes
+//! 24 bytes; with both before the value, which is aligned to eight, it would take 32.
 //!
 //! # Invariants
-//! - A2: the last word of every live object's payload is the number of its kind, and if that is attended, the word before
-//!   is the number of an attended object, or 0. Neither is part of the value: `claim` asks for room for them.
+//! - A2: The last word of every live object's payload is the number of its kind. If objects of that
+//!   kind are attended, the word before it is the number of an attended object, or 0. Neither word
+//!   is part of the value: `claim` asks for room for them.
 
 use core::ptr::NonNull;
 
@@ -41,10 +42,10 @@ impl Place {
         }
     }
 
-    /// A word behind the value, counted from the end.
+    /// A word behind the value, counted from the end of the payload.
     ///
     /// # Safety
-    /// S1: the payload has so many words.
+    /// S1: the payload has at least this many words.
     #[inline]
     unsafe fn word(&self, from_end: usize) -> NonNull<u32> {
         // SAFETY: S1: inside the payload.
@@ -59,7 +60,8 @@ impl Place {
     pub(super) unsafe fn kind(&self) -> u32 {
         // SAFETY: every payload has at least three words.
         let word = unsafe { self.word(1) };
-        // SAFETY: inside a live payload, aligned (payloads end at a multiple of four), written (S1), behind the value (A2).
+        // SAFETY: inside a live payload, aligned (payloads end at a multiple of four), written
+        // (S1), behind the value (A2).
         unsafe { word.read() }
     }
 
@@ -71,7 +73,8 @@ impl Place {
     pub(super) unsafe fn set_kind(&self, kind: u32) {
         // SAFETY: every payload has at least three words.
         let word = unsafe { self.word(1) };
-        // SAFETY: inside a live payload, aligned as above, and behind the value (S1), so that nobody refers to it.
+        // SAFETY: inside a live payload, aligned as above, and behind the value (S1), so that
+        // nobody refers to it.
         unsafe { word.write(kind) }
     }
 
@@ -95,7 +98,8 @@ impl Place {
     pub(super) unsafe fn set_link(&self, next: u32) {
         // SAFETY: every payload has at least three words.
         let word = unsafe { self.word(2) };
-        // SAFETY: inside a live payload, aligned as above, and behind the value (S1), so that nobody refers to it.
+        // SAFETY: inside a live payload, aligned as above, and behind the value (S1), so that
+        // nobody refers to it.
         unsafe { word.write(next) }
     }
 }

@@ -1,15 +1,16 @@
-//! The type of an arena's root: one type for every `'gc`.
+//! The type of an arena's root: a type for every `'gc`.
 #![deny(unsafe_code)]
 
 use super::trace::Trace;
 
-/// A family of root types, one for every lifetime of a mutation: what [`Rootable!`](crate::Rootable!) makes.
+/// A family of root types, one for every lifetime of a mutation. [`Rootable!`](crate::Rootable!)
+/// makes one.
 pub trait Rootable<'gc>: 'static {
-    /// The type of the root while the lifetime lasts.
+    /// The type of the root during this lifetime.
     type Root: Trace + 'gc;
 }
 
-/// The root type of an arena, for a lifetime that is given a name.
+/// The root type of an arena, for a named lifetime.
 ///
 /// # Examples
 /// ```

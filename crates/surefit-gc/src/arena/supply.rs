@@ -1,11 +1,12 @@
 //! Where an arena's objects come from: a heap, and the run that is open in it.
 //!
 //! ```text
-//! allocate(n):  cut n from the front of the run                             the fast path, in `allocator`
+//! allocate(n):  cut n from the front of the run                     the fast path, in `allocator`
 //!               else close the run; open one in a chunk of the index that is large enough; cut
 //!               an index that does not merge at once, or strict alignment: from the lists
 //! ```
-//! What a run leaves returns to the index, whence smaller objects get it: chunks are tried as best fit has them.
+//! The rest of a closed run returns to the index, which serves smaller objects from it: chunks are
+//! tried in the order of best fit.
 
 use core::alloc::Layout;
 use core::ptr::NonNull;
@@ -20,24 +21,25 @@ pub(super) const ALIGNED: usize = 8;
 /// Bytes of a chunk's header.
 const HEADER: usize = 4;
 
-/// What mutations ask for memory, whatever the index.
+/// Where mutations get memory, whatever the index.
 pub(super) trait Supply {
-    /// Closes the run and allocates from the heap; leaves the run that is open then.
+    /// Closes the run and allocates from the heap. `run` is then the run that is open.
     ///
     /// # Safety
-    /// S1: the run is the one that this left the last time, but for what was cut from it since; or it is empty.
+    /// S1: the run is empty, or it is the one that the last call left, less what was cut from it
+    /// since.
     unsafe fn allocate(&mut self, run: &mut Run, layout: Layout) -> Result<Place, Refused>;
 
-    /// Bytes of free chunks, headers included; the run's are not among them.
+    /// Bytes of free chunks, headers included, without those of the run.
     fn free_bytes(&self) -> usize;
 }
 
-/// A heap that is asked for runs.
+/// A heap that supplies runs.
 #[derive(Debug)]
 pub(super) struct Source<'m, I> {
     pub(super) heap: Heap<'m, I>,
     free_bytes: usize,
-    /// Objects that were allocated and whose run was closed.
+    /// Objects that were allocated from runs that are closed now.
     pub(super) allocations: u64,
 }
 
@@ -50,8 +52,8 @@ impl<'m, I: Index> Source<'m, I> {
         }
     }
 
-    /// Raises the limit of the heap, of which no run is open, by `step` bytes, or as much as a request of `bytes` needs, if it
-    /// was not served; returns whether there was anything to raise it by.
+    /// Raises the limit of the heap by `step` bytes, or by what a refused request of `bytes` bytes
+    /// needs. No run is open. Returns whether the limit could be raised.
     pub(super) fn grow(&mut self, bytes: usize, step: usize) -> bool {
         let has_grown = self.heap.grow(bytes, step);
         if has_grown {
@@ -60,7 +62,7 @@ impl<'m, I: Index> Source<'m, I> {
         has_grown
     }
 
-    /// Frees what is left of the run.
+    /// Frees the rest of the run.
     ///
     /// # Safety
     /// As [`Supply::allocate`].
@@ -68,20 +70,22 @@ impl<'m, I: Index> Source<'m, I> {
         let closed = core::mem::replace(run, Run::EMPTY);
         self.free_bytes += closed.bytes();
         self.allocations += u64::from(closed.taken());
-        // SAFETY: S1; only `allocate` opens runs and nothing here frees or resizes; a sweep closes the run before.
+        // SAFETY: S1; only `allocate` opens runs and nothing here frees or resizes; a sweep closes
+        // the run before.
         unsafe { self.heap.close_run(closed) };
     }
 
-    /// Takes note of what a sweep left.
+    /// Records what a sweep left.
     pub(super) fn swept(&mut self, swept: &Swept) {
         self.free_bytes = (swept.free_bytes + HEADER as u64 * swept.free_chunks) as usize;
     }
 
-    /// Opens a run and cuts an object of so many granules from it.
+    /// Opens a run and cuts an object of `granules` granules from it.
     fn allocate_from_new_run(&mut self, run: &mut Run, granules: u32) -> Option<NonNull<u8>> {
         *run = self.heap.open_run(granules)?;
         self.free_bytes -= run.bytes();
-        // SAFETY: S1: opened just now. S2: a chunk has at least two granules. S3: there are no copies.
+        // SAFETY: S1: opened just now. S2: a chunk has at least two granules. S3: there are no
+        // copies.
         let cut = unsafe { run.take(granules) };
         cut.or_else(|| {
             self.allocations += 1;

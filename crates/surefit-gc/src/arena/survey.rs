@@ -1,4 +1,4 @@
-//! All objects of an arena and all references, for who records or draws them.
+//! All objects and references of an arena, for callers that record or draw them.
 
 use surefit_freelist::Index;
 
@@ -8,26 +8,28 @@ use super::place::Place;
 use super::root::Rootable;
 use super::trace::{Trace, Tracer};
 
-/// What a survey comes upon.
+/// What a survey finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seen {
     /// The root.
     Root,
-    /// An object. The next one has a greater number.
+    /// An object. Objects come in ascending order of their numbers.
     Object {
-        /// Its number, which it keeps; when it was freed, another may have it.
+        /// Its number, which it keeps. After it is freed, another object may have the number.
         number: u32,
         /// The number of its type.
         kind: u32,
-        /// The bytes of its payload: its value, rounded up, and what the arena keeps behind it.
+        /// The bytes of its payload: its value, the arena's words behind it, and rounding.
         bytes: u32,
     },
-    /// A reference, of the root or object that was seen last, to an object; in the order in which its type traces them.
+    /// A reference to an object, from the root or object that was seen last. References come in the
+    /// order in which the type traces them.
     Reference(u32),
 }
 
 impl<R: for<'gc> Rootable<'gc> + ?Sized, I: Index> Arena<'_, R, I> {
-    /// Shows the root and its references, then every object that was not freed, reachable or not, and its references.
+    /// Calls `see` with the root and its references, then with every object that is not freed,
+    /// reachable or not, and its references.
     ///
     /// # Complexity
     /// Linear in what the heap holds.
@@ -41,8 +43,12 @@ impl<I: Index> Store<'_, I> {
         let (source, kinds, _) = self.allocator.closed();
         let heap = &source.heap;
         see(Seen::Root);
-        let mut tell = |number| see(Seen::Reference(number));
-        root.trace(&mut Tracer::telling(heap.origin(), self.stack, &mut tell));
+        let mut notify = |number| see(Seen::Reference(number));
+        root.trace(&mut Tracer::notifying(
+            heap.origin(),
+            self.stack,
+            &mut notify,
+        ));
         for number in heap.objects() {
             // SAFETY: S1: a live object of the heap.
             let place = unsafe { Place::of(heap, number) };
@@ -54,8 +60,8 @@ impl<I: Index> Store<'_, I> {
                 kind,
                 bytes,
             });
-            let mut tell = |number| see(Seen::Reference(number));
-            let mut tracer = Tracer::telling(heap.origin(), self.stack, &mut tell);
+            let mut notify = |number| see(Seen::Reference(number));
+            let mut tracer = Tracer::notifying(heap.origin(), self.stack, &mut notify);
             tracer.trace_one(number, |tracer, from| {
                 // SAFETY: an object of that kind (A2).
                 unsafe { (kinds.get(kind).trace)(place.object, from, tracer) };

@@ -1,13 +1,16 @@
-//! What a type tells the collector: where its references are. And what is told: the tracer, which marks.
+//! What a type reports to the collector, its references, and to whom it reports: the tracer, which
+//! marks.
 //!
 //! ```text
 //! collect:     what the root's trace reports; drain
-//!              while a push failed: for every grey object from the lowest that did not fit on: trace it; drain
+//!              while a push failed: for every grey object, from the lowest that did not fit:
+//!                  trace it; drain
 //! reach(o):    o's bit is set: nothing; else set it, and push o if its type can hold references
 //! drain:       pop o: o's trace reaches what o names
 //! ```
-//! Colours are those of `marks`: an object is grey only if it is to be traced and did not fit on the stack. No object is
-//! traced twice.
+//! The colours are those of `marks`: an object is grey only if it is still to be traced and did not
+//! fit on the stack. No object is traced twice: an array asks to be traced again before it reaches
+//! another object, so there is room for it on the stack.
 //!
 //! # Source
 //! Jones, Hosking and Moss, The Garbage Collection Handbook, 2.4 and 2.5.
@@ -23,18 +26,20 @@ use crate::stack::Stack;
 /// Bytes of a granule: numbers of objects count them.
 const GRANULE: usize = 8;
 
-/// A type whose values can be kept in an [`Arena`](crate::Arena): it tells which references it holds.
+/// A type whose values can be kept in an [`Arena`](crate::Arena). It reports the references that a
+/// value holds.
 ///
-/// `#[derive(Trace)]` writes this for types whose fields have it. There is no need to write it by hand.
+/// `#[derive(Trace)]` implements it for types whose fields implement it. Programs need not
+/// implement it by hand.
 ///
 /// # Safety
-/// T1: `trace` calls `trace` of every value that may be or hold a [`Gc`](crate::Gc), every time; if there may be one,
-/// [`TRACED`](Trace::TRACED) is true.
-/// T2: dropping a value follows no `Gc` and no [`WeakGc`](crate::WeakGc): what they name may have been dropped before.
-/// T3: `trace` changes nothing that it can reach.
-/// T4: what the type demands of lifetimes, the implementation writes down: `T: 'gc` for a `Gc<'gc, T>`. Every type that is
-/// named in it is `Trace` or `'static`. Else a root could be named that exists for one `'gc` alone, and functions that take
-/// it would believe that `'gc` is that one, such as `'static`.
+/// T1: `trace` calls `trace` of every value that may be or hold a [`Gc`](crate::Gc), every time; if
+/// there may be one, [`TRACED`](Trace::TRACED) is true. T2: dropping a value follows no `Gc` and no
+/// [`WeakGc`](crate::WeakGc): what they name may have been dropped before. T3: `trace` changes
+/// nothing that it can reach. T4: what the type demands of lifetimes, the implementation writes
+/// down: `T: 'gc` for a `Gc<'gc, T>`. Every type that is named in it is `Trace` or `'static`. Else
+/// a root could be named that exists for one `'gc` alone, and functions that take it would believe
+/// that `'gc` is that one, such as `'static`.
 #[allow(
     unsafe_code,
     reason = "implementing it is a promise; nothing here is unsafe"
@@ -48,24 +53,25 @@ pub unsafe trait Trace {
     /// Whether values can hold references. If not, `trace` need not be called.
     const TRACED: bool;
 
-    /// Calls `trace` of everything that may hold references.
+    /// Calls `trace` of every part that may hold references.
     fn trace(&self, tracer: &mut Tracer<'_>);
 }
 
-/// What marks, while a collection finds what lives. Only an arena makes one.
+/// Marks objects during a collection. Only an arena makes one.
 #[derive(Debug)]
 pub struct Tracer<'a> {
     /// The address of granule 0.
     origin: usize,
     marks: Bits<'a>,
     stack: Stack<'a>,
-    /// The lowest object that is grey.
+    /// The lowest grey object.
     grey: Option<u32>,
     marked: Marked,
     listener: Listener<'a>,
 }
 
-/// Who is told what is reached, instead of its being marked: a tracer with a listener has no bits.
+/// A listener is called with every reached object, which is not marked then: a tracer with a
+/// listener has no bits.
 struct Listener<'a>(Option<&'a mut dyn FnMut(u32)>);
 
 impl fmt::Debug for Listener<'_> {
@@ -82,11 +88,10 @@ pub(super) struct Marked {
 }
 
 impl<'a> Tracer<'a> {
-    /// How many elements of an array are traced before what they name.
+    /// The maximum number of elements of an array that are traced at once.
     pub(super) const STRIDE: usize = 64;
 
-    /// What marks with these bits, none of which is set, and this stack the objects of a heap whose granule 0 is at this
-    /// address.
+    /// A tracer for a heap whose granule 0 is at address `origin`. No bit is set yet.
     pub(super) fn new(origin: usize, marks: Bits<'a>, stack: &'a mut [u64]) -> Self {
         Self {
             origin,
@@ -98,8 +103,8 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// What marks nothing and tells the numbers of the objects that are reached.
-    pub(super) fn telling(
+    /// A tracer that marks nothing and calls `listener` with the numbers of reached objects.
+    pub(super) fn notifying(
         origin: usize,
         stack: &'a mut [u64],
         listener: &'a mut dyn FnMut(u32),
@@ -110,7 +115,8 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Traces an object, an array from its first element to its last, and nothing that it names.
+    /// Traces one object, an array from its first element to its last, but not the objects that it
+    /// names.
     pub(super) fn trace_one(&mut self, number: u32, mut trace: impl FnMut(&mut Self, u32)) {
         let mut next = Some(0);
         while let Some(from) = next {
@@ -122,25 +128,25 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Marks an object, which is to be traced, or not if its type holds no references.
+    /// Marks an object. It is traced later if `is_traced`: its type can hold references.
     #[inline]
     pub(super) fn reach(&mut self, object: NonNull<u8>, is_traced: bool) {
         let number = self.number_of(object);
         match self.marks.insert(number) {
             Some(true) if is_traced => self.push(number, 0),
             Some(_) => {}
-            None => self.tell(number),
+            None => self.notify(number),
         }
     }
 
     #[cold]
-    fn tell(&mut self, number: u32) {
+    fn notify(&mut self, number: u32) {
         let listener = self.listener.0.as_mut();
         (listener.expect("a bit for every number"))(number);
     }
 
-    /// Asks that the object that is being traced be traced again, from an element on. Call it before any other is reached:
-    /// then there is room.
+    /// Asks to trace the object again that is being traced, from an element on. Call it before the
+    /// object reaches another one: then there is room on the stack.
     pub(super) fn again_from(&mut self, object: NonNull<u8>, element: u32) {
         let number = self.number_of(object);
         self.push(number, element);
@@ -151,7 +157,7 @@ impl<'a> Tracer<'a> {
         self.marks.get(self.number_of(object))
     }
 
-    /// The bits: after marking, those of the objects that live on.
+    /// The bits. After marking, they are those of the objects that live on.
     pub(super) const fn marks(&self) -> &Bits<'a> {
         &self.marks
     }
@@ -170,7 +176,8 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Marks all that is reached from what was reached before; `trace` is told an object and the element to begin with.
+    /// Marks all objects that lead on from those reached before. `trace` gets an object and the
+    /// element to begin with.
     pub(super) fn mark(&mut self, mut trace: impl FnMut(&mut Self, u32, u32)) -> Marked {
         self.drain(&mut trace);
         while let Some(lowest) = self.grey.take() {

@@ -1,4 +1,4 @@
-//! Weak references: a cell of their own for each, which the collector clears.
+//! Weak references. Each has a cell of its own, which the collector clears.
 
 use core::cell::Cell;
 use core::fmt;
@@ -9,13 +9,14 @@ use super::gc::Gc;
 use super::kinds::{End, Kind};
 use super::trace::{Trace, Tracer};
 
-/// What a weak reference goes through: an attended object, cleared by the collection that finds the target dead.
+/// The cell of a weak reference: an attended object. The collection that finds its target dead
+/// clears it.
 #[derive(Debug)]
 pub(super) struct WeakCell {
     target: Cell<Option<NonNull<u8>>>,
 }
 
-/// A weak cell names nothing that would live because of it.
+/// The kind of weak cells. A weak cell keeps no object alive.
 pub(super) const WEAK: &Kind = &Kind {
     trace: |_, _, _| {},
     end: End::Weak,
@@ -28,16 +29,17 @@ impl WeakCell {
         }
     }
 
-    /// Clears the cell if its target is not to live on.
+    /// Clears the cell unless its target lives on.
     pub(super) fn clear_unless(&self, lives: impl Fn(NonNull<u8>) -> bool) {
         self.target
             .set(self.target.get().filter(|&target| lives(target)));
     }
 }
 
-/// A reference that does not keep its object: when nothing else leads to that, a collection frees it.
+/// A reference that does not keep its object alive: if nothing else leads to the object, a
+/// collection frees it.
 ///
-/// Made by [`Mutation::downgrade`](crate::Mutation::downgrade).
+/// [`Mutation::downgrade`](crate::Mutation::downgrade) makes it.
 pub struct WeakGc<'gc, T> {
     cell: Gc<'gc, WeakCell>,
     target: PhantomData<Gc<'gc, T>>,
@@ -82,7 +84,8 @@ impl<T> fmt::Debug for WeakGc<'_, T> {
     }
 }
 
-// SAFETY: T1: the cell, all that it keeps, is reported. T2: no `Drop`. T3: nothing is changed. T4: `T: 'gc` is written down.
+// SAFETY: T1: the cell, all that it keeps, is reported. T2: no `Drop`. T3: nothing is changed. T4:
+// `T: 'gc` is written down.
 unsafe impl<'gc, T: Trace + 'gc> Trace for WeakGc<'gc, T> {
     const TRACED: bool = true;
 

@@ -1,9 +1,10 @@
 //! How a region is divided between a Compact-fit heap and the collector's tables.
 //!
 //! ```text
-//! region  | the heap, aligned to a page | live bits | mark bits | bits for pieces | mark stack | alignment |
+//! region  | the heap, aligned to a page | live bits | mark bits | bits for pieces | mark stack |
+//!                                                                    and at the end: alignment |
 //! ```
-//! The heap comes first: it skips what precedes the first page.
+//! The heap comes first: it skips the bytes before the first page.
 #![deny(unsafe_code)]
 
 use core::mem::MaybeUninit;
@@ -17,17 +18,19 @@ use crate::bits::BITS;
 use crate::collector::Collector;
 use crate::tables;
 
-/// A stub counts words of its object: no object has more bytes than so many.
+/// A stub counts the words of its object in 32 bits: no object has more bytes than this.
 const MOST: usize = (u32::MAX as usize).saturating_mul(WORD);
 
 impl<'m> CompactFit<'m> {
-    /// A space over a region, whatever bytes it holds, best aligned to a page; and words for a bit an entry.
+    /// A space over a region, whose bytes may hold anything and which is best aligned to a page.
+    /// `pieces` has room for one bit per entry.
     ///
     /// # Errors
     /// As [`Heap::new`].
     ///
     /// # Panics
-    /// If the configuration has one size-class only, or there are fewer words than [`CompactFit::piece_words`].
+    /// If the configuration has one size-class only, or there are fewer words than
+    /// [`CompactFit::piece_words`].
     pub fn new(
         region: &'m mut [MaybeUninit<u8>],
         config: &'m Config,
@@ -54,11 +57,12 @@ impl<'m> CompactFit<'m> {
         }
     }
 
-    /// Words for a bit for every entry that a heap over so many bytes can have.
+    /// How many words hold one bit for every entry that a heap over `bytes` bytes can have.
     ///
-    /// Page-blocks of the smallest class are at most three for every whole piece of a long object: its stub, its last piece
-    /// and a spine. So there are at most π₁ + 3 π_q entries for every data page, where π₁ is of the second class and π_q of
-    /// whole pieces, and each takes four bytes of the address table.
+    /// For every whole piece of a long object there are at most three page-blocks of the smallest
+    /// class: its stub, its last piece and a spine. So there are at most π₁ + 3 π_q entries per
+    /// data page, where π₁ is that of the second class and π_q that of whole pieces. Each entry
+    /// takes four bytes of the address table.
     #[must_use]
     pub fn piece_words(bytes: usize, config: &Config) -> usize {
         let geometry = config.geometry();
@@ -76,8 +80,9 @@ impl<'m> CompactFit<'m> {
 }
 
 impl<'m> Collector<'m, CompactFit<'m>> {
-    /// Makes a collector over a region, best aligned to a page: the heap, and behind it the bits, 1/38 of the region where the
-    /// smallest objects have 16 bytes, and a mark stack of so many entries.
+    /// Makes a collector over a region, which is best aligned to a page. The heap comes first;
+    /// behind it lie the bits and a mark stack of `mark_stack` entries. The bits take 1/38 of the
+    /// region if the smallest objects have 16 bytes.
     ///
     /// # Errors
     /// [`Refused::Region`] if the region is too small; others as [`Heap::new`].
@@ -109,15 +114,15 @@ impl<'m> Collector<'m, CompactFit<'m>> {
 /// Words of the tables of a collector.
 #[derive(Clone, Copy, Debug)]
 struct Tables {
-    /// Of live bits and mark bits: two for every entry each, and one more.
+    /// Words of live bits and mark bits: two bits of each kind per entry, and one more.
     bits: usize,
-    /// Of bits for pieces.
+    /// Words of bits for pieces.
     pieces: usize,
     stack: usize,
 }
 
 impl Tables {
-    /// Those for a region of so many bytes.
+    /// The tables for a region of `region_bytes` bytes.
     fn of(region_bytes: usize, config: &Config, mark_stack: usize) -> Self {
         let pieces = CompactFit::piece_words(region_bytes, config);
         Self {
@@ -131,7 +136,7 @@ impl Tables {
         (self.bits + self.pieces).saturating_add(self.stack)
     }
 
-    /// Bytes of them, and of what alignment may cost.
+    /// Bytes of the tables, and the maximum that alignment costs.
     const fn bytes(self) -> usize {
         self.words()
             .saturating_mul(tables::WORD)
@@ -139,21 +144,23 @@ impl Tables {
     }
 }
 
-/// A refusal of the heap, but a size that would do is that of the whole region.
+/// Turns a refusal of the heap into one of the collector: the size that is needed is that of the
+/// whole region.
 fn with_tables(refused: Refused, config: &Config, mark_stack: usize) -> Refused {
     let Refused::Region { needed: heap } = refused else {
         return refused;
     };
     let whole = |guess: usize| heap.saturating_add(Tables::of(guess, config, mark_stack).bytes());
     let mut needed = heap;
-    // Tables are a small part of the region, so this ends soon.
+    // Tables are a small part of the region, so this loop ends soon.
     while needed < whole(needed) {
         needed = whole(needed);
     }
     Refused::Region { needed }
 }
 
-/// The largest request that an empty heap serves, in bytes: as many whole pieces as there is room for, and a remainder.
+/// The largest request that an empty heap serves, in bytes: as many whole pieces as fit, and a
+/// remainder.
 fn largest_request(heap: &Heap<'_, Wide>) -> usize {
     let geometry = heap.config().geometry();
     let Some(piece) = heap.config().piece_bytes() else {

@@ -1,11 +1,14 @@
-//! Objects longer than a piece: their stubs, and the bits that keep pieces and spines apart from objects (C1, C2).
+//! Objects longer than a piece: their stubs, and the bits that distinguish pieces and spines from
+//! objects (C1, C2).
 //!
 //! ```text
-//! allocate:      all page-blocks or none; the stub says how long the object is and where its spine; a bit for every entry
+//! allocate:      all page-blocks or none; the stub says how long the object is and where its
+//!                spine is; every entry gets a bit
 //! before sweep:  link all dead stubs; then, for every stub of the list, take the bits of its entries
 //! ```
-//! Stubs are told from small pieces by these bits, so all dead stubs are found before the first bit goes. The list runs
-//! through the first words of the dead objects, which nobody reads any more.
+//! These bits distinguish stubs from small pieces, so all dead stubs are found before the first bit
+//! is cleared. The list is linked through the first words of the dead objects, which nobody reads
+//! any more.
 
 use core::ptr::NonNull;
 
@@ -16,7 +19,7 @@ use crate::bits::Bits;
 use crate::marks::Marks;
 use crate::space::{Object, Space};
 
-/// The entries of pieces and spines: a bit each.
+/// The entries of pieces and spines: one bit each.
 #[derive(Debug)]
 pub(super) struct Pieces<'m> {
     bits: Bits<'m>,
@@ -37,7 +40,7 @@ impl<'m> Pieces<'m> {
         self.bits.count() as u32
     }
 
-    /// Entries that have one.
+    /// Entries that have a bit.
     pub(super) const fn count(&self) -> u32 {
         self.count
     }
@@ -59,7 +62,7 @@ impl<'m> Pieces<'m> {
         true
     }
 
-    /// Makes a wrong bit, for tests of the checker.
+    /// Sets a wrong bit, for tests of the checker.
     #[cfg(test)]
     pub(super) fn flip(&mut self, entry: u32) {
         match self.contains(entry) {
@@ -68,13 +71,14 @@ impl<'m> Pieces<'m> {
         }
     }
 
-    /// Adds the entries of the objects that the marks contain to the bits, not to the count: for a sweep, which keeps both.
+    /// Sets the bits of the entries of the marked objects, without counting them: a sweep keeps
+    /// both these and the pieces.
     pub(super) fn add_objects(&mut self, marks: &Marks<'_>) {
         let words = self.bits.words_mut().iter_mut().zip(0..);
         words.for_each(|(word, nth)| *word |= objects_of(marks, nth));
     }
 
-    /// Takes them away again: no piece is an object.
+    /// Clears them again: no piece is an object.
     pub(super) fn remove_objects(&mut self, marks: &Marks<'_>) {
         let words = self.bits.words_mut().iter_mut().zip(0..);
         let kept = words.filter(|(word, _)| **word != 0);
@@ -96,9 +100,10 @@ impl<'m> Pieces<'m> {
     }
 }
 
-/// The bits of 64 entries, from entry `64 * nth` on, whose objects the marks contain.
+/// The bits of 64 entries, from entry `64 * nth` on: those whose objects are marked.
 ///
-/// The number of entry `e` is `2 * e + 2`, so these are the even bits of two words, but the first, and the first of the next.
+/// The object of entry `e` has number `2 * e + 2`. So these are the even bits of two words, without
+/// the first one, and the first bit of the word after them.
 fn objects_of(marks: &Marks<'_>, nth: usize) -> u64 {
     let words = marks.bits().words();
     let word = |at: usize| words.get(at).copied().unwrap_or(0);
@@ -109,7 +114,7 @@ fn objects_of(marks: &Marks<'_>, nth: usize) -> u64 {
     even_bits(low) >> 1 | even_bits(high) << 31 | next << 63
 }
 
-/// The even bits of a word, side by side: each step halves the gaps.
+/// The even bits of a word, packed: each step halves the gaps.
 const fn even_bits(word: u64) -> u64 {
     let pairs = word & 0x5555_5555_5555_5555;
     let pairs = (pairs | pairs >> 1) & 0x3333_3333_3333_3333;
@@ -119,7 +124,7 @@ const fn even_bits(word: u64) -> u64 {
     (halves | halves >> 16) & 0xffff_ffff
 }
 
-/// The words of an object in pieces and the entry of its spine, as its stub says.
+/// How many words an object in pieces has, and the entry of its spine, as its stub says.
 ///
 /// # Safety
 /// S1: `stub` is the page-block of a live stub.
@@ -147,7 +152,8 @@ impl CompactFit<'_> {
         // SAFETY: a live page-block of eight bytes, aligned to eight, which nobody refers to.
         unsafe { place.cast::<[u32; 2]>().write([words as u32, spine]) };
         let pieces = &mut self.pieces;
-        // SAFETY: S1: `allocate_entry` made all objects of this heap, which is nobody else's; S2: no reference into one exists.
+        // SAFETY: S1: `allocate_entry` made all objects of this heap, which is nobody else's; S2:
+        // no reference into one exists.
         unsafe {
             self.heap
                 .entries_of(spine, bytes, &mut |entry| pieces.add(entry));
@@ -163,11 +169,11 @@ impl CompactFit<'_> {
         // SAFETY: S1.
         let (words, spine) = unsafe { read_stub(stub) };
         let (bytes, offset) = (words as usize * WORD, word as usize * WORD);
-        // SAFETY: C2: the spine of a live stub is that of a live object of so many bytes; S2.
+        // SAFETY: C2: the spine of a live stub belongs to a live object of this length; S2.
         unsafe { self.heap.byte_in_pieces(spine, bytes, offset) }.cast()
     }
 
-    /// Takes the bits of the pieces of all objects that the marks do not contain.
+    /// Clears the bits of the pieces of all objects that are not marked.
     pub(super) fn forget_dead_pieces(&mut self, marks: &Marks<'_>) {
         let mut dead = None;
         for stub in self
@@ -175,7 +181,8 @@ impl CompactFit<'_> {
             .map(object)
             .filter(|&stub| !marks.contains(stub))
         {
-            // SAFETY: S1: a live stub, whose object is in pieces; S2: it is longer than a word (C2).
+            // SAFETY: S1: a live stub, whose object is in pieces; S2: it is longer than a word
+            // (C2).
             let first = unsafe { self.word_in_pieces(stub, 0) };
             // SAFETY: a word of a live page-block, aligned; the space is exclusively borrowed.
             unsafe { first.write(dead.map_or(0, Object::number)) };
@@ -202,28 +209,28 @@ impl CompactFit<'_> {
         let (place, _) = unsafe { self.heap.entry_block(stub) };
         // SAFETY: S1.
         let (words, spine) = unsafe { read_stub(place) };
-        // Words that were overwritten may say more than words of 32 bits count.
+        // A corrupted stub may claim more words than 32 bits can count.
         (spine, (words as usize).saturating_mul(WORD))
     }
 
-    /// The entries of all stubs: those of the smallest class that have no bit.
+    /// The entries of all stubs: the entries of the smallest class that have no bit.
     fn stubs(&self) -> impl Iterator<Item = u32> {
         let smallest = self.heap.entries_in(self.stubs);
         smallest.filter(|&entry| !self.pieces.contains(entry))
     }
 
-    /// Verifies C1 and C2. Entries that were exchanged show in their sum.
+    /// Verifies C1 and C2. The sum of the entries shows whether some were exchanged.
     pub(super) fn check_pieces(&self) -> Result<(), Corruption> {
         let (mut count, mut sum) = (0, 0);
         for stub in self.stubs() {
             let (spine, bytes) = self.spine_of(stub);
-            let mut tell = |entry| {
+            let mut visit = |entry| {
                 (count, sum) = (count + 1, sum + u64::from(entry));
                 self.pieces.contains(entry)
             };
             let is_known = self.heap.is_split(bytes)
-                // SAFETY: S1, S2: as in `allocate_in_pieces`, wherever a stub that is none leads to.
-                && unsafe { self.heap.entries_of(spine, bytes, &mut tell) };
+                // SAFETY: S1, S2: as in `allocate_in_pieces`, even if this is not a stub.
+                && unsafe { self.heap.entries_of(spine, bytes, &mut visit) };
             ensure(
                 is_known,
                 "C2",

@@ -1,34 +1,41 @@
-//! The space over a Compact-fit heap: objects move, references do not, and no collection is caused by fragmentation.
+//! The space over a Compact-fit heap: objects move, references do not, and fragmentation never
+//! triggers a collection.
 //!
 //! ```text
-//! a reference: 2 · (entry + 1)     entry → | word 0 | word 1 | … |             a page-block: objects of up to a piece
-//!                                  entry → | words | entry of the spine |      a stub: longer objects
-//!                                                       └→ | entry of piece 0 | entry of piece 1 | … |
+//! a reference: 2 · (entry + 1)
+//! entry → | word 0 | word 1 | … |          a page-block: an object of up to a piece
+//! entry → | words | entry of the spine |   a stub: a longer object
+//!                     └→ | entry of piece 0 | entry of piece 1 | … |
 //! ```
-//! A slot holds the number of an entry of the heap's address table, and the entry says where the object is. So moving an
-//! object is a copy and one store, whoever refers to it. When a request finds no page, [`Space::relieve`] moves page-blocks
-//! until it does, or nothing if no moves can help; only then is there a collection.
+//! A slot holds the number of an entry of the heap's address table, and the entry says where the
+//! object is. So moving an object is one copy and one store, however many references it has. When a
+//! request finds no page, [`Space::relieve`] moves page-blocks until it does; if no moves can help,
+//! it moves nothing. Only then is there a collection.
 //!
-//! An object longer than a piece is one in pieces, behind a stub. Objects are never served by the smallest size-class, so
-//! the class of a page-block tells a stub. Pieces and spines have entries, but are nobody's objects: a bit each keeps them
-//! apart.
+//! An object longer than a piece is in pieces, behind a stub. The smallest size-class serves no
+//! objects, so the class of a page-block shows that it is a stub. Pieces and spines have entries,
+//! but are not objects: one bit per entry distinguishes them.
 //!
 //! # Invariants
-//! - C1: but for a sweep, an entry has a bit iff it is that of a spine or of a piece of a live stub, and of one only.
-//! - C2: a live page-block of the smallest class whose entry has no bit is a stub, of an object longer than a piece.
-//! - C3: every word of an object was written.
-//! - Those of the heap.
+//! - C1: Except during a sweep, an entry has a bit iff it is the entry of a spine or a piece of
+//!   exactly one live stub.
+//! - C2: A live page-block of the smallest class whose entry has no bit is the stub of an object
+//!   longer than a piece.
+//! - C3: Every word of an object was written.
+//! - The invariants of the heap.
 //!
 //! # Bounds
-//! Access to an object: its entry, the class of its page, its word; in pieces, two entries and a word of the spine more.
-//! A sweep is [`Heap::retain`]. An object costs an entry and a back-reference, eight bytes, and the region 1/38 for bits.
+//! An access reads the object's entry, the class of its page, and the word; for an object in
+//! pieces, two entries and a word of the spine as well. A sweep is [`Heap::retain`]. Each object
+//! costs an entry and a back-reference, eight bytes. Bits cost 1/38 of the region.
 //!
 //! # Drawbacks
-//! Every size-class in use may have a page that is hardly filled: in small heaps take small pages. A new object is cleared
-//! to the end of its page-block, also if its owner writes all of it at once.
+//! Every size-class in use may have a nearly empty page: use small pages in small heaps. A new
+//! object is cleared up to the end of its page-block, even if its owner writes all of it at once.
 //!
 //! # Source
-//! The collector over Compact-fit is ours. Objects in pieces: Bacon, Cheng, Rajan (2003), arraylets.
+//! The collector over Compact-fit is ours. Objects in pieces: Bacon, Cheng, Rajan (2003),
+//! arraylets.
 
 mod build;
 mod in_pieces;
@@ -54,18 +61,19 @@ const STUB: usize = 2 * WORD;
 /// What moves did for the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Relief {
-    /// Requests that were served because page-blocks moved, before a collection or after one.
+    /// Requests that were served because page-blocks moved, before or after a collection.
     pub requests: u64,
-    /// Collections after a request was refused that moving page-blocks would have served: those that fragmentation caused.
+    /// Collections that fragmentation caused: moving page-blocks would have served the refused
+    /// request.
     pub fragmented_collections: u64,
-    /// Bytes of free page-blocks and of free pages before the last collection, whatever its cause.
+    /// Bytes of free page-blocks and free pages before the last collection, whatever its cause.
     pub free_bytes_before: u64,
 }
 
 /// The space of a Compact-fit heap.
 ///
-/// How much it moves, the configuration says: a bound in holes or in pages is kept by every sweep; with
-/// [`Bound::Unbounded`] page-blocks move only when a page is missing.
+/// The configuration says how much it moves: every sweep keeps a bound in holes or in pages. With
+/// [`Bound::Unbounded`], page-blocks move only when a page is missing.
 #[derive(Debug)]
 pub struct CompactFit<'m> {
     heap: Heap<'m, Wide>,
@@ -77,19 +85,22 @@ pub struct CompactFit<'m> {
     least: usize,
     /// The largest request that an empty heap serves, in bytes.
     most: usize,
-    /// The request that was refused since one was served or a collection ended, or 0.
+    /// The last request that was refused since a request was served or a collection ended; 0 if
+    /// none.
     refused: usize,
     relief: Relief,
 }
 
 impl CompactFit<'_> {
-    /// The partitioning for objects from 16 bytes up, in pages of 16 KiB: a class of 8 bytes below for the stubs.
+    /// The partitioning for objects of 16 bytes and more, in pages of 16 KiB. A class of 8 bytes
+    /// below serves the stubs.
     pub const GEOMETRY: GeometrySpec<'static> = GeometrySpec {
         smallest: STUB,
         ..GeometrySpec::DEFAULT
     };
 
-    /// The default: that partitioning, and at most 4 + h/16 holes for h page-blocks of a class.
+    /// The default: that partitioning, and at most 4 + h/16 holes in a class with h live
+    /// page-blocks.
     pub const CONFIG: Config = match Geometry::new(&Self::GEOMETRY) {
         Ok(geometry) => match Config::new(geometry, Bound::DEFAULT) {
             Ok(config) => config,
@@ -98,13 +109,14 @@ impl CompactFit<'_> {
         Err(error) => panic!("{}", error.message()),
     };
 
-    /// What the heap is configured with.
+    /// The configuration of the heap.
     #[must_use]
     pub const fn config(&self) -> &Config {
         self.heap.config()
     }
 
-    /// What the heap did, and its pages. The heap itself is nobody else's: whoever has it can allocate.
+    /// What the heap did, and its pages. The heap itself is not accessible: whoever has it could
+    /// allocate from it.
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.heap.stats()
@@ -116,7 +128,8 @@ impl CompactFit<'_> {
         self.heap.class_usage(class)
     }
 
-    /// Whether a request of so many bytes could be served if what lives lay together. O(classes).
+    /// Whether a request of `bytes` bytes could be served if all live objects lay together.
+    /// O(classes).
     #[must_use]
     pub fn would_fit(&self, bytes: usize) -> bool {
         let bytes = bytes.max(self.least);
@@ -129,7 +142,7 @@ impl CompactFit<'_> {
         self.relief
     }
 
-    /// A request was refused: remembers it for `relieve`.
+    /// Remembers a refused request for `relieve`.
     #[cold]
     fn refuse(&mut self, bytes: usize, refused: Refused) -> Refused {
         if bytes > self.most {
@@ -139,7 +152,7 @@ impl CompactFit<'_> {
         refused
     }
 
-    /// Moves page-blocks if that serves the request that was refused.
+    /// Moves page-blocks if this serves the refused request.
     fn move_for_refused(&mut self) -> bool {
         let helps = self.refused != 0
             && self
@@ -150,7 +163,8 @@ impl CompactFit<'_> {
         helps
     }
 
-    /// Counts what is free before a sweep, and whether a request waits that moves would have served.
+    /// Counts free bytes before a sweep, and whether moves would have served the request that
+    /// waits.
     fn count_collection(&mut self) {
         let waits = self.refused != 0 && self.would_fit(self.refused);
         self.relief.fragmented_collections += u64::from(waits);
@@ -172,13 +186,13 @@ impl CompactFit<'_> {
         }
     }
 
-    /// Live objects: live page-blocks but those of pieces and spines.
+    /// Live objects: live page-blocks except those of pieces and spines.
     fn object_count(&self) -> u32 {
         self.heap.stats().live_blocks - self.pieces.count()
     }
 }
 
-/// The lengths that a request takes: with a stub if it is in pieces.
+/// The lengths that a request needs: with a stub if it is in pieces.
 fn lens<'a>(heap: &Heap<'_, Wide>, with_stub: &'a [usize; 2]) -> &'a [usize] {
     &with_stub[..1 + usize::from(heap.is_split(with_stub[0]))]
 }
@@ -201,7 +215,7 @@ const fn entry(object: Object) -> u32 {
     object.number() / 2 - 1
 }
 
-/// Bytes that are free, in page-blocks and in pages.
+/// Free bytes, in page-blocks and in pages.
 const fn free_bytes(parts: &Parts) -> u64 {
     (parts.size_class_bytes + parts.free_page_bytes) as u64
 }
@@ -217,12 +231,13 @@ fn free_blocks(heap: &Heap<'_, Wide>) -> u64 {
     in_pages.sum::<u64>() + u64::from(stats.freed_pages) + u64::from(stats.fresh_pages)
 }
 
-// SAFETY: I1: entries are less than `most_entries` (the proof is with `piece_words`), so numbers less than `places`; those
-// of two entries differ by two. I2: an entry is its object's until `retain` refuses it; `sweep` keeps what the marks
-// contain and, by C1, its pieces; page-blocks of live entries do not overlap (O2), are aligned to 8, and
-// move only when the heap is exclusively borrowed (O3); C3 says the rest. I3: the bits are
-// set once; a page-block's class, and the words in a stub, stay while its entry lives; `objects` yields all live entries
-// without a bit, which are objects (C1).
+// SAFETY: I1: entries are less than `most_entries` (the proof is with `piece_words`), so numbers
+// less than `places`; those of two entries differ by two. I2: an entry is its object's until
+// `retain` refuses it; `sweep` keeps what the marks contain and, by C1, its pieces; page-blocks of
+// live entries do not overlap (O2), are aligned to 8, and move only when the heap is exclusively
+// borrowed (O3); C3 says the rest. I3: the bits are set once; a page-block's class, and the words
+// in a stub, stay while its entry lives; `objects` yields all live entries without a bit, which are
+// objects (C1).
 unsafe impl Space for CompactFit<'_> {
     fn places(&self) -> u32 {
         2 * self.pieces.room()
@@ -230,7 +245,7 @@ unsafe impl Space for CompactFit<'_> {
 
     #[inline]
     fn allocate(&mut self, bytes: usize) -> Result<Object, Refused> {
-        // First: the second class may be beyond a piece.
+        // This comes first: the second class may be larger than a piece.
         let bytes = bytes.max(self.least);
         let served = match self.heap.is_split(bytes) {
             false => self.heap.allocate_entry(bytes),
@@ -249,7 +264,7 @@ unsafe impl Space for CompactFit<'_> {
         self.move_for_refused()
     }
 
-    /// What died in a collection left holes: the same once more.
+    /// Moves once more: what died in the collection left holes.
     fn merge(&mut self) -> bool {
         self.move_for_refused()
     }
@@ -278,8 +293,8 @@ unsafe impl Space for CompactFit<'_> {
         let objects = self.object_count();
         self.forget_dead_pieces(marks);
         self.pieces.add_objects(marks);
-        // SAFETY: S1 and S3 are the caller's: the marks contain live objects alone; S2: the other bits are of all pieces of
-        // kept ones (C1).
+        // SAFETY: S1 and S3 are the caller's: the marks contain live objects alone; S2: the other
+        // bits are of all pieces of kept ones (C1).
         let visited = unsafe { self.heap.retain(self.pieces.words()) };
         self.pieces.remove_objects(marks);
         self.swept(objects, visited)
