@@ -1,18 +1,18 @@
-//! What `#[trace(…)]` says.
+//! Reads the attribute `#[trace(…)]`.
 
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, DeriveInput, Path, Result, parse_quote};
 
-/// What is said of a type.
+/// The attributes of a type.
 pub(crate) struct OfType {
-    /// Nothing of it is visited.
+    /// No field of it is visited.
     pub(crate) skip: bool,
-    /// Where the collector's crate is.
+    /// The path of the collector's crate.
     pub(crate) gc: Path,
 }
 
 impl OfType {
-    /// Reads the attributes of a type, and refuses those of its variants.
+    /// Reads the attributes of a type. Rejects attributes of its variants.
     pub(crate) fn read(input: &DeriveInput) -> Result<Self> {
         let (mut skip, mut gc) = (false, parse_quote!(::surefit_gc));
         each(&input.attrs, |meta| {
@@ -22,7 +22,7 @@ impl OfType {
                 gc = meta.value()?.call(Path::parse_mod_style)?;
             } else {
                 return Err(meta.error(
-                    "unknown: of a type, `trace` says `skip` or `crate = path::of::surefit_gc`",
+                    "unknown attribute: on a type, `trace` takes `skip` or `crate = path::of::surefit_gc`",
                 ));
             }
             Ok(())
@@ -30,7 +30,7 @@ impl OfType {
         if let syn::Data::Enum(data) = &input.data {
             for variant in &data.variants {
                 each(&variant.attrs, |meta| {
-                    Err(meta.error("`trace` says nothing of a variant: say it of each field"))
+                    Err(meta.error("`trace` is not for variants: put it on each field"))
                 })?;
             }
         }
@@ -43,7 +43,7 @@ pub(crate) fn is_skipped(attributes: &[Attribute]) -> Result<bool> {
     let mut skip = false;
     each(attributes, |meta| {
         skip = meta.path.is_ident("skip");
-        let message = "unknown: of a field, `trace` says `skip`";
+        let message = "unknown attribute: on a field, `trace` takes `skip`";
         if skip {
             Ok(())
         } else {
@@ -53,7 +53,7 @@ pub(crate) fn is_skipped(attributes: &[Attribute]) -> Result<bool> {
     Ok(skip)
 }
 
-/// Hands on whatever stands in `#[trace(…)]`.
+/// Calls `read` for each argument of `#[trace(…)]`.
 fn each(
     attributes: &[Attribute],
     mut read: impl FnMut(ParseNestedMeta<'_>) -> Result<()>,

@@ -1,21 +1,22 @@
 //! The implementation that is generated.
 //!
 //! ```text
-//! unsafe impl Trace for Type where <each parameter of a visited field>: Trace, <each other>: 'static, <each>: 'gc {
+//! unsafe impl Trace for Type
+//! where <each parameter of a visited field>: Trace, <each other>: 'static, <each>: 'gc {
 //!     const TRACED: bool = <any visited field's>;
 //!     fn trace(&self, tracer)   every variant, all of its fields: visited, or known to be 'static
 //! }
-//! trait MustNotImplementDrop {}                unless nothing of it can be a Gc
+//! trait MustNotImplementDrop {}                 omitted if no part of the type can be a Gc
 //! impl<T: Drop> MustNotImplementDrop for T {}
 //! impl MustNotImplementDrop for Type {}
 //! fn type_exists() where <the same> { PhantomData::<Type>; }
 //! ```
 //!
 //! # Departures
-//! An attribute macro below the derive can change the type after the derive has read it. So `Tracer::visit` compares the
-//! types that `TRACED` was made of with those of the fields that are there. An implementation believes whatever its type
-//! demands of lifetimes; a function without arguments does not, so `type_exists` compiles only if all of that is written
-//! down (T4).
+//! An attribute macro below the derive can change the type after the derive has read it. So
+//! `Tracer::visit` compares the types that `TRACED` was computed from with those of the actual
+//! fields. An implementation may assume whatever its type demands of lifetimes. A function without
+//! arguments may not, so `type_exists` compiles only if all demands are written down (T4).
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -27,13 +28,13 @@ use synstructure::{AddBounds, BindingInfo, Structure};
 
 use crate::attributes::{OfType, is_skipped};
 
-/// The implementation for a type.
+/// Generates the implementation for a type.
 ///
 /// # Errors
-/// The type is a union, has two lifetimes, or one of its attributes says something unknown.
+/// The type is a union, has two lifetimes, or has an unknown attribute.
 pub(crate) fn trace(input: &DeriveInput) -> Result<TokenStream> {
     if let Data::Union(union) = &input.data {
-        let message = "a union cannot be traced: nothing tells which of its fields is there";
+        let message = "a union cannot be traced: nothing says which of its fields is valid";
         return Err(Error::new(union.union_token.span(), message));
     }
     let OfType { skip, gc } = OfType::read(input)?;
@@ -71,17 +72,18 @@ pub(crate) fn trace(input: &DeriveInput) -> Result<TokenStream> {
     }))
 }
 
-/// Refuses a second lifetime: what one demands of the other is found by the compiler, and could not be written down (T4).
+/// Rejects a second lifetime: the compiler infers what one demands of the other, and this could not
+/// be written down (T4).
 fn one_lifetime(input: &DeriveInput) -> Result<()> {
     let message =
-        "a traced type has one lifetime, that of its references: what else it holds is `'static`";
+        "a traced type has one lifetime, that of its references: all else in it is `'static`";
     match input.generics.lifetimes().nth(1) {
         Some(second) => Err(Error::new(second.span(), message)),
         None => Ok(()),
     }
 }
 
-/// A type of which nothing is visited: all of it is `'static`.
+/// The implementation for a type of which no field is visited: all of it is `'static`.
 fn skipped(structure: &Structure<'_>, gc: &Path) -> TokenStream {
     let name = &structure.ast().ident;
     let is_static = quote_spanned! { name.span()=> tracer.skip(self) };
@@ -100,7 +102,7 @@ fn skipped(structure: &Structure<'_>, gc: &Path) -> TokenStream {
     })
 }
 
-/// The fields of all variants: those that are visited, those that are not.
+/// The fields of all variants: those that are visited, and those that are not.
 fn partition<'a>(
     structure: &Structure<'a>,
 ) -> Result<(Vec<BindingInfo<'a>>, Vec<BindingInfo<'a>>)> {
@@ -120,20 +122,20 @@ fn traced(fields: &[BindingInfo<'_>], gc: &Path) -> TokenStream {
     quote! { false #(|| <#types as #gc::Trace>::TRACED)* }
 }
 
-/// Visits a field; errors are told at its type.
+/// Visits a field. Errors are reported at its type.
 fn visit_field(field: &BindingInfo<'_>) -> TokenStream {
     let ty = &field.ast().ty;
     quote_spanned! { ty.span()=> tracer.visit(#field, ::core::marker::PhantomData::<#ty>); }
 }
 
-/// Asserts that a field is `'static`; errors are told at its type.
+/// Asserts that a field is `'static`. Errors are reported at its type.
 fn skip_field(field: &BindingInfo<'_>) -> TokenStream {
     quote_spanned! { field.ast().ty.span()=> tracer.skip(#field); }
 }
 
-/// Demands of every type parameter that a visited field names `Trace`, not of the fields' types, which may be recursive; of
-/// any other that it is `'static`, since the type of a field may hide what it is made of; and that each outlasts the
-/// references (T4).
+/// Demands `Trace` for every type parameter that a visited field names. (Not for the types of the
+/// fields, which may be recursive.) Demands `'static` for every other parameter, because the type
+/// of a field may hide its parts. Demands that each parameter outlives the references (T4).
 fn bounds_of_parameters(
     input: &DeriveInput,
     visited: &[BindingInfo<'_>],
@@ -157,7 +159,7 @@ fn bounds_of_parameters(
     input.generics.type_params().flat_map(bounds).collect()
 }
 
-/// A function in which the type is all that its bounds say of it.
+/// A function in which the compiler knows nothing about the type except its bounds.
 fn exists(input: &DeriveInput, bounds: &[WherePredicate]) -> TokenStream {
     let (name, mut generics) = (&input.ident, input.generics.clone());
     generics
@@ -179,7 +181,8 @@ fn exists(input: &DeriveInput, bounds: &[WherePredicate]) -> TokenStream {
     }
 }
 
-/// The implementation that conflicts with `Drop`, where the type may hold a reference: it has a lifetime or a type parameter.
+/// The implementation that conflicts with `Drop`. It is generated if the type may hold a reference:
+/// it has a lifetime or a type parameter.
 fn no_drop(structure: &Structure<'_>) -> TokenStream {
     let parameters = &structure.ast().generics.params;
     let is_constant = |parameter| matches!(parameter, &GenericParam::Const(_));

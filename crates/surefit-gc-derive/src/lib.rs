@@ -1,29 +1,34 @@
-//! `#[derive(Trace)]` for the objects of `surefit-gc`: the safe way to say where a type keeps its references.
+//! `#[derive(Trace)]` for objects of `surefit-gc`: the safe way to declare where a type holds
+//! references.
 //!
-//! `Trace` is an unsafe trait, since the collector believes it. The derive proves what its implementer must promise:
+//! `Trace` is an unsafe trait, because the collector relies on it. The derive proves what an
+//! implementer must promise:
 //!
-//! - T1, every `Gc` is reported: the generated function takes the type apart without a rest pattern and reports each field.
-//!   What is skipped must be `'static`, and no `Gc` is.
-//! - T2, no `drop` reads a `Gc`: a type that might hold one may not implement `Drop`. That is told by an implementation which
-//!   conflicts with every one of a type that does. Fields are types of the same kind, all the way down.
-//! - T4, nothing is demanded of lifetimes in silence: a type has at most one, and every type parameter outlasts it, and is
-//!   `Trace` or `'static`.
+//! - T1, every `Gc` is reported: the generated function destructures the type without a rest
+//!   pattern and reports each field. A skipped field must be `'static`, and no `Gc` is `'static`.
+//! - T2, no `drop` reads a `Gc`: a type that might hold one may not implement `Drop`. A generated
+//!   implementation conflicts with `Drop`, so that the compiler rejects such a type. The same holds
+//!   for the types of its fields, all the way down.
+//! - T4, there are no hidden demands on lifetimes: a type has at most one lifetime, every type
+//!   parameter outlives it, and each is `Trace` or `'static`.
 //!
 //! | attribute | on | says |
 //! | --- | --- | --- |
-//! | `#[trace(skip)]` | a field | holds no reference: it is `'static`, and need not be `Trace` |
-//! | `#[trace(skip)]` | a type | the same of all of it |
-//! | `#[trace(crate = path)]` | a type | where `surefit_gc` is, if not there: `surefit::gc` |
+//! | `#[trace(skip)]` | a field | it holds no reference: it is `'static`, and need not be `Trace` |
+//! | `#[trace(skip)]` | a type | the same for all of its fields |
+//! | `#[trace(crate = path)]` | a type | the path of `surefit_gc`, if it is another: `surefit::gc` |
 //!
-//! A type parameter must be `Trace` if a field that is not skipped names it, else `'static`. A type without lifetimes and type parameters
-//! holds no `Gc`, whatever its fields are, and so may implement `Drop`.
+//! A type parameter must be `Trace` if a field that is not skipped names it, and `'static`
+//! otherwise. A type without lifetimes and type parameters holds no `Gc`, whatever its fields are,
+//! so it may implement `Drop`.
 //!
 //! # Drawbacks
-//! The generated code names `::core` and the collector's crate. A crate that puts a module of its own in the place of `core`, or
-//! of the collector by `crate = path`, promises T1 to T4 itself: that takes intent, as `unsafe impl Trace` does.
+//! The generated code names `::core` and the collector's crate. A crate that replaces `core` by a
+//! module of its own, or the collector by `crate = path`, makes the promises T1 to T4 itself. This
+//! happens only on purpose, like `unsafe impl Trace`.
 //!
-//! A type that is generic over what it holds may not implement `Drop` even where no `Gc` is in it; put what needs `Drop` into a
-//! type of its own, and skip that.
+//! A type that is generic over what it holds may not implement `Drop`, even if it holds no `Gc`.
+//! Put the part that needs `Drop` into a type of its own, and skip that field.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)]
 
@@ -33,7 +38,7 @@ mod expand;
 use proc_macro::TokenStream;
 use syn::{DeriveInput, Error, parse_macro_input};
 
-/// Implements `Trace`: see the crate, and `Trace` in `surefit-gc`.
+/// Implements `Trace`. See the documentation of this crate, and `Trace` in `surefit-gc`.
 #[proc_macro_derive(Trace, attributes(trace))]
 pub fn derive_trace(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
