@@ -256,17 +256,6 @@ impl Problem {
         }
     }
 
-    /// Sorts what a reader of bytes reports: the end came too soon, the disk failed, or the frame is damaged.
-    pub(crate) fn from_read(error: io::Error) -> Self {
-        if error.kind() == io::ErrorKind::UnexpectedEof {
-            Self::Truncated
-        } else if error.raw_os_error().is_some() {
-            Self::Read(error)
-        } else {
-            Self::Damaged(error.to_string())
-        }
-    }
-
     /// This problem at a position.
     pub(crate) fn at(self, position: Position) -> TraceError {
         TraceError(Box::new(Inner {

@@ -17,6 +17,7 @@ mod checker;
 mod codec;
 mod error;
 mod event;
+mod frame;
 pub mod generate;
 pub mod graph;
 mod header;

@@ -2,26 +2,23 @@
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use std::fmt;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, Cursor, Read};
 
 use crate::Problem;
-
-/// The first bytes of a compressed frame.
-const FRAME_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+use crate::frame::{MAGIC, Unpacker};
 
 /// Bytes unpacked at a time.
 const BUFFER_BYTES: usize = 64 << 10;
 
 type Whole<R> = io::Chain<Cursor<Vec<u8>>, R>;
-type Unpacker<R> = zstd::stream::read::Decoder<'static, BufReader<Whole<R>>>;
 
 enum Input<R: Read> {
     Plain(Whole<R>),
-    Packed(Unpacker<R>),
+    Packed(Unpacker<Whole<R>>),
 }
 
-/// A buffered byte source that knows how many unpacked bytes it gave. Its memory is bounded: one buffer, and the
-/// window of the compressed frame, 128 MiB at most.
+/// A buffered byte source that counts the unpacked bytes it gave. Its memory is bounded: one buffer,
+/// and for a compressed frame at most 129 MiB more.
 pub(crate) struct Source<R: Read> {
     input: Input<R>,
     buffer: Box<[u8]>,
@@ -41,18 +38,17 @@ impl<R: Read> fmt::Debug for Source<R> {
 impl<R: Read> Source<R> {
     /// Looks at the first bytes of `input` to learn whether it is compressed.
     pub(crate) fn new(mut input: R) -> Result<Self, Problem> {
-        let mut first = Vec::with_capacity(FRAME_MAGIC.len());
-        let limit = FRAME_MAGIC.len() as u64;
+        let mut first = Vec::with_capacity(MAGIC.len());
+        let limit = MAGIC.len() as u64;
         let read = input.by_ref().take(limit).read_to_end(&mut first);
         read.map_err(Problem::Read)?;
         if first.is_empty() {
             return Err(Problem::Empty);
         }
-        let is_packed = first == FRAME_MAGIC;
+        let is_packed = first == MAGIC;
         let whole = Cursor::new(first).chain(input);
         let input = if is_packed {
-            let unpacker = zstd::stream::read::Decoder::new(whole).map_err(Problem::from_read)?;
-            Input::Packed(unpacker.single_frame())
+            Input::Packed(Unpacker::new(whole))
         } else {
             Input::Plain(whole)
         };
@@ -98,19 +94,14 @@ impl<R: Read> Source<R> {
 
     /// Verifies that nothing follows, neither in the stream nor after its frame, and that the frame is sound.
     pub(crate) fn expect_end(&mut self) -> Result<(), Problem> {
-        if self.byte()?.is_some() || self.has_more_frames()? {
-            return Err(Problem::BytesAfterEnd);
-        }
-        Ok(())
-    }
-
-    fn has_more_frames(&mut self) -> Result<bool, Problem> {
-        match &mut self.input {
-            Input::Plain(_) => Ok(false),
-            Input::Packed(unpacker) => {
-                let rest = unpacker.get_mut().fill_buf().map_err(Problem::Read)?;
-                Ok(!rest.is_empty())
-            }
+        let has_more = self.byte()?.is_some()
+            || match &mut self.input {
+                Input::Plain(_) => false,
+                Input::Packed(unpacker) => unpacker.is_followed()?,
+            };
+        match has_more {
+            true => Err(Problem::BytesAfterEnd),
+            false => Ok(()),
         }
     }
 
@@ -122,24 +113,24 @@ impl<R: Read> Source<R> {
     fn fill(&mut self) -> Result<bool, Problem> {
         self.before += self.filled as u64;
         (self.next, self.filled) = (0, 0);
-        loop {
-            let read = match &mut self.input {
-                Input::Plain(input) => input.read(&mut self.buffer).map_err(|e| (e, false)),
-                Input::Packed(input) => input.read(&mut self.buffer).map_err(|e| (e, true)),
-            };
-            match read {
-                Ok(filled) if filled > self.buffer.len() => {
-                    let lie = "the source says that it read more than it was asked for";
-                    return Err(Problem::Read(io::Error::other(lie)));
-                }
-                Ok(filled) => {
-                    self.filled = filled;
-                    return Ok(filled > 0);
-                }
-                Err((error, _)) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err((error, true)) => return Err(Problem::from_read(error)),
-                Err((error, false)) => return Err(Problem::Read(error)),
+        self.filled = match &mut self.input {
+            Input::Plain(input) => read_plain(input, &mut self.buffer)?,
+            Input::Packed(unpacker) => unpacker.read(&mut self.buffer)?,
+        };
+        Ok(self.filled > 0)
+    }
+}
+
+fn read_plain(input: &mut impl Read, buffer: &mut [u8]) -> Result<usize, Problem> {
+    loop {
+        match input.read(buffer) {
+            Ok(filled) if filled > buffer.len() => {
+                let lie = "the source says that it read more than it was asked for";
+                return Err(Problem::Read(io::Error::other(lie)));
             }
+            Ok(filled) => return Ok(filled),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(Problem::Read(error)),
         }
     }
 }

@@ -4,7 +4,10 @@
 use std::io::{Read, Write};
 use std::path::Path;
 
-use crate::{CheckedReader, Checker, Event, Header, Peak, Position, Problem, TraceError, Writer};
+use crate::writer::write_error;
+use crate::{
+    CheckedReader, Checker, Event, Header, Peak, Position, Problem, TraceError, Writer, frame,
+};
 
 /// A sound trace in memory: 16 bytes an event.
 ///
@@ -157,20 +160,23 @@ impl Trace {
             .map(drop)
     }
 
-    /// Writes the trace as one compressed frame with a checksum, at a zstd level of 1 to 19; `progress` is told, now
-    /// and then, how many events were written.
+    /// Writes the trace as one compressed frame with a checksum, at a zstd level of 1 to 19. A level
+    /// outside this range becomes the nearest one. `progress` is called now and then with the number
+    /// of events encoded so far. All are compressed at once after the last one. This takes memory for
+    /// the encoded events (two or three bytes each) and for the frame.
     ///
     /// # Errors
     /// What writing failed with.
     pub fn write_compressed(
         &self,
-        out: impl Write,
+        mut out: impl Write,
         level: i32,
         progress: impl FnMut(u64),
     ) -> Result<(), TraceError> {
-        let frame = crate::writer::frame(out, level)?;
-        let frame = self.write_events(Writer::new(frame, &self.header)?, progress)?;
-        crate::writer::finish_frame(frame)
+        let bytes = self.write_events(Writer::new(Vec::new(), &self.header)?, progress)?;
+        let packed = frame::pack(&bytes, level).map_err(write_error)?;
+        out.write_all(&packed).map_err(write_error)?;
+        out.flush().map_err(write_error)
     }
 
     #[expect(clippy::arithmetic_side_effects, reason = "events of a vector")]

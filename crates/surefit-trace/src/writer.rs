@@ -122,21 +122,3 @@ pub(crate) fn encode(header: &Header, events: &[Event], out: &mut Vec<u8>) {
     }
     out.push(END);
 }
-
-/// A compressor of one frame with a checksum.
-pub(crate) fn frame<W: Write>(
-    out: W,
-    level: i32,
-) -> Result<zstd::stream::write::Encoder<'static, W>, TraceError> {
-    let mut frame = zstd::stream::write::Encoder::new(out, level).map_err(write_error)?;
-    frame.include_checksum(true).map_err(write_error)?;
-    Ok(frame)
-}
-
-/// Writes the end of a frame.
-pub(crate) fn finish_frame<W: Write>(
-    frame: zstd::stream::write::Encoder<'_, W>,
-) -> Result<(), TraceError> {
-    let mut out = frame.finish().map_err(write_error)?;
-    out.flush().map_err(write_error)
-}

@@ -10,8 +10,8 @@ use crate::graph::record::{Edges, Record, check_numbers};
 use crate::graph::rules::Rules;
 use crate::graph::step::{Object, Step};
 use crate::graph::walk::Walk;
-use crate::writer::{finish_frame, frame, write_error};
-use crate::{Position, Problem, TraceError};
+use crate::writer::write_error;
+use crate::{Position, Problem, TraceError, frame};
 
 /// Encoded bytes kept before they are handed on.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -168,16 +168,13 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// The bytes of a recording as one compressed frame with a checksum, at a zstd level of 1 to 19.
+/// The bytes of a recording as one compressed frame with a checksum, at a zstd level of 1 to 19. A
+/// level outside this range becomes the nearest one.
 ///
 /// # Errors
-/// There is no such level.
+/// The compressor gives up.
 pub fn compressed(bytes: &[u8], level: i32) -> Result<Vec<u8>, TraceError> {
-    let mut packed = Vec::new();
-    let mut frame = frame(&mut packed, level)?;
-    frame.write_all(bytes).map_err(write_error)?;
-    finish_frame(frame)?;
-    Ok(packed)
+    frame::pack(bytes, level).map_err(write_error)
 }
 
 /// The length of the array that a found object is, as far as its slots tell: of a plain object, nothing.

@@ -52,13 +52,10 @@ pub(crate) fn unpacked(path: &Path) -> Vec<u8> {
 
 /// The bytes inside a frame.
 pub(crate) fn decode(packed: &[u8]) -> Vec<u8> {
-    zstd::stream::decode_all(packed).expect("a sound frame")
+    oxiarc_zstd::decompress(packed).expect("a sound frame")
 }
 
 /// The bytes as one compressed frame with a checksum.
 pub(crate) fn packed(bytes: &[u8]) -> Vec<u8> {
-    let mut frame = zstd::stream::Encoder::new(Vec::new(), 3).expect("a level that exists");
-    frame.include_checksum(true).expect("a checksum");
-    std::io::Write::write_all(&mut frame, bytes).expect("memory does not fail");
-    frame.finish().expect("memory does not fail")
+    surefit_trace::graph::compressed(bytes, 3).expect("memory does not fail")
 }
