@@ -30,7 +30,7 @@
 //! and none is of more bytes than a region can have.
 //!
 //! # Source
-//! docs/bounds.md, with proofs.
+//! [The bounds, with proofs](crate::bounds).
 #![deny(
     unsafe_code,
     clippy::arithmetic_side_effects,

@@ -35,7 +35,7 @@ impl Fraction {
     ///
     /// # Errors
     /// [`ConfigError::Fraction`] if the denominator is zero or the fraction is above one half: beyond that a free has no
-    /// move to spare for the bound (docs/bounds.md).
+    /// move to spare for the bound ([the bounds, 2.3](crate::bounds#23-bound-in-holes)).
     pub const fn new(numerator: u32, denominator: u32) -> Result<Self, ConfigError> {
         if denominator == 0 || numerator > denominator / 2 {
             return Err(ConfigError::Fraction);

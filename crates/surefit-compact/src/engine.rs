@@ -29,7 +29,7 @@
 //! - a bound in pages has a function of its own, so that the others do not look for a source page.
 //!
 //! # Source
-//! Craciunas et al. (2008); the hole bound and its reservoir are ours (docs/bounds.md).
+//! Craciunas et al. (2008); the hole bound and its reservoir are ours ([the bounds, 2.3](crate::bounds#23-bound-in-holes)).
 
 use core::cell::Cell;
 

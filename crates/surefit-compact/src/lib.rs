@@ -50,6 +50,7 @@
 mod address;
 pub mod automaton;
 pub mod block_table;
+pub mod bounds;
 pub mod certify;
 mod check;
 mod class;

@@ -47,7 +47,7 @@
 //!
 //! # Source
 //! Craciunas et al., concurrent and incremental Compact-fit (2009). What departs from it is said above; tests/incremental.rs
-//! walks every reachable state of small classes, docs/bounds.md has the argument.
+//! walks every reachable state of small classes, [section 7 of the bounds](crate::bounds#7-threads) has the argument.
 
 use core::num::NonZeroUsize;
 
@@ -288,7 +288,7 @@ pub const fn steps_per_move(block_bytes: usize, increment: Option<NonZeroUsize>)
 /// The part of Π stays when the pins are gone, until later frees or a compaction pay it.
 ///
 /// # Source
-/// docs/bounds.md; tests/incremental.rs walks every reachable state of small classes.
+/// [The bounds, 7.3](crate::bounds#73-pins); tests/incremental.rs walks every reachable state of small classes.
 #[must_use]
 pub const fn bound_in_flight(
     bound: Bound,
@@ -329,7 +329,7 @@ const fn exact(fraction: Fraction, n: u32, part: u32) -> bool {
 /// If `blocks` is zero: a page has page-blocks.
 ///
 /// # Source
-/// docs/bounds.md; with no calls in progress and no pins it is [`super::pages_bound`].
+/// [The bounds, 7.4](crate::bounds#74-pages-of-a-group); with no calls in progress and no pins it is [`super::pages_bound`].
 #[must_use]
 pub const fn pages_bound_in_flight(
     bound: Bound,

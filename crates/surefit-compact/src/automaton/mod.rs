@@ -28,7 +28,7 @@
 //!
 //! # Source
 //! Craciunas et al., "A Compacting Real-Time Memory Management System" (2008), size-class automaton; the hole bound is
-//! ours (docs/bounds.md).
+//! ours ([the bounds, 2.3](crate::bounds#23-bound-in-holes)).
 #![deny(unsafe_code)]
 
 pub mod incremental;
@@ -143,7 +143,7 @@ pub const fn swaps_roles(used: u32, least: u32) -> bool {
 
 /// Whether a block of the reservoir must move into a hole of the head page, `class` being the counts after the free.
 ///
-/// Asked at most [`MAX_MOVES`] times a free; the third answer would be no (docs/bounds.md).
+/// Asked at most [`MAX_MOVES`] times a free; the third answer would be no ([the bounds, 2.3](crate::bounds#23-bound-in-holes)).
 #[inline]
 #[must_use]
 pub const fn settle(bound: Bound, class: ClassCounts) -> bool {
@@ -178,7 +178,7 @@ pub const fn quiet_frees(bound: Bound, class: ClassCounts) -> u32 {
 /// If `blocks` is zero: a page has page-blocks.
 ///
 /// # Source
-/// docs/bounds.md: min(h, the compaction bound at h, ⌈H/π⌉).
+/// [The bounds, section 2](crate::bounds#2-one-size-class): min(h, the compaction bound at h, ⌈H/π⌉).
 #[must_use]
 pub const fn pages_bound(bound: Bound, blocks: u32, live: u32, peak: u32) -> u32 {
     let high_water = peak.div_ceil(blocks);

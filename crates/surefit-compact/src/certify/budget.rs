@@ -36,7 +36,7 @@
 //! About 600 evaluations, each linear in the classes used; one class's error is below one page.
 //!
 //! # Source
-//! docs/bounds.md, sections 2, 3 and 7.
+//! [The bounds](crate::bounds), sections 2, 3 and 7.
 #![deny(
     unsafe_code,
     clippy::arithmetic_side_effects,

@@ -20,7 +20,7 @@
 //! pages a class; fewer classes, smaller pages and a bound in pages keep this low.
 //!
 //! # Source
-//! docs/bounds.md, section 7, with proofs.
+//! [The bounds, section 7](crate::bounds#7-threads), with proofs.
 #![deny(
     unsafe_code,
     clippy::arithmetic_side_effects,

@@ -7,7 +7,7 @@
 //! fixed area             the class and the records of those pages and of their neighbours in the list
 //! ```
 //! # Source
-//! docs/bounds.md, section 5.
+//! [The bounds, section 5](crate::bounds#5-what-one-call-costs).
 #![deny(
     unsafe_code,
     clippy::arithmetic_side_effects,

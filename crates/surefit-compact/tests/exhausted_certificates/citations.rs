@@ -1,4 +1,4 @@
-//! Every file and function that docs/bounds.md names exists.
+//! Every file and function that docs/bounds.md names exists, and every section that it or a source refers to.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -63,7 +63,7 @@ fn has_definition(text: &str, name: &str) -> bool {
 
 #[test]
 fn every_file_and_function_named_in_the_bounds_exists() {
-    let bounds = Path::new(CRATE).join("../../docs/bounds.md");
+    let bounds = Path::new(CRATE).join("docs/bounds.md");
     let text = fs::read_to_string(bounds).expect("docs/bounds.md");
     let (mut files, mut functions) = (0, 0);
     for token in quoted(&text) {
@@ -92,4 +92,52 @@ fn every_file_and_function_named_in_the_bounds_exists() {
     }
     println!("{files} files, {functions} names");
     assert!(files > 50 && functions > 40, "the document was read");
+}
+
+/// The name by which a link reaches a heading: in rustdoc as where the file is shown by itself.
+fn anchor(heading: &str) -> String {
+    let heading = heading.trim_start_matches('#').trim().to_lowercase();
+    let letters = heading.chars().filter_map(|c| match c {
+        ' ' => Some('-'),
+        c if c.is_alphanumeric() || c == '-' || c == '_' => Some(c),
+        _ => None,
+    });
+    letters.collect()
+}
+
+/// What follows `before` up to a closing parenthesis, everywhere in a text.
+fn linked<'a>(text: &'a str, before: &'a str) -> impl Iterator<Item = &'a str> {
+    let parts = text.split(before).skip(1);
+    parts.filter_map(|rest| rest.split(')').next())
+}
+
+/// All text of the Rust files below a folder.
+fn sources(folder: &Path) -> String {
+    let entries = fs::read_dir(folder).expect("a folder");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let texts = paths.map(|path| {
+        if path.is_dir() {
+            sources(&path)
+        } else {
+            fs::read_to_string(&path).expect("text")
+        }
+    });
+    texts.collect()
+}
+
+#[test]
+fn every_section_that_is_referred_to_exists() {
+    let bounds = Path::new(CRATE).join("docs/bounds.md");
+    let text = fs::read_to_string(bounds).expect("docs/bounds.md");
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    let anchors: Vec<_> = headings.map(anchor).collect();
+    let source = sources(&Path::new(CRATE).join("src"));
+    let inside = linked(&text, "](#");
+    let from_code = linked(&source, "crate::bounds#");
+    let mut links = 0;
+    for link in inside.chain(from_code) {
+        assert!(anchors.iter().any(|anchor| anchor == link), "no #{link}");
+        links += 1;
+    }
+    assert!(links > 30, "{links} links were read");
 }

@@ -7,7 +7,7 @@
 //! sections        one a step, and the first
 //! ```
 //! # Source
-//! docs/bounds.md, section 7.
+//! [The bounds, section 7](crate::bounds#7-threads).
 #![deny(
     unsafe_code,
     clippy::arithmetic_side_effects,

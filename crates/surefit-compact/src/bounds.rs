@@ -1,0 +1,22 @@
+#![doc = include_str!("../docs/bounds.md")]
+//!
+//! ## 9. What is public of the code above
+//!
+//! - Section 2: [`automaton::pages_bound`], [`automaton::free`], [`automaton::settle`], [`Fraction`]
+//! - Sections 3 and 4: [`certify()`], [`Demand`], [`DemandMeter`], [`BlockCount::of`],
+//!   [`BlockCount::in_resize`], [`Pieces`], [`region_bytes`], [`layout::pages_in`],
+//!   [`block_table::certify`]
+//! - Section 5: [`moves_max`], [`CallWork::of_free`], [`DemandMeter::call`], [`Certificate`]
+//! - Section 7: [`automaton::incremental`], [`certify_shared`], [`Sharing`]
+
+#[cfg(doc)]
+use crate::{
+    automaton, block_table,
+    certify::{
+        BlockCount, CallWork, Certificate, Demand, DemandMeter, Sharing, certify, certify_shared,
+        moves_max, region_bytes,
+    },
+    config::Fraction,
+    layout,
+    pieces::Pieces,
+};
