@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# Unpacks what builds and runs surefit for machines other than this one, from Debian's packages, into a folder; nothing is installed, and
-# nothing here needs to be root. What lies there already is used again.
+# Unpacks compilers and an emulator from Debian's packages into a folder. Nothing is installed, and nothing here needs
+# root. What is there already is used again.
 #
 #   ci/toolchain.sh rust              FOLDER/rustc: Debian's newest rustc-web with the source of its standard library, which
 #                                     `RUSTC=FOLDER/rustc RUSTC_BOOTSTRAP=1 cargo build -Zbuild-std=core --target T` builds for any target
+#   ci/toolchain.sh rust 1.85         FOLDER/rustc-1.85: that version of rustc-web or rustc, for this machine only
 #   ci/toolchain.sh linux i686        FOLDER/i686-linux-gnu-gcc, a cross compiler; programs run on an x86-64 kernel as they are
 #   ci/toolchain.sh linux aarch64     FOLDER/aarch64-linux-gnu-gcc, and FOLDER/qemu-aarch64, which runs its programs
 #
-# FOLDER is $SUREFIT_TOOLCHAIN, or target/toolchain. Exit 3: this cannot be had here, and the last line says why. Any other failure is one.
+# FOLDER is $SUREFIT_TOOLCHAIN, or target/toolchain. Exit 3: this cannot be had here, and the last line says why. Every other failure
+# is an error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(realpath -m "${SUREFIT_TOOLCHAIN:-target/toolchain}")
@@ -64,6 +66,23 @@ rust() {
   wrapper rustc "$root/usr/bin/rustc"
 }
 
+# old_rust MINOR: a version of the compiler, beside the newest one, in a root of its own.
+old_rust() {
+  local minor=$1 suffix version="" llvm
+  [ -x "$folder/rustc-$minor" ] && return
+  root=$folder/rust-$minor host_libraries=$folder/rust-$minor/usr/lib/x86_64-linux-gnu
+  # Stable Debian has one rustc, and several of rustc-web.
+  for suffix in -web ""; do
+    known "rustc$suffix" || continue
+    version=$(apt-cache madison "rustc$suffix" | awk '{ print $3 }' | grep "^${minor//./\\.}\\." | sort --version-sort | tail -n 1) || true
+    [ -z "$version" ] || break
+  done
+  [ -n "$version" ] || cannot "no package rustc or rustc-web of version $minor"
+  llvm=$(apt-cache show "libstd-rust$suffix-$minor=$version" | grep -o 'libllvm[0-9]*' | sed -n 1p)
+  unpack "rustc$suffix=$version" "libstd-rust$suffix-$minor=$version" "libstd-rust$suffix-dev=$version" "$llvm"
+  wrapper "rustc-$minor" "$root/usr/bin/rustc"
+}
+
 linux() {
   local machine=$1 debian=$1
   case $machine in i686) debian=i386 ;; aarch64) debian=arm64 ;; *) echo "no such machine: $machine" >&2 && exit 2 ;; esac
@@ -91,12 +110,13 @@ done
 # No `&&` behind a function: its failures would not end the script.
 case ${1:-} in
   rust)
-    rust
-    "$folder/rustc" --version
+    name=rustc${2:+-$2}
+    if [ -z "${2:-}" ]; then rust; else old_rust "$2"; fi
+    "$folder/$name" --version
     ;;
   linux)
     linux "${2:-}"
     "$folder/$2-linux-gnu-gcc" --version | sed -n 1p
     ;;
-  *) sed -n '2,10p' "$0" | cut -c 3- && exit 2 ;;
+  *) sed -n '2,12p' "$0" | cut -c 3- && exit 2 ;;
 esac

@@ -196,8 +196,9 @@ fn geometry(blocks: u32) -> Result<(Geometry, usize)> {
         .map(|eighths| eighths as u32 * 8)
         .rev();
     for size in sizes {
+        let only = [size];
         let spec = GeometrySpec {
-            spacing: Spacing::Explicit(&[size]),
+            spacing: Spacing::Explicit(&only),
             ..default
         };
         let fits = size * blocks <= default.page_bytes as u32;
