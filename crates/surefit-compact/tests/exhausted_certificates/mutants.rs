@@ -1,5 +1,5 @@
 //! Every term of every certificate, lowered by one: some script inside the demand must then be refused, or the term is too
-//! large, and the table *terms that are not tight* of docs/bounds.md says why.
+//! large, and the list *terms that are not tight* of docs/bounds.md says why.
 //!
 //! A mutant is a heap in a region that is smaller by exactly the term's unit, or one that is certified for a demand of
 //! which the term was left out. The scripts are exhausted, the shortest first; where a demand is too large for that, one
