@@ -16,9 +16,8 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use super::{automaton, older};
-use crate::kit::entry::{Entry, Request};
-use crate::kit::page;
-use crate::kit::report::Report;
+use crate::kit::draw::page;
+use crate::kit::{Entry, Report, Request};
 use crate::registry::ENTRIES;
 use surefit_measure::collector::graphs::is_graph;
 use surefit_measure::error::say;
@@ -119,7 +118,7 @@ fn summary(directory: &Path, reports: &[Report]) -> String {
                 claim.verdict.words(),
                 claim.claim
             );
-            text.extend(line.chars().take(crate::kit::print::WIDTH));
+            text.extend(line.chars().take(crate::kit::draw::text::WIDTH));
             text.push('\n');
         }
     }

@@ -21,8 +21,9 @@ use super::threads::figures::exponent;
 use super::threads::heaps::{Scheme, Setup, counted};
 use super::threads::load::{Load, Sizes};
 use super::threads::probe::{Counts, Shape, probe};
-use crate::kit::entry::{Entry, Request};
-use crate::kit::report::{Axis, Cell, Claim, Column, Plot, Report, Series, Table, Verdict, Whose};
+use crate::kit::{
+    Axis, Cell, Claim, Column, Entry, Plot, Report, Request, Series, Table, Verdict, Whose,
+};
 
 /// This experiment.
 pub(super) const ENTRY: Entry = Entry {
@@ -502,8 +503,7 @@ fn add_waiting(report: &mut Report, is_quick: bool) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::{COLUMNS, CONFIGURATIONS, PARAMETERS, claim, exponents, run};
-    use crate::kit::entry::Request;
-    use crate::kit::report::Verdict;
+    use crate::kit::{Request, Verdict};
 
     #[test]
     fn every_configuration_grows_no_faster_than_claimed() {

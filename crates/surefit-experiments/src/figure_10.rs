@@ -15,8 +15,7 @@ use anyhow::Result;
 
 use super::programs::{self, StandsFor};
 use super::settings::{Family, SETTINGS, kappa_ticks, of_family, specs};
-use crate::kit::entry::{Entry, Request};
-use crate::kit::report::{Axis, Cell, Claim, Column, Plot, Report, Series, Table, Verdict};
+use crate::kit::{Axis, Cell, Claim, Column, Entry, Plot, Report, Request, Series, Table, Verdict};
 use surefit_measure::passes::percentiles;
 use surefit_measure::progress::Progress;
 use surefit_measure::results::Ratio;
@@ -235,7 +234,7 @@ fn does_not_improve(name: &str, rows: &[Row]) -> Claim {
 #[cfg(test)]
 mod tests {
     use super::{Row, does_not_improve, fewer_moves, rises};
-    use crate::kit::report::Verdict;
+    use crate::kit::Verdict;
     use crate::settings::SETTINGS;
     use surefit_measure::results::Ratio;
 

@@ -21,8 +21,7 @@ use surefit_compact::Geometry;
 use super::threads::figures::{cores, exponent, ratio, shown, spread};
 use super::threads::heaps::{Scheme, Setup, latencies, or_infinite, timed};
 use super::threads::load::{Load, Sizes};
-use crate::kit::entry::{Entry, Request};
-use crate::kit::report::{Axis, Claim, Column, Plot, Report, Series, Table, Verdict};
+use crate::kit::{Axis, Claim, Column, Entry, Plot, Report, Request, Series, Table, Verdict};
 use right::{grows, right, right_plot, right_table, within_bound};
 use surefit_measure::progress::Progress;
 
@@ -389,7 +388,7 @@ fn follows_the_block(rows: &[Middle]) -> Claim {
 #[cfg(test)]
 mod tests {
     use super::{Middle, follows_the_block, least, no_section_is_longer};
-    use crate::kit::report::Verdict;
+    use crate::kit::Verdict;
 
     fn middle(block: u32, copied_max: u64) -> Middle {
         Middle {

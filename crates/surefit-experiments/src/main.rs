@@ -1,6 +1,6 @@
 //! `surefit-experiments`, which `surefit experiment` runs: figures and tables of the papers, computed or measured here.
 //!
-//! An experiment is one file with an [`Entry`](kit::entry::Entry) and a function that makes a [`Report`](kit::report::Report): tables,
+//! An experiment is one file with an [`Entry`](kit::Entry) and a function that makes a [`Report`](kit::Report): tables,
 //! series for plots, and claims with verdicts. All else is shared:
 //!
 //! ```text
@@ -25,7 +25,7 @@
 //! }
 //! ```
 //! and its line in `registry::ENTRIES`. `request.quick` asks for seconds instead of minutes (for tests, for a debug
-//! build); `request.rounds_or(n)` is how often to time. A verdict is computed, never written: [`Verdict::of`](kit::report::Verdict::of)
+//! build); `request.rounds_or(n)` is how often to time. A verdict is computed, never written: [`Verdict::of`](kit::Verdict::of)
 //! takes the test, `because` says the test in words. What one machine's clock says in a loaded hour decides no claim
 //! about maxima: then the verdict is `NotComparable`.
 //!

@@ -20,8 +20,7 @@ use super::threads::figures::cores;
 use super::threads::heaps::{Scheme, Setup, or_infinite, watched};
 use super::threads::load::{Load, Sizes};
 use super::threads::probe::{Counts, Shape, probe};
-use crate::kit::entry::{Entry, Request};
-use crate::kit::report::{Axis, Claim, Column, Plot, Report, Series, Table, Verdict};
+use crate::kit::{Axis, Claim, Column, Entry, Plot, Report, Request, Series, Table, Verdict};
 
 /// This experiment.
 pub(super) const ENTRY: Entry = Entry {
@@ -364,8 +363,7 @@ fn one_is_smaller(rows: &[Worst]) -> Claim {
 #[cfg(test)]
 mod tests {
     use super::run;
-    use crate::kit::entry::Request;
-    use crate::kit::report::{Cell, Verdict};
+    use crate::kit::{Cell, Request, Verdict};
 
     #[test]
     fn pages_reach_the_bound_in_the_worst_order_and_never_pass_it() {

@@ -4,8 +4,7 @@ use anyhow::Result;
 
 use super::bounds::{self, BoundRow, Bounds};
 use super::small_heaps::{self, SmallHeaps};
-use crate::kit::entry::{Entry, Request};
-use crate::kit::report::{Cell, Claim, Column, Report, Table, Verdict};
+use crate::kit::{Cell, Claim, Column, Entry, Report, Request, Table, Verdict};
 
 /// `bounds`.
 pub(super) const BOUNDS: Entry = Entry {

@@ -14,8 +14,7 @@ use parking_lot::{Mutex, RawMutex};
 use surefit_compact::shared::{SharedConfig, SharedHeap};
 use surefit_compact::{Config, Heap};
 
-use crate::kit::entry::{Entry, Request};
-use crate::kit::report::{Claim, Column, Report, Table, Verdict};
+use crate::kit::{Claim, Column, Entry, Report, Request, Table, Verdict};
 
 /// This experiment.
 pub(super) const ENTRY: Entry = Entry {

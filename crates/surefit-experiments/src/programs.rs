@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow};
 use surefit_trace::generate::{Options, Program};
 
-use crate::kit::entry::Request;
+use crate::kit::Request;
 use surefit_measure::source::Source;
 
 /// What names a synthetic program, before its name.
@@ -134,7 +134,7 @@ impl StandsFor {
 #[cfg(test)]
 mod tests {
     use super::{EMACS_PAPER, PAPERS, StandsFor, load, names};
-    use crate::kit::entry::Request;
+    use crate::kit::Request;
     use std::path::Path;
 
     #[test]

@@ -1,4 +1,4 @@
-//! The experiments that yield a [`Report`](crate::kit::report::Report): one line each, and what the command line tells them.
+//! The experiments that yield a [`Report`](crate::kit::Report): one line each, and what the command line tells them.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,8 +12,8 @@ use super::{
     adversary, complexity, figure_10, figure_11, figure_12, gc_binary_trees, gc_compact_fit,
     memory_threads, nht, overview, pin, predict, scalability, table_3, table_4, thesis, throughput,
 };
-use crate::kit::entry::{Entry, Request};
-use crate::kit::{page, print};
+use crate::kit::draw::{page, text};
+use crate::kit::{Entry, Request};
 use surefit_measure::output::{self, Format};
 
 /// Every experiment that yields a report, in the order in which `all` runs them.
@@ -147,7 +147,7 @@ impl Chosen {
         }
         match options.format {
             Format::Json => output::print_json(&found)?,
-            Format::Table => output::print(&print::text(&found))?,
+            Format::Table => output::print(&text::text(&found))?,
         }
         ensure!(
             picture.is_some() || options.plot.is_none(),

@@ -20,8 +20,7 @@ use anyhow::Result;
 use super::threads::figures::{cores, ratio, spread};
 use super::threads::heaps::{Outcome, Scheme, Setup, counted, or_infinite, timed};
 use super::threads::load::{Load, Sizes};
-use crate::kit::entry::{Entry, Request};
-use crate::kit::report::{Axis, Cell, Column, Plot, Report, Series, Table};
+use crate::kit::{Axis, Cell, Column, Entry, Plot, Report, Request, Series, Table};
 use surefit_measure::progress::Progress;
 use surefit_measure::results::Ratio;
 

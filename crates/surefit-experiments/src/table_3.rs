@@ -14,8 +14,7 @@
 use anyhow::Result;
 
 use super::programs::{self, StandsFor};
-use crate::kit::entry::{Entry, Request};
-use crate::kit::report::{Cell, Claim, Column, Report, Table, Verdict};
+use crate::kit::{Cell, Claim, Column, Entry, Report, Request, Table, Verdict};
 use surefit_measure::progress::Progress;
 use surefit_measure::results::AllocatorResult;
 use surefit_measure::rounds::{self, Measured, Plan};
@@ -302,7 +301,7 @@ mod tests {
     use super::{
         ALLOCATORS, EMACS, Row, more_than_tlsf, partitioning_dominates, smallest_hardly_matters,
     };
-    use crate::kit::report::Verdict;
+    use crate::kit::Verdict;
 
     fn rows(cf: [u64; 2], size_class: u64) -> Vec<Row> {
         let mut rows = vec![Row::default(); ALLOCATORS.len()];

@@ -10,8 +10,7 @@ use anyhow::Result;
 
 use super::call_costs::{Cost, Costs, measure};
 use super::programs::{self, StandsFor};
-use crate::kit::entry::{Entry, Request};
-use crate::kit::report::{Cell, Claim, Column, Report, Table, Verdict};
+use crate::kit::{Cell, Claim, Column, Entry, Report, Request, Table, Verdict};
 use surefit_measure::passes::percentiles::clock_ns;
 use surefit_measure::progress::Progress;
 use surefit_measure::results::Ratio;
@@ -260,7 +259,7 @@ fn worst_case(name: &str, call: Call, papers: Papers, [tlsf, cf]: [Option<&Cost>
 #[cfg(test)]
 mod tests {
     use super::{Call, Cost, EMACS, cheaper_on_average, worst_case};
-    use crate::kit::report::Verdict;
+    use crate::kit::Verdict;
 
     #[test]
     fn a_maximum_that_does_not_come_again_decides_nothing() {

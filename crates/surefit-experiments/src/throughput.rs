@@ -14,8 +14,7 @@ use anyhow::Result;
 use super::threads::figures::{cores, ratio, shown, spread};
 use super::threads::heaps::{Scheme, Setup, counted, or_infinite, timed};
 use super::threads::load::{Load, Sizes};
-use crate::kit::entry::{Entry, Request};
-use crate::kit::report::{Axis, Claim, Column, Plot, Report, Series, Table, Verdict};
+use crate::kit::{Axis, Claim, Column, Entry, Plot, Report, Request, Series, Table, Verdict};
 use surefit_measure::progress::Progress;
 
 /// This experiment.
@@ -224,7 +223,7 @@ fn fewer_locks(rows: &[Row]) -> Claim {
 #[cfg(test)]
 mod tests {
     use super::{Row, class_beats_page, fewer_locks};
-    use crate::kit::report::Verdict;
+    use crate::kit::Verdict;
 
     fn rows(page_ns: &[f64], page_locks: f64) -> Vec<Row> {
         let row = |scheme, pair_ns: &[f64], each| Row {

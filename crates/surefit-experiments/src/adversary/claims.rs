@@ -7,7 +7,7 @@ use super::measured::{All, Measured, UNITS};
 use super::program::{BestFit, Robson};
 use super::search::Found;
 use super::systems::{Known, LOOKUPS, NEVER_MOVE};
-use crate::kit::report::{Claim, Verdict};
+use crate::kit::{Claim, Verdict};
 
 /// All claims.
 pub(super) fn claims(all: &All) -> Vec<Claim> {

@@ -38,8 +38,7 @@ mod words;
 
 use anyhow::Result;
 
-use crate::kit::entry::{Entry, Request};
-use crate::kit::report::Report;
+use crate::kit::{Entry, Report, Request};
 
 /// This experiment.
 pub(super) const ENTRY: Entry = Entry {

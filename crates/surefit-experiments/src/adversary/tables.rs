@@ -7,7 +7,7 @@ use super::measured::{All, Measured};
 use super::program::{BestFit, Robson};
 use super::search::Found;
 use super::systems::NEVER_MOVE;
-use crate::kit::report::{Axis, Cell, Column, Plot, Series, Table, Whose};
+use crate::kit::{Axis, Cell, Column, Plot, Series, Table, Whose};
 
 /// All tables.
 pub(super) fn tables(all: &All) -> Vec<Table> {

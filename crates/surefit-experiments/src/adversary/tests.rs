@@ -6,8 +6,7 @@ use super::naive::{Holes, Naive, Sliding};
 use super::program::{BestFit, Program, Robson};
 use super::search::{self, Found};
 use super::systems::{ESCAPE_BEST_FIT, ESCAPE_ROBSON, NEVER_MOVE, kind};
-use crate::kit::entry::Request;
-use crate::kit::report::Verdict;
+use crate::kit::{Request, Verdict};
 
 fn real(name: &str, search: impl Fn(&mut Land<'_>) -> Found) -> Found {
     let system = NEVER_MOVE.iter().find(|system| system.name == name);

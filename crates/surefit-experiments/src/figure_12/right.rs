@@ -9,8 +9,7 @@ use surefit_compact::shared::SharedStats;
 use super::super::threads::heaps::{or_infinite, watched};
 use super::super::threads::load::Load;
 use super::{ENTRY, INCREMENTS, THREADS, load, setup, ticks};
-use crate::kit::entry::Request;
-use crate::kit::report::{Axis, Claim, Column, Plot, Series, Table, Verdict, Whose};
+use crate::kit::{Axis, Claim, Column, Plot, Request, Series, Table, Verdict, Whose};
 use surefit_measure::progress::Progress;
 
 /// Transient fragmentation of an increment.
@@ -175,7 +174,7 @@ pub(super) fn within_bound(rows: &[Right]) -> Claim {
 #[cfg(test)]
 mod tests {
     use super::{Right, grows, our_bound, papers_bound, within_bound};
-    use crate::kit::report::Verdict;
+    use crate::kit::Verdict;
 
     #[test]
     fn transient_bytes_are_judged_by_the_bound() {

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use super::points::{POINTS, Role};
 use super::{Row, Took};
-use crate::kit::report::{Claim, Verdict};
+use crate::kit::{Claim, Verdict};
 use crate::threads::figures::shown;
 use surefit_measure::results::Ratio;
 
@@ -108,7 +108,7 @@ mod tests {
     use super::super::points::POINTS;
     use super::super::{Outcome, Row, Took};
     use super::{claims, meets};
-    use crate::kit::report::Verdict;
+    use crate::kit::Verdict;
     use surefit_measure::results::Ratio;
 
     const fn took(wall_ns: f64, peak_bytes: u64) -> Took {

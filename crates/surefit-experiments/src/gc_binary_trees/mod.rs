@@ -22,8 +22,7 @@ use anyhow::Result;
 
 use self::points::{POINTS, Point, Role};
 use self::process::Took;
-use crate::kit::entry::{Entry, Request};
-use crate::kit::report::Report;
+use crate::kit::{Entry, Report, Request};
 use surefit_measure::progress::Progress;
 use surefit_measure::ratio::median;
 

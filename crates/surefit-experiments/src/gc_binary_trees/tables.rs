@@ -3,7 +3,7 @@
 use super::claims::over;
 use super::points::{Role, build_command};
 use super::{Outcome, Row, Took};
-use crate::kit::report::{Axis, Cell, Column, Plot, Report, Series, Table};
+use crate::kit::{Axis, Cell, Column, Plot, Report, Series, Table};
 
 /// Nanoseconds of a millisecond.
 const MS: f64 = 1e6;
@@ -189,7 +189,7 @@ mod tests {
     use super::super::points::POINTS;
     use super::super::{Outcome, Row, Took};
     use super::{figures, plot, ratios};
-    use crate::kit::report::Cell;
+    use crate::kit::Cell;
 
     fn rows() -> Vec<Row> {
         let rows = POINTS.iter().enumerate().map(|(number, &point)| {

@@ -4,7 +4,7 @@
 use surefit_clients::java::MinHeap;
 
 use super::measure::{Found, HEAPS, InHeap, Row};
-use crate::kit::report::{Claim, Verdict};
+use crate::kit::{Claim, Verdict};
 use crate::threads::figures::{ratio, shown};
 use surefit_measure::output::grouped;
 
@@ -203,7 +203,7 @@ mod tests {
     use super::super::measure::{Found, HEAPS, InHeap, Row};
     use super::super::spaces::ALL;
     use super::{fastest_when_small, is_smaller, needs_least, never_fragmented};
-    use crate::kit::report::Verdict;
+    use crate::kit::Verdict;
 
     /// Compact-fit with one time and smallest heap, the others with another; 0 does not complete.
     fn found(moving: (f64, usize), staying: (f64, usize)) -> Found {

@@ -12,7 +12,7 @@ use surefit_clients::programs::{Program, record};
 use surefit_os::Reservation;
 use surefit_trace::graph::{Object, Reader, Step};
 
-use crate::kit::entry::Request;
+use crate::kit::Request;
 use surefit_measure::collector::graphs;
 
 /// The recordings inside the command.

@@ -26,8 +26,7 @@ mod tables;
 use anyhow::Result;
 
 use self::measure::{Found, STEPS};
-use crate::kit::entry::{Entry, Request};
-use crate::kit::report::Report;
+use crate::kit::{Entry, Report, Request};
 use surefit_measure::progress::Progress;
 
 /// This experiment.

@@ -4,7 +4,7 @@
 use super::measure::{Found, HEAPS, InHeap, Row};
 use super::parts::TIMES;
 use super::spaces::DRAWN;
-use crate::kit::report::{Axis, Cell, Column, Plot, Series, Table};
+use crate::kit::{Axis, Cell, Column, Plot, Series, Table};
 use surefit_measure::output::grouped;
 use surefit_measure::ratio::median;
 

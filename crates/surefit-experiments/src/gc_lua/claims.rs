@@ -4,7 +4,7 @@
 use super::measure::{Found, HEAPS, InHeap};
 use super::spaces::{LOOKUPS, STRATEGIES, Space};
 use super::tables::BASE;
-use crate::kit::report::{Claim, Verdict};
+use crate::kit::{Claim, Verdict};
 use crate::threads::figures::{shown, spread};
 use surefit_measure::results::Ratio;
 
@@ -255,7 +255,7 @@ mod tests {
     use super::all;
     use crate::gc_lua::measure::{Found, InHeap, Row};
     use crate::gc_lua::spaces::Space;
-    use crate::kit::report::Verdict;
+    use crate::kit::Verdict;
 
     /// One program whose every space has figures of its own.
     fn found(figures: impl Fn(Space) -> (usize, f64, u64)) -> Vec<Found> {

@@ -11,7 +11,7 @@ use surefit_os::Reservation;
 use surefit_os::clock::thread_cpu_ns;
 
 use super::spaces::{LOOKUPS, STRATEGIES, Space};
-use crate::kit::entry::Request;
+use crate::kit::Request;
 use surefit_measure::collector::machine::{self, Done, Wall};
 use surefit_measure::passes::percentiles;
 use surefit_measure::progress::Progress;

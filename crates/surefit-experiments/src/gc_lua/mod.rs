@@ -22,8 +22,7 @@ use anyhow::Result;
 use surefit_clients::lua::{PROGRAMS, Program};
 
 use self::measure::{Found, Plan};
-use crate::kit::entry::{Entry, Request};
-use crate::kit::report::Report;
+use crate::kit::{Entry, Report, Request};
 use surefit_measure::progress::Progress;
 
 /// This experiment.

@@ -1,220 +1,42 @@
-//! Names in a grid of cells as SVG: what was found in each cell, and beside it what the papers have there.
-//!
-//! ```text
-//! |           |      unpredictable       |       predictable        |
-//! |           | measured    | paper      | measured    | paper      |
-//! | O(1)      | a: malloc   | a: malloc  |             | b: malloc  |
-//! |           | b: malloc   |            |             |            |
-//! ```
-//! Names of the papers are green where they belong, red where they do not, grey where nothing decided.
+//! Names in a grid of cells: where each thing belongs.
 
-use std::fmt::Write as _;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use crate::kit::report::{Grid, GridRow, Placed, Verdict, Whose};
-use surefit_measure::html::escaped;
+use super::claim::Verdict;
+use super::whose::Whose;
 
-/// Pixels of the column of rows' names.
-const NAMES: usize = 100;
-
-/// Pixels of the columns of a cell: what was found, and what the papers have.
-const OURS: usize = 300;
-const PAPERS: usize = 170;
-
-/// Pixels of a line of text, and of the room above and below the lines of a cell.
-const LINE: usize = 16;
-const ROOM: usize = 12;
-
-/// Pixels of the header.
-const HEADER: usize = 46;
-
-/// Who puts names where: what it is called, and its place and width in a cell.
-const SIDES: [(Whose, &str, usize, usize); 2] = [
-    (Whose::Ours, "measured", 0, OURS),
-    (Whose::Papers, "paper", OURS, PAPERS),
-];
-
-/// The width of the picture, in pixels.
-pub(super) fn width(grid: &Grid) -> usize {
-    NAMES + grid.columns.len() * (OURS + PAPERS) + 1
+/// Names in cells, each where it was found or where the papers have it.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Grid {
+    /// What the cells mean.
+    pub(crate) title: String,
+    /// The columns' names.
+    pub(crate) columns: Vec<String>,
+    /// The rows, from above.
+    pub(crate) rows: Vec<GridRow>,
 }
 
-/// The height of the picture, in pixels.
-pub(super) fn height(grid: &Grid) -> usize {
-    HEADER + grid.rows.iter().map(row_height).sum::<usize>() + 1
+/// One row of a grid.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GridRow {
+    /// Its name.
+    pub(crate) name: String,
+    /// What is in each column.
+    pub(crate) cells: Vec<Vec<Placed>>,
 }
 
-/// The grid as one `svg` element.
-pub(super) fn svg(grid: &Grid) -> String {
-    let (width, height) = (width(grid), height(grid));
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-         role=\"img\" font-family=\"sans-serif\" font-size=\"12\" fill=\"#1c2733\"><title>{}</title>\n\
-         <rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n",
-        escaped(&grid.title)
-    );
-    header(&mut svg, grid);
-    let mut top = HEADER;
-    for row in &grid.rows {
-        draw(&mut svg, row, top, width);
-        top += row_height(row);
-    }
-    lines(&mut svg, grid, height);
-    svg.push_str("</svg>\n");
-    svg
-}
-
-fn header(svg: &mut String, grid: &Grid) {
-    for (at, column) in grid.columns.iter().enumerate() {
-        let left = column_left(at);
-        text(
-            svg,
-            left + (OURS + PAPERS) / 2,
-            18,
-            "font-weight=\"600\" text-anchor=\"middle\"",
-            column,
-        );
-        for (_, name, from, _) in SIDES {
-            text(
-                svg,
-                left + from + 8,
-                37,
-                "fill=\"#5b6673\" font-size=\"11\"",
-                name,
-            );
-        }
-    }
-}
-
-fn draw(svg: &mut String, row: &GridRow, top: usize, width: usize) {
-    let _ = writeln!(svg, "<path d=\"M0 {top}.5H{width}\" stroke=\"#9aa7b4\"/>");
-    text(
-        svg,
-        8,
-        top + ROOM / 2 + LINE - 4,
-        "font-weight=\"600\"",
-        &row.name,
-    );
-    for (at, cell) in row.cells.iter().enumerate() {
-        for (whose, _, from, width) in SIDES {
-            let names = cell.iter().filter(|placed| placed.whose == whose);
-            for (line, placed) in names.enumerate() {
-                let y = top + ROOM / 2 + LINE * (line + 1) - 4;
-                name(svg, (column_left(at) + from + 8, y), width - 12, placed);
-            }
-        }
-    }
-}
-
-/// One name, squeezed if it would be too wide.
-fn name(svg: &mut String, (x, y): (usize, usize), width: usize, placed: &Placed) {
-    let colour = match placed.verdict {
-        None => "#1c2733",
-        Some(Verdict::Holds) => "#1d6b3c",
-        Some(Verdict::DoesNot) => "#a3262f",
-        Some(Verdict::NotComparable) => "#5b6673",
-    };
-    // a letter is some six pixels wide at this size
-    let is_wide = placed.name.chars().count() * 13 / 2 > width;
-    let squeezed = if is_wide {
-        format!(" textLength=\"{width}\" lengthAdjust=\"spacingAndGlyphs\"")
-    } else {
-        String::new()
-    };
-    text(
-        svg,
-        x,
-        y,
-        &format!("fill=\"{colour}\"{squeezed}"),
-        &placed.name,
-    );
-}
-
-/// The lines between columns, and the frame's.
-fn lines(svg: &mut String, grid: &Grid, height: usize) {
-    let bottom = height - 1;
-    let _ = writeln!(
-        svg,
-        "<path d=\"M0 {bottom}.5H{}\" stroke=\"#9aa7b4\"/>",
-        width(grid)
-    );
-    for at in 0..=grid.columns.len() {
-        let left = column_left(at);
-        let _ = writeln!(svg, "<path d=\"M{left}.5 0V{bottom}\" stroke=\"#9aa7b4\"/>");
-        if at < grid.columns.len() {
-            let middle = left + OURS;
-            let _ = writeln!(
-                svg,
-                "<path d=\"M{middle}.5 {}V{bottom}\" stroke=\"#e1e6eb\"/>",
-                HEADER - 22
-            );
-        }
-    }
-}
-
-fn text(svg: &mut String, x: usize, y: usize, style: &str, words: &str) {
-    let _ = writeln!(
-        svg,
-        "<text x=\"{x}\" y=\"{y}\" {style}>{}</text>",
-        escaped(words)
-    );
-}
-
-const fn column_left(at: usize) -> usize {
-    NAMES + at * (OURS + PAPERS)
-}
-
-fn row_height(row: &GridRow) -> usize {
-    let of = |cell: &Vec<Placed>, whose| cell.iter().filter(|placed| placed.whose == whose).count();
-    let cells = row.cells.iter();
-    let lines = cells.map(|cell| of(cell, Whose::Ours).max(of(cell, Whose::Papers)));
-    ROOM + LINE * lines.max().unwrap_or(0).max(1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{height, svg};
-    use crate::kit::report::{Grid, GridRow, Placed, Verdict, Whose};
-
-    fn placed(name: &str, verdict: Option<Verdict>) -> Placed {
-        let whose = if verdict.is_some() {
-            Whose::Papers
-        } else {
-            Whose::Ours
-        };
-        Placed {
-            name: name.to_owned(),
-            whose,
-            verdict,
-        }
-    }
-
-    fn grid(names: usize) -> Grid {
-        let mut cell: Vec<_> = (0..names).map(|_| placed("a & b: malloc", None)).collect();
-        cell.push(placed("c", Some(Verdict::DoesNot)));
-        Grid {
-            title: "<t>".to_owned(),
-            columns: vec!["left".to_owned(), "right".to_owned()],
-            rows: vec![GridRow {
-                name: "O(1)".to_owned(),
-                cells: vec![cell, Vec::new()],
-            }],
-        }
-    }
-
-    #[test]
-    fn every_name_is_in_the_picture_in_the_colour_of_its_verdict() {
-        let picture = svg(&grid(3));
-        assert_eq!(picture.matches("a &amp; b: malloc").count(), 3);
-        assert!(
-            picture.contains("#a3262f") && picture.contains("&lt;t&gt;"),
-            "{picture}"
-        );
-        assert!(picture.starts_with("<svg") && picture.ends_with("</svg>\n"));
-    }
-
-    #[test]
-    fn a_row_is_as_high_as_its_longest_cell() {
-        assert_eq!(height(&grid(9)) - height(&grid(3)), 6 * super::LINE);
-        assert_eq!(height(&grid(0)), height(&grid(1)));
-    }
+/// A name in a cell.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Placed {
+    /// The name.
+    pub(crate) name: String,
+    /// Who puts it there.
+    pub(crate) whose: Whose,
+    /// Whether it belongs there, if the papers say so and it was tested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) verdict: Option<Verdict>,
 }

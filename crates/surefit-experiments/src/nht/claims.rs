@@ -4,7 +4,7 @@ use surefit_freelist::When;
 
 use super::rows::{Row, find};
 use super::systems::{Finds, LISTS, MERGES, SWEEP, System, merges_name};
-use crate::kit::report::{Claim, Verdict};
+use crate::kit::{Claim, Verdict};
 use crate::threads::figures::shown;
 use surefit_measure::results::Ratio;
 
@@ -280,7 +280,7 @@ fn immediate_is_best(name: &str, rows: &[Row]) -> Claim {
 #[cfg(test)]
 mod tests {
     use super::all;
-    use crate::kit::report::Verdict;
+    use crate::kit::Verdict;
     use crate::nht::counts::Counts;
     use crate::nht::rows::Row;
     use crate::nht::systems::{self, Finds, System};

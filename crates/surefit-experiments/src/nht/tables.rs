@@ -6,7 +6,7 @@ use super::claims::PAPERS_ALLOCATIONS_PER_UPDATE;
 use super::counts::Counts;
 use super::rows::{Row, find};
 use super::systems::{Finds, LISTS, MERGES, SWEEP, System, merges_name};
-use crate::kit::report::{Axis, Cell, Column, Plot, Series, Table};
+use crate::kit::{Axis, Cell, Column, Plot, Series, Table};
 use surefit_measure::results::Ratio;
 
 /// The columns that name a system with 256 lists.

@@ -6,7 +6,7 @@ use super::scripts::{Operation, Parameter};
 use super::space::Degrees;
 use super::systems::{Space, System, Time};
 use super::time::Grown;
-use crate::kit::report::{Claim, Grid, GridRow, Placed, Verdict, Whose};
+use crate::kit::{Claim, Grid, GridRow, Placed, Verdict, Whose};
 
 /// What was measured of one system.
 #[derive(Clone, Debug)]
@@ -152,7 +152,7 @@ fn evidence(one: &Measured, operation: Operation) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Measured, claims, grid};
-    use crate::kit::report::{Verdict, Whose};
+    use crate::kit::{Verdict, Whose};
     use crate::overview::scripts::Operation;
     use crate::overview::space::Degrees;
     use crate::overview::systems::{Slides, Space, System, Time};

@@ -4,8 +4,7 @@
 use anyhow::{Result, anyhow};
 
 use super::super::programs;
-use crate::kit::entry::Request;
-use crate::kit::report::{Cell, Claim, Column, Report, Table, Verdict};
+use crate::kit::{Cell, Claim, Column, Report, Request, Table, Verdict};
 use surefit_measure::passes::min_heap::min_heap;
 use surefit_measure::rounds::in_parallel;
 use surefit_measure::sizes::Size;
@@ -129,7 +128,7 @@ fn claim(found: &[Found]) -> Claim {
 #[cfg(test)]
 mod tests {
     use super::{Found, claim};
-    use crate::kit::report::Verdict;
+    use crate::kit::Verdict;
 
     fn verdict(heaps: &[(u64, u64)]) -> Verdict {
         let found = heaps.iter().map(|&(tlsf, half_fit)| Found {

@@ -32,8 +32,7 @@ pub(crate) use counts::{WorstCalls, play_worst_calls};
 
 use anyhow::Result;
 
-use crate::kit::entry::{Entry, Request};
-use crate::kit::report::{Claim, Report, Verdict};
+use crate::kit::{Claim, Entry, Report, Request, Verdict};
 use chart::Measured;
 use space::Plan;
 use surefit_measure::instructions;

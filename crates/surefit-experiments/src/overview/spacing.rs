@@ -11,8 +11,7 @@ use anyhow::Result;
 use surefit_compact::{Bound, Config, Geometry, GeometrySpec, Spacing};
 
 use super::super::programs;
-use crate::kit::entry::Request;
-use crate::kit::report::{Axis, Claim, Column, Plot, Report, Series, Table, Verdict};
+use crate::kit::{Axis, Claim, Column, Plot, Report, Request, Series, Table, Verdict};
 use surefit_measure::registry::Kind;
 use surefit_measure::rounds::in_parallel;
 use surefit_measure::single::{Setting, check};
@@ -197,7 +196,7 @@ fn ours(lost: &[(f64, f64)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Found, claims};
-    use crate::kit::report::Verdict;
+    use crate::kit::Verdict;
 
     fn verdict(lost: &[(f64, f64)]) -> Verdict {
         let found = lost.iter().map(|&lost| Found {

@@ -6,7 +6,7 @@ use super::growth::Growth;
 use super::scripts::{Operation, Parameter};
 use super::space::SIZES;
 use super::systems::Space;
-use crate::kit::report::{Axis, Cell, Column, Plot, Series, Table};
+use crate::kit::{Axis, Cell, Column, Plot, Series, Table};
 
 /// What the names stand for.
 pub(super) fn systems(measured: &[Measured]) -> Table {

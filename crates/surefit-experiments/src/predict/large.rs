@@ -6,7 +6,7 @@ use surefit_compact::Bound;
 use super::super::size_class::{Order, Rules};
 use super::process::{self, Load, Observed, Process};
 use super::{formula, greatest};
-use crate::kit::report::{Axis, Cell, Claim, Column, Plot, Series, Table, Verdict};
+use crate::kit::{Axis, Cell, Claim, Column, Plot, Series, Table, Verdict};
 
 /// κ of the tables.
 const LARGE_KAPPAS: [u32; 4] = [1, 2, 4, 8];

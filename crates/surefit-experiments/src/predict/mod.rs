@@ -26,8 +26,7 @@ mod small;
 
 use anyhow::Result;
 
-use crate::kit::entry::{Entry, Request};
-use crate::kit::report::Report;
+use crate::kit::{Entry, Report, Request};
 
 /// This experiment.
 pub(super) const ENTRY: Entry = Entry {

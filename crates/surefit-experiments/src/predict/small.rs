@@ -6,7 +6,7 @@ use surefit_compact::{Bound, Fraction};
 use super::super::size_class::{Order, Rules};
 use super::process::{self, Load, Observed, Process};
 use super::{chain, formula, greatest};
-use crate::kit::report::{Axis, Claim, Column, Plot, Series, Table, Verdict};
+use crate::kit::{Axis, Claim, Column, Plot, Series, Table, Verdict};
 
 /// κ of the chain.
 const SMALL_KAPPAS: [u32; 4] = [1, 2, 3, 4];

@@ -3,7 +3,7 @@
 use super::super::threads::figures::{cores, ratio, shown};
 use super::super::threads::heaps::{Scheme, Setup};
 use super::{Line, Point, THREADS, TWO_THREADS, find, reaches, speedup};
-use crate::kit::report::{Claim, Report, Verdict};
+use crate::kit::{Claim, Report, Verdict};
 
 /// Adds all claims.
 pub(super) fn add_claims(report: &mut Report, lines: &[Line], sharing: &[(Setup, Point)]) {
@@ -172,7 +172,7 @@ fn sharing_decides(sharing: &[(Setup, Point)]) -> Claim {
 #[cfg(test)]
 mod tests {
     use super::{Line, constant_factor, does_not_scale, nobody_waits, scales, sharing_decides};
-    use crate::kit::report::Verdict;
+    use crate::kit::Verdict;
     use crate::scalability::{lines, point, sharing};
 
     /// A line whose throughput on n threads is `one` times n to the power of `exponent`.

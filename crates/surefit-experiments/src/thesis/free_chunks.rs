@@ -16,8 +16,7 @@ use surefit_freelist::When;
 
 use super::heaps::{self, common, segregated, times_live};
 use super::recorded::{self, Recorded};
-use crate::kit::entry::{Entry, Request};
-use crate::kit::report::{Axis, Cell, Claim, Column, Plot, Report, Series, Table, Verdict};
+use crate::kit::{Axis, Cell, Claim, Column, Entry, Plot, Report, Request, Series, Table, Verdict};
 use crate::nht::{MERGES, merges_name};
 
 /// This experiment.
@@ -360,7 +359,7 @@ fn more_large(name: &str, all: &[Sizes]) -> Claim {
 #[cfg(test)]
 mod tests {
     use super::{ENDS, Sizes, claims, in_row};
-    use crate::kit::report::Verdict;
+    use crate::kit::Verdict;
     use crate::nht::MERGES;
     use surefit_freelist::When;
 

@@ -16,8 +16,7 @@ use surefit_freelist::When;
 
 use super::heaps::{self, common, replay, times_live};
 use super::recorded::{self, Recorded};
-use crate::kit::entry::{Entry, Request};
-use crate::kit::report::{Axis, Cell, Claim, Column, Plot, Report, Series, Table, Verdict};
+use crate::kit::{Axis, Cell, Claim, Column, Entry, Plot, Report, Request, Series, Table, Verdict};
 use crate::threads::figures::{ratio, shown, spread};
 use surefit_measure::progress::Progress;
 use surefit_measure::results::Ratio;
@@ -383,7 +382,7 @@ fn visits_stay(rows: &[Row], many: &[&Row]) -> Claim {
 #[cfg(test)]
 mod tests {
     use super::{COUNTS, Row, claims};
-    use crate::kit::report::Verdict;
+    use crate::kit::Verdict;
 
     fn verdicts(time: impl Fn(u32) -> f64, visits: impl Fn(u32) -> f64) -> [Verdict; 4] {
         let row = |lists| Row {

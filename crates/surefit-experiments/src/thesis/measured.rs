@@ -18,7 +18,7 @@ use surefit_os::Reservation;
 
 use super::recorded::Recorded;
 use super::systems::{all, lists, name, space, with_tree};
-use crate::kit::entry::Request;
+use crate::kit::Request;
 use crate::nht::{MERGES, merges_name};
 use crate::threads::figures;
 use surefit_measure::collector::graphs::Region;

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use surefit_clients::java::Program;
 
 use super::published::{BENCHMARKS, Benchmark};
-use crate::kit::entry::Request;
+use crate::kit::Request;
 use crate::programs;
 use surefit_measure::collector::graphs;
 

@@ -10,8 +10,7 @@ use surefit_trace::graph::Stats;
 
 use super::published::{AVERAGE_SHARES, Benchmark};
 use super::recorded::{counterpart, files, name};
-use crate::kit::entry::{Entry, Request};
-use crate::kit::report::{Axis, Cell, Claim, Column, Plot, Report, Series, Table, Verdict};
+use crate::kit::{Axis, Cell, Claim, Column, Entry, Plot, Report, Request, Series, Table, Verdict};
 use surefit_measure::collector::graphs;
 
 /// This experiment.
@@ -248,7 +247,7 @@ fn as_many(row: &Row) -> Claim {
 #[cfg(test)]
 mod tests {
     use super::{Row, claims};
-    use crate::kit::report::Verdict;
+    use crate::kit::Verdict;
     use crate::thesis::recorded::counterpart;
 
     fn verdicts(name: &str, allocations: u64, sizes: [u64; 3]) -> Vec<Verdict> {

@@ -17,8 +17,7 @@ use surefit_freelist::{Counters, When};
 use super::heaps::{self, common, replay, segregated, times_live};
 use super::published::{AVERAGE_ALLOCATIONS_PER_UPDATE, Updates};
 use super::recorded::{self, Recorded, counterpart};
-use crate::kit::entry::{Entry, Request};
-use crate::kit::report::{Axis, Cell, Claim, Column, Plot, Report, Series, Table, Verdict};
+use crate::kit::{Axis, Cell, Claim, Column, Entry, Plot, Report, Request, Series, Table, Verdict};
 use crate::nht::{MERGES, merges_name};
 
 /// This experiment.
@@ -338,7 +337,7 @@ fn often_if_immediate(row: &Row) -> Claim {
 #[cfg(test)]
 mod tests {
     use super::{Counted, Row, claims};
-    use crate::kit::report::Verdict;
+    use crate::kit::Verdict;
     use crate::nht::MERGES;
     use crate::thesis::recorded::counterpart;
     use surefit_freelist::{Counters, When};

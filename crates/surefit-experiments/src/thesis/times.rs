@@ -11,8 +11,7 @@ use surefit_freelist::When;
 use super::measured::{Measured, What, measure};
 use super::recorded::{self, Recorded};
 use super::systems::{FINDS, finds_name, lists, name, with_tree};
-use crate::kit::entry::{Entry, Request};
-use crate::kit::report::{Axis, Cell, Column, Plot, Report, Series, Table};
+use crate::kit::{Axis, Cell, Column, Entry, Plot, Report, Request, Series, Table};
 use crate::nht::{MERGES, merges_name};
 
 /// This experiment.

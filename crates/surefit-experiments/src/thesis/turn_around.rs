@@ -7,8 +7,7 @@ use surefit_freelist::When;
 use super::measured::{Measured, What, geometric_mean, spread};
 use super::systems::{FINDS, finds_name, lists, with_tree};
 use super::times;
-use crate::kit::entry::{Entry, Request};
-use crate::kit::report::{Cell, Claim, Column, Report, Table, Verdict};
+use crate::kit::{Cell, Claim, Column, Entry, Report, Request, Table, Verdict};
 use crate::nht::merges_name;
 use crate::threads::figures::shown;
 
@@ -197,7 +196,7 @@ mod tests {
     use surefit_freelist::When;
 
     use super::claims;
-    use crate::kit::report::Verdict;
+    use crate::kit::Verdict;
     use crate::thesis::measured::Measured;
     use crate::thesis::measured::tests::made_up;
 

@@ -8,8 +8,7 @@ use surefit_freelist::When;
 use super::measured::{counts, minimum_of};
 use super::recorded::{self, Recorded};
 use super::systems::{lists, space};
-use crate::kit::entry::{Entry, Request};
-use crate::kit::report::{Axis, Cell, Claim, Column, Plot, Report, Series, Table, Verdict};
+use crate::kit::{Axis, Cell, Claim, Column, Entry, Plot, Report, Request, Series, Table, Verdict};
 use crate::nht::{MERGES, merges_name};
 
 /// This experiment.
@@ -378,7 +377,7 @@ mod tests {
         around_the_first, immediate_visits_most, in_the_range, one_list_visits_more, rises,
         rises_between_collections,
     };
-    use crate::kit::report::Verdict;
+    use crate::kit::Verdict;
 
     /// Samples of intervals of ten, in which visits are as told.
     fn samples(visits: impl Fn(u64, u64) -> u64) -> Vec<Sample> {

@@ -4,7 +4,7 @@ use surefit_clients::java::{Lists, MinHeap};
 use surefit_freelist::When;
 
 use super::{scan, with_bitmap, with_table};
-use crate::kit::report::{Claim, Verdict};
+use crate::kit::{Claim, Verdict};
 use crate::nht::{MERGES, merges_name};
 use crate::thesis::measured::{Measured, PLATEAU, What, geometric_mean, spread};
 use crate::thesis::systems::with_tree;
@@ -271,7 +271,7 @@ mod tests {
     use surefit_freelist::When;
 
     use super::{all, smaller_heap_collects_faster};
-    use crate::kit::report::Verdict;
+    use crate::kit::Verdict;
     use crate::thesis::measured::Measured;
     use crate::thesis::measured::tests::made_up;
 

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use anyhow::Result;
 
+use super::text::grid as cells;
 use super::{grid, plot};
-use crate::kit::print::grid as cells;
-use crate::kit::report::{Claim, Report, Verdict};
+use crate::kit::{Claim, Report, Verdict};
 use surefit_measure::html::{STYLE, escaped, table};
 
 /// How verdicts look.
@@ -127,7 +127,7 @@ fn claims(page: &mut String, claims: &[Claim]) {
 #[cfg(test)]
 mod tests {
     use super::page;
-    use crate::kit::report::{Axis, Claim, Plot, Report, Series, Verdict};
+    use crate::kit::{Axis, Claim, Plot, Report, Series, Verdict};
 
     #[test]
     fn the_page_shows_claims_and_plots_and_escapes_text() {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use surefit_measure::error::one_line;
 use surefit_measure::grid::Grid;
 
-use super::report::{Claim, Placed, Report, Table, Whose};
+use crate::kit::{Claim, Placed, Report, Table, Whose};
 
 /// The most columns of a line.
 pub(crate) const WIDTH: usize = 100;
@@ -72,7 +72,7 @@ pub(crate) fn grid(table: &Table) -> Grid {
 }
 
 /// The filled cells of a grid, one below the other: what was found there, and what the papers have there.
-fn cells_text(grid: &super::report::Grid) -> String {
+fn cells_text(grid: &crate::kit::Grid) -> String {
     let mut text = format!("\n{}", wrapped(&grid.title, "", "  "));
     for row in &grid.rows {
         let cells = row.cells.iter().zip(&grid.columns);
@@ -136,8 +136,8 @@ fn wrapped(paragraph: &str, first: &str, then: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::report::{Claim, Column, Report, Table, Verdict};
     use super::{WIDTH, text, wrapped};
+    use crate::kit::{Claim, Column, Report, Table, Verdict};
 
     #[test]
     fn a_paragraph_is_wrapped_and_loses_no_word() {

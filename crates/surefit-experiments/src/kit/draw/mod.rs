@@ -1,0 +1,6 @@
+//! A report drawn: as text for a terminal, as SVG pictures, and as one HTML page.
+
+mod grid;
+pub(crate) mod page;
+mod plot;
+pub(crate) mod text;

@@ -1,0 +1,172 @@
+//! Tables of figures: columns, rows and cells.
+//!
+//! # Invariants
+//! - X1 Every row of a table is as long as its columns ([`Table::row`] panics else: a mistake in an experiment).
+//! - X2 What was not measured is [`Cell::Absent`], never zero.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::whose::Whose;
+
+/// Figures in rows.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Table {
+    /// What the rows show.
+    pub(crate) title: String,
+    /// The columns.
+    pub(crate) columns: Vec<Column>,
+    /// The rows, each as long as `columns`.
+    pub(crate) rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    /// A table without rows.
+    pub(crate) fn new(title: impl Into<String>, columns: impl Into<Vec<Column>>) -> Self {
+        Self {
+            title: title.into(),
+            columns: columns.into(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row.
+    ///
+    /// # Panics
+    /// If it is not as long as the columns (X1).
+    pub(crate) fn row(&mut self, cells: impl Into<Vec<Cell>>) {
+        let cells = cells.into();
+        assert_eq!(cells.len(), self.columns.len(), "X1: {}", self.title);
+        self.rows.push(cells);
+    }
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Column {
+    /// What it holds, with its unit.
+    pub(crate) name: String,
+    /// Whether it holds words, which are aligned left.
+    pub(crate) is_text: bool,
+    /// Digits after the point that people are shown; programs get all there are.
+    pub(crate) digits: u32,
+    /// Whose figures they are.
+    pub(crate) whose: Whose,
+}
+
+impl Column {
+    /// Words.
+    pub(crate) fn text(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            is_text: true,
+            digits: 0,
+            whose: Whose::Ours,
+        }
+    }
+
+    /// Figures of ours, of which people see so many digits after the point.
+    pub(crate) fn figure(name: impl Into<String>, digits: u32) -> Self {
+        Self {
+            name: name.into(),
+            is_text: false,
+            digits,
+            whose: Whose::Ours,
+        }
+    }
+
+    /// Figures of the papers.
+    pub(crate) fn papers(name: impl Into<String>, digits: u32) -> Self {
+        Self {
+            whose: Whose::Papers,
+            ..Self::figure(name, digits)
+        }
+    }
+}
+
+/// One figure or word of a table.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Cell {
+    /// A count.
+    Count(u64),
+    /// A figure.
+    Figure(f64),
+    /// Words.
+    Text(String),
+    /// Not measured, or without meaning here.
+    Absent,
+}
+
+impl Cell {
+    /// The cell as people see it.
+    pub(crate) fn shown(&self, digits: u32) -> String {
+        match self {
+            Self::Count(count) => surefit_measure::output::grouped(*count),
+            Self::Figure(figure) if figure.is_finite() => {
+                format!("{figure:.*}", digits as usize)
+            }
+            Self::Text(text) => surefit_measure::error::one_line(text),
+            Self::Figure(_) | Self::Absent => "-".to_owned(),
+        }
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<u64> for Cell {
+    fn from(count: u64) -> Self {
+        Self::Count(count)
+    }
+}
+
+impl From<u32> for Cell {
+    fn from(count: u32) -> Self {
+        Self::Count(u64::from(count))
+    }
+}
+
+impl From<f64> for Cell {
+    fn from(figure: f64) -> Self {
+        Self::Figure(figure)
+    }
+}
+
+impl<T: Into<Self>> From<Option<T>> for Cell {
+    fn from(cell: Option<T>) -> Self {
+        cell.map_or(Self::Absent, Into::into)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cell, Column, Table};
+
+    #[test]
+    fn cells_keep_all_digits_and_show_some() {
+        assert_eq!(Cell::from(1.0 / 3.0).shown(2), "0.33");
+        assert_eq!(Cell::from(1_234_567_u64).shown(0), "1,234,567");
+        assert_eq!(Cell::from(None::<f64>).shown(1), "-");
+        assert_eq!(Cell::from(f64::NAN).shown(1), "-");
+        let json = serde_json::to_string(&[Cell::from(2_u32), Cell::from(0.5), Cell::Absent]);
+        assert_eq!(json.expect("JSON"), "[2,0.5,null]");
+    }
+
+    #[test]
+    #[should_panic(expected = "X1")]
+    fn a_row_of_another_length_is_a_mistake() {
+        Table::new("t", [Column::text("a"), Column::figure("b", 1)]).row([Cell::Absent]);
+    }
+}
