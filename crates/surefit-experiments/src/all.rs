@@ -15,10 +15,10 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-use super::{automaton, older};
+use crate::experiments::{ENTRIES, automaton};
 use crate::kit::draw::page;
 use crate::kit::{Entry, Report, Request};
-use crate::registry::ENTRIES;
+use crate::older;
 use surefit_measure::collector::graphs::is_graph;
 use surefit_measure::error::say;
 use surefit_measure::output;

@@ -1,70 +1,43 @@
 //! `surefit-experiments`, which `surefit experiment` runs: figures and tables of the papers, computed or measured here.
 //!
-//! An experiment is one file with an [`Entry`](kit::Entry) and a function that makes a [`Report`](kit::Report): tables,
-//! series for plots, and claims with verdicts. All else is shared:
-//!
 //! ```text
-//! registry    one line an experiment; the options all of them take: FILE… --quick --rounds --format --plot --report
-//! programs    the traces: files, bundled ones, gen:emacs-paper and gen:hummingbird-paper at the paper's size
-//! report      what an experiment yields
-//! print       the report as text, at most 100 columns; page, plot and grid draw HTML and SVG, serde writes JSON
-//! all         every experiment into a directory: NAME.json, NAME.svg, index.html
+//! kit            what an experiment is and what it yields: Entry, Report, Table, Plot, Claim; drawn as text, SVG, HTML
+//! shared         what several experiments use: programs, settings, threads, recorded Java programs
+//! experiments    a folder per experiment, and the list of all
+//! chosen         the options that all experiments take: FILE… --quick --rounds --format --plot --report
+//! all            every experiment into a directory: NAME.json, NAME.svg, index.html
 //! ```
+//! Imports go upwards only, in this list from below to above: no experiment imports another, `shared` imports no
+//! experiment, and `kit` imports neither.
 //!
 //! # A new experiment
+//! A folder in `experiments/` with a `mod.rs`, and two lines in `experiments/mod.rs`: its module, and its entry in `ENTRIES`.
+//!
 //! ```text
 //! pub(crate) const ENTRY: Entry = Entry { name: "figure-12", about: "…", takes_traces: false, takes_rounds: true, run };
 //!
 //! fn run(request: &Request) -> Result<Report> {
 //!     let mut report = Report::new(ENTRY.name, "title", "paper, figure 12", request.quick);
-//!     report.setting.push(…);             how it was measured, one line each
+//!     report.setting.push(…);             how it was measured, one line per element
 //!     report.tables.push(…);              Table::new(title, [Column::text(…), Column::figure(…), Column::papers(…)])
 //!     report.plots.push(…);               Plot { title, x: Axis::…, y: Axis::…, series: vec![Series::new(…)] }
 //!     report.claims.push(Claim { verdict: Verdict::of(test computed from the figures), … });
 //!     Ok(report)
 //! }
 //! ```
-//! and its line in `registry::ENTRIES`. `request.quick` asks for seconds instead of minutes (for tests, for a debug
-//! build); `request.rounds_or(n)` is how often to time. A verdict is computed, never written: [`Verdict::of`](kit::Verdict::of)
-//! takes the test, `because` says the test in words. What one machine's clock says in a loaded hour decides no claim
-//! about maxima: then the verdict is `NotComparable`.
+//! `request.quick` asks for seconds instead of minutes (for tests, for a debug build); `request.rounds_or(n)` is the number
+//! of timed rounds. A verdict is computed, never written: [`Verdict::of`](kit::Verdict::of) takes the test, and `because` says
+//! the test in words. The clock of one loaded machine decides no claim about maxima: then the verdict is `NotComparable`.
 //!
 //! `automaton`, `bounds` and `small-heaps` have formats of their own; `older` turns the latter two into reports for `all`.
 
-mod adversary;
 mod all;
-mod automaton;
-pub(crate) mod bounds;
-mod call_costs;
-mod complexity;
-mod figure_10;
-mod figure_11;
-mod figure_12;
-mod gc_binary_trees;
-mod gc_compact_fit;
-#[cfg(feature = "lua")]
-mod gc_lua;
+mod chosen;
+mod experiments;
 mod kit;
-mod memory_threads;
-mod nht;
 mod older;
-mod overview;
-mod pin;
-mod predict;
-mod programs;
-mod registry;
-mod sampling;
-mod scalability;
-mod settings;
-mod size_class;
+mod shared;
 mod small_heaps;
-mod table_3;
-mod table_4;
-mod thesis;
-mod threads;
-mod throughput;
-
-use overview::{WorstCalls, play_worst_calls};
 
 use std::process::ExitCode;
 
@@ -72,6 +45,8 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 use dlmalloc::GlobalDlmalloc;
 
+use experiments::overview::{WorstCalls, play_worst_calls};
+use experiments::{automaton, bounds};
 use surefit_measure::output::{self, Format};
 use surefit_measure::{arguments, as_child, error};
 
@@ -107,7 +82,7 @@ enum Experiment {
     #[command(name = surefit_measure::child::VERB, hide = true)]
     AsChild(as_child::Args),
     #[command(flatten)]
-    Chosen(registry::Chosen),
+    Chosen(chosen::Chosen),
 }
 
 /// How an experiment is printed.
@@ -154,8 +129,8 @@ fn list() -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::experiments::ENTRIES;
     use super::list;
-    use super::registry::ENTRIES;
 
     #[test]
     fn every_experiment_is_listed_with_what_it_shows() {

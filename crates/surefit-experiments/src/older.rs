@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 
-use super::bounds::{self, BoundRow, Bounds};
 use super::small_heaps::{self, SmallHeaps};
+use crate::experiments::bounds::{self, BoundRow, Bounds};
 use crate::kit::{Cell, Claim, Column, Entry, Report, Request, Table, Verdict};
 
 /// `bounds`.

@@ -1,0 +1,284 @@
+//! `surefit experiment automaton`: the state diagram of one size-class, as Graphviz text.
+//!
+//! Every state that a class reaches with at most H live page-blocks is a node: its full pages, and the used page-blocks of
+//! its not-full pages, the head of their list first. Every decision of the automaton is an edge: M1-M3 and F1-F5 as in
+//! `surefit_compact::automaton`, dashed and counted where page-blocks move.
+//!
+//! ```text
+//! surefit experiment automaton --pi 4 --k 2 | dot -Tsvg > automaton.svg
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::process::ExitCode;
+use std::str::FromStr;
+
+use anyhow::{Result, ensure};
+use clap::ValueEnum;
+use surefit_compact::{Bound, Fraction};
+
+use crate::shared::size_class::{Label, Order as Policy, Rules, State};
+use surefit_measure::output;
+
+/// The most states that are drawn; no one reads more.
+const MOST_STATES: usize = 5000;
+
+/// What `surefit experiment automaton` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Page-blocks in a page
+    #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pi: u32,
+    /// The bound: at most K not-full pages
+    #[arg(long, value_name = "K", conflicts_with_all = ["holes", "frac"], value_parser = clap::value_parser!(u32).range(1..))]
+    k: Option<u32>,
+    /// The bound: at most D holes, and the fraction of what is live
+    #[arg(long, value_name = "D")]
+    holes: Option<u32>,
+    /// The fraction of what is live that may be holes, at most 1/2 [default: 0]
+    #[arg(long, value_name = "A/B")]
+    frac: Option<Share>,
+    /// Which not-full page serves allocations, and which one is drained; with --k only
+    #[arg(long, value_enum, default_value_t, requires = "k")]
+    order: Order,
+    /// The most live page-blocks to show [default: a page of them more than the K pages]
+    #[arg(long, value_name = "H", value_parser = clap::value_parser!(u32).range(1..=64))]
+    most_live: Option<u32>,
+}
+
+/// `--frac`.
+#[derive(Clone, Copy, Debug)]
+struct Share(Fraction);
+
+impl FromStr for Share {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mend = "write A/B, at most 1/2";
+        let (a, b) = text.split_once('/').ok_or(mend)?;
+        let numbers = a.parse().ok().zip(b.parse().ok());
+        let fraction = numbers.and_then(|(a, b)| Fraction::new(a, b).ok());
+        fraction.map(Self).ok_or(mend)
+    }
+}
+
+/// `--order`.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Order {
+    /// Allocate from the newest not-full page, drain the oldest
+    #[default]
+    Newest,
+    /// Allocate from the oldest, drain the newest
+    Original,
+}
+
+/// Runs `surefit experiment automaton`.
+///
+/// # Errors
+/// One line: a diagram with too many states, or standard output that cannot be written.
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    let most_live = args.most_live.unwrap_or_else(|| args.enough_live());
+    let diagram = Diagram::explore(args.rules(), most_live)?;
+    output::print(&diagram.to_dot(most_live))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The diagram of a small size-class: four page-blocks a page, κ = 2.
+///
+/// # Errors
+/// Never: it has few states.
+pub(crate) fn example() -> Result<String> {
+    let rules = Rules {
+        bound: Bound::Pages(2),
+        order: Policy::Newest,
+        blocks: 4,
+    };
+    Ok(Diagram::explore(rules, 12)?.to_dot(12))
+}
+
+impl Args {
+    /// So many live page-blocks that every row of the table appears, if there is room to draw it.
+    fn enough_live(&self) -> u32 {
+        let pages = self.k.unwrap_or(2).saturating_add(1);
+        pages.saturating_mul(self.pi).min(64)
+    }
+
+    fn rules(&self) -> Rules {
+        let share = self.frac.map(|Share(fraction)| fraction);
+        let bound = match (self.k, self.holes, share) {
+            (Some(most), ..) => Bound::Pages(most),
+            (None, None, None) => Bound::DEFAULT,
+            (None, base, share) => Bound::Holes {
+                base: base.unwrap_or(0),
+                fraction: share.unwrap_or(Fraction::ZERO),
+            },
+        };
+        let order = match self.order {
+            Order::Newest => Policy::Newest,
+            Order::Original => Policy::Original,
+        };
+        Rules {
+            bound,
+            order,
+            blocks: self.pi,
+        }
+    }
+}
+
+// ---- the diagram ---------------------------------------------------------------------------------------------------------
+
+/// All states that are reached, and all edges between them.
+struct Diagram {
+    rules: Rules,
+    numbers: BTreeMap<State, usize>,
+    edges: BTreeSet<(usize, usize, Label)>,
+}
+
+impl Diagram {
+    /// Walks all states with at most so many live page-blocks, breadth first.
+    fn explore(rules: Rules, most_live: u32) -> Result<Self> {
+        let mut diagram = Self {
+            rules,
+            numbers: BTreeMap::from([(State::default(), 0)]),
+            edges: BTreeSet::new(),
+        };
+        let mut agenda = vec![State::default()];
+        let mut next = 0;
+        while next < agenda.len() {
+            for (label, state) in successors(&agenda[next], rules, most_live) {
+                let fresh = diagram.numbers.len();
+                let number = *diagram.numbers.entry(state.clone()).or_insert(fresh);
+                if number == fresh {
+                    agenda.push(state);
+                }
+                diagram.edges.insert((next, number, label));
+            }
+            ensure!(
+                agenda.len() <= MOST_STATES,
+                "the diagram has more than {MOST_STATES} states; try a smaller --most-live than {most_live}"
+            );
+            next += 1;
+        }
+        Ok(diagram)
+    }
+
+    fn to_dot(&self, most_live: u32) -> String {
+        let mut text = String::new();
+        let blocks = self.rules.blocks;
+        writeln!(text, "digraph automaton {{").expect("strings grow");
+        writeln!(
+            text,
+            "  label=\"A size-class with {blocks} page-blocks a page, up to {most_live} live: {}.\\n\
+             A state: full pages × π + used page-blocks of each not-full page, head first.\";",
+            self.rules.bound
+        )
+        .expect("strings grow");
+        writeln!(text, "  rankdir=LR; node [shape=box, style=rounded];").expect("strings grow");
+        self.write_states(&mut text);
+        self.write_edges(&mut text);
+        text.push_str("}\n");
+        text
+    }
+
+    /// The states, those of as many live page-blocks in one rank.
+    fn write_states(&self, text: &mut String) {
+        let mut ranks: BTreeMap<u32, Vec<(usize, String)>> = BTreeMap::new();
+        for (state, &number) in &self.numbers {
+            let rank = ranks.entry(state.live(self.rules)).or_default();
+            rank.push((number, self.name(state)));
+        }
+        for (live, states) in ranks {
+            write!(text, "  {{ rank=same;").expect("strings grow");
+            for (number, name) in states {
+                write!(text, " s{number} [label=\"h={live}\\n{name}\"];").expect("strings grow");
+            }
+            text.push_str(" }\n");
+        }
+    }
+
+    fn name(&self, state: &State) -> String {
+        let full = (state.full > 0).then(|| format!("{}×{}", state.full, self.rules.blocks));
+        let pages = full
+            .into_iter()
+            .chain(state.not_full.iter().map(u32::to_string));
+        let pages = pages.collect::<Vec<_>>().join(" + ");
+        if pages.is_empty() {
+            "no page".into()
+        } else {
+            pages
+        }
+    }
+
+    fn write_edges(&self, text: &mut String) {
+        for &(from, to, (row, moves)) in &self.edges {
+            let moved = match moves {
+                0 => "",
+                1 => "\\n1 move\", style=\"dashed",
+                _ => "\\n2 moves\", style=\"dashed",
+            };
+            writeln!(text, "  s{from} -> s{to} [label=\"{row}{moved}\"];").expect("strings grow");
+        }
+    }
+}
+
+/// What an allocation and each possible free lead to.
+fn successors(state: &State, rules: Rules, most_live: u32) -> Vec<(Label, State)> {
+    let mut found = Vec::new();
+    if state.live(rules) < most_live {
+        let mut next = state.clone();
+        found.push((next.allocate(rules), next));
+    }
+    let full = (state.full > 0).then_some(None);
+    for victim in full.into_iter().chain((0..state.not_full.len()).map(Some)) {
+        let mut next = state.clone();
+        found.push((next.free(victim, rules), next));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn diagram(bound: Bound, blocks: u32, most_live: u32) -> Diagram {
+        let order = Policy::Newest;
+        let rules = Rules {
+            bound,
+            order,
+            blocks,
+        };
+        Diagram::explore(rules, most_live).expect("few states")
+    }
+
+    #[test]
+    fn full_compaction_is_a_chain() {
+        for blocks in 1..6 {
+            let diagram = diagram(Bound::Pages(1), blocks, 12);
+            assert_eq!(diagram.numbers.len(), 13);
+            let apart = |&(from, to, _): &(usize, usize, Label)| from.abs_diff(to);
+            assert!(diagram.edges.iter().all(|edge| apart(edge) == 1));
+        }
+    }
+
+    #[test]
+    fn every_row_of_the_table_is_drawn() {
+        let rows = |bound| -> BTreeSet<&str> {
+            let diagram = diagram(bound, 4, 12);
+            diagram.edges.iter().map(|&(_, _, (row, _))| row).collect()
+        };
+        let all = ["F1", "F2", "F3", "F4", "F5", "M1", "M2", "M3"];
+        assert_eq!(rows(Bound::Pages(2)), BTreeSet::from(all));
+        let held = ["F1", "F4", "F5", "M1", "M2", "M3"];
+        assert_eq!(rows(Bound::DEFAULT), BTreeSet::from(held));
+    }
+
+    #[test]
+    fn too_many_states_are_refused() {
+        let rules = Rules {
+            bound: Bound::Unbounded,
+            order: Policy::Newest,
+            blocks: 8,
+        };
+        assert!(Diagram::explore(rules, 64).is_err());
+    }
+}

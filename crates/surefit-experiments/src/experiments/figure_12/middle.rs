@@ -1,0 +1,208 @@
+//! The middle part of figure 12: system latency.
+
+use anyhow::{Context, Result};
+use surefit_compact::Geometry;
+
+use super::increments::{NAME, THREADS, load, setup};
+use crate::kit::{Axis, Claim, Column, Plot, Request, Series, Table, Verdict};
+use crate::shared::threads::figures::exponent;
+use crate::shared::threads::heaps::{latencies, or_infinite};
+use crate::shared::threads::load::{Load, Sizes};
+use surefit_measure::progress::Progress;
+
+/// Those of the middle part.
+pub(super) const FEW: [Option<u32>; 4] = [None, Some(4096), Some(1024), Some(256)];
+
+/// Page-block sizes of the middle part: classes of the default geometry.
+pub(super) const BLOCKS: [u32; 8] = [64, 128, 256, 512, 1024, 2048, 4096, 8192];
+
+/// System latency of one page-block size and increment.
+#[derive(Clone, Debug)]
+pub(super) struct Middle {
+    increment: Option<u32>,
+    block: u32,
+    copied_max: u64,
+    held_median: u64,
+    held_p9999: u64,
+    held_max: u64,
+    waited_max: u64,
+}
+
+pub(super) fn middle(request: &Request, progress: &Progress) -> Result<Vec<Middle>> {
+    let mut rows = Vec::new();
+    for increment in FEW {
+        for block in BLOCKS {
+            let load = Load {
+                sizes: Sizes::All(block),
+                ..load(request)
+            };
+            let outcome = latencies(&setup(increment), THREADS, &load)?;
+            let times = outcome.driven.times.context("no lock was timed")?;
+            rows.push(Middle {
+                increment,
+                block: block_bytes(block),
+                copied_max: outcome.stats.unwrap_or_default().copied_in_section_max,
+                held_median: times.held.value_at_quantile(0.5),
+                held_p9999: times.held.value_at_quantile(0.9999),
+                held_max: times.held.max(),
+                waited_max: times.waited.max(),
+            });
+            progress.step(NAME, "latency", &setup(increment));
+        }
+    }
+    Ok(rows)
+}
+
+/// β of the size-class that serves a request.
+fn block_bytes(request: u32) -> u32 {
+    let geometry = Geometry::DEFAULT;
+    let class = geometry.class_for_bytes(request as usize);
+    class.map_or(request, |class| geometry.layout(class).block_bytes)
+}
+
+/// min(β, ι).
+fn least(block: u32, increment: Option<u32>) -> u64 {
+    u64::from(increment.unwrap_or(u32::MAX).min(block))
+}
+
+pub(super) fn middle_table(rows: &[Middle]) -> Table {
+    let columns = [
+        Column::text("ι, bytes"),
+        Column::figure("β, bytes", 0),
+        Column::figure("min(β,ι)", 0),
+        Column::figure("B/section", 0),
+        Column::figure("held, ns: median", 0),
+        Column::figure("p99.99", 0),
+        Column::figure("max", 0),
+        Column::figure("waited: max", 0),
+    ];
+    let mut table = Table::new(
+        "middle: system latency, 8 threads in one size-class: most bytes copied in a section",
+        columns,
+    );
+    for row in rows {
+        table.row([
+            or_infinite(row.increment).into(),
+            row.block.into(),
+            least(row.block, row.increment).into(),
+            row.copied_max.into(),
+            row.held_median.into(),
+            row.held_p9999.into(),
+            row.held_max.into(),
+            row.waited_max.into(),
+        ]);
+    }
+    table
+}
+
+pub(super) fn middle_plots(rows: &[Middle]) -> [Plot; 2] {
+    let of = |value: fn(&Middle) -> u64| {
+        FEW.map(|increment| {
+            let of_it = rows.iter().filter(|row| row.increment == increment);
+            let points = of_it.map(|row| (f64::from(row.block), value(row).max(1) as f64));
+            Series::new(
+                format!("ι = {}", or_infinite(increment)),
+                points.collect::<Vec<_>>(),
+            )
+        })
+    };
+    let plot = |title: &str, label: &str, series: [Series; 4]| Plot {
+        title: title.to_owned(),
+        x: Axis::logarithmic("page-block, bytes"),
+        y: Axis::logarithmic(label),
+        series: series.to_vec(),
+    };
+    [
+        plot(
+            "middle: most bytes copied in one section",
+            "bytes",
+            of(|row| row.copied_max),
+        ),
+        plot(
+            "middle: a lock is held, p99.99",
+            "ns",
+            of(|row| row.held_p9999),
+        ),
+    ]
+}
+
+pub(super) fn no_section_is_longer(rows: &[Middle]) -> Claim {
+    let over = rows
+        .iter()
+        .filter(|row| row.copied_max > least(row.block, row.increment))
+        .count();
+    let reached = rows
+        .iter()
+        .filter(|row| row.copied_max == least(row.block, row.increment))
+        .count();
+    Claim {
+        claim: "system latency follows min(β,ι)".to_owned(),
+        papers_figure: "O(min(β,ι))".to_owned(),
+        ours: format!(
+            "of {} pairs of β and ι: {over} sections copied more than min(β,ι) bytes; {reached} reached it",
+            rows.len()
+        ),
+        verdict: Verdict::of((!rows.is_empty()).then_some(over == 0 && reached == rows.len())),
+        because: "counted: the most bytes copied in a section are min(β,ι), for every β and ι"
+            .to_owned(),
+    }
+}
+
+pub(super) fn follows_the_block(rows: &[Middle]) -> Claim {
+    let slope = |increment| {
+        let of_it = rows
+            .iter()
+            .filter(|row| row.increment == increment && row.block >= 512);
+        let points: Vec<_> = of_it
+            .map(|row| (f64::from(row.block), row.held_p9999 as f64))
+            .collect();
+        exponent(&points)
+    };
+    let words = FEW.map(|increment| {
+        let slope = slope(increment).map_or_else(|| "-".to_owned(), |slope| format!("{slope:.2}"));
+        format!("ι={}: {slope}", or_infinite(increment))
+    });
+    Claim {
+        claim: "in nanoseconds, latency grows with β for ι=∞ and stays flat beyond β=ι".to_owned(),
+        papers_figure: "lines that bend at ι".to_owned(),
+        ours: format!(
+            "exponents of p99.99 in β from 512 B on: {}",
+            words.join(", ")
+        ),
+        verdict: Verdict::NotComparable,
+        because:
+            "with more threads than cores the longest times are of threads that lost their core"
+                .to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Middle, follows_the_block, least, no_section_is_longer};
+    use crate::kit::Verdict;
+
+    fn middle(block: u32, copied_max: u64) -> Middle {
+        Middle {
+            increment: Some(256),
+            block,
+            copied_max,
+            held_median: 1,
+            held_p9999: 1,
+            held_max: 1,
+            waited_max: 1,
+        }
+    }
+
+    #[test]
+    fn latency_is_judged_by_bytes_not_by_the_clock() {
+        assert_eq!(least(64, None), 64);
+        let verdict =
+            |copied| no_section_is_longer(&[middle(1024, copied), middle(64, 64)]).verdict;
+        assert_eq!(
+            [255, 256, 257].map(verdict),
+            [Verdict::DoesNot, Verdict::Holds, Verdict::DoesNot]
+        );
+        assert_eq!(no_section_is_longer(&[]).verdict, Verdict::NotComparable);
+        assert_eq!(follows_the_block(&[]).verdict, Verdict::NotComparable);
+    }
+}

@@ -1,0 +1,181 @@
+//! The goal of the collector: a program of small objects in 0.7 of the time and of the memory of the best other collector.
+//!
+//! ```text
+//! best in time      the setting of any other collector with the least median time
+//! best in memory    the setting with the least median peak: it may be another one, of another collector
+//! tuned             among all settings;  as it comes: among the settings that their authors left
+//! ```
+//! Ours is one setting for both.
+
+use std::collections::BTreeSet;
+
+use super::points::{POINTS, Role};
+use super::process::Took;
+use super::rows::Row;
+use crate::kit::{Claim, Verdict};
+use crate::shared::threads::figures::shown;
+use surefit_measure::results::Ratio;
+
+/// At most so much of the best other collector.
+const GOAL: f64 = 0.7;
+
+/// What is compared: of the process, a name and a figure.
+type Figure = (&'static str, fn(&Took) -> f64);
+
+const TIME: Figure = ("time", |took| took.wall_ns);
+const PEAK: Figure = ("peak memory", |took| took.peak_bytes as f64);
+
+/// All of them; none is decided unless the trees are as deep as the goal says.
+pub(super) fn claims(rows: &[Row], is_deep: bool) -> Vec<Claim> {
+    let tuned = [TIME, PEAK].map(|figure| claim(rows, figure, Role::is_peer, "best setting"));
+    let usual = |role| role == Role::AsItComes;
+    let usual = [TIME, PEAK].map(|figure| claim(rows, figure, usual, "setting as it comes"));
+    let all = tuned.into_iter().chain(usual);
+    all.map(|claim| if is_deep { claim } else { undecided(claim) })
+        .collect()
+}
+
+fn undecided(claim: Claim) -> Claim {
+    Claim {
+        verdict: Verdict::NotComparable,
+        because: "quick: the trees are too small for a verdict".to_owned(),
+        ..claim
+    }
+}
+
+/// Our ratio to the row that is best in this figure, among the rows of these roles.
+fn claim(rows: &[Row], figure: Figure, is_among: impl Fn(Role) -> bool, which: &str) -> Claim {
+    let (name, of) = figure;
+    let ours = rows.iter().find(|row| row.point.role == Role::Subject);
+    let theirs = rows.iter().filter(|row| is_among(row.point.role));
+    let best = theirs
+        .filter_map(|row| Some((row, row.median(of)?)))
+        .min_by(|(_, one), (_, other)| one.total_cmp(other))
+        .map(|(row, _)| row);
+    let found = ours.zip(best);
+    let found = found.and_then(|(ours, best)| Some((best, over(ours, best, of)?)));
+    Claim {
+        claim: format!("{name} is at most {GOAL} of the best other collector's, in its {which}"),
+        papers_figure: "none: the goal is ours".to_owned(),
+        ours: match found {
+            Some((best, ratio)) => format!("{} of {}", shown(ratio), best.point.name()),
+            None => "not measured".to_owned(),
+        },
+        verdict: Verdict::of(found.and_then(|(_, ratio)| meets(ratio, ran_all(rows)))),
+        because: format!(
+            "{} in the setting {}; at most {GOAL} in every round holds, above it in every round does not, and else the clock \
+             decides nothing; it cannot hold while a collector has not run",
+            "ours ÷ theirs in the same round",
+            ours.map_or("that is not built", |row| row.point.settings)
+        ),
+    }
+}
+
+/// A figure of one row ÷ that of another, round by round.
+pub(super) fn over(ours: &Row, theirs: &Row, of: impl Fn(&Took) -> f64) -> Option<Ratio> {
+    let rounds = ours.rounds().iter().zip(theirs.rounds());
+    Ratio::of(
+        &rounds
+            .map(|(ours, theirs)| of(ours) / of(theirs))
+            .collect::<Vec<_>>(),
+    )
+}
+
+/// Whether the goal is met; `None` if rounds disagree, or if it is met beside some collectors only.
+fn meets(ratio: Ratio, ran_all: bool) -> Option<bool> {
+    match (ratio.max <= GOAL, ratio.min > GOAL) {
+        (_, true) => Some(false),
+        (true, _) if ran_all => Some(true),
+        _ => None,
+    }
+}
+
+/// Whether every other collector ran, in one setting at least.
+fn ran_all(rows: &[Row]) -> bool {
+    let peers = POINTS.iter().filter(|point| point.role.is_peer());
+    let wanted: BTreeSet<_> = peers.map(|point| family(point.collector)).collect();
+    let ran = rows.iter().filter(|row| !row.rounds().is_empty());
+    let ran: BTreeSet<_> = ran.map(|row| family(row.point.collector)).collect();
+    wanted.is_subset(&ran)
+}
+
+/// The collector without the malloc that it stands on.
+fn family(collector: &str) -> &str {
+    collector.split(',').next().unwrap_or(collector)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::points::POINTS;
+    use super::super::process::Took;
+    use super::super::rows::{Outcome, Row};
+    use super::{claims, meets};
+    use crate::kit::Verdict;
+    use surefit_measure::results::Ratio;
+
+    const fn took(wall_ns: f64, peak_bytes: u64) -> Took {
+        Took {
+            wall_ns,
+            cpu_ns: wall_ns,
+            peak_bytes,
+            collections: None,
+        }
+    }
+
+    /// All points: ours takes this, the others 100 ns and 100 bytes, Boehm's in the setting `divisor=30` 80 bytes.
+    fn rows(ours: Took) -> Vec<Row> {
+        let rows = POINTS.iter().map(|&point| {
+            let took = match (point.collector, point.settings) {
+                ("surefit", _) => ours,
+                ("Boehm", "divisor=30") => took(110.0, 80),
+                _ => took(100.0, 100),
+            };
+            let outcome = Outcome::Took(vec![took; 3]);
+            Row { point, outcome }
+        });
+        rows.collect()
+    }
+
+    fn verdicts(rows: &[Row], is_deep: bool) -> Vec<&'static str> {
+        let claims = claims(rows, is_deep);
+        claims.iter().map(|claim| claim.verdict.words()).collect()
+    }
+
+    #[test]
+    fn verdicts_come_out_both_ways() {
+        assert_eq!(verdicts(&rows(took(70.0, 56)), true), ["holds"; 4]);
+        assert_eq!(verdicts(&rows(took(71.0, 71)), true), ["does not"; 4]);
+        // best beside the setting as it comes, not beside the leanest one
+        let mixed = verdicts(&rows(took(60.0, 60)), true);
+        assert_eq!(mixed, ["holds", "does not", "holds", "holds"]);
+        assert_eq!(verdicts(&rows(took(1.0, 1)), false), ["not comparable"; 4]);
+    }
+
+    #[test]
+    fn nothing_holds_while_a_collector_has_not_run() {
+        let mut rows = rows(took(60.0, 50));
+        for row in &mut rows {
+            if row.point.collector == "MMTk MarkSweep" {
+                row.outcome = Outcome::NotBuilt;
+            }
+        }
+        assert_eq!(verdicts(&rows, true), ["not comparable"; 4]);
+        rows[1].outcome = Outcome::Took(vec![took(90.0, 90); 3]);
+        assert_eq!(verdicts(&rows, true), ["does not"; 4]);
+    }
+
+    #[test]
+    fn rounds_that_disagree_decide_nothing() {
+        let ratio = |min, max| Ratio {
+            median: f64::midpoint(min, max),
+            min,
+            max,
+        };
+        assert_eq!(meets(ratio(0.6, 0.7), true), Some(true));
+        assert_eq!(meets(ratio(0.6, 0.75), true), None);
+        assert_eq!(
+            Verdict::of(meets(ratio(0.71, 0.75), true)),
+            Verdict::DoesNot
+        );
+    }
+}

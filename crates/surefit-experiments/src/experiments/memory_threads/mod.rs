@@ -1,0 +1,387 @@
+//! `surefit experiment memory-threads`: memory of 1-CF and n-CF against threads, beside what is proven.
+//!
+//! ```text
+//! worst order   each thread keeps m page-blocks of one size-class live; pages in use beside ⌊(h + κ (π - 1)) / π⌋ for
+//!               every instance, with equality                                     one thread plays all of them: exact
+//! at random     threads allocate and free 16 B to 4 KiB; the most pages that a watcher sees, beside the same bound over
+//!               all size-classes, with frees in progress, pins and buffered pages
+//! ```
+//!
+//! # Source
+//! Craciunas et al. (2009): memory size of 1-CF and n-CF.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use anyhow::Result;
+use surefit_compact::automaton::incremental::pages_bound_in_flight;
+use surefit_compact::{Bound, Geometry};
+
+use crate::kit::{Axis, Claim, Column, Entry, Plot, Report, Request, Series, Table, Verdict};
+use crate::shared::threads::figures::cores;
+use crate::shared::threads::heaps::{Scheme, Setup, or_infinite, watched};
+use crate::shared::threads::load::{Load, Sizes};
+use crate::shared::threads::probe::{Counts, Shape, probe};
+
+/// This experiment.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "memory-threads",
+    about: "Memory of 1-CF and n-CF against threads, beside the proven bounds",
+    takes_traces: false,
+    takes_rounds: false,
+    run,
+};
+
+const THREADS: [u16; 4] = [1, 2, 4, 8];
+
+const KAPPAS: [Option<u32>; 3] = [Some(1), Some(8), None];
+
+/// Both heaps: names, and whether every thread has an instance.
+const HEAPS: [(&str, bool); 2] = [("1-CF", false), ("n-CF", true)];
+
+/// One worst order.
+#[derive(Clone, Copy, Debug)]
+struct Worst {
+    heap: usize,
+    kappa: Option<u32>,
+    threads: u16,
+    counts: Counts,
+    bound: u64,
+}
+
+/// One random run.
+#[derive(Clone, Copy, Debug)]
+struct Random {
+    heap: usize,
+    kappa: Option<u32>,
+    threads: u16,
+    looks: u64,
+    pages: u64,
+    bound: u64,
+    administrative_bytes: u64,
+}
+
+fn run(request: &Request) -> Result<Report> {
+    let (mut worst, mut random) = (Vec::new(), Vec::new());
+    for kappa in KAPPAS {
+        for heap in 0..HEAPS.len() {
+            for threads in THREADS {
+                worst.push(worst_order(request, heap, kappa, threads)?);
+                random.push(at_random(request, heap, kappa, threads)?);
+            }
+        }
+    }
+    Ok(report(request, &worst, &random))
+}
+
+fn shape(request: &Request, heap: usize, kappa: Option<u32>, threads: u16) -> Shape {
+    Shape {
+        is_sharded: HEAPS[heap].1,
+        threads,
+        live: if request.quick { 64 } else { 512 },
+        page_bytes: 4096,
+        block_bytes: 248,
+        kappa,
+        increment: None,
+    }
+}
+
+fn worst_order(request: &Request, heap: usize, kappa: Option<u32>, threads: u16) -> Result<Worst> {
+    let shape = shape(request, heap, kappa, threads);
+    let (counts, blocks) = (probe(&shape)?, shape.blocks()?);
+    // what is live: all that fits in the pages that are in use, less their holes
+    let live = counts.pages * u64::from(blocks) - counts.holes;
+    let instances = if shape.is_sharded {
+        u64::from(threads)
+    } else {
+        1
+    };
+    let each = u32::try_from(live / instances)?;
+    // without a bound a page stays as long as one of its page-blocks is live
+    let most = match kappa {
+        Some(kappa) => pages_bound_in_flight(Bound::Pages(kappa), blocks, each, u32::MAX, 0, 0),
+        None => each,
+    };
+    Ok(Worst {
+        heap,
+        kappa,
+        threads,
+        counts,
+        bound: u64::from(most) * instances,
+    })
+}
+
+fn load(request: &Request) -> Load {
+    Load {
+        slots: 400,
+        calls: if request.quick { 2_000 } else { 100_000 },
+        sizes: Sizes::Between(16, 4096),
+        foreign_percent: 0,
+    }
+}
+
+fn at_random(request: &Request, heap: usize, kappa: Option<u32>, threads: u16) -> Result<Random> {
+    let load = load(request);
+    let scheme = if HEAPS[heap].1 {
+        Scheme::Instances(1)
+    } else {
+        Scheme::OneClassLocks
+    };
+    let [pages, looks, administrative] = [const { AtomicU64::new(0) }; 3];
+    let look = |parts: surefit_core::Parts, stats: surefit_compact::shared::SharedStats| {
+        looks.fetch_add(1, Relaxed);
+        pages.fetch_max(stats.pages, Relaxed);
+        administrative.fetch_max(parts.administrative_bytes as u64, Relaxed);
+    };
+    watched(
+        &Setup::new(scheme, kappa),
+        usize::from(threads),
+        &load,
+        &look,
+    )?;
+    Ok(Random {
+        heap,
+        kappa,
+        threads,
+        looks: looks.into_inner(),
+        pages: pages.into_inner(),
+        bound: random_bound(&load, HEAPS[heap].1, kappa, threads),
+        administrative_bytes: administrative.into_inner(),
+    })
+}
+
+/// The most pages of all size-classes, each at the most objects that the scripts ever have live in it. In 1-CF those of the
+/// threads add up, and all of them may have a free or a pin in progress; in n-CF each instance serves one thread.
+fn random_bound(load: &Load, is_sharded: bool, kappa: Option<u32>, threads: u16) -> u64 {
+    let geometry = Geometry::DEFAULT;
+    let peaks: Vec<_> = (0..usize::from(threads))
+        .map(|thread| load.peaks(thread, &geometry))
+        .collect();
+    let bound = kappa.map_or(Bound::Unbounded, Bound::Pages);
+    let class_bound = |class: surefit_compact::SizeClass, peak: u32, calls: u32| {
+        let blocks = u32::from(geometry.layout(class).blocks);
+        u64::from(pages_bound_in_flight(
+            bound, blocks, peak, peak, calls, calls,
+        ))
+    };
+    let of_class = |class: surefit_compact::SizeClass| {
+        let peaks = peaks.iter().map(|peaks| peaks[class.index()]);
+        if is_sharded {
+            peaks.map(|peak| class_bound(class, peak, 1)).sum::<u64>()
+        } else {
+            class_bound(class, peaks.sum(), u32::from(threads))
+        }
+    };
+    geometry.classes().map(of_class).sum()
+}
+
+// ---- report ----------------------------------------------------------------------------------------------------------
+
+fn report(request: &Request, worst: &[Worst], random: &[Random]) -> Report {
+    let source = "Craciunas et al. (2009), memory size";
+    let mut report = Report::new(ENTRY.name, ENTRY.about, source, request.quick);
+    report.setting.push(format!(
+        "Worst order: {} page-blocks of 248 B a thread, pages of 4 KiB, class locks. At random: {} slots a thread, 16 B to 4 \
+         KiB, {} calls a thread, pages of 16 KiB; {} cores.",
+        shape(request, 0, None, 1).live,
+        load(request).slots,
+        load(request).calls,
+        cores()
+    ));
+    report.tables.push(worst_table(worst));
+    report.tables.push(random_table(random));
+    report
+        .plots
+        .extend([worst_plot(worst), random_plot(random)]);
+    report.claims.push(tight(worst));
+    report.claims.push(within(random));
+    report.claims.push(one_is_smaller(worst));
+    report.notes.push(
+        "Pages are those of size-classes; a registered thread may buffer two free pages beside them. Administrative bytes are \
+         those of the whole region: tables of all its pages, and for every instance a record for each size-class."
+            .to_owned(),
+    );
+    report
+}
+
+fn worst_table(rows: &[Worst]) -> Table {
+    let columns = [
+        Column::text("heap"),
+        Column::text("κ"),
+        Column::figure("threads", 0),
+        Column::figure("pages", 0),
+        Column::figure("bound", 0),
+        Column::figure("holes", 0),
+        Column::figure("administrative B", 0),
+    ];
+    let mut table = Table::new("worst order, one size-class", columns);
+    for row in rows {
+        table.row([
+            HEAPS[row.heap].0.into(),
+            or_infinite(row.kappa).into(),
+            u32::from(row.threads).into(),
+            row.counts.pages.into(),
+            row.bound.into(),
+            row.counts.holes.into(),
+            row.counts.administrative_bytes.into(),
+        ]);
+    }
+    table
+}
+
+fn random_table(rows: &[Random]) -> Table {
+    let columns = [
+        Column::text("heap"),
+        Column::text("κ"),
+        Column::figure("threads", 0),
+        Column::figure("looks", 0),
+        Column::figure("most pages", 0),
+        Column::figure("bound", 0),
+        Column::figure("administrative B", 0),
+    ];
+    let mut table = Table::new("at random, all size-classes", columns);
+    for row in rows {
+        table.row([
+            HEAPS[row.heap].0.into(),
+            or_infinite(row.kappa).into(),
+            u32::from(row.threads).into(),
+            row.looks.into(),
+            (row.looks > 0).then_some(row.pages).into(),
+            row.bound.into(),
+            (row.looks > 0).then_some(row.administrative_bytes).into(),
+        ]);
+    }
+    table
+}
+
+fn series(points: impl Iterator<Item = (usize, Option<u32>, u16, u64)> + Clone) -> Vec<Series> {
+    let mut all = Vec::new();
+    for kappa in KAPPAS {
+        for (heap, (name, _)) in HEAPS.iter().enumerate() {
+            let of_it = points
+                .clone()
+                .filter(|(of, bound, ..)| *of == heap && *bound == kappa);
+            let points: Vec<_> = of_it
+                .map(|(_, _, threads, pages)| (f64::from(threads), pages as f64))
+                .collect();
+            all.push(Series::new(
+                format!("{name}, κ={}", or_infinite(kappa)),
+                points,
+            ));
+        }
+    }
+    all
+}
+
+fn worst_plot(rows: &[Worst]) -> Plot {
+    Plot {
+        title: "worst order: pages in use".to_owned(),
+        x: Axis::from_zero("threads"),
+        y: Axis::logarithmic("pages"),
+        series: series(
+            rows.iter()
+                .map(|row| (row.heap, row.kappa, row.threads, row.counts.pages)),
+        ),
+    }
+}
+
+fn random_plot(rows: &[Random]) -> Plot {
+    Plot {
+        title: "at random: most pages in use".to_owned(),
+        x: Axis::from_zero("threads"),
+        y: Axis::from_zero("pages"),
+        series: series(
+            rows.iter()
+                .map(|row| (row.heap, row.kappa, row.threads, row.pages)),
+        ),
+    }
+}
+
+fn tight(rows: &[Worst]) -> Claim {
+    let equal = rows
+        .iter()
+        .filter(|row| row.counts.pages == row.bound)
+        .count();
+    Claim {
+        claim: "pages in the worst order are exactly what the bound allows".to_owned(),
+        papers_figure: "(h + κ(π-1)) · β, rounded to pages, an instance".to_owned(),
+        ours: format!("equal in {equal} of {} cases", rows.len()),
+        verdict: Verdict::of((!rows.is_empty()).then_some(equal == rows.len())),
+        because: "counted and computed pages are equal".to_owned(),
+    }
+}
+
+fn within(rows: &[Random]) -> Claim {
+    let seen = rows.iter().filter(|row| row.looks > 0);
+    let nearest = seen
+        .clone()
+        .map(|row| row.pages as f64 / row.bound as f64)
+        .fold(0.0, f64::max);
+    let over = seen.clone().filter(|row| row.pages > row.bound).count();
+    Claim {
+        claim: "at random, pages stay within the bound while threads run".to_owned(),
+        papers_figure: "as above".to_owned(),
+        ours: format!(
+            "{over} of {} runs above it; at most {:.0} % of it",
+            seen.clone().count(),
+            nearest * 100.0
+        ),
+        verdict: Verdict::of((seen.count() > 0).then_some(over == 0)),
+        because: "no look saw more pages than the bound at the scripts' own peaks".to_owned(),
+    }
+}
+
+fn one_is_smaller(rows: &[Worst]) -> Claim {
+    let of = |heap, kappa, threads| {
+        let is_it = |row: &&Worst| row.heap == heap && row.kappa == kappa && row.threads == threads;
+        rows.iter().find(is_it).map(|row| row.counts.holes)
+    };
+    let last = THREADS[THREADS.len() - 1];
+    let pairs: Option<Vec<_>> = KAPPAS[..2]
+        .iter()
+        .map(|kappa| Some((of(0, *kappa, last)?, of(1, *kappa, last)?)))
+        .collect();
+    let words = pairs
+        .iter()
+        .flatten()
+        .map(|(one, many)| format!("{one} and {many}"));
+    Claim {
+        claim: "fragmentation of n-CF is n times that of 1-CF".to_owned(),
+        papers_figure: "O(nκ(π-1)β) and O(κ(π-1)β)".to_owned(),
+        ours: format!(
+            "holes on {last} threads, κ = 1 and 8: {}",
+            words.collect::<Vec<_>>().join("; ")
+        ),
+        verdict: Verdict::of(pairs.map(|pairs| {
+            pairs
+                .iter()
+                .all(|(one, many)| *many == one * u64::from(last))
+        })),
+        because: "counted in the worst order".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::run;
+    use crate::kit::{Cell, Request, Verdict};
+
+    #[test]
+    fn pages_reach_the_bound_in_the_worst_order_and_never_pass_it() {
+        let report = run(&Request {
+            quick: true,
+            ..Request::default()
+        })
+        .expect("probed");
+        assert_eq!(report.tables[0].rows.len(), 24);
+        for claim in &report.claims {
+            assert_eq!(
+                claim.verdict,
+                Verdict::Holds,
+                "{claim:?}\n{:?}",
+                report.tables
+            );
+        }
+        // n-CF(∞): as many pages as live page-blocks
+        assert_eq!(report.tables[0].rows[20][3], Cell::Count(64));
+    }
+}

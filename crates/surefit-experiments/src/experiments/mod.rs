@@ -1,0 +1,60 @@
+//! The experiments: a folder each, and a line in [`ENTRIES`]. None of them knows another.
+
+mod adversary;
+pub(crate) mod automaton;
+pub(crate) mod bounds;
+mod complexity;
+mod figure_10;
+mod figure_11;
+mod figure_12;
+mod gc_binary_trees;
+mod gc_compact_fit;
+mod gc_free_chunks;
+mod gc_lists;
+#[cfg(feature = "lua")]
+mod gc_lua;
+mod gc_size_classes;
+mod gc_table_updates;
+mod gc_times;
+mod gc_turn_around;
+mod gc_visits;
+mod memory_threads;
+mod nht;
+pub(crate) mod overview;
+mod pin;
+mod predict;
+mod scalability;
+mod table_3;
+mod table_4;
+mod throughput;
+
+use crate::kit::Entry;
+
+/// Every experiment that yields a report, in the order in which `all` runs them.
+pub(crate) const ENTRIES: &[Entry] = &[
+    figure_10::ENTRY,
+    figure_11::ENTRY,
+    table_3::ENTRY,
+    table_4::ENTRY,
+    predict::ENTRY,
+    throughput::ENTRY,
+    scalability::ENTRY,
+    figure_12::ENTRY,
+    complexity::ENTRY,
+    memory_threads::ENTRY,
+    pin::ENTRY,
+    nht::ENTRY,
+    adversary::ENTRY,
+    overview::ENTRY,
+    gc_visits::ENTRY,
+    gc_times::ENTRY,
+    gc_turn_around::ENTRY,
+    #[cfg(feature = "lua")]
+    gc_lua::ENTRY,
+    gc_binary_trees::ENTRY,
+    gc_compact_fit::ENTRY,
+    gc_size_classes::ENTRY,
+    gc_free_chunks::ENTRY,
+    gc_table_updates::ENTRY,
+    gc_lists::ENTRY,
+];

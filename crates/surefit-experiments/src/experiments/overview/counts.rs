@@ -1,0 +1,212 @@
+//! Instructions of single calls, counted by valgrind: exact, and the same on every run.
+//!
+//! One child a system plays all scripts under callgrind, which counts only inside [`COUNTED`] and writes
+//! what it counted after every call of it. The child prints the calls in the order in which it made them; the two
+//! lists are then one. Set-up runs at some fiftieth of its speed and is most of the work.
+//!
+//! ```text
+//! callgrind's file    summary: 57   summary: 57   summary: 212   …   summary: 0        (the last is the rest of the program)
+//! the child's output  heap 100 malloc    heap 100 free    heap 100 malloc   …
+//! ```
+#![deny(unsafe_code)]
+
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::region::Aligned;
+use super::scripts::{COUNTED, Call, Operation, Parameter, Script};
+use surefit_measure::child;
+use surefit_measure::output;
+use surefit_measure::spec::{Choice, Spec};
+
+/// The name of the hidden verb that plays the scripts.
+const VERB: &str = "worst-calls";
+
+/// What the child is told.
+#[derive(Debug, clap::Args)]
+pub(crate) struct WorstCalls {
+    /// The allocator.
+    #[arg(long, value_name = "SPEC")]
+    allocator: String,
+    /// Smaller heaps.
+    #[arg(long)]
+    quick: bool,
+}
+
+/// Plays the scripts to one allocator and prints the calls of interest in order; makes sense under valgrind only.
+///
+/// # Errors
+/// An allocator that is not in this process; no memory.
+pub(crate) fn play_worst_calls(args: &WorstCalls) -> Result<ExitCode> {
+    let calls = played(&Spec::parse(&args.allocator)?, args.quick)?;
+    let lines = calls.iter().map(|call| line(*call) + "\n");
+    output::print(&lines.collect::<String>())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Plays all scripts to an allocator.
+fn played(spec: &Spec, is_quick: bool) -> Result<Vec<Call>> {
+    let Choice::InProcess(kind) = &spec.choice else {
+        bail!("{spec}: its calls are in no region; name an allocator of the registry");
+    };
+    let mut calls = Vec::new();
+    for parameter in Parameter::ALL {
+        for &value in parameter.values(is_quick) {
+            let mut region = Aligned::new(parameter.region_bytes(value))?;
+            let script = Script {
+                parameter,
+                value,
+                calls: &mut calls,
+            };
+            // a heap that does not live in the region has no calls, and so no counts
+            let _ = kind.run(region.memory(), script);
+        }
+    }
+    Ok(calls)
+}
+
+/// The largest count of an operation at each value of a parameter.
+#[derive(Clone, Debug)]
+pub(super) struct Counts(Vec<(Call, u64)>);
+
+impl Counts {
+    #[cfg(test)]
+    pub(super) const fn new(counts: Vec<(Call, u64)>) -> Self {
+        Self(counts)
+    }
+
+    /// The largest counts, by value; values at which there was no call, or which the heap could not serve, are missing.
+    pub(super) fn largest(&self, operation: Operation, parameter: Parameter) -> Vec<(u64, u64)> {
+        let mut largest: Vec<(u64, u64)> = Vec::new();
+        for (call, count) in &self.0 {
+            // an object too large for the heap says nothing about objects that are not
+            let is_served = !(call.is_refused && parameter == Parameter::Size);
+            if call.operation != operation || call.parameter != parameter || !is_served {
+                continue;
+            }
+            match largest.last_mut() {
+                Some((value, most)) if *value == call.value => *most = (*most).max(*count),
+                _ => largest.push((call.value, *count)),
+            }
+        }
+        largest
+    }
+}
+
+/// Counts the calls of one allocator.
+///
+/// # Errors
+/// valgrind failed; what it wrote does not fit the calls.
+pub(super) fn count(allocator: &str, is_quick: bool) -> Result<Counts> {
+    let directory = tempfile::tempdir().context("cannot make a directory for valgrind's counts")?;
+    let file = directory.path().join("counts");
+    let mut command = Command::new("valgrind");
+    command.args([
+        "--tool=callgrind",
+        "--combine-dumps=yes",
+        "--collect-atstart=no",
+    ]);
+    command.arg(format!("--callgrind-out-file={}", file.display()));
+    command.arg(format!("--toggle-collect={COUNTED}"));
+    command.arg(format!("--dump-after={COUNTED}"));
+    command.arg(std::env::current_exe()?);
+    command.args([VERB, "--allocator", allocator]);
+    command.args(is_quick.then_some("--quick"));
+    let output = child::output(&mut command)?;
+    let calls = calls(child::succeeded(allocator, &output)?)?;
+    let written = std::fs::read_to_string(&file);
+    let counts = summaries(&written.context("valgrind wrote no counts")?)?;
+    ensure!(
+        counts.len() == calls.len(),
+        "{allocator}: valgrind counted {} of {} calls",
+        counts.len(),
+        calls.len()
+    );
+    Ok(Counts(calls.into_iter().zip(counts).collect()))
+}
+
+fn line(call: Call) -> String {
+    let (parameter, operation) = (call.parameter.name(), call.operation.name());
+    let refused = if call.is_refused { "refused" } else { "served" };
+    format!("{parameter} {} {operation} {refused}", call.value)
+}
+
+/// The calls that a child printed.
+fn calls(text: &str) -> Result<Vec<Call>> {
+    let call = |line: &str| {
+        let mut words = line.split(' ');
+        let parameter = words.next()?;
+        let value = words.next()?.parse().ok()?;
+        let operation = words.next()?;
+        Some(Call {
+            parameter: *Parameter::ALL.iter().find(|one| one.name() == parameter)?,
+            value,
+            operation: *Operation::ALL.iter().find(|one| one.name() == operation)?,
+            is_refused: words.next()? == "refused",
+        })
+    };
+    let calls = text
+        .lines()
+        .map(|line| call(line).with_context(|| format!("`{line}` is no call")));
+    calls.collect()
+}
+
+/// What callgrind counted in each part of its file but the last, the rest of the program.
+fn summaries(text: &str) -> Result<Vec<u64>> {
+    let numbers = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("summary: "));
+    let mut counts = numbers.map(str::parse).collect::<Result<Vec<u64>, _>>()?;
+    counts.pop();
+    Ok(counts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Counts, calls, line, played, summaries};
+    use crate::experiments::overview::scripts::{Operation, Parameter};
+    use surefit_measure::spec::Spec;
+
+    #[test]
+    fn calls_are_read_as_they_were_printed() {
+        let spec = Spec::parse("first-fit").expect("an allocator");
+        let played = played(&spec, true).expect("memory");
+        let text: String = played.iter().map(|call| line(*call) + "\n").collect();
+        assert_eq!(calls(&text).expect("calls"), played);
+        assert!(calls("heap many malloc served").is_err());
+    }
+
+    #[test]
+    fn the_scripts_make_every_call_at_every_value() {
+        for name in [
+            "cf:k=1,pieces=off",
+            "cf-block-table:k=1",
+            "tlsf",
+            "best-fit",
+        ] {
+            let spec = Spec::parse(name).expect("an allocator");
+            let calls = played(&spec, true).expect("memory");
+            let counts = Counts::new(calls.iter().map(|call| (*call, 1)).collect());
+            for operation in Operation::ALL {
+                for parameter in Parameter::ALL {
+                    let values = counts.largest(operation, parameter);
+                    let values: Vec<_> = values.into_iter().map(|(value, _)| value).collect();
+                    assert_eq!(
+                        values,
+                        parameter.values(true),
+                        "{name} {operation:?} {parameter:?}"
+                    );
+                }
+            }
+            let refused = calls.iter().filter(|call| call.is_refused);
+            assert!(refused.count() > 0, "{name}: something is too much");
+        }
+    }
+
+    #[test]
+    fn the_last_part_is_the_rest_of_the_program() {
+        let text = "part: 1\nsummary: 57\ntotals: 57\npart: 2\nsummary: 212\n\nsummary: 0\n";
+        assert_eq!(summaries(text).expect("numbers"), [57, 212]);
+    }
+}

@@ -1,0 +1,17 @@
+//! What several experiments share. Nothing here knows an experiment.
+//!
+//! ```text
+//! programs     the traces: files, bundled ones, gen:emacs-paper and gen:hummingbird-paper at the paper's size
+//! settings     κ as in the papers, the original page order, and hole bounds
+//! size_class   a size-class as the papers' automaton
+//! merges       the policies of coalescing
+//! threads      heaps that threads share, their locks, programs and probes
+//! thesis       recorded Java programs in heaps of segregated lists
+//! ```
+
+pub(crate) mod merges;
+pub(crate) mod programs;
+pub(crate) mod settings;
+pub(crate) mod size_class;
+pub(crate) mod thesis;
+pub(crate) mod threads;
