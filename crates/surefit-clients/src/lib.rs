@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `java` | recorded Java programs, replayed: real headers, slots, marking and sweeping |
 //! | `programs` | classic programs in Rust |
+//! | `lists` | segregated lists by their parameters: values, and the dispatch to types |
 //! | `lua` | a Lua virtual machine in a region (feature `lua`) |
 //!
 //! # Features
@@ -11,6 +12,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod java;
+pub mod lists;
 #[cfg(feature = "lua")]
 pub mod lua;
 pub mod programs;

@@ -20,7 +20,7 @@
 //! | `replay` | one replay |
 //! | `outcome` | what it did: counts, collections, samples, times |
 //! | `clock` | the clock of the times, and what it costs |
-//! | `space` | every space by its parameters; the only dispatch |
+//! | `space` | every space by its parameters |
 //! | `min_heap` | the smallest heap in which a program completes |
 //!
 //! # Departures
@@ -46,4 +46,6 @@ pub use min_heap::{MinHeap, min_heap};
 pub use outcome::{Collected, FirstFreed, Moves, Outcome, Sample, Stopped, Times, completed};
 pub use program::Program;
 pub use replay::{Clocking, Options};
-pub use space::{Finds, Lists, Space};
+pub use space::Space;
+
+pub use crate::lists::{Finds, Lists};

@@ -1,12 +1,14 @@
-//! Every space by its parameters: the only dispatch from values to types.
+//! Every space by its parameters: from values to types.
 
 use std::mem::MaybeUninit;
 
 use surefit_compact::Config;
 use surefit_freelist::{
-    Best, Bitmap, Coalescing, Deferred, First, Immediate, LastList, Linear, Lookup, Never, Next,
-    NextHitTable, PowersOfTwo, Scan, Segregated, SingleList, SizeTree, Tree, TwoLevel, When, Worst,
+    Best, Coalescing, First, LastList, Lookup, Next, PowersOfTwo, Segregated, SingleList, SizeTree,
+    TwoLevel, Worst,
 };
+
+use crate::lists::{Choice, Lists};
 
 use super::outcome::{Outcome, Stopped};
 use super::program::Program;
@@ -35,30 +37,6 @@ pub enum Space {
     CompactFit(Box<Config>),
 }
 
-/// How segregated lists are organised.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lists {
-    /// What finds a list that holds a chunk.
-    pub finds: Finds,
-    /// When free neighbours are merged.
-    pub merges: When,
-    /// Whether the last list is a tree; else it is searched from end to end.
-    pub is_tree: bool,
-    /// How many lists there are beside the last: a power of two from 16 to 4096.
-    pub count: u32,
-}
-
-/// What finds a list that holds a chunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Finds {
-    /// Looking at one head after the other.
-    Scan,
-    /// The Next Hit Table.
-    NextHitTable,
-    /// A bitmap.
-    Bitmap,
-}
-
 type Run = fn(&Program, &mut [MaybeUninit<u8>], &Options) -> Result<Outcome, Stopped>;
 
 impl Space {
@@ -80,7 +58,7 @@ impl Space {
             Self::TreeFit => over_free_lists::<SizeTree>,
             Self::HalfFit => over_free_lists::<PowersOfTwo>,
             Self::Tlsf => over_free_lists::<TwoLevel>,
-            Self::Segregated(lists) => lists.run(),
+            Self::Segregated(lists) => lists.choose_usual(OverLists),
             Self::CompactFit(config) => {
                 return over_compact_fit(config, program, region, options);
             }
@@ -89,57 +67,13 @@ impl Space {
     }
 }
 
-impl Lists {
-    /// The numbers of lists that only immediate coalescing comes with; 256 comes with all.
-    pub const ONLY_IMMEDIATE: [u32; 8] = [16, 32, 64, 128, 512, 1024, 2048, 4096];
+/// The dispatch of [`Lists`] to a run over lists of that type.
+struct OverLists;
 
-    fn run(self) -> Run {
-        match self.count {
-            16 => self.immediate::<16>(),
-            32 => self.immediate::<32>(),
-            64 => self.immediate::<64>(),
-            128 => self.immediate::<128>(),
-            512 => self.immediate::<512>(),
-            1024 => self.immediate::<1024>(),
-            2048 => self.immediate::<2048>(),
-            4096 => self.immediate::<4096>(),
-            _ => match self.finds {
-                Finds::Scan => self.with_lookup::<Scan, 256>(),
-                Finds::NextHitTable => self.with_lookup::<NextHitTable, 256>(),
-                Finds::Bitmap => self.with_lookup::<Bitmap, 256>(),
-            },
-        }
+impl Choice for OverLists {
+    type Output = Run;
+
+    fn of<L: Lookup<N>, C: Coalescing, T: LastList, const N: usize>(self) -> Run {
+        over_free_lists::<Segregated<L, C, T, N>>
     }
-
-    fn immediate<const N: usize>(self) -> Run {
-        match self.finds {
-            Finds::Scan => self.with_coalescing::<Scan, Immediate, N>(),
-            Finds::NextHitTable => self.with_coalescing::<NextHitTable, Immediate, N>(),
-            Finds::Bitmap => self.with_coalescing::<Bitmap, Immediate, N>(),
-        }
-    }
-
-    fn with_lookup<L: Lookup<N>, const N: usize>(self) -> Run {
-        match self.merges {
-            When::Never => self.with_coalescing::<L, Never, N>(),
-            When::Deferred => self.with_coalescing::<L, Deferred, N>(),
-            When::Immediate => self.with_coalescing::<L, Immediate, N>(),
-        }
-    }
-
-    fn with_coalescing<L: Lookup<N>, C: Coalescing, const N: usize>(self) -> Run {
-        if self.is_tree {
-            over_segregated::<L, C, Tree, N>
-        } else {
-            over_segregated::<L, C, Linear, N>
-        }
-    }
-}
-
-fn over_segregated<L: Lookup<N>, C: Coalescing, T: LastList, const N: usize>(
-    program: &Program,
-    region: &mut [MaybeUninit<u8>],
-    options: &Options,
-) -> Result<Outcome, Stopped> {
-    over_free_lists::<Segregated<L, C, T, N>>(program, region, options)
 }

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use anyhow::{Context, Result, bail};
-use surefit_clients::java::{Lists, Space};
+use surefit_clients::java::Space;
+use surefit_clients::lists::Lists;
 use surefit_freelist::When;
 
 use crate::registry::Kind;
@@ -70,7 +71,7 @@ fn of(choice: &Choice) -> Result<Space> {
         Kind::TreeFit(()) => Space::TreeFit,
         Kind::HalfFit(()) => Space::HalfFit,
         Kind::Tlsf(()) => Space::Tlsf,
-        Kind::Segregated(options) => Space::Segregated(checked(options.lists())?),
+        Kind::Segregated(options) => Space::Segregated(checked(*options)?),
         Kind::Cf(options) if !options.is_narrow && !options.has_keys => {
             if options.config.geometry().class_count() < 2 {
                 bail!(

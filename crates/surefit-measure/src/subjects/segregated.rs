@@ -9,12 +9,9 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 use anyhow::{Result, bail};
-use surefit_clients::java::{self, Lists};
+use surefit_clients::lists::{Choice, Finds, Lists};
 use surefit_core::{Corruption, Parts, RawHeap, Refused};
-use surefit_freelist::{
-    Bitmap, Coalescing, Counters, Deferred, Heap, Immediate, Index, LastList, Linear, Lookup,
-    Never, NextHitTable, Scan, SegregatedFit, Tree, When,
-};
+use surefit_freelist::{Coalescing, Counters, Heap, Index, LastList, Lookup, SegregatedFit, When};
 
 use super::pointer::{PointerHeap, Pointers};
 use crate::spec::Keys;
@@ -24,24 +21,8 @@ use crate::subject::{Allocator, Pass, less_control};
 #[derive(Debug)]
 pub struct OurSegregated;
 
-/// How the segregated lists are organised.
-#[derive(Clone, Copy, Debug)]
-pub struct Options {
-    finds: Finds,
-    merges: When,
-    is_tree: bool,
-    lists: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Finds {
-    Scan,
-    NextHitTable,
-    Bitmap,
-}
-
 impl Allocator for OurSegregated {
-    type Options = Options;
+    type Options = Lists;
 
     const KEYS: &'static [&'static str] = &[
         "index=scan|nht|bitmap",
@@ -50,7 +31,7 @@ impl Allocator for OurSegregated {
         "last=tree|linear",
     ];
 
-    fn options(keys: &Keys) -> Result<Options> {
+    fn options(keys: &Keys) -> Result<Lists> {
         let finds = match keys.get("index") {
             Some("scan") => Finds::Scan,
             Some("nht") => Finds::NextHitTable,
@@ -68,24 +49,24 @@ impl Allocator for OurSegregated {
             Some("linear") => false,
             Some(other) => bail!("last={other}: write tree or linear"),
         };
-        let lists = keys.number("lists")?.unwrap_or(256);
-        if !lists.is_power_of_two() || !(16..=4096).contains(&lists) {
-            bail!("lists={lists}: write a power of two from 16 to 4096");
+        let count = keys.number("lists")?.unwrap_or(Lists::USUAL_COUNT);
+        if !count.is_power_of_two() || !(16..=4096).contains(&count) {
+            bail!("lists={count}: write a power of two from 16 to 4096");
         }
-        Ok(Options {
+        Ok(Lists {
             finds,
             merges,
             is_tree,
-            lists,
+            count,
         })
     }
 
     fn run<P: Pass>(
-        options: &Options,
+        lists: &Lists,
         memory: &mut [MaybeUninit<u8>],
         pass: P,
     ) -> Result<P::Output, Refused> {
-        Ok(pass.run(Pointers(options.make(memory)?)))
+        Ok(pass.run(Pointers(make(*lists, memory)?)))
     }
 }
 
@@ -137,82 +118,34 @@ impl AnyHeap<'_> {
 
 type Made<'m> = Result<AnyHeap<'m>, Refused>;
 
-impl Options {
-    /// The same lists as the collector's.
-    #[must_use]
-    pub const fn lists(self) -> Lists {
-        Lists {
-            finds: match self.finds {
-                Finds::Scan => java::Finds::Scan,
-                Finds::NextHitTable => java::Finds::NextHitTable,
-                Finds::Bitmap => java::Finds::Bitmap,
-            },
-            merges: self.merges,
-            is_tree: self.is_tree,
-            count: self.lists,
-        }
-    }
-
-    /// Makes the heap of the type that the keys name.
-    ///
-    /// # Errors
-    /// The region is too small for its table, or too large for it.
-    pub fn make(self, memory: &mut [MaybeUninit<u8>]) -> Made<'_> {
-        match self.lists {
-            16 => self.with_lists::<16>(memory),
-            32 => self.with_lists::<32>(memory),
-            64 => self.with_lists::<64>(memory),
-            128 => self.with_lists::<128>(memory),
-            512 => self.with_lists::<512>(memory),
-            1024 => self.with_lists::<1024>(memory),
-            2048 => self.with_lists::<2048>(memory),
-            4096 => self.with_lists::<4096>(memory),
-            _ => self.with_lists::<256>(memory),
-        }
-    }
-
-    fn with_lists<const N: usize>(self, memory: &mut [MaybeUninit<u8>]) -> Made<'_> {
-        match self.finds {
-            Finds::Scan => self.with_lookup::<Scan, N>(memory),
-            Finds::NextHitTable => self.with_lookup::<NextHitTable, N>(memory),
-            Finds::Bitmap => self.with_lookup::<Bitmap, N>(memory),
-        }
-    }
-
-    fn with_lookup<L: Lookup<N> + 'static, const N: usize>(
-        self,
-        memory: &mut [MaybeUninit<u8>],
-    ) -> Made<'_> {
-        match self.merges {
-            When::Never => self.with_coalescing::<L, Never, N>(memory),
-            When::Deferred => self.with_coalescing::<L, Deferred, N>(memory),
-            When::Immediate => self.with_coalescing::<L, Immediate, N>(memory),
-        }
-    }
-
-    fn with_coalescing<L: Lookup<N> + 'static, C: Coalescing + 'static, const N: usize>(
-        self,
-        memory: &mut [MaybeUninit<u8>],
-    ) -> Made<'_> {
-        if self.is_tree {
-            made::<L, C, Tree, N>(memory)
-        } else {
-            made::<L, C, Linear, N>(memory)
-        }
-    }
+/// Makes the heap of the type that the lists name.
+///
+/// # Errors
+/// The region is too small for its table, or too large for it.
+pub fn make(lists: Lists, memory: &mut [MaybeUninit<u8>]) -> Made<'_> {
+    lists.choose(Over(memory))
 }
 
-fn made<L, C, T, const N: usize>(memory: &mut [MaybeUninit<u8>]) -> Made<'_>
-where
-    L: Lookup<N> + 'static,
-    C: Coalescing + 'static,
-    T: LastList + 'static,
-{
-    let memory = less_control::<SegregatedFit<'_, L, C, T, N>>(memory)?;
-    Ok(AnyHeap {
-        heap: Box::new(SegregatedFit::<L, C, T, N>::new(memory)?),
-        control_bytes: size_of::<SegregatedFit<'_, L, C, T, N>>().next_multiple_of(8),
-    })
+/// The region of a heap to be made.
+struct Over<'m>(&'m mut [MaybeUninit<u8>]);
+
+impl<'m> Choice for Over<'m> {
+    type Output = Made<'m>;
+
+    fn of<
+        L: Lookup<N> + 'static,
+        C: Coalescing + 'static,
+        T: LastList + 'static,
+        const N: usize,
+    >(
+        self,
+    ) -> Made<'m> {
+        let memory = less_control::<SegregatedFit<'_, L, C, T, N>>(self.0)?;
+        Ok(AnyHeap {
+            heap: Box::new(SegregatedFit::<L, C, T, N>::new(memory)?),
+            control_bytes: size_of::<SegregatedFit<'_, L, C, T, N>>().next_multiple_of(8),
+        })
+    }
 }
 
 // SAFETY: the contract of `RawHeap` is that of `PointerHeap`.

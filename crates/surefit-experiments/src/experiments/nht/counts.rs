@@ -12,6 +12,7 @@ use surefit_measure::spec::Choice;
 use surefit_measure::steps::Steps;
 use surefit_measure::subject::Subject;
 use surefit_measure::subjects::pointer::Pointers;
+use surefit_measure::subjects::segregated;
 
 /// What one system did on one trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,7 +46,7 @@ pub(super) fn count(steps: &Steps, system: System, heap: HeapSize) -> Result<Opt
         bail!("{system:?}: no segregated lists");
     };
     let mut region = Reservation::new(heap.bytes(steps.peak_live_bytes))?;
-    let Ok(made) = options.make(region.memory()) else {
+    let Ok(made) = segregated::make(options, region.memory()) else {
         return Ok(None);
     };
     let mut objects = Table::new(steps.slots());

@@ -6,7 +6,7 @@ use surefit_freelist::When;
 use crate::shared::merges::{MERGES, merges_name};
 
 /// The three lookups: the thesis's two, and ours.
-pub(crate) const FINDS: [Finds; 3] = [Finds::Scan, Finds::NextHitTable, Finds::Bitmap];
+pub(crate) const FINDS: [Finds; 3] = Finds::ALL;
 
 /// The thesis's lists: 256, and a last one that is searched from end to end.
 pub(crate) const fn lists(merges: When, finds: Finds) -> Lists {
@@ -39,11 +39,7 @@ pub(crate) fn all() -> impl Iterator<Item = Lists> {
 
 /// The lookup in a word.
 pub(crate) const fn finds_name(finds: Finds) -> &'static str {
-    match finds {
-        Finds::Scan => "scan",
-        Finds::NextHitTable => "table",
-        Finds::Bitmap => "bitmap",
-    }
+    finds.name()
 }
 
 /// Both.

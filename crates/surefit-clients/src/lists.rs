@@ -1,0 +1,256 @@
+//! Segregated lists by their four parameters, lookup × coalescing × last list × number of lists, as values.
+//!
+//! In [`surefit_freelist`] the parameters are types, so that nothing of them is left at run time. A laboratory reads them from
+//! a command line. This is their one vocabulary, and the one dispatch from values to types: [`Lists::choose`].
+
+use std::fmt;
+
+use surefit_freelist::{
+    Bitmap, Coalescing, Deferred, Immediate, LastList, Linear, Lookup, Never, NextHitTable, Scan,
+    Tree, When,
+};
+
+/// How segregated lists are organised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lists {
+    /// What finds a list that holds a chunk.
+    pub finds: Finds,
+    /// When free neighbours are merged.
+    pub merges: When,
+    /// Whether the last list is a tree; else it is searched from end to end.
+    pub is_tree: bool,
+    /// How many lists there are beside the last: a power of two from 16 to 4096.
+    pub count: u32,
+}
+
+/// What finds a list that holds a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finds {
+    /// Looking at one head after the other.
+    Scan,
+    /// The Next Hit Table.
+    NextHitTable,
+    /// A bitmap.
+    Bitmap,
+}
+
+/// The policies of coalescing, from the least merging to the most.
+pub const MERGES: [When; 3] = [When::Never, When::Deferred, When::Immediate];
+
+/// The name of a policy, which is also its key.
+#[must_use]
+pub const fn merges_name(when: When) -> &'static str {
+    match when {
+        When::Never => "never",
+        When::Deferred => "deferred",
+        When::Immediate => "immediate",
+    }
+}
+
+impl Finds {
+    /// All of them: the thesis's two, and ours.
+    pub const ALL: [Self; 3] = [Self::Scan, Self::NextHitTable, Self::Bitmap];
+
+    /// The name in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Scan => "scan",
+            Self::NextHitTable => "table",
+            Self::Bitmap => "bitmap",
+        }
+    }
+
+    /// The value of the key `index`.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Scan => "scan",
+            Self::NextHitTable => "nht",
+            Self::Bitmap => "bitmap",
+        }
+    }
+}
+
+/// Something to make or to run for lists of one type.
+pub trait Choice {
+    /// What comes of it.
+    type Output;
+
+    /// Does it for the lists of this type.
+    fn of<L: Lookup<N> + 'static, C: Coalescing + 'static, T: LastList + 'static, const N: usize>(
+        self,
+    ) -> Self::Output;
+}
+
+impl Lists {
+    /// The number of lists that the thesis ends at.
+    pub const USUAL_COUNT: u32 = 256;
+
+    /// The numbers of lists that only immediate coalescing comes with in [`Lists::choose_usual`]; 256 comes with all.
+    pub const ONLY_IMMEDIATE: [u32; 8] = [16, 32, 64, 128, 512, 1024, 2048, 4096];
+
+    /// 256 lists, and a tree for the last one.
+    #[must_use]
+    pub const fn usual(finds: Finds, merges: When) -> Self {
+        Self {
+            finds,
+            merges,
+            is_tree: true,
+            count: Self::USUAL_COUNT,
+        }
+    }
+
+    /// How the last list is searched: the value of the key `last`.
+    #[must_use]
+    pub const fn last(self) -> &'static str {
+        if self.is_tree { "tree" } else { "linear" }
+    }
+
+    /// Does something for the type of these lists: one of all 162. A number of lists that there is not counts as 256.
+    pub fn choose<C: Choice>(self, choice: C) -> C::Output {
+        match self.count {
+            16 => self.with_lookup::<C, 16>(choice),
+            32 => self.with_lookup::<C, 32>(choice),
+            64 => self.with_lookup::<C, 64>(choice),
+            128 => self.with_lookup::<C, 128>(choice),
+            512 => self.with_lookup::<C, 512>(choice),
+            1024 => self.with_lookup::<C, 1024>(choice),
+            2048 => self.with_lookup::<C, 2048>(choice),
+            4096 => self.with_lookup::<C, 4096>(choice),
+            _ => self.with_lookup::<C, 256>(choice),
+        }
+    }
+
+    /// As [`Lists::choose`], for what is compiled for fewer types: all combinations of 256 lists, and other numbers of lists with
+    /// immediate coalescing, whatever `merges` says.
+    pub fn choose_usual<C: Choice>(self, choice: C) -> C::Output {
+        match self.count {
+            16 => self.immediate::<C, 16>(choice),
+            32 => self.immediate::<C, 32>(choice),
+            64 => self.immediate::<C, 64>(choice),
+            128 => self.immediate::<C, 128>(choice),
+            512 => self.immediate::<C, 512>(choice),
+            1024 => self.immediate::<C, 1024>(choice),
+            2048 => self.immediate::<C, 2048>(choice),
+            4096 => self.immediate::<C, 4096>(choice),
+            _ => self.with_lookup::<C, 256>(choice),
+        }
+    }
+
+    fn immediate<C: Choice, const N: usize>(self, choice: C) -> C::Output {
+        match self.finds {
+            Finds::Scan => self.with_last::<C, Scan, Immediate, N>(choice),
+            Finds::NextHitTable => self.with_last::<C, NextHitTable, Immediate, N>(choice),
+            Finds::Bitmap => self.with_last::<C, Bitmap, Immediate, N>(choice),
+        }
+    }
+
+    fn with_lookup<C: Choice, const N: usize>(self, choice: C) -> C::Output {
+        match self.finds {
+            Finds::Scan => self.with_coalescing::<C, Scan, N>(choice),
+            Finds::NextHitTable => self.with_coalescing::<C, NextHitTable, N>(choice),
+            Finds::Bitmap => self.with_coalescing::<C, Bitmap, N>(choice),
+        }
+    }
+
+    fn with_coalescing<C: Choice, L: Lookup<N> + 'static, const N: usize>(
+        self,
+        choice: C,
+    ) -> C::Output {
+        match self.merges {
+            When::Never => self.with_last::<C, L, Never, N>(choice),
+            When::Deferred => self.with_last::<C, L, Deferred, N>(choice),
+            When::Immediate => self.with_last::<C, L, Immediate, N>(choice),
+        }
+    }
+
+    fn with_last<C: Choice, L: Lookup<N> + 'static, M: Coalescing + 'static, const N: usize>(
+        self,
+        choice: C,
+    ) -> C::Output {
+        if self.is_tree {
+            choice.of::<L, M, Tree, N>()
+        } else {
+            choice.of::<L, M, Linear, N>()
+        }
+    }
+}
+
+impl fmt::Display for Lists {
+    /// The allocator of these lists, as people name it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (index, merges, last) = (self.finds.key(), merges_name(self.merges), self.last());
+        let lists = self.count;
+        write!(
+            f,
+            "segregated:index={index},coalesce={merges},lists={lists},last={last}"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::any::type_name;
+
+    use surefit_freelist::{Coalescing, LastList, Lookup, When};
+
+    use super::{Choice, Finds, Lists, MERGES};
+
+    struct Names;
+
+    impl Choice for Names {
+        type Output = String;
+
+        fn of<L: Lookup<N>, C: Coalescing, T: LastList, const N: usize>(self) -> String {
+            let names = [type_name::<L>(), type_name::<C>(), type_name::<T>()];
+            let last = names.map(|name| name.rsplit("::").next().unwrap_or(name));
+            format!("{} {N}", last.join(" "))
+        }
+    }
+
+    fn all() -> impl Iterator<Item = Lists> {
+        let counts = [16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
+        let kinds = Finds::ALL
+            .into_iter()
+            .flat_map(|finds| MERGES.map(|merges| (finds, merges)));
+        kinds.flat_map(move |(finds, merges)| {
+            counts.into_iter().flat_map(move |count| {
+                [true, false].map(|is_tree| Lists {
+                    finds,
+                    merges,
+                    is_tree,
+                    count,
+                })
+            })
+        })
+    }
+
+    #[test]
+    fn every_value_chooses_the_type_of_its_name() {
+        let mut seen = std::collections::HashSet::new();
+        for lists in all() {
+            let chosen = lists.choose(Names).to_lowercase();
+            let finds = format!("{:?}", lists.finds).to_lowercase();
+            let merges = super::merges_name(lists.merges);
+            let expected = format!("{finds} {merges} {} {}", lists.last(), lists.count);
+            assert_eq!(chosen, expected);
+            seen.insert(chosen);
+        }
+        assert_eq!(seen.len(), 162);
+    }
+
+    #[test]
+    fn the_usual_choice_differs_only_where_it_merges_at_once() {
+        for lists in all() {
+            let usual = match lists.count {
+                Lists::USUAL_COUNT => lists,
+                _ => Lists {
+                    merges: When::Immediate,
+                    ..lists
+                },
+            };
+            assert_eq!(lists.choose_usual(Names), usual.choose(Names), "{lists}");
+        }
+    }
+}
