@@ -2,6 +2,7 @@
 //!
 //! | module | holds |
 //! | --- | --- |
+//! | `bisect` | the boundary between what is too small and what suffices |
 //! | `java` | recorded Java programs, replayed: real headers, slots, marking and sweeping |
 //! | `programs` | classic programs in Rust |
 //! | `lists` | segregated lists by their parameters: values, and the dispatch to types |
@@ -11,6 +12,7 @@
 //! - `lua`: the module `lua`. It compiles Lua from its C source, which needs a C compiler. It is off by default.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+pub mod bisect;
 pub mod java;
 pub mod lists;
 #[cfg(feature = "lua")]

@@ -2,6 +2,8 @@
 
 use std::mem::MaybeUninit;
 
+use crate::bisect::Boundary;
+
 use super::outcome::completed;
 use super::program::Program;
 use super::replay::Options;
@@ -66,14 +68,12 @@ pub fn min_heap<M: AsMut<[MaybeUninit<u8>]>>(
         }
         region = memory(above)?;
     }
-    while above - below > MinHeap::open_bytes(above) {
-        let middle = below + (above - below) / 2;
-        if completes(region.as_mut().get_mut(..middle)?) {
-            above = middle;
-        } else {
-            below = middle;
-        }
-    }
+    let boundary = Boundary { below, above };
+    let found = boundary.narrowed(1, MinHeap::open_bytes, |bytes| {
+        let region = region.as_mut().get_mut(..bytes).ok_or(())?;
+        Ok::<_, ()>(completes(region))
+    });
+    let Boundary { below, above } = found.ok()?;
     Some(MinHeap {
         bytes: above,
         too_small_bytes: below,

@@ -1,8 +1,10 @@
 //! The smallest region in which a trace completes, by bisection.
 
+use std::convert::Infallible;
 use std::mem::MaybeUninit;
 
 use anyhow::Result;
+use surefit_clients::bisect::Boundary;
 use surefit_os::Reservation;
 
 use super::replay::Stopped;
@@ -32,10 +34,15 @@ pub fn min_heap(kind: &Kind, steps: &Steps, guess: usize) -> Result<Option<usize
         return Ok(None);
     };
     let least = least.saturating_sub(1);
-    let found = bisect(least, enough, |bytes| {
-        completes(kind, steps, &mut region.memory()[..bytes])
+    let boundary = Boundary {
+        below: least,
+        above: enough,
+    };
+    let open = |above: usize| ABSOLUTE.max(above / RELATIVE);
+    let Ok(found) = boundary.narrowed(8, open, |bytes| {
+        Ok::<_, Infallible>(completes(kind, steps, &mut region.memory()[..bytes]))
     });
-    Ok(Some(found))
+    Ok(Some(found.above))
 }
 
 /// A size that suffices and a region of it.
@@ -57,45 +64,4 @@ fn first_enough(kind: &Kind, steps: &Steps, guess: usize) -> Result<Option<(Rese
 fn completes(kind: &Kind, steps: &Steps, memory: &mut [MaybeUninit<u8>]) -> bool {
     let outcome: Result<Result<u64, Stopped>, _> = kind.run(memory, Untouched { steps });
     matches!(outcome, Ok(Ok(_)))
-}
-
-/// The least size that suffices between `too_small` and `enough`, found by halving, rounded to eight bytes.
-fn bisect(too_small: usize, enough: usize, mut suffices: impl FnMut(usize) -> bool) -> usize {
-    let (mut below, mut above) = (too_small, enough);
-    while above.saturating_sub(below) > ABSOLUTE.max(above / RELATIVE) {
-        let middle = (below + (above - below) / 2).next_multiple_of(8);
-        if suffices(middle) {
-            above = middle;
-        } else {
-            below = middle;
-        }
-    }
-    above
-}
-
-#[cfg(test)]
-mod tests {
-    use super::bisect;
-
-    #[test]
-    fn the_boundary_is_found_to_4_kib_or_a_thousandth() {
-        for boundary in [10_000, 1_000_000, 77_777_777] {
-            let mut tries = 0;
-            let found = bisect(0, 100_000_000, |bytes| {
-                tries += 1;
-                bytes >= boundary
-            });
-            assert!(found >= boundary, "{found} suffices");
-            assert!(
-                found - boundary <= (boundary / 999).max(4096),
-                "{found} for {boundary}"
-            );
-            assert!(tries <= 16);
-        }
-    }
-
-    #[test]
-    fn equal_bounds_need_no_try() {
-        assert_eq!(bisect(5000, 5000, |_| unreachable!("nothing to try")), 5000);
-    }
 }
