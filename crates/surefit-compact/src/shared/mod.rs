@@ -1,10 +1,18 @@
 //! Concurrent, incremental Compact-fit: heaps that several threads share.
 //!
-//! - [`SharedHeap`] (1-CF(κ,ι)) is one Compact-fit instance for all threads. [`SharedKeyHeap`] adds
-//!   copyable keys to it, [`SharedCounted`] shared ownership.
-//! - [`ShardedHeap`] (n-CF(κ,ι)) is several instances over one region, so that threads rarely meet.
+//! - [`SharedHeap`], 1-CF(κ,ι), is one Compact-fit instance for all threads. It needs the least
+//!   memory. [`SharedCounted`] gives its objects several owners.
+//! - [`SharedKeyHeap`] is a `SharedHeap` whose objects are named by copyable keys. A key detects
+//!   that its object is gone.
+//! - [`ShardedHeap`], n-CF(κ,ι), is several instances over one region, so that threads rarely meet.
+//!   An instance can have a quota, and be destroyed as a whole.
 //!
-//! Each arrow of the picture points down:
+//! A thread registers once, and allocates and frees with its [`Local`] (or [`KeyLocal`]). It pins an
+//! object while it uses it. [`SharedConfig`] sets the compaction bound, the increment ι, and how many
+//! threads and pins there may be at once.
+//!
+//! # How this module is built
+//! Each file imports only files below it:
 //! ```text
 //! per_thread        a Local for every thread of an operating system, in either heap
 //!   one_instance/     SharedHeap, SharedKeyHeap, SharedCounted

@@ -30,6 +30,19 @@ use crate::shared::machinery::stats::SharedStats;
 /// Several Compact-fit instances over one region. `R` is the kind of lock. `G` is how much a lock
 /// covers: an instance ([`PerHeap`](crate::shared::PerHeap)) or one size-class of it.
 ///
+/// Each instance has its own size-classes, locks and pages. All instances share one pool of free
+/// pages and one table of handles. A thread registers in one instance and allocates from it. Any
+/// thread that has a handle may pin or free its object, whichever instance the object is in.
+///
+/// # Bounds
+/// Each instance keeps the compaction bound by itself. So the bound of the heap is the bound of one
+/// instance, times the number of instances.
+///
+/// # Drawbacks
+/// A size-class that several instances use has partly filled pages in each of them. Handles of a
+/// destroyed instance are detected, so every access compares one number more than in a
+/// [`SharedHeap`](crate::shared::SharedHeap).
+///
 /// # Examples
 /// ```
 /// use core::mem::MaybeUninit;
@@ -53,7 +66,7 @@ use crate::shared::machinery::stats::SharedStats;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Page locks are not available, because the lock of a page does not lock its instance:
+/// Page locks are not available: under them a page belongs to no instance that could be locked.
 /// ```compile_fail
 /// use surefit_compact::shared::{PerPage, ShardedHeap};
 /// fn heap(_: ShardedHeap<'_, parking_lot::RawMutex, PerPage>) {}

@@ -11,15 +11,6 @@
 //! The rest is in `machinery`: its engine has several instances here, and one in a
 //! [`SharedHeap`](crate::shared::SharedHeap).
 //!
-//! # Bounds
-//! Each instance keeps the compaction bound by itself. So the bound of the heap is the bound of one
-//! instance, times the number of instances.
-//!
-//! # Drawbacks
-//! A size-class that several instances use has partly filled pages in each of them. Handles of a
-//! destroyed instance are detected, so every access compares one number more than in a
-//! [`SharedHeap`](crate::shared::SharedHeap).
-//!
 //! # Source
 //! Craciunas, Kirsch, Payer, Röck, Sokolova: concurrent and incremental Compact-fit (2009): n-CF.
 //! There, the pages of a thread that ends are not given back; here, the next thread adopts them.

@@ -10,10 +10,6 @@
 //! ```
 //! Any thread that owns or borrows a handle may pin or free its object. Guards borrow the handle,
 //! so a pinned object cannot be freed.
-//!
-//! # Drawbacks
-//! Each object costs an entry of twelve bytes and a back-reference of four bytes. Each access costs
-//! two atomic operations.
 
 use core::fmt;
 use core::mem::MaybeUninit;
@@ -35,6 +31,13 @@ use crate::shared::machinery::stats::{ClassUsage, SharedStats};
 
 /// A Compact-fit heap that several threads share. `R` is the kind of lock, `G` is how much a lock
 /// covers.
+///
+/// Any thread that owns or borrows a handle may pin or free its object. Guards borrow the handle,
+/// so a pinned object cannot be freed.
+///
+/// # Drawbacks
+/// Each object costs an entry of twelve bytes and a back-reference of four bytes. Each access costs
+/// two atomic operations.
 ///
 /// # Examples
 /// ```

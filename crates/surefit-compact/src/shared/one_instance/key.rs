@@ -19,11 +19,6 @@
 //!   the list was empty, or the sum has not grown.
 //! - K1, K2 of the guards: unpins drop values outside of any lock.
 //!
-//! # Costs
-//! An entry has sixteen bytes, four more than that of a handle. A value that must be dropped takes
-//! one more pointer in its page-block. An access is an addition, a load and a subtraction on shared
-//! words.
-//!
 //! # Source
 //! This project.
 
@@ -53,6 +48,12 @@ use crate::width::Counted;
 /// of the values of `Gen`, less one.
 ///
 /// Dropping the heap forgets the values that are still in it.
+///
+/// # Drawbacks
+/// Each object costs an entry of sixteen bytes, four more than in a
+/// [`SharedHeap`](crate::shared::SharedHeap), and a back-reference of four bytes. A value that must
+/// be dropped takes one more pointer in its page-block. Each access costs an addition, a load and a
+/// subtraction on shared words.
 ///
 /// # Examples
 /// ```
