@@ -1,7 +1,8 @@
-//! Instructions of the shared heap's events, one thread, beside an uncontended lock.
+//! Instructions of the shared heap's events on one thread, beside those of an uncontended lock.
 //!
-//! Needs valgrind and the runner of the gungraun crate: `cargo bench -p surefit-compact --bench shared`. A budget is what was
-//! seen, rounded up by a tenth.
+//! Needs valgrind and the runner of the gungraun crate:
+//! `cargo bench -p surefit-compact --bench shared`. A budget is the measured number, rounded up by
+//! a tenth.
 #![allow(
     missing_docs,
     unused_qualifications,

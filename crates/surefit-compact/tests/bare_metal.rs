@@ -1,4 +1,5 @@
-//! A shared heap whose locks are critical sections, as on a microcontroller; threads stand for interrupt handlers.
+//! A shared heap whose locks are critical sections, as on a microcontroller. Threads stand for
+//! interrupt handlers.
 
 use lock_api::{Mutex, RawMutex};
 use surefit_compact::shared::{CriticalSection, PerHeap, ShardedHeap, SharedConfig, SharedHeap};

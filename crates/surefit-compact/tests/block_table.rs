@@ -44,7 +44,7 @@ fn places<W: Width>(heap: &BlockTableHeap<'_, W>, bytes: &Bytes<u8>) -> Vec<usiz
     chunks.map(|chunk| chunk.as_ptr().addr()).collect()
 }
 
-// ---- nothing moves ---------------------------------------------------------------------------------------------------
+// ---- nothing moves ------------------------------------------------------------------------------
 
 /// Objects of 100 bytes, of which all but every `kept`th one are freed.
 fn holed(heap: &BlockTableHeap<'_>, count: usize, kept: usize) -> Vec<Bytes<u8>> {
@@ -124,7 +124,7 @@ fn references_outlive_the_frees_of_others() {
     heap.check().expect("sound");
 }
 
-// ---- bounds ----------------------------------------------------------------------------------------------------------
+// ---- bounds -------------------------------------------------------------------------------------
 
 #[test]
 fn abstract_pages_keep_the_bound_of_compact_fit() {
@@ -174,7 +174,8 @@ fn frames_serve_every_size_class() {
     heap.check().expect("sound");
 }
 
-/// Runs random operations that stay inside a demand in a region of its certificate; nothing is refused.
+/// Runs random operations that stay inside a demand in a region of its certificate; nothing is
+/// refused.
 fn keep_to<W: Width>(config: &BlockTableConfig, seed: u64, demand: &FrameDemand, sizes: usize) {
     let certificate = certify::<W>(config, demand).expect("certifiable");
     let mut region = JunkRegion::misaligned(certificate.heap_bytes, config.page_bytes(), 1, seed);
@@ -229,7 +230,8 @@ fn a_demand_within_the_certificate_is_never_refused() {
     }
 }
 
-/// Where there is one way to fill the demand, a region two pages smaller than the certificate does not serve it.
+/// Where there is one way to fill the demand, a region two pages smaller than the certificate does
+/// not serve it.
 #[test]
 fn a_certificate_is_tight_for_objects_of_one_frame() {
     for (bound, page) in bounds().into_iter().flat_map(|b| [(b, 1024), (b, 4096)]) {
@@ -257,7 +259,8 @@ fn a_certificate_is_tight_for_objects_of_one_frame() {
     }
 }
 
-/// One object that takes all frames, and grows and shrinks by one: its old row and its new one are live at once.
+/// One object that takes all frames, and grows and shrinks by one: its old row and its new one are
+/// live at once.
 #[test]
 fn a_certificate_counts_the_resize_in_flight() {
     for largest in [200_u64, 3001, 40_001] {
@@ -312,7 +315,7 @@ fn a_demand_beyond_the_width_has_no_certificate() {
     assert!(certify::<Wide>(&wide, &demand).is_err());
 }
 
-// ---- refusals --------------------------------------------------------------------------------------------------------
+// ---- refusals -----------------------------------------------------------------------------------
 
 #[test]
 fn an_exhausted_heap_refuses_and_is_unchanged() {
@@ -443,7 +446,7 @@ fn a_region_that_words_cannot_name_is_refused() {
     assert!(BlockTableConfig::DEFAULT.region_max::<Wide>() > 1 << 30);
 }
 
-// ---- values ----------------------------------------------------------------------------------------------------------
+// ---- values -------------------------------------------------------------------------------------
 
 #[test]
 fn values_are_used_in_place_and_dropped_once() {

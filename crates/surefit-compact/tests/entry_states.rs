@@ -1,5 +1,5 @@
-//! Every transition of an entry, by one thread: all states that can be reached with up to three pins, every method in
-//! each, and what it answers, against a description in plain fields.
+//! Every transition of an entry, by one thread. Each method is called in each state that can be
+//! reached with up to three pins, and its answer is compared with a description in plain fields.
 
 mod sync {
     pub(crate) use core::sync::atomic::AtomicU32;
@@ -114,7 +114,7 @@ impl Plain {
         }
     }
 
-    /// A freed object that nothing holds is claimed by whoever let go of it.
+    /// A freed object that nothing holds back is claimed by the call that released it.
     fn settle(&mut self, otherwise: Answer) -> Answer {
         if self.held && self.pins() == 0 && !self.moving {
             self.held = false;

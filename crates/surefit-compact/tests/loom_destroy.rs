@@ -1,10 +1,11 @@
-//! Every interleaving, and every value that weak ordering allows, of the destruction of an instance with a pin and a free
-//! of one of its objects by their names.
+//! The destruction of an instance while other threads pin and free one of its objects by name:
+//! every interleaving, and every value that weak ordering allows.
 //!
-//! The entry is the library's own file, on loom's atomics; the instance's number, the group's lock and what is done with
-//! the three is as in `machinery::destroy`, `machinery::foreign` and `Objects::pin_entry`. The block is a cell that loom
-//! watches. It is reused at once when it is given back, for an object of another instance in the same entry: whoever reads
-//! it by a stale name, or still reads the old object, is caught.
+//! The entry is the library's own file, on loom's atomics. The number of the instance, the lock of
+//! the group, and the use of these three follow `machinery::destroy`, `machinery::foreign` and
+//! `Objects::pin_entry`. The block is a cell that loom watches. When it is given back, an object of
+//! another instance reuses it at once, in the same entry. So a thread that reads it by a stale
+//! name, or still reads the old object, is detected.
 #![cfg(target_pointer_width = "64")] // loom needs 64-bit atomics
 
 mod sync {
@@ -43,7 +44,8 @@ struct World {
     released: AtomicU32,
 }
 
-// SAFETY: loom follows every access to its cell and fails the model if two are not ordered; that is what is tested.
+// SAFETY: loom follows every access to its cell, and fails the model if two are not ordered; that
+// is what is tested.
 unsafe impl Sync for World {}
 // SAFETY: as above; the words are plain numbers.
 unsafe impl Send for World {}
@@ -128,7 +130,8 @@ impl World {
     }
 }
 
-/// Runs destruction against `first` and `second`; then the object has ended once, and the next one is whole.
+/// Runs destruction against `first` and `second`; then the object has ended once, and the next one
+/// is whole.
 fn against(
     first: impl Fn(&World) + Send + Sync + Copy + 'static,
     second: impl Fn(&World) + Send + Sync + Copy + 'static,

@@ -1,8 +1,10 @@
-//! Every interleaving, and every value that weak ordering allows, of the entry protocol with two or three threads.
+//! Every interleaving, and every value that weak ordering allows, of the entry protocol with two or
+//! three threads.
 //!
-//! The entry is the library's own file, on loom's atomics. Blocks are cells that loom watches: an access that is not
-//! ordered after the last one fails the model, as a data race would. Each block has two words, copied in two steps;
-//! a block that is given back is overwritten at once, so whoever still reads it is caught.
+//! The entry is the library's own file, on loom's atomics. Blocks are cells that loom watches: an
+//! access that is not ordered after the last one fails the model, like a data race. Each block has
+//! two words, which are copied in two steps. A block that is given back is overwritten at once, so
+//! that a thread that still reads it is detected.
 #![cfg(target_pointer_width = "64")] // loom needs 64-bit atomics
 
 mod sync {
@@ -262,7 +264,8 @@ fn a_free_against_an_exclusive_pin_gives_back_once_and_after_the_writer() {
     );
 }
 
-/// Frees the first object, and, if the caller is the one who may give it back, puts a second one into the entry.
+/// Frees the first object, and, if the caller is the one who may give it back, puts a second one
+/// into the entry.
 fn free_and_reuse(world: &World, known: Option<&AtomicU32>) {
     world
         .generation

@@ -1,5 +1,5 @@
-//! The heap of several instances: against a naive model, at its quotas, through destruction, adoption and exhaustion, and
-//! with many threads.
+//! The heap of several instances: against a naive model, at its quotas, through destruction,
+//! adoption and exhaustion, and with many threads.
 
 #[path = "sharded/destroy.rs"]
 mod destroy;

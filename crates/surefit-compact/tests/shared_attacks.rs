@@ -1,7 +1,7 @@
-//! Attacks on heaps that threads share: readers that are interrupted between any two sections, drops that use the heap they
-//! are dropped by, panics wherever code of the user runs, numbers of any size.
+//! Attacks on heaps that threads share: readers that are interrupted between any two sections,
+//! drops that use the heap that drops them, panics wherever user code runs, numbers of any size.
 //!
-//! What does not even compile is in `misuse.rs`; many threads at once are in `stress.rs`.
+//! `misuse.rs` has what does not compile; `stress.rs` has many threads at once.
 
 #[path = "shared_attacks/chains.rs"]
 mod chains;

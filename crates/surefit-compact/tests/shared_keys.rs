@@ -1,5 +1,6 @@
-//! Shared keys and counted handles: from one thread against a model, with every invariant checked after each operation;
-//! from several threads, with objects that know what they hold; and case by case.
+//! Shared keys and counted handles. From one thread against a model, with every invariant checked
+//! after each operation; from several threads, with objects that know what they hold; and single
+//! cases.
 
 #[path = "shared_keys/corners.rs"]
 mod corners;

@@ -1,11 +1,14 @@
-//! The shared heap under more threads than cores: every byte of every object is known, somebody watches the bounds.
+//! The shared heap under more threads than cores. Every byte of every object is known, and one
+//! thread watches the bounds.
 //!
-//! Eight threads insert, read, write, hand on and free objects of 16 bytes to 16 KiB, hold pins across the frees of others,
-//! and insert values that must be dropped once. A ninth samples the counters: no section copies more than min(β, ι) bytes
-//! (R4), and every size-class needs no more pages than its bound says for eight frees in progress. When all is freed, all
-//! pages are back and no size-class owes a move.
+//! Eight threads insert, read, write, hand on and free objects of 16 bytes to 16 KiB, hold pins
+//! across the frees of others, and insert values that must be dropped once. A ninth thread samples
+//! the counters: no section copies more than min(β, ι) bytes (R4), and no size-class needs more
+//! pages than its bound allows for eight frees in progress. After the last free all pages are back,
+//! and no size-class owes a move.
 //!
-//! Fixed seeds and amounts of work; schedules are the machine's. `SUREFIT_STRESS=10` does ten times as much.
+//! Seeds and amounts of work are fixed; the machine chooses the schedules. `SUREFIT_STRESS=10` does
+//! ten times as much.
 #![cfg(not(surefit_shuttle))]
 
 #[path = "stress/panics.rs"]

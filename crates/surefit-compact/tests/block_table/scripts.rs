@@ -1,4 +1,5 @@
-//! Scripts of operations beside the test kit's model, with every invariant checked after each of them.
+//! Scripts of operations beside the test kit's model, with every invariant checked after each of
+//! them.
 
 use proptest::prelude::*;
 use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};

@@ -1,4 +1,5 @@
-//! The world of the models: one entry with its blocks and its group, and what the library does with them.
+//! The world of the models: one entry with its blocks and its group, and what the library does with
+//! them.
 
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -34,7 +35,8 @@ pub(crate) const GROUP: u32 = 0xABC;
 /// A page-block of two words.
 pub(crate) struct Block([Cell<u32>; 2]);
 
-// SAFETY: loom follows every access to its cells and fails the model if two are not ordered; that is what is tested.
+// SAFETY: loom follows every access to its cells and fails the model if two are not ordered; that
+// is what is tested.
 unsafe impl Sync for Block {}
 // SAFETY: as above; the words are plain numbers.
 unsafe impl Send for Block {}

@@ -1,4 +1,5 @@
-//! `destroy`: everything at once, stale handles, pins, and races with those who still have handles.
+//! `destroy`: all objects at once, stale handles, pins, and races with threads that still have
+//! handles.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -181,7 +182,8 @@ fn free<G: Stepwise>(heap: &Heap<'_, G>, handles: Vec<Handle<[u64; 6]>>, spines:
     }
 }
 
-/// Others read and free objects of an instance while it is destroyed; every object ends once, and what is read is right.
+/// Others read and free objects of an instance while it is destroyed; every object ends once, and
+/// what is read is right.
 fn race<G: Stepwise>(config: &SharedConfig<G>) {
     let mut memory = region(1 << 20);
     let heap: Heap<'_, G> = Heap::new(&mut memory, config, 3).unwrap();

@@ -1,4 +1,4 @@
-//! Quotas: exact, after compaction, and a refusal changes nothing.
+//! Quotas are exact, after compaction too, and a refusal changes nothing.
 
 use surefit_compact::Bound;
 use surefit_compact::shared::PerClass;

@@ -1,4 +1,5 @@
-//! Who gets which instance, and what happens to the memory of one whose owner has left.
+//! Which thread gets which instance, and what happens to the memory of an instance that its owner
+//! has left.
 
 use surefit_compact::shared::PerClass;
 use surefit_compact::{Bound, Handle};

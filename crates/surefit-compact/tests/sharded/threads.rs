@@ -1,4 +1,5 @@
-//! Threads that free what others have inserted: fixed amounts of work, and at the end everything comes back.
+//! Threads that free what others have inserted. They do fixed amounts of work, and at the end
+//! everything is free.
 
 use std::sync::Mutex;
 

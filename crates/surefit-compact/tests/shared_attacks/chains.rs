@@ -1,4 +1,4 @@
-//! Objects that own each other through counted handles: a million of them, taken apart on a small stack.
+//! A million objects that own each other through counted handles, taken apart on a small stack.
 
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
@@ -14,7 +14,7 @@ type Link<N> = Option<SharedCounted<'static, 'static, N, Lock>>;
 
 /// As many as the review had in its chain.
 const LONG: u32 = 1_000_000;
-/// A stack that no recursion of that depth fits into: it has less than a byte an object.
+/// A stack that is too small for a recursion of that depth: it has less than a byte per object.
 const STACK: usize = 1 << 17;
 const REGION: usize = 64 << 20;
 

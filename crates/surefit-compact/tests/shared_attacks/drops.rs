@@ -1,4 +1,5 @@
-//! Values whose drop uses the heap that is dropping them: no lock is held then, and nothing is half done.
+//! Values whose drop uses the heap that is dropping them. No lock is held then, and no work is half
+//! done.
 //!
 //! Under [`Watched`] locks a drop in a section would wait for itself, which panics.
 
@@ -183,7 +184,8 @@ impl Meddle for InKeys {
         assert_eq!(*pinned, [nth; 9]);
         drop(pinned);
         keys().compact(u64::MAX);
-        // The object that is being dropped is claimed, and still has its page-block: a free in progress may be reported.
+        // The object that is being dropped is claimed, and still has its page-block: a free in
+        // progress may be reported.
         let _ = keys().check(true);
         assert_eq!(local.remove(first), Ok([3, 1, 1, 1, 1, 1, 1]));
     }
@@ -265,7 +267,8 @@ fn a_drop_may_use_the_instances_that_free_it() {
     assert_eq!(heap.stats().live_blocks, 0);
 }
 
-/// A value that finds no room comes back, outside of any lock; so does one of a thread's own `Local` inside another use.
+/// A value that finds no room comes back, outside of any lock; so does one of a thread's own
+/// `Local` inside another use.
 #[test]
 fn a_thread_may_use_its_local_inside_a_use_of_it() {
     static CONFIG: SharedConfig = SharedConfig::new(Config::DEFAULT);

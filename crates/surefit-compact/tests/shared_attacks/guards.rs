@@ -1,4 +1,4 @@
-//! Guards that are forgotten: their objects stay where they are, or leak; nobody else notices.
+//! Forgotten guards: their objects stay where they are, or leak. Nothing else changes.
 
 use std::mem::{MaybeUninit, forget};
 

@@ -1,5 +1,5 @@
-//! What a shared heap says of itself while others work on it: at every moment between two sections another thread frees all
-//! objects of one size-class and fills the heap with those of another.
+//! What a shared heap reports while others work on it. At every moment between two sections,
+//! another thread frees all objects of one size-class and fills the heap with objects of another.
 
 use std::mem::MaybeUninit;
 
@@ -267,7 +267,8 @@ fn instances_that_are_interrupted_say_nothing_absurd() {
     instances::<PerClass>();
 }
 
-/// Under page locks, `check` looks at each page under the page's own lock: full pages too, which no list names.
+/// Under page locks, `check` looks at each page under the page's own lock: full pages too, which no
+/// list names.
 #[test]
 fn check_takes_the_lock_of_every_page_it_looks_at() {
     for bound in BOUNDS {

@@ -1,8 +1,8 @@
-//! A lock that lets a test run code whenever a call has given all its locks back, as another thread could, and that notes what
-//! is locked.
+//! A lock for tests. It runs code of the test whenever a call has released all its locks, as
+//! another thread could, and records what is locked.
 //!
-//! Everything runs on one thread, so each schedule is the same in every run. What happens while another thread holds a lock is
-//! the business of the permutation tests.
+//! Everything runs on one thread, so each schedule is the same in every run. The permutation tests
+//! cover what happens while another thread holds a lock.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -26,7 +26,8 @@ thread_local! {
 /// The lock.
 pub(crate) struct Watched(AtomicBool);
 
-// SAFETY: the flag goes from false to true by one exchange, whose caller holds the lock until `unlock`.
+// SAFETY: the flag goes from false to true by one exchange, whose caller holds the lock until
+// `unlock`.
 unsafe impl RawMutex for Watched {
     #[allow(
         clippy::declare_interior_mutable_const,
@@ -66,7 +67,8 @@ fn interrupt() {
         (interrupt.after == 0).then_some(interrupt.code)
     });
     if let Some(code) = due {
-        // SAFETY: `interrupted` lends the code until it takes the interrupt away; it runs once, so not within itself.
+        // SAFETY: `interrupted` lends the code until it takes the interrupt away; it runs once, so
+        // not within itself.
         unsafe { (*code)() };
     }
 }
@@ -80,7 +82,8 @@ impl Drop for Lent {
     }
 }
 
-/// Calls `call`, interrupted by `code` at the moment number `after`, from 1 on, at which it holds no lock; whether there was one.
+/// Calls `call`, interrupted by `code` at the moment number `after`, from 1 on, at which it holds
+/// no lock; whether there was one.
 pub(crate) fn interrupted(after: usize, code: &mut dyn FnMut(), call: impl FnOnce()) -> bool {
     let code: *mut (dyn FnMut() + '_) = code;
     // SAFETY: only the lifetime differs; the interrupt is taken away below, before it ends.

@@ -1,4 +1,5 @@
-//! Locks of the caller's that unwind: in the middle of a heap's work that ends the process, before anything half done is used.
+//! Locks of the caller that unwind. In the middle of a heap's work that ends the process before
+//! anything half done is used.
 
 use std::cell::Cell;
 use std::env;
@@ -21,7 +22,8 @@ thread_local! {
 /// Unwinds once, when so many locks were taken.
 struct Unwinds(AtomicBool);
 
-// SAFETY: the flag goes from false to true by one exchange, whose caller holds the lock until `unlock`.
+// SAFETY: the flag goes from false to true by one exchange, whose caller holds the lock until
+// `unlock`.
 unsafe impl RawMutex for Unwinds {
     #[allow(
         clippy::declare_interior_mutable_const,

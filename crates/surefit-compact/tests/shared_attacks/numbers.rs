@@ -47,7 +47,8 @@ fn config<G: Granularity + Sync>(bound: Bound, piece: Option<usize>) -> SharedCo
     SharedConfig::new(config.with_pieces(piece).expect("valid"))
 }
 
-/// Alignments that are none, and offsets beyond an object, panic before anything is read or written.
+/// Alignments that are none, and offsets beyond an object, panic before anything is read or
+/// written.
 fn offsets<G: Granularity>(heap: &SharedHeap<'_, Lock, G>, local: &Local<'_, '_, Lock, G>) {
     let mut kept: Bytes<u8> = local.insert_bytes(1000).expect("room");
     for align in [0, 3, 12, usize::MAX] {

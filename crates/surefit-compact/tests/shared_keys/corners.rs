@@ -1,4 +1,5 @@
-//! Single cases: foreign and exhausted keys, panics, what comes back at the end, full pin counts.
+//! Single cases: foreign and exhausted keys, panics, full pin counts, and that everything is free
+//! at the end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::Relaxed;
@@ -202,7 +203,8 @@ struct Clearing {
     other: Mutex<Option<Key<Filler>>>,
 }
 
-/// Of the same size-class as a [`Clearing`] with its glue: the classes are multiples of eight bytes.
+/// Of the same size-class as a [`Clearing`] with its glue: the classes are multiples of eight
+/// bytes.
 type Filler = [u64; if cfg!(target_pointer_width = "64") {
     10
 } else {
@@ -215,7 +217,8 @@ const _: () =
 impl Drop for Clearing {
     fn drop(&mut self) {
         let local = self.heap.register().unwrap();
-        // Its page stays full if another object of the size-class can be moved; this one must not be taken for dead.
+        // Its page stays full if another object of the size-class can be moved; this one must not
+        // be taken for dead.
         local
             .free(self.other.lock().unwrap().take().unwrap())
             .unwrap();
@@ -273,7 +276,7 @@ fn a_full_pin_count_is_an_error_and_a_free_works_all_the_same() {
     assert_eq!(heap.stats().live_blocks, 0);
 }
 
-// ---- counted handles -----------------------------------------------------------------------------------------------------
+// ---- counted handles ----------------------------------------------------------------------------
 
 #[test]
 fn counted_handles_share_and_exclude() {

@@ -1,4 +1,4 @@
-//! Objects that know what they hold, and heaps to put them into.
+//! Objects that know what they hold, and heaps for them.
 
 use std::mem::MaybeUninit;
 use std::sync::Arc;
@@ -101,7 +101,8 @@ impl Object for Plain {
     }
 }
 
-/// Words that must be dropped; with its glue as large as [`Plain`], so that both share entries and page-blocks.
+/// Words that must be dropped; with its glue as large as [`Plain`], so that both share entries and
+/// page-blocks.
 pub(crate) struct Tracked {
     words: [u64; if cfg!(target_pointer_width = "64") {
         5

@@ -1,4 +1,5 @@
-//! Random scripts from one thread against a model, with every invariant checked after each operation.
+//! Random scripts from one thread against a model, with every invariant checked after each
+//! operation.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -47,8 +47,8 @@ impl<T: Object> Board<T> {
         self.keys.lock().expect("nobody panics").push(key);
     }
 
-    /// Frees or removes an object; others may have done so before, or pinned it.
-    /// Some keys stay on the board as stale ones.
+    /// Frees or removes an object; others may have done so before, or pinned it. Some keys stay on
+    /// the board as stale ones.
     fn end<G: Stepwise>(&self, local: &Thread<'_, '_, G>, key: Key<T>, removes: bool, stays: bool) {
         let ended = if removes {
             local.remove(key).map(|value| {
@@ -174,7 +174,7 @@ fn threads_share_keys() {
     }
 }
 
-// ---- counted handles -----------------------------------------------------------------------------------------------------
+// ---- counted handles ----------------------------------------------------------------------------
 
 type Owned<'h, 'm> = SharedCounted<'h, 'm, Tracked, Lock>;
 

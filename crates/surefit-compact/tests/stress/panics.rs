@@ -1,4 +1,4 @@
-//! A panic of the user, with a pin held or in a destructor, leaves the heap as usable as before.
+//! If user code panics while a pin is held, or in a destructor, the heap stays as usable as before.
 
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

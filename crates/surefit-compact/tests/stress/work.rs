@@ -65,7 +65,7 @@ const LARGEST: usize = 16 << 10;
 const LENGTHS: [usize; 12] = [
     16, 40, 64, 200, 700, 1000, 1500, 2500, 4000, 5400, 8000, LARGEST,
 ];
-/// Objects that a thread keeps at most.
+/// The most objects that a thread keeps.
 const KEPT: usize = 120;
 
 fn rounds() -> u32 {

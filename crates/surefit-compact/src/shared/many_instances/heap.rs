@@ -165,8 +165,8 @@ impl<'m, R: RawMutex, G: Stepwise> ShardedHeap<'m, R, G> {
     }
 
     /// Limits the pages of an instance: it gets no page with which it would have more than `bytes`,
-    /// rounded to whole pages. `usize::MAX` removes the limit. Pages that it already has above the
-    /// limit stay.
+    /// rounded down to whole pages. `usize::MAX` removes the limit. Pages that it already has above
+    /// the limit stay.
     ///
     /// An allocation above the quota first compacts the instance. If no page becomes free, the
     /// allocation is refused with [`Refused::Quota`]. Handles and free pages do not count: they
