@@ -88,7 +88,7 @@ pub(super) struct PageRecord {
 const _: () = assert!(size_of::<PageRecord>() == 16, "four records a cache line");
 
 impl PageRecord {
-    /// The record of a page without page-blocks. `used` is 1, so that [`NotFull::put_back`] rejects
+    /// The record of a page without page-blocks. `used` is 1, so that `NotFull::put_back` rejects
     /// a large object by the same test as a page's last object.
     pub(super) const NOT_BLOCKS: Self = Self {
         free: FULL,
