@@ -1,4 +1,4 @@
-//! The abstract address table: one entry an object, which says where the object is now.
+//! The abstract address table: one entry per object, which says where the object is now.
 //!
 //! ```text
 //! … | entry 2 | entry 1 | entry 0 |  fixed area          the table grows towards lower addresses
@@ -6,12 +6,15 @@
 //! ```
 //!
 //! # Invariants
-//! - A1 The free entries are linked from `free`, newest first; each is below `made`, and not retired.
-//! - A2 An entry is live iff its location is a used block whose back-reference names the entry. So no tag bit is
-//!   needed: a free entry's word may read like a location, but no used block's back-reference names a free entry.
-//! - A3 Entries below `made` are initialised, and so are their generations; they fit above `floor`, and would not fit
-//!   above a floor one page higher.
-//! - A4 `live + retired + length of the free list = made`; the retired entries are those with the last generation.
+//! - A1 The free entries are linked from `free`, newest first. Each is below `made` and not
+//!   retired.
+//! - A2 An entry is live iff its location is a used block whose back-reference names the entry. So
+//!   no tag bit is needed: a free entry's word may look like a location, but no used block's
+//!   back-reference names a free entry.
+//! - A3 Entries below `made` are initialised, and so are their generations. They fit above `floor`,
+//!   and would not fit above a floor one page higher.
+//! - A4 `live + retired + length of the free list = made`. The retired entries are those with the
+//!   last generation.
 
 use core::cell::Cell;
 
@@ -21,9 +24,9 @@ use crate::width::{Generation, Width, Word};
 /// The table's state; the words themselves lie in the region.
 #[derive(Debug)]
 pub(crate) struct AddressTable<W: Width> {
-    /// Offset of the first byte behind entry 0.
+    /// Offset of the first byte after entry 0.
     top: usize,
-    /// Offset below which the table may not grow without another page.
+    /// Offset below which the table needs another page to grow.
     floor: Cell<usize>,
     pub(crate) free: Cell<W::Word>,
     pub(crate) made: Cell<u32>,
@@ -31,7 +34,7 @@ pub(crate) struct AddressTable<W: Width> {
 }
 
 impl<W: Width> AddressTable<W> {
-    /// An empty table that grows down from `top`, at first as far as `floor`.
+    /// An empty table that grows down from `top`, at first no further than `floor`.
     pub(crate) fn new(top: usize, floor: usize) -> Self {
         debug_assert!(top % W::ENTRY_BYTES == 0 && floor <= top);
         Self {
@@ -43,20 +46,20 @@ impl<W: Width> AddressTable<W> {
         }
     }
 
-    /// Entries that can be taken before the table needs another page, when `live` are taken.
+    /// Entries that can be taken, when `live` are taken, before the table needs another page.
     pub(crate) fn spare(&self, live: u32) -> u32 {
         let room = (self.top - self.floor.get()) / W::ENTRY_BYTES;
         let most = room.min(W::Word::NIL.get() as usize);
         u32::try_from(most).expect("no more than a word counts") - live - self.retired.get()
     }
 
-    /// Whether no entry is free, so that one must be made.
+    /// Whether no entry is free, so that a new one must be made.
     #[inline]
     pub(crate) fn has_no_free(&self) -> bool {
         self.free.get() == W::Word::NIL
     }
 
-    /// Whether the next entry must be a new one and has no room.
+    /// Whether the next entry must be a new one, and has no room.
     #[inline]
     pub(crate) fn is_exhausted(&self) -> bool {
         self.free.get() == W::Word::NIL && !self.fits_another()
@@ -75,13 +78,13 @@ impl<W: Width> AddressTable<W> {
         self.floor.set(floor);
     }
 
-    /// Whether a number names an entry that was made.
+    /// Whether an entry of this number was made.
     #[inline]
     pub(crate) fn contains(&self, entry: u32) -> bool {
         entry < self.made.get()
     }
 
-    /// Whether a larger word could still be handed out at all.
+    /// Whether words can number another entry.
     pub(crate) fn can_number_another(&self) -> bool {
         self.free.get() != W::Word::NIL || self.made.get() < W::Word::NIL.get()
     }
@@ -95,8 +98,9 @@ impl<W: Width> AddressTable<W> {
     #[inline]
     pub(crate) fn word<'a>(&self, memory: &'a Memory<'_>, entry: u32) -> Slot<'a, W::Word> {
         debug_assert!(self.contains(entry));
-        // SAFETY: the entry was made, so it lies between `floor` and `top`, initialised (A3) and aligned (`top` and the
-        // entry size are multiples of the entry's alignment), in pages or slack that only this table uses.
+        // SAFETY: the entry was made, so it lies between `floor` and `top`, initialised (A3) and
+        // aligned (`top` and the entry size are multiples of the entry's alignment), in pages or
+        // slack that only this table uses.
         unsafe { memory.slot(self.offset(entry)) }
     }
 
@@ -109,12 +113,12 @@ impl<W: Width> AddressTable<W> {
     ) -> Slot<'a, W::Generation> {
         debug_assert!(self.contains(entry));
         let offset = self.offset(entry) + W::ENTRY_BYTES - W::Generation::BYTES;
-        // SAFETY: as for `word`; the generation is the end of the entry, aligned because the entry's size is a multiple of
-        // the larger of both.
+        // SAFETY: as for `word`; the generation is at the end of the entry, aligned because the
+        // entry's size is a multiple of the larger alignment.
         unsafe { memory.slot(offset) }
     }
 
-    /// Takes the newest free entry; there is one. The caller sets its word.
+    /// Takes the newest free entry; there must be one. The caller sets its word.
     #[inline]
     pub(crate) fn take<'a>(&self, memory: &'a Memory<'_>) -> (u32, Slot<'a, W::Word>) {
         debug_assert!(!self.has_no_free());
@@ -124,7 +128,7 @@ impl<W: Width> AddressTable<W> {
         (entry, word)
     }
 
-    /// Makes a new entry, a free one; there is room.
+    /// Makes a new entry, which is free; there must be room.
     pub(crate) fn make(&self, memory: &Memory<'_>) {
         debug_assert!(self.fits_another());
         let entry = self.made.get();
@@ -136,7 +140,8 @@ impl<W: Width> AddressTable<W> {
         self.free.set(W::Word::new(entry));
     }
 
-    /// Makes so many new entries of a heap without generations, free ones of which the lowest comes first; there is room.
+    /// Makes `count` new entries, which are free, in a heap without generations; the lowest comes
+    /// first. There must be room.
     pub(crate) fn make_many(&self, memory: &Memory<'_>, count: u32) {
         debug_assert!(W::Generation::BYTES == 0 && count <= self.spare(self.made.get()));
         let first = self.made.get();
@@ -147,7 +152,7 @@ impl<W: Width> AddressTable<W> {
         }
     }
 
-    /// Gives an entry back; one whose generations are exhausted retires.
+    /// Frees an entry. An entry whose generations are exhausted retires.
     #[inline]
     pub(crate) fn give(&self, memory: &Memory<'_>, entry: u32) {
         if W::Generation::BYTES > 0 {
@@ -166,8 +171,9 @@ impl<W: Width> AddressTable<W> {
         self.free.set(W::Word::new(entry));
     }
 
-    /// Gives back, all at once, every entry whose bit is not set, free ones included: the lowest will be taken first, and
-    /// those behind the last that is kept were never made. No entry is retired. O(entries + words).
+    /// Frees, all at once, every entry whose bit is not set, including entries that were free
+    /// before. From then on the lowest is taken first, and those after the last kept entry count as
+    /// never made. No entry is retired. O(entries + words).
     pub(crate) fn retain(&self, memory: &Memory<'_>, kept: &[u64]) {
         debug_assert!(W::Generation::BYTES == 0);
         let last = kept.iter().rposition(|&bits| bits != 0);
@@ -196,7 +202,8 @@ impl<W: Width> AddressTable<W> {
         self.made.set(made);
     }
 
-    /// Gives back the pages that the table does not need, up to `highest`, the floor of an empty table.
+    /// Gives up the pages that the table does not need, up to `highest`, the floor of an empty
+    /// table.
     pub(crate) fn give_pages(&self, page_bytes: usize, highest: usize) {
         let lowest_entry = self.top - self.made.get() as usize * W::ENTRY_BYTES;
         let spare = (lowest_entry - self.floor.get()) / page_bytes * page_bytes;
@@ -208,7 +215,7 @@ impl<W: Width> AddressTable<W> {
         self.floor.get()
     }
 
-    /// Offset of the first byte behind the table.
+    /// Offset of the first byte after the table.
     pub(crate) fn top(&self) -> usize {
         self.top
     }

@@ -1,8 +1,9 @@
 //! How many bytes are enough: from a configuration and a demand, without running anything.
 //!
-//! A [`Demand`] says what is live at most; [`certify`] answers with a [`Certificate`]: a heap over a region of
-//! [`Certificate::heap_bytes`] bytes refuses nothing that stays inside the demand, in any order of allocations and
-//! frees. It is `const`, so the region can be a `static` of exactly that size.
+//! A [`Demand`] says what is live at most; [`certify`] answers with a [`Certificate`]: a heap over
+//! a region of [`Certificate::heap_bytes`] bytes refuses nothing that stays inside the demand, in
+//! any order of allocations and frees. It is `const`, so the region can be a `static` of exactly
+//! that size.
 //!
 //! ```text
 //! demand            data pages D                                                      entries E
@@ -12,22 +13,24 @@
 //!
 //! bytes = P·D + w·E + fixed area (class states, page records) + what may be skipped to align the region
 //! ```
-//! P: bytes of a page. π, β: page-blocks of a page, bytes of a page-block. h, H: page-blocks of a class live now, and ever
-//! at once. w: bytes of an entry. Data pages and entries peak separately, since the address table never shrinks.
-//! [`certify_shared`] does the same for heaps that threads share.
+//! P: bytes of a page. π, β: page-blocks of a page, bytes of a page-block. h, H: page-blocks of a
+//! class live now, and ever at once. w: bytes of an entry. Data pages and entries peak separately,
+//! since the address table never shrinks. [`certify_shared`] does the same for heaps that threads
+//! share.
 //!
 //! # Bounds
 //! Per-class demands: linear in the classes. Joint demands: some 600 passes over the classes used.
 //!
 //! # Drawbacks
-//! A certificate counts page-blocks, not requests: a budget in requests must allow for rounding, pieces and spines
-//! ([`BlockCount`], [`DemandMeter`]). Small heaps with many classes pay nearly a page a class.
-//! A demand holds for the heap's life: one object too many may be served, and cost the address table a page for good.
+//! A certificate counts page-blocks, not requests: a budget in requests must allow for rounding,
+//! pieces and spines ([`BlockCount`], [`DemandMeter`]). Small heaps with many classes pay nearly a
+//! page a class. A demand holds for the heap's life: one object too many may be served, and cost
+//! the address table a page for good.
 //!
 //! # Numbers
-//! A demand may be any numbers. Sums of them saturate: a saturated sum is above every limit, so the demand is refused by
-//! its limit; what passes the limits is small enough that nothing behind them overflows. No certificate is of a wrapped sum,
-//! and none is of more bytes than a region can have.
+//! A demand may be any numbers. Sums of them saturate: a saturated sum is above every limit, so the
+//! demand is refused by its limit; what passes the limits is small enough that nothing behind them
+//! overflows. No certificate is of a wrapped sum, and none is of more bytes than a region can have.
 //!
 //! # Source
 //! [The bounds, with proofs](crate::bounds).
@@ -80,7 +83,8 @@ pub struct Certificate {
     pub pages_touched_max_per_op: u64,
 }
 
-/// Where the bytes of a certificate go; the parts add up to `heap_bytes`, but for `back_reference_bytes`.
+/// Where the bytes of a certificate go; the parts add up to `heap_bytes`, but for
+/// `back_reference_bytes`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CertifiedParts {
     /// Data pages.
@@ -93,7 +97,8 @@ pub struct CertifiedParts {
     pub class_state_bytes: usize,
     /// What may be skipped until a page begins.
     pub alignment_bytes: usize,
-    /// Of the data pages: at most these bytes are there because of the live objects' back-references.
+    /// Of the data pages: at most these bytes are there because of the live objects'
+    /// back-references.
     pub back_reference_bytes: usize,
 }
 
@@ -130,14 +135,17 @@ pub enum Uncertifiable {
         /// The most there can be.
         limit: u32,
     },
-    /// An object that was never counted, or not with this length and alignment, is freed or resized.
+    /// An object that was never counted, or not with this length and alignment, is freed or
+    /// resized.
     NotCounted,
 }
 
 impl Uncertifiable {
     const fn message(self) -> &'static str {
         match self {
-            Self::Width => "the geometry's back-references are not as wide as the heap's words",
+            Self::Width => {
+                "the geometry's back-references do not have the width of the heap's words"
+            }
             Self::NoSuchClass => "the demand names a size-class that the geometry lacks",
             Self::TooManyEntries { .. } => "the demand needs more entries than a word can number",
             Self::TooManyPages { .. } => {
@@ -145,8 +153,12 @@ impl Uncertifiable {
             }
             Self::TooLarge { .. } => "a contiguous object is larger than a page",
             Self::TooManyPins { .. } => "guards and other threads pin more than is configured",
-            Self::TooManyInstances { .. } => "the size-classes of so many instances have no names",
-            Self::NotCounted => "an object is freed or resized that was not allocated so",
+            Self::TooManyInstances { .. } => {
+                "the instances have more size-classes than can be numbered"
+            }
+            Self::NotCounted => {
+                "an object is freed or resized that was not allocated with this length and alignment"
+            }
         }
     }
 }
@@ -220,8 +232,8 @@ pub const fn certify<W: Width>(
     certify_for_life::<W>(config, demand, 0)
 }
 
-/// As [`certify`], for a heap of keys that frees at most `frees` objects in its life: entries whose generations are
-/// exhausted retire, and their bytes are counted.
+/// As [`certify`], for a heap of keys that frees at most `frees` objects in its life: entries whose
+/// generations are exhausted retire, and their bytes are counted.
 ///
 /// # Errors
 /// As [`certify`].
@@ -256,8 +268,8 @@ pub const fn heap_bytes<W: Width>(config: &Config, demand: &Demand<'_>) -> usize
     expect::<W>(config, demand).heap_bytes
 }
 
-/// The `BYTES` of a [`Region`](surefit_core::Region), aligned to the page size, that suffices for a demand: one byte of
-/// it says whether the region was taken.
+/// The `BYTES` of a [`Region`](surefit_core::Region), aligned to the page size, that suffices for a
+/// demand: one byte of it says whether the region was taken.
 ///
 /// # Panics
 /// As [`heap_bytes`].
@@ -308,8 +320,8 @@ pub const fn pages_max<W: Width>(geometry: &Geometry) -> u64 {
     least(named, numbers::<W>())
 }
 
-/// The most pages of a heap that a region on this machine can hold, and for which the bytes skipped for alignment may turn out
-/// to be one page more.
+/// The most pages of a heap that a region on this machine can hold, and for which the bytes skipped
+/// for alignment may turn out to be one page more.
 const fn pages_limit<W: Width>(geometry: &Geometry) -> u64 {
     let page = geometry.page_bytes();
     // Less what is skipped, and less the part of a page that the address table takes of the slack.
@@ -427,7 +439,8 @@ const fn joint<W: Width>(
     })
 }
 
-/// Divides a region as `Heap::new` does: the address table takes whole pages from the back and the slack behind them.
+/// Divides a region as `Heap::new` does: the address table takes whole pages from the back and the
+/// slack behind them.
 #[expect(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -481,7 +494,8 @@ const fn lay_out<W: Width>(
     })
 }
 
-/// The most moves of one free over the classes that the demand uses, and the most bytes that they copy.
+/// The most moves of one free over the classes that the demand uses, and the most bytes that they
+/// copy.
 const fn most_moved(config: &Config, demand: &Demand<'_>) -> (u32, u64) {
     let geometry = config.geometry();
     let (mut most, mut bytes, mut classes) = (0, 0, geometry.each_class());

@@ -1,7 +1,7 @@
 //! Verifies every numbered invariant of a heap.
 //!
-//! The naive reading of the tables: pages are walked in order, then lists, then entries, and what the heap keeps as
-//! counts is counted again. Needs no memory of its own.
+//! This is the naive reading of the tables: it walks pages in order, then lists, then entries, and
+//! recounts everything that the heap counts. It needs no memory of its own.
 #![deny(unsafe_code)]
 
 use surefit_core::{Corruption, ensure};
@@ -16,7 +16,8 @@ use crate::page::{Block, Page};
 use crate::width::{Generation, Width, Word};
 
 impl<W: Width> Heap<'_, W> {
-    /// Verifies every numbered invariant of pages (P), addresses (A) and classes (H). O(region · π).
+    /// Verifies every numbered invariant of pages (P), addresses (A) and classes (H). O(region ·
+    /// π).
     ///
     /// # Errors
     /// The first invariant that does not hold.
@@ -52,7 +53,7 @@ impl<'m, W: Width> Engine<'m, W> {
         (0..self.frontier.get()).filter_map(|number| self.pages.page(number))
     }
 
-    /// A page that a link names, if it names an opened page.
+    /// The page that a link names. It must be an opened page.
     fn opened_page(
         &self,
         word: W::Word,
@@ -64,7 +65,7 @@ impl<'m, W: Width> Engine<'m, W> {
             .ok_or(Corruption::new(invariant, what, word.get() as usize))
     }
 
-    /// Entries are read only below `made`, so this comes before the first of them.
+    /// Entries are read only below `made`, so this runs before the first of them is read.
     fn check_table_room(&self) -> Result<(), Corruption> {
         let table = &self.addresses;
         let made = table.made.get() as usize;
@@ -322,7 +323,7 @@ impl<'m, W: Width> Engine<'m, W> {
     }
 }
 
-/// What the pages of a class say.
+/// Sums over the pages of a class.
 #[derive(Clone, Copy, Debug, Default)]
 struct ClassSums {
     pages: u32,

@@ -1,11 +1,12 @@
-//! The state of one size-class: its live page-blocks, its pages, and the list of its not-full pages.
+//! The state of one size-class: its live page-blocks, its pages, and the list of its not-full
+//! pages.
 
 use core::cell::Cell;
 
 use crate::geometry::SizeClass;
 use crate::width::{Width, Word};
 
-/// One size-class of a heap. Full pages are in no list: nothing ever looks for them.
+/// One size-class of a heap. Full pages are in no list: nothing ever searches for them.
 #[derive(Debug)]
 pub struct ClassState<W: Width> {
     /// First not-full page: the one that became not-full last.
@@ -16,7 +17,7 @@ pub struct ClassState<W: Width> {
     live: Cell<W::Word>,
     /// Not-full pages.
     not_full: Cell<W::Word>,
-    /// Frees for which the compaction bound need not be asked again (H5).
+    /// The number of further frees for which the compaction bound need not be checked (H5).
     pub(crate) quiet: Cell<W::Word>,
     /// Pages of the class.
     pages: Cell<W::Word>,
@@ -55,18 +56,20 @@ impl<W: Width> ClassState<W> {
         self.not_full.get().get()
     }
 
-    /// Frees for which the compaction bound need not be asked again.
+    /// The number of further frees for which the compaction bound need not be checked.
     #[inline]
     pub(crate) fn quiet(&self) -> u32 {
         self.quiet.get().get()
     }
 
-    /// Says for how many frees the bound need not be asked again; as many of them as a word counts.
+    /// Sets the number of further frees for which the bound need not be checked, limited to what a
+    /// word can hold.
     pub(crate) fn set_quiet(&self, frees: u32) {
         self.quiet.set(W::Word::new(frees.min(W::Word::NIL.get())));
     }
 
-    /// Counts one of the frees for which the bound need not be asked; whether there was one.
+    /// Counts down one of the frees for which the bound need not be checked; returns whether there
+    /// was one.
     #[inline]
     pub(crate) fn take_quiet(&self) -> bool {
         let quiet = self.quiet();
@@ -81,7 +84,7 @@ impl<W: Width> ClassState<W> {
         self.pages.get().get()
     }
 
-    /// Forgets all pages and their page-blocks, which are then counted anew.
+    /// Forgets all pages and their page-blocks, which are then counted again.
     pub(crate) fn restart(&self) {
         for link in [&self.head, &self.tail] {
             link.set(W::Word::NIL);
@@ -133,7 +136,7 @@ impl<W: Width> ClassState<W> {
 pub(crate) struct ClassTable<'m, W: Width>(&'m [ClassState<W>]);
 
 impl<'m, W: Width> ClassTable<'m, W> {
-    /// The table of a heap: one state for each class of its geometry.
+    /// The table of a heap: one state per class of its geometry.
     pub(crate) fn new(states: &'m [ClassState<W>]) -> Self {
         Self(states)
     }
@@ -149,7 +152,8 @@ impl<'m, W: Width> ClassTable<'m, W> {
     #[inline]
     pub(crate) unsafe fn state(&self, class: SizeClass) -> &'m ClassState<W> {
         debug_assert!(class.index() < self.0.len());
-        // SAFETY: S1: a geometry's classes are numbered below their count; `check` verifies the records (H1).
+        // SAFETY: S1: a geometry's classes are numbered below their count; `check` verifies the
+        // records (H1).
         unsafe { self.0.get_unchecked(class.index()) }
     }
 

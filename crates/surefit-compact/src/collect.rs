@@ -1,25 +1,29 @@
-//! What a collector needs of a heap: objects named by the numbers of their entries, and the sweep, which frees all that is
-//! not kept in one pass.
+//! What a collector needs of a heap: objects named by the numbers of their entries, and the sweep,
+//! which frees everything that is not kept in one pass.
 //!
 //! ```text
-//! retain(kept):  entries that are not kept are linked, the lowest first; those behind the last that is kept are unmade,
-//!                and the pages of the table that this empties are given back
+//! retain(kept):  link the entries that are not kept, the lowest first; unmake those after the last
+//!                kept entry, and give up the pages of the table that are empty then
 //!                forget all lists; for every page, from the last one to the first:
-//!                    give back the page-blocks whose entries are not kept
-//!                    empty: a free page, or, behind the last page in use, one that was never opened
-//!                    not full: at the draining end of its class's list if at most half of it is used, else at the other
+//!                    free the page-blocks whose entries are not kept
+//!                    empty: a free page or, after the last page in use, a never-opened one
+//!                    not full: to the draining end of its class's list if at most half of it is
+//!                    used, else to the other end
 //!                for every class: while it breaks its compaction bound, move a page-block
 //! ```
-//! A number that names an object stays its name when the object moves: nobody who holds one notices. So a sweep may move
-//! whatever it likes, and no reference is ever corrected. Dead objects are not touched, live ones only if they move.
+//! The number that names an object does not change when the object moves, so holders of the number
+//! need no notice. A sweep may move anything, and no reference is ever corrected. It does not touch
+//! dead objects, and touches live ones only if they move.
 //!
 //! # Bounds
-//! `retain`: a bit for every entry and one more for every live page-block, a store for each that is not kept, and for the moves that the bound asks for
-//! the bytes that they copy. With [`Bound::Unbounded`](crate::Bound::Unbounded) there are none; then
-//! [`Heap::make_room`] makes them when a page is missing.
+//! `retain` reads one bit per entry and one per live page-block, and writes one word per freed
+//! entry; in addition, it copies the bytes of the moves that the bound requires. With
+//! [`Bound::Unbounded`](crate::Bound::Unbounded) there are no moves; then [`Heap::make_room`] moves
+//! when a page is missing.
 //!
 //! # Source
-//! Compact-fit under a collector is ours; the size-class automaton is that of Craciunas et al. (2008).
+//! Compact-fit under a collector is ours; the size-class automaton comes from Craciunas et al.
+//! (2008).
 
 use core::ptr::NonNull;
 
@@ -37,20 +41,23 @@ use crate::width::{Width, Word};
 /// Alignment of objects that are named by entries, in bytes.
 const ALIGN: usize = 8;
 
-/// A page-block of a byte object: the whole of it, a piece or a part of a spine.
+/// A page-block of a byte object: the whole object, a piece, or a part of a spine.
 struct Part {
     entry: u32,
     len: usize,
     is_spine: bool,
 }
 
-/// Entries that are made when none is free: making one takes as long as allocating an object.
+/// How many entries are made at once when none is free. Making a single one would take as long as
+/// allocating an object.
 const ENTRIES_AT_ONCE: u32 = 32;
 
 impl<W: Width<Generation = ()>> Heap<'_, W> {
-    /// Allocates a byte object of zeros, in pieces if it is longer than a piece; returns its entry. Never moves an object.
+    /// Allocates a byte object of zeros, in pieces if it is longer than a piece; returns its entry.
+    /// Never moves an object.
     ///
-    /// Its page-blocks are zero to their ends, but for the words of spines: every byte of them is written.
+    /// Its page-blocks are zero to their ends, except for the words of spines: every byte of them
+    /// is written.
     ///
     /// # Errors
     /// What was exhausted; the heap is unchanged.
@@ -65,7 +72,8 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
         }
         let entry = self.allocate_block(class)?;
         let bytes = self.config.geometry().layout(class).block_bytes as usize;
-        // SAFETY: a live page-block of so many bytes, to which nobody refers yet (O2); the smallest classes have eight.
+        // SAFETY: a live page-block of this length, to which nobody refers yet (O2); the smallest
+        // classes have eight bytes.
         unsafe { zero(self.object(entry), bytes) };
         Ok(entry)
     }
@@ -73,7 +81,8 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
     #[inline(never)]
     fn allocate_entry_in_pieces(&self, len: usize) -> Result<u32, Refused> {
         let entry = self.allocate_bytes(len, ALIGN)?;
-        // SAFETY: S1: its spines were written just now, and nobody refers to any of its page-blocks yet.
+        // SAFETY: S1: its spines were just written, and nobody refers to any of its page-blocks
+        // yet.
         let all = unsafe {
             self.walk(entry, len, &mut |part| {
                 self.zero_behind(part.entry, if part.is_spine { part.len } else { 0 });
@@ -84,7 +93,7 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
         Ok(entry)
     }
 
-    /// Clears the page-block of a new object from a byte on.
+    /// Clears the page-block of a new object from byte `first` on.
     fn zero_behind(&self, entry: u32, first: usize) {
         let block_bytes = self.engine.block_of(entry).page.layout.block_bytes as usize;
         // SAFETY: a part of an object is no longer than its page-block.
@@ -93,11 +102,11 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
         unsafe { place.write_bytes(0, block_bytes - first) };
     }
 
-    /// The page-block of an entry: where it is now, and its size-class.
+    /// The page-block of an entry: its present location, and its size-class.
     ///
     /// # Safety
-    /// S1: the entry is live: [`Heap::allocate_entry`] returned it, or it is that of a piece, and no
-    /// [`Heap::retain`] has refused it since.
+    /// S1: the entry is live: [`Heap::allocate_entry`] returned it, or it is the entry of a piece,
+    /// and no [`Heap::retain`] has freed it since.
     ///
     /// # Complexity
     /// Two loads.
@@ -108,31 +117,35 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
         (self.object(entry), class)
     }
 
-    /// Where a byte of an object in pieces is now.
+    /// The present location of a byte of an object in pieces.
     ///
     /// # Panics
     /// If the object has no such byte.
     ///
     /// # Safety
-    /// S1: the entry is that of a live object of `len` bytes, which are more than a piece.
+    /// S1: the entry is that of a live object of `len` bytes, and `len` is more than a piece.
     #[must_use]
     pub unsafe fn byte_in_pieces(&self, entry: u32, len: usize, offset: usize) -> NonNull<u8> {
         assert!(offset < len, "the offset is beyond the object");
         self.chunk_in_pieces(entry, len, offset).0
     }
 
-    /// Tells every entry of a byte object: in pieces, those of its spines and of all pieces, which one `entry` leads to;
-    /// returns whether all are live entries of the right size-class and `tell` agreed to each.
+    /// Calls `tell` for every entry of a byte object: for an object in pieces, for the entries of
+    /// its spines and of all its pieces, among them `entry` itself. Returns whether all are live
+    /// entries of the right size-class and `tell` returned true for each.
     ///
-    /// Numbers may be wrong: what is not an entry is not followed, nor what `tell` denies. Every number is read once, out of a
-    /// page-block that was vetted since `tell` was last called. So `tell` may write to page-blocks, and whatever it writes,
-    /// only live entries are told.
+    /// The numbers may be wrong: a number that names no entry is not followed, nor one for which
+    /// `tell` returned false. Every number is read once, from a page-block that was verified after
+    /// the last call of `tell`. So `tell` may write to page-blocks: whatever it writes, it is
+    /// called only for live entries.
     ///
     /// # Safety
-    /// Spines have no mark, so a page-block of the right size-class is read as one, whoever owns it.
+    /// Spines have no mark, so any page-block of the right size-class is read as a spine, whoever
+    /// owns it.
     ///
-    /// S1: every byte of the live page-blocks that the numbers lead to was written: [`Heap::allocate_entry`] made all objects of
-    /// the heap, or `entry` and `len` are those of one that it made. S2: nobody holds a mutable reference into them.
+    /// S1: every byte of the live page-blocks to which the numbers lead was written:
+    /// [`Heap::allocate_entry`] made all objects of the heap, or `entry` and `len` belong to an
+    /// object that it made. S2: nobody holds a mutable reference into them.
     ///
     /// # Complexity
     /// O(pieces · levels of spines).
@@ -146,16 +159,18 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
         unsafe { self.walk(entry, len, &mut |part| tell(part.entry)) }
     }
 
-    /// Visits the page-blocks of a byte object, spines first, as long as they are vetted and `visit` agrees.
+    /// Visits the page-blocks of a byte object, spines first, until one is not valid or `visit`
+    /// returns false.
     ///
     /// # Safety
-    /// S1: the spines that the numbers lead to were written. S2: nobody holds a mutable reference into them.
+    /// S1: the spines that the numbers lead to were written. S2: nobody holds a mutable reference
+    /// into them.
     unsafe fn walk(&self, entry: u32, len: usize, visit: &mut dyn FnMut(Part) -> bool) -> bool {
         // SAFETY: S1, S2.
         unsafe { self.walk_level(entry, len, false, visit) }
     }
 
-    /// As `walk`, of an object that may be a spine itself.
+    /// As `walk`, for an object that may itself be a spine.
     ///
     /// # Safety
     /// As `walk`.
@@ -184,7 +199,8 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
             })
     }
 
-    /// The entry of a piece, if all page-blocks on the way to it, and its own, are live and of the right size-class now.
+    /// The entry of a piece, if its page-block and all page-blocks on the way to it are now live
+    /// and of the right size-class.
     ///
     /// # Safety
     /// As `walk`.
@@ -197,9 +213,11 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
         } else {
             (self.is_block_for(entry, spine_bytes).then_some(entry)?, at)
         };
-        // SAFETY: the page-block was vetted just now, so it is live and long enough for the part of the spine that has the word.
+        // SAFETY: the page-block was just verified, so it is live and long enough for the part of
+        // the spine that holds the word.
         let word = unsafe { self.object::<u8>(block).add(within) };
-        // SAFETY: S1, S2; a multiple of a word's bytes behind the start of a page-block.
+        // SAFETY: S1, S2; the offset from the start of the page-block is a multiple of a word's
+        // bytes.
         let piece = unsafe { word.cast::<W::Word>().read() }.get();
         self.is_block_for(piece, self.piece_len(len, number))
             .then_some(piece)
@@ -213,7 +231,8 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
         class.is_some() && class == self.config.geometry().class_for(len, ALIGN)
     }
 
-    /// The entries of all live page-blocks of a size-class, page by page. O(pages + page-blocks of the class).
+    /// The entries of all live page-blocks of a size-class, page by page. O(pages + page-blocks of
+    /// the class).
     pub fn entries_in(&self, class: SizeClass) -> impl Iterator<Item = u32> {
         let pages = &self.engine.pages;
         let opened = (0..self.engine.frontier.get()).filter_map(|number| pages.page(number));
@@ -239,13 +258,13 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
         self.config
     }
 
-    /// Frees every live page-block whose entry is not kept, and moves others until the compaction bound holds. Entry `e` is
-    /// kept if there is a word `e / 64` and its bit `e % 64` is set.
-    /// Returns how many page-blocks it looked at: those that were live.
+    /// Frees every live page-block whose entry is not kept, and moves others until the compaction
+    /// bound holds. Entry `e` is kept if word `e / 64` exists and its bit `e % 64` is set. Returns
+    /// the number of page-blocks that were live before.
     ///
     /// # Safety
-    /// S1: only bits of live entries are set. S2: of an object in pieces all of [`Heap::entries_of`] are kept or none. S3: no
-    /// object that is not kept is used again.
+    /// S1: only bits of live entries are set. S2: for an object in pieces, either all of
+    /// [`Heap::entries_of`] are kept or none is. S3: no object that is not kept is used again.
     ///
     /// # Complexity
     /// O(entries + words + pages · π/64 + moved bytes).
@@ -262,10 +281,10 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
 }
 
 impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
-    /// Makes entries where the table has room: many at once, since after a sweep many are missing.
+    /// Makes entries if the table has room: many at once, because many are missing after a sweep.
     #[cold]
     fn make_entries(&self) {
-        // None is free, so all that were made are live.
+        // No entry is free, so all entries that were made are live.
         let room = self.addresses.spare(self.addresses.made.get());
         let count = room.min(ENTRIES_AT_ONCE);
         self.addresses.make_many(&self.pages.memory, count);
@@ -294,7 +313,7 @@ impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
         }
     }
 
-    /// Puts a page where it belongs, when those behind it are there.
+    /// Puts a page into its place, once those after it are in theirs.
     fn put(&self, page: Page<'m, W>) {
         let is_last = self.frontier.get() == 0;
         if page.used() == 0 {

@@ -1,6 +1,7 @@
-//! What a Compact-fit heap is configured with: its geometry, its compaction bound, its page order and its piece size.
+//! The configuration of a Compact-fit heap: its geometry, its compaction bound, its page order and
+//! its piece size.
 //!
-//! A [`Config`] is validated once, in `const` where the configuration is known at compile time, and never again.
+//! A [`Config`] is validated once: at compile time if it is a constant.
 #![deny(
     unsafe_code,
     clippy::arithmetic_side_effects,
@@ -16,15 +17,16 @@ use crate::geometry::{Geometry, Tail};
 pub struct Fraction {
     numerator: u32,
     denominator: u32,
-    /// The denominator's logarithm where the fraction is 1 over a power of two, else [`NO_SHIFT`].
+    /// The logarithm of the denominator if the fraction is 1 over a power of two, else
+    /// [`NO_SHIFT`].
     shift: u8,
 }
 
-/// Not 1 over a power of two.
+/// The fraction is not 1 over a power of two.
 const NO_SHIFT: u8 = u8::MAX;
 
 impl Fraction {
-    /// No part at all.
+    /// The fraction 0.
     pub const ZERO: Self = Self {
         numerator: 0,
         denominator: 1,
@@ -34,8 +36,9 @@ impl Fraction {
     /// The fraction `numerator / denominator`.
     ///
     /// # Errors
-    /// [`ConfigError::Fraction`] if the denominator is zero or the fraction is above one half: beyond that a free has no
-    /// move to spare for the bound ([the bounds, 2.3](crate::bounds#23-bound-in-holes)).
+    /// [`ConfigError::Fraction`] if the denominator is zero or the fraction is above one half:
+    /// above that, a free would have no move to spare for the bound
+    /// ([the bounds, 2.3](crate::bounds#23-bound-in-holes)).
     pub const fn new(numerator: u32, denominator: u32) -> Result<Self, ConfigError> {
         if denominator == 0 || numerator > denominator / 2 {
             return Err(ConfigError::Fraction);
@@ -89,9 +92,10 @@ impl Fraction {
 /// The partial compaction bound of every size-class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// At most κ not-full pages (the papers' bound); 1 is full compaction.
+    /// At most κ not-full pages (the papers' bound). κ = 1 is full compaction.
     Pages(u32),
-    /// At most `base + ⌊fraction · h⌋` free page-blocks outside one not-full page, where h page-blocks are live.
+    /// At most `base + ⌊fraction · h⌋` free page-blocks outside one not-full page, where h
+    /// page-blocks are live.
     Holes {
         /// δ, in page-blocks.
         base: u32,
@@ -103,8 +107,8 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// δ = 4, ε = 1/16: a class needs no more pages than a perfect packing of 17/16 of what is live and four
-    /// page-blocks.
+    /// δ = 4, ε = 1/16: a class needs no more pages than a perfect packing of 17/16 of the live
+    /// page-blocks plus four page-blocks.
     pub const DEFAULT: Self = Self::Holes {
         base: 4,
         fraction: Fraction {
@@ -135,13 +139,16 @@ impl fmt::Display for Bound {
     }
 }
 
-/// Which not-full page serves an allocation and which one gives its page-blocks away; an option of [`Bound::Pages`].
+/// Which not-full page serves an allocation, and which one gives up its page-blocks. An option of
+/// [`Bound::Pages`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PageOrder {
-    /// Allocate from the newest not-full page, drain the oldest: an order of magnitude fewer moves at κ = 8.
+    /// Allocates from the newest not-full page, drains the oldest: an order of magnitude fewer
+    /// moves at κ = 8.
     #[default]
     Newest,
-    /// Allocate from the oldest, drain the newest, as the original Compact-fit does.
+    /// Allocates from the oldest not-full page, drains the newest, as the original Compact-fit
+    /// does.
     Original,
 }
 
@@ -155,7 +162,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// 16 KiB pages, classes at 1/8 spacing, the default hole bound, byte objects over 4 KiB in pieces.
+    /// 16 KiB pages, classes at 1/8 spacing, the default hole bound, byte objects over 4 KiB in
+    /// pieces.
     pub const DEFAULT: Self = match Self::new(Geometry::DEFAULT, Bound::DEFAULT) {
         Ok(config) => config,
         Err(_) => panic!("the default configuration is valid"),
@@ -164,7 +172,7 @@ impl Config {
     /// A configuration with pieces of a quarter of a page and the newest-first order.
     ///
     /// # Errors
-    /// Says which of the values cannot be, and what would do.
+    /// [`ConfigError`] names the value that is not possible.
     pub const fn new(geometry: Geometry, bound: Bound) -> Result<Self, ConfigError> {
         if matches!(geometry.tail(), Tail::None) {
             return Err(ConfigError::NoBackReferences);
@@ -181,10 +189,11 @@ impl Config {
         })
     }
 
-    /// The same with another page order.
+    /// The same configuration with another page order.
     ///
     /// # Errors
-    /// [`ConfigError::OrderNeedsPages`]: the hole bound and the unbounded heap have an order of their own.
+    /// [`ConfigError::OrderNeedsPages`]: the hole bound and the unbounded heap have their own
+    /// order.
     pub const fn with_order(self, order: PageOrder) -> Result<Self, ConfigError> {
         if matches!(order, PageOrder::Original) && !matches!(self.bound, Bound::Pages(_)) {
             return Err(ConfigError::OrderNeedsPages);
@@ -192,7 +201,8 @@ impl Config {
         Ok(Self { order, ..self })
     }
 
-    /// The same with byte objects over `piece_bytes` in pieces; `None` keeps all of them contiguous, up to a page.
+    /// The same configuration with byte objects over `piece_bytes` in pieces. `None` keeps all of
+    /// them contiguous, up to a page.
     ///
     /// # Errors
     /// [`ConfigError::Pieces`] unless the size is a power of two from 64 bytes up to a page.
@@ -229,7 +239,8 @@ impl Config {
         self.order
     }
 
-    /// The largest byte object that is contiguous, in bytes; `None`: all are, up to a page.
+    /// The largest contiguous byte object, in bytes. `None`: all byte objects are contiguous, up to
+    /// a page.
     #[inline]
     #[must_use]
     pub const fn piece_bytes(&self) -> Option<usize> {
@@ -243,17 +254,17 @@ impl Default for Config {
     }
 }
 
-/// Why a configuration cannot be.
+/// Why a configuration is not possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// The fraction is above one half, or divides by zero.
+    /// The fraction is above one half, or its denominator is zero.
     Fraction,
-    /// A bound of zero not-full pages.
+    /// The bound allows zero not-full pages.
     NoNotFullPage,
     /// A handle heap needs a geometry with back-references.
     NoBackReferences,
-    /// The original page order goes with a bound in pages only.
+    /// The original page order is possible only with a bound in pages.
     OrderNeedsPages,
     /// The piece size is not a power of two from 64 bytes to a page.
     Pieces,

@@ -1,4 +1,4 @@
-//! Whether a handful of page-blocks can be served, before the first of them is taken.
+//! Whether a small number of page-blocks can be served, computed before the first of them is taken.
 #![deny(
     unsafe_code,
     clippy::arithmetic_side_effects,
@@ -11,11 +11,11 @@ use crate::engine::Engine;
 use crate::geometry::{MAX_CLASSES, SizeClass};
 use crate::width::{Width, Word};
 
-/// How many page-blocks of which size-classes are wanted at once.
+/// How many page-blocks of which size-classes are needed at once.
 #[derive(Debug)]
 pub(crate) struct BlockDemand {
     wanted: [u32; MAX_CLASSES],
-    /// The set of classes that were added: bit i for class i.
+    /// The set of classes that were added: bit i stands for class i.
     classes: u128,
 }
 
@@ -29,14 +29,15 @@ impl BlockDemand {
 
     /// Adds blocks of a class.
     ///
-    /// A count that saturates is of 32 GiB of page-blocks, eight bytes each, and their entries: no region has so many.
+    /// A count that saturates stands for 32 GiB of page-blocks of eight bytes each, and their
+    /// entries: no region holds that many.
     pub(crate) fn add(&mut self, class: SizeClass, blocks: u32) {
         let wanted = &mut self.wanted[class.index()];
         *wanted = wanted.saturating_add(blocks);
         self.classes |= 1 << class.index();
     }
 
-    /// Blocks of a class that are wanted.
+    /// Blocks of a class that are needed.
     pub(crate) fn blocks_of(&self, class: SizeClass) -> u32 {
         self.wanted[class.index()]
     }
@@ -51,7 +52,7 @@ impl BlockDemand {
         })
     }
 
-    /// Entries that are wanted: one a block.
+    /// Entries that are needed: one per block.
     pub(crate) fn entries(&self) -> u64 {
         let blocks = self.classes().map(|index| self.wanted[index]);
         blocks.map(u64::from).sum()
@@ -59,7 +60,8 @@ impl BlockDemand {
 }
 
 impl<W: Width> Engine<'_, W> {
-    /// Whether all blocks of a demand can be taken, together with their entries. O(classes of the demand).
+    /// Whether all blocks of a demand can be taken, together with their entries. O(classes of the
+    /// demand).
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "page-blocks and entries of one region are counted in 32 bits, sums of at most 128 such numbers in 64"
@@ -85,7 +87,7 @@ impl<W: Width> Engine<'_, W> {
         Ok(())
     }
 
-    /// Pages by which the address table must grow to hold that many entries more.
+    /// Pages by which the address table must grow to hold that many more entries.
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "sums of 128 numbers of 32 bits, times at most eight, in 64 bits; live and retired entries were made"

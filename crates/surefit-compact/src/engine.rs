@@ -1,35 +1,43 @@
-//! The moving Compact-fit on page-blocks and entries, below objects and types: allocate, free, compact.
+//! The moving Compact-fit on page-blocks and entries, below objects and types: allocate, free,
+//! compact.
 //!
 //! ```text
-//! allocate(class)    take an entry; take a block of the allocation page, or open a page; link the two
-//! free(entry)        give the entry back; do what the automaton says to the block's page; while it says so, move a block
-//! move(from → to)    copy the block, set its back-reference, store its location in the entry: one word commits it
+//! allocate(class)    take an entry; take a block of the allocation page, or open a page; link them
+//! free(entry)        free the entry; change the block's page as the automaton says; while the
+//!                    automaton asks for it, move a block
+//! move(from → to)    copy the block, set its back-reference, store its location in the entry: one
+//!                    word commits the move
 //! ```
 //!
 //! # Invariants
-//! - H1 Every page below the frontier is a page of one class or in the free list; the table's pages lie above it.
-//! - H2 Every not-full page is in its class's list, once; every link is a page's number.
-//! - H3 `live`, `pages` and `not_full` of a class are what its pages say.
+//! - H1 Every page below the frontier is a page of one class or in the free list. The table's pages
+//!   lie above the frontier.
+//! - H2 Every not-full page is in its class's list, once. Every link is the number of a page.
+//! - H3 `live`, `pages` and `not_full` of a class agree with its pages.
 //! - H4 At rest every class keeps the compaction bound.
-//! - H5 A class keeps its bound for `quiet` frees more, whatever page-blocks they free: 2·quiet ≤ δ + ⌊εh⌋ − holes.
+//! - H5 A class keeps its bound for `quiet` more frees, whatever page-blocks they free: 2·quiet ≤ δ
+//!   + ⌊εh⌋ − holes.
 //!
 //! # Bounds
-//! `allocate` is O(1) (opening a page clears its bitmap, π/64 words). `free` is O(1) plus at most two moves, each a search
-//! of at most π/64 bitmap words and the copy of one block. Frees need exclusive access to the heap, because they move; the
-//! borrow checker asks for it in [`crate::Heap`].
+//! `allocate` is O(1); opening a page clears its bitmap, π/64 words. `free` is O(1) plus at most
+//! two moves; each searches at most π/64 bitmap words and copies one block. Frees need exclusive
+//! access to the heap, because they move blocks; in [`crate::Heap`] the borrow checker enforces it.
 //!
 //! # Speed
-//! Replacing one of 40,000 live objects with the sizes of Emacs takes 261 instructions, the caller's included, where it
-//! took 315, and 0.02 mispredicted branches where it took 0.60 (simulated); a fifth to a quarter of its time went. These
-//! four did it, and should stay:
-//! - `allocate` and `free` call nothing on their common path, and what they hand to the rest is small: they return in
-//!   registers;
-//! - holes are told when they are asked for, and asked for only when the bound could be broken (H5);
-//! - no branch depends on whether a page is or becomes full (`detach_if`, `push_front_if`);
-//! - a bound in pages has a function of its own, so that the others do not look for a source page.
+//! Replacing one of 40,000 live objects with the sizes of Emacs takes 261 instructions, the
+//! caller's included, and 0.02 mispredicted branches (simulated). It once took 315 instructions and
+//! 0.60 mispredicted branches; the time has fallen by a fifth to a quarter. These four decisions
+//! did it, and should stay:
+//! - `allocate` and `free` call no function on their common path. What they pass on is small enough
+//!   to return in registers.
+//! - Holes are computed when they are needed, and they are needed only when the bound could be
+//!   broken (H5).
+//! - No branch depends on whether a page is or becomes full (`detach_if`, `push_front_if`).
+//! - A bound in pages has its own function, so that the other bounds do not look for a source page.
 //!
 //! # Source
-//! Craciunas et al. (2008); the hole bound and its reservoir are ours ([the bounds, 2.3](crate::bounds#23-bound-in-holes)).
+//! Craciunas et al. (2008). The hole bound and its reservoir are ours
+//! ([the bounds, 2.3](crate::bounds#23-bound-in-holes)).
 
 use core::cell::Cell;
 
@@ -43,7 +51,7 @@ use crate::geometry::{ClassLayout, SizeClass};
 use crate::page::{Block, Page, PageId, PageTable};
 use crate::width::{Width, Word};
 
-/// Moves counted since the heap was made.
+/// Moves since the heap was made.
 #[derive(Debug, Default)]
 pub(crate) struct MoveCounters {
     pub(crate) moves: Cell<u64>,
@@ -59,21 +67,21 @@ pub(crate) struct Engine<'m, W: Width> {
     pub(crate) addresses: AddressTable<W>,
     pub(crate) bound: Bound,
     pub(crate) order: PageOrder,
-    /// Bits of a location that number the block, where locations name a page and a block.
+    /// Bits of a location that number the block, in widths whose locations name a page and a block.
     pub(crate) block_bits: u32,
-    /// Pages ever opened.
+    /// Pages that were ever opened.
     pub(crate) frontier: Cell<u32>,
     pub(crate) free_pages: Cell<W::Word>,
     pub(crate) free_page_count: Cell<u32>,
     pub(crate) moved: MoveCounters,
-    /// A link that nobody reads, for stores that must not happen.
+    /// A link that nobody reads, the target of stores that must have no effect.
     pub(crate) unread: Cell<W::Word>,
 }
 
-// ---- locations -------------------------------------------------------------------------------------------------------
+// ---- locations ---------------------------------------------------------------------------------
 
 impl<'m, W: Width> Engine<'m, W> {
-    /// The word that says where a block is.
+    /// The word that names a block's location.
     #[inline]
     fn location(&self, block: Block<'m, W>) -> W::Word {
         if W::BY_BLOCK {
@@ -114,7 +122,7 @@ impl<'m, W: Width> Engine<'m, W> {
         }
     }
 
-    /// The block of an entry, if the entry is live: for numbers that may be forged.
+    /// The block of an entry if the entry is live. The number may be forged.
     pub(crate) fn vet(&self, entry: u32) -> Option<Block<'m, W>> {
         if !self.addresses.contains(entry) {
             return None;
@@ -134,7 +142,7 @@ impl<'m, W: Width> Engine<'m, W> {
         names.then_some(block)
     }
 
-    /// Stores where a block's object is, in its entry.
+    /// Stores a block's location in the entry of its object.
     #[inline]
     fn locate(&self, entry: u32, block: Block<'m, W>) {
         let word = self.addresses.word(&self.pages.memory, entry);
@@ -142,19 +150,22 @@ impl<'m, W: Width> Engine<'m, W> {
     }
 }
 
-// ---- allocate --------------------------------------------------------------------------------------------------------
+// ---- allocate ----------------------------------------------------------------------------------
 
 impl<'m, W: Width> Engine<'m, W> {
     /// The state of a class that the geometry named.
     #[inline]
     pub(crate) fn class_state(&self, class: SizeClass) -> &'m ClassState<W> {
-        // SAFETY: classes reach the engine from `Geometry::class_for` of its own geometry and from page records (H1).
+        // SAFETY: classes reach the engine from `Geometry::class_for` of its own geometry and from
+        // page records (H1).
         unsafe { self.classes.state(class) }
     }
 
-    /// Allocates a block of a class; returns its entry, or nothing if [`Engine::refusal`] says why not.
+    /// Allocates a block of a class; returns its entry, or `None`; then [`Engine::refusal`] gives
+    /// the reason.
     ///
-    /// One function that calls nothing: what is missing is brought by a jump to [`Engine::allocate_slowly`] and back.
+    /// This function calls no function: what is missing is provided by a jump to
+    /// [`Engine::allocate_slowly`] and back.
     #[inline(never)]
     pub(crate) fn allocate(&self, class: SizeClass) -> Option<u32> {
         let state = self.class_state(class);
@@ -172,7 +183,7 @@ impl<'m, W: Width> Engine<'m, W> {
         Some(entry)
     }
 
-    /// M1, and whatever needs a new entry or another page for the address table: then allocates.
+    /// Opens a page (M1), makes an entry or gives the address table another page; then allocates.
     #[cold]
     #[inline(never)]
     fn allocate_slowly(&self, class: SizeClass) -> Option<u32> {
@@ -205,13 +216,13 @@ impl<'m, W: Width> Engine<'m, W> {
     }
 }
 
-// ---- free ------------------------------------------------------------------------------------------------------------
+// ---- free --------------------------------------------------------------------------------------
 
 impl<'m, W: Width> Engine<'m, W> {
     /// Frees the block of a live entry, and the entry; moves at most two other blocks.
     ///
-    /// The entry and the block are given back first, so that whatever is rare is the last thing to do: the compiler then
-    /// jumps there, and the common path keeps few values.
+    /// It first gives back the entry and the block, so that everything rare comes last: the
+    /// compiler then jumps there, and the common path keeps few values.
     #[inline(never)]
     pub(crate) fn free(&self, entry: u32) {
         let block = self.block_of(entry);
@@ -266,8 +277,8 @@ impl<'m, W: Width> Engine<'m, W> {
         }
     }
 
-    /// Asks whether the class keeps its bound after a free in a page. If not, the page becomes the reservoir if it holds
-    /// fewer blocks, and blocks of the reservoir move into holes.
+    /// Checks whether the class keeps its bound after a free in a page. If not, the page becomes
+    /// the reservoir if it holds fewer blocks, and blocks of the reservoir move into holes.
     #[inline(never)]
     fn settle(&self, state: &ClassState<W>, page: PageId) {
         let page = self.pages.known(page);
@@ -323,7 +334,8 @@ impl<'m, W: Width> Engine<'m, W> {
         self.count_operation(bytes);
     }
 
-    /// Moves an entry's block; the page it leaves is released if it was the last one there. Returns the bytes copied.
+    /// Moves an entry's block; releases the page that it leaves if the page is now empty. Returns
+    /// the bytes copied.
     #[inline]
     fn move_block(
         &self,
@@ -339,7 +351,8 @@ impl<'m, W: Width> Engine<'m, W> {
         bytes
     }
 
-    /// Copies an entry's block to one that was taken for it, and gives the old one back. Returns the bytes copied.
+    /// Copies an entry's block to one that was taken for it, and frees the old one. Returns the
+    /// bytes copied.
     #[inline]
     pub(crate) fn relocate(&self, from: Block<'m, W>, to: Block<'m, W>, entry: u32) -> u64 {
         self.pages.copy(from, to);
@@ -369,7 +382,8 @@ impl<'m, W: Width> Engine<'m, W> {
         self.give_page(state, page);
     }
 
-    /// Moves blocks until no class has more than one not-full page, at most `budget` of them; returns how many moved.
+    /// Moves at most `budget` blocks, until no class has more than one not-full page; returns how
+    /// many moved.
     pub(crate) fn compact(&self, budget: u64) -> u64 {
         let mut moves = 0;
         for state in self.classes.all() {
@@ -383,7 +397,7 @@ impl<'m, W: Width> Engine<'m, W> {
     }
 }
 
-// ---- pages and lists -------------------------------------------------------------------------------------------------
+// ---- pages and lists ---------------------------------------------------------------------------
 
 impl<'m, W: Width> Engine<'m, W> {
     /// The numbers of a class that decide a transition.
@@ -392,10 +406,11 @@ impl<'m, W: Width> Engine<'m, W> {
         self.pages.counts(self.bound, state, state.live(), layout)
     }
 
-    /// Takes the page that serves allocations out of its class's list if it became full.
+    /// Takes the page that serves allocations out of its class's list if it is now full.
     ///
-    /// Nobody can foresee whether it did, so no branch depends on it, nor on whether a freed block's page was full: these
-    /// two branches were mispredicted at every other pair of an allocation and a free.
+    /// Whether it is full is unpredictable, so no branch depends on it. Nor does a branch depend on
+    /// whether a freed block's page was full. These two branches were once mispredicted in every
+    /// other pair of an allocation and a free.
     #[inline]
     fn detach_if(&self, is_full: bool, state: &ClassState<W>, page: Page<'m, W>) {
         if self.order == PageOrder::Original {
@@ -412,10 +427,11 @@ impl<'m, W: Width> Engine<'m, W> {
         }
     }
 
-    /// Puts a page that was full first in its class's list; one that was not stays where it is.
+    /// Puts a page that was full first in its class's list; any other page stays where it is.
     ///
-    /// Without a branch on it, as in `detach_if`. The old first page's backward link is set either way: that of the first
-    /// page means nothing. The arrays stand for conditions that the compiler would make branches of.
+    /// This has no branch, as `detach_if`. The backward link of the old first page is always set,
+    /// because that of the first page means nothing. The arrays stand for conditions for which the
+    /// compiler would make branches.
     #[inline]
     fn push_front_if(&self, was_full: bool, state: &ClassState<W>, page: Page<'m, W>) {
         let Some(head) = self.pages.linked(state.head.get()) else {
@@ -429,18 +445,19 @@ impl<'m, W: Width> Engine<'m, W> {
         state.add_not_full(u32::from(was_full));
     }
 
-    /// Live page-blocks of all classes: as many as live entries. O(classes).
+    /// Live page-blocks of all classes: as many as there are live entries. O(classes).
     pub(crate) fn live(&self) -> u32 {
         self.classes.all().iter().map(ClassState::live).sum()
     }
 
-    /// Pages that were never opened and that the table does not use.
+    /// Pages that were never opened, and that the table does not use.
     pub(crate) fn fresh_pages(&self) -> u32 {
         let below_table = self.addresses.floor() >> self.pages.geometry.page_shift();
         u32::try_from(below_table).expect("a page number fits") - self.frontier.get()
     }
 
-    /// Makes sure that a block of a class and an entry can be taken; lets the address table grow if it must.
+    /// Ensures that a block of a class and an entry can be taken; lets the address table grow if
+    /// necessary.
     fn make_room(&self, class: SizeClass) -> Result<(), Refused> {
         let page = self.class_state(class).not_full() == 0;
         let entry = self.addresses.is_exhausted();
@@ -457,7 +474,8 @@ impl<'m, W: Width> Engine<'m, W> {
         Ok(())
     }
 
-    /// Takes a freed page, or opens a fresh one only if there is none; `make_room` was asked.
+    /// Takes a freed page, or opens a fresh one only if there is none. `make_room` must have
+    /// succeeded.
     pub(crate) fn take_page(&self) -> Page<'m, W> {
         if let Some(page) = self.pages.linked(self.free_pages.get()) {
             self.free_pages.set(page.record.next.get());

@@ -12,7 +12,7 @@ use surefit_core::{Numbers, Refused};
 pub(crate) struct HeapId(NonZeroU32);
 
 impl HeapId {
-    /// A number that no other heap of this process has, or had.
+    /// A number that no other heap of this process has or had.
     pub(crate) fn unique() -> Result<Self, Refused> {
         static HEAPS: Numbers = Numbers::new();
         HEAPS.next().map(Self).ok_or(Refused::NoHeapId)
@@ -23,7 +23,7 @@ impl HeapId {
         self.0.get()
     }
 
-    /// The heap of that number, which is not zero.
+    /// The heap of that number, which must not be zero.
     #[inline]
     pub(crate) const fn numbered(number: u32) -> Option<Self> {
         match NonZeroU32::new(number) {
@@ -35,8 +35,9 @@ impl HeapId {
 
 /// The number of an entry and that of its heap, in one word.
 ///
-/// Not two fields: the compiler copies a handle as one word, and a word that was just stored in halves stalls the load
-/// (5 ns an allocation, on the machine where it was seen).
+/// This is not two fields, because the compiler copies a handle as one word, and loading a word
+/// that was just stored in halves stalls (5 ns per allocation on the machine where it was
+/// measured).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Name(NonZeroU64);
 
@@ -62,7 +63,7 @@ impl Name {
         (self.0.get() >> 32) as u32
     }
 
-    /// Whether the name is one of this heap's.
+    /// Whether the name belongs to this heap.
     #[inline]
     pub(crate) const fn is_of(self, heap: HeapId) -> bool {
         self.0.get() >> 32 == heap.0.get() as u64
@@ -80,8 +81,8 @@ type Invariant<T> = fn(T) -> T;
 
 /// An owning name of a `T` in a [`Heap`](crate::Heap): a relocatable box of eight bytes.
 ///
-/// It is neither `Copy` nor `Clone`: freeing consumes it, so safe code cannot free twice or use a freed object. Dropping
-/// it without freeing leaks the object, as forgetting a box does.
+/// It is neither `Copy` nor `Clone`: freeing consumes it, so safe code cannot free an object twice
+/// or use a freed object. Dropping it without freeing leaks the object, as forgetting a box does.
 ///
 /// ```compile_fail
 /// # use surefit_compact::{Config, Heap};
@@ -122,9 +123,9 @@ mod sealed {
     impl Sealed for core::mem::MaybeUninit<u8> {}
 }
 
-/// What a byte object holds: `u8`, initialised, or `MaybeUninit<u8>`.
+/// The contents of a byte object: `u8`, initialised, or `MaybeUninit<u8>`.
 pub trait Byte: sealed::Sealed + Copy + 'static {
-    /// Whether bytes that an object gains are zeroed.
+    /// Whether bytes that are added to an object are zeroed.
     const ZEROED: bool;
 }
 
@@ -136,10 +137,11 @@ impl Byte for MaybeUninit<u8> {
     const ZEROED: bool = false;
 }
 
-/// An owning name of a byte object in a [`Heap`](crate::Heap), and its length: what `Box<[u8]>` is to `Box<T>`.
+/// An owning name of a byte object in a [`Heap`](crate::Heap), and its length: what `Box<[u8]>` is
+/// to `Box<T>`.
 ///
-/// An object over the configuration's piece size is kept in pieces; its bytes are reached by position, by chunk, or as
-/// an I/O vector.
+/// An object over the configuration's piece size is kept in pieces. Programs access its bytes by
+/// position, by chunk, or as an I/O vector.
 #[must_use = "dropping a handle leaks its object"]
 pub struct Bytes<B: Byte = u8> {
     pub(crate) name: Name,
@@ -157,14 +159,14 @@ impl<B: Byte> Bytes<B> {
         }
     }
 
-    /// Length in bytes.
+    /// The length in bytes.
     #[inline]
     #[must_use]
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether the object has no bytes; it has a name all the same.
+    /// Whether the object has no bytes. Even then it has a name.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
@@ -194,10 +196,10 @@ impl<B: Byte> fmt::Debug for Bytes<B> {
     }
 }
 
-/// A value that found no room, and why.
+/// A value for which there was no room, and the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full<T> {
-    /// The value, given back.
+    /// The value, returned to the caller.
     pub value: T,
     /// What was exhausted.
     pub refused: Refused,

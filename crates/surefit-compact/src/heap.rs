@@ -1,23 +1,26 @@
 //! `Heap`: Compact-fit for one owner, moving, with owning handles.
 //!
-//! A region of memory serves objects of any size up to the configuration's limits; what fragmentation costs is bounded
-//! by the configuration's [`Bound`](crate::Bound), because every free moves at most two page-blocks to keep it.
+//! A region of memory serves objects of any size up to the configuration's limits. The
+//! configuration's [`Bound`](crate::Bound) limits the cost of fragmentation: every free moves at
+//! most two page-blocks to keep it.
 //!
 //! ```text
-//! insert(value)   block and entry from the engine; write the value; the handle is the entry's number and the heap's
+//! insert(value)   block and entry from the engine; write the value; the handle is the number
+//!                 of the entry and that of the heap
 //! get(handle)     compare the heap's number, load the entry, add the base
-//! free(handle)    drop the value; the engine gives block and entry back, and moves
+//! free(handle)    drop the value; the engine frees block and entry, and moves
 //! ```
 //!
 //! # Invariants
-//! - O1 A live handle names a live entry whose block is large and aligned enough for the handle's type, and holds a
-//!   value of it.
+//! - O1 A live handle names a live entry. Its block is large and aligned enough for the handle's
+//!   type, and holds a value of that type.
 //! - O2 Handles of different objects name different blocks.
 //! - O3 Objects move only in methods that take `&mut self`, so no reference outlives a move.
 //!
 //! # Drawbacks
-//! Every object costs an entry and a back-reference (eight bytes, four with [`Narrow`](crate::Narrow)); every access
-//! costs a compare, a load and an add; a handle alone cannot be dereferenced.
+//! Every object costs an entry and a back-reference (eight bytes, or four with
+//! [`Narrow`](crate::Narrow)). Every access costs a compare, a load and an add. A handle alone
+//! cannot be dereferenced.
 
 use core::alloc::Layout;
 use core::mem::MaybeUninit;
@@ -70,28 +73,30 @@ pub struct Heap<'m, W: Width = Wide> {
     pub(crate) engine: Engine<'m, W>,
     pub(crate) config: &'m Config,
     pub(crate) id: HeapId,
-    /// Byte objects above this are in pieces.
+    /// Byte objects larger than this are in pieces.
     pub(crate) piece_bytes: usize,
     /// Bytes of the region skipped for alignment.
     pub(crate) skipped: usize,
 }
 
-// SAFETY: everything that a heap refers to lies in its region, which it owns exclusively (M1), but for its configuration,
-// which is `Sync`; objects may cross threads with it because `insert` asks for `T: Send`.
+// SAFETY: everything to which a heap refers lies in its region, which it owns exclusively (M1),
+// except its configuration, which is `Sync`. Objects may cross threads with the heap, because
+// `insert` requires `T: Send`.
 unsafe impl<W: Width> Send for Heap<'_, W> {}
 
 impl<'m, W: Width> Heap<'m, W> {
-    /// A heap over a region: any bytes, best aligned to a page (up to a page less one byte is skipped else).
+    /// Makes a heap over a region, whatever the contents of the region. Best aligned to a page:
+    /// otherwise up to a page less one byte is skipped.
     ///
     /// # Errors
-    /// [`Refused::Region`] if not even one page fits; [`Refused::TooLarge`] if the region has more pages than words of
-    /// this width can name; [`Refused::NoHeapId`] after 2³² heaps.
+    /// [`Refused::Region`] if not even one page fits; [`Refused::TooLarge`] if the region has more
+    /// pages than words of this width can name; [`Refused::NoHeapId`] after 2³² − 1 heaps.
     ///
     /// # Panics
-    /// If the configuration's back-references are not as wide as `W`.
+    /// If the configuration's back-references do not have the width of `W`.
     ///
     /// # Complexity
-    /// Linear in the number of pages (their records are written).
+    /// Linear in the number of pages: their records are written.
     pub fn new(region: &'m mut [MaybeUninit<u8>], config: &'m Config) -> Result<Self, Refused> {
         let geometry = config.geometry();
         let Tail::BackReferences { bytes } = geometry.tail() else {
@@ -108,10 +113,12 @@ impl<'m, W: Width> Heap<'m, W> {
         let classes = geometry.class_count();
         let top = (memory.len() & !7) - layout::fixed_bytes::<W>(classes, pages);
         let records = layout::fixed_bytes::<W>(classes, 0) + top;
-        // SAFETY: `divide` left room for all class states from `top` on, which is a multiple of 8 behind the pages.
+        // SAFETY: `divide` left room for all class states from `top` on, which is a multiple of 8
+        // after the pages.
         let states = unsafe { memory.table(top, classes, ClassState::new) };
         let first = geometry.class(0).expect("a geometry has classes");
-        // SAFETY: `divide` left room for the records behind the class states; the pages lie before `top`.
+        // SAFETY: `divide` left room for the records after the class states; the pages lie before
+        // `top`.
         let table = unsafe { PageTable::new(memory, geometry, records, pages, first) };
         Ok(Self {
             engine: Engine {
@@ -134,7 +141,7 @@ impl<'m, W: Width> Heap<'m, W> {
         })
     }
 
-    /// How many pages the region holds beside the fixed area.
+    /// How many pages the region holds besides the fixed area.
     fn divide(memory: &Memory<'_>, config: &Config, block_bits: u32) -> Result<usize, Refused> {
         let geometry = config.geometry();
         let (page, classes) = (geometry.page_bytes(), geometry.class_count());
@@ -160,16 +167,17 @@ impl<'m, W: Width> Heap<'m, W> {
     /// Moves a value into the heap. Never moves another object.
     ///
     /// # Errors
-    /// The value, and what was exhausted; a type larger than a page, or aligned beyond it, is [`Refused::TooLarge`] or
-    /// [`Refused::TooAligned`].
+    /// The value, and what was exhausted. A type that is larger than a page gives
+    /// [`Refused::TooLarge`], one that is aligned beyond a page [`Refused::TooAligned`].
     ///
     /// # Complexity
-    /// O(1), and the write of the value.
+    /// O(1), plus writing the value.
     #[inline]
     pub fn insert<T: Send>(&self, value: T) -> Result<Handle<T>, Full<T>> {
         match self.allocate_layout(Layout::new::<T>()) {
             Ok(index) => {
-                // SAFETY: the block of a fresh entry is large and aligned enough, and nobody refers to it (O1, O2).
+                // SAFETY: the block of a new entry is large and aligned enough, and nobody refers
+                // to it (O1, O2).
                 unsafe { self.object::<T>(index).write(value) };
                 Ok(Handle::new(Name::new(index, self.id)))
             }
@@ -190,8 +198,8 @@ impl<'m, W: Width> Heap<'m, W> {
         self.try_get(handle).unwrap_or_else(|_| foreign())
     }
 
-    /// Borrows an object mutably: an exclusive handle is exclusive access, so different objects may be borrowed mutably
-    /// at once.
+    /// Borrows an object mutably. An exclusive handle is exclusive access, so different objects may
+    /// be borrowed mutably at once.
     ///
     /// # Panics
     /// If the handle belongs to another heap; [`Heap::try_get_mut`] returns an error instead.
@@ -208,7 +216,8 @@ impl<'m, W: Width> Heap<'m, W> {
     #[inline]
     pub fn try_get<'a, T>(&'a self, handle: &'a Handle<T>) -> Result<&'a T, Refused> {
         self.own(handle.name)?;
-        // SAFETY: O1; the shared borrow of the handle excludes mutable ones, that of the heap excludes moves (O3).
+        // SAFETY: O1; the shared borrow of the handle excludes mutable ones, and that of the heap
+        // excludes moves (O3).
         Ok(unsafe { self.object::<T>(handle.name.index()).as_ref() })
     }
 
@@ -219,7 +228,8 @@ impl<'m, W: Width> Heap<'m, W> {
     #[inline]
     pub fn try_get_mut<'a, T>(&'a self, handle: &'a mut Handle<T>) -> Result<&'a mut T, Refused> {
         self.own(handle.name)?;
-        // SAFETY: O1, O2: no other handle names the object, and this one is borrowed exclusively; O3 for moves.
+        // SAFETY: O1, O2: no other handle names the object, and this one is borrowed exclusively;
+        // O3 for moves.
         Ok(unsafe { self.object::<T>(handle.name.index()).as_mut() })
     }
 
@@ -240,35 +250,40 @@ impl<'m, W: Width> Heap<'m, W> {
 
     /// Drops an object, and frees its memory. May move up to two other objects.
     ///
-    /// Handles inside the value are dropped, so what they name leaks: take them out first.
+    /// Handles inside the value are dropped, so the objects that they name leak: take these out
+    /// first.
     ///
     /// # Panics
-    /// If the handle belongs to another heap, or the value's `drop` panics (its memory is freed all the same).
+    /// If the handle belongs to another heap, or if the value's `drop` panics; even then the memory
+    /// is freed.
     #[inline]
     pub fn free<T>(&mut self, handle: Handle<T>) {
         drop(self.remove(handle));
     }
 
-    /// Borrows the object of a live entry that a vetted key names.
+    /// Borrows the object of a live entry that a verified key names.
     #[inline]
     pub(crate) fn by_index<T>(&self, index: u32) -> &T {
-        // SAFETY: O1: the key was vetted, and carries its object's type; moves need `&mut self` (O3).
+        // SAFETY: O1: the key was verified, and carries its object's type; moves need `&mut self`
+        // (O3).
         unsafe { self.object::<T>(index).as_ref() }
     }
 
-    /// As `by_index`, mutably.
+    /// As `by_index`, but mutable.
     #[inline]
     pub(crate) fn by_index_mut<T>(&mut self, index: u32) -> &mut T {
-        // SAFETY: as in `by_index`, and the heap is borrowed exclusively, which every access by key needs.
+        // SAFETY: as in `by_index`; the heap is borrowed exclusively, which every access by key
+        // needs.
         unsafe { self.object::<T>(index).as_mut() }
     }
 
-    /// Moves objects until no size-class has more than one not-full page, at most `budget` of them; returns the moves.
+    /// Moves at most `budget` objects, until no size-class has more than one not-full page; returns
+    /// the number of moves.
     pub fn compact(&mut self, budget: u64) -> u64 {
         self.engine.compact(budget)
     }
 
-    /// Whether a name is one of this heap's.
+    /// Whether a name belongs to this heap.
     #[inline]
     pub(crate) fn own(&self, name: Name) -> Result<(), Refused> {
         if name.is_of(self.id) {

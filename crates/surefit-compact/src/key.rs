@@ -1,8 +1,9 @@
-//! Keys: names that may be copied, and that know when their object is gone.
+//! Keys: names that may be copied, and that can tell whether their object is gone.
 //!
-//! A layer over [`Heap`] for people who want a slot map: every entry carries a generation, four bytes an object more.
-//! Every access compares the heap's number and the generation, and that the block names the entry back. A generation
-//! never wraps: an entry that used its last one retires, and is counted.
+//! A layer over [`Heap`] for programs that want a slot map: every entry carries a generation, four
+//! more bytes per object. Every access compares the heap's number and the generation, and checks
+//! that the block names the entry back. A generation never wraps: an entry that has used its last
+//! one retires, and is counted.
 #![deny(unsafe_code)]
 
 use core::fmt;
@@ -17,7 +18,8 @@ use crate::heap::Heap;
 use crate::stats::Stats;
 use crate::width::{Counted, Keyed, Wide, Width};
 
-/// A copyable name of a `T` in a [`KeyHeap`], or a [`SharedKeyHeap`](crate::shared::SharedKeyHeap); stale once the object is removed.
+/// A copyable name of a `T` in a [`KeyHeap`] or a [`SharedKeyHeap`](crate::shared::SharedKeyHeap).
+/// It is stale once the object is removed.
 pub struct Key<T> {
     pub(crate) name: Name,
     pub(crate) generation: u32,
@@ -85,7 +87,7 @@ pub struct KeyHeap<'m, W: Width<Generation = ()> = Wide, G: Counted = u32> {
 }
 
 impl<'m, W: Width<Generation = ()>, G: Counted> KeyHeap<'m, W, G> {
-    /// A heap over a region.
+    /// Makes a heap over a region.
     ///
     /// # Errors
     /// As [`Heap::new`].
@@ -108,13 +110,14 @@ impl<'m, W: Width<Generation = ()>, G: Counted> KeyHeap<'m, W, G> {
     /// Borrows an object.
     ///
     /// # Errors
-    /// [`Refused::ForeignHandle`] for another heap's key, [`Refused::StaleHandle`] if the object was removed.
+    /// [`Refused::ForeignHandle`] for another heap's key, [`Refused::StaleHandle`] if the object
+    /// was removed.
     pub fn get<T>(&self, key: Key<T>) -> Result<&T, Refused> {
         let index = self.vet(key)?.name.index();
         Ok(self.heap.by_index(index))
     }
 
-    /// Borrows an object mutably; keys may be copied, so the whole heap is borrowed.
+    /// Borrows an object mutably. Keys may be copied, so this borrows the whole heap.
     ///
     /// # Errors
     /// As [`KeyHeap::get`].
@@ -123,7 +126,8 @@ impl<'m, W: Width<Generation = ()>, G: Counted> KeyHeap<'m, W, G> {
         Ok(self.heap.by_index_mut(index))
     }
 
-    /// Takes a value out of the heap; its keys are stale from here on. May move up to two other objects.
+    /// Takes a value out of the heap; its keys are stale from then on. May move up to two other
+    /// objects.
     ///
     /// # Errors
     /// As [`KeyHeap::get`].
@@ -138,7 +142,8 @@ impl<'m, W: Width<Generation = ()>, G: Counted> KeyHeap<'m, W, G> {
         self.vet(key).is_ok()
     }
 
-    /// Moves objects until no size-class has more than one not-full page, at most `budget` of them.
+    /// Moves at most `budget` objects, until no size-class has more than one not-full page; returns
+    /// the number of moves.
     pub fn compact(&mut self, budget: u64) -> u64 {
         self.heap.compact(budget)
     }
@@ -149,7 +154,7 @@ impl<'m, W: Width<Generation = ()>, G: Counted> KeyHeap<'m, W, G> {
         self.heap.stats()
     }
 
-    /// Where every byte of the region is.
+    /// Accounts for every byte of the region.
     #[must_use]
     pub fn parts(&self) -> Parts {
         self.heap.parts()

@@ -1,17 +1,19 @@
-//! Byte objects: contiguous up to the piece size, in pieces above it (arraylets).
+//! Byte objects: contiguous up to the piece size, in pieces (arraylets) above it.
 //!
 //! ```text
 //! len ≤ q    one page-block
-//! len > q    the handle names a spine: a byte object of one word per piece, each word an entry's number
+//! len > q    the handle names a spine: a byte object of one word per piece; each word is the number
+//!            of an entry
 //!            piece 0 … piece k−1 of q bytes each, then the remainder in the size-class that fits it
 //! ```
-//! A spine longer than q is kept in pieces in turn, so an access walks a few levels: five look-ups for 1 MiB in pieces of
-//! 64 bytes, two for 1 MiB in pieces of 4 KiB. Pieces move one by one, like
-//! every other block: the spine names entries, not addresses.
+//! A spine longer than q is itself kept in pieces, so an access walks a few levels: five look-ups
+//! for 1 MiB in pieces of 64 bytes, two for 1 MiB in pieces of 4 KiB. Pieces move one by one, like
+//! every other block, because the spine names entries, not addresses.
 //!
 //! # Bounds
-//! `alloc`, `free_bytes` and `resize` are linear in the number of pieces; every piece is freed by an event of its own,
-//! with at most two moves. An access is O(levels); levels ≤ ⌈log(len / q) / log(q / word)⌉ + 1.
+//! `alloc`, `free_bytes` and `resize` are linear in the number of pieces. Each piece is freed by
+//! its own event, with at most two moves. An access is O(levels); levels ≤ ⌈log(len / q) / log(q /
+//! word)⌉ + 1.
 //!
 //! # Source
 //! Arraylets: Bacon, Cheng, Rajan (2003). Pieces under handles are ours.
@@ -31,7 +33,8 @@ use crate::width::{Width, Word};
 impl<W: Width> Heap<'_, W> {
     /// Allocates a byte object whose bytes are not initialised. Never moves an object.
     ///
-    /// The alignment holds for the object, or for each of its pieces. A size of zero is served like a size of one.
+    /// The alignment applies to the object or, if it is in pieces, to each piece. A size of zero is
+    /// served like a size of one.
     ///
     /// # Errors
     /// What was exhausted; the heap is unchanged.
@@ -52,7 +55,7 @@ impl<W: Width> Heap<'_, W> {
         Ok(unsafe { bytes.assume_init() })
     }
 
-    /// Frees a byte object. May move up to two objects a piece.
+    /// Frees a byte object. May move up to two objects per piece.
     ///
     /// # Panics
     /// If the handle belongs to another heap.
@@ -65,13 +68,15 @@ impl<W: Width> Heap<'_, W> {
         self.free_index(bytes.name.index(), bytes.len());
     }
 
-    /// Changes the length (and, if the layout asks for a stricter one, the alignment) of a byte object; bytes up to the
-    /// lesser length are kept, gained bytes are zeroed if `B` is `u8`. Whole pieces stay where they are while the alignment stays.
+    /// Changes the length of a byte object, and its alignment if the layout requires a stricter
+    /// one. The bytes up to the smaller length are kept; added bytes are zeroed if `B` is `u8`.
+    /// Whole pieces stay where they are if the alignment does not change.
     ///
     /// # Errors
-    /// What was exhausted, or [`Refused::ForeignHandle`]; the object is unchanged. Old and new are live at once
-    /// for a moment: of an object in pieces the last piece and the spine, or all of it if its alignment changes. So even a
-    /// shorter object may be refused.
+    /// What was exhausted, or [`Refused::ForeignHandle`]; the object is unchanged. For a moment,
+    /// old and new page-blocks are live at once: for an object in pieces those of the last piece
+    /// and the spine, or those of the whole object if its alignment changes. So even a shorter
+    /// length may be refused.
     pub fn resize<B: Byte>(&mut self, bytes: &mut Bytes<B>, layout: Layout) -> Result<(), Refused> {
         self.own(bytes.name)?;
         let (old, new) = (bytes.len(), layout.size());
@@ -90,7 +95,8 @@ impl<W: Width> Heap<'_, W> {
         Ok(())
     }
 
-    /// The bytes from `offset` to the end of their piece (or of the object); empty at the end.
+    /// The bytes from `offset` to the end of their piece or of the object; empty at the end of the
+    /// object.
     ///
     /// # Panics
     /// If the handle belongs to another heap, or `offset` is above the length.
@@ -98,11 +104,12 @@ impl<W: Width> Heap<'_, W> {
     #[must_use]
     pub fn chunk<'a, B: Byte>(&'a self, bytes: &'a Bytes<B>, offset: usize) -> &'a [B] {
         let (first, len) = self.chunk_at(bytes, offset);
-        // SAFETY: `len` bytes from `first` belong to the object, which is borrowed; for `u8` they are initialised.
+        // SAFETY: `len` bytes from `first` belong to the object, which is borrowed; for `u8` they
+        // are initialised.
         unsafe { NonNull::slice_from_raw_parts(first, len).as_ref() }
     }
 
-    /// As [`Heap::chunk`], mutably.
+    /// As [`Heap::chunk`], but mutable.
     ///
     /// # Panics
     /// If the handle belongs to another heap, or `offset` is above the length.
@@ -114,7 +121,7 @@ impl<W: Width> Heap<'_, W> {
         unsafe { NonNull::slice_from_raw_parts(first, len).as_mut() }
     }
 
-    /// All bytes in order, a contiguous piece at a time: an I/O vector.
+    /// All bytes in order, one contiguous piece at a time: an I/O vector.
     ///
     /// # Panics
     /// In the first step, if the handle belongs to another heap.
@@ -127,7 +134,7 @@ impl<W: Width> Heap<'_, W> {
         })
     }
 
-    /// All bytes in order, a contiguous piece at a time, mutably.
+    /// All bytes in order, one contiguous piece at a time, mutable.
     ///
     /// # Panics
     /// In the first step, if the handle belongs to another heap.
@@ -139,15 +146,17 @@ impl<W: Width> Heap<'_, W> {
         core::iter::from_fn(move || {
             let (first, len) = self.chunk_at(bytes, at);
             at += len;
-            // SAFETY: as in `chunk_mut`; each step yields another piece, so the slices are disjoint.
+            // SAFETY: as in `chunk_mut`; each step yields another piece, so the slices are
+            // disjoint.
             (len > 0).then(|| unsafe { NonNull::slice_from_raw_parts(first, len).as_mut() })
         })
     }
 
-    /// Copies bytes out, from `offset` on.
+    /// Copies bytes from the object, from `offset` on.
     ///
     /// # Panics
-    /// If the range is not empty and the handle belongs to another heap, or if it goes beyond the object.
+    /// If the range is not empty and the handle belongs to another heap, or if the range ends after
+    /// the object.
     pub fn read_at<B: Byte>(&self, bytes: &Bytes<B>, offset: usize, target: &mut [B]) {
         let mut done = 0;
         while done < target.len() {
@@ -159,10 +168,11 @@ impl<W: Width> Heap<'_, W> {
         }
     }
 
-    /// Copies bytes in, from `offset` on.
+    /// Copies bytes to the object, from `offset` on.
     ///
     /// # Panics
-    /// If the range is not empty and the handle belongs to another heap, or if it goes beyond the object.
+    /// If the range is not empty and the handle belongs to another heap, or if the range ends after
+    /// the object.
     pub fn write_at<B: Byte>(&self, bytes: &mut Bytes<B>, offset: usize, source: &[B]) {
         let mut done = 0;
         while done < source.len() {
@@ -174,7 +184,7 @@ impl<W: Width> Heap<'_, W> {
         }
     }
 
-    // ---- where the bytes are -----------------------------------------------------------------------------------------
+    // ---- where the bytes are -------------------------------------------------------------------
 
     #[inline]
     fn chunk_at<B: Byte>(&self, bytes: &Bytes<B>, offset: usize) -> (NonNull<B>, usize) {
@@ -236,14 +246,15 @@ impl<W: Width> Heap<'_, W> {
     }
 
     fn set_piece(&self, index: u32, len: usize, number: usize, entry: u32) {
-        // SAFETY: the spine is a live object of this heap that no reference points into: it is never handed out.
+        // SAFETY: the spine is a live object of this heap, and no reference points into it: it is
+        // never handed out.
         unsafe {
             self.spine_word(index, len, number)
                 .write(W::Word::new(entry))
         };
     }
 
-    /// Where a spine's word is: as many levels down as the spine has.
+    /// The location of a spine's word, as many levels down as the spine has.
     fn spine_word(&self, index: u32, len: usize, number: usize) -> NonNull<W::Word> {
         let (entry, within, _) = self.locate(index, self.spine_bytes(len), number * W::WORD_BYTES);
         // SAFETY: the word lies inside the spine's piece, whose length is a multiple of the word's.
@@ -255,7 +266,7 @@ impl<W: Width> Heap<'_, W> {
         len > self.piece_bytes
     }
 
-    /// Pieces of an object in pieces.
+    /// The number of pieces of an object in pieces.
     pub(crate) fn pieces(&self, len: usize) -> usize {
         len.div_ceil(self.piece_bytes)
     }
@@ -264,12 +275,12 @@ impl<W: Width> Heap<'_, W> {
         self.pieces(len) * W::WORD_BYTES
     }
 
-    /// Bytes of piece `number`.
+    /// The bytes of piece `number`.
     pub(crate) fn piece_len(&self, len: usize, number: usize) -> usize {
         self.piece_bytes.min(len - number * self.piece_bytes)
     }
 
-    // ---- allocate and free -------------------------------------------------------------------------------------------
+    // ---- allocate and free ---------------------------------------------------------------------
 
     #[inline]
     pub(crate) fn allocate_bytes(&self, len: usize, align: usize) -> Result<u32, Refused> {
@@ -279,7 +290,7 @@ impl<W: Width> Heap<'_, W> {
         }
     }
 
-    /// An object in one block: the common case, in registers throughout.
+    /// Allocates an object in one block: the common case, in registers throughout.
     #[inline]
     fn allocate_whole(&self, len: usize, align: usize) -> Option<u32> {
         if self.is_in_pieces(len) {
@@ -289,7 +300,7 @@ impl<W: Width> Heap<'_, W> {
             .allocate(self.config.geometry().class_for(len, align)?)
     }
 
-    /// An object in pieces, or why there is none.
+    /// Allocates an object in pieces, or returns why that is not possible.
     #[inline(never)]
     fn allocate_otherwise(&self, len: usize, align: usize) -> Result<u32, Refused> {
         if self.is_in_pieces(len) {
@@ -307,7 +318,7 @@ impl<W: Width> Heap<'_, W> {
         Ok(index)
     }
 
-    /// Allocates the pieces from `first` on; the engine was asked before, so nothing is refused.
+    /// Allocates the pieces from `first` on. The engine has agreed before, so nothing is refused.
     fn allocate_pieces(
         &self,
         index: u32,
@@ -359,7 +370,7 @@ impl<W: Width> Heap<'_, W> {
         Ok(())
     }
 
-    /// Frees a byte object that `len` describes.
+    /// Frees a byte object of length `len`.
     #[inline]
     fn free_index(&mut self, index: u32, len: usize) {
         if self.is_in_pieces(len) {
@@ -383,9 +394,9 @@ impl<W: Width> Heap<'_, W> {
         }
     }
 
-    // ---- resize ------------------------------------------------------------------------------------------------------
+    // ---- resize --------------------------------------------------------------------------------
 
-    /// Whether a contiguous object's block is that of the new layout.
+    /// Whether a contiguous object's block is also the right one for the new layout.
     fn fits_in_place(&self, index: u32, layout: Layout) -> bool {
         self.has_class(index, layout.size(), layout.align())
     }
@@ -400,7 +411,7 @@ impl<W: Width> Heap<'_, W> {
         self.config.geometry().class_for(size, align) == Some(class)
     }
 
-    /// A new object, a copy, and the old one freed.
+    /// Allocates a new object, copies the bytes, and frees the old one.
     fn replace<B: Byte>(&mut self, bytes: &mut Bytes<B>, layout: Layout) -> Result<(), Refused> {
         let index = self.allocate_bytes(layout.size(), layout.align())?;
         let mut fresh = Bytes::<B>::new(Name::new(index, self.id), layout.size());
@@ -422,8 +433,8 @@ impl<W: Width> Heap<'_, W> {
         }
     }
 
-    /// Between two objects in pieces: whole pieces stay, the piece in which the shorter one ends is replaced, and the
-    /// spine too if its length changes. Returns the spine.
+    /// Resizes an object that stays in pieces: whole pieces stay; the piece in which the shorter
+    /// object ends is replaced, and so is the spine if its length changes. Returns the spine.
     fn resize_pieces(&mut self, index: u32, old: usize, layout: Layout) -> Result<u32, Refused> {
         let (new, align) = (layout.size(), layout.align());
         let kept = self.kept_pieces(index, old, layout);
@@ -458,7 +469,7 @@ impl<W: Width> Heap<'_, W> {
         Ok(spine)
     }
 
-    /// Leading pieces whose block serves the new length too.
+    /// The leading pieces whose blocks also serve the new length.
     fn kept_pieces(&self, index: u32, old: usize, layout: Layout) -> usize {
         let last = self.pieces(old).min(self.pieces(layout.size())) - 1;
         let entry = self.piece(index, old, last);
@@ -466,7 +477,7 @@ impl<W: Width> Heap<'_, W> {
         last + usize::from(self.has_class(entry, len, layout.align()))
     }
 
-    /// Replaces the last piece by one of another size-class; the number of pieces stays.
+    /// Replaces the last piece by one of another size-class; the number of pieces does not change.
     fn replace_last(&mut self, index: u32, old: usize, layout: Layout) -> Result<(), Refused> {
         let number = self.pieces(old) - 1;
         let former = self.piece(index, old, number);
@@ -481,7 +492,8 @@ impl<W: Width> Heap<'_, W> {
     fn copy_piece(&self, from: (u32, usize), to: (u32, usize)) {
         let source = self.object::<MaybeUninit<u8>>(from.0);
         let target = self.object::<MaybeUninit<u8>>(to.0);
-        // SAFETY: two live blocks of this heap, so disjoint, each at least as long as its piece; no references are held.
+        // SAFETY: two live blocks of this heap, so disjoint, each at least as long as its piece; no
+        // references are held.
         unsafe { source.copy_to_nonoverlapping(target, from.1.min(to.1)) };
     }
 
@@ -489,7 +501,8 @@ impl<W: Width> Heap<'_, W> {
         let mut at = from;
         while at < bytes.len() {
             let (first, len) = self.chunk_at(bytes, at);
-            // SAFETY: the bytes belong to the object, whose handle is borrowed exclusively; zero is a value of `B`.
+            // SAFETY: the bytes belong to the object, whose handle is borrowed exclusively; zero is
+            // a value of `B`.
             unsafe { first.write_bytes(0, len) };
             at += len;
         }

@@ -1,11 +1,12 @@
-//! How a region is divided, as numbers: what `Heap::new` lays out and what a certificate counts.
+//! How a region is divided, as numbers: used by `Heap::new` and by certificates.
 //!
 //! ```text
 //! 0            P            2P                        Q·P          fixed            len
 //! | page 0     | page 1     | …      | table page     | slack      | class states | page records |
 //! | data pages, from the front →     ← the address table, from the fixed area backwards         |
 //! ```
-//! Offsets in bytes from the aligned base. The address table grows towards lower addresses, through the slack first.
+//! Offsets are in bytes from the aligned base. The address table grows towards lower addresses,
+//! first through the slack.
 #![deny(
     unsafe_code,
     clippy::arithmetic_side_effects,
@@ -28,7 +29,8 @@ pub const fn page_record_bytes<W: Width>() -> usize {
     size_of::<PageRecord<W>>()
 }
 
-/// Bytes of the fixed area: class states, padded to eight bytes, and page records; `usize::MAX` if they are more.
+/// Bytes of the fixed area: class states, padded to eight bytes, and page records. `usize::MAX` if
+/// there are more.
 #[must_use]
 pub const fn fixed_bytes<W: Width>(classes: usize, pages: usize) -> usize {
     let states = padded(classes.saturating_mul(class_state_bytes::<W>()), 8);
@@ -36,7 +38,7 @@ pub const fn fixed_bytes<W: Width>(classes: usize, pages: usize) -> usize {
     padded(states.saturating_add(records), 8)
 }
 
-/// The next multiple of `to` bytes, which is not zero; `usize::MAX` if it is more.
+/// The next multiple of `to`, which must not be zero; `usize::MAX` if that is too large.
 pub(crate) const fn padded(bytes: usize, to: usize) -> usize {
     match bytes.checked_next_multiple_of(to) {
         Some(padded) => padded,
@@ -53,7 +55,7 @@ pub(crate) const fn padded(bytes: usize, to: usize) -> usize {
 pub const fn pages_in<W: Width>(bytes: usize, page_bytes: usize, classes: usize) -> usize {
     let states = padded(classes.saturating_mul(class_state_bytes::<W>()), 8);
     let pages = bytes.saturating_sub(states) / page_bytes.saturating_add(page_record_bytes::<W>());
-    // One fewer where only the padding of the records does not fit.
+    // One fewer if only the padding of the records does not fit.
     let data = pages.saturating_mul(page_bytes);
     let fits = match data.checked_add(fixed_bytes::<W>(classes, pages)) {
         Some(needed) => needed <= bytes,

@@ -1,40 +1,43 @@
 //! Compact-fit: explicit memory whose time and space are known before the program runs.
 //!
-//! [`Heap`] hands out owning [`Handle`]s and moves objects as it frees, so that what fragmentation costs is bounded by
-//! one number a size-class ([`Bound`]); [`KeyHeap`] names objects by copyable [`Key`]s instead; [`DirectHeap`] is the same
-//! partitioning without moves, for raw pointers. [`certify`] computes how many bytes are enough for a demand.
+//! - [`Heap`] hands out owning [`Handle`]s, and moves objects when others are freed. One number per
+//!   size-class, the [`Bound`], limits the cost of fragmentation.
+//! - [`KeyHeap`] names objects by copyable [`Key`]s instead.
+//! - [`DirectHeap`] has the same partitioning without moves, for raw pointers.
+//! - [`certify`] computes how many bytes are enough for a demand.
 //!
 //! ```text
 //! heap, large, key        objects: handles, byte objects in pieces, keys
-//!   stats, check            what a heap says of itself, and whether it holds
-//!   collect, make_room      what a collector needs: objects by number, a sweep, moves that make room
+//!   stats, check            statistics and checked invariants of a heap
+//!   collect, make_room      for a collector: objects by number, a sweep, moves that make room
 //!   engine, demand          page-blocks and entries: allocate, free, compact
 //!     automaton               which transition an event causes (pure)
 //!     list, class, page, address   lists, counts, bitmaps, back-references, the address table
-//!       memory                  the region: the one place of raw words
-//! config, geometry, width what a heap is configured with
+//!       memory                  the region: the only place of raw words
+//! config, geometry, width the configuration of a heap
 //! ```
-//! No `alloc`, no dependency but the vocabulary; everything a heap needs comes out of the region it is given.
+//! The crate does not use `alloc`. It depends only on the core vocabulary, `lock_api` and
+//! `zerocopy`. Everything that a heap needs comes from the region that it is given.
 //!
 //! # Features
 //! None is on by default.
 //!
 //! - `critical-section`: [`shared::CriticalSection`], a lock for bare metal. It costs the crate
 //!   `critical-section`, and turns on `portable-atomic`.
-//! - `portable-atomic`: shared heaps ([`shared`]) on targets without
-//!   compare-and-exchange (Cortex-M0, ARMv5, RISC-V without A). Without this feature these targets
-//!   have no shared heaps. It costs the crate `portable-atomic` there, and nothing on other targets.
-//!   The program chooses how `portable-atomic` works, by the feature `critical-section` or
-//!   `unsafe-assume-single-core` of that crate; the feature `critical-section` of this crate chooses
-//!   the former. Heaps of one owner need neither.
-//! - `std`: [`shared::PerThread`], which registers every thread on its first use. It costs the crate
-//!   `thread_local`, and needs `std`.
-//! - `derive`: `#[derive(Immutable)]` of `zerocopy`, for objects that are pinned. It costs the build
-//!   of a procedural macro.
+//! - `portable-atomic`: shared heaps ([`shared`]) on targets without compare-and-exchange
+//!   (Cortex-M0, ARMv5, RISC-V without A). Without this feature these targets have no shared heaps.
+//!   It costs the crate `portable-atomic` there, and nothing on other targets. The program chooses
+//!   how `portable-atomic` works, by the feature `critical-section` or `unsafe-assume-single-core`
+//!   of that crate; the feature `critical-section` of this crate chooses the former. Heaps of one
+//!   owner need neither.
+//! - `std`: [`shared::PerThread`], which registers every thread on its first use. It costs the
+//!   crate `thread_local`, and needs `std`.
+//! - `derive`: `#[derive(Immutable)]` of `zerocopy`, for objects that are pinned. It costs the
+//!   build of a procedural macro.
 //!
 //! # Source
-//! Craciunas, Kirsch, Payer, Röck, Sokolova: "A Compacting Real-Time Memory Management System" (2008) and the work on
-//! concurrent and incremental Compact-fit that followed it (2009).
+//! Craciunas, Kirsch, Payer, Röck, Sokolova: "A Compacting Real-Time Memory Management System"
+//! (2008) and the work on concurrent and incremental Compact-fit that followed it (2009).
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![cfg_attr(

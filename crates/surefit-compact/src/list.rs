@@ -1,9 +1,11 @@
 //! The list of a size-class's not-full pages, and the counts that decide a transition.
 //!
 //! ```text
-//! head: became not-full last, serves allocations first … tail: drains first; under the hole bound the reservoir
+//! head: became not-full last, serves allocations first … tail: drains first; under the hole bound
+//! it is the reservoir
 //! ```
-//! Doubly linked through the page records; the backward link of the first page means nothing. Full pages are in no list.
+//! The list is doubly linked through the page records. The backward link of the first page means
+//! nothing. Full pages are in no list.
 //!
 //! # Bounds
 //! Every function is O(1).
@@ -16,8 +18,9 @@ use crate::page::{Page, PageId, PageTable};
 use crate::width::{Width, Word};
 
 impl<'m, W: Width> PageTable<'m, W> {
-    /// The numbers of a class that decide a transition, when `live` page-blocks of it are live. Holes are not counted as
-    /// they come and go, but told from the free blocks of all pages and of the reservoir, since they are asked for rarely.
+    /// The numbers of a class that decide a transition, when `live` page-blocks of it are live.
+    /// Holes are not counted as they come and go: they are computed from the free blocks of all
+    /// pages and of the reservoir, because they are rarely needed.
     #[inline]
     pub(crate) fn counts(
         &self,

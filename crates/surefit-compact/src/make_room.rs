@@ -1,19 +1,21 @@
-//! Room for a request, made by moves: what a collector asks for before it collects, so that it never collects because of
-//! fragmentation.
+//! Makes room for a request by moves. A collector calls it before it collects, so that
+//! fragmentation never triggers a collection.
 //!
 //! ```text
-//! make_room(demand):   no moves can help: an error, and nothing moves
+//! make_room(demand):   if no moves can help: an error, and nothing moves
 //!                      while the demand cannot be served:
 //!                          the address table needs a page, but all were opened:
-//!                              empty the last page into a free one, and let the table have it
-//!                          else of the classes with a page's worth of free page-blocks, take the one whose draining page
-//!                              holds the fewest, and empty that page into the others
+//!                              empty the last page into a free one, and give it to the table
+//!                          else, among the classes with a page's worth of free page-blocks, take
+//!                              the one whose draining page holds the fewest; empty that page
+//!                              into others
 //! ```
-//! A class with h live page-blocks needs ⌈h/π⌉ pages wherever they lie, and moves reach that. So moves help iff these
-//! pages, with the demand's page-blocks counted in, and those of the address table are no more than there are.
+//! A class with h live page-blocks needs ⌈h/π⌉ pages wherever they lie, and moves can reach that
+//! number. So moves help iff all these pages, with the demand's page-blocks included, and those of
+//! the address table are no more than the region has.
 //!
 //! # Bounds
-//! For every page that is emptied, a look at every class and at most π − 1 moves.
+//! For every page that is emptied: one look at every class, and at most π − 1 moves.
 //!
 //! # Source
 //! Ours; the moves are those of the size-class automaton.
@@ -33,7 +35,7 @@ use crate::page::Page;
 use crate::width::Width;
 
 impl<W: Width<Generation = ()>> Heap<'_, W> {
-    /// Whether byte objects of these lengths, aligned to eight, can be allocated now, all of them.
+    /// Whether byte objects of all these lengths, aligned to eight, can be allocated now.
     ///
     /// # Errors
     /// What is exhausted.
@@ -41,17 +43,18 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
         self.engine.can_serve(&self.demand_of(lens)?)
     }
 
-    /// Moves page-blocks until byte objects of these lengths, aligned to eight, can be allocated, all of them.
+    /// Moves page-blocks until byte objects of all these lengths, aligned to eight, can be
+    /// allocated.
     ///
     /// # Errors
-    /// What is exhausted, if no moves can help; then nothing moved.
+    /// What is exhausted, if no moves can help; then nothing has moved.
     pub fn make_room(&mut self, lens: &[usize]) -> Result<(), Refused> {
         let demand = self.demand_of(lens)?;
         self.engine.make_room_for(&demand)
     }
 
-    /// Whether byte objects of these lengths, aligned to eight, could be allocated, all of them, if what lives lay
-    /// together: then fragmentation alone can refuse them. O(classes).
+    /// Whether byte objects of all these lengths, aligned to eight, could be allocated if all live
+    /// page-blocks lay together: then only fragmentation can refuse them. O(classes).
     #[must_use]
     pub fn would_fit(&self, lens: &[usize]) -> bool {
         let demand = self.demand_of(lens);
@@ -96,8 +99,8 @@ impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
         Ok(())
     }
 
-    /// Empties the page that costs the fewest moves of those whose page-blocks have room elsewhere in their class; returns
-    /// whether there was one.
+    /// Empties the page that costs the fewest moves, among those whose page-blocks have room
+    /// elsewhere in their class; returns whether there was one.
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "page-blocks of one region; no more are live than there are"
@@ -123,8 +126,8 @@ impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
         self.pages.linked(self.source_end(self.class_state(class)))
     }
 
-    /// Makes the last opened page one that was never opened; returns whether it is free, or could be emptied into a free
-    /// one.
+    /// Makes the last opened page a never-opened one, if it is free or can be emptied into a free
+    /// page; returns whether it did.
     fn close_last_page(&self) -> bool {
         let last = self.frontier.get().checked_sub(1);
         let Some(last) = last.and_then(|number| self.pages.page(number)) else {
@@ -148,7 +151,7 @@ impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
             self.class_state(class),
             self.pages.open(self.take_page(), class),
         );
-        // Under the hole bound the last page of a list is another than the others.
+        // Under the hole bound, the last page of a list plays another role than the others.
         let was_last = state.tail.get() == page.id.word();
         if page.free_blocks() > 0 {
             self.pages.detach(state, page);
@@ -170,7 +173,7 @@ impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
         self.relocate(from, to, entry);
     }
 
-    /// Takes a page that no class has out of the list of free pages. O(free pages).
+    /// Takes a page that belongs to no class out of the list of free pages. O(free pages).
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "the page was free, so that one was counted"

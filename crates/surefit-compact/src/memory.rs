@@ -1,9 +1,10 @@
-//! The region of a heap as raw memory: one base address, everything else an offset from it.
+//! The region of a heap as raw memory: one base address; everything else is an offset from it.
 //!
 //! # Invariants
 //! - M1 The region `base .. base + len` belongs to this heap alone for its lifetime.
-//! - M2 The region is divided into pages from the front and a fixed area at the end; an offset in a page's payload is
-//!   reached only as a page-block ([`Memory::address`]), every other offset only as table words ([`Memory::slot`]).
+//! - M2 The region is divided into pages from the front and a fixed area at the end. An offset in a
+//!   page's payload is accessed only as a page-block ([`Memory::address`]), every other offset only
+//!   as table words ([`Memory::slot`]).
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -20,7 +21,8 @@ impl<T: Copy> Slot<'_, T> {
     /// The word.
     #[inline]
     pub(crate) fn get(&self) -> T {
-        // SAFETY: `Memory::slot`'s S1 and S2: in range, aligned, written before, and no reference to it exists.
+        // SAFETY: `Memory::slot`'s S1 and S2: in range, aligned, written before, and no reference
+        // to it exists.
         unsafe { self.place.read() }
     }
 
@@ -44,7 +46,8 @@ pub(crate) struct Memory<'m> {
 unsafe impl Send for Memory<'_> {}
 
 impl<'m> Memory<'m> {
-    /// The part of `region` that begins at the first multiple of `align`, and the bytes skipped before it.
+    /// The part of `region` that begins at the first multiple of `align`, and the bytes skipped
+    /// before it.
     pub(crate) fn aligned(region: &'m mut [MaybeUninit<u8>], align: usize) -> (Self, usize) {
         let skipped = region.as_ptr().align_offset(align).min(region.len());
         let memory = &mut region[skipped..];
@@ -72,7 +75,7 @@ impl<'m> Memory<'m> {
     #[inline]
     pub(crate) unsafe fn address(&self, offset: usize) -> NonNull<u8> {
         debug_assert!(offset <= self.len);
-        // SAFETY: S1 and M1: the result lies inside the region or one past it.
+        // SAFETY: S1 and M1: the result lies inside the region or one byte after it.
         unsafe { self.base.add(offset) }
     }
 
@@ -84,8 +87,8 @@ impl<'m> Memory<'m> {
     /// The table word at an offset.
     ///
     /// # Safety
-    /// S1: `offset + size_of::<T>() <= len` and `base + offset` is aligned for `T`. S2: the bytes are table words (M2),
-    /// and are written as a `T` before they are read.
+    /// S1: `offset + size_of::<T>() <= len` and `base + offset` is aligned for `T`. S2: the bytes
+    /// are table words (M2), and are written as a `T` before they are read.
     #[inline]
     pub(crate) unsafe fn slot<T: Copy>(&self, offset: usize) -> Slot<'_, T> {
         // SAFETY: S1.
@@ -96,20 +99,22 @@ impl<'m> Memory<'m> {
         }
     }
 
-    /// The value at an offset, of a type that may be shared by threads.
+    /// The value at an offset, of a type that threads may share.
     ///
     /// # Safety
-    /// S1: a `T` lies at `offset`, inside the region, aligned and initialised ([`Memory::table`]), for the rest of `'m`.
+    /// S1: a `T` lies at `offset`, inside the region, aligned and initialised ([`Memory::table`]),
+    /// for the rest of `'m`.
     #[inline]
     pub(crate) unsafe fn shared<T: Sync>(&self, offset: usize) -> &'m T {
         // SAFETY: S1.
         unsafe { self.address(offset).cast::<T>().as_ref() }
     }
 
-    /// Makes the bytes at `offset` a table of `count` values, each made by `value`.
+    /// Makes the bytes at `offset` a table of `count` values that `value` makes.
     ///
     /// # Safety
-    /// S1: `count` values of `T` from `offset` lie inside the region, aligned. S2: nothing else uses these bytes.
+    /// S1: `count` values of `T` from `offset` lie inside the region, aligned. S2: nothing else
+    /// uses these bytes.
     pub(crate) unsafe fn table<T>(
         &self,
         offset: usize,
@@ -131,8 +136,8 @@ impl<'m> Memory<'m> {
     /// Copies a page-block; the two do not overlap.
     ///
     /// # Safety
-    /// S1: `from + bytes` and `to + bytes` are at most `len`, and the ranges are disjoint. S2: nobody holds a reference
-    /// into either.
+    /// S1: `from + bytes` and `to + bytes` are at most `len`, and the ranges are disjoint. S2:
+    /// nobody holds a reference into either.
     #[inline]
     pub(crate) unsafe fn copy(&self, from: usize, to: usize, bytes: usize) {
         // SAFETY: S1.

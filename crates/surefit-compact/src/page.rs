@@ -1,21 +1,27 @@
-//! The page table: which size-class a page serves, which of its page-blocks are used, and whose they are.
+//! The page table: which size-class a page serves, which of its page-blocks are used, and who owns
+//! them.
 //!
 //! ```text
-//! a data page   | block 0 | block 1 | … | block π−1 | pad | bitmap: ⌈π/64⌉ words (π > 8) | back-references (π > 8) |
-//! its record    | prev | next | used | free | fresh | small bitmap (π ≤ 8) | class | back-references (π ≤ 8) |
+//! a data page   | block 0 | block 1 | … | bitmap: ⌈π/64⌉ words (π > 8) | back-references (π > 8) |
+//! its record    | prev | next | used | free | fresh | small bitmap (π ≤ 8) | class |
+//!               | back-references (π ≤ 8) |
 //! ```
-//! The back-reference of a used block is the number of its entry. For π > 8 that of a free block links the free blocks of
-//! the page, newest first, so that taking one is two loads; blocks from `fresh` on were never used and are in no list, so
-//! that opening a page needs no list. The bitmap finds a used block when the page is drained.
+//! The back-reference of a used block is the number of its entry. For π > 8, that of a free block
+//! links the free blocks of the page, newest first, so that taking one is two loads. Blocks from
+//! `fresh` on were never used and are in no list, so that opening a page needs no list. The bitmap
+//! finds a used block when the page is drained.
 //!
 //! # Invariants
-//! - P1 `used` is the number of used bits of a page, and at most π; no block from `fresh` on is used.
-//! - P2 A page with `used = 0` is free or was never opened; it is in the free list iff it lies below the frontier.
+//! - P1 `used` is the number of used bits of a page, and at most π. No block from `fresh` on is
+//!   used.
+//! - P2 A page with `used = 0` is free or was never opened. It is in the free list iff it lies
+//!   below the frontier.
 //! - P3 For π > 8 the free blocks below `fresh` are linked from `free`, each once.
 //! - P4 The back-reference of a used block names the entry that names the block.
 //!
-//! A [`PageId`] is below the number of pages, a block number below the π of its page's class: only this module makes
-//! page numbers, from table words that it wrote or by comparing with the number of pages.
+//! A [`PageId`] is below the number of pages, and a block number is below the π of its page's
+//! class. Only this module makes page numbers: from table words that it wrote, or after comparing
+//! with the number of pages.
 
 use core::cell::Cell;
 
@@ -31,7 +37,7 @@ pub(crate) const SMALL_BLOCKS: usize = crate::geometry::INLINE_BLOCKS;
 /// The block number that names no block.
 const NO_BLOCK: u16 = u16::MAX;
 
-/// What the page table knows of one page.
+/// What the page table stores about one page.
 #[derive(Debug)]
 #[repr(C)]
 pub struct PageRecord<W: Width> {
@@ -62,11 +68,11 @@ impl PageId {
     }
 }
 
-/// A page with what is known of it, looked up once.
+/// A page with its record, looked up once.
 #[derive(Debug)]
 pub(crate) struct Page<'m, W: Width> {
     pub(crate) id: PageId,
-    /// Where the page begins, as an offset in bytes.
+    /// The offset at which the page begins, in bytes.
     start: usize,
     pub(crate) record: &'m PageRecord<W>,
     pub(crate) layout: &'m ClassLayout,
@@ -105,7 +111,7 @@ impl<W: Width> Page<'_, W> {
         }
     }
 
-    /// Whether bitmap and back-references are in the record.
+    /// Whether the bitmap and the back-references are in the record.
     #[inline]
     fn is_small(&self) -> bool {
         usize::from(self.layout.blocks) <= SMALL_BLOCKS
@@ -154,8 +160,8 @@ impl<'m, W: Width> PageTable<'m, W> {
     /// A table of `pages` free pages whose records begin at `offset`.
     ///
     /// # Safety
-    /// S1: the records fit between `offset` and the end of the region, aligned; nothing else uses their bytes. S2: the
-    /// first `pages` pages lie before `offset`.
+    /// S1: the records fit between `offset` and the end of the region, aligned; nothing else uses
+    /// their bytes. S2: the first `pages` pages lie before `offset`.
     pub(crate) unsafe fn new(
         memory: Memory<'m>,
         geometry: &'m Geometry,
@@ -200,7 +206,7 @@ impl<'m, W: Width> PageTable<'m, W> {
         (word != W::Word::NIL).then(|| self.known(PageId(word.get())))
     }
 
-    /// The identity that a table word names, without a look at the page.
+    /// The identity that a table word names, without reading the page.
     #[inline]
     pub(crate) fn numbered(&self, word: W::Word) -> Option<PageId> {
         (word != W::Word::NIL).then(|| PageId(word.get()))
@@ -216,7 +222,8 @@ impl<'m, W: Width> PageTable<'m, W> {
     #[inline]
     pub(crate) fn known(&self, id: PageId) -> Page<'m, W> {
         debug_assert!(id.index() < self.records.len());
-        // SAFETY: a PageId is below the number of records (module doc); `check` verifies every link that makes one (P2, H2).
+        // SAFETY: a PageId is below the number of records (module doc); `check` verifies every link
+        // that makes one (P2, H2).
         let record = unsafe { self.records.get_unchecked(id.index()) };
         Page {
             id,
@@ -226,7 +233,8 @@ impl<'m, W: Width> PageTable<'m, W> {
         }
     }
 
-    /// The page that the list of a class names: what the class says of it is known without its record.
+    /// The page that the list of a class names. The class's own values are known without its
+    /// record.
     #[inline]
     pub(crate) fn listed(&self, word: W::Word, class: SizeClass) -> Page<'m, W> {
         debug_assert!(word != W::Word::NIL);
@@ -238,7 +246,7 @@ impl<'m, W: Width> PageTable<'m, W> {
         }
     }
 
-    /// Where a page-block begins, as an offset in bytes.
+    /// The offset at which a page-block begins, in bytes.
     #[inline]
     pub(crate) fn offset(&self, block: Block<'m, W>) -> usize {
         let within = block.number as usize * block.page.layout.block_bytes as usize;
@@ -252,7 +260,7 @@ impl<'m, W: Width> PageTable<'m, W> {
         Some(self.block_of(page, offset))
     }
 
-    /// The page-block that begins at an offset which a live entry names: its page exists.
+    /// The page-block that begins at an offset which a live entry names, so its page exists.
     #[inline]
     pub(crate) fn named_block_at(&self, offset: usize) -> Block<'m, W> {
         #[expect(
@@ -274,7 +282,7 @@ impl<'m, W: Width> PageTable<'m, W> {
         Block { page, number }
     }
 
-    /// Makes a free page one of `class`, without a used block. O(π/64).
+    /// Makes a free page one of `class`, without used blocks. O(π/64).
     pub(crate) fn open(&self, page: Page<'m, W>, class: SizeClass) -> Page<'m, W> {
         let record = page.record;
         record.class.set(class);
@@ -291,8 +299,8 @@ impl<'m, W: Width> PageTable<'m, W> {
     fn leaf(&self, page: Page<'m, W>, leaf: u32) -> Slot<'_, u64> {
         debug_assert!(leaf < u32::from(page.layout.leaves));
         let offset = page.start + page.layout.leaf_offset as usize + 8 * leaf as usize;
-        // SAFETY: the geometry places the leaves, 8-aligned, inside the page behind its blocks; callers pass a leaf below
-        // `leaves`; `open` wrote all of them before anything reads one.
+        // SAFETY: the geometry places the leaves, 8-aligned, inside the page after its blocks;
+        // callers pass a leaf below `leaves`; `open` wrote all of them before anything reads one.
         unsafe { self.memory.slot(offset) }
     }
 
@@ -330,7 +338,7 @@ impl<'m, W: Width> PageTable<'m, W> {
         Block { page, number }
     }
 
-    /// Gives a used block back.
+    /// Frees a used block.
     #[inline]
     pub(crate) fn clear(&self, block: Block<'m, W>) {
         let Block { page, number } = block;
@@ -353,7 +361,8 @@ impl<'m, W: Width> PageTable<'m, W> {
         leaf.set(leaf.get() & !(1 << (number % 64)));
     }
 
-    /// Gives back every used block whose entry's bit is not set; the first of them will be taken first. O(π).
+    /// Frees every used block whose entry's bit is not set. The first of them will be taken first.
+    /// O(π).
     pub(crate) fn retain(&self, page: Page<'m, W>, kept: &[u64]) {
         if page.is_small() {
             for number in (0..page.blocks()).rev() {
@@ -369,7 +378,7 @@ impl<'m, W: Width> PageTable<'m, W> {
         }
     }
 
-    /// As `retain`, of the blocks that one word of the bitmap tells of.
+    /// As `retain`, for the blocks in one word of the bitmap.
     fn retain_in_leaf(&self, page: Page<'m, W>, leaf: u32, kept: &[u64]) {
         let word = self.leaf(page, leaf);
         let used = word.get();
@@ -465,7 +474,7 @@ impl<'m, W: Width> PageTable<'m, W> {
         self.reference(page, number).get().get()
     }
 
-    /// Says which entry's object a used block holds.
+    /// Sets the entry whose object a used block holds.
     #[inline]
     pub(crate) fn set_back_reference(&self, block: Block<'m, W>, entry: u32) {
         let Block { page, number } = block;
@@ -482,12 +491,14 @@ impl<'m, W: Width> PageTable<'m, W> {
         debug_assert!(number < page.blocks() && !page.is_small());
         let offset =
             page.start + page.layout.back_offset as usize + W::WORD_BYTES * number as usize;
-        // SAFETY: the geometry places one word per block, aligned, at the end of the page; the block's number is below π.
-        // A block below `fresh` was used once, and its word written then; others' words are written before they are read.
+        // SAFETY: the geometry places one word per block, aligned, at the end of the page; the
+        // block's number is below π. A block below `fresh` was used once, and its word written
+        // then; others' words are written before they are read.
         unsafe { self.memory.slot(offset) }
     }
 
-    /// The free blocks of a page that are linked, counted along the list; more than π for a ring or a wrong link (P3).
+    /// The number of linked free blocks of a page, counted along the list; more than π for a ring
+    /// or a wrong link (P3).
     pub(crate) fn linked_free_blocks(&self, page: Page<'m, W>) -> u32 {
         let (mut found, mut link) = (0, page.record.free.get());
         while link != NO_BLOCK && found <= page.blocks() {
@@ -507,7 +518,7 @@ impl<'m, W: Width> PageTable<'m, W> {
         found
     }
 
-    /// Whether a bit beyond the page's last block is set (P1).
+    /// Whether a bit after the page's last block is set (P1).
     pub(crate) fn stray_bits(&self, page: Page<'m, W>) -> bool {
         let blocks = page.blocks();
         if page.is_small() {
@@ -517,7 +528,7 @@ impl<'m, W: Width> PageTable<'m, W> {
         self.leaf(page, last).get() & !(u64::MAX >> (63 - (blocks - 1) % 64)) != 0
     }
 
-    /// Blocks of a page that were used once (P1).
+    /// Blocks of a page that were ever used (P1).
     pub(crate) fn fresh(&self, page: Page<'m, W>) -> u32 {
         u32::from(page.record.fresh.get())
     }
@@ -533,14 +544,16 @@ impl<'m, W: Width> PageTable<'m, W> {
         self.copy_part(from, to, 0, from.page.layout.block_bytes);
     }
 
-    /// Copies `bytes` bytes of a block, from byte `done` on, to the same place of another block of the same class.
+    /// Copies `bytes` bytes of a block, from byte `done` on, to the same place of another block of
+    /// the same class.
     #[inline]
     pub(crate) fn copy_part(&self, from: Block<'m, W>, to: Block<'m, W>, done: u32, bytes: u32) {
         debug_assert!(from != to && done + bytes <= from.page.layout.block_bytes);
         let done = done as usize;
-        // SAFETY: both are whole blocks of one class, inside their pages and different, so disjoint. Nobody writes to the
-        // one or refers to the other meanwhile: only `&mut Heap` methods move. A shared heap copies under the lock of the
-        // block's group (G1) while the entry is MOVING (G2): writers end the move first (O3), and the target is reserved (S1).
+        // SAFETY: both are whole blocks of one class, inside their pages and different, so
+        // disjoint. Meanwhile nobody writes to the source or refers to the target: only `&mut Heap`
+        // methods move. A shared heap copies under the lock of the block's group (G1) while the
+        // entry is MOVING (G2): writers end the move first (O3), and the target is reserved (S1).
         unsafe {
             let (from, to) = (self.offset(from), self.offset(to));
             self.memory.copy(from + done, to + done, bytes as usize);

@@ -1,12 +1,14 @@
-//! How a byte object is divided into page-blocks: the one place that says so, for heaps and certificates alike.
+//! How a byte object is divided into page-blocks. Heaps and certificates both use this one
+//! definition.
 //!
 //! ```text
-//! runs(len):   len ≤ q   one block of len bytes                                        q: the piece size
+//! runs(len):   len ≤ q   one block of len bytes                               q: the piece size
 //!              len > q   k − 1 blocks of q bytes, one of the rest (1 ..= q bytes); k = ⌈len / q⌉
-//!                        and runs(k words), the spine: one word a piece
+//!                        and runs(k words), the spine: one word per piece
 //! ```
 //! # Bounds
-//! Each level of spines is shorter by q / word ≥ 16, so there are at most ⌈log₁₆(len / q)⌉ + 1 levels, two runs each.
+//! Each level of spines is shorter by a factor q / word ≥ 16, so there are at most ⌈log₁₆(len / q)⌉
+//! + 1 levels, with two runs each.
 #![deny(
     unsafe_code,
     clippy::arithmetic_side_effects,
@@ -20,11 +22,11 @@ pub struct Run {
     pub bytes: usize,
     /// The alignment of each block, in bytes.
     pub align: usize,
-    /// How many blocks.
+    /// The number of blocks.
     pub count: usize,
 }
 
-/// The page-blocks of one byte object, run by run: pieces first, spines after them.
+/// The page-blocks of one byte object, run by run: first pieces, then spines.
 ///
 /// # Examples
 /// ```
@@ -39,18 +41,19 @@ pub struct Pieces {
     align: usize,
     piece: usize,
     word: usize,
-    /// The last piece of the level whose whole pieces were given.
+    /// The last piece of the level whose whole pieces were returned before.
     last: Option<Run>,
     has_spine: bool,
     is_done: bool,
 }
 
 impl Pieces {
-    /// The blocks of an object of `len` bytes at an alignment, with pieces of `piece_bytes` (`None`: none) and spines of
-    /// `word_bytes` a piece.
+    /// The blocks of an object of `len` bytes at an alignment, with pieces of `piece_bytes`
+    /// (`None`: not in pieces) and spines of `word_bytes` per piece.
     ///
     /// # Panics
-    /// If a word has no bytes, or a piece does not hold two words: a configuration's pieces have at least 64 bytes.
+    /// If a word has no bytes, or a piece does not hold two words. A configuration's pieces have at
+    /// least 64 bytes.
     #[must_use]
     pub const fn new(
         len: usize,
@@ -75,7 +78,7 @@ impl Pieces {
         }
     }
 
-    /// The same pieces, but no spine.
+    /// The same pieces without spines.
     #[must_use]
     pub const fn without_spine(self) -> Self {
         Self {
@@ -100,14 +103,15 @@ impl Pieces {
         let (whole, last) = self.divided();
         self.last = Some(self.run(last, 1));
         let run = self.run(self.piece, whole);
-        // A piece is two words or more, so that the spine is shorter than what it describes: nothing saturates.
+        // A piece has at least two words, so the spine is shorter than what it describes, and
+        // nothing saturates.
         self.len = whole.saturating_add(1).saturating_mul(self.word);
         self.align = self.word;
         self.is_done = !self.has_spine;
         Some(run)
     }
 
-    /// Whole pieces before the last one, and the bytes of that.
+    /// The number of whole pieces before the last piece, and the bytes of the last piece.
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "asked where len > piece >= 2: 1 <= whole pieces < len / piece + 1, and all of them are below len"

@@ -1,16 +1,21 @@
-//! What decides the future of a heap, as numbers: for tests that exhaust the states of small heaps.
+//! Everything that decides the future of a heap, as numbers: for tests that exhaust the states of
+//! small heaps.
 //!
 //! ```text
 //! a record:   | kind, count | word | … |                    `count` words follow the first one
-//! kinds       numbers; a not-full page, in the order of its list; a full page; free or deferred entries, in order
-//! a page:     | class or group | its number | entry + 1, or 0 | attributes | …    two words for each page-block
-//! attributes: pins, whether it is freed all the same, its place among those that wait for that; its generation from bit 16
+//! kinds       numbers; a not-full page, in the order of its list; a full page; free or deferred
+//!             entries, in order
+//! a page:     | class or group | its number | entry + 1, or 0 | attributes | …
+//!             two words per page-block
+//! attributes: pins, whether the object is freed nevertheless, its place among those that wait for
+//!             that; its generation from bit 16
 //! ```
-//! Left out is what decides nothing: counters of statistics, the bytes of objects, and how long the bound need not be
-//! asked (H5: it would not be broken). Two heaps of one configuration, in regions of one size, whose shapes are equal up
-//! to names of entries and pages grant and refuse the same calls from then on.
+//! It leaves out what decides nothing: counters of statistics, the bytes of objects, and for how
+//! long the bound need not be checked (H5: it would not be broken). Take two heaps of one
+//! configuration, in regions of one size, whose shapes are equal up to names of entries and pages.
+//! From then on they grant and refuse the same calls.
 //!
-//! Not part of the interface.
+//! This is not part of the public interface.
 #![deny(unsafe_code)]
 
 use crate::engine::Engine;
@@ -20,7 +25,7 @@ use crate::key::KeyHeap;
 use crate::page::{Block, Page};
 use crate::width::{Counted, Generation, Width, Word};
 
-/// What a record says.
+/// The kind of a record.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Numbers = 0,
@@ -29,7 +34,7 @@ pub(crate) enum Kind {
     Entries = 3,
 }
 
-/// Words written to a slice, and counted beyond its end.
+/// Words that are written to a slice, and only counted after its end.
 pub(crate) struct Words<'a> {
     words: &'a mut [u32],
     count: usize,
@@ -47,7 +52,7 @@ impl<'a> Words<'a> {
         self.count += 1;
     }
 
-    /// One record.
+    /// Writes one record.
     pub(crate) fn record(&mut self, kind: Kind, words: impl Iterator<Item = u32>) {
         let at = self.count;
         self.push(0);
@@ -58,14 +63,14 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// The words of all records, whether they had room or not.
+    /// The number of words of all records, whether they had room or not.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 }
 
 impl<W: Width> Heap<'_, W> {
-    /// Writes the heap's shape as far as there is room, and returns the words that it has.
+    /// Writes the heap's shape as far as there is room, and returns the number of its words.
     #[doc(hidden)]
     pub fn shape(&self, words: &mut [u32]) -> usize {
         let mut words = Words::new(words);

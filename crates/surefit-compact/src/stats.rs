@@ -1,4 +1,4 @@
-//! Statistics of a heap: counters, where every byte is, and what can still be allocated.
+//! Statistics of a heap: counters, the account of every byte, and what can still be allocated.
 #![deny(
     unsafe_code,
     clippy::arithmetic_side_effects,
@@ -17,7 +17,7 @@ use crate::width::Width;
 /// Counters of a heap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Page-blocks in use; a byte object in pieces has several.
+    /// Page-blocks in use. A byte object in pieces has several.
     pub live_blocks: u32,
     /// Pages of all size-classes.
     pub pages: u32,
@@ -25,15 +25,15 @@ pub struct Stats {
     pub not_full_pages: u32,
     /// Free page-blocks of not-full pages that the hole bound counts.
     pub holes: u32,
-    /// Pages given back by their classes and not reused yet.
+    /// Pages that their classes have given back and that are not in use again.
     pub freed_pages: u32,
-    /// Pages never opened.
+    /// Pages that were never opened.
     pub fresh_pages: u32,
     /// Page-blocks moved since the heap was made.
     pub moves_total: u64,
     /// Bytes copied by moves since the heap was made.
     pub moved_bytes_total: u64,
-    /// Most bytes copied by the free of one page-block.
+    /// The most bytes that the free of one page-block copied.
     pub moved_bytes_max_per_op: u64,
     /// Entries whose generations are exhausted.
     pub retired_keys: u32,
@@ -42,7 +42,7 @@ pub struct Stats {
 /// One live page-block, as [`Heap::live_blocks`] finds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LiveBlock {
-    /// The number of its entry: what a handle calls its index.
+    /// The number of its entry: the index in a handle.
     pub index: u32,
     /// Its size-class.
     pub class: SizeClass,
@@ -82,7 +82,8 @@ impl<W: Width> Heap<'_, W> {
         state.map_or((0, 0), |state| (state.live(), state.pages()))
     }
 
-    /// The numbers of a size-class that decide its transitions: live page-blocks, not-full pages and holes. O(1).
+    /// The numbers of a size-class that decide its transitions: live page-blocks, not-full pages
+    /// and holes. O(1).
     #[must_use]
     pub fn class_counts(&self, class: SizeClass) -> ClassCounts {
         let state = self.engine.classes.get(class);
@@ -95,7 +96,7 @@ impl<W: Width> Heap<'_, W> {
         state.map_or(none, |state| self.engine.counts(state, layout))
     }
 
-    /// Where every byte of the region is: the parts add up to its size. O(classes).
+    /// Accounts for every byte of the region: the parts add up to its size. O(classes).
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "counts and bytes of the parts of one region"
@@ -134,8 +135,8 @@ impl<W: Width> Heap<'_, W> {
         parts.page_internal_bytes += pages * (page - blocks * bytes - tail);
     }
 
-    /// Bytes of administrative space that grow with the number of objects: the address table and the back-references of
-    /// all pages in use.
+    /// Bytes of administrative space that grow with the number of objects: the address table, and
+    /// the back-references of all pages in use.
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "counts and bytes of the parts of one region"
@@ -169,7 +170,8 @@ impl<W: Width> Heap<'_, W> {
         self.engine.can_serve(&demand).is_ok()
     }
 
-    /// Whether a byte object of this length can be allocated now, in pieces or not. O(levels of its spine).
+    /// Whether a byte object of this length can be allocated now, contiguous or in pieces. O(levels
+    /// of its spine).
     #[must_use]
     pub fn can_allocate_bytes(&self, len: usize, align: usize) -> bool {
         let mut demand = BlockDemand::new();
@@ -177,7 +179,8 @@ impl<W: Width> Heap<'_, W> {
         known.is_ok() && self.engine.can_serve(&demand).is_ok()
     }
 
-    /// The largest contiguous object that can be allocated now, in bytes; 0 if none can. O(classes).
+    /// The largest contiguous object that can be allocated now, in bytes; 0 if there is none.
+    /// O(classes).
     #[must_use]
     pub fn largest_free(&self) -> usize {
         self.largest_contiguous(usize::MAX)
@@ -195,9 +198,10 @@ impl<W: Width> Heap<'_, W> {
             .unwrap_or(0)
     }
 
-    /// A length for which [`Heap::can_allocate_bytes`] holds now, in bytes: the largest contiguous one, or, where more fits
-    /// in pieces, the most whole pieces that a search by halves finds. Single lengths above it may fit too, because free
-    /// page-blocks belong to classes. O(classes + log region).
+    /// A length in bytes for which [`Heap::can_allocate_bytes`] holds now: the largest contiguous
+    /// one or, if more fits in pieces, the most whole pieces that a binary search finds. Some
+    /// longer lengths may fit too, because free page-blocks belong to classes. O(classes + log
+    /// region).
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "a search between zero and one piece more than the region has bytes for, half of what usize counts"
@@ -221,8 +225,8 @@ impl<W: Width> Heap<'_, W> {
         contiguous.max(fits * self.piece_bytes)
     }
 
-    /// The slides' degree of fragmentation: how many page-blocks for objects of this size the free space still holds,
-    /// entries not counted. O(1).
+    /// The slides' degree of fragmentation: how many more page-blocks for objects of this size fit
+    /// into the free space, entries not counted. O(1).
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "pages of 32 bits times at most 2^12 page-blocks, in 64 bits; those live are among them"

@@ -1,7 +1,9 @@
-//! How wide a heap's words are: entries of the address table, back-references, page numbers and counts.
+//! The width of a heap's words: entries of the address table, back-references, page numbers and
+//! counts.
 //!
-//! [`Wide`] (four bytes) serves heaps up to 32 GiB, [`Narrow`] (two bytes) heaps up to 1 MiB with half of the
-//! administrative space an object. [`Keyed`] adds a generation to every entry.
+//! [`Wide`] (four bytes) serves heaps up to 32 GiB. [`Narrow`] (two bytes) serves heaps up to 1
+//! MiB, with half of the administrative space per object. [`Keyed`] adds a generation to every
+//! entry.
 #![deny(unsafe_code)]
 
 use core::fmt::Debug;
@@ -16,7 +18,7 @@ pub trait Word: sealed::Sealed + Copy + Eq + Debug + 'static {
     const NIL: Self;
     /// The word as a number.
     fn get(self) -> u32;
-    /// A number as a word; it fits, because the region was checked against the width.
+    /// A number as a word. It must fit; the region was checked against the width.
     fn new(value: u32) -> Self;
 }
 
@@ -40,7 +42,8 @@ macro_rules! word {
 }
 word! { u16 u32 }
 
-/// The generation that a keyed entry carries; it never wraps: an entry that reaches the last one retires.
+/// The generation that a keyed entry carries. It never wraps: an entry that reaches the last one
+/// retires.
 pub trait Generation: sealed::Sealed + Copy + Eq + Debug + 'static {
     /// Bytes that the generation takes in an entry.
     const BYTES: usize;
@@ -90,37 +93,39 @@ macro_rules! generation {
 }
 generation! { u8 u16 u32 }
 
-/// A generation that tells an entry's objects apart: what keys need, and `()` is not.
+/// A generation that distinguishes the objects of an entry. Keys need one; `()` is not.
 pub trait Counted: Generation {}
 impl Counted for u8 {}
 impl Counted for u16 {}
 impl Counted for u32 {}
 
-/// How wide a heap's words are, and what an entry carries.
+/// The width of a heap's words, and what an entry carries.
 pub trait Width: sealed::Sealed + Debug + 'static {
     /// Entries, back-references, page numbers.
     type Word: Word;
-    /// What an entry carries beside its location.
+    /// What an entry carries besides its location.
     type Generation: Generation;
     /// Bytes of a word: 2 or 4.
     const WORD_BYTES: usize;
     /// Bytes of an entry of the address table.
     const ENTRY_BYTES: usize;
-    /// Whether a location names a page and a block (two bytes), or an offset in units of eight bytes (four bytes).
+    /// Whether a location names a page and a block (two bytes), or an offset in units of eight
+    /// bytes (four bytes).
     const BY_BLOCK: bool;
-    /// Nothing, aligned as the record of a page must be.
+    /// Nothing, with the alignment that the record of a page needs.
     type Line: Copy + Default + Debug;
 }
 
-/// Four-byte words: heaps up to 32 GiB, eight bytes of administrative space an object.
+/// Four-byte words: heaps up to 32 GiB, eight bytes of administrative space per object.
 #[derive(Clone, Copy, Debug)]
 pub struct Wide;
 
-/// Two-byte words: heaps up to 1 MiB, four bytes of administrative space an object.
+/// Two-byte words: heaps up to 1 MiB, four bytes of administrative space per object.
 #[derive(Clone, Copy, Debug)]
 pub struct Narrow;
 
-/// As [`Wide`], with the record of every page on a cache line of its own: for heaps whose pages serve different threads.
+/// As [`Wide`], but the record of every page has its own cache line: for heaps whose pages serve
+/// different threads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spread;
 

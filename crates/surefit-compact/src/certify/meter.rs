@@ -176,7 +176,7 @@ impl<'c> DemandMeter<'c> {
         (self.blocks, self.bytes)
     }
 
-    // ---- objects -----------------------------------------------------------------------------------------------------
+    // ---- objects -------------------------------------------------------------------------------
 
     /// Notes what the free of an object can cost.
     fn note_call(&mut self, work: CallWork) {
@@ -299,7 +299,7 @@ impl<'c> DemandMeter<'c> {
         }
     }
 
-    // ---- counts ------------------------------------------------------------------------------------------------------
+    // ---- counts --------------------------------------------------------------------------------
 
     /// Counts what is gained, notes the maxima, and then counts what is lost no more: page-blocks of an object that is live.
     fn replace<L, G>(&mut self, change: Change<L, G>) -> Result<(), Uncertifiable>

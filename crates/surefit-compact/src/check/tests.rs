@@ -1,18 +1,27 @@
-//! Tests of the checker: every field of the tables is corrupted, one at a time, and `check` must object.
+//! Tests of the checker: every field of the tables is corrupted, one at a time, and `check` must
+//! object.
 //!
-//! Heaps of several widths, bounds and page sizes are driven into states that differ in what their tables hold. Then each
-//! word of the tables is set to wrong values: zero, the greatest, the neighbours, every single flipped bit, and what
-//! neighbouring fields hold. `check` must find each, and must neither panic nor run on for ever.
+//! Heaps of several widths, bounds and page sizes are driven into states whose tables differ. Then
+//! each word of the tables is set to wrong values: zero, the greatest, the neighbours, every single
+//! flipped bit, and the contents of neighbouring fields. `check` must find each, and must neither
+//! panic nor run for ever.
 //!
-//! Words that mean nothing in a state are corrupted too: there `check` need not object, but must return. They are:
+//! Some words mean nothing in some states. They are corrupted too: `check` need not object to them,
+//! but must return. They are:
 //!
-//! - the backward link of the first page of a list, both links of full pages, the backward link of free pages;
-//! - all that the record of a never-opened page holds but `used`; of a free page, all but `used` and `next`;
-//! - `free` and `fresh` of a page of at most 8 blocks, the small bitmap and the back-references of a larger one's record;
-//! - the back-references of free blocks that are in no list (never used, or of a page of at most 8 blocks);
-//! - the word of a retired entry; a generation that becomes another one that is not the last (any is as good).
+//! - the backward link of the first page of a list, both links of full pages, the backward link of
+//!   free pages;
+//! - the record of a never-opened page, except `used`; the record of a free page, except `used` and
+//!   `next`;
+//! - `free` and `fresh` of a page of at most 8 blocks, the small bitmap and the back-references of
+//!   a larger one's record;
+//! - the back-references of free blocks that are in no list (never used, or of a page of at most 8
+//!   blocks);
+//! - the word of a retired entry; a generation that becomes another one that is not the last (any
+//!   is as good).
 //!
-//! Not in the tables, and so not tried: the counters of moves, which nothing depends on, and objects themselves.
+//! Not in the tables, and so not tested: the counters of moves, on which nothing depends, and the
+//! objects.
 #![allow(unsafe_code, reason = "corrupts the tables below their types")]
 
 extern crate alloc;
@@ -37,9 +46,9 @@ use crate::heap::Heap;
 use crate::page::{Block, Page, PageRecord, SMALL_BLOCKS};
 use crate::width::{Generation, Keyed, Narrow, Wide, Width, Word};
 
-// ---- fields --------------------------------------------------------------------------------------------------------------
+// ---- fields ------------------------------------------------------------------------------------
 
-/// What `check` owes to a field.
+/// What `check` must detect in a field.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Duty {
     /// Every other value is an error.
@@ -48,9 +57,9 @@ enum Duty {
     Low(u32),
     /// Nothing depends on the value now.
     None,
-    /// Only the greatest value is an error, in place of any other, or the other way round.
+    /// Only replacing another value by the greatest is an error, or the reverse.
     Greatest,
-    /// Every value up to this one is as good; greater ones are errors.
+    /// All values up to this one are equally good; greater ones are errors.
     AtMost(u64),
 }
 
@@ -88,12 +97,13 @@ impl Field {
 
     fn set(&self, value: u64) {
         for (at, byte) in value.to_le_bytes().into_iter().enumerate().take(self.bytes) {
-            // SAFETY: the byte lies inside the field: a cell, or a word that is reached by raw pointers only.
+            // SAFETY: the byte lies inside the field: a cell, or a word that is reached by raw
+            // pointers only.
             unsafe { self.place.add(at).write(byte) };
         }
     }
 
-    /// Whether the checker must tell the two values apart.
+    /// Whether the checker must distinguish the two values.
     fn differ(&self, right: u64, wrong: u64) -> bool {
         match self.duty {
             Duty::All => true,
@@ -302,9 +312,9 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
     }
 }
 
-// ---- heaps ---------------------------------------------------------------------------------------------------------------
+// ---- heaps -------------------------------------------------------------------------------------
 
-/// What the checker made of the mutants.
+/// The checker's results for the mutants.
 #[derive(Default)]
 struct Score {
     mutants: usize,
@@ -384,7 +394,7 @@ fn bounds() -> [(Bound, PageOrder); 5] {
     ]
 }
 
-/// Attacks heaps of one width after so many operations of a script.
+/// Attacks heaps of one width after the given numbers of operations of a script.
 fn attack<W: Width>(score: &mut Score, steps: &[usize], region_bytes: usize) {
     for (bound, order) in bounds() {
         let config = Config::new(geometry(W::WORD_BYTES), bound).expect("valid");
@@ -466,7 +476,7 @@ fn every_corruption_of_retired_entries_is_found() {
     drop(kept);
 }
 
-/// The floor of the address table only ever sinks; a floor that sank without need is found.
+/// The floor of the address table only ever moves down. A floor that moved without need is found.
 #[test]
 fn a_floor_that_sank_without_need_is_found() {
     for bytes in [8, 16, 1024, 2048, 4096, 20_480] {
@@ -482,7 +492,7 @@ fn a_floor_that_sank_without_need_is_found() {
     }
 }
 
-/// The places that `Fields` computes are those of the fields.
+/// The computed places in `Fields` are those of the fields.
 #[test]
 fn the_record_is_laid_out_as_the_tests_think() {
     fn places<W: Width>() {

@@ -74,7 +74,7 @@ impl GeometryError {
             Self::PageBytes { .. } => "a page must be a power of two from 1024 to 65536 bytes",
             Self::Granule { .. } => "the granule must be 8 or 16 bytes",
             Self::Smallest { .. } => {
-                "the smallest page-block must be a multiple of the granule, above zero, and fit a page"
+                "the smallest page-block must be a multiple of the granule, above zero, and fit in a page"
             }
             Self::Fraction { .. } => "the spacing must be 1/1 to 1/64 of a power of two",
             Self::BackReference { .. } => {
@@ -88,10 +88,10 @@ impl GeometryError {
                 "no page-block may be larger than a page: drop it or take larger pages"
             }
             Self::TooManyClasses => {
-                "at most 128 size-classes, the page-sized one included: take a coarser spacing or fewer sizes"
+                "there are at most 128 size-classes, the page-sized one included: take a coarser spacing or fewer sizes"
             }
             Self::TooManyBlocks { .. } => {
-                "at most 4096 page-blocks in a page: take a larger smallest page-block or smaller pages"
+                "a page has at most 4096 page-blocks: take a larger smallest page-block or smaller pages"
             }
         }
     }
