@@ -1,73 +1,85 @@
-//! The incremental automaton: what one round of a free does when a move takes several critical sections.
+//! The incremental automaton: what one round of a free does when a move takes several critical
+//! sections.
 //!
-//! A move copies at most ι bytes in a section, and the class's lock is released between sections. So other frees, other
-//! allocations and pins meet a class with a move in flight, at most one. The functions below decide what each of them
-//! does; like those of [`super`] they are pure and O(1), and know no lists.
+//! A move copies at most ι bytes in a section, and the class's lock is released between sections.
+//! So other frees, allocations and pins may meet a class with a move in flight; there is at most
+//! one. The functions below decide what each of them does. Like those of [`super`], they are pure
+//! and O(1), and do not know lists.
 //!
 //! ```text
-//! reserved   the target of the move in flight, t: used in its page, but not live. v is the block that the object leaves
+//! reserved   t, the target of the move in flight, is used in its page, but not live.
+//!            v is the block that the object leaves.
 //!
-//! free, first section    full page, n ≥ κ, no move is in   begin a move into the freed block and take its first step:
-//!                        flight (`keeps_full`)             the page stays full; if there is no victim: F1
+//! free, first section    full page, n ≥ κ, no move is in   begin a move into the freed block,
+//!                        flight (`keeps_full`)             take its first step: the page stays
+//!                                                          full; if there is no victim: F1
 //!                        else                              F1, F4 or F5
-//!   … of the object in   (X1)                              the move is over; v is cleared (F4, F5), then t is freed by
-//!   motion                                                 the two lines above
+//!   … of the object in   (X1)                              the move is over; free v (F4, F5), then
+//!   motion                                                 t as in the two lines above
 //! free, every round      its own move is in flight         Step
 //! (`next`)               the class keeps its bound         Leave
 //!                        out of steps                      Leave: the class owes a move
 //!                        another's move is in flight       Step: help
-//!                        else                              Move: a victim goes into a hole of the head page; begin and take
-//!                                                          the first step. If there is no victim, leave: a move is owed
-//! last step              nobody pins the object            commit: t is live, v is cleared (F4, F5)
-//!                        it is pinned                      abort: t is cleared (F1, F4, F5)
+//!                        else                              Move: begin a move of a victim into a
+//!                                                          hole of the head page, take its first
+//!                                                          step; if there is no victim, leave: a
+//!                                                          move is owed
+//! last step              nobody pins the object            commit: t is live, free v (F4, F5)
+//!                        it is pinned                      abort: free t (F1, F4, F5)
 //! write access arrives   its object is in motion           cancel: as abort
 //! malloc                 takes the last free block of the  cancel: as abort (`malloc_cancels`)
 //!                        page of v
 //! ```
 //!
 //! # Compared with the papers' pages
-//! In the papers the block that a move leaves is neither used nor free. So a page from which blocks move is a *source
-//! page*, or an *emptying* one if nothing else is left in it; both are outside the not-full pages, one of each kind or
-//! more for every thread. Here **a move changes nothing until its commit**: v is used, its page is not-full and keeps its
-//! place in the list, and allocations take its free blocks. There are no source pages and no emptying pages, and no
-//! further step "involving a source page". What a move in flight adds to the fragmentation is its target, one page-block;
-//! what frees in progress add is what they have not paid yet: one page each that is not full, or one hole each and what
-//! they lowered ⌊εh⌋ by ([`bound_in_flight`], [`pages_bound_in_flight`]). The papers' part is one not-full or source page above κ
-//! and an emptying page for every thread.
+//! In the papers, the block that a move leaves is neither used nor free. So a page from which
+//! blocks move is a *source page*, or an *emptying* page if nothing else is left in it. Both are
+//! outside the not-full pages, and every thread may have one or more of each kind. Here **a move
+//! changes nothing until its commit**: v is used, its page is not-full and keeps its place in the
+//! list, and allocations take the page's free blocks. There are no source pages, no emptying pages,
+//! and no further step "involving a source page". A move in flight adds its target, one page-block,
+//! to the fragmentation. A free in progress adds what it has not paid yet: one not-full page, or
+//! one hole and the amount by which it lowered ⌊εh⌋ ([`bound_in_flight`],
+//! [`pages_bound_in_flight`]). In the papers, every thread adds one not-full or source page above κ
+//! and one emptying page.
 //!
 //! # Effort
-//! One step of anybody's move is one step paid by the free that takes it, and a free pays at most [`MAX_MOVES`]·⌈β/ι⌉ of
-//! them; what a pin aborts is given back ([`Effort`]). It also ends the move that it began. So no move is in flight when no
-//! free is in progress, and other threads cannot keep a free: it takes at most 3⌈β/ι⌉ − 1 steps, and at most 2⌈β/ι⌉ − 1
-//! more for each abort by a pin that it meets. Nothing else that others do gives it more to do. (If a free gave up after some number
-//! of aborts, pins at every commit would raise n without limit, however few are held at once.)
+//! The free that takes a step pays for it, whoever began the move. A free pays at most
+//! [`MAX_MOVES`]·⌈β/ι⌉ steps; steps that a pin's abort wasted are refunded ([`Effort`]). A free
+//! also ends the move that it began. So no move is in flight when no free is in progress, and other
+//! threads cannot hold up a free: it takes at most 3⌈β/ι⌉ − 1 steps, and at most 2⌈β/ι⌉ − 1 more
+//! for each abort by a pin that it meets. Nothing else that others do gives it more work. (If a
+//! free gave up after some number of aborts, pins at every commit would raise n without limit,
+//! however few are held at once.)
 //!
 //! # Bounds
 //! Every function is O(1).
 //!
 //! # Source
-//! Craciunas et al., concurrent and incremental Compact-fit (2009). What departs from it is said above; tests/incremental.rs
-//! walks every reachable state of small classes, [section 7 of the bounds](crate::bounds#7-threads) has the argument.
+//! Craciunas et al., concurrent and incremental Compact-fit (2009), with the departures above.
+//! tests/incremental.rs walks every reachable state of small classes;
+//! [section 7 of the bounds](crate::bounds#7-threads) has the argument.
 
 use core::num::NonZeroUsize;
 
 use super::{ClassCounts, MAX_MOVES, PageCounts, pages_bound, settle};
 use crate::config::{Bound, Fraction};
 
-/// What the decisions of one class are configured with.
+/// The configuration of one class's decisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// The compaction bound.
     pub bound: Bound,
-    /// Steps of one move, ⌈β/ι⌉: [`steps_per_move`].
+    /// Steps in one move, ⌈β/ι⌉: [`steps_per_move`].
     pub steps_per_move: u32,
 }
 
-/// The steps that a free has paid with, and the aborts of its class that it knows of.
+/// The steps that a free has paid, and the aborts of its class that it knows of.
 ///
-/// A class counts the moves that a pin ended, in 32 bits that may wrap. A free that meets such an abort gets the steps of
-/// one move back, never more than it took, for some of its own may have been lost; and it has a whole move to pay
-/// afterwards, for the abort may have made a page not-full that the others left to it.
+/// A class counts the moves that a pin ended, in 32 bits that may wrap. A free that meets such an
+/// abort gets the steps of one move back, but never more than it took, because some of its own
+/// steps may be lost. Then it has a whole move to pay, because the abort may have made a page
+/// not-full that the others left to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Effort {
     steps: u32,
@@ -75,14 +87,14 @@ pub struct Effort {
 }
 
 impl Effort {
-    /// No steps yet; the class has counted `aborts`.
+    /// No steps yet, when the class has counted `aborts`.
     #[inline]
     #[must_use]
     pub const fn new(aborts: u32) -> Self {
         Self { steps: 0, aborts }
     }
 
-    /// After one more step, of any move of the class.
+    /// The effort after one more step of any move of the class.
     #[inline]
     #[must_use]
     pub const fn step(self) -> Self {
@@ -92,7 +104,7 @@ impl Effort {
         }
     }
 
-    /// At the beginning of a round, when the class has counted `aborts`.
+    /// The effort at the beginning of a round, when the class has counted `aborts`.
     #[inline]
     #[must_use]
     pub const fn met(self, aborts: u32, rules: Rules) -> Self {
@@ -119,7 +131,7 @@ impl Effort {
 /// The move in flight, as one free sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InFlight {
-    /// No move.
+    /// There is no move.
     Nothing,
     /// A move that this free began.
     Own,
@@ -130,17 +142,20 @@ pub enum InFlight {
 /// What a free does in its next round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Take the next step of the move in flight.
+    /// Takes the next step of the move in flight.
     Step,
-    /// Begin a move into a hole of the head page, and take its first step; leave if there is no victim.
+    /// Begins a move into a hole of the head page, and takes its first step; leaves if there is no
+    /// victim.
     Move,
-    /// Nothing: the free is over.
+    /// Does nothing: the free is over.
     Leave,
 }
 
-/// Decides the next round of a free; `class` holds the counts now, after the free took its object out of `live`.
+/// Decides the next round of a free. `class` holds the present counts, after the free took its
+/// object out of `live`.
 ///
-/// `holes` of `class` counts reserved blocks as holes: π·pages − h, less the free blocks of the reservoir.
+/// `holes` of `class` counts reserved blocks as holes: π·pages − h, less the free blocks of the
+/// reservoir.
 #[inline]
 #[must_use]
 pub const fn next(rules: Rules, class: ClassCounts, in_flight: InFlight, effort: Effort) -> Next {
@@ -153,11 +168,13 @@ pub const fn next(rules: Rules, class: ClassCounts, in_flight: InFlight, effort:
     }
 }
 
-/// Decides the next round of a compaction, which drains a class down to one not-full page; it ends when nothing is left
-/// to move, or when it may begin no more moves and none of its own is in flight.
+/// Decides the next round of a compaction, which drains a class down to one not-full page. It ends
+/// when nothing is left to move, or when it may begin no more moves and none of its own is in
+/// flight.
 ///
-/// A move that a pin ended must not count against what it may begin: the abort may have made a page not-full, which
-/// another move has to fill again. A compaction is one of the calls in [`bound_in_flight`].
+/// A move that a pin ended must not count against the moves that a compaction may begin: the abort
+/// may have made a page not-full, which another move must fill again. A compaction is one of the
+/// calls in [`bound_in_flight`].
 #[inline]
 #[must_use]
 pub const fn compaction(class: ClassCounts, in_flight: InFlight, may_begin: bool) -> Next {
@@ -169,7 +186,8 @@ pub const fn compaction(class: ClassCounts, in_flight: InFlight, may_begin: bool
     }
 }
 
-/// The steps that a free pays before it leaves what is over the bound to others: those of [`MAX_MOVES`] moves.
+/// The steps that a free pays before it leaves any excess over the bound to others: those of
+/// [`MAX_MOVES`] moves.
 #[inline]
 #[must_use]
 pub const fn most_steps(rules: Rules) -> u32 {
@@ -187,11 +205,12 @@ pub const fn over(bound: Bound, class: ClassCounts) -> bool {
     }
 }
 
-/// Whether a block freed in `page` (its counts before the free) stays used, as the target of a move that begins in the
-/// same section, so that the page stays full: F2 and F3 in steps. If there is no victim, F1.
+/// Whether a block freed in `page` (its counts before the free) stays used, as the target of a move
+/// that begins in the same section, so that the page stays full: F2 and F3 in steps. If there is no
+/// victim, F1 applies.
 ///
-/// Not while another move is in flight: the page becomes not-full then (F1), and the moves that the class owes for
-/// n > κ fill it again.
+/// This is false while another move is in flight: then the page becomes not-full (F1), and the
+/// moves that the class owes for n > κ fill it again.
 #[inline]
 #[must_use]
 pub const fn keeps_full(
@@ -208,12 +227,14 @@ pub const fn keeps_full(
     }
 }
 
-/// Whether the page of a block that was freed may become the reservoir ([`super::swaps_roles`] says whether it should):
-/// no move is in flight, and the class is over its bound by no more than one free can make.
+/// Whether the page of a freed block may become the reservoir ([`super::swaps_roles`] says whether
+/// it should): no move is in flight, and the class exceeds its bound by no more than one free can
+/// cause.
 ///
-/// A move in flight leaves the reservoir, which must stay the tail until the commit, so that the commit fills a hole. And
-/// a class that owes moves, because blocks of its reservoir were pinned, must first drain the pages at the end of
-/// its list: with more swaps, pages of one pinned block each would be left behind without limit.
+/// A move in flight leaves the reservoir, which must stay the tail until the commit, so that the
+/// commit fills a hole. Also, a class that owes moves because blocks of its reservoir were pinned
+/// must first drain the pages at the end of its list: with more swaps, pages of one pinned block
+/// each would be left behind without limit.
 #[inline]
 #[must_use]
 pub const fn may_swap_roles(bound: Bound, class: ClassCounts, in_flight: bool) -> bool {
@@ -226,8 +247,9 @@ pub const fn may_swap_roles(bound: Bound, class: ClassCounts, in_flight: bool) -
     }
 }
 
-/// Whether an allocation from `page` (its counts before the allocation) ends the move in flight without a commit, as it
-/// takes the last free block of the page of v: a commit would have to make a full page not-full.
+/// Whether an allocation from `page` (its counts before the allocation) ends the move in flight
+/// without a commit, because it takes the last free block of the page of v. A commit would have to
+/// make a full page not-full.
 #[inline]
 #[must_use]
 pub const fn malloc_cancels(page: PageCounts, holds_block_in_motion: bool) -> bool {
@@ -237,13 +259,14 @@ pub const fn malloc_cancels(page: PageCounts, holds_block_in_motion: bool) -> bo
 /// One step of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Bytes to copy in this section, at most ι; `done` grows by them.
+    /// Bytes to copy in this section, at most ι; `done` grows by this number.
     pub bytes: usize,
-    /// Whether everything is then copied, so that the move commits in the same section.
+    /// Whether everything is copied after this step, so that the move commits in the same section.
     pub commits: bool,
 }
 
-/// Decides a step of a move that has copied `done` of `block_bytes`; `increment` is ι, none for ι = ∞.
+/// Decides a step of a move that has copied `done` of `block_bytes`. `increment` is ι, or `None`
+/// for ι = ∞.
 #[inline]
 #[must_use]
 pub const fn step(block_bytes: usize, done: usize, increment: Option<NonZeroUsize>) -> Step {
@@ -260,7 +283,7 @@ pub const fn step(block_bytes: usize, done: usize, increment: Option<NonZeroUsiz
     }
 }
 
-/// Steps of one move, ⌈β/ι⌉, at least one; `u32::MAX` if they are more.
+/// Steps in one move, ⌈β/ι⌉, at least one; `u32::MAX` if there are more.
 #[must_use]
 #[expect(
     clippy::cast_possible_truncation,
@@ -278,17 +301,19 @@ pub const fn steps_per_move(block_bytes: usize, increment: Option<NonZeroUsize>)
     }
 }
 
-/// The most not-full pages (bound in pages) or holes (hole bound) of a class with at most `calls` of its frees and
-/// compactions in progress and at most `pins` of its objects pinned; nothing for [`Bound::Unbounded`].
+/// The most not-full pages (bound in pages) or holes (hole bound) of a class with at most `calls`
+/// of its frees and compactions in progress and at most `pins` of its objects pinned. `None` for
+/// [`Bound::Unbounded`].
 ///
 /// ```text
 /// pages   n ≤ max(κ, Π + 1) + T         with Π = 0: κ + T
 /// holes   holes ≤ δ + ⌊εh⌋ + Π(π − 1) + T + ⌈εT⌉
 /// ```
-/// The part of Π stays when the pins are gone, until later frees or a compaction pay it.
+/// The part of Π remains when the pins are gone, until later frees or a compaction pay it.
 ///
 /// # Source
-/// [The bounds, 7.3](crate::bounds#73-pins); tests/incremental.rs walks every reachable state of small classes.
+/// [The bounds, 7.3](crate::bounds#73-pins); tests/incremental.rs walks every reachable state of
+/// small classes.
 #[must_use]
 pub const fn bound_in_flight(
     bound: Bound,
@@ -317,19 +342,21 @@ pub const fn bound_in_flight(
     }
 }
 
-/// Whether `part` is the fraction of `n` without rounding.
+/// Whether `part` is exactly the fraction of `n`, without rounding.
 const fn exact(fraction: Fraction, n: u32, part: u32) -> bool {
     n as u64 * fraction.numerator() as u64 == part as u64 * fraction.denominator() as u64
 }
 
-/// The most pages that a class needs for `live` page-blocks, `blocks` to a page, with at most `calls` of its frees and
-/// compactions in progress and at most `pins` of its objects pinned, when at most `peak` were ever live.
+/// The most pages that a class needs for `live` page-blocks, `blocks` per page, with at most
+/// `calls` of its frees and compactions in progress and at most `pins` of its objects pinned, when
+/// at most `peak` were ever live.
 ///
 /// # Panics
 /// If `blocks` is zero: a page has page-blocks.
 ///
 /// # Source
-/// [The bounds, 7.4](crate::bounds#74-pages-of-a-group); with no calls in progress and no pins it is [`super::pages_bound`].
+/// [The bounds, 7.4](crate::bounds#74-pages-of-a-group). With no calls in progress and no pins, it
+/// is [`super::pages_bound`].
 #[must_use]
 pub const fn pages_bound_in_flight(
     bound: Bound,

@@ -1,34 +1,39 @@
 //! The size-class automaton: which transition an allocation or a free causes in one size-class.
 //!
-//! A heap never decides a transition by itself. It hands the few numbers of one class and of the pages involved to
-//! [`malloc`], [`free`] and [`settle`], and does what they say to its lists and bitmaps. The functions are pure and
-//! O(1), so that a model checker can compose them over vectors of pages (tests/automaton.rs) and the heaps over lists.
+//! A heap never decides a transition itself. It passes a few numbers of one class and of the pages
+//! involved to [`malloc`], [`free`] and [`settle`], and changes its lists and bitmaps as they say.
+//! The functions are pure and O(1), so that a model checker can compose them over vectors of pages
+//! (tests/automaton.rs), and the heaps over lists.
 //!
 //! ```text
 //! malloc          no not-full page                      M1  open a page
 //!                 the page has another free block left  M2  take a block
-//!                 it was the page's last free block     M3  take it, the page is full
+//!                 it was the page's last free block     M3  take it; the page is full
 //! free, Pages(κ)  full page, n < κ                      F1  the page becomes not-full
-//!                 full page, n = κ                      F2  move a block of the source page into the freed one
+//!                 full page, n = κ                      F2  move a block of the source page into
+//!                                                           the freed one
 //!                   … and it was the source's last      F3  the source page is released
-//!                 not-full page                         F4  give the block back
+//!                 not-full page                         F4  free the block
 //!                   … and it was the page's last        F5  the page is released
-//! free, Holes     as F1, F4 and F5; then, if holes > δ + ⌊εh⌋: if the page holds fewer blocks than the reservoir, they
-//!                 swap roles; at most twice, while holes > δ + ⌊εh⌋: move a block of the reservoir into a hole of the
-//!                 head page
+//! free, Holes     as F1, F4 and F5; then, if holes > δ + ⌊εh⌋:
+//!                   if the page holds fewer blocks than the reservoir, they swap roles
+//!                   at most twice, while holes > δ + ⌊εh⌋: move a block of the reservoir into a
+//!                   hole of the head page
 //! ```
-//! Pages hold π page-blocks. For π = 1 a page is full or free: M3 follows M1 at once, and every free is F5.
+//! Pages hold π page-blocks. For π = 1, a page is full or free: M3 follows M1 at once, and every
+//! free is F5.
 //!
-//! A heap that several threads share moves in steps: [`incremental`] decides what that adds.
+//! A heap that several threads share moves in steps; [`incremental`] adds the decisions for this.
 //!
-//! The *reservoir* (hole bound) is the one not-full page whose free blocks do not count as holes: the tail of the list.
+//! The *reservoir* (hole bound) is the one not-full page whose free blocks do not count as holes:
+//! the tail of the list.
 //!
 //! # Bounds
-//! Every function is O(1) in time and space; a free causes at most [`MAX_MOVES`] moves.
+//! Every function is O(1) in time and space. A free causes at most [`MAX_MOVES`] moves.
 //!
 //! # Source
-//! Craciunas et al., "A Compacting Real-Time Memory Management System" (2008), size-class automaton; the hole bound is
-//! ours ([the bounds, 2.3](crate::bounds#23-bound-in-holes)).
+//! Craciunas et al., "A Compacting Real-Time Memory Management System" (2008), size-class
+//! automaton. The hole bound is ours ([the bounds, 2.3](crate::bounds#23-bound-in-holes)).
 #![deny(unsafe_code)]
 
 pub mod incremental;
@@ -41,11 +46,11 @@ pub const MAX_MOVES: u32 = 2;
 /// The numbers of one size-class that decide a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ClassCounts {
-    /// Live page-blocks h, before the event (for [`settle`]: after it).
+    /// Live page-blocks h, before the event; for [`settle`], after it.
     pub live: u32,
     /// Not-full pages n.
     pub not_full: u32,
-    /// Free page-blocks of all not-full pages but the reservoir (hole bound only, else 0).
+    /// Free page-blocks of all not-full pages except the reservoir (hole bound only, else 0).
     pub holes: u32,
 }
 
@@ -67,50 +72,52 @@ pub struct PageCounts {
     pub blocks: u32,
 }
 
-/// What an allocation does; the first not-full page in allocation order serves it.
+/// What an allocation does. The first not-full page in allocation order serves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malloc {
-    /// M1: open a page and take its first block; it is then full only if π = 1.
+    /// M1: opens a page and takes its first block; the page is then full only if π = 1.
     Open,
-    /// M2: take a block; the page stays not-full.
+    /// M2: takes a block; the page stays not-full.
     Take,
-    /// M3: take the last free block; the page leaves the not-full pages.
+    /// M3: takes the last free block; the page leaves the not-full pages.
     Fill,
 }
 
-/// Decides an allocation; `page` is the not-full page that allocation order names, if there is one.
+/// Decides an allocation. `page` is the not-full page that is next in allocation order, if there is
+/// one.
 #[inline]
 #[must_use]
 pub const fn malloc(page: Option<PageCounts>) -> Malloc {
     match page {
         None => Malloc::Open,
-        // No page has so many page-blocks that this wraps.
+        // No page has enough page-blocks for this to wrap.
         Some(page) if page.used.wrapping_add(1) == page.blocks => Malloc::Fill,
         Some(_) => Malloc::Take,
     }
 }
 
-/// What a free does before holes are settled.
+/// What a free does before the heap calls [`settle`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Free {
-    /// F5: give the block back and release the page, which it leaves empty.
+    /// F5: frees the block and releases the page, which is then empty.
     Release,
-    /// F4: give the block back; the page stays not-full and in its place.
+    /// F4: frees the block; the page stays not-full and in its place.
     Clear,
-    /// F1: give the block back; the full page becomes the newest not-full page.
+    /// F1: frees the block; the full page becomes the newest not-full page.
     Loosen,
-    /// F2 and F3: keep the page full by moving a block of the source page into the freed one; the source page is then
-    /// released if that was its last block.
+    /// F2 and F3: keeps the page full by moving a block of the source page into the freed one; then
+    /// releases the source page if that was its last block.
     Refill {
-        /// F3: the source page gives its last block and is released.
+        /// F3: the source page gives up its last block and is released.
         empties_source: bool,
     },
 }
 
-/// Decides a free in `page`; `source` is the not-full page that drains first ([`Bound::Pages`] only).
+/// Decides a free in `page`. `source` is the not-full page that drains first ([`Bound::Pages`]
+/// only).
 ///
 /// # Panics
-/// Never for numbers that a class can have: with n = κ ≥ 1 there is a source page.
+/// Never for numbers that a class can have: with n = κ ≥ 1, there is a source page.
 #[inline]
 #[must_use]
 pub const fn free(
@@ -133,17 +140,20 @@ pub const fn free(
     }
 }
 
-/// Whether a page with `used` blocks becomes the reservoir in place of one with `least`; asked when the class must
-/// [`settle`], of the page whose block was freed: its blocks are cheaper to move away.
+/// Whether a page with `used` blocks replaces a reservoir with `least` blocks, because its blocks
+/// are cheaper to move away. Called when the class must [`settle`], for the page whose block was
+/// freed.
 #[inline]
 #[must_use]
 pub const fn swaps_roles(used: u32, least: u32) -> bool {
     used < least
 }
 
-/// Whether a block of the reservoir must move into a hole of the head page, `class` being the counts after the free.
+/// Whether a block of the reservoir must move into a hole of the head page. `class` holds the
+/// counts after the free.
 ///
-/// Asked at most [`MAX_MOVES`] times a free; the third answer would be no ([the bounds, 2.3](crate::bounds#23-bound-in-holes)).
+/// Called at most [`MAX_MOVES`] times per free; a third call would return false
+/// ([the bounds, 2.3](crate::bounds#23-bound-in-holes)).
 #[inline]
 #[must_use]
 pub const fn settle(bound: Bound, class: ClassCounts) -> bool {
@@ -155,10 +165,12 @@ pub const fn settle(bound: Bound, class: ClassCounts) -> bool {
     }
 }
 
-/// For how many frees after one that left `class` behind [`settle`] cannot say yes, so that it need not be asked.
+/// The number of frees, after one that left `class` behind, for which [`settle`] cannot return
+/// true, so that it need not be called.
 ///
-/// A free makes at most one hole, and lowers ⌊εh⌋ by at most one; an allocation does neither. F5 counts, but asks not
-/// even if none is left: it takes a hole away, or there is none.
+/// A free makes at most one hole, and lowers ⌊εh⌋ by at most one; an allocation does neither. F5
+/// counts as a free, but never needs the call, even if no such free is left: it removes a hole, or
+/// there is none.
 #[inline]
 #[must_use]
 pub const fn quiet_frees(bound: Bound, class: ClassCounts) -> u32 {
@@ -172,13 +184,15 @@ pub const fn quiet_frees(bound: Bound, class: ClassCounts) -> u32 {
     }
 }
 
-/// The most pages a class needs for `live` page-blocks at once, `blocks` to a page, when at most `peak` were ever live.
+/// The most pages that a class needs for `live` page-blocks at once, `blocks` per page, when at
+/// most `peak` were ever live.
 ///
 /// # Panics
 /// If `blocks` is zero: a page has page-blocks.
 ///
 /// # Source
-/// [The bounds, section 2](crate::bounds#2-one-size-class): min(h, the compaction bound at h, ⌈H/π⌉).
+/// [The bounds, section 2](crate::bounds#2-one-size-class): min(h, the compaction bound at h,
+/// ⌈H/π⌉).
 #[must_use]
 pub const fn pages_bound(bound: Bound, blocks: u32, live: u32, peak: u32) -> u32 {
     let high_water = peak.div_ceil(blocks);

@@ -1,40 +1,40 @@
-//! Why a geometry cannot be, and what would do.
+//! Why a geometry is not possible, and what would be.
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use core::fmt;
 
 /// A [`GeometrySpec`](super::GeometrySpec) that describes no geometry.
 ///
-/// Every variant says what is wrong; its `Display` text says how to mend it.
+/// Every variant says what is wrong; its `Display` text says how to fix it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GeometryError {
     /// The page is not a power of two from 1 KiB to 64 KiB.
     PageBytes {
-        /// The page asked for, in bytes.
+        /// The requested page, in bytes.
         page_bytes: usize,
     },
     /// The granule is neither 8 nor 16 bytes.
     Granule {
-        /// The granule asked for, in bytes.
+        /// The requested granule, in bytes.
         granule: usize,
     },
-    /// The smallest page-block is zero, no multiple of the granule, or larger than a page.
+    /// The smallest page-block is zero, not a multiple of the granule, or larger than a page.
     Smallest {
-        /// The smallest page-block asked for, in bytes.
+        /// The requested smallest page-block, in bytes.
         smallest: usize,
     },
-    /// A fraction of a power of two outside 1/1 to 1/64.
+    /// The fraction of a power of two is outside 1/1 to 1/64.
     Fraction {
-        /// The denominator asked for.
+        /// The requested denominator.
         fraction: u32,
     },
     /// A back-reference is neither 2 nor 4 bytes.
     BackReference {
-        /// The back-reference asked for, in bytes.
+        /// The requested back-reference, in bytes.
         bytes: usize,
     },
-    /// A size of an explicit list is zero or no multiple of the granule.
+    /// A size of an explicit list is zero or not a multiple of the granule.
     NotMultiple {
         /// Its place in the list, from zero.
         index: usize,
@@ -55,9 +55,10 @@ pub enum GeometryError {
         /// The size, in bytes.
         block_bytes: u32,
     },
-    /// More than [`MAX_CLASSES`](super::MAX_CLASSES) size-classes, the page-sized one counted.
+    /// There are more than [`MAX_CLASSES`](super::MAX_CLASSES) size-classes, including the
+    /// page-sized one.
     TooManyClasses,
-    /// More than [`MAX_BLOCKS`](super::MAX_BLOCKS) page-blocks in a page.
+    /// A page would have more than [`MAX_BLOCKS`](super::MAX_BLOCKS) page-blocks.
     TooManyBlocks {
         /// The smallest page-block, in bytes.
         block_bytes: usize,
@@ -67,7 +68,7 @@ pub enum GeometryError {
 }
 
 impl GeometryError {
-    /// What is wrong and how to mend it, without the values: for `panic!` in a `const`.
+    /// What is wrong and how to fix it, without the values: for `panic!` in a `const`.
     #[must_use]
     pub const fn message(&self) -> &'static str {
         match self {

@@ -1,84 +1,94 @@
-//! How pages are partitioned: which page-block serves a request, and where everything lies in a page.
+//! How pages are partitioned: which page-block serves a request, and where everything lies in a
+//! page.
 //!
-//! A heap of pages must find, for any request and alignment, the smallest page-block that holds it, and for any byte of
-//! a page the page-block it belongs to, both in constant time. A [`Geometry`] is the table that answers both. It is
-//! built once, in `const` where the spec is known at compile time, never changes, and takes at most 3,232 bytes.
+//! For any request and alignment, a heap of pages must find the smallest page-block that holds it;
+//! for any byte of a page, the page-block to which it belongs. Both must take constant time. A
+//! [`Geometry`] is the table for both. It is built once (at compile time if the spec is a
+//! constant), never changes, and takes at most 3,232 bytes.
 //!
 //! ```text
 //! class_for(bytes, align):
 //!   class = bytes <= 1024 ? fine[ceil(bytes / 8)]                       one load
 //!         : the smallest class within coarse[bucket] ..= coarse[bucket + 1] that holds bytes
-//!                                                                      32 buckets a power of two; halving
+//!                                                        32 buckets per power of two; halving
 //!   align <= granule ? class : class + trailing_zeros(aligned[log2 align] >> class)
 //! block_at(offset) = offset * ceil(2^32 / beta) >> 32                   no division
 //! ```
 //!
-//! A page of P bytes, π page-blocks of β bytes, r bytes a back-reference:
+//! A page of P bytes has π page-blocks of β bytes and back-references of r bytes:
 //!
 //! ```text
 //! 0                π·β                  π·β + 8·leaves           + r·π             P
 //! | page-blocks ... | leaves (π > 8)     | back-references (π > 8) | page-internal  |
 //! ```
 //!
-//! Up to 8 page-blocks, the page's bitmap and back-references are in the page's record, outside the page: four page-blocks
-//! of 4096 bytes fit a page of 16 KiB, and one of 16384 fills it.
+//! If a page has up to 8 page-blocks, its bitmap and back-references are in the page's record,
+//! outside the page: four page-blocks of 4096 bytes fit in a page of 16 KiB, and one of 16384 bytes
+//! fills it.
 //!
-//! With [`Spacing::Fraction`], sizes are placed by the page they divide: the pseudo-code is in `placement.rs`. Each
-//! size is as wide as its π allows. Sizes are multiples of the granule, and of 1/64 of the power of two below them.
+//! With [`Spacing::Fraction`], the page that they divide determines the sizes: the pseudo-code is
+//! in `placement.rs`. Each size is as large as its π allows. Sizes are multiples of the granule,
+//! and of 1/64 of the power of two below them.
 //!
 //! # Invariants
-//! - G1. Page-block sizes ascend strictly; each is a multiple of the granule; the last is P.
+//! - G1. Page-block sizes ascend strictly. Each is a multiple of the granule. The last is P.
 //! - G2. The parts of a page in the picture do not overlap and end at or before P; 1 ≤ π ≤ 4096.
-//! - G3. `class_for` finds the smallest page-block that is large enough and a multiple of the alignment; pages are
-//!   aligned to P, so all its page-blocks are aligned.
-//! - G4. `block_at` is ⌊offset / β⌋ for every offset below 64 KiB. With r = ⌈2³²/β⌉ and e = rβ − 2³², 0 ≤ e < β ≤ 2¹⁶:
-//!   offset · r / 2³² = offset/β + offset · e / (β · 2³²), and the second term is below 1/β as offset · e < 2³². The
-//!   fraction of offset/β is at most 1 − 1/β, so the second term never carries.
-//! - G5. Entries of the layout table beyond the last class are copies of the last class: no class, not even one of
-//!   another geometry, leads to a division by zero or out of the table.
+//! - G3. `class_for` finds the smallest page-block that is large enough and whose size is a
+//!   multiple of the alignment. Pages are aligned to P, so all page-blocks of the class are
+//!   aligned.
+//! - G4. `block_at` is ⌊offset / β⌋ for every offset below 64 KiB. Proof: with r = ⌈2³²/β⌉ and e =
+//!   rβ − 2³², 0 ≤ e < β ≤ 2¹⁶. Then offset · r / 2³² = offset/β + offset · e / (β · 2³²), and the
+//!   second term is below 1/β because offset · e < 2³². The fraction of offset/β is at most 1 −
+//!   1/β, so the second term never carries.
+//! - G5. Entries of the layout table after the last class are copies of the last class. So no
+//!   class, not even one of another geometry, leads to a division by zero or out of the table.
 //!
-//! A geometry cannot change, so tests prove these once, over every size, alignment and offset; no `check` repeats it.
+//! A geometry cannot change. So tests prove these invariants once, over every size, alignment and
+//! offset, and no `check` repeats them.
 //!
 //! # Bounds
-//! `class_for`: one table load up to 1024 bytes. Above, two loads and b halvings, where fewer than 2^b page-block sizes
-//! lie in one bucket: 1 halving by default, at most 2 with any fraction, at most 7 with any list. An alignment adds one
-//! shift and one bit scan, whatever it is.
+//! `class_for`: one table load up to 1024 bytes. Above, two loads and b halvings, if fewer than 2^b
+//! page-block sizes lie in one bucket: 1 halving by default, at most 2 with any fraction, at most 7
+//! with any list. Any alignment adds one shift and one bit scan.
 //!
-//! What partitioning loses with the default geometry (55 classes), computed over all classes and requests:
+//! The losses by partitioning with the default geometry (55 classes), computed over all classes and
+//! requests:
 //!
 //! | loss | worst | where |
 //! |---|---|---|
-//! | page-internal | 5.9 % and 2.3 % of a page | 1024 and 512 bytes, kept beside 1072 and 520 for alignment |
+//! | page-internal | 5.9 % and 2.3 % of a page | 1024 and 512 bytes, in addition to 1072 and 520, for alignment |
 //! | page-internal, the other classes | 1.5 % of a page | |
 //! | page-internal, mean over the classes | 0.5 % | |
 //! | page-block-internal, requests over 64 bytes, π > 8 | 11.0 % of the page-block | 577 bytes in 648 |
-//! | page-block-internal, π ≤ 8 | 50 % | 8193 bytes in 16384: take pieces |
+//! | page-block-internal, π ≤ 8 | 50 % | 8193 bytes in 16384: use pieces |
 //! | alignment 16 / 64 / 4096, requests of up to P/4 that are multiples of it | 1.30 / 1.55 / 1.00 × the request | |
 //!
-//! Both losses together at the peak of seven recorded programs, over what was live there (P = 16 KiB, 4-byte
-//! back-references, page-blocks counted without unfilled pages), at 1/8 spacing:
+//! Both losses together at the peak of seven recorded programs, relative to what was live (P = 16
+//! KiB, 4-byte back-references, unfilled pages not counted), at 1/8 spacing:
 //!
 //! | | cc1 | emacs | python | redis | redis-drift | rustc | varnish |
 //! |---|---|---|---|---|---|---|---|
 //! | objects over P/4 in pieces | 1.010 | 1.010 | 1.017 | 1.015 | 1.062 | 1.009 | 1.008 |
 //! | contiguous up to P, runs of pages above | 1.037 | 1.017 | 1.239 | 1.108 | 1.068 | 1.062 | 1.191 |
 //!
-//! With pieces, 1/4 spacing loses 1.3 points more on the mean, 1/16 loses 0.2 points less and has 79 classes, each of
-//! which may have an unfilled page: counted with one such page a class, 1/8 is the best of the three at 8 and 16 KiB
-//! pages (1.053 × live at 16 KiB, beside 1.057 at 1/4 and 1.061 at 1/16).
+//! With pieces, 1/4 spacing loses 1.3 points more on average. 1/16 spacing loses 0.2 points less
+//! but has 79 classes, and each may have an unfilled page. With one such page per class included,
+//! 1/8 is the best of the three at 8 and 16 KiB pages (at 16 KiB 1.053 × live, against 1.057 at 1/4
+//! and 1.061 at 1/16).
 //!
 //! # Departures
-//! The published classes grow by 1/8 each up to 8000 bytes and one class has the whole page, whatever the page has
-//! room for: up to 26.6 % of a page is page-internal there. A request exactly as large as a class is served by that
-//! class here.
+//! The published classes grow by 1/8 each up to 8000 bytes, and one class has the whole page,
+//! whatever fits in the page: up to 26.6 % of a page is page-internal. Here, a request of exactly a
+//! class's size is served by that class.
 //!
 //! # Drawbacks
-//! Between P/4 and P there are few sizes to choose from, since a page holds whole page-blocks only. Every size-class in
-//! use may hold one page that is hardly filled, so more classes are not always better.
+//! Between P/4 and P there are few sizes, because a page holds only whole page-blocks. Every
+//! size-class in use may hold one page that is hardly filled, so more classes are not always
+//! better.
 //!
 //! # Source
-//! Craciunas, Kirsch, Payer, Sokolova, Stadler, Staudinger, "A Compacting Real-Time Memory Management System", USENIX
-//! ATC 2008 (pages and size-classes); the placement is ours.
+//! Craciunas, Kirsch, Payer, Sokolova, Stadler, Staudinger, "A Compacting Real-Time Memory
+//! Management System", USENIX ATC 2008 (pages and size-classes). The placement is ours.
 #![deny(
     unsafe_code,
     clippy::arithmetic_side_effects,
@@ -95,15 +105,15 @@ pub use error::GeometryError;
 use placement::{Page, Placement};
 use tables::{ALIGNMENTS, COARSE_ENTRIES, FINE_BYTES, FINE_ENTRIES, bucket, byte, half, word};
 
-/// The most size-classes a geometry can have.
+/// The most size-classes that a geometry can have.
 ///
-/// A power of two, so that a class can be masked into the table of layouts instead of being checked.
+/// This is a power of two, so that a mask replaces the bounds check in the table of layouts.
 pub const MAX_CLASSES: usize = 128;
 
-/// The most page-blocks a page can have: 64 bitmap words of 64 bits.
+/// The most page-blocks that a page can have: 64 bitmap words of 64 bits.
 pub const MAX_BLOCKS: usize = 4096;
 
-/// The most page-blocks whose bitmap and back-references are kept in the record of the page, not in the page.
+/// The most page-blocks with bitmap and back-references in the record of the page, not in the page.
 pub const INLINE_BLOCKS: usize = 8;
 
 /// The page-blocks that one word of a bitmap describes.
@@ -117,7 +127,7 @@ const MIN_GRANULE: usize = 8;
 pub struct SizeClass(u8);
 
 impl SizeClass {
-    /// The class as an index; below [`MAX_CLASSES`].
+    /// The class as an index below [`MAX_CLASSES`].
     #[inline]
     #[must_use]
     pub const fn index(self) -> usize {
@@ -128,9 +138,9 @@ impl SizeClass {
 /// What a page keeps in itself besides page-blocks and bitmap leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tail {
-    /// Nothing: raw pointers, no object ever moves.
+    /// Nothing: raw pointers; no object ever moves.
     None,
-    /// One index a page-block, in pages of more than [`INLINE_BLOCKS`] page-blocks.
+    /// One index per page-block, in pages of more than [`INLINE_BLOCKS`] page-blocks.
     BackReferences {
         /// 2 or 4.
         bytes: usize,
@@ -140,12 +150,12 @@ pub enum Tail {
 /// Where page-block sizes lie.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spacing<'a> {
-    /// This many sizes in each power of two: 8 means that a size is at most 1/8 larger than the one below it,
-    /// except that neighbours are at least a granule apart, and that sizes of up to eight a page are P/8 ... P/1.
-    /// From 1 to 64.
+    /// This many sizes in each power of two, from 1 to 64. With 8, a size is at most 1/8 larger
+    /// than the one below it, with two exceptions: neighbours are at least a granule apart, and
+    /// sizes of which at most eight fit in a page are P/8 ... P/1.
     Fraction(u32),
-    /// Exactly these sizes, ascending, multiples of the granule; the page-sized class is appended if it is missing.
-    /// [`GeometrySpec::smallest`] plays no part.
+    /// Exactly these sizes, which ascend and are multiples of the granule. The page-sized class is
+    /// appended if it is missing. [`GeometrySpec::smallest`] is ignored.
     Explicit(&'a [u32]),
 }
 
@@ -154,13 +164,13 @@ pub enum Spacing<'a> {
 pub struct GeometrySpec<'a> {
     /// P, bytes of a page: a power of two from 1 KiB to 64 KiB.
     pub page_bytes: usize,
-    /// 8 or 16: every page-block size is a multiple, so every page-block is aligned to it.
+    /// 8 or 16: every page-block size is a multiple of it, so every page-block is aligned to it.
     pub granule: usize,
     /// The smallest page-block, in bytes: a multiple of the granule.
     pub smallest: usize,
     /// Where the sizes above it lie.
     pub spacing: Spacing<'a>,
-    /// What else a page keeps.
+    /// What a page keeps besides page-blocks.
     pub tail: Tail,
 }
 
@@ -188,12 +198,13 @@ pub struct ClassLayout {
     pub block_bytes: u32,
     /// π, page-blocks of a page.
     pub blocks: u16,
-    /// Bitmap words of 64 bits in the page; 0 where π ≤ [`INLINE_BLOCKS`], whose bits are in the page's record.
+    /// Bitmap words of 64 bits in the page; 0 if π ≤ [`INLINE_BLOCKS`], because then the bits are
+    /// in the page's record.
     pub leaves: u16,
     /// Where the leaves begin, in bytes from the start of the page; a multiple of 8.
     pub leaf_offset: u32,
     /// Where the back-references begin, in bytes from the start of the page; a multiple of 8.
-    /// Without meaning where π ≤ [`INLINE_BLOCKS`] or with [`Tail::None`].
+    /// Meaningless if π ≤ [`INLINE_BLOCKS`] or with [`Tail::None`].
     pub back_offset: u32,
     /// ⌈2³² / β⌉.
     pub reciprocal: u32,
@@ -218,9 +229,11 @@ impl ClassLayout {
         }
     }
 
-    /// The page-block that the byte at `offset` from the start of the page belongs to: ⌊`offset` / β⌋.
+    /// The page-block to which the byte at `offset` from the start of the page belongs: ⌊`offset` /
+    /// β⌋.
     ///
-    /// Exact for every `offset` below 64 KiB (proof in the module's doc). A multiplication, no division.
+    /// Exact for every `offset` below 64 KiB (proof in the module's documentation). It multiplies
+    /// instead of dividing.
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "a product of 32 bits in 64 bits"
@@ -231,10 +244,12 @@ impl ClassLayout {
         word((offset as u64 * self.reciprocal as u64) >> 32)
     }
 
-    /// Where page-block `block` begins, in bytes from the start of the page; needs `block` below π.
+    /// Where page-block `block` begins, in bytes from the start of the page; `block` must be below
+    /// π.
     ///
     /// # Panics
-    /// In debug builds, for a page-block that the page lacks; the number says nothing otherwise.
+    /// In debug builds, if the page has no such page-block; in release builds the result is then
+    /// meaningless.
     #[inline]
     #[must_use]
     pub const fn offset_of(&self, block: u32) -> u32 {
@@ -270,16 +285,17 @@ impl Geometry {
     /// Builds the geometry that `spec` describes.
     ///
     /// # Errors
-    /// The first thing wrong with `spec`, and how to mend it.
+    /// The first error in `spec`, and how to fix it.
     ///
     /// # Complexity
-    /// O(classes + table); a few thousand steps, meant for `const` or the start of a program.
+    /// O(classes + table): a few thousand steps, meant for `const` or for the start of a program.
     ///
     /// # Examples
     /// ```
     /// use surefit_compact::geometry::{Geometry, GeometrySpec};
     ///
-    /// const SMALL: Geometry = match Geometry::new(&GeometrySpec { page_bytes: 1024, ..GeometrySpec::DEFAULT }) {
+    /// const SPEC: GeometrySpec<'_> = GeometrySpec { page_bytes: 1024, ..GeometrySpec::DEFAULT };
+    /// const SMALL: Geometry = match Geometry::new(&SPEC) {
     ///     Ok(geometry) => geometry,
     ///     Err(error) => panic!("{}", error.message()),
     /// };
@@ -310,15 +326,15 @@ impl Geometry {
 
     /// The class of the smallest page-blocks that hold `bytes` bytes aligned to `align`.
     ///
-    /// `None` iff `bytes` or `align` is above P, or `align` is above the granule and not a power of two. No bytes are
-    /// served like one.
+    /// `None` iff `bytes` or `align` is above P, or `align` is above the granule and not a power of
+    /// two. Zero bytes are served like one byte.
     ///
     /// # Complexity
     /// O(1): see the bounds of the module.
     #[inline]
     #[must_use]
     pub const fn class_for(&self, bytes: usize, align: usize) -> Option<SizeClass> {
-        // The constant first: a caller whose alignment is known pays nothing.
+        // The constant comes first: a caller whose alignment is known at compile time pays nothing.
         if align > MIN_GRANULE && align > self.granule as usize {
             return self.class_for_aligned(bytes, align);
         }
@@ -375,7 +391,8 @@ impl Geometry {
         Some(SizeClass(class + byte(further.trailing_zeros() as usize)))
     }
 
-    /// Where everything lies in a page of `class`; that of the largest class for a class that this geometry lacks.
+    /// Where everything lies in a page of `class`. For a class that this geometry lacks, the layout
+    /// of the largest class.
     #[inline]
     #[must_use]
     pub const fn layout(&self, class: SizeClass) -> &ClassLayout {
@@ -422,9 +439,10 @@ impl Geometry {
         1 << self.page_shift
     }
 
-    /// The smallest request, in bytes, whose class is `class` at the alignment of the granule; 0 for the first class.
+    /// The smallest request, in bytes, whose class is `class` at the alignment of the granule; 0
+    /// for the first class.
     ///
-    /// Stricter alignments bring smaller requests to a class.
+    /// Stricter alignments may bring smaller requests to a class.
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "an index above zero, and a page-block of at most 64 KiB"
@@ -444,7 +462,8 @@ impl Geometry {
         8 * self.layout(class).leaves as usize
     }
 
-    /// Bytes of back-references in a page of `class`: administrative space; 0 where they are in the page's record.
+    /// Bytes of back-references in a page of `class`: administrative space; 0 where they are in the
+    /// page's record.
     #[expect(clippy::arithmetic_side_effects, reason = "a part of a page (G2)")]
     #[must_use]
     pub const fn back_reference_bytes(&self, class: SizeClass) -> usize {
@@ -455,7 +474,8 @@ impl Geometry {
         }
     }
 
-    /// Bytes of a page of `class` that are in no page-block, no leaf and no back-reference: page-internal fragmentation.
+    /// Bytes of a page of `class` that are in no page-block, no leaf and no back-reference:
+    /// page-internal fragmentation.
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "the other parts of a page end within it (G2)"
@@ -473,7 +493,7 @@ impl Geometry {
         self.page_shift as u32
     }
 
-    /// What every page-block size is a multiple of, in bytes.
+    /// The number of bytes of which every page-block size is a multiple.
     #[inline]
     #[must_use]
     pub const fn granule(&self) -> usize {
@@ -487,7 +507,7 @@ impl Geometry {
         self.tail
     }
 
-    /// The class of one page-block a page.
+    /// The class with one page-block per page.
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "a geometry has a class at least"

@@ -1,14 +1,15 @@
-//! Where the page-block sizes of a geometry lie.
+//! Computes the page-block sizes of a geometry.
 //!
 //! ```text
 //! unit(n)      = the larger of the granule and 1/64 of the power of two below n
-//! room(beta)   = the most page-blocks of beta bytes that fit a page with what the page keeps for them
-//! widest(pi)   = the largest multiple of its unit of which pi fit: as many of a smaller beta only waste more
+//! room(beta)   = the most page-blocks of beta bytes that fit in a page, with their leaves and
+//!                back-references
+//! widest(pi)   = the largest multiple of its unit of which pi fit: pi of a smaller beta waste more
 //! snap(n)      = widest(room(n))
 //! next(last)   = snap(the grid point above last) if that is within last + last/fraction,
 //!                else the largest widest(pi) within it, else the smallest widest(pi) above last
-//! sizes        = snap(smallest), next, next, ... while room > 8, then P/8, P/7, ... P/1, each rounded down to its unit;
-//!                before a size that passes a power of two, that power of two
+//! sizes        = snap(smallest), next, next, ... while room > 8, then P/8, P/7, ... P/1, each
+//!                rounded down to its unit; before a size that passes a power of two, that power
 //! ```
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
@@ -21,7 +22,7 @@ pub(super) struct Placement {
     pub(super) count: usize,
 }
 
-/// What a page of a geometry has room for.
+/// What fits in a page of a geometry.
 #[derive(Clone, Copy)]
 pub(super) struct Page {
     bytes: usize,
@@ -34,7 +35,7 @@ pub(super) struct Page {
     reason = "a page has at most 2^16 bytes, and all sizes and counts here are parts of one, or the sum of two"
 )]
 impl Page {
-    /// The page of `spec`, whose scalar values it checks.
+    /// The page of `spec`; checks the scalar values of `spec`.
     pub(super) const fn new(spec: &GeometrySpec<'_>) -> Result<Self, GeometryError> {
         let page_bytes = spec.page_bytes;
         if !page_bytes.is_power_of_two() || page_bytes < 1 << 10 || page_bytes > 1 << 16 {
@@ -59,7 +60,7 @@ impl Page {
         })
     }
 
-    /// The bitmap words that a page of `blocks` page-blocks keeps in its tail.
+    /// The bitmap words in the tail of a page of `blocks` page-blocks.
     pub(super) const fn leaves(self, blocks: usize) -> usize {
         if blocks > INLINE_BLOCKS {
             blocks.div_ceil(WORD_BLOCKS)
@@ -68,7 +69,7 @@ impl Page {
         }
     }
 
-    /// The bytes of back-references that a page of `blocks` page-blocks keeps in its tail.
+    /// The bytes of back-references in the tail of a page of `blocks` page-blocks.
     pub(super) const fn back_references(self, blocks: usize) -> usize {
         if blocks > INLINE_BLOCKS {
             blocks * self.back_reference
@@ -81,7 +82,7 @@ impl Page {
         8 * self.leaves(blocks) + self.back_references(blocks)
     }
 
-    /// The most page-blocks of `block_bytes` bytes in a page; at most 128 steps.
+    /// The most page-blocks of `block_bytes` bytes that fit in a page; at most 128 steps.
     pub(super) const fn room(self, block_bytes: usize) -> usize {
         let mut blocks = self.bytes / (block_bytes + self.back_reference);
         while blocks > INLINE_BLOCKS && blocks * block_bytes + self.tail(blocks) > self.bytes {
@@ -98,7 +99,7 @@ impl Page {
         }
     }
 
-    /// The largest page-block of which `blocks` fit a page.
+    /// The largest page-block of which `blocks` fit in a page.
     const fn widest(self, blocks: usize) -> usize {
         self.round_down((self.bytes - self.tail(blocks)) / blocks)
     }
@@ -107,10 +108,12 @@ impl Page {
         self.widest(self.room(block_bytes))
     }
 
-    /// What page-block sizes of about `bytes` bytes are multiples of: 1/64 of a power of two, at least the granule.
+    /// The unit of page-block sizes of about `bytes` bytes: 1/64 of a power of two, but at least
+    /// the granule.
     ///
-    /// Measured on seven real traces, this costs 0.02 % of live bytes, and takes 1 % away where every request is
-    /// aligned to 16 bytes, since 8-byte rounding leaves odd multiples of 8 among the large sizes.
+    /// Measured on seven real traces, this costs 0.02 % of live bytes. It saves 1 % if every
+    /// request is aligned to 16 bytes, because rounding to 8 bytes leaves odd multiples of 8 among
+    /// the large sizes.
     const fn unit(self, bytes: usize) -> usize {
         let unit = 1 << bytes.ilog2().saturating_sub(6);
         if unit > self.granule {
@@ -128,7 +131,7 @@ impl Page {
         bytes.next_multiple_of(self.unit(bytes))
     }
 
-    /// The first point above `last` of the grid with `fraction` points in each power of two.
+    /// The first point above `last` in the grid with `fraction` points per power of two.
     const fn grid_above(self, last: usize, fraction: usize) -> usize {
         let base = 1 << last.ilog2();
         let unit = self.unit(base);
@@ -138,7 +141,7 @@ impl Page {
         if point < 2 * base { point } else { 2 * base }
     }
 
-    /// The page-block size after `last`; needs `last` below a page less a granule.
+    /// The page-block size after `last`; `last` must be less than a page by at least a granule.
     const fn next(self, last: usize, fraction: usize) -> usize {
         let limit = self.round_down(last + last / fraction);
         let snapped = self.snap(self.grid_above(last, fraction));
@@ -154,7 +157,7 @@ impl Page {
 }
 
 impl Placement {
-    /// The page-block sizes that `spec` asks for, the page-sized one included.
+    /// The page-block sizes that `spec` describes, including the page-sized one.
     pub(super) const fn new(spec: &GeometrySpec<'_>, page: Page) -> Result<Self, GeometryError> {
         let placed = match spec.spacing {
             Spacing::Fraction(fraction) => Self::by_fraction(spec, page, fraction),
@@ -225,7 +228,8 @@ impl Placement {
         placed.push_inline(page, smallest)
     }
 
-    /// Pushes `size`, and before it the power of two that it passes: an aligned request must find a class near.
+    /// Pushes `size`, and before it the power of two that lies between it and the last size:
+    /// aligned requests need a class nearby.
     const fn push_with_power_of_two(
         self,
         size: usize,
@@ -241,7 +245,7 @@ impl Placement {
         }
     }
 
-    /// Pushes the sizes of which at most eight fit a page.
+    /// Pushes the sizes of which at most eight fit in a page.
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "counted down from eight to one"

@@ -1,45 +1,46 @@
-//! The tables of a geometry, and how requests index them.
+//! The tables of a geometry, and the indexes of requests in them.
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use super::placement::{Page, Placement};
 use super::{ClassLayout, MAX_CLASSES};
 
-/// Requests up to this many bytes find their class with one load. Not above the smallest page.
+/// Requests up to this many bytes find their class with one load. At most the smallest page.
 pub(super) const FINE_BYTES: usize = 1024;
 /// One entry for each multiple of eight bytes from 0 to `FINE_BYTES`.
 pub(super) const FINE_ENTRIES: usize = FINE_BYTES / 8 + 1;
-/// Buckets a power of two above `FINE_BYTES`, as a binary logarithm.
+/// Buckets per power of two above `FINE_BYTES`, as a binary logarithm.
 const COARSE_BITS: u32 = 5;
-/// Six powers of two of 32 buckets, and an end; a power of two, to be masked.
+/// Six powers of two of 32 buckets, and an end; a power of two, so that an index can be masked.
 pub(super) const COARSE_ENTRIES: usize = 256;
-/// One entry for each alignment from 16 bytes, the first that a granule may not give, to 64 KiB; three to spare,
-/// so that an index can be masked.
+/// One entry for each alignment from 16 bytes, the first that a granule may not provide, to 64 KiB,
+/// and three spare entries, so that an index can be masked.
 pub(super) const ALIGNMENTS: usize = 16;
-/// The alignment of the first of them, as a binary logarithm.
+/// The first of these alignments, as a binary logarithm.
 const FIRST_ALIGNMENT: u32 = 4;
 
-/// `value`, which is below 2^8.
+/// `value`, which must be below 2^8.
 #[expect(clippy::cast_possible_truncation, reason = "checked in debug builds")]
 pub(super) const fn byte(value: usize) -> u8 {
     debug_assert!(value <= u8::MAX as usize, "the value fits");
     value as u8
 }
 
-/// `value`, which is below 2^16.
+/// `value`, which must be below 2^16.
 #[expect(clippy::cast_possible_truncation, reason = "checked in debug builds")]
 pub(super) const fn half(value: usize) -> u16 {
     debug_assert!(value <= u16::MAX as usize, "the value fits");
     value as u16
 }
 
-/// `value`, which is below 2^32.
+/// `value`, which must be below 2^32.
 #[expect(clippy::cast_possible_truncation, reason = "checked in debug builds")]
 pub(super) const fn word(value: u64) -> u32 {
     debug_assert!(value <= u32::MAX as u64, "the value fits");
     value as u32
 }
 
-/// The index of an alignment in the table of alignments; needs a power of two from 16 to 64 KiB.
+/// The index of an alignment in the table of alignments; `align` must be a power of two from 16 to
+/// 64 KiB.
 pub(super) const fn alignment(align: usize) -> usize {
     debug_assert!(
         align.is_power_of_two() && align >= 1 << FIRST_ALIGNMENT,
@@ -48,7 +49,8 @@ pub(super) const fn alignment(align: usize) -> usize {
     align.trailing_zeros().wrapping_sub(FIRST_ALIGNMENT) as usize & (ALIGNMENTS - 1)
 }
 
-/// The bucket of a request above `FINE_BYTES`: the five bits below the highest one of the last byte's index.
+/// The bucket of a request above `FINE_BYTES`: the five bits below the highest bit of the last
+/// byte's index.
 #[expect(
     clippy::arithmetic_side_effects,
     reason = "asked above 1024 bytes, of which 32 buckets a power of two are counted"
@@ -71,7 +73,7 @@ const fn bucket_start(bucket: usize) -> usize {
     ((buckets + bucket % buckets) << (power - COARSE_BITS)) + 1
 }
 
-/// The layout of every class; beyond the last class, copies of its layout (G5).
+/// The layout of every class. After the last class, copies of its layout (G5).
 #[expect(
     clippy::arithmetic_side_effects,
     reason = "indices of at most 128 classes, of which there is one at least"
@@ -87,7 +89,8 @@ pub(super) const fn layouts(placement: &Placement, page: Page) -> [ClassLayout; 
     layouts
 }
 
-/// For each alignment, the classes whose page-blocks are multiples of it; the last class, a page, always is.
+/// For each alignment, the classes whose page-blocks are multiples of it. The last class, a page,
+/// always is.
 #[expect(clippy::arithmetic_side_effects, reason = "indices of tables")]
 pub(super) const fn aligned(
     layouts: &[ClassLayout; MAX_CLASSES],
@@ -129,7 +132,8 @@ pub(super) const fn fine(layouts: &[ClassLayout; MAX_CLASSES]) -> [u8; FINE_ENTR
     table
 }
 
-/// For each bucket, the smallest class that holds its smallest request; the last class beyond the page.
+/// For each bucket, the smallest class that holds its smallest request; after the page, the last
+/// class.
 #[expect(
     clippy::arithmetic_side_effects,
     reason = "indices of tables; there is a class at least"
