@@ -1,36 +1,38 @@
-//! How many bytes are enough: from a configuration and a demand, without running anything.
+//! How many bytes are enough: computed from a configuration and a demand, without running anything.
 //!
-//! A [`Demand`] says what is live at most; [`certify`] answers with a [`Certificate`]: a heap over
-//! a region of [`Certificate::heap_bytes`] bytes refuses nothing that stays inside the demand, in
-//! any order of allocations and frees. It is `const`, so the region can be a `static` of exactly
-//! that size.
+//! A [`Demand`] says what is live at most, and [`certify`] returns a [`Certificate`]. A heap over a
+//! region of [`Certificate::heap_bytes`] bytes refuses nothing that stays within the demand, in any
+//! order of allocations and frees. The function is `const`, so the region can be a `static` of
+//! exactly that size.
 //!
 //! ```text
-//! demand            data pages D                                                      entries E
-//! per class: H      Σ ⌈H/π⌉                                                           Σ H
-//! joint: N, B       most Σ min(h, bound(h), ⌈H/π⌉) over Σ h ≤ N, Σ β·h ≤ B            N       (H ≤ N, B/β)
-//! both              the same, with H no more than each class's own peak                N
+//! demand            data pages D                                              entries E
+//! per class: H      Σ ⌈H/π⌉                                                   Σ H
+//! joint: N, B       most Σ min(h, bound(h), ⌈H/π⌉)                            N   (H ≤ N, B/β)
+//!                   over Σ h ≤ N, Σ β·h ≤ B
+//! both              the same, with H at most each class's own peak            N
 //!
-//! bytes = P·D + w·E + fixed area (class states, page records) + what may be skipped to align the region
+//! bytes = P·D + w·E + fixed area (class states, page records) + bytes skipped to align the region
 //! ```
-//! P: bytes of a page. π, β: page-blocks of a page, bytes of a page-block. h, H: page-blocks of a
-//! class live now, and ever at once. w: bytes of an entry. Data pages and entries peak separately,
-//! since the address table never shrinks. [`certify_shared`] does the same for heaps that threads
-//! share.
+//! P: bytes per page. π, β: page-blocks per page, bytes per page-block. h, H: page-blocks of a
+//! class that are live now, and the most ever live at once. w: bytes per entry. Data pages and
+//! entries peak separately, because the address table never shrinks. [`certify_shared`] does the
+//! same for heaps that threads share.
 //!
 //! # Bounds
-//! Per-class demands: linear in the classes. Joint demands: some 600 passes over the classes used.
+//! Per-class demands: linear in the classes. Joint demands: about 600 passes over the classes used.
 //!
 //! # Drawbacks
 //! A certificate counts page-blocks, not requests: a budget in requests must allow for rounding,
-//! pieces and spines ([`BlockCount`], [`DemandMeter`]). Small heaps with many classes pay nearly a
-//! page a class. A demand holds for the heap's life: one object too many may be served, and cost
-//! the address table a page for good.
+//! pieces and spines ([`BlockCount`], [`DemandMeter`]). Small heaps with many classes pay nearly
+//! one page per class. A demand holds for the heap's life. If there is ever one object too many, it
+//! may be served, and may then cost the address table a page for good.
 //!
 //! # Numbers
-//! A demand may be any numbers. Sums of them saturate: a saturated sum is above every limit, so the
-//! demand is refused by its limit; what passes the limits is small enough that nothing behind them
-//! overflows. No certificate is of a wrapped sum, and none is of more bytes than a region can have.
+//! A demand may contain any numbers. Their sums saturate. A saturated sum is above every limit, so
+//! that limit refuses the demand; numbers within the limits are small enough that later sums do not
+//! overflow. No certificate is based on a wrapped sum, and none is for more bytes than a region can
+//! have.
 //!
 //! # Source
 //! [The bounds, with proofs](crate::bounds).
@@ -62,12 +64,12 @@ use crate::geometry::{Geometry, Tail};
 use crate::layout;
 use crate::width::{Generation, Width};
 
-/// The bytes that suffice for a demand, and the most work of one call.
+/// The bytes that are enough for a demand, and the most work of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Certificate {
-    /// Bytes of region that suffice, wherever it begins: the sum of `parts`.
+    /// Bytes of region that are enough, wherever it begins: the sum of `parts`.
     pub heap_bytes: usize,
-    /// Bytes that suffice if the region begins at a multiple of the page size.
+    /// Bytes that are enough if the region begins at a multiple of the page size.
     pub aligned_bytes: usize,
     /// What the bytes are for.
     pub parts: CertifiedParts,
@@ -83,8 +85,8 @@ pub struct Certificate {
     pub pages_touched_max_per_op: u64,
 }
 
-/// Where the bytes of a certificate go; the parts add up to `heap_bytes`, but for
-/// `back_reference_bytes`.
+/// What the bytes of a certificate are for. The parts add up to `heap_bytes`;
+/// `back_reference_bytes` is contained in `data_page_bytes`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CertifiedParts {
     /// Data pages.
@@ -95,9 +97,9 @@ pub struct CertifiedParts {
     pub page_record_bytes: usize,
     /// Class states.
     pub class_state_bytes: usize,
-    /// What may be skipped until a page begins.
+    /// Bytes that may be skipped until a page begins.
     pub alignment_bytes: usize,
-    /// Of the data pages: at most these bytes are there because of the live objects'
+    /// The part of the data pages, at most, that exists because of the live objects'
     /// back-references.
     pub back_reference_bytes: usize,
 }
@@ -106,7 +108,7 @@ pub struct CertifiedParts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Uncertifiable {
-    /// The geometry's back-references are not as wide as the heap's words.
+    /// The back-references of the geometry do not have the width of the heap's words.
     Width,
     /// The demand names a size-class that the geometry lacks.
     NoSuchClass,
@@ -120,23 +122,22 @@ pub enum Uncertifiable {
         /// The most there can be.
         limit: u64,
     },
-    /// An object that must be contiguous is larger than a page, or aligned beyond it.
+    /// An object that must be contiguous is larger than a page, or aligned beyond a page.
     TooLarge {
         /// Bytes of a page.
         limit: usize,
     },
-    /// More objects can be pinned at once in a shared heap than its configuration says.
+    /// More objects of a shared heap can be pinned at once than its configuration allows.
     TooManyPins {
-        /// The pins configured.
+        /// The configured pins.
         limit: u32,
     },
-    /// A shared heap cannot have so many instances with these size-classes.
+    /// A shared heap with these size-classes cannot have this many instances.
     TooManyInstances {
         /// The most there can be.
         limit: u32,
     },
-    /// An object that was never counted, or not with this length and alignment, is freed or
-    /// resized.
+    /// An object is freed or resized that was never counted, or not with this length and alignment.
     NotCounted,
 }
 
@@ -181,7 +182,7 @@ impl fmt::Display for Uncertifiable {
 
 impl core::error::Error for Uncertifiable {}
 
-/// What a demand needs, before it is laid out in a region.
+/// The needs of a demand, before they are laid out in a region.
 struct Needs {
     pages: u64,
     entries: u64,
@@ -189,7 +190,7 @@ struct Needs {
 }
 
 impl Needs {
-    /// The needs of a demand that both describe.
+    /// The needs of a demand that both `self` and `other` bound.
     const fn and(&self, other: &Self) -> Self {
         Self {
             pages: least(self.pages, other.pages),
@@ -203,10 +204,10 @@ const fn least(a: u64, b: u64) -> u64 {
     if a < b { a } else { b }
 }
 
-/// A certificate for a demand on a heap of width `W`.
+/// Computes a certificate for a demand on a heap of width `W`.
 ///
 /// # Errors
-/// Why the demand cannot be served by any heap of this width and configuration.
+/// Why no heap of this width and configuration can serve the demand.
 ///
 /// # Complexity
 /// See the module.
@@ -232,8 +233,8 @@ pub const fn certify<W: Width>(
     certify_for_life::<W>(config, demand, 0)
 }
 
-/// As [`certify`], for a heap of keys that frees at most `frees` objects in its life: entries whose
-/// generations are exhausted retire, and their bytes are counted.
+/// As [`certify`], for a heap of keys that frees at most `frees` objects in its life. Entries whose
+/// generations are exhausted retire; the certificate counts their bytes.
 ///
 /// # Errors
 /// As [`certify`].
@@ -259,17 +260,17 @@ pub const fn certify_for_life<W: Width>(
     lay_out::<W>(config, demand, &needs)
 }
 
-/// The bytes of a region that suffice for a demand, wherever the region begins; for constants.
+/// The bytes of region that are enough for a demand, wherever the region begins; for constants.
 ///
 /// # Panics
-/// If the demand has no certificate: in a constant, a compile error that says why.
+/// If the demand has no certificate. In a constant this is a compile error that gives the reason.
 #[must_use]
 pub const fn heap_bytes<W: Width>(config: &Config, demand: &Demand<'_>) -> usize {
     expect::<W>(config, demand).heap_bytes
 }
 
-/// The `BYTES` of a [`Region`](surefit_core::Region), aligned to the page size, that suffices for a
-/// demand: one byte of it says whether the region was taken.
+/// The `BYTES` of a page-aligned [`Region`](surefit_core::Region) that is enough for a demand. One
+/// of these bytes records whether the region was taken.
 ///
 /// # Panics
 /// As [`heap_bytes`].
@@ -281,14 +282,15 @@ pub const fn heap_bytes<W: Width>(config: &Config, demand: &Demand<'_>) -> usize
 /// use surefit_core::{Page16K, Region};
 ///
 /// static CONFIG: Config = Config::DEFAULT;
-/// const DEMAND: Demand<'static> = Demand::PerClass(&[0, 0, 100]); // at most 100 objects of 32 bytes at once
+/// // At most 100 objects of 32 bytes at once.
+/// const DEMAND: Demand<'static> = Demand::PerClass(&[0, 0, 100]);
 /// static MEMORY: Region<{ region_bytes::<Wide>(&CONFIG, &DEMAND) }, Page16K> = Region::new();
 /// let heap: Heap = Heap::new(MEMORY.take().expect("taken once"), &CONFIG)?;
 /// # Ok::<(), surefit_core::Refused>(())
 /// ```
 #[must_use]
 pub const fn region_bytes<W: Width>(config: &Config, demand: &Demand<'_>) -> usize {
-    // No certificate is of more bytes than a region can have, half of what usize counts.
+    // No certificate is for more bytes than a region can have, half of the range of usize.
     expect::<W>(config, demand).aligned_bytes.saturating_add(1)
 }
 
@@ -320,11 +322,12 @@ pub const fn pages_max<W: Width>(geometry: &Geometry) -> u64 {
     least(named, numbers::<W>())
 }
 
-/// The most pages of a heap that a region on this machine can hold, and for which the bytes skipped
-/// for alignment may turn out to be one page more.
+/// The most pages of a heap that a region on this machine can hold. The bytes that are skipped for
+/// alignment may add one page to them.
 const fn pages_limit<W: Width>(geometry: &Geometry) -> u64 {
     let page = geometry.page_bytes();
-    // Less what is skipped, and less the part of a page that the address table takes of the slack.
+    // Less the bytes that are skipped, and less the part of a page that the address table takes
+    // from the slack.
     let most_bytes = (isize::MAX as usize)
         .saturating_sub(page)
         .saturating_sub(page);
@@ -339,7 +342,7 @@ const fn word_bits<W: Width>() -> u32 {
     }
 }
 
-/// Entries and pages that a word can number: its greatest value names nothing.
+/// The entries and pages that a word can number: its greatest value names nothing.
 #[expect(clippy::arithmetic_side_effects, reason = "words have 16 or 32 bits")]
 const fn numbers<W: Width>() -> u64 {
     u64::MAX >> (u64::BITS - word_bits::<W>())
@@ -356,7 +359,8 @@ const fn most_blocks(geometry: &Geometry) -> u32 {
     most
 }
 
-/// Entries that retire at most over that many frees: one takes as many frees as it has generations.
+/// The most entries that retire over `frees` frees: an entry retires after as many frees as it has
+/// generations.
 #[expect(clippy::arithmetic_side_effects, reason = "no divisor is zero")]
 const fn retired_max<W: Width>(frees: u64) -> u64 {
     match W::Generation::BYTES {
@@ -439,8 +443,8 @@ const fn joint<W: Width>(
     })
 }
 
-/// Divides a region as `Heap::new` does: the address table takes whole pages from the back and the
-/// slack behind them.
+/// Divides a region as `Heap::new` does: the address table takes the slack and then whole pages
+/// from the back.
 #[expect(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -494,8 +498,8 @@ const fn lay_out<W: Width>(
     })
 }
 
-/// The most moves of one free over the classes that the demand uses, and the most bytes that they
-/// copy.
+/// The most moves of one free over the classes that the demand uses, and the most bytes that these
+/// moves copy.
 const fn most_moved(config: &Config, demand: &Demand<'_>) -> (u32, u64) {
     let geometry = config.geometry();
     let (mut most, mut bytes, mut classes) = (0, 0, geometry.each_class());

@@ -1,39 +1,47 @@
 //! The most data pages that a joint budget can demand, in any mix of its size-classes.
 //!
 //! ```text
-//! maximise   Σ f(h)  over the classes' live page-blocks h,  Σ h ≤ N,  Σ β·h ≤ B        f(h): most pages at h live blocks
-//! for any prices x of a byte and y of an object, both ≥ 0:
-//!            Σ f(h) ≤ x·B + y·N + Σ max over h of (f(h) − (x·β + y)·h)                 weak duality: sound at any price
+//! maximise   Σ f(h)  over the classes' live page-blocks h,  Σ h ≤ N,  Σ β·h ≤ B
+//!            f(h): most pages at h live blocks
+//! for any prices x of a byte and y of an object, both ≥ 0, by weak duality (sound at any price):
+//!            Σ f(h) ≤ x·B + y·N + Σ max over h of (f(h) − (x·β + y)·h)
 //! ```
-//! Prices are in pages, held as multiples of 2⁻⁴⁰ page; every rounding is upwards. The best prices are those at which
-//! the blocks that the maxima take just use up N and B: a bisection for y inside one for x.
+//! Prices are in pages, stored as multiples of 2⁻⁴⁰ page; every rounding is upwards. The best
+//! prices are those at which the blocks in the maxima exactly use up N and B. One bisection for y
+//! runs inside one for x.
 //!
-//! The maximum of one class is taken over its number of pages p. The fewest live blocks with which p pages are possible
-//! are r(p) = max(p, (a·p − b) / d), so p − price·r(p) rises, has a kink, and rises or falls: its maximum is at the kink
-//! or at the most pages the class can ever have.
+//! The maximum of one class is taken over its number of pages p. At least r(p) = max(p, (a·p − b) /
+//! d) live blocks are needed for p pages. So p − price·r(p) rises, has a kink, and then rises or
+//! falls: its maximum is at the kink, or at the most pages that the class can ever have.
 //!
 //! ```text
 //! Pages(κ)      a = π          b = κ(π − 1)        d = 1
-//! Holes(δ, ε)   a = π          b = π − 1 + δ       d = 1 + ε       (a, b and d times ε's denominator)
+//! Holes(δ, ε)   a = π          b = π − 1 + δ       d = 1 + ε    (a, b, d times ε's denominator)
 //! Unbounded     a = 0          b = 0               d = 1
 //! ```
-//! Shared heaps ([`Spread`]): with Π objects pinned κ is at least Π + 1, and b of `Holes` is greater by Π(π − 1). A class in
-//! G instances has p pages in sum only with r(p) for G·b: r is convex, so p pages are cheapest in equal parts.
+//! Shared heaps ([`Spread`]): with Π objects pinned, κ is at least Π + 1, and b of `Holes` is
+//! greater by Π(π − 1). A class in G instances has p pages in sum only with r(p) for G·b: r is
+//! convex, so p pages are cheapest in equal parts.
 //!
 //! # Numbers
-//! In u128; nothing overflows, since a budget's objects are below [`MOST_OBJECTS`]:
+//! All arithmetic is in u128. Nothing overflows, because a budget's objects are below
+//! [`MOST_OBJECTS`]:
 //!
 //! ```text
-//! N, H          < 2^32    more entries than a word can number are refused before       B              < 2^64
-//! β             ≤ 2^16    ε's denominator ≤ 2^32     Π + 1, δ ≤ 2^33     G ≤ 2^12      π              ≤ 2^12
-//! a             ≤ 2^44    b·G ≤ 2^32·(2^33·2^12 + 2^32)·2^12 < 2^90                    d              < 2^33
-//! pages p       ≤ 2^32    no more than page-blocks that may be live                    G·⌈H/π⌉, G·H   ≤ 2^44
-//! a·p, d·H      ≤ 2^76    their product with a price at most 2^116                     prices         ≤ 2^40 (one page)
-//! x·B, y·N      ≤ 2^104   sums over at most 128 classes: seven bits more               Σ β·h times N  < 2^90
+//! N, H          < 2^32    a word cannot number more entries: refused before
+//! B             < 2^64
+//! β             ≤ 2^16    π ≤ 2^12    ε's denominator ≤ 2^32    Π + 1, δ ≤ 2^33    G ≤ 2^12
+//! a             ≤ 2^44    d < 2^33    b·G ≤ 2^32·(2^33·2^12 + 2^32)·2^12 < 2^90
+//! pages p       ≤ 2^32    no more than page-blocks that may be live
+//! G·⌈H/π⌉, G·H  ≤ 2^44
+//! prices        ≤ 2^40    one page
+//! a·p, d·H      ≤ 2^76    their product with a price at most 2^116
+//! x·B, y·N      ≤ 2^104   sums over at most 128 classes: seven bits more
+//! Σ β·h times N < 2^90
 //! ```
 //!
 //! # Bounds
-//! About 600 evaluations, each linear in the classes used; one class's error is below one page.
+//! About 600 evaluations, each linear in the classes used. The error per class is below one page.
 //!
 //! # Source
 //! [The bounds](crate::bounds), sections 2, 3 and 7.
@@ -51,11 +59,12 @@ use crate::geometry::{Geometry, MAX_CLASSES, SizeClass};
 /// How a demand is spread over a heap, and what keeps objects from moving.
 #[derive(Clone, Copy)]
 pub(super) struct Spread {
-    /// G: each class is in so many instances, between which its objects are divided in any way.
+    /// G: the instances in which each class exists; its objects are divided between them in any
+    /// way.
     pub(super) instances: u32,
-    /// Objects that calls in progress keep in place, of any class.
+    /// Objects of any class that calls in progress keep in place.
     pub(super) busy: u32,
-    /// Objects that guards keep in place, of the classes `pinned`.
+    /// Objects of the classes `pinned` that guards keep in place.
     pub(super) guards: u32,
     pub(super) pinned: ClassSet,
 }
@@ -78,7 +87,7 @@ impl Spread {
         }
     }
 
-    /// Π: the most objects of one class of one instance that are pinned at once.
+    /// Π: the most objects of one class and one instance that are pinned at once.
     pub(super) const fn pins(&self, class: SizeClass) -> u32 {
         let guards = if self.pinned.contains(class) {
             self.guards
@@ -93,10 +102,11 @@ impl Spread {
 const PAGE: u128 = 1 << PAGE_BITS;
 const PAGE_BITS: u32 = 40;
 
-/// Steps of the byte price within a power of two, as bits: prices are tried to 2⁻¹⁶ of themselves.
+/// Steps of the byte price within a power of two, as bits: prices are tried with a precision of
+/// 2⁻¹⁶.
 const STEP_BITS: u32 = 16;
 
-/// More objects than this have no certificate: no word numbers their entries.
+/// A demand for more objects has no certificate: no word numbers their entries.
 const MOST_OBJECTS: u64 = u32::MAX as u64;
 
 /// What one class can demand.
@@ -104,7 +114,8 @@ const MOST_OBJECTS: u64 = u32::MAX as u64;
 struct Curve {
     /// β.
     block_bytes: u128,
-    /// The most pages p with r(p) ≤ H for the most blocks H that the budget allows, and no more than G·⌈H / π⌉.
+    /// The most pages p with r(p) ≤ H, for the most blocks H that the budget allows, and at most
+    /// G·⌈H / π⌉.
     most_pages: u128,
     /// G·⌈H / π⌉.
     high_water: u128,
@@ -114,7 +125,7 @@ struct Curve {
     scale: u128,
 }
 
-/// A class's best answer to a price: pages less their cost, and the blocks they take.
+/// A class's best answer to a price: its pages less their cost, and the blocks that they take.
 #[derive(Clone, Copy)]
 struct Answer {
     gain: u128,
@@ -131,7 +142,7 @@ impl Curve {
         scale: 1,
     };
 
-    /// The curve of a class of which at most `most_live` page-blocks are live, all instances together.
+    /// The curve of a class with at most `most_live` live page-blocks in all instances together.
     #[expect(clippy::arithmetic_side_effects, reason = "see the module's numbers")]
     const fn of(
         geometry: &Geometry,
@@ -175,7 +186,7 @@ impl Curve {
         }
     }
 
-    /// The most of p − price·r(p) over 0 ≤ p ≤ `most_pages`.
+    /// The maximum of p − price·r(p) over 0 ≤ p ≤ `most_pages`.
     #[expect(clippy::arithmetic_side_effects, reason = "see the module's numbers")]
     const fn answer(&self, price: u128) -> Answer {
         if price >= PAGE || self.most_pages == 0 {
@@ -184,7 +195,7 @@ impl Curve {
         if PAGE * self.scale >= price * self.blocks {
             return self.at(price, self.most_pages);
         }
-        // The function falls behind the kink, so a > d·PAGE/price > d.
+        // The function falls after the kink, so a > d·PAGE/price > d.
         let kink = self.free / (self.blocks - self.scale);
         let low = clamp(kink, self.most_pages);
         let high = clamp(low + 1, self.most_pages);
@@ -221,7 +232,7 @@ const fn least(a: u128, b: u128) -> u128 {
     if a < b { a } else { b }
 }
 
-/// Σ over the classes of their answers to one pair of prices.
+/// The sum over the classes of their answers to one pair of prices.
 #[derive(Clone, Copy)]
 struct Total {
     /// The bound on the pages, in fixed point.
@@ -230,16 +241,17 @@ struct Total {
     bytes: u128,
 }
 
-/// What a budget demands at most.
+/// The most that a budget demands.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Worst {
     /// Data pages.
     pub(super) pages: u64,
-    /// The part of them, in bytes, that the number of objects causes and not their bytes.
+    /// The part of the pages, in bytes, that is due to the number of objects and not to their
+    /// bytes.
     pub(super) object_bytes: u64,
-    /// Σ G·⌈H/π⌉: pages that nothing passes.
+    /// Σ G·⌈H/π⌉: a limit of the pages in all cases.
     pub(super) high_water: u64,
-    /// Σ G·H: no more page-blocks than these, whatever instance holds what others freed.
+    /// Σ G·H: a limit of the page-blocks, whichever instance holds what others freed.
     pub(super) apart: u64,
 }
 
@@ -248,7 +260,7 @@ struct Market {
     count: usize,
     objects: u128,
     bytes: u128,
-    /// No more than a page an object, nor than the classes' own peaks.
+    /// At most one page per object, and at most the classes' own peaks.
     ceiling: u128,
     /// Σ G·⌈H / π⌉ and Σ G·H.
     high_water: u128,
@@ -311,14 +323,16 @@ impl Market {
         total
     }
 
-    /// The best object price for a byte price, its total, and whether the mix in demand there costs more than B bytes.
+    /// The best object price for a byte price, the total at these prices, and whether the mix
+    /// demanded there costs more than B bytes.
     #[expect(clippy::arithmetic_side_effects, reason = "see the module's numbers")]
     const fn clear(&self, byte: u128) -> (u128, Total, bool) {
         let free = self.total(byte, 0);
         if free.live <= self.objects {
             return (0, free, free.bytes > self.bytes);
         }
-        // At `low` too many objects are in demand, at `high` not: a price of a page stops all demand.
+        // At `low`, too many objects are demanded; at `high`, no longer: a price of one page stops
+        // all demand.
         let (mut low, mut high) = (0, PAGE);
         let (mut above, mut below) = (free, self.total(byte, PAGE));
         while high - low > 1 && (high - low) > high >> STEP_BITS {
@@ -338,7 +352,7 @@ impl Market {
         }
     }
 
-    /// Bytes of the mix of two demands that has exactly N objects.
+    /// The bytes of the mix of two demands that has exactly N objects.
     #[expect(clippy::arithmetic_side_effects, reason = "see the module's numbers")]
     const fn mixed_bytes(&self, above: Total, below: Total) -> u128 {
         let (more, less) = (above.live - self.objects, self.objects - below.live);
@@ -365,7 +379,7 @@ impl Market {
     }
 }
 
-/// The byte price of a step: exponential, linear within each power of two.
+/// The byte price of a step: exponential, and linear within each power of two.
 #[expect(
     clippy::arithmetic_side_effects,
     reason = "a step is at most 40 << 16: shifts by at most 40 of 17 bits"
@@ -398,9 +412,9 @@ pub(super) const fn worst(
     }
 }
 
-/// As [`worst`], of classes of which at most `most` page-blocks each are live.
+/// As [`worst`], for classes with at most `most` live page-blocks each.
 ///
-/// Without pins and with one instance the pages are Σ ⌈H/π⌉.
+/// Without pins and with one instance, the pages are Σ ⌈H/π⌉.
 #[expect(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,

@@ -1,4 +1,4 @@
-//! What a program demands of a heap: how many page-blocks are live at once.
+//! The demand of a program on a heap: how many page-blocks are live at once.
 #![deny(
     unsafe_code,
     clippy::arithmetic_side_effects,
@@ -10,14 +10,16 @@ use crate::geometry::{Geometry, MAX_CLASSES, SizeClass};
 use crate::pieces::Pieces;
 use crate::width::Width;
 
-/// What is live at most.
+/// The most that is live at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Demand<'a> {
-    /// For each size-class, by its index, the most page-blocks ever live at once; classes beyond the slice have none.
+    /// For each size-class, by its index, the most page-blocks ever live at once. Classes after the
+    /// end of the slice have none.
     PerClass(&'a [u32]),
     /// A budget that all classes share.
     Joint(Budget),
-    /// A budget that all classes share, and for each of them the most page-blocks ever live, as in `PerClass`.
+    /// A budget that all classes share, and for each of them the most page-blocks ever live, as in
+    /// `PerClass`.
     Both(Budget, &'a [u32]),
 }
 
@@ -39,17 +41,17 @@ pub(super) const fn most_of(most: &[u32], index: usize) -> u32 {
     if index < most.len() { most[index] } else { 0 }
 }
 
-/// At most so many page-blocks live at once, of at most so many bytes in sum, in any mix of the classes used.
+/// The most page-blocks live at once, and the most bytes of them, in any mix of the classes used.
 ///
-/// A byte object in pieces is several page-blocks; while an object is resized, its old and new page-blocks are live at
-/// once. [`BlockCount`] converts.
+/// A byte object in pieces is several page-blocks. While an object is resized, its old and new
+/// page-blocks are live at once. [`BlockCount`] converts objects to page-blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// N: the most page-blocks live at once.
     pub objects: u64,
     /// B: the most bytes of page-blocks live at once.
     pub block_bytes: u64,
-    /// The classes that the page-blocks may be of.
+    /// The classes to which the page-blocks may belong.
     pub classes: ClassSet,
 }
 
@@ -58,7 +60,8 @@ impl Budget {
         self.classes.contains(class) && self.objects > 0 && self.block_bytes >= block_bytes as u64
     }
 
-    /// The most page-blocks of one class that the budget allows at once, and its own peak if there is one.
+    /// The most page-blocks of one class that the budget, and the class's own peak if there is one,
+    /// allow at once.
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "page-blocks have eight bytes or more"
@@ -79,7 +82,8 @@ impl Budget {
         }
     }
 
-    /// The most objects that fit the budget: N, or as many of the smallest class as B pays for, or all that the peaks allow.
+    /// The most objects that the budget allows: N, or as many of the smallest class as B holds, or
+    /// as many as the peaks allow.
     pub(super) const fn objects_possible(&self, geometry: &Geometry, peaks: Option<&[u32]>) -> u64 {
         let (mut most, mut sum, mut classes) = (0, 0_u64, geometry.each_class());
         while let Some(class) = classes.next_class() {
@@ -119,7 +123,8 @@ impl ClassSet {
         set
     }
 
-    /// The classes that serve requests of up to `bytes` bytes without alignment; all classes if `bytes` is above a page.
+    /// The classes that serve requests of up to `bytes` bytes without alignment. All classes if
+    /// `bytes` is above a page.
     #[must_use]
     #[expect(
         clippy::arithmetic_side_effects,
@@ -132,7 +137,7 @@ impl ClassSet {
         Self(u128::MAX >> (Self::LAST - last.index()))
     }
 
-    /// The set and one class more.
+    /// The set with one more class.
     #[must_use]
     pub const fn with(self, class: SizeClass) -> Self {
         Self(self.0 | 1 << class.index())
@@ -150,7 +155,7 @@ impl ClassSet {
         self.0.count_ones()
     }
 
-    /// Whether there is no class.
+    /// Whether the set is empty.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
@@ -165,7 +170,7 @@ impl ClassSet {
     }
 }
 
-/// Page-blocks and their bytes: what a request costs a budget.
+/// Page-blocks and their bytes: what a request takes from a budget.
 ///
 /// # Examples
 /// ```
@@ -184,14 +189,15 @@ pub struct BlockCount {
 }
 
 impl BlockCount {
-    /// What a byte object of `len` bytes takes: its pieces, its remainder and its spines; `None` if no heap can hold it: a
-    /// page-block would be larger than a page, or 64 bits do not count the bytes.
+    /// What a byte object of `len` bytes takes: its pieces, its remainder and its spines. `None` if
+    /// no heap can hold it, because a page-block would be larger than a page, or the bytes exceed
+    /// 64 bits.
     #[must_use]
     pub const fn of<W: Width>(config: &Config, len: usize, align: usize) -> Option<Self> {
         Self::of_words(config, W::WORD_BYTES, len, align)
     }
 
-    /// As [`BlockCount::of`], with spines of `word_bytes` a piece.
+    /// As [`BlockCount::of`], with spines of `word_bytes` per piece.
     pub(super) const fn of_words(
         config: &Config,
         word_bytes: usize,
@@ -213,7 +219,7 @@ impl BlockCount {
         count
     }
 
-    /// The same and `blocks` page-blocks more, of `block_bytes` bytes each.
+    /// The sum with `blocks` more page-blocks of `block_bytes` bytes each.
     const fn and(self, blocks: u64, block_bytes: u64) -> Option<Self> {
         let Some(bytes) = blocks.checked_mul(block_bytes) else {
             return None;
@@ -221,7 +227,7 @@ impl BlockCount {
         self.and_bytes(blocks, bytes)
     }
 
-    /// The same and `blocks` page-blocks more, of `bytes` bytes in sum.
+    /// The sum with `blocks` more page-blocks of `bytes` bytes in total.
     const fn and_bytes(self, blocks: u64, bytes: u64) -> Option<Self> {
         match (
             self.blocks.checked_add(blocks),
@@ -232,10 +238,12 @@ impl BlockCount {
         }
     }
 
-    /// What a resize of a byte object of up to `len` bytes holds at most beside the larger of what the object takes before
-    /// and after it, if its alignment stays: a contiguous object or a remainder, and a spine.
+    /// The most that resizing a byte object of up to `len` bytes holds besides the larger of what
+    /// the object takes before and after, if its alignment does not change: a contiguous object or
+    /// a remainder, and a spine.
     ///
-    /// Add it to a budget once, since one resize is in flight at a time. `None` as in [`BlockCount::of`].
+    /// Add it to a budget once, because one resize is in flight at a time. `None` as in
+    /// [`BlockCount::of`].
     #[must_use]
     pub const fn in_resize<W: Width>(config: &Config, len: usize, align: usize) -> Option<Self> {
         let (contiguous, pieces) = match config.piece_bytes() {
@@ -248,7 +256,7 @@ impl BlockCount {
         if pieces == 0 {
             return Some(count);
         }
-        // A piece has two words at least, so that the spine is no longer than the object.
+        // A piece has at least two words, so the spine is no longer than the object.
         let spine_bytes = pieces.saturating_mul(W::WORD_BYTES);
         match Self::of::<W>(config, spine_bytes, W::WORD_BYTES) {
             None => None,

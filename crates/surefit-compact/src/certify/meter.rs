@@ -3,13 +3,15 @@
 //! ```text
 //! allocate(len)      + runs(len)
 //! free(len)          − runs(len)
-//! resize(old, new)   + the new blocks, note the maxima, − the old blocks: both are live while bytes are copied
+//! resize(old, new)   + the new blocks, record the maxima, − the old blocks: both are live during
+//!                    the copy
 //!                    one block to one block of its class: nothing; in pieces: kept pieces stay
 //! ```
-//! Every maximum is taken on its own: page-blocks, their bytes, each class.
+//! Every maximum is computed separately: page-blocks, their bytes, each class.
 //!
-//! A call counts nothing unless it counts everything: its page-blocks are added up before the first is counted. No more are
-//! live at once than a word can number (2³² − 1 at most), of at most 64 KiB each, so that no sum of them overflows.
+//! A call counts everything or nothing: its page-blocks are added up before the first is counted.
+//! At most as many are live at once as a word can number (2³² − 1), of at most 64 KiB each, so no
+//! sum of them overflows.
 #![deny(
     unsafe_code,
     clippy::arithmetic_side_effects,
@@ -22,7 +24,7 @@ use crate::geometry::{MAX_CLASSES, SizeClass};
 use crate::pieces::{Pieces, Run};
 use crate::width::Width;
 
-/// Counts the page-blocks that a sequence of calls keeps live, and remembers the maxima.
+/// Counts the page-blocks that a sequence of calls keeps live, and stores the maxima.
 ///
 /// # Examples
 /// ```
@@ -40,7 +42,7 @@ use crate::width::Width;
 pub struct DemandMeter<'c> {
     config: &'c Config,
     word_bytes: usize,
-    /// The most page-blocks live at once.
+    /// The most page-blocks that can be live at once.
     numbers: u64,
     live: [u32; MAX_CLASSES],
     most: [u32; MAX_CLASSES],
@@ -56,7 +58,7 @@ pub struct DemandMeter<'c> {
 type Object = (usize, usize);
 
 impl<'c> DemandMeter<'c> {
-    /// A meter of nothing, for heaps of this configuration and width.
+    /// An empty meter, for heaps of this configuration and width.
     #[must_use]
     pub fn new<W: Width>(config: &'c Config) -> Self {
         Self {
@@ -77,8 +79,9 @@ impl<'c> DemandMeter<'c> {
     /// Counts the allocation of a byte object.
     ///
     /// # Errors
-    /// [`Uncertifiable::TooLarge`] if it needs a page-block larger than a page; [`Uncertifiable::TooManyEntries`] if more
-    /// page-blocks would be live than a word of this width can number. Nothing is counted then.
+    /// [`Uncertifiable::TooLarge`] if the object needs a page-block larger than a page;
+    /// [`Uncertifiable::TooManyEntries`] if more page-blocks would be live than a word of this
+    /// width can number. Then nothing is counted.
     pub fn allocate(&mut self, len: usize, align: usize) -> Result<(), Uncertifiable> {
         let work = self.vet((len, align))?;
         self.replace(Change {
@@ -92,7 +95,8 @@ impl<'c> DemandMeter<'c> {
     /// Counts the free of a byte object that was counted with this length and alignment.
     ///
     /// # Errors
-    /// As [`DemandMeter::allocate`]; [`Uncertifiable::NotCounted`] if fewer page-blocks of its classes are live than it has.
+    /// As [`DemandMeter::allocate`]. [`Uncertifiable::NotCounted`] if its classes have fewer live
+    /// page-blocks than the object.
     pub fn free(&mut self, len: usize, align: usize) -> Result<(), Uncertifiable> {
         self.vet_live((len, align))?;
         self.replace(Change {
@@ -101,10 +105,12 @@ impl<'c> DemandMeter<'c> {
         })
     }
 
-    /// Counts a resize from one (length, alignment) to another, as [`Heap::resize`](crate::Heap::resize) does it.
+    /// Counts a resize from one (length, alignment) to another, as
+    /// [`Heap::resize`](crate::Heap::resize) does it.
     ///
     /// # Errors
-    /// As [`DemandMeter::allocate`], where old and new page-blocks are live at once, and [`DemandMeter::free`].
+    /// As [`DemandMeter::allocate`], with old and new page-blocks live at once, and as
+    /// [`DemandMeter::free`].
     pub fn resize(&mut self, old: Object, new: Object) -> Result<(), Uncertifiable> {
         self.vet_live(old)?;
         let work = self.vet(new)?;
@@ -117,8 +123,8 @@ impl<'c> DemandMeter<'c> {
         Ok(())
     }
 
-    /// As [`DemandMeter::resize`], as [`Local::resize`](crate::shared::Local::resize) does it: unless it stays in place, the
-    /// whole new object is live beside the whole old one.
+    /// As [`DemandMeter::resize`], but as [`Local::resize`](crate::shared::Local::resize) does it:
+    /// unless the object stays in place, the whole new object is live beside the whole old one.
     ///
     /// # Errors
     /// As [`DemandMeter::resize`].
@@ -139,7 +145,8 @@ impl<'c> DemandMeter<'c> {
         Demand::PerClass(&self.most[..self.config.geometry().class_count()])
     }
 
-    /// The most page-blocks and the most bytes of page-blocks that were live at once, and the classes used.
+    /// The most page-blocks and the most bytes of page-blocks that were live at once, and the
+    /// classes used.
     #[must_use]
     pub fn joint(&self) -> Demand<'static> {
         Demand::Joint(self.budget())
@@ -164,13 +171,13 @@ impl<'c> DemandMeter<'c> {
         }
     }
 
-    /// The most that the free of one of the objects seen can cost, its pieces together.
+    /// The most that the free of one of the counted objects can cost, its pieces together.
     #[must_use]
     pub fn call(&self) -> CallWork {
         self.call
     }
 
-    /// Page-blocks live now, and their bytes.
+    /// The page-blocks that are live now, and their bytes.
     #[must_use]
     pub fn live(&self) -> (u64, u64) {
         (self.blocks, self.bytes)
@@ -178,14 +185,14 @@ impl<'c> DemandMeter<'c> {
 
     // ---- objects -------------------------------------------------------------------------------
 
-    /// Notes what the free of an object can cost.
+    /// Records what the free of an object can cost.
     fn note_call(&mut self, work: CallWork) {
         self.call.blocks = self.call.blocks.max(work.blocks);
         self.call.moves = self.call.moves.max(work.moves);
         self.call.moved_bytes = self.call.moved_bytes.max(work.moved_bytes);
     }
 
-    /// What the free of an object can cost, if a heap could hold it.
+    /// What the free of an object can cost, if a heap can hold the object.
     fn vet(&self, (len, align): Object) -> Result<CallWork, Uncertifiable> {
         let limit = self.config.geometry().page_bytes();
         if self
@@ -202,7 +209,7 @@ impl<'c> DemandMeter<'c> {
         CallWork::of_free(self.config, self.word_bytes, len, align).ok_or(many)
     }
 
-    /// Whether so many page-blocks are live as an object that was counted must have.
+    /// Checks that as many page-blocks are live as an object that was counted must have.
     fn vet_live(&self, object: Object) -> Result<(), Uncertifiable> {
         self.vet(object)?;
         let mut left = self.live;
@@ -223,7 +230,7 @@ impl<'c> DemandMeter<'c> {
         Pieces::new(len, align, self.config.piece_bytes(), self.word_bytes)
     }
 
-    /// Pieces of an object; 1 if it is contiguous.
+    /// The pieces of an object; 1 if it is contiguous.
     fn pieces(&self, (len, _): Object) -> usize {
         match self.config.piece_bytes() {
             Some(piece) if len > piece => len.div_ceil(piece),
@@ -246,7 +253,7 @@ impl<'c> DemandMeter<'c> {
         (piece.min(len - number * piece), align)
     }
 
-    /// The pieces from `first` on, and the spines if they are asked for.
+    /// The pieces from `first` on, and the spines if `with_spines` asks for them.
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "a piece before the last ends within the object; a piece is two words or more"
@@ -291,7 +298,7 @@ impl<'c> DemandMeter<'c> {
         })
     }
 
-    /// All page-blocks of one object for all of another.
+    /// Replaces all page-blocks of one object by all of another.
     fn whole(&self, old: Object, new: Object) -> Change<Pieces, Pieces> {
         Change {
             lost: self.runs(old),
@@ -301,7 +308,8 @@ impl<'c> DemandMeter<'c> {
 
     // ---- counts --------------------------------------------------------------------------------
 
-    /// Counts what is gained, notes the maxima, and then counts what is lost no more: page-blocks of an object that is live.
+    /// Counts what is gained, records the maxima, and then subtracts what is lost: page-blocks of
+    /// an object that was live.
     fn replace<L, G>(&mut self, change: Change<L, G>) -> Result<(), Uncertifiable>
     where
         L: Iterator<Item = Run>,
@@ -357,7 +365,7 @@ impl<'c> DemandMeter<'c> {
     }
 }
 
-/// Page-blocks that a call gives back, and those that it takes before.
+/// Page-blocks that a call frees, and those that it takes before.
 struct Change<L, G> {
     lost: L,
     gained: G,

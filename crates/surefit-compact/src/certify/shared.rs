@@ -1,23 +1,26 @@
 //! How many bytes are enough for a shared heap, and what a call of it can cost.
 //!
 //! ```text
-//! data pages    the worst mix of the demand, each class in G instances                             budget, G copies
-//! pins          n ≤ max(κ, Π + 1), or Π(π − 1) holes more, in every class of every instance        budget, with Π
-//! calls         one page for each of the T − 1 other calls in progress: what frees have not paid yet, targets
+//! data pages    the worst mix of the demand, each class in G instances          budget, G copies
+//! pins          n ≤ max(κ, Π + 1), or Π(π − 1) more holes, in every class       budget, with Π
+//!               of every instance
+//! calls         one page for each of the T − 1 other calls in progress: unpaid frees, targets
 //! buffers       L free pages for each of the other threads
-//! entries       12 (16) bytes × (objects + b for every other group, under page locks for every thread + those that retired);
-//!               entries made before they are needed take no page
-//! fixed area    groups, instances, thread buffers, page records, page locks: exactly as they are laid out
+//! entries       12 (16) bytes × (objects + b for every other group, with page locks for every
+//!               thread + retired entries); entries that are made early take no page
+//! fixed area    groups, instances, thread buffers, page records, page locks: exactly as laid out
 //! ```
-//! No term is shared out over classes but that of the calls: what pins make a class owe stays until frees of that class, or a
-//! compaction, pay it; so every class of every instance may owe at once.
+//! Only the term of the calls is divided between classes. A class owes moves because of pins until
+//! frees of that class, or a compaction, pay them; so every class of every instance may owe moves
+//! at once.
 //!
 //! # Bounds
-//! Two evaluations of a joint budget, some 1200 passes over the classes.
+//! Two evaluations of a joint budget: about 1200 passes over the classes.
 //!
 //! # Drawbacks
-//! Every thread that may be in the middle of an insertion counts as a pin. So many threads on small heaps pay several
-//! pages a class; fewer classes, smaller pages and a bound in pages keep this low.
+//! Every thread that may be in the middle of an insertion counts as a pin. So many threads on small
+//! heaps cost several pages per class. Fewer classes, smaller pages and a bound in pages keep this
+//! low.
 //!
 //! # Source
 //! [The bounds, section 7](crate::bounds#7-threads), with proofs.
@@ -39,7 +42,7 @@ use crate::geometry::{Geometry, Tail};
 use crate::shared::{ALIGN, Fixed, GROUPS, Granularity, SharedConfig, entry_bytes};
 use crate::width::Counted;
 
-/// Who uses a shared heap at once.
+/// The threads and guards that use a shared heap at once.
 ///
 /// # Examples
 /// ```
@@ -60,7 +63,8 @@ pub struct Sharing {
 }
 
 impl Sharing {
-    /// T threads that share one instance, and hold no guards: registered ones, and those that call `compact`.
+    /// T threads that share one instance and hold no guards: registered threads, and threads that
+    /// call `compact`.
     #[must_use]
     pub const fn new(threads: u32) -> Self {
         Self {
@@ -73,17 +77,19 @@ impl Sharing {
         }
     }
 
-    /// The same with up to `guards` objects pinned at once by guards, of any class.
+    /// The same with up to `guards` objects of any class pinned at once by guards.
     ///
-    /// A call in progress pins one object, and is counted apart. If threads work on byte objects in pieces, count as guards
-    /// what each of them pins beside that one: a piece, and a spine for every level.
+    /// A call in progress pins one object, which is counted separately. If threads access byte
+    /// objects in pieces, count as guards what each of them pins besides that one: a piece, and a
+    /// spine for every level.
     #[must_use]
     pub const fn with_guards(mut self, guards: u32) -> Self {
         self.guards = guards;
         self
     }
 
-    /// The same with guards on objects of these classes only: the others owe nothing because of them.
+    /// The same with guards only on objects of these classes: other classes owe nothing because of
+    /// guards.
     #[must_use]
     pub const fn with_pinned_classes(mut self, classes: ClassSet) -> Self {
         self.pinned = Some(classes);
@@ -97,14 +103,17 @@ impl Sharing {
         self
     }
 
-    /// The same for a heap of keys with generations `Gen`, whose objects may be freed while they are pinned; at most `frees`
-    /// objects are freed in its life, so that entries whose generations are exhausted are counted.
+    /// The same for a heap of keys with generations `Gen`, whose objects may be freed while they
+    /// are pinned. At most `frees` objects are freed in the heap's life; entries whose generations
+    /// are exhausted are counted.
     ///
-    /// A value that must be dropped takes a pointer more in its page-block: the demand counts it.
+    /// A value that must be dropped takes one more pointer in its page-block: the demand must
+    /// include it.
     #[expect(clippy::arithmetic_side_effects, reason = "no divisor is zero")]
     #[must_use]
     pub const fn with_keys<Gen: Counted>(mut self, frees: u64) -> Self {
-        // Odd generations name objects, below the last one, which leaves the greatest bit alone (`shared::generation`).
+        // Odd generations name objects. They are below the last one, which does not use the
+        // greatest bit (`shared::generation`).
         self.retired = match Gen::BYTES {
             1 => frees / (u8::MAX as u64 >> 1),
             2 => frees / (u16::MAX as u64 >> 1),
@@ -114,8 +123,9 @@ impl Sharing {
         self
     }
 
-    /// Π: the most objects pinned at once when a free looks for one to move: guards, and one for each of the other threads;
-    /// `u32::MAX` if they are more, which [`certify_shared`] refuses.
+    /// Π: the most objects that are pinned at once when a free looks for one to move: those of
+    /// guards, and one for each of the other threads. `u32::MAX` if there are more, which
+    /// [`certify_shared`] refuses.
     #[must_use]
     pub const fn pins(&self) -> u32 {
         self.guards.saturating_add(self.other_threads())
@@ -138,59 +148,60 @@ impl Sharing {
     }
 }
 
-/// The bytes that suffice for a demand on a shared heap, and the most work of one call.
+/// The bytes that are enough for a demand on a shared heap, and the most work of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedCertificate {
-    /// Bytes of region that suffice, wherever it begins: the sum of `parts`.
+    /// Bytes of region that are enough, wherever it begins: the sum of `parts`.
     pub heap_bytes: usize,
-    /// Bytes that suffice if the region begins at a multiple of the page size, and of 128.
+    /// Bytes that are enough if the region begins at a multiple of the page size and of 128.
     pub aligned_bytes: usize,
     /// What the bytes are for.
     pub parts: SharedParts,
-    /// Pages that are data pages or in threads' buffers at most.
+    /// The most pages that are data pages or in threads' buffers.
     pub data_pages: u64,
-    /// Of them: pages that hold page-blocks.
+    /// The part of `data_pages` that holds page-blocks.
     pub used_pages: u64,
-    /// Entries that are made at most.
+    /// The most entries that are made.
     pub entries: u64,
     /// The most work of one call.
     pub work: SharedWork,
 }
 
-/// Where the bytes of a shared heap's certificate go; the parts add up to `heap_bytes`.
+/// What the bytes of a shared heap's certificate are for. The parts add up to `heap_bytes`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SharedParts {
     /// Data pages that the demand fills without pins and without other calls in progress.
     pub data_page_bytes: usize,
-    /// Data pages more because of what pins keep from being moved, now or before.
+    /// Further data pages, because pins keep objects from moving, now or before.
     pub pin_bytes: usize,
-    /// Data pages more because of frees, compactions and moves in progress.
+    /// Further data pages, because of frees, compactions and moves in progress.
     pub call_bytes: usize,
     /// Free pages in the buffers of threads.
     pub page_buffer_bytes: usize,
     /// Entries of objects, retired ones included, and padding.
     pub handle_bytes: usize,
-    /// Free entries at hand in groups, and under page locks in threads' buffers.
+    /// Free entries that groups, and with page locks also threads' buffers, hold ready.
     pub handle_buffer_bytes: usize,
     /// Page records and page locks.
     pub page_record_bytes: usize,
-    /// States of groups and instances, buffers of threads.
+    /// States of groups and instances, and buffers of threads.
     pub state_bytes: usize,
-    /// What may be skipped until a page begins.
+    /// Bytes that may be skipped until a page begins.
     pub alignment_bytes: usize,
 }
 
-/// A certificate for a demand on a shared heap with locks `R` of granularity `G`, divided between instances and threads in
-/// any way.
+/// Computes a certificate for a demand on a shared heap with locks `R` of granularity `G`, divided
+/// between instances and threads in any way.
 ///
-/// An object counts as live from the call that inserts it until the call that frees it, or destroys its instance, has
-/// returned, and as long as it is pinned. A resize that does not
-/// stay in place holds the new object beside the old one: [`BlockCount::of`](super::BlockCount::of) the new one, for
-/// each thread that resizes.
+/// An object counts as live from the call that inserts it until the return of the call that frees
+/// it or destroys its instance, and as long as it is pinned. A resize that does not stay in place
+/// holds the new object beside the old one. For each thread that resizes, add
+/// [`BlockCount::of`](super::BlockCount::of) the new object.
 ///
 /// # Errors
-/// Why the demand cannot be served by any heap of this configuration. [`Uncertifiable::TooManyPins`] if more objects can be
-/// pinned at once than the configuration says, [`Uncertifiable::TooManyInstances`] beyond 4096 groups.
+/// Why no heap of this configuration can serve the demand. [`Uncertifiable::TooManyPins`] if more
+/// objects can be pinned at once than the configuration allows, [`Uncertifiable::TooManyInstances`]
+/// if there are more than 4096 groups.
 ///
 /// # Complexity
 /// See the module.
@@ -203,10 +214,11 @@ pub struct SharedParts {
 ///
 /// type Lock = parking_lot::RawMutex;
 /// static CONFIG: SharedConfig = SharedConfig::new(Config::DEFAULT);
-/// // At most 1000 objects at once, 64 KiB of page-blocks, requests of up to 512 bytes, two threads.
+/// // At most 1000 objects in 64 KiB of page-blocks, requests of up to 512 bytes, two threads.
 /// let classes = ClassSet::of_requests(CONFIG.config().geometry(), 512);
 /// let demand = Demand::Joint(Budget { objects: 1000, block_bytes: 64 << 10, classes });
-/// let certificate = certify_shared::<Lock, _>(&CONFIG, &Sharing::new(2), &demand).expect("a heap can serve it");
+/// let certificate = certify_shared::<Lock, _>(&CONFIG, &Sharing::new(2), &demand)
+///     .expect("a heap can serve it");
 /// let mut memory = vec![core::mem::MaybeUninit::uninit(); certificate.heap_bytes];
 /// let heap: SharedHeap<Lock, PerClass> = SharedHeap::new(&mut memory, &CONFIG)?;
 /// # Ok::<(), surefit_core::Refused>(())
@@ -235,7 +247,7 @@ pub const fn certify_shared<R, G: Granularity>(
     }
 }
 
-/// The most instances whose groups have numbers.
+/// The most instances whose groups can be numbered.
 #[expect(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -245,11 +257,11 @@ const fn instances_max(geometry: &Geometry) -> u32 {
     GROUPS / geometry.class_count().next_power_of_two() as u32
 }
 
-/// The `BYTES` of a [`Region`](surefit_core::Region), aligned to the page size and to 128, that suffices for a demand: one
-/// byte of it says whether the region was taken.
+/// The `BYTES` of a [`Region`](surefit_core::Region), aligned to the page size and to 128, that is
+/// enough for a demand. One of these bytes records whether the region was taken.
 ///
 /// # Panics
-/// If the demand has no certificate: in a constant, a compile error that says why.
+/// If the demand has no certificate. In a constant this is a compile error that gives the reason.
 #[must_use]
 pub const fn shared_region_bytes<R, G: Granularity>(
     config: &SharedConfig<G>,
@@ -257,13 +269,14 @@ pub const fn shared_region_bytes<R, G: Granularity>(
     demand: &Demand<'_>,
 ) -> usize {
     match certify_shared::<R, G>(config, sharing, demand) {
-        // No certificate is of more bytes than a region can have, half of what usize counts.
+        // No certificate is for more bytes than a region can have, half of the range of usize.
         Ok(certificate) => certificate.aligned_bytes.saturating_add(1),
         Err(error) => panic!("{}", error.message()),
     }
 }
 
-/// Divides a region as a shared heap does: the address table takes whole pages from the back and the slack behind them.
+/// Divides a region as a shared heap does: the address table takes the slack and then whole pages
+/// from the back.
 #[expect(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -331,7 +344,7 @@ const fn lay_out<R, G: Granularity>(
     })
 }
 
-/// The most pages that locations can name, or a region on this machine can hold.
+/// The most pages that locations can name, and that a region on this machine can hold.
 #[expect(
     clippy::arithmetic_side_effects,
     reason = "pages have 2^10 to 2^16 bytes"
@@ -341,7 +354,7 @@ const fn pages_limit(geometry: &Geometry) -> u64 {
     least(named, isize::MAX as u64 >> geometry.page_shift())
 }
 
-/// Data pages, and bytes of them and the table.
+/// The data pages, and the bytes of them and of the table.
 #[expect(
     clippy::arithmetic_side_effects,
     reason = "at most 32 GiB of pages, and 2^32 entries of 16 bytes"
@@ -367,7 +380,7 @@ const fn body_of(
     Ok((pages, body))
 }
 
-/// Entries that words number, less one that names nothing.
+/// The entries that words can number, less one value that names nothing.
 const ENTRIES_MAX: u64 = u32::MAX as u64 - 1;
 
 const fn most(a: u64, b: u64) -> u64 {

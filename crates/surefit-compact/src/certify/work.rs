@@ -1,10 +1,12 @@
-//! What one call can cost: moves, bytes copied, pages touched.
+//! The most that one call can cost: moves, bytes copied, pages touched.
 //!
 //! ```text
-//! moves of one free      Unbounded 0    Pages(κ) 1    Holes(δ, 0) 1    Holes(δ, ε > 0) 2      (π = 1: 0;  π = 2: at most 1)
-//! data pages             that of the block, then one more a move: a source (Pages), or a target and one common source
-//! address table          the freed entry and one a move
-//! fixed area             the class and the records of those pages and of their neighbours in the list
+//! moves of one free    Unbounded 0   Pages(κ) 1   Holes(δ, 0) 1   Holes(δ, ε > 0) 2
+//!                      (π = 1: 0;  π = 2: at most 1)
+//! data pages           that of the block; per move a source (Pages), or per move a target, and
+//!                      one common source
+//! address table        the freed entry and one per move
+//! fixed area           the class, and the records of these pages and of their list neighbours
 //! ```
 //! # Source
 //! [The bounds, section 5](crate::bounds#5-what-one-call-costs).
@@ -17,11 +19,12 @@
 use crate::config::{Bound, Config};
 use crate::pieces::Pieces;
 
-/// Records and class state that one free reads or writes: the block's page and its two neighbours in the list, the
-/// reservoir and the page before it, two targets and the page behind them, the class; each may lie across two pages.
+/// Records and class state that one free reads or writes: the block's page and its two neighbours
+/// in the list, the reservoir and the page before it, two targets and the page after them, the
+/// class. Each may span two pages.
 const MOST_FIXED_PAGES: u64 = 2 * 9;
 
-/// The most moves that the free of one page-block causes, `blocks` to a page.
+/// The most moves that the free of one page-block causes, with `blocks` per page.
 #[must_use]
 pub const fn moves_max(bound: Bound, blocks: u16) -> u32 {
     match bound {
@@ -42,7 +45,7 @@ const fn data_pages(bound: Bound, moves: u32) -> u64 {
     }
 }
 
-/// Pages that `bytes` consecutive bytes can lie in, wherever they begin.
+/// The most pages that `bytes` consecutive bytes can span, wherever they begin.
 #[expect(
     clippy::arithmetic_side_effects,
     reason = "two bytes or more, in pages that have bytes"
@@ -74,7 +77,7 @@ pub(super) const fn pages_touched(
     data.saturating_add(table).saturating_add(fixed)
 }
 
-/// What freeing a whole byte object can cost; its page-blocks are freed one by one.
+/// What freeing a whole byte object can cost. Its page-blocks are freed one by one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallWork {
     /// Page-blocks of the object: pieces, remainder, spines.
@@ -86,8 +89,8 @@ pub struct CallWork {
 }
 
 impl CallWork {
-    /// The most that freeing a byte object of `len` bytes costs; `None` if no heap can hold it: a page-block would be larger
-    /// than a page, or 64 bits do not count the bytes that are moved.
+    /// The most that freeing a byte object of `len` bytes costs. `None` if no heap can hold it,
+    /// because a page-block would be larger than a page, or the moved bytes exceed 64 bits.
     ///
     /// # Complexity
     /// O(levels of spines).
@@ -118,7 +121,8 @@ impl CallWork {
         Some(work)
     }
 
-    /// The same and the free of `blocks` page-blocks more, each with `moves` moves of `block_bytes` bytes.
+    /// The sum with the frees of `blocks` more page-blocks, each with `moves` moves of
+    /// `block_bytes` bytes.
     const fn and(self, blocks: u64, moves: u64, block_bytes: u64) -> Option<Self> {
         let Some(moves) = moves.checked_mul(blocks) else {
             return None;

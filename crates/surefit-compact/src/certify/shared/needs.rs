@@ -1,4 +1,4 @@
-//! What a demand needs of a shared heap, before it is laid out in a region.
+//! The needs of a demand on a shared heap, before they are laid out in a region.
 #![deny(
     unsafe_code,
     clippy::arithmetic_side_effects,
@@ -15,7 +15,7 @@ use crate::shared::{Granularity, SharedConfig};
 
 /// Pages and entries, by what they are for.
 pub(super) struct SharedNeeds {
-    /// Data pages without pins and other calls.
+    /// Data pages without pins and without other calls.
     alone_pages: u64,
     pub(super) pin_pages: u64,
     pub(super) call_pages: u64,
@@ -26,15 +26,15 @@ pub(super) struct SharedNeeds {
 
 impl SharedNeeds {
     pub(super) const fn used_pages(&self) -> u64 {
-        // No more than a reading's pages, of which they are parts.
+        // At most a reading's pages, of which these are parts.
         let unpinned = self.alone_pages.saturating_add(self.pin_pages);
         unpinned.saturating_add(self.call_pages)
     }
 }
 
-/// Data pages and entries of one way to read a demand.
+/// Data pages and entries for one way to read a demand.
 struct Reading {
-    /// Without pins; with them; what is never passed.
+    /// Pages without pins; with them; and the limit in all cases.
     unpinned: u64,
     pinned: u64,
     high_water: u64,
@@ -47,7 +47,7 @@ impl Reading {
         least(self.pinned.saturating_add(calls), self.high_water)
     }
 
-    /// The needs of a demand that both describe.
+    /// The needs of a demand that both `self` and `other` bound.
     const fn and(self, other: Self, calls: u64) -> Self {
         let entries = least(self.entries, other.entries);
         let lesser = if self.pages(calls) < other.pages(calls) {
@@ -134,7 +134,8 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Objects of a class in one instance that are freed, not pinned any more, and not drained yet; they hold their blocks.
+    /// Objects of a class in one instance that are freed, no longer pinned, and not drained yet.
+    /// They still hold their blocks.
     const fn undrained(&self, class: SizeClass) -> u32 {
         if self.keyed {
             self.spread.pins(class)
@@ -143,9 +144,10 @@ impl Reader<'_> {
         }
     }
 
-    /// Peaks with what may not be drained, of classes that have any.
+    /// The peaks of the classes that have any, with the objects that may not be drained yet.
     ///
-    /// A peak that saturates is of more page-blocks than a word can number entries, so none of any demand is passed by it.
+    /// A peak that saturates is above the number of entries that a word can number, so no demand
+    /// exceeds it.
     const fn held(&self, peaks: &[u32]) -> [u32; MAX_CLASSES] {
         let (mut held, mut classes) = ([0; MAX_CLASSES], self.geometry.each_class());
         while let Some(class) = classes.next_class() {
@@ -158,7 +160,7 @@ impl Reader<'_> {
         held
     }
 
-    /// A budget with what may not be drained.
+    /// A budget with the objects that may not be drained yet.
     const fn extended(&self, budget: &Budget) -> Budget {
         let (mut extended, mut classes) = (*budget, self.geometry.each_class());
         while let Some(class) = classes.next_class() {
@@ -231,7 +233,8 @@ impl Reader<'_> {
     }
 
     const fn reading(&self, unpinned: Worst, pinned: Worst, entries: u64) -> Reading {
-        // Without a bound, objects freed by threads of other instances wait for their own instance's next calls.
+        // Without a bound, objects that threads of other instances free wait for their own
+        // instance's next calls.
         if matches!(self.bound, Bound::Unbounded) && self.spread.instances > 1 {
             return Reading {
                 unpinned: pinned.high_water,

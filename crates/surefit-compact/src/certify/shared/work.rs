@@ -1,10 +1,10 @@
-//! What one call of a shared heap can cost: steps, bytes copied, sections, pages touched.
+//! The most that one call of a shared heap can cost: steps, bytes copied, sections, pages touched.
 //!
 //! ```text
-//! s = ⌈β/ι⌉       free of one page-block: at most 2s steps paid, of any move, and the rest of its own move: 3s − 1
-//!                 s more for each move of its group that a pin ends meanwhile
-//! section         what is done while a lock is held: at most min(β, ι) bytes are copied in it
-//! sections        one a step, and the first
+//! s = ⌈β/ι⌉       free of one page-block: pays at most 2s steps of any move, and the rest of its
+//!                 own: 3s − 1. s more for each move of its group that a pin ends meanwhile
+//! section         what is done while a lock is held: it copies at most min(β, ι) bytes
+//! sections        one per step, and the first
 //! ```
 //! # Source
 //! [The bounds, section 7](crate::bounds#7-threads).
@@ -22,26 +22,29 @@ use crate::config::Bound;
 use crate::geometry::{ClassLayout, Geometry, SizeClass};
 use crate::shared::{DRAINED, Granularity, SharedConfig};
 
-/// Records and states that a section reads or writes beside those of pages that it looks at for a victim: the freed block's
-/// page, the target's and the source's with their neighbours in the list, the last page, group, instance, thread buffer.
+/// Records and states that a section reads or writes besides those of pages that it searches for a
+/// victim: the records of the freed block's page, and of the target's and the source's pages with
+/// their neighbours in the list; the last page, the group, the instance, the thread buffer.
 const MOST_FIXED: u64 = 3 * 3 + 4;
 
-/// The most work of one call; a call of `free` by a key may free [`SharedWork::frees_max_per_call`] objects.
+/// The most work of one call. A call of `free` by a key may free [`SharedWork::frees_max_per_call`]
+/// objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SharedWork {
-    /// The most bytes copied in one section, of a free or a compaction: min(β, ι).
+    /// The most bytes that one section of a free or a compaction copies: min(β, ι).
     pub copied_bytes_max_per_section: u64,
-    /// The most steps of one free, of its own move or of others': 3⌈β/ι⌉ − 1.
+    /// The most steps of one free, in its own move or in others': 3⌈β/ι⌉ − 1.
     pub steps_max_per_free: u64,
-    /// The most steps that it takes more for each move that a pin ends meanwhile: ⌈β/ι⌉.
+    /// The most additional steps for each move that a pin ends meanwhile: ⌈β/ι⌉.
     pub steps_max_per_abort: u64,
     /// The most bytes that the steps of one free copy.
     pub copied_bytes_max_per_free: u64,
     /// The most times that one free takes its group's lock, without aborts.
     pub sections_max_per_free: u64,
-    /// The most objects that one call frees: others' that were pinned when they were freed are drained.
+    /// The most objects that one call frees: it also drains objects of others that were pinned when
+    /// they were freed.
     pub frees_max_per_call: u64,
-    /// The most objects that are looked at for one to move: Π + 1.
+    /// The most objects that are examined to find one that can move: Π + 1.
     pub victims_tried_max: u64,
     /// The most pages of the region that one section touches.
     pub pages_touched_max_per_section: u64,
@@ -51,7 +54,8 @@ pub struct SharedWork {
     clippy::arithmetic_side_effects,
     reason = "sums of a few numbers of 32 bits, in 64 bits"
 )]
-/// The most work over the classes that a demand uses, on a heap of so many bytes of table, fixed area, and data pages.
+/// The most work over the classes that a demand uses, on a heap with these bytes of table, fixed
+/// area, and data pages.
 pub(super) const fn of<G: Granularity>(
     config: &SharedConfig<G>,
     sharing: &Sharing,
@@ -92,7 +96,7 @@ impl SharedWork {
         pages_touched_max_per_section: 0,
     };
 
-    /// The same with another class.
+    /// The maximum with one more class.
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "page-blocks have 8 to 2^16 bytes, increments at least one: a few times as many steps, in 64 bits"
