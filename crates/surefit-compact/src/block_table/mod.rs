@@ -121,6 +121,8 @@
 //! Craciunas, Kirsch, Payer, Sokolova, Stadler, Staudinger, "A Compacting Real-Time Memory
 //! Management System", USENIX ATC 2008: the non-moving implementation. That frames and table share
 //! one pool of pages is this project's.
+//!
+//! [`Heap`]: crate::Heap
 
 mod bytes;
 pub mod certify;
