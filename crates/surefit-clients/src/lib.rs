@@ -1,9 +1,10 @@
-//! Programs that live on the collector and on the free lists: what the laboratory measures beside recorded allocations.
+//! Programs on the collector and on the free lists. The laboratory measures them beside recorded
+//! allocations.
 //!
 //! | module | holds |
 //! | --- | --- |
 //! | `bisect` | the boundary between what is too small and what suffices |
-//! | `java` | recorded Java programs, replayed: real headers, slots, marking and sweeping |
+//! | `java` | replays of recorded Java programs: real headers, slots, marking and sweeping |
 //! | `programs` | classic programs in Rust |
 //! | `lists` | segregated lists by their parameters: values, and the dispatch to types |
 //! | `lua` | a Lua virtual machine in a region (feature `lua`) |

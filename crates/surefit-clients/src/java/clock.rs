@@ -1,4 +1,4 @@
-//! The clock of the times, and what reading it costs.
+//! The clock that takes times, and the cost of a reading.
 
 use std::time::Instant;
 
@@ -7,17 +7,18 @@ use surefit_gc::{Clock, Totals};
 use super::outcome::Times;
 use super::replay::Clocking;
 
-/// Which time is read.
+/// Which time a clock reads.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reading {
-    /// The processor time of this thread: other programs on the machine do not count, but a reading is a system call.
+    /// The processor time of this thread. Other programs on the machine do not count, but a reading
+    /// is a system call.
     Processor,
-    /// The time that has passed since then: cheap enough to be read at every allocation.
+    /// The wall time since this instant. It is cheap enough to be read at every allocation.
     Wall(Instant),
 }
 
 impl Reading {
-    /// What a reading costs, in nanoseconds: the median of many, one right after the other.
+    /// The cost of a reading in nanoseconds: the median of many consecutive readings.
     pub(super) fn cost_ns(self) -> u64 {
         let mut pairs: Vec<_> = (0..PAIRS).map(|_| (self.now(), self.now())).collect();
         pairs.sort_unstable_by_key(|(first, second)| second - first);
@@ -26,7 +27,7 @@ impl Reading {
     }
 }
 
-/// Pairs of readings that tell what one costs.
+/// The number of readings from which the cost is computed.
 const PAIRS: usize = 10_001;
 
 /// Ticks are nanoseconds.
@@ -40,20 +41,20 @@ impl Clock for Reading {
     }
 }
 
-/// Sums up times of allocation.
+/// Adds up the time of allocations.
 #[derive(Debug)]
 pub(super) struct Watch {
     reading: Reading,
     clocking: Clocking,
-    /// What a reading costs, in nanoseconds.
+    /// The cost of a reading, in nanoseconds.
     cost_ns: u64,
-    /// Nanoseconds of what was timed, collections and readings not included; what is done beside allocating is taken off
-    /// only afterwards, hence signed.
+    /// Nanoseconds of what was timed, without collections and readings. It is signed, because the
+    /// time of other work is subtracted only afterwards.
     allocation_ns: i64,
     readings: u64,
 }
 
-/// What the clock said, and what the collector had counted.
+/// The reading of the clock and the counts of the collector at the beginning.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Begun {
     now: u64,
@@ -76,7 +77,7 @@ impl Watch {
         }
     }
 
-    /// Begins to time, if this is how times are taken.
+    /// Begins to time, if times are taken this way.
     #[inline]
     pub(super) fn begin(&mut self, how: Clocking, totals: &Totals) -> Option<Begun> {
         (self.clocking == how).then(|| Begun {
@@ -86,7 +87,7 @@ impl Watch {
         })
     }
 
-    /// Adds the time since then, less that of collections.
+    /// Adds the time since `begun`, without that of collections.
     #[inline]
     pub(super) fn end(&mut self, begun: Option<Begun>, totals: &Totals) {
         if let Some(begun) = begun {
@@ -94,14 +95,15 @@ impl Watch {
         }
     }
 
-    /// Takes the time since then off: it was no allocation.
+    /// Subtracts the time since `begun`: it was no allocation.
     pub(super) fn end_empty(&mut self, begun: Option<Begun>, totals: &Totals) {
         if let Some(begun) = begun {
             self.allocation_ns -= self.since(begun, totals);
         }
     }
 
-    /// Takes the time since then off what is being timed meanwhile, and both readings: one is in the time, the other is not.
+    /// Subtracts the time since `begun` from what is being timed meanwhile, and both readings: one
+    /// is part of the time, the other is not.
     pub(super) fn leave_out(&mut self, begun: Option<Begun>) {
         if let Some(begun) = begun {
             let passed = self.reading.now() - begun.now;
@@ -110,7 +112,8 @@ impl Watch {
         }
     }
 
-    /// Two readings cost one between them; a collection reads three times, and its ticks hold two of these.
+    /// Two readings have the cost of one between them. A collection reads three times; its ticks
+    /// contain two of these.
     #[inline]
     fn since(&mut self, begun: Begun, totals: &Totals) -> i64 {
         let passed = self.reading.now() - begun.now;

@@ -9,26 +9,28 @@ use super::program::Program;
 use super::replay::Options;
 use super::space::Space;
 
-/// The bisection ends when its bounds are this close, in bytes, or within a thousandth of each other.
+/// The bisection ends when its bounds are this close, in bytes, or within a thousandth of each
+/// other.
 const STEP: usize = 1024;
 
-/// Beyond this multiple of what lives most, a space is not tried.
+/// A space is not tried with more than this multiple of the peak live bytes.
 const MOST_TIMES: usize = 64;
 
-/// The smallest heap that suffices, and what lies just below.
+/// The smallest heap that suffices, and the largest that does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MinHeap {
     /// Bytes of a heap in which the program completes.
     pub bytes: usize,
-    /// Bytes of a heap in which it does not, as was seen or because fewer bytes than live cannot suffice: at most 1 KiB or a
-    /// thousandth less.
+    /// Bytes of a heap in which it does not: a replay failed, or it has fewer bytes than live. At
+    /// most 1 KiB or a thousandth less than `bytes`.
     pub too_small_bytes: usize,
-    /// Replays it took to find that.
+    /// The number of replays that this took.
     pub replays: u32,
 }
 
 impl MinHeap {
-    /// Bytes by which the smallest heap may be less than one that was found: a kibibyte or a thousandth.
+    /// Bytes by which the smallest heap may be smaller than the one that was found: 1 KiB or a
+    /// thousandth.
     #[must_use]
     pub const fn open_bytes(bytes: usize) -> usize {
         match bytes / 1000 {
@@ -38,10 +40,12 @@ impl MinHeap {
     }
 }
 
-/// The smallest heap in which a program completes; to 1 KiB or a thousandth, whichever is more.
+/// Finds the smallest heap in which a program completes, to 1 KiB or a thousandth, whichever is
+/// more.
 ///
-/// A space may fail in some heap larger than that, and complete in a smaller one: what is found is one boundary between heaps
-/// that suffice and heaps that do not. `memory` gives memory of a size, or more; `None`, or less, ends the search.
+/// A space may fail in a larger heap and complete in a smaller one, so this is one boundary between
+/// heaps that suffice and heaps that do not. `memory` returns memory of at least a given size;
+/// `None`, or less memory, ends the search.
 ///
 /// # Panics
 /// As [`completed`].

@@ -1,35 +1,37 @@
-//! The program that allocates: which object is where, and its roots.
+//! The program that allocates: where its objects are, and its roots.
 
 use std::collections::{BTreeSet, HashMap};
 
 use surefit_gc::{Client, Clock, Collector, Edges, Object, Scanned, Space};
 use surefit_trace::graph::{self, Change};
 
-/// The word of an object with the recording's id.
+/// The word of an object that holds its id in the recording.
 const ID: u32 = 0;
-/// The word with its class.
+/// The word that holds its class.
 const CLASS: u32 = 1;
-/// The word with the number of its slots, and [`HAS_CLASS_LEVEL`].
+/// The word that holds the number of its slots, and [`HAS_CLASS_LEVEL`].
 const SLOTS: u32 = 2;
 /// The word of its first slot.
 const FIRST_SLOT: u32 = 3;
-/// Set in the word of slots if the object refers to others on behalf of its class.
+/// Set in the word of slots if the object holds references of its class.
 const HAS_CLASS_LEVEL: u32 = 1 << 31;
 
-/// Where all objects are, and which are roots.
+/// Where all objects are, and which of them are roots.
 #[derive(Debug)]
 pub(super) struct Mutator {
-    /// By id, the object that was allocated last under it, dead or alive.
+    /// For each id, the object that was allocated last with it, dead or alive.
     places: Vec<Option<Object>>,
     /// The ids of roots.
     roots: BTreeSet<u32>,
-    /// Objects given since the last walk ended: roots until the next one ends.
+    /// Objects that were allocated since the last walk ended. They are roots until the next walk
+    /// ends.
     given: Vec<Object>,
-    /// The ids that class objects refer to on behalf of their classes: slots beside the heap.
+    /// The ids that class objects refer to for their classes: slots beside the heap.
     class_level: HashMap<u32, Vec<u32>>,
 }
 
-/// A reference to an object that the collector freed: between these ids; 0 stands for the roots.
+/// A reference between two ids to an object that the collector freed. An id of 0 stands for the
+/// roots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Freed {
     pub(super) from: u32,
@@ -37,7 +39,7 @@ pub(super) struct Freed {
 }
 
 impl Mutator {
-    /// A program that has allocated nothing yet and will use ids up to `last_id`.
+    /// A program that has allocated nothing yet and uses ids up to `last_id`.
     pub(super) fn new(last_id: u32) -> Self {
         Self {
             places: vec![None; last_id as usize + 1],
@@ -47,7 +49,7 @@ impl Mutator {
         }
     }
 
-    /// Writes the header of an object that was just allocated and makes it a root until the next walk ends.
+    /// Writes the header of a new object, and makes it a root until the next walk ends.
     #[inline]
     pub(super) fn give<S: Space, K: Clock>(
         &mut self,
@@ -62,19 +64,19 @@ impl Mutator {
         self.given.push(object);
     }
 
-    /// Makes room for so many objects, and as many again, so that none has to be made while the clock runs.
+    /// Makes room for `given` objects, twice, so that none has to be made while the clock runs.
     pub(super) fn expect(&mut self, given: usize) {
         self.given.reserve(2 * given);
     }
 
-    /// Whether an object was given under the id before.
+    /// Whether an object was allocated with this id before.
     #[inline]
     pub(super) fn knows(&self, id: u32) -> bool {
         self.places[id as usize].is_some()
     }
 
-    /// As [`Mutator::give`] for objects that have been given already: changes nothing that [`Mutator::forget_again`] does
-    /// not undo.
+    /// As [`Mutator::give`], for objects that were given already. [`Mutator::forget_again`] undoes
+    /// all changes.
     pub(super) fn give_again<S: Space, K: Clock>(
         &mut self,
         gc: &mut Collector<'_, S, K>,
@@ -87,12 +89,12 @@ impl Mutator {
         }
     }
 
-    /// Forgets that so many objects were given again.
+    /// Forgets that `given` objects were given again.
     pub(super) fn forget_again(&mut self, given: usize) {
         self.given.truncate(self.given.len() - given);
     }
 
-    /// The object with an id, if the collector has not freed it.
+    /// The object with an id, unless the collector has freed it.
     pub(super) fn find<S: Space, K: Clock>(
         &self,
         gc: &Collector<'_, S, K>,
@@ -102,9 +104,10 @@ impl Mutator {
         (gc.contains(object) && gc.load(object, ID) == id).then_some(object)
     }
 
-    /// An object that a walk had missed is there again; returns whether it has to be allocated again.
+    /// Handles an object that is there again after a walk missed it. Returns whether it must be
+    /// allocated again.
     ///
-    /// What it referred to, the walk says anew.
+    /// The walk reports its references again.
     pub(super) fn revive<S: Space, K: Clock>(
         &mut self,
         gc: &mut Collector<'_, S, K>,
@@ -176,14 +179,14 @@ impl Mutator {
         }
     }
 
-    /// The slots beside the heap of an object with such slots.
+    /// The slots beside the heap of an object that has some.
     #[cold]
     fn beside(&self, id: u32) -> &[u32] {
         self.class_level.get(&id).map_or(&[], Vec::as_slice)
     }
 }
 
-/// Makes all references of an object none.
+/// Clears all references of an object.
 fn clear<S: Space, K: Clock>(gc: &mut Collector<'_, S, K>, object: Object) {
     let slots = gc.load(object, SLOTS) & !HAS_CLASS_LEVEL;
     gc.store(object, SLOTS, slots);

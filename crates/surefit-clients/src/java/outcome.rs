@@ -1,4 +1,4 @@
-//! What a replay did: counts, collections, samples, times.
+//! The result of a replay: counts, collections, samples, times.
 
 use surefit_core::{Corruption, Refused};
 use surefit_freelist::Counters;
@@ -7,29 +7,30 @@ use surefit_gc::{Collection, Totals};
 /// A replay that completed.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// Everything that the collector did. Its allocations are those of the recording, and the objects that the recording
-    /// found or revived.
+    /// What the collector did. Its allocations are those of the recording, and the objects that the
+    /// recording found or revived.
     pub totals: Totals,
-    /// Everything that the space did.
+    /// What the space did.
     pub counters: Counters,
-    /// What moved; `None` if nothing ever does.
+    /// What was moved; `None` if the space never moves objects.
     pub moves: Option<Moves>,
     /// Bytes of the region that hold no chunk: tables, live bits, mark bits, the mark stack.
     pub administrative_bytes: usize,
     /// Every collection.
     pub collections: Vec<Collected>,
-    /// The counters from time to time.
+    /// Samples of the counters.
     pub samples: Vec<Sample>,
-    /// How long it took, if it was timed.
+    /// How long the replay took, if it was timed.
     pub times: Option<Times>,
-    /// References of the recording to objects that the collector had freed: none may be.
+    /// References of the recording to objects that the collector had freed. There must be none.
     pub references_to_freed: u64,
     /// The first of them.
     pub first_freed: Option<FirstFreed>,
 }
 
 impl Outcome {
-    /// Free chunks and heads that were looked at for an allocation, on average over the whole program.
+    /// Free chunks and list heads that were visited per allocation, on average over the whole
+    /// program.
     #[must_use]
     pub fn visits_per_allocation(&self) -> f64 {
         self.counters.visits as f64 / self.totals.allocations.max(1) as f64
@@ -41,43 +42,44 @@ impl Outcome {
 pub struct Collected {
     /// Allocations before it.
     pub allocations: u64,
-    /// What the collector says of it.
+    /// What the collector reports about it.
     pub collection: Collection,
-    /// Bytes of free payloads, or of free page-blocks and pages, when the request was refused; only if asked for.
+    /// Bytes of free payloads, or of free page-blocks and pages, when the request was refused.
+    /// Recorded only on request.
     pub free_bytes_before: Option<u64>,
-    /// Sizes of free chunks and how many have them, by size, when the request that caused it had been served; empty unless
-    /// asked for.
+    /// The sizes of free chunks and how many have each size, in ascending order, after the request
+    /// that caused the collection was served. Empty unless requested.
     pub free_sizes: Vec<(u32, u32)>,
 }
 
 /// What a space that moves objects did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moves {
-    /// Page-blocks that were moved.
+    /// Moved page-blocks.
     pub objects: u64,
-    /// Their bytes.
+    /// Bytes of these page-blocks.
     pub bytes: u64,
     /// Requests that were served because page-blocks moved.
     pub relieved_requests: u64,
-    /// Collections although moving page-blocks would have served the request: none may be.
+    /// Collections for requests that moving page-blocks would have served. There must be none.
     pub fragmented_collections: u64,
 }
 
-/// The counters after so many allocations.
+/// The counters after some number of allocations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// Allocations so far.
     pub allocations: u64,
     /// Collections so far.
     pub collections: u64,
-    /// Free chunks and heads that were looked at so far.
+    /// Free chunks and list heads that were visited so far.
     pub visits: u64,
 }
 
-/// How long a replay took. The clock's own cost has been subtracted.
+/// How long a replay took. The cost of the clock is subtracted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
-    /// Nanoseconds of allocation, collections not included.
+    /// Nanoseconds of allocation, without collections.
     pub allocation_ns: u64,
     /// Nanoseconds of marking.
     pub mark_ns: u64,
@@ -85,7 +87,7 @@ pub struct Times {
     pub sweep_ns: u64,
     /// Readings of the clock.
     pub readings: u64,
-    /// What a reading costs, in nanoseconds.
+    /// The cost of a reading, in nanoseconds.
     pub reading_ns: u64,
 }
 
@@ -106,9 +108,10 @@ impl Times {
 /// A reference to an object that the collector had freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FirstFreed {
-    /// The walk that has it.
+    /// The number of the walk that contains it.
     pub walk: u64,
-    /// The object that refers; `None` if it is the recording itself, by a root or a change.
+    /// The object that holds the reference; `None` for a root, or for a change that the recording
+    /// names.
     pub from: Option<u32>,
     /// The object that was freed.
     pub to: u32,
@@ -120,7 +123,7 @@ pub enum Stopped {
     /// The region cannot even hold the tables, or is larger than the space can be.
     #[error("{0}")]
     Region(Refused),
-    /// A request could not be served, although everything had been collected.
+    /// A request could not be served, even after a collection.
     #[error(
         "allocation {allocation}, {bytes} bytes: {refused}; {free_bytes} bytes were free, the largest chunk {largest_free_bytes}"
     )]
@@ -131,9 +134,9 @@ pub enum Stopped {
         bytes: u32,
         /// What the space said.
         refused: Refused,
-        /// Bytes that the last collection left free.
+        /// Free bytes after the last collection.
         free_bytes: u64,
-        /// Bytes of the largest chunk among them.
+        /// Bytes of the largest free chunk.
         largest_free_bytes: u64,
     },
     /// An invariant does not hold.
@@ -146,11 +149,11 @@ pub enum Stopped {
     },
 }
 
-/// What a replay did, or `None` if there was no room for the program.
+/// The outcome of a replay, or `None` if there was no room for the program.
 ///
 /// # Panics
-/// If the collector did wrong, so that no experiment takes that for a result: it freed an object that the program refers to,
-/// or an invariant does not hold.
+/// If the collector was wrong, so that no experiment reports the outcome: it freed an object that
+/// the program refers to, or an invariant does not hold.
 #[must_use]
 #[track_caller]
 pub fn completed(replay: Result<Outcome, Stopped>) -> Option<Outcome> {

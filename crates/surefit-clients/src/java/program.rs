@@ -16,7 +16,7 @@ pub struct Program {
     most_live: Live,
 }
 
-/// What happens until a walk ends, and the walk; after the last one, none.
+/// The allocations before a walk, and the walk. The last batch has no walk.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     pub(super) given: Vec<Object>,
@@ -24,20 +24,22 @@ pub(super) struct Batch {
 }
 
 impl Program {
-    /// Reads a recording twice: what the first reading finds out of the slots of objects, the second one is told.
+    /// Reads a recording twice: the first reading finds out which slots objects have, the second
+    /// uses this.
     ///
     /// # Errors
-    /// What `open` fails with; the first rule of the format that the recording breaks.
+    /// The error of `open`, or the first rule of the format that the recording breaks.
     pub fn read<R: Read, E: From<TraceError>>(
         open: impl FnMut() -> Result<Reader<R>, E>,
     ) -> Result<Self, E> {
         Self::read_first(u64::MAX, open)
     }
 
-    /// As [`Program::read`], up to the end of the first walk that comes after so many allocations.
+    /// As [`Program::read`], but only up to the end of the first walk after `allocations`
+    /// allocations.
     ///
     /// # Errors
-    /// As `read`, of the whole recording.
+    /// As `read`, for the whole recording.
     pub fn read_first<R: Read, E: From<TraceError>>(
         allocations: u64,
         mut open: impl FnMut() -> Result<Reader<R>, E>,
@@ -76,19 +78,19 @@ impl Program {
         self.batches.push(std::mem::take(batch));
     }
 
-    /// The allocations that were recorded.
+    /// The number of recorded allocations.
     #[must_use]
     pub const fn allocations(&self) -> u64 {
         self.allocations
     }
 
-    /// The sum of their sizes in the virtual machine, in bytes.
+    /// The sum of their sizes in the recorded virtual machine, in bytes.
     #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// What lived by the recording when most bytes lived, at the end of a walk.
+    /// The peak live bytes of the recording, at the end of a walk.
     #[must_use]
     pub const fn most_live(&self) -> Live {
         self.most_live

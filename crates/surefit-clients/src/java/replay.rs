@@ -6,15 +6,17 @@
 //!                   the walk
 //! allocation time = gross - empty - collections on the way
 //! ```
-//! So what a batch costs beside allocation (the loop, headers, the table of places) is measured and taken off, and the clock is
-//! read twice a batch and three times a collection, and twice more to leave out what is noted or verified after it; what
-//! reading it costs is measured and taken off as well.
+//! So the cost of a batch beside allocation (the loop, headers, the table of places) is measured
+//! and subtracted. The clock is read twice per batch and three times per collection, and twice more
+//! to exclude what is recorded or verified after a collection. The cost of the readings is measured
+//! and subtracted as well.
 //!
 //! # Drawbacks
-//! The empty run finds in the cache what the gross run had to fetch: headers and the table of places. Their misses count as
-//! allocation, as many for every space, which pulls ratios of allocation times towards one.
+//! The empty run finds in the cache what the gross run had to fetch: headers and the table of
+//! places. Their cache misses count as allocation. There are as many for every space, so ratios of
+//! allocation times are too close to one.
 //!
-//! That an object was freed too early is noticed only when a later walk names it.
+//! If an object was freed too early, this is detected only when a later walk names it.
 
 use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
@@ -37,24 +39,25 @@ const SAMPLED: usize = 1024;
 /// Bytes of an object's header: no object is shorter.
 const HEADER_BYTES: usize = 12;
 
-/// What is to be done beside replaying.
+/// What a replay does besides replaying.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How the sweep finds what is free.
+    /// How the sweep finds free memory.
     pub sweep: Sweep,
     /// How times are taken.
     pub clocking: Clocking,
     /// Whether all invariants are verified after every collection.
     pub check: bool,
-    /// Whether the sizes of free chunks are noted after every collection.
+    /// Whether the sizes of free chunks are recorded after every collection.
     pub free_sizes: bool,
-    /// Whether the free bytes are noted before every collection, at the price of asking for each request twice that causes one.
+    /// Whether the free bytes are recorded before every collection. Then each request that causes a
+    /// collection is made twice.
     pub free_before: bool,
-    /// Bytes from which on objects are large, where free lists have another place for them.
+    /// Objects of at least this many bytes are large: free lists have another place for them.
     pub large_from: usize,
 }
 
-/// As the thesis sweeps; nothing beside replaying.
+/// Sweeps as in the thesis, and only replays.
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -71,27 +74,27 @@ impl Default for Options {
 /// How times are taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clocking {
-    /// Not at all.
+    /// No times are taken.
     #[default]
     Off,
-    /// A batch of allocations at a time, in processor time.
+    /// Batches of allocations, in processor time.
     Batch,
-    /// Every allocation by itself, as the thesis did, in wall time.
+    /// Single allocations, in wall time, as in the thesis.
     Each,
 }
 
-/// What a replay asks a space beside what a collector does.
+/// What a replay needs from a space in addition to what a collector needs.
 pub(super) trait Observed: Space {
     fn counters(&self) -> Counters;
     fn free_sizes(&self) -> Vec<usize>;
 
-    /// What moved; `None` if nothing ever does.
+    /// What was moved; `None` if the space never moves objects.
     fn moves(&self) -> Option<Moves> {
         None
     }
 }
 
-/// Free page-blocks, one by one, and free pages; nothing is searched, so nothing is visited.
+/// Counts single free page-blocks, and free pages. Nothing is searched, so nothing is visited.
 impl Observed for CompactFit<'_> {
     fn counters(&self) -> Counters {
         Counters::default()
@@ -146,7 +149,7 @@ pub(super) fn over_free_lists<I: Index>(
     run(program, gc, options)
 }
 
-/// Replays a program over a Compact-fit heap, whose sweep has one way only.
+/// Replays a program over a Compact-fit heap, which has only one kind of sweep.
 pub(super) fn over_compact_fit(
     config: &Config,
     program: &Program,
@@ -187,7 +190,7 @@ struct Replay<'r, 'm, S: Space> {
     mutator: Mutator,
     outcome: Outcome,
     watch: Watch,
-    /// Bytes that were free when a request was refused last.
+    /// Free bytes when a request was refused last.
     free_before: u64,
     options: &'r Options,
 }
@@ -210,7 +213,7 @@ impl<S: Observed> Replay<'_, '_, S> {
         Ok(())
     }
 
-    /// Allocates an object, unless it is one that the recording lost and the collector did not.
+    /// Allocates an object, unless the recording lost it and the collector still has it.
     #[inline]
     fn give(&mut self, given: &graph::Object) -> Result<(), Stopped> {
         if self.mutator.knows(given.id) && !self.mutator.revive(&mut self.gc, given.id) {
@@ -234,7 +237,7 @@ impl<S: Observed> Replay<'_, '_, S> {
         Ok(())
     }
 
-    /// Allocates; if the request cannot be served at once, notes what is free.
+    /// Allocates. If the request cannot be served at once, records what is free.
     fn alloc_and_look(&mut self, bytes: usize) -> Result<Object, Refused> {
         self.gc.alloc_as_is(bytes).or_else(|_| {
             let free = self.gc.space().free_sizes().into_iter().sum::<usize>();
@@ -255,7 +258,7 @@ impl<S: Observed> Replay<'_, '_, S> {
         }
     }
 
-    /// Does once more what a batch does beside allocating.
+    /// Repeats what a batch does besides allocating.
     fn empty(&mut self, given: &[graph::Object]) {
         let begun = self.watch.begin(Clocking::Batch, self.gc.totals());
         self.mutator.give_again(&mut self.gc, given);
@@ -327,7 +330,7 @@ fn first(walk: &Walk, freed: Freed) -> FirstFreed {
     }
 }
 
-/// Sizes and how often each occurs, by size.
+/// The sizes and how often each occurs, in ascending order.
 fn counted(sizes: Vec<usize>) -> Vec<(u32, u32)> {
     let mut counts = BTreeMap::new();
     for size in sizes {

@@ -19,7 +19,7 @@ use super::replay::{Options, over_compact_fit, over_free_lists};
 pub enum Space {
     /// One free list, the first chunk that fits.
     FirstFit,
-    /// One free list, the first chunk that fits after the last one that did.
+    /// One free list, the next chunk that fits after the one that was taken last.
     NextFit,
     /// One free list, the smallest chunk that fits.
     BestFit,
@@ -40,10 +40,10 @@ pub enum Space {
 type Run = fn(&Program, &mut [MaybeUninit<u8>], &Options) -> Result<Outcome, Stopped>;
 
 impl Space {
-    /// Replays a program in a region: all of it is the heap, tables included.
+    /// Replays a program in a region. All of the region is the heap, tables included.
     ///
     /// # Errors
-    /// Says why the program did not complete.
+    /// Why the program did not complete.
     pub fn replay(
         &self,
         program: &Program,

@@ -1,22 +1,26 @@
-//! What answers Lua's requests: a heap, what is counted about it, and a reserve.
+//! Serves Lua's requests: a heap, its counters, and a reserve.
 //!
 //! ```text
-//! request:  the second time, after a refusal: a collection has ended; serve, and fill the reserve again
+//! request:  the second time, after a refusal: a collection has ended; serve, and refill the
+//!               reserve
 //!           a new object, while a collection is owed: refuse
 //!           else serve, else lend from the reserve, else refuse
-//! lend:     only what may be a buffer and fits: the reserve is freed, the request served; a collection is owed
+//! lend:     only to what may be a buffer and fits: the reserve is freed, the request is served,
+//!           and a collection is owed
 //! ```
-//! Temporary buffers of Lua's libraries ask without a second time: a refusal is an error of the script, whatever garbage
-//! there is. Nothing says which requests are theirs; but they never say that they are for a new object, as most others do. So
-//! what is not for a new object may have the reserve, and the next new object pays for it with a collection.
+//! Temporary buffers of Lua's libraries ask only once: a refusal is an error of the script, even if
+//! there is garbage. Nothing identifies their requests. But they never claim to be for a new
+//! object, as most other requests do. So a request that is not for a new object may use the
+//! reserve, and the next new object pays for it with a collection.
 //!
 //! # Invariants
-//! - V1: `reserve` is a live object of the heap that Lua was never given.
-//! - V2: `refused` is the last request since which there were only frees, if that request was refused.
+//! - V1: `reserve` is a live object of the heap that Lua never received.
+//! - V2: If the last request that was not a free was refused, `refused` is that request.
 //!
 //! # Bounds
-//! The reserve is 1/16 of the heap. A buffer grows by half: a string of `s` bytes needs at most `1.5 s` while it is made.
-//! Larger buffers are served as long as the heap has room outside the reserve.
+//! The reserve is 1/16 of the heap. A buffer grows by half, so a string of `s` bytes needs at most
+//! `1.5 s` bytes while it is built. Larger buffers are served as long as the heap has room outside
+//! the reserve.
 
 use core::alloc::Layout;
 use core::ptr::NonNull;
@@ -24,7 +28,8 @@ use core::ptr::NonNull;
 use surefit_core::RawHeap;
 use surefit_gc::Clock;
 
-/// The alignment of whatever Lua asks for, in bytes: its `LUAI_MAXALIGN` is a union of a double, a pointer and integers.
+/// The alignment of all memory that Lua requests, in bytes: its `LUAI_MAXALIGN` is a union of a
+/// double, a pointer and integers.
 const ALIGN: usize = 8;
 
 const _: () = assert!(
@@ -32,66 +37,67 @@ const _: () = assert!(
     "the members of LUAI_MAXALIGN"
 );
 
-/// The reserve is one of so many parts of the heap.
+/// The reserve is this fraction of the heap.
 ///
-/// Measured with TLSF: without a reserve the smallest heap of the program `strings` is 3.5 times as large; that of programs
-/// without large buffers is up to a tenth smaller.
+/// Measured with TLSF: without a reserve the smallest heap of the program `strings` is 3.5 times as
+/// large, and that of programs without large buffers is up to 10 % smaller.
 const RESERVE_PART: usize = 16;
 
-/// What a virtual machine asked for and was given, since it was made.
+/// What a virtual machine requested and received since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Objects, arrays and buffers that were allocated.
     pub allocations: u64,
-    /// Those that were freed.
+    /// Of these, how many were freed.
     pub frees: u64,
-    /// Those that got another size.
+    /// Of these, how often one was resized.
     pub resizes: u64,
-    /// Bytes that the allocations asked for.
+    /// Bytes that the allocations requested.
     pub requested_bytes: u64,
-    /// Bytes that are live.
+    /// Live bytes.
     pub live_bytes: u64,
-    /// The most bytes that were live, garbage included.
+    /// The maximum of live bytes, garbage included.
     pub peak_bytes: u64,
-    /// Bytes that were live after a collection, the most of them.
+    /// The maximum of live bytes after a collection.
     pub peak_kept_bytes: u64,
-    /// Refusals after which Lua collected and asked again.
+    /// Refusals after which Lua collected and requested again.
     pub collections: u64,
-    /// Of the frees: those of collections.
+    /// Frees that were part of a collection.
     pub swept: u64,
     /// Refusals after which it did neither: errors of buffers.
     pub uncollected: u64,
     /// Requests that were served from the reserve.
     pub loans: u64,
-    /// The largest of them, in bytes.
+    /// The largest of these requests, in bytes.
     pub largest_loan_bytes: u64,
-    /// The largest request that was not for a new object, and so might have been a buffer's, in bytes.
+    /// The largest request that was not for a new object, in bytes. It might have been a buffer's.
     pub largest_array_bytes: u64,
-    /// Requests that were refused once more after a collection.
+    /// Requests that were refused again after a collection.
     pub exhausted: u64,
-    /// The last request that was refused for good, in bytes.
+    /// The last of these requests, in bytes.
     pub exhausted_bytes: u64,
-    /// Calls whose time is in `call_ticks`, two readings of the clock each.
+    /// Calls whose time is part of `call_ticks`; each includes two readings of the clock.
     pub timed_calls: u64,
-    /// Ticks inside calls of the heap, but for the frees of collections.
+    /// Ticks inside calls of the heap, except the frees of collections.
     pub call_ticks: u64,
-    /// Ticks from a refusal to the second request: marking and all frees, one reading of the clock each.
+    /// Ticks from a refusal to the second request, for marking and all frees; each includes one
+    /// reading of the clock.
     pub collection_ticks: u64,
 }
 
 /// One request for memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Request {
-    /// What is to get another size; `None` for what is new.
+    /// The object that is resized; `None` for a new one.
     object: Option<NonNull<u8>>,
-    /// The bytes that it has; of a new one, what kind of object it is, or 0.
+    /// Its bytes; for a new object its kind, or 0.
     old: usize,
-    /// The bytes that it shall have.
+    /// Its new bytes.
     bytes: usize,
 }
 
 impl Request {
-    /// Whether it says that it is for a new object, so that Lua collects if it is refused.
+    /// Whether it is for a new object, so that Lua collects if it is refused.
     const fn is_object(self) -> bool {
         self.object.is_none() && self.old != 0
     }
@@ -116,7 +122,7 @@ fn layout(bytes: usize) -> Option<Layout> {
 }
 
 impl<'h, H: RawHeap, K: Clock> Memory<'h, H, K> {
-    /// A memory without a reserve: what Lua asks for before it can collect is not refused for its sake.
+    /// A memory without a reserve: it must not refuse what Lua requests before it can collect.
     pub(super) fn new(heap: &'h mut H, clock: K) -> Self {
         Self {
             heap,
@@ -131,8 +137,9 @@ impl<'h, H: RawHeap, K: Clock> Memory<'h, H, K> {
         }
     }
 
-    /// Says that the machine is complete: from now on it collects when it is refused something, which is done without need
-    /// to every `refuse_every`-th request for a new object, if that is not 0.
+    /// Called when the machine is complete: from now on it collects after a refusal. If
+    /// `refuse_every` is not 0, every `refuse_every`-th request for a new object is refused without
+    /// need.
     pub(super) fn complete(&mut self, refuse_every: u64) {
         self.reserve_bytes = self.heap.parts().total() / RESERVE_PART;
         self.refuse_every = refuse_every;
@@ -144,7 +151,7 @@ impl<'h, H: RawHeap, K: Clock> Memory<'h, H, K> {
         self.heap
     }
 
-    /// What was counted so far.
+    /// The counts so far.
     pub(super) fn counts(&self) -> Counts {
         let mut counts = self.counts;
         if let Some(refused) = self.refused {
@@ -154,10 +161,11 @@ impl<'h, H: RawHeap, K: Clock> Memory<'h, H, K> {
         counts
     }
 
-    /// Answers Lua: `old` bytes become `bytes`, or what is live is freed if `bytes` is 0.
+    /// Serves a call of Lua: `old` bytes become `bytes`; if `bytes` is 0, the object is freed.
     ///
     /// # Safety
-    /// S1: `object` is `None` or was answered to Lua before and not freed since; then `old` is its size.
+    /// S1: `object` is `None`, or Lua received it before and has not freed it since; then `old` is
+    /// its size.
     pub(super) unsafe fn answer(
         &mut self,
         object: Option<NonNull<u8>>,
@@ -254,7 +262,7 @@ impl<'h, H: RawHeap, K: Clock> Memory<'h, H, K> {
         served
     }
 
-    /// Whether a request is refused for the sake of a collection.
+    /// Whether a request is refused so that a collection takes place.
     const fn is_due(&self, request: Request) -> bool {
         let every = self.refuse_every;
         let is_test = every != 0 && self.counts.allocations % every == 0;
@@ -275,7 +283,7 @@ impl<'h, H: RawHeap, K: Clock> Memory<'h, H, K> {
             unsafe { self.heap.free(reserve, layout) };
         }
         self.owes_collection = true;
-        // SAFETY: S1 is the caller's: what was refused did not change.
+        // SAFETY: S1 is the caller's: a refused object did not change.
         let served = unsafe { self.serve(request) }?;
         self.counts.loans += 1;
         self.counts.largest_loan_bytes = self.counts.largest_loan_bytes.max(request.bytes as u64);
@@ -295,7 +303,8 @@ impl<'h, H: RawHeap, K: Clock> Memory<'h, H, K> {
             }
             Some(object) => {
                 let old = layout(request.old)?;
-                // SAFETY: S1: live, of this heap, of this layout; the new size makes a layout, so it does not overflow.
+                // SAFETY: S1: live, of this heap, of this layout; the new size makes a layout, so
+                // it does not overflow.
                 let served = unsafe { self.heap.resize(object, old, new.size()) }.ok()?;
                 self.counts.resizes += 1;
                 (served, request.old)
@@ -312,7 +321,7 @@ impl<'h, H: RawHeap, K: Clock> Memory<'h, H, K> {
         self.reserve = layout.and_then(|layout| self.heap.allocate(layout).ok());
     }
 
-    /// Gives the reserve back.
+    /// Frees the reserve.
     pub(super) fn close(&mut self) {
         if let Some((reserve, layout)) = self.reserve.take().zip(layout(self.reserve_bytes)) {
             // SAFETY: V1: it is live, of this heap, and was allocated with this layout.

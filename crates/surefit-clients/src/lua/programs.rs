@@ -1,4 +1,4 @@
-//! The programs that come with surefit: Lua, written for it, each with one number that says how much it does.
+//! The Lua programs that come with surefit. Each takes one number, which says how much it does.
 #![deny(unsafe_code)]
 
 use core::ffi::CStr;
@@ -10,13 +10,13 @@ use super::vm::Script;
 pub struct Program {
     /// Its name.
     pub name: &'static str,
-    /// What it is.
+    /// A description.
     pub what: &'static str,
     /// Its text.
     pub source: &'static str,
-    /// The number for a run of milliseconds.
+    /// The number for a run of a few milliseconds.
     pub small: &'static str,
-    /// The number for a run of tens of milliseconds.
+    /// The number for a run of some tens of milliseconds.
     pub usual: &'static str,
     chunk: &'static CStr,
 }
@@ -35,7 +35,7 @@ impl Program {
 
 macro_rules! programs {
     ($($name:literal $what:literal $small:literal $usual:literal;)*) => {
-        /// All programs. What they print depends on their number alone.
+        /// All programs. Their output depends only on their number.
         pub const PROGRAMS: &[Program] = &[$(Program {
             name: $name,
             what: $what,

@@ -1,16 +1,19 @@
-//! The virtual machine: everything that is said to Lua's C library, and what it is told.
+//! The virtual machine: all calls of Lua's C library, and all calls from it.
 //!
 //! ```text
 //! run:    newstate(answer) -> stop the collector -> pcall(main) -> message -> close
-//! main:   open the libraries -> buffers lose their finalizer -> restrain -> load the script -> call it
+//! main:   open the libraries -> buffers lose their finalizer -> restrain -> load the script
+//!         -> call it
 //! ```
 //!
 //! # Invariants
-//! - F1: Lua throws by `longjmp`. What can throw is called only by functions that Lua called inside `lua_pcall`: `main`,
-//!   `traceback`, `write` and `print`. None of them has a local with a destructor when it calls Lua.
-//! - F2: no panic reaches C. `answer` and `keep` are `extern "C"`: a panic in them ends the process. The four of F1 do
-//!   nothing that panics.
-//! - F3: while the machine lives, `Memory` and what is kept are reached only through the pointers that it was given.
+//! - F1: Lua throws by `longjmp`. Functions that can throw are called only by functions that Lua
+//!   called inside `lua_pcall`: `main`, `traceback`, `write` and `print`. None of these has a local
+//!   with a destructor when it calls Lua.
+//! - F2: No panic reaches C. `answer` and `keep` are `extern "C"`: a panic in them ends the
+//!   process. The four functions of F1 do nothing that panics.
+//! - F3: While the machine lives, `Memory` and the kept output are accessed only through the
+//!   pointers that the machine received.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::fmt;
@@ -23,30 +26,30 @@ use surefit_gc::Clock;
 
 use super::memory::{Counts, Memory};
 
-/// The registry's name of the metatable of buffers.
+/// The name of the metatable of buffers in the registry.
 const BUFFERS: &CStr = c"_UBOX*";
 
-/// What takes from the libraries all that could break memory.
+/// Removes everything from the libraries that could break memory.
 const RESTRAIN: &[u8] = include_bytes!("restrain.lua");
 
-/// A script and what it is given.
+/// A script and its arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct Script<'a> {
     /// Its name, as messages show it.
     pub name: &'a CStr,
-    /// Its text, not what Lua compiled of it; a first line that begins with `#` is passed over.
+    /// Its text, not compiled Lua. A first line that begins with `#` is skipped.
     pub source: &'a [u8],
     /// Its arguments, in `...` and in `arg`.
     pub arguments: &'a [&'a [u8]],
 }
 
-/// Where what a script prints goes.
+/// Where the output of a script goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Output {
     /// To the standard output.
     #[default]
     Standard,
-    /// To [`Ran::output`], if `print` or `io.write` print it.
+    /// Output of `print` and `io.write` goes to [`Ran::output`].
     Kept,
 }
 
@@ -55,16 +58,17 @@ pub enum Output {
 pub struct Options {
     /// Where its output goes.
     pub output: Output,
-    /// For tests: of requests for new objects, every so many-th is refused once without need; 0 for none.
+    /// For tests: every n-th request for a new object is refused once without need; 0 for none.
     pub refuse_every: u64,
 }
 
-/// Why a script did not end well.
+/// Why a script failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// An error that the script did not catch, with its traceback; or it is no script.
+    /// An error that the script did not catch, with its traceback; or the text is not a script.
     Error(String),
-    /// The heap is too small: so many bytes were refused after a collection, or asked for where none can be made.
+    /// The heap is too small: it refused this many bytes after a collection, or where no collection
+    /// is possible.
     OutOfMemory(u64),
 }
 
@@ -85,33 +89,34 @@ impl fmt::Display for Failure {
 
 impl core::error::Error for Failure {}
 
-/// What running a script came to.
+/// The result of running a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
-    /// How it ended.
+    /// Whether it completed.
     pub result: Result<(), Failure>,
-    /// What it asked of the heap, before the machine was closed.
+    /// What it requested from the heap, before the machine was closed.
     pub counts: Counts,
-    /// What it printed, if that was kept.
+    /// What it printed, if the output was kept.
     pub output: Vec<u8>,
 }
 
-/// What `main` is given.
+/// The argument of `main`.
 struct Call<'a> {
     script: &'a Script<'a>,
-    /// Where the output goes; null: to the standard output.
+    /// Where the output goes; null for the standard output.
     kept: *mut Vec<u8>,
-    /// Says to the memory that the machine is complete.
+    /// Tells the memory that the machine is complete.
     complete: unsafe extern "C" fn(*mut c_void, u64),
     memory: *mut c_void,
     refuse_every: u64,
 }
 
-/// Runs a script in a new machine whose memory is the heap; all of it is freed in the end.
+/// Runs a script in a new machine whose memory is the heap. At the end all of it is freed.
 ///
-/// A script has the libraries of Lua, but for what could break memory: functions that are compiled already, which Lua does not
-/// verify, and C libraries are not loaded, and of `debug` there are `traceback` and `getinfo`, without `func`. It may
-/// still read and write files and run programs: run none that you do not trust with those.
+/// A script has the libraries of Lua, except what could break memory: it cannot load compiled
+/// functions, which Lua does not verify, or C libraries; of `debug` it has only `traceback` and
+/// `getinfo` without `func`. It can still read and write files and run programs: run only scripts
+/// that you trust with these.
 ///
 /// # Examples
 /// ```
@@ -122,8 +127,10 @@ struct Call<'a> {
 ///
 /// let mut memory = vec![MaybeUninit::uninit(); 1 << 20];
 /// let mut heap = Tlsf::new(&mut memory)?;
-/// let script = Script { name: c"=sum", source: b"local s = 0 for i = 1, ... do s = s + #{i} end print(s)", arguments: &[b"20000"] };
-/// let ran = run(&mut heap, NoClock, &script, Options { output: Output::Kept, ..Options::default() });
+/// let source = b"local s = 0 for i = 1, ... do s = s + #{i} end print(s)";
+/// let script = Script { name: c"=sum", source, arguments: &[b"20000"] };
+/// let options = Options { output: Output::Kept, ..Options::default() };
+/// let ran = run(&mut heap, NoClock, &script, options);
 /// assert_eq!(ran.result, Ok(()));
 /// assert_eq!(ran.output, b"20000\n");
 /// assert!(ran.counts.collections > 0, "20,000 tables need more than a mebibyte");
@@ -138,7 +145,8 @@ pub fn run<H: RawHeap, K: Clock>(
     run_and_look(heap, clock, script, options, |_| ()).0
 }
 
-/// As [`run`]; `look` is shown the heap when the script has ended and before the machine is closed.
+/// As [`run`]. `look` is called with the heap after the script has ended and before the machine is
+/// closed.
 pub fn run_and_look<H: RawHeap, K: Clock, T>(
     heap: &mut H,
     clock: K,
@@ -184,14 +192,15 @@ pub fn run_and_look<H: RawHeap, K: Clock, T>(
     (ran, seen)
 }
 
-/// Runs the script; the error is its message, or `None` for Lua's own error of memory.
+/// Runs the script. The error is its message, or `None` for Lua's own memory error.
 ///
 /// # Safety
 /// S1: `state` is a new machine.
 unsafe fn play(state: *mut lua_State, call: &Call<'_>) -> Result<(), Option<String>> {
     // SAFETY: S1. It throws nothing.
     unsafe { lua::lua_gc(state, lua::LUA_GCSTOP) };
-    // SAFETY: S1; a function without upvalues takes no memory, so that nothing is thrown. A new stack has 20 places.
+    // SAFETY: S1; a function without upvalues takes no memory, so that nothing is thrown. A new
+    // stack has 20 places.
     unsafe { lua::lua_pushcclosure(state, traceback, 0) };
     // SAFETY: as before.
     unsafe { lua::lua_pushcclosure(state, main, 0) };
@@ -208,7 +217,7 @@ unsafe fn play(state: *mut lua_State, call: &Call<'_>) -> Result<(), Option<Stri
     }
 }
 
-/// The string on top of the stack, if it is one.
+/// The string on top of the stack, if there is one.
 ///
 /// # Safety
 /// S1: the stack is not empty.
@@ -220,33 +229,36 @@ unsafe fn text(state: *mut lua_State) -> Option<String> {
     let mut bytes = 0;
     // SAFETY: S1; it is a string, so that nothing is converted and nothing thrown.
     let text = unsafe { lua::lua_tolstring(state, -1, &raw mut bytes) };
-    // SAFETY: the string has so many bytes and stays on the stack while they are copied.
+    // SAFETY: the string has `bytes` bytes and stays on the stack while they are copied.
     let text = unsafe { core::slice::from_raw_parts(text.cast(), bytes) };
     Some(String::from_utf8_lossy(text).into_owned())
 }
 
-/// What Lua calls for memory.
+/// The function that Lua calls for memory.
 unsafe extern "C" fn answer<H: RawHeap, K: Clock>(
     memory: *mut c_void,
     object: *mut c_void,
     old: usize,
     bytes: usize,
 ) -> *mut c_void {
-    // SAFETY: F3: the pointer that the machine was made with; Lua is not called while it is borrowed.
+    // SAFETY: F3: the pointer that the machine was made with; Lua is not called while it is
+    // borrowed.
     let memory = unsafe { &mut *memory.cast::<Memory<'_, H, K>>() };
-    // SAFETY: Lua hands back what it was answered, with the size that it asked for (its manual, `lua_Alloc`).
+    // SAFETY: Lua passes back what it received, with the size that it requested (its manual,
+    // `lua_Alloc`).
     let answer = unsafe { memory.answer(NonNull::new(object.cast()), old, bytes) };
     answer.map_or(ptr::null_mut(), |object| object.as_ptr().cast())
 }
 
 /// See [`Memory::complete`].
 unsafe extern "C" fn complete<H: RawHeap, K: Clock>(memory: *mut c_void, refuse_every: u64) {
-    // SAFETY: F3: the pointer that the machine was made with; Lua is not called while it is borrowed.
+    // SAFETY: F3: the pointer that the machine was made with; Lua is not called while it is
+    // borrowed.
     let memory = unsafe { &mut *memory.cast::<Memory<'_, H, K>>() };
     memory.complete(refuse_every);
 }
 
-/// Opens the libraries, loads the script and calls it; returns the message if it cannot be loaded.
+/// Opens the libraries, loads the script and calls it. Returns the message if it cannot be loaded.
 unsafe extern "C-unwind" fn main(state: *mut lua_State) -> c_int {
     // SAFETY: the argument is the call that `play` pushed.
     let call = unsafe { &*lua::lua_touserdata(state, 1).cast::<Call<'_>>() };
@@ -266,7 +278,7 @@ unsafe extern "C-unwind" fn main(state: *mut lua_State) -> c_int {
     let status = unsafe { load(state, call.script) };
     match status {
         lua::LUA_OK => {}
-        // SAFETY: F1; Lua knows its message of memory again.
+        // SAFETY: F1; Lua recognises its own memory message.
         lua::LUA_ERRMEM => unsafe { lua::lua_error(state) },
         _ => return 1,
     }
@@ -279,12 +291,13 @@ unsafe extern "C-unwind" fn main(state: *mut lua_State) -> c_int {
     0
 }
 
-/// Lets the first buffer make the metatable of all, and takes its finalizer away: a buffer is closed when its use ends.
+/// Lets the first buffer make the metatable of all buffers, and removes its finalizer: a buffer is
+/// closed when its use ends.
 ///
 /// # Safety
 /// S1: F1, and three places on the stack.
 unsafe fn unfinalize_buffers(state: *mut lua_State) {
-    // SAFETY: S1; a string of so many bytes needs a buffer outside the stack.
+    // SAFETY: S1; a string of this length needs a buffer outside the stack.
     let status = unsafe { lua::luaL_loadstring(state, c"return ('x'):rep(4096)".as_ptr()) };
     if status != lua::LUA_OK {
         // SAFETY: S1; the message is on the stack.
@@ -304,7 +317,7 @@ unsafe fn unfinalize_buffers(state: *mut lua_State) {
     unsafe { lua::lua_settop(state, -2) };
 }
 
-/// Takes from the libraries what is not safe; see `restrain.lua`.
+/// Removes unsafe functions from the libraries; see `restrain.lua`.
 ///
 /// # Safety
 /// S1: F1, and three places on the stack.
@@ -320,7 +333,7 @@ unsafe fn restrain(state: *mut lua_State) {
     unsafe { lua::lua_call(state, 0, 0) };
 }
 
-/// Lets `print` and `io.write` keep what they print, if there is a place for it.
+/// Lets `print` and `io.write` keep their output, if there is a place for it.
 ///
 /// # Safety
 /// S1: F1, and three places on the stack.
@@ -354,7 +367,7 @@ unsafe fn keep_output(state: *mut lua_State, kept: *mut Vec<u8>) {
 /// # Safety
 /// S1: F1.
 unsafe fn push_arguments(state: *mut lua_State, script: &Script<'_>) {
-    // More than an integer has are more than the stack takes.
+    // More arguments than an `int` can count do not fit on the stack either.
     let places = c_int::try_from(script.arguments.len()).unwrap_or(c_int::MAX);
     // SAFETY: S1.
     unsafe {
@@ -394,7 +407,7 @@ unsafe fn load(state: *mut lua_State, script: &Script<'_>) -> c_int {
         [b'#', ..] => script.source.iter().position(|byte| *byte == b'\n'),
         _ => Some(0),
     };
-    // The line's end stays, so that lines keep their numbers.
+    // The end of the line stays, so that lines keep their numbers.
     let source = script.source.get(source.unwrap_or(script.source.len())..);
     let source = source.unwrap_or_default();
     let (text, name) = (source.as_ptr().cast::<c_char>(), script.name.as_ptr());
@@ -403,7 +416,7 @@ unsafe fn load(state: *mut lua_State, script: &Script<'_>) -> c_int {
     unsafe { lua::luaL_loadbufferx(state, text, source.len(), name, only_text) }
 }
 
-/// Makes a message of an error, with the calls that led to it.
+/// Makes a message from an error, with the calls that led to it.
 unsafe extern "C-unwind" fn traceback(state: *mut lua_State) -> c_int {
     // SAFETY: F1; the error is the argument.
     let message = unsafe { lua::luaL_tolstring(state, 1, ptr::null_mut()) };
@@ -420,7 +433,7 @@ unsafe extern "C-unwind" fn write(state: *mut lua_State) -> c_int {
         let mut bytes = 0;
         // SAFETY: F1.
         let text = unsafe { lua::luaL_checklstring(state, argument, &raw mut bytes) };
-        // SAFETY: the string has so many bytes and is an argument.
+        // SAFETY: the string has `bytes` bytes and is an argument.
         unsafe { keep(state, text, bytes) };
     }
     0
@@ -438,7 +451,7 @@ unsafe extern "C-unwind" fn print(state: *mut lua_State) -> c_int {
             // SAFETY: a string of one byte.
             unsafe { keep(state, c"\t".as_ptr(), 1) };
         }
-        // SAFETY: the string has so many bytes and is on the stack.
+        // SAFETY: the string has `bytes` bytes and is on the stack.
         unsafe { keep(state, text, bytes) };
         // SAFETY: F1.
         unsafe { lua::lua_settop(state, -2) };
@@ -448,10 +461,11 @@ unsafe extern "C-unwind" fn print(state: *mut lua_State) -> c_int {
     0
 }
 
-/// Keeps so many bytes of a string.
+/// Keeps bytes of a string.
 ///
 /// # Safety
-/// S1: `text` has so many bytes. S2: the running function's upvalue is the pointer that `keep_output` was given.
+/// S1: `text` has `bytes` bytes. S2: the running function's upvalue is the pointer that
+/// `keep_output` was given.
 unsafe extern "C" fn keep(state: *mut lua_State, text: *const c_char, bytes: usize) {
     // SAFETY: S2. It throws nothing.
     let kept = unsafe { lua::lua_touserdata(state, lua::lua_upvalueindex(1)) };

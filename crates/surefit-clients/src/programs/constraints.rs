@@ -1,9 +1,11 @@
-//! One-way constraints among variables, solved incrementally. The size is the length of a chain of them.
+//! One-way constraints between variables, solved incrementally. The size is the length of a chain
+//! of them.
 //!
-//! A constraint has a strength and says how one variable follows from another. Whoever adds one may push a weaker one aside,
-//! which then looks for another way; whoever removes one gives those a chance that could not be satisfied before. A chain of
-//! equal variables is changed from its head, then its links are taken out and put back; each such change is a step. A long chain
-//! is changed less often than a short one.
+//! A constraint has a strength and says how one variable follows from another. A new constraint may
+//! displace a weaker one, which then looks for another way. After a constraint is removed, others
+//! may be satisfied that could not be before. The program changes a chain of equal variables from
+//! its head, then removes links and puts them back; each such change is a step. A long chain is
+//! changed less often than a short one.
 //!
 //! # Source
 //! Freeman-Benson, Maloney and Borning, An incremental constraint solver (DeltaBlue).
@@ -31,7 +33,7 @@ struct Variable<'gc> {
     value: Cell<i64>,
     /// The constraint that it follows from.
     follows: Slot<'gc, Constraint<'gc>>,
-    /// How strong the weakest constraint is that it rests on.
+    /// The strength of the weakest constraint that it depends on.
     strength: Cell<u32>,
     /// Whether it does not depend on what is edited.
     is_constant: Cell<bool>,
@@ -61,7 +63,7 @@ struct Constraint<'gc> {
     kind: Kind,
     strength: u32,
     ends: [V<'gc>; 2],
-    /// Which end follows from the other, if it is satisfied.
+    /// Which end follows from the other, if the constraint is satisfied.
     output: Cell<Option<usize>>,
 }
 
@@ -78,7 +80,7 @@ impl<'gc> Constraint<'gc> {
         }
     }
 
-    /// Chooses the weaker end that may follow, if one does that is weaker than the constraint.
+    /// Chooses the weakest end that may follow, if it is weaker than the constraint.
     fn choose(&self, mark: u32) {
         let is_weaker = |end: &usize| self.ends[*end].strength.get() > self.strength;
         let is_free = |end: &usize| self.ends[*end].mark.get() != mark;
@@ -91,7 +93,7 @@ impl<'gc> Constraint<'gc> {
             .set(weaker.max_by_key(|&end| (self.ends[end].strength.get(), end)));
     }
 
-    /// Computes what is known of the output.
+    /// Computes what is known about the output.
     fn recalculate(&self) {
         let Some(output) = self.output() else {
             return;
@@ -122,7 +124,7 @@ impl<'gc> Constraint<'gc> {
     }
 }
 
-/// All there is: the chain's variables and links, and the plan for the edit at its head.
+/// The root: the chain's variables and links, and the plan for the edit at its head.
 #[derive(Trace)]
 struct Chain<'gc> {
     variables: GcArray<'gc, V<'gc>>,
@@ -132,9 +134,10 @@ struct Chain<'gc> {
     mark: Cell<u32>,
 }
 
-/// How often the head is changed before a link is taken out and put back.
+/// How often the head is changed before a link is removed and put back.
 const CHANGES: u32 = 40;
-/// How often that happens: at most so often, and fewer links than this are changed between all changes of the head, but once.
+/// How often this happens at most; and the number of links that all repairs together may touch,
+/// unless there is only one repair.
 const REPAIRS: (u32, u32) = (100, 20_000);
 
 /// Builds a chain, changes it, and repairs it.
@@ -208,7 +211,8 @@ impl<'gc> Solver<'_, 'gc> {
         })
     }
 
-    /// Makes a variable equal to the one before, but for its number; the last link keeps the last variable as it is.
+    /// Makes a variable equal to the one before, except for its number. The last link keeps the
+    /// last variable as it is.
     fn connect(&self, link: usize) -> Result<(), Full> {
         let variable = self.chain.variables[link];
         let (kind, strength, other) = match self.chain.variables.get(link + 1) {
@@ -253,7 +257,7 @@ impl<'gc> Solver<'_, 'gc> {
         Ok(constraint)
     }
 
-    /// Begins to change a variable, and plans what follows from it.
+    /// Begins to change a variable, and plans the variables that follow from it.
     fn edit(&self, variable: usize) -> Result<(), Full> {
         let variable = self.chain.variables[variable];
         let edit = self.constraint(Kind::Edit, STRONG, [variable, variable])?;
@@ -278,7 +282,8 @@ impl<'gc> Solver<'_, 'gc> {
         Ok(())
     }
 
-    /// Gives the edited variable a value and executes a copy of the plan, as an editor that keeps a history does.
+    /// Gives the edited variable a value and executes a copy of the plan, like an editor that keeps
+    /// a history.
     fn change(&self, value: i64) -> Result<(), Full> {
         let Some(edited) = self.chain.edit.get().and_then(|edit| edit.output()) else {
             return Ok(());
@@ -299,7 +304,7 @@ impl<'gc> Solver<'_, 'gc> {
         Ok(())
     }
 
-    /// Satisfies a constraint, and those that it pushes aside.
+    /// Satisfies a constraint, and those that it displaces.
     fn add(&self, constraint: C<'gc>) {
         self.chain.mark.set(self.chain.mark.get() + 2);
         let mut next = Some(constraint);
@@ -308,7 +313,7 @@ impl<'gc> Solver<'_, 'gc> {
         }
     }
 
-    /// Satisfies a constraint if it can be; returns the one that it pushed aside.
+    /// Satisfies a constraint if possible. Returns the one that it displaced.
     fn satisfy(&self, constraint: C<'gc>) -> Option<C<'gc>> {
         let mark = self.chain.mark.get();
         constraint.choose(mark);
@@ -325,7 +330,7 @@ impl<'gc> Solver<'_, 'gc> {
         aside
     }
 
-    /// Takes a constraint out, and adds those, strongest first, that can be satisfied now.
+    /// Removes a constraint, and adds those that can be satisfied now, strongest first.
     fn remove(&self, constraint: C<'gc>) -> Result<(), Full> {
         for end in constraint.ends {
             self.unlink(end, constraint)?;
@@ -353,7 +358,7 @@ impl<'gc> Solver<'_, 'gc> {
         Ok(())
     }
 
-    /// Makes the variable's list anew, without a constraint.
+    /// Rebuilds the variable's list without a constraint.
     fn unlink(&self, variable: V<'gc>, constraint: C<'gc>) -> Result<(), Full> {
         let kept: Vec<_> = constraints(variable)
             .filter(|it| !it.ptr_eq(constraint))
@@ -378,7 +383,7 @@ fn consuming<'gc>(variable: V<'gc>) -> impl Iterator<Item = C<'gc>> {
     constraints(variable).filter(move |it| it.input().is_some_and(|input| input.ptr_eq(variable)))
 }
 
-/// Computes what a constraint changes, and what follows from that.
+/// Computes what a constraint changes, and all variables that follow from it.
 fn propagate(constraint: C<'_>) {
     let mut todo = vec![constraint];
     while let Some(next) = todo.pop() {

@@ -1,7 +1,7 @@
-//! Documents: each is read into objects, changed, and written. The size is how many documents there are.
+//! Documents: each is read into objects, changed, and written. The size is the number of documents.
 //!
-//! A shelf holds an eighth of them; a new one takes the place of an old one that chance picks. Maps are written with their pairs in
-//! reverse order, so a document is copied once more before it is written.
+//! A shelf holds an eighth of them; a new document replaces a random old one. Maps are written with
+//! their pairs in reverse order, so a document is copied once more before it is written.
 
 use std::cell::Cell;
 use std::fmt::Write;
@@ -24,9 +24,10 @@ enum Value<'gc> {
 
 type Shelf<'gc> = GcArray<'gc, Cell<Value<'gc>>>;
 
-/// Documents on the shelf: a part of all, and at least so many.
+/// Documents on the shelf: a part of all, and a minimum.
 const SHELF: (u32, u32) = (8, 32);
-/// Bytes that a byte of a document takes at most, read and copied, and bytes beside.
+/// The maximum of bytes that a byte of a document takes when it is read and copied, and a constant
+/// part.
 const ROOM: (usize, usize) = (64, 4096);
 
 /// Reads, changes and writes documents.
@@ -107,7 +108,7 @@ fn make_items(
     text.push(close);
 }
 
-/// Reads a document, which is known to be sound.
+/// Reads a document that is known to be valid.
 struct Reader<'a, 'gc> {
     mc: &'a Mutation<'gc>,
     rest: &'a [u8],

@@ -1,8 +1,9 @@
-//! The loops of control-flow graphs. The size is how many functions are analysed.
+//! The loops of control-flow graphs. The size is the number of functions that are analysed.
 //!
-//! Functions are made by chance: sequences, branches and loops within each other, now and then a jump into a loop. Blocks are
-//! numbered depth first; from the last to the first, each that is jumped back to is the header of a loop: what leads back to
-//! it is gathered along predecessors and united with it. A step is a function; a library keeps the last eighth of them.
+//! Functions are generated at random: nested sequences, branches and loops, and sometimes a jump
+//! into a loop. Blocks are numbered depth first. From the last block to the first, each target of a
+//! backward jump is the header of a loop: the blocks that lead back to it are gathered along
+//! predecessors and united with it. A step is a function; a library keeps the last eighth of them.
 //!
 //! # Source
 //! Tarjan, Testing flow graph reducibility; Havlak, Nesting of reducible and irreducible loops.
@@ -17,18 +18,18 @@ use super::{Between, Chance, Checksum, Stopped};
 
 type Slot<'gc, T> = Cell<Option<Gc<'gc, T>>>;
 
-/// A block, and what the analysis knows of it.
+/// A block, and what the analysis knows about it.
 #[derive(Trace)]
 struct Block<'gc> {
-    /// From 1 on, depth first; 0 before it is reached.
+    /// Its depth-first number, from 1 on; 0 before it is reached.
     number: Cell<u32>,
     /// The greatest number below it.
     last: Cell<u32>,
     next: Slot<'gc, Edge<'gc>>,
     before: Slot<'gc, Edge<'gc>>,
-    /// Towards the header of the outermost loop found so far that it is in.
+    /// A step towards the header of the outermost loop around it that was found so far.
     united: Slot<'gc, Block<'gc>>,
-    /// The header of the innermost loop that it is in.
+    /// The header of the innermost loop around it.
     header: Slot<'gc, Block<'gc>>,
     is_header: Cell<bool>,
     is_irreducible: Cell<bool>,
@@ -43,11 +44,11 @@ struct Edge<'gc> {
 
 type Library<'gc> = GcArray<'gc, Slot<'gc, Block<'gc>>>;
 
-/// Functions that are kept: a part of all, and at least so many.
+/// Functions that are kept: a part of all, and a minimum.
 const LIBRARY: (usize, usize) = (8, 16);
 /// How deep functions nest.
 const DEPTH: u32 = 5;
-/// More than a function takes.
+/// More bytes than a function takes.
 const ROOM: usize = 1 << 20;
 
 /// Analyses functions.
@@ -104,14 +105,14 @@ impl<'gc> Analysis<'_, 'gc> {
         self.push(&to.before, from)
     }
 
-    /// A new block after another one.
+    /// Adds a block after another one.
     fn after(&self, from: Gc<'gc, Block<'gc>>) -> Result<Gc<'gc, Block<'gc>>, Full> {
         let block = self.block()?;
         self.connect(from, block)?;
         Ok(block)
     }
 
-    /// Makes a part of a function that begins after a block; returns its last one.
+    /// Generates a part of a function that begins after a block. Returns the part's last block.
     fn function(
         &self,
         from: Gc<'gc, Block<'gc>>,
@@ -142,7 +143,7 @@ impl<'gc> Analysis<'_, 'gc> {
         Ok(last)
     }
 
-    /// Finds all loops; returns a sum of them.
+    /// Finds all loops. Returns a sum over them.
     fn loops(&self, entry: Gc<'gc, Block<'gc>>) -> Result<u64, Full> {
         let blocks = number(entry);
         for &header in blocks.iter().rev() {
@@ -158,7 +159,7 @@ impl<'gc> Analysis<'_, 'gc> {
         Ok(sum.0)
     }
 
-    /// The loop of a header, if it is one.
+    /// The loop of a header, if the block is a header.
     fn find_loop(&self, header: Gc<'gc, Block<'gc>>) -> Result<(), Full> {
         let (body, work) = (Cell::new(None), Cell::new(None));
         for before in list(&header.before) {
@@ -183,7 +184,7 @@ impl<'gc> Analysis<'_, 'gc> {
         Ok(())
     }
 
-    /// Adds what a block is united with to the body of a loop, unless it is there.
+    /// Adds the representative of a block to the body of a loop, unless it is there already.
     fn gather(
         &self,
         block: Gc<'gc, Block<'gc>>,
@@ -204,7 +205,7 @@ fn list<'gc>(list: &Slot<'gc, Edge<'gc>>) -> impl Iterator<Item = Gc<'gc, Block<
     std::iter::successors(list.get(), |edge| edge.next).map(|edge| edge.block)
 }
 
-/// Numbers all blocks depth first; returns them by number.
+/// Numbers all blocks depth first. Returns them by number.
 fn number<'gc>(entry: Gc<'gc, Block<'gc>>) -> Vec<Gc<'gc, Block<'gc>>> {
     let mut blocks = vec![entry];
     entry.number.set(1);
@@ -224,12 +225,12 @@ fn number<'gc>(entry: Gc<'gc, Block<'gc>>) -> Vec<Gc<'gc, Block<'gc>>> {
     blocks
 }
 
-/// Whether a block was reached from another one, or is it.
+/// Whether a block was reached from another one, or is the same.
 fn is_below(block: Gc<'_, Block<'_>>, other: Gc<'_, Block<'_>>) -> bool {
     (other.number.get()..=other.last.get()).contains(&block.number.get())
 }
 
-/// What a block is united with; shortens the way there.
+/// The representative of a block; shortens the path to it.
 fn find<'gc>(mut block: Gc<'gc, Block<'gc>>) -> Gc<'gc, Block<'gc>> {
     while let Some(next) = block.united.get() {
         if let Some(far) = next.united.get() {

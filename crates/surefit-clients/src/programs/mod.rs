@@ -1,21 +1,23 @@
-//! Classic programs on garbage-collected objects, written with the collector's safe face: `#[derive(Trace)]` and no `unsafe`.
+//! Classic programs on garbage-collected objects. They use the collector's safe interface:
+//! `#[derive(Trace)]` and no `unsafe`.
 //!
 //! | program | does | objects |
 //! | --- | --- | --- |
 //! | `trees` | builds binary trees and counts their nodes | small, of one size; most die young |
-//! | `scheduler` | tasks of an operating system send each other packets | packets: some pass at once, some wait long |
-//! | `constraints` | one-way constraints among variables, solved incrementally | cycles; long chains |
-//! | `loops` | finds the loops of a control-flow graph | a large graph, and union-find sets beside it |
+//! | `scheduler` | tasks of an operating system send packets | packets: some pass at once, some wait |
+//! | `constraints` | solves one-way constraints incrementally | cycles; long chains |
+//! | `loops` | finds the loops of a control-flow graph | a large graph, and union-find sets |
 //! | `json` | reads documents, changes them, writes them | arrays and strings of all sizes |
-//! | `rays` | traces rays through spheres and mirrors | vectors: most die at once, a picture's stay |
-//! | `words` | counts words in a hash table of interned strings | strings; an array that grows; long-lived lists |
+//! | `rays` | traces rays through spheres and mirrors | vectors: most die at once, the picture's stay |
+//! | `words` | counts words in a hash table of strings | strings; a growing array; long-lived lists |
 //!
-//! A program runs in steps. A step is a mutation: it allocates a little, and what it leaves in the root is all that is known to
-//! the next. Between two steps [`Between`] decides: whether to collect, or to look at what is there.
+//! A program runs in steps. A step is a mutation: it allocates a little. The next step knows only
+//! what this one left in the root. Between two steps [`Between`] decides whether to collect, or to
+//! look at the objects.
 //!
-//! Any of them can be recorded ([`record()`]) and replayed like a Java program.
+//! Each program can be recorded ([`record()`]) and replayed like a Java program.
 //!
-//! The result is a checksum, which depends on the program and its size alone.
+//! The result is a checksum that depends only on the program and its size.
 #![deny(unsafe_code)]
 
 mod constraints;
@@ -40,10 +42,10 @@ use surefit_gc::{Arena, Full, Rootable};
 
 /// What happens to an arena between two steps of a program.
 pub trait Between {
-    /// The next step may allocate so many bytes.
+    /// Called before a step that may allocate up to `bytes` bytes.
     ///
     /// # Errors
-    /// [`Full`] if there is no such room.
+    /// [`Full`] if there is not enough room.
     fn step<R: for<'gc> Rootable<'gc> + ?Sized, I: Index>(
         &mut self,
         arena: &mut Arena<'_, R, I>,
@@ -69,7 +71,7 @@ impl Between for Collecting {
 #[derive(Debug, thiserror::Error)]
 pub enum Stopped {
     /// The arena could not be made.
-    #[error("the region does not do: {0}")]
+    #[error("the region cannot be used: {0}")]
     Region(#[from] Refused),
     /// There was no room for an object.
     #[error(transparent)]
@@ -107,7 +109,7 @@ impl Program {
         Self::Words,
     ];
 
-    /// The name, as it is written on the command line.
+    /// The name on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -127,8 +129,8 @@ impl Program {
         Self::ALL.into_iter().find(|program| program.name() == name)
     }
 
-    /// A size at which about a megabyte lives at a time, and about a million objects at most are allocated: what it counts, the
-    /// program's module says.
+    /// A size at which about a megabyte lives at a time, and at most about a million objects are
+    /// allocated. The program's module says what the size counts.
     #[must_use]
     pub const fn size(self) -> u32 {
         match self {
@@ -142,10 +144,10 @@ impl Program {
         }
     }
 
-    /// Runs the program in a region; all of it is the arena's. Returns the checksum.
+    /// Runs the program in an arena over the whole region. Returns the checksum.
     ///
     /// # Errors
-    /// Says why the program did not complete.
+    /// Why the program did not complete.
     pub fn run<I: Index>(
         self,
         region: &mut [MaybeUninit<u8>],
@@ -164,7 +166,7 @@ impl Program {
     }
 }
 
-/// A checksum of numbers in their order.
+/// A checksum of a sequence of numbers.
 #[derive(Clone, Copy, Debug, Default)]
 struct Checksum(u64);
 
@@ -174,7 +176,7 @@ impl Checksum {
     }
 }
 
-/// Numbers that look like chance and are always the same.
+/// Pseudo-random numbers that are always the same.
 #[derive(Clone, Copy, Debug)]
 struct Chance(u64);
 

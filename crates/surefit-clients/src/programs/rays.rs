@@ -1,7 +1,8 @@
-//! A ray tracer: spheres on a floor, two of them mirrors, and a light. The size is the picture's width and height.
+//! A ray tracer: spheres on a floor, two of them mirrors, and a light. The size is the width and
+//! height of the picture.
 //!
-//! Every vector is an object, so that the tracer allocates as one in an object-oriented language does; a step is a pixel. The
-//! picture's colours are kept to the end, and are vectors as well.
+//! Every vector is an object, so the tracer allocates like one in an object-oriented language. A
+//! step is a pixel. The colours of the picture are vectors too and are kept to the end.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -31,7 +32,7 @@ struct Sphere<'gc> {
     centre: V<'gc>,
     radius: f64,
     colour: V<'gc>,
-    /// How much of the light is what is seen in it.
+    /// The fraction of the light that is reflected.
     mirrors: f64,
 }
 
@@ -42,10 +43,10 @@ struct Scene<'gc> {
     eye: V<'gc>,
 }
 
-/// A line of the picture: its colours, as far as they are known.
+/// A line of the picture: its colours so far.
 type Line<'gc> = GcArray<'gc, Cell<Option<V<'gc>>>>;
 
-/// What is seen, and the picture of it.
+/// The scene, and its picture.
 #[derive(Trace)]
 struct Painting<'gc> {
     scene: Scene<'gc>,
@@ -59,9 +60,9 @@ struct Hit<'gc> {
     sphere: Gc<'gc, Sphere<'gc>>,
 }
 
-/// How often a ray is mirrored.
+/// How often a ray is reflected at most.
 const MIRRORED: u32 = 3;
-/// More than a pixel allocates.
+/// More bytes than a pixel allocates.
 const ROOM: usize = 16 << 10;
 
 /// Traces a picture.
@@ -205,7 +206,7 @@ impl<'gc> Tracing<'_, 'gc> {
         self.add(own, seen, sphere.mirrors)
     }
 
-    /// How much light falls on a place: none in the shadow.
+    /// How much light falls on a point: none in the shadow.
     fn light(&self, scene: &Scene<'gc>, place: V<'gc>, normal: V<'gc>) -> Result<f64, Full> {
         let along = self.normal(self.add(scene.light, place, -1.0)?)?;
         let from = self.add(place, normal, 1e-6)?;

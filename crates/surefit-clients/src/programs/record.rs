@@ -1,24 +1,26 @@
-//! Recordings of the programs: the same steps that a virtual machine's recorder writes, so that the programs can be replayed
-//! on every space, on those that move objects too.
+//! Recordings of the programs. They contain what the recorder of a virtual machine writes, so the
+//! programs can be replayed on every space, including those that move objects.
 //!
 //! ```text
-//! run in an arena in which nothing is ever freed: so objects lie in the order in which they were allocated
-//! whenever so many bytes were allocated:
-//!     new objects since the last walk;  all references, by a survey;  what the root leads to, breadth first
-//!     a walk:  references of reached objects that changed;  roots gained and lost;  objects that are reached no longer
-//! at the end: a class for every type of objects, now that it is known how many references each has at most
+//! run in an arena in which nothing is ever freed: objects lie in the order of their allocation
+//! whenever `every` bytes were allocated:
+//!     new objects since the last walk;  all references, by a survey;
+//!     what the root leads to, breadth first
+//!     a walk:  changed references of reached objects;  roots gained and lost;
+//!              objects that are not reached any more
+//! at the end: a class for every type, because the maximum number of references is known now
 //! ```
-//! So recording changes nothing in how a program runs but when it collects: never.
+//! So recording changes only one thing in how a program runs: it never collects.
 //!
 //! | of a recording | is |
 //! | --- | --- |
-//! | class | a type of objects; it has so many fields as any of them has references, or is an array if their sizes differ |
-//! | size | the payload: the value and the number of its type; more if a replay's header and four-byte slots need more |
+//! | class | a type: as many fields as its objects have references at most; an array if sizes differ |
+//! | size | the payload: value and type number; more if a replay's header and slots need more |
 //! | slot | which of the object's references it is |
-//! | class object | one for every class, of sixteen bytes: the format asks for them |
+//! | class object | one for every class, of sixteen bytes: the format requires them |
 //!
 //! # Departures
-//! What is allocated after the last walk is not recorded.
+//! Allocations after the last walk are not recorded.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::Write;
@@ -33,7 +35,8 @@ use super::{Between, Program, Stopped};
 
 type Lists = Segregated<Bitmap, Immediate, Tree, 256>;
 
-/// Bytes of a recording's object header, and of an array's; of a reference; of a class object.
+/// Bytes of a recorded object's header, of an array's header, of a reference, and of a class
+/// object.
 const HEADER: u32 = 12;
 const ARRAY_HEADER: u32 = 16;
 const SLOT: u32 = 4;
@@ -63,8 +66,8 @@ pub enum RecordError {
     Write(#[from] TraceError),
 }
 
-/// Runs a program in a region that has room for all that it allocates, with a walk whenever so many bytes were allocated, and
-/// writes a recording.
+/// Runs a program in a region that has room for all its allocations, and writes a recording, with a
+/// walk whenever `every` bytes were allocated.
 ///
 /// # Errors
 /// The region is too small, or writing fails.
@@ -92,7 +95,7 @@ pub fn record(
 /// An object, by its place in the order of allocation.
 type Id = u32;
 
-/// What is known of an object.
+/// What is known about an object.
 #[derive(Debug)]
 struct Known {
     number: u32,
@@ -103,7 +106,7 @@ struct Known {
     is_live: bool,
 }
 
-/// All that a recording will hold.
+/// The content of a recording.
 #[derive(Debug, Default)]
 struct Tape {
     objects: Vec<Known>,
@@ -121,7 +124,7 @@ struct Walked {
     dead: Vec<Id>,
 }
 
-/// Walks every now and then.
+/// Walks at intervals.
 struct Recorder {
     tape: Tape,
     roots: BTreeSet<Id>,
@@ -176,7 +179,7 @@ impl Survey {
         found.expect("a reference names an object") as Id
     }
 
-    /// What an object refers to.
+    /// The references of an object.
     fn references(&self, id: Id) -> impl Iterator<Item = Id> {
         let end = self.objects[id as usize].1;
         let begin = id
@@ -189,7 +192,7 @@ impl Survey {
 }
 
 impl Between for Recorder {
-    /// Never collects: if there is no room, the step will say so.
+    /// Never collects: if there is no room, the step fails.
     fn step<R: for<'gc> Rootable<'gc> + ?Sized, I: Index>(
         &mut self,
         arena: &mut Arena<'_, R, I>,
@@ -248,7 +251,8 @@ impl Recorder {
         self.tape.walks.push(walked);
     }
 
-    /// Follows all references, breadth first; notes those that changed, and returns which objects are reached.
+    /// Follows all references, breadth first. Records those that changed. Returns which objects are
+    /// reached.
     fn follow(&mut self, survey: &Survey, roots: &BTreeSet<Id>, walked: &mut Walked) -> Vec<bool> {
         let mut reached = vec![false; survey.objects.len()];
         let mut queue: VecDeque<Id> = roots.iter().copied().collect();
@@ -270,10 +274,10 @@ impl Recorder {
     }
 }
 
-/// A type of objects, as the recording has it.
+/// A type of objects in the recording.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shape {
-    /// Where it comes in the recording: its class object has this id.
+    /// The id of its class object in the recording.
     id: u32,
     fields: u32,
     bytes: Option<u32>,
@@ -327,7 +331,7 @@ impl Tape {
         Ok(recorded)
     }
 
-    /// The most references that each object ever had.
+    /// The maximum number of references that each object ever had.
     fn longest(&self) -> Vec<u32> {
         let mut longest = vec![0; self.objects.len()];
         for (id, references) in self.walks.iter().flat_map(|walked| &walked.changes) {
@@ -364,7 +368,7 @@ impl Shape {
 }
 
 impl Walked {
-    /// The walk, in ids of the recording; `first` is that of the first object.
+    /// The walk with ids of the recording; `first` is the id of the first object.
     fn walk(&self, first: u32) -> Walk {
         let ids = |ids: &[Id]| ids.iter().map(|id| first + id).collect();
         let mut walk = Walk::default();

@@ -1,8 +1,10 @@
-//! Tasks of a small operating system, which send each other packets. The size is how many turns are taken.
+//! Tasks of a small operating system that send each other packets. The size is the number of turns.
 //!
-//! The task with the highest priority that has a packet takes its turn: it answers the oldest one. Workers send on what they
-//! have worked on, devices give everything back after a while. The idle task begins a conversation whenever there are fewer than
-//! a program of this size has at a time. A packet is new for every message; its history is the packet that it answers, as far back as four.
+//! The task with the highest priority that has a packet takes its turn: it answers its oldest
+//! packet. Workers forward packets after working on them; devices return them after a while. The
+//! idle task begins a conversation whenever there are fewer than a program of this size should
+//! have. Every message is a new packet. Its history is the packet that it answers, up to four
+//! packets back.
 //!
 //! # Source
 //! After Martin Richards' operating-system simulation.
@@ -32,7 +34,7 @@ enum Role {
     Idle,
     /// Changes the data and sends the packet to a device.
     Worker { next: u32 },
-    /// Gives it back to whom it came from.
+    /// Returns it to its sender.
     Device,
 }
 
@@ -50,12 +52,12 @@ type Tasks<'gc> = GcArray<'gc, Gc<'gc, Task<'gc>>>;
 
 /// Tasks beside the idle one; every third is a device.
 const BUSY: u32 = 9;
-/// There is a conversation for so many turns, and one more.
+/// There is one conversation per this many turns, and one more.
 const TURNS: u32 = 32;
 /// How many packets a packet remembers.
 const HISTORY: usize = 4;
 
-/// Conversations: each has one packet in a mailbox.
+/// The number of conversations. Each has one packet in a mailbox.
 struct Talks {
     now: u32,
     most: u32,
@@ -102,7 +104,8 @@ fn tasks<'gc>(mc: &Mutation<'gc>) -> Result<Tasks<'gc>, Full> {
     mc.alloc_array(tasks.len(), |number| tasks[number])
 }
 
-/// The first task with a packet answers it, or the idle task begins a conversation; returns a sum of what was sent.
+/// The first task with a packet answers it, or the idle task begins a conversation. Returns a sum
+/// of what was sent.
 fn turn<'gc>(
     mc: &Mutation<'gc>,
     tasks: &Tasks<'gc>,
@@ -129,7 +132,7 @@ fn turn<'gc>(
         ),
     };
     talks.now += u32::from(number == BUSY as usize);
-    // Every third message of a device is the last of its conversation: then the idle task begins another.
+    // Every third message of a device ends its conversation; then the idle task begins another one.
     talks.now -= u32::from(to == BUSY);
     if to < BUSY {
         let sent = mc.alloc(Packet {

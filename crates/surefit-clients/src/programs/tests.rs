@@ -133,7 +133,8 @@ fn names_are_those_of_programs() {
     assert_eq!(Program::named("none"), None);
 }
 
-/// What the roots lead to, by a recording alone, counted at every walk; it must be what the recording says lives.
+/// What the roots lead to, by a recording alone, counted at every walk; it must be what the
+/// recording says lives.
 fn follow(bytes: &[u8]) -> Vec<usize> {
     let open = || Reader::new(bytes).expect("not empty");
     let layouts = open().layouts().expect("sound");

@@ -1,7 +1,9 @@
-//! Binary trees: many short-lived ones of growing depth beside one that lives long. The size is the greatest depth.
+//! Binary trees: many short-lived ones of growing depth beside a long-lived one. The size is the
+//! greatest depth.
 //!
-//! A tree is built from its leaves, by a stack in the root: two trees of the same depth become one that is deeper by one. So
-//! a step allocates a leaf and what it completes, and a collection may come after every leaf.
+//! A tree is built from its leaves, with a stack in the root: two trees of the same depth become
+//! one whose depth is greater by one. So a step allocates a leaf and the trees that it completes,
+//! and a collection may follow every leaf.
 //!
 //! # Source
 //! Hans Boehm's GCBench, in the form of the Computer Language Benchmarks Game.
@@ -21,7 +23,8 @@ struct Node<'gc> {
     right: Option<Gc<'gc, Node<'gc>>>,
 }
 
-/// The tree that lives long, and the trees of the one being built, each with its depth, the deepest first.
+/// The long-lived tree, and the parts of the tree that is being built, each with its depth, deepest
+/// first.
 #[derive(Default, Trace)]
 struct Forest<'gc> {
     long: Cell<Option<Gc<'gc, Node<'gc>>>>,
@@ -33,7 +36,7 @@ type Forests<'m, I> = Arena<'m, Rootable!['gc => Forest<'gc>], I>;
 /// The depth of the smallest trees.
 const SHALLOWEST: u32 = 4;
 
-/// All trees of a depth have together two to the power of this leaves at most, or there is one.
+/// All trees of one depth have together at most 2^`MOST` leaves, or there is only one tree.
 const MOST: u32 = 16;
 
 /// Builds, counts and drops trees.
@@ -66,14 +69,14 @@ pub(super) fn run<I: Index>(
     Ok(checksum.0)
 }
 
-/// Builds a tree, which takes the place of the last one, and counts its nodes.
+/// Builds a tree, which replaces the last one, and counts its nodes.
 fn build<I: Index>(
     forest: &mut Forests<'_, I>,
     depth: u32,
     between: &mut impl Between,
 ) -> Result<u64, Stopped> {
     forest.mutate(|_, trees| trees.parts.borrow_mut().clear());
-    // A tree with more leaves than can be counted is not completed either.
+    // A tree with more leaves than can be counted cannot be completed either.
     for _ in 0..1_u64.checked_shl(depth).unwrap_or(u64::MAX) {
         let nodes = (depth as usize).saturating_add(1);
         between.step(forest, nodes.saturating_mul(Gc::<Node<'_>>::BYTES))?;

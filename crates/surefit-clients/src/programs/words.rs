@@ -1,8 +1,8 @@
-//! Words, counted in a hash table of interned strings. The size is how many words there are.
+//! Words, counted in a hash table of interned strings. The size is the number of words.
 //!
-//! Words are made by chance, frequent ones more often. Each is made into a string, looked up, and forgotten if the table has it
-//! already. The table is an array of lists that doubles when it has more words than lists. Four times, or more often if there are
-//! few words, those that are rare are thrown out.
+//! Words are generated at random; some are more frequent. Each becomes a string, is looked up, and
+//! is dropped if the table has it already. The table is an array of lists that doubles when it has
+//! more words than lists. Four times, or more often if there are few words, rare words are removed.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -30,9 +30,9 @@ struct Table<'gc> {
 
 /// Lists in the first table.
 const FIRST: usize = 16;
-/// Words between two throwings out: a part of all, and at least so many.
+/// Words between two removals: a part of all, and a minimum.
 const OFTEN: (u32, u32) = (4, 20_000);
-/// More than a word takes: it, its entry, and alignment.
+/// More bytes than a word takes with its entry and alignment.
 const ROOM: usize = 256;
 
 /// Counts words.
@@ -62,7 +62,7 @@ fn lists<'gc>(mc: &Mutation<'gc>, count: usize) -> Result<Lists<'gc>, Full> {
     mc.alloc_array(count, |_| Cell::new(None))
 }
 
-/// Makes a word: of one to nine syllables, short ones more often.
+/// Generates a word of one to nine syllables; short ones are more frequent.
 fn word(chance: &mut Chance) -> String {
     const SYLLABLES: [&str; 8] = ["ka", "lo", "min", "ter", "su", "re", "fit", "an"];
     let mut word = String::new();
@@ -118,7 +118,7 @@ fn double<'gc>(mc: &Mutation<'gc>, table: &Table<'gc>) -> Result<(), Full> {
     Ok(())
 }
 
-/// Takes all words out that were seen once, and halves the counts of the others.
+/// Removes all words that were seen once, and halves the counts of the others.
 fn throw_out(table: &Table<'_>) {
     for list in table.lists.get().as_slice() {
         let mut entry = list.take();

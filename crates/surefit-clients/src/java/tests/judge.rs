@@ -1,4 +1,5 @@
-//! The naive model: ids, sets, breadth-first search. It knows no memory, and says of every collection how many objects live.
+//! The naive model: ids, sets, breadth-first search. It knows no memory, and says of every
+//! collection how many objects live.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -38,7 +38,8 @@ impl Recording {
         }
     }
 
-    /// A program that keeps a few roots, each the head of a chain that is extended, cut or dropped at random.
+    /// A program that keeps a few roots, each the head of a chain that is extended, cut or dropped
+    /// at random.
     pub(super) fn random(mut seed: u64, walks: u32) -> Self {
         let mut recording = Self::new();
         let mut roots: BTreeSet<u32> = BTreeSet::new();
