@@ -1,4 +1,4 @@
-//! A heap of raw pointers beside the model: every byte has one owner, and holds what its owner wrote.
+//! A raw-pointer heap beside the model: every byte has one owner, and holds what its owner wrote.
 
 use std::alloc::Layout;
 use std::collections::BTreeMap;
@@ -22,33 +22,34 @@ impl Object {
         self.pointer.addr().get()
     }
 
-    /// One past the last byte; an object of no bytes has an address of its own all the same.
+    /// One past the last byte. Even an object of zero bytes has an address of its own.
     fn end(self) -> usize {
         self.start() + self.layout.size().max(1)
     }
 }
 
-/// How the operations of a script ended.
+/// The results of the operations of a script.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Objects allocated.
+    /// Allocated objects.
     pub allocated: usize,
-    /// Objects freed.
+    /// Freed objects.
     pub freed: usize,
-    /// Objects whose size was changed.
+    /// Resized objects.
     pub resized: usize,
     /// Resized objects that stayed where they were.
     pub in_place: usize,
-    /// Requests that the heap refused.
+    /// Refused requests.
     pub refused: usize,
-    /// The greatest sum of the sizes of live objects, in bytes.
+    /// The maximum of the live bytes: the sum of the sizes of live objects.
     pub peak_bytes: usize,
 }
 
-/// Drives a heap and knows the owner of every byte of its region.
+/// Drives a heap, and knows the owner of every byte of its region.
 ///
-/// It rejects objects outside the region, misaligned ones and ones that overlap; it fills each object with a pattern
-/// of its own and verifies it when the object is resized, freed or asked for.
+/// It rejects objects that lie outside the region, are misaligned or overlap. It fills each object
+/// with a pattern of its own, and verifies the pattern when the object is resized or freed, or on
+/// request.
 #[derive(Debug)]
 pub struct ShadowHeap<'h, H> {
     heap: &'h mut H,
@@ -60,7 +61,7 @@ pub struct ShadowHeap<'h, H> {
 }
 
 impl<'h, H: RawHeap> ShadowHeap<'h, H> {
-    /// Watches over an empty heap whose region has these addresses.
+    /// A shadow of an empty heap whose region has these addresses.
     pub fn new(heap: &'h mut H, region: Range<usize>) -> Self {
         Self {
             heap,
@@ -71,13 +72,13 @@ impl<'h, H: RawHeap> ShadowHeap<'h, H> {
         }
     }
 
-    /// The heap that is watched.
+    /// The heap that it drives.
     #[must_use]
     pub fn heap(&self) -> &H {
         self.heap
     }
 
-    /// How the operations ended so far.
+    /// The results of the operations so far.
     #[must_use]
     pub fn tally(&self) -> Tally {
         Tally {
@@ -92,7 +93,7 @@ impl<'h, H: RawHeap> ShadowHeap<'h, H> {
         self.model.live_objects()
     }
 
-    /// Runs one operation; returns why the heap refused it, if it did.
+    /// Runs one operation. Returns the refusal if the heap refused it.
     ///
     /// # Errors
     /// What the heap did wrong.
@@ -135,7 +136,8 @@ impl<'h, H: RawHeap> ShadowHeap<'h, H> {
         let (id, size, object) = self.model.remove(place);
         id.verify(0, bytes(object, size))?;
         self.owned.remove(&object.start());
-        // SAFETY: S1, S2: the model knows the object as live, with this layout, and has just forgotten it.
+        // SAFETY: S1, S2: the model knows the object as live, with this layout, and has just
+        // forgotten it.
         unsafe { self.heap.free(object.pointer, object.layout) };
         self.tally.freed += 1;
         Ok(())
@@ -145,7 +147,8 @@ impl<'h, H: RawHeap> ShadowHeap<'h, H> {
         let (id, old_size, &mut old) = self.model.get_mut(place);
         let layout = Layout::from_size_align(size, old.layout.align()).expect("a valid layout");
         id.verify(0, bytes(old, old_size))?;
-        // SAFETY: S1, S2: the model knows the object as live, with this layout; the new layout is valid.
+        // SAFETY: S1, S2: the model knows the object as live, with this layout; the new layout is
+        // valid.
         let pointer = match unsafe { self.heap.resize(old.pointer, old.layout, size) } {
             Ok(pointer) => pointer,
             Err(refused) => {
@@ -165,7 +168,7 @@ impl<'h, H: RawHeap> ShadowHeap<'h, H> {
         Ok(None)
     }
 
-    /// Notes the bytes of an object as owned.
+    /// Records the owner of the bytes of an object.
     fn own(&mut self, object: Object) -> Result<(), Fault> {
         let (start, end, align) = (object.start(), object.end(), object.layout.align());
         if start < self.region.start || end > self.region.end {
@@ -185,10 +188,11 @@ impl<'h, H: RawHeap> ShadowHeap<'h, H> {
         Ok(())
     }
 
-    /// Verifies the heap's invariants, the bytes of all objects, and that the parts add up to the region.
+    /// Verifies the heap's invariants, the bytes of all objects, and that the parts add up to the
+    /// region.
     ///
     /// # Errors
-    /// What is wrong.
+    /// The first thing that is wrong.
     pub fn verify(&self) -> Result<(), Fault> {
         self.heap.check().map_err(|c| Fault::new(c.to_string()))?;
         for (id, size, object) in self.model.iter() {
@@ -207,7 +211,7 @@ impl<'h, H: RawHeap> ShadowHeap<'h, H> {
         Ok(())
     }
 
-    /// Frees every object, the oldest first.
+    /// Frees every object, oldest first.
     ///
     /// # Errors
     /// What the heap did wrong.
@@ -222,22 +226,23 @@ impl<'h, H: RawHeap> ShadowHeap<'h, H> {
 /// Fills the bytes of an object from an offset on.
 fn fill(id: ObjectId, object: Object, from: usize) {
     for offset in from..object.layout.size() {
-        // SAFETY: the byte lies inside a live object, which nobody else touches.
+        // SAFETY: the byte lies inside a live object, which nobody else accesses.
         unsafe { object.pointer.add(offset).write(id.pattern(offset)) };
     }
 }
 
-/// The first bytes of an object, which were filled.
+/// The first bytes of an object. They were filled before.
 fn bytes<'o>(object: Object, size: usize) -> &'o [u8] {
-    // SAFETY: the object is live and at least so long, its bytes were written, and the slice is dropped before it is
-    // written, freed or resized.
+    // SAFETY: the object is live and at least this long, its bytes were written, and the slice is
+    // dropped before the object is written, freed or resized.
     unsafe { std::slice::from_raw_parts(object.pointer.as_ptr(), size) }
 }
 
-/// Runs a script on an empty heap whose region has these addresses; then frees what is left.
+/// Runs a script on an empty heap whose region has these addresses, then frees all remaining
+/// objects.
 ///
-/// Every `check_every` operations (0: never), and at the end, the whole heap is verified; if after each, a refusal must
-/// leave the parts of the heap as they were.
+/// Verifies the whole heap at the end and every `check_every` operations (0: never). If it verifies
+/// after each operation, a refusal must leave the parts of the heap unchanged.
 ///
 /// # Errors
 /// What the heap did wrong, and at which operation.

@@ -1,12 +1,12 @@
-//! The test kit: what every heap of surefit is tested with. Not part of any program.
+//! The test kit: the tests of every surefit heap use it. It is not part of any program.
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `model` | [`ShadowModel`]: which objects live, how long they are, what bytes they must hold |
-//! | `heap` | [`ShadowHeap`]: a heap of raw pointers beside the model; knows the owner of every byte |
+//! | `model` | [`ShadowModel`]: which objects live, their lengths, the bytes they must hold |
+//! | `heap` | [`ShadowHeap`]: a raw-pointer heap beside the model; knows every byte's owner |
 //! | `script` | [`Op`]: scripts of operations, from seeded generators and from arbitrary bytes |
-//! | `region` | [`JunkRegion`]: memory that starts with junk; [`ExactMemory`]: exactly so many bytes, exactly there |
-//! | `random` | [`Random`]: a few seeded numbers |
+//! | `region` | [`JunkRegion`]: memory full of junk; [`ExactMemory`]: exact length and place |
+//! | `random` | [`Random`]: seeded numbers |
 //! | `small_trace`, `printed` | with the feature `command`: a trace in a file; what a command printed |
 //!
 //! # Examples

@@ -1,4 +1,5 @@
-//! Which objects live, and what bytes they must hold: a model of every heap, of handles or raw pointers.
+//! Which objects live, and which bytes they must hold: a model of any heap, of handles or raw
+//! pointers.
 
 use std::fmt;
 
@@ -27,19 +28,20 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// The identity of an object; never used twice by one model.
+/// The identity of an object. A model never uses one twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId(u64);
 
 impl ObjectId {
-    /// The byte that this object must hold at an offset: no two objects share a pattern of nine bytes.
+    /// The byte that this object must hold at an offset. No two objects have nine consecutive bytes
+    /// in common.
     #[must_use]
     pub fn pattern(self, offset: usize) -> u8 {
         let mixed = (self.0 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         mixed.to_le_bytes()[offset % 8] ^ (offset / 8) as u8 ^ 0x5A
     }
 
-    /// Fills memory of this object, from an offset on, with what it must hold.
+    /// Fills memory of this object, from an offset on, with the bytes that it must hold.
     pub fn fill(self, offset: usize, bytes: &mut [u8]) {
         for (at, byte) in bytes.iter_mut().enumerate() {
             *byte = self.pattern(offset + at);
@@ -64,7 +66,8 @@ impl ObjectId {
     }
 }
 
-/// The live objects in the order of their allocation, with their sizes in bytes and whatever a heap knows them by.
+/// The live objects in the order of their allocation, with their sizes in bytes, and the name by
+/// which the heap knows each: a handle or a pointer.
 #[derive(Clone, Debug)]
 pub struct ShadowModel<T = ()> {
     objects: Vec<(ObjectId, usize, T)>,
@@ -103,13 +106,13 @@ impl<T> ShadowModel<T> {
         self.live_bytes
     }
 
-    /// The greatest sum of sizes so far, in bytes.
+    /// The maximum of this sum so far, in bytes.
     #[must_use]
     pub const fn peak_bytes(&self) -> usize {
         self.peak_bytes
     }
 
-    /// Adds an object; `known_by` is what the heap knows it by: a handle, a pointer.
+    /// Adds an object. `known_by` is the heap's name for it: a handle or a pointer.
     pub fn insert(&mut self, size: usize, known_by: T) -> ObjectId {
         let id = ObjectId(self.next);
         self.next += 1;
@@ -118,13 +121,13 @@ impl<T> ShadowModel<T> {
         id
     }
 
-    /// The place of the object that `nth` means: modulo the number of live objects; `None` if nothing lives.
+    /// The place of the `nth` object, modulo the number of live objects; `None` if nothing lives.
     #[must_use]
     pub fn place(&self, nth: usize) -> Option<usize> {
         nth.checked_rem(self.objects.len())
     }
 
-    /// The object at a place: identity, size in bytes, and what the heap knows it by.
+    /// The object at a place: its identity, its size in bytes, and the heap's name for it.
     ///
     /// # Panics
     /// If the place did not come from [`ShadowModel::place`] since the last removal.
@@ -133,7 +136,7 @@ impl<T> ShadowModel<T> {
         (*id, *size, known_by)
     }
 
-    /// Notes that an object has another size.
+    /// Records a new size of an object.
     ///
     /// # Panics
     /// As [`ShadowModel::get_mut`].
@@ -153,7 +156,7 @@ impl<T> ShadowModel<T> {
         object
     }
 
-    /// All live objects, the oldest first.
+    /// All live objects, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = (ObjectId, usize, &T)> {
         self.objects.iter().map(|(id, size, by)| (*id, *size, by))
     }

@@ -1,11 +1,11 @@
-//! Seeded numbers for tests that need few and the same in every run: a linear congruential generator suffices.
+//! Seeded numbers for tests, the same in every run. A linear congruential generator suffices.
 
 /// A generator; its state is the seed.
 #[derive(Clone, Debug)]
 pub struct Random(pub u64);
 
 impl Random {
-    /// The next number less than a bound, which is at most 2^31.
+    /// The next number less than `bound`, which is at most 2^31.
     ///
     /// # Panics
     /// If the bound is 0.
@@ -17,7 +17,7 @@ impl Random {
         (self.0 >> 33) as usize % bound
     }
 
-    /// Brings items into an order of its own.
+    /// Shuffles items.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for n in 1..items.len() {
             items.swap(n, self.below(n + 1));

@@ -6,7 +6,7 @@ use std::ops::Range;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Memory that is filled with junk, aligned as asked: a heap must not rely on zeroes.
+/// Aligned memory that is filled with junk: a heap must not rely on zeroes.
 #[derive(Debug)]
 pub struct JunkRegion {
     backing: Vec<MaybeUninit<u8>>,
@@ -15,7 +15,7 @@ pub struct JunkRegion {
 }
 
 impl JunkRegion {
-    /// `bytes` bytes of seeded junk, of which the first is aligned to `align`.
+    /// `bytes` bytes of seeded junk. The first byte is aligned to `align`.
     ///
     /// # Panics
     /// If `align` is not a power of two.
@@ -44,7 +44,7 @@ impl JunkRegion {
         }
     }
 
-    /// The memory, to be handed to a heap.
+    /// The memory, for a heap.
     pub fn memory(&mut self) -> &mut [MaybeUninit<u8>] {
         &mut self.backing[self.start..][..self.bytes]
     }
@@ -57,8 +57,9 @@ impl JunkRegion {
     }
 }
 
-/// Memory that lends one region after another, each of exactly the bytes asked for and exactly where it is asked for: what
-/// a certificate is tested in. A `vec!` begins anywhere, so that a heap in it has whatever it did not skip as slack.
+/// Memory that lends one region after another, each with an exact length and place. Certificates
+/// are tested in it. A `vec!` begins anywhere, so a heap in it has slack: the bytes that it does
+/// not need to skip.
 ///
 /// # Examples
 /// ```
@@ -74,14 +75,14 @@ pub struct ExactMemory {
     lent: Range<usize>,
 }
 
-/// What regions are filled with: no number that means nothing, and no zero.
+/// The byte that fills regions: neither zero nor another byte with a meaning.
 const JUNK: MaybeUninit<u8> = MaybeUninit::new(0xa5);
 
-/// Bytes on either side of a region that nobody may write to.
+/// Bytes on each side of a region that nobody may write to.
 const FENCE: usize = 64;
 
 impl ExactMemory {
-    /// No memory yet.
+    /// Memory that has lent no region yet.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -90,7 +91,8 @@ impl ExactMemory {
         }
     }
 
-    /// `bytes` bytes of junk, of which the first lies `offset` bytes behind a multiple of `align`.
+    /// Lends `bytes` bytes of junk. The first byte lies `offset` bytes behind a multiple of
+    /// `align`.
     ///
     /// # Panics
     /// If `align` is not a power of two.
@@ -107,7 +109,7 @@ impl ExactMemory {
         &mut self.backing[self.lent.clone()]
     }
 
-    /// Whether nothing was written beside the region that was lent last, as far as the fences reach.
+    /// Whether nothing was written next to the last region, as far as the fences reach.
     #[must_use]
     pub fn is_intact(&self) -> bool {
         let Range { start, end } = self.lent;

@@ -1,10 +1,11 @@
-//! Scripts of operations: pure data, so that any heap can run them and a failing one can be replayed.
+//! Scripts of operations. They are pure data, so any heap can run them, and a failing script can be
+//! replayed.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// One operation. Objects are named by their place among the live ones, the oldest first, modulo their number; an
-/// operation on an object is skipped if nothing lives. So every list of operations is a valid script.
+/// One operation. It names an object by its place among the live ones, oldest first, modulo their
+/// number. It is skipped if nothing lives. So every list of operations is a valid script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
     /// Allocates an object.
@@ -16,14 +17,14 @@ pub enum Op {
     },
     /// Frees the nth live object.
     Free(usize),
-    /// Gives the nth live object another size, in bytes.
+    /// Resizes the nth live object, to a size in bytes.
     Resize(usize, usize),
 }
 
-/// What a script does to a heap.
+/// The kind of load that a script puts on a heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// Sizes, victims and operations at random.
+    /// Random sizes, victims and operations.
     Random,
     /// A stack that grows and shrinks: the newest object is freed first.
     Lifo,
@@ -35,7 +36,7 @@ pub enum Shape {
     FewSizes,
     /// Sizes that grow slowly, so that old holes are always a little too small.
     Drift,
-    /// Frees every other object, then asks for two objects' room: holes without a neighbour.
+    /// Frees every other object, then requests the room of two objects: holes without a neighbour.
     Comb,
 }
 
@@ -52,7 +53,8 @@ impl Shape {
     ];
 }
 
-/// A script of `length` operations of a shape; requests up to `largest` bytes, mostly small ones.
+/// A script of `length` operations of a shape, with requests of up to `largest` bytes, mostly small
+/// ones.
 ///
 /// The same arguments give the same script.
 #[must_use]
@@ -102,7 +104,7 @@ impl Writer {
         }
     }
 
-    /// Grows by up to 64 objects, shrinks by up to 64, the victim being the one that is told.
+    /// Grows by up to 64 objects, then shrinks by up to 64: `victim` says which object is freed.
     fn wave(&mut self, victim: impl Fn(usize) -> usize) {
         for _ in 0..self.random.random_range(1..=64) {
             self.alloc_any();
@@ -186,9 +188,10 @@ impl Writer {
     }
 }
 
-/// Reads a script out of arbitrary bytes, five an operation: what a fuzzer drives a heap with.
+/// Reads a script from arbitrary bytes, five per operation, so that a fuzzer can drive a heap.
 ///
-/// Requests up to `largest` bytes, alignments up to 4096. Incomplete bytes at the end are left out.
+/// Requests have up to `largest` bytes, alignments are up to 4096. An incomplete operation at the
+/// end is ignored.
 #[must_use]
 pub fn ops_from_bytes(bytes: &[u8], largest: usize) -> Vec<Op> {
     bytes
@@ -197,7 +200,8 @@ pub fn ops_from_bytes(bytes: &[u8], largest: usize) -> Vec<Op> {
         .collect()
 }
 
-/// Byte 0: kind (2 bits), logarithm of the alignment (4 bits), scale of sizes (2 bits). Bytes 1-2 and 3-4: numbers.
+/// Byte 0: kind (2 bits), logarithm of the alignment (4 bits), scale of sizes (2 bits). Bytes 1-2
+/// and 3-4: numbers.
 fn op_from_bytes(op: [u8; 5], largest: usize) -> Op {
     let nth = usize::from(u16::from_le_bytes([op[1], op[2]]));
     let number = usize::from(u16::from_le_bytes([op[3], op[4]]));

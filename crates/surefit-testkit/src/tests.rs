@@ -1,4 +1,4 @@
-//! The test kit is tested with a heap that does everything wrong, one thing at a time.
+//! Tests the test kit with a heap that does everything wrong, one thing at a time.
 
 use std::alloc::Layout;
 use std::ops::Range;
@@ -28,7 +28,8 @@ enum Wrong {
 /// A heap that takes memory from the front and never reuses it.
 #[derive(Debug)]
 struct Bump {
-    /// The first byte of the region; some memory before and behind it belongs to the heap too, but is not told.
+    /// The first byte of the region. Some memory before and behind it belongs to the heap too, but
+    /// the kit does not know it.
     first: NonNull<u8>,
     bytes: usize,
     used: usize,
@@ -63,7 +64,8 @@ impl Bump {
     }
 }
 
-// SAFETY: it is as wrong as it is told to be, but all pointers point into the memory with its margins.
+// SAFETY: it is as wrong as the test wants, but all pointers point into the memory with its
+// margins.
 unsafe impl RawHeap for Bump {
     fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
         let size = layout.size().max(1);
@@ -83,7 +85,7 @@ unsafe impl RawHeap for Bump {
                 Wrong::Outside => offset = self.bytes - size / 2,
                 // SAFETY: the margin before the region is larger.
                 Wrong::Before => return Ok(unsafe { self.first.sub(8) }),
-                // SAFETY: the first object is live and so long.
+                // SAFETY: the first object is live and this long.
                 Wrong::Scribbles => unsafe { self.at(3).write(0xEE) },
                 _ => {}
             }
@@ -109,7 +111,7 @@ unsafe impl RawHeap for Bump {
         let new_layout = Layout::from_size_align(new_size, layout.align()).expect("a valid layout");
         let moved = self.allocate(new_layout)?;
         if self.wrong != Wrong::ResizeForgets {
-            // SAFETY: both objects are live, disjoint and at least so long.
+            // SAFETY: both objects are live, disjoint and at least this long.
             unsafe { object.copy_to_nonoverlapping(moved, layout.size().min(new_size)) };
         }
         self.live -= layout.size().max(1);
