@@ -1,5 +1,5 @@
-//! Hostile callers of the clients: scripts that would break memory, clocks that lie, programs of sizes to the largest,
-//! recordings of arbitrary bytes, memory that is not as long as it was asked for.
+//! Hostile callers of the clients: scripts that would break memory, clocks that lie, programs of
+//! sizes up to the largest, recordings of arbitrary bytes, memory that is shorter than requested.
 
 #[cfg(feature = "lua")]
 #[path = "attacks/lua.rs"]
@@ -17,7 +17,7 @@ use surefit_trace::{Problem, TraceError};
 
 type Default256 = Segregated<Bitmap, Immediate, Tree, 256>;
 
-/// What a program meets between its steps: nothing but trouble, after so many of them.
+/// What happens between the steps of a program: trouble after some of them.
 struct Meddles {
     steps: u32,
     unwinds: bool,

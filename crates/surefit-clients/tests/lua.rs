@@ -1,4 +1,5 @@
-//! Lua programs on every space: what they print, what is left, and what happens when memory runs out.
+//! Lua programs on every space: what they print, what is left, and what happens when memory runs
+//! out.
 #![cfg(feature = "lua")]
 
 use std::alloc::Layout;
@@ -18,13 +19,14 @@ const KEPT: Options = Options {
     refuse_every: 0,
 };
 
-/// The allocator of this process, as a heap without end.
+/// The allocator of this process, as an unlimited heap.
 struct System;
 
-// SAFETY: the global allocator's contract, of which this asks at least a byte.
+// SAFETY: the contract of the global allocator; this requests at least one byte.
 unsafe impl RawHeap for System {
     fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
-        // SAFETY: the layout has at least one byte: Lua asks for no less, and no reserve is made where `parts` is empty.
+        // SAFETY: the layout has at least one byte: Lua requests no less, and there is no reserve
+        // where `parts` is empty.
         NonNull::new(unsafe { std::alloc::alloc(layout) }).ok_or(Refused::NoChunk)
     }
 
@@ -50,7 +52,7 @@ fn script<'a>(source: &'a str, arguments: &'a [&'a [u8]]) -> Script<'a> {
     }
 }
 
-/// Runs a script on TLSF in so many bytes, which are whole again in the end.
+/// Runs a script on TLSF in a region, all of which is free again at the end.
 fn in_heap(bytes: usize, script: &Script<'_>, options: Options) -> Ran {
     let mut memory = vec![MaybeUninit::new(0xA5); bytes];
     let mut heap = Tlsf::new(&mut memory).expect("large enough for its table");
@@ -71,7 +73,7 @@ fn error(bytes: usize, source: &str) -> Failure {
     ran.result.expect_err("it fails")
 }
 
-/// What every program prints, small, on the process's own allocator.
+/// The output of every program at a small size, on the allocator of the process.
 fn expected() -> Vec<Vec<u8>> {
     let outputs = PROGRAMS.iter().map(|program| {
         let arguments = [program.small.as_bytes()];
@@ -96,7 +98,8 @@ macro_rules! spaces {
     )*};
 }
 
-/// Calls a function with every space: its name, and how a script is run in a region under it.
+/// Calls a function with every space: its name, and a function that runs a script in a region with
+/// it.
 fn on_every_space(
     mut each: impl FnMut(&str, fn(&mut [MaybeUninit<u8>], &Script<'_>, Options) -> Ran),
 ) {
@@ -374,7 +377,7 @@ fn an_error_has_its_calls() {
     assert!(text.starts_with("mine\n"), "{text}");
 }
 
-/// Lua does not verify what it compiled: a script could break memory by being one.
+/// Lua does not verify compiled code: a compiled script could break memory.
 #[test]
 fn a_script_is_text() {
     let compiled = printed("io.write(string.dump(function() end):sub(1, 4))");

@@ -1,10 +1,11 @@
-//! Instructions of objects of Rust types: allocation, marking and sweeping, each a whole over as many objects as its name says.
+//! Instructions of allocation, marking and sweeping of objects of Rust types, each over as many
+//! objects as its name says.
 //!
-//! The heap is the default one. Nodes are of two references, 24 bytes with header and type; what is allocated is a tree, and
-//! the recursion that builds it is in the figures. Needs valgrind and the runner of
-//! the gungraun crate: `cargo bench -p surefit-gc --bench arenas`.
+//! The heap is the default one. Nodes have two references: 24 bytes with header and type. The
+//! objects form a tree; the figures include the recursion that builds it. Needs valgrind and the
+//! runner of the gungraun crate: `cargo bench -p surefit-gc --bench arenas`.
 //!
-//! A budget is what was seen, rounded up by a tenth: raise one only with a reason in the commit.
+//! A budget is the measured value plus a tenth. Raise one only with a reason in the commit.
 #![allow(
     missing_docs,
     unused_qualifications,
@@ -42,7 +43,7 @@ fn build<'gc>(mc: &Mutation<'gc>, depth: u32) -> Result<Gc<'gc, Node<'gc>>, Full
     mc.alloc(Node { left, right })
 }
 
-/// An arena whose pages were written, and whose lists were used.
+/// An arena whose pages were written and whose lists were used before.
 fn arena() -> Trees {
     let region = vec![MaybeUninit::new(0xA5); 1 << 20].leak();
     let mut arena = Trees::new(region, |_| Ok(Cell::new(None))).expect("large enough");

@@ -1,11 +1,12 @@
-//! Instructions of allocation, marking and sweeping, each a whole over as many objects as its name says.
+//! Instructions of allocation, marking and sweeping, each over as many objects as its name says.
 //!
-//! The heap is the default one: segregated lists, a bitmap, merged at once. Trees have nodes of two references; a client that
-//! only reports them is in the figures. What a sweep merged is one chunk of the last list, which leaves the tree and returns
-//! to it, less the object, every time. Needs valgrind and the runner of the gungraun
-//! crate: `cargo bench -p surefit-gc`.
+//! The heap is the default one: segregated lists, a bitmap, immediate coalescing. Trees have nodes
+//! of two references; the figures include a client that only reports these. A sweep merges all free
+//! memory into one chunk of the last list. For every object, this chunk leaves the tree and its
+//! rest returns to it. Needs valgrind and the runner of the gungraun crate:
+//! `cargo bench -p surefit-gc`.
 //!
-//! A budget is what was seen, rounded up by a tenth: raise one only with a reason in the commit.
+//! A budget is the measured value plus a tenth. Raise one only with a reason in the commit.
 #![allow(
     missing_docs,
     unused_qualifications,

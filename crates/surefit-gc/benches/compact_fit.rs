@@ -1,10 +1,10 @@
-//! Instructions of allocation, access, marking and sweeping over Compact-fit, each a whole over as many objects as its name
-//! says: beside those of `collections`, over lists.
+//! Instructions of allocation, access, marking and sweeping over Compact-fit, each over as many
+//! objects as its name says. `collections` has the same over lists.
 //!
-//! Trees have nodes of two references, in page-blocks of 16 bytes. Needs valgrind and the runner of the gungraun crate:
-//! `cargo bench -p surefit-gc`.
+//! Trees have nodes of two references, in page-blocks of 16 bytes. Needs valgrind and the runner of
+//! the gungraun crate: `cargo bench -p surefit-gc`.
 //!
-//! A budget is what was seen, rounded up by a tenth: raise one only with a reason in the commit.
+//! A budget is the measured value plus a tenth. Raise one only with a reason in the commit.
 #![allow(
     missing_docs,
     unused_qualifications,

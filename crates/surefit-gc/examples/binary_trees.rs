@@ -1,7 +1,8 @@
-//! Binary trees: complete trees of nodes of two references are built, counted and dropped, while one long-lived tree stays.
+//! Binary trees: builds, counts and drops complete trees of nodes with two references, while one
+//! long-lived tree stays.
 //!
-//! `binary_trees DEPTH HEAP_BYTES` prints how many nodes each tree was found to have, and nothing that depends on the heap.
-//! It is the program that collectors are compared with.
+//! `binary_trees DEPTH HEAP_BYTES` prints how many nodes each tree has. Its output does not depend
+//! on the heap. Collectors are compared with this program.
 
 use std::cell::Cell;
 use std::error::Error;
@@ -38,7 +39,7 @@ fn bytes(depth: u32) -> usize {
     ((2 << depth) - 1) * Gc::<Node<'_>>::BYTES
 }
 
-/// Builds a tree, in an arena that has room for it, and counts its nodes; nothing keeps it.
+/// Builds a tree in an arena that has room for it, and counts its nodes. Nothing keeps the tree.
 fn garbage(forest: &mut Forest<'_>, depth: u32) -> Result<u64, Full> {
     forest.ensure(bytes(depth))?;
     forest.mutate(|mc, _| Ok(count(build(mc, depth)?)))

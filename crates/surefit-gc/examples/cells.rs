@@ -1,11 +1,13 @@
-//! The memory of a small language: numbers, cons cells and arrays in 64 KiB, collected when they are full.
+//! The memory of a small language: numbers, cons cells and arrays in 64 KiB, which is collected
+//! when it is full.
 //!
 //! ```text
 //! value   0: nil   odd: the number value >> 1   else even: the object with number value >> 1
 //! cell    | 0          | head | tail |
 //! array   | length * 2 + 1 | element 0 | ... |
 //! ```
-//! The rule that every client has to keep: what is needed after an allocation is on the stack before it.
+//! The rule for every client: what it needs after an allocation is on the stack before the
+//! allocation.
 
 use std::mem::MaybeUninit;
 
@@ -15,7 +17,7 @@ use surefit_gc::{Client, Collector, Edges, FreeList, Object, Scanned, Settings, 
 
 type Heap<'m> = Collector<'m, FreeList<'m, Segregated<Bitmap, Immediate, Tree, 256>>>;
 
-/// A value of the language, as words hold it.
+/// A value of the language, as it is stored in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Value(u32);
 
@@ -94,7 +96,7 @@ impl Language<'_> {
             .store(object.as_object().expect("an object"), 1 + index, value.0);
     }
 
-    /// Replaces the two values on the top of the stack by a cell of them: the tail is on the top.
+    /// Replaces the top two values of the stack by a cell of them; the tail is on top.
     fn cons(&mut self) -> Result<(), Refused> {
         let cell = Value::reference(self.heap.alloc(&mut self.stack, 12)?);
         let (tail, head) = (self.pop(), self.pop());
@@ -124,7 +126,7 @@ impl Language<'_> {
         Ok(())
     }
 
-    /// Replaces the list on the top of the stack by the sum of its numbers.
+    /// Replaces the list on top of the stack by the sum of its numbers.
     fn sum(&mut self) {
         let (mut list, mut sum) = (self.pop(), 0);
         while list != NIL {
@@ -170,7 +172,7 @@ fn main() -> Result<(), Refused> {
         totals.freed_objects
     );
 
-    // A list that never ends: the heap says when it is full, and all that lives is as it was.
+    // An endless list: the heap reports that it is full, and all live objects are unchanged.
     let endless = language.range(0, 1_000_000);
     println!(
         "a list of a million cells: {}",

@@ -1,4 +1,4 @@
-//! Unit tests that need to see inside: colours bit by bit, and every invariant broken.
+//! Unit tests that need access to private parts: colours bit by bit, and every invariant broken.
 
 extern crate alloc;
 use alloc::collections::BTreeMap;
@@ -25,7 +25,7 @@ fn object(number: u32) -> Object {
     Object::of(number).expect("not 0")
 }
 
-/// All objects that a search finds, from the left to the right.
+/// All objects that a search finds, from left to right.
 fn all(next: impl Fn(u32) -> Option<Object>) -> Vec<u32> {
     let numbers = core::iter::successors(next(0), |object| next(object.number() + 1));
     numbers.map(Object::number).collect()
@@ -124,7 +124,7 @@ fn tables_are_cut_from_any_address_and_are_zero() {
     }
 }
 
-/// A client whose roots are what they are, and whose objects have no references.
+/// A client with given roots, whose objects have no references.
 struct Roots(Vec<Object>);
 
 impl<S: Space> Client<S> for Roots {
@@ -135,7 +135,7 @@ impl<S: Space> Client<S> for Roots {
     fn scan(&mut self, _object: &Scanned<'_, S>, _from: u32, _edges: &mut Edges<'_>) {}
 }
 
-/// Every change of a live bit is objected to, and two mark bits that are neighbours.
+/// The checker objects to every changed live bit, and to two neighbouring mark bits.
 #[test]
 fn the_checker_objects_to_every_wrong_bit() {
     let mut region = vec![MaybeUninit::uninit(); 4096];
@@ -179,7 +179,7 @@ fn the_checker_objects_to_too_few_bits() {
     }
 }
 
-/// One more than places: the second bit of the last object may lie behind them.
+/// One bit more than places: the second bit of the last object may lie behind them.
 #[test]
 #[should_panic(expected = "too few bits")]
 fn a_collector_needs_more_bits_than_places() {
@@ -191,7 +191,8 @@ fn a_collector_needs_more_bits_than_places() {
     let _ = Collector::over(space, &mut bits, &mut stack);
 }
 
-/// A client of smallest objects, three references each, that asks for every one of them, and late.
+/// A client of the smallest objects, with three references each. It asks to be scanned again for
+/// each of them, and late.
 struct Triples(Object);
 
 impl<S: Space> Client<S> for Triples {
@@ -208,8 +209,8 @@ impl<S: Space> Client<S> for Triples {
     }
 }
 
-/// The second bit of an object that stays grey is a neighbour of the next object's first, and is
-/// none of its own.
+/// The second bit of an object that stays grey is a neighbour of the next object's first bit, but
+/// is not that object's.
 #[test]
 fn a_small_grey_object_between_others_is_scanned_as_itself() {
     let settings = Settings {
@@ -222,7 +223,7 @@ fn a_small_grey_object_between_others_is_scanned_as_itself() {
     let objects: Vec<Object> = (0..60)
         .map(|_| gc.alloc(&mut nobody, 12).expect("room"))
         .collect();
-    // A list of the first thirty, each with a leaf of its own, which only a pass over the grey
+    // A list of the first thirty objects, each with a leaf that only a pass over the grey objects
     // finds.
     for nth in 0..30 {
         let next = objects.get(nth + 1).filter(|_| nth < 29);
@@ -234,7 +235,8 @@ fn a_small_grey_object_between_others_is_scanned_as_itself() {
     assert!(gc.totals().rescans > 0);
 }
 
-/// What a heap has not grown into is not looked at: a bit set there by force stays, any other goes.
+/// The collector does not look at memory that the heap has not grown into: a bit that is set there
+/// by force stays, all others are cleared.
 #[test]
 fn a_collection_leaves_the_bits_of_unused_numbers_alone() {
     let settings = Settings {

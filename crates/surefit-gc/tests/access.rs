@@ -1,4 +1,5 @@
-//! What a program sees of the collector: stale references, weak ones, clients that unwind, refusals, figures.
+//! The collector as a program sees it: stale references, weak references, clients that unwind,
+//! refusals, counts.
 
 mod common;
 
@@ -31,7 +32,7 @@ fn node<S: Space>(gc: &mut Collector<'_, S>, graph: &mut Graph, slots: u32) -> O
     object
 }
 
-/// What a call says when it panics.
+/// The message with which a call panics.
 fn panic_of<R>(call: impl FnOnce() -> R) -> String {
     let payload = catch_unwind(AssertUnwindSafe(call)).err().expect("a panic");
     payload
@@ -63,7 +64,7 @@ fn a_reference_to_a_freed_object_is_told() {
     assert_eq!(gc.check(), Ok(()));
 }
 
-/// Nothing but the numbers of live objects is taken for a reference, whatever the number.
+/// Of all numbers, only those of live objects are accepted as references.
 #[test]
 fn forged_references_are_told() {
     let mut region = JunkRegion::new(1 << 13, 8, 1);
@@ -122,7 +123,8 @@ fn weak_references_are_cleared_with_their_objects_and_not_before() {
     assert_eq!(graph.weak, [Some(root), None, None]);
 }
 
-/// A client that unwinds at any scan: nothing was freed, all can be used, and the next collection is as any other.
+/// A client unwinds at any scan: nothing is freed, all objects can be used, and the next collection
+/// is a normal one.
 #[test]
 fn a_client_may_unwind() {
     for scans in 0..20 {
@@ -150,7 +152,7 @@ fn a_client_may_unwind() {
     }
 }
 
-/// What a client does that it should not.
+/// What a client does wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Misdeed {
     Nothing,
@@ -162,7 +164,7 @@ enum Misdeed {
     AsksTwice,
 }
 
-/// A client with one root, which has no references, and an object that is no more.
+/// A client with one root, which has no references, and a freed object.
 struct Naughty(Object, Misdeed, Object);
 
 impl<S: Space> Client<S> for Naughty {
@@ -269,7 +271,8 @@ fn after_small_garbage<I: Index>() -> (Result<Object, Refused>, u64) {
     (gc.alloc(&mut graph, 4000), gc.totals().collections)
 }
 
-/// The three coalescings, as the thesis tells them: merged by the sweep, merged when a collection did not help, never.
+/// The three kinds of coalescing of the thesis: by the sweep, when a collection did not help,
+/// never.
 #[test]
 fn free_neighbours_are_merged_when_their_policy_says() {
     type Lists<C> = Segregated<NextHitTable, C, Linear, 64>;

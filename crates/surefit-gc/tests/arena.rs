@@ -1,5 +1,6 @@
-//! Arenas under a judge: a naive graph of numbered nodes beside the objects. After every collection the objects are those that
-//! the judge reaches from its root, values are dropped exactly once, and weak references know what died.
+//! Arenas under a judge: a naive graph of numbered nodes beside the objects. After every
+//! collection, the objects are exactly those that the judge reaches from its root, values are
+//! dropped exactly once, and weak references to dead objects are cleared.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -15,7 +16,7 @@ use surefit_testkit::{JunkRegion, Random};
 /// How often the value of each id was dropped.
 type Drops = Rc<RefCell<Vec<u32>>>;
 
-/// A value that tells of its end.
+/// A value that records its end.
 struct Mortal {
     id: usize,
     drops: Drops,
@@ -27,14 +28,14 @@ impl Drop for Mortal {
     }
 }
 
-/// A node that is dropped, with references of each kind.
+/// A node with `Drop`, and with references of each kind.
 struct Heavy<'gc> {
     mortal: Mortal,
     slots: GcArray<'gc, Slot<'gc>>,
     weak: Cell<Option<WeakGc<'gc, Heavy<'gc>>>>,
 }
 
-/// A node that is not.
+/// A node without `Drop`.
 struct Light<'gc> {
     id: usize,
     slots: [Slot<'gc>; 2],
@@ -48,7 +49,8 @@ enum Node<'gc> {
 
 type Slot<'gc> = Cell<Option<Node<'gc>>>;
 
-// SAFETY: T1: all that may hold references is traced. T2: `Mortal` holds none. T3: nothing is changed.
+// SAFETY: T1: all that may hold references is traced. T2: `Mortal` holds none. T3: nothing is
+// changed.
 unsafe impl Trace for Heavy<'_> {
     const TRACED: bool = true;
     fn trace(&self, tracer: &mut Tracer<'_>) {
@@ -154,7 +156,7 @@ impl<'m, I: Index> World<'m, I> {
         }
     }
 
-    /// What the judge reaches.
+    /// The nodes that the judge reaches.
     fn reached(&self) -> BTreeSet<usize> {
         let mut reached = BTreeSet::new();
         let mut queue: Vec<usize> = self.roots.iter().flatten().copied().collect();
@@ -166,7 +168,8 @@ impl<'m, I: Index> World<'m, I> {
         reached
     }
 
-    /// Allocates a node with so many slots (two, if it is a light one) and lets a root name it; collects if there is no room.
+    /// Allocates a node with `slots` slots (a light one has two) and lets a root name it. Collects
+    /// if there is no room.
     fn alloc(&mut self, is_heavy: bool, slots: usize, root: usize) {
         let (id, drops) = (self.models.len(), self.drops.clone());
         drops.borrow_mut().push(0);
@@ -201,7 +204,8 @@ impl<'m, I: Index> World<'m, I> {
         }
     }
 
-    /// Lets a slot of a reached node name another one, or none; a heavy node may name one weakly, too.
+    /// Lets a slot of a reached node name another node, or none. A heavy node may also name one
+    /// weakly.
     fn link(&mut self, from: usize, slot: usize, to: Option<usize>, weakly: bool) {
         let ids = self.models.len();
         let linked = self.arena.retry(|mc, roots| {
@@ -229,7 +233,7 @@ impl<'m, I: Index> World<'m, I> {
         self.roots[root] = None;
     }
 
-    /// The arena leads to what the judge reaches, by the same slots, and dropped none of it.
+    /// The arena reaches what the judge reaches, through the same slots, and dropped none of it.
     fn judge_reached(&mut self) {
         let (expected, ids, models) = (self.reached(), self.models.len(), &self.models);
         let drops = self.drops.borrow();
@@ -251,7 +255,7 @@ impl<'m, I: Index> World<'m, I> {
         });
     }
 
-    /// Right after a collection: exactly the reached objects are left.
+    /// Right after a collection, exactly the reached objects are left.
     fn judge(&mut self) {
         let live = self.arena.collect().live_objects;
         let (reached, models) = (self.reached(), &self.models);
@@ -301,7 +305,7 @@ fn step<I: Index>(world: &mut World<'_, I>, random: &mut Random) {
             let most = if random.below(20) == 0 { 200 } else { 5 };
             let slots = random.below(most);
             world.alloc(random.below(2) == 0, slots, random.below(ROOTS));
-            // What was just made is often the child of what there was.
+            // A new node is often made a child of an old one.
             if let Some(&from) = reached.get(random.below(2 * reached.len() + 1)) {
                 let (id, slots) = (world.models.len() - 1, world.models[from].slots.len());
                 let reached = world.reached();
@@ -323,7 +327,7 @@ fn step<I: Index>(world: &mut World<'_, I>, random: &mut Random) {
     }
 }
 
-/// A random program; `every`: steps between two collections that are asked for.
+/// A random program; `every`: the number of steps between two requested collections.
 fn run<I: Index>(seed: u64, mark_stack: usize, every: usize) {
     let mut region = JunkRegion::misaligned(6 << 10, 64, seed as usize % 13, seed);
     let mut world = World::<I>::new(&mut region, mark_stack);

@@ -1,4 +1,5 @@
-//! Arenas at their limits: values that unwind when they are dropped, no room, lists that are long and arrays that are wide.
+//! Arenas at their limits: values that unwind when they are dropped, no room, long lists and wide
+//! arrays.
 
 use std::cell::{Cell, RefCell};
 use std::mem::MaybeUninit;
@@ -8,12 +9,12 @@ use std::rc::Rc;
 use surefit_core::Refused;
 use surefit_gc::{Arena, Full, Gc, GcArray, GcStr, Limits, Rootable, Trace, Tracer, WeakGc};
 
-/// A region that no test uses up by accident.
+/// A region that is large enough for every test that does not fill it on purpose.
 fn region(bytes: usize) -> Box<[MaybeUninit<u8>]> {
     Box::<[u8]>::new_uninit_slice(bytes)
 }
 
-/// A value that says when it is dropped, and unwinds if it is told to.
+/// A value that records when it is dropped, and unwinds if the test wants this.
 struct Mortal {
     id: usize,
     log: Log,
@@ -64,7 +65,7 @@ fn every_value_is_dropped_once_whichever_unwinds() {
         let first = catch_unwind(AssertUnwindSafe(|| arena.collect()));
         assert!(first.is_err(), "{unwinds}");
         assert_eq!(arena.check(), Ok(()));
-        // Dying objects are not freed before all are dropped; allocation goes on meanwhile.
+        // Dying objects are freed only after all are dropped; allocation continues meanwhile.
         arena
             .mutate(|mc, ()| mc.alloc([7_u64; 9]).map(drop))
             .expect("room");
@@ -129,7 +130,7 @@ fn elements_of_arrays_are_dropped() {
     assert_eq!(log.dropped(), [0, 1, 2, 7, 7]);
 }
 
-/// What is dropped may be held by objects that are dead as well: nobody looks at it.
+/// A dropped value may be held by other dead objects: nobody looks at it.
 #[test]
 fn weak_references_are_cleared_before_any_value_is_dropped() {
     type Watched<'gc> = (
@@ -167,7 +168,8 @@ fn weak_references_are_cleared_before_any_value_is_dropped() {
     assert_eq!(arena.check(), Ok(()));
 }
 
-/// A collection that unwinds leaves dead weak cells where they are; they are in no list, and not to be in one.
+/// A collection that unwinds leaves dead weak cells in place. They are in no list, and must not be
+/// in one.
 #[test]
 fn dead_weak_cells_are_no_corruption() {
     let (mut memory, log) = (region(1 << 16), Log::default());
@@ -239,7 +241,7 @@ fn a_wide_array_fits_on_the_mark_stack_in_strides() {
             })
             .expect("room")
         })?;
-        // Each leads to the next, so marking goes deep while the array waits.
+        // Each object leads to the next, so marking goes deep while the array waits.
         links
             .windows(2)
             .for_each(|pair| pair[0].next.set(Some(pair[1])));
@@ -271,14 +273,14 @@ fn arenas_are_strangers_to_each_other() {
                 .map(drop)
             })
             .expect("room");
-        // The other may even be collected now.
+        // The other arena may even be collected now.
         assert_eq!(there.collect().freed_objects, 1);
         assert!(link.next.get().is_none());
     });
     assert_eq!(here.collect().live_objects, 1);
 }
 
-/// Values of every size and alignment keep their bytes through collections, and are where they have to be.
+/// Values of every size and alignment keep their bytes through collections, and are aligned.
 #[test]
 fn values_keep_their_bytes_whatever_their_size_and_alignment() {
     #[repr(align(64))]
@@ -333,7 +335,7 @@ fn values_keep_their_bytes_whatever_their_size_and_alignment() {
     }
 }
 
-/// An array may have any number of elements that take no bytes.
+/// An array may have any number of elements of zero bytes.
 #[test]
 fn elements_without_references_are_never_traced() {
     struct Silent;
@@ -459,7 +461,8 @@ fn a_root_that_does_not_fit_is_refused_and_what_it_made_is_dropped() {
     assert_eq!(log.dropped(), [3]);
 }
 
-/// A guard that was forgotten keeps the flag of its cell, but is no reference: what the cell holds is traced all the same.
+/// A forgotten guard keeps its cell borrowed, but it is no reference: the content of the cell is
+/// traced all the same.
 #[test]
 fn what_a_forgotten_guard_guards_is_kept() {
     type Held<'m> = Arena<'m, Rootable!['gc => RefCell<Option<Gc<'gc, u64>>>]>;
@@ -498,7 +501,7 @@ fn parts_add_up_and_free_bytes_are_free() {
     assert_eq!(arena.totals().allocations, 10);
 }
 
-/// Programs that only say that there was no room can use `?` and boxed errors.
+/// Programs that only report that there was no room can use `?` and boxed errors.
 #[test]
 fn errors_read_well() {
     fn program() -> Result<(), Box<dyn std::error::Error>> {
@@ -515,7 +518,8 @@ fn errors_read_well() {
     let _: fn(Full) -> String = |full| full.to_string();
 }
 
-/// A heap grows by what lives, so that it is collected ever more rarely, and never beyond its region.
+/// A heap grows in proportion to what lives, so collections become rarer; it never grows beyond its
+/// region.
 #[test]
 #[cfg_attr(miri, ignore = "fills a large heap, and nothing here is new to miri")]
 fn a_heap_grows_as_far_as_its_region_and_no_further_than_it_must() {

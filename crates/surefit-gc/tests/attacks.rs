@@ -1,5 +1,6 @@
-//! Hostile callers of the collector: clients, clocks and fits that lie, unwind and call back; numbers to the largest; regions
-//! of every length. After each the heap must be sound. Run these under AddressSanitizer too.
+//! Hostile callers of the collector: clients, clocks and fits that lie, unwind and call back;
+//! numbers up to the largest; regions of every length. After each attack the heap must be sound.
+//! Run these under AddressSanitizer too.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -21,7 +22,7 @@ type Lists = Segregated<Bitmap, Immediate, Tree, 256>;
 type Late = Segregated<NextHitTable, Deferred, Linear, 128>;
 type Heap<'m, I = Lists> = Collector<'m, FreeList<'m, I>>;
 
-/// Two to the power of `bits`, or the most that this machine counts.
+/// Two to the power of `bits`, or `usize::MAX` if this machine cannot count as far.
 const fn two_to(bits: u32) -> usize {
     match 1_usize.checked_shl(bits) {
         Some(power) => power,
@@ -66,7 +67,7 @@ impl<S: Space> Client<S> for List {
     }
 }
 
-/// Links so many objects behind a root.
+/// Links a chain of objects behind a root.
 fn linked<S: Space, K: Clock>(gc: &mut Collector<'_, S, K>, list: &mut List, objects: u32) {
     for _ in 0..objects {
         let object = gc.alloc(list, 24).expect("room");
@@ -129,11 +130,11 @@ fn a_clock_may_lie_and_unwind() {
 }
 
 std::thread_local! {
-    /// How often a fit is asked until it unwinds.
+    /// How many calls a fit answers before it unwinds.
     static ASKED: Cell<u32> = const { Cell::new(0) };
 }
 
-/// A fit that unwinds, at the call that is chosen.
+/// A fit that unwinds at a chosen call.
 struct Unwinds;
 
 impl Fit for Unwinds {
@@ -150,7 +151,8 @@ mod arenas;
 #[path = "attacks/spaces.rs"]
 mod spaces;
 
-/// Makes a heap over every length around what it says to need, at every misalignment to 16.
+/// Makes heaps over every length around the length that they say they need, at every misalignment
+/// up to 16.
 fn regions(make: impl Fn(&mut [MaybeUninit<u8>]) -> Option<usize>) {
     let mut backing = vec![MaybeUninit::new(0x5a_u8); 64 << 10];
     let at = backing.as_ptr().align_offset(1024);
@@ -193,7 +195,8 @@ fn regions_of_any_length_do_or_say_what_would() {
     regions(|region| used_up(Collector::compact_fit(region, &config, 2)));
 }
 
-/// Allocates, reads and writes with every number; what is served has the words that were asked for.
+/// Allocates, reads and writes with every number. Every served object has as many words as
+/// requested.
 fn numbers_of<S: Space>(gc: &mut Collector<'_, S>) {
     let mut list = List::default();
     linked(gc, &mut list, 5);
@@ -280,7 +283,8 @@ fn a_space_of_its_own_takes_any_number() {
     }
 }
 
-/// Catches what its reports come to, collects a heap of its own in every scan, and asks for all that it may.
+/// Catches the panics of its reports, collects a heap of its own in every scan, and asks for
+/// everything that it can.
 struct Meddler<'m> {
     roots: Vec<Object>,
     own: Heap<'m>,

@@ -1,4 +1,4 @@
-//! Random programs on the Compact-fit space, under the judge; and what only this space promises.
+//! Random programs on the Compact-fit space under the judge, and the promises of this space alone.
 
 mod common;
 
@@ -53,10 +53,11 @@ fn world<'m>(
     World::over(gc.expect("large enough"), Fault::Nothing)
 }
 
-/// What a program got, and what the collector counted.
+/// The objects that a program got, and the counts of the collector.
 type Outcome = (Vec<Option<u32>>, [u64; 5]);
 
-/// Runs a program on a heap whose tables lie elsewhere, so that a mark stack takes none of it.
+/// Runs a program on a heap whose tables lie elsewhere, so that the mark stack takes no room from
+/// it.
 fn run(seed: u64, config: &Config, mark_stack: usize) -> Outcome {
     let bytes = (40 * KIB).max(18 * config.geometry().page_bytes());
     let mut region = JunkRegion::new(bytes, config.geometry().page_bytes(), seed);
@@ -95,13 +96,15 @@ fn programs_are_judged_and_the_mark_stack_decides_nothing() {
     assert!(relieved > 1000, "{relieved} moves only");
 }
 
-/// Fills a world with objects in slots of one root each; every object's words are verified by the judge.
+/// Fills a world with objects, each in a slot of a root. The judge verifies the words of every
+/// object.
 fn fill(world: &mut World<'_, CompactFit<'_>>, further: usize) -> Vec<usize> {
     let allocate = || world.alloc(1, further).expect("nothing to object to");
     std::iter::from_fn(allocate).collect()
 }
 
-/// Every length around the boundaries of pieces, spines and spines of spines, up to a third of the heap.
+/// Every length around the limits of pieces, spines and spines of spines, up to a third of the
+/// heap.
 #[test]
 fn long_objects_of_all_boundary_sizes_hold_their_words() {
     for config in configs() {
@@ -135,7 +138,8 @@ fn long_objects_of_all_boundary_sizes_hold_their_words() {
     }
 }
 
-/// An array of the longest in the recordings: pages of 16 KiB, the default configuration.
+/// An array as long as the longest in the recordings, with pages of 16 KiB and the default
+/// configuration.
 #[test]
 fn arrays_of_the_recordings_fit() {
     static CONFIG: Config = CompactFit::CONFIG;
@@ -154,7 +158,8 @@ fn arrays_of_the_recordings_fit() {
     assert_eq!(world.gc.parts().block_bytes, 0);
 }
 
-/// The program of which coalescing alone cannot help: one object in so many stays, and then larger ones are wanted.
+/// A program that coalescing alone cannot help: a few objects stay everywhere, and then larger ones
+/// are requested.
 #[test]
 fn scattered_objects_are_moved_together_instead_of_collected() {
     for (bound, moves_in_sweeps) in [(Bound::Unbounded, false), (Bound::DEFAULT, true)] {
@@ -177,7 +182,7 @@ fn scattered_objects_are_moved_together_instead_of_collected() {
             world.alloc(1, 100).expect("nothing to object to");
             large += 1;
         }
-        // Some 200 of 412 bytes, two a page, where all pages held some object.
+        // About 200 objects of 412 bytes, two per page, although every page held some object.
         assert!(large > 200, "{large} only");
         assert!(moves(&world) > before || moves_in_sweeps);
         let relief = world.gc.space().relief();
@@ -186,7 +191,8 @@ fn scattered_objects_are_moved_together_instead_of_collected() {
     }
 }
 
-/// Without the moves that the collector asks for, the same program collects because of fragmentation, and that is counted.
+/// Without the moves that the collector requests, the same program collects because of
+/// fragmentation, and this is counted.
 #[test]
 fn collections_that_moves_would_have_spared_are_counted() {
     let config = config(KIB, Bound::Unbounded);
@@ -233,7 +239,7 @@ fn what_an_empty_heap_cannot_hold_is_refused_without_a_collection() {
     }
 }
 
-/// A refusal is no mistake: objects packed as tightly as classes allow would leave no room either.
+/// Refusals are correct: objects packed as tightly as the classes allow would leave no room either.
 #[test]
 fn a_heap_refuses_only_what_no_moves_would_serve() {
     for config in configs() {

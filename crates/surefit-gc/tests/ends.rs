@@ -1,4 +1,5 @@
-//! Large objects at the other end of the region, and heaps that grow: where objects lie, when the heap grows, refusals.
+//! Large objects at the other end of the region, and heaps that grow: where objects lie, when the
+//! heap grows, refusals.
 
 mod common;
 
@@ -76,7 +77,7 @@ fn where_no_object_is_large_all_lie_in_lists() {
     assert_eq!(gc.space().largest_request(), limit);
 }
 
-/// A dead large object is a gap for the next; the highest that has room is taken.
+/// A dead large object is a gap for the next one. The highest gap with enough room is taken.
 #[test]
 fn large_objects_take_the_place_of_dead_ones() {
     let mut region = JunkRegion::new(1 << 16, 64, 1);
@@ -94,7 +95,7 @@ fn large_objects_take_the_place_of_dead_ones() {
     let lowest = rooted(&mut gc, &mut graph, 4000);
     assert!(lowest < large[4], "no gap has room");
     assert_eq!(gc.check(), Ok(()));
-    // Without large objects the lists have all again.
+    // Without large objects the lists have the whole region again.
     graph.roots.clear();
     let swept = gc.collect(&mut graph).swept;
     assert_eq!((swept.live_objects, swept.free_chunks), (0, 1));
@@ -102,7 +103,8 @@ fn large_objects_take_the_place_of_dead_ones() {
     gc.alloc(&mut graph, 55_000).expect("still whole");
 }
 
-/// A small object at the end of the lists keeps large ones from it: the lists serve them, until a sweep makes room.
+/// A small object at the end of the lists blocks that end for large ones: the lists serve them
+/// until a sweep makes room.
 #[test]
 fn a_large_object_goes_to_the_lists_rather_than_cause_a_collection() {
     let mut region = JunkRegion::new(1 << 16, 64, 1);
@@ -128,7 +130,7 @@ fn a_large_object_goes_to_the_lists_rather_than_cause_a_collection() {
     assert!(gc.totals().collections > collections);
 }
 
-/// Allocates large objects until the lists serve one: that one.
+/// Allocates large objects until the lists serve one, and returns it.
 fn first_in_lists(gc: &mut Heap<'_>, graph: &mut Graph, bytes: usize) -> Object {
     loop {
         let object = rooted(gc, graph, bytes);
@@ -150,7 +152,8 @@ fn displaced_objects_are_counted_and_found_by_the_next_sweep() {
         graph.roots.push(object);
         true
     }) {}
-    // The gap of a large object, and a hole of two small ones: each serves what belongs to the other.
+    // The gap of a large object and a hole of two small ones: each serves objects of the other
+    // kind.
     graph.roots.retain(|&root| root != large[1]);
     gc.collect(&mut graph);
     assert!(!gc.contains(hole) && !gc.contains(large[1]));
@@ -185,8 +188,8 @@ fn displaced_objects_are_counted_and_found_by_the_next_sweep() {
     assert_eq!(gc.space().displaced(), displaced);
 }
 
-/// Fills the lists again and again with garbage of 40 bytes, of which every twentieth object stays: no free chunk of a
-/// thousand bytes is left between them. Returns what stays.
+/// Fills the lists again and again with garbage of 40 bytes. Every twentieth object stays, so no
+/// free chunk of 1000 bytes is left between them. Returns the objects that stay.
 fn scatter<I: Index>(gc: &mut Heap<'_, I>, graph: &mut Graph) -> usize {
     let collections = gc.totals().collections;
     let roots = graph.roots.len();
@@ -215,7 +218,8 @@ macro_rules! on_every_kind_of_index {
     };
 }
 
-/// An array that grows is copied to twice its size, when small objects that live are everywhere in the lists.
+/// A growing array is copied to twice its size, although live small objects are everywhere in the
+/// lists.
 #[test]
 fn a_large_object_finds_the_reserve_of_a_smaller_one() {
     fn judged<I: Index>() {
@@ -233,7 +237,7 @@ fn a_large_object_finds_the_reserve_of_a_smaller_one() {
     on_every_kind_of_index!(judged);
 }
 
-/// One small object that is longer than all free chunks takes of the reserve; shorter ones collect before they do.
+/// A small object that is longer than all free chunks uses the reserve. Shorter ones collect first.
 #[test]
 fn the_reserve_serves_what_a_collection_did_not_help_and_nothing_shorter() {
     fn judged<I: Index>() {
@@ -257,7 +261,7 @@ fn the_reserve_serves_what_a_collection_did_not_help_and_nothing_shorter() {
     on_every_kind_of_index!(judged);
 }
 
-/// When nothing else is free, small objects have the whole reserve.
+/// When nothing else is free, small objects get the whole reserve.
 #[test]
 fn a_full_heap_has_no_reserve() {
     let mut region = JunkRegion::new(1 << 18, 64, 1);
@@ -270,7 +274,7 @@ fn a_full_heap_has_no_reserve() {
     }
     assert!(gc.parts().free_page_bytes < 32);
     assert!(gc.totals().collections < 10, "{:?}", gc.totals());
-    // All that is dead is given back, but for a new reserve.
+    // Everything dead is given back, except a new reserve.
     graph.roots.truncate(1);
     gc.collect(&mut graph);
     assert!((16_000..16_016).contains(&gc.parts().free_page_bytes));
@@ -286,7 +290,8 @@ fn a_reserve_is_an_eighth_of_the_limit_at_most() {
     assert!((most - 7..=most + 8).contains(&gc.parts().free_page_bytes));
 }
 
-/// Where large objects have left more room than the lists have, small ones fill it before they collect again.
+/// If large objects left more room than the lists have, small ones fill it before the next
+/// collection.
 #[test]
 fn wide_gaps_are_open_to_all() {
     let mut region = JunkRegion::new(1 << 16, 64, 1);
@@ -308,7 +313,8 @@ fn wide_gaps_are_open_to_all() {
     assert_eq!(gc.check(), Ok(()));
 }
 
-/// Objects lie where they would lie, and collections come when they would come, if there were no such thing as a large object.
+/// Objects lie at the same places, and collections come at the same times, as if no object counted
+/// as large.
 #[test]
 fn a_program_without_large_objects_has_no_reserve() {
     fn run<I: Index>(large_from: usize) -> Vec<Option<(Object, u64)>> {
@@ -339,8 +345,8 @@ fn a_program_without_large_objects_has_no_reserve() {
     judged::<PowersOfTwo>();
 }
 
-/// Allocates so many live objects, with garbage between them; returns what was done, the limit at the end, and the most
-/// bytes that the limit was more than twice what lived.
+/// Allocates live objects with garbage between them. Returns the totals, the limit at the end, and
+/// by how many bytes the limit exceeded twice the live bytes at most.
 fn growing<I: Index>(limit: usize, live: usize, garbage: usize) -> (Totals, usize, usize) {
     let mut region = JunkRegion::new(1 << 20, 64, 1);
     let (mut gc, mut graph) = heap::<I>(&mut region, limit, Settings::LARGE);
@@ -358,7 +364,7 @@ fn growing<I: Index>(limit: usize, live: usize, garbage: usize) -> (Totals, usiz
     (*gc.totals(), limit, most_over_live)
 }
 
-/// Marking is in proportion to allocation, and the heap at most twice what lives.
+/// The work of marking is proportional to allocation, and the heap is at most twice what lives.
 #[test]
 fn a_growing_heap_collects_seldom_and_stays_small() {
     fn judged<I: Index>() {
@@ -386,7 +392,7 @@ fn a_heap_grows_from_nothing() {
     }
 }
 
-/// A program with little live and much garbage never needs more than it began with.
+/// A program with few live objects and much garbage never needs more than it began with.
 #[test]
 fn a_heap_does_not_grow_for_garbage() {
     let mut region = JunkRegion::new(1 << 20, 64, 1);
@@ -399,7 +405,8 @@ fn a_heap_does_not_grow_for_garbage() {
     assert!(gc.totals().collections > 100);
 }
 
-/// What a program sees of a fixed heap does not depend on how its limit was told, and nothing but a collection makes room.
+/// The behaviour of a fixed heap does not depend on how its limit was given, and only a collection
+/// makes room.
 #[test]
 fn a_fixed_heap_never_grows() {
     let run = |limit| {
@@ -429,7 +436,8 @@ fn a_fixed_heap_never_grows() {
     assert_eq!(run(whole + 8).0, expected);
 }
 
-/// At the end of its region a growing heap refuses, is as it was but for dead objects, and serves again.
+/// At the end of its region a growing heap refuses. It is unchanged except for dead objects, and
+/// serves again.
 #[test]
 fn exhaustion_is_a_value_at_every_point() {
     fn judged<I: Index>() {
@@ -478,7 +486,7 @@ fn a_heap_grows_until_the_request_is_served() {
     assert!((4096..5000).contains(&limit), "{limit}");
 }
 
-/// A request for which the rest of the region is too small does not make the heap grow.
+/// A request that does not fit into the rest of the region does not make the heap grow.
 #[test]
 fn a_heap_does_not_grow_in_vain() {
     let mut region = JunkRegion::new(1 << 16, 64, 1);

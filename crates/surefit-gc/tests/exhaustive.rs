@@ -10,7 +10,7 @@ use surefit_freelist::{
 use surefit_gc::{FreeList, Settings, Sweep};
 use surefit_testkit::JunkRegion;
 
-/// One step; refused allocations are steps that do nothing.
+/// One step. A refused allocation is a step that does nothing.
 fn step(world: &mut World<'_, FreeList<'_, impl Index>>, number: usize) -> Result<(), String> {
     let (oldest, newest) = (
         world.reached.first().copied(),
@@ -29,7 +29,7 @@ fn step(world: &mut World<'_, FreeList<'_, impl Index>>, number: usize) -> Resul
     Ok(())
 }
 
-/// The smallest region whose heap has so many granules of chunks, when it has grown.
+/// The smallest region whose heap has this many granules of chunks when it is fully grown.
 fn bytes_for<I: Index>(granules: usize, settings: Settings) -> usize {
     let limit = usize::MAX;
     let settings = Settings { limit, ..settings };
@@ -44,7 +44,7 @@ fn bytes_for<I: Index>(granules: usize, settings: Settings) -> usize {
         .expect("some region is large enough")
 }
 
-/// Runs all programs of so many steps; returns how many collections a request caused.
+/// Runs all programs of a length. Returns how many collections a request caused.
 fn every_program<I: Index>(steps: u32, granules: usize, settings: Settings) -> u64 {
     let mut region = JunkRegion::new(bytes_for::<I>(granules, settings), 8, 1);
     let mut collections = 0;
@@ -69,7 +69,8 @@ fn with_every_stack<I: Index>() {
     }
 }
 
-/// Chunks of three and four granules are large; the heap begins with all of its region, a part, or nothing.
+/// Chunks of three and four granules are large; the heap begins with all of its region, a part, or
+/// nothing.
 fn with_two_ends<I: Index>() {
     for (limit, large_from, sweep) in [
         (usize::MAX, 20, Sweep::Walk),

@@ -1,4 +1,5 @@
-//! Every program of a few steps on a Compact-fit heap of a few pages, under the judge after every step.
+//! Every program of a few steps on a Compact-fit heap of a few pages, under the judge after every
+//! step.
 
 mod common;
 
@@ -19,7 +20,7 @@ fn config(bound: Bound) -> Config {
     config.with_pieces(Some(512)).expect("valid")
 }
 
-/// One step; refused allocations are steps that do nothing.
+/// One step. A refused allocation is a step that does nothing.
 fn step(world: &mut World<'_, CompactFit<'_>>, number: usize) -> Result<(), String> {
     let ends = world
         .reached
@@ -41,7 +42,8 @@ fn step(world: &mut World<'_, CompactFit<'_>>, number: usize) -> Result<(), Stri
     Ok(())
 }
 
-/// Runs all programs of so many steps, after two pages were filled; returns how many collections a request caused, and how many moves there were.
+/// Runs all programs of a length after two pages were filled. Returns how many collections a
+/// request caused, and how many moves there were.
 fn every_program(steps: u32, config: &Config, mark_stack: usize) -> (u64, u64) {
     let mut region = JunkRegion::new(6 << 10, 1024, 1);
     let (mut collections, mut moves) = (0, 0);

@@ -1,4 +1,4 @@
-//! Random programs on every free-list space, under the judge; and the judge under clients that lie.
+//! Random programs on every free-list space under the judge, and the judge under clients that lie.
 
 mod common;
 
@@ -10,7 +10,7 @@ use surefit_freelist::{
 use surefit_gc::{Collector, Displaced, FreeList, Settings, Sweep};
 use surefit_testkit::JunkRegion;
 
-/// What a program got from the heap: the numbers of its objects, and what the collector counted.
+/// What a program got from the heap: the numbers of its objects, and the counts of the collector.
 type Outcome = (Vec<Option<u32>>, [u64; 4], Displaced);
 
 /// A heap without large objects; with some; one that grows; one with both.
@@ -21,7 +21,8 @@ const ENDS: [(usize, usize); 4] = [
     (100, 0),
 ];
 
-/// Runs a program on a heap of 24 KiB whose tables lie elsewhere, so that a mark stack takes none of it.
+/// Runs a program on a heap of 24 KiB whose tables lie elsewhere, so that the mark stack takes no
+/// room from it.
 fn run<I: Index>(seed: u64, mark_stack: usize, sweep: Sweep, ends: (usize, usize)) -> Outcome {
     let (large_from, limit) = ends;
     let mut region = JunkRegion::misaligned(24 << 10, 64, seed as usize % 13, seed);
@@ -45,7 +46,7 @@ fn run<I: Index>(seed: u64, mark_stack: usize, sweep: Sweep, ends: (usize, usize
     (places, counts, world.gc.space().displaced())
 }
 
-/// The capacity of the mark stack and the way of the sweep decide nothing but how long it takes.
+/// The capacity of the mark stack and the kind of sweep change only how long a collection takes.
 fn judged<I: Index>() {
     for (seed, ends) in (0..3).zip(ENDS).chain((3..6).zip(ENDS.into_iter().skip(1))) {
         let expected = run::<I>(seed, 4096, Sweep::Walk, ends);
@@ -86,7 +87,7 @@ spaces! {
 
 type Lists = Segregated<Bitmap, Immediate, Tree, 64>;
 
-/// What the judge says of a client with a fault.
+/// What the judge reports about a client with a fault.
 fn told(fault: Fault) -> String {
     let mut region = JunkRegion::new(1 << 14, 64, 1);
     let mut world = World::<FreeList<'_, Lists>>::new(&mut region, Settings::default(), fault);
@@ -122,8 +123,8 @@ fn the_judge_objects_to_a_word_that_changed() {
     assert_eq!(world.verify(), Ok(()));
 }
 
-/// A refusal is no mistake: after it not one free chunk was large enough for the request, at neither end, and the heap had
-/// grown as far as it could.
+/// Refusals are correct: no free chunk at either end was large enough for the request, and the heap
+/// had grown as far as it could.
 fn refuses_only_what_no_free_chunk_holds<I: Index>() {
     for (large_from, limit) in ENDS {
         refuses_only_what_no_free_chunk_holds_at::<I>(&Settings {

@@ -1,7 +1,7 @@
-//! What the safe face forbids: programs that must not compile, with the reason why not.
+//! What the safe interface forbids: programs that must not compile, with the compiler's message.
 //!
-//! Each is a few lines, so that its message names the misuse and little else. `TRYBUILD=overwrite cargo test -p surefit-gc
-//! --test misuse` writes the messages anew after a change of compiler.
+//! Each program has a few lines, so that the message names little but the misuse. After a change of
+//! compiler, `TRYBUILD=overwrite cargo test -p surefit-gc --test misuse` updates the messages.
 
 #[test]
 fn misuse_does_not_compile() {

@@ -1,4 +1,5 @@
-//! Graphs that break collectors: deep, wide, dense; on a thread that has no stack to recurse on.
+//! Graphs that break collectors: deep, wide, dense. They run on a thread that has no stack for
+//! recursion.
 
 mod common;
 
@@ -23,7 +24,8 @@ fn link(gc: &mut Heap<'_>, from: Object, slot: u32, to: Object) {
     gc.store(from, HEAD + slot, to.number());
 }
 
-/// Builds a graph with a root, collects twice, and verifies that all of it stays and all of it goes.
+/// Builds a graph with a root, and verifies that all of it stays, and that all of it is freed
+/// without the root.
 fn survives(
     bytes: usize,
     mark_stack: usize,
@@ -106,7 +108,7 @@ fn an_array_is_marked_with_a_stack_of_one_entry() {
     }
 }
 
-/// The elements of a list pile up on the stack while its spine is walked: the usual way to overflow it.
+/// The elements of a list pile up on the mark stack while its spine is walked: the usual overflow.
 #[test]
 fn a_list_of_boxes_overflows_the_stack_and_is_marked_all_the_same() {
     let build = |ascending: bool| {

@@ -1,4 +1,4 @@
-//! A survey shows what was allocated, and every reference as often as it is there.
+//! A survey shows every allocated object, and every reference as often as it exists.
 #![forbid(unsafe_code)]
 
 use std::cell::Cell;

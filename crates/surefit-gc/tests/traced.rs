@@ -1,4 +1,4 @@
-//! Whatever a type holds is kept, and nothing else: of `core`, `alloc`, `std`, and derived.
+//! Types of `core`, `alloc` and `std`, and derived types, keep what they hold and nothing else.
 #![forbid(unsafe_code)]
 
 use std::cell::{Cell, OnceCell, RefCell};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use surefit_gc::{Arena, Gc, Rootable, Trace};
 
-/// A reference that can be a key, by the number that it leads to.
+/// A reference that can be a key: it is compared by the number that it leads to.
 #[derive(Clone, Copy, Debug, Trace)]
 struct Key<'gc>(Gc<'gc, u32>);
 
@@ -42,8 +42,8 @@ impl std::hash::Hash for Key<'_> {
     }
 }
 
-/// A root of this type, made from references to 1, 2 and 3 beside five objects of garbage, keeps so many objects: in the
-/// root, and in an object.
+/// A value of this type, made from references to 1, 2 and 3 beside five objects of garbage, keeps
+/// the expected number of objects: as the root, and inside an object.
 macro_rules! keeps {
     ($count:literal, $gc:lifetime => $type:ty, |$a:ident, $b:ident, $c:ident| $value:expr) => {{
     type InRoot = Rootable![$gc => Option<$type>];

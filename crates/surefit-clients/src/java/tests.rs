@@ -1,4 +1,4 @@
-//! Replays against a naive model, and recordings that must be told.
+//! Replays against a naive model, and recordings that must be rejected.
 
 mod judge;
 mod recording;

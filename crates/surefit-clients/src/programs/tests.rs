@@ -1,4 +1,4 @@
-//! Every program computes the same, whatever the heap, the index and the moments of collection.
+//! Every program computes the same result with any heap, any index, and collections at any time.
 
 use surefit_freelist::{Bitmap, First, Immediate, Segregated, SingleList, Tree, TwoLevel};
 
@@ -11,7 +11,7 @@ use crate::java;
 
 type Lists = Segregated<Bitmap, Immediate, Tree, 256>;
 
-/// Collects before every step but a few, and checks the arena.
+/// Collects before all but a few steps, and checks the arena.
 #[derive(Debug, Default)]
 struct Always {
     steps: u32,
@@ -34,7 +34,7 @@ impl Between for Always {
     }
 }
 
-/// Collects never, and counts what was allocated.
+/// Never collects, and counts what was allocated.
 #[derive(Debug, Default)]
 struct Never {
     allocations: u64,
@@ -133,8 +133,8 @@ fn names_are_those_of_programs() {
     assert_eq!(Program::named("none"), None);
 }
 
-/// What the roots lead to, by a recording alone, counted at every walk; it must be what the
-/// recording says lives.
+/// Counts what the roots lead to at every walk of a recording. It must be what the recording says
+/// is live.
 fn follow(bytes: &[u8]) -> Vec<usize> {
     let open = || Reader::new(bytes).expect("not empty");
     let layouts = open().layouts().expect("sound");

@@ -1,4 +1,4 @@
-//! Any script is safe to run: what Lua does not verify cannot be reached.
+//! Any script is safe to run: it cannot reach what Lua does not verify.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -34,7 +34,8 @@ fn printed(source: &str) -> String {
     String::from_utf8(ran.output).expect("text")
 }
 
-/// A function as Lua compiles it, each byte changed in turn: Lua does not verify it, so it must not be loaded.
+/// A compiled function with each byte changed in turn. Lua does not verify it, so it must not be
+/// loaded.
 #[test]
 fn no_script_runs_what_lua_does_not_verify() {
     let source = r#"
@@ -96,7 +97,7 @@ fn no_script_finds_what_was_taken_away() {
     assert_eq!(printed(source), "sound\t7\t8\t9\n");
 }
 
-/// Goes back and forth between nothing and the largest.
+/// Goes back and forth between zero and the largest number.
 struct Hostile(Cell<u64>);
 
 impl Clock for Hostile {

@@ -5,7 +5,7 @@ use surefit_gc::{Client, Collector, Edges, Object, Scanned, Space};
 /// The objects of a scene.
 pub(crate) const OBJECTS: u64 = 10_000;
 
-/// Nodes of two references, and one root.
+/// A client with nodes of two references and one root.
 pub(crate) struct Trees(Option<Object>);
 
 impl<S: Space> Client<S> for Trees {
@@ -23,7 +23,7 @@ impl<S: Space> Client<S> for Trees {
     }
 }
 
-/// A collector and what it collects.
+/// A collector and its client.
 pub(crate) struct Scene<S: 'static> {
     pub(crate) heap: Collector<'static, S>,
     pub(crate) nodes: Vec<Object>,
@@ -31,7 +31,7 @@ pub(crate) struct Scene<S: 'static> {
 }
 
 impl<S: Space> Scene<S> {
-    /// An empty heap, of which every page was written and every list used before anything is counted.
+    /// An empty heap: every page was written and every list used before anything is counted.
     pub(crate) fn over(heap: Collector<'static, S>) -> Self {
         let mut scene = Self {
             heap,
@@ -50,7 +50,7 @@ impl<S: Space> Scene<S> {
         }
     }
 
-    /// Collects: all die or none.
+    /// Collects: either all objects die, or none.
     pub(crate) fn collect(&mut self) {
         let swept = self.heap.collect(&mut self.trees).swept;
         assert!(swept.live_objects == OBJECTS || swept.freed_objects == OBJECTS);

@@ -1,4 +1,4 @@
-//! Unit tests that need to see inside: numbers of kinds, and every invariant broken.
+//! Unit tests that need access to private parts: numbers of kinds, and every invariant broken.
 
 extern crate alloc;
 use alloc::boxed::Box;
@@ -35,14 +35,14 @@ fn kinds_keep_their_numbers_however_many_there_are() {
     assert_eq!(kinds.count(), 150);
 }
 
-/// An array tells of its strides before it tells of what it names; a full stack loses nothing.
+/// An array asks to be traced again before it reports references; a full stack loses nothing.
 #[test]
 fn what_does_not_fit_on_the_stack_is_grey_until_it_is_traced() {
     let mut words = [0; 4];
     let mut stack = [0; 2];
     let mut tracer = Tracer::new(0, crate::bits::Bits::over(&mut words), &mut stack);
     let at = |number: usize| NonNull::without_provenance((number * 8).try_into().expect("not 0"));
-    // Each leads to the next three; the last to none.
+    // Each object leads to the next three; the last one to none.
     let mut traced = Vec::new();
     tracer.reach(at(2), true);
     let marked = tracer.mark(|tracer, number, from| {
@@ -96,7 +96,7 @@ fn small(region: &mut [MaybeUninit<u8>]) -> Small<'_> {
     .expect("room")
 }
 
-/// Changes the words behind an object, looks what the checker says, and changes them back.
+/// Changes the words behind an object, runs the checker, and changes them back.
 fn told(
     arena: &mut Small<'_>,
     nth: usize,
@@ -109,7 +109,7 @@ fn told(
     let place = unsafe { Place::of(&source.heap, number) };
     // SAFETY: S1: finished.
     let (old_kind, mut old_link) = (unsafe { place.kind() }, 0);
-    // SAFETY: S1: as above; corrupted on purpose, and mended below.
+    // SAFETY: S1: as above; corrupted on purpose, and repaired below.
     unsafe { place.set_kind(kind(old_kind)) };
     if let Some(link) = link {
         // SAFETY: S1: attended objects have links.
@@ -152,7 +152,7 @@ fn the_checker_objects_to_every_word_behind_an_object() {
             );
         }
     }
-    // The newest leads to the weak cell, which leads to the first.
+    // The newest object is linked to the weak cell, which is linked to the first one.
     assert_eq!(
         told(&mut arena, 2, |kind| kind, Some(0)),
         "A3",
@@ -182,7 +182,7 @@ fn the_checker_objects_to_every_word_behind_an_object() {
     assert_eq!(arena.check(), Ok(()));
 }
 
-/// A node of two references takes these, and a granule for kind and header.
+/// A node of two references takes two granules, and one for kind and header.
 #[test]
 fn objects_are_as_short_as_they_are_said_to_be() {
     assert_eq!(

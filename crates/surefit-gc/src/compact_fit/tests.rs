@@ -1,4 +1,4 @@
-//! Every word that the space keeps beside the heap, corrupted: the checker must object.
+//! Corrupts every word that the space keeps beside the heap: the checker must object.
 
 extern crate alloc;
 use alloc::vec;
@@ -9,7 +9,7 @@ use surefit_compact::{Bound, Config, Geometry, GeometrySpec};
 use super::{CompactFit, entry, object};
 use crate::space::{Object, Space};
 
-/// A space with objects in pieces, one of which has spines of two levels, among others.
+/// A space with objects in pieces, one of which has a spine of two levels, and with other objects.
 fn with_space(test: impl FnOnce(CompactFit<'_>, Vec<Object>)) {
     let spec = GeometrySpec {
         page_bytes: 1024,
@@ -39,7 +39,7 @@ fn the_checker_objects_to_every_wrong_bit() {
     });
 }
 
-/// Another length shows where it asks for other pieces, another spine always.
+/// A changed length is detected if it needs other pieces; a changed spine always.
 #[test]
 fn the_checker_objects_to_wrong_stubs() {
     with_space(|space, objects| {

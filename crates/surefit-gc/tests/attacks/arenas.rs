@@ -1,4 +1,5 @@
-//! Hostile mutations: values, indexes and closures that unwind, re-enter and collect; lengths and limits to the largest.
+//! Hostile mutations: values, indexes and closures that unwind, re-enter and collect; lengths and
+//! limits up to the largest.
 
 use super::*;
 use surefit_gc::{Arena, Full, Gc, GcArray, GcStr, Limits, Rootable, Seen, Trace, WeakGc};
@@ -11,7 +12,7 @@ struct Node<'gc> {
 
 type Chain<'m, I> = Arena<'m, Rootable!['gc => Cell<Option<Gc<'gc, Node<'gc>>>>], I>;
 
-/// The numbers of a chain, the newest first.
+/// The numbers of a chain, newest first.
 fn numbers<I: Index>(arena: &mut Chain<'_, I>) -> Vec<u64> {
     arena.mutate(|_, root| {
         let nodes = std::iter::successors(root.get(), |node| node.next.get());
@@ -19,7 +20,8 @@ fn numbers<I: Index>(arena: &mut Chain<'_, I>) -> Vec<u64> {
     })
 }
 
-/// An index that unwinds while an arena asks it for room: the run that was closed before is not used again.
+/// An index unwinds while an arena asks it for room: the run that was closed before is not used
+/// again.
 #[test]
 fn an_index_may_unwind_while_a_mutation_allocates() {
     let mut unwound = 0;
@@ -42,7 +44,8 @@ fn an_index_may_unwind_while_a_mutation_allocates() {
         arena.mutate(|mc, root| {
             ASKED.set(asked as u32);
             for number in 0..60 {
-                // Every fourth is long, so that the run is closed and another asked for.
+                // Every fourth object is long, so that the run is closed and another one is
+                // requested.
                 let long = || {
                     mc.alloc_array(
                         if number % 4 == 3 {
@@ -82,7 +85,7 @@ fn an_index_may_unwind_while_a_mutation_allocates() {
     assert!(unwound > 5, "{unwound}");
 }
 
-/// What a mutation did until it unwound stays; the arena is as any other.
+/// The changes of a mutation that unwinds remain; the arena is a normal one.
 #[test]
 fn a_mutation_may_unwind_anywhere() {
     for at in 0..12 {
@@ -288,7 +291,7 @@ fn regions_of_any_length_do_or_say_what_would() {
 
 type Texts<'m> = Arena<'m, Rootable!['gc => Vec<(GcStr<'gc>, Option<WeakGc<'gc, u32>>)>], Lists>;
 
-/// The root is taken, swapped and left empty by mutations that unwind; what it holds is what lives.
+/// Mutations that unwind take the root, swap it and leave it empty; what it holds is what lives.
 #[test]
 fn a_root_may_be_swapped_and_left_by_a_mutation_that_unwinds() {
     let mut region = JunkRegion::new(1 << 15, 8, 1);

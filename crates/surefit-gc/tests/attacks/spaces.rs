@@ -1,4 +1,4 @@
-//! A space of the caller's own, which asks of marks whatever it likes, and collectors over words that do not do.
+//! A space that the caller wrote, which queries any marks, and collectors over unsuitable words.
 
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -7,7 +7,8 @@ use super::*;
 use surefit_core::{Corruption, Parts};
 use surefit_gc::{Marks, Place, Swept};
 
-/// A free list, whose sweep looks at marks of all numbers, and whose merges and growth promise what they do not keep.
+/// A free list whose sweep queries the marks of all numbers, and whose merging and growing claim
+/// success without making room.
 struct Wrapped<'m> {
     inner: FreeList<'m, Lists>,
     promises: u32,

@@ -1,5 +1,6 @@
-//! The judge: a naive graph of numbered nodes beside a collected heap. After every collection the objects of the heap must
-//! be those that the judge reaches from its roots, neither more nor less, and hold what the judge says.
+//! The judge: a naive graph of numbered nodes beside a collected heap. After every collection the
+//! heap must have exactly the objects that the judge reaches from its roots, and they must hold
+//! what the judge says.
 
 #![allow(
     dead_code,
@@ -15,10 +16,11 @@ use surefit_gc::{Client, Collector, Edges, FreeList, Living, Object, Scanned, Se
 use surefit_testkit::JunkRegion;
 pub use surefit_testkit::Random;
 
-/// Words of an object before its slots: its id, and how many slots it has. What follows the slots is a pattern.
+/// Words of an object before its slots: its id, and the number of its slots. A pattern follows the
+/// slots.
 pub const HEAD: u32 = 2;
 
-/// What is wrong with a client, for tests of the judge.
+/// A fault of a client, for tests of the judge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     Nothing,
@@ -26,7 +28,8 @@ pub enum Fault {
     ForgetsARoot,
     /// Reports a root that the program has dropped: the first object ever allocated.
     KeepsTheFirst,
-    /// No fault, but slow: asks to be scanned again when it has reported a stride, and the stack may be full.
+    /// No fault, but slow: asks to be scanned again only after it has reported a stride, when the
+    /// stack may be full.
     AsksLate,
 }
 
@@ -102,7 +105,7 @@ struct Node {
     words: u32,
 }
 
-/// A program: what it does to the heap, it does to the judge's graph too.
+/// A program. It makes every change to the heap and to the judge's graph.
 #[derive(Debug)]
 pub struct World<'m, S> {
     pub gc: Collector<'m, S>,
@@ -208,7 +211,7 @@ impl<'m, S: Space> World<'m, S> {
         self.verify()
     }
 
-    /// Compares every word of every object that is reached.
+    /// Compares every word of every reached object.
     pub fn verify(&self) -> Verdict {
         for &id in &self.reached {
             let node = self.node(id);
@@ -224,7 +227,8 @@ impl<'m, S: Space> World<'m, S> {
         Ok(())
     }
 
-    /// Allocates a node with so many slots and further words, and makes it a root; `None` if the heap refuses.
+    /// Allocates a node with slots and further words, and makes it a root; `None` if the heap
+    /// refuses.
     pub fn alloc(&mut self, slots: usize, further: usize) -> Result<Option<usize>, String> {
         let words = HEAD + (slots + further) as u32;
         let collections = self.gc.totals().collections;
@@ -271,7 +275,7 @@ impl<'m, S: Space> World<'m, S> {
         }
     }
 
-    /// Makes a root none.
+    /// Clears a root.
     pub fn drop_root(&mut self, nth: usize) {
         if nth < self.roots.len() {
             self.roots.remove(nth);
@@ -297,8 +301,8 @@ impl<'m, S: Space> World<'m, S> {
 /// The steps that a program of an exhaustive test can be made of; the last one collects.
 pub const STEPS: usize = 8;
 
-/// Runs a program whose steps are the octal digits of a number, the last first, under the judge after every step; returns how
-/// many collections the program asked for.
+/// Runs a program whose steps are the octal digits of a number, last digit first. The judge checks
+/// after every step. Returns how many collections the program requested.
 pub fn run_every_step<S: Space>(
     world: &mut World<'_, S>,
     program: usize,
@@ -321,7 +325,7 @@ pub fn run_every_step<S: Space>(
     asked
 }
 
-/// A random program of so many steps; returns the numbers of the objects that it was given.
+/// Runs a random program of `steps` steps. Returns the numbers of the objects that it got.
 pub fn program<S: Space>(
     world: &mut World<'_, S>,
     seed: u64,
@@ -336,7 +340,8 @@ pub fn program<S: Space>(
     Ok(places)
 }
 
-/// One step of a program, by the choices of `below`: the number of the object that it allocated, if any fitted.
+/// One step of a program, chosen by `below`. Returns the number of the object that it allocated, if
+/// it did.
 pub fn step<S: Space>(
     world: &mut World<'_, S>,
     below: &mut impl FnMut(usize) -> usize,

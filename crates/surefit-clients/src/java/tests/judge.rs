@@ -1,5 +1,5 @@
-//! The naive model: ids, sets, breadth-first search. It knows no memory, and says of every
-//! collection how many objects live.
+//! The naive model: ids, sets, breadth-first search. It knows nothing about memory, and says how
+//! many objects live at every collection.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::java::{Collected, Outcome};
 
 pub(super) struct Judge<'p> {
     program: &'p Program,
-    /// Objects that no collection freed, and what they refer to.
+    /// Objects that no collection freed, and their references.
     present: BTreeMap<u32, Vec<u32>>,
     roots: BTreeSet<u32>,
     given: BTreeSet<u32>,
