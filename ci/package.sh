@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Every crate that can be published is packaged, and what is in its package builds with all features: nothing is read from
-# outside it. Prints the files of each package and their bytes. Needs cargo 1.90 or newer: it packages a workspace in the order
-# of its dependencies, and lets a package that is built see the others as if a registry had them already.
+# Every crate that can be published is packaged, and the packages build together, with all features, out of nothing but
+# themselves: nothing is read from outside a package. Prints the files of each package and their bytes. Needs cargo 1.90 or
+# newer, which packages the crates of a workspace although no registry has those that they depend on.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 packages=$(realpath -m "${CARGO_TARGET_DIR:-target}")/package
+unpacked=$packages/unpacked
 
 fail() {
   echo "package.sh: $*" >&2
@@ -33,7 +34,7 @@ check() {
     entry=$(tar -tvzf "$archive" "$folder/$file" 2>/dev/null) || fail "$name: no $file"
     [[ $entry == -* && $(awk '{ print $3 }' <<<"$entry") -gt 0 ]] || fail "$name: $file is no file, or empty"
   done
-  check_includes "$packages/unpacked/$folder"
+  check_includes "$unpacked/$folder"
 }
 
 # check_includes FOLDER: every file that a source includes by its name is in the package. What the compiler includes it has
@@ -47,10 +48,20 @@ check_includes() {
 
 mapfile -t names < <(grep -L '^publish = false' crates/*/Cargo.toml | xargs -n 1 dirname | xargs -n 1 basename)
 [ "${#names[@]}" -gt 0 ] || fail "no crate to be published"
-rm -rf "$packages"
-# `--package NAME` for each. Cargo warns of every test that is left out, as it should be.
-cargo package --locked --allow-dirty --all-features "${names[@]/#/--package=}" 2>&1 | grep -v '^warning: ignoring '
-mkdir -p "$packages/unpacked"
-for archive in "$packages"/*.crate; do tar -xzf "$archive" -C "$packages/unpacked"; done
+# What was compiled before is kept, packages are not.
+rm -rf "$packages"/*.crate "$unpacked"
+# Cargo warns of every test that is left out, as it should be. It could build each package itself, but it keeps what it
+# unpacks by version, and the version is the same as yesterday.
+cargo package --locked --allow-dirty --no-verify "${names[@]/#/--package=}" 2>&1 | grep -v '^warning: ignoring '
+mkdir -p "$unpacked"
+for archive in "$packages"/*.crate; do tar -xzf "$archive" -C "$unpacked"; done
 for name in "${names[@]}"; do check "$name"; done
+
+# A workspace of the packages, each in the place of the registry's.
+{
+  printf '[workspace]\nresolver = "3"\nmembers = ["*-[0-9]*"]\n[patch.crates-io]\n'
+  for name in "${names[@]}"; do printf '%s = { path = "%s" }\n' "$name" "$(cd "$unpacked" && echo "$name"-[0-9]*)"; done
+} >"$unpacked/Cargo.toml"
+cp Cargo.lock "$unpacked/"
+CARGO_TARGET_DIR=$packages/target cargo check --manifest-path "$unpacked/Cargo.toml" --workspace --all-features
 echo "packaged and built: ${names[*]}"
