@@ -23,8 +23,8 @@ use surefit_measure::collector::graphs::is_graph;
 use surefit_measure::error::say;
 use surefit_measure::output;
 
-/// The experiments whose own formats are older than the shared one.
-const OLDER: [Entry; 2] = [older::BOUNDS, older::SMALL_HEAPS];
+/// The experiment whose own format is older than the shared one.
+const OLDER: [Entry; 1] = [older::BOUNDS];
 
 /// What `experiment all` takes.
 #[derive(Debug, clap::Args)]

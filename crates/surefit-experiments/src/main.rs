@@ -29,7 +29,7 @@
 //! of timed rounds. A verdict is computed, never written: [`Verdict::of`](kit::Verdict::of) takes the test, and `because` says
 //! the test in words. The clock of one loaded machine decides no claim about maxima: then the verdict is `NotComparable`.
 //!
-//! `automaton`, `bounds` and `small-heaps` have formats of their own; `older` turns the latter two into reports for `all`.
+//! `automaton` and `bounds` have formats of their own; `older` turns the latter into a report for `all`.
 
 mod all;
 mod chosen;
@@ -37,7 +37,6 @@ mod experiments;
 mod kit;
 mod older;
 mod shared;
-mod small_heaps;
 
 use std::process::ExitCode;
 
@@ -47,7 +46,7 @@ use dlmalloc::GlobalDlmalloc;
 
 use experiments::overview::{WorstCalls, play_worst_calls};
 use experiments::{automaton, bounds};
-use surefit_measure::output::{self, Format};
+use surefit_measure::output;
 use surefit_measure::{arguments, as_child, error};
 
 /// The command's own memory: the C library's malloc, or one that is preloaded, serves nothing but what is measured.
@@ -73,8 +72,6 @@ enum Experiment {
     Automaton(automaton::Args),
     /// What each bound on fragmentation costs and saves: moves, time, certificate, smallest heap
     Bounds(bounds::Args),
-    /// Certificates of small heaps beside the bounds of heaps that never move
-    SmallHeaps(Printed),
     /// Make the calls that the overview counts; for its children.
     #[command(hide = true)]
     WorstCalls(WorstCalls),
@@ -83,14 +80,6 @@ enum Experiment {
     AsChild(as_child::Args),
     #[command(flatten)]
     Chosen(chosen::Chosen),
-}
-
-/// How an experiment is printed.
-#[derive(Debug, clap::Args)]
-struct Printed {
-    /// How the result is printed.
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
 }
 
 fn main() -> ExitCode {
@@ -106,7 +95,6 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Experiment::All(args) => all::run(&args),
         Experiment::Automaton(args) => automaton::run(&args),
         Experiment::Bounds(args) => bounds::run(&args),
-        Experiment::SmallHeaps(printed) => small_heaps::run(printed.format == Format::Json),
         Experiment::Chosen(chosen) => chosen.run(),
         Experiment::WorstCalls(args) => play_worst_calls(&args),
         Experiment::AsChild(args) => as_child::run(&args).map(|()| ExitCode::SUCCESS),
@@ -136,10 +124,7 @@ mod tests {
     fn every_experiment_is_listed_with_what_it_shows() {
         let list = list();
         let reports = ENTRIES.iter().map(|entry| entry.name);
-        for name in ["all", "automaton", "bounds", "small-heaps"]
-            .into_iter()
-            .chain(reports)
-        {
+        for name in ["all", "automaton", "bounds"].into_iter().chain(reports) {
             let line = list.lines().find(|line| line.starts_with(name));
             assert!(line.is_some_and(|line| line.len() > 30), "{name}: {list}");
         }

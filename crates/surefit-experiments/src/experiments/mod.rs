@@ -24,6 +24,7 @@ pub(crate) mod overview;
 mod pin;
 mod predict;
 mod scalability;
+mod small_heaps;
 mod table_3;
 mod table_4;
 mod throughput;
@@ -32,6 +33,7 @@ use crate::kit::Entry;
 
 /// Every experiment that yields a report, in the order in which `all` runs them.
 pub(crate) const ENTRIES: &[Entry] = &[
+    small_heaps::ENTRY,
     figure_10::ENTRY,
     figure_11::ENTRY,
     table_3::ENTRY,

@@ -41,6 +41,9 @@ pub(crate) struct Report {
     pub(crate) claims: Vec<Claim>,
     /// What must be known to read the figures.
     pub(crate) notes: Vec<String>,
+    /// A picture that the experiment draws itself, as one `svg` element, instead of its grid and plots.
+    #[serde(skip)]
+    pub(crate) drawing: Option<String>,
 }
 
 impl Report {
@@ -58,6 +61,7 @@ impl Report {
             plots: Vec::new(),
             claims: Vec::new(),
             notes: Vec::new(),
+            drawing: None,
         }
     }
 }

@@ -35,11 +35,15 @@ pub(crate) fn page(reports: &[Report]) -> Result<String> {
     Ok(page + "</body></html>\n")
 }
 
-/// What of a report is drawn, as one `svg` element: its grid, and below it its plots; `None` if it has neither.
+/// What of a report is drawn, as one `svg` element: its own drawing, or else its grid, and below it its plots; `None` if
+/// it has none of them.
 ///
 /// # Errors
 /// A plot that cannot be drawn.
 pub(crate) fn picture(report: &Report) -> Result<Option<String>> {
+    if report.drawing.is_some() {
+        return Ok(report.drawing.clone());
+    }
     let plots = (!report.plots.is_empty()).then_some(report.plots.as_slice());
     let plots = plots.map(|plots| plot::svg(plots).map(|picture| (plot::size(plots), picture)));
     Ok(match (&report.grid, plots.transpose()?) {
