@@ -1,4 +1,4 @@
-//! The traces a command works on: files, or the two that are bundled.
+//! The traces a command works on: files, or those that are bundled.
 
 use std::ffi::OsString;
 use std::io;
@@ -16,13 +16,28 @@ use crate::steps::Steps;
 const BUNDLED: &str = "bundled:";
 
 /// The traces inside the command, recorded from real programs.
-const TRACES: [(&str, &[u8]); 2] = [
-    ("emacs", include_bytes!("../../../traces/emacs.sft.zst")),
+const TRACES: [(&str, &[u8]); 5] = [
+    ("redis", include_bytes!("../../../traces/redis.sft.zst")),
     (
         "redis-drift",
         include_bytes!("../../../traces/redis-drift.sft.zst"),
     ),
+    ("emacs", include_bytes!("../../../traces/emacs.sft.zst")),
+    (
+        "python-a",
+        include_bytes!("../../../traces/python-a.sft.zst"),
+    ),
+    (
+        "python-b",
+        include_bytes!("../../../traces/python-b.sft.zst"),
+    ),
 ];
+
+/// The bundled traces that a comparison without files measures, in this order.
+///
+/// In `redis`, objects in pieces and compaction save memory. In `redis-drift`, the sizes of objects change over time,
+/// which scatters free memory. In `emacs`, both change little, and the handles of a moving heap are a cost only.
+const COMPARED: [&str; 3] = ["redis", "redis-drift", "emacs"];
 
 /// A trace, ready for replaying, and where a child process finds it again.
 #[derive(Debug)]
@@ -147,9 +162,20 @@ fn events_claimed(file: &Path) -> Result<u64> {
     })
 }
 
-/// The names of all bundled traces, as FILE arguments.
+/// The bundled traces that a comparison without files measures, as FILE arguments.
+#[must_use]
+pub fn compared_files() -> Vec<PathBuf> {
+    arguments(&COMPARED)
+}
+
+/// The bundled traces that an experiment without files measures, as FILE arguments: a steady one and one that drifts.
+#[must_use]
 pub fn bundled_files() -> Vec<PathBuf> {
-    let names = TRACES.iter().map(|(name, _)| format!("{BUNDLED}{name}"));
+    arguments(&["emacs", "redis-drift"])
+}
+
+fn arguments(names: &[&str]) -> Vec<PathBuf> {
+    let names = names.iter().map(|name| format!("{BUNDLED}{name}"));
     names.map(PathBuf::from).collect()
 }
 
@@ -162,4 +188,32 @@ fn bundled(name: &str) -> Result<&'static [u8]> {
             known.join(", ")
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BUNDLED, Path, PathBuf, TRACES, bundled_files, compared_files, load_trace};
+
+    #[test]
+    fn every_bundled_trace_loads_under_its_name() {
+        for (name, _) in TRACES {
+            let trace = load_trace(Path::new(&format!("{BUNDLED}{name}"))).expect("a sound trace");
+            assert!(trace.header().counts.events > 100_000, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_measured_without_files_is_bundled() {
+        let known = TRACES.map(|(name, _)| PathBuf::from(format!("{BUNDLED}{name}")));
+        let files = [compared_files(), bundled_files()].concat();
+        assert_eq!(files.len(), 5);
+        assert!(files.iter().all(|file| known.contains(file)), "{files:?}");
+    }
+
+    #[test]
+    fn an_unknown_bundled_trace_lists_the_known_ones() {
+        let error = load_trace(Path::new("bundled:vim")).expect_err("not bundled");
+        let text = error.to_string();
+        assert!(text.contains("vim") && text.contains("python-b"), "{text}");
+    }
 }
