@@ -21,13 +21,13 @@
 //!     report.setting.push(…);             how it was measured, one line per element
 //!     report.tables.push(…);              Table::new(title, [Column::text(…), Column::figure(…), Column::papers(…)])
 //!     report.plots.push(…);               Plot { title, x: Axis::…, y: Axis::…, series: vec![Series::new(…)] }
-//!     report.claims.push(Claim { verdict: Verdict::of(test computed from the figures), … });
+//!     report.claims.push(Claim::that("…").papers("…").ours(figure).decide(test, "the test in words"));
 //!     Ok(report)
 //! }
 //! ```
 //! `request.quick` asks for seconds instead of minutes (for tests, for a debug build); `request.rounds_or(n)` is the number
-//! of timed rounds. A verdict is computed, never written: [`Verdict::of`](kit::Verdict::of) takes the test, and `because` says
-//! the test in words. The clock of one loaded machine decides no claim about maxima: then the verdict is `NotComparable`.
+//! of timed rounds. A verdict is computed, never written: [`decide`](kit::claim::Claiming::decide) takes the test and
+//! says it in words. The clock of one loaded machine decides no claim about maxima: then it is `undecided`.
 //!
 //! `automaton` and `bounds` have formats of their own; `older` turns the latter into a report for `all`.
 

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::experiments::bounds::{self, BoundRow, Bounds};
-use crate::kit::{Cell, Claim, Column, Entry, Report, Request, Table, Verdict};
+use crate::kit::{Cell, Claim, Column, Entry, Report, Request, Table};
 
 /// `bounds`.
 pub(super) const BOUNDS: Entry = Entry {
@@ -64,12 +64,11 @@ fn certificates_hold(document: &Bounds) -> Claim {
         .filter(|(certified, least)| certified >= least)
         .count();
     let all = rows().filter_map(both).count();
-    Claim {
-        claim: "what was certified from counts suffices in every replay".to_owned(),
-        papers_figure: String::new(),
-        ours: format!("{held} of {all} heaps"),
-        verdict: Verdict::of((all > 0).then_some(held == all)),
-        because: "the smallest heap in which the trace completes is at most the certified one"
-            .to_owned(),
-    }
+    Claim::that("what was certified from counts suffices in every replay")
+        .ours(format!("{held} of {all} heaps"))
+        .decide(
+            (all > 0).then_some(held == all),
+            "the smallest heap in which the trace completes is at most the certified \
+             one",
+        )
 }

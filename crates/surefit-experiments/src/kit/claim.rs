@@ -1,8 +1,11 @@
 //! A claim of the papers, and the verdict on it.
 
+use std::fmt::Display;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use surefit_measure::ratio::or_not_measured;
 use surefit_measure::results::Ratio;
 
 /// Ratios of times that differ by less than this from 1 are 1.
@@ -22,6 +25,69 @@ pub(crate) struct Claim {
     pub(crate) verdict: Verdict,
     /// Why the verdict is what it is: the rule that decided it.
     pub(crate) because: String,
+}
+
+impl Claim {
+    /// A claim: what the papers say. The builder's other calls add both figures, and the last one the verdict.
+    pub(crate) fn that(claim: impl Into<String>) -> Claiming {
+        Claiming {
+            claim: claim.into(),
+            papers_figure: String::new(),
+            ours: String::new(),
+        }
+    }
+}
+
+/// A claim without a verdict.
+#[derive(Clone, Debug)]
+#[must_use = "a claim needs a verdict"]
+pub(crate) struct Claiming {
+    claim: String,
+    papers_figure: String,
+    ours: String,
+}
+
+impl Claiming {
+    /// The papers' figure.
+    pub(crate) fn papers(self, figure: impl Into<String>) -> Self {
+        let papers_figure = figure.into();
+        Self {
+            papers_figure,
+            ..self
+        }
+    }
+
+    /// Our figure.
+    pub(crate) fn ours(self, figure: impl Into<String>) -> Self {
+        let ours = figure.into();
+        Self { ours, ..self }
+    }
+
+    /// Our figure, or that it was not measured.
+    pub(crate) fn measured(self, figure: Option<impl Display>) -> Self {
+        self.ours(or_not_measured(figure))
+    }
+
+    /// The claim with the verdict of a test; not comparable if there was nothing to test. `because` is the test in words.
+    pub(crate) fn decide(self, test: impl Into<Option<bool>>, because: impl Into<String>) -> Claim {
+        self.judged(Verdict::of(test), because)
+    }
+
+    /// The claim, which nothing measured here can decide; `because` says why.
+    pub(crate) fn undecided(self, because: impl Into<String>) -> Claim {
+        self.judged(Verdict::NotComparable, because)
+    }
+
+    /// The claim with a verdict that was computed elsewhere, by the rule `because`.
+    pub(crate) fn judged(self, verdict: Verdict, because: impl Into<String>) -> Claim {
+        Claim {
+            claim: self.claim,
+            papers_figure: self.papers_figure,
+            ours: self.ours,
+            verdict,
+            because: because.into(),
+        }
+    }
 }
 
 /// Whether a claim holds in what was measured.

@@ -7,7 +7,7 @@ use super::measured::{All, Measured, UNITS};
 use super::program::{BestFit, Robson};
 use super::search::Found;
 use super::systems::{Known, LOOKUPS, NEVER_MOVE};
-use crate::kit::{Claim, Verdict};
+use crate::kit::Claim;
 
 /// All claims.
 pub(super) fn claims(all: &All) -> Vec<Claim> {
@@ -46,19 +46,18 @@ pub(super) fn theorem(system: &str, found: &[(Robson, Found)]) -> Claim {
         .iter()
         .filter(|(_, found)| found.below.run.completed)
         .count();
-    Claim {
-        claim: format!("{system}: P_R cannot end below Robson's bound"),
-        papers_figure: listed(found.iter().map(|(robson, _)| Some(robson.bound()))),
-        ours: format!(
-            "ends in {} words, and in {ends} of the largest heaps below the bound ({})",
+    Claim::that(format!("{system}: P_R cannot end below Robson's bound"))
+        .papers(listed(found.iter().map(|(robson, _)| Some(robson.bound()))))
+        .ours(format!(
+            "ends in {} words, and in {ends} of the largest heaps below the bound \
+             ({})",
             listed(found.iter().map(|(_, found)| found.needed())),
             listed(tried),
-        ),
-        verdict: Verdict::of(
+        ))
+        .decide(
             (!found.is_empty()).then(|| !found.iter().any(|(_, found)| found.is_below_bound())),
-        ),
-        because: "it holds if it runs out in the largest heap of fewer words".to_owned(),
-    }
+            "it holds if it runs out in the largest heap of fewer words",
+        )
 }
 
 /// What a system is predicted to need is what it needs.
@@ -70,20 +69,19 @@ fn predicted(system: &str, known: Known, found: &[(Robson, Found)]) -> Claim {
             needed == words || known.is_at_most() && needed < words && needed >= found.bound
         })
     };
-    Claim {
-        claim: format!("{system}: P_R needs {}", known.what()),
-        papers_figure: listed(found.iter().map(|(robson, _)| Some(robson.bound()))),
-        ours: format!(
+    Claim::that(format!("{system}: P_R needs {}", known.what()))
+        .papers(listed(found.iter().map(|(robson, _)| Some(robson.bound()))))
+        .ours(format!(
             "{}{} words predicted, {} needed",
             if known.is_at_most() { "at most " } else { "" },
             listed(found.iter().map(|(robson, _)| Some(words(robson)))),
             listed(found.iter().map(|(_, found)| found.needed()))
-        ),
-        verdict: Verdict::of((!found.is_empty()).then(|| found.iter().all(is_known))),
-        because:
-            "it holds if they agree; every capacity from the bound on was tried until it ended"
-                .to_owned(),
-    }
+        ))
+        .decide(
+            (!found.is_empty()).then(|| found.iter().all(is_known)),
+            "it holds if they agree; every capacity from the bound on was tried \
+             until it ended",
+        )
 }
 
 /// The lookups of segregated lists find the same lists, so every object lies at the same place.
@@ -97,15 +95,16 @@ fn same_placement(all: &All) -> Claim {
     let [first, others @ ..] = LOOKUPS.map(places);
     let runs = first.as_ref().map_or(0, Vec::len);
     let is_same = first.map(|first| others.iter().all(|other| other.as_ref() == Some(&first)));
-    Claim {
-        claim: "segregated lists: scan, next-hit table and bitmap place every object alike"
-            .to_owned(),
-        papers_figure: String::new(),
-        ours: format!("{runs} programs compared by all their addresses"),
-        verdict: Verdict::of(is_same),
-        because: "a hash over all addresses in the order in which they were handed out is equal"
-            .to_owned(),
-    }
+    Claim::that(
+        "segregated lists: scan, next-hit table and bitmap place every object \
+         alike",
+    )
+    .ours(format!("{runs} programs compared by all their addresses"))
+    .decide(
+        is_same,
+        "a hash over all addresses in the order in which they were handed out is \
+         equal",
+    )
 }
 
 /// What one system found for every m.
@@ -128,46 +127,48 @@ fn best_fit_fails(measured: &[Measured<BestFit>]) -> Claim {
                 .needed()
                 .is_some_and(|needed| needed >= program.bound())
     };
-    Claim {
-        claim: "best-fit: runs out in one word less than (M - 5m + 15)(m - 2)".to_owned(),
-        papers_figure: format!(
+    Claim::that("best-fit: runs out in one word less than (M - 5m + 15)(m - 2)")
+        .papers(format!(
             "{} words at least: (M - 4m + 11)(m - 2), with Robson's endgame",
             listed(
                 found
                     .iter()
                     .map(|(program, _)| Some(program.robsons_bound()))
             )
-        ),
-        ours: format!(
+        ))
+        .ours(format!(
             "needs {} words for {}",
             listed(found.iter().map(|(_, found)| found.needed())),
             listed(found.iter().map(|(program, _)| Some(program.bound()))),
-        ),
-        verdict: Verdict::of((!found.is_empty()).then(|| found.iter().all(runs_out))),
-        because: "it holds if it runs out in that heap; shorter heaps, in which the pattern breaks, may be enough".to_owned(),
-    }
+        ))
+        .decide(
+            (!found.is_empty()).then(|| found.iter().all(runs_out)),
+            "it holds if it runs out in that heap; shorter heaps, in which the \
+             pattern breaks, may be enough",
+        )
 }
 
 fn pattern_spans(measured: &[Measured<BestFit, Attempt>]) -> Claim {
     let found: Vec<_> = of(measured, "best-fit").collect();
     let span = |found: &Attempt| found.run.account.span();
-    Claim {
-        claim:
-            "best-fit: in an ample heap, the pattern alone spans (M - 4m + 11)(m - 2) words or more"
-                .to_owned(),
-        papers_figure: listed(
-            found
-                .iter()
-                .map(|(program, _)| Some(program.robsons_bound())),
-        ),
-        ours: listed(found.iter().map(|(_, found)| Some(span(found)))),
-        verdict: Verdict::of((!found.is_empty()).then(|| {
+    Claim::that(
+        "best-fit: in an ample heap, the pattern alone spans (M - 4m + 11)(m - \
+         2) words or more",
+    )
+    .papers(listed(
+        found
+            .iter()
+            .map(|(program, _)| Some(program.robsons_bound())),
+    ))
+    .ours(listed(found.iter().map(|(_, found)| Some(span(found)))))
+    .decide(
+        (!found.is_empty()).then(|| {
             found
                 .iter()
                 .all(|(program, found)| span(found) >= program.robsons_bound())
-        })),
-        because: "counted from the first word in use to the last".to_owned(),
-    }
+        }),
+        "counted from the first word in use to the last",
+    )
 }
 
 fn tlsf_as_best_fit(measured: &[Measured<BestFit>]) -> Claim {
@@ -177,19 +178,17 @@ fn tlsf_as_best_fit(measured: &[Measured<BestFit>]) -> Claim {
             .collect::<Vec<_>>()
     };
     let (tlsf, best) = (needed("tlsf"), needed("best-fit"));
-    Claim {
-        claim: "tlsf: its worst case is that of best fit".to_owned(),
-        papers_figure: "like best fit's".to_owned(),
-        ours: format!(
+    Claim::that("tlsf: its worst case is that of best fit")
+        .papers("like best fit's")
+        .ours(format!(
             "tlsf {}; best-fit {}",
             listed(tlsf.iter().copied()),
             listed(best.iter().copied())
-        ),
-        verdict: Verdict::of(
+        ))
+        .decide(
             (!best.is_empty()).then(|| tlsf == best && best.iter().all(Option::is_some)),
-        ),
-        because: "it holds if the same program takes as many words on both".to_owned(),
-    }
+            "it holds if the same program takes as many words on both",
+        )
 }
 
 /// What the pattern may span on first fit, in multiples of M: a quarter of it lost.
@@ -201,37 +200,34 @@ fn first_fit_withstands(measured: &[Measured<BestFit, Attempt>]) -> Claim {
         .collect();
     let words = ratios.iter().map(|ratio| format!("{ratio:.2}"));
     let is_long = measured.iter().all(|one| one.program.units >= UNITS);
-    Claim {
-        claim: "first-fit: in an ample heap, the program against best fit hardly harms it"
-            .to_owned(),
-        papers_figure: "1.05-1.12 times M, simulated in addresses' order".to_owned(),
-        ours: format!("{} times M", words.collect::<Vec<_>>().join(", ")),
-        verdict: Verdict::of(
-            (is_long && !ratios.is_empty())
-                .then(|| ratios.iter().all(|ratio| *ratio <= FIRST_FIT_MOST)),
+    Claim::that(
+        "first-fit: in an ample heap, the program against best fit hardly harms \
+         it",
+    )
+    .papers("1.05-1.12 times M, simulated in addresses' order")
+    .ours(format!("{} times M", words.collect::<Vec<_>>().join(", ")))
+    .decide(
+        (is_long && !ratios.is_empty())
+            .then(|| ratios.iter().all(|ratio| *ratio <= FIRST_FIT_MOST)),
+        format!(
+            "it holds if the pattern spans at most {FIRST_FIT_MOST} times M words; \
+             decided for k = {UNITS} and more, as simulated"
         ),
-        because: format!(
-            "it holds if the pattern spans at most {FIRST_FIT_MOST} times M words; decided for k = {UNITS} and more, as simulated"
-        ),
-    }
+    )
 }
 
 fn certificate_suffices(escaped: &Escaped) -> Claim {
-    Claim {
-        claim: format!(
-            "{}: {}, M = {}, ends in exactly the bytes that suffice by its count",
-            escaped.system.name,
-            escaped.program.name(),
-            escaped.program.live()
-        ),
-        papers_figure: String::new(),
-        ours: format!(
-            "{} B certified, {} B needed",
-            escaped.certified_bytes, escaped.least_bytes
-        ),
-        verdict: Verdict::of(escaped.completed),
-        because: "one run in a region of just that size".to_owned(),
-    }
+    Claim::that(format!(
+        "{}: {}, M = {}, ends in exactly the bytes that suffice by its count",
+        escaped.system.name,
+        escaped.program.name(),
+        escaped.program.live()
+    ))
+    .ours(format!(
+        "{} B certified, {} B needed",
+        escaped.certified_bytes, escaped.least_bytes
+    ))
+    .decide(escaped.completed, "one run in a region of just that size")
 }
 
 fn beats_robson(escaped: &[Escaped]) -> Claim {
@@ -251,13 +247,19 @@ fn beats_robson(escaped: &[Escaped]) -> Claim {
         let ratios: Vec<_> = ratios.map(|ratio| format!("{ratio:.2}")).collect();
         ratios.join(", ")
     };
-    Claim {
-        claim: "Compact-fit with a small κ beats Robson's bound, with a large κ on a small heap it does not".to_owned(),
-        papers_figure: format!("{bound} words, {most:.2} times M"),
-        ours: format!("least bytes ÷ live bytes, κ=1: {}; κ=16: {}", held(&small), held(&large)),
-        verdict: Verdict::of(
-            (!small.is_empty() && !large.is_empty()).then_some(below && above),
-        ),
-        because: "it holds if the least heap, tables included, is smaller than that with κ=1, and no smaller with κ=16 in one page size".to_owned(),
-    }
+    Claim::that(
+        "Compact-fit with a small κ beats Robson's bound, with a large κ on a \
+         small heap it does not",
+    )
+    .papers(format!("{bound} words, {most:.2} times M"))
+    .ours(format!(
+        "least bytes ÷ live bytes, κ=1: {}; κ=16: {}",
+        held(&small),
+        held(&large)
+    ))
+    .decide(
+        (!small.is_empty() && !large.is_empty()).then_some(below && above),
+        "it holds if the least heap, tables included, is smaller than that with \
+         κ=1, and no smaller with κ=16 in one page size",
+    )
 }

@@ -17,9 +17,7 @@
 
 use anyhow::Result;
 
-use crate::kit::{
-    Axis, Cell, Claim, Column, Entry, Plot, Report, Request, Series, Table, Verdict, Whose,
-};
+use crate::kit::{Axis, Cell, Claim, Column, Entry, Plot, Report, Request, Series, Table, Whose};
 use crate::shared::threads::figures::exponent;
 use crate::shared::threads::heaps::{Scheme, Setup, counted};
 use crate::shared::threads::load::{Load, Sizes};
@@ -438,16 +436,20 @@ fn claim(probed: &[Probed], configuration: usize, name: &str, column: usize) -> 
         words.push(format!("{letter} {ours:.2}, {claimed:.2}"));
     }
     let (what, expressions) = COLUMNS[column];
-    Claim {
-        claim: format!("{name}: {what} is {}", expressions[configuration]),
-        papers_figure: expressions[configuration].to_owned(),
-        ours: format!("exponents, counted and claimed: {}", words.join("; ")),
-        verdict: Verdict::of(any.then_some(grows_no_faster || is_below)),
-        because: format!(
-            "no counted exponent is above the claimed one by more than {CLOSE}, or no counted figure above {EXACT} times the \
-             claimed expression; waiting (n) is apart"
-        ),
-    }
+    Claim::that(format!("{name}: {what} is {}", expressions[configuration]))
+        .papers(expressions[configuration].to_owned())
+        .ours(format!(
+            "exponents, counted and claimed: {}",
+            words.join("; ")
+        ))
+        .decide(
+            any.then_some(grows_no_faster || is_below),
+            format!(
+                "no counted exponent is above the claimed one by more than {CLOSE}, or \
+                 no counted figure above {EXACT} times the claimed expression; waiting \
+                 (n) is apart"
+            ),
+        )
 }
 
 /// The longest queue before a lock, with real threads in one size-class.
@@ -489,14 +491,17 @@ fn add_waiting(report: &mut Report, is_quick: bool) -> Result<()> {
         table.row(cells);
     }
     report.tables.push(table);
-    report.claims.push(Claim {
-        claim: "waiting is O(n)".to_owned(),
-        papers_figure: "the n in the times of 1-CF".to_owned(),
-        ours: format!("longest queue, the caller included: {most} of 8 threads"),
-        verdict: Verdict::NotComparable,
-        because: "n threads never make a longer queue, so the count decides nothing; how long one gets is up to the machine"
-            .to_owned(),
-    });
+    report.claims.push(
+        Claim::that("waiting is O(n)")
+            .papers("the n in the times of 1-CF")
+            .ours(format!(
+                "longest queue, the caller included: {most} of 8 threads"
+            ))
+            .undecided(
+                "n threads never make a longer queue, so the count decides nothing; how \
+                 long one gets is up to the machine",
+            ),
+    );
     Ok(())
 }
 

@@ -182,13 +182,13 @@ fn fewer_moves(name: &str, rows: &[Row]) -> Claim {
             format!("moves per free {}", shown.join(", "))
         },
     );
-    Claim {
-        claim: format!("{name}: a greater κ compacts less"),
-        papers_figure: "stated in words".to_owned(),
-        ours,
-        verdict: Verdict::of(moves.map(|moves| moves.is_sorted_by(|a, b| a >= b))),
-        because: "moves per free never grow from one κ to the next".to_owned(),
-    }
+    Claim::that(format!("{name}: a greater κ compacts less"))
+        .papers("stated in words")
+        .ours(ours)
+        .decide(
+            moves.map(|moves| moves.is_sorted_by(|a, b| a >= b)),
+            "moves per free never grow from one κ to the next",
+        )
 }
 
 fn shown(ratio: Ratio) -> String {
@@ -203,32 +203,30 @@ fn at_25(rows: &[Row]) -> Option<Ratio> {
 
 fn rises(name: &str, rows: &[Row]) -> Claim {
     let ratio = at_25(rows);
-    Claim {
-        claim: format!("{name}: throughput rises with κ (Hummingbird)"),
-        papers_figure: "186 k to 204 k allocations/s: at most 1.10 x".to_owned(),
-        ours: ratio.map_or_else(
-            || "not measured".to_owned(),
-            |ratio| format!("κ=25 ÷ κ=1: {}", shown(ratio)),
-        ),
-        verdict: Verdict::of(ratio.and_then(Verdict::is_greater)),
-        because: "κ=25 is faster than κ=1 by over 3 % in the median; if a round disagrees, the clock decides nothing".to_owned(),
-    }
+    Claim::that(format!("{name}: throughput rises with κ (Hummingbird)"))
+        .papers("186 k to 204 k allocations/s: at most 1.10 x")
+        .measured(ratio.map(|ratio| format!("κ=25 ÷ κ=1: {}", shown(ratio))))
+        .decide(
+            ratio.and_then(Verdict::is_greater),
+            "κ=25 is faster than κ=1 by over 3 % in the median; if a round \
+             disagrees, the clock decides nothing",
+        )
 }
 
 fn does_not_improve(name: &str, rows: &[Row]) -> Claim {
     let of_kappa = of_family(Family::Pages)
         .filter_map(|(at, setting)| Some((setting.label, rows[at].relative?)));
     let best = of_kappa.max_by(|a, b| a.1.median.total_cmp(&b.1.median));
-    Claim {
-        claim: format!("{name}: throughput does not improve with κ (Emacs)"),
-        papers_figure: "370 k to 420 k allocations/s, no trend".to_owned(),
-        ours: best.map_or_else(
-            || "not measured".to_owned(),
-            |(label, ratio)| format!("the best is {label}: {} x κ=1", shown(ratio)),
-        ),
-        verdict: Verdict::of(best.and_then(|(_, ratio)| Some(!Verdict::is_greater(ratio)?))),
-        because: "no κ is faster than κ=1 by over 3 % in the median; if a round disagrees, the clock decides nothing".to_owned(),
-    }
+    Claim::that(format!(
+        "{name}: throughput does not improve with κ (Emacs)"
+    ))
+    .papers("370 k to 420 k allocations/s, no trend")
+    .measured(best.map(|(label, ratio)| format!("the best is {label}: {} x κ=1", shown(ratio))))
+    .decide(
+        best.and_then(|(_, ratio)| Some(!Verdict::is_greater(ratio)?)),
+        "no κ is faster than κ=1 by over 3 % in the median; if a round \
+         disagrees, the clock decides nothing",
+    )
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ mod sampling;
 use anyhow::Result;
 
 use self::sampling::{GROUPS, Sample, sample};
-use crate::kit::{Axis, Claim, Column, Entry, Plot, Report, Request, Series, Table, Verdict};
+use crate::kit::{Axis, Claim, Column, Entry, Plot, Report, Request, Series, Table};
 use crate::shared::programs::{self, StandsFor};
 use crate::shared::settings::{Family, SETTINGS, of_family, specs};
 use surefit_measure::progress::Progress;
@@ -234,23 +234,22 @@ fn constant_memory(name: &str, runs: &[Run]) -> Claim {
         .iter()
         .zip(&means)
         .map(|((label, _), mean)| format!("{label} {mean:.0}"));
-    Claim {
-        claim: format!(
-            "{name}: memory is constant for {} ({of})",
-            claimed.replace('=', " ≥ ")
-        ),
-        papers_figure: format!("from {claimed}"),
-        ours: format!(
-            "from {}; from {claimed} on the means differ by {:.1} %; mean pages {}",
-            kappas[from].0,
-            limit.map_or(f64::NAN, |limit| spread_percent(&means[limit..])),
-            shown.collect::<Vec<_>>().join(", ")
-        ),
-        verdict: Verdict::of(limit.map(|limit| from <= limit)),
-        because:
-            "the means of used pages for that κ and all greater ones, ∞ too, differ by at most 1 %"
-                .to_owned(),
-    }
+    Claim::that(format!(
+        "{name}: memory is constant for {} ({of})",
+        claimed.replace('=', " ≥ ")
+    ))
+    .papers(format!("from {claimed}"))
+    .ours(format!(
+        "from {}; from {claimed} on the means differ by {:.1} %; mean pages {}",
+        kappas[from].0,
+        limit.map_or(f64::NAN, |limit| spread_percent(&means[limit..])),
+        shown.collect::<Vec<_>>().join(", ")
+    ))
+    .decide(
+        limit.map(|limit| from <= limit),
+        "the means of used pages for that κ and all greater ones, ∞ too, differ \
+         by at most 1 %",
+    )
 }
 
 fn fragmentation_grows(name: &str, runs: &[Run]) -> Claim {
@@ -259,13 +258,13 @@ fn fragmentation_grows(name: &str, runs: &[Run]) -> Claim {
         .map(|(_, run)| run.fragmentation.mean / 1e3)
         .collect();
     let shown: Vec<_> = means.iter().map(|mean| format!("{mean:.0}")).collect();
-    Claim {
-        claim: format!("{name}: size-class fragmentation grows with κ"),
-        papers_figure: "the curves of not-full pages".to_owned(),
-        ours: format!("mean kB {}", shown.join(", ")),
-        verdict: Verdict::of(Some(means.is_sorted_by(|a, b| a <= b))),
-        because: "its mean over the samples falls nowhere from one κ to the next".to_owned(),
-    }
+    Claim::that(format!("{name}: size-class fragmentation grows with κ"))
+        .papers("the curves of not-full pages")
+        .ours(format!("mean kB {}", shown.join(", ")))
+        .decide(
+            means.is_sorted_by(|a, b| a <= b),
+            "its mean over the samples falls nowhere from one κ to the next",
+        )
 }
 
 fn small_stay_full(name: &str, runs: &[Run]) -> Claim {
@@ -284,13 +283,19 @@ fn small_stay_full(name: &str, runs: &[Run]) -> Claim {
         let (label, fill) = least(group)?;
         Some(format!("{name} {fill:.2} ({label})"))
     });
-    Claim {
-        claim: format!("{name}: not-full pages of small page-blocks stay relatively full"),
-        papers_figure: "stated in words".to_owned(),
-        ours: format!("least mean fill over finite κ > 1: {}", shown.collect::<Vec<_>>().join(", ")),
-        verdict: Verdict::of((!small.is_empty()).then(|| small.iter().all(|(_, fill)| *fill > RELATIVELY_FULL))),
-        because: "for every finite κ > 1, not-full pages of page-blocks up to 256 B are on average more than half full".to_owned(),
-    }
+    Claim::that(format!(
+        "{name}: not-full pages of small page-blocks stay relatively full"
+    ))
+    .papers("stated in words")
+    .ours(format!(
+        "least mean fill over finite κ > 1: {}",
+        shown.collect::<Vec<_>>().join(", ")
+    ))
+    .decide(
+        (!small.is_empty()).then(|| small.iter().all(|(_, fill)| *fill > RELATIVELY_FULL)),
+        "for every finite κ > 1, not-full pages of page-blocks up to 256 B are \
+         on average more than half full",
+    )
 }
 
 #[cfg(test)]

@@ -96,16 +96,15 @@ pub(super) fn falls(rows: &[Left]) -> Claim {
     let last = rows
         .last()
         .map(|last| ratio(&rows[0].per_second[0], &last.per_second[0]));
-    Claim {
-        claim: "throughput falls as ι shrinks".to_owned(),
-        papers_figure: "it falls".to_owned(),
-        ours: last.map_or_else(
+    Claim::that("throughput falls as ι shrinks")
+        .papers("it falls")
+        .ours(last.map_or_else(
             || "-".to_owned(),
             |last| format!("one thread, ι=∞ ÷ ι=64: {}", shown(last)),
-        ),
-        verdict: Verdict::of(last.and_then(Verdict::is_greater)),
-        because:
-            "one thread is faster at ι=∞ than at ι=64 in every round, and by over 3 % in the median"
-                .to_owned(),
-    }
+        ))
+        .decide(
+            last.and_then(Verdict::is_greater),
+            "one thread is faster at ι=∞ than at ι=64 in every round, and by over 3 \
+             % in the median",
+        )
 }

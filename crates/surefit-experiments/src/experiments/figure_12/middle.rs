@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use surefit_compact::Geometry;
 
 use super::increments::{NAME, THREADS, load, setup};
-use crate::kit::{Axis, Claim, Column, Plot, Request, Series, Table, Verdict};
+use crate::kit::{Axis, Claim, Column, Plot, Request, Series, Table};
 use crate::shared::threads::figures::exponent;
 use crate::shared::threads::heaps::{latencies, or_infinite};
 use crate::shared::threads::load::{Load, Sizes};
@@ -135,17 +135,18 @@ pub(super) fn no_section_is_longer(rows: &[Middle]) -> Claim {
         .iter()
         .filter(|row| row.copied_max == least(row.block, row.increment))
         .count();
-    Claim {
-        claim: "system latency follows min(β,ι)".to_owned(),
-        papers_figure: "O(min(β,ι))".to_owned(),
-        ours: format!(
-            "of {} pairs of β and ι: {over} sections copied more than min(β,ι) bytes; {reached} reached it",
+    Claim::that("system latency follows min(β,ι)")
+        .papers("O(min(β,ι))")
+        .ours(format!(
+            "of {} pairs of β and ι: {over} sections copied more than min(β,ι) \
+             bytes; {reached} reached it",
             rows.len()
-        ),
-        verdict: Verdict::of((!rows.is_empty()).then_some(over == 0 && reached == rows.len())),
-        because: "counted: the most bytes copied in a section are min(β,ι), for every β and ι"
-            .to_owned(),
-    }
+        ))
+        .decide(
+            (!rows.is_empty()).then_some(over == 0 && reached == rows.len()),
+            "counted: the most bytes copied in a section are min(β,ι), for every β \
+             and ι",
+        )
 }
 
 pub(super) fn follows_the_block(rows: &[Middle]) -> Claim {
@@ -162,18 +163,16 @@ pub(super) fn follows_the_block(rows: &[Middle]) -> Claim {
         let slope = slope(increment).map_or_else(|| "-".to_owned(), |slope| format!("{slope:.2}"));
         format!("ι={}: {slope}", or_infinite(increment))
     });
-    Claim {
-        claim: "in nanoseconds, latency grows with β for ι=∞ and stays flat beyond β=ι".to_owned(),
-        papers_figure: "lines that bend at ι".to_owned(),
-        ours: format!(
+    Claim::that("in nanoseconds, latency grows with β for ι=∞ and stays flat beyond β=ι")
+        .papers("lines that bend at ι")
+        .ours(format!(
             "exponents of p99.99 in β from 512 B on: {}",
             words.join(", ")
-        ),
-        verdict: Verdict::NotComparable,
-        because:
-            "with more threads than cores the longest times are of threads that lost their core"
-                .to_owned(),
-    }
+        ))
+        .undecided(
+            "with more threads than cores the longest times are of threads that lost \
+             their core",
+        )
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use surefit_compact::Geometry;
 use surefit_compact::shared::SharedStats;
 
 use super::increments::{INCREMENTS, NAME, THREADS, load, setup, ticks};
-use crate::kit::{Axis, Claim, Column, Plot, Request, Series, Table, Verdict, Whose};
+use crate::kit::{Axis, Claim, Column, Plot, Request, Series, Table, Whose};
 use crate::shared::threads::heaps::{or_infinite, watched};
 use crate::shared::threads::load::Load;
 use surefit_measure::progress::Progress;
@@ -145,16 +145,22 @@ pub(super) fn grows(rows: &[Right]) -> Claim {
         .first()
         .zip(rows.last())
         .filter(|(first, last)| first.looks.min(last.looks) >= 10);
-    Claim {
-        claim: "transient fragmentation grows as ι shrinks".to_owned(),
-        papers_figure: "it grows".to_owned(),
-        ours: ends.map_or_else(
+    Claim::that("transient fragmentation grows as ι shrinks")
+        .papers("it grows")
+        .ours(ends.map_or_else(
             || "too few looks".to_owned(),
-            |(first, last)| format!("mean {:.1} B at ι=∞, {:.1} B at ι=64", first.bytes_mean, last.bytes_mean),
-        ),
-        verdict: Verdict::of(ends.map(|(first, last)| last.bytes_mean > first.bytes_mean)),
-        because: "the mean of all looks is greater at the least increment than at ι=∞; at least ten looks each".to_owned(),
-    }
+            |(first, last)| {
+                format!(
+                    "mean {:.1} B at ι=∞, {:.1} B at ι=64",
+                    first.bytes_mean, last.bytes_mean
+                )
+            },
+        ))
+        .decide(
+            ends.map(|(first, last)| last.bytes_mean > first.bytes_mean),
+            "the mean of all looks is greater at the least increment than at ι=∞; at \
+             least ten looks each",
+        )
 }
 
 /// Whether the bound was kept.
@@ -162,13 +168,20 @@ pub(super) fn within_bound(rows: &[Right]) -> Claim {
     let most = rows.iter().map(|row| row.bytes_max).max();
     let blocks = rows.iter().map(|row| row.blocks_max).max();
     let bound = our_bound();
-    Claim {
-        claim: "transient fragmentation stays within one page-block for each of the T size-classes in motion".to_owned(),
-        papers_figure: format!("T·π·β = {} bytes", papers_bound()),
-        ours: format!("at most {} page-blocks, {} bytes", blocks.unwrap_or(0), most.unwrap_or(0)),
-        verdict: Verdict::of(most.map(|most| most <= bound)),
-        because: format!("every look saw at most {bound} bytes"),
-    }
+    Claim::that(
+        "transient fragmentation stays within one page-block for each of the T \
+         size-classes in motion",
+    )
+    .papers(format!("T·π·β = {} bytes", papers_bound()))
+    .ours(format!(
+        "at most {} page-blocks, {} bytes",
+        blocks.unwrap_or(0),
+        most.unwrap_or(0)
+    ))
+    .decide(
+        most.map(|most| most <= bound),
+        format!("every look saw at most {bound} bytes"),
+    )
 }
 
 #[cfg(test)]

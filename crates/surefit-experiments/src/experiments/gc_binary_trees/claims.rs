@@ -54,21 +54,24 @@ fn claim(rows: &[Row], figure: Figure, is_among: impl Fn(Role) -> bool, which: &
         .map(|(row, _)| row);
     let found = ours.zip(best);
     let found = found.and_then(|(ours, best)| Some((best, over(ours, best, of)?)));
-    Claim {
-        claim: format!("{name} is at most {GOAL} of the best other collector's, in its {which}"),
-        papers_figure: "none: the goal is ours".to_owned(),
-        ours: match found {
-            Some((best, ratio)) => format!("{} of {}", shown(ratio), best.point.name()),
-            None => "not measured".to_owned(),
-        },
-        verdict: Verdict::of(found.and_then(|(_, ratio)| meets(ratio, ran_all(rows)))),
-        because: format!(
-            "{} in the setting {}; at most {GOAL} in every round holds, above it in every round does not, and else the clock \
-             decides nothing; it cannot hold while a collector has not run",
+    Claim::that(format!(
+        "{name} is at most {GOAL} of the best other collector's, in its {which}"
+    ))
+    .papers("none: the goal is ours")
+    .ours(match found {
+        Some((best, ratio)) => format!("{} of {}", shown(ratio), best.point.name()),
+        None => "not measured".to_owned(),
+    })
+    .decide(
+        found.and_then(|(_, ratio)| meets(ratio, ran_all(rows))),
+        format!(
+            "{} in the setting {}; at most {GOAL} in every round holds, above it in \
+             every round does not, and else the clock decides nothing; it cannot \
+             hold while a collector has not run",
             "ours ÷ theirs in the same round",
             ours.map_or("that is not built", |row| row.point.settings)
         ),
-    }
+    )
 }
 
 /// A figure of one row ÷ that of another, round by round.

@@ -28,13 +28,13 @@ fn keeps_what_lives(found: &[Found]) -> Claim {
     let all = || in_heaps(found.iter().flat_map(|one| &one.rows));
     let to_freed: u64 = all().map(|in_heap| in_heap.to_freed).sum();
     let replays = all().count();
-    Claim {
-        claim: "no space frees an object to which a recording refers".to_owned(),
-        papers_figure: "none: ours".to_owned(),
-        ours: format!("{to_freed} such references in {replays} replays"),
-        verdict: Verdict::of((replays > 0).then_some(to_freed == 0)),
-        because: "every reference of a recording is looked up when it is stored".to_owned(),
-    }
+    Claim::that("no space frees an object to which a recording refers")
+        .papers("none: ours")
+        .ours(format!("{to_freed} such references in {replays} replays"))
+        .decide(
+            (replays > 0).then_some(to_freed == 0),
+            "every reference of a recording is looked up when it is stored",
+        )
 }
 
 fn never_fragmented(found: &[Found]) -> Claim {
@@ -50,28 +50,26 @@ fn never_fragmented(found: &[Found]) -> Claim {
     let fragmented = fragmented.map(|counts| counts.iter().sum::<u64>());
     let (moving, all_moving) = counts(true);
     let (staying, all_staying) = counts(false);
-    Claim {
-        claim: "no collection over Compact-fit is caused by fragmentation".to_owned(),
-        papers_figure: "fragmentation is bounded, so it never comes to that".to_owned(),
-        ours: format!(
-            "{} of {}; enough bytes were free before {} of them, in page-blocks of other classes among them, and before {} of \
-             the {} collections of all other spaces",
+    Claim::that("no collection over Compact-fit is caused by fragmentation")
+        .papers("fragmentation is bounded, so it never comes to that")
+        .ours(format!(
+            "{} of {}; enough bytes were free before {} of them, in page-blocks of \
+             other classes among them, and before {} of the {} collections of all \
+             other spaces",
             fragmented.map_or("-".to_owned(), grouped),
             grouped(all_moving),
             grouped(moving),
             grouped(staying),
             grouped(all_staying)
-        ),
-        verdict: Verdict::of(
+        ))
+        .decide(
             fragmented
                 .filter(|_| all_moving > 0)
                 .map(|fragmented| fragmented == 0),
-        ),
-        because:
-            "before every collection it is asked whether moving page-blocks would serve the request, by the same count of free \
-             page-blocks that moves are decided by"
-                .to_owned(),
-    }
+            "before every collection it is asked whether moving page-blocks would \
+             serve the request, by the same count of free page-blocks that moves are \
+             decided by",
+        )
 }
 
 /// Where Compact-fit stands in one heap.
@@ -121,17 +119,18 @@ fn fastest_when_small(found: &Found) -> Claim {
     if contests.is_empty() {
         ours.push(format!("no space completes up to {SMALL}x"));
     }
-    Claim {
-        claim: format!(
-            "{}: up to {SMALL} times what is live, Compact-fit has the lowest heap management time",
-            found.client
-        ),
-        papers_figure: "none: the issue's".to_owned(),
-        ours: ours.join("; "),
-        verdict: Verdict::of(wins_all(&contests)),
-        because: "best setting against best other space, in every such heap in which any completes"
-            .to_owned(),
-    }
+    Claim::that(format!(
+        "{}: up to {SMALL} times what is live, Compact-fit has the lowest heap \
+         management time",
+        found.client
+    ))
+    .papers("none: the issue's")
+    .ours(ours.join("; "))
+    .decide(
+        wins_all(&contests),
+        "best setting against best other space, in every such heap in which any \
+         completes",
+    )
 }
 
 /// Whether all are won; `None` if there are none, or the clock does not decide one and none is lost.
@@ -163,13 +162,17 @@ fn needs_least(found: &Found) -> Claim {
     if is_smaller == Some(false) {
         ours = format!("{ours}; {}", why(found));
     }
-    Claim {
-        claim: format!("{}: Compact-fit completes in the smallest heap", found.client),
-        papers_figure: "none: the issue's".to_owned(),
-        ours,
-        verdict: Verdict::of(is_smaller),
-        because: "best setting against best other space; heaps that differ by what the search leaves open are the same".to_owned(),
-    }
+    Claim::that(format!(
+        "{}: Compact-fit completes in the smallest heap",
+        found.client
+    ))
+    .papers("none: the issue's")
+    .ours(ours)
+    .decide(
+        is_smaller,
+        "best setting against best other space; heaps that differ by what the \
+         search leaves open are the same",
+    )
 }
 
 /// Whether one heap is smaller than another; `None` if they differ by no more than the search leaves open.

@@ -14,7 +14,7 @@ use anyhow::Result;
 use surefit_clients::java::{Collected, Finds, Options, Outcome};
 use surefit_freelist::When;
 
-use crate::kit::{Axis, Cell, Claim, Column, Entry, Plot, Report, Request, Series, Table, Verdict};
+use crate::kit::{Axis, Cell, Claim, Column, Entry, Plot, Report, Request, Series, Table};
 use crate::shared::merges::{MERGES, merges_name};
 use crate::shared::thesis::heaps::{self, common, segregated, times_live};
 use crate::shared::thesis::recorded::{self, Recorded};
@@ -299,21 +299,19 @@ fn claims(name: &str, all: &[Sizes]) -> Vec<Claim> {
 fn few_large(name: &str, sizes: &Sizes) -> Claim {
     let share = sizes.percent_large();
     let bytes = sizes.percent_of_bytes();
-    Claim {
-        claim: format!(
-            "{name}, {}: few free chunks above 1 KB",
-            merges_name(sizes.merges)
-        ),
-        papers_figure: "chapter 4: few, so that more than 256 lists gain nothing".to_owned(),
-        ours: share.zip(bytes).map_or_else(
-            || "no collection".to_owned(),
-            |(share, bytes)| {
-                format!("{share:.2} % of the chunks, with {bytes:.1} % of the free bytes")
-            },
-        ),
-        verdict: Verdict::of(share.map(|share| share <= FEW)),
-        because: format!("counted over all collections; few is up to {FEW} % of the chunks"),
-    }
+    Claim::that(format!(
+        "{name}, {}: few free chunks above 1 KB",
+        merges_name(sizes.merges)
+    ))
+    .papers("chapter 4: few, so that more than 256 lists gain nothing")
+    .ours(share.zip(bytes).map_or_else(
+        || "no collection".to_owned(),
+        |(share, bytes)| format!("{share:.2} % of the chunks, with {bytes:.1} % of the free bytes"),
+    ))
+    .decide(
+        share.map(|share| share <= FEW),
+        format!("counted over all collections; few is up to {FEW} % of the chunks"),
+    )
 }
 
 /// One figure of all three strategies, if each collected.
@@ -334,26 +332,27 @@ fn compared(figures: Option<[f64; 3]>) -> String {
 fn fewer_small(name: &str, all: &[Sizes]) -> Claim {
     let small = of_all(all, |sizes| sizes.mean(|size| size <= SMALL));
     let test = |[never, deferred, immediate]: [f64; 3]| 2.0 * immediate < never.min(deferred);
-    Claim {
-        claim: format!("{name}: never and deferred leave many small chunks, immediate few"),
-        papers_figure: "figures 2-9 and 2-10".to_owned(),
-        ours: format!("of at most {SMALL} B: {}", compared(small)),
-        verdict: Verdict::of(small.map(test)),
-        because: "counted after each collection; immediate leaves less than half of either's"
-            .to_owned(),
-    }
+    Claim::that(format!(
+        "{name}: never and deferred leave many small chunks, immediate few"
+    ))
+    .papers("figures 2-9 and 2-10")
+    .ours(format!("of at most {SMALL} B: {}", compared(small)))
+    .decide(
+        small.map(test),
+        "counted after each collection; immediate leaves less than half of \
+         either's",
+    )
 }
 
 fn more_large(name: &str, all: &[Sizes]) -> Claim {
     let large = of_all(all, |sizes| sizes.mean(|size| size > LARGE));
     let test = |[never, deferred, immediate]: [f64; 3]| immediate > never.max(deferred);
-    Claim {
-        claim: format!("{name}: immediate leaves more large chunks than never and deferred"),
-        papers_figure: "figures 2-9 and 2-10".to_owned(),
-        ours: format!("above 1 KiB: {}", compared(large)),
-        verdict: Verdict::of(large.map(test)),
-        because: "counted after each collection".to_owned(),
-    }
+    Claim::that(format!(
+        "{name}: immediate leaves more large chunks than never and deferred"
+    ))
+    .papers("figures 2-9 and 2-10")
+    .ours(format!("above 1 KiB: {}", compared(large)))
+    .decide(large.map(test), "counted after each collection")
 }
 
 #[cfg(test)]

@@ -297,14 +297,16 @@ fn improves(rows: &[Row], few: &[&Row]) -> Claim {
             .collect();
         Some(slower?.into_iter().all(|slower| slower))
     });
-    Claim {
-        claim: format!("heap management is faster with {BEST} lists than with fewer"),
-        papers_figure: "figure 4-14: improves up to 256".to_owned(),
-        ours: ratios_in_words(ratios.as_ref()),
-        verdict: Verdict::of(slower),
-        because: "each smaller number takes over 3 % longer in the median; if a round disagrees, the clock decides nothing"
-            .to_owned(),
-    }
+    Claim::that(format!(
+        "heap management is faster with {BEST} lists than with fewer"
+    ))
+    .papers("figure 4-14: improves up to 256")
+    .ours(ratios_in_words(ratios.as_ref()))
+    .decide(
+        slower,
+        "each smaller number takes over 3 % longer in the median; if a round \
+         disagrees, the clock decides nothing",
+    )
 }
 
 fn is_flat(rows: &[Row], many: &[&Row]) -> Claim {
@@ -316,13 +318,14 @@ fn is_flat(rows: &[Row], many: &[&Row]) -> Claim {
             .collect();
         Some(level?.into_iter().all(|level| level))
     });
-    Claim {
-        claim: format!("more than {BEST} lists change nothing"),
-        papers_figure: "figure 4-14: flat beyond 256".to_owned(),
-        ours: ratios_in_words(ratios.as_ref()),
-        verdict: Verdict::of(level),
-        because: "the medians are within 3 % of 1; if they are not and rounds disagree, the clock decides nothing".to_owned(),
-    }
+    Claim::that(format!("more than {BEST} lists change nothing"))
+        .papers("figure 4-14: flat beyond 256")
+        .ours(ratios_in_words(ratios.as_ref()))
+        .decide(
+            level,
+            "the medians are within 3 % of 1; if they are not and rounds disagree, \
+             the clock decides nothing",
+        )
 }
 
 /// Visits with each of these numbers of lists, and with 256.
@@ -347,13 +350,10 @@ fn visits_claim(
     let verdict = found
         .as_ref()
         .map(|(visits, best, _)| visits.iter().all(|visits| test(*visits, *best)));
-    Claim {
-        claim,
-        papers_figure: "figure 4-14 shows time".to_owned(),
-        ours: found.map_or_else(|| "not measured".to_owned(), |(_, _, words)| words),
-        verdict: Verdict::of(verdict),
-        because: because.to_owned(),
-    }
+    Claim::that(claim)
+        .papers("figure 4-14 shows time")
+        .measured(found.map(|(_, _, words)| words))
+        .decide(verdict, because.to_owned())
 }
 
 fn visits_fall(rows: &[Row], few: &[&Row]) -> Claim {

@@ -68,14 +68,13 @@ fn words(ours: Option<String>) -> String {
 fn prints_the_same(found: &[Found]) -> Claim {
     let runs: u64 = found.iter().map(|one| one.runs).sum();
     let same: u64 = found.iter().map(|one| one.same).sum();
-    Claim {
-        claim: "every program prints the same on every space as on the platform's malloc"
-            .to_owned(),
-        papers_figure: "none: ours".to_owned(),
-        ours: format!("{same} of {runs} runs"),
-        verdict: Verdict::of((runs > 0).then_some(same == runs)),
-        because: "what is printed is compared byte by byte".to_owned(),
-    }
+    Claim::that("every program prints the same on every space as on the platform's malloc")
+        .papers("none: ours")
+        .ours(format!("{same} of {runs} runs"))
+        .decide(
+            (runs > 0).then_some(same == runs),
+            "what is printed is compared byte by byte",
+        )
 }
 
 /// Heap management time with the walk over that with the table, merged at once.
@@ -87,35 +86,39 @@ fn scan_over_table(found: &[Found], at: usize) -> (Option<Ratio>, usize) {
 fn twice_as_fast(found: &[Found], at: usize) -> Claim {
     let (ratio, programs) = scan_over_table(found, at);
     let decided = ratio.and_then(|ratio| Verdict::reaches(ratio, UNDER_A_COLLECTOR));
-    Claim {
-        claim: format!(
-            "{}x: the table makes heap management twice as fast as the walk, merged at once",
-            HEAPS[at]
-        ),
-        papers_figure: "\"by 100 %\": 2 under a collector that sweeps in one pass".to_owned(),
-        ours: words(ratio.map(|ratio| format!("walk ÷ table {}, {programs} programs", shown(ratio)))),
-        verdict: Verdict::of(decided),
-        because: "calls and collections, Lua's own marking included, geometric mean; if rounds disagree, the clock decides \
-                  nothing"
-            .to_owned(),
-    }
+    Claim::that(format!(
+        "{}x: the table makes heap management twice as fast as the walk, merged \
+         at once",
+        HEAPS[at]
+    ))
+    .papers("\"by 100 %\": 2 under a collector that sweeps in one pass")
+    .ours(words(ratio.map(|ratio| {
+        format!("walk ÷ table {}, {programs} programs", shown(ratio))
+    })))
+    .decide(
+        decided,
+        "calls and collections, Lua's own marking included, geometric mean; if \
+         rounds disagree, the clock decides nothing",
+    )
 }
 
 fn gains_less(found: &[Found], at: usize) -> Claim {
     let scan = Space::new(BASE.strategy, "scan");
     let (ratio, programs) = mean_ratio(found, at, scan, BASE, |in_heap| in_heap.call_ns.clone());
     let decided = ratio.and_then(|ratio| Verdict::reaches(ratio, UNDER_A_COLLECTOR));
-    Claim {
-        claim: format!("{}x: with explicit frees the table gains less", HEAPS[at]),
-        papers_figure: "predicted in the outlook; 2 under a collector".to_owned(),
-        ours: words(
-            ratio.map(|ratio| format!("walk ÷ table {}, {programs} programs", shown(ratio))),
-        ),
-        verdict: Verdict::of(decided.map(|reaches| !reaches)),
-        because:
-            "calls outside of collections alone; it holds if the ratio is below 2 in every round"
-                .to_owned(),
-    }
+    Claim::that(format!(
+        "{}x: with explicit frees the table gains less",
+        HEAPS[at]
+    ))
+    .papers("predicted in the outlook; 2 under a collector")
+    .ours(words(ratio.map(|ratio| {
+        format!("walk ÷ table {}, {programs} programs", shown(ratio))
+    })))
+    .decide(
+        decided.map(|reaches| !reaches),
+        "calls outside of collections alone; it holds if the ratio is below 2 in \
+         every round",
+    )
 }
 
 fn turns_around(found: &[Found], at: usize) -> Claim {
@@ -133,18 +136,18 @@ fn turns_around(found: &[Found], at: usize) -> Claim {
         let ratio = words(ratio.map(shown));
         format!("{strategy} ÷ immediate {ratio}, {programs} programs")
     });
-    Claim {
-        claim: format!(
-            "{}x: with the table, immediate coalescing takes less time than deferred and never",
-            HEAPS[at]
-        ),
-        papers_figure: "figures 4-11 to 4-13: best or equal at all heap sizes".to_owned(),
-        ours: shown.join("; "),
-        verdict: Verdict::of(decided.map(|decided| decided.into_iter().all(|greater| greater))),
-        because: "over 3 % less than each in the median, over the programs that end on both; if a round disagrees, the clock \
-                  decides nothing"
-            .to_owned(),
-    }
+    Claim::that(format!(
+        "{}x: with the table, immediate coalescing takes less time than deferred \
+         and never",
+        HEAPS[at]
+    ))
+    .papers("figures 4-11 to 4-13: best or equal at all heap sizes")
+    .ours(shown.join("; "))
+    .decide(
+        decided.map(|decided| decided.into_iter().all(|greater| greater)),
+        "over 3 % less than each in the median, over the programs that end on \
+         both; if a round disagrees, the clock decides nothing",
+    )
 }
 
 /// Visits an allocation with the walk in the larger heap, strategy by strategy: means over the programs that end on all three;
@@ -167,18 +170,27 @@ fn visits(found: &[Found]) -> Option<([f64; 3], usize)> {
 
 fn visits_more(found: &[Found]) -> Claim {
     let visits = visits(found);
-    Claim {
-        claim: "with the walk, immediate coalescing visits more nodes an allocation than deferred and never".to_owned(),
-        papers_figure: "table 2-2: never 15-40, deferred 17-40, immediate 50".to_owned(),
-        ours: words(visits.map(|([never, deferred, immediate], programs)| {
-            format!("never {never:.1}, deferred {deferred:.1}, immediate {immediate:.1}, {programs} programs")
-        })),
-        verdict: Verdict::of(visits.map(|([never, deferred, immediate], _)| immediate > never.max(deferred))),
-        because: format!(
-            "counted; means over the programs that end on all three in {}x; heads and chunks looked at",
+    Claim::that(
+        "with the walk, immediate coalescing visits more nodes an allocation \
+         than deferred and never",
+    )
+    .papers("table 2-2: never 15-40, deferred 17-40, immediate 50")
+    .ours(words(visits.map(
+        |([never, deferred, immediate], programs)| {
+            format!(
+                "never {never:.1}, deferred {deferred:.1}, immediate {immediate:.1}, \
+                 {programs} programs"
+            )
+        },
+    )))
+    .decide(
+        visits.map(|([never, deferred, immediate], _)| immediate > never.max(deferred)),
+        format!(
+            "counted; means over the programs that end on all three in {}x; heads \
+             and chunks looked at",
             HEAPS[1]
         ),
-    }
+    )
 }
 
 fn rarely_updated(found: &[Found]) -> Claim {
@@ -193,18 +205,21 @@ fn rarely_updated(found: &[Found]) -> Claim {
     }
     let between = (allocations > 0).then(|| allocations as f64 / updates.max(1) as f64);
     let least = PAPERS_ALLOCATIONS_PER_UPDATE / 10.0;
-    Claim {
-        claim: "deferred coalescing updates the table once in about 1000 allocations".to_owned(),
-        papers_figure: format!(
-            "table 3-1: once in {PAPERS_ALLOCATIONS_PER_UPDATE:.0}, rebuilt in one pass after a collection"
-        ),
-        ours: words(between.map(|between| format!("once in {between:.1}"))),
-        verdict: Verdict::of(between.map(|between| between >= least)),
-        because: format!(
-            "counted over all programs in {}x; it holds from once in {least:.0} on",
-            HEAPS[1]
-        ),
-    }
+    Claim::that("deferred coalescing updates the table once in about 1000 allocations")
+        .papers(format!(
+            "table 3-1: once in {PAPERS_ALLOCATIONS_PER_UPDATE:.0}, rebuilt in one \
+             pass after a collection"
+        ))
+        .ours(words(
+            between.map(|between| format!("once in {between:.1}")),
+        ))
+        .decide(
+            between.map(|between| between >= least),
+            format!(
+                "counted over all programs in {}x; it holds from once in {least:.0} on",
+                HEAPS[1]
+            ),
+        )
 }
 
 fn immediate_needs_least(found: &[Found]) -> Claim {
@@ -228,25 +243,22 @@ fn immediate_needs_least(found: &[Found]) -> Claim {
         });
         format!("{least:.2} to {most:.2}")
     };
-    Claim {
-        claim: "no strategy needs a smaller heap than immediate coalescing".to_owned(),
-        papers_figure: "figure 4-3: only immediate is usable if memory is very constrained"
-            .to_owned(),
-        ours: words(ratios.as_ref().map(|ratios| {
+    Claim::that("no strategy needs a smaller heap than immediate coalescing")
+        .papers("figure 4-3: only immediate is usable if memory is very constrained")
+        .ours(words(ratios.as_ref().map(|ratios| {
             format!(
                 "smallest heap ÷ immediate's: never {}, deferred {}",
                 range(ratios, 0),
                 range(ratios, 1)
             )
-        })),
-        verdict: Verdict::of(
+        })))
+        .decide(
             ratios.map(|ratios| ratios.iter().flatten().all(|ratio| *ratio > 1.0 - SAME)),
-        ),
-        because: format!(
-            "found by the table, in every program; {:.0} % less counts as the same",
-            SAME * 100.0
-        ),
-    }
+            format!(
+                "found by the table, in every program; {:.0} % less counts as the same",
+                SAME * 100.0
+            ),
+        )
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 use anyhow::Result;
 use surefit_trace::graph::Stats;
 
-use crate::kit::{Axis, Cell, Claim, Column, Entry, Plot, Report, Request, Series, Table, Verdict};
+use crate::kit::{Axis, Cell, Claim, Column, Entry, Plot, Report, Request, Series, Table};
 use crate::shared::thesis::published::{AVERAGE_SHARES, Benchmark};
 use crate::shared::thesis::recorded::{counterpart, files, name};
 use surefit_measure::collector::graphs;
@@ -203,16 +203,17 @@ fn claims(rows: &[Row]) -> Vec<Claim> {
 fn few(rows: &[Row], percent: &str, at: usize) -> Claim {
     let mean = mean_shares(rows).map(|mean| mean[at]);
     let printed = AVERAGE_SHARES[at];
-    Claim {
-        claim: format!("few sizes: {percent} % of the objects have {printed} % of the sizes"),
-        papers_figure: format!("table 2-1: {printed} % on average over its programs"),
-        ours: mean.map_or_else(
-            || "not measured".to_owned(),
-            |mean| format!("{mean:.1} % on average over {} programs", rows.len()),
-        ),
-        verdict: Verdict::of(mean.map(|mean| mean <= printed)),
-        because: format!("counted; it holds up to {printed} %"),
-    }
+    Claim::that(format!(
+        "few sizes: {percent} % of the objects have {printed} % of the sizes"
+    ))
+    .papers(format!(
+        "table 2-1: {printed} % on average over its programs"
+    ))
+    .measured(mean.map(|mean| format!("{mean:.1} % on average over {} programs", rows.len())))
+    .decide(
+        mean.map(|mean| mean <= printed),
+        format!("counted; it holds up to {printed} %"),
+    )
 }
 
 fn as_many(row: &Row) -> Claim {
@@ -232,16 +233,19 @@ fn as_many(row: &Row) -> Claim {
         )
     });
     let [all, most, nearly] = row.sizes;
-    Claim {
-        claim: format!("{}: as many sizes as the thesis's program", row.name),
-        papers_figure: figures.unwrap_or_else(|| "no program of this kind".to_owned()),
-        ours: format!("{all} sizes, {most} of 90 %, {nearly} of 99 %"),
-        verdict: Verdict::of(alike.map(is_near)),
-        because: format!(
-            "counted; each number is within a factor of 2; not comparable if the programs' allocations differ by more than \
-             {ALIKE} x"
+    Claim::that(format!(
+        "{}: as many sizes as the thesis's program",
+        row.name
+    ))
+    .papers(figures.unwrap_or_else(|| "no program of this kind".to_owned()))
+    .ours(format!("{all} sizes, {most} of 90 %, {nearly} of 99 %"))
+    .decide(
+        alike.map(is_near),
+        format!(
+            "counted; each number is within a factor of 2; not comparable if the \
+             programs' allocations differ by more than {ALIKE} x"
         ),
-    }
+    )
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use anyhow::Result;
 use surefit_clients::java::{Finds, Options, Outcome};
 use surefit_freelist::{Counters, When};
 
-use crate::kit::{Axis, Cell, Claim, Column, Entry, Plot, Report, Request, Series, Table, Verdict};
+use crate::kit::{Axis, Cell, Claim, Column, Entry, Plot, Report, Request, Series, Table};
 use crate::shared::merges::{MERGES, merges_name};
 use crate::shared::thesis::heaps::{self, common, replay, segregated, times_live};
 use crate::shared::thesis::published::{AVERAGE_ALLOCATIONS_PER_UPDATE, Updates};
@@ -248,18 +248,16 @@ fn rarely(rows: &[Row]) -> Claim {
     });
     let ratio = (allocations > 0).then(|| allocations as f64 / updates.max(1) as f64);
     let least = AVERAGE_ALLOCATIONS_PER_UPDATE / ALIKE;
-    Claim {
-        claim: "deferred coalescing updates the table once in about 1000 allocations".to_owned(),
-        papers_figure: format!(
-            "table 3-1: once in {AVERAGE_ALLOCATIONS_PER_UPDATE}: all allocations over all updates"
-        ),
-        ours: ratio.map_or_else(
-            || "not measured".to_owned(),
-            |ratio| format!("once in {ratio:.0}, over {} programs", rows.len()),
-        ),
-        verdict: Verdict::of(ratio.map(|ratio| ratio >= least)),
-        because: format!("counted; it holds from {least:.0} allocations an update on"),
-    }
+    Claim::that("deferred coalescing updates the table once in about 1000 allocations")
+        .papers(format!(
+            "table 3-1: once in {AVERAGE_ALLOCATIONS_PER_UPDATE}: all allocations \
+             over all updates"
+        ))
+        .measured(ratio.map(|ratio| format!("once in {ratio:.0}, over {} programs", rows.len())))
+        .decide(
+            ratio.map(|ratio| ratio >= least),
+            format!("counted; it holds from {least:.0} allocations an update on"),
+        )
 }
 
 fn as_often(row: &Row) -> Claim {
@@ -269,29 +267,30 @@ fn as_often(row: &Row) -> Claim {
     let ours = ours.map(Counted::allocations_per_update);
     let theirs = row.theirs.map(Updates::allocations_per_update);
     let ratio = ours.zip(theirs).map(|(ours, theirs)| ours / theirs);
-    Claim {
-        claim: format!(
-            "{}, deferred: the table is updated as rarely as in the thesis",
-            row.name
+    Claim::that(format!(
+        "{}, deferred: the table is updated as rarely as in the thesis",
+        row.name
+    ))
+    .papers(theirs.map_or_else(
+        || "no program of this kind".to_owned(),
+        |theirs| format!("table 3-1: once in {theirs:.0} allocations"),
+    ))
+    .ours(ours.map_or_else(
+        || "no collection".to_owned(),
+        |ours| {
+            format!(
+                "once in {ours:.1} allocations, at {} x what lives",
+                row.times
+            )
+        },
+    ))
+    .decide(
+        ratio.map(|ratio| ratio >= 1.0 / ALIKE),
+        format!(
+            "counted; at least a {ALIKE}th of the thesis's; not comparable without a \
+             collection, or a program of this kind"
         ),
-        papers_figure: theirs.map_or_else(
-            || "no program of this kind".to_owned(),
-            |theirs| format!("table 3-1: once in {theirs:.0} allocations"),
-        ),
-        ours: ours.map_or_else(
-            || "no collection".to_owned(),
-            |ours| {
-                format!(
-                    "once in {ours:.1} allocations, at {} x what lives",
-                    row.times
-                )
-            },
-        ),
-        verdict: Verdict::of(ratio.map(|ratio| ratio >= 1.0 / ALIKE)),
-        because: format!(
-            "counted; at least a {ALIKE}th of the thesis's; not comparable without a collection, or a program of this kind"
-        ),
-    }
+    )
 }
 
 fn more_filled(row: &Row) -> Claim {
@@ -299,39 +298,36 @@ fn more_filled(row: &Row) -> Claim {
         .of(When::Deferred)
         .filter(|counted| counted.updates() > 0);
     let both = both.map(|counted| (counted.counters.table_fills, counted.emptied()));
-    Claim {
-        claim: format!(
-            "{}, deferred: more lists become non-empty than empty",
-            row.name
-        ),
-        papers_figure: "table 3-1: 153 and 125 on average; so in every program".to_owned(),
-        ours: both.map_or_else(
-            || "no update".to_owned(),
-            |(filled, emptied)| format!("{filled} non-empty, {emptied} empty"),
-        ),
-        verdict: Verdict::of(both.map(|(filled, emptied)| filled > emptied)),
-        because: "counted; sweeps, which fill and empty lists as well, are not in it".to_owned(),
-    }
+    Claim::that(format!(
+        "{}, deferred: more lists become non-empty than empty",
+        row.name
+    ))
+    .papers("table 3-1: 153 and 125 on average; so in every program")
+    .ours(both.map_or_else(
+        || "no update".to_owned(),
+        |(filled, emptied)| format!("{filled} non-empty, {emptied} empty"),
+    ))
+    .decide(
+        both.map(|(filled, emptied)| filled > emptied),
+        "counted; sweeps, which fill and empty lists as well, are not in it",
+    )
 }
 
 fn often_if_immediate(row: &Row) -> Claim {
     let ours = row.of(When::Immediate).map(Counted::updates_per_allocation);
-    Claim {
-        claim: format!(
-            "{}, immediate: the table is as rarely updated as under deferred",
-            row.name
-        ),
-        papers_figure: "none: the thesis counts updates under deferred coalescing only".to_owned(),
-        ours: ours.map_or_else(
-            || "not measured".to_owned(),
-            |ours| format!("{ours:.3} updates an allocation"),
-        ),
-        verdict: Verdict::of(ours.map(|ours| ours * AVERAGE_ALLOCATIONS_PER_UPDATE / ALIKE <= 1.0)),
-        because: format!(
+    Claim::that(format!(
+        "{}, immediate: the table is as rarely updated as under deferred",
+        row.name
+    ))
+    .papers("none: the thesis counts updates under deferred coalescing only")
+    .measured(ours.map(|ours| format!("{ours:.3} updates an allocation")))
+    .decide(
+        ours.map(|ours| ours * AVERAGE_ALLOCATIONS_PER_UPDATE / ALIKE <= 1.0),
+        format!(
             "counted; it holds up to one update in {:.0} allocations",
             AVERAGE_ALLOCATIONS_PER_UPDATE / ALIKE
         ),
-    }
+    )
 }
 
 #[cfg(test)]

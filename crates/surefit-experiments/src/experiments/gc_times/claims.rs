@@ -130,27 +130,28 @@ fn words(ratio: Option<Ratio>) -> String {
 fn twice_as_fast(name: &str, place: Place, last: Last, all: &[&Measured]) -> Claim {
     let [table, bitmap] = [with_table(When::Immediate), with_bitmap(When::Immediate)]
         .map(|lookup| gain(all, place, last, lookup));
-    Claim {
-        claim: format!(
-            "{name}: immediate{}, {}: the table makes heap management twice as fast",
-            last.name(),
-            place.name()
-        ),
-        papers_figure: match last {
-            Last::Searched => "2 x: \"by 100 %\"".to_owned(),
-            Last::Tree => "2 x, with a last list that is searched".to_owned(),
-        },
-        ours: format!(
-            "scan ÷ table {}, scan ÷ bitmap {}",
-            words(table),
-            words(bitmap)
-        ),
-        verdict: Verdict::of(table.and_then(|table| Verdict::reaches(table, TWICE * SLACK))),
-        because: format!(
-            "updates included; every round reaches {:.1}; if rounds disagree, the clock decides nothing",
+    Claim::that(format!(
+        "{name}: immediate{}, {}: the table makes heap management twice as fast",
+        last.name(),
+        place.name()
+    ))
+    .papers(match last {
+        Last::Searched => "2 x: \"by 100 %\"".to_owned(),
+        Last::Tree => "2 x, with a last list that is searched".to_owned(),
+    })
+    .ours(format!(
+        "scan ÷ table {}, scan ÷ bitmap {}",
+        words(table),
+        words(bitmap)
+    ))
+    .decide(
+        table.and_then(|table| Verdict::reaches(table, TWICE * SLACK)),
+        format!(
+            "updates included; every round reaches {:.1}; if rounds disagree, the \
+             clock decides nothing",
             TWICE * SLACK
         ),
-    }
+    )
 }
 
 fn allocation_faster(name: &str, measured: &Measured, merges: When) -> Claim {
@@ -161,19 +162,24 @@ fn allocation_faster(name: &str, measured: &Measured, merges: When) -> Claim {
         |multiple| multiple >= 2.0,
     );
     let ratio = spread(&rounds);
-    Claim {
-        claim: format!(
-            "{name}: scan, from 2 x the minimum on: {} allocates {FASTER} x as fast as immediate",
-            merges_name(merges)
-        ),
-        papers_figure: format!("figure 4-1: {FASTER} x"),
-        ours: format!("immediate ÷ {} {}", merges_name(merges), words(ratio)),
-        verdict: Verdict::of(ratio.and_then(|ratio| Verdict::reaches(ratio, FASTER * SLACK))),
-        because: format!(
+    Claim::that(format!(
+        "{name}: scan, from 2 x the minimum on: {} allocates {FASTER} x as fast \
+         as immediate",
+        merges_name(merges)
+    ))
+    .papers(format!("figure 4-1: {FASTER} x"))
+    .ours(format!(
+        "immediate ÷ {} {}",
+        merges_name(merges),
+        words(ratio)
+    ))
+    .decide(
+        ratio.and_then(|ratio| Verdict::reaches(ratio, FASTER * SLACK)),
+        format!(
             "every round reaches {:.2}; if rounds disagree, the clock decides nothing",
             FASTER * SLACK
         ),
-    }
+    )
 }
 
 /// At the smallest heap in which both complete.
@@ -188,16 +194,21 @@ fn collection_shorter(name: &str, measured: &Measured) -> Claim {
         Some((multiple, spread(&rounds)?))
     };
     let smallest = measured.multiples().into_iter().find_map(over);
-    Claim {
-        claim: format!("{name}: scan, small heaps: immediate collects in less time than deferred"),
-        papers_figure: "figure 4-2: far shorter, most in small heaps".to_owned(),
-        ours: match smallest {
-            Some((multiple, ratio)) => format!("at {multiple} x: deferred ÷ immediate {}", shown(ratio)),
-            None => "deferred completes in none of the heaps".to_owned(),
-        },
-        verdict: Verdict::of(smallest.and_then(|(_, ratio)| Verdict::is_greater(ratio))),
-        because: "in the smallest heap in which both complete, over 3 % in the median; if a round disagrees, the clock decides nothing".to_owned(),
-    }
+    Claim::that(format!(
+        "{name}: scan, small heaps: immediate collects in less time than deferred"
+    ))
+    .papers("figure 4-2: far shorter, most in small heaps")
+    .ours(match smallest {
+        Some((multiple, ratio)) => {
+            format!("at {multiple} x: deferred ÷ immediate {}", shown(ratio))
+        }
+        None => "deferred completes in none of the heaps".to_owned(),
+    })
+    .decide(
+        smallest.and_then(|(_, ratio)| Verdict::is_greater(ratio)),
+        "in the smallest heap in which both complete, over 3 % in the median; if \
+         a round disagrees, the clock decides nothing",
+    )
 }
 
 fn never_and_deferred_fail(name: &str, measured: &Measured) -> Claim {
@@ -208,13 +219,19 @@ fn never_and_deferred_fail(name: &str, measured: &Measured) -> Claim {
         measured.minima[2],
         measured.minima[0].min(measured.minima[1]),
     );
-    Claim {
-        claim: format!("{name}: immediate completes in smaller heaps than deferred and never"),
-        papers_figure: "figure 4-3: only immediate is usable if memory is very constrained".to_owned(),
-        ours: format!("smallest heaps ÷ the common minimum: never {never:.2}, deferred {deferred:.2}, immediate {immediate:.2}"),
-        verdict: Verdict::of(of_immediate + MinHeap::open_bytes(next) < next),
-        because: "found by bisection; it holds if immediate's is smaller than both by more than the bisection's step".to_owned(),
-    }
+    Claim::that(format!(
+        "{name}: immediate completes in smaller heaps than deferred and never"
+    ))
+    .papers("figure 4-3: only immediate is usable if memory is very constrained")
+    .ours(format!(
+        "smallest heaps ÷ the common minimum: never {never:.2}, deferred \
+         {deferred:.2}, immediate {immediate:.2}"
+    ))
+    .decide(
+        of_immediate + MinHeap::open_bytes(next) < next,
+        "found by bisection; it holds if immediate's is smaller than both by \
+         more than the bisection's step",
+    )
 }
 
 fn table_leaves_collection(name: &str, measured: &Measured) -> Claim {
@@ -234,16 +251,18 @@ fn table_leaves_collection(name: &str, measured: &Measured) -> Claim {
     let shown = known
         .iter()
         .map(|(merges, ratio)| format!("{} {}", merges_name(*merges), shown(*ratio)));
-    Claim {
-        claim: format!("{name}: the table does not change garbage collection time"),
-        papers_figure: "figures 4-5 and 4-9: unchanged".to_owned(),
-        ours: format!(
-            "scan ÷ table from 2 x on: {}",
-            shown.collect::<Vec<_>>().join(", ")
-        ),
-        verdict: Verdict::of((!known.is_empty()).then_some(same)),
-        because: "every median is within 10 % of 1".to_owned(),
-    }
+    Claim::that(format!(
+        "{name}: the table does not change garbage collection time"
+    ))
+    .papers("figures 4-5 and 4-9: unchanged")
+    .ours(format!(
+        "scan ÷ table from 2 x on: {}",
+        shown.collect::<Vec<_>>().join(", ")
+    ))
+    .decide(
+        (!known.is_empty()).then_some(same),
+        "every median is within 10 % of 1",
+    )
 }
 
 /// Among heaps with as many collections as the next larger one, whether the larger one's sweeps read more headers.
@@ -265,18 +284,23 @@ fn smaller_heap_collects_faster(name: &str, measured: &Measured) -> Claim {
     });
     let pairs: Vec<bool> = pairs.collect();
     let more = pairs.iter().filter(|more| **more).count();
-    Claim {
-        claim: format!("{name}: with as many collections, a larger heap does not collect faster"),
-        papers_figure: "figure 4-2: collection time does not improve with heap size within a range"
-            .to_owned(),
-        ours: format!(
-            "sweeps of the larger heap read as many headers or more in {more} of {} pairs",
-            pairs.len()
-        ),
-        verdict: Verdict::of((!pairs.is_empty()).then_some(more == pairs.len())),
-        because: "scan; counted, for neighbouring heap sizes with equal numbers of collections"
-            .to_owned(),
-    }
+    Claim::that(format!(
+        "{name}: with as many collections, a larger heap does not collect faster"
+    ))
+    .papers(
+        "figure 4-2: collection time does not improve with heap size within a \
+         range",
+    )
+    .ours(format!(
+        "sweeps of the larger heap read as many headers or more in {more} of {} \
+         pairs",
+        pairs.len()
+    ))
+    .decide(
+        (!pairs.is_empty()).then_some(more == pairs.len()),
+        "scan; counted, for neighbouring heap sizes with equal numbers of \
+         collections",
+    )
 }
 
 #[cfg(test)]

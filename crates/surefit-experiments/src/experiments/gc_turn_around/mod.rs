@@ -131,13 +131,17 @@ fn worse_without(name: &str, all: &[&Measured]) -> Claim {
         )
     });
     let deferred = ratios[0].1;
-    Claim {
-        claim: format!("{name}: without the table, in large heaps, immediate is slower than deferred"),
-        papers_figure: "figure 4-3: deferred and never are 2 x better if the heap is large".to_owned(),
-        ours: in_words(&ratios),
-        verdict: Verdict::of(deferred.and_then(Verdict::is_greater)),
-        because: "from 2.5 x the minimum on, over 3 % in the median; if a round disagrees, the clock decides nothing".to_owned(),
-    }
+    Claim::that(format!(
+        "{name}: without the table, in large heaps, immediate is slower than \
+         deferred"
+    ))
+    .papers("figure 4-3: deferred and never are 2 x better if the heap is large")
+    .ours(in_words(&ratios))
+    .decide(
+        deferred.and_then(Verdict::is_greater),
+        "from 2.5 x the minimum on, over 3 % in the median; if a round \
+         disagrees, the clock decides nothing",
+    )
 }
 
 /// With the table, at all heap sizes, immediate is the best or equal.
@@ -166,20 +170,25 @@ fn best_with(name: &str, all: &[&Measured], finds: Finds, is_tree: bool) -> Clai
     let shown = known.iter().map(|(place, other, ratio)| {
         format!("÷ {} {place}: {}", merges_name(*other), shown(*ratio))
     });
-    Claim {
-        claim: format!(
-            "{name}: with the {}{}, immediate is the best or equal at all heap sizes",
-            finds_name(finds),
-            if is_tree { " and a tree as the last list" } else { "" }
-        ),
-        papers_figure: match (finds, is_tree) {
-            (Finds::NextHitTable, false) => "figures 4-11 to 4-13: the turn-around".to_owned(),
-            _ => "not the thesis's".to_owned(),
-        },
-        ours: shown.collect::<Vec<_>>().join(", "),
-        verdict: Verdict::of(is_best),
-        because: "not over 3 % slower than deferred or never in any range of heap sizes; if rounds disagree, the clock decides nothing".to_owned(),
-    }
+    Claim::that(format!(
+        "{name}: with the {}{}, immediate is the best or equal at all heap sizes",
+        finds_name(finds),
+        if is_tree {
+            " and a tree as the last list"
+        } else {
+            ""
+        }
+    ))
+    .papers(match (finds, is_tree) {
+        (Finds::NextHitTable, false) => "figures 4-11 to 4-13: the turn-around".to_owned(),
+        _ => "not the thesis's".to_owned(),
+    })
+    .ours(shown.collect::<Vec<_>>().join(", "))
+    .decide(
+        is_best,
+        "not over 3 % slower than deferred or never in any range of heap sizes; \
+         if rounds disagree, the clock decides nothing",
+    )
 }
 
 fn in_words(ratios: &[(When, Option<surefit_measure::results::Ratio>)]) -> String {

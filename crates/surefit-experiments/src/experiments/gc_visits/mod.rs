@@ -5,7 +5,7 @@ use anyhow::Result;
 use surefit_clients::java::{Finds, Options, Outcome, Sample, Space};
 use surefit_freelist::When;
 
-use crate::kit::{Axis, Cell, Claim, Column, Entry, Plot, Report, Request, Series, Table, Verdict};
+use crate::kit::{Axis, Cell, Claim, Column, Entry, Plot, Report, Request, Series, Table};
 use crate::shared::merges::{MERGES, merges_name};
 use crate::shared::thesis::measured::{counts, minimum_of};
 use crate::shared::thesis::recorded::{self, Recorded};
@@ -286,49 +286,52 @@ fn in_the_range(name: &str, strategy: usize, visits: Option<f64>) -> Claim {
         true => format!("{least} to {most}"),
         false => format!("about {least}"),
     };
-    Claim {
-        claim: format!("{name}: {merges} coalescing visits {range} an allocation at 6 MB"),
-        papers_figure: format!("table 2-2: {range}"),
-        ours: visits.map_or_else(
-            || "does not complete, or never collects".to_owned(),
-            |visits| format!("{visits:.1}"),
-        ),
-        verdict: Verdict::of(visits.map(|visits| (least / 1.5..=most * 1.5).contains(&visits))),
-        because: "counted; within a factor of 1.5 of the range, since the programs are others"
-            .to_owned(),
-    }
+    Claim::that(format!(
+        "{name}: {merges} coalescing visits {range} an allocation at 6 MB"
+    ))
+    .papers(format!("table 2-2: {range}"))
+    .ours(visits.map_or_else(
+        || "does not complete, or never collects".to_owned(),
+        |visits| format!("{visits:.1}"),
+    ))
+    .decide(
+        visits.map(|visits| (least / 1.5..=most * 1.5).contains(&visits)),
+        "counted; within a factor of 1.5 of the range, since the programs are \
+         others",
+    )
 }
 
 fn immediate_visits_most(name: &str, visits: [Option<f64>; 4]) -> Claim {
     let others = visits[..2].iter().flatten().copied().reduce(f64::max);
-    Claim {
-        claim: format!("{name}: immediate coalescing visits more than never and deferred"),
-        papers_figure: "table 2-2: 50 beside 15 to 40 and 17 to 40".to_owned(),
-        ours: figures(visits),
-        verdict: Verdict::of(
-            others
-                .zip(visits[2])
-                .map(|(others, immediate)| immediate > others),
-        ),
-        because: "counted, in a heap of 6 MiB; compared with those of the two that complete in it"
-            .to_owned(),
-    }
+    Claim::that(format!(
+        "{name}: immediate coalescing visits more than never and deferred"
+    ))
+    .papers("table 2-2: 50 beside 15 to 40 and 17 to 40")
+    .ours(figures(visits))
+    .decide(
+        others
+            .zip(visits[2])
+            .map(|(others, immediate)| immediate > others),
+        "counted, in a heap of 6 MiB; compared with those of the two that \
+         complete in it",
+    )
 }
 
 fn one_list_visits_more(name: &str, visits: [Option<f64>; 4]) -> Claim {
     let segregated = visits[..3].iter().flatten().copied().reduce(f64::max);
-    Claim {
-        claim: format!("{name}: one list takes several hundred visits, more than segregated lists"),
-        papers_figure: "table 2-2: several hundred".to_owned(),
-        ours: figures(visits),
-        verdict: Verdict::of(
-            visits[3]
-                .zip(segregated)
-                .map(|(one, most)| one >= 200.0 && one > most),
-        ),
-        because: "counted, in a heap of 6 MiB; 200 or more, and more than each of the others"
-            .to_owned(),
-    }
+    Claim::that(format!(
+        "{name}: one list takes several hundred visits, more than segregated \
+         lists"
+    ))
+    .papers("table 2-2: several hundred")
+    .ours(figures(visits))
+    .decide(
+        visits[3]
+            .zip(segregated)
+            .map(|(one, most)| one >= 200.0 && one > most),
+        "counted, in a heap of 6 MiB; 200 or more, and more than each of the \
+         others",
+    )
 }
 
 fn very_high_before_the_first(name: &str, all: &[&[Sample]]) -> Claim {
@@ -340,33 +343,37 @@ fn very_high_before_the_first(name: &str, all: &[&[Sample]]) -> Claim {
     let shown = pairs
         .iter()
         .map(|(before, after)| format!("{before:.1} then {after:.1}"));
-    Claim {
-        claim: format!("{name}: visits are highest before the first collection"),
-        papers_figure: "figure 3-1: very high before it".to_owned(),
-        ours: match pairs.is_empty() {
-            true => "no collection".to_owned(),
-            false => format!(
-                "before it, after it: {}",
-                shown.collect::<Vec<_>>().join("; ")
-            ),
-        },
-        verdict: Verdict::of(
-            (!pairs.is_empty()).then(|| pairs.iter().all(|(before, after)| before > after)),
+    Claim::that(format!(
+        "{name}: visits are highest before the first collection"
+    ))
+    .papers("figure 3-1: very high before it")
+    .ours(match pairs.is_empty() {
+        true => "no collection".to_owned(),
+        false => format!(
+            "before it, after it: {}",
+            shown.collect::<Vec<_>>().join("; ")
         ),
-        because: "counted, in each heap in which it completes and collects".to_owned(),
-    }
+    })
+    .decide(
+        (!pairs.is_empty()).then(|| pairs.iter().all(|(before, after)| before > after)),
+        "counted, in each heap in which it completes and collects",
+    )
 }
 
 fn rises_between_collections(name: &str, all: &[&[Sample]]) -> Claim {
     let sums = all.iter().map(|samples| rises(samples));
     let (rising, intervals) = sums.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    Claim {
-        claim: format!("{name}: visits are low right after a collection and rise towards the next"),
-        papers_figure: "figure 3-1".to_owned(),
-        ours: format!("{rising} of {intervals} intervals"),
-        verdict: Verdict::of((intervals > 0).then(|| rising * 10 >= intervals * 9)),
-        because: "counted, in every heap in which it completes; the last third of an interval has more visits than the first in nine of ten".to_owned(),
-    }
+    Claim::that(format!(
+        "{name}: visits are low right after a collection and rise towards the \
+         next"
+    ))
+    .papers("figure 3-1")
+    .ours(format!("{rising} of {intervals} intervals"))
+    .decide(
+        (intervals > 0).then(|| rising * 10 >= intervals * 9),
+        "counted, in every heap in which it completes; the last third of an \
+         interval has more visits than the first in nine of ten",
+    )
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use anyhow::Result;
 use surefit_compact::automaton::incremental::pages_bound_in_flight;
 use surefit_compact::{Bound, Geometry};
 
-use crate::kit::{Axis, Claim, Column, Entry, Plot, Report, Request, Series, Table, Verdict};
+use crate::kit::{Axis, Claim, Column, Entry, Plot, Report, Request, Series, Table};
 use crate::shared::threads::figures::cores;
 use crate::shared::threads::heaps::{Scheme, Setup, or_infinite, watched};
 use crate::shared::threads::load::{Load, Sizes};
@@ -301,13 +301,13 @@ fn tight(rows: &[Worst]) -> Claim {
         .iter()
         .filter(|row| row.counts.pages == row.bound)
         .count();
-    Claim {
-        claim: "pages in the worst order are exactly what the bound allows".to_owned(),
-        papers_figure: "(h + κ(π-1)) · β, rounded to pages, an instance".to_owned(),
-        ours: format!("equal in {equal} of {} cases", rows.len()),
-        verdict: Verdict::of((!rows.is_empty()).then_some(equal == rows.len())),
-        because: "counted and computed pages are equal".to_owned(),
-    }
+    Claim::that("pages in the worst order are exactly what the bound allows")
+        .papers("(h + κ(π-1)) · β, rounded to pages, an instance")
+        .ours(format!("equal in {equal} of {} cases", rows.len()))
+        .decide(
+            (!rows.is_empty()).then_some(equal == rows.len()),
+            "counted and computed pages are equal",
+        )
 }
 
 fn within(rows: &[Random]) -> Claim {
@@ -317,17 +317,17 @@ fn within(rows: &[Random]) -> Claim {
         .map(|row| row.pages as f64 / row.bound as f64)
         .fold(0.0, f64::max);
     let over = seen.clone().filter(|row| row.pages > row.bound).count();
-    Claim {
-        claim: "at random, pages stay within the bound while threads run".to_owned(),
-        papers_figure: "as above".to_owned(),
-        ours: format!(
+    Claim::that("at random, pages stay within the bound while threads run")
+        .papers("as above")
+        .ours(format!(
             "{over} of {} runs above it; at most {:.0} % of it",
             seen.clone().count(),
             nearest * 100.0
-        ),
-        verdict: Verdict::of((seen.count() > 0).then_some(over == 0)),
-        because: "no look saw more pages than the bound at the scripts' own peaks".to_owned(),
-    }
+        ))
+        .decide(
+            (seen.count() > 0).then_some(over == 0),
+            "no look saw more pages than the bound at the scripts' own peaks",
+        )
 }
 
 fn one_is_smaller(rows: &[Worst]) -> Claim {
@@ -344,20 +344,20 @@ fn one_is_smaller(rows: &[Worst]) -> Claim {
         .iter()
         .flatten()
         .map(|(one, many)| format!("{one} and {many}"));
-    Claim {
-        claim: "fragmentation of n-CF is n times that of 1-CF".to_owned(),
-        papers_figure: "O(nκ(π-1)β) and O(κ(π-1)β)".to_owned(),
-        ours: format!(
+    Claim::that("fragmentation of n-CF is n times that of 1-CF")
+        .papers("O(nκ(π-1)β) and O(κ(π-1)β)")
+        .ours(format!(
             "holes on {last} threads, κ = 1 and 8: {}",
             words.collect::<Vec<_>>().join("; ")
-        ),
-        verdict: Verdict::of(pairs.map(|pairs| {
-            pairs
-                .iter()
-                .all(|(one, many)| *many == one * u64::from(last))
-        })),
-        because: "counted in the worst order".to_owned(),
-    }
+        ))
+        .decide(
+            pairs.map(|pairs| {
+                pairs
+                    .iter()
+                    .all(|(one, many)| *many == one * u64::from(last))
+            }),
+            "counted in the worst order",
+        )
 }
 
 #[cfg(test)]

@@ -49,38 +49,42 @@ fn fewer_instructions(name: &str, rows: &[Row], merges: When) -> Claim {
         Finds::ALL.map(|finds| usual(rows, finds, merges).and_then(Row::instructions));
     let [scan, table, bitmap] = instructions;
     let both = scan.zip(table);
-    Claim {
-        claim: format!(
-            "{name}: {} coalescing: the table takes fewer instructions than the walk",
-            merges_name(merges)
-        ),
-        papers_figure: "the table replaces 15 to 50 visits an allocation by one load".to_owned(),
-        ours: words(both.zip(bitmap).map(|((scan, table), bitmap)| {
-            format!("a malloc and a free: scan {scan:.1}, table {table:.1}, bitmap {bitmap:.1}")
-        })),
-        verdict: Verdict::of(both.map(|(scan, table)| table < scan)),
-        because: "instructions counted by valgrind; it holds if the table's are fewer".to_owned(),
-    }
+    Claim::that(format!(
+        "{name}: {} coalescing: the table takes fewer instructions than the walk",
+        merges_name(merges)
+    ))
+    .papers("the table replaces 15 to 50 visits an allocation by one load")
+    .ours(words(both.zip(bitmap).map(|((scan, table), bitmap)| {
+        format!(
+            "a malloc and a free: scan {scan:.1}, table {table:.1}, bitmap \
+             {bitmap:.1}"
+        )
+    })))
+    .decide(
+        both.map(|(scan, table)| table < scan),
+        "instructions counted by valgrind; it holds if the table's are fewer",
+    )
 }
 
 fn faster(name: &str, rows: &[Row], merges: When) -> Claim {
     let [scan, table, bitmap] = Finds::ALL.map(|finds| usual(rows, finds, merges));
     let over = |row: Option<&Row>| scan?.over(row?);
-    Claim {
-        claim: format!(
-            "{name}: {} coalescing: the table takes less time than the walk",
-            merges_name(merges)
-        ),
-        papers_figure: "allocation is faster with the table, at all heap sizes".to_owned(),
-        ours: words(over(table).zip(over(bitmap)).map(|(table, bitmap)| {
+    Claim::that(format!(
+        "{name}: {} coalescing: the table takes less time than the walk",
+        merges_name(merges)
+    ))
+    .papers("allocation is faster with the table, at all heap sizes")
+    .ours(words(over(table).zip(over(bitmap)).map(
+        |(table, bitmap)| {
             let (table, bitmap) = (shown(table), shown(bitmap));
             format!("time of the walk ÷ table's {table}, ÷ bitmap's {bitmap}")
-        })),
-        verdict: Verdict::of(over(table).and_then(Verdict::is_greater)),
-        because: "updates included; it holds if the walk takes over 3 % longer in the median; if a round disagrees, the clock \
-                  decides nothing"
-            .to_owned(),
-    }
+        },
+    )))
+    .decide(
+        over(table).and_then(Verdict::is_greater),
+        "updates included; it holds if the walk takes over 3 % longer in the \
+         median; if a round disagrees, the clock decides nothing",
+    )
 }
 
 /// The time with so many lists over that with 256, found by the table, merged at once.
@@ -101,16 +105,18 @@ fn improves_up_to_256(name: &str, rows: &[Row]) -> Claim {
         .iter()
         .map(|&lists| Verdict::is_greater(to_256(rows, lists)?));
     let slower: Option<Vec<_>> = slower.collect();
-    Claim {
-        claim: format!("{name}: with the table, time falls up to {LISTS} lists"),
-        papers_figure: "figure 4-14: improves up to 256".to_owned(),
-        ours: to_256_in_words(rows, &fewer),
-        verdict: Verdict::of(slower.map(|slower| slower.into_iter().all(|slower| slower))),
-        because: format!(
-            "each smaller number takes over 3 % longer than {LISTS} in the median; if a round disagrees, the clock decides \
-             nothing"
+    Claim::that(format!(
+        "{name}: with the table, time falls up to {LISTS} lists"
+    ))
+    .papers("figure 4-14: improves up to 256")
+    .ours(to_256_in_words(rows, &fewer))
+    .decide(
+        slower.map(|slower| slower.into_iter().all(|slower| slower)),
+        format!(
+            "each smaller number takes over 3 % longer than {LISTS} in the median; \
+             if a round disagrees, the clock decides nothing"
         ),
-    }
+    )
 }
 
 /// The instructions with each of these numbers of lists over those with 256, found by the table, merged at once.
@@ -137,26 +143,30 @@ fn instructions_in_words(lists: &[u32], ratios: Option<&Vec<f64>>) -> String {
 fn improves_in_instructions(name: &str, rows: &[Row]) -> Claim {
     let fewer: Vec<_> = SWEEP.into_iter().filter(|lists| *lists < LISTS).collect();
     let ratios = instructions_to_256(rows, &fewer);
-    Claim {
-        claim: format!("{name}: with the table, instructions fall up to {LISTS} lists"),
-        papers_figure: "figure 4-14 shows time".to_owned(),
-        ours: instructions_in_words(&fewer, ratios.as_ref()),
-        verdict: Verdict::of(ratios.map(|ratios| ratios.iter().all(|ratio| *ratio > 1.0))),
-        because: format!("counted by valgrind; each smaller number takes more than {LISTS}"),
-    }
+    Claim::that(format!(
+        "{name}: with the table, instructions fall up to {LISTS} lists"
+    ))
+    .papers("figure 4-14 shows time")
+    .ours(instructions_in_words(&fewer, ratios.as_ref()))
+    .decide(
+        ratios.map(|ratios| ratios.iter().all(|ratio| *ratio > 1.0)),
+        format!("counted by valgrind; each smaller number takes more than {LISTS}"),
+    )
 }
 
 fn is_flat_in_instructions(name: &str, rows: &[Row]) -> Claim {
     let more: Vec<_> = SWEEP.into_iter().filter(|lists| *lists > LISTS).collect();
     let ratios = instructions_to_256(rows, &more);
     let is_level = |ratio: &f64| (0.97..=1.03).contains(ratio);
-    Claim {
-        claim: format!("{name}: with the table, instructions stay the same beyond {LISTS} lists"),
-        papers_figure: "figure 4-14 shows time".to_owned(),
-        ours: instructions_in_words(&more, ratios.as_ref()),
-        verdict: Verdict::of(ratios.map(|ratios| ratios.iter().all(is_level))),
-        because: "counted by valgrind; within 3 % of 1".to_owned(),
-    }
+    Claim::that(format!(
+        "{name}: with the table, instructions stay the same beyond {LISTS} lists"
+    ))
+    .papers("figure 4-14 shows time")
+    .ours(instructions_in_words(&more, ratios.as_ref()))
+    .decide(
+        ratios.map(|ratios| ratios.iter().all(is_level)),
+        "counted by valgrind; within 3 % of 1",
+    )
 }
 
 fn is_flat_beyond(name: &str, rows: &[Row]) -> Claim {
@@ -165,14 +175,16 @@ fn is_flat_beyond(name: &str, rows: &[Row]) -> Claim {
         .iter()
         .map(|&lists| Verdict::is_level(to_256(rows, lists)?));
     let level: Option<Vec<_>> = level.collect();
-    Claim {
-        claim: format!("{name}: with the table, more than {LISTS} lists change nothing"),
-        papers_figure: "figure 4-14: flat beyond 256".to_owned(),
-        ours: to_256_in_words(rows, &more),
-        verdict: Verdict::of(level.map(|level| level.into_iter().all(|level| level))),
-        because: "the medians are within 3 % of 1; if they are not and rounds disagree, the clock decides nothing"
-            .to_owned(),
-    }
+    Claim::that(format!(
+        "{name}: with the table, more than {LISTS} lists change nothing"
+    ))
+    .papers("figure 4-14: flat beyond 256")
+    .ours(to_256_in_words(rows, &more))
+    .decide(
+        level.map(|level| level.into_iter().all(|level| level)),
+        "the medians are within 3 % of 1; if they are not and rounds disagree, \
+         the clock decides nothing",
+    )
 }
 
 fn updates(rows: &[Row], merges: When) -> Option<f64> {
@@ -182,33 +194,43 @@ fn updates(rows: &[Row], merges: When) -> Option<f64> {
 fn rarely_updated(name: &str, rows: &[Row]) -> Claim {
     let between = updates(rows, When::Deferred).map(|updates| 1.0 / updates);
     let least = PAPERS_ALLOCATIONS_PER_UPDATE / 10.0;
-    Claim {
-        claim: format!(
-            "{name}: deferred coalescing updates the table once in about 1000 allocations"
+    Claim::that(format!(
+        "{name}: deferred coalescing updates the table once in about 1000 \
+         allocations"
+    ))
+    .papers(format!(
+        "table 3-1: {PAPERS_ALLOCATIONS_PER_UPDATE} on average, 25 to 3530 by \
+         program, with a collector"
+    ))
+    .ours(words(
+        between.map(|between| format!("once in {between:.1} allocations")),
+    ))
+    .decide(
+        between.map(|between| between >= least),
+        format!(
+            "counted; it holds within a factor of ten: {least:.0} allocations or \
+             more an update"
         ),
-        papers_figure: format!(
-            "table 3-1: {PAPERS_ALLOCATIONS_PER_UPDATE} on average, 25 to 3530 by program, with a collector"
-        ),
-        ours: words(between.map(|between| format!("once in {between:.1} allocations"))),
-        verdict: Verdict::of(between.map(|between| between >= least)),
-        because: format!(
-            "counted; it holds within a factor of ten: {least:.0} allocations or more an update"
-        ),
-    }
+    )
 }
 
 fn often_updated(name: &str, rows: &[Row]) -> Claim {
     let updates = updates(rows, When::Immediate);
     let (least, most) = RECORDED_UPDATES;
-    Claim {
-        claim: format!("{name}: immediate coalescing updates the table at every allocation"),
-        papers_figure: format!(
-            "not the thesis's: {least} to {most} an allocation when recorded object graphs were replayed"
-        ),
-        ours: words(updates.map(|updates| format!("{updates:.3} an allocation"))),
-        verdict: Verdict::of(updates.map(|updates| updates >= least)),
-        because: format!("counted; it holds from {least} on"),
-    }
+    Claim::that(format!(
+        "{name}: immediate coalescing updates the table at every allocation"
+    ))
+    .papers(format!(
+        "not the thesis's: {least} to {most} an allocation when recorded object \
+         graphs were replayed"
+    ))
+    .ours(words(
+        updates.map(|updates| format!("{updates:.3} an allocation")),
+    ))
+    .decide(
+        updates.map(|updates| updates >= least),
+        format!("counted; it holds from {least} on"),
+    )
 }
 
 fn gains_less(name: &str, rows: &[Row]) -> Claim {
@@ -227,19 +249,21 @@ fn gains_less(name: &str, rows: &[Row]) -> Claim {
         min: UNDER_A_COLLECTOR / gain.max,
         max: UNDER_A_COLLECTOR / gain.min,
     };
-    Claim {
-        claim: format!("{name}: explicit frees gain less from the table than a collector does"),
-        papers_figure: "heap management 2 x as fast with the table under a collector".to_owned(),
-        ours: words(best.map(|(merges, gain)| {
-            let merges = merges_name(merges);
-            format!(
-                "scan ÷ table, the greatest gain: {} ({merges})",
-                shown(gain)
-            )
-        })),
-        verdict: Verdict::of(best.and_then(|(_, gain)| Verdict::is_greater(short_of(gain)))),
-        because: "2 ÷ the gain is over 1.03 in the median and over 1 in every round".to_owned(),
-    }
+    Claim::that(format!(
+        "{name}: explicit frees gain less from the table than a collector does"
+    ))
+    .papers("heap management 2 x as fast with the table under a collector")
+    .ours(words(best.map(|(merges, gain)| {
+        let merges = merges_name(merges);
+        format!(
+            "scan ÷ table, the greatest gain: {} ({merges})",
+            shown(gain)
+        )
+    })))
+    .decide(
+        best.and_then(|(_, gain)| Verdict::is_greater(short_of(gain))),
+        "2 ÷ the gain is over 1.03 in the median and over 1 in every round",
+    )
 }
 
 fn immediate_is_best(name: &str, rows: &[Row]) -> Claim {
@@ -264,18 +288,24 @@ fn immediate_is_best(name: &str, rows: &[Row]) -> Claim {
             (!slower.contains(&None)).then_some(true)
         }
     });
-    Claim {
-        claim: format!("{name}: with the table, immediate coalescing is the best or equal"),
-        papers_figure: "figures 4-11 to 4-13: at all heap sizes, with a collector".to_owned(),
-        ours: words(ratios.map(|ratios| {
-            let ratios = ratios.into_iter();
-            let shown = ratios.map(|(merges, ratio)| format!("{}: {}", merges_name(merges), shown(ratio)));
-            format!("immediate's time ÷ {}", shown.collect::<Vec<_>>().join(", ÷ "))
-        })),
-        verdict: Verdict::of(is_best),
-        because: "its time is not over 3 % above that of never or deferred; if rounds disagree, the clock decides nothing"
-            .to_owned(),
-    }
+    Claim::that(format!(
+        "{name}: with the table, immediate coalescing is the best or equal"
+    ))
+    .papers("figures 4-11 to 4-13: at all heap sizes, with a collector")
+    .ours(words(ratios.map(|ratios| {
+        let ratios = ratios.into_iter();
+        let shown =
+            ratios.map(|(merges, ratio)| format!("{}: {}", merges_name(merges), shown(ratio)));
+        format!(
+            "immediate's time ÷ {}",
+            shown.collect::<Vec<_>>().join(", ÷ ")
+        )
+    })))
+    .decide(
+        is_best,
+        "its time is not over 3 % above that of never or deferred; if rounds \
+         disagree, the clock decides nothing",
+    )
 }
 
 #[cfg(test)]

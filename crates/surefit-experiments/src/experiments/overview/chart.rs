@@ -119,20 +119,22 @@ fn claim(one: &Measured, operation: Operation) -> Option<Claim> {
         ),
     };
     let found = one.degrees.space().map_or("not measured", Space::name);
-    Some(Claim {
-        claim: format!(
+    Some(
+        Claim::that(format!(
             "{} ({}): {} is {} in {} space",
             one.system.name,
             one.system.spec,
             operation.name(),
             time.name(),
             space.name()
+        ))
+        .papers(format!("{}, {}", time.name(), space.name()))
+        .ours(format!("{ours}, {found}; {}", evidence(one, operation)))
+        .judged(
+            one.verdict(operation, time, space),
+            "it holds if it is in the slides' row and in their column",
         ),
-        papers_figure: format!("{}, {}", time.name(), space.name()),
-        ours: format!("{ours}, {found}; {}", evidence(one, operation)),
-        verdict: one.verdict(operation, time, space),
-        because: "it holds if it is in the slides' row and in their column".to_owned(),
-    })
+    )
 }
 
 /// The largest counts at the least and at the greatest value of each parameter.

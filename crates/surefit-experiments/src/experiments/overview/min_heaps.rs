@@ -3,7 +3,7 @@
 
 use anyhow::{Result, anyhow};
 
-use crate::kit::{Cell, Claim, Column, Report, Request, Table, Verdict};
+use crate::kit::{Cell, Claim, Column, Report, Request, Table};
 use crate::shared::programs;
 use surefit_measure::passes::min_heap::min_heap;
 use surefit_measure::rounds::in_parallel;
@@ -108,21 +108,23 @@ fn claim(found: &[Found]) -> Claim {
     let better = ratios.iter().filter(|ratio| **ratio > 1.0 + SAME).count();
     let worse = ratios.iter().filter(|ratio| **ratio < 1.0 - SAME).count();
     let decided = ratios.len() == found.len() && !found.is_empty();
-    Claim {
-        claim: "TLSF's fragmentation is better than Half-fit's".to_owned(),
-        papers_figure: "no figure".to_owned(),
-        ours: format!(
-            "the smaller heap in {better} of {} programs, the larger in {worse}; Half-fit's ÷ TLSF's {:.3} to {:.3}",
+    Claim::that("TLSF's fragmentation is better than Half-fit's")
+        .papers("no figure")
+        .ours(format!(
+            "the smaller heap in {better} of {} programs, the larger in {worse}; \
+             Half-fit's ÷ TLSF's {:.3} to {:.3}",
             found.len(),
             ratios.iter().copied().fold(f64::INFINITY, f64::min),
             ratios.iter().copied().fold(0.0, f64::max)
-        ),
-        verdict: Verdict::of(decided.then_some(better > 0 && worse == 0)),
-        because: format!(
-            "TLSF's smallest heap is smaller in some program, and larger in none, by more than the search leaves open, {} %",
-            SAME * 100.0
-        ),
-    }
+        ))
+        .decide(
+            decided.then_some(better > 0 && worse == 0),
+            format!(
+                "TLSF's smallest heap is smaller in some program, and larger in none, by \
+                 more than the search leaves open, {} %",
+                SAME * 100.0
+            ),
+        )
 }
 
 #[cfg(test)]

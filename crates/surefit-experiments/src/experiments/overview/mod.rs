@@ -32,7 +32,7 @@ pub(crate) use counts::{WorstCalls, play_worst_calls};
 
 use anyhow::Result;
 
-use crate::kit::{Claim, Entry, Report, Request, Verdict};
+use crate::kit::{Claim, Entry, Report, Request};
 use chart::Measured;
 use space::Plan;
 use surefit_measure::instructions;
@@ -119,14 +119,19 @@ fn keeps_to_its_formula(measured: &[Measured], formula: [u64; space::SIZES.len()
     let sizes: Vec<_> = sizes
         .map(|(bytes, degree)| format!("{bytes} B {degree}"))
         .collect();
-    Claim {
-        claim: format!("{CFM}: the degree of fragmentation is that of its formula in every order"),
-        papers_figure: "no figure; ours by formula: Dg = π(Q − Σ⌈h/π⌉) + (−h mod π)".to_owned(),
-        ours: format!("by formula: {}; measured: CFM in the table", sizes.join(", ")),
-        verdict: Verdict::of(measured.map(|one| one.degrees.0 == expected)),
-        because: "it holds if the least and the greatest measured degree of every size equal the formula's"
-            .to_owned(),
-    }
+    Claim::that(format!(
+        "{CFM}: the degree of fragmentation is that of its formula in every order"
+    ))
+    .papers("no figure; ours by formula: Dg = π(Q − Σ⌈h/π⌉) + (−h mod π)")
+    .ours(format!(
+        "by formula: {}; measured: CFM in the table",
+        sizes.join(", ")
+    ))
+    .decide(
+        measured.map(|one| one.degrees.0 == expected),
+        "it holds if the least and the greatest measured degree of every size \
+         equal the formula's",
+    )
 }
 
 fn notes(report: &mut Report, has_valgrind: bool) {

@@ -10,7 +10,7 @@
 use anyhow::Result;
 use surefit_compact::{Bound, Config, Geometry, GeometrySpec, Spacing};
 
-use crate::kit::{Axis, Claim, Column, Plot, Report, Request, Series, Table, Verdict};
+use crate::kit::{Axis, Claim, Column, Plot, Report, Request, Series, Table};
 use crate::shared::programs;
 use surefit_measure::registry::Kind;
 use surefit_measure::rounds::in_parallel;
@@ -159,14 +159,17 @@ fn claims(name: &str, found: &[Found]) -> Vec<Claim> {
         let ends = lost.first().zip(lost.last());
         let is_whole = lost.iter().all(|lost| (lost.0 + lost.1).is_finite());
         let test = ends.filter(|_| is_whole);
-        Claim {
-            claim: format!("{name}, {words}: finer size-classes trade internal for external fragmentation"),
-            papers_figure: "no figure".to_owned(),
-            ours: ours(&lost),
-            verdict: Verdict::of(test.map(|(first, last)| last.0 < first.0 && last.1 > first.1)),
-            because: "from the coarsest to the finest classes internal fragmentation falls, and size-class fragmentation rises"
-                .to_owned(),
-        }
+        Claim::that(format!(
+            "{name}, {words}: finer size-classes trade internal for external \
+             fragmentation"
+        ))
+        .papers("no figure")
+        .ours(ours(&lost))
+        .decide(
+            test.map(|(first, last)| last.0 < first.0 && last.1 > first.1),
+            "from the coarsest to the finest classes internal fragmentation falls, \
+             and size-class fragmentation rises",
+        )
     };
     vec![claim(0, "κ=∞"), claim(1, "κ=1")]
 }

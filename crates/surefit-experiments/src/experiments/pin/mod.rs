@@ -14,7 +14,7 @@ use parking_lot::{Mutex, RawMutex};
 use surefit_compact::shared::{SharedConfig, SharedHeap};
 use surefit_compact::{Config, Heap};
 
-use crate::kit::{Claim, Column, Entry, Report, Request, Table, Verdict};
+use crate::kit::{Claim, Column, Entry, Report, Request, Table};
 
 /// This experiment.
 pub(crate) const ENTRY: Entry = Entry {
@@ -66,14 +66,15 @@ fn run(request: &Request) -> Result<Report> {
         ]);
     }
     let (least, median, most) = spread(times.iter().map(|round| round[0] / round[1]));
-    report.claims.push(Claim {
-        claim: "An uncontended pin, read and unpin costs at most twice a lock and unlock"
-            .to_owned(),
-        papers_figure: "none: the papers' access races with moves".to_owned(),
-        ours: format!("{median:.2} [{least:.2}-{most:.2}]"),
-        verdict: Verdict::of(median <= GOAL),
-        because: format!("the median of the rounds' ratios is at most {GOAL}"),
-    });
+    report.claims.push(
+        Claim::that("An uncontended pin, read and unpin costs at most twice a lock and unlock")
+            .papers("none: the papers' access races with moves")
+            .ours(format!("{median:.2} [{least:.2}-{most:.2}]"))
+            .decide(
+                median <= GOAL,
+                format!("the median of the rounds' ratios is at most {GOAL}"),
+            ),
+    );
     report.notes.push(
         "Two atomic read-modify-writes each; the lock's second one may be a compare-exchange that fails under contention, \
          the pin's never does. Instructions are counted by `cargo bench -p surefit-compact --bench shared`."

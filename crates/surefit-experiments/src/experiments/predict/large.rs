@@ -5,7 +5,7 @@ use surefit_compact::Bound;
 
 use super::formula::{self, greatest};
 use super::process::{self, Load, Observed, Process};
-use crate::kit::{Axis, Cell, Claim, Column, Plot, Series, Table, Verdict};
+use crate::kit::{Axis, Cell, Claim, Column, Plot, Series, Table};
 use crate::shared::size_class::{Order, Rules};
 
 /// κ of the tables.
@@ -212,23 +212,22 @@ pub(super) fn claims(large: &[Large], drifting: &[Drifting], tolerance: f64) -> 
 }
 
 fn closed_form(which: &str, differences: Vec<f64>, tolerance: f64) -> Claim {
-    Claim {
-        claim: format!(
-            "{which}, many live page-blocks: the heap's order moves as often as the closed form says"
+    Claim::that(format!(
+        "{which}, many live page-blocks: the heap's order moves as often as the \
+         closed form says"
+    ))
+    .ours(format!(
+        "greatest difference of {} settings: {:.4}",
+        differences.len(),
+        greatest(&differences)
+    ))
+    .decide(
+        (!differences.is_empty()).then(|| greatest(&differences) <= tolerance),
+        format!(
+            "moves per free of the heap (newest) differ from the formula by at most \
+             {tolerance}, where √ρ ≥ 2π"
         ),
-        papers_figure: String::new(),
-        ours: format!(
-            "greatest difference of {} settings: {:.4}",
-            differences.len(),
-            greatest(&differences)
-        ),
-        verdict: Verdict::of(
-            (!differences.is_empty()).then(|| greatest(&differences) <= tolerance),
-        ),
-        because: format!(
-            "moves per free of the heap (newest) differ from the formula by at most {tolerance}, where √ρ ≥ 2π"
-        ),
-    }
+    )
 }
 
 fn over_estimate(rows: &[&Large], tolerance: f64) -> Claim {
@@ -242,15 +241,15 @@ fn over_estimate(rows: &[&Large], tolerance: f64) -> Claim {
             row.kappa, row.newest.moves_per_free, row.formula
         )
     });
-    Claim {
-        claim: "few live page-blocks (√ρ < 2π): the closed form is an over-estimate".to_owned(),
-        papers_figure: String::new(),
-        ours: shown.collect::<Vec<_>>().join(", "),
-        verdict: Verdict::of((!above.is_empty()).then(|| greatest(&above) <= tolerance)),
-        because: format!(
-            "moves per free of the heap (newest) are nowhere above the formula by more than {tolerance}"
-        ),
-    }
+    Claim::that("few live page-blocks (√ρ < 2π): the closed form is an over-estimate")
+        .ours(shown.collect::<Vec<_>>().join(", "))
+        .decide(
+            (!above.is_empty()).then(|| greatest(&above) <= tolerance),
+            format!(
+                "moves per free of the heap (newest) are nowhere above the formula by \
+                 more than {tolerance}"
+            ),
+        )
 }
 
 fn original_moves_more(large: &[Large], drifting: &[Drifting]) -> Claim {
@@ -269,16 +268,16 @@ fn original_moves_more(large: &[Large], drifting: &[Drifting]) -> Claim {
     let (least, most) = ratios.fold((f64::INFINITY, 0.0_f64), |(least, most), ratio| {
         (least.min(ratio), most.max(ratio))
     });
-    Claim {
-        claim:
-            "the original page order moves more often than the newest-first order, for every κ > 1"
-                .to_owned(),
-        papers_figure: String::new(),
-        ours: format!("{least:.2} to {most:.2} times as often"),
-        verdict: Verdict::of(Some(partial.iter().all(|(_, newest, original)| {
-            original.moves_per_free > newest.moves_per_free
-        }))),
-        because: "the heap's moves per free are greater with the original order in every setting"
-            .to_owned(),
-    }
+    Claim::that(
+        "the original page order moves more often than the newest-first order, \
+         for every κ > 1",
+    )
+    .ours(format!("{least:.2} to {most:.2} times as often"))
+    .decide(
+        partial
+            .iter()
+            .all(|(_, newest, original)| original.moves_per_free > newest.moves_per_free),
+        "the heap's moves per free are greater with the original order in every \
+         setting",
+    )
 }

@@ -6,7 +6,7 @@ use surefit_compact::{Bound, Fraction};
 use super::chain;
 use super::formula::{self, greatest};
 use super::process::{self, Load, Observed, Process};
-use crate::kit::{Axis, Claim, Column, Plot, Series, Table, Verdict};
+use crate::kit::{Axis, Claim, Column, Plot, Series, Table};
 use crate::shared::size_class::{Order, Rules};
 
 /// κ of the chain.
@@ -177,16 +177,17 @@ pub(super) fn claims(rows: &[Small], tolerance: f64) -> Vec<Claim> {
     let heaps = rows
         .iter()
         .filter_map(|row| Some((row.heap?.moves_per_free - row.chain.moves_per_free).abs()));
-    let within = |claim: &str, differences: Vec<f64>| Claim {
-        claim: claim.to_owned(),
-        papers_figure: String::new(),
-        ours: format!(
-            "greatest difference of {} settings: {:.4}",
-            differences.len(),
-            greatest(&differences)
-        ),
-        verdict: Verdict::of(Some(greatest(&differences) <= tolerance)),
-        because: format!("moves per free differ by at most {tolerance}"),
+    let within = |claim: &str, differences: Vec<f64>| {
+        Claim::that(claim.to_owned())
+            .ours(format!(
+                "greatest difference of {} settings: {:.4}",
+                differences.len(),
+                greatest(&differences)
+            ))
+            .decide(
+                greatest(&differences) <= tolerance,
+                format!("moves per free differ by at most {tolerance}"),
+            )
     };
     vec![
         within(
@@ -210,14 +211,13 @@ fn full_compaction(rows: &[Small]) -> Claim {
         .filter(|row| row.kappa == Some(1))
         .map(|row| row.chain.moves_per_free);
     let differences: Vec<_> = of_one.map(|moves| (moves - formula).abs()).collect();
-    Claim {
-        claim: "κ=1: a free moves iff h mod π ≠ 0 and the page-block is in a full page".to_owned(),
-        papers_figure: String::new(),
-        ours: format!(
+    Claim::that("κ=1: a free moves iff h mod π ≠ 0 and the page-block is in a full page")
+        .ours(format!(
             "formula {formula:.6}; greatest difference to the chain {:.1e}",
             greatest(&differences)
-        ),
-        verdict: Verdict::of(Some(greatest(&differences) <= EXACT)),
-        because: format!("formula and chain differ by at most {EXACT:e} in all three orders"),
-    }
+        ))
+        .decide(
+            greatest(&differences) <= EXACT,
+            format!("formula and chain differ by at most {EXACT:e} in all three orders"),
+        )
 }

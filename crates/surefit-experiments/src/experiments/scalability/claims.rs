@@ -33,18 +33,19 @@ pub(super) fn add_claims(report: &mut Report, lines: &[Line], sharing: &[(Setup,
 
 fn scales(line: &Line, cores: usize) -> Claim {
     let two = speedup(line, 2).filter(|_| cores >= 2);
-    Claim {
-        claim: format!("{} scales", line.setup),
-        papers_figure: "n-CF scales (stated in words)".to_owned(),
-        ours: two.map_or_else(
+    Claim::that(format!("{} scales", line.setup))
+        .papers("n-CF scales (stated in words)")
+        .ours(two.map_or_else(
             || "one core".to_owned(),
             |two| format!("two threads ÷ one: {}", shown(two)),
-        ),
-        verdict: Verdict::of(two.and_then(reaches)),
-        because: format!(
-            "two threads reach {TWO_THREADS} x one in the median of the rounds; not comparable if only some rounds do"
-        ),
-    }
+        ))
+        .decide(
+            two.and_then(reaches),
+            format!(
+                "two threads reach {TWO_THREADS} x one in the median of the rounds; not \
+                 comparable if only some rounds do"
+            ),
+        )
 }
 
 fn does_not_scale(line: &Line, sharded: &Line, cores: usize) -> Claim {
@@ -70,27 +71,32 @@ fn does_not_scale(line: &Line, sharded: &Line, cores: usize) -> Claim {
     let contended = line.points.last().map_or(0.0, |point| {
         (point.counts.contended.0 + point.counts.contended.1) * 1e3
     });
-    Claim {
-        claim: "global size-class locks do not scale".to_owned(),
-        papers_figure: "stated in words".to_owned(),
-        ours: behind.map_or_else(
+    Claim::that("global size-class locks do not scale")
+        .papers("stated in words")
+        .ours(behind.map_or_else(
             || "one core".to_owned(),
             |(two, of_sharded, _)| {
                 format!(
-                    "two threads ÷ one: {}, of n-CF {}; {contended:.1} contended acquisitions in a thousand pairs on {last} \
-                     threads",
+                    "two threads ÷ one: {}, of n-CF {}; {contended:.1} contended \
+                     acquisitions in a thousand pairs on {last} threads",
                     shown(two),
                     shown(of_sharded)
                 )
             },
-        ),
-        verdict: Verdict::of(behind.and_then(|(two, _, ratio)| {
-            if two.median < TWO_THREADS { Verdict::is_greater(ratio) } else { Some(false) }
-        })),
-        because: format!(
-            "two threads stay below {TWO_THREADS} x one, and below those of n-CF in every round and by over 3 % in the median"
-        ),
-    }
+        ))
+        .decide(
+            behind.and_then(|(two, _, ratio)| {
+                if two.median < TWO_THREADS {
+                    Verdict::is_greater(ratio)
+                } else {
+                    Some(false)
+                }
+            }),
+            format!(
+                "two threads stay below {TWO_THREADS} x one, and below those of n-CF in \
+                 every round and by over 3 % in the median"
+            ),
+        )
 }
 
 fn constant_factor(full: &Line, none: &Line) -> Claim {
@@ -107,15 +113,17 @@ fn constant_factor(full: &Line, none: &Line) -> Claim {
         .collect();
     let least = factors.iter().copied().fold(f64::INFINITY, f64::min);
     let most = factors.iter().copied().fold(0.0, f64::max);
-    Claim {
-        claim: "full compaction costs n-CF a constant factor".to_owned(),
-        papers_figure: "no compaction is better by a constant".to_owned(),
-        ours: format!("κ=∞ ÷ κ=1 on 1 to {cores} threads: {}", words.join(", ")),
-        verdict: Verdict::of((!factors.is_empty()).then_some(least >= 1.0 && most <= 1.5 * least)),
-        because:
-            "the factor is at least 1, and from the least to the greatest differs by half at most"
-                .to_owned(),
-    }
+    Claim::that("full compaction costs n-CF a constant factor")
+        .papers("no compaction is better by a constant")
+        .ours(format!(
+            "κ=∞ ÷ κ=1 on 1 to {cores} threads: {}",
+            words.join(", ")
+        ))
+        .decide(
+            (!factors.is_empty()).then_some(least >= 1.0 && most <= 1.5 * least),
+            "the factor is at least 1, and from the least to the greatest differs by \
+             half at most",
+        )
 }
 
 fn nobody_waits(sharing: &[(Setup, Point)]) -> Claim {
@@ -128,19 +136,20 @@ fn nobody_waits(sharing: &[(Setup, Point)]) -> Claim {
         .iter()
         .map(|point| point.counts.contended.0.max(point.counts.contended.1))
         .fold(0.0, f64::max);
-    Claim {
-        claim: "with an instance a thread and no foreign frees, no thread waits for another"
-            .to_owned(),
-        papers_figure: "O(1): no n in the times of n-CF".to_owned(),
-        ours: format!(
-            "{:.2} contended acquisitions in a thousand calls, at most",
-            most * 1e3
-        ),
-        verdict: Verdict::of((!alone.is_empty()).then_some(most <= 0.001)),
-        because:
-            "counted on 8 threads: at most one call in a thousand, which meets the pool of pages"
-                .to_owned(),
-    }
+    Claim::that(
+        "with an instance a thread and no foreign frees, no thread waits for \
+         another",
+    )
+    .papers("O(1): no n in the times of n-CF")
+    .ours(format!(
+        "{:.2} contended acquisitions in a thousand calls, at most",
+        most * 1e3
+    ))
+    .decide(
+        (!alone.is_empty()).then_some(most <= 0.001),
+        "counted on 8 threads: at most one call in a thousand, which meets the \
+         pool of pages",
+    )
 }
 
 fn sharing_decides(sharing: &[(Setup, Point)]) -> Claim {
@@ -156,17 +165,17 @@ fn sharing_decides(sharing: &[(Setup, Point)]) -> Claim {
     let words = corners.map(|corner| {
         corner.map_or_else(|| "-".to_owned(), |corner| format!("{:.2}", corner * 1e3))
     });
-    Claim {
-        claim: "the level of sharing determines scalability".to_owned(),
-        papers_figure: "stated in words".to_owned(),
-        ours: format!(
-            "contended acquisitions in a thousand pairs, κ = 1: {} alone, {} with 8 threads an instance, {} with 50 % foreign \
-             frees",
+    Claim::that("the level of sharing determines scalability")
+        .papers("stated in words")
+        .ours(format!(
+            "contended acquisitions in a thousand pairs, κ = 1: {} alone, {} with 8 \
+             threads an instance, {} with 50 % foreign frees",
             words[0], words[1], words[2]
-        ),
-        verdict: Verdict::of(test),
-        because: "both kinds of sharing make more acquisitions contended than none".to_owned(),
-    }
+        ))
+        .decide(
+            test,
+            "both kinds of sharing make more acquisitions contended than none",
+        )
 }
 
 #[cfg(test)]

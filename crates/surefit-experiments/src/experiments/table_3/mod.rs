@@ -13,7 +13,7 @@
 
 use anyhow::Result;
 
-use crate::kit::{Cell, Claim, Column, Entry, Report, Request, Table, Verdict};
+use crate::kit::{Cell, Claim, Column, Entry, Report, Request, Table};
 use crate::shared::programs::{self, StandsFor};
 use surefit_measure::progress::Progress;
 use surefit_measure::results::AllocatorResult;
@@ -247,16 +247,20 @@ fn more_than_tlsf(name: &str, papers: Papers, rows: &[Row]) -> Claim {
             .zip(papers_ratios)
             .all(|(own, papers)| (own - papers).abs() <= CLOSE)
     };
-    Claim {
-        claim: format!(
-            "{name}: Compact-fit needs {:.0} % more memory than TLSF",
-            (papers_ratios[1] - 1.0) * 100.0
-        ),
-        papers_figure: format!("÷ TLSF: {}", ours(Some(papers_ratios))),
-        ours: format!("÷ tlsf: κ=1 {}; cf-direct {}", ours(ratios), ours(direct)),
-        verdict: Verdict::of(ratios.map(is_close)),
-        because: "the ratios at κ=1 are within 0.05 of the paper's".to_owned(),
-    }
+    Claim::that(format!(
+        "{name}: Compact-fit needs {:.0} % more memory than TLSF",
+        (papers_ratios[1] - 1.0) * 100.0
+    ))
+    .papers(format!("÷ TLSF: {}", ours(Some(papers_ratios))))
+    .ours(format!(
+        "÷ tlsf: κ=1 {}; cf-direct {}",
+        ours(ratios),
+        ours(direct)
+    ))
+    .decide(
+        ratios.map(is_close),
+        "the ratios at κ=1 are within 0.05 of the paper's",
+    )
 }
 
 fn partitioning_dominates(name: &str, rows: &[Row]) -> Claim {
@@ -267,13 +271,23 @@ fn partitioning_dominates(name: &str, rows: &[Row]) -> Claim {
     let test = shares
         .zip(partitioning)
         .map(|(own, other)| own.iter().zip(other).all(|(own, other)| *own < other));
-    Claim {
-        claim: format!("{name}: fragmentation through partitioning dominates size-class fragmentation"),
-        papers_figure: papers_figures(name, |papers| papers.cf.map(|(memory, own)| own / memory)),
-        ours: format!("SCF ÷ memory: {}; partitioning ÷ memory: {}", ours(shares), ours(partitioning)),
-        verdict: Verdict::of(test),
-        because: "at κ=1 size-class fragmentation is less than page-block-internal and page-internal fragmentation".to_owned(),
-    }
+    Claim::that(format!(
+        "{name}: fragmentation through partitioning dominates size-class \
+         fragmentation"
+    ))
+    .papers(papers_figures(name, |papers| {
+        papers.cf.map(|(memory, own)| own / memory)
+    }))
+    .ours(format!(
+        "SCF ÷ memory: {}; partitioning ÷ memory: {}",
+        ours(shares),
+        ours(partitioning)
+    ))
+    .decide(
+        test,
+        "at κ=1 size-class fragmentation is less than page-block-internal and \
+         page-internal fragmentation",
+    )
 }
 
 fn smallest_hardly_matters(name: &str, rows: &[Row]) -> Claim {
@@ -282,18 +296,16 @@ fn smallest_hardly_matters(name: &str, rows: &[Row]) -> Claim {
     let papers = Papers::of(name).map_or_else(String::new, |papers| {
         format!("{:.3}", papers.cf[1].0 / papers.cf[0].0)
     });
-    Claim {
-        claim: format!(
-            "{name}: a smallest page-block of 32 B instead of 16 B hardly changes the memory"
-        ),
-        papers_figure: papers,
-        ours: change.map_or_else(
-            || "not measured".to_owned(),
-            |change| format!("{change:.3}"),
-        ),
-        verdict: Verdict::of(change.map(|change| (change - 1.0).abs() <= SAME)),
-        because: "memory at κ=1 with 32 B is within 2 % of that with 16 B".to_owned(),
-    }
+    Claim::that(format!(
+        "{name}: a smallest page-block of 32 B instead of 16 B hardly changes \
+         the memory"
+    ))
+    .papers(papers)
+    .measured(change.map(|change| format!("{change:.3}")))
+    .decide(
+        change.map(|change| (change - 1.0).abs() <= SAME),
+        "memory at κ=1 with 32 B is within 2 % of that with 16 B",
+    )
 }
 
 #[cfg(test)]

@@ -209,27 +209,23 @@ fn cheaper_on_average(
 ) -> Claim {
     let ratio = cf.zip(tlsf).and_then(|(cf, tlsf)| cf.ratio_to(tlsf));
     let [(papers_tlsf, _), (papers_cf, _)] = papers.of_call(call);
-    Claim {
-        claim: format!(
-            "{name}: {} is cheaper on average with TLSF than with Compact-fit",
-            call.name()
-        ),
-        papers_figure: format!(
-            "CF {papers_cf:.0} ÷ TLSF {papers_tlsf:.0} ticks = {:.2}",
-            papers_cf / papers_tlsf
-        ),
-        ours: ratio.map_or_else(
-            || "not measured".to_owned(),
-            |ratio| {
-                let Ratio { median, min, max } = ratio;
-                format!("cf:k=1 ÷ tlsf = {median:.2} [{min:.2}-{max:.2}]")
-            },
-        ),
-        verdict: Verdict::of(ratio.and_then(Verdict::is_greater)),
-        because: "the mean of cf:k=1 is more than 3 % above that of tlsf in the median; if a round disagrees, the clock \
-                  decides nothing"
-            .to_owned(),
-    }
+    Claim::that(format!(
+        "{name}: {} is cheaper on average with TLSF than with Compact-fit",
+        call.name()
+    ))
+    .papers(format!(
+        "CF {papers_cf:.0} ÷ TLSF {papers_tlsf:.0} ticks = {:.2}",
+        papers_cf / papers_tlsf
+    ))
+    .measured(ratio.map(|ratio| {
+        let Ratio { median, min, max } = ratio;
+        format!("cf:k=1 ÷ tlsf = {median:.2} [{min:.2}-{max:.2}]")
+    }))
+    .decide(
+        ratio.and_then(Verdict::is_greater),
+        "the mean of cf:k=1 is more than 3 % above that of tlsf in the median; \
+         if a round disagrees, the clock decides nothing",
+    )
 }
 
 /// Maxima decide only if they come again in every round.
@@ -239,23 +235,22 @@ fn worst_case(name: &str, call: Call, papers: Papers, [tlsf, cf]: [Option<&Cost>
     let both = tlsf.zip(cf);
     let decisive = both.filter(|(tlsf, cf)| tlsf.is_repeatable() && cf.is_repeatable());
     let less = if is_cf_less { "shorter" } else { "longer" };
-    Claim {
-        claim: format!("{name}: the longest {} is {less} with Compact-fit than with TLSF", call.name()),
-        papers_figure: format!("CF {papers_cf:.0}, TLSF {papers_tlsf:.0} ticks"),
-        ours: both.map_or_else(
-            || "not measured".to_owned(),
-            |(tlsf, cf)| {
-                format!(
-                    "max {} against {} ns; repeatable {} against {} ns",
-                    cf.most, tlsf.most, cf.repeatable, tlsf.repeatable
-                )
-            },
-        ),
-        verdict: Verdict::of(decisive.map(|(tlsf, cf)| (cf.most < tlsf.most) == is_cf_less)),
-        because: "maxima are compared only if both are within twice what comes again in every round; else they are \
-                  interrupts, here and likely there"
-            .to_owned(),
-    }
+    Claim::that(format!(
+        "{name}: the longest {} is {less} with Compact-fit than with TLSF",
+        call.name()
+    ))
+    .papers(format!("CF {papers_cf:.0}, TLSF {papers_tlsf:.0} ticks"))
+    .measured(both.map(|(tlsf, cf)| {
+        format!(
+            "max {} against {} ns; repeatable {} against {} ns",
+            cf.most, tlsf.most, cf.repeatable, tlsf.repeatable
+        )
+    }))
+    .decide(
+        decisive.map(|(tlsf, cf)| (cf.most < tlsf.most) == is_cf_less),
+        "maxima are compared only if both are within twice what comes again in \
+         every round; else they are interrupts, here and likely there",
+    )
 }
 
 #[cfg(test)]

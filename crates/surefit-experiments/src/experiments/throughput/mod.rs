@@ -176,24 +176,21 @@ fn plot(rows: &[Row]) -> Plot {
 fn class_beats_page(rows: &[Row], kappa: Option<u32>) -> Claim {
     let pair = of(rows, kappa, PAGE).zip(of(rows, kappa, CLASS));
     let ratio = pair.map(|(page, class)| ratio(&page.pair_ns, &class.pair_ns));
-    Claim {
-        claim: format!(
-            "κ={}: size-class locks do better than page locks",
-            or_infinite(kappa)
-        ),
-        papers_figure: "stated in words, of one thread".to_owned(),
-        ours: ratio.map_or_else(
-            || "not measured".to_owned(),
-            |ratio| {
-                format!(
-                    "time under page locks ÷ under class locks: {}",
-                    shown(ratio)
-                )
-            },
-        ),
-        verdict: Verdict::of(ratio.and_then(Verdict::is_greater)),
-        because: "class locks are faster in every round, and by over 3 % in the median".to_owned(),
-    }
+    Claim::that(format!(
+        "κ={}: size-class locks do better than page locks",
+        or_infinite(kappa)
+    ))
+    .papers("stated in words, of one thread")
+    .measured(ratio.map(|ratio| {
+        format!(
+            "time under page locks ÷ under class locks: {}",
+            shown(ratio)
+        )
+    }))
+    .decide(
+        ratio.and_then(Verdict::is_greater),
+        "class locks are faster in every round, and by over 3 % in the median",
+    )
 }
 
 fn fewer_locks(rows: &[Row]) -> Claim {
@@ -208,16 +205,16 @@ fn fewer_locks(rows: &[Row]) -> Claim {
         .iter()
         .map(|(class, page)| format!("{class:.2} to {page:.2}"))
         .collect();
-    Claim {
-        claim: "page locks take more acquisitions for a malloc and its free than class locks"
-            .to_owned(),
-        papers_figure: "-".to_owned(),
-        ours: format!("class to page, κ = 1, 8, ∞: {}", words.join(", ")),
-        verdict: Verdict::of(
-            (!pairs.is_empty()).then(|| pairs.iter().all(|(class, page)| class < page)),
-        ),
-        because: "counted, at every κ".to_owned(),
-    }
+    Claim::that(
+        "page locks take more acquisitions for a malloc and its free than class \
+         locks",
+    )
+    .papers("-")
+    .ours(format!("class to page, κ = 1, 8, ∞: {}", words.join(", ")))
+    .decide(
+        (!pairs.is_empty()).then(|| pairs.iter().all(|(class, page)| class < page)),
+        "counted, at every κ",
+    )
 }
 
 #[cfg(test)]

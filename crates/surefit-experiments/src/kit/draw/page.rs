@@ -136,13 +136,12 @@ mod tests {
     #[test]
     fn the_page_shows_claims_and_plots_and_escapes_text() {
         let mut report = Report::new("figure-0", "<b>", "a paper", false);
-        report.claims.push(Claim {
-            claim: "a < b".to_owned(),
-            papers_figure: "1".to_owned(),
-            ours: "2".to_owned(),
-            verdict: Verdict::DoesNot,
-            because: "2 > 1".to_owned(),
-        });
+        report.claims.push(
+            Claim::that("a < b")
+                .papers("1")
+                .ours("2")
+                .judged(Verdict::DoesNot, "2 > 1"),
+        );
         report.plots.push(Plot {
             title: "t".to_owned(),
             x: Axis::new("x"),

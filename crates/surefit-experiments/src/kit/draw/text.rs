@@ -137,7 +137,7 @@ fn wrapped(paragraph: &str, first: &str, then: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{WIDTH, text, wrapped};
-    use crate::kit::{Claim, Column, Report, Table, Verdict};
+    use crate::kit::{Claim, Column, Report, Table};
 
     #[test]
     fn a_paragraph_is_wrapped_and_loses_no_word() {
@@ -161,13 +161,12 @@ mod tests {
         );
         table.row(["a".into(), 1.26.into(), 2.0.into()]);
         report.tables.push(table);
-        report.claims.push(Claim {
-            claim: "it is small".to_owned(),
-            papers_figure: "2.0".to_owned(),
-            ours: "1.3".to_owned(),
-            verdict: Verdict::of(Some(1.26 < 2.0)),
-            because: "1.3 < 2.0".to_owned(),
-        });
+        report.claims.push(
+            Claim::that("it is small")
+                .papers("2.0")
+                .ours("1.3")
+                .decide(1.26 < 2.0, "1.3 < 2.0"),
+        );
         let text = text(&report);
         for part in [
             "figure-0: a title",
