@@ -31,6 +31,18 @@ impl Table {
         }
     }
 
+    /// A table with a row for each of `rows`; its columns are declared one by one, each with its cell of a row.
+    ///
+    /// ```text
+    /// Table::of("heaps", &heaps).text("heap", |heap| heap.name).figure("MB", 1, |heap| heap.bytes / 1e6).table()
+    /// ```
+    pub(crate) fn of<R>(title: impl Into<String>, rows: impl IntoIterator<Item = R>) -> TableOf<R> {
+        let rows: Vec<_> = rows.into_iter().collect();
+        let mut table = Self::new(title, []);
+        table.rows = rows.iter().map(|_| Vec::new()).collect();
+        TableOf { table, rows }
+    }
+
     /// Adds a row.
     ///
     /// # Panics
@@ -39,6 +51,54 @@ impl Table {
         let cells = cells.into();
         assert_eq!(cells.len(), self.columns.len(), "X1: {}", self.title);
         self.rows.push(cells);
+    }
+}
+
+/// A table whose rows are known, and whose columns are being declared.
+#[derive(Clone, Debug)]
+#[must_use = "a table is made of it"]
+pub(crate) struct TableOf<R> {
+    table: Table,
+    rows: Vec<R>,
+}
+
+impl<R> TableOf<R> {
+    /// A column of words, and its cell of a row.
+    pub(crate) fn text<C: Into<Cell>>(self, name: &str, cell: impl Fn(&R) -> C) -> Self {
+        self.column(Column::text(name), cell)
+    }
+
+    /// A column of our figures, shown with so many digits after the point, and its cell of a row.
+    pub(crate) fn figure<C: Into<Cell>>(
+        self,
+        name: impl Into<String>,
+        digits: u32,
+        cell: impl Fn(&R) -> C,
+    ) -> Self {
+        self.column(Column::figure(name, digits), cell)
+    }
+
+    /// A column of the papers' figures, shown with so many digits after the point, and its cell of a row.
+    pub(crate) fn papers<C: Into<Cell>>(
+        self,
+        name: impl Into<String>,
+        digits: u32,
+        cell: impl Fn(&R) -> C,
+    ) -> Self {
+        self.column(Column::papers(name, digits), cell)
+    }
+
+    fn column<C: Into<Cell>>(mut self, column: Column, cell: impl Fn(&R) -> C) -> Self {
+        self.table.columns.push(column);
+        for (cells, row) in self.table.rows.iter_mut().zip(&self.rows) {
+            cells.push(cell(row).into());
+        }
+        self
+    }
+
+    /// The table.
+    pub(crate) fn table(self) -> Table {
+        self.table
     }
 }
 
@@ -162,6 +222,15 @@ mod tests {
         assert_eq!(Cell::from(f64::NAN).shown(1), "-");
         let json = serde_json::to_string(&[Cell::from(2_u32), Cell::from(0.5), Cell::Absent]);
         assert_eq!(json.expect("JSON"), "[2,0.5,null]");
+    }
+
+    #[test]
+    fn a_column_is_declared_with_its_cells() {
+        let of = Table::of("t", [1_u32, 2]).text("a", |row| format!("{row}!"));
+        let table = of.figure("b", 1, |row| f64::from(*row) / 2.0).table();
+        let names: Vec<_> = table.columns.iter().map(|column| &column.name).collect();
+        assert_eq!(names, ["a", "b"]);
+        assert_eq!(table.rows[1], ["2!".into(), Cell::from(1.0)]);
     }
 
     #[test]

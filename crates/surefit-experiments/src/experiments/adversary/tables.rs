@@ -28,35 +28,24 @@ fn robson_table(measured: &Measured<Robson>) -> Table {
         measured.program.bound(),
         measured.program.bound() as f64 / live as f64
     );
-    let columns = [
-        Column::text("system"),
-        Column::figure("word, B", 0),
-        Column::figure("predicted", 0),
-        Column::figure("needed", 0),
-        Column::figure("÷ M", 3),
-        Column::figure("below bound", 0),
-        Column::text("ends"),
-        Column::figure("ample span", 0),
-        Column::figure("tables, B", 0),
-    ];
-    let mut table = Table::new(title, columns);
-    for (system, found) in NEVER_MOVE.iter().zip(&measured.found) {
-        table.row([
-            system.name.into(),
-            (system.word.bytes as u64).into(),
+
+    Table::of(title, NEVER_MOVE.iter().zip(&measured.found))
+        .text("system", |(system, _)| system.name)
+        .figure("word, B", 0, |(system, _)| system.word.bytes as u64)
+        .figure("predicted", 0, |(system, found)| {
             system
                 .known
                 .map(|known| known.words(found.bound, 1 << log2_largest))
-                .into(),
-            found.needed().into(),
-            found.ratio().into(),
-            found.below.capacity.into(),
-            yes(found.below.run.completed),
-            found.ample.run.account.span().into(),
-            found.least.map(|least| least.beside).into(),
-        ]);
-    }
-    table
+        })
+        .figure("needed", 0, |(_, found)| found.needed())
+        .figure("÷ M", 3, |(_, found)| found.ratio())
+        .figure("below bound", 0, |(_, found)| found.below.capacity)
+        .text("ends", |(_, found)| yes(found.below.run.completed))
+        .figure("ample span", 0, |(_, found)| found.ample.run.account.span())
+        .figure("tables, B", 0, |(_, found)| {
+            found.least.map(|least| least.beside)
+        })
+        .table()
 }
 
 fn yes(is_so: bool) -> Cell {
@@ -113,55 +102,35 @@ fn title(escaped: &[Escaped], what: &str) -> String {
 }
 
 fn held_table(escaped: &[Escaped]) -> Table {
-    let columns = [
-        Column::text("system"),
-        Column::figure("word, B", 0),
-        Column::figure("held", 2),
-        Column::figure("least", 2),
-        Column::figure("certified", 2),
-        Column::text("ends"),
-        Column::papers("held, simulated", 2),
-        Column::papers("bound, simulated", 2),
-    ];
-    let mut table = Table::new(title(escaped, "memory, in multiples of M"), columns);
-    for one in escaped {
-        table.row([
-            one.system.name.into(),
-            (one.system.word.asked as u64).into(),
-            one.held_ratio().into(),
-            one.ratio(one.least_bytes).into(),
-            one.ratio(one.certified_bytes).into(),
-            yes(one.completed),
-            one.simulated().map(|simulated| simulated.held).into(),
-            one.simulated().and_then(|simulated| simulated.bound).into(),
-        ]);
-    }
-    table
+    Table::of(title(escaped, "memory, in multiples of M"), escaped)
+        .text("system", |one| one.system.name)
+        .figure("word, B", 0, |one| one.system.word.asked as u64)
+        .figure("held", 2, |one| one.held_ratio())
+        .figure("least", 2, |one| one.ratio(one.least_bytes))
+        .figure("certified", 2, |one| one.ratio(one.certified_bytes))
+        .text("ends", |one| yes(one.completed))
+        .papers("held, simulated", 2, |one| {
+            one.simulated().map(|simulated| simulated.held)
+        })
+        .papers("bound, simulated", 2, |one| {
+            one.simulated().and_then(|simulated| simulated.bound)
+        })
+        .table()
 }
 
 fn moves_table(escaped: &[Escaped]) -> Table {
-    let columns = [
-        Column::text("system"),
-        Column::figure("words allocated", 0),
-        Column::figure("moves", 0),
-        Column::figure("bytes moved", 0),
-        Column::figure("allocated ÷ moved", 1),
-        Column::papers("allocated ÷ moved, simulated", 1),
-    ];
-    let mut table = Table::new(title(escaped, "moves"), columns);
-    for one in escaped {
-        table.row([
-            one.system.name.into(),
-            one.allocated.into(),
-            one.moves.map(|moves| moves.total).into(),
-            one.moves.map(|moves| moves.bytes_total).into(),
-            one.per_move().into(),
-            one.simulated()
-                .and_then(|simulated| simulated.per_move)
-                .into(),
-        ]);
-    }
-    table
+    Table::of(title(escaped, "moves"), escaped)
+        .text("system", |one| one.system.name)
+        .figure("words allocated", 0, |one| one.allocated)
+        .figure("moves", 0, |one| one.moves.map(|moves| moves.total))
+        .figure("bytes moved", 0, |one| {
+            one.moves.map(|moves| moves.bytes_total)
+        })
+        .figure("allocated ÷ moved", 1, |one| one.per_move())
+        .papers("allocated ÷ moved, simulated", 1, |one| {
+            one.simulated().and_then(|simulated| simulated.per_move)
+        })
+        .table()
 }
 
 /// Heap needed over what is live, a place for every system.

@@ -346,38 +346,29 @@ fn exponents_table(probed: &[Probed], column: usize) -> Table {
 }
 
 fn points_table(probed: &[Probed]) -> Table {
-    let columns = [
-        Column::text("configuration"),
-        Column::text("grows"),
-        Column::figure("to", 0),
-        Column::figure("locks/malloc", 0),
-        Column::figure("locks/free", 0),
-        Column::figure("B/free", 0),
-        Column::figure("B/section", 0),
-        Column::figure("pages", 0),
-        Column::figure("holes", 0),
-    ];
-    let mut table = Table::new(
+    Table::of(
         "what was counted: the most of one call, and memory in the worst order",
-        columns,
-    );
-    for one in probed {
-        let name = PARAMETERS
-            .iter()
-            .find(|(parameter, _)| *parameter == one.parameter);
-        table.row([
-            CONFIGURATIONS[one.configuration].0.into(),
-            name.map_or("", |(_, name)| *name).into(),
-            one.parameter().into(),
-            one.counts.malloc_locks.into(),
-            one.counts.free_locks.into(),
-            one.counts.free_bytes.into(),
-            one.counts.section_bytes.into(),
-            one.counts.pages.into(),
-            one.counts.holes.into(),
-        ]);
-    }
-    table
+        probed.iter().map(|one| {
+            (
+                one,
+                PARAMETERS
+                    .iter()
+                    .find(|(parameter, _)| *parameter == one.parameter),
+            )
+        }),
+    )
+    .text("configuration", |(one, _)| {
+        CONFIGURATIONS[one.configuration].0
+    })
+    .text("grows", |(_, name)| name.map_or("", |(_, name)| *name))
+    .figure("to", 0, |(one, _)| one.parameter())
+    .figure("locks/malloc", 0, |(one, _)| one.counts.malloc_locks)
+    .figure("locks/free", 0, |(one, _)| one.counts.free_locks)
+    .figure("B/free", 0, |(one, _)| one.counts.free_bytes)
+    .figure("B/section", 0, |(one, _)| one.counts.section_bytes)
+    .figure("pages", 0, |(one, _)| one.counts.pages)
+    .figure("holes", 0, |(one, _)| one.counts.holes)
+    .table()
 }
 
 fn plot(probed: &[Probed], column: usize, parameter: Parameter) -> Plot {

@@ -13,7 +13,7 @@
 
 use anyhow::Result;
 
-use crate::kit::{Axis, Cell, Claim, Column, Entry, Plot, Report, Request, Series, Table, Verdict};
+use crate::kit::{Axis, Claim, Entry, Plot, Report, Request, Series, Table, Verdict};
 use crate::shared::programs::{self, StandsFor};
 use crate::shared::settings::{Family, SETTINGS, kappa_ticks, of_family, specs};
 use surefit_measure::passes::percentiles;
@@ -121,28 +121,21 @@ impl Row {
 }
 
 fn table(title: &str, rows: &[Row]) -> Table {
-    let columns = [
-        Column::text("bound"),
-        Column::figure("moves/free", 4),
-        Column::figure("B/free", 1),
-        Column::figure("k allocations/s", 0),
-        Column::figure("÷ κ=1", 3),
-        Column::figure("least", 3),
-        Column::figure("greatest", 3),
-    ];
-    let mut table = Table::new(title, columns);
-    for (row, setting) in rows.iter().zip(SETTINGS) {
-        table.row([
-            setting.label.into(),
-            row.moves_per_free.into(),
-            row.bytes_per_free.into(),
-            Cell::from(row.per_second.map(|count| count / 1e3)),
-            row.relative.map(|ratio| ratio.median).into(),
-            row.relative.map(|ratio| ratio.min).into(),
-            row.relative.map(|ratio| ratio.max).into(),
-        ]);
-    }
-    table
+    Table::of(title, rows.iter().zip(SETTINGS))
+        .text("bound", |(_, setting)| setting.label)
+        .figure("moves/free", 4, |(row, _)| row.moves_per_free)
+        .figure("B/free", 1, |(row, _)| row.bytes_per_free)
+        .figure("k allocations/s", 0, |(row, _)| {
+            row.per_second.map(|count| count / 1e3)
+        })
+        .figure("÷ κ=1", 3, |(row, _)| {
+            row.relative.map(|ratio| ratio.median)
+        })
+        .figure("least", 3, |(row, _)| row.relative.map(|ratio| ratio.min))
+        .figure("greatest", 3, |(row, _)| {
+            row.relative.map(|ratio| ratio.max)
+        })
+        .table()
 }
 
 /// κ as one line with its spread; every hole bound as a level, since it has no place on the axis of κ.

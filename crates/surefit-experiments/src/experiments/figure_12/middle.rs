@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use surefit_compact::Geometry;
 
 use super::increments::{NAME, THREADS, load, setup};
-use crate::kit::{Axis, Claim, Column, Plot, Request, Series, Table};
+use crate::kit::{Axis, Claim, Plot, Request, Series, Table};
 use crate::shared::threads::figures::exponent;
 use crate::shared::threads::heaps::{latencies, or_infinite};
 use crate::shared::threads::load::{Load, Sizes};
@@ -66,33 +66,19 @@ fn least(block: u32, increment: Option<u32>) -> u64 {
 }
 
 pub(super) fn middle_table(rows: &[Middle]) -> Table {
-    let columns = [
-        Column::text("ι, bytes"),
-        Column::figure("β, bytes", 0),
-        Column::figure("min(β,ι)", 0),
-        Column::figure("B/section", 0),
-        Column::figure("held, ns: median", 0),
-        Column::figure("p99.99", 0),
-        Column::figure("max", 0),
-        Column::figure("waited: max", 0),
-    ];
-    let mut table = Table::new(
+    Table::of(
         "middle: system latency, 8 threads in one size-class: most bytes copied in a section",
-        columns,
-    );
-    for row in rows {
-        table.row([
-            or_infinite(row.increment).into(),
-            row.block.into(),
-            least(row.block, row.increment).into(),
-            row.copied_max.into(),
-            row.held_median.into(),
-            row.held_p9999.into(),
-            row.held_max.into(),
-            row.waited_max.into(),
-        ]);
-    }
-    table
+        rows,
+    )
+    .text("ι, bytes", |row| or_infinite(row.increment))
+    .figure("β, bytes", 0, |row| row.block)
+    .figure("min(β,ι)", 0, |row| least(row.block, row.increment))
+    .figure("B/section", 0, |row| row.copied_max)
+    .figure("held, ns: median", 0, |row| row.held_median)
+    .figure("p99.99", 0, |row| row.held_p9999)
+    .figure("max", 0, |row| row.held_max)
+    .figure("waited: max", 0, |row| row.waited_max)
+    .table()
 }
 
 pub(super) fn middle_plots(rows: &[Middle]) -> [Plot; 2] {

@@ -7,7 +7,7 @@ use surefit_compact::Geometry;
 use surefit_compact::shared::SharedStats;
 
 use super::increments::{INCREMENTS, NAME, THREADS, load, setup, ticks};
-use crate::kit::{Axis, Claim, Column, Plot, Request, Series, Table, Whose};
+use crate::kit::{Axis, Claim, Plot, Request, Series, Table, Whose};
 use crate::shared::threads::heaps::{or_infinite, watched};
 use crate::shared::threads::load::Load;
 use surefit_measure::progress::Progress;
@@ -90,28 +90,15 @@ fn papers_bound() -> u64 {
 
 /// The figures.
 pub(super) fn right_table(rows: &[Right]) -> Table {
-    let columns = [
-        Column::text("ι, bytes"),
-        Column::figure("looks", 0),
-        Column::figure("most blocks", 0),
-        Column::figure("most bytes", 0),
-        Column::figure("mean bytes", 1),
-        Column::figure("our bound, bytes", 0),
-        Column::papers("bound T·π·β, bytes", 0),
-    ];
-    let mut table = Table::new("right: transient fragmentation, 8 threads", columns);
-    for row in rows {
-        table.row([
-            or_infinite(row.increment).into(),
-            row.looks.into(),
-            row.blocks_max.into(),
-            row.bytes_max.into(),
-            row.bytes_mean.into(),
-            our_bound().into(),
-            papers_bound().into(),
-        ]);
-    }
-    table
+    Table::of("right: transient fragmentation, 8 threads", rows)
+        .text("ι, bytes", |row| or_infinite(row.increment))
+        .figure("looks", 0, |row| row.looks)
+        .figure("most blocks", 0, |row| row.blocks_max)
+        .figure("most bytes", 0, |row| row.bytes_max)
+        .figure("mean bytes", 1, |row| row.bytes_mean)
+        .figure("our bound, bytes", 0, |_| our_bound())
+        .papers("bound T·π·β, bytes", 0, |_| papers_bound())
+        .table()
 }
 
 /// The lines.

@@ -14,7 +14,7 @@ use anyhow::Result;
 use surefit_clients::java::{Clocking, Finds, Lists, Options, Outcome, Space};
 use surefit_freelist::When;
 
-use crate::kit::{Axis, Cell, Claim, Column, Entry, Plot, Report, Request, Series, Table, Verdict};
+use crate::kit::{Axis, Cell, Claim, Entry, Plot, Report, Request, Series, Table, Verdict};
 use crate::shared::thesis::heaps::{self, common, replay, times_live};
 use crate::shared::thesis::recorded::{self, Recorded};
 use crate::shared::threads::figures::{ratio, shown, spread};
@@ -179,37 +179,22 @@ fn median(figures: &[f64]) -> Cell {
 }
 
 fn table(heap: &str, rows: &[Row]) -> Table {
-    let columns = [
-        Column::text("last list"),
-        Column::figure("lists", 0),
-        Column::figure("management ms", 2),
-        Column::figure("÷ 256", 3),
-        Column::figure("least", 3),
-        Column::figure("greatest", 3),
-        Column::figure("allocation ms", 2),
-        Column::figure("visits", 2),
-        Column::figure("updates", 3),
-        Column::figure("entries", 2),
-    ];
     let title =
         format!("{heap}: by the number of lists; visits, updates and entries for an allocation");
-    let mut table = Table::new(title, columns);
-    for row in rows {
-        let to_best = to_best(rows, row);
-        table.row([
-            last_name(row.is_tree).into(),
-            row.lists.into(),
-            median(&row.management_ms),
-            to_best.map(|ratio| ratio.median).into(),
-            to_best.map(|ratio| ratio.min).into(),
-            to_best.map(|ratio| ratio.max).into(),
-            median(&row.allocation_ms),
-            row.visits.into(),
-            row.updates.into(),
-            row.stores.into(),
-        ]);
-    }
-    table
+    Table::of(title, rows.iter().map(|row| (row, to_best(rows, row))))
+        .text("last list", |(row, _)| last_name(row.is_tree))
+        .figure("lists", 0, |(row, _)| row.lists)
+        .figure("management ms", 2, |(row, _)| median(&row.management_ms))
+        .figure("÷ 256", 3, |(_, to_best)| {
+            to_best.map(|ratio| ratio.median)
+        })
+        .figure("least", 3, |(_, to_best)| to_best.map(|ratio| ratio.min))
+        .figure("greatest", 3, |(_, to_best)| to_best.map(|ratio| ratio.max))
+        .figure("allocation ms", 2, |(row, _)| median(&row.allocation_ms))
+        .figure("visits", 2, |(row, _)| row.visits)
+        .figure("updates", 3, |(row, _)| row.updates)
+        .figure("entries", 2, |(row, _)| row.stores)
+        .table()
 }
 
 fn plots(name: &str, rows: &[Row]) -> [Plot; 2] {

@@ -155,26 +155,22 @@ fn both_names(row: &Row) -> String {
 }
 
 fn percents(rows: &[Row]) -> Table {
-    let columns = [
-        Column::text("program"),
-        Column::figure("% of sizes, 90 %", 1),
-        Column::figure("99 %", 1),
-        Column::papers("90 %", 1),
-        Column::papers("99 %", 1),
-    ];
     let title = "sizes of 90 % and of 99 % of the objects, in percent of all sizes";
-    let mut table = Table::new(title, columns);
-    for row in rows {
-        let ours = our_shares(row);
-        let theirs = row.counterpart.map(their_shares);
-        table.row([
-            row.name.clone().into(),
-            ours[0].into(),
-            ours[1].into(),
-            theirs.map(|theirs| theirs[0]).into(),
-            theirs.map(|theirs| theirs[1]).into(),
-        ]);
-    }
+    let mut table = Table::of(
+        title,
+        rows.iter().map(|row| {
+            let ours = our_shares(row);
+            let theirs = row.counterpart.map(their_shares);
+            (row, ours, theirs)
+        }),
+    )
+    .text("program", |(row, _, _)| row.name.clone())
+    .figure("% of sizes, 90 %", 1, |(_, ours, _)| ours[0])
+    .figure("99 %", 1, |(_, ours, _)| ours[1])
+    .papers("90 %", 1, |(_, _, theirs)| theirs.map(|theirs| theirs[0]))
+    .papers("99 %", 1, |(_, _, theirs)| theirs.map(|theirs| theirs[1]))
+    .table();
+
     let mean = mean_shares(rows);
     let printed = AVERAGE_SHARES;
     table.row([

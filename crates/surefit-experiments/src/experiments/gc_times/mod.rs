@@ -55,33 +55,22 @@ fn run(request: &Request) -> Result<Report> {
 }
 
 fn minima(found: &[Found]) -> Table {
-    let mut table = Table::new(
-        "Smallest heaps, in bytes; the least of each row is what heaps are multiples of",
-        [
-            Column::text("program"),
-            Column::figure("most live bytes", 0),
-            Column::figure("never", 0),
-            Column::figure("deferred", 0),
-            Column::figure("immediate", 0),
-            Column::text("common: of"),
-        ],
-    );
-    for (client, measured) in found {
-        let [never, deferred, immediate] = measured.minima.map(|bytes| Cell::from(bytes as u64));
-        let common = MERGES
-            .iter()
-            .zip(measured.minima)
-            .min_by_key(|(_, bytes)| *bytes);
-        table.row([
-            client.name.as_str().into(),
-            client.program.most_live().bytes.into(),
-            never,
-            deferred,
-            immediate,
-            common.map(|(merges, _)| merges_name(*merges)).into(),
-        ]);
-    }
-    table
+    let minimum = |place: usize| move |found: &&Found| found.1.minima[place] as u64;
+    let title = "Smallest heaps, in bytes; the least of each row is what heaps are multiples of";
+    Table::of(title, found)
+        .text("program", |(client, _)| client.name.as_str())
+        .figure("most live bytes", 0, |(client, _)| {
+            client.program.most_live().bytes
+        })
+        .figure("never", 0, minimum(0))
+        .figure("deferred", 0, minimum(1))
+        .figure("immediate", 0, minimum(2))
+        .text("common: of", |(_, measured)| {
+            let minima = MERGES.iter().zip(measured.minima);
+            let common = minima.min_by_key(|(_, bytes)| *bytes);
+            common.map(|(merges, _)| merges_name(*merges))
+        })
+        .table()
 }
 
 fn columns() -> Vec<Column> {

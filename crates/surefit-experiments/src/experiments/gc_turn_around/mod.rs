@@ -4,7 +4,7 @@ use anyhow::Result;
 use surefit_clients::java::Finds;
 use surefit_freelist::When;
 
-use crate::kit::{Cell, Claim, Column, Entry, Report, Request, Table, Verdict};
+use crate::kit::{Claim, Entry, Report, Request, Table, Verdict};
 use crate::shared::merges::merges_name;
 use crate::shared::thesis::measured::{Measured, What, geometric_mean, spread};
 use crate::shared::thesis::systems::{FINDS, finds_name, lists, with_tree};
@@ -75,36 +75,22 @@ fn over(
 }
 
 fn table(figures: &[(&str, &Measured)], finds: Finds, is_tree: bool) -> Table {
-    let columns = PLACES.iter().flat_map(|(place, ..)| {
-        [When::Deferred, When::Never]
-            .map(|other| Column::figure(format!("{} {place}", &merges_name(other)[..1]), 2))
-    });
-    let mut table = Table::new(
-        format!(
-            "{}{}: immediate's heap management time ÷ that of (d) deferred and (n) never, medians",
-            finds_name(finds),
-            last_name(is_tree)
-        ),
-        [Column::text("program")]
-            .into_iter()
-            .chain(columns)
-            .collect::<Vec<_>>(),
+    let title = format!(
+        "{}{}: immediate's heap management time ÷ that of (d) deferred and (n) never, medians",
+        finds_name(finds),
+        last_name(is_tree)
     );
-    for (name, measured) in figures {
-        let cells = PLACES.iter().flat_map(|&(_, from, to)| {
-            [When::Deferred, When::Never].map(|other| {
+    let mut table = Table::of(title, figures).text("program", |(name, _)| *name);
+    for (place, from, to) in PLACES {
+        for other in [When::Deferred, When::Never] {
+            let header = format!("{} {place}", &merges_name(other)[..1]);
+            table = table.figure(header, 2, |(_, measured)| {
                 let ratio = spread(&over(&[measured], (finds, is_tree), other, (from, to)));
-                Cell::from(ratio.map(|ratio| ratio.median))
-            })
-        });
-        table.row(
-            [Cell::from(*name)]
-                .into_iter()
-                .chain(cells)
-                .collect::<Vec<_>>(),
-        );
+                ratio.map(|ratio| ratio.median)
+            });
+        }
     }
-    table
+    table.table()
 }
 
 fn claims(name: &str, all: &[&Measured]) -> Vec<Claim> {

@@ -5,7 +5,7 @@ use anyhow::Result;
 use surefit_clients::java::{Finds, Options, Outcome, Sample, Space};
 use surefit_freelist::When;
 
-use crate::kit::{Axis, Cell, Claim, Column, Entry, Plot, Report, Request, Series, Table};
+use crate::kit::{Axis, Claim, Entry, Plot, Report, Request, Series, Table};
 use crate::shared::merges::{MERGES, merges_name};
 use crate::shared::thesis::measured::{counts, minimum_of};
 use crate::shared::thesis::recorded::{self, Recorded};
@@ -108,40 +108,38 @@ fn in_two_heaps<'c>(
 }
 
 fn table(rows: &[Row<'_>]) -> Table {
-    let mut table = Table::new(
+    Table::of(
         "Visits an allocation: over the program's life, before its first collection, after it",
-        [
-            Column::text("program"),
-            Column::text("lists"),
-            Column::figure("heap bytes", 0),
-            Column::figure("collections", 0),
-            Column::figure("visits", 1),
-            Column::figure("before", 1),
-            Column::figure("after", 1),
-            Column::papers("visits", 0),
-            Column::papers("to", 0),
-        ],
-    );
-    for row in rows {
-        let outcome = row.outcome.as_ref();
-        let halves = outcome.map(|outcome| around_the_first(&outcome.samples));
-        let papers = row
-            .merges
-            .map(|merges| PRINTED[place(merges)])
-            .filter(|_| row.is_thesis);
-        table.row([
-            row.client.name.as_str().into(),
-            row.name.into(),
-            (row.bytes as u64).into(),
-            outcome.map(|outcome| outcome.totals.collections).into(),
-            outcome.map(Outcome::visits_per_allocation).into(),
-            Cell::from(halves.and_then(|halves| halves.0)),
-            Cell::from(halves.and_then(|halves| halves.1)),
-            papers.map(|papers| papers.0).into(),
-            papers.map(|papers| papers.1).into(),
-        ]);
-    }
-    table
+        rows.iter().map(|row| {
+            let outcome = row.outcome.as_ref();
+            let halves = outcome.map(|outcome| around_the_first(&outcome.samples));
+            let papers = row
+                .merges
+                .map(|merges| PRINTED[place(merges)])
+                .filter(|_| row.is_thesis);
+            (row, outcome, halves, papers)
+        }),
+    )
+    .text("program", |(row, _, _, _)| row.client.name.as_str())
+    .text("lists", |(row, _, _, _)| row.name)
+    .figure("heap bytes", 0, |(row, _, _, _)| row.bytes as u64)
+    .figure("collections", 0, |(_, outcome, _, _)| {
+        outcome.map(|outcome| outcome.totals.collections)
+    })
+    .figure("visits", 1, |(_, outcome, _, _)| {
+        outcome.map(Outcome::visits_per_allocation)
+    })
+    .figure("before", 1, |(_, _, halves, _)| {
+        halves.and_then(|halves| halves.0)
+    })
+    .figure("after", 1, |(_, _, halves, _)| {
+        halves.and_then(|halves| halves.1)
+    })
+    .papers("visits", 0, |(_, _, _, papers)| {
+        papers.map(|papers| papers.0)
+    })
+    .papers("to", 0, |(_, _, _, papers)| papers.map(|papers| papers.1))
+    .table()
 }
 
 fn place(merges: When) -> usize {

@@ -16,7 +16,7 @@ use anyhow::Result;
 use surefit_compact::automaton::incremental::pages_bound_in_flight;
 use surefit_compact::{Bound, Geometry};
 
-use crate::kit::{Axis, Claim, Column, Entry, Plot, Report, Request, Series, Table};
+use crate::kit::{Axis, Claim, Entry, Plot, Report, Request, Series, Table};
 use crate::shared::threads::figures::cores;
 use crate::shared::threads::heaps::{Scheme, Setup, or_infinite, watched};
 use crate::shared::threads::load::{Load, Sizes};
@@ -204,53 +204,29 @@ fn report(request: &Request, worst: &[Worst], random: &[Random]) -> Report {
 }
 
 fn worst_table(rows: &[Worst]) -> Table {
-    let columns = [
-        Column::text("heap"),
-        Column::text("κ"),
-        Column::figure("threads", 0),
-        Column::figure("pages", 0),
-        Column::figure("bound", 0),
-        Column::figure("holes", 0),
-        Column::figure("administrative B", 0),
-    ];
-    let mut table = Table::new("worst order, one size-class", columns);
-    for row in rows {
-        table.row([
-            HEAPS[row.heap].0.into(),
-            or_infinite(row.kappa).into(),
-            u32::from(row.threads).into(),
-            row.counts.pages.into(),
-            row.bound.into(),
-            row.counts.holes.into(),
-            row.counts.administrative_bytes.into(),
-        ]);
-    }
-    table
+    Table::of("worst order, one size-class", rows)
+        .text("heap", |row| HEAPS[row.heap].0)
+        .text("κ", |row| or_infinite(row.kappa))
+        .figure("threads", 0, |row| u32::from(row.threads))
+        .figure("pages", 0, |row| row.counts.pages)
+        .figure("bound", 0, |row| row.bound)
+        .figure("holes", 0, |row| row.counts.holes)
+        .figure("administrative B", 0, |row| row.counts.administrative_bytes)
+        .table()
 }
 
 fn random_table(rows: &[Random]) -> Table {
-    let columns = [
-        Column::text("heap"),
-        Column::text("κ"),
-        Column::figure("threads", 0),
-        Column::figure("looks", 0),
-        Column::figure("most pages", 0),
-        Column::figure("bound", 0),
-        Column::figure("administrative B", 0),
-    ];
-    let mut table = Table::new("at random, all size-classes", columns);
-    for row in rows {
-        table.row([
-            HEAPS[row.heap].0.into(),
-            or_infinite(row.kappa).into(),
-            u32::from(row.threads).into(),
-            row.looks.into(),
-            (row.looks > 0).then_some(row.pages).into(),
-            row.bound.into(),
-            (row.looks > 0).then_some(row.administrative_bytes).into(),
-        ]);
-    }
-    table
+    Table::of("at random, all size-classes", rows)
+        .text("heap", |row| HEAPS[row.heap].0)
+        .text("κ", |row| or_infinite(row.kappa))
+        .figure("threads", 0, |row| u32::from(row.threads))
+        .figure("looks", 0, |row| row.looks)
+        .figure("most pages", 0, |row| (row.looks > 0).then_some(row.pages))
+        .figure("bound", 0, |row| row.bound)
+        .figure("administrative B", 0, |row| {
+            (row.looks > 0).then_some(row.administrative_bytes)
+        })
+        .table()
 }
 
 fn series(points: impl Iterator<Item = (usize, Option<u32>, u16, u64)> + Clone) -> Vec<Series> {

@@ -6,26 +6,22 @@ use super::claims::PAPERS_ALLOCATIONS_PER_UPDATE;
 use super::counts::Counts;
 use super::rows::{Row, find};
 use super::systems::{Finds, LISTS, SWEEP, System};
-use crate::kit::{Axis, Cell, Column, Plot, Series, Table};
+use crate::kit::table::TableOf;
+use crate::kit::{Axis, Plot, Series, Table};
 use crate::shared::merges::{MERGES, merges_name};
 use surefit_measure::results::Ratio;
 
-/// The columns that name a system with 256 lists.
-fn names() -> [Column; 2] {
-    ["coalescing", "found by"].map(Column::text)
-}
-
-fn name_cells(row: &Row) -> [Cell; 2] {
-    let Some(system) = row.system else {
-        return ["immediate", "tlsf"].map(Cell::from);
-    };
-    let merges = merges_name(system.merges);
-    let merges = if system.is_tree {
-        merges.into()
-    } else {
-        format!("{merges}, linear").into()
-    };
-    [merges, system.finds.name().into()]
+/// A table of systems with 256 lists, each named by what merges and what finds a list.
+fn of_systems<'a>(title: String, rows: impl Iterator<Item = &'a Row>) -> TableOf<&'a Row> {
+    Table::of(title, rows)
+        .text("coalescing", |row| match row.system {
+            None => "immediate".to_owned(),
+            Some(system) if system.is_tree => merges_name(system.merges).to_owned(),
+            Some(system) => format!("{}, linear", merges_name(system.merges)),
+        })
+        .text("found by", |row| {
+            row.system.map_or("tlsf", |system| system.finds.name())
+        })
 }
 
 /// Those with 256 lists, and TLSF.
@@ -36,68 +32,49 @@ fn usual(rows: &[Row]) -> impl Iterator<Item = &Row> {
 
 /// Time and instructions with 256 lists.
 pub(super) fn times(name: &str, rows: &[Row]) -> Table {
-    let figures = [
-        Column::figure("ns malloc+free", 1),
-        Column::figure("÷ scan", 3),
-        Column::figure("least", 3),
-        Column::figure("greatest", 3),
-        Column::figure("instr. malloc", 1),
-        Column::figure("free", 1),
-        Column::figure("both", 1),
-    ];
     let title = format!("{name}, {LISTS} lists: time and instructions of a malloc and its free");
-    let mut table = Table::new(title, [&names()[..], &figures].concat());
-    for row in usual(rows) {
-        let scan = row.system.and_then(|system| find(rows, system.scanned()));
-        let ratio = scan.and_then(|scan| row.over(scan));
-        let figures = [
-            row.time().map(|time| time.median).into(),
-            ratio.map(|ratio| ratio.median).into(),
-            ratio.map(|ratio| ratio.min).into(),
-            ratio.map(|ratio| ratio.max).into(),
-            row.malloc.into(),
-            row.free.into(),
-            row.instructions().into(),
-        ];
-        table.row([&name_cells(row)[..], &figures].concat());
-    }
-    table
+    let to_scan = |row: &Row| row.over(find(rows, row.system?.scanned())?);
+    of_systems(title, usual(rows))
+        .figure("ns malloc+free", 1, |row| {
+            row.time().map(|time| time.median)
+        })
+        .figure("÷ scan", 3, |row| to_scan(row).map(|ratio| ratio.median))
+        .figure("least", 3, |row| to_scan(row).map(|ratio| ratio.min))
+        .figure("greatest", 3, |row| to_scan(row).map(|ratio| ratio.max))
+        .figure("instr. malloc", 1, |row| row.malloc)
+        .figure("free", 1, |row| row.free)
+        .figure("both", 1, |row| row.instructions())
+        .table()
 }
 
 /// What is counted with 256 lists, beside the thesis.
 pub(super) fn counted(name: &str, rows: &[Row]) -> Table {
-    let figures = [
-        Column::figure("visits", 2),
-        Column::figure("updates", 4),
-        Column::figure("entries", 2),
-        Column::figure("allocs/update", 1),
-        Column::papers("allocs/update", 0),
-        Column::figure("table B", 0),
-    ];
     let title =
         format!("{name}, {LISTS} lists: counted for each allocation; last list a tree unless said");
-    let mut table = Table::new(title, [&names()[..], &figures].concat());
-    for row in usual(rows).filter(|row| row.system.is_some()) {
-        let counts = row.counts.as_ref();
-        let per = |count: fn(&Counts) -> u64| {
-            Cell::from(counts.map(|counts| counts.per_allocation(count(counts))))
-        };
-        let is_table = |system: System| system == System::usual(Finds::Table, When::Deferred);
-        let papers = row.system.is_some_and(is_table);
-        let figures = [
-            per(|counts| counts.counters.visits),
-            per(|counts| counts.counters.table_updates),
-            per(|counts| counts.counters.table_stores),
-            counts
-                .filter(|counts| counts.counters.table_updates > 0)
-                .map(|counts| 1.0 / counts.updates())
-                .into(),
-            papers.then_some(PAPERS_ALLOCATIONS_PER_UPDATE).into(),
-            counts.map(|counts| counts.table_bytes).into(),
-        ];
-        table.row([&name_cells(row)[..], &figures].concat());
-    }
-    table
+    let per = |count: fn(&Counts) -> u64| {
+        move |row: &&Row| {
+            let counts = row.counts.as_ref();
+            counts.map(|counts| counts.per_allocation(count(counts)))
+        }
+    };
+    let is_papers = |system: System| system == System::usual(Finds::Table, When::Deferred);
+    of_systems(title, usual(rows).filter(|row| row.system.is_some()))
+        .figure("visits", 2, per(|counts| counts.counters.visits))
+        .figure("updates", 4, per(|counts| counts.counters.table_updates))
+        .figure("entries", 2, per(|counts| counts.counters.table_stores))
+        .figure("allocs/update", 1, |row| {
+            let counts = row.counts.as_ref();
+            let updated = counts.filter(|counts| counts.counters.table_updates > 0);
+            updated.map(|counts| 1.0 / counts.updates())
+        })
+        .papers("allocs/update", 0, |row| {
+            let is_papers = row.system.is_some_and(is_papers);
+            is_papers.then_some(PAPERS_ALLOCATIONS_PER_UPDATE)
+        })
+        .figure("table B", 0, |row| {
+            row.counts.as_ref().map(|counts| counts.table_bytes)
+        })
+        .table()
 }
 
 /// The systems of the sweep with so many lists: walk, table, bitmap.
@@ -108,105 +85,74 @@ fn of_lists(rows: &[Row], lists: u32) -> [Option<&Row>; 3] {
     })
 }
 
-fn lists_column() -> Column {
-    Column::figure("lists", 0)
-}
-
 /// Time and instructions against the number of lists.
 pub(super) fn sweep(name: &str, rows: &[Row]) -> Table {
-    let of_each = |unit: &str, digits| {
-        let names = [
-            format!("{unit} scan"),
-            "table".to_owned(),
-            "bitmap".to_owned(),
-        ];
-        names.map(|name| Column::figure(name, digits))
-    };
-    let ratios = ["table ÷ scan", "bitmap ÷ scan"].map(|name| Column::figure(name, 3));
-    let columns = [
-        &[lists_column()][..],
-        &of_each("ns", 1),
-        &ratios,
-        &of_each("instr.", 0),
-    ];
+    type Systems<'a> = [Option<&'a Row>; 3];
     let title = format!("{name}: immediate coalescing, last list a tree, by the number of lists");
-    let mut table = Table::new(title, columns.concat());
-    for lists in SWEEP {
-        let systems = of_lists(rows, lists);
-        let [scan, others @ ..] = systems;
-        let times = systems.map(|row| Cell::from(row.and_then(Row::time).map(|time| time.median)));
-        let ratios = others.map(|row| {
-            let ratio = row.zip(scan).and_then(|(row, scan)| row.over(scan));
-            Cell::from(ratio.map(|ratio| ratio.median))
-        });
-        let instructions = systems.map(|row| Cell::from(row.and_then(Row::instructions)));
-        table.row([&[lists.into()][..], &times, &ratios, &instructions].concat());
-    }
-    table
+    let systems = |lists: &u32| of_lists(rows, *lists);
+    let ns = |systems: Systems<'_>, place: usize| systems[place]?.time().map(|time| time.median);
+    let instructions = |systems: Systems<'_>, place: usize| systems[place]?.instructions();
+    let to_scan = |systems: Systems<'_>, place: usize| {
+        let ratio = systems[place]?.over(systems[0]?);
+        ratio.map(|ratio| ratio.median)
+    };
+    Table::of(title, SWEEP)
+        .figure("lists", 0, |lists| *lists)
+        .figure("ns scan", 1, |lists| ns(systems(lists), 0))
+        .figure("table", 1, |lists| ns(systems(lists), 1))
+        .figure("bitmap", 1, |lists| ns(systems(lists), 2))
+        .figure("table ÷ scan", 3, |lists| to_scan(systems(lists), 1))
+        .figure("bitmap ÷ scan", 3, |lists| to_scan(systems(lists), 2))
+        .figure("instr. scan", 0, |lists| instructions(systems(lists), 0))
+        .figure("table", 0, |lists| instructions(systems(lists), 1))
+        .figure("bitmap", 0, |lists| instructions(systems(lists), 2))
+        .table()
 }
 
 /// Visits, updates and bytes against the number of lists.
 pub(super) fn sweep_counted(name: &str, rows: &[Row]) -> Table {
-    let columns = [
-        lists_column(),
-        Column::figure("scan visits", 2),
-        Column::figure("table visits", 2),
-        Column::figure("updates", 3),
-        Column::figure("entries", 2),
-        Column::figure("heads B", 0),
-        Column::figure("table B", 0),
-        Column::figure("bitmap B", 0),
-    ];
     let title = format!(
         "{name}: immediate coalescing, counted for each allocation, by the number of lists"
     );
-    let mut table = Table::new(title, columns);
-    for lists in SWEEP {
-        let [scan, found, bitmap] =
-            of_lists(rows, lists).map(|row| row.and_then(|row| row.counts.as_ref()));
-        let visits = |counts: Option<&Counts>| {
-            Cell::from(counts.map(|counts| counts.per_allocation(counts.counters.visits)))
-        };
-        // Nobody's words and the last list's head are in both, so the difference is the lookup's own.
-        let own = |counts: Option<&Counts>| {
-            let both = counts.zip(scan);
-            Cell::from(both.map(|(counts, scan)| counts.table_bytes - scan.table_bytes))
-        };
-        table.row([
-            lists.into(),
-            visits(scan),
-            visits(found),
-            found.map(Counts::updates).into(),
-            found
-                .map(|counts| counts.per_allocation(counts.counters.table_stores))
-                .into(),
-            scan.map(|counts| counts.table_bytes).into(),
-            own(found),
-            own(bitmap),
-        ]);
-    }
-    table
+    let per = |counts: &Counts, count: u64| counts.per_allocation(count);
+    let visits = |counts: &Counts| per(counts, counts.counters.visits);
+    let counted = |lists: u32| {
+        let systems = of_lists(rows, lists);
+        let [scan, table, bitmap] = systems.map(|row| row.and_then(|row| row.counts.as_ref()));
+        (lists, scan, table, bitmap)
+    };
+    // Nobody's words and the last list's head are in both, so the difference is the lookup's own.
+    let own = |counts: Option<&Counts>, scan: Option<&Counts>| {
+        let both = counts.zip(scan);
+        both.map(|(counts, scan)| counts.table_bytes - scan.table_bytes)
+    };
+    Table::of(title, SWEEP.map(counted))
+        .figure("lists", 0, |(lists, ..)| *lists)
+        .figure("scan visits", 2, |(_, scan, ..)| scan.map(visits))
+        .figure("table visits", 2, |(_, _, table, _)| table.map(visits))
+        .figure("updates", 3, |(_, _, table, _)| table.map(Counts::updates))
+        .figure("entries", 2, |(_, _, table, _)| {
+            table.map(|counts| per(counts, counts.counters.table_stores))
+        })
+        .figure("heads B", 0, |(_, scan, ..)| {
+            scan.map(|counts| counts.table_bytes)
+        })
+        .figure("table B", 0, |(_, scan, table, _)| own(*table, *scan))
+        .figure("bitmap B", 0, |(_, scan, _, bitmap)| own(*bitmap, *scan))
+        .table()
 }
 
 /// Table updates in heaps of several sizes, policy by policy; absent where the heap refused a request.
 pub(super) fn heaps(name: &str, counts: &[(f64, Vec<Option<Counts>>)]) -> Table {
-    let columns = MERGES.map(|merges| Column::figure(merges_name(merges), 4));
-    let columns = [&[Column::figure("heap ÷ live", 2)][..], &columns].concat();
     let title =
         format!("{name}, {LISTS} lists: table updates an allocation, by the size of the heap");
-    let mut table = Table::new(title, columns);
-    for (times, counts) in counts {
-        let updates = counts
-            .iter()
-            .map(|counts| counts.map(|counts| counts.updates()).into());
-        table.row(
-            [Cell::from(*times)]
-                .into_iter()
-                .chain(updates)
-                .collect::<Vec<_>>(),
-        );
+    let mut table = Table::of(title, counts).figure("heap ÷ live", 2, |(times, _)| *times);
+    for (place, merges) in MERGES.into_iter().enumerate() {
+        table = table.figure(merges_name(merges), 4, |(_, counts)| {
+            counts[place].map(|counts| counts.updates())
+        });
     }
-    table
+    table.table()
 }
 
 /// Time, instructions if they were counted, table updates and entries written, against the number of lists.

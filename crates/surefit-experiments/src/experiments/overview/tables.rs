@@ -10,12 +10,10 @@ use crate::kit::{Axis, Cell, Column, Plot, Series, Table};
 
 /// What the names stand for.
 pub(super) fn systems(measured: &[Measured]) -> Table {
-    let columns = [Column::text("system"), Column::text("allocator")];
-    let mut table = Table::new("the systems", columns);
-    for one in measured {
-        table.row([one.system.name.into(), one.system.spec.into()]);
-    }
-    table
+    Table::of("the systems", measured)
+        .text("system", |one| one.system.name)
+        .text("allocator", |one| one.system.spec)
+        .table()
 }
 
 /// One table a parameter: the largest count of each operation of each system at each value, and the growth.

@@ -14,7 +14,7 @@ use parking_lot::{Mutex, RawMutex};
 use surefit_compact::shared::{SharedConfig, SharedHeap};
 use surefit_compact::{Config, Heap};
 
-use crate::kit::{Claim, Column, Entry, Report, Request, Table};
+use crate::kit::{Claim, Entry, Report, Request, Table};
 
 /// This experiment.
 pub(crate) const ENTRY: Entry = Entry {
@@ -44,27 +44,21 @@ fn run(request: &Request) -> Result<Report> {
     report.setting.push(format!(
         "{rounds} interleaved rounds of {count} accesses by one thread; parking_lot's mutex; the empty loop is subtracted."
     ));
-    let mut table = Table::new(
+    let table = Table::of(
         "one access",
-        [
-            Column::text("access"),
-            Column::figure("ns", 2),
-            Column::figure("÷ lock", 2),
-            Column::figure("min", 2),
-            Column::figure("max", 2),
-        ],
-    );
-    for (way, name) in WAYS.into_iter().enumerate() {
-        let ratio = spread(times.iter().map(|round| round[way] / round[1]));
-        let ns = spread(times.iter().map(|round| round[way]));
-        table.row([
-            name.into(),
-            ns.1.into(),
-            ratio.1.into(),
-            ratio.0.into(),
-            ratio.2.into(),
-        ]);
-    }
+        WAYS.into_iter().enumerate().map(|(way, name)| {
+            let ratio = spread(times.iter().map(|round| round[way] / round[1]));
+            let ns = spread(times.iter().map(|round| round[way]));
+            (way, name, ratio, ns)
+        }),
+    )
+    .text("access", |(_, name, _, _)| *name)
+    .figure("ns", 2, |(_, _, _, ns)| ns.1)
+    .figure("÷ lock", 2, |(_, _, ratio, _)| ratio.1)
+    .figure("min", 2, |(_, _, ratio, _)| ratio.0)
+    .figure("max", 2, |(_, _, ratio, _)| ratio.2)
+    .table();
+
     let (least, median, most) = spread(times.iter().map(|round| round[0] / round[1]));
     report.claims.push(
         Claim::that("An uncontended pin, read and unpin costs at most twice a lock and unlock")

@@ -5,7 +5,7 @@ use surefit_compact::Bound;
 
 use super::formula::{self, greatest};
 use super::process::{self, Load, Observed, Process};
-use crate::kit::{Axis, Cell, Claim, Column, Plot, Series, Table};
+use crate::kit::{Axis, Claim, Plot, Series, Table};
 use crate::shared::size_class::{Order, Rules};
 
 /// κ of the tables.
@@ -66,34 +66,18 @@ pub(super) fn loads(steps: u64) -> Result<Vec<Large>> {
 
 /// All figures beside the formula's.
 pub(super) fn table(rows: &[Large]) -> Table {
-    let columns = [
-        Column::figure("π", 0),
-        Column::figure("ρ", 0),
-        Column::figure("κ", 0),
-        Column::figure("formula", 4),
-        Column::figure("packed, simulated", 4),
-        Column::figure("heap, newest", 4),
-        Column::figure("heap, original", 4),
-        Column::figure("n: formula", 2),
-        Column::figure("newest", 2),
-        Column::figure("original", 2),
-    ];
-    let mut table = Table::new("Moves per free under large loads: the closed form", columns);
-    for row in rows {
-        table.row([
-            Cell::from(row.blocks),
-            row.rho.into(),
-            row.kappa.into(),
-            row.formula.into(),
-            row.packed.moves_per_free.into(),
-            row.newest.moves_per_free.into(),
-            row.original.moves_per_free.into(),
-            row.not_full_formula.into(),
-            row.newest.not_full.into(),
-            row.original.not_full.into(),
-        ]);
-    }
-    table
+    Table::of("Moves per free under large loads: the closed form", rows)
+        .figure("π", 0, |row| row.blocks)
+        .figure("ρ", 0, |row| row.rho)
+        .figure("κ", 0, |row| row.kappa)
+        .figure("formula", 4, |row| row.formula)
+        .figure("packed, simulated", 4, |row| row.packed.moves_per_free)
+        .figure("heap, newest", 4, |row| row.newest.moves_per_free)
+        .figure("heap, original", 4, |row| row.original.moves_per_free)
+        .figure("n: formula", 2, |row| row.not_full_formula)
+        .figure("newest", 2, |row| row.newest.not_full)
+        .figure("original", 2, |row| row.original.not_full)
+        .table()
 }
 
 /// κ against moves per free.
@@ -169,25 +153,14 @@ pub(super) fn drifting_loads(steps: u64) -> Result<Vec<Drifting>> {
 
 /// All figures beside the formula's.
 pub(super) fn drifting_table(rows: &[Drifting]) -> Table {
-    let columns = [
-        Column::figure("P(malloc)", 1),
-        Column::figure("κ", 0),
-        Column::figure("formula", 4),
-        Column::figure("heap, newest", 4),
-        Column::figure("heap, original", 4),
-    ];
     let title = format!("Moves per free while h grows, stays, or shrinks, π={DRIFTING_BLOCKS}");
-    let mut table = Table::new(title, columns);
-    for row in rows {
-        table.row([
-            Cell::from(row.malloc),
-            row.kappa.into(),
-            row.formula.into(),
-            row.newest.moves_per_free.into(),
-            row.original.moves_per_free.into(),
-        ]);
-    }
-    table
+    Table::of(title, rows)
+        .figure("P(malloc)", 1, |row| row.malloc)
+        .figure("κ", 0, |row| row.kappa)
+        .figure("formula", 4, |row| row.formula)
+        .figure("heap, newest", 4, |row| row.newest.moves_per_free)
+        .figure("heap, original", 4, |row| row.original.moves_per_free)
+        .table()
 }
 
 // ---- claims --------------------------------------------------------------------------------------------------------------

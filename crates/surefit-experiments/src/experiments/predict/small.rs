@@ -6,7 +6,7 @@ use surefit_compact::{Bound, Fraction};
 use super::chain;
 use super::formula::{self, greatest};
 use super::process::{self, Load, Observed, Process};
-use crate::kit::{Axis, Claim, Column, Plot, Series, Table};
+use crate::kit::{Axis, Claim, Plot, Series, Table};
 use crate::shared::size_class::{Order, Rules};
 
 /// κ of the chain.
@@ -103,38 +103,25 @@ pub(super) fn loads(steps: u64) -> Result<Vec<Small>> {
 /// All figures beside the chain's.
 pub(super) fn table(rows: &[Small]) -> Table {
     let (blocks, rho) = SMALL;
-    let columns = [
-        Column::text("order"),
-        Column::text("bound"),
-        Column::figure("formula", 4),
-        Column::figure("chain", 4),
-        Column::figure("simulation", 4),
-        Column::figure("heap", 4),
-        Column::figure("heap − chain", 4),
-        Column::figure("n: chain", 3),
-        Column::figure("simulation", 3),
-        Column::figure("heap", 3),
-    ];
-    let mut table = Table::new(
+
+    Table::of(
         format!("Moves per free, π={blocks}, ρ={rho}: the exact chain"),
-        columns,
-    );
-    for row in rows {
-        let moves = row.heap.map(|heap| heap.moves_per_free);
-        table.row([
-            order_name(row.rules.order).into(),
-            row.bound_name().into(),
-            row.formula.into(),
-            row.chain.moves_per_free.into(),
-            row.simulation.moves_per_free.into(),
-            moves.into(),
-            moves.map(|moves| moves - row.chain.moves_per_free).into(),
-            row.chain.not_full.into(),
-            row.simulation.not_full.into(),
-            row.heap.map(|heap| heap.not_full).into(),
-        ]);
-    }
-    table
+        rows.iter()
+            .map(|row| (row, row.heap.map(|heap| heap.moves_per_free))),
+    )
+    .text("order", |(row, _)| order_name(row.rules.order))
+    .text("bound", |(row, _)| row.bound_name())
+    .figure("formula", 4, |(row, _)| row.formula)
+    .figure("chain", 4, |(row, _)| row.chain.moves_per_free)
+    .figure("simulation", 4, |(row, _)| row.simulation.moves_per_free)
+    .figure("heap", 4, |(_, moves)| *moves)
+    .figure("heap − chain", 4, |(row, moves)| {
+        moves.map(|moves| moves - row.chain.moves_per_free)
+    })
+    .figure("n: chain", 3, |(row, _)| row.chain.not_full)
+    .figure("simulation", 3, |(row, _)| row.simulation.not_full)
+    .figure("heap", 3, |(row, _)| row.heap.map(|heap| heap.not_full))
+    .table()
 }
 
 /// κ against moves per free.

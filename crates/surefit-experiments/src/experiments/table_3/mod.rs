@@ -13,7 +13,7 @@
 
 use anyhow::Result;
 
-use crate::kit::{Cell, Claim, Column, Entry, Report, Request, Table};
+use crate::kit::{Cell, Claim, Entry, Report, Request, Table};
 use crate::shared::programs::{self, StandsFor};
 use surefit_measure::progress::Progress;
 use surefit_measure::results::AllocatorResult;
@@ -187,31 +187,21 @@ fn ratio(own: Option<u64>, base: Option<u64>) -> Option<f64> {
 }
 
 fn table(title: &str, name: &str, rows: &[Row]) -> Table {
-    let columns = [
-        Column::text("allocator"),
-        Column::figure("MB", 2),
-        Column::figure("÷ tlsf", 3),
-        Column::figure("SCF MB", 2),
-        Column::figure("partition MB", 2),
-        Column::papers("MB", 1),
-        Column::papers("÷", 3),
-        Column::papers("SCF", 2),
-    ];
     let papers = Papers::of(name);
-    let mut table = Table::new(title, columns);
-    for (at, row) in rows.iter().enumerate() {
-        table.row([
-            ALLOCATORS[at].into(),
-            megabytes(row.memory),
-            ratio(row.memory, rows[0].memory).into(),
-            megabytes(row.size_class),
-            megabytes(row.partitioning),
-            papers.map(|papers| papers.row(at).0).into(),
-            papers.map(|papers| papers.row(at).0 / papers.tlsf).into(),
-            papers.and_then(|papers| papers.row(at).1).into(),
-        ]);
-    }
-    table
+    Table::of(title, rows.iter().enumerate())
+        .text("allocator", |(at, _)| ALLOCATORS[*at])
+        .figure("MB", 2, |(_, row)| megabytes(row.memory))
+        .figure("÷ tlsf", 3, |(_, row)| ratio(row.memory, rows[0].memory))
+        .figure("SCF MB", 2, |(_, row)| megabytes(row.size_class))
+        .figure("partition MB", 2, |(_, row)| megabytes(row.partitioning))
+        .papers("MB", 1, |(at, _)| papers.map(|papers| papers.row(*at).0))
+        .papers("÷", 3, |(at, _)| {
+            papers.map(|papers| papers.row(*at).0 / papers.tlsf)
+        })
+        .papers("SCF", 2, |(at, _)| {
+            papers.and_then(|papers| papers.row(*at).1)
+        })
+        .table()
 }
 
 // ---- claims --------------------------------------------------------------------------------------------------------------

@@ -141,25 +141,21 @@ fn add_program(report: &mut Report, steps: &Steps, measured: &[Costs]) {
 
 /// The costs of one call, by its place in [`Call::BOTH`].
 fn costs_table(title: &str, measured: &[Costs], call: usize) -> Table {
-    let columns = [
-        Column::text("allocator"),
-        Column::figure("avg", 1),
-        Column::figure("p99.99", 0),
-        Column::figure("max", 0),
-        Column::figure("repeatable", 0),
-    ];
-    let mut table = Table::new(title, columns);
-    for (name, costs) in ALLOCATORS.iter().zip(measured) {
-        let cost = costs[call].as_ref();
-        table.row([
-            (*name).into(),
-            Cell::from(cost.map(|cost| cost.mean)),
-            cost.map(|cost| cost.p9999).into(),
-            cost.map(|cost| cost.most).into(),
-            cost.map(|cost| cost.repeatable).into(),
-        ]);
-    }
-    table
+    Table::of(
+        title,
+        ALLOCATORS.iter().zip(measured).map(|(name, costs)| {
+            let cost = costs[call].as_ref();
+            (name, costs, cost)
+        }),
+    )
+    .text("allocator", |(name, _, _)| **name)
+    .figure("avg", 1, |(_, _, cost)| cost.map(|cost| cost.mean))
+    .figure("p99.99", 0, |(_, _, cost)| cost.map(|cost| cost.p9999))
+    .figure("max", 0, |(_, _, cost)| cost.map(|cost| cost.most))
+    .figure("repeatable", 0, |(_, _, cost)| {
+        cost.map(|cost| cost.repeatable)
+    })
+    .table()
 }
 
 fn papers_table(name: &str, papers: Papers, measured: &[Costs]) -> Table {

@@ -11,7 +11,7 @@
 
 use anyhow::Result;
 
-use crate::kit::{Axis, Claim, Column, Entry, Plot, Report, Request, Series, Table, Verdict};
+use crate::kit::{Axis, Claim, Entry, Plot, Report, Request, Series, Table, Verdict};
 use crate::shared::threads::figures::{cores, ratio, shown, spread};
 use crate::shared::threads::heaps::{Scheme, Setup, counted, or_infinite, timed};
 use crate::shared::threads::load::{Load, Sizes};
@@ -125,31 +125,28 @@ fn of(rows: &[Row], kappa: Option<u32>, scheme: usize) -> Option<&Row> {
 }
 
 fn table(rows: &[Row]) -> Table {
-    let columns = [
-        Column::text("κ"),
-        Column::text("locks"),
-        Column::figure("ns/pair", 1),
-        Column::figure("class locks ÷ this", 3),
-        Column::figure("least", 3),
-        Column::figure("greatest", 3),
-        Column::figure("locks/malloc", 3),
-        Column::figure("locks/free", 3),
-    ];
-    let mut table = Table::new("an allocation with its free", columns);
-    for row in rows {
-        let to_class = of(rows, row.kappa, CLASS).map(|class| ratio(&class.pair_ns, &row.pair_ns));
-        table.row([
-            or_infinite(row.kappa).into(),
-            SCHEMES[row.scheme].1.into(),
-            spread(&row.pair_ns).median.into(),
-            to_class.map(|ratio| ratio.median).into(),
-            to_class.map(|ratio| ratio.min).into(),
-            to_class.map(|ratio| ratio.max).into(),
-            row.locks.0.into(),
-            row.locks.1.into(),
-        ]);
-    }
-    table
+    Table::of(
+        "an allocation with its free",
+        rows.iter().map(|row| {
+            (
+                row,
+                of(rows, row.kappa, CLASS).map(|class| ratio(&class.pair_ns, &row.pair_ns)),
+            )
+        }),
+    )
+    .text("κ", |(row, _)| or_infinite(row.kappa))
+    .text("locks", |(row, _)| SCHEMES[row.scheme].1)
+    .figure("ns/pair", 1, |(row, _)| spread(&row.pair_ns).median)
+    .figure("class locks ÷ this", 3, |(_, to_class)| {
+        to_class.map(|ratio| ratio.median)
+    })
+    .figure("least", 3, |(_, to_class)| to_class.map(|ratio| ratio.min))
+    .figure("greatest", 3, |(_, to_class)| {
+        to_class.map(|ratio| ratio.max)
+    })
+    .figure("locks/malloc", 3, |(row, _)| row.locks.0)
+    .figure("locks/free", 3, |(row, _)| row.locks.1)
+    .table()
 }
 
 fn plot(rows: &[Row]) -> Plot {
