@@ -3,5 +3,5 @@
 set -euo pipefail
 bash "$(dirname "$0")/unsafe.sh"
 cargo clippy --workspace --all-targets --locked -- -D warnings
-# The command without the Lua machine.
-cargo clippy -p surefit-lab --no-default-features --locked -- -D warnings
+# The commands without the Lua machine.
+cargo clippy -p surefit-lab -p surefit-experiments --no-default-features --locked -- -D warnings

@@ -258,8 +258,13 @@ fn checked_size(size: u64) -> Result<u64, Problem> {
 
 /// Reads the header; `field` is where the field being read begins.
 fn read_header<R: Read>(source: &mut Source<R>, field: &mut u64) -> Result<Header, Problem> {
-    if source.bytes(codec::MAGIC.len())? != codec::MAGIC {
-        return Err(Problem::NotATrace);
+    for letter in codec::MAGIC {
+        // What differs is no trace, however short it is.
+        match source.byte()? {
+            Some(byte) if byte == letter => {}
+            Some(_) => return Err(Problem::NotATrace),
+            None => return Err(Problem::Truncated),
+        }
     }
     let mut integer = |source: &mut Source<R>| {
         *field = source.position();

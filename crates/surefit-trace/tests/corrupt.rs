@@ -49,6 +49,7 @@ fn files_that_are_no_traces_say_so() {
     assert_eq!(kind(b""), "empty");
     assert_eq!(kind(b"SFT"), "truncated");
     assert_eq!(kind(b"#!/bin/sh"), "other");
+    assert_eq!(kind(b"hi"), "other");
     assert_eq!(kind(b"SFT1\x02"), "version");
     assert_eq!(kind(b"SFT1\x01\x88\x27"), "name");
     assert_eq!(kind(b"SFT1\x01\x01\xff\0\0\0\0\0\0\0\x07"), "utf8");
