@@ -5,12 +5,9 @@ use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-use anyhow::Result;
 use surefit_core::Refused;
 
-use super::pointer::{PointerHeap, Pointers, not_empty};
-use crate::spec::Keys;
-use crate::subject::{Allocator, Pass, less_control};
+use super::pointer::{InRegion, PointerHeap, not_empty};
 
 type Heap = dlmalloc::Dlmalloc<Once>;
 
@@ -22,7 +19,7 @@ const GRANULARITY: usize = 64;
 
 /// A source of memory that gives one region, once.
 #[derive(Debug)]
-struct Once {
+pub struct Once {
     base: NonNull<u8>,
     bytes: usize,
     given: Cell<bool>,
@@ -70,19 +67,10 @@ unsafe impl dlmalloc::Allocator for Once {
 #[derive(Debug)]
 pub struct Dlmalloc;
 
-impl Allocator for Dlmalloc {
-    type Options = ();
+impl InRegion for Dlmalloc {
+    type Heap<'m> = Heap;
 
-    fn options(_keys: &Keys) -> Result<()> {
-        Ok(())
-    }
-
-    fn run<P: Pass>(
-        (): &(),
-        memory: &mut [MaybeUninit<u8>],
-        pass: P,
-    ) -> Result<P::Output, Refused> {
-        let memory = less_control::<Heap>(memory)?;
+    unsafe fn over(memory: &mut [MaybeUninit<u8>]) -> Result<Self::Heap<'_>, Refused> {
         let bytes = memory.len() / GRANULARITY * GRANULARITY;
         let base = NonNull::from(memory).cast();
         let mut heap = Heap::new_with_allocator(Once {
@@ -91,7 +79,7 @@ impl Allocator for Dlmalloc {
             given: Cell::new(false),
         });
         heap.set_granularity(GRANULARITY);
-        Ok(pass.run(Pointers(heap)))
+        Ok(heap)
     }
 }
 

@@ -7,7 +7,8 @@ use std::ptr::NonNull;
 use surefit_core::{Corruption, Parts, Refused};
 use surefit_freelist::Counters;
 
-use crate::subject::Subject;
+use crate::spec::Keys;
+use crate::subject::{Allocator, Pass, Subject, less_control};
 
 /// An allocator of raw pointers.
 ///
@@ -69,6 +70,40 @@ pub unsafe trait PointerHeap {
     /// What its free lists did so far; `None` if it has none of ours.
     fn counters(&self) -> Option<Counters> {
         None
+    }
+}
+
+/// An allocator of raw pointers without keys, which lives in one region: all that an adapter of a peer adds.
+pub trait InRegion {
+    /// The heap over a region.
+    type Heap<'m>: PointerHeap;
+
+    /// Makes the heap over a region, off which its control structure was taken.
+    ///
+    /// # Errors
+    /// The region is too small for the heap's own tables, or too large for it.
+    ///
+    /// # Safety
+    /// S3: the heap is gone before the region is used by anything else, though its type may not borrow the region.
+    unsafe fn over(memory: &mut [MaybeUninit<u8>]) -> Result<Self::Heap<'_>, Refused>;
+}
+
+impl<A: InRegion> Allocator for A {
+    type Options = ();
+
+    fn options(_keys: &Keys) -> anyhow::Result<()> {
+        Ok(())
+    }
+
+    fn run<P: Pass>(
+        (): &(),
+        memory: &mut [MaybeUninit<u8>],
+        pass: P,
+    ) -> Result<P::Output, Refused> {
+        let memory = less_control::<A::Heap<'_>>(memory)?;
+        // SAFETY: S3: the pass ends before this borrow of the region does, and the heap with it.
+        let heap = unsafe { A::over(memory) }?;
+        Ok(pass.run(Pointers(heap)))
     }
 }
 

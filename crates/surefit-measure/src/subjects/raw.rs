@@ -4,23 +4,16 @@ use std::alloc::Layout;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-use anyhow::Result;
 use surefit_core::{Corruption, Parts, RawHeap, Refused};
 use surefit_freelist::{
     BestFit, Buddy, Counters, FirstFit, HalfFit, Heap, Index, NextFit, Tlsf, TreeFit, WorstFit,
 };
 
-use super::pointer::{PointerHeap, Pointers};
-use crate::spec::Keys;
-use crate::subject::{Allocator, Pass, less_control};
+use super::pointer::{InRegion, PointerHeap};
 
 /// A [`RawHeap`] that may say what its free lists did.
 pub trait Counted: RawHeap {
     /// As [`PointerHeap::counters`].
-    #[cfg_attr(
-        not(feature = "lua"),
-        allow(dead_code, reason = "the Lua machine asks for it")
-    )]
     fn counters(&self) -> Option<Counters> {
         None
     }
@@ -83,20 +76,11 @@ macro_rules! free_list {
         #[derive(Debug)]
         pub struct $name;
 
-        impl Allocator for $name {
-            type Options = ();
+        impl InRegion for $name {
+            type Heap<'m> = Raw<$heap<'m>>;
 
-            fn options(_keys: &Keys) -> Result<()> {
-                Ok(())
-            }
-
-            fn run<P: Pass>(
-                (): &(),
-                memory: &mut [MaybeUninit<u8>],
-                pass: P,
-            ) -> Result<P::Output, Refused> {
-                let heap = <$heap>::new(less_control::<$heap<'_>>(memory)?)?;
-                Ok(pass.run(Pointers(Raw(heap))))
+            unsafe fn over(memory: &mut [MaybeUninit<u8>]) -> Result<Self::Heap<'_>, Refused> {
+                Ok(Raw(<$heap>::new(memory)?))
             }
         }
     )*};

@@ -4,12 +4,9 @@ use std::alloc::Layout;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-use anyhow::Result;
 use surefit_core::Refused;
 
-use super::pointer::{PointerHeap, Pointers};
-use crate::spec::Keys;
-use crate::subject::{Allocator, Pass, less_control};
+use super::pointer::{InRegion, PointerHeap};
 
 /// 28 first-level lists (chunks to 8 GiB) of 32 second-level lists each.
 type Tlsf<'m> = rlsf::Tlsf<'m, u32, u32, 28, 32>;
@@ -18,22 +15,13 @@ type Tlsf<'m> = rlsf::Tlsf<'m, u32, u32, 28, 32>;
 #[derive(Debug)]
 pub struct Rlsf;
 
-impl Allocator for Rlsf {
-    type Options = ();
+impl InRegion for Rlsf {
+    type Heap<'m> = Tlsf<'m>;
 
-    fn options(_keys: &Keys) -> Result<()> {
-        Ok(())
-    }
-
-    fn run<P: Pass>(
-        (): &(),
-        memory: &mut [MaybeUninit<u8>],
-        pass: P,
-    ) -> Result<P::Output, Refused> {
-        let memory = less_control::<Tlsf<'_>>(memory)?;
+    unsafe fn over(memory: &mut [MaybeUninit<u8>]) -> Result<Self::Heap<'_>, Refused> {
         let mut tlsf = Tlsf::new();
         tlsf.insert_free_block(memory);
-        Ok(pass.run(Pointers(tlsf)))
+        Ok(tlsf)
     }
 }
 

@@ -4,14 +4,11 @@ use std::alloc::Layout;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-use anyhow::Result;
 use surefit_core::Refused;
 use talc::DefaultBinning;
 use talc::source::Manual;
 
-use super::pointer::{PointerHeap, Pointers, not_empty};
-use crate::spec::Keys;
-use crate::subject::{Allocator, Pass, less_control};
+use super::pointer::{InRegion, PointerHeap, not_empty};
 
 type Heap = talc::base::Talc<Manual, DefaultBinning>;
 
@@ -19,25 +16,16 @@ type Heap = talc::base::Talc<Manual, DefaultBinning>;
 #[derive(Debug)]
 pub struct Talc;
 
-impl Allocator for Talc {
-    type Options = ();
+impl InRegion for Talc {
+    type Heap<'m> = Heap;
 
-    fn options(_keys: &Keys) -> Result<()> {
-        Ok(())
-    }
-
-    fn run<P: Pass>(
-        (): &(),
-        memory: &mut [MaybeUninit<u8>],
-        pass: P,
-    ) -> Result<P::Output, Refused> {
-        let memory = less_control::<Heap>(memory)?;
+    unsafe fn over(memory: &mut [MaybeUninit<u8>]) -> Result<Self::Heap<'_>, Refused> {
         let mut heap = Heap::new(Manual);
-        // SAFETY: the region is valid for writes, and only this heap uses it while the pass runs.
+        // SAFETY: the region is valid for writes, and only this heap uses it (S3).
         let claimed = unsafe { heap.claim(memory.as_mut_ptr().cast(), memory.len()) };
         let needed = talc::min_first_heap_size::<DefaultBinning>();
         claimed.ok_or(Refused::Region { needed })?;
-        Ok(pass.run(Pointers(heap)))
+        Ok(heap)
     }
 }
 
