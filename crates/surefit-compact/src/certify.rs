@@ -44,12 +44,12 @@
 
 mod budget;
 mod demand;
+mod limits;
 mod meter;
 #[cfg(any(target_has_atomic = "32", feature = "portable-atomic"))]
 mod shared;
+mod uncertifiable;
 mod work;
-
-use core::fmt;
 
 pub use demand::{BlockCount, Budget, ClassSet, Demand};
 pub use meter::DemandMeter;
@@ -57,7 +57,10 @@ pub use meter::DemandMeter;
 pub use shared::{
     SharedCertificate, SharedParts, SharedWork, Sharing, certify_shared, shared_region_bytes,
 };
+pub use uncertifiable::Uncertifiable;
 pub use work::{CallWork, moves_max};
+
+use limits::{least, numbers, word_bits};
 
 use crate::config::Config;
 use crate::geometry::{Geometry, Tail};
@@ -104,84 +107,6 @@ pub struct CertifiedParts {
     pub back_reference_bytes: usize,
 }
 
-/// Why a demand has no certificate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Uncertifiable {
-    /// The back-references of the geometry do not have the width of the heap's words.
-    Width,
-    /// The demand names a size-class that the geometry lacks.
-    NoSuchClass,
-    /// More entries than a word can number.
-    TooManyEntries {
-        /// The most there can be.
-        limit: u64,
-    },
-    /// More pages than a heap of this width, or a region on this machine, can have.
-    TooManyPages {
-        /// The most there can be.
-        limit: u64,
-    },
-    /// An object that must be contiguous is larger than a page, or aligned beyond a page.
-    TooLarge {
-        /// Bytes of a page.
-        limit: usize,
-    },
-    /// More objects of a shared heap can be pinned at once than its configuration allows.
-    TooManyPins {
-        /// The configured pins.
-        limit: u32,
-    },
-    /// A shared heap with these size-classes cannot have this many instances.
-    TooManyInstances {
-        /// The most there can be.
-        limit: u32,
-    },
-    /// An object is freed or resized that was never counted, or not with this length and alignment.
-    NotCounted,
-}
-
-impl Uncertifiable {
-    const fn message(self) -> &'static str {
-        match self {
-            Self::Width => {
-                "the geometry's back-references do not have the width of the heap's words"
-            }
-            Self::NoSuchClass => "the demand names a size-class that the geometry lacks",
-            Self::TooManyEntries { .. } => "the demand needs more entries than a word can number",
-            Self::TooManyPages { .. } => {
-                "the demand needs more pages than a heap of this width can have"
-            }
-            Self::TooLarge { .. } => "a contiguous object is larger than a page",
-            Self::TooManyPins { .. } => "guards and other threads pin more than is configured",
-            Self::TooManyInstances { .. } => {
-                "the instances have more size-classes than can be numbered"
-            }
-            Self::NotCounted => {
-                "an object is freed or resized that was not allocated with this length and alignment"
-            }
-        }
-    }
-}
-
-impl fmt::Display for Uncertifiable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.message())?;
-        match self {
-            Self::TooManyEntries { limit } | Self::TooManyPages { limit } => {
-                write!(f, ": at most {limit}")
-            }
-            Self::TooLarge { limit } => write!(f, " of {limit} bytes"),
-            Self::TooManyPins { limit } | Self::TooManyInstances { limit } => {
-                write!(f, ": at most {limit}")
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-impl core::error::Error for Uncertifiable {}
-
 /// The needs of a demand, before they are laid out in a region.
 struct Needs {
     pages: u64,
@@ -198,10 +123,6 @@ impl Needs {
             back_reference_bytes: least(self.back_reference_bytes, other.back_reference_bytes),
         }
     }
-}
-
-const fn least(a: u64, b: u64) -> u64 {
-    if a < b { a } else { b }
 }
 
 /// Computes a certificate for a demand on a heap of width `W`.
@@ -333,19 +254,6 @@ const fn pages_limit<W: Width>(geometry: &Geometry) -> u64 {
         .saturating_sub(page);
     let held = layout::pages_in::<W>(most_bytes, page, geometry.class_count());
     least(pages_max::<W>(geometry).saturating_sub(1), held as u64)
-}
-
-const fn word_bits<W: Width>() -> u32 {
-    match W::WORD_BYTES {
-        2 => u16::BITS,
-        _ => u32::BITS,
-    }
-}
-
-/// The entries and pages that a word can number: its greatest value names nothing.
-#[expect(clippy::arithmetic_side_effects, reason = "words have 16 or 32 bits")]
-const fn numbers<W: Width>() -> u64 {
-    u64::MAX >> (u64::BITS - word_bits::<W>())
 }
 
 const fn most_blocks(geometry: &Geometry) -> u32 {

@@ -51,8 +51,7 @@
     clippy::cast_possible_truncation
 )]
 
-use super::demand::most_of;
-use super::{Budget, ClassSet};
+use super::demand::{Budget, ClassSet, most_of};
 use crate::config::Bound;
 use crate::geometry::{Geometry, MAX_CLASSES, SizeClass};
 

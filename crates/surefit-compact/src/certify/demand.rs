@@ -5,6 +5,7 @@
     clippy::cast_possible_truncation
 )]
 
+use super::limits::least;
 use crate::config::Config;
 use crate::geometry::{Geometry, MAX_CLASSES, SizeClass};
 use crate::pieces::Pieces;
@@ -96,10 +97,6 @@ impl Budget {
         }
         least(most, sum)
     }
-}
-
-const fn least(a: u64, b: u64) -> u64 {
-    if a < b { a } else { b }
 }
 
 /// A set of size-classes.

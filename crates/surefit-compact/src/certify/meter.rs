@@ -18,7 +18,10 @@
     clippy::cast_possible_truncation
 )]
 
-use super::{BlockCount, Budget, CallWork, ClassSet, Demand, Uncertifiable, numbers};
+use super::demand::{BlockCount, Budget, ClassSet, Demand};
+use super::limits::numbers;
+use super::uncertifiable::Uncertifiable;
+use super::work::CallWork;
 use crate::config::Config;
 use crate::geometry::{MAX_CLASSES, SizeClass};
 use crate::pieces::{Pieces, Run};

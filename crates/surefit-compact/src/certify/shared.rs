@@ -31,122 +31,18 @@
 )]
 
 mod needs;
+mod sharing;
 mod work;
 
+pub use sharing::Sharing;
 pub use work::SharedWork;
 
 use self::needs::SharedNeeds;
-use super::budget::Spread;
-use super::{ClassSet, Demand, Uncertifiable, least};
+use super::demand::Demand;
+use super::limits::{ENTRIES_MAX, least, most};
+use super::uncertifiable::Uncertifiable;
 use crate::geometry::{Geometry, Tail};
 use crate::shared::{ALIGN, Fixed, GROUPS, Granularity, SharedConfig, entry_bytes};
-use crate::width::Counted;
-
-/// The threads and guards that use a shared heap at once.
-///
-/// # Examples
-/// ```
-/// use surefit_compact::certify::Sharing;
-/// // Four threads, which together hold at most two guards at once.
-/// let sharing = Sharing::new(4).with_guards(2);
-/// assert_eq!(sharing.pins(), 5);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sharing {
-    instances: u32,
-    threads: u32,
-    guards: u32,
-    pinned: Option<ClassSet>,
-    keyed: bool,
-    /// Entries that retire.
-    retired: u64,
-}
-
-impl Sharing {
-    /// T threads that share one instance and hold no guards: registered threads, and threads that
-    /// call `compact`.
-    #[must_use]
-    pub const fn new(threads: u32) -> Self {
-        Self {
-            instances: 1,
-            threads: if threads == 0 { 1 } else { threads },
-            guards: 0,
-            pinned: None,
-            keyed: false,
-            retired: 0,
-        }
-    }
-
-    /// The same with up to `guards` objects of any class pinned at once by guards.
-    ///
-    /// A call in progress pins one object, which is counted separately. If threads access byte
-    /// objects in pieces, count as guards what each of them pins besides that one: a piece, and a
-    /// spine for every level.
-    #[must_use]
-    pub const fn with_guards(mut self, guards: u32) -> Self {
-        self.guards = guards;
-        self
-    }
-
-    /// The same with guards only on objects of these classes: other classes owe nothing because of
-    /// guards.
-    #[must_use]
-    pub const fn with_pinned_classes(mut self, classes: ClassSet) -> Self {
-        self.pinned = Some(classes);
-        self
-    }
-
-    /// The same with G instances, between which objects are divided in any way: n-CF.
-    #[must_use]
-    pub const fn with_instances(mut self, instances: u32) -> Self {
-        self.instances = if instances == 0 { 1 } else { instances };
-        self
-    }
-
-    /// The same for a heap of keys with generations `Gen`, whose objects may be freed while they
-    /// are pinned. At most `frees` objects are freed in the heap's life; entries whose generations
-    /// are exhausted are counted.
-    ///
-    /// A value that must be dropped takes one more pointer in its page-block: the demand must
-    /// include it.
-    #[expect(clippy::arithmetic_side_effects, reason = "no divisor is zero")]
-    #[must_use]
-    pub const fn with_keys<Gen: Counted>(mut self, frees: u64) -> Self {
-        // Odd generations name objects. They are below the last one, which does not use the
-        // greatest bit (`shared::generation`).
-        self.retired = match Gen::BYTES {
-            1 => frees / (u8::MAX as u64 >> 1),
-            2 => frees / (u16::MAX as u64 >> 1),
-            _ => frees / (u32::MAX as u64 >> 2),
-        };
-        self.keyed = true;
-        self
-    }
-
-    /// Π: the most objects that are pinned at once when a free looks for one to move: those of
-    /// guards, and one for each of the other threads. `u32::MAX` if there are more, which
-    /// [`certify_shared`] refuses.
-    #[must_use]
-    pub const fn pins(&self) -> u32 {
-        self.guards.saturating_add(self.other_threads())
-    }
-
-    const fn other_threads(&self) -> u32 {
-        self.threads.saturating_sub(1)
-    }
-
-    const fn spread(&self, geometry: &Geometry) -> Spread {
-        Spread {
-            instances: self.instances,
-            busy: self.other_threads(),
-            guards: self.guards,
-            pinned: match self.pinned {
-                Some(classes) => classes,
-                None => ClassSet::all(geometry),
-            },
-        }
-    }
-}
 
 /// The bytes that are enough for a demand on a shared heap, and the most work of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -378,11 +274,4 @@ const fn body_of(
         return Err(Uncertifiable::TooManyPages { limit });
     }
     Ok((pages, body))
-}
-
-/// The entries that words can number, less one value that names nothing.
-const ENTRIES_MAX: u64 = u32::MAX as u64 - 1;
-
-const fn most(a: u64, b: u64) -> u64 {
-    if a > b { a } else { b }
 }

@@ -16,6 +16,7 @@
     clippy::cast_possible_truncation
 )]
 
+use super::limits::least;
 use crate::config::{Bound, Config};
 use crate::pieces::Pieces;
 
@@ -56,10 +57,6 @@ pub(super) const fn spanned(bytes: u64, page_bytes: u64) -> u64 {
         1 => 1,
         _ => (bytes - 2) / page_bytes + 2,
     }
-}
-
-const fn least(a: u64, b: u64) -> u64 {
-    if a < b { a } else { b }
 }
 
 /// The most pages of the region that one allocation or free of a page-block touches.

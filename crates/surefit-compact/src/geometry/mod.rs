@@ -95,168 +95,26 @@
     clippy::cast_possible_truncation
 )]
 
+mod cast;
+mod class_layout;
 mod error;
 mod placement;
+mod spec;
 mod tables;
 
 use core::fmt;
 
+use cast::byte;
+pub use class_layout::ClassLayout;
 pub use error::GeometryError;
 use placement::{Page, Placement};
-use tables::{ALIGNMENTS, COARSE_ENTRIES, FINE_BYTES, FINE_ENTRIES, bucket, byte, half, word};
-
-/// The most size-classes that a geometry can have.
-///
-/// This is a power of two, so that a mask replaces the bounds check in the table of layouts.
-pub const MAX_CLASSES: usize = 128;
-
-/// The most page-blocks that a page can have: 64 bitmap words of 64 bits.
-pub const MAX_BLOCKS: usize = 4096;
-
-/// The most page-blocks with bitmap and back-references in the record of the page, not in the page.
-pub const INLINE_BLOCKS: usize = 8;
-
-/// The page-blocks that one word of a bitmap describes.
-pub const WORD_BLOCKS: usize = 64;
+pub use spec::{
+    GeometrySpec, INLINE_BLOCKS, MAX_BLOCKS, MAX_CLASSES, SizeClass, Spacing, Tail, WORD_BLOCKS,
+};
+use tables::{ALIGNMENTS, COARSE_ENTRIES, FINE_BYTES, FINE_ENTRIES, bucket};
 
 /// The smaller granule.
 const MIN_GRANULE: usize = 8;
-
-/// The index of a size-class, counted from the smallest.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
-pub struct SizeClass(u8);
-
-impl SizeClass {
-    /// The class as an index below [`MAX_CLASSES`].
-    #[inline]
-    #[must_use]
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// What a page keeps in itself besides page-blocks and bitmap leaves.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Tail {
-    /// Nothing: raw pointers; no object ever moves.
-    None,
-    /// One index per page-block, in pages of more than [`INLINE_BLOCKS`] page-blocks.
-    BackReferences {
-        /// 2 or 4.
-        bytes: usize,
-    },
-}
-
-/// Where page-block sizes lie.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Spacing<'a> {
-    /// This many sizes in each power of two, from 1 to 64. With 8, a size is at most 1/8 larger
-    /// than the one below it, with two exceptions: neighbours are at least a granule apart, and
-    /// sizes of which at most eight fit in a page are P/8 ... P/1.
-    Fraction(u32),
-    /// Exactly these sizes, which ascend and are multiples of the granule. The page-sized class is
-    /// appended if it is missing. [`GeometrySpec::smallest`] is ignored.
-    Explicit(&'a [u32]),
-}
-
-/// A description from which a [`Geometry`] is built.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct GeometrySpec<'a> {
-    /// P, bytes of a page: a power of two from 1 KiB to 64 KiB.
-    pub page_bytes: usize,
-    /// 8 or 16: every page-block size is a multiple of it, so every page-block is aligned to it.
-    pub granule: usize,
-    /// The smallest page-block, in bytes: a multiple of the granule.
-    pub smallest: usize,
-    /// Where the sizes above it lie.
-    pub spacing: Spacing<'a>,
-    /// What a page keeps besides page-blocks.
-    pub tail: Tail,
-}
-
-impl GeometrySpec<'static> {
-    /// Pages of 16 KiB, multiples of 8 from 16 bytes, 1/8 spacing, back-references of 4 bytes.
-    pub const DEFAULT: Self = Self {
-        page_bytes: 16 << 10,
-        granule: 8,
-        smallest: 16,
-        spacing: Spacing::Fraction(8),
-        tail: Tail::BackReferences { bytes: 4 },
-    };
-}
-
-impl Default for GeometrySpec<'static> {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
-}
-
-/// Where everything lies in a page of one size-class.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ClassLayout {
-    /// β, bytes of a page-block.
-    pub block_bytes: u32,
-    /// π, page-blocks of a page.
-    pub blocks: u16,
-    /// Bitmap words of 64 bits in the page; 0 if π ≤ [`INLINE_BLOCKS`], because then the bits are
-    /// in the page's record.
-    pub leaves: u16,
-    /// Where the leaves begin, in bytes from the start of the page; a multiple of 8.
-    pub leaf_offset: u32,
-    /// Where the back-references begin, in bytes from the start of the page; a multiple of 8.
-    /// Meaningless if π ≤ [`INLINE_BLOCKS`] or with [`Tail::None`].
-    pub back_offset: u32,
-    /// ⌈2³² / β⌉.
-    pub reciprocal: u32,
-}
-
-impl ClassLayout {
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "the parts of a page, which is at most 64 KiB"
-    )]
-    const fn new(page: Page, block_bytes: usize) -> Self {
-        let blocks = page.room(block_bytes);
-        let leaves = page.leaves(blocks);
-        let leaf_offset = blocks * block_bytes;
-        Self {
-            block_bytes: word(block_bytes as u64),
-            blocks: half(blocks),
-            leaves: half(leaves),
-            leaf_offset: word(leaf_offset as u64),
-            back_offset: word((leaf_offset + 8 * leaves) as u64),
-            reciprocal: word((1_u64 << 32).div_ceil(block_bytes as u64)),
-        }
-    }
-
-    /// The page-block to which the byte at `offset` from the start of the page belongs: ⌊`offset` /
-    /// β⌋.
-    ///
-    /// Exact for every `offset` below 64 KiB (proof in the module's documentation). It multiplies
-    /// instead of dividing.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "a product of 32 bits in 64 bits"
-    )]
-    #[inline]
-    #[must_use]
-    pub const fn block_at(&self, offset: u32) -> u32 {
-        word((offset as u64 * self.reciprocal as u64) >> 32)
-    }
-
-    /// Where page-block `block` begins, in bytes from the start of the page; `block` must be below
-    /// π.
-    ///
-    /// # Panics
-    /// In debug builds, if the page has no such page-block; in release builds the result is then
-    /// meaningless.
-    #[inline]
-    #[must_use]
-    pub const fn offset_of(&self, block: u32) -> u32 {
-        debug_assert!(block < self.blocks as u32, "a page-block of this page");
-        block.wrapping_mul(self.block_bytes)
-    }
-}
 
 /// A partitioning of pages into size-classes.
 #[derive(Clone, PartialEq, Eq)]

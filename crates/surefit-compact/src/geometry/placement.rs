@@ -14,7 +14,9 @@
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use super::error::GeometryError;
-use super::{GeometrySpec, INLINE_BLOCKS, MAX_BLOCKS, MAX_CLASSES, Spacing, Tail, WORD_BLOCKS};
+use super::spec::{
+    GeometrySpec, INLINE_BLOCKS, MAX_BLOCKS, MAX_CLASSES, Spacing, Tail, WORD_BLOCKS,
+};
 
 /// The page-block sizes of a geometry, ascending; `sizes[..count]` are in use.
 pub(super) struct Placement {

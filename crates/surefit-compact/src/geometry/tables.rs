@@ -1,8 +1,10 @@
 //! The tables of a geometry, and the indexes of requests in them.
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
+use super::cast::{byte, word};
+use super::class_layout::ClassLayout;
 use super::placement::{Page, Placement};
-use super::{ClassLayout, MAX_CLASSES};
+use super::spec::MAX_CLASSES;
 
 /// Requests up to this many bytes find their class with one load. At most the smallest page.
 pub(super) const FINE_BYTES: usize = 1024;
@@ -17,27 +19,6 @@ pub(super) const COARSE_ENTRIES: usize = 256;
 pub(super) const ALIGNMENTS: usize = 16;
 /// The first of these alignments, as a binary logarithm.
 const FIRST_ALIGNMENT: u32 = 4;
-
-/// `value`, which must be below 2^8.
-#[expect(clippy::cast_possible_truncation, reason = "checked in debug builds")]
-pub(super) const fn byte(value: usize) -> u8 {
-    debug_assert!(value <= u8::MAX as usize, "the value fits");
-    value as u8
-}
-
-/// `value`, which must be below 2^16.
-#[expect(clippy::cast_possible_truncation, reason = "checked in debug builds")]
-pub(super) const fn half(value: usize) -> u16 {
-    debug_assert!(value <= u16::MAX as usize, "the value fits");
-    value as u16
-}
-
-/// `value`, which must be below 2^32.
-#[expect(clippy::cast_possible_truncation, reason = "checked in debug builds")]
-pub(super) const fn word(value: u64) -> u32 {
-    debug_assert!(value <= u32::MAX as u64, "the value fits");
-    value as u32
-}
 
 /// The index of an alignment in the table of alignments; `align` must be a power of two from 16 to
 /// 64 KiB.

@@ -5,10 +5,11 @@
     clippy::cast_possible_truncation
 )]
 
-use super::super::budget::{self, Spread, Worst};
-use super::super::demand::most_of;
-use super::super::{Budget, Demand, Uncertifiable, least};
-use super::{ENTRIES_MAX, Sharing};
+use super::sharing::Sharing;
+use crate::certify::budget::{self, Spread, Worst};
+use crate::certify::demand::{Budget, Demand, most_of};
+use crate::certify::limits::{ENTRIES_MAX, least};
+use crate::certify::uncertifiable::Uncertifiable;
 use crate::config::Bound;
 use crate::geometry::{Geometry, MAX_CLASSES, SizeClass};
 use crate::shared::{Granularity, SharedConfig};

@@ -14,10 +14,11 @@
     clippy::cast_possible_truncation
 )]
 
-use super::super::work::spanned;
-use super::super::{Demand, least};
-use super::{Sharing, most};
+use super::sharing::Sharing;
 use crate::automaton::MAX_MOVES;
+use crate::certify::demand::Demand;
+use crate::certify::limits::{least, most};
+use crate::certify::work::spanned;
 use crate::config::Bound;
 use crate::geometry::{ClassLayout, Geometry, SizeClass};
 use crate::shared::{DRAINED, Granularity, SharedConfig};
