@@ -256,7 +256,7 @@ impl<'c> DemandMeter<'c> {
         (piece.min(len - number * piece), align)
     }
 
-    /// The pieces from `first` on, and the spines if `with_spines` asks for them.
+    /// The pieces from `first` on, and the spines if `spine` is set.
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "a piece before the last ends within the object; a piece is two words or more"
