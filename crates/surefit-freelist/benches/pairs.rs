@@ -1,15 +1,15 @@
-//! Instructions of an allocation and a free in a steady mix, for every system: so that nobody wins
-//! by a slow baseline.
+//! Instructions per allocation and free in a steady mix, for every system: so that no system looks
+//! good beside a slow baseline.
 //!
-//! A heap of 8 MiB holds ten thousand objects, most of 24 to 88 bytes; each pair frees a random one
-//! and allocates another of a random size. What is counted are a thousand pairs after two hundred
-//! thousand others, the loop included. In this mix nearly every list is filled, so that a walk is
-//! short: the table and the bitmap have nothing to win. A tree as the last list takes 9 to 15
-//! instructions a pair more than a linear one although it is hardly used: a free that calls nothing
-//! saves no registers. Needs valgrind and the runner of the gungraun crate:
+//! A heap of 8 MiB holds ten thousand objects, most of 24 to 88 bytes. Each pair frees a random
+//! object and allocates another of a random size. The benchmark counts a thousand pairs after two
+//! hundred thousand others, including the loop. In this mix nearly every list is filled, so that a
+//! walk is short: the table and the bitmap have nothing to gain. A tree as the last list takes 9 to
+//! 15 more instructions per pair than a linear list, although it is hardly used: a free that calls
+//! nothing saves no registers. Needs valgrind and the runner of the gungraun crate:
 //! `cargo bench -p surefit-freelist`.
 //!
-//! A budget is what was seen, rounded up by a tenth: raise one only with a reason in the commit.
+//! A budget is the measured value plus a tenth: raise one only with a reason in the commit.
 #![allow(
     missing_docs,
     unused_qualifications,
@@ -35,12 +35,12 @@ const LIVE: usize = 10_000;
 const WARM_UP: usize = 200_000;
 const COUNTED: usize = 1_000;
 
-/// Sizes in bytes, each as frequent as the others: two thirds are 24 to 40, as of Java objects.
+/// Sizes in bytes, all equally frequent: two thirds are 24 to 40, as for Java objects.
 const SIZES: [usize; 16] = [
     16, 24, 24, 24, 24, 24, 32, 32, 32, 40, 40, 48, 56, 72, 88, 272,
 ];
 
-/// A free and an allocation to come.
+/// A future free and allocation.
 #[derive(Clone, Copy)]
 struct Pair {
     victim: usize,
@@ -110,20 +110,20 @@ impl<H: RawHeap> Scene<H> {
     }
 }
 
-/// One allocation, as a function of its own: what is inlined into what decides no comparison.
+/// One allocation, as a separate function: inlining does not affect the comparison.
 #[inline(never)]
 fn allocate<H: RawHeap>(heap: &mut H, layout: Layout) -> NonNull<u8> {
     heap.allocate(layout).expect("room")
 }
 
-/// One free, as a function of its own.
+/// One free, as a separate function.
 #[inline(never)]
 fn free<H: RawHeap>(heap: &mut H, (object, layout): (NonNull<u8>, Layout)) {
     // SAFETY: the object is live and has this layout.
     unsafe { heap.free(object, layout) };
 }
 
-/// A limit on the instructions of all pairs, from those of one.
+/// The limit for the instructions of all pairs, computed from that of one.
 fn budget(of_a_pair: u64) -> LibraryBenchmarkConfig {
     let mut callgrind = Callgrind::default();
     callgrind.hard_limits([(EventKind::Ir, of_a_pair * COUNTED as u64)]);

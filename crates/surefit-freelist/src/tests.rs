@@ -1,5 +1,4 @@
-//! Unit tests that need to see inside: every word of metadata corrupted, every path of every
-//! operation taken.
+//! White-box unit tests: every word of metadata corrupted, every path of every operation taken.
 
 use core::alloc::Layout;
 use core::mem::MaybeUninit;
@@ -46,7 +45,7 @@ fn free<I: Index>(heap: &mut Heap<'_, I>, object: NonNull<u8>, size: usize) {
     unsafe { heap.free(object, bytes(size)) };
 }
 
-/// Changes a size of an object of `allocate`.
+/// Changes the size of an object from `allocate`.
 fn resize<I: Index>(
     heap: &mut Heap<'_, I>,
     object: NonNull<u8>,
@@ -129,9 +128,9 @@ fn check_objects_to_every_corruption<I: Index>(objects: usize) {
     assert_eq!(heap.check(), Ok(()), "all is as before");
 }
 
-/// Overwrites several words of metadata at once, with words of other places, numbers of granules
-/// and noise: the checker objects, stays inside the region (M2 is asserted at every word) and comes
-/// to an end.
+/// Overwrites several words of metadata at once, with words from elsewhere, numbers of granules and
+/// noise. The checker must object, stay inside the region (M2 is asserted at every word) and
+/// finish.
 fn the_checker_stays_inside<I: Index>() {
     let mut region = Region([JUNK; 16384]);
     let mut heap = Heap::<I>::new(&mut region.0).expect("large enough");
@@ -169,7 +168,7 @@ fn exhaustion_is_a_refusal_and_passes<I: Index>() {
         heap.allocate(bytes(all + 1)),
         Err(Refused::TooLarge { limit: all })
     );
-    // No layout is stricter where words have 32 bits.
+    // No stricter layout exists where words have 32 bits.
     #[cfg(target_pointer_width = "64")]
     assert_eq!(
         heap.allocate(Layout::from_size_align(1, 1 << 31).expect("a valid layout")),
@@ -184,7 +183,7 @@ fn exhaustion_is_a_refusal_and_passes<I: Index>() {
         }
         assert_eq!(heap.allocate(bytes(size)), Err(Refused::NoChunk));
         assert_eq!(heap.check(), Ok(()));
-        // What was cut once stays cut if nothing is ever merged.
+        // If nothing is ever merged, chunks that were cut stay cut.
         let is_whole = I::COALESCING != When::Never || size < 16;
         let least = if is_whole { all / (size + 16) } else { 0 };
         assert!(objects.len() >= least, "{} of {size}", objects.len());
@@ -267,7 +266,7 @@ fn resize_uses_what_lies_free_beside<I: Index>() {
     assert_eq!(heap.live_objects(), 2);
 }
 
-/// Stamps the suite over one index.
+/// Generates the test suite for one index.
 macro_rules! suite {
     ($module:ident $index:ty) => {
         mod $module {
@@ -422,7 +421,8 @@ fn next_fit_goes_on_where_the_last_search_ended() {
     assert_eq!(allocate(&mut heap, 48), small, "from the head again");
 }
 
-/// The rover is the `next` of a hole that was too small; that hole is merged and leaves the list.
+/// The rover is the `next` of a hole that was too small; then that hole is merged and leaves the
+/// list.
 #[test]
 fn the_rover_is_repaired_when_its_chunk_leaves_the_list() {
     for merged in [2, 4] {
@@ -491,7 +491,7 @@ fn half_fit_takes_what_surely_fits_and_refuses_what_only_might() {
     assert_eq!(heap.check(), Ok(()));
 }
 
-/// What follows eight granules of a chunk.
+/// The rest of a chunk after eight granules.
 fn rest_of(object: NonNull<u8>) -> NonNull<u8> {
     // SAFETY: the chunk is 13 granules long.
     unsafe { object.add(64) }

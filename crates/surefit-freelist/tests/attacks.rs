@@ -1,8 +1,9 @@
-//! Hostile callers: every safe function of the free lists is given what no honest program gives.
+//! Hostile callers: every safe function of the free lists gets arguments that no honest program
+//! passes.
 //!
-//! Numbers from nothing to the largest, regions of every length at every misalignment, strategies
-//! of the caller's own that unwind or lie, iterators that change their mind. After each the heap
-//! must be sound. Run these under AddressSanitizer too.
+//! Numbers from zero to the largest, regions of every length at every misalignment, strategies of
+//! the caller that unwind or lie, iterators that change their mind. After each, the heap must be
+//! sound. Run these under AddressSanitizer too.
 
 use std::alloc::Layout;
 use std::cell::Cell;
@@ -18,7 +19,7 @@ use surefit_freelist::{
 };
 use surefit_testkit::{JunkRegion, Shape as Script, run_script, script};
 
-/// Numbers of granules at every edge that a search knows.
+/// Numbers of granules at every limit that a search has.
 const GRANULES: [u32; 14] = [
     0,
     1,
@@ -36,7 +37,7 @@ const GRANULES: [u32; 14] = [
     u32::MAX,
 ];
 
-/// Two to the power of `bits`, or the most that this machine counts.
+/// Two to the power of `bits`, or the largest number of this machine.
 const fn two_to(bits: u32) -> usize {
     match 1_usize.checked_shl(bits) {
         Some(power) => power,
@@ -180,7 +181,7 @@ fn bytes_of_any_number_are_served_or_refused() {
     for_every_index!(numbers_of);
 }
 
-/// Counters never go back, whatever is refused, and a tree counts its own visits.
+/// Counters never decrease, whatever is refused, and a tree counts its own visits.
 #[test]
 fn figures_count_on_after_refusals() {
     let mut region = region();
@@ -215,7 +216,8 @@ fn a_heap_of_any_limit_grows_to_its_region() {
     for_every_index!(limits_of);
 }
 
-/// Asks for objects of all sizes and alignments; what is served lies inside and is aligned.
+/// Requests objects of all sizes and alignments. What is served lies inside the region and is
+/// aligned.
 fn layouts(heap: &mut impl RawHeap, span: &std::ops::Range<usize>) {
     for align in (0..usize::BITS - 1).map(|log2| 1_usize << log2) {
         for bytes in BYTES {
@@ -261,7 +263,7 @@ fn layouts_of_any_size_and_alignment_are_served_or_refused() {
     layouts_of_buddy::<4096>();
 }
 
-/// Makes a heap over every length up to beyond what it says to need, at every misalignment.
+/// Makes heaps of every length, up to above what they report to need, at every misalignment.
 fn regions(make: impl Fn(&mut [MaybeUninit<u8>]) -> Option<usize>) {
     let mut backing = vec![MaybeUninit::new(0x5a_u8); 48 << 10];
     let at = backing.as_ptr().align_offset(64);
@@ -279,7 +281,7 @@ fn regions(make: impl Fn(&mut [MaybeUninit<u8>]) -> Option<usize>) {
     }
 }
 
-/// What it needs if it cannot be made; else uses it up.
+/// The bytes needed if the heap cannot be made; otherwise uses it up.
 fn used_up<H: RawHeap>(made: Result<H, Refused>) -> Option<usize> {
     match made {
         Ok(mut heap) => {
@@ -334,11 +336,11 @@ fn a_foreign_pointer_has_no_number_or_one_that_is_not_meant() {
 }
 
 std::thread_local! {
-    /// What a hostile fit answers next; the call with number 0 unwinds.
+    /// The next answer of a hostile fit. The call with number 0 unwinds.
     static ANSWER: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Answers whatever comes, and unwinds now and then.
+/// Returns arbitrary answers, and unwinds now and then.
 struct Hostile<const ROVES: bool>;
 
 impl<const ROVES: bool> Hostile<ROVES> {
@@ -386,12 +388,13 @@ fn a_fit_of_the_callers_own_may_lie_and_unwind() {
     fits_of::<true>();
 }
 
-/// Handles that change their mind: a clone gives others, and any may unwind instead of giving one.
+/// Handles that change their mind: a clone yields others, and any may unwind instead of yielding
+/// one.
 #[derive(Clone)]
 struct Fickle<'b, 'c, S: Shape> {
     handles: Vec<&'b Bytes<S>>,
     next: usize,
-    /// Handles given by all clones together.
+    /// Handles that all clones together have yielded.
     given: &'c Cell<usize>,
     unwinds_at: usize,
     skips_from: usize,

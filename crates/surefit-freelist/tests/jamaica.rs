@@ -8,7 +8,7 @@ use surefit_testkit::{
     JunkRegion, Op, Random, ShadowModel, Shape as Script, ops_from_bytes, script,
 };
 
-/// The shapes, as what the whole-heap check takes.
+/// The shapes, in the form that the whole-heap check takes.
 trait Checked: Shape {
     fn check<const B: usize>(heap: &mut Jamaica<'_, B>, live: &[&Bytes<Self>]);
 }
@@ -186,7 +186,7 @@ proptest! {
     }
 }
 
-/// The parts of a heap in which these sizes live, after they came about in an order with others in
+/// The parts of a heap with live objects of these sizes, allocated in an order with others in
 /// between.
 fn parts_after(sizes: &[usize], seed: u64) -> surefit_core::Parts {
     let mut region = JunkRegion::new(1 << 20, 64, seed);

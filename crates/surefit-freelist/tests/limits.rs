@@ -1,4 +1,4 @@
-//! The largest regions, the strictest alignments, and sizes from nothing to all there is.
+//! The largest regions, the strictest alignments, and sizes from zero to the largest.
 #![cfg(target_pointer_width = "64")] // regions of 8 GiB
 
 use std::alloc::Layout;
@@ -9,15 +9,14 @@ use surefit_freelist::{
     Tlsf, TreeFit, WorstFit,
 };
 
-/// Bytes of the largest region, but for what alignment cuts: sizes in granules take 30 bits.
+/// Bytes of the largest region, except what alignment cuts off: sizes in granules take 30 bits.
 const MOST: usize = ((1 << 30) - 1) * 8;
 
 fn layout(size: usize, align: usize) -> Layout {
     Layout::from_size_align(size, align).expect("a valid layout")
 }
 
-/// Memory of which only what is touched is there; `None` where the system promises no more than it
-/// has.
+/// Memory of which only touched pages exist; `None` where the system promises no more than it has.
 fn reserved(bytes: usize) -> Option<Vec<u8>> {
     let mut memory = Vec::new();
     memory.try_reserve_exact(bytes).ok()?;

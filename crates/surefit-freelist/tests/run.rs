@@ -1,5 +1,5 @@
-//! Runs beside a list of the objects that were cut: each has its bytes, the heap stays sound, and
-//! what is left returns to it.
+//! Runs against a list of the objects that were cut: each has its bytes, the heap stays sound, and
+//! the rest returns to it.
 
 use core::alloc::Layout;
 use core::ptr::NonNull;
@@ -11,7 +11,7 @@ use surefit_freelist::{
 };
 use surefit_testkit::{JunkRegion, Random};
 
-/// Objects that are live, each filled with a byte of its own.
+/// Live objects, each filled with its own byte.
 #[derive(Default)]
 struct Objects(Vec<(NonNull<u8>, usize, u8)>);
 
@@ -33,7 +33,7 @@ impl Objects {
 }
 
 /// Cuts random objects from run after run, with objects from the lists between, and frees some
-/// while none is open.
+/// while no run is open.
 fn cut<I: Index>() {
     let mut region = JunkRegion::misaligned(12 << 10, 64, 3, 5);
     let mut heap = Heap::<I>::new(region.memory()).expect("large enough");
@@ -108,7 +108,7 @@ fn indexes_that_do_not_merge_at_once_open_none() {
     assert!(!opens::<Segregated<Scan, Never, Linear, 64>>());
 }
 
-/// A chunk of which one granule would be left goes whole to the last object.
+/// If only one granule would be left of a chunk, the last object gets it.
 #[test]
 fn nothing_is_cut_that_would_leave_less_than_a_chunk() {
     let mut region = JunkRegion::new(4096, 64, 1);
@@ -133,7 +133,8 @@ fn nothing_is_cut_that_would_leave_less_than_a_chunk() {
     heap.check().expect("sound");
 }
 
-/// While a run is open, its rest is one more object; when it is closed, nothing tells that it was.
+/// While a run is open, its rest is one more object. After it is closed, nothing shows that it was
+/// open.
 #[test]
 fn a_run_that_is_closed_at_once_leaves_no_trace() {
     let mut region = JunkRegion::new(4096, 64, 1);

@@ -12,8 +12,8 @@ use surefit_freelist::{
 };
 use surefit_testkit::{JunkRegion, Op, Shape, Tally, ops_from_bytes, run_script, script};
 
-/// A heap whose free chunks and administrative space are one part: a refused request may have
-/// merged free chunks, and their headers are free bytes then.
+/// A heap whose free chunks and administrative space count as one part: a refused request may have
+/// merged free chunks, whose headers are then free bytes.
 struct Merging<H>(H);
 
 // SAFETY: all is as the heap does it.
@@ -51,7 +51,7 @@ unsafe impl<H: RawHeap> RawHeap for Merging<H> {
     }
 }
 
-/// Runs a script; every `check_every` operations all invariants are verified, and at the end that
+/// Runs a script. Verifies all invariants every `check_every` operations, and at the end that
 /// nothing was lost.
 fn run<I: Index>(region: &mut JunkRegion, ops: &[Op], check_every: usize) -> Tally {
     let span = region.span();
@@ -97,7 +97,7 @@ fn regions_may_start_and_end_anywhere<I: Index>() {
     }
 }
 
-/// Stamps the suite over one combination.
+/// Generates the suite for one combination.
 macro_rules! combinations {
     ($($module:ident $index:ty;)*) => {$(
         mod $module {
@@ -158,7 +158,7 @@ combinations! {
     units_of_16_immediate Segregated<Bitmap, Immediate, Tree, 128, 16>;
 }
 
-/// As many lists as there may be: the table and the heads take 25 KiB.
+/// The most lists that are possible: the table and the heads take 25 KiB.
 fn most_lists<L: Lookup<4096>, C: Coalescing, T: LastList>() {
     for shape in Shape::ALL {
         let ops = script(shape, 4096, 1500, 40_000);
@@ -195,10 +195,10 @@ fn regions_too_small_are_refused_with_the_size_that_would_do() {
     }
 }
 
-/// Where a heap puts the objects of a script, from the first chunk on; `None` for a refusal or a
-/// free.
+/// Where a heap places the objects of a script, counted from the first chunk; `None` for a refusal
+/// or a free.
 ///
-/// Tables differ in size: the region starts where that puts the first chunk 4096 bytes behind a
+/// Tables differ in size, so each region starts where the first chunk lies 4096 bytes after a
 /// multiple of 4096.
 fn places<I: Index>(ops: &[Op], kib: usize) -> Vec<Option<usize>> {
     let mut region = JunkRegion::new(kib << 10, 4096, 1);
@@ -247,8 +247,7 @@ fn lookups_agree<C: Coalescing, T: LastList>(ops: &[Op], kib: usize) {
     assert_eq!(scan, places::<Segregated<Bitmap, C, T, 64>>(ops, kib));
 }
 
-/// The table and the bitmap are other ways to the list that the scan finds: the same objects at the
-/// same places.
+/// The table and the bitmap find the same list as the scan: the same objects at the same places.
 #[test]
 fn scan_table_and_bitmap_put_every_object_at_the_same_place() {
     for shape in Shape::ALL {

@@ -1,4 +1,4 @@
-//! All systems against the shadow heap, every invariant verified after every operation.
+//! All systems against the shadow heap, with every invariant verified after every operation.
 
 use std::mem::MaybeUninit;
 
@@ -7,7 +7,7 @@ use surefit_core::{RawHeap, Refused};
 use surefit_freelist::{BestFit, FirstFit, HalfFit, NextFit, Tlsf, TreeFit, WorstFit};
 use surefit_testkit::{JunkRegion, Op, Shape, Tally, ops_from_bytes, run_script, script};
 
-/// Stamps the conformance suite over one system.
+/// Generates the conformance suite for one system.
 macro_rules! conformance {
     ($module:ident $heap:ident) => {
         mod $module {

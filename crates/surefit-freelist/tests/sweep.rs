@@ -59,13 +59,13 @@ fn sweep_leaping<I: Index>(heap: &mut Heap<'_, I>, kept: &[(u32, usize)]) -> Swe
     unsafe { heap.sweep_leaping(next) }
 }
 
-/// What a heap looks like to its user, chunk by chunk.
+/// What a user of a heap can see of it, chunk by chunk.
 fn tiling<I: Index>(heap: &Heap<'_, I>) -> (Vec<u32>, Vec<usize>) {
     assert_eq!(heap.check(), Ok(()), "tags, lists and table are sound");
     (heap.objects().collect(), heap.free_sizes().collect())
 }
 
-/// Sweeps three equal heaps in three ways, and compares; then goes on with what the sweep left.
+/// Sweeps three equal heaps in three ways and compares; then continues with the swept heaps.
 fn same_as_freeing_one_by_one<I: Index>(merges_at_once: bool) {
     for (seed, keep_every) in [(1, 2), (2, 3), (3, 7), (4, 50), (5, 1), (6, usize::MAX)] {
         let mut regions = [1, 2, 3].map(|junk| JunkRegion::new(REGION, 64, junk));

@@ -1,4 +1,4 @@
-//! The buddy system from inside: tilings of regions of any size, merging, and every word of
+//! White-box tests of the buddy system: tilings of regions of any size, merging, and every word of
 //! metadata corrupted.
 
 extern crate alloc;

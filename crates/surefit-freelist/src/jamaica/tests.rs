@@ -1,4 +1,5 @@
-//! The blocks from inside: shapes that grow and shrink, and every piece of metadata corrupted.
+//! White-box tests of the blocks: shapes that grow and shrink, and every piece of metadata
+//! corrupted.
 
 extern crate alloc;
 use alloc::vec::Vec;
@@ -9,7 +10,7 @@ use super::blocks::Blocks;
 use super::shape::{Array, Count, Object, Shape};
 use super::{Bytes, Jamaica};
 
-/// Leaves and inner nodes of an array, by building its levels.
+/// Leaves and inner nodes of an array, computed by building its levels.
 fn naive_array<const B: usize>(len: usize) -> Count {
     let leaves = len.div_ceil(B).max(1);
     let (mut level, mut inner) = (leaves, 0);
@@ -129,8 +130,8 @@ fn the_checker_objects_to_a_wrong_free_list_mark_or_count() {
     assert_eq!(heap.check(), Ok(()));
 }
 
-/// The blocks of an object that hold links, and how many: all of an Object, the root of an Array
-/// that has more blocks.
+/// The blocks of an object that hold links, and how many links: all blocks of an Object, the root
+/// of an Array that has more blocks.
 fn with_links<S: Shape>(heap: &Jamaica<'_>, bytes: &Bytes<S>) -> (Vec<u32>, usize) {
     let mut own = Vec::new();
     S::walk(&heap.blocks, bytes.first, bytes.len(), &mut |block| {

@@ -1,4 +1,4 @@
-//! Both ends of a region beside a naive model: every invariant after every operation, every word
+//! Both ends of a region against a naive model: every invariant after every operation, every word
 //! corrupted.
 
 use alloc::collections::BTreeMap;
@@ -14,11 +14,11 @@ use crate::segregated::Segregated;
 use crate::sweep::Swept;
 use crate::trie::Tree;
 
-/// What lives, by number: the granules of the chunk, whether it was allocated as a large one, and
+/// Live objects by number: the granules of the chunk, whether it was allocated as a large one, and
 /// its pattern.
 type Living = BTreeMap<u32, (u32, bool, u32)>;
 
-/// A heap, and what should live in it.
+/// A heap, and the objects that should live in it.
 struct Model<'m, I> {
     heap: Heap<'m, I>,
     living: Living,
@@ -26,7 +26,7 @@ struct Model<'m, I> {
 }
 
 impl<I: Index> Model<'_, I> {
-    /// Learns of a new object and fills it.
+    /// Records a new object and fills it.
     fn learn(&mut self, payload: NonNull<u8>, is_large: bool) {
         let number = self.heap.granule_of(payload);
         let granules = self.heap.memory.header(Chunk::at(number)).granules();
@@ -63,8 +63,8 @@ impl<I: Index> Model<'_, I> {
         gaps
     }
 
-    /// The chunk that an object of so many granules should get, if it is not below the lowest: from
-    /// the highest gap, or from the next one for a displaced object.
+    /// The chunk that an object of `granules` granules should get, unless it is placed below the
+    /// lowest: from the highest gap or, for a displaced object, from the next one.
     fn expected_gap(&self, granules: u32, is_displaced: bool) -> Option<u32> {
         let mut gaps = self.gaps();
         if is_displaced {
@@ -116,7 +116,7 @@ impl<I: Index> Model<'_, I> {
         }
     }
 
-    /// The end of the lists goes down as far as it should and can.
+    /// The end of the lists moves down as far as it should and can.
     fn reserve(&mut self, size: usize) {
         let (unused, last) = (self.heap.unused_granules(), self.heap.last_free());
         let spare = self.heap.spare();
@@ -138,7 +138,7 @@ impl<I: Index> Model<'_, I> {
         unsafe { self.heap.free(self.heap.payload(number), bytes(0)) };
     }
 
-    /// Keeps some, and compares what the sweep tells.
+    /// Keeps some objects, and compares the results of the sweep.
     fn sweep(&mut self, random: &mut Random, leaps: bool) {
         let before = self.living.len();
         let keep = random.below(4);
@@ -196,8 +196,8 @@ impl<I: Index> Model<'_, I> {
         }
     }
 
-    /// All invariants, all objects where they should be, apart and as they were written, and no
-    /// more bytes than the limit.
+    /// Verifies all invariants; that all objects are where they should be, disjoint and unchanged;
+    /// and that the bytes are within the limit.
     fn verify(&self, region: usize) {
         assert_eq!(self.heap.check(), Ok(()));
         assert!(self.heap.objects().eq(self.living.keys().copied()));
@@ -296,7 +296,7 @@ fn the_checker_objects_to_every_corruption_of_large_objects() {
     assert_eq!(heap.check(), Ok(()), "all is as before");
 }
 
-/// Every number that is kept outside the region, one more and one less.
+/// Every number that is kept outside the region, plus one and minus one.
 #[test]
 fn the_checker_objects_to_wrong_ends() {
     let mut region = Region([JUNK; 32768]);
@@ -364,7 +364,7 @@ fn the_checker_stays_inside_with_large_objects() {
     }
 }
 
-/// No more than a granule is lost, and that only while there are large objects.
+/// No more than a granule is lost, and only while there are large objects.
 #[test]
 fn a_large_object_may_be_all_of_the_region_but_a_granule() {
     let mut region = Region([JUNK; 8192]);

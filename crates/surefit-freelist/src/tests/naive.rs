@@ -1,8 +1,8 @@
 //! Every index against its definition: all free chunks in one vector, in the order in which they
-//! became free, and the chunk that the policy's words name.
+//! became free, and the chunk that the policy names.
 //!
-//! Both heaps share the code that cuts and merges, so the same script must put every object at the
-//! same place.
+//! Both heaps share the code that cuts and merges, so the same script must place every object at
+//! the same address.
 
 use surefit_core::Corruption;
 use surefit_testkit::{JunkRegion, Op, Shape, script};
@@ -22,14 +22,14 @@ use crate::trie::Tree;
 /// A free chunk and its size in granules.
 type Free = (Chunk, u32);
 
-/// What an index says of itself: which of the free chunks it takes.
+/// The definition of an index: which of the free chunks it takes.
 trait Definition: Index {
-    /// The place of that chunk in `free`, which has the oldest first. `rover` is where the last
+    /// The position of that chunk in `free`, which has the oldest first. `rover` is where the last
     /// search ended.
     fn choose(free: &[Free], need: &Need, rover: usize) -> Option<usize>;
 }
 
-/// An index that is nothing but its definition.
+/// An index that consists only of its definition.
 struct Naive<I> {
     free: Vec<Free>,
     rover: usize,
@@ -91,7 +91,7 @@ impl<I: Definition> Index for Naive<I> {
     }
 }
 
-/// The places of the chunks that fit, the oldest first.
+/// The positions of the chunks that fit, the oldest first.
 fn fitting<'f>(free: &'f [Free], need: &'f Need) -> impl DoubleEndedIterator<Item = usize> + 'f {
     (0..free.len()).filter(move |&place| need.fits(free[place].0, free[place].1))
 }
@@ -160,10 +160,10 @@ where
     }
 }
 
-/// What became of an operation: the place of the object in the region, or a refusal.
+/// The result of an operation: the place of the object in the region, or a refusal.
 type Outcome = Result<usize, Refused>;
 
-/// Runs a script on a new heap; returns what became of each operation.
+/// Runs a script on a new heap; returns the result of each operation.
 fn outcomes<I: Index>(ops: &[Op], kib: usize) -> Vec<Outcome> {
     let mut region = JunkRegion::new(kib << 10, 4096, 1);
     let start = region.span().start;
@@ -203,7 +203,7 @@ fn outcomes<I: Index>(ops: &[Op], kib: usize) -> Vec<Outcome> {
     outcomes
 }
 
-/// The same script with no alignment above that of every chunk.
+/// The same script without alignments stricter than that of every chunk.
 fn unaligned(ops: Vec<Op>) -> Vec<Op> {
     let mut ops = ops;
     for op in &mut ops {
@@ -214,7 +214,8 @@ fn unaligned(ops: Vec<Op>) -> Vec<Op> {
     ops
 }
 
-/// All shapes, in regions from too small to large; `keep` says what of a script the index defines.
+/// All shapes, in regions from too small to large. `keep` selects the part of a script that the
+/// index defines.
 fn chooses_as_defined<I: Definition>(keep: impl Fn(Vec<Op>) -> Vec<Op>) {
     let (mut served, mut refused) = (0, 0);
     for shape in Shape::ALL {
@@ -274,7 +275,7 @@ fn room_for<I: Index>(heap: &Heap<'_, I>, layout: Layout) -> Vec<u32> {
     sizes.map(|(_, header)| header.granules()).collect()
 }
 
-/// Fills a region with objects of many sizes, frees some, asks for aligned ones; returns how many
+/// Fills a region with objects of many sizes, frees some, requests aligned ones; returns how many
 /// were refused.
 fn no_chunk_fits_what_is_refused<I: Index>(seed: u64) -> usize {
     let mut region = JunkRegion::new(1 << 14, 4096, seed);

@@ -13,7 +13,7 @@ use crate::lookup::Lookup;
 use crate::memory::Memory;
 use crate::next_hit_table::NextHitTable;
 
-/// A table over heads of lists that no heap uses: a head other than 0 is a filled list.
+/// A table over heads of lists that no heap uses. A head other than 0 means a filled list.
 struct Table<'m, const N: usize> {
     memory: Memory<'m>,
     table: NextHitTable,
@@ -36,13 +36,13 @@ impl<'m, const N: usize> Table<'m, N> {
         memory.set(<NextHitTable as Lookup<N>>::head(list as u32), chunk);
     }
 
-    /// Fills a list, without a word to the table.
+    /// Fills a list without updating the table.
     fn put(&mut self, list: usize) {
         self.filled.insert(list);
         Self::set_head(&mut self.memory, list, 1);
     }
 
-    /// Empties a list, without a word to the table.
+    /// Empties a list without updating the table.
     fn take(&mut self, list: usize) {
         self.filled.remove(&list);
         Self::set_head(&mut self.memory, list, 0);
@@ -56,7 +56,7 @@ impl<'m, const N: usize> Table<'m, N> {
         Lookup::<N>::drain(&mut self.table, &mut self.memory, list as u32, true);
     }
 
-    /// Fills an empty list, empties a filled one; the table is told.
+    /// Fills an empty list or empties a filled one, and updates the table.
     fn toggle(&mut self, list: usize) {
         if self.filled.contains(&list) {
             self.take(list);
@@ -96,15 +96,15 @@ impl<'m, const N: usize> Table<'m, N> {
         counters
     }
 
-    /// The entries that a change of this list must write: those after the last filled list below
-    /// it.
+    /// The number of entries that a change of this list must write: those after the last filled
+    /// list below it.
     fn affected(&self, list: usize) -> u64 {
         let below = self.filled.range(..list).next_back();
         (below.map_or(list + 1, |&p| list - p)) as u64
     }
 }
 
-/// From each of the 2^N states, each of the N transitions, and back.
+/// Each of the N transitions from each of the 2^N states, and back.
 fn all_transitions<const N: usize>() {
     let mut region = Region([JUNK; 32768]);
     let mut table = Table::<N>::new(&mut region);
@@ -230,8 +230,8 @@ fn the_checker_objects_to_every_wrong_entry() {
     every_byte::<300>();
 }
 
-/// Toggles lists, mostly near each other; now and then lists change unseen and the table is
-/// rebuilt.
+/// Toggles lists, mostly near each other. From time to time lists change without updates, and the
+/// table is rebuilt.
 fn long_sequence<const N: usize>(changes: &[(u16, u8)]) {
     let mut region = Region([JUNK; 32768]);
     let mut table = Table::<N>::new(&mut region);

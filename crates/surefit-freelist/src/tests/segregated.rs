@@ -1,5 +1,5 @@
-//! Segregated lists from inside: every combination corrupted, the tree beside a model, what each
-//! policy merges.
+//! White-box tests of segregated lists: every combination corrupted, the tree against a model, what
+//! each policy merges.
 
 use alloc::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::next_hit_table::NextHitTable;
 use crate::segregated::Segregated;
 use crate::trie::Tree;
 
-/// Stamps the suite over all last lists and policies of one lookup.
+/// Generates the suite for all last lists and policies of one lookup.
 macro_rules! all_of {
     ($($module:ident $lookup:ident;)*) => {$(
         mod $module {
@@ -69,11 +69,11 @@ fn the_checker_objects_to_every_wrong_summary_of_a_bitmap() {
     assert_eq!(heap.check(), Ok(()));
 }
 
-/// Three neighbours, free, of 200 bytes each (26 granules: in the last list of 16), fenced on both
-/// sides.
+/// Three free neighbours of 200 bytes each (26 granules: in the last list of 16), between two live
+/// objects.
 fn three_large_neighbours<I: Index>(heap: &mut Heap<'_, I>) -> [NonNull<u8>; 3] {
     let [_fence, a, b, c, _end] = [8, 200, 200, 200, 8].map(|size| allocate(heap, size));
-    // The rest of the region, so that it is nobody's best fit.
+    // The rest of the region, so that it is never the best fit.
     let rest = heap.parts().free_chunk_bytes;
     allocate(heap, rest);
     [a, b, c].map(|object| {
@@ -168,8 +168,8 @@ fn deferred_merges_everything_when_a_request_finds_nothing() {
     claim::<Linear>();
 }
 
-/// Requests take whole units: else a chunk of half a unit more would be in a list that its own size
-/// passes by.
+/// Requests take whole units. Otherwise a chunk with half a unit more would be in a list that a
+/// search for its own size skips.
 #[test]
 fn a_chunk_serves_the_same_request_again_whatever_the_unit() {
     fn claim<const UNIT: usize>() {
@@ -257,8 +257,8 @@ fn a_resize_takes_a_free_neighbour_under_every_policy_and_merges_no_other() {
     assert_eq!(heap.check(), Ok(()));
 }
 
-/// The chunks before are merged by the refusal of the move: the request is not refused that would
-/// be served next time.
+/// When the move is refused, the chunks before are merged: so the first request succeeds if the
+/// next one would.
 #[test]
 fn a_resize_that_finds_nothing_slides_down_into_what_that_merged() {
     fn claim<T: LastList>() {
@@ -278,7 +278,7 @@ fn a_resize_that_finds_nothing_slides_down_into_what_that_merged() {
     claim::<Linear>();
 }
 
-/// Without merging, what lies before an aligned object is a free chunk behind another.
+/// Without merging, the free chunk before an aligned object may follow another free chunk.
 #[test]
 fn a_lead_behind_a_free_chunk_keeps_its_tags() {
     let mut region = Region([JUNK; 8192]);
@@ -299,7 +299,8 @@ fn a_lead_behind_a_free_chunk_keeps_its_tags() {
     assert_eq!(heap.check(), Ok(()));
 }
 
-/// Granules between chunks of the tree's model: their sizes overlap, which the tree does not mind.
+/// Granules between the chunks in the tree's model. Their sizes overlap, which does not matter to
+/// the tree.
 const APART: u32 = 8;
 const PLACE: Place = Place {
     head: Slot::new(NOBODYS_WORDS),
@@ -307,7 +308,7 @@ const PLACE: Place = Place {
     merges: false,
 };
 
-/// A tree beside a set of sizes and chunks; every few steps it is checked from end to end.
+/// A tree beside a set of sizes and chunks. Every few steps the whole tree is checked.
 fn tree_beside_a_model(seed: u64, steps: usize, largest: u32) {
     let mut region = Region([JUNK; 1 << 17]);
     let mut memory = Memory::new(&mut region.0).expect("a small region");

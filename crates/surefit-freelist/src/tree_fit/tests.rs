@@ -1,4 +1,4 @@
-//! The balance of the tree, what it visits, its ties, and every link of it corrupted.
+//! The balance of the tree, the nodes that it visits, ties, and every link corrupted.
 #![allow(unsafe_code, reason = "the tests free what they allocated")]
 
 extern crate alloc;
