@@ -1,10 +1,12 @@
-//! The largest number of instructions of every event of the size-class automaton (R7), with budgets.
+//! The largest number of instructions for every event of the size-class automaton (R7), with
+//! budgets.
 //!
-//! One scripted worst path an event: page-blocks of 40 bytes (π = 371), whose bitmap and list of free blocks lie in the
-//! page. Each runs with about a thousand and with about a million live objects; the counts must be equal, and within the
-//! budget. Needs valgrind and the runner of the gungraun crate: `cargo bench -p surefit-compact`.
+//! One scripted worst path per event: page-blocks of 40 bytes (π = 371), with the bitmap and the
+//! list of free blocks in the page. Each path runs with about a thousand and with about a million
+//! live objects. The counts must be equal, and within the budget. Needs valgrind and the runner of
+//! the gungraun crate: `cargo bench -p surefit-compact`.
 //!
-//! A budget is what was seen, rounded up by a tenth: raise one only with a reason in the commit.
+//! A budget is the measured value plus a tenth: raise one only with a reason in the commit.
 #![allow(
     missing_docs,
     unused_qualifications,
@@ -28,7 +30,7 @@ struct Scene {
     heap: Heap<'static>,
     /// The object that the event frees or reads.
     object: Option<Handle<Object>>,
-    /// The others; freeing none of them is part of an event.
+    /// The other objects. No event frees one of them.
     others: Vec<Handle<Object>>,
 }
 
@@ -52,7 +54,7 @@ fn full_pages(live: usize, bound: Bound) -> Scene {
         object: None,
         others,
     };
-    // One entry made and given back, so that the address table need not grow in the event.
+    // Makes one entry and frees it, so that the address table need not grow in the event.
     let spare = scene.heap.insert([0; 5]).expect("fits");
     scene.heap.free(spare);
     scene

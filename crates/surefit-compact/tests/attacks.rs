@@ -1,7 +1,7 @@
 //! Attacks on R1: a stale, foreign or forged name never reads, writes or frees another object.
 //!
-//! Foreign handles are tried on every method, stale keys for as long as there are any, keys until all their generations are
-//! used up. What does not even compile is in `misuse.rs`.
+//! Foreign handles are tried on every method, stale keys for as long as there are any, and keys
+//! until all their generations are used up. `misuse.rs` has what does not even compile.
 
 #[path = "attacks/drops.rs"]
 mod drops;
@@ -31,9 +31,10 @@ fn region(bytes: usize) -> JunkRegion {
     JunkRegion::new(bytes, 16384, 9)
 }
 
-// ---- foreign handles -----------------------------------------------------------------------------------------------------
+// ---- foreign handles ---------------------------------------------------------------------------
 
-/// Two heaps that hold the same objects under the same numbers, and what one of them gets to see of the other.
+/// Two heaps that hold the same objects under the same numbers, and one heap's handles that the
+/// other gets.
 struct Foreign<'m> {
     heap: Heap<'m>,
     value: Handle<u64>,
@@ -74,7 +75,7 @@ impl<'m> Foreign<'m> {
     }
 }
 
-/// Runs what must panic because a handle belongs to another heap.
+/// Runs a call that must panic because a handle belongs to another heap.
 fn assert_foreign<R>(attack: impl FnOnce() -> R) {
     let panic =
         catch_unwind(AssertUnwindSafe(|| drop(attack()))).expect_err("the attack is noticed");
@@ -116,7 +117,7 @@ fn foreign_handles_are_refused_by_every_method() {
     theirs.assert_intact(2);
 }
 
-/// `resize` may answer with an error or, like its neighbours, with a panic.
+/// `resize` may return an error or, like its neighbours, panic.
 fn assert_resize_refused(heap: &mut Heap<'_>, bytes: &mut Bytes<u8>, layout: Layout) {
     let answer = catch_unwind(AssertUnwindSafe(|| heap.resize(bytes, layout)));
     assert!(matches!(answer, Err(_) | Ok(Err(Refused::ForeignHandle))));
@@ -143,7 +144,7 @@ fn foreign_handles_free_nothing() {
     ours.assert_intact(1);
 }
 
-/// A handle of a heap that is gone is foreign to the heap that has its memory now.
+/// A handle of a heap that is gone is foreign to a new heap in the same memory.
 #[test]
 fn handles_do_not_outlive_their_heap() {
     let mut memory = region(1 << 20);
@@ -167,11 +168,11 @@ fn handles_do_not_outlive_their_heap() {
     }
 }
 
-// ---- values --------------------------------------------------------------------------------------------------------------
+// ---- values ------------------------------------------------------------------------------------
 
 static DROPPED: AtomicUsize = AtomicUsize::new(0);
 
-/// As large on every word width, so that the same objects move.
+/// Equally large with every word width, so that the same objects move.
 struct Noisy(
     String,
     #[allow(dead_code, reason = "it takes room on 32 bits")] Room,
@@ -189,7 +190,7 @@ impl Drop for Noisy {
     }
 }
 
-/// A value is dropped once, wherever moves have carried it; one that is refused comes back.
+/// A value is dropped once, wherever moves have carried it; a refused value is returned.
 #[test]
 fn values_are_dropped_once() {
     let mut memory = region(200_000);
@@ -245,7 +246,7 @@ fn heaps_may_be_sent_but_not_shared() {
     assert_not_sync!(Heap<'_> Heap<'_, Narrow> KeyHeap<'_> Handle<std::cell::Cell<u8>>);
 }
 
-// ---- keys ----------------------------------------------------------------------------------------------------------------
+// ---- keys --------------------------------------------------------------------------------------
 
 fn small_pages(word_bytes: usize, bound: Bound) -> Config {
     let spec = GeometrySpec {
@@ -258,7 +259,8 @@ fn small_pages(word_bytes: usize, bound: Bound) -> Config {
     Config::new(Geometry::new(&spec).expect("valid"), bound).expect("valid")
 }
 
-/// Every key that ever was, on a heap that is used and moves: the live ones name their objects, all others nothing.
+/// Every key that ever existed, on a heap that is used and moves: the live keys name their objects,
+/// all others nothing.
 fn stale_keys_stay_stale<W: Width<Generation = ()>, G: Counted>() {
     let config = small_pages(W::WORD_BYTES, Bound::Pages(1));
     let mut memory = region(20_000);
@@ -319,7 +321,8 @@ fn foreign_keys_are_refused_by_every_method() {
     assert_eq!((ours.get(kept), theirs.get(key)), (Ok(&1), Ok(&2)));
 }
 
-/// Objects of one page-block that a heap can hold when so many entries are retired: the table takes what the pages leave.
+/// The number of one-page-block objects that a heap can hold with `retired` retired entries: the
+/// table takes what the pages leave.
 fn capacity<W: Width>(config: &Config, region: usize, retired: usize) -> usize {
     let geometry = config.geometry();
     let (page, classes) = (geometry.page_bytes(), geometry.class_count());
@@ -338,7 +341,7 @@ fn capacity<W: Width>(config: &Config, region: usize, retired: usize) -> usize {
 
 const UINT8_GENERATIONS: usize = 255;
 
-/// Retires so many entries, one by one; every key differs from all before.
+/// Retires `retired` entries one by one; every key differs from all before.
 fn retire<W: Width<Generation = ()>>(
     heap: &mut KeyHeap<'_, W, u8>,
     entries: usize,
@@ -358,7 +361,7 @@ fn retire<W: Width<Generation = ()>>(
     keys
 }
 
-/// Retired entries are counted, never reused, and missing from the capacity: exactly so many.
+/// Retired entries are counted, never reused, and reduce the capacity by exactly their number.
 fn capacity_shrinks_by_what_is_retired<W: Width<Generation = ()>>() {
     let config = small_pages(W::WORD_BYTES, Bound::DEFAULT);
     let bytes = 12_000;
@@ -397,7 +400,8 @@ fn capacity_shrinks_by_exactly_what_is_retired() {
     capacity_shrinks_by_what_is_retired::<Narrow>();
 }
 
-/// Uses up every generation of every entry that the region has room for; then the heap is empty, and refuses.
+/// Uses up every generation of every entry for which the region has room. Then the heap is empty,
+/// and refuses.
 fn exhaust<W: Width<Generation = ()>>() {
     let config = small_pages(W::WORD_BYTES, Bound::DEFAULT);
     let bytes = 6000;

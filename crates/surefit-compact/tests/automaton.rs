@@ -1,14 +1,19 @@
-//! The size-class automaton, exhaustively: every state that a class can reach, for every small page and bound.
+//! The size-class automaton, exhaustively: every state that a class can reach, for every small page
+//! and bound.
 //!
-//! `model` composes the automaton over a vector of pages. Here a breadth-first search walks all its reachable states, in
-//! the order of the least peak H that reaches them, and demands of every transition what docs/bounds.md claims:
+//! `model` composes the automaton over a vector of pages. A breadth-first search walks all its
+//! reachable states, in the order of the least peak H that reaches them, and checks every
+//! transition against the claims of docs/bounds.md:
 //!
-//! - a free moves at most two blocks, one if ε = 0 or if pages swap roles, none if the bound does not ask for it, an allocation none;
-//! - the bound is kept: n ≤ κ, or holes ≤ δ + ⌊εh⌋; counters are what the pages say;
-//! - never more pages than `pages_bound` says, at every h and H; at the end, exactly as many in some state;
+//! - a free moves at most two blocks; one if ε = 0 or if pages swap roles; none if the bound does
+//!   not require it. An allocation moves none;
+//! - the bound is kept: n ≤ κ, or holes ≤ δ + ⌊εh⌋; counters agree with the pages;
+//! - there are never more pages than `pages_bound` says, at every h and H; at the end, exactly as
+//!   many in some state;
 //! - at κ = 1 there is one state for each h.
 //!
-//! The last test runs real heaps beside the model: the engine composes the automaton in the same way, page by page.
+//! The last test runs real heaps beside the model: the engine composes the automaton in the same
+//! way, page by page.
 
 #[path = "automaton/model.rs"]
 mod model;
@@ -24,9 +29,10 @@ use surefit_compact::{
 };
 use surefit_testkit::{JunkRegion, Op, Shape, script};
 
-// ---- states ------------------------------------------------------------------------------------------------------------
+// ---- states ------------------------------------------------------------------------------------
 
-/// A state in a word: full pages (8 bits), not-full pages (5 bits), used blocks of each, head first (3 bits each).
+/// A state in a word: full pages (8 bits), not-full pages (5 bits), used blocks of each, head first
+/// (3 bits each).
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Packed(u64);
 
@@ -59,16 +65,16 @@ impl Packed {
     }
 }
 
-/// A state and its number of not-full pages, without which it cannot be read.
+/// A state and its number of not-full pages, without which it cannot be decoded.
 type State = (Packed, usize);
 
 fn pack(class: &Class) -> State {
     (Packed::new(class), class.not_full.len())
 }
 
-// ---- the search ----------------------------------------------------------------------------------------------------------
+// ---- the search --------------------------------------------------------------------------------
 
-/// What a search saw.
+/// What a search found.
 #[derive(Clone, Debug, Default)]
 struct Census {
     states: usize,
@@ -180,7 +186,7 @@ impl Search {
     }
 }
 
-// ---- configurations ------------------------------------------------------------------------------------------------------
+// ---- configurations ----------------------------------------------------------------------------
 
 /// Page-blocks in a page, and the most live blocks to explore: several pages each.
 const SIZES: [(u32, u32); 6] = [(1, 12), (2, 32), (3, 36), (4, 40), (5, 40), (8, 48)];
@@ -203,7 +209,7 @@ fn holes(base: u32, (numerator, denominator): (u32, u32)) -> Bound {
 
 const FRACTIONS: [(u32, u32); 5] = [(0, 1), (1, 16), (1, 4), (1, 3), (1, 2)];
 
-/// Explores, and prints what was seen.
+/// Explores, and prints what was found.
 fn report(rules: Rules, limit: u32) -> Census {
     let census = explore(rules, limit);
     println!(
@@ -223,9 +229,9 @@ fn slack(rules: Rules, census: &Census) -> Vec<(u32, u32)> {
         .collect()
 }
 
-// ---- claims --------------------------------------------------------------------------------------------------------------
+// ---- claims ------------------------------------------------------------------------------------
 
-/// The bound on pages is reached at every h and every H: no smaller one would do.
+/// The bound on pages is reached at every h and every H: no smaller bound would hold.
 fn assert_tight(rules: Rules, census: &Census) {
     let loose = slack(rules, census);
     assert!(
@@ -287,8 +293,8 @@ fn an_unbounded_class_keeps_to_its_high_water_mark() {
     }
 }
 
-/// κ = 1, and the hole bound without a hole: the counts alone determine the state, and the only not-full page is the
-/// reservoir.
+/// κ = 1, and the hole bound without a hole: the counts alone determine the state, and the only
+/// not-full page is the reservoir.
 #[test]
 fn full_compaction_has_one_state_for_each_number_of_live_blocks() {
     for (blocks, limit) in SIZES {
@@ -308,7 +314,8 @@ fn full_compaction_has_one_state_for_each_number_of_live_blocks() {
     }
 }
 
-/// Every row of the automaton's table is a transition of some reachable state, and no others are.
+/// Every row of the automaton's table is a transition of some reachable state, and there are no
+/// other transitions.
 #[test]
 fn every_transition_is_taken_and_no_other() {
     let labels = |blocks, bound| -> Vec<String> {
@@ -338,7 +345,7 @@ fn every_transition_is_taken_and_no_other() {
     );
 }
 
-/// Equal pages keep their roles: to swap them would gain no hole.
+/// Equal pages keep their roles: swapping them would gain no hole.
 #[test]
 fn only_an_emptier_page_becomes_the_reservoir() {
     for used in 1..8 {
@@ -348,7 +355,7 @@ fn only_an_emptier_page_becomes_the_reservoir() {
     }
 }
 
-// ---- the engine composes the automaton in the same way -------------------------------------------------------------------
+// ---- the engine composes the automaton in the same way -----------------------------------------
 
 /// A heap of one-kilobyte pages beside the model, one size-class.
 struct Twin<'m> {

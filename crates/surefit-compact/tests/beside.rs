@@ -1,8 +1,9 @@
-//! What only reads a heap is safe beside threads that change it: `check`, `stats` and `parts` are called over and over while
-//! four threads insert, write and free. What they answer meanwhile may be behind the times; they must not panic, and a
-//! sanitizer must see no race (ci/sanitizers.sh). When the threads are done, the answers are exact.
+//! Methods that only read a heap are safe beside threads that change it. `check`, `stats` and
+//! `parts` are called over and over while four threads insert, write and free. Their results may be
+//! out of date, but they must not panic, and a sanitizer must see no race (ci/sanitizers.sh). When
+//! the threads are done, the results are exact.
 //!
-//! Fixed seeds and amounts of work; schedules are the machine's.
+//! Seeds and amounts of work are fixed; the machine chooses the schedules.
 #![cfg(not(surefit_shuttle))]
 
 use std::mem::MaybeUninit;
@@ -24,7 +25,7 @@ const WORKERS: u16 = 4;
 const REGION: usize = 512 << 10;
 const LENGTHS: [usize; 6] = [16, 40, 200, 1000, 3000, 9000];
 
-/// Calls of `look`, at least: more, as long as a worker works.
+/// The least number of calls of `look`; there are more as long as a worker works.
 const LOOKS: u32 = 40;
 
 fn config<G: Granularity>(bound: Bound) -> SharedConfig<G> {
@@ -40,8 +41,9 @@ fn region() -> Vec<MaybeUninit<u8>> {
     vec![MaybeUninit::uninit(); REGION]
 }
 
-/// One worker's script: `insert` and `free` by turns, at random, at most 60 objects at once, whose length changes now and
-/// then, so that pages go from size-class to size-class; all are freed at the end.
+/// One worker's script: `insert` and `free` in random turns, with at most 60 objects at once. Their
+/// length changes now and then, so that pages go from size-class to size-class. At the end all
+/// objects are freed.
 fn work<T>(seed: u64, mut insert: impl FnMut(usize, u8) -> Option<T>, mut free: impl FnMut(T)) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let (mut own, mut inserted): (Vec<T>, u32) = (Vec::new(), 0);
@@ -62,7 +64,7 @@ fn work<T>(seed: u64, mut insert: impl FnMut(usize, u8) -> Option<T>, mut free: 
     );
 }
 
-/// Runs every worker of `workers` in a thread of its own, and `look` beside them until all have ended.
+/// Runs every worker in its own thread, and `look` beside them until all have ended.
 fn beside(worker: impl Fn(u64) + Sync, mut look: impl FnMut()) {
     let worker = &worker;
     thread::scope(|scope| {
@@ -70,7 +72,7 @@ fn beside(worker: impl Fn(u64) + Sync, mut look: impl FnMut()) {
         let workers = seeds.map(|seed| scope.spawn(move || worker(seed)));
         let workers: Vec<_> = workers.collect();
         let mut looks = 0;
-        // A worker that panics has ended too: the scope says so.
+        // A worker that panics has ended too: the scope reports it.
         while looks < LOOKS || workers.iter().any(|worker| !worker.is_finished()) {
             look();
             looks += 1;
@@ -79,8 +81,8 @@ fn beside(worker: impl Fn(u64) + Sync, mut look: impl FnMut()) {
     });
 }
 
-/// What a heap of `REGION` bytes may answer while others work on it: the answer is of no one moment, but no part is larger
-/// than the region.
+/// Plausible results for a heap of `REGION` bytes while others work on it: they belong to no single
+/// moment, but no part is larger than the region.
 fn plausible(parts: &Parts) {
     let bytes = [
         parts.block_bytes,
@@ -110,7 +112,8 @@ fn handles<G: Granularity + Sync>(bound: Bound) {
     beside(worker, || {
         // An object that is freed or inserted meanwhile may be reported.
         let _ = heap.check(true);
-        // Size-class by size-class: a page that changes hands meanwhile is counted twice, or not at all.
+        // Size-class by size-class: a page that changes hands meanwhile is counted twice, or not at
+        // all.
         let _ = heap.stats();
         plausible(&heap.parts());
     });
@@ -141,7 +144,8 @@ fn keys<G: Stepwise + Sync>(bound: Bound) {
     };
     beside(worker, || {
         let _ = heap.check(true);
-        // Size-class by size-class: a page that changes hands meanwhile is counted twice, or not at all.
+        // Size-class by size-class: a page that changes hands meanwhile is counted twice, or not at
+        // all.
         let _ = heap.stats();
         plausible(&heap.parts());
     });
@@ -166,7 +170,8 @@ fn instances<G: Stepwise + Sync>(bound: Bound) {
     };
     beside(worker, || {
         let _ = heap.check(true);
-        // Size-class by size-class: a page that changes hands meanwhile is counted twice, or not at all.
+        // Size-class by size-class: a page that changes hands meanwhile is counted twice, or not at
+        // all.
         let _ = heap.stats();
         plausible(&heap.parts());
         for instance in 0..heap.instances() {

@@ -1,4 +1,5 @@
-//! What a collector does with a heap, against naive models: a sweep is a free of each, moves make room iff room can be made.
+//! A collector's operations on a heap, against naive models: a sweep is a free of each object, and
+//! moves make room iff room can be made.
 
 use core::alloc::Layout;
 use std::collections::{BTreeMap, BTreeSet};
@@ -140,7 +141,7 @@ impl<W: Width<Generation = ()>> World<'_, W> {
     }
 }
 
-/// `BTreeMap::extract_if` of later Rusts.
+/// `BTreeMap::extract_if` of later Rust versions.
 trait ExtractAll {
     fn extract_if_all(&mut self, dies: impl FnMut(&u32) -> bool) -> Self;
 }
@@ -155,7 +156,7 @@ impl ExtractAll for BTreeMap<u32, usize> {
     }
 }
 
-/// Calls a test with a heap of so many bytes for each configuration.
+/// Calls a test with a heap of `bytes` bytes for each configuration.
 fn with_worlds<W: Width<Generation = ()>>(bytes: usize, mut test: impl FnMut(World<'_, W>, usize)) {
     for (nth, config) in configs(W::WORD_BYTES).iter().enumerate() {
         let mut region = JunkRegion::new(bytes, PAGE, nth as u64);
@@ -168,8 +169,8 @@ fn with_worlds<W: Width<Generation = ()>>(bytes: usize, mut test: impl FnMut(Wor
     }
 }
 
-/// What a sweep leaves is what freeing each would: the same objects, as many page-blocks of every class, and, when both
-/// are compacted, as many pages.
+/// A sweep leaves what freeing each object would leave: the same objects, the same number of
+/// page-blocks in every class and, when both are compacted, the same number of pages.
 fn is_a_free_of_each<W: Width<Generation = ()>>() {
     with_worlds::<W>(60 * PAGE, |mut world, nth| {
         let config = &configs(W::WORD_BYTES)[nth];
@@ -216,7 +217,7 @@ fn a_sweep_is_a_free_of_each() {
     is_a_free_of_each::<Narrow>();
 }
 
-/// The lowest entries come first again, and nothing is left of a table or of pages that nobody needs.
+/// The lowest entries come first again, and no unneeded part of the table or page is kept.
 #[test]
 fn a_sweep_gives_back_pages_and_those_of_the_table() {
     with_worlds::<Wide>(40 * PAGE, |mut world, _| {
@@ -239,7 +240,8 @@ fn a_sweep_gives_back_pages_and_those_of_the_table() {
     });
 }
 
-/// Whether objects of these lengths fit into an empty heap, one after another: nothing packs them better.
+/// Whether objects of these lengths fit into an empty heap, one after another: no packing is
+/// better.
 fn fit_when_packed(config: &Config, bytes: usize, lens: impl Iterator<Item = usize>) -> bool {
     let mut region = JunkRegion::new(bytes, PAGE, 1);
     let heap: Heap<'_, Wide> = Heap::new(region.memory(), config).expect("large enough");
@@ -247,8 +249,8 @@ fn fit_when_packed(config: &Config, bytes: usize, lens: impl Iterator<Item = usi
         .all(|served| served.is_ok())
 }
 
-/// Fills a heap; then, in turns, frees some objects in a sweep and asks for room for others. Room is made iff a fresh heap
-/// would have it; what is refused moves nothing.
+/// Fills a heap. Then, in turns, frees some objects in a sweep and asks for room for others. Room
+/// is made iff a fresh heap would have it; a refused request moves nothing.
 #[test]
 fn room_is_made_iff_there_is_any() {
     let (mut helped, mut refused) = (0, 0);
@@ -293,7 +295,8 @@ fn room_is_made_iff_there_is_any() {
     );
 }
 
-/// The address table grows over the last page, whatever is in it, when a free page can take its place.
+/// The address table grows over the last page, whatever is in it, when a free page can take its
+/// place.
 #[test]
 fn the_last_page_makes_way_for_the_table() {
     for last in [24, 56, 1000] {
@@ -301,7 +304,8 @@ fn the_last_page_makes_way_for_the_table() {
             if world.heap.is_split(last) {
                 return;
             }
-            // Every page opened, the last one for an object of its own, and then every other one freed.
+            // Every page is opened, the last one for its own object; then every other object is
+            // freed.
             while world.heap.stats().fresh_pages > 1 {
                 world.allocate(256).expect("a page");
             }
@@ -310,7 +314,7 @@ fn the_last_page_makes_way_for_the_table() {
             world.retain(101);
             let stats = world.heap.stats();
             assert_eq!((stats.pages, stats.fresh_pages), (1, 0));
-            // Smallest objects until there are no entries for more.
+            // Allocates smallest objects until no entries are left.
             let mut moves = Vec::new();
             while world.heap.would_fit(&[8]) {
                 if world.allocate(8).is_err() {

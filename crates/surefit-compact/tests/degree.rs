@@ -1,13 +1,15 @@
-//! Predictable space: what can still be allocated depends on how much was allocated and freed, not in which order.
+//! Predictable space: what can still be allocated depends on how much was allocated and freed, not
+//! on the order.
 //!
-//! The slides' *degree of fragmentation* of a size-class c is the number of its page-blocks that the free space still holds.
-//! With Q pages for objects, h_j live page-blocks in class j and π_j to a page, full compaction makes it
+//! The slides' *degree of fragmentation* of a size-class c is the number of its page-blocks that
+//! still fit into the free space. With Q pages for objects, h_j live page-blocks in class j and π_j
+//! per page, full compaction makes it
 //!
 //! ```text
 //! Dg_c = π_c · (Q − Σ_j ⌈h_j / π_j⌉) + ((−h_c) mod π_c)
 //! ```
-//! whatever the order of the operations and whichever objects die. Any other bound lets it depend on the order, but keeps it
-//! between what `pages_bound` says and that value.
+//! whatever the order of the operations and whichever objects die. With any other bound it depends
+//! on the order, but stays between that value and the one that follows from `pages_bound`.
 
 use core::alloc::Layout;
 use core::mem::MaybeUninit;
@@ -23,7 +25,7 @@ use surefit_compact::{
 };
 use surefit_testkit::JunkRegion;
 
-/// Page-block sizes: 1 to 60 to a page of one kilobyte.
+/// Page-block sizes: 1 to 60 per page of one kilobyte.
 const SIZES: [u32; 6] = [16, 40, 112, 200, 336, 1024];
 
 /// Allocations and frees of each size in every permutation.
@@ -54,7 +56,8 @@ struct Run<'m, W: Width> {
 }
 
 impl<'m, W: Width> Run<'m, W> {
-    /// A heap whose address table has all the entries that any order of the operations asks for, so that Q is fixed.
+    /// A heap whose address table has all the entries that any order of the operations needs, so
+    /// that Q is fixed.
     fn new(memory: &'m mut [MaybeUninit<u8>], config: &'m Config) -> Self {
         let mut run = Self {
             heap: Heap::new(memory, config).expect("large enough"),
@@ -84,7 +87,7 @@ impl<'m, W: Width> Run<'m, W> {
         self.heap.free_bytes(object);
     }
 
-    /// Runs the operations in a random order, but for frees that wait for an allocation.
+    /// Runs the operations in a random order, except that frees wait for their allocation.
     fn permute(&mut self, seed: u64) {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut ops = Vec::new();
@@ -137,14 +140,14 @@ impl<'m, W: Width> Run<'m, W> {
         u64::from(stats.pages + stats.freed_pages + stats.fresh_pages)
     }
 
-    /// The degree of a class when each class has so many pages.
+    /// The degree of a class when each class has `pages_of` pages.
     fn degree_with(&self, class: usize, pages_of: impl Fn(usize) -> u64) -> u64 {
         let used: u64 = (0..SIZES.len()).map(&pages_of).sum();
         let own = self.blocks(class) * pages_of(class) - self.live(class);
         self.blocks(class) * (self.pages() - used) + own
     }
 
-    /// The formula: every class in as few pages as can be.
+    /// The formula: every class in as few pages as possible.
     fn formula(&self, class: usize) -> u64 {
         let packed: u64 = (0..SIZES.len())
             .map(|j| self.live(j).div_ceil(self.blocks(j)))
@@ -154,7 +157,7 @@ impl<'m, W: Width> Run<'m, W> {
         self.blocks(class) * (self.pages() - packed) + rest
     }
 
-    /// The fewest that the bound allows: all other classes have as many pages as they may.
+    /// The least degree that the bound allows: all other classes have the most pages allowed.
     fn least(&self, class: usize) -> u64 {
         let most = |j: usize| {
             let (h, peak) = (self.live[j].len() as u32, self.peak[j]);

@@ -1,4 +1,4 @@
-//! Geometries, proved by going over every request, alignment, page-block and offset.
+//! Geometries, proved by trying every request, alignment, page-block and offset.
 
 use surefit_compact::geometry::{
     ClassLayout, Geometry, GeometryError, GeometrySpec, INLINE_BLOCKS, MAX_BLOCKS, MAX_CLASSES,
@@ -23,7 +23,7 @@ const TINY: Geometry = match Geometry::new(&GeometrySpec {
     Err(error) => panic!("{}", error.message()),
 };
 
-/// Every geometry of a fraction that can be, over all pages, tails and granules.
+/// Every possible geometry of a fraction, over all pages, tails and granules.
 fn geometries(fractions: &'static [u32]) -> impl Iterator<Item = Geometry> {
     let specs = PAGES.into_iter().flat_map(move |page_bytes| {
         TAILS.into_iter().flat_map(move |tail| {
@@ -45,7 +45,7 @@ fn geometries(fractions: &'static [u32]) -> impl Iterator<Item = Geometry> {
     })
 }
 
-/// Geometries of seeded lists, a few of them with as many classes as there can be.
+/// Geometries of seeded lists, a few of them with the most classes possible.
 fn listed() -> Vec<Geometry> {
     let mut random = Random(0x5eed);
     let mut geometries = Vec::new();
@@ -237,7 +237,8 @@ fn every_multiple_of_eight_has_an_exact_reciprocal() {
         };
         let layout = *geometry.layout(geometry.class(0).expect("a first class"));
         assert_eq!(layout.block_bytes, beta);
-        // Between two multiples the quotient is constant, and block_at is monotone: the ends suffice.
+        // Between two multiples the quotient is constant, and block_at is monotone: the ends
+        // suffice.
         for first in (0..65536).step_by(beta as usize) {
             assert_eq!(layout.block_at(first), first / beta);
             let last = (first + beta - 1).min(65535);
@@ -248,7 +249,7 @@ fn every_multiple_of_eight_has_an_exact_reciprocal() {
 
 #[test]
 fn the_default_page_block_sizes_are_these() {
-    // Certificates depend on them: a change here is a change of every certified size.
+    // Certificates depend on these: a change here changes every certified size.
     let expected = [
         16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120, 128, 144, 160, 176, 192, 208,
         224, 240, 256, 288, 320, 352, 384, 424, 448, 488, 512, 520, 576, 648, 704, 768, 856, 904,
@@ -274,7 +275,7 @@ fn neighbours_are_as_close_as_the_fraction_asks() {
                 let granule = geometry.granule().max(pair[0] / 64);
                 let page_bound = usize::from(geometry.layout(class).blocks);
                 let near = pair[1] - pair[0] <= (pair[0] / fraction as usize).max(granule);
-                // No size between them would have held fewer page-blocks than the one below.
+                // No size between them would give fewer page-blocks than the one below.
                 let below = geometry.class(index).expect("a class");
                 let next = usize::from(geometry.layout(below).blocks) <= page_bound + 2;
                 assert!(near || next, "{pair:?} in {geometry:?}");

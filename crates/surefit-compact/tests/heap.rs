@@ -89,7 +89,7 @@ fn contents<W: Width>(heap: &Heap<'_, W>, object: &Object) -> Vec<u8> {
     heap.chunks(&object.handle).flatten().copied().collect()
 }
 
-/// Allocates zeros, if the heap promised it, and writes over them.
+/// Allocates zeros, checks them if the heap promises them, and writes over them.
 fn allocate<W: Width>(
     heap: &Heap<'_, W>,
     size: usize,

@@ -1,16 +1,21 @@
-//! The incremental automaton, exhaustively: every state that threads can bring a class with a move in flight into.
+//! The incremental automaton, exhaustively: every state into which threads can bring a class with a
+//! move in flight.
 //!
-//! `class` composes `automaton::incremental` over vectors of pages, a critical section at a time; `search` lets frees,
-//! allocations, compactions, readers and writers interleave in every way between sections (and pins within them), and
-//! demands in every state:
+//! `class` composes `automaton::incremental` over vectors of pages, one critical section at a time.
+//! `search` interleaves frees, allocations, compactions, readers and writers in every way between
+//! sections (and pins also within them), and checks in every state:
 //!
-//! - no page or block is lost, each is in one place, a reserved block belongs to the one move in flight;
-//! - R2: no write is lost to a copy, no pinned object moves; v is never in a full page, nor outside the reservoir;
-//! - R3: n or the holes are within `bound_in_flight`, pages within `pages_bound_in_flight`, with the calls in progress now;
-//! - no free takes more steps than it may; left alone, every call returns and no move stays in flight;
+//! - no page or block is lost, each is in one place, and a reserved block belongs to the one move
+//!   in flight;
+//! - R2: no write is lost to a copy, and no pinned object moves; v is never in a full page, nor
+//!   outside the reservoir;
+//! - R3: n or the holes are within `bound_in_flight`, and the pages within `pages_bound_in_flight`,
+//!   for the calls now in progress;
+//! - no free takes more steps than allowed; if left alone, every call returns, and no move stays in
+//!   flight;
 //! - from every state at rest without pins, a compaction leaves at most one not-full page.
 //!
-//! The largest values seen are tables here, and asserted: `--nocapture` prints them.
+//! Tables here hold the largest values found, and the tests assert them: `--nocapture` prints them.
 
 #[path = "incremental/class.rs"]
 mod class;
@@ -31,7 +36,7 @@ use rows::{
 use search::explore;
 use surefit_compact::Bound;
 
-/// Explores every row; says at the end in which of them other values than expected were the largest.
+/// Explores every row; reports at the end which of them had other largest values than expected.
 fn explore_all(rows: impl IntoIterator<Item = Row>) {
     let (mut states, mut transitions, mut other) = (0, 0, Vec::new());
     for row in rows {
@@ -63,7 +68,7 @@ fn every_state_of_a_larger_class_keeps_its_bound() {
     explore_all(large_pages().into_iter().chain(large_holes()));
 }
 
-// ---- errors that the search must find ----------------------------------------------------------------------------------
+// ---- errors that the search must find ----------------------------------------------------------
 
 fn slipped(slip: Slip, bound: Bound) -> String {
     let mut rules = row(bound, [3, 2, 1, 2, 8], &[], &[]).rules;

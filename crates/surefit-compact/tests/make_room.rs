@@ -69,7 +69,7 @@ fn lengths_of_the_most_size_classes_there_can_be_are_asked_for() {
     assert!(heap.would_fit(&lens));
 }
 
-/// What a heap in which one object lives says of lengths that it never serves.
+/// What a heap with one live object reports for lengths that it never serves.
 fn assert_refused(heap: &mut Heap<'_, Wide>, lens: &[usize]) {
     assert!(heap.can_serve(lens).is_err(), "{lens:?}");
     assert!(!heap.would_fit(lens), "{lens:?}");

@@ -1,7 +1,8 @@
-//! What the borrow checker forbids: programs that must not compile, with the reason why not.
+//! What the borrow checker forbids: programs that must not compile, with the reason.
 //!
-//! Each is a few lines, so that its message names the misuse and little else. `TRYBUILD=overwrite cargo test --test misuse`
-//! writes the messages anew after a change of compiler.
+//! Each program is a few lines long, so that its message names little more than the misuse.
+//! `TRYBUILD=overwrite cargo test --test misuse` writes the messages again after a change of
+//! compiler.
 
 #[test]
 fn misuse_does_not_compile() {

@@ -1,4 +1,5 @@
-//! Every safe function of every heap that takes a size, a count or an alignment, at the ends: refused, and nothing changes.
+//! Every safe function of every heap that takes a size, a count or an alignment, with extreme
+//! values: refused, and nothing changes.
 
 use core::alloc::Layout;
 use core::num::NonZeroUsize;
@@ -21,7 +22,7 @@ type Lock = parking_lot::RawMutex;
 
 const HALF: usize = isize::MAX as usize;
 
-/// Sizes, of which those above `HALF` are no layout's.
+/// Sizes; those above `HALF` belong to no layout.
 const SIZES: [usize; 16] = [
     0,
     1,
@@ -41,7 +42,7 @@ const SIZES: [usize; 16] = [
     usize::MAX,
 ];
 
-/// Layouts of more than a small region has.
+/// Layouts larger than a small region.
 fn too_large() -> impl Iterator<Item = Layout> {
     let sizes = SIZES.into_iter().filter(|&size| size >= 1 << 17);
     let aligns = [1, 8, 16, 4096, 1 << 14, 1 << 16];
@@ -162,7 +163,8 @@ fn a_direct_heap_refuses_what_no_region_holds() {
         assert!(heap.allocate(layout).is_err(), "{layout:?}");
     }
     for layout in too_large().filter(|layout| layout.align() == 8 && layout.size() <= HALF - 7) {
-        // SAFETY: S1, S2: the object is live, with this layout; the size, rounded up, does not overflow.
+        // SAFETY: S1, S2: the object is live, with this layout; the size, rounded up, does not
+        // overflow.
         let resized = unsafe { heap.resize(object, small(), layout.size()) };
         assert!(resized.is_err(), "{layout:?}");
     }
@@ -245,7 +247,7 @@ fn a_quota_may_be_any_number() {
     }
 }
 
-// ---- what heaps are made of ------------------------------------------------------------------------------------------------
+// ---- what heaps are made of --------------------------------------------------------------------
 
 #[test]
 fn layouts_of_any_numbers_saturate() {

@@ -1,4 +1,4 @@
-//! Values whose drop panics, or uses the heap that is dropping them.
+//! Values whose drop panics, or uses the heap that drops them.
 
 use core::alloc::Layout;
 use core::cell::RefCell;
@@ -77,7 +77,7 @@ fn a_drop_that_panics_frees_its_memory_all_the_same() {
 }
 
 thread_local! {
-    /// A heap that drops can find; a value must be `Send`, so it has no reference to it.
+    /// A heap that drops can find. A value must be `Send`, so it has no reference to the heap.
     static TABLE: BlockTableHeap<'static> = {
         let memory = Vec::leak(vec![MaybeUninit::new(9); 1 << 18]);
         BlockTableHeap::new(memory, &TABLE_CONFIG).expect("large enough")
@@ -85,7 +85,8 @@ thread_local! {
     static BYTES: RefCell<Vec<Bytes<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A value whose drop allocates, frees, resizes and compacts in its own heap, and drops what it owns there.
+/// A value whose drop allocates, frees, resizes and compacts in its own heap, and drops what it
+/// owns there.
 struct Busy {
     next: Option<Handle<Busy>>,
     depth: u64,

@@ -1,5 +1,5 @@
-//! What is kept across operations: iterators and slices that are used while the same heap allocates, opens and reuses pages,
-//! grows its tables and, where that moves no object, frees.
+//! Things that are kept across operations: iterators and slices, used while the same heap
+//! allocates, opens and reuses pages, grows its tables and, if that moves no object, frees.
 
 use core::alloc::Layout;
 use std::collections::BTreeSet;
@@ -24,7 +24,8 @@ fn config(word_bytes: usize) -> Config {
     config.with_pieces(Some(64)).expect("valid")
 }
 
-/// A heap of which every page was used by another size-class before, and is free: records and tails are stale.
+/// A heap whose pages were all used by another size-class before and are free now: records and
+/// tails are stale.
 fn used_before<'m, W: Width>(
     memory: &'m mut [MaybeUninit<u8>],
     config: &'m Config,
@@ -70,7 +71,7 @@ fn slices_while_the_heap_fills<W: Width>() {
             assert!(read.iter().all(|&byte| byte == 1));
             slices.push(slice);
         }
-        // Write through all of them after the heap is full, then look again.
+        // Writes through all of them after the heap is full, then checks them again.
         others.extend(fill(&heap, 16, 2, usize::MAX));
         slices.iter_mut().for_each(|slice| slice.fill(3));
         assert_eq!(slices.iter().map(|slice| slice.len()).sum::<usize>(), len);
@@ -105,7 +106,7 @@ fn lists_while_the_heap_fills<W: Width<Generation = ()>>() {
             let (mut told, mut told_own) = (BTreeSet::new(), BTreeSet::new());
             loop {
                 let (block, entry) = (all.next(), own.next());
-                // Free pages, whose records tell of another size-class, are opened meanwhile.
+                // Meanwhile, free pages are opened whose records still name another size-class.
                 let _leaked = heap.allocate_entry(8 << (told.len() % 7));
                 let _leaked = heap.insert([told.len(); 5]);
                 told.extend(block.map(|block| block.index));
@@ -172,7 +173,7 @@ fn references_stay_good_while_the_heap_fills() {
     assert_eq!((*kept, keys.check()), ([7; 4], Ok(())));
 }
 
-/// No event of a block table moves an object: everything is kept across everything.
+/// No event of a block table moves an object: everything can be kept across every event.
 fn slices_of_a_block_table<W: Width>() {
     let config = BlockTableConfig::with_pages::<W>(32, Bound::Pages(1), 1024).expect("valid");
     let mut memory = vec![MaybeUninit::new(0xA5); REGION];

@@ -1,4 +1,5 @@
-//! Numbers of any size, up to the largest: what can be answered is, what cannot is refused, and the heap is as it was.
+//! Numbers of any size, up to the largest: they are served if possible, otherwise refused, and then
+//! the heap is unchanged.
 
 use core::alloc::Layout;
 use core::num::NonZeroUsize;
@@ -30,7 +31,7 @@ fn words() -> Vec<u32> {
     powers.chain([u32::MAX - 1, u32::MAX]).collect()
 }
 
-/// The layouts of these sizes and alignments that there are.
+/// The valid layouts of these sizes and alignments.
 fn layouts() -> Vec<Layout> {
     let aligns = (0..usize::BITS - 1).step_by(5).map(|bit| 1 << bit);
     let all = aligns.flat_map(|align| sizes().into_iter().map(move |size| (size, align)));
@@ -116,7 +117,7 @@ fn a_heap_answers_lengths_of_any_size() {
     }
 }
 
-/// Runs what must panic, and leaves the heap as it was.
+/// Runs a call that must panic and leave the heap unchanged.
 fn panics<T>(call: impl FnOnce() -> T) {
     assert!(catch_unwind(AssertUnwindSafe(|| drop(call()))).is_err());
 }
@@ -220,7 +221,8 @@ fn a_partitioning_answers_requests_of_any_size() {
     }
 }
 
-/// A configuration takes pieces of at most a page, and the original order, as its bound is in pages.
+/// A configuration takes pieces of at most a page, and the original order, as its bound is in
+/// pages.
 fn assert_pieces_and_order(config: Result<Config, ConfigError>, page_bytes: usize) {
     let Ok(config) = config else { return };
     for piece in sizes() {
@@ -301,7 +303,7 @@ fn fractions_of_any_numbers_are_refused_or_exact() {
     }
 }
 
-/// Counts that no size-class has, but a caller of the pure functions may give.
+/// Counts that no size-class has, but that a caller may pass to the pure functions.
 const ENDS: [u32; 7] = [0, 1, 2, 1 << 16, u32::MAX / 2, u32::MAX - 1, u32::MAX];
 
 fn pairs() -> impl Iterator<Item = (u32, u32)> {
@@ -457,7 +459,7 @@ fn a_direct_heap_answers_lengths_of_any_size() {
     assert_eq!(heap.stats().live_objects, 0);
 }
 
-/// Values that no page holds come back, whatever they are made of.
+/// Values that no page can hold are returned, whatever their type.
 #[test]
 fn values_of_any_size_and_alignment_come_back_or_live() {
     #[derive(Clone, Copy, Debug, PartialEq)]
@@ -486,7 +488,7 @@ fn values_of_any_size_and_alignment_come_back_or_live() {
     let refused = heap.insert([7_u8; 1025]).expect_err("too large").refused;
     assert_eq!(refused, Refused::TooLarge { limit: 1024 });
     assert!(keys.insert([7_u8; 1025]).is_err() && table.insert([7_u8; 33]).is_err());
-    // Nothing has a name of its own, and is dropped once.
+    // An empty object has its own name, and is dropped once.
     let (one, two) = (
         heap.insert(()).expect("room"),
         heap.insert(()).expect("room"),
@@ -539,7 +541,8 @@ fn config_of_narrow() -> Config {
     config(2, Some(64), Bound::DEFAULT)
 }
 
-/// Regions that nobody has: what cannot be counted is the largest number, and no page more fits than there are bytes for.
+/// Impossible regions: what cannot be counted becomes the largest number, and no more pages fit
+/// than there are bytes for.
 #[test]
 fn divisions_of_regions_of_any_size_do_not_wrap() {
     for pages in sizes() {
@@ -572,7 +575,8 @@ fn sets_take_size_classes_of_any_partitioning() {
     }
 }
 
-/// Words and generations have public functions, for the bounds of types; no heap takes one from a caller.
+/// Words and generations have public functions, for the bounds of types; no heap takes one from a
+/// caller.
 #[test]
 fn words_of_numbers_that_do_not_fit_are_caught_or_cut() {
     for number in words() {

@@ -1,7 +1,9 @@
-//! Attacks on the spines of objects in pieces: a callback that rewrites what is being walked, numbers that lead nowhere.
+//! Attacks on the spines of objects in pieces: a callback that rewrites what is being walked,
+//! numbers that lead nowhere.
 //!
-//! A spine has no mark. So `entries_of` is unsafe, reads each number once and out of page-blocks vetted just before; whatever
-//! its callback writes into them, only live entries are told.
+//! A spine has no mark. So `entries_of` is unsafe; it reads each number once, from page-blocks
+//! verified just before. Whatever its callback writes into them, it is called only for live
+//! entries.
 
 use std::collections::BTreeSet;
 use std::mem::MaybeUninit;
@@ -12,7 +14,7 @@ use surefit_compact::{
     Bound, Config, Geometry, GeometrySpec, Heap, Narrow, Spacing, Tail, Wide, Width,
 };
 
-/// What fills a region before a heap is made of it; no number of an entry has this byte.
+/// The contents of a region before a heap is made in it. No number of an entry has this byte.
 const JUNK: u8 = 0xA5;
 
 fn config(word_bytes: usize, piece: usize) -> Config {
@@ -35,7 +37,8 @@ fn block<W: Width<Generation = ()>>(heap: &Heap<'_, W>, entry: u32) -> (*mut u8,
     (first.as_ptr(), bytes as usize)
 }
 
-/// Walks an object whose page-blocks, spines and all, are overwritten with numbers from call `from` on.
+/// Walks an object whose page-blocks, spines and all, are overwritten with numbers from call `from`
+/// on.
 fn walk_while_writing<W: Width<Generation = ()>>(
     heap: &Heap<'_, W>,
     (entry, len): (u32, usize),
@@ -49,7 +52,8 @@ fn walk_while_writing<W: Width<Generation = ()>>(
         told.push(entry);
         assert!(told.len() <= 2 * len, "the walk ends");
         if told.len() >= from {
-            // Numbers of live entries, close ones and any at all, in every page-block that was told.
+            // Numbers of live entries, close ones and any at all, in every page-block that was
+            // told.
             let word = [told[0], told.len() as u32, u32::MAX, random.random()];
             for &written in &told {
                 let (first, bytes) = block(heap, written);
@@ -109,7 +113,8 @@ fn a_callback_that_rewrites_spines_is_told_live_entries_only() {
     assert!(sums.0 > 200 && sums.1 > 100, "(walks, stopped) {sums:?}");
 }
 
-/// S1 asks that page-blocks are written: `allocate_entry` writes each to its end, spines and last pieces too.
+/// S1 requires that page-blocks are written: `allocate_entry` writes each to its end, including
+/// spines and last pieces.
 #[test]
 fn no_byte_of_an_entrys_page_blocks_is_left_unwritten() {
     fn check<W: Width<Generation = ()>>(piece: usize) {
@@ -127,7 +132,8 @@ fn no_byte_of_an_entrys_page_blocks_is_left_unwritten() {
             assert_eq!(told.len(), heap.live_blocks().count());
             for entry in told {
                 let (first, bytes) = block(&heap, entry);
-                // SAFETY: a live page-block, all of whose bytes lie in the region, which was written before.
+                // SAFETY: a live page-block, all of whose bytes lie in the region, which was
+                // written before.
                 let content = unsafe { core::slice::from_raw_parts(first, bytes) };
                 assert!(!content.contains(&JUNK), "{len} bytes in pieces of {piece}");
             }
@@ -139,7 +145,7 @@ fn no_byte_of_an_entrys_page_blocks_is_left_unwritten() {
     }
 }
 
-/// Numbers and lengths that fit no object are answered, not followed.
+/// Numbers and lengths that fit no object are rejected, not followed.
 #[test]
 fn numbers_that_name_no_object_lead_nowhere() {
     let config = config(4, 64);

@@ -1,12 +1,13 @@
-//! One size-class as a vector of pages: what the heap's lists, bitmaps and counters come down to.
+//! One size-class as a vector of pages: the essence of the heap's lists, bitmaps and counters.
 //!
-//! The model asks `surefit_compact::automaton` for every decision and composes the answers as the engine does, with a plain
-//! vector for the list of not-full pages. Counters are kept as the engine keeps them; [`Class::verify`] counts again.
+//! The model asks `surefit_compact::automaton` for every decision and composes the answers as the
+//! engine does, with a plain vector for the list of not-full pages. It keeps counters as the engine
+//! does; [`Class::verify`] recounts them.
 
 use surefit_compact::automaton::{self, ClassCounts, Free, MAX_MOVES, Malloc, PageCounts};
 use surefit_compact::{Bound, PageOrder};
 
-/// What a size-class is configured with.
+/// The configuration of a size-class.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     pub(crate) bound: Bound,
@@ -65,7 +66,7 @@ impl Class {
         }
     }
 
-    /// The holes, counted: free page-blocks of all not-full pages but the last.
+    /// The recounted holes: free page-blocks of all not-full pages except the last.
     pub(crate) fn counted_holes(&self) -> u32 {
         if !matches!(self.rules.bound, Bound::Holes { .. }) {
             return 0;
@@ -77,7 +78,7 @@ impl Class {
         others.iter().map(|page| self.free_in(*page)).sum()
     }
 
-    /// How many holes there may be.
+    /// The most holes allowed.
     pub(crate) fn hole_limit(&self) -> u32 {
         match self.rules.bound {
             Bound::Holes { base, fraction } => base + fraction.of(self.live),
@@ -104,7 +105,7 @@ impl Class {
         matches!(self.rules.bound, Bound::Holes { .. })
     }
 
-    // ---- allocate ------------------------------------------------------------------------------------------------------
+    // ---- allocate ------------------------------------------------------------------------------
 
     fn allocation_end(&self) -> usize {
         match self.rules.order {
@@ -113,7 +114,8 @@ impl Class {
         }
     }
 
-    /// Allocates a block; a page that must be opened gets the name. Returns what the automaton said first, and the page.
+    /// Allocates a block; a page that must be opened gets the name. Returns the automaton's first
+    /// decision, and the page.
     pub(crate) fn malloc(&mut self, name: usize) -> (Malloc, usize) {
         let candidate = (!self.not_full.is_empty()).then(|| self.not_full[self.allocation_end()]);
         let decision = automaton::malloc(candidate.map(|page| self.counts_of(page.used)));
@@ -144,9 +146,9 @@ impl Class {
         }
     }
 
-    // ---- free ----------------------------------------------------------------------------------------------------------
+    // ---- free ----------------------------------------------------------------------------------
 
-    /// Frees a block; returns what the automaton said first, and how many blocks moved.
+    /// Frees a block; returns the automaton's first decision, and how many blocks moved.
     pub(crate) fn free(&mut self, victim: Victim) -> (Free, u32) {
         let used = match victim {
             Victim::Full(_) => self.rules.blocks,
@@ -219,7 +221,7 @@ impl Class {
         1
     }
 
-    /// One more free block in a not-full page; then what the hole bound asks for.
+    /// Counts one more free block in a not-full page, then moves as the hole bound requires.
     fn count_hole(&mut self, place: usize) -> u32 {
         if !self.counts_holes() {
             return 0;
@@ -275,7 +277,8 @@ impl Class {
         }
     }
 
-    /// Takes a page that gives its last block out of the list, and its free blocks out of the count of holes.
+    /// Takes a page that gives up its last block out of the list, and its free blocks out of the
+    /// count of holes.
     fn unlink(&mut self, place: usize) {
         let was_reservoir = place == self.last();
         let page = self.not_full.remove(place);
@@ -289,16 +292,16 @@ impl Class {
         }
     }
 
-    /// Sets the counters to what the pages say.
+    /// Sets the counters from the pages.
     pub(crate) fn recount(&mut self) {
         let used: u32 = self.not_full.iter().map(|page| page.used).sum();
         self.live = self.rules.blocks * self.full.len() as u32 + used;
         self.holes = self.counted_holes();
     }
 
-    // ---- verify --------------------------------------------------------------------------------------------------------
+    // ---- verify --------------------------------------------------------------------------------
 
-    /// Counts everything again.
+    /// Recounts everything.
     pub(crate) fn verify(&self) {
         let blocks = self.rules.blocks;
         let used: u32 = self.not_full.iter().map(|page| page.used).sum();

@@ -1,8 +1,9 @@
 //! An adversary that makes a heap hold nearly all that its certificate allows.
 //!
-//! The address table never shrinks, so it first fills the table with the smallest objects and frees them. Then it takes
-//! one object of every class, each in a page of its own; and then, class after class, spends what is left of the budget
-//! on full pages, and frees all but as many page-blocks as the bound needs to keep the pages.
+//! The address table never shrinks, so the adversary first fills the table with the smallest
+//! objects and frees them. Then it takes one object of every class, each in its own page. Then,
+//! class after class, it spends the rest of the budget on full pages, and frees all but as many
+//! page-blocks as the bound needs to keep the pages.
 
 use core::alloc::Layout;
 use core::mem::MaybeUninit;
@@ -72,8 +73,9 @@ impl<W: Width> Adversary<'_, '_, W> {
         }
     }
 
-    /// Spends the rest of the budget on one class and frees what its pages do not need. Objects were allocated page by
-    /// page, so `objects[i]` lies in page `(i + 1) / π`, the first page having the object taken before.
+    /// Spends the rest of the budget on one class and frees what its pages do not need. Objects
+    /// were allocated page by page, so `objects[i]` lies in page `(i + 1) / π`; the first page
+    /// holds the object taken before.
     fn stretch(&mut self, class: SizeClass) {
         let blocks = usize::from(self.config.geometry().layout(class).blocks);
         let mut objects = Vec::new();
@@ -82,7 +84,8 @@ impl<W: Width> Adversary<'_, '_, W> {
         }
         let (mut live, mut pages) = self.usage(class);
         let peak = live;
-        // The last page first, down to one block: it becomes the reservoir. Then one block after another of each page.
+        // The last page first, down to one block: it becomes the reservoir. Then one block after
+        // another of each page.
         let order = (0..objects.len())
             .rev()
             .filter(|number| (number + 1) % blocks != 0);
@@ -102,7 +105,7 @@ impl<W: Width> Adversary<'_, '_, W> {
         self.heap.class_usage(class)
     }
 
-    /// Classes by what a page of them costs of the budget's bytes, the cheapest first.
+    /// Classes by the bytes of budget that one of their pages costs, the cheapest first.
     fn cheapest(&self) -> Vec<SizeClass> {
         let layout = |class| self.config.geometry().layout(class);
         let cost = |class| u64::from(layout(class).blocks) * self.beta(class);
@@ -156,7 +159,8 @@ fn an_adversary_holds_most_of_what_is_certified() {
     let wide = Config::DEFAULT;
     let narrow = Config::new(geometry(1024, 2), Bound::DEFAULT).expect("valid");
     let full = Config::new(geometry(16 << 10, 4), Bound::Pages(1)).expect("valid");
-    // In the last one, 22 classes share 32 pages: the fractions of pages that the bound rounds up weigh most.
+    // In the last one, 22 classes share 32 pages: the fractions of pages that the bound rounds up
+    // weigh most.
     for (name, percent, least) in [
         (
             "default, 8 MB",

@@ -1,4 +1,4 @@
-//! The joint bound against the best mix found by trying them all, and its errors.
+//! The joint bound against the best mix found by trying all mixes, and its errors.
 
 use surefit_compact::automaton::pages_bound;
 use surefit_compact::certify::{Budget, ClassSet, Demand, Uncertifiable, certify};
@@ -26,7 +26,7 @@ fn naive(config: &Config, classes: &[SizeClass], peaks: &[u32], objects: u32, by
         .expect("at least one mix")
 }
 
-/// The peaks that a budget alone allows: what the certificate may assume of H.
+/// The peaks that a budget alone allows: what the certificate may assume about H.
 fn peaks(config: &Config, classes: &[SizeClass], objects: u32, bytes: u32) -> Vec<u32> {
     let beta = |&class: &SizeClass| config.geometry().layout(class).block_bytes;
     classes
@@ -117,7 +117,8 @@ fn peaks_beside_a_budget_never_cost_more() {
 
 #[test]
 fn a_class_alone_costs_no_holes() {
-    // H/π caps what the bound would allow: with one class there is nothing that could take the holes' place.
+    // H/π caps what the bound would allow: with one class there is nothing that could take the
+    // holes' place.
     for bound in bounds() {
         let config = Config::new(geometry(1024, 4), bound).expect("valid");
         let class = config.geometry().class_for(64, 1).expect("fits");

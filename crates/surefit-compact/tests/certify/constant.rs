@@ -1,4 +1,5 @@
-//! Certificates in constants: a static region of exactly the certified size, under the compiler's evaluation limit.
+//! Certificates in constants: a static region of exactly the certified size, under the compiler's
+//! evaluation limit.
 
 use surefit_compact::certify::{Budget, Certificate, ClassSet, Demand, certify, region_bytes};
 use surefit_compact::{Bound, Config, Geometry, GeometrySpec, Heap, Narrow, Spacing, Tail, Wide};

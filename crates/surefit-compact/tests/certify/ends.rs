@@ -1,4 +1,5 @@
-//! Numbers at their ends: a meter and the counts of objects say that no heap serves them; they never panic, nor wrap.
+//! Numbers at their ends: a meter and the counts of objects report that no heap serves them; they
+//! never panic or wrap.
 
 use surefit_compact::certify::{BlockCount, CallWork, DemandMeter, Uncertifiable, certify};
 use surefit_compact::{Config, Narrow, Wide};
@@ -50,7 +51,8 @@ fn a_meter_counts_as_many_page_blocks_as_words_number_and_no_more() {
 
 #[test]
 fn a_meter_does_not_wrap_over_the_page_blocks_of_a_class() {
-    // 2^32 whole pieces in one class: where counts wrapped, the class had none live, and 17.6 TB were certified as 17 GB.
+    // 2^32 whole pieces in one class. When counts wrapped, the class had no live page-blocks, and
+    // 17.6 TB were certified as 17 GB.
     let config = Config::DEFAULT;
     let mut meter = DemandMeter::new::<Wide>(&config);
     let Some(all) = 1_usize.checked_shl(44) else {
@@ -134,7 +136,7 @@ fn the_counts_of_objects_of_any_length_and_alignment_are_exact_or_none() {
     }
 }
 
-/// Page-blocks and bytes of an object; none if one of them is larger than a page.
+/// Page-blocks and bytes of an object; `None` if one of its page-blocks is larger than a page.
 fn model(config: &Config, len: u128, align: usize) -> Option<(u128, u128)> {
     let piece = config
         .piece_bytes()

@@ -1,5 +1,5 @@
-//! A certificate per class is exact but for a page record: every class at its peak fits the aligned bytes, and not a
-//! record and eight bytes fewer.
+//! A certificate per class is exact up to a page record: every class at its peak fits in the
+//! aligned bytes, and does not fit in a record and eight bytes fewer.
 
 use core::alloc::Layout;
 

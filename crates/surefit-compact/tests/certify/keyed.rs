@@ -1,4 +1,5 @@
-//! Heaps of keys: entries whose generations are exhausted retire, and a certificate for a life counts them.
+//! Heaps of keys: entries whose generations are exhausted retire, and a certificate for a life
+//! counts them.
 
 use surefit_compact::certify::{Demand, certify, certify_for_life};
 use surefit_compact::{Config, Key, KeyHeap, Keyed, Wide};

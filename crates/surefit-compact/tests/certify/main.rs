@@ -1,4 +1,5 @@
-//! Certificates: sound against a naive model and against the heap itself, tight against an adversary, usable in `const`.
+//! Certificates: sound against a naive model and against the heap itself, tight against an
+//! adversary, usable in `const`.
 
 mod adversary;
 mod budget;

@@ -1,4 +1,5 @@
-//! The demand of a sequence of calls is what a heap really holds, and a heap certified for it serves them.
+//! The demand of a sequence of calls is what a heap really holds, and a heap certified for it
+//! serves the calls.
 
 use core::alloc::Layout;
 use core::mem::MaybeUninit;
@@ -101,7 +102,8 @@ fn apply(op: &Op, target: &mut impl Target) {
     }
 }
 
-/// Meters the calls, then makes them in heaps certified for what was metered, comparing what is live after each.
+/// Meters the calls, then makes them in heaps certified for the metered demand, and compares what
+/// is live after each call.
 fn check<W: Width>(config: &Config, ops: &[Op]) {
     let mut metered = Metered(DemandMeter::new::<W>(config), Vec::new());
     ops.iter().for_each(|op| apply(op, &mut metered));

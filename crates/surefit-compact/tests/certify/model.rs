@@ -1,8 +1,10 @@
-//! One size-class as the papers draw it: a vector of pages, a list of the not-full ones. Independent of the heap's code.
+//! One size-class as the papers draw it: a vector of pages, a list of the not-full ones.
+//! Independent of the heap's code.
 
 use surefit_compact::Bound;
 
-/// A size-class with π page-blocks a page. Pages are named by their place in `pages`, which they keep.
+/// A size-class with π page-blocks per page. Pages are named by their position in `pages`, which
+/// does not change.
 #[derive(Clone, Debug)]
 pub(crate) struct Model {
     pub(crate) blocks: u32,
@@ -31,7 +33,7 @@ impl Model {
         self.pages.iter().map(|&used| u32::from(used > 0)).sum()
     }
 
-    /// Free page-blocks of all not-full pages but the reservoir.
+    /// Free page-blocks of all not-full pages except the reservoir.
     pub(crate) fn holes(&self) -> u32 {
         let but_last = self.not_full.len().saturating_sub(1);
         let pages = &self.not_full[..but_last];

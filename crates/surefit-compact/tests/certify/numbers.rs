@@ -1,5 +1,5 @@
-//! Certificates of any numbers, against a naive model in 128 bits: the model's, or its typed error; never a panic, and never
-//! fewer bytes than the model's.
+//! Certificates for any numbers, against a naive model in 128 bits: the model's result, or its
+//! typed error; never a panic, and never fewer bytes than the model's.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -18,7 +18,7 @@ use surefit_compact::{Bound, Config, Keyed, Narrow, Wide, Width};
 use crate::shared::Lock;
 use crate::{geometry, holes};
 
-/// Numbers at the ends of what 64 bits hold, and at those of 16 and 32.
+/// Numbers at the ends of 64 bits, and at those of 16 and 32.
 fn number() -> impl Strategy<Value = u64> {
     let power = (0_u32..64).prop_map(|log2| 1_u64 << log2);
     let near = (power, -2_i64..3).prop_map(|(power, off)| power.wrapping_add_signed(off));
@@ -48,7 +48,7 @@ fn bound() -> impl Strategy<Value = Bound> {
     ]
 }
 
-/// Peaks, of more classes than there are too.
+/// Peaks, including those of more classes than exist.
 fn peaks() -> impl Strategy<Value = Vec<u32>> {
     prop::collection::vec(prop_oneof![2 => Just(0), 1 => word()], 0..60)
 }
@@ -57,7 +57,7 @@ fn config(page_log2: u32, width: usize, bound: Bound) -> Config {
     Config::new(geometry(1 << page_log2, width), bound).expect("valid")
 }
 
-/// The bytes of a heap with so many data pages and entries, however many they are.
+/// The bytes of a heap with these data pages and entries, whatever their numbers.
 fn model_bytes<W: Width>(config: &Config, pages: u128, entries: u128) -> (u128, u128) {
     let page = config.geometry().page_bytes() as u128;
     let table = (entries * W::ENTRY_BYTES as u128).next_multiple_of(8);
@@ -71,7 +71,7 @@ fn model_bytes<W: Width>(config: &Config, pages: u128, entries: u128) -> (u128, 
     )
 }
 
-/// The error of so many pages and entries, if they have no certificate.
+/// The error for these pages and entries, if they have no certificate.
 fn model_error<W: Width>(config: &Config, pages: u128, entries: u128) -> Option<Uncertifiable> {
     let numbers = (1_u64 << (8 * W::WORD_BYTES)) - 1;
     if entries > numbers.into() {
@@ -95,7 +95,7 @@ fn assert_sound(certificate: &Certificate) {
     assert!(parts.back_reference_bytes <= parts.data_page_bytes);
 }
 
-/// Whether two errors are of a kind; on 32 bits a region limits the pages before the width does.
+/// Whether two errors are of one kind. On 32 bits, a region limits the pages before the width does.
 fn assert_alike(found: Uncertifiable, expected: Uncertifiable) {
     assert_eq!(
         core::mem::discriminant(&found),
@@ -178,7 +178,7 @@ fn check_joint<W: Width>(config: &Config, budget: &Budget, peaks: Option<&[u32]>
             assert!(certificate.heap_bytes as u128 >= bytes, "{demand:?}");
         }
         Err(error) => {
-            // Where a page an object and all entries fit, there is a certificate.
+            // If one page per object and all entries fit, there is a certificate.
             let most = u128::from(budget.objects);
             let expected = model_error::<W>(config, most, most);
             assert!(expected.is_some(), "{demand:?}: {error}");
@@ -218,7 +218,7 @@ proptest! {
     }
 }
 
-// ---- shared heaps --------------------------------------------------------------------------------------------------------
+// ---- shared heaps ------------------------------------------------------------------------------
 
 #[derive(Clone, Debug)]
 struct Users {
@@ -251,7 +251,8 @@ fn users() -> impl Strategy<Value = Users> {
         })
 }
 
-/// A certificate of a shared heap is no less than the live objects' page-blocks, entries and buffers take.
+/// A certificate of a shared heap is never less than the live objects' page-blocks, entries and
+/// buffers.
 fn check_shared<G: Granularity>(config: Config, users: &Users, demand: &Demand<'_>) {
     let (locals, pages, handles) = users.buffers;
     let config = SharedConfig::<G>::new(config).with_pins(users.pins);
@@ -362,7 +363,7 @@ proptest! {
     }
 }
 
-/// The ends, without chance.
+/// The end values, without randomness.
 const ENDS: [u64; 10] = [
     0,
     1,
@@ -415,7 +416,7 @@ fn budgets_at_the_ends_are_certified_as_the_model_or_refused() {
     }
 }
 
-/// What is for constants: a number of the certificate, or the panic that the documentation tells.
+/// The functions for constants: a number of the certificate, or the documented panic.
 #[test]
 fn what_has_no_certificate_has_no_region_either() {
     let config = config(14, 4, Bound::DEFAULT);

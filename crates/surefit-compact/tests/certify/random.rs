@@ -1,4 +1,5 @@
-//! A heap of exactly the certified size refuses nothing inside the demand, in random and in hostile orders.
+//! A heap of exactly the certified size refuses nothing within the demand, in random and in hostile
+//! orders.
 
 use core::alloc::Layout;
 use core::mem::MaybeUninit;
@@ -90,14 +91,15 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Where a region begins, behind a multiple of the page size.
+/// Where a region begins, relative to a multiple of the page size.
 fn offset() -> impl Strategy<Value = usize> {
     prop_oneof![Just(0), Just(1), 0_usize..1024]
 }
 
 fn run<W: Width>(config: &Config, demand: &Demand<'_>, ops: &[Op], offset: usize) {
     let certificate = certify::<W>(config, demand).expect("small");
-    // Aligned, the region has the aligned bytes; one byte behind a page, as much of `heap_bytes` is left.
+    // Aligned, the region has the aligned bytes; one byte behind a page, as much of `heap_bytes` is
+    // left.
     let bytes = match offset {
         0 => certificate.aligned_bytes,
         _ => certificate.heap_bytes,

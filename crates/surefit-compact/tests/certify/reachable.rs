@@ -1,4 +1,5 @@
-//! The page bound of one size-class: never passed in any reachable state, and reached at every count.
+//! The page bound of one size-class: never exceeded in any reachable state, and reached at every
+//! count.
 
 use std::collections::HashMap;
 
@@ -9,7 +10,8 @@ use surefit_compact::certify::moves_max;
 use crate::model::Model;
 use crate::{bounds, holes};
 
-/// Every state that is reachable with at most `most` live page-blocks: for each (live, peak), the most pages.
+/// Every state that is reachable with at most `most` live page-blocks: for each (live, peak), the
+/// most pages.
 fn explore(blocks: u32, bound: Bound, most: u32) -> HashMap<(u32, u32), u32> {
     let mut pages: HashMap<(u32, u32), u32> = HashMap::new();
     let mut seen = std::collections::HashSet::new();
@@ -88,8 +90,8 @@ fn a_fraction_of_one_half_needs_no_third_move() {
     }
 }
 
-/// Fills as many pages as the bound allows, empties the last one down to one block, then frees one by one from the
-/// others: no free moves.
+/// Fills as many pages as the bound allows, empties the last one down to one block, then frees one
+/// by one from the others: no free moves.
 fn stretch(blocks: u32, bound: Bound, live: u32, peak: u32) -> u32 {
     let pages = pages_bound(bound, blocks, live, peak);
     let mut model = Model::new(blocks, bound);

@@ -1,4 +1,5 @@
-//! Generated heaps, tens of thousands, in exactly their certified bytes; `SUREFIT_HEAPS=100000` makes more.
+//! Tens of thousands of generated heaps in exactly their certified bytes. `SUREFIT_HEAPS=100000`
+//! makes more.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +11,10 @@ use crate::generate::{Case, Chooser};
 use crate::heaps;
 use crate::setup::{Certified, Kind, Limits, Setup};
 
-/// Heaps that are made unless `SUREFIT_HEAPS` says how many.
+/// The number of heaps, unless `SUREFIT_HEAPS` sets it.
 const HEAPS: u64 = 26_000;
 
-/// How many times as many heaps as usual are asked for.
+/// The requested number of heaps as a multiple of the usual one.
 pub(crate) fn times() -> u64 {
     number("SUREFIT_HEAPS").map_or(1, |heaps| heaps.div_ceil(HEAPS))
 }
@@ -26,7 +27,8 @@ struct Place {
 }
 
 impl Place {
-    /// Aligned and of the aligned bytes; else anywhere, and of `heap_bytes`: one byte behind an alignment leaves the least.
+    /// Either aligned, with the aligned bytes; or anywhere, with `heap_bytes`: one byte after an
+    /// alignment leaves the least.
     fn of(certified: &Certified, chooser: &mut Chooser) -> Self {
         let anywhere = |offset| Self {
             bytes: certified.heap_bytes,
@@ -51,7 +53,7 @@ struct Tally {
     failures: BTreeMap<&'static str, u64>,
 }
 
-/// One heap: a script after another while it lives.
+/// One heap: runs one script after another while the heap lives.
 fn run_heap(
     case: &Case,
     limits: &Limits<'_>,
@@ -86,7 +88,7 @@ fn run_heap(
     }
 }
 
-/// What one instance may need if it serves the whole demand.
+/// The bytes that one instance may need if it serves the whole demand.
 fn quota(setup: &Setup, limits: &Limits<'_>) -> Option<usize> {
     let alone = Setup {
         instances: 1,
@@ -104,7 +106,7 @@ fn run_case(case: &Case, memory: &mut ExactMemory, tally: &mut Tally) {
     let limits = case.demand.limits();
     let Ok(certified) = case.setup.certify(&limits) else {
         tally.uncertifiable += 1;
-        // A certificate that refuses what it should serve fails here, instead of being asked for ever.
+        // If a certificate refuses what it should serve, this fails instead of trying for ever.
         let most = 100 + tally.heaps / 10;
         assert!(tally.uncertifiable <= most, "seed {}", case.seed);
         return;

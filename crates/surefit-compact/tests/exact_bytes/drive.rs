@@ -1,4 +1,4 @@
-//! Scripts that stay inside a demand: whatever order they choose, nothing may be refused.
+//! Scripts that stay within a demand: nothing may be refused, whatever their order.
 
 use core::fmt;
 
@@ -9,7 +9,7 @@ use surefit_testkit::Random;
 use crate::heaps::{Name, UnderTest};
 use crate::setup::{Cost, Ledger, Limits, Setup};
 
-/// Sizes of objects that a script uses, and what each takes.
+/// Sizes of objects that a script uses, and what each takes from a demand.
 #[derive(Clone, Debug)]
 pub(crate) struct Size {
     pub(crate) len: usize,
@@ -29,7 +29,7 @@ pub(crate) enum Failure {
     /// More data pages than certified.
     Pages(u64),
     Corrupt(Corruption),
-    /// The heap wrote beside its region.
+    /// The heap wrote outside its region.
     Fence,
 }
 
@@ -70,13 +70,14 @@ pub(crate) enum Order {
     Random,
     /// All of one size, then all of the next; freed in the order of allocation, or backwards.
     Sorted,
-    /// Hoards entries and pages where they are free, then spreads what is live over as many pages as the bound allows.
+    /// Hoards entries and pages where they are free, then spreads the live objects over as many
+    /// pages as the bound allows.
     Adversarial,
     /// Fills the demand, empties it, fills it.
     Minimal,
     /// Each registration frees what the one before it allocated.
     Foreign,
-    /// One object, allocated and freed again and again: the generations of keys.
+    /// One object, allocated and freed again and again, for the generations of keys.
     Churn,
 }
 
@@ -102,7 +103,7 @@ pub(crate) struct Drive<'a> {
     ledger: Ledger<'a>,
     random: Random,
     live: Vec<Object>,
-    /// The registration that calls next; all in turn unless it is fixed.
+    /// The registration that makes the next call: all in turn, unless it is fixed.
     by: usize,
     fixed: bool,
     /// Frees left in a heap of keys.
@@ -137,7 +138,7 @@ impl<'a> Drive<'a> {
         }
     }
 
-    /// Runs a script, and looks at the heap after it.
+    /// Runs a script, and checks the heap after it.
     pub(crate) fn run(&mut self, order: Order) -> Outcome {
         self.script(order)?;
         self.heap.check().map_err(Failure::Corrupt)
@@ -155,7 +156,7 @@ impl<'a> Drive<'a> {
         }
     }
 
-    // ---- steps -----------------------------------------------------------------------------------------------------------
+    // ---- steps ---------------------------------------------------------------------------------
 
     fn below(&mut self, bound: usize) -> usize {
         self.random.below(bound.max(1))
@@ -166,7 +167,7 @@ impl<'a> Drive<'a> {
         self.by
     }
 
-    /// Allocates an object if the demand allows it; whether it did.
+    /// Allocates an object if the demand allows it; returns whether it did.
     fn allocate(&mut self, size: usize) -> Result<bool, Failure> {
         let cost = &self.sizes[size].cost;
         if !self.ledger.allows(cost) {
@@ -180,7 +181,7 @@ impl<'a> Drive<'a> {
         Ok(true)
     }
 
-    /// Frees a live object by its place; whether the heap's life allows it.
+    /// Frees a live object by its position, if the heap's life allows it; returns whether it did.
     fn free(&mut self, place: usize) -> bool {
         if self.frees == 0 {
             return false;
@@ -240,7 +241,7 @@ impl<'a> Drive<'a> {
         self.free_all();
     }
 
-    // ---- scripts ---------------------------------------------------------------------------------------------------------
+    // ---- scripts -------------------------------------------------------------------------------
 
     fn random_script(&mut self) -> Outcome {
         let phases = 2 + self.below(5);
@@ -305,8 +306,8 @@ impl<'a> Drive<'a> {
         Ok(())
     }
 
-    /// 2.4 of docs/bounds.md, after whoever can hoard has hoarded: pages behind the address table, or entries behind data
-    /// pages, which serve no entry any more once they were opened.
+    /// Section 2.4 of docs/bounds.md, after hoarding: pages next to the address table, or entries
+    /// next to data pages, which serve no entry any more once they were opened.
     fn adversarial(&mut self) -> Outcome {
         self.fixed = true;
         if self.below(2) == 0 {
@@ -320,12 +321,13 @@ impl<'a> Drive<'a> {
         self.hoard_entries()
     }
 
-    /// Entries, as many as can be: those that other groups and threads keep at hand serve nobody else, while the smallest
-    /// objects take all that the budget allows.
+    /// Hoards as many entries as possible: those that other groups and threads hold ready serve
+    /// nobody else, while the smallest objects take all that the budget allows.
     fn hoard_entries(&mut self) -> Outcome {
         let others = self.setup.registrations() as usize - 1;
         for size in (1..self.sizes.len()).rev() {
-            // In a group that has none at hand, as many objects as its buffer has room for leave it full.
+            // In a group that holds none ready, as many objects as its buffer has room for leave
+            // the buffer full.
             let handles = usize::from(self.setup.handle_buffer);
             let count = match self.below(4) {
                 0 => 1 + self.below(2 * handles),
@@ -347,7 +349,7 @@ impl<'a> Drive<'a> {
         Ok(())
     }
 
-    /// Pages, which other registrations buffer when they free.
+    /// Hoards pages, which other registrations buffer when they free.
     fn hoard_pages(&mut self) -> Outcome {
         for by in (1..self.setup.registrations() as usize).rev() {
             self.by = by;
@@ -359,7 +361,7 @@ impl<'a> Drive<'a> {
         Ok(())
     }
 
-    /// What is live, over as many pages as the bound allows.
+    /// Spreads the live objects over as many pages as the bound allows.
     fn spread(&mut self) -> Outcome {
         self.by = 0;
         for size in 0..self.sizes.len() {
@@ -384,7 +386,8 @@ impl<'a> Drive<'a> {
         Ok(())
     }
 
-    /// Leaves one object of every page's worth of the newest ones, some of them pinned while the others are freed.
+    /// Leaves one object of every page's worth of the newest ones; some of these are pinned while
+    /// the others are freed.
     fn stretch(&mut self, first: usize, per_page: usize) -> Outcome {
         let mut objects = self.live.split_off(first);
         let alone: Vec<Object> = objects.iter().copied().step_by(per_page.max(2)).collect();
@@ -412,8 +415,8 @@ impl<'a> Drive<'a> {
         Ok(())
     }
 
-    /// Frees objects while others are pinned; in a heap of keys, some that are pinned themselves. Those that the life of the
-    /// heap forbids to free stay live.
+    /// Frees objects while others are pinned; in a heap of keys, also some that are themselves
+    /// pinned. Objects that the heap's life does not allow to free stay live.
     fn free_while_pinned(&mut self, pinned: &[Object], freed: &[Object]) -> Outcome {
         let most = usize::try_from(self.frees).unwrap_or(usize::MAX);
         let (freed, stay) = freed.split_at(freed.len().min(most));
@@ -421,7 +424,8 @@ impl<'a> Drive<'a> {
         self.frees -= freed.len() as u64;
         let mut guarded: Vec<Name> = pinned.iter().map(|&(name, _)| name).collect();
         if self.setup.kind.has_keys() && self.below(2) == 0 {
-            // What is freed while it is pinned counts as live until it is not pinned any more.
+            // An object that is freed while it is pinned counts as live until it is no longer
+            // pinned.
             guarded.clear();
             let guards = self.setup.guards as usize;
             guarded.extend(freed.iter().map(|&(name, _)| name).take(guards));

@@ -51,7 +51,7 @@ impl OwnedDemand {
 pub(crate) struct Chooser(pub(crate) Random);
 
 impl Chooser {
-    /// Neighbouring seeds lead to choices that have nothing in common.
+    /// Neighbouring seeds lead to unrelated choices.
     pub(crate) fn new(seed: u64) -> Self {
         let mixed = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut random = Random(mixed ^ mixed >> 29);
@@ -82,7 +82,7 @@ const EXPLICIT: [&[u32]; 3] = [
 ];
 
 impl Case {
-    /// The case of a seed; nothing if its numbers go with no heap.
+    /// The case of a seed; `None` if its numbers do not suit any heap.
     pub(crate) fn new(kind: Kind, seed: u64) -> Option<Self> {
         let mut chooser = Chooser::new(seed);
         let setup = setup(&mut chooser, kind);
@@ -253,7 +253,7 @@ pub(crate) fn sizes(chooser: &mut Chooser, setup: &Setup) -> Vec<Size> {
     );
     let mut sizes: Vec<Size> = Vec::new();
     for len in lens {
-        // An alignment that no page-block has room for is no size.
+        // An alignment for which no page-block has room is dropped.
         let align = chooser.one_of(&[ALIGN, ALIGN, ALIGN, 1, 16, 64, 256]);
         let Some(size) = Size::of(setup, len, align) else {
             continue;

@@ -1,5 +1,6 @@
-//! Entries, as many as a certificate counts: demands whose pages and entries an adversary uses up, so that a heap of 128
-//! bytes less refuses. Whatever made a heap use a few entries more would show here.
+//! Exactly as many entries as a certificate counts: an adversary uses up the pages and entries of a
+//! demand, so that a heap with 128 bytes less refuses. A heap that used a few more entries would
+//! fail here.
 
 use surefit_compact::Bound;
 use surefit_testkit::ExactMemory;
@@ -9,7 +10,7 @@ use crate::generate::OwnedDemand;
 use crate::heaps;
 use crate::setup::{ALIGN, Kind, Limits, Setup};
 
-/// Whether adversaries of a few seeds are served in so many bytes.
+/// Whether adversaries of a few seeds are served in this number of bytes.
 fn is_served(
     setup: &Setup,
     sizes: &[Size],
@@ -28,8 +29,9 @@ fn is_served(
     })
 }
 
-/// Demands for at most N objects of 16 bytes, or of a page, or both: with one thread a budget; with more a budget and peaks
-/// in a heap that never compacts, where calls in progress and pins cost no page.
+/// Demands for at most N objects of 16 bytes, or of a page, or both: a budget with one thread; with
+/// more threads, a budget and peaks in a heap that never compacts, where calls in progress and pins
+/// cost no page.
 fn demand(setup: &Setup, sizes: &[Size], (objects, pages): (u64, u64)) -> OwnedDemand {
     let bytes = pages * setup.page_bytes as u64 + 16;
     if setup.threads == 1 {
@@ -42,7 +44,7 @@ fn demand(setup: &Setup, sizes: &[Size], (objects, pages): (u64, u64)) -> OwnedD
     OwnedDemand::Both(budget(sizes, objects, bytes + 16 * objects), peaks)
 }
 
-/// How many of some demands are served, and how many only just.
+/// The number of demands that are served, and of those that are only just served.
 fn tight(setup: &Setup, memory: &mut ExactMemory) -> (u32, u32) {
     let size = |len| Size::of(setup, len, ALIGN).expect("fits a page");
     let sizes = [size(16), size(setup.page_bytes)];
@@ -83,8 +85,8 @@ fn an_adversary_uses_all_entries_that_are_certified() {
                     ..Setup::new(kind)
                 };
                 let (tried, tight) = tight(&setup, &mut memory);
-                // Under page locks a thread that is alone uses up its own buffer first: b entries are for objects of large
-                // classes, of which there are too few here.
+                // Under page locks a thread that is alone uses up its own buffer first: b entries
+                // are for objects of large classes, of which there are too few here.
                 let alone = kind == Kind::PerPage && threads == 1 && handle_buffer == 8;
                 assert!(
                     alone || tight >= 10,

@@ -1,4 +1,4 @@
-//! Every heap that has a certificate, behind one interface: for scripts that know demands and nothing else.
+//! Every heap that has a certificate, behind one interface, for scripts that only know demands.
 //!
 //! ```text
 //! Setup ── certify(demand) ──▶ bytes ── ExactMemory::region ──▶ run(setup, region, |heap| …)
@@ -23,7 +23,7 @@ use crate::setup::{ALIGN, Kind, Lock, Setup};
 /// The number of an object under test.
 pub(crate) type Name = usize;
 
-/// Whatever keeps an object pinned.
+/// An object that keeps another object pinned.
 pub(crate) trait Guard {}
 impl<T> Guard for T {}
 
@@ -46,9 +46,10 @@ pub(crate) trait UnderTest {
     ) -> Result<(), Refused>;
     /// A registration ends, and another takes its place.
     fn register_anew(&mut self, _by: usize) {}
-    /// Moves what may be moved, at most `budget` objects.
+    /// Moves at most `budget` objects.
     fn compact(&mut self, budget: u64);
-    /// Runs something while objects are pinned, if there are pins. Only a heap of keys can free them meanwhile.
+    /// Runs something while objects are pinned, if there are pins. Only a heap of keys can free
+    /// them meanwhile.
     fn pinned(&mut self, names: &[Name], run: &mut dyn FnMut(&mut dyn UnderTest));
     /// Gives an instance a quota, if there are instances.
     fn set_quota(&mut self, _instance: u32, _bytes: usize) {}
@@ -58,7 +59,7 @@ pub(crate) trait UnderTest {
     fn check(&self) -> Result<(), Corruption>;
 }
 
-/// Makes a heap in a region, and runs something in it.
+/// Makes a heap in a region, and runs a function in it.
 ///
 /// # Errors
 /// Why there is no heap.
@@ -118,7 +119,7 @@ impl<T> Names<T> {
         name
     }
 
-    /// Takes an object whose name is not used any more.
+    /// Takes an object whose name is no longer used.
     fn remove(&mut self, name: Name) -> T {
         self.free.push(name);
         self.objects[name].take().expect("live")
@@ -133,9 +134,10 @@ fn layout(len: usize, align: usize) -> Layout {
     Layout::from_size_align(len, align).expect("small")
 }
 
-// ---- one owner -------------------------------------------------------------------------------------------------------
+// ---- one owner ---------------------------------------------------------------------------------
 
-/// A heap of one owner under test, and how it is made: `Heap` and `BlockTableHeap` have the same calls.
+/// A heap of one owner under test, and how it is made: `Heap` and `BlockTableHeap` have the same
+/// calls.
 macro_rules! one_owner {
     ($Owner:ident, $make:ident, $Heap:ident, $Config:ty, $stats:ident => $pages:expr) => {
         struct $Owner<'m, W: Width> {
@@ -206,11 +208,11 @@ one_owner!(
     stats => u64::from(stats.frame_pages) + u64::from(stats.table_pages)
 );
 
-// ---- shared by several registrations -----------------------------------------------------------------------------------
+// ---- shared by several registrations -----------------------------------------------------------
 
 /// What `SharedHeap` and `ShardedHeap` have in common.
 pub(crate) trait Home<'m, G: Granularity>: Sized {
-    /// Registers the `number`th thread.
+    /// Registers thread `number`.
     fn join(&self, number: u32) -> Result<Local<'_, 'm, Lock, G>, Refused>;
     fn guard<'a>(&'a self, object: &'a Bytes<u8>) -> Box<dyn Guard + 'a>;
     fn compact(&self, budget: u64);
@@ -288,7 +290,7 @@ fn shared<G: Granularity>(
     Ok(())
 }
 
-/// The registrations are of one instance after another.
+/// The registrations belong to one instance after another.
 fn sharded<G: Stepwise>(
     region: &mut [MaybeUninit<u8>],
     setup: &Setup,
@@ -382,7 +384,7 @@ impl<'m, G: Granularity, H: Home<'m, G>> UnderTest for Shared<'_, 'm, G, H> {
     }
 }
 
-// ---- keys --------------------------------------------------------------------------------------------------------------
+// ---- keys --------------------------------------------------------------------------------------
 
 /// What `KeyHeap` and `SharedKeyHeap` have in common.
 pub(crate) trait KeyHome: KeyStore {
@@ -391,7 +393,7 @@ pub(crate) trait KeyHome: KeyStore {
     fn check(&self) -> Result<(), Corruption>;
 }
 
-/// A heap of keys lends itself while its names change.
+/// A heap of keys that is passed on while its names change.
 pub(crate) struct Keys<'h, H> {
     heap: &'h H,
     names: Names<AnyKey>,

@@ -1,11 +1,12 @@
-//! Every certificate holds in exactly its bytes: no region has slack that the certificate does not name.
+//! Every certificate holds in exactly its bytes: no region has slack that the certificate does not
+//! name.
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `setup` | a configuration as plain numbers, its certificate, what an object takes of a demand |
+//! | `setup` | a configuration as plain numbers, its certificate, what an object takes from a demand |
 //! | `heaps`, `keys` | every heap that has a certificate behind one interface |
-//! | `drive`, `metered` | scripts that stay inside a demand, and demands read from scripts |
-//! | `generate`, `cases` | heaps and demands from seeds, and what becomes of them |
+//! | `drive`, `metered` | scripts that stay within a demand, and demands read from scripts |
+//! | `generate`, `cases` | heaps and demands from seeds, and their results |
 //! | `single_class` | one size-class, every peak |
 //! | `handles` | entries, as many as are certified |
 //! | `places` | every misalignment, and the largest regions |

@@ -1,4 +1,4 @@
-//! Demands that are read from calls: a meter counts them, and the heap must serve the same calls.
+//! Demands that are read from calls: a meter counts the calls, and the heap must serve them.
 
 use surefit_compact::certify::DemandMeter;
 use surefit_compact::{Narrow, Wide};
@@ -19,7 +19,7 @@ enum Call {
     Resize { place: usize, layout: Layout },
 }
 
-/// Calls, and what a meter made of them.
+/// Calls, and the demands that a meter computed from them.
 #[derive(Clone, Debug)]
 pub(crate) struct Script {
     calls: Vec<Call>,

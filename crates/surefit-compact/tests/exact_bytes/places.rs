@@ -1,4 +1,5 @@
-//! Where a region may begin, and how large it may be: every misalignment, and the last page that a width can name.
+//! Where a region may begin, and how large it may be: every misalignment, and the last page that a
+//! width can name.
 
 use surefit_compact::Spacing;
 use surefit_compact::block_table::certify::FrameDemand;
@@ -32,7 +33,8 @@ fn small_demand(setup: &Setup, peaks: &mut [u32]) -> (Vec<Size>, Option<FrameDem
     (sizes, None)
 }
 
-/// Every address that a region can begin at, seen from a page: those whose remainders by eight and by the page differ.
+/// Every address that a region can begin at, seen from a page: those whose remainders by eight and
+/// by the page differ.
 #[test]
 fn heap_bytes_suffice_wherever_a_region_begins() {
     let mut memory = ExactMemory::new();

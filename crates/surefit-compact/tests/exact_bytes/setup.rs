@@ -1,4 +1,4 @@
-//! A heap's configuration as plain numbers, and what its certificate says: what a failing case prints.
+//! A heap's configuration as plain numbers, and its certificate: what a failing case prints.
 
 use surefit_compact::block_table::BlockTableConfig;
 use surefit_compact::block_table::certify::{self as frames, FrameDemand};
@@ -147,7 +147,8 @@ impl Setup {
         }
     }
 
-    /// The configuration of a heap that is not a block table; nothing if the numbers go with no geometry.
+    /// The configuration of a heap that is not a block table; `None` if no geometry suits the
+    /// numbers.
     pub(crate) fn config(&self) -> Option<Config> {
         let geometry = Geometry::new(&GeometrySpec {
             page_bytes: self.page_bytes,
@@ -273,7 +274,8 @@ impl Setup {
         let pages =
             certificate.table.data_pages + (certificate.frame_bytes / self.page_bytes) as u64;
         Ok(Certified {
-            // What is left where most is skipped: the certificate names no bytes for an aligned region.
+            // What is left where most bytes are skipped: the certificate has no figure for an
+            // aligned region.
             aligned_bytes: certificate.heap_bytes - (self.page_bytes - 1),
             heap_bytes: certificate.heap_bytes,
             align: self.page_bytes,
@@ -281,7 +283,7 @@ impl Setup {
         })
     }
 
-    /// What an object of so many bytes takes; nothing if this heap cannot hold it.
+    /// What an object of this size takes from a demand; `None` if this heap cannot hold it.
     pub(crate) fn cost(&self, len: usize, align: usize) -> Option<Cost> {
         if self.kind.is_table() {
             let frames = self.table_config()?.frames_of(len) as u64;
@@ -293,7 +295,7 @@ impl Setup {
         self.cost_in(&self.config()?, len, align)
     }
 
-    /// The same with the configuration at hand.
+    /// The same for a given configuration.
     pub(crate) fn cost_in(&self, config: &Config, len: usize, align: usize) -> Option<Cost> {
         let (len, align) = match self.kind.has_keys() {
             true => (keys::round_up(len)?, 8),
@@ -306,10 +308,10 @@ impl Setup {
     }
 }
 
-/// What byte objects are aligned to.
+/// The alignment of byte objects.
 pub(crate) const ALIGN: usize = 8;
 
-/// What is live at most, of any heap.
+/// The most that is live, for any heap.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Limits<'a> {
     Blocks(Demand<'a>),
@@ -321,7 +323,7 @@ pub(crate) enum Limits<'a> {
 pub(crate) struct Certified {
     pub(crate) aligned_bytes: usize,
     pub(crate) heap_bytes: usize,
-    /// What a region must begin at a multiple of, so that the aligned bytes suffice.
+    /// The alignment of a region for which the aligned bytes are enough.
     pub(crate) align: usize,
     /// Data pages.
     pub(crate) pages: u64,
@@ -357,7 +359,7 @@ impl Cost {
     }
 }
 
-/// What is live, against what may be.
+/// The live objects, compared with the demand.
 #[derive(Clone, Debug)]
 pub(crate) struct Ledger<'d> {
     limits: &'d Limits<'d>,
@@ -380,7 +382,7 @@ impl<'d> Ledger<'d> {
         }
     }
 
-    /// Whether an object more would stay inside the demand.
+    /// Whether one more object would stay within the demand.
     pub(crate) fn allows(&self, cost: &Cost) -> bool {
         let in_peaks = |most: &[u32]| {
             let most = |class: SizeClass| most.get(class.index()).copied().unwrap_or(0);
@@ -405,8 +407,8 @@ impl<'d> Ledger<'d> {
         }
     }
 
-    /// Whether an object may be resized. The rows of a block table are counted with the larger of both; any other heap has
-    /// the old object beside the new one.
+    /// Whether an object may be resized. The rows of a block table count with the larger of both
+    /// lengths; any other heap holds the old object beside the new one.
     pub(crate) fn allows_resize(&self, old: &Cost, new: &Cost) -> bool {
         match self.limits {
             Limits::Blocks(_) => self.allows(new),

@@ -1,4 +1,5 @@
-//! Demands of one size-class: every number of objects up to three hundred, in exactly the aligned bytes.
+//! Demands for one size-class: every number of objects up to three hundred, in exactly the aligned
+//! bytes.
 
 use surefit_compact::Bound;
 use surefit_compact::certify::{Demand, Uncertifiable};
@@ -7,7 +8,7 @@ use surefit_testkit::ExactMemory;
 use crate::heaps;
 use crate::setup::{ALIGN, Kind, Limits, Setup};
 
-/// How many of the demands for 1 to `most` objects of a length are refused.
+/// The number of demands, for 1 to `most` objects of a length, that are refused.
 fn refused(setup: &Setup, len: usize, most: u32, memory: &mut ExactMemory) -> u32 {
     let config = setup.config().expect("valid");
     let cost = setup.cost_in(&config, len, ALIGN).expect("fits a page");

@@ -1,4 +1,5 @@
-//! Threads that run at once and divide a demand, in exactly the bytes that the whole of it certifies.
+//! Threads that run at once and divide a demand, in exactly the bytes certified for the whole
+//! demand.
 
 use core::mem::MaybeUninit;
 
@@ -29,7 +30,7 @@ impl Share {
     /// A thread's scripts in its part of the demand.
     fn run(&self, heap: &mut dyn UnderTest, seed: u64) -> Outcome {
         let limits = self.demand.limits();
-        // Counters of a heap in use are a mixture of moments.
+        // Counters of a heap in use mix several moments.
         let numbers = (u64::MAX, seed);
         let mut drive = Drive::new(heap, &self.setup, &self.sizes, &limits, numbers);
         for order in [
@@ -46,7 +47,7 @@ impl Share {
     }
 }
 
-/// The demand of so many threads with the same shares.
+/// The demand of `threads` threads with equal shares.
 fn times(share: &OwnedDemand, threads: u32) -> OwnedDemand {
     let peaks = |most: &[u32]| most.iter().map(|count| count * threads).collect();
     let budget = |budget: &Budget| Budget {
@@ -64,7 +65,7 @@ fn times(share: &OwnedDemand, threads: u32) -> OwnedDemand {
     }
 }
 
-/// Runs `act` in so many threads.
+/// Runs `act` in `threads` threads.
 fn in_threads(threads: u32, act: &(impl Fn(u32) -> Outcome + Sync)) -> Outcome {
     std::thread::scope(|scope| {
         let running: Vec<_> = (0..threads)
@@ -106,7 +107,7 @@ fn divide_keys<G: Stepwise, Gen: Counted>(
     Ok(())
 }
 
-/// A heap, and what its threads do; nothing if the seed's numbers go with no heap.
+/// A heap, and what its threads do; `None` if the seed's numbers do not suit any heap.
 fn case(kind: Kind, seed: u64) -> Option<(Setup, Share)> {
     let mut chooser = Chooser::new(seed);
     let setup = setup(&mut chooser, kind);

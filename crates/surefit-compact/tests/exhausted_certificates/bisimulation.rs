@@ -1,5 +1,6 @@
-//! The key of a search erases the order of a page's page-blocks. Here it is kept: states that the coarse key makes one have
-//! the same successors, refusals included, and so nothing is missed.
+//! The key of a search erases the order of a page's page-blocks. These tests keep the order: states
+//! that the coarse key merges have the same successors, including refusals. So the search misses
+//! nothing.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -25,7 +26,7 @@ fn reached<W: Space>(space: &W, script: &[W::Step]) -> Option<(Key, Vec<W::Step>
     }
 }
 
-/// Walks all fine states; returns how many there are, and how many coarse ones.
+/// Walks all fine states; returns the number of fine and of coarse states.
 fn assert_bisimilar<W: Space>(fine: &W, coarse: &W) -> (usize, usize) {
     let mut known = HashSet::new();
     let mut successors: HashMap<Key, BTreeSet<Key>> = HashMap::new();

@@ -1,4 +1,4 @@
-//! What a script has live, counted as a demand counts it.
+//! The live objects of a script, counted as a demand counts them.
 
 use surefit_compact::certify::Demand;
 use surefit_compact::pieces::Pieces;
@@ -42,7 +42,7 @@ pub(crate) struct Object {
     pub(crate) kind: usize,
     /// Guards on it.
     pub(crate) guards: u32,
-    /// Freed while it was pinned: live until the last guard goes.
+    /// Freed while it was pinned: live until the last guard is dropped.
     pub(crate) is_freed: bool,
 }
 

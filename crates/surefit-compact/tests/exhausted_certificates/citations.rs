@@ -1,11 +1,12 @@
-//! Every file and function that docs/bounds.md names exists, and every section that it or a source refers to.
+//! Every file and function that docs/bounds.md names exists, and so does every section to which it
+//! or a source refers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 const CRATE: &str = env!("CARGO_MANIFEST_DIR");
 
-/// What stands between backticks, outside of blocks of code.
+/// The text between backticks, outside blocks of code.
 fn quoted(text: &str) -> Vec<&str> {
     text.split('`').skip(1).step_by(2).collect()
 }
@@ -34,7 +35,7 @@ fn is_path(token: &str) -> bool {
             || file.starts_with("permutations/"))
 }
 
-/// Whether some Rust file below a folder defines a name.
+/// Whether a Rust file below a folder defines a name.
 fn defines(folder: &Path, name: &str) -> bool {
     let entries = fs::read_dir(folder).expect("a folder");
     entries
@@ -94,7 +95,8 @@ fn every_file_and_function_named_in_the_bounds_exists() {
     assert!(files > 50 && functions > 40, "the document was read");
 }
 
-/// The name by which a link reaches a heading: in rustdoc as where the file is shown by itself.
+/// The name by which a link reaches a heading, both in rustdoc and where the file is shown by
+/// itself.
 fn anchor(heading: &str) -> String {
     let heading = heading.trim_start_matches('#').trim().to_lowercase();
     let letters = heading.chars().filter_map(|c| match c {

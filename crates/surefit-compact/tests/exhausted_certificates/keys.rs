@@ -34,7 +34,8 @@ pub(crate) struct Keys<'d, W, G> {
     pub(crate) demand: &'d Demand<'d>,
     pub(crate) costs: Vec<Cost>,
     pub(crate) region: RefCell<Region>,
-    /// How often each of the first entries was freed before the scripts begin; none: no entry ages.
+    /// How often each of the first entries was freed before the scripts begin. Empty: no entry
+    /// ages.
     pub(crate) aged: Vec<u32>,
     /// The most frees in the heap's life, if that is bounded.
     pub(crate) frees: Option<u32>,
@@ -56,7 +57,7 @@ impl<'d, W: Width<Generation = ()>, G: Counted> Keys<'d, W, G> {
     }
 }
 
-/// The heap and what a script holds of it.
+/// The heap and the objects that a script holds.
 struct Play<'m, W: Width<Generation = ()>, G: Counted> {
     heap: KeyHeap<'m, W, G>,
     live: Vec<AnyKey>,
@@ -84,13 +85,14 @@ impl<W: Width<Generation = ()>, G: Counted> Play<'_, W, G> {
         self.frees += 1;
     }
 
-    /// Frees an object of each of some entries so often: what was freed last is taken first.
+    /// Frees an object of each of some entries this often. The entry that was freed last is taken
+    /// first.
     fn age(&mut self, aged: &[u32]) -> Result<(), Refused> {
         for _ in aged {
             self.insert(0)?;
         }
         for frees in aged {
-            // The first object is freed and inserted last in the list; so each entry has its turn.
+            // The first object is freed and inserted last in the list, so each entry has its turn.
             for _ in 1..*frees {
                 let last = self.live.len() - 1;
                 self.live.swap(0, last);

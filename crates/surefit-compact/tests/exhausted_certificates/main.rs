@@ -1,6 +1,8 @@
-//! Certificates against every script: all orders of calls inside small demands, each heap in exactly its certified bytes.
+//! Certificates against every script: all orders of calls within small demands, each heap in
+//! exactly its certified bytes.
 //!
-//! `search.rs` says what is exhausted and why that is all; `mutants.rs` lowers every term of every certificate by one.
+//! `search.rs` says what is exhausted and why that is everything; `mutants.rs` lowers every term of
+//! every certificate by one.
 
 mod bisimulation;
 mod block_table;
@@ -19,13 +21,13 @@ mod single;
 
 use surefit_compact::{Bound, Config, Fraction, Geometry, GeometrySpec, PageOrder, Spacing, Tail};
 
-/// P, the smallest page there can be.
+/// P, the smallest possible page.
 const PAGE: usize = 1024;
 
 /// Page-blocks of 256, 512 and 1024 bytes: π = 4, 2, 1.
 const SIZES: [usize; 3] = [256, 512, 1024];
 
-/// Whether to exhaust larger spaces too: minutes instead of seconds.
+/// Whether to exhaust larger spaces too, in minutes instead of seconds.
 fn is_thorough() -> bool {
     std::env::var_os("SUREFIT_EXHAUST").is_some()
 }
@@ -75,7 +77,7 @@ fn configs(width: usize) -> Vec<Config> {
     configs
 }
 
-/// What searches found, in sum.
+/// The sum of what searches found.
 #[derive(Default)]
 struct Sum {
     spaces: usize,

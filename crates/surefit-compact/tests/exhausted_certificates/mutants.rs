@@ -1,9 +1,10 @@
-//! Every term of every certificate, lowered by one: some script inside the demand must then be refused, or the term is too
-//! large, and the list *terms that are not tight* of docs/bounds.md says why.
+//! Every term of every certificate, lowered by one. Then some script within the demand must be
+//! refused; otherwise the term is too large, and the list *terms that are not tight* of
+//! docs/bounds.md says why.
 //!
-//! A mutant is a heap in a region that is smaller by exactly the term's unit, or one that is certified for a demand of
-//! which the term was left out. The scripts are exhausted, the shortest first; where a demand is too large for that, one
-//! script is given.
+//! A mutant is a heap in a region that is smaller by exactly the term's unit, or a heap certified
+//! for a demand without the term. The scripts are exhausted, the shortest first. Where a demand is
+//! too large for that, one script is given.
 
 use surefit_compact::certify::{Demand, Sharing, certify, certify_for_life, certify_shared};
 use surefit_compact::layout::{class_state_bytes, page_record_bytes};
@@ -20,14 +21,14 @@ use crate::sharers::Case;
 use crate::single::Handles as OwnHandles;
 use crate::{PAGE, SIZES, config, geometry_of};
 
-/// What became of a mutant.
+/// The result of a mutant.
 pub(crate) struct Verdict {
     pub(crate) name: String,
     /// A refused script, if there is one.
     pub(crate) caught: Option<String>,
 }
 
-/// Verdicts, and how they are told.
+/// Verdicts, and their report.
 #[derive(Default)]
 pub(crate) struct Verdicts(pub(crate) Vec<Verdict>);
 
@@ -49,7 +50,7 @@ impl Verdicts {
         });
     }
 
-    /// Asserts which are not caught.
+    /// Asserts which mutants are not caught.
     fn assert_loose(&self, loose: &[&str]) {
         let left: Vec<_> = self
             .0
@@ -66,7 +67,7 @@ impl Verdicts {
     }
 }
 
-// ---- one owner -------------------------------------------------------------------------------------------------------
+// ---- one owner ---------------------------------------------------------------------------------
 
 fn own<'d, W: Width>(
     config: &'d Config,
@@ -113,9 +114,9 @@ fn every_term_of_one_owners_certificate_is_needed() {
     verdicts.assert_loose(&[]);
 }
 
-// ---- threads ---------------------------------------------------------------------------------------------------------
+// ---- threads -----------------------------------------------------------------------------------
 
-/// One unit less of a shared heap's certificate.
+/// A shared heap's certificate, lowered by one unit.
 fn less<M: Maker>(
     verdicts: &mut Verdicts,
     name: &str,
@@ -138,7 +139,7 @@ fn less<M: Maker>(
     verdicts.add(name, &space);
 }
 
-/// What a layout of a shared heap can notice.
+/// The smallest difference that the layout of a shared heap can notice.
 const LINE: usize = 128;
 
 fn of_lock<G: Granularity>(verdicts: &mut Verdicts, lock: &str) {
@@ -260,7 +261,8 @@ fn every_term_of_a_shared_heaps_certificate_is_needed_or_known_to_be_loose() {
     ]);
 }
 
-/// A second instance's pages and entries. Two registrations make calls in turn: never two at once, and without buffers.
+/// A second instance's pages and entries. Two registrations make calls in turn: never two at once,
+/// and without buffers.
 fn instances(verdicts: &mut Verdicts) {
     for (name, bound, most) in [
         ("a page of an instance", Bound::Pages(1), &[6][..]),
@@ -324,7 +326,7 @@ fn keys(verdicts: &mut Verdicts) {
     verdicts.add("a retired entry", &space);
 }
 
-// ---- terms of demands ------------------------------------------------------------------------------------------------
+// ---- terms of demands --------------------------------------------------------------------------
 
 #[test]
 fn every_term_of_a_demand_is_needed() {
@@ -392,7 +394,7 @@ fn joint_budgets_are_at_most_a_page_too_large() {
     assert_eq!(too_many, [234, 6]);
 }
 
-// ---- block tables ----------------------------------------------------------------------------------------------------
+// ---- block tables ------------------------------------------------------------------------------
 
 #[test]
 fn a_block_table_has_two_page_records_and_a_padding_too_much() {
@@ -413,10 +415,11 @@ fn a_block_table_has_two_page_records_and_a_padding_too_much() {
     }
 }
 
-// ---- one script, where the demand is too large for all of them ---------------------------------------------------------
+// ---- one script, where the demand is too large for all of them ---------------------------------
 
-/// One thread buffers a page; another opens all that are left, and then the address table needs one more. With a page
-/// less it gets none: pages are taken back for objects, but the table takes only what was never opened.
+/// One thread buffers a page. Another opens all other pages, and then the address table needs one
+/// more. With one page less it gets none: pages are taken back for objects, but the table takes
+/// only never-opened pages.
 #[test]
 fn a_buffered_page_is_needed_where_the_table_grows_by_pages() {
     let geometry = geometry_of(&[8, 512], 4);
@@ -431,8 +434,8 @@ fn a_buffered_page_is_needed_where_the_table_grows_by_pages() {
         ..Case::ALONE
     };
     let config = two.config::<PerClass>(&config.with_pieces(None).expect("valid"));
-    // Ten entries fit behind the pages: eight of page-sized objects, and two of the page that they leave. All pages are open
-    // before the next entry.
+    // Ten entries fit after the pages: eight for page-sized objects, and two for objects of the
+    // page that they leave. All pages are open before the next entry.
     let most = [small, 0, 8];
     let certificate = certify_shared::<Lock, _>(&config, &two.sharing(), &Demand::PerClass(&most))
         .expect("small");

@@ -1,4 +1,5 @@
-//! `certify` and `certify_for_life`: no script inside the demand is refused in exactly the aligned bytes.
+//! `certify` and `certify_for_life`: no script inside the demand is refused in exactly the aligned
+//! bytes.
 
 use surefit_compact::certify::{BlockCount, Budget, ClassSet, Demand, certify, certify_for_life};
 use surefit_compact::{Bound, Config, Counted, Keyed, Narrow, PageOrder, Wide, Width};
@@ -9,7 +10,7 @@ use crate::search::{Found, search};
 use crate::single::Handles;
 use crate::{PAGE, SIZES, Sum, config, configs, geometry_of, is_thorough};
 
-/// States after which a search gives up: more than any space here has.
+/// The number of states after which a search gives up: more than any space here has.
 pub(crate) const MOST: usize = 3_000_000;
 
 pub(crate) fn budget(config: &Config, objects: u64, block_bytes: u64) -> Budget {
@@ -24,9 +25,9 @@ pub(crate) fn assert_exhausted(found: &Found, what: &dyn std::fmt::Debug) {
     assert!(found.is_exhausted(), "{what:?}: {found:?}");
 }
 
-// ---- handles ---------------------------------------------------------------------------------------------------------
+// ---- handles -----------------------------------------------------------------------------------
 
-/// Demands of up to three classes; more of them and larger ones where time is no matter.
+/// Demands for up to three classes; more and larger ones if time does not matter.
 fn demands(config: &Config) -> Vec<Demand<'static>> {
     let mut demands: Vec<_> = [&[9][..], &[6, 3], &[4, 2, 1], &[0, 4, 2]]
         .map(Demand::PerClass)
@@ -94,7 +95,7 @@ fn no_script_is_refused_whose_pages_keep_their_own_bitmaps() {
     println!("more than eight page-blocks a page: {sum}");
 }
 
-// ---- byte objects in pieces, and resizes -----------------------------------------------------------------------------
+// ---- byte objects in pieces, and resizes -------------------------------------------------------
 
 /// Pieces of 256 bytes, and spines that have a class of their own.
 pub(crate) fn in_pieces(bound: Bound) -> Config {
@@ -124,7 +125,7 @@ fn no_script_of_objects_in_pieces_is_refused() {
     println!("pieces: {sum}");
 }
 
-/// A budget, and one beside it that a resize in flight needs.
+/// A budget, and the one beside it that a resize in flight needs.
 pub(crate) fn with_resize(config: &Config, objects: u64, block_bytes: u64) -> [Budget; 2] {
     let longest = *LENS.last().expect("lengths");
     let more = BlockCount::in_resize::<Wide>(config, longest, 8).expect("fits");
@@ -157,7 +158,7 @@ fn no_script_of_resizes_is_refused() {
     println!("resizes: {sum}");
 }
 
-// ---- keys ------------------------------------------------------------------------------------------------------------
+// ---- keys --------------------------------------------------------------------------------------
 
 fn exhaust_keys<W: Width<Generation = ()>, G: Counted>(
     config: &Config,
@@ -198,8 +199,8 @@ fn no_script_of_keys_is_refused() {
     println!("keys: {sum}");
 }
 
-/// An entry serves 255 frees. Two or three entries have served nearly as many, in any distribution, and the frees that
-/// are left retire them in any order.
+/// An entry serves 255 frees. Two or three entries have served nearly as many, in any distribution,
+/// and the remaining frees retire them in any order.
 #[test]
 fn no_script_in_which_entries_retire_is_refused() {
     let mut sum = Sum::default();
@@ -208,7 +209,7 @@ fn no_script_in_which_entries_retire_is_refused() {
         for first in 251..256 {
             for second in 251..256 {
                 let demand = Demand::PerClass(&[1, 1]);
-                // So many frees are left that both may retire, and others begin.
+                // Enough frees are left for both to retire and for others to begin.
                 let frees = 2 * 255 + 3;
                 sum.add(exhaust_keys::<Wide, u8>(
                     &config,

@@ -1,4 +1,5 @@
-//! A lock at which a call can be paused between two of its sections, while another thread makes calls.
+//! A lock at which a call can be paused between two of its sections, while another thread makes
+//! calls.
 
 use std::cell::{Cell, RefCell};
 use std::sync::mpsc::{Receiver, Sender};
@@ -7,7 +8,7 @@ use lock_api::{GuardSend, RawMutex};
 
 /// Where a thread pauses.
 struct Pause {
-    /// After so many sections more.
+    /// The number of further sections after which it pauses.
     sections: usize,
     here: Sender<()>,
     go_on: Receiver<()>,
@@ -19,10 +20,11 @@ thread_local! {
     static PAUSE: RefCell<Option<Pause>> = const { RefCell::new(None) };
 }
 
-/// A lock that tells the thread's pause of the end of each section.
+/// A lock that reports the end of each section to the thread's pause.
 pub(crate) struct Lock(parking_lot::RawMutex);
 
-// SAFETY: the lock within excludes; the rest happens before it is taken, and after it is given back.
+// SAFETY: the lock within excludes; the rest happens before it is taken, and after it is given
+// back.
 unsafe impl RawMutex for Lock {
     const INIT: Self = Self(parking_lot::RawMutex::INIT);
     type GuardMarker = GuardSend;
@@ -60,8 +62,8 @@ fn section_ended() {
     });
 }
 
-/// Makes `outer` on a thread of its own, and `inner` here while it pauses after so many of its sections; or after it, if
-/// it has fewer.
+/// Runs `outer` on another thread. Runs `inner` here while `outer` pauses after `sections` of its
+/// sections, or after it, if it has fewer.
 pub(crate) fn during<T: Send>(
     sections: usize,
     outer: impl FnOnce() -> T + Send,
@@ -77,7 +79,7 @@ pub(crate) fn during<T: Send>(
                 go_on,
             }));
             let value = outer();
-            // Whoever waits learns that there is no pause.
+            // A waiting thread learns that there is no pause.
             PAUSE.set(None);
             value
         });

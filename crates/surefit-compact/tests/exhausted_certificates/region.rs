@@ -1,8 +1,8 @@
-//! Exactly so many bytes, where a page begins.
+//! An exact number of bytes, at the start of a page.
 
 use core::mem::MaybeUninit;
 
-/// Bytes that start as junk for each heap, so far behind an aligned address.
+/// Bytes that are junk for each new heap, at a fixed distance after an aligned address.
 pub(crate) struct Region {
     backing: Vec<MaybeUninit<u8>>,
     start: usize,
@@ -15,7 +15,7 @@ impl Region {
         Self::behind(bytes, align, 0)
     }
 
-    /// `bytes` bytes of which the first is `offset` bytes behind an aligned one.
+    /// `bytes` bytes; the first is `offset` bytes after an aligned address.
     pub(crate) fn behind(bytes: usize, align: usize, offset: usize) -> Self {
         let backing = vec![MaybeUninit::new(0); bytes + align + offset];
         let address = backing.as_ptr().addr();

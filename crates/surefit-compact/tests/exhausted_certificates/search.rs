@@ -1,4 +1,4 @@
-//! Exhausts the scripts inside a demand: breadth first over the states of real heaps.
+//! Exhausts the scripts within a demand: breadth first over the states of real heaps.
 //!
 //! ```text
 //! known = {the new heap};  for each state, for each step that the demand allows in it:
@@ -6,31 +6,35 @@
 //!     refused?  a counterexample, and no shorter one exists
 //!     else      its key is new?  known ← it
 //! ```
-//! The set of keys is closed when nothing is left: then no script of any length is refused, as every script leads from
-//! state to state along steps that were tried.
+//! When no state is left to visit, the set of keys is closed. Then no script of any length is
+//! refused, because every script leads from state to state along steps that were tried.
 //!
 //! # When two states may count as one
-//! A state's key is the heap's *shape* and what the demand counts ([`Key`]), names erased. It is sound if states with the
-//! same key allow the same steps, and each such step leads to the same key, or is refused in both. It is, because
-//! - the shape holds every word that the engines compare: lists of pages in order, used page-blocks, free pages, room for
-//!   entries, what waits to be freed, pins, generations where they may run out, what threads have at hand;
-//! - entries and pages are names: an engine stores and follows them and compares them with *none* only. (It compares page
-//!   numbers with the frontier, and entry numbers with those made; the shape counts both.) So a renaming carries every
-//!   run over, step by step;
-//! - which page-blocks of a page are used decides where the next object lies, but a bound counts page-blocks only. So the
-//!   order of the page-blocks of a page is erased too, but not which of them are pinned, or pieces of which object;
-//! - how long the bound need not be asked (H5) decides nothing while `check` holds, which every new state passes.
+//! A state's key is the heap's *shape* and what the demand counts ([`Key`]), with names erased.
+//! This is sound if states with the same key allow the same steps, and if each such step leads to
+//! the same key or is refused in both. It is so, because
+//! - the shape holds every word that the engines compare: lists of pages in order, used
+//!   page-blocks, free pages, room for entries, objects that wait to be freed, pins, generations
+//!   where they may run out, and what threads hold ready;
+//! - entries and pages are names: an engine stores and follows them, and compares them only with
+//!   *none*. (It compares page numbers with the frontier, and entry numbers with those made; the
+//!   shape counts both.) So a renaming maps every run to another, step by step;
+//! - which page-blocks of a page are used decides where the next object lies, but a bound only
+//!   counts page-blocks. So the order of the page-blocks of a page is erased too, but not which of
+//!   them are pinned, or are pieces of which object;
+//! - how long the bound need not be asked (H5) decides nothing while `check` holds, which every new
+//!   state passes.
 //!
-//! States are states at rest: a call that pauses while another one is made is one step with it, at one of few points, so it
-//! leads from a state at rest to the next one, always to the same.
+//! States are states at rest. A call that pauses while another one is made is one step together
+//! with it, at one of a few points. So it always leads from one state at rest to the same next one.
 //!
-//! `bisimulation.rs` does not take this on trust: it exhausts spaces with the order of page-blocks kept, and asserts that
-//! states that the coarse key makes one have the same successors.
+//! `bisimulation.rs` does not rely on this argument: it exhausts spaces with the order of
+//! page-blocks kept, and asserts that states that the coarse key merges have the same successors.
 
 use std::collections::HashMap;
 use std::fmt::Debug;
 
-/// What a script leads to.
+/// The result of a script.
 pub(crate) enum Outcome<S> {
     /// The last step was refused.
     Refused(String),
@@ -44,8 +48,8 @@ pub(crate) type Key = Box<[u32]>;
 /// A heap of some size, and a demand on it.
 pub(crate) trait Space {
     type Step: Copy + Debug;
-    /// Makes the calls of a script on a new heap; all but the last are known to be granted. Verifies the heap's invariants
-    /// if the state is not in `known`.
+    /// Makes the calls of a script on a new heap; all but the last are known to succeed. Verifies
+    /// the heap's invariants if the state is not in `known`.
     fn replay(&self, script: &[Self::Step], known: &dyn Fn(&Key) -> bool) -> Outcome<Self::Step>;
 }
 
@@ -68,12 +72,12 @@ impl Found {
 }
 
 struct State<S> {
-    /// The state before it, and the step from there.
+    /// The previous state, and the step from there.
     before: Option<(usize, S)>,
     steps: Vec<S>,
 }
 
-/// Searches until a step is refused, nothing is left, or `most` states are known.
+/// Searches until a step is refused, no state is left, or `most` states are known.
 pub(crate) fn search<W: Space>(space: &W, most: usize) -> Found {
     let (mut states, mut known) = (Vec::<State<W::Step>>::new(), HashMap::<Key, usize>::new());
     let mut found = Found {

@@ -1,4 +1,4 @@
-//! From the words of a shape to a key: names erased.
+//! Turns the words of a shape into a key, with names erased.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use crate::search::Key;
 /// Which order of page-blocks a key keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Grain {
-    /// Pages with as many page-blocks of each kind are the same.
+    /// Pages with the same number of page-blocks of each kind are the same.
     Coarse,
     /// Only the names of entries and pages are erased.
     Fine,
@@ -18,7 +18,7 @@ enum Record<'a> {
     Numbers(&'a [u32]),
     NotFull(&'a [u32]),
     Full(&'a [u32]),
-    /// Generations of free entries; or entries that are freed and wait.
+    /// Generations of free entries, or entries that are freed and wait.
     Entries(&'a [u32]),
 }
 
@@ -65,9 +65,11 @@ pub(crate) fn places(words: &[u32]) -> HashMap<u32, (u32, u32)> {
     places
 }
 
-/// The key of a shape. `marks` says of an entry what sets it apart from others that are used alike: 0, if nothing does.
+/// The key of a shape. `marks` returns what distinguishes an entry from others that are used alike,
+/// or 0 if nothing does.
 ///
-/// Generations are erased unless `ages`: then no entry may come to its last one in the scripts that are searched.
+/// Generations are erased unless `ages` is set. Without it, no entry may reach its last generation
+/// in the searched scripts.
 pub(crate) fn key(
     words: &[u32],
     (grain, ages): (Grain, bool),
@@ -87,7 +89,7 @@ pub(crate) fn key(
             }
         }
     }
-    // No list names full pages, so their order is one of names.
+    // No list names full pages, so their order depends only on names.
     full.sort();
     key.push(u32::MAX);
     key.extend(full.into_iter().flatten());

@@ -10,13 +10,13 @@ use crate::search::{Found, search};
 use crate::shared::{Handles, Instances, Keys, Lock, Maker, Registrations};
 use crate::{PAGE, Sum, bounds, config, configs, holes, is_thorough};
 
-/// Who uses a heap, and what it buffers.
+/// The users of a heap, and its buffers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Case {
     pub(crate) threads: u16,
     pub(crate) guards: u32,
     pub(crate) instances: u16,
-    /// Free pages that a thread buffers, and free handles that a group does.
+    /// Free pages that a thread buffers, and free handles that a group buffers.
     pub(crate) buffers: (u16, u16),
     pub(crate) leaves: bool,
     /// Whether instances get quotas, which may refuse.
@@ -133,7 +133,7 @@ fn no_script_of_one_thread_is_refused_under_any_lock() {
     exhaust_alone::<PerPage>();
 }
 
-/// A few bounds: what differs between threads does not depend on them.
+/// A few bounds: the differences between threads do not depend on them.
 fn some_bounds() -> Vec<Bound> {
     let some = vec![Bound::Pages(1), Bound::DEFAULT, holes(0, 0, 1)];
     if is_thorough() { bounds().into() } else { some }
@@ -169,7 +169,7 @@ fn no_script_of_threads_in_turn_is_refused() {
     exhaust_threads::<PerPage>(&[2]);
 }
 
-// ---- keys ------------------------------------------------------------------------------------------------------------
+// ---- keys --------------------------------------------------------------------------------------
 
 /// Objects that are freed while they are pinned, and wait to be freed.
 fn exhaust_keys<G: Stepwise>() {
@@ -202,7 +202,8 @@ fn no_script_of_keys_that_are_freed_while_pinned_is_refused() {
     exhaust_keys::<PerHeap>();
 }
 
-/// An entry serves 127 objects. Entries have served nearly as many, and the frees that are left retire them.
+/// An entry serves 127 objects. Entries have served nearly as many, and the remaining frees retire
+/// them.
 #[test]
 fn no_script_in_which_shared_entries_retire_is_refused() {
     let mut sum = Sum::default();
@@ -225,9 +226,9 @@ fn no_script_in_which_shared_entries_retire_is_refused() {
     println!("shared entries that retire: {sum}");
 }
 
-// ---- instances -------------------------------------------------------------------------------------------------------
+// ---- instances ---------------------------------------------------------------------------------
 
-/// Threads that come and go and adopt what others left; quotas that come and go.
+/// Threads that come and go and adopt what others left, and quotas that come and go.
 fn exhaust_instances<G: Stepwise>() {
     let mut sum = Sum::default();
     for bound in [Bound::Pages(1), Bound::Unbounded] {
@@ -256,10 +257,10 @@ fn no_script_of_instances_is_refused() {
     exhaust_instances::<PerHeap>();
 }
 
-// ---- calls that meet ---------------------------------------------------------------------------------------------------
+// ---- calls that meet ---------------------------------------------------------------------------
 
-/// Each call pauses after its first or second section, while another one is made: frees with their moves in flight,
-/// insertions that pin what they write.
+/// Each call pauses after its first or second section while another one is made: frees with their
+/// moves in flight, insertions that pin what they write.
 fn exhaust_meetings<G: Granularity>() {
     let mut sum = Sum::default();
     for bound in [Bound::Pages(1), Bound::DEFAULT] {

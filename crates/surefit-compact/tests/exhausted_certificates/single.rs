@@ -1,4 +1,5 @@
-//! Heaps for one owner: byte objects through handles, contiguous and in pieces, and steps that resize and compact.
+//! Heaps for one owner: byte objects through handles, contiguous and in pieces, and steps that
+//! resize and compact.
 
 use core::alloc::Layout;
 use core::mem::MaybeUninit;
@@ -20,7 +21,7 @@ pub(crate) enum Step {
     Insert(usize),
     /// Frees a live object; the last one takes its number.
     Free(usize),
-    /// Gives a live object the length of another request.
+    /// Changes a live object to the length of another request.
     Resize(usize, usize),
     /// Moves at most one object.
     Compact,
@@ -35,7 +36,8 @@ pub(crate) struct Handles<'d, W: Width> {
     pub(crate) costs: Vec<Cost>,
     pub(crate) region: RefCell<Region>,
     pub(crate) grain: Grain,
-    /// Whether objects are resized; `demand` then leaves out what a resize holds beside the larger object.
+    /// Whether objects are resized. Then `demand` does not include what a resize holds besides the
+    /// larger object.
     pub(crate) resizes: bool,
     pub(crate) width: core::marker::PhantomData<W>,
 }
@@ -64,7 +66,7 @@ fn layout(len: usize) -> Layout {
     Layout::from_size_align(len, 8).expect("valid")
 }
 
-/// The number that a handle's name prints.
+/// The number that the debug output of a handle's name shows.
 pub(crate) fn index_of(object: &Object) -> u32 {
     let name = format!("{object:?}");
     let digits = name.chars().skip_while(|c| !c.is_ascii_digit());
@@ -145,7 +147,8 @@ impl<W: Width> Handles<'_, W> {
         steps
     }
 
-    /// Marks of the entries of objects in pieces: object, and which part of it. Objects are numbered as they come.
+    /// Marks for the entries of objects in pieces: the object, and the part of it. Objects are
+    /// numbered in order.
     fn pieces(
         &self,
         heap: &Heap<'_, W>,

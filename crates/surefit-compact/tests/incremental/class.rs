@@ -1,17 +1,18 @@
-//! One size-class with a move in flight, as vectors of pages: what the shared heap's lists, bitmaps and entries come
-//! down to.
+//! One size-class with a move in flight, as vectors of pages: the essence of the shared heap's
+//! lists, bitmaps and entries.
 //!
-//! Blocks of a page that behave alike are counted, not listed. The state holds everything that a later decision can see,
-//! and counters of its own that [`Class::fault`] compares with the pages. One function is one critical section, as in
-//! the heap; decisions come from `surefit_compact::automaton`.
+//! Blocks of a page that behave alike are counted, not listed. The state holds everything that a
+//! later decision can see, and its own counters, which [`Class::fault`] compares with the pages.
+//! One function is one critical section, as in the heap; decisions come from
+//! `surefit_compact::automaton`.
 //!
 //! ```text
 //! page     plain      live, nobody pins it            pinned   live, pinned
 //!          source     v, the block in motion, live    target   reserved for the object in motion
 //! ```
 //!
-//! Two readers that overlap are one that reads longer, so that an object is pinned or not. A writer that arrives while its
-//! object rests is a reader to the automaton.
+//! Two readers that overlap count as one that reads longer, so an object is pinned or not. To the
+//! automaton, a writer that arrives while its object rests is a reader.
 
 use surefit_compact::automaton::incremental::{
     self as incremental, Effort, keeps_full, malloc_cancels, may_swap_roles,
@@ -19,7 +20,7 @@ use surefit_compact::automaton::incremental::{
 use surefit_compact::automaton::{self, ClassCounts, Free, Malloc, PageCounts};
 use surefit_compact::{Bound, PageOrder};
 
-/// What a size-class is configured with, and how far the search goes.
+/// The configuration of a size-class, and the limits of the search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     pub(crate) bound: Bound,
@@ -28,13 +29,13 @@ pub(crate) struct Rules {
     pub(crate) blocks: u8,
     /// Steps of a move, ⌈β/ι⌉.
     pub(crate) steps: u8,
-    /// Π: pins held at once, in all.
+    /// Π: the most pins held at once, in total.
     pub(crate) pins: u8,
-    /// Frees and compactions at a time.
+    /// The most frees and compactions at a time.
     pub(crate) calls: u8,
-    /// Moves that a compaction may make beside other calls; 0: none is called.
+    /// Moves that a compaction may make beside other calls. 0: no compaction is called.
     pub(crate) compaction: u8,
-    /// Live page-blocks at a time.
+    /// The most live page-blocks at a time.
     pub(crate) live: u8,
     /// Whether a call that has nothing left to do may return in a later section.
     pub(crate) lingers: bool,
@@ -49,7 +50,7 @@ impl Rules {
         }
     }
 
-    /// How many holes there may be with `live` page-blocks.
+    /// The most holes allowed with `live` page-blocks.
     pub(crate) fn hole_limit(&self, live: u8) -> u32 {
         match self.bound {
             Bound::Holes { base, fraction } => base + fraction.of(u32::from(live)),
@@ -88,19 +89,19 @@ pub(crate) enum Pinned {
     Reads,
     /// A writer saw the move and waits for the lock to cancel it.
     Waits,
-    /// It writes although the move goes on: only with [`Slip::WritesOn`].
+    /// It writes although the move continues: only with [`Slip::WritesOn`].
     Writes,
 }
 
-/// A protocol error, to see that the search finds it.
+/// A protocol error, to test that the search finds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slip {
     None,
     /// A writer does not cancel the move of its object.
     WritesOn,
-    /// A commit does not ask for pins.
+    /// A commit does not check for pins.
     CommitsPinned,
-    /// An allocation that fills the page of v leaves the move in flight.
+    /// An allocation that fills the page of v does not end the move in flight.
     FillsSource,
 }
 
@@ -109,14 +110,14 @@ pub(crate) enum Slip {
 pub(crate) struct Moving {
     pub(crate) done: u8,
     pub(crate) pinned: Pinned,
-    /// The object was written since the move began: its copy is old.
+    /// The object was written after the move began: its copy is out of date.
     pub(crate) written: bool,
 }
 
-/// A free, or a compaction, that is not over.
+/// A free or a compaction that is in progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Call {
-    /// Moves left to a compaction; a free has none.
+    /// Moves left to a compaction; `None` for a free.
     pub(crate) compaction: Option<u8>,
     pub(crate) steps: u8,
     /// The move in flight is its own.
@@ -141,7 +142,7 @@ pub(crate) struct Class {
     pub(crate) not_full: Vec<Page>,
     pub(crate) moving: Option<Moving>,
     pub(crate) calls: Vec<Call>,
-    /// Counted apart from the pages: page-blocks live, pages opened and not released.
+    /// Counted separately from the pages: live page-blocks, and pages opened and not released.
     pub(crate) live: u8,
     pub(crate) pages: u8,
     /// What went wrong in a section.
@@ -156,7 +157,7 @@ pub(crate) enum Kind {
     Target,
 }
 
-// ---- counts --------------------------------------------------------------------------------------------------------
+// ---- counts ------------------------------------------------------------------------------------
 
 impl Class {
     pub(crate) fn reserved(&self) -> u8 {
@@ -225,7 +226,7 @@ impl Class {
     }
 }
 
-// ---- pages and lists ---------------------------------------------------------------------------------------------------
+// ---- pages and lists ---------------------------------------------------------------------------
 
 impl Class {
     fn allocation_end(&self, rules: &Rules) -> usize {
@@ -235,7 +236,8 @@ impl Class {
         }
     }
 
-    /// Takes a free block of a not-full page; the page leaves the list if it was the last.
+    /// Takes a free block of a not-full page; the page leaves the list if it was the last free
+    /// block.
     pub(crate) fn take(&mut self, rules: &Rules, at: usize, kind: Kind) {
         let before = self.page_counts(rules, Place::NotFull(at));
         self.change(Place::NotFull(at), kind, true);
@@ -245,7 +247,7 @@ impl Class {
         }
     }
 
-    /// Clears a block by F1, F4 or F5.
+    /// Frees a block by F1, F4 or F5.
     pub(crate) fn clear(&mut self, rules: &Rules, place: Place, kind: Kind) {
         let before = self.page_counts(rules, place);
         let decision = automaton::free(rules.bound, self.counts(rules), before, None);
@@ -285,7 +287,7 @@ impl Class {
     }
 }
 
-// ---- allocate, free, pins: a section each --------------------------------------------------------------------------------
+// ---- allocate, free, pins: a section each ------------------------------------------------------
 
 impl Class {
     pub(crate) fn malloc(&mut self, rules: &Rules) {
@@ -325,7 +327,8 @@ impl Class {
         self.leave_if_done(rules, call);
     }
 
-    /// X1: v is cleared by the rules of its page, which is not full; then the target is the block that is freed.
+    /// X1: v is freed by the rules of its page, which is not full; then the target is the block
+    /// that is freed.
     fn free_in_motion(&mut self, rules: &Rules, place: Place, call: usize) {
         self.calls.iter_mut().for_each(|call| call.own = false);
         self.live -= 1;
@@ -335,7 +338,8 @@ impl Class {
         self.give(rules, target, Kind::Target, call);
     }
 
-    /// Gives a block back, or makes it the target of a move; the page that stays may become the reservoir.
+    /// Frees a block, or makes it the target of a move; the page that stays may become the
+    /// reservoir.
     fn give(&mut self, rules: &Rules, place: Place, kind: Kind, call: usize) {
         let page = self.page_counts(rules, place);
         let keeps = keeps_full(rules.bound, self.counts(rules), page, self.moving.is_some());
@@ -375,7 +379,7 @@ impl Class {
         }
     }
 
-    /// A pin of the object in motion; a pin of another is `pin`.
+    /// Pins the object in motion; `pin` pins any other object.
     pub(crate) fn pin_moving(&mut self, pinned: Pinned) {
         if let Some(moving) = &mut self.moving {
             moving.pinned = pinned;
@@ -400,7 +404,7 @@ impl Class {
         }
     }
 
-    /// The writer that waited has the lock: it cancels the move, and writes.
+    /// The writer that waited gets the lock: it cancels the move, and writes.
     pub(crate) fn cancel(&mut self, rules: &Rules) {
         if rules.slip != Slip::WritesOn {
             return self.abort(rules);
@@ -411,7 +415,7 @@ impl Class {
         }
     }
 
-    /// The move ends without a commit: v rests, pinned if it is; the target is cleared.
+    /// The move ends without a commit: v rests, pinned if it was; the target is freed.
     pub(crate) fn abort(&mut self, rules: &Rules) {
         self.calls.iter_mut().for_each(|call| call.own = false);
         let Some(moving) = self.moving.take() else {
@@ -443,17 +447,17 @@ impl Class {
     }
 }
 
-// ---- order and check ---------------------------------------------------------------------------------------------------------
+// ---- order and check ---------------------------------------------------------------------------
 
 impl Class {
-    /// The same state with full pages and calls in an order of their own.
+    /// The same state with full pages and calls in a canonical order.
     pub(crate) fn sorted(mut self) -> Self {
         self.calls.sort_unstable();
         self.full.sort_unstable();
         self
     }
 
-    /// What is wrong with the state, if something is.
+    /// What is wrong with the state, if anything.
     pub(crate) fn fault(&self, rules: &Rules) -> Option<&'static str> {
         let sum = |count: fn(Page) -> u8| self.all().map(count).sum::<u8>();
         let moving = u8::from(self.moving.is_some());

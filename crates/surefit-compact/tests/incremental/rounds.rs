@@ -8,7 +8,7 @@ use surefit_compact::{Bound, PageOrder};
 use crate::class::{Class, Kind, Moving, Pinned, Place, Rules, Slip};
 
 impl Class {
-    /// What a call does next.
+    /// The next action of a call.
     pub(crate) fn next(&self, rules: &Rules, call: usize) -> Next {
         let mine = self.calls[call];
         let in_flight = match (self.moving, mine.own) {
@@ -23,7 +23,7 @@ impl Class {
         next(rules.decisions(), self.counts(rules), in_flight, effort)
     }
 
-    /// One round of a call: a section of its own.
+    /// One round of a call, as a section of its own.
     pub(crate) fn round(&mut self, rules: &Rules, call: usize) {
         match self.next(rules, call) {
             Next::Step => self.step(rules, call),
@@ -51,7 +51,8 @@ impl Class {
         self.calls.remove(call);
     }
 
-    /// The page of the victim: the first in drain order, but for the target's, with a block that is live and not pinned.
+    /// The page of the victim: the first in drain order, except the target's, with a live block
+    /// that is not pinned.
     pub(crate) fn victim(&self, rules: &Rules, target: Place) -> Option<usize> {
         let may_give = |at: &usize| Place::NotFull(*at) != target && self.not_full[*at].plain > 0;
         let pages = 0..self.not_full.len();
@@ -61,7 +62,8 @@ impl Class {
         }
     }
 
-    /// Begins a move into a hole of the head page, if there is a victim; says what comes next in the same section.
+    /// Begins a move into a hole of the head page, if there is a victim; returns what comes next in
+    /// the same section.
     fn begin(&mut self, rules: &Rules, call: usize) -> Next {
         let Some(from) = self.victim(rules, Place::NotFull(0)) else {
             return Next::Leave;

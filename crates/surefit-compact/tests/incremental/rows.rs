@@ -27,7 +27,7 @@ pub(crate) const fn holes(base: u32, numerator: u32, denominator: u32) -> Bound 
     }
 }
 
-/// π blocks, a move of so many steps, Π pins, so many calls and live blocks.
+/// π blocks, a move of `steps` steps, Π pins, and these numbers of calls and live blocks.
 pub(crate) const fn row(
     bound: Bound,
     [blocks, steps, pins, calls, live]: [u8; 5],
@@ -60,7 +60,7 @@ impl Row {
         self
     }
 
-    /// Calls return in a section of their own.
+    /// Calls return in their own section.
     const fn lingering(mut self) -> Self {
         self.rules.lingers = true;
         self
@@ -110,7 +110,7 @@ pub(crate) fn values(by_calls: &BTreeMap<usize, i32>) -> Vec<i32> {
     by_calls.values().copied().collect()
 }
 
-// ---- rows: [π, steps of a move, Π, calls, live], excess by calls in progress, pages by calls in progress --------------
+// ---- rows: [π, steps of a move, Π, calls, live], excess by calls, pages by calls ---------------
 
 /// One call, as in a heap with one owner.
 pub(crate) fn one_call() -> Vec<Row> {
@@ -174,7 +174,7 @@ pub(crate) fn three_calls() -> Vec<Row> {
     ]
 }
 
-/// Pins: a class owes the moves of what was pinned.
+/// Pins: a class owes the moves of objects that were pinned.
 pub(crate) fn pinned() -> Vec<Row> {
     vec![
         row(pages(1), [2, 2, 1, 2, 9], &[1, 2, 3], &[1, 1, 2]),

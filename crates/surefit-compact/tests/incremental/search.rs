@@ -1,7 +1,9 @@
-//! The search: every state of a class that its threads can reach, section by section, and what is demanded of each.
+//! The search: every state of a class that its threads can reach, section by section, and the
+//! checks of each.
 //!
-//! Between any two sections another thread may have one, and pins come and go at any time, also while a section runs:
-//! so a section that takes the last step of a move stops before its commit, with the lock held.
+//! Between any two sections another thread may run one. Pins come and go at any time, also while a
+//! section runs. So a section that takes the last step of a move stops before its commit, with the
+//! lock held.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -34,24 +36,25 @@ pub(crate) enum Action {
 pub(crate) struct Census {
     pub(crate) states: usize,
     pub(crate) transitions: usize,
-    /// Most steps of one free.
+    /// The most steps of one free.
     pub(crate) steps: u8,
     /// n − κ, or holes − limit, by calls in progress.
     pub(crate) excess: BTreeMap<usize, i32>,
     /// Pages less those that the class needs at rest, by calls in progress.
     pub(crate) pages: BTreeMap<usize, i32>,
-    /// Whether n or the holes reached `bound_in_flight`, and the pages `pages_bound_in_flight` with calls in progress.
+    /// Whether n or the holes reached `bound_in_flight`, and the pages `pages_bound_in_flight` with
+    /// calls in progress.
     pub(crate) reached: bool,
     pub(crate) pages_reached: bool,
 }
 
-/// A class, and what was seen of it.
+/// A class, and what the search found about it.
 pub(crate) struct Search {
     rules: Rules,
     census: Mutex<Census>,
 }
 
-/// Walks every reachable state; the first fault found, with the way to it, if there is one.
+/// Walks every reachable state; returns the first fault, with the path to it, if there is one.
 pub(crate) fn explore(rules: Rules) -> (Census, Option<String>) {
     let search = Search {
         rules,
@@ -76,7 +79,7 @@ pub(crate) fn explore(rules: Rules) -> (Census, Option<String>) {
     (census, fault)
 }
 
-/// A line of the way to a fault: full pages, the list, the move, the calls, and what happens next.
+/// A line of the path to a fault: full pages, the list, the move, the calls, and the next action.
 fn told((class, action): (Class, Option<Action>)) -> String {
     let steps: Vec<_> = class
         .calls
@@ -167,10 +170,10 @@ impl Model for Search {
     }
 }
 
-// ---- what may happen -------------------------------------------------------------------------------------------------
+// ---- what may happen ---------------------------------------------------------------------------
 
 impl Search {
-    /// What may have the lock next.
+    /// The sections that may get the lock next.
     fn sections(&self, class: &Class, actions: &mut Vec<Action>) {
         let rules = &self.rules;
         if class.live < rules.live {
@@ -218,7 +221,7 @@ impl Search {
     }
 }
 
-/// The pages for which something holds, but only one of full pages that are alike.
+/// The pages for which `holds` is true, but only one of several equal full pages.
 fn distinct(class: &Class, holds: impl Fn(Page) -> bool) -> impl Iterator<Item = Place> {
     let again = |at: usize| at > 0 && class.full[at] == class.full[at - 1];
     class.places().filter(move |&place| {
@@ -226,10 +229,10 @@ fn distinct(class: &Class, holds: impl Fn(Page) -> bool) -> impl Iterator<Item =
     })
 }
 
-// ---- what is demanded ------------------------------------------------------------------------------------------------
+// ---- what is demanded --------------------------------------------------------------------------
 
 impl Search {
-    /// A free has taken no more steps than it may; and left alone, all calls return.
+    /// A free has taken no more steps than allowed; and if left alone, all calls return.
     fn ends(&self, class: &Class) -> bool {
         let rules = self.rules.decisions();
         let frees = class.calls.iter().filter(|call| call.compaction.is_none());
@@ -284,7 +287,8 @@ impl Search {
         most.is_none_or(|most| holds <= most) && pages <= enough
     }
 
-    /// From a state at rest in which nothing is pinned, a compaction leaves one not-full page at most.
+    /// From a state at rest in which nothing is pinned, a compaction leaves at most one not-full
+    /// page.
     fn compacts(&self, class: &Class) -> bool {
         if !class.calls.is_empty() || class.pins() > 0 {
             return true;
