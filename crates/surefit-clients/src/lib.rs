@@ -10,7 +10,8 @@
 //! | `lua` | a Lua virtual machine in a region (feature `lua`) |
 //!
 //! # Features
-//! - `lua`: the module `lua`. It compiles Lua from its C source, which needs a C compiler. It is off by default.
+//! - `lua`: the module `lua`. It compiles Lua from its C source, which needs a C compiler. It is
+//!   off by default.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod bisect;

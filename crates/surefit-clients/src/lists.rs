@@ -1,7 +1,9 @@
-//! Segregated lists by their four parameters, lookup × coalescing × last list × number of lists, as values.
+//! Segregated lists by their four parameters as values: lookup × coalescing × last list × number of
+//! lists.
 //!
-//! In [`surefit_freelist`] the parameters are types, so that nothing of them is left at run time. A laboratory reads them from
-//! a command line. This is their one vocabulary, and the one dispatch from values to types: [`Lists::choose`].
+//! In [`surefit_freelist`] the parameters are types, so that they cost nothing at run time. A
+//! laboratory reads them from a command line. This module is their one vocabulary, and has the one
+//! dispatch from values to types: [`Lists::choose`].
 
 use std::fmt;
 
@@ -13,20 +15,20 @@ use surefit_freelist::{
 /// How segregated lists are organised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lists {
-    /// What finds a list that holds a chunk.
+    /// How a list that holds a chunk is found.
     pub finds: Finds,
     /// When free neighbours are merged.
     pub merges: When,
-    /// Whether the last list is a tree; else it is searched from end to end.
+    /// Whether the last list is a tree. If not, it is searched from end to end.
     pub is_tree: bool,
-    /// How many lists there are beside the last: a power of two from 16 to 4096.
+    /// The number of lists beside the last one: a power of two from 16 to 4096.
     pub count: u32,
 }
 
-/// What finds a list that holds a chunk.
+/// How a list that holds a chunk is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finds {
-    /// Looking at one head after the other.
+    /// One head after the other.
     Scan,
     /// The Next Hit Table.
     NextHitTable,
@@ -48,7 +50,7 @@ pub const fn merges_name(when: When) -> &'static str {
 }
 
 impl Finds {
-    /// All of them: the thesis's two, and ours.
+    /// All values: the two of the thesis, and ours.
     pub const ALL: [Self; 3] = [Self::Scan, Self::NextHitTable, Self::Bitmap];
 
     /// The name in tables.
@@ -72,22 +74,23 @@ impl Finds {
     }
 }
 
-/// Something to make or to run for lists of one type.
+/// An action for lists of one type.
 pub trait Choice {
-    /// What comes of it.
+    /// The result of the action.
     type Output;
 
-    /// Does it for the lists of this type.
+    /// Performs the action for lists of this type.
     fn of<L: Lookup<N> + 'static, C: Coalescing + 'static, T: LastList + 'static, const N: usize>(
         self,
     ) -> Self::Output;
 }
 
 impl Lists {
-    /// The number of lists that the thesis ends at.
+    /// The largest number of lists in the thesis.
     pub const USUAL_COUNT: u32 = 256;
 
-    /// The numbers of lists that only immediate coalescing comes with in [`Lists::choose_usual`]; 256 comes with all.
+    /// The numbers of lists that [`Lists::choose_usual`] has only with immediate coalescing; it has
+    /// 256 with all kinds.
     pub const ONLY_IMMEDIATE: [u32; 8] = [16, 32, 64, 128, 512, 1024, 2048, 4096];
 
     /// 256 lists, and a tree for the last one.
@@ -101,13 +104,14 @@ impl Lists {
         }
     }
 
-    /// How the last list is searched: the value of the key `last`.
+    /// How the last list is organised: the value of the key `last`.
     #[must_use]
     pub const fn last(self) -> &'static str {
         if self.is_tree { "tree" } else { "linear" }
     }
 
-    /// Does something for the type of these lists: one of all 162. A number of lists that there is not counts as 256.
+    /// Performs an action for the type of these lists, one of 162. An unknown number of lists
+    /// counts as 256.
     pub fn choose<C: Choice>(self, choice: C) -> C::Output {
         match self.count {
             16 => self.with_lookup::<C, 16>(choice),
@@ -122,8 +126,8 @@ impl Lists {
         }
     }
 
-    /// As [`Lists::choose`], for what is compiled for fewer types: all combinations of 256 lists, and other numbers of lists with
-    /// immediate coalescing, whatever `merges` says.
+    /// As [`Lists::choose`], but compiled for fewer types: all combinations with 256 lists, and
+    /// other numbers of lists with immediate coalescing, whatever `merges` says.
     pub fn choose_usual<C: Choice>(self, choice: C) -> C::Output {
         match self.count {
             16 => self.immediate::<C, 16>(choice),
@@ -178,7 +182,7 @@ impl Lists {
 }
 
 impl fmt::Display for Lists {
-    /// The allocator of these lists, as people name it.
+    /// The name of the allocator with these lists.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (index, merges, last) = (self.finds.key(), merges_name(self.merges), self.last());
         let lists = self.count;

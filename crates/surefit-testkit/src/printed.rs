@@ -1,4 +1,4 @@
-//! What a command printed: its one line of complaint, and JSON beside its schema.
+//! The output of a command: its one error line, and JSON with its schema.
 
 use std::path::PathBuf;
 use std::process::Output;
@@ -8,7 +8,7 @@ use serde_json::Value;
 /// The one line that a failing command printed to stderr.
 ///
 /// # Panics
-/// It ended with another status, or printed anything else.
+/// If it ended with another status, or printed anything else.
 #[expect(
     clippy::must_use_candidate,
     reason = "that there is such a line is a claim by itself"
@@ -24,7 +24,7 @@ pub fn error_line(output: &Output, status: i32) -> String {
 /// A committed schema.
 ///
 /// # Panics
-/// There is none of that name.
+/// If there is none with this name.
 #[must_use]
 pub fn schema(name: &str) -> Value {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -34,10 +34,10 @@ pub fn schema(name: &str) -> Value {
     serde_json::from_str(&text).expect("JSON")
 }
 
-/// What a value breaks of a schema, in the part of JSON Schema that ours use.
+/// How a value violates a schema, in the part of JSON Schema that our schemas use.
 ///
 /// # Panics
-/// The schema refers to a definition that it does not have.
+/// If the schema refers to a definition that it does not have.
 #[must_use]
 pub fn broken(schema: &Value, root: &Value, value: &Value, at: &str) -> Option<String> {
     if let Some(name) = schema["$ref"].as_str() {

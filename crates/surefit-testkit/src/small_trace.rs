@@ -13,14 +13,15 @@ pub struct SmallTrace {
     directory: TempDir,
     /// The file.
     pub path: PathBuf,
-    /// The greatest sum of live requests, in bytes.
+    /// The maximum sum of live requests, in bytes.
     pub peak_bytes: u64,
 }
 
-/// A seeded program of all kinds of calls, peaking near 250 kB, whose last objects are never freed.
+/// A seeded program with all kinds of calls. Its peak is near 250 kB, and it never frees its last
+/// objects.
 ///
 /// # Panics
-/// The file cannot be written.
+/// If the file cannot be written.
 #[must_use]
 pub fn small_trace(seed: u64) -> SmallTrace {
     let trace = Trace::new("small", events(seed)).expect("a sound trace");
@@ -35,10 +36,10 @@ pub fn small_trace(seed: u64) -> SmallTrace {
 }
 
 impl SmallTrace {
-    /// The same file cut short, beside it.
+    /// A truncated copy of the file, beside it.
     ///
     /// # Panics
-    /// The file cannot be written.
+    /// If the file cannot be written.
     #[must_use]
     pub fn damaged(&self) -> PathBuf {
         let path = self.directory.path().join("damaged.sft");
@@ -82,7 +83,7 @@ fn events(seed: u64) -> Vec<Event> {
     ops.into_iter().map(|op| Event::new(0, op)).collect()
 }
 
-/// Mostly small, sometimes nothing, now and then several pages.
+/// A size: mostly small, sometimes zero, occasionally several pages.
 fn size(random: &mut ChaCha8Rng) -> u64 {
     match random.random_range(0..100) {
         0..3 => 0,

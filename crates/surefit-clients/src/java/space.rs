@@ -67,7 +67,7 @@ impl Space {
     }
 }
 
-/// The dispatch of [`Lists`] to a run over lists of that type.
+/// Chooses the replay over lists of a type.
 struct OverLists;
 
 impl Choice for OverLists {
