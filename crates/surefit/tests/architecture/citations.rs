@@ -165,54 +165,107 @@ fn a_wrong_citation_is_noticed() {
     assert_eq!(cited("a `b` c\n```text\n`d`\n```\n`e`"), ["b", "e"]);
 }
 
-#[test]
-fn every_crate_is_listed() {
-    let Some(text) = document() else { return };
-    let list = section(&text, "```text\ncrates/")
-        .split("```")
-        .next()
-        .expect("a part");
-    let listed: BTreeSet<_> = list
+/// The crates that the document lists, from the top.
+fn listed_crates(text: &str) -> Vec<&str> {
+    let list = section(text, "```text\ncrates/").split("```").next();
+    let names = list
+        .expect("a part")
         .lines()
-        .filter_map(|line| line.split_whitespace().next())
-        .collect();
-    let mut count = 0;
-    for entry in fs::read_dir(root().join("crates")).expect("crates") {
-        let entry = entry.expect("an entry");
-        if entry.path().join("Cargo.toml").exists() {
-            let name = entry.file_name().into_string().expect("a name");
-            assert!(listed.contains(name.as_str()), "{name} is not listed");
-            count += 1;
-        }
-    }
-    assert!(count > 8, "{count} crates");
+        .filter_map(|line| line.split_whitespace().next());
+    names.filter(|name| name.starts_with("surefit")).collect()
+}
+
+/// The crates of the workspace that a crate depends on, not only for its tests.
+fn dependencies(of: &str) -> Vec<String> {
+    let manifest = fs::read_to_string(root().join("crates").join(of).join("Cargo.toml"));
+    let manifest = manifest.expect("a manifest");
+    let (_, rest) = manifest
+        .split_once("\n[dependencies]\n")
+        .unwrap_or_default();
+    let lines = rest.lines().take_while(|line| !line.starts_with('['));
+    let names = lines.filter_map(|line| line.split(['.', ' ', '=']).next());
+    names
+        .filter(|name| name.starts_with("surefit"))
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
-fn every_file_of_compact_fit_that_is_listed_exists() {
+fn the_listed_crates_are_those_of_the_workspace() {
+    let Some(text) = document() else { return };
+    let listed: BTreeSet<_> = listed_crates(&text)
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    let folders = fs::read_dir(root().join("crates")).expect("crates");
+    let folders = folders.map(|entry| entry.expect("an entry"));
+    let crates = folders.filter(|folder| folder.path().join("Cargo.toml").exists());
+    let names = crates.map(|folder| folder.file_name().into_string().expect("a name"));
+    assert_eq!(names.collect::<BTreeSet<_>>(), listed);
+}
+
+#[test]
+fn a_crate_uses_only_crates_that_are_listed_below_it() {
+    let Some(text) = document() else { return };
+    let (listed, mut count) = (listed_crates(&text), 0);
+    for (place, name) in listed
+        .iter()
+        .enumerate()
+        .filter(|(_, name)| **name != "surefit-testkit")
+    {
+        for used in dependencies(name) {
+            let is_below = listed[place + 1..].contains(&used.as_str());
+            assert!(is_below, "{name} uses {used}");
+            count += 1;
+        }
+    }
+    assert!(count > 20, "{count} dependencies");
+}
+
+#[test]
+fn the_modules_of_compact_fit_are_those_of_its_sources() {
     let Some(text) = document() else { return };
     let table = section(&text, "## The modules of `surefit-compact`")
         .split("```")
         .nth(1);
-    let names = table.expect("a block").split_whitespace();
     let sources = root().join("crates/surefit-compact/src");
-    let listed: BTreeSet<_> = names
-        .filter(|name| name.ends_with(".rs") || name.ends_with('/'))
-        .collect();
-    for name in &listed {
-        assert!(sources.join(name).exists(), "no {name}");
+    let mut listed = BTreeSet::new();
+    // The folder at the end of the last line that is not indented: those below it are its parts.
+    let mut parent = String::new();
+    for line in table.expect("a block").lines() {
+        let is_part = line.starts_with(' ') && line.trim_start().contains("/ ");
+        let files = line.split_whitespace();
+        for name in files.filter(|name| name.ends_with(".rs") || name.ends_with('/')) {
+            let folder = if is_part { &parent } else { "" };
+            assert!(
+                sources.join(folder).join(name).exists(),
+                "no {folder}{name}"
+            );
+            listed.insert(format!("{folder}{name}"));
+            if !is_part && name.ends_with('/') {
+                parent = name.to_owned();
+            }
+        }
     }
-    // Of the others the table speaks by way of these.
-    let not_listed = ["check/", "certify/", "handle.rs", "layout.rs", "lib.rs"];
+    // The others are parts of what is listed, or stand behind it.
+    let not_listed = [
+        "check/",
+        "certify/",
+        "handle.rs",
+        "layout.rs",
+        "lib.rs",
+        "bounds.rs",
+    ];
     for entry in fs::read_dir(&sources).expect("a folder") {
         let entry = entry.expect("an entry");
         let mut name = entry.file_name().into_string().expect("a name");
         if entry.path().is_dir() {
             name.push('/');
         }
-        let is_said = listed.contains(name.as_str()) || not_listed.contains(&name.as_str());
-        assert!(is_said, "{name} is not listed");
+        let is_known = listed.contains(&name) || not_listed.contains(&name.as_str());
+        assert!(is_known, "{name} is not listed");
     }
+    assert!(listed.len() > 25, "{} files", listed.len());
 }
 
 /// `a/{b,c}.rs` as `a/b.rs` and `a/c.rs`.
