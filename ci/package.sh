@@ -53,8 +53,9 @@ rm -rf "$packages"/*.crate "$unpacked"
 # Cargo warns of every test that is left out, as it should be. It could build each package itself, but it keeps what it
 # unpacks by version, and the version is the same as yesterday.
 cargo package --locked --allow-dirty --no-verify "${names[@]/#/--package=}" 2>&1 | grep -v '^warning: ignoring '
+# A package dates all its files alike: without their own dates cargo would take new ones for old ones.
 mkdir -p "$unpacked"
-for archive in "$packages"/*.crate; do tar -xzf "$archive" -C "$unpacked"; done
+for archive in "$packages"/*.crate; do tar -xmzf "$archive" -C "$unpacked"; done
 for name in "${names[@]}"; do check "$name"; done
 
 # A workspace of the packages, each in the place of the registry's.
