@@ -1,16 +1,38 @@
-//! The README's snippets compile and do what they say: each stands here as it stands there.
+//! The snippets of README.md and docs/ compile and do what they say: each stands here as it stands there. Their links lead to
+//! files.
 
 use std::error::Error;
 use std::mem::MaybeUninit;
+use std::path::Path;
 
 use surefit::gc::{Client, Edges, Object, Scanned};
 
 type Done = Result<(), Box<dyn Error>>;
 
-/// All Rust of the README, and of this file, without white space and the commas that a formatter adds.
-const README: &str = include_str!("../../../README.md");
+/// What people read first, by its place.
+const PAGES: [(&str, &str); 7] = [
+    ("README.md", include_str!("../../../README.md")),
+    ("docs/heaps.md", include_str!("../../../docs/heaps.md")),
+    ("docs/threads.md", include_str!("../../../docs/threads.md")),
+    (
+        "docs/collector.md",
+        include_str!("../../../docs/collector.md"),
+    ),
+    (
+        "docs/free-lists.md",
+        include_str!("../../../docs/free-lists.md"),
+    ),
+    ("docs/command.md", include_str!("../../../docs/command.md")),
+    (
+        "docs/guarantees.md",
+        include_str!("../../../docs/guarantees.md"),
+    ),
+];
+
+/// All Rust of this file.
 const HERE: &str = include_str!("readme.rs");
 
+/// A text without white space and the commas that a formatter adds.
 fn bare(text: &str) -> String {
     text.chars()
         .filter(|letter| !letter.is_whitespace() && *letter != ',')
@@ -20,16 +42,42 @@ fn bare(text: &str) -> String {
 #[test]
 fn every_snippet_stands_here() {
     let here = bare(HERE);
-    let blocks = README.split("```rust\n").skip(1);
+    let blocks = PAGES
+        .iter()
+        .flat_map(|(_, page)| page.split("```rust\n").skip(1));
     let snippets: Vec<_> = blocks
         .filter_map(|block| block.split("```").next())
         .collect();
-    assert_eq!(snippets.len(), 4);
+    assert_eq!(snippets.len(), 5);
     for snippet in snippets {
         assert!(
             here.contains(&bare(snippet)),
             "not in this file:\n{snippet}"
         );
+    }
+}
+
+#[test]
+fn every_link_leads_to_a_file() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for (name, page) in PAGES {
+        let folder = root
+            .join(name)
+            .parent()
+            .expect("a file is in a folder")
+            .to_owned();
+        let links = page
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split(')').next());
+        let files: Vec<_> = links
+            .filter_map(|link| link.split('#').next())
+            .filter(|file| !file.is_empty())
+            .collect();
+        assert!(!files.is_empty() || name == "docs/free-lists.md", "{name}");
+        for file in files {
+            assert!(folder.join(file).exists(), "{name}: {file}");
+        }
     }
 }
 
@@ -49,7 +97,26 @@ fn a_heap() -> Done {
     let mut numbers = heap.insert([1_u32, 2, 3])?; // an owning handle: a relocatable box of eight bytes
     heap.get_mut(&mut numbers)[0] = 7; // a compare, a load, an add
     assert_eq!(heap.get(&numbers), &[7, 2, 3]);
-    heap.free(numbers); // may move other objects; their handles stay good
+    heap.free(numbers); // may move other objects; their handles stay valid
+    Ok(())
+}
+
+#[test]
+fn a_certified_heap() -> Done {
+    use surefit::compact::certify::{Budget, ClassSet, Demand, region_bytes};
+    use surefit::compact::{Config, Heap, Wide};
+    use surefit::{Page16K, Region};
+
+    static CONFIG: Config = Config::DEFAULT;
+    const DEMAND: Demand<'static> = Demand::Joint(Budget {
+        objects: 500,
+        block_bytes: 40 << 10,
+        classes: ClassSet::of_requests(CONFIG.geometry(), 256),
+    });
+    static MEMORY: Region<{ region_bytes::<Wide>(&CONFIG, &DEMAND) }, Page16K> = Region::new();
+
+    let heap: Heap = Heap::new(MEMORY.take().expect("taken once"), &CONFIG)?;
+    heap.check()?;
     Ok(())
 }
 
@@ -69,7 +136,7 @@ fn shared(mut memory: Vec<MaybeUninit<u8>>) -> Done {
     let mut numbers = local.insert([1_u32, 2, 3])?;
     assert_eq!(heap.pin(&numbers)?[0], 1); // one atomic addition; never waits, even while the object is being moved
     heap.pin_mut(&mut numbers)?[0] = 7; // takes a lock only if the object is in motion
-    local.free(numbers)?; // any thread may free what it owns; moves, the lock free between steps
+    local.free(numbers)?; // any thread may free what it owns; no lock is held between steps of a move
     Ok(())
 }
 
@@ -99,8 +166,8 @@ fn collector(mut memory: Vec<MaybeUninit<u8>>, mut language: Language, tail: Obj
 
     type Space<'m> = FreeList<'m, Segregated<Bitmap, Immediate, Tree, 256>>; // or any other with boundary tags
     let mut heap = Collector::<Space>::new(&mut memory, Settings::default())?;
-    let cell = heap.alloc(&mut language, 12)?; // if there is no room, first frees what the language's roots do not lead to
-    heap.store(cell, 1, tail.number()); // checked: a reference that names no live object is told, never followed
+    let cell = heap.alloc(&mut language, 12)?; // if there is no room, it first frees what the roots do not lead to
+    heap.store(cell, 1, tail.number()); // checked: a reference to a dead object is detected, never followed
     Ok(())
 }
 
@@ -127,7 +194,7 @@ fn cycle(mut memory: Vec<MaybeUninit<u8>>) -> Done {
             next: Cell::new(None),
             name: "ring".into(),
         })?;
-        node.next.set(Some(node)); // a cycle; a `Gc` is a pointer, copied and followed for nothing
+        node.next.set(Some(node)); // a cycle; a `Gc` is a pointer: copying and following it costs nothing more
         root.set(Some(node));
         Ok::<_, Full>(())
     })?;

@@ -20,9 +20,11 @@ pub(super) const UNIT_BYTES: u64 = 16;
 /// a: the header of an allocation of o1heap on a 32-bit machine, four words.
 const O1HEAP_HEADER_BYTES: u64 = 16;
 
-/// M(½·log2 n + 1) − n + 1, rounded down: a floor under every heap that never moves an object.
+/// M(½·log2 n + 1) − n + 1, rounded down, for the greatest power of two that is no more than n: a floor under every heap that
+/// never moves an object.
 pub(super) fn robson(live: u64, largest: u64) -> u64 {
     let (live, largest) = units(live, largest);
+    let largest = 1_u64 << largest.ilog2();
     let halves = live * u64::from(largest.ilog2());
     (halves / 2 + live - largest + 1) * UNIT_BYTES
 }
@@ -62,6 +64,8 @@ mod tests {
         // M = 1024 and n = 32 objects of one unit: 3553 (and 16 and 2: 23).
         assert_eq!(robson(1024 * 16, 32 * 16), 3553 * 16);
         assert_eq!(robson(16 * 16, 2 * 16), 23 * 16);
+        // A program with objects of up to 33 units may do with 32.
+        assert_eq!(robson(1024 * 16, 33 * 16), 3553 * 16);
         assert_eq!(half_fit(1024 * 16, 32 * 16), 2 * 1024 * 6 * 16);
     }
 
