@@ -18,13 +18,9 @@ use anyhow::{Context, Result};
 use crate::experiments::{ENTRIES, automaton};
 use crate::kit::draw::page;
 use crate::kit::{Entry, Report, Request};
-use crate::older;
 use surefit_measure::collector::graphs::is_graph;
 use surefit_measure::error::say;
 use surefit_measure::output;
-
-/// The experiment whose own format is older than the shared one.
-const OLDER: [Entry; 1] = [older::BOUNDS];
 
 /// What `experiment all` takes.
 #[derive(Debug, clap::Args)]
@@ -57,10 +53,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     })?;
     output::writable(&directory.join("index.html"))?;
     write(directory, "automaton.dot", &automaton::example()?)?;
-    let entries: Vec<_> = OLDER.iter().chain(ENTRIES).collect();
     let mut reports = Vec::new();
-    for (number, entry) in entries.iter().enumerate() {
-        let place = format!("{} of {}", number + 1, entries.len());
+    for (number, entry) in ENTRIES.iter().enumerate() {
+        let place = format!("{} of {}", number + 1, ENTRIES.len());
         progress(&format!("{} ({place}): {}\n", entry.name, entry.about));
         let began = Instant::now();
         reports.push(one(args, entry)?);

@@ -29,13 +29,12 @@
 //! of timed rounds. A verdict is computed, never written: [`decide`](kit::claim::Claiming::decide) takes the test and
 //! says it in words. The clock of one loaded machine decides no claim about maxima: then it is `undecided`.
 //!
-//! `automaton` and `bounds` have formats of their own; `older` turns the latter into a report for `all`.
+//! `automaton` alone has no report: it prints Graphviz text.
 
 mod all;
 mod chosen;
 mod experiments;
 mod kit;
-mod older;
 mod shared;
 
 use std::process::ExitCode;
@@ -44,8 +43,8 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 use dlmalloc::GlobalDlmalloc;
 
+use experiments::automaton;
 use experiments::overview::{WorstCalls, play_worst_calls};
-use experiments::{automaton, bounds};
 use surefit_measure::output;
 use surefit_measure::{arguments, as_child, error};
 
@@ -70,8 +69,6 @@ enum Experiment {
     All(all::Args),
     /// The states of a size-class and what every allocation and free does, as Graphviz text
     Automaton(automaton::Args),
-    /// What each bound on fragmentation costs and saves: moves, time, certificate, smallest heap
-    Bounds(bounds::Args),
     /// Make the calls that the overview counts; for its children.
     #[command(hide = true)]
     WorstCalls(WorstCalls),
@@ -94,7 +91,6 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Experiment::List => output::print(&list()).map(|()| ExitCode::SUCCESS),
         Experiment::All(args) => all::run(&args),
         Experiment::Automaton(args) => automaton::run(&args),
-        Experiment::Bounds(args) => bounds::run(&args),
         Experiment::Chosen(chosen) => chosen.run(),
         Experiment::WorstCalls(args) => play_worst_calls(&args),
         Experiment::AsChild(args) => as_child::run(&args).map(|()| ExitCode::SUCCESS),
@@ -124,7 +120,7 @@ mod tests {
     fn every_experiment_is_listed_with_what_it_shows() {
         let list = list();
         let reports = ENTRIES.iter().map(|entry| entry.name);
-        for name in ["all", "automaton", "bounds"].into_iter().chain(reports) {
+        for name in ["all", "automaton"].into_iter().chain(reports) {
             let line = list.lines().find(|line| line.starts_with(name));
             assert!(line.is_some_and(|line| line.len() > 30), "{name}: {list}");
         }

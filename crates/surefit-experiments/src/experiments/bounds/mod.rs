@@ -15,143 +15,71 @@
 //! κ and its two page orders: Craciunas, Kirsch, Payer, Röck, Sokolova (2008). The hole bound is ours (docs/bounds.md).
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use anyhow::Result;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use surefit_measure::error::one_line;
-use surefit_measure::grid::Grid;
-use surefit_measure::output;
-use surefit_measure::output::Format;
+use crate::kit::{Claim, Entry, Report, Request, Table};
 use surefit_measure::passes::percentiles;
 use surefit_measure::progress::Progress;
-use surefit_measure::results::{Ratio, SCHEMA};
 use surefit_measure::rounds::{self, Measured, Plan};
 use surefit_measure::single::Setting;
-use surefit_measure::sizes::counted;
-use surefit_measure::sizes::{Count, HeapSize, Size};
+use surefit_measure::sizes::{Count, HeapSize, Size, counted};
 use surefit_measure::source::{self, Source};
 use surefit_measure::spec::Spec;
+
+/// This experiment.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "bounds",
+    about: "What each bound on fragmentation costs and saves: moves, time, certificate, smallest heap",
+    takes_traces: true,
+    takes_rounds: true,
+    run,
+};
 
 /// The bounds, the default last; times are compared to the first.
 const BOUNDS: &str = "cf:k=1,cf:k=8,cf:k=8,order=original,cf:k=inf,cf:holes=32,frac=0,cf";
 
-/// What `experiment bounds` is told.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// Trace files; without any, the two bundled ones
-    files: Vec<PathBuf>,
-    /// Interleaved rounds of the timing pass
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    rounds: u32,
-    /// How the result is printed
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
-}
-
-/// What `surefit experiment bounds` prints.
-#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Bounds {
-    /// The version of this format.
-    pub(crate) schema: u32,
-    /// How many interleaved rounds were timed.
-    pub(crate) rounds: u32,
-    /// One element for each trace.
-    pub(crate) traces: Vec<TraceBounds>,
-}
-
-/// One trace under every bound.
-#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct TraceBounds {
-    /// The trace's name.
-    pub(crate) name: String,
-    /// Events.
-    pub(crate) events: u64,
-    /// The greatest sum of live requests, in bytes.
-    pub(crate) peak_live_bytes: u64,
-    /// N: the most page-blocks live at once.
-    pub(crate) demand_objects: u64,
-    /// B: the most bytes of page-blocks live at once.
-    pub(crate) demand_bytes: u64,
-    /// One element for each bound.
-    pub(crate) bounds: Vec<BoundRow>,
-}
-
-/// One trace under one bound.
-#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct BoundRow {
-    /// The heap with this bound.
-    pub(crate) allocator: String,
-    /// Whether the whole trace was served in four times its peak.
-    pub(crate) completed: bool,
-    /// Page-blocks moved for each free of the trace.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) moves_per_free: Option<f64>,
-    /// Bytes copied for each free of the trace.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) moved_bytes_per_free: Option<f64>,
-    /// Time per allocation or reallocation and its free: the median of the rounds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) pair_ns_mean: Option<f64>,
-    /// That time over the first bound's, taken round by round.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) ratio_to_first: Option<Ratio>,
-    /// A heap of this size serves every program with the trace's joint demand, in any order.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) certified_bytes: Option<u64>,
-    /// Of these: the address table.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) certified_table_bytes: Option<u64>,
-    /// Of these: at most so many are there because of back-references.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) certified_back_reference_bytes: Option<u64>,
-    /// The smallest heap in which the trace completes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) min_heap_bytes: Option<u64>,
-}
-
-/// Measures and prints the table.
-///
-/// # Errors
-/// Bad input; a heap that broke a rule or its proven bound.
-pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let document = measure(&args.files, args.rounds)?;
-    match args.format {
-        Format::Json => output::print_json(&document)?,
-        Format::Table => output::print(&text(&document))?,
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Measures every bound on every trace.
-///
-/// # Errors
-/// As [`run`].
-pub(crate) fn measure(files: &[PathBuf], rounds: u32) -> Result<Bounds> {
+fn run(request: &Request) -> Result<Report> {
     let specs = Spec::parse_list(BOUNDS)?;
-    let plan = plan(rounds);
-    let files = match files {
-        [] => source::bundled_files(),
-        files => files.to_vec(),
-    };
+    let plan = plan(request.rounds_or(5));
+    let files = files(request);
     let progress = Progress::new(plan.progress_steps() * (specs.len() * files.len()) as u64);
-    let mut traces = Vec::new();
+    let source = "Craciunas et al. (2008), partial compaction; the bounds: docs/bounds.md";
+    let mut report = Report::new(ENTRY.name, ENTRY.about, source, request.quick);
+    report.setting.push(format!(
+        "{}, heap {}. ratio: time ÷ that of the first bound in the same round. N: the most page-blocks live at once; B: \
+         their bytes. certified: bytes that suffice for N and B in any order of calls.",
+        counted(u64::from(plan.rounds), "interleaved round"),
+        plan.setting.heap
+    ));
+    let mut all = Vec::new();
     for file in &files {
         let source = Source::load(file, None)?;
         let measured = rounds::measure(&source, &specs, 0, plan, &progress)?;
-        traces.push(trace_bounds(&source, &measured));
+        let program = program(&source, &measured);
+        report.tables.push(costs(&program, &measured));
+        report.tables.push(savings(&program, &measured));
+        all.extend(measured);
     }
     progress.finish();
-    Ok(Bounds {
-        schema: SCHEMA,
-        rounds,
-        traces,
-    })
+    report.claims.push(certificates_hold(&all));
+    report.notes.push(
+        "Of certified ÷ B, the address table and at most the back-references are what handles cost."
+            .to_owned(),
+    );
+    Ok(report)
+}
+
+/// The traces: those asked for, else the bundled ones; if quick, the first of these.
+fn files(request: &Request) -> Vec<PathBuf> {
+    let mut bundled = source::bundled_files();
+    if request.quick {
+        bundled.truncate(1);
+    }
+    match request.files.as_slice() {
+        [] => bundled,
+        files => files.to_vec(),
+    }
 }
 
 fn plan(rounds: u32) -> Plan {
@@ -169,104 +97,95 @@ fn plan(rounds: u32) -> Plan {
     }
 }
 
-fn trace_bounds(source: &Source, measured: &[Measured]) -> TraceBounds {
+/// What is known of a trace.
+struct Program {
+    /// Its name and its size.
+    title: String,
+    peak_live_bytes: u64,
+    demand_bytes: u64,
+}
+
+fn program(source: &Source, measured: &[Measured]) -> Program {
     let steps = &source.steps;
     let demand = measured.iter().find_map(|row| row.certified);
-    TraceBounds {
-        name: steps.name.clone(),
-        events: steps.steps().len() as u64,
+    let demand_bytes = demand.map_or(0, |demand| demand.demand_bytes);
+    Program {
+        title: format!(
+            "{}: {}, peak live {}, B {}, N {}",
+            steps.name,
+            counted(steps.steps().len() as u64, "event"),
+            Size(steps.peak_live_bytes),
+            Size(demand_bytes),
+            Count(demand.map_or(0, |demand| demand.demand_objects))
+        ),
         peak_live_bytes: steps.peak_live_bytes,
-        demand_objects: demand.map_or(0, |demand| demand.demand_objects),
-        demand_bytes: demand.map_or(0, |demand| demand.demand_bytes),
-        bounds: measured.iter().map(bound_row).collect(),
+        demand_bytes,
     }
 }
 
-fn bound_row(measured: &Measured) -> BoundRow {
-    let (row, certified) = (&measured.result, measured.certified);
-    let per_free = |total: Option<u64>| total.map(|total| total as f64 / row.frees.max(1) as f64);
-    BoundRow {
-        allocator: row.allocator.clone(),
-        completed: row.completed,
-        moves_per_free: per_free(row.moves_total),
-        moved_bytes_per_free: per_free(row.moved_bytes_total),
-        pair_ns_mean: row.pair_ns_mean,
-        ratio_to_first: row.ratio_to_baseline,
-        certified_bytes: certified.map(|bound| bound.heap_bytes),
-        certified_table_bytes: certified.map(|bound| bound.table_bytes),
-        certified_back_reference_bytes: certified.map(|bound| bound.back_reference_bytes),
-        min_heap_bytes: row.min_heap_bytes,
-    }
-}
-
-fn text(document: &Bounds) -> String {
-    let mut text = format!(
-        "surefit experiment bounds: {}, heap 4x\n\
-         B: bytes of page-blocks, the most live at once; N: how many. certified: bytes that suffice for N and B in any \
-         order.\nmoves, B: what each free of the trace moved. ratio: time, to the first bound's of the same round.\n\n",
-        counted(u64::from(document.rounds), "interleaved round")
-    );
-    for trace in &document.traces {
-        text += &format!(
-            "{}   {}, peak live {}, B {}, N {}\n{}\n\n",
-            one_line(&trace.name),
-            counted(trace.events, "event"),
-            Size(trace.peak_live_bytes),
-            Size(trace.demand_bytes),
-            Count(trace.demand_objects),
-            grid(trace).to_text()
-        );
-    }
-    text + "Of certified÷B, the address table and at most the back-references are what handles cost.\n"
-}
-
-fn grid(trace: &TraceBounds) -> Grid {
-    let header = [
-        "bound",
-        "moves/free",
-        "B/free",
-        "ns/pair",
-        "ratio [min-max]",
-        "certified÷B",
-        "table÷B",
-        "back refs÷B",
-        "min heap÷live",
-    ];
-    Grid {
-        header: header.map(str::to_owned).to_vec(),
-        rows: trace.bounds.iter().map(|row| cells(trace, row)).collect(),
-        text_columns: 1,
-    }
-}
-
-fn cells(trace: &TraceBounds, row: &BoundRow) -> Vec<String> {
-    let figure = |figure: Option<f64>, digits: usize| {
-        figure.map_or_else(|| "-".to_owned(), |figure| format!("{figure:.digits$}"))
+fn costs(program: &Program, measured: &[Measured]) -> Table {
+    let per_free = |row: &Measured, total: Option<u64>| {
+        total.map(|total| total as f64 / row.result.frees.max(1) as f64)
     };
-    let of = |bytes: Option<u64>, whole: u64| {
-        figure(bytes.map(|bytes| bytes as f64 / whole.max(1) as f64), 3)
-    };
-    let ratio = row.ratio_to_first.map_or_else(
-        || "-".to_owned(),
-        |ratio| format!("{:.2} [{:.2}-{:.2}]", ratio.median, ratio.min, ratio.max),
-    );
-    vec![
-        row.allocator.clone(),
-        figure(row.moves_per_free, 4),
-        figure(row.moved_bytes_per_free, 1),
-        figure(row.pair_ns_mean, 1),
-        ratio,
-        of(row.certified_bytes, trace.demand_bytes),
-        of(row.certified_table_bytes, trace.demand_bytes),
-        of(row.certified_back_reference_bytes, trace.demand_bytes),
-        of(row.min_heap_bytes, trace.peak_live_bytes),
-    ]
+    Table::of(format!("{}: costs", program.title), measured)
+        .text("bound", |row| row.result.allocator.as_str())
+        .text(
+            "completes",
+            |row| {
+                if row.result.completed { "yes" } else { "no" }
+            },
+        )
+        .figure("moves/free", 4, |row| per_free(row, row.result.moves_total))
+        .figure("B/free", 1, |row| {
+            per_free(row, row.result.moved_bytes_total)
+        })
+        .figure("ns/pair", 1, |row| row.result.pair_ns_mean)
+        .figure("ratio", 2, |row| {
+            row.result.ratio_to_baseline.map(|ratio| ratio.median)
+        })
+        .figure("least", 2, |row| {
+            row.result.ratio_to_baseline.map(|ratio| ratio.min)
+        })
+        .figure("greatest", 2, |row| {
+            row.result.ratio_to_baseline.map(|ratio| ratio.max)
+        })
+        .table()
 }
 
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn the_committed_schema_is_that_of_the_type() {
-        surefit_measure::schema::is_committed::<super::Bounds>("experiment-bounds.json");
-    }
+fn savings(program: &Program, measured: &[Measured]) -> Table {
+    let to_demand = |bytes: u64| bytes as f64 / program.demand_bytes.max(1) as f64;
+    let to_live = |bytes: u64| bytes as f64 / program.peak_live_bytes.max(1) as f64;
+    Table::of(format!("{}: bytes", program.title), measured)
+        .text("bound", |row| row.result.allocator.as_str())
+        .figure("certified, B", 0, |row| {
+            row.certified.map(|bound| bound.heap_bytes)
+        })
+        .figure("÷B", 3, |row| {
+            row.certified.map(|bound| to_demand(bound.heap_bytes))
+        })
+        .figure("table÷B", 3, |row| {
+            row.certified.map(|bound| to_demand(bound.table_bytes))
+        })
+        .figure("back refs÷B", 3, |row| {
+            let certified = row.certified;
+            certified.map(|bound| to_demand(bound.back_reference_bytes))
+        })
+        .figure("min heap, B", 0, |row| row.result.min_heap_bytes)
+        .figure("÷live", 3, |row| row.result.min_heap_bytes.map(to_live))
+        .table()
+}
+
+fn certificates_hold(measured: &[Measured]) -> Claim {
+    let heaps = measured
+        .iter()
+        .filter_map(|row| Some((row.certified?.heap_bytes, row.result.min_heap_bytes?)));
+    let (all, held) = heaps.fold((0, 0), |(all, held), (certified, least)| {
+        (all + 1, held + usize::from(certified >= least))
+    });
+    Claim::that("what was certified from counts suffices in every replay")
+        .ours(format!("{held} of {all} heaps"))
+        .decide(
+            (all > 0).then_some(held == all),
+            "the smallest heap in which the trace completes is at most the certified one",
+        )
 }

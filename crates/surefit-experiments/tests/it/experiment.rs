@@ -1,13 +1,13 @@
 //! `surefit-experiments` from outside.
 
-mod common;
-
-use common::experiments;
 use serde_json::Value;
 use surefit_testkit::{error_line, small_trace};
 
+use crate::{experiments, printed};
+
 /// The experiments that yield a report.
 const REPORTS: &[&str] = &[
+    "bounds",
     "figure-10",
     "figure-11",
     "table-3",
@@ -36,20 +36,12 @@ const REPORTS: &[&str] = &[
 ];
 
 /// Those of them that replay traces.
-const REPLAYS: [&str; 4] = ["figure-10", "figure-11", "table-3", "table-4"];
-
-fn printed(args: &[&str]) -> String {
-    let output = experiments().args(args).output();
-    let output = output.expect("the command runs");
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{args:?}: {complaint}");
-    String::from_utf8(output.stdout).expect("text")
-}
+const REPLAYS: [&str; 5] = ["bounds", "figure-10", "figure-11", "table-3", "table-4"];
 
 #[test]
 fn every_experiment_is_listed() {
     let list = printed(&["list"]);
-    for name in ["all", "automaton", "bounds"].iter().chain(REPORTS) {
+    for name in ["all", "automaton"].iter().chain(REPORTS) {
         assert!(list.lines().any(|line| line.starts_with(name)), "{list}");
     }
     let output = experiments().arg("teleport").output();
@@ -81,11 +73,10 @@ fn bounds_cost_moves_and_save_certified_bytes() {
     let file = trace.path.to_str().expect("a plain name");
     let text = printed(&["bounds", "--rounds", "1", "--format", "json", file]);
     let json: Value = serde_json::from_str(&text).expect("JSON");
-    let rows = json["traces"][0]["bounds"].as_array().expect("rows");
-    let names: Vec<_> = rows
-        .iter()
-        .filter_map(|row| row["allocator"].as_str())
-        .collect();
+    let tables = [0, 1].map(|at| {
+        let rows = json["tables"][at]["rows"].as_array().expect("rows");
+        rows.clone()
+    });
     let expected = [
         "cf:k=1",
         "cf:k=8",
@@ -94,24 +85,32 @@ fn bounds_cost_moves_and_save_certified_bytes() {
         "cf:holes=32,frac=0",
         "cf",
     ];
-    assert_eq!(names, expected);
-    let of = |row: usize, key: &str| rows[row][key].as_f64().expect("measured");
-    assert!(of(0, "moves_per_free") > of(5, "moves_per_free"));
-    assert_eq!(of(3, "moves_per_free"), 0.0);
-    assert!(of(0, "certified_bytes") < of(3, "certified_bytes"));
-    for row in rows {
+    for rows in &tables {
+        let names: Vec<_> = rows.iter().filter_map(|row| row[0].as_str()).collect();
+        assert_eq!(names, expected);
+    }
+    // a cell by its bound and by the name of its column
+    let of = |table: usize, row: usize, name: &str| {
+        let columns = json["tables"][table]["columns"]
+            .as_array()
+            .expect("columns");
+        let column = columns.iter().position(|column| column["name"] == name);
+        &tables[table][row][column.expect(name)]
+    };
+    let moves = |row| of(0, row, "moves/free").as_f64().expect("measured");
+    assert!(moves(0) > moves(5));
+    assert_eq!(moves(3), 0.0);
+    let bytes = |row, name| of(1, row, name).as_u64().expect("measured");
+    assert!(bytes(0, "certified, B") < bytes(3, "certified, B"));
+    for (row, name) in expected.iter().enumerate() {
+        assert_eq!(of(0, row, "completes"), "yes", "{name}");
         assert!(
-            row["certified_bytes"].as_u64() >= row["min_heap_bytes"].as_u64(),
-            "{row}"
+            bytes(row, "certified, B") >= bytes(row, "min heap, B"),
+            "{name}"
         );
     }
-    let screen = printed(&["bounds", "--rounds", "1", file]);
-    assert!(
-        screen
-            .lines()
-            .all(|line| line.trim_end() == line && line.chars().count() <= 120),
-        "{screen}"
-    );
+    assert_eq!(json["claims"][0]["verdict"], "holds", "{}", json["claims"]);
+    assert!(printed(&["bounds", "--quick", file]).contains("Quick:"));
 }
 
 #[test]
@@ -293,7 +292,7 @@ fn all_experiments_go_into_one_directory() {
         "{summary}"
     );
     let read = |name: &str| std::fs::read_to_string(place.join(name)).expect(name);
-    for name in REPORTS.iter().chain(&["bounds"]) {
+    for name in REPORTS {
         let json: Value = serde_json::from_str(&read(&format!("{name}.json"))).expect("JSON");
         assert_eq!(json["name"], *name);
     }

@@ -1,17 +1,8 @@
 //! The experiments with several threads, from outside.
 
-mod common;
-
-use common::experiments;
 use serde_json::Value;
 
-fn printed(args: &[&str]) -> String {
-    let output = experiments().args(args).output();
-    let output = output.expect("the command runs");
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{args:?}: {complaint}");
-    String::from_utf8(output.stdout).expect("text")
-}
+use crate::printed;
 
 fn report(name: &str) -> Value {
     let text = printed(&[name, "--quick", "--format", "json"]);

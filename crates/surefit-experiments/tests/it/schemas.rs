@@ -1,10 +1,9 @@
 //! Real outputs keep to the committed schemas.
 
-mod common;
-
-use common::experiments;
 use serde_json::Value;
 use surefit_testkit::{broken, schema, small_trace};
+
+use crate::experiments;
 
 #[test]
 fn an_experiment_keeps_to_its_schema() {
@@ -15,7 +14,7 @@ fn an_experiment_keeps_to_its_schema() {
         .output()
         .expect("the command runs");
     let bounds: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let schema = schema("experiment-bounds.json");
+    let schema = schema("experiment.json");
     assert_eq!(broken(&schema, &schema, &bounds, "bounds"), None);
 }
 
