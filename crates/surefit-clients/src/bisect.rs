@@ -31,7 +31,8 @@ impl Boundary {
             mut above,
         } = self;
         // A gap that rounding up to a step cannot bridge: what is tried lies inside it.
-        let least = (2 * (step - 1)).max(1);
+        assert!(step > 0, "sizes are multiples of some step");
+        let least = (step - 1).saturating_mul(2).max(1);
         while above.saturating_sub(below) > open(above).max(least) {
             let middle = below.midpoint(above).next_multiple_of(step);
             if suffices(middle)? {

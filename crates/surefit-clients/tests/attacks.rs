@@ -5,12 +5,17 @@
 #[path = "attacks/lua.rs"]
 mod lua;
 
+use std::convert::Infallible;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use surefit_clients::bisect::Boundary;
 use surefit_clients::java::{self, Clocking, Finds, Lists, MinHeap, Space, Times, min_heap};
+use surefit_clients::lists::{Choice, MERGES, merges_name};
 use surefit_clients::programs::{Between, Collecting, Program, Stopped, record};
-use surefit_freelist::{Bitmap, Immediate, Index, Segregated, Tree, TwoLevel, When};
+use surefit_freelist::{
+    Bitmap, Coalescing, Immediate, Index, LastList, Lookup, Segregated, Tree, TwoLevel, When,
+};
 use surefit_gc::{Arena, CompactFit, Full, Rootable};
 use surefit_trace::graph;
 use surefit_trace::{Problem, TraceError};
@@ -244,4 +249,63 @@ fn times_of_any_number_do_not_wrap() {
         (u64::MAX, u64::MAX)
     );
     assert_eq!(Times::default().management_ns(), 0);
+}
+
+/// Says how many lists were chosen.
+struct Count;
+
+impl Choice for Count {
+    type Output = usize;
+
+    fn of<L: Lookup<N>, C: Coalescing, T: LastList, const N: usize>(self) -> usize {
+        N
+    }
+}
+
+#[test]
+fn any_number_of_lists_chooses_some_type() {
+    for count in [0, 1, 15, 16, 17, 256, 4096, 4097, u32::MAX] {
+        for (finds, merges) in Finds::ALL.into_iter().flat_map(|f| MERGES.map(|m| (f, m))) {
+            let usual = Lists::usual(finds, merges);
+            let lists = Lists { count, ..usual };
+            let expected = if [16, 4096].contains(&count) {
+                count
+            } else {
+                256
+            };
+            assert_eq!(lists.choose(Count), expected as usize);
+            assert_eq!(lists.choose_usual(Count), expected as usize);
+            let name = lists.to_string();
+            for part in [finds.key(), merges_name(merges), lists.last()] {
+                assert!(name.contains(part), "{name}");
+            }
+            assert!(!finds.name().is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_boundary_may_be_any_two_numbers() {
+    let numbers = [0, 1, 7, 8, 1 << 20, usize::MAX - 1, usize::MAX];
+    for (below, above) in numbers.into_iter().flat_map(|b| numbers.map(|a| (b, a))) {
+        for step in [1, 8, 4096, usize::MAX] {
+            for lie in [true, false] {
+                let gap = Boundary { below, above };
+                let mut tries = 0;
+                let found = gap.narrowed(
+                    step,
+                    |_| 0,
+                    |_| {
+                        tries += 1;
+                        Ok::<_, Infallible>(lie)
+                    },
+                );
+                let Ok(found) = found;
+                assert!(tries <= 64 && found.below >= below && found.above <= above);
+            }
+        }
+    }
+    let gap = Boundary { below: 0, above: 9 };
+    let of_no_step = || gap.narrowed(0, |_| 0, |_| Ok::<_, Infallible>(true));
+    assert!(catch_unwind(AssertUnwindSafe(of_no_step)).is_err());
 }
