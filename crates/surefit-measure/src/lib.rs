@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `arguments`, `error`, `suggest`, `sizes`, `spec`, `output`, `progress`, `grid`, `html` | what people write and see, and how a command fails |
 //! | `source`, `leave_out`, `steps`, `small_file`, `memory` | traces, ready for replaying, and the files that people write |
-//! | `subject`, `subjects`, `registry` | the allocators |
+//! | `keys`, `pointer_heap`, `subject`, `subjects`, `registry` | the allocators |
 //! | `passes` | one replay: timing, accesses, percentiles, checking, counting, the smallest heap |
 //! | `single`, `threaded`, `rounds`, `child`, `as_child`, `instructions` | many replays: one allocator, many in rounds, children, valgrind |
 //! | `ratio`, `certified`, `growth`, `refusal` | ratios over rounds, what is proven, what grew, why a replay stopped |
@@ -21,10 +21,12 @@ pub mod grid;
 mod growth;
 pub mod html;
 pub mod instructions;
+pub mod keys;
 mod leave_out;
 pub mod memory;
 pub mod output;
 pub mod passes;
+pub mod pointer_heap;
 pub mod progress;
 pub mod ratio;
 pub mod refusal;

@@ -5,8 +5,8 @@ use std::mem::MaybeUninit;
 use anyhow::{Result, bail};
 use surefit_core::Refused;
 
+use crate::keys::Keys;
 use crate::sizes::HeapSize;
-use crate::spec::Keys;
 use crate::steps::Steps;
 use crate::subject::{Allocator, Certified, HandleCost, Pass};
 use crate::subjects::{

@@ -7,8 +7,8 @@ use std::mem::MaybeUninit;
 
 use surefit_core::{Corruption, Parts, Refused};
 
+use crate::pointer_heap::PointerHeap;
 use crate::steps::Steps;
-use crate::subjects::pointer::PointerHeap;
 
 /// What a moving heap did so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -194,7 +194,7 @@ pub trait Allocator {
     ///
     /// # Errors
     /// Says which values a key has.
-    fn options(keys: &crate::spec::Keys) -> anyhow::Result<Self::Options>;
+    fn options(keys: &crate::keys::Keys) -> anyhow::Result<Self::Options>;
 
     /// Builds the allocator over a region and runs a pass with it.
     ///

@@ -10,8 +10,8 @@ use surefit_compact::{Bytes, Wide};
 use surefit_core::{Corruption, Parts, Refused};
 
 use super::cf_keys::bound;
+use crate::keys::Keys;
 use crate::sizes;
-use crate::spec::Keys;
 use crate::steps::{Action, Step, Steps};
 use crate::subject::{Allocator, Certified, HandleCost, Moves, Pass, Subject, less_control};
 

@@ -5,9 +5,9 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, bail};
 use surefit_compact::{Bound, Config, Fraction, Geometry, GeometrySpec, PageOrder, Spacing, Tail};
 
+use crate::keys::Keys;
 use crate::sizes;
 use crate::small_file;
-use crate::spec::Keys;
 
 /// These keys, and an allocator's own in front of them.
 macro_rules! cf_keys {

@@ -12,7 +12,7 @@ use surefit_core::{Corruption, Parts, Refused};
 use super::cf_keys::{cf_keys, config};
 use super::pointer::{AtLeast, Pointers};
 use super::raw::{Counted, Raw};
-use crate::spec::Keys;
+use crate::keys::Keys;
 use crate::steps::{Action, Step, Steps};
 use crate::subject::{Allocator, Certified, HandleCost, Moves, Pass, Subject, less_control};
 

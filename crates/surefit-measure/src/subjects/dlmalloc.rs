@@ -7,7 +7,8 @@ use std::ptr::NonNull;
 
 use surefit_core::Refused;
 
-use super::pointer::{InRegion, PointerHeap, not_empty};
+use super::pointer::{InRegion, not_empty};
+use crate::pointer_heap::PointerHeap;
 
 type Heap = dlmalloc::Dlmalloc<Once>;
 

@@ -10,8 +10,8 @@ use anyhow::{Result, anyhow, bail};
 use surefit_core::{Corruption, Parts, Refused};
 use surefit_freelist::jamaica::{Array, Bytes, Jamaica, Object};
 
+use crate::keys::Keys;
 use crate::sizes::{self, Size};
-use crate::spec::Keys;
 use crate::steps::Steps;
 use crate::subject::{Allocator, HandleCost, Pass, Subject, less_control};
 

@@ -7,71 +7,9 @@ use std::ptr::NonNull;
 use surefit_core::{Corruption, Parts, Refused};
 use surefit_freelist::Counters;
 
-use crate::spec::Keys;
+use crate::keys::Keys;
+use crate::pointer_heap::PointerHeap;
 use crate::subject::{Allocator, Pass, Subject, less_control};
-
-/// An allocator of raw pointers.
-///
-/// # Safety
-/// An implementation returns memory aligned and at least as long as asked (zero bytes count as one), disjoint from all
-/// other live objects, until it is freed.
-pub unsafe trait PointerHeap {
-    /// Allocates an object.
-    ///
-    /// # Errors
-    /// There is no room.
-    fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused>;
-
-    /// Allocates an object whose bytes are zero.
-    ///
-    /// # Errors
-    /// There is no room.
-    #[inline(always)]
-    fn allocate_zeroed(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
-        let object = self.allocate(layout)?;
-        // SAFETY: the object is fresh and as long as asked (trait contract).
-        unsafe { object.as_ptr().write_bytes(0, layout.size()) };
-        Ok(object)
-    }
-
-    /// Frees an object.
-    ///
-    /// # Safety
-    /// S1 and S2 of [`Subject`].
-    unsafe fn free(&mut self, object: NonNull<u8>, layout: Layout);
-
-    /// Changes an object's size and keeps the bytes common to both; on an error the object is unchanged.
-    ///
-    /// # Errors
-    /// There is no room.
-    ///
-    /// # Safety
-    /// S1 and S2 of [`Subject`].
-    unsafe fn resize(
-        &mut self,
-        object: NonNull<u8>,
-        layout: Layout,
-        new_layout: Layout,
-    ) -> Result<NonNull<u8>, Refused>;
-
-    /// As [`Subject::parts`].
-    fn parts(&self) -> Option<Parts> {
-        None
-    }
-
-    /// As [`Subject::check`].
-    ///
-    /// # Errors
-    /// The first invariant that does not hold.
-    fn check(&self) -> Result<(), Corruption> {
-        Ok(())
-    }
-
-    /// What its free lists did so far; `None` if it has none of ours.
-    fn counters(&self) -> Option<Counters> {
-        None
-    }
-}
 
 /// An allocator of raw pointers without keys, which lives in one region: all that an adapter of a peer adds.
 pub trait InRegion {

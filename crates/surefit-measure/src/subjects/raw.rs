@@ -9,7 +9,8 @@ use surefit_freelist::{
     BestFit, Buddy, Counters, FirstFit, HalfFit, Heap, Index, NextFit, Tlsf, TreeFit, WorstFit,
 };
 
-use super::pointer::{InRegion, PointerHeap};
+use super::pointer::InRegion;
+use crate::pointer_heap::PointerHeap;
 
 /// A [`RawHeap`] that may say what its free lists did.
 pub trait Counted: RawHeap {

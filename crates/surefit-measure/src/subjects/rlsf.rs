@@ -6,7 +6,8 @@ use std::ptr::NonNull;
 
 use surefit_core::Refused;
 
-use super::pointer::{InRegion, PointerHeap};
+use super::pointer::InRegion;
+use crate::pointer_heap::PointerHeap;
 
 /// 28 first-level lists (chunks to 8 GiB) of 32 second-level lists each.
 type Tlsf<'m> = rlsf::Tlsf<'m, u32, u32, 28, 32>;

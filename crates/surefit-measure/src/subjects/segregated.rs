@@ -13,8 +13,9 @@ use surefit_clients::lists::{Choice, Finds, Lists};
 use surefit_core::{Corruption, Parts, RawHeap, Refused};
 use surefit_freelist::{Coalescing, Counters, Heap, Index, LastList, Lookup, SegregatedFit, When};
 
-use super::pointer::{PointerHeap, Pointers};
-use crate::spec::Keys;
+use super::pointer::Pointers;
+use crate::keys::Keys;
+use crate::pointer_heap::PointerHeap;
 use crate::subject::{Allocator, Pass, less_control};
 
 /// Segregated lists and a last list.

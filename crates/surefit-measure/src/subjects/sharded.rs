@@ -17,7 +17,7 @@ use super::cf_keys::{cf_keys, config};
 use super::shared::{
     HANDLE_BYTES, Lock, MOST_BYTES, certified, shared, stepwise, subject_of_one_thread,
 };
-use crate::spec::Keys;
+use crate::keys::Keys;
 use crate::steps::Steps;
 use crate::subject::{Allocator, Certified, HandleCost, Moves, Pass, Subject, less_control};
 

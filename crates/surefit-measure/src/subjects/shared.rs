@@ -16,7 +16,7 @@ use surefit_compact::{Bytes, Config, Tail, Wide};
 use surefit_core::{Corruption, Parts, Refused};
 
 use super::cf_keys::{cf_keys, config};
-use crate::spec::Keys;
+use crate::keys::Keys;
 use crate::steps::{Action, Step, Steps};
 use crate::subject::{Allocator, Certified, HandleCost, Moves, Pass, Subject, less_control};
 

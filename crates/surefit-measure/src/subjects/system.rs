@@ -8,8 +8,9 @@ use anyhow::Result;
 use surefit_core::Refused;
 use surefit_os::platform;
 
-use super::pointer::{PointerHeap, Pointers};
-use crate::spec::Keys;
+use super::pointer::Pointers;
+use crate::keys::Keys;
+use crate::pointer_heap::PointerHeap;
 use crate::subject::{Allocator, Pass};
 
 /// The platform's malloc.

@@ -8,7 +8,8 @@ use surefit_core::Refused;
 use talc::DefaultBinning;
 use talc::source::Manual;
 
-use super::pointer::{InRegion, PointerHeap, not_empty};
+use super::pointer::{InRegion, not_empty};
+use crate::pointer_heap::PointerHeap;
 
 type Heap = talc::base::Talc<Manual, DefaultBinning>;
 
