@@ -110,6 +110,12 @@ pub fn counted(count: u64, thing: &str) -> String {
     format!("{} {thing}{plural}", Count(count))
 }
 
+/// A share of a whole, in per cent; nothing of nothing is nothing.
+#[must_use]
+pub fn per_cent(part: u64, whole: u64) -> f64 {
+    100.0 * part as f64 / whole.max(1) as f64
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Count, HeapSize, Size, bytes};

@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use surefit_trace::graph::Stats;
 
-use super::report::per_cent;
 use super::stats::{shown, table};
 use surefit_measure::collector::graphs;
 use surefit_measure::output::grouped;
+use surefit_measure::sizes::per_cent;
 
 /// Recordings side by side.
 const GRAPHS_A_TABLE: usize = 6;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::graphs::GraphStats;
 use schemars::JsonSchema;
 use serde::Serialize;
+use surefit_measure::sizes::per_cent;
 use surefit_trace::{Call, Event, Header, Op, Peak, SizeCount, Stats, TraceError};
 
 /// The version of these documents.
@@ -156,11 +157,6 @@ fn alignments(stats: &Stats) -> Vec<AlignCount> {
             events,
         })
         .collect()
-}
-
-/// A share of a whole, in per cent; nothing of nothing is nothing.
-pub(crate) fn per_cent(part: u64, whole: u64) -> f64 {
-    100.0 * part as f64 / whole.max(1) as f64
 }
 
 /// What a trace's header says, verified, and where its peak is.

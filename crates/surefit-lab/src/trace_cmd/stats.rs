@@ -3,9 +3,9 @@
 use comfy_table::{CellAlignment, Table, presets};
 use surefit_trace::Stats;
 
-use super::report::per_cent;
 use surefit_measure::error::one_line;
 use surefit_measure::output::grouped;
+use surefit_measure::sizes::per_cent;
 
 /// Traces side by side.
 const TRACES_A_TABLE: usize = 5;
