@@ -26,6 +26,48 @@ impl Grid {
         table.add_rows(&self.rows);
         table.trim_fmt()
     }
+
+    /// As [`Grid::to_text`], no line longer than `width` columns: the cells of the first column are
+    /// shortened in the middle as far as needed, down to one column. The header may have several
+    /// lines.
+    #[must_use]
+    pub fn to_text_within(&self, width: usize) -> String {
+        // each column has a blank on its left and one on its right; the last one is trimmed
+        let others: usize = (1..self.header.len())
+            .map(|column| self.width(column) + 2)
+            .sum();
+        let most = width.saturating_sub(others + 1).max(1);
+        let mut shorter = self.clone();
+        for row in &mut shorter.rows {
+            if let Some(name) = row.first_mut() {
+                *name = elided(name, most);
+            }
+        }
+        shorter.to_text()
+    }
+
+    /// Columns that the longest line of a column's cells takes.
+    fn width(&self, column: usize) -> usize {
+        let cells = self.rows.iter().filter_map(|row| row.get(column));
+        let lines = cells
+            .chain(self.header.get(column))
+            .flat_map(|cell| cell.lines());
+        lines.map(|line| line.chars().count()).max().unwrap_or(0)
+    }
+}
+
+/// The text in at most `most` columns: its middle is left out if it is longer.
+#[must_use]
+pub fn elided(text: &str, most: usize) -> String {
+    let length = text.chars().count();
+    if length <= most {
+        return text.to_owned();
+    }
+    let kept = most.saturating_sub(1);
+    let (start, end) = (kept - kept / 3, kept / 3);
+    let start = text.chars().take(start);
+    let end = text.chars().skip(length - end);
+    start.chain(['…']).chain(end).collect()
 }
 
 /// A table without lines.
@@ -34,4 +76,53 @@ pub fn plain_table() -> Table {
     let mut table = Table::new();
     table.load_preset(NOTHING);
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Grid, elided};
+
+    fn grid(name: &str) -> Grid {
+        Grid {
+            header: ["\nallocator", "time ÷ x\n[min-max]"]
+                .map(str::to_owned)
+                .into(),
+            rows: vec![
+                [name, "1.00"].map(str::to_owned).into(),
+                ["b", "23.00"].map(str::to_owned).into(),
+            ],
+            text_columns: 1,
+        }
+    }
+
+    #[test]
+    fn a_long_name_is_shortened_to_the_width_and_no_more() {
+        let name = "cf:classes=/a/very/long/path/to/a/file/of/classes.txt,k=1";
+        for width in [30, 40, 60] {
+            let text = grid(name).to_text_within(width);
+            let longest = text.lines().map(|line| line.chars().count()).max();
+            assert_eq!(longest, Some(width), "{text}");
+            assert!(text.contains(",k=1") && text.contains('…'), "{text}");
+        }
+        assert!(grid(name).to_text_within(100).contains(name));
+    }
+
+    #[test]
+    fn a_header_of_two_lines_stands_above_its_column() {
+        let text = grid("a").to_text_within(100);
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines[1], " allocator  [min-max]", "{text}");
+        assert_eq!(lines[3], " b              23.00", "{text}");
+    }
+
+    #[test]
+    fn the_middle_of_a_long_name_is_left_out() {
+        assert_eq!(elided("cf:pieces=off", 13), "cf:pieces=off");
+        let short = elided("cf:pieces=off,page=64K", 13);
+        assert_eq!(
+            (short.as_str(), short.chars().count()),
+            ("cf:piece…=64K", 13)
+        );
+        assert_eq!(elided("ééééé", 3), "éé…");
+    }
 }

@@ -6,14 +6,23 @@ use std::fmt::Write as _;
 
 use crate::grid::Grid;
 
-/// Light, plain, and readable on paper.
-pub const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;color:#1c2733;background:#fff;max-width:66rem;\
-    margin:2rem auto;padding:0 1.5rem}h1{font-size:1.5rem;margin-bottom:.2rem}h2{font-size:1.15rem;margin-top:2.2rem;\
-    border-bottom:1px solid #d5dde5}table{border-collapse:collapse;font-size:.85rem;margin:.8rem 0}\
+/// Light, plain, and readable on paper. No page is wider than its window: a wide table scrolls
+/// inside its box, which then has a shade on its right; its first column stays in place. Pictures
+/// shrink.
+pub const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;color:#1c2733;background:#fff;max-width:68rem;\
+    margin:2rem auto;padding:0 1.5rem;overflow-wrap:break-word}h1{font-size:1.5rem;margin-bottom:.2rem}\
+    h2{font-size:1.15rem;margin-top:2.2rem;border-bottom:1px solid #d5dde5}\
+    table{border-collapse:collapse;font-size:.85rem;margin:.8rem 0}\
     td,th{padding:.25rem .7rem;text-align:right;white-space:nowrap;border-bottom:1px solid #e6ebf0}\
-    td.text,th.text{text-align:left}th{font-weight:600}.wide{overflow-x:auto}.charts{display:flex;flex-wrap:wrap;\
-    gap:1rem 2rem}figure{margin:.5rem 0}figcaption{font-size:.85rem;color:#4a5866}dt{font-weight:600}\
-    dd{margin:0 0 .4rem 1.5rem}ul{padding-left:1.2rem}";
+    th{font-weight:600;white-space:normal;vertical-align:bottom}td.text,th.text{text-align:left}\
+    td:first-child,th:first-child{position:sticky;left:0;background:#fff;max-width:14rem;overflow:hidden;\
+    text-overflow:ellipsis}.wide{overflow-x:auto;\
+    background:linear-gradient(90deg,#fff0,#fff 50%) right/2rem 100% no-repeat local,\
+    linear-gradient(90deg,#0000,#0003) right/.7rem 100% no-repeat scroll}.charts{display:flex;flex-wrap:wrap;gap:1rem 2rem}\
+    svg,img{max-width:100%;height:auto}figure{margin:.5rem 0;max-width:100%}\
+    figcaption{font-size:.85rem;color:#4a5866}dt{font-weight:600}dd{margin:0 0 .4rem 1.5rem}ul{padding-left:1.2rem}\
+    @media(max-width:40rem){body{margin:1rem auto;padding:0 .8rem}td,th{padding:.25rem .4rem}\
+    td:first-child,th:first-child{max-width:8rem}dd{margin-left:.8rem}}";
 
 /// Appends a table; one that is wider than the page scrolls by itself.
 pub fn table(page: &mut String, grid: &Grid) {

@@ -30,6 +30,16 @@ impl Progress {
         self.0.inc(1);
     }
 
+    /// So many steps turned out not to be needed.
+    pub fn skip(&self, steps: u64) {
+        self.0.inc(steps);
+    }
+
+    /// Does something while the bar is out of the way, such as printing to the same terminal.
+    pub fn suspend<T>(&self, act: impl FnOnce() -> T) -> T {
+        self.0.suspend(act)
+    }
+
     /// Everything is done: the bar disappears.
     pub fn finish(&self) {
         self.0.finish_and_clear();

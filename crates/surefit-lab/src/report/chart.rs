@@ -10,8 +10,14 @@ const ROW: f64 = 22.0;
 /// Pixels of a bar alone.
 const THICK: f64 = 14.0;
 
-/// Pixels of the column of names.
+/// Pixels of the column of names, at most.
 const NAMES: f64 = 165.0;
+
+/// Pixels of a letter of a name, at most.
+const LETTER: f64 = 7.0;
+
+/// Pixels between a name and its bar.
+const GAP: f64 = 8.0;
 
 /// Pixels of the longest bar.
 const LONGEST: f64 = 220.0;
@@ -45,12 +51,13 @@ pub(super) struct Bar {
 impl Chart {
     /// The chart as one `svg` element; a dashed line marks the value 1.
     pub(super) fn to_svg(&self) -> String {
+        let left = self.unused();
         let (width, height) = (
-            NAMES + LONGEST + FIGURES,
+            NAMES + LONGEST + FIGURES - left,
             ROW * self.bars.len() as f64 + 6.0,
         );
         let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" role=\"img\" \
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"{left} 0 {width} {height}\" role=\"img\" \
              font-family=\"system-ui,sans-serif\" font-size=\"12\" fill=\"#1c2733\">\
              <title>{}</title>\n",
             escaped(&self.caption)
@@ -69,13 +76,23 @@ impl Chart {
     }
 }
 
+impl Chart {
+    /// What short names leave of their column, which is not drawn: a narrow screen then shrinks the
+    /// chart less.
+    fn unused(&self) -> f64 {
+        let names = self.bars.iter().map(|bar| bar.name.chars().count());
+        let longest = names.max().unwrap_or(0) as f64;
+        (NAMES - GAP - LETTER * longest).max(0.0)
+    }
+}
+
 impl Bar {
     fn draw(&self, svg: &mut String, top: f64, scale: &Scale) {
         let text = top + THICK - 3.0;
         let _ = writeln!(
             svg,
             "<text x=\"{:.1}\" y=\"{text:.1}\" text-anchor=\"end\">{}</text>",
-            NAMES - 8.0,
+            NAMES - GAP,
             escaped(&self.name)
         );
         let Some(value) = self.value.filter(|value| value.is_finite()) else {
@@ -117,7 +134,8 @@ struct Scale {
 }
 
 impl Scale {
-    /// From nothing to the greatest value, or to a multiple of the median if one value dwarfs the others.
+    /// From nothing to the greatest value, or to a multiple of the median if one value dwarfs the
+    /// others.
     fn of(bars: &[Bar]) -> Self {
         let finite = |value: &f64| value.is_finite();
         let mut values: Vec<_> = bars
@@ -172,6 +190,27 @@ mod tests {
         let scale = Scale::of(&bars(&[1.0, 1.0, 100.0]));
         assert!(scale.cuts(100.0) && scale.x(100.0) == NAMES + LONGEST);
         assert!(scale.x(1.0) > NAMES + LONGEST / 5.0);
+    }
+
+    #[test]
+    fn short_names_leave_their_column() {
+        let chart = |name: &str| Chart {
+            caption: "c".to_owned(),
+            bars: vec![Bar {
+                name: name.to_owned(),
+                ..bars(&[1.0]).remove(0)
+            }],
+        };
+        assert!(
+            chart("cf")
+                .to_svg()
+                .contains("width=\"302\" height=\"28\" viewBox=\"143 0 302 28\"")
+        );
+        assert!(
+            chart(&"x".repeat(24))
+                .to_svg()
+                .contains("viewBox=\"0 0 445 28\"")
+        );
     }
 
     #[test]
