@@ -79,7 +79,7 @@ pub(crate) enum Counted {
 /// What `compare` is told.
 #[derive(Args, Debug)]
 pub(crate) struct CompareArgs {
-    /// Trace files; without any, the two bundled ones, with their smallest heaps.
+    /// Trace files; without any, three bundled ones, with their smallest heaps.
     pub(crate) files: Vec<PathBuf>,
     /// The allocators, separated by commas.
     #[arg(long, value_name = "A,B,…")]
@@ -87,9 +87,10 @@ pub(crate) struct CompareArgs {
     /// The allocator that times are compared to; the first one unless given.
     #[arg(long, value_name = "SPEC")]
     pub(crate) baseline: Option<String>,
-    /// Interleaved rounds of the timing pass; the access pass has at most three.
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub(crate) rounds: u32,
+    /// Interleaved rounds of the timing pass, and up to three of the access pass. Without it: three of the timing pass,
+    /// up to five where the figures scatter, and one of the access pass, sampled on a long trace.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) rounds: Option<u32>,
     /// The size of the heap: bytes with K, M, G, or a multiple of the trace's peak.
     #[arg(long, value_name = "BYTES|Nx", default_value_t = HeapSize::DEFAULT)]
     pub(crate) heap: HeapSize,

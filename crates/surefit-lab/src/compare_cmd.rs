@@ -1,4 +1,9 @@
 //! `surefit compare`: many allocators, side by side.
+//!
+//! The table of a trace is printed as soon as the trace is measured. JSON is one document, printed
+//! at the end.
+
+mod ablation;
 
 use std::path::{Path, PathBuf};
 
@@ -6,28 +11,36 @@ use anyhow::{Result, anyhow, ensure};
 
 use crate::cli::CompareArgs;
 use crate::report;
-use crate::screen::{self, Notes, TraceNote};
+use crate::screen::{self, Notes, Setting};
 use surefit_measure::instructions;
 use surefit_measure::output::{self, Format};
-use surefit_measure::passes::min_heap::min_heap;
 use surefit_measure::passes::percentiles;
 use surefit_measure::progress::Progress;
-use surefit_measure::registry::Kind;
 use surefit_measure::results::{Comparison, SCHEMA, TraceResults};
-use surefit_measure::rounds::{self, Measured, Plan};
-use surefit_measure::single::Setting;
+use surefit_measure::rounds::{self, Brief, Plan};
+use surefit_measure::single;
 use surefit_measure::source::{self, Source};
-use surefit_measure::spec::{Choice, Spec};
-use surefit_measure::steps::Steps;
+use surefit_measure::spec::Spec;
+
+use ablation::ablation;
 
 /// What is compared unless the user says otherwise.
-const DEFAULT_ALLOCATORS: &str =
-    "cf-direct,cf,cf:k=1,tlsf,peer-rlsf,peer-talc,peer-dlmalloc,system";
+const DEFAULT_ALLOCATORS: &str = "cf,cf-direct,tlsf,peer-rlsf,peer-talc,peer-dlmalloc,system";
 
 /// What the default allocators are compared to.
 const DEFAULT_BASELINE: &str = "peer-rlsf";
 
-/// The access pass reads memory at random, which takes long: it has at most this many rounds.
+/// Rounds of the timing pass unless the user says otherwise.
+const ROUNDS: u32 = 3;
+
+/// What a comparison does unless the user says how many rounds: the access pass reads memory at
+/// random, which takes longer than all other passes together.
+const BRIEF: Brief = Brief {
+    most_rounds: 5,
+    most_accesses: 4_000_000,
+};
+
+/// The most rounds of the access pass.
 const MOST_ACCESS_ROUNDS: u32 = 3;
 
 /// Compares allocators on traces and prints the comparison.
@@ -51,62 +64,104 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
         .iter()
         .map(|file| Source::load(file, args.largest))
         .collect::<Result<Vec<_>>>()?;
-    let total = plan.progress_steps() * (specs.len() * sources.len()) as u64;
-    let progress = Progress::new(total);
-    let mut notes = Notes::new(&specs);
-    let mut traces = Vec::new();
-    for source in &sources {
-        let measured = rounds::measure(source, &specs, baseline, plan, &progress)?;
-        notes
-            .traces
-            .push(note(source, &specs, &notes, &measured, plan)?);
-        traces.push(trace_results(source, measured));
-    }
-    progress.finish();
+    let notes = Notes::new(&specs, specs[baseline].as_str());
+    let setting = Setting {
+        traces: sources.len(),
+        rounds: (plan.rounds, plan.most_rounds()),
+        heap: args.heap,
+    };
+    let mut shown = Shown {
+        is_table: args.format == Format::Table,
+        head: screen::head(&setting, &notes, plan.instructions),
+    };
+    let traces = measure(&sources, &specs, baseline, plan, |trace| {
+        shown.table(&screen::trace(trace, &notes))
+    })?;
     let comparison = Comparison {
         schema: SCHEMA,
-        rounds: args.rounds,
+        rounds: traces.iter().map(|trace| trace.rounds).max().unwrap_or(0),
         baseline: specs[baseline].to_string(),
         clock_ns: plan.clock_ns,
         traces,
     };
     if let Some(path) = &args.report {
-        let page = report::page(&comparison, args.heap, &notes);
+        let page = report::page(&comparison, &setting, &notes);
         output::to_file(path, |out| Ok(out.write_all(page.as_bytes())?))?;
     }
     match args.format {
         Format::Json => output::print_json(&comparison),
-        Format::Table => output::print(&screen::comparison(&comparison, args.heap, &notes)),
+        Format::Table => output::print(&screen::foot(args.files.is_empty())),
     }
 }
 
-/// What the last lines of the screen say of one trace, beyond the rows.
-fn note(
-    source: &Source,
-    specs: &[Spec],
-    notes: &Notes,
-    measured: &[Measured],
-    plan: Plan,
-) -> Result<TraceNote> {
-    let moving = notes.moving.map(|(row, _)| (&specs[row], &measured[row]));
-    let unbounded_min_heap_bytes = match (moving, plan.min_heap) {
-        (Some((spec, _)), true) => unbounded_min_heap(spec, &source.steps)?,
-        _ => None,
-    };
-    Ok(TraceNote {
-        certified: moving.and_then(|(_, row)| row.certified),
-        unbounded_min_heap_bytes,
-    })
+/// What was printed so far.
+struct Shown {
+    is_table: bool,
+    /// What comes before the first table; printed with it, so that a comparison that fails before
+    /// prints nothing.
+    head: String,
 }
 
-/// The smallest heap of the same partitioning without compaction, which shows how much memory compaction saves.
-fn unbounded_min_heap(spec: &Spec, steps: &Steps) -> Result<Option<u64>> {
-    let Choice::InProcess(Kind::Cf(options)) = &spec.choice else {
-        return Ok(None);
+impl Shown {
+    fn table(&mut self, table: &str) -> Result<()> {
+        if !self.is_table {
+            return Ok(());
+        }
+        let head = std::mem::take(&mut self.head);
+        output::print(&format!("{head}{table}\n"))
+    }
+}
+
+/// Measures one trace after the other, and hands each to `ready` as soon as it is measured.
+fn measure(
+    sources: &[Source],
+    specs: &[Spec],
+    baseline: usize,
+    plan: Plan,
+    mut ready: impl FnMut(&TraceResults) -> Result<()>,
+) -> Result<Vec<TraceResults>> {
+    let ablation_steps = if plan.min_heap { ablation::STEPS } else { 0 };
+    let steps = plan.progress_steps() * specs.len() as u64 + ablation_steps;
+    let progress = Progress::new(steps * sources.len() as u64);
+    let mut traces = Vec::new();
+    for source in sources {
+        let trace = trace(source, specs, baseline, plan, &progress)?;
+        progress.suspend(|| ready(&trace))?;
+        traces.push(trace);
+    }
+    progress.finish();
+    Ok(traces)
+}
+
+fn trace(
+    source: &Source,
+    specs: &[Spec],
+    baseline: usize,
+    plan: Plan,
+    progress: &Progress,
+) -> Result<TraceResults> {
+    let measured = rounds::measure(source, specs, baseline, plan, progress)?;
+    let results: Vec<_> = measured.into_iter().map(|row| row.result).collect();
+    let ablation = match plan.min_heap {
+        true => ablation(specs, &source.steps, progress)?,
+        false => None,
     };
-    let unbounded = Kind::Cf(Box::new(options.unbounded()?));
-    let guess = usize::try_from(steps.peak_live_bytes)?;
-    Ok(min_heap(&unbounded, steps, guess)?.map(|bytes| bytes as u64))
+    let rounds = results.iter().filter_map(|row| row.pair_ns_rounds.as_ref());
+    let steps = &source.steps;
+    Ok(TraceResults {
+        name: steps.name.clone(),
+        events: steps.steps().len() as u64,
+        objects: steps.objects,
+        threads: steps.threads,
+        peak_live_bytes: steps.peak_live_bytes,
+        left_out: source.left_out,
+        rounds: rounds
+            .map(Vec::len)
+            .max()
+            .map_or(plan.rounds, |most| most as u32),
+        ablation,
+        results,
+    })
 }
 
 /// The allocators, and which of them is the baseline.
@@ -126,7 +181,7 @@ fn allocators(args: &CompareArgs) -> Result<(Vec<Spec>, usize)> {
 
 fn files(args: &CompareArgs) -> Vec<PathBuf> {
     if args.files.is_empty() {
-        source::bundled_files()
+        source::compared_files()
     } else {
         args.files.clone()
     }
@@ -134,28 +189,18 @@ fn files(args: &CompareArgs) -> Vec<PathBuf> {
 
 fn plan(args: &CompareArgs) -> Plan {
     Plan {
-        setting: Setting {
+        setting: single::Setting {
             heap: args.heap,
             touch: true,
         },
-        rounds: args.rounds,
-        access_rounds: args.rounds.min(MOST_ACCESS_ROUNDS),
+        rounds: args.rounds.unwrap_or(ROUNDS),
+        access_rounds: args
+            .rounds
+            .map_or(1, |rounds| rounds.min(MOST_ACCESS_ROUNDS)),
         percentiles: true,
         min_heap: args.find_min_heap || args.files.is_empty(),
         instructions: args.count.is_some(),
         clock_ns: percentiles::clock_ns(),
-    }
-}
-
-fn trace_results(source: &Source, measured: Vec<Measured>) -> TraceResults {
-    let steps = &source.steps;
-    TraceResults {
-        name: steps.name.clone(),
-        events: steps.steps().len() as u64,
-        objects: steps.objects,
-        threads: steps.threads,
-        peak_live_bytes: steps.peak_live_bytes,
-        left_out: source.left_out,
-        results: measured.into_iter().map(|row| row.result).collect(),
+        brief: args.rounds.is_none().then_some(BRIEF),
     }
 }

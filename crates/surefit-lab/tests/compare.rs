@@ -213,3 +213,132 @@ fn instructions_are_counted_alike_on_every_run() {
     assert!(first.0 > 5.0 && first.1 > 5.0, "{first:?}");
     assert_eq!(first, count());
 }
+
+/// What `compare` prints on a terminal; no line is wider than 100 columns.
+fn screen(trace: &SmallTrace, options: &[&str]) -> String {
+    let output = surefit()
+        .args(["compare", "--heap", "1M"])
+        .args(options)
+        .arg(&trace.path)
+        .output()
+        .expect("the command runs");
+    let screen = String::from_utf8(output.stdout).expect("text");
+    assert!(output.status.success(), "{screen}");
+    for line in screen.lines() {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+    screen
+}
+
+#[test]
+fn the_rounds_made_are_those_asked_for_or_three_to_five() {
+    let trace = small_trace(10);
+    let document = |options: &[&str]| -> Value {
+        let output = surefit()
+            .args(["compare", "--format", "json", "--allocators", "cf,tlsf"])
+            .args(options)
+            .arg(&trace.path)
+            .output()
+            .expect("the command runs");
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    };
+    for (options, least, most) in [(&["--rounds", "4"][..], 4, 4), (&[], 3, 5)] {
+        let comparison = document(options);
+        let rounds = comparison["rounds"].as_u64().expect("a number");
+        assert!((least..=most).contains(&rounds), "{comparison}");
+        assert_eq!(comparison["traces"][0]["rounds"], rounds);
+        for row in comparison["traces"][0]["results"].as_array().expect("rows") {
+            let made = row["pair_ns_rounds"].as_array().map(Vec::len);
+            assert_eq!(made, usize::try_from(rounds).ok(), "{row}");
+        }
+    }
+}
+
+#[test]
+fn a_table_is_printed_before_the_next_trace_is_measured() {
+    let trace = small_trace(11);
+    let output = surefit()
+        .args([
+            "compare",
+            "--rounds",
+            "1",
+            "--allocators",
+            "tlsf,jamaica:arrays=4M",
+        ])
+        .arg(&trace.path)
+        .arg("bundled:emacs")
+        .output()
+        .expect("the command runs");
+    let screen = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        error_line(&output, 2).contains("emacs"),
+        "refused when its turn comes"
+    );
+    assert!(
+        screen.starts_with("surefit compare: 2 recorded programs"),
+        "{screen}"
+    );
+    assert!(
+        screen.contains("small: ") && screen.contains("Take "),
+        "{screen}"
+    );
+    assert!(!screen.contains("emacs"), "{screen}");
+}
+
+#[test]
+fn what_saves_memory_is_in_the_document() {
+    let comparison = compare(&["--allocators", "tlsf,cf:k=1", "--find-min-heap"], 12);
+    let ablation = &comparison["traces"][0]["ablation"];
+    assert_eq!(ablation["allocator"], "cf:k=1");
+    let unmoved = ablation["unmoved_min_heap_bytes"].as_u64().expect("found");
+    let own = comparison["traces"][0]["results"][1]["min_heap_bytes"].as_u64();
+    assert!(
+        Some(unmoved) >= own.map(|own| own - own / 100),
+        "{comparison}"
+    );
+    let without = compare(&["--allocators", "tlsf", "--find-min-heap"], 12);
+    assert!(without["traces"][0].get("ablation").is_none(), "{without}");
+}
+
+#[test]
+fn sentences_below_the_table_name_the_best() {
+    let trace = small_trace(13);
+    let names = "cf,tlsf,cf:classes=default,k=3,page=16K,order=original,pieces=4096";
+    let screen = screen(
+        &trace,
+        &["--rounds", "1", "--find-min-heap", "--allocators", names],
+    );
+    for word in [
+        "fastest",
+        "least memory",
+        "a bound",
+        "Take ",
+        "cf wins:",
+        "cf loses:",
+    ] {
+        assert!(screen.contains(word), "{word}: {screen}");
+    }
+    assert!(screen.contains("not contiguous"), "{screen}");
+}
+
+#[test]
+fn a_page_is_no_wider_than_its_window() {
+    let trace = small_trace(14);
+    let page = trace.path.with_extension("html");
+    let page_name = page.to_str().expect("a plain name");
+    compare_small(&trace, &["--allocators", "cf,tlsf", "--report", page_name]);
+    let html = std::fs::read_to_string(&page).expect("the page");
+    for word in [
+        "initial-scale=1",
+        "svg,img{max-width:100%",
+        ".wide{overflow-x:auto;",
+    ] {
+        assert!(html.contains(word), "{word}: {html}");
+    }
+    let pictures = html.matches("<svg ").count();
+    assert_eq!(html.matches("viewBox=\"").count(), pictures, "{html}");
+    assert_eq!(
+        html.matches("<div class=\"wide\"><table>").count(),
+        html.matches("<table>").count()
+    );
+}

@@ -1,4 +1,5 @@
-//! What the command prints with `--format json`. Every key carries its unit; what has no meaning is absent, never zero.
+//! What the command prints with `--format json`. Every key carries its unit; what has no meaning is
+//! absent, never zero.
 //!
 //! The schemas of these types are committed in `schemas/` and tested.
 
@@ -16,7 +17,7 @@ pub const SCHEMA: u32 = 1;
 pub struct Comparison {
     /// The version of this format.
     pub schema: u32,
-    /// How many interleaved rounds were timed.
+    /// How many interleaved rounds were timed: the most of any trace.
     pub rounds: u32,
     /// The allocator that ratios are taken to.
     pub baseline: String,
@@ -43,8 +44,33 @@ pub struct TraceResults {
     /// What was left out of the recorded trace; every other figure is of the rest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<LeftOut>,
+    /// How many interleaved rounds were timed for this trace.
+    #[serde(default)]
+    pub rounds: u32,
+    /// What saves memory in the first Compact-fit heap among the allocators, if smallest heaps were
+    /// looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ablation: Option<Ablation>,
     /// One element for each allocator, in the order given.
     pub results: Vec<AllocatorResult>,
+}
+
+/// The smallest heaps of a Compact-fit heap without what saves memory in it. A heap in which the
+/// trace does not complete has no figure: contiguous objects cannot be larger than a page.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ablation {
+    /// The allocator, as given.
+    pub allocator: String,
+    /// It never moves an object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unmoved_min_heap_bytes: Option<u64>,
+    /// Every object is one piece of memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contiguous_min_heap_bytes: Option<u64>,
+    /// Both: it never moves an object, and every object is one piece of memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unmoved_contiguous_min_heap_bytes: Option<u64>,
 }
 
 /// The objects that `--largest` left out, with all their events.
@@ -82,13 +108,16 @@ pub struct AllocatorResult {
     pub frees: u64,
     /// Reallocations in the trace.
     pub reallocs: u64,
-    /// Time per allocation or reallocation and its free, less the empty replay: the median of the rounds.
+    /// Time per allocation or reallocation and its free, less the empty replay: the median of the
+    /// rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pair_ns_mean: Option<f64>,
     /// The same, round by round.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pair_ns_rounds: Option<Vec<f64>>,
     /// The same with eight accesses of live objects after each event: the median of its rounds.
+    /// Unless `--rounds` is given, a comparison makes the accesses in a sample of the events of a
+    /// long trace, and scales what they take.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access_pair_ns_mean: Option<f64>,
     /// The mean time of an allocation.
@@ -136,7 +165,8 @@ pub struct AllocatorResult {
     /// The longest reallocation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub realloc_ns_max: Option<u64>,
-    /// The mean time of one access of a seeded live object, beyond its look-up in the replay's own table.
+    /// The mean time of one access of a seeded live object, beyond its look-up in the replay's own
+    /// table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access_ns_mean: Option<f64>,
     /// `pair_ns_mean` over the baseline's, taken round by round.
@@ -148,7 +178,8 @@ pub struct AllocatorResult {
     /// Instructions of a free, the mean.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions_per_free: Option<f64>,
-    /// Distinct 4 KiB pages of a fresh region ever touched in the checking pass, times 4096; tables included.
+    /// Distinct 4 KiB pages of a fresh region ever touched in the checking pass, times 4096; tables
+    /// included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_footprint_bytes: Option<u64>,
     /// By how much the process grew in the checking pass, for allocators without a region.

@@ -1,8 +1,10 @@
-//! Many allocators, one trace: the untimed passes side by side, the timed ones in interleaved rounds.
+//! Many allocators, one trace: the untimed passes side by side, the timed ones in interleaved
+//! rounds.
 //!
-//! All allocators of a round use the same region, whose pages were all touched before, so that no page fault and no
-//! difference in physical memory falls into a time; its contents are what the replay before left. The platform's malloc
-//! has no region: its page faults are in its times. Ratios are taken inside a round.
+//! All allocators of a round use the same region, whose pages were all touched before, so that no
+//! page fault and no difference in physical memory falls into a time; its contents are what the
+//! replay before left. The platform's malloc has no region: its page faults are in its times.
+//! Ratios are taken inside a round.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +16,7 @@ use surefit_os::Reservation;
 
 use crate::child::{Child, Passes};
 use crate::memory;
-use crate::passes::access::{self, Access};
+use crate::passes::access::{self, Access, Sample};
 use crate::passes::min_heap::min_heap;
 use crate::passes::replay::Stopped;
 use crate::passes::timing::Timing;
@@ -48,7 +50,22 @@ pub struct Plan {
     pub instructions: bool,
     /// What a clock reading costs, in nanoseconds.
     pub clock_ns: u64,
+    /// What a first look saves and adds; `None` measures exactly the rounds above.
+    pub brief: Option<Brief>,
 }
+
+/// A first look: it samples accesses, and adds rounds only while the figures scatter.
+#[derive(Clone, Copy, Debug)]
+pub struct Brief {
+    /// The timing pass goes on to this many rounds while a ratio's spread is wide.
+    pub most_rounds: u32,
+    /// The access pass makes about this many accesses in a round, in windows of events spread over
+    /// the trace.
+    pub most_accesses: u64,
+}
+
+/// A ratio is wide if its least and its greatest are further apart than this part of its median.
+const WIDE: f64 = 0.25;
 
 impl Plan {
     /// One allocator in so many rounds of each timed pass: no smallest heap, no instructions.
@@ -62,13 +79,28 @@ impl Plan {
             min_heap: false,
             instructions: false,
             clock_ns,
+            brief: None,
         }
     }
 
-    /// How many steps of progress one allocator makes on one trace.
+    /// The most rounds of the timing pass.
+    #[must_use]
+    pub fn most_rounds(&self) -> u32 {
+        self.brief
+            .map_or(self.rounds, |brief| brief.most_rounds.max(self.rounds))
+    }
+
+    fn sample(&self, steps: &Steps) -> Sample {
+        let events = steps.steps().len();
+        self.brief.map_or(Sample::ALL, |brief| {
+            Sample::of_at_most(brief.most_accesses, events)
+        })
+    }
+
+    /// The most steps of progress that one allocator makes on one trace.
     #[must_use]
     pub fn progress_steps(&self) -> u64 {
-        1 + u64::from(self.rounds)
+        1 + u64::from(self.most_rounds())
             + u64::from(self.access_rounds)
             + u64::from(self.percentiles)
             + u64::from(self.min_heap)
@@ -116,7 +148,7 @@ pub fn measure(
     let mut rows: Vec<_> = rows
         .map(|(spec, measured)| Row::new(spec, measured))
         .collect();
-    timed(source, &mut rows, plan, progress)?;
+    timed(source, &mut rows, baseline, plan, progress)?;
     untimed(source, &mut rows, plan, progress)?;
     finish(&source.steps, &mut rows, baseline);
     Ok(rows.into_iter().map(Row::into_measured).collect())
@@ -170,7 +202,7 @@ pub fn measure_one(
         percentiles: passes.percentiles,
         ..plan
     };
-    timed(source, &mut rows, plan, &Progress::hidden())?;
+    timed(source, &mut rows, 0, plan, &Progress::hidden())?;
     finish(&source.steps, &mut rows, 0);
     let [row] = rows;
     Ok(AllocatorResult {
@@ -179,8 +211,8 @@ pub fn measure_one(
     })
 }
 
-/// Refuses heaps, and objects without a heap, that this machine has no memory for: the timed passes touch all of it; and
-/// what takes hours.
+/// Refuses heaps, and objects without a heap, that this machine has no memory for: the timed passes
+/// touch all of it; and what takes hours.
 fn affordable(source: &Source, specs: &[Spec], plan: Plan) -> Result<()> {
     let steps = &source.steps;
     for spec in specs {
@@ -269,18 +301,29 @@ pub fn child<'a>(source: &'a Source, spec: &'a Spec, plan: Plan) -> Child<'a> {
 }
 
 /// The timed passes, one allocator after the other in each round, nothing else running.
-fn timed(source: &Source, rows: &mut [Row<'_>], plan: Plan, progress: &Progress) -> Result<()> {
+fn timed(
+    source: &Source,
+    rows: &mut [Row<'_>],
+    baseline: usize,
+    plan: Plan,
+    progress: &Progress,
+) -> Result<()> {
     let steps = &source.steps;
     let mut region = shared_region(rows)?;
-    for _ in 0..plan.rounds {
+    for round in 0..plan.most_rounds() {
+        if round >= plan.rounds && !is_wide(rows, baseline) {
+            progress.skip(u64::from(plan.most_rounds() - round) * rows.len() as u64);
+            break;
+        }
         let empty = run_empty(Timing { steps })?;
         for row in rows.iter_mut() {
             time_row(source, row, &mut region, empty, plan)?;
             progress.step(&steps.name, "timing", row.spec);
         }
     }
+    let sample = plan.sample(steps);
     for _ in 0..plan.access_rounds {
-        let empty = run_empty(Access { steps })?;
+        let empty = run_empty(Access { steps, sample })?;
         for row in rows.iter_mut() {
             access_row(source, row, &mut region, empty, plan)?;
             progress.step(&steps.name, "accesses", row.spec);
@@ -291,6 +334,15 @@ fn timed(source: &Source, rows: &mut [Row<'_>], plan: Plan, progress: &Progress)
         progress.step(&steps.name, "percentiles", row.spec);
     }
     Ok(())
+}
+
+/// Whether more rounds would tell more: the spread of a ratio is wide.
+fn is_wide(rows: &[Row<'_>], baseline: usize) -> bool {
+    let base = &rows[baseline].pair_rounds;
+    let ratios = rows.iter().map(|row| &row.pair_rounds);
+    ratios
+        .filter_map(|own| Ratio::round_by_round(own, base))
+        .any(|ratio| ratio.max - ratio.min > WIDE * ratio.median)
 }
 
 /// One region for all, every page of it touched; `None` if no allocator lives in one.
@@ -362,11 +414,11 @@ fn access_row(
     }
     let pair_ns = match &row.spec.choice {
         Choice::InProcess(kind) => {
-            let took = completed(
-                &row.result.allocator,
-                run_in(kind, region, Access { steps }),
-            )?;
-            per_pair(took, empty, steps)
+            let sample = plan.sample(steps);
+            let pass = Access { steps, sample };
+            let took = completed(&row.result.allocator, run_in(kind, region, pass))?;
+            let without = median(&row.pair_rounds);
+            of_all(without, per_pair(took, empty, steps), sample, steps)
         }
         Choice::Preload(_) => {
             let mut passes = Passes::NONE;
@@ -403,6 +455,19 @@ fn percentile_row(
             single::copy_times(&mut row.result, &figures);
             Ok(())
         }
+    }
+}
+
+/// What a pair takes if all events have accesses, from what it takes if those of a sample have;
+/// `without` is what it takes if none has.
+fn of_all(without: Option<f64>, sampled: f64, sample: Sample, steps: &Steps) -> f64 {
+    match without {
+        Some(without) if sample != Sample::ALL => {
+            let events = steps.steps().len();
+            let times = events as f64 / sample.events(events) as f64;
+            without + (sampled - without).max(0.0) * times
+        }
+        _ => sampled,
     }
 }
 

@@ -35,8 +35,9 @@ const TRACES: [(&str, &[u8]); 5] = [
 
 /// The bundled traces that a comparison without files measures, in this order.
 ///
-/// In `redis`, objects in pieces and compaction save memory. In `redis-drift`, the sizes of objects change over time,
-/// which scatters free memory. In `emacs`, both change little, and the handles of a moving heap are a cost only.
+/// In `redis`, objects in pieces and compaction save memory. In `redis-drift`, the sizes of objects
+/// change over time, which scatters free memory. In `emacs`, both change little, and the handles of
+/// a moving heap are a cost only.
 const COMPARED: [&str; 3] = ["redis", "redis-drift", "emacs"];
 
 /// A trace, ready for replaying, and where a child process finds it again.
@@ -54,8 +55,8 @@ pub struct Source {
 }
 
 impl Source {
-    /// Loads a file, or a bundled trace named `bundled:NAME`, without the objects that are ever larger than `largest`
-    /// bytes.
+    /// Loads a file, or a bundled trace named `bundled:NAME`, without the objects that are ever
+    /// larger than `largest` bytes.
     ///
     /// # Errors
     /// One line that names the file, the position and the mend.
@@ -90,7 +91,8 @@ impl Source {
         })
     }
 
-    /// A trace that was made here, under the name that made it; no child process finds it again, unless it is fed.
+    /// A trace that was made here, under the name that made it; no child process finds it again,
+    /// unless it is fed.
     ///
     /// # Errors
     /// A request of 4 GiB or more.
@@ -109,8 +111,8 @@ impl Source {
         })
     }
 
-    /// What a child process is fed on its standard input so that it replays the same trace: not compressed, so that the
-    /// child needs no memory of the C library to read it.
+    /// What a child process is fed on its standard input so that it replays the same trace: not
+    /// compressed, so that the child needs no memory of the C library to read it.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         self.trace.to_bytes()
@@ -168,7 +170,8 @@ pub fn compared_files() -> Vec<PathBuf> {
     arguments(&COMPARED)
 }
 
-/// The bundled traces that an experiment without files measures, as FILE arguments: a steady one and one that drifts.
+/// The bundled traces that an experiment without files measures, as FILE arguments: a steady one
+/// and one that drifts.
 #[must_use]
 pub fn bundled_files() -> Vec<PathBuf> {
     arguments(&["emacs", "redis-drift"])

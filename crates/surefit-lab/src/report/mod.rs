@@ -1,15 +1,15 @@
 //! `--report` of `compare`: one HTML page with everything in it: text, tables, and charts as SVG.
 //!
-//! Every text that comes from a file, a trace or the command line is escaped; the page loads nothing.
+//! Every text that comes from a file, a trace or the command line is escaped; the page loads
+//! nothing.
 
 mod chart;
 
 use std::fmt::Write as _;
 
-use crate::screen::{self, Notes};
+use crate::screen::{self, Notes, Setting};
 use surefit_measure::html::{STYLE, escaped, table};
 use surefit_measure::results::{AllocatorResult, Comparison, Ratio, TraceResults};
-use surefit_measure::sizes::HeapSize;
 
 use chart::{Bar, Chart};
 
@@ -17,66 +17,69 @@ use chart::{Bar, Chart};
 const FIGURES: [(&str, &str); 7] = [
     (
         "time",
-        "Allocation, first write and free, less an empty replay of the same trace; the median of interleaved rounds, \
-         as a ratio to the baseline taken inside each round. The thin line spans the rounds. In all charts \
-         a dashed line marks 1, and a pale bar is cut short.",
+        "Allocation, first write and free, less an empty replay of the same trace: the median of interleaved rounds, as \
+         a ratio to the baseline that is taken inside each round. The thin line spans the rounds. In all charts the \
+         dashed line marks 1, and a pale bar is cut short.",
     ),
     (
         "with access",
-        "The same with eight accesses of seeded live objects after each event, so that the price of handles is in it.",
+        "The same with eight accesses of live objects after each event, so that it includes the price of handles. The \
+         objects are chosen at random, with the same seed for all. On a long trace a sample of the events has accesses, \
+         unless --rounds is given.",
     ),
     (
         "free: p99.99 / max",
-        "Single frees with a clock reading on each side, whose own cost is taken off. The maximum includes interrupts.",
+        "Each free is timed on its own; the clock's own cost is taken off. 99.99 % of the frees take no longer than the \
+         first figure. The maximum includes interrupts.",
     ),
     (
         "min heap ÷ live",
-        "The smallest region in which the trace completes, by the peak of live requests.",
+        "The smallest region in which the trace completes, divided by the peak of live requests.",
     ),
     (
         "certified ÷ live",
-        "The bytes that suffice for the trace's joint demand (so many page-blocks and so many bytes of them live at \
-         once) in any order of calls, by the peak of live requests.",
+        "The bytes that provably suffice for the trace's joint demand in any order of calls, divided by the peak of live \
+         requests. The joint demand is the most page-blocks, and the most bytes of them, that are live at once.",
     ),
     (
         "moved B / free",
-        "Bytes that compaction copied, for each free of the trace.",
+        "Bytes that compaction copied, divided by the frees of the trace.",
     ),
     (
         "pointer",
-        "Raw addresses, or handles that the heap may move objects behind.",
+        "Raw: the program holds the object's address. Handle: it holds a name of the object, and the heap may move it.",
     ),
 ];
 
 /// The page of a comparison.
-pub(crate) fn page(comparison: &Comparison, heap: HeapSize, notes: &Notes) -> String {
+pub(crate) fn page(comparison: &Comparison, setting: &Setting, notes: &Notes) -> String {
     let mut page =
         String::from("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
     let _ = writeln!(
         page,
-        "<meta name=\"viewport\" content=\"width=device-width\"><title>surefit compare</title><style>{STYLE}</style></head>\n\
+        "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>surefit compare</title><style>{STYLE}</style></head>\n\
          <body><h1>surefit compare</h1>\n<p>{}; baseline {}; the clock costs {} ns.</p>",
-        escaped(&screen::setting(comparison, heap)),
-        escaped(&comparison.baseline),
+        escaped(&screen::setting(setting)),
+        escaped(&screen::short(&comparison.baseline)),
         comparison.clock_ns
     );
     for trace in &comparison.traces {
-        section(&mut page, trace, &comparison.baseline, notes);
+        section(&mut page, trace, notes);
     }
-    let lines = screen::footer(comparison, notes);
-    list(&mut page, &lines);
-    figures(&mut page);
+    figures(&mut page, notes);
     page + "</body></html>\n"
 }
 
-fn section(page: &mut String, trace: &TraceResults, baseline: &str, notes: &Notes) {
+fn section(page: &mut String, trace: &TraceResults, notes: &Notes) {
     let _ = writeln!(
         page,
-        "<h2>{}</h2>",
-        escaped(&screen::title(trace).replacen("   ", ": ", 1))
+        "<h2>{}</h2>\n<p>{}.</p>",
+        escaped(&screen::name(trace)),
+        escaped(&screen::contents(trace))
     );
+    list(page, &screen::lines(trace, notes));
     page.push_str("<div class=\"charts\">\n");
-    for chart in charts(trace, baseline) {
+    for chart in charts(trace, &notes.baseline) {
         if chart.bars.iter().any(|bar| bar.value.is_some()) {
             let _ = writeln!(
                 page,
@@ -87,7 +90,7 @@ fn section(page: &mut String, trace: &TraceResults, baseline: &str, notes: &Note
         }
     }
     page.push_str("</div>\n");
-    table(page, &screen::rows(trace, baseline, notes));
+    table(page, &screen::all_columns(trace, notes));
 }
 
 fn charts(trace: &TraceResults, baseline: &str) -> [Chart; 4] {
@@ -100,27 +103,29 @@ fn charts(trace: &TraceResults, baseline: &str) -> [Chart; 4] {
         bars: trace.results.iter().map(bar).collect(),
     };
     let plain = |row: &AllocatorResult, value| Bar {
-        name: row.allocator.clone(),
+        name: screen::short(&row.allocator),
         value,
         range: None,
     };
     let of_live = |bytes: Option<u64>| bytes.map(|bytes| bytes as f64 / live);
     [
-        chart(format!("time ÷ {short}"), &|row| Bar {
-            name: row.allocator.clone(),
-            value: row.ratio_to_baseline.map(|ratio| ratio.median),
+        chart(format!("time ÷ {short} (less is better)"), &|row| Bar {
             range: row
                 .ratio_to_baseline
                 .map(|Ratio { min, max, .. }| (min, max)),
+            ..plain(row, row.ratio_to_baseline.map(|ratio| ratio.median))
         }),
-        chart(format!("time with access ÷ {short}"), &|row| {
-            let both = row.access_pair_ns_mean.zip(base);
-            plain(row, both.map(|(own, base)| own / base))
-        }),
-        chart("min heap ÷ live".to_owned(), &|row| {
+        chart(
+            format!("time with access ÷ {short} (less is better)"),
+            &|row| {
+                let both = row.access_pair_ns_mean.zip(base);
+                plain(row, both.map(|(own, base)| own / base))
+            },
+        ),
+        chart("min heap ÷ live (less is better)".to_owned(), &|row| {
             plain(row, of_live(row.min_heap_bytes))
         }),
-        chart("pages touched ÷ live".to_owned(), &|row| {
+        chart("pages touched ÷ live (less is better)".to_owned(), &|row| {
             plain(
                 row,
                 of_live(row.peak_footprint_bytes.or(row.peak_resident_bytes)),
@@ -130,17 +135,24 @@ fn charts(trace: &TraceResults, baseline: &str) -> [Chart; 4] {
 }
 
 fn list(page: &mut String, lines: &[String]) {
-    page.push_str("<h2>In words</h2>\n<ul>\n");
+    page.push_str("<ul>\n");
     for line in lines {
         let _ = writeln!(page, "<li>{}</li>", escaped(line));
     }
     page.push_str("</ul>\n");
 }
 
-fn figures(page: &mut String) {
+fn figures(page: &mut String, notes: &Notes) {
     page.push_str("<h2>What was measured</h2>\n<dl>\n");
     for (name, how) in FIGURES {
         let _ = writeln!(page, "<dt>{name}</dt><dd>{how}</dd>");
+    }
+    if let Some(line) = screen::region_line(notes) {
+        let _ = writeln!(page, "<dt>page faults</dt><dd>{}</dd>", escaped(&line));
+    }
+    if let Some(cost) = notes.handle_cost() {
+        let line = escaped(&screen::handle_line(cost));
+        let _ = writeln!(page, "<dt>handle*</dt><dd>With a handle, {line}</dd>");
     }
     page.push_str("</dl>\n");
 }
@@ -148,11 +160,17 @@ fn figures(page: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::page;
-    use crate::screen::Notes;
+    use crate::screen::{Notes, Setting};
     use surefit_measure::html::escaped;
     use surefit_measure::results::{AllocatorResult, Comparison, Ratio, SCHEMA, TraceResults};
     use surefit_measure::sizes::HeapSize;
     use surefit_measure::spec::Spec;
+
+    const SETTING: Setting = Setting {
+        traces: 1,
+        rounds: (1, 1),
+        heap: HeapSize::DEFAULT,
+    };
 
     fn comparison(name: &str) -> Comparison {
         let row = AllocatorResult {
@@ -178,6 +196,8 @@ mod tests {
                 threads: 1,
                 peak_live_bytes: 1000,
                 left_out: None,
+                rounds: 1,
+                ablation: None,
                 results: vec![row],
             }],
         }
@@ -186,7 +206,7 @@ mod tests {
     #[test]
     fn the_page_is_whole_and_loads_nothing() {
         let specs = Spec::parse_list("cf-direct").expect("an allocator");
-        let page = page(&comparison("emacs"), HeapSize::DEFAULT, &Notes::new(&specs));
+        let page = page(&comparison("emacs"), &SETTING, &Notes::new(&specs, "cf"));
         assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
         assert!(
             page.matches("<svg").count() == 2 && page.contains("1.100"),
@@ -207,7 +227,7 @@ mod tests {
     fn a_traces_name_cannot_break_out() {
         let specs = Spec::parse_list("cf-direct").expect("an allocator");
         let name = "<script>alert('x')</script>\u{7}";
-        let page = page(&comparison(name), HeapSize::DEFAULT, &Notes::new(&specs));
+        let page = page(&comparison(name), &SETTING, &Notes::new(&specs, "cf"));
         assert!(!page.contains("<script") && page.contains("&lt;script&gt;"));
         assert_eq!(escaped("a\"b'&"), "a&quot;b&#39;&amp;");
     }

@@ -1,8 +1,13 @@
-//! The access pass: as the timing pass, with eight accesses of seeded live objects after each event.
+//! The access pass: as the timing pass, with eight accesses of seeded live objects after each
+//! event.
 //!
-//! An access looks an object up in the live table, reads its first word and writes it back. The same objects are chosen
-//! for every allocator, and by the empty replay, so that what is left is the price of reaching an object through its
-//! pointer or its handle.
+//! An access looks an object up in the live table, reads its first word and writes it back. The
+//! same objects are chosen for every allocator, and by the empty replay, so that what is left is
+//! the price of reaching an object through its pointer or its handle.
+//!
+//! On a long trace most of the time is spent here. A first look may sample: it makes accesses in
+//! windows of consecutive events only, evenly spread over the trace, so that within a window the
+//! caches are used as in the whole pass.
 
 use super::replay::{Hooks, Stop, Stopped, Table};
 use super::timing::{FirstWord, measure};
@@ -14,18 +19,58 @@ use std::alloc::Layout;
 /// Accesses after each event.
 pub const PER_EVENT: u64 = 8;
 
+/// Consecutive events that have accesses, or have none.
+const WINDOW: usize = 4096;
+
 /// One replay with accesses; its output is its nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Access<'a> {
     /// The trace.
     pub steps: &'a Steps,
+    /// The events that have accesses.
+    pub sample: Sample,
+}
+
+/// Which events of a trace have accesses: those of every n-th window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    every: usize,
+}
+
+impl Sample {
+    /// All events.
+    pub const ALL: Self = Self { every: 1 };
+
+    /// Windows of a trace of `events` events such that about `most` accesses are made; all of them
+    /// if there are no more.
+    #[must_use]
+    pub fn of_at_most(most: u64, events: usize) -> Self {
+        let every = (PER_EVENT * events as u64).div_ceil(most.max(1)).max(1);
+        Self {
+            every: usize::try_from(every).unwrap_or(usize::MAX),
+        }
+    }
+
+    /// How many of the first `events` events have accesses.
+    #[must_use]
+    pub fn events(self, events: usize) -> usize {
+        let whole = events / WINDOW;
+        let rest = if self.has(events) { events % WINDOW } else { 0 };
+        whole.div_ceil(self.every) * WINDOW + rest
+    }
+
+    #[inline]
+    fn has(self, event: usize) -> bool {
+        (event / WINDOW) % self.every == 0
+    }
 }
 
 impl Pass for Access<'_> {
     type Output = Result<u64, Stopped>;
 
     fn run<S: Subject>(self, subject: S) -> Self::Output {
-        measure(subject, self.steps, &mut Accesses::new(self.steps.slots()))
+        let mut accesses = Accesses::new(self.steps.slots(), self.sample);
+        measure(subject, self.steps, &mut accesses)
     }
 }
 
@@ -37,15 +82,20 @@ struct Accesses {
     /// For each slot, its object's size.
     size: Vec<u32>,
     random: u64,
+    sample: Sample,
+    /// Whether the events of this window have accesses.
+    is_on: bool,
 }
 
 impl Accesses {
-    fn new(slots: usize) -> Self {
+    fn new(slots: usize, sample: Sample) -> Self {
         Self {
             live: Vec::with_capacity(slots),
             place: vec![u32::MAX; slots],
             size: vec![u32::MAX; slots],
             random: 0x9E37_79B9_7F4A_7C15,
+            sample,
+            is_on: true,
         }
     }
 
@@ -102,10 +152,13 @@ impl<S: Subject> Hooks<S> for Accesses {
         subject: &mut S,
         table: &mut Table<S::Object>,
         step: Step,
-        _event: usize,
+        event: usize,
     ) -> Result<(), Stop> {
         self.update(step);
-        if self.live.is_empty() {
+        if event % WINDOW == 0 {
+            self.is_on = self.sample.has(event);
+        }
+        if !self.is_on || self.live.is_empty() {
             return Ok(());
         }
         for _ in 0..PER_EVENT {
@@ -115,10 +168,51 @@ impl<S: Subject> Hooks<S> for Accesses {
             let layout = unsafe { Layout::from_size_align_unchecked(size, LEAST_ALIGN) };
             // SAFETY: the slot is in `live`, so the table holds its object (T1).
             let object = unsafe { table.get_mut(slot) };
-            // SAFETY: the object is this subject's and has this size, all that an access looks at; its first word was
-            // written when it was allocated or last resized.
+            // SAFETY: the object is this subject's and has this size, all that an access looks at;
+            // its first word was written when it was allocated or last resized.
             unsafe { subject.access_word(object, layout) };
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PER_EVENT, Sample, WINDOW};
+
+    #[test]
+    fn a_sample_counts_the_events_that_it_has() {
+        for events in [
+            0,
+            1,
+            WINDOW - 1,
+            WINDOW,
+            WINDOW + 1,
+            10 * WINDOW + 7,
+            100_000,
+        ] {
+            for every in [1, 2, 3, 7, 1000] {
+                let sample = Sample { every };
+                let counted = (0..events).filter(|event| sample.has(*event)).count();
+                assert_eq!(sample.events(events), counted, "{events} by {every}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_short_trace_is_taken_whole() {
+        assert_eq!(Sample::of_at_most(8000, 1000), Sample::ALL);
+        assert_eq!(Sample::of_at_most(u64::MAX, 1 << 40), Sample::ALL);
+        assert_eq!(Sample::of_at_most(0, 10).events(10), 10, "the first window");
+    }
+
+    #[test]
+    fn a_long_trace_is_sampled_to_about_the_most() {
+        let (most, events) = (4_000_000, 5_521_990);
+        let accesses = PER_EVENT * Sample::of_at_most(most, events).events(events) as u64;
+        assert!(
+            (most * 9 / 10..=most + most / 10).contains(&accesses),
+            "{accesses}"
+        );
     }
 }

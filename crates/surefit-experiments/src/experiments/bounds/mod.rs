@@ -94,6 +94,7 @@ fn plan(rounds: u32) -> Plan {
         min_heap: true,
         instructions: false,
         clock_ns: percentiles::clock_ns(),
+        brief: None,
     }
 }
 

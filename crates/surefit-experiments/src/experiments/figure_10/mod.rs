@@ -71,6 +71,7 @@ fn plan(request: &Request) -> Plan {
         min_heap: false,
         instructions: false,
         clock_ns: percentiles::clock_ns(),
+        brief: None,
     }
 }
 

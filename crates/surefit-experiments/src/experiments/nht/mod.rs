@@ -110,6 +110,7 @@ fn plan(request: &Request, instructions: bool) -> Plan {
         min_heap: false,
         instructions,
         clock_ns: percentiles::clock_ns(),
+        brief: None,
     }
 }
 

@@ -139,6 +139,7 @@ fn plan(request: &Request) -> Plan {
         min_heap: true,
         instructions: false,
         clock_ns: 0,
+        brief: None,
     }
 }
 

@@ -1,0 +1,72 @@
+//! The smallest heaps of a Compact-fit heap without what saves memory in it: moves, and objects in
+//! pieces.
+
+use anyhow::Result;
+
+use surefit_measure::passes::min_heap::min_heap;
+use surefit_measure::passes::timing::Untouched;
+use surefit_measure::progress::Progress;
+use surefit_measure::registry::Kind;
+use surefit_measure::results::Ablation;
+use surefit_measure::rounds::{in_parallel, run_fresh};
+use surefit_measure::sizes::HeapSize;
+use surefit_measure::spec::{Choice, Spec};
+use surefit_measure::steps::Steps;
+use surefit_measure::subjects::compact::Options;
+
+/// The steps of progress that it makes.
+pub(super) const STEPS: u64 = 3;
+
+/// The ablation of the first heap of handles among the allocators; `None` if there is none.
+///
+/// # Errors
+/// The operating system gives no memory.
+pub(super) fn ablation(
+    specs: &[Spec],
+    steps: &Steps,
+    progress: &Progress,
+) -> Result<Option<Ablation>> {
+    let found = specs.iter().find_map(|spec| match &spec.choice {
+        Choice::InProcess(Kind::Cf(options)) => Some((spec, options)),
+        _ => None,
+    });
+    let Some((spec, options)) = found else {
+        progress.skip(STEPS);
+        return Ok(None);
+    };
+    let variants = [
+        options.unbounded()?,
+        contiguous(options)?,
+        contiguous(&options.unbounded()?)?,
+    ];
+    let found = in_parallel(&variants, |options| {
+        let least = least(spec, options, steps);
+        progress.step(&steps.name, "without moves or pieces", spec);
+        least
+    })?;
+    Ok(Some(Ablation {
+        allocator: spec.to_string(),
+        unmoved_min_heap_bytes: found[0],
+        contiguous_min_heap_bytes: found[1],
+        unmoved_contiguous_min_heap_bytes: found[2],
+    }))
+}
+
+/// The same heap without objects in pieces.
+fn contiguous(options: &Options) -> Result<Options> {
+    Ok(Options {
+        config: options.config.clone().with_pieces(None)?,
+        ..options.clone()
+    })
+}
+
+/// The smallest heap; `None` if the trace does not complete in the default one, such as for an
+/// object larger than a page.
+fn least(spec: &Spec, options: &Options, steps: &Steps) -> Result<Option<u64>> {
+    let kind = Kind::Cf(Box::new(options.clone()));
+    if run_fresh(spec, &kind, steps, HeapSize::DEFAULT, Untouched { steps }).is_err() {
+        return Ok(None);
+    }
+    let guess = usize::try_from(steps.peak_live_bytes)?;
+    Ok(min_heap(&kind, steps, guess)?.map(|bytes| bytes as u64))
+}

@@ -1,0 +1,136 @@
+//! Text that fits a terminal: short names, wrapped lines, lists in words.
+
+use surefit_measure::grid::elided;
+
+/// No line of the screen has more columns.
+pub(crate) const WIDTH: usize = 100;
+
+/// The text in lines of at most [`WIDTH`] columns, broken at blanks; lines after the first begin
+/// with two blanks. A word that is longer than a line is shortened. A unit stays with its number.
+pub(crate) fn wrapped(text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in together(text) {
+        let word = elided(&word, WIDTH - 2);
+        let line = lines.last_mut().expect("never empty");
+        let used = line.chars().count();
+        if line.trim().is_empty() {
+            line.push_str(&word);
+        } else if used + 1 + word.chars().count() <= WIDTH {
+            line.push(' ');
+            line.push_str(&word);
+        } else {
+            lines.push(format!("  {word}"));
+        }
+    }
+    lines.join("\n")
+}
+
+/// The words of a text; one that begins with a unit is joined to the number before it.
+fn together(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        let letters = word.trim_end_matches(['.', ',', ';', ')']);
+        let is_unit = matches!(letters, "%" | "x" | "B" | "kB" | "MB" | "GB" | "k" | "M");
+        match words.last_mut().filter(|_| is_unit) {
+            Some(number) => *number = format!("{number} {word}"),
+            None => words.push(word.to_owned()),
+        }
+    }
+    words
+}
+
+/// An allocator in a table: a preloaded library by the name of its file, any other as it was given.
+pub(crate) fn shown(allocator: &str) -> &str {
+    match allocator.strip_prefix("preload:") {
+        Some(path) => path.rsplit('/').next().unwrap_or(path),
+        None => allocator,
+    }
+}
+
+/// An allocator in a sentence or the name of a column.
+pub(crate) fn short(allocator: &str) -> String {
+    let shown = shown(allocator);
+    elided(shown.strip_prefix("peer-").unwrap_or(shown), 24)
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(crate) fn listed<T: AsRef<str>>(names: &[T]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.as_ref().to_owned(),
+        [most @ .., last] => {
+            let most: Vec<_> = most.iter().map(AsRef::as_ref).collect();
+            format!("{} and {}", most.join(", "), last.as_ref())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{WIDTH, listed, short, shown, wrapped};
+
+    #[test]
+    fn no_wrapped_line_is_too_long_and_no_word_is_lost() {
+        let text = "seven letters in a row ".repeat(40);
+        let lines = wrapped(&text);
+        assert!(
+            lines.lines().all(|line| line.chars().count() <= WIDTH),
+            "{lines}"
+        );
+        assert!(
+            lines
+                .lines()
+                .skip(1)
+                .all(|line| line.starts_with("  ") && !line.starts_with("   "))
+        );
+        let words = |text: &str| {
+            text.split_whitespace()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(words(&lines), words(&text));
+        assert!(lines.lines().count() > 5, "{lines}");
+    }
+
+    #[test]
+    fn a_unit_stays_with_its_number() {
+        for start in 80..=WIDTH {
+            let lines = wrapped(&format!("{} 12.5 %, 1.2 x tlsf", "y".repeat(start)));
+            assert!(
+                lines.contains("12.5 %,") && lines.contains("1.2 x"),
+                "{lines}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_word_longer_than_a_line_is_shortened() {
+        let lines = wrapped(&format!("a {} b", "x".repeat(300)));
+        assert!(
+            lines.lines().all(|line| line.chars().count() <= WIDTH),
+            "{lines}"
+        );
+        assert!(lines.contains('…') && lines.ends_with('b'), "{lines}");
+    }
+
+    #[test]
+    fn a_library_is_named_by_its_file() {
+        assert_eq!(
+            shown("preload:/usr/lib/x/libmimalloc.so.2"),
+            "libmimalloc.so.2"
+        );
+        assert_eq!(shown("preload:x.so"), "x.so");
+        assert_eq!(shown("peer-rlsf"), "peer-rlsf");
+        assert_eq!(short("peer-rlsf"), "rlsf");
+        assert_eq!(short("preload:/a/libpeer.so"), "libpeer.so");
+        assert_eq!(shown("cf:k=1"), "cf:k=1");
+    }
+
+    #[test]
+    fn lists_are_read_aloud() {
+        assert_eq!(listed::<&str>(&[]), "");
+        assert_eq!(listed(&["a"]), "a");
+        assert_eq!(listed(&["a", "b"]), "a and b");
+        assert_eq!(listed(&["a", "b", "c"]), "a, b and c");
+    }
+}
