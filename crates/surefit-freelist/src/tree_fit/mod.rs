@@ -21,7 +21,7 @@
 //! - A1: every link names a free chunk of the region or is 0; the upper bits of right links and of
 //!   the root are clear.
 //! - A2: from left to right the keys grow.
-//! - A3: the heights of the two subtrees of a node differ by at most one, and `lean` tells which is
+//! - A3: the heights of the two subtrees of a node differ by at most one, and `lean` says which is
 //!   the higher.
 //! - A4: the tree holds every free chunk exactly once.
 //!
