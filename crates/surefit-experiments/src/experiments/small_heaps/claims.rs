@@ -7,7 +7,7 @@ use super::points::{Objects, Point};
 use super::search::FULL;
 use super::served::Served;
 use super::{Points, others};
-use crate::kit::{Claim, Verdict};
+use crate::kit::Claim;
 
 /// The break-even is looked for from here down, in steps of 256 bytes.
 const MOST_QUARTERS: u64 = 64;
@@ -32,33 +32,36 @@ pub(super) fn claims(points: &Points, served: &[Served]) -> Result<Vec<Claim>> {
 
 fn below_o1heap(objects: Objects, points: &[Point]) -> Claim {
     let times = |point: &Point| point.o1heap as f64 / point.cf.bytes() as f64;
-    Claim {
-        claim: format!("{}: cf needs less than o1heap, at every M", objects.name()),
-        papers_figure: "o1heap's own figure for sizing a heap".to_owned(),
-        ours: range(points.iter().map(times), "o1heap needs", "× as much"),
-        verdict: Verdict::of(points.iter().all(|point| times(point) > 1.0)),
-        because: "the certificate is smaller at every M of the table".to_owned(),
-    }
+    Claim::that(format!(
+        "{}: cf needs less than o1heap, at every M",
+        objects.name()
+    ))
+    .papers("o1heap's own figure for sizing a heap")
+    .ours(range(points.iter().map(times), "o1heap needs", "× as much"))
+    .decide(
+        points.iter().all(|point| times(point) > 1.0),
+        "the certificate is smaller at every M of the table",
+    )
 }
 
 fn below_the_floor(objects: Objects, points: &[Point]) -> Result<Claim> {
     let from = break_even(objects, points)?;
     let first = points.first().context("there are points")?;
     let (cf, floor) = (first.cf_ratio(), first.floor_ratio());
-    Ok(Claim {
-        claim: format!(
-            "{}: cf needs less than any heap that never moves, at every M",
-            objects.name()
-        ),
-        papers_figure: "Robson's floor".to_owned(),
-        ours: format!(
-            "{cf:.2} beside {floor:.2} at {} KiB; below the floor from M = {}",
-            first.live >> 10,
-            from.map_or_else(|| "-".to_owned(), |live| format!("{live} B"))
-        ),
-        verdict: Verdict::of(points.iter().all(is_below)),
-        because: "the certificate is below the floor at every M of the table".to_owned(),
-    })
+    Ok(Claim::that(format!(
+        "{}: cf needs less than any heap that never moves, at every M",
+        objects.name()
+    ))
+    .papers("Robson's floor")
+    .ours(format!(
+        "{cf:.2} beside {floor:.2} at {} KiB; below the floor from M = {}",
+        first.live >> 10,
+        from.map_or_else(|| "-".to_owned(), |live| format!("{live} B"))
+    ))
+    .decide(
+        points.iter().all(is_below),
+        "the certificate is below the floor at every M of the table",
+    ))
 }
 
 /// The least multiple of 256 bytes from which on the certificate stays below the floor, in the configuration that is best
@@ -101,13 +104,13 @@ fn large_pieces_below_the_floor(points: &[&Point]) -> Claim {
             first.live >> 10
         )
     });
-    Claim {
-        claim: "objects of any size, in pieces of 1 KiB or more: the same".to_owned(),
-        papers_figure: "Robson's floor".to_owned(),
-        ours: ours.unwrap_or_else(|| "never".to_owned()),
-        verdict: Verdict::of(points.iter().all(|point| is_below(point))),
-        because: "the certificate is below the floor at every M of the table".to_owned(),
-    }
+    Claim::that("objects of any size, in pieces of 1 KiB or more: the same")
+        .papers("Robson's floor")
+        .ours(ours.unwrap_or_else(|| "never".to_owned()))
+        .decide(
+            points.iter().all(|point| is_below(point)),
+            "the certificate is below the floor at every M of the table",
+        )
 }
 
 fn full_is_least(points: &Points) -> Claim {
@@ -116,43 +119,42 @@ fn full_is_least(points: &Points) -> Claim {
         let default = point.default_bytes?;
         Some(default as f64 / point.cf.bytes() as f64)
     };
-    Claim {
-        claim: "full compaction certifies fewer bytes than the default bound".to_owned(),
-        papers_figure: String::new(),
-        ours: range(
+    Claim::that("full compaction certifies fewer bytes than the default bound")
+        .ours(range(
             all().filter_map(times),
             "the default bound needs",
             "× as much",
-        ),
-        verdict: Verdict::of(all().filter_map(times).all(|times| times > 1.0)),
-        because: "in the same configuration, at every M".to_owned(),
-    }
+        ))
+        .decide(
+            all().all(|point| times(point).is_some_and(|times| times > 1.0)),
+            "in the same configuration, at every M",
+        )
 }
 
 fn tlsf_above_half_fit(points: &Points) -> Claim {
     let all = || points.iter().flatten();
     let times = |point: &Point| point.tlsf as f64 / point.o1heap as f64;
-    Claim {
-        claim: "TLSF's bound is higher than that of Half-fit".to_owned(),
-        papers_figure: "often, for practically useful heaps (o1heap's README)".to_owned(),
-        ours: range(all().map(times), "", "× as high"),
-        verdict: Verdict::of(all().all(|point| times(point) > 1.0)),
-        because: "M(n - 2) is above o1heap's figure at every M, for both kinds of objects"
-            .to_owned(),
-    }
+    Claim::that("TLSF's bound is higher than that of Half-fit")
+        .papers("often, for practically useful heaps (o1heap's README)")
+        .ours(range(all().map(times), "", "× as high"))
+        .decide(
+            all().all(|point| times(point) > 1.0),
+            "M(n - 2) is above o1heap's figure at every M, for both kinds of objects",
+        )
 }
 
 fn all_served(served: &[Served]) -> Claim {
     let whole = served.iter().filter(|one| one.refused == 0).count();
     let requests: u64 = served.iter().map(|one| one.requests).sum();
-    Claim {
-        claim: "a heap of exactly the certified bytes refuses nothing".to_owned(),
-        papers_figure: String::new(),
-        ours: format!("{whole} of {} heaps, {requests} requests", served.len()),
-        verdict: Verdict::of((!served.is_empty()).then_some(whole == served.len())),
-        because: "programs that leave one object in each page, class after class, and random ones"
-            .to_owned(),
-    }
+    Claim::that("a heap of exactly the certified bytes refuses nothing")
+        .ours(format!(
+            "{whole} of {} heaps, {requests} requests",
+            served.len()
+        ))
+        .decide(
+            (!served.is_empty()).then_some(whole == served.len()),
+            "programs that leave one object in each page, class after class, and random ones",
+        )
 }
 
 /// The least and the greatest of some ratios, in words.

@@ -13,7 +13,7 @@ use surefit_compact::{Bound, Config, Narrow};
 use super::demand::{Requests, Sizes};
 use super::others::{half_fit, robson};
 use super::search::{Choice, FULL, certified};
-use crate::kit::{Cell, Claim, Column, Table, Verdict};
+use crate::kit::{Cell, Claim, Column, Table};
 
 /// n: the largest requests of the table.
 pub(super) const LARGEST: [u64; 3] = [64, 256, 1024];
@@ -199,16 +199,13 @@ pub(super) fn claim(fixed: &Fixed) -> Claim {
             from.join(", ")
         },
     );
-    Claim {
-        claim: "with full compaction small heaps need less than any allocator that never moves"
-            .to_owned(),
-        papers_figure: "Robson's bound".to_owned(),
-        ours,
-        verdict: Verdict::of(Some(all.is_some())),
-        because:
-            "for each n there are live bytes from which on the certificate is below Robson's bound"
-                .to_owned(),
-    }
+    Claim::that("with full compaction small heaps need less than any allocator that never moves")
+        .papers("Robson's bound")
+        .ours(ours)
+        .decide(
+            all.is_some(),
+            "for each n there are live bytes from which on the certificate is below Robson's bound",
+        )
 }
 
 #[cfg(test)]
