@@ -38,6 +38,16 @@ impl Ratio {
         })
     }
 
+    /// 1 divided by it: of the inverse of each round's ratio.
+    #[must_use]
+    pub fn inverse(self) -> Self {
+        Self {
+            median: 1.0 / self.median,
+            min: 1.0 / self.max,
+            max: 1.0 / self.min,
+        }
+    }
+
     /// `own` over `base`, the figures of one round by those of the same round.
     #[must_use]
     pub fn round_by_round(own: &[f64], base: &[f64]) -> Option<Self> {

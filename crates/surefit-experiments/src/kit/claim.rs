@@ -127,12 +127,7 @@ impl Verdict {
 
     /// Whether a ratio is 1: neither it nor its inverse is greater than 1. `None` if rounds disagree about that.
     pub(crate) fn is_level(ratio: Ratio) -> Option<bool> {
-        let inverse = Ratio {
-            median: 1.0 / ratio.median,
-            min: 1.0 / ratio.max,
-            max: 1.0 / ratio.min,
-        };
-        match (Self::is_greater(ratio), Self::is_greater(inverse)) {
+        match (Self::is_greater(ratio), Self::is_greater(ratio.inverse())) {
             (Some(true), _) | (_, Some(true)) => Some(false),
             (Some(false), Some(false)) => Some(true),
             _ => None,

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::whose::Whose;
+use surefit_measure::ratio::Ratio;
 
 /// Figures in rows.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -86,6 +87,18 @@ impl<R> TableOf<R> {
         cell: impl Fn(&R) -> C,
     ) -> Self {
         self.column(Column::papers(name, digits), cell)
+    }
+
+    /// Three columns of ours: the median of ratios over rounds, the least, and the greatest.
+    pub(crate) fn ratios(
+        self,
+        name: impl Into<String>,
+        digits: u32,
+        ratio: impl Fn(&R) -> Option<Ratio>,
+    ) -> Self {
+        self.figure(name, digits, |row| ratio(row).map(|ratio| ratio.median))
+            .figure("least", digits, |row| ratio(row).map(|ratio| ratio.min))
+            .figure("greatest", digits, |row| ratio(row).map(|ratio| ratio.max))
     }
 
     fn column<C: Into<Cell>>(mut self, column: Column, cell: impl Fn(&R) -> C) -> Self {

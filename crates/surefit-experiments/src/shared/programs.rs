@@ -121,13 +121,18 @@ impl StandsFor {
         }
     }
 
-    /// The paper's name of it.
-    pub(crate) const fn papers_name(self) -> Option<&'static str> {
+    /// What the papers say of the program that a trace stands for.
+    pub(crate) fn choose<T>(self, emacs: T, proxy: T) -> Option<T> {
         match self {
-            Self::Emacs => Some("Emacs"),
-            Self::Proxy => Some("Hummingbird"),
+            Self::Emacs => Some(emacs),
+            Self::Proxy => Some(proxy),
             Self::Neither => None,
         }
+    }
+
+    /// The paper's name of it.
+    pub(crate) fn papers_name(self) -> Option<&'static str> {
+        self.choose("Emacs", "Hummingbird")
     }
 }
 

@@ -141,15 +141,7 @@ fn costs(program: &Program, measured: &[Measured]) -> Table {
             per_free(row, row.result.moved_bytes_total)
         })
         .figure("ns/pair", 1, |row| row.result.pair_ns_mean)
-        .figure("ratio", 2, |row| {
-            row.result.ratio_to_baseline.map(|ratio| ratio.median)
-        })
-        .figure("least", 2, |row| {
-            row.result.ratio_to_baseline.map(|ratio| ratio.min)
-        })
-        .figure("greatest", 2, |row| {
-            row.result.ratio_to_baseline.map(|ratio| ratio.max)
-        })
+        .ratios("ratio", 2, |row| row.result.ratio_to_baseline)
         .table()
 }
 

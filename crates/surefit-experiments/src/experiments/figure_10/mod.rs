@@ -18,6 +18,7 @@ use crate::shared::programs::{self, StandsFor};
 use crate::shared::settings::{Family, SETTINGS, kappa_ticks, of_family, specs};
 use surefit_measure::passes::percentiles;
 use surefit_measure::progress::Progress;
+use surefit_measure::ratio::or_not_measured;
 use surefit_measure::results::Ratio;
 use surefit_measure::rounds::{self, Measured, Plan};
 use surefit_measure::single::Setting;
@@ -106,17 +107,12 @@ impl Row {
         let result = &measured.result;
         let per_free =
             |total: Option<u64>| total.map(|total| total as f64 / result.frees.max(1) as f64);
-        // of times: the greatest ratio is the least throughput
-        let inverted = |ratio: Ratio| Ratio {
-            median: 1.0 / ratio.median,
-            min: 1.0 / ratio.max,
-            max: 1.0 / ratio.min,
-        };
         Self {
             moves_per_free: per_free(result.moves_total),
             bytes_per_free: per_free(result.moved_bytes_total),
             per_second: result.pair_ns_mean.map(|pair| 1e9 / pair),
-            relative: result.ratio_to_baseline.map(inverted),
+            // of times: the greatest ratio is the least throughput
+            relative: result.ratio_to_baseline.map(Ratio::inverse),
         }
     }
 }
@@ -129,13 +125,7 @@ fn table(title: &str, rows: &[Row]) -> Table {
         .figure("k allocations/s", 0, |(row, _)| {
             row.per_second.map(|count| count / 1e3)
         })
-        .figure("÷ κ=1", 3, |(row, _)| {
-            row.relative.map(|ratio| ratio.median)
-        })
-        .figure("least", 3, |(row, _)| row.relative.map(|ratio| ratio.min))
-        .figure("greatest", 3, |(row, _)| {
-            row.relative.map(|ratio| ratio.max)
-        })
+        .ratios("÷ κ=1", 3, |(row, _)| row.relative)
         .table()
 }
 
@@ -169,13 +159,10 @@ fn fewer_moves(name: &str, rows: &[Row]) -> Claim {
     let moves: Option<Vec<_>> = of_family(Family::Pages)
         .map(|(at, _)| rows[at].moves_per_free)
         .collect();
-    let ours = moves.as_ref().map_or_else(
-        || "not measured".to_owned(),
-        |moves| {
-            let shown: Vec<_> = moves.iter().map(|moves| format!("{moves:.4}")).collect();
-            format!("moves per free {}", shown.join(", "))
-        },
-    );
+    let ours = or_not_measured(moves.as_ref().map(|moves| {
+        let shown: Vec<_> = moves.iter().map(|moves| format!("{moves:.4}")).collect();
+        format!("moves per free {}", shown.join(", "))
+    }));
     Claim::that(format!("{name}: a greater κ compacts less"))
         .papers("stated in words")
         .ours(ours)

@@ -3,8 +3,8 @@
 use anyhow::Result;
 
 use super::increments::{INCREMENTS, NAME, load, setup, ticks};
-use crate::kit::{Axis, Claim, Column, Plot, Request, Series, Table, Verdict};
-use crate::shared::threads::figures::{ratio, shown, spread};
+use crate::kit::{Axis, Claim, Plot, Request, Series, Table, Verdict};
+use crate::shared::threads::figures::{ratio, spread};
 use crate::shared::threads::heaps::{or_infinite, timed};
 use surefit_measure::progress::Progress;
 
@@ -41,34 +41,20 @@ pub(super) fn left(request: &Request, rounds: u32, progress: &Progress) -> Resul
 }
 
 pub(super) fn left_table(rows: &[Left]) -> Table {
-    let columns = [
-        Column::text("ι, bytes"),
-        Column::figure("steps/move", 2),
-        Column::figure("1 thread: k/s", 0),
-        Column::figure("÷ ι=∞", 3),
-        Column::figure("least", 3),
-        Column::figure("greatest", 3),
-        Column::figure("8 threads: k/s", 0),
-        Column::figure("÷ ι=∞", 3),
-        Column::figure("least", 3),
-        Column::figure("greatest", 3),
-    ];
-    let mut table = Table::new("left: allocation throughput against the increment", columns);
-    for row in rows {
-        let of = |place: usize| {
-            let relative = ratio(&row.per_second[place], &rows[0].per_second[place]);
-            [
-                spread(&row.per_second[place]).median / 1e3,
-                relative.median,
-                relative.min,
-                relative.max,
-            ]
-        };
-        let mut cells = vec![or_infinite(row.increment).into(), row.steps_per_move.into()];
-        cells.extend(of(0).into_iter().chain(of(1)).map(Into::into));
-        table.row(cells);
+    let title = "left: allocation throughput against the increment";
+    let mut table = Table::of(title, rows)
+        .text("ι, bytes", |row| or_infinite(row.increment))
+        .figure("steps/move", 2, |row| row.steps_per_move);
+    for (place, threads) in ["1 thread", "8 threads"].into_iter().enumerate() {
+        table = table
+            .figure(format!("{threads}: k/s"), 0, |row| {
+                spread(&row.per_second[place]).median / 1e3
+            })
+            .ratios("÷ ι=∞", 3, |row| {
+                Some(ratio(&row.per_second[place], &rows[0].per_second[place]))
+            });
     }
-    table
+    table.table()
 }
 
 pub(super) fn left_plot(rows: &[Left]) -> Plot {
@@ -100,7 +86,7 @@ pub(super) fn falls(rows: &[Left]) -> Claim {
         .papers("it falls")
         .ours(last.map_or_else(
             || "-".to_owned(),
-            |last| format!("one thread, ι=∞ ÷ ι=64: {}", shown(last)),
+            |last| format!("one thread, ι=∞ ÷ ι=64: {}", last),
         ))
         .decide(
             last.and_then(Verdict::is_greater),

@@ -13,7 +13,7 @@ use super::points::{POINTS, Role};
 use super::process::Took;
 use super::rows::Row;
 use crate::kit::{Claim, Verdict};
-use crate::shared::threads::figures::shown;
+use surefit_measure::ratio::or_not_measured;
 use surefit_measure::results::Ratio;
 
 /// At most so much of the best other collector.
@@ -58,10 +58,9 @@ fn claim(rows: &[Row], figure: Figure, is_among: impl Fn(Role) -> bool, which: &
         "{name} is at most {GOAL} of the best other collector's, in its {which}"
     ))
     .papers("none: the goal is ours")
-    .ours(match found {
-        Some((best, ratio)) => format!("{} of {}", shown(ratio), best.point.name()),
-        None => "not measured".to_owned(),
-    })
+    .ours(or_not_measured(found.map(|(best, ratio)| {
+        format!("{ratio} of {}", best.point.name())
+    })))
     .decide(
         found.and_then(|(_, ratio)| meets(ratio, ran_all(rows))),
         format!(

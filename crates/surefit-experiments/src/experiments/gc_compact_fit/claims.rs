@@ -5,7 +5,7 @@ use surefit_clients::java::MinHeap;
 
 use super::measure::{Found, HEAPS, InHeap, Row};
 use crate::kit::{Claim, Verdict};
-use crate::shared::threads::figures::{ratio, shown};
+use crate::shared::threads::figures::ratio;
 use surefit_measure::output::grouped;
 
 /// The claim about times is one about heaps up to so many times what is live.
@@ -99,7 +99,7 @@ fn contest(found: &Found, at: usize) -> Option<Contest> {
         (Some((row, ours)), Some((other, theirs))) => {
             let over = ratio(&theirs.management_ns(), &ours.management_ns());
             let (name, against) = (row.choice, other.choice);
-            let words = format!("{heap}x: {against} ÷ {name} {}", shown(over));
+            let words = format!("{heap}x: {against} ÷ {name} {}", over);
             (Verdict::is_greater(over), words)
         }
     };

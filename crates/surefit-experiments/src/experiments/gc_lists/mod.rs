@@ -14,11 +14,13 @@ use anyhow::Result;
 use surefit_clients::java::{Clocking, Finds, Lists, Options, Outcome, Space};
 use surefit_freelist::When;
 
-use crate::kit::{Axis, Cell, Claim, Entry, Plot, Report, Request, Series, Table, Verdict};
+use crate::kit::{Axis, Claim, Entry, Plot, Report, Request, Series, Table, Verdict};
 use crate::shared::thesis::heaps::{self, common, replay, times_live};
 use crate::shared::thesis::recorded::{self, Recorded};
-use crate::shared::threads::figures::{ratio, shown, spread};
+use crate::shared::threads::figures::{ratio, spread};
 use surefit_measure::progress::Progress;
+use surefit_measure::ratio::median;
+use surefit_measure::ratio::or_not_measured;
 use surefit_measure::results::Ratio;
 
 /// This experiment.
@@ -174,10 +176,6 @@ fn to_best(rows: &[Row], row: &Row) -> Option<Ratio> {
     both.then(|| ratio(&row.management_ms, &best.management_ms))
 }
 
-fn median(figures: &[f64]) -> Cell {
-    (!figures.is_empty()).then(|| spread(figures).median).into()
-}
-
 fn table(heap: &str, rows: &[Row]) -> Table {
     let title =
         format!("{heap}: by the number of lists; visits, updates and entries for an allocation");
@@ -263,14 +261,11 @@ fn ratios(rows: &[Row], some: &[&Row]) -> Option<Vec<(u32, Ratio)>> {
 }
 
 fn ratios_in_words(ratios: Option<&Vec<(u32, Ratio)>>) -> String {
-    ratios.map_or_else(
-        || "not measured".to_owned(),
-        |ratios| {
-            let one = |(lists, ratio): &(u32, Ratio)| format!("{lists}: {}", shown(*ratio));
-            let all: Vec<_> = ratios.iter().map(one).collect();
-            format!("time ÷ that with {BEST}, {}", all.join(", "))
-        },
-    )
+    or_not_measured(ratios.map(|ratios| {
+        let one = |(lists, ratio): &(u32, Ratio)| format!("{lists}: {}", ratio);
+        let all: Vec<_> = ratios.iter().map(one).collect();
+        format!("time ÷ that with {BEST}, {}", all.join(", "))
+    }))
 }
 
 fn improves(rows: &[Row], few: &[&Row]) -> Claim {

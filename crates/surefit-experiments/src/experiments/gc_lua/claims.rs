@@ -4,7 +4,8 @@
 use super::measure::{Found, HEAPS, InHeap};
 use super::spaces::{BASE, LOOKUPS, STRATEGIES, Space};
 use crate::kit::{Claim, Verdict};
-use crate::shared::threads::figures::{shown, spread};
+use crate::shared::threads::figures::spread;
+use surefit_measure::ratio::or_not_measured;
 use surefit_measure::results::Ratio;
 
 /// By how much the table makes a collector's heap management faster: "by 100 %".
@@ -60,11 +61,6 @@ pub(super) fn mean_ratio(
     (is_sound.then(|| spread(&rounds)), both.len())
 }
 
-/// What was found, or that nothing was.
-fn words(ours: Option<String>) -> String {
-    ours.unwrap_or_else(|| "not measured".to_owned())
-}
-
 fn prints_the_same(found: &[Found]) -> Claim {
     let runs: u64 = found.iter().map(|one| one.runs).sum();
     let same: u64 = found.iter().map(|one| one.same).sum();
@@ -92,9 +88,7 @@ fn twice_as_fast(found: &[Found], at: usize) -> Claim {
         HEAPS[at]
     ))
     .papers("\"by 100 %\": 2 under a collector that sweeps in one pass")
-    .ours(words(ratio.map(|ratio| {
-        format!("walk ÷ table {}, {programs} programs", shown(ratio))
-    })))
+    .measured(ratio.map(|ratio| format!("walk ÷ table {}, {programs} programs", ratio)))
     .decide(
         decided,
         "calls and collections, Lua's own marking included, geometric mean; if \
@@ -111,9 +105,7 @@ fn gains_less(found: &[Found], at: usize) -> Claim {
         HEAPS[at]
     ))
     .papers("predicted in the outlook; 2 under a collector")
-    .ours(words(ratio.map(|ratio| {
-        format!("walk ÷ table {}, {programs} programs", shown(ratio))
-    })))
+    .measured(ratio.map(|ratio| format!("walk ÷ table {}, {programs} programs", ratio)))
     .decide(
         decided.map(|reaches| !reaches),
         "calls outside of collections alone; it holds if the ratio is below 2 in \
@@ -133,7 +125,7 @@ fn turns_around(found: &[Found], at: usize) -> Claim {
         .map(|(_, (ratio, _))| ratio.and_then(Verdict::is_greater))
         .collect();
     let shown = ratios.map(|(strategy, (ratio, programs))| {
-        let ratio = words(ratio.map(shown));
+        let ratio = or_not_measured(ratio);
         format!("{strategy} ÷ immediate {ratio}, {programs} programs")
     });
     Claim::that(format!(
@@ -175,14 +167,12 @@ fn visits_more(found: &[Found]) -> Claim {
          than deferred and never",
     )
     .papers("table 2-2: never 15-40, deferred 17-40, immediate 50")
-    .ours(words(visits.map(
-        |([never, deferred, immediate], programs)| {
-            format!(
-                "never {never:.1}, deferred {deferred:.1}, immediate {immediate:.1}, \
+    .measured(visits.map(|([never, deferred, immediate], programs)| {
+        format!(
+            "never {never:.1}, deferred {deferred:.1}, immediate {immediate:.1}, \
                  {programs} programs"
-            )
-        },
-    )))
+        )
+    }))
     .decide(
         visits.map(|([never, deferred, immediate], _)| immediate > never.max(deferred)),
         format!(
@@ -210,9 +200,7 @@ fn rarely_updated(found: &[Found]) -> Claim {
             "table 3-1: once in {PAPERS_ALLOCATIONS_PER_UPDATE:.0}, rebuilt in one \
              pass after a collection"
         ))
-        .ours(words(
-            between.map(|between| format!("once in {between:.1}")),
-        ))
+        .measured(between.map(|between| format!("once in {between:.1}")))
         .decide(
             between.map(|between| between >= least),
             format!(
@@ -245,13 +233,13 @@ fn immediate_needs_least(found: &[Found]) -> Claim {
     };
     Claim::that("no strategy needs a smaller heap than immediate coalescing")
         .papers("figure 4-3: only immediate is usable if memory is very constrained")
-        .ours(words(ratios.as_ref().map(|ratios| {
+        .measured(ratios.as_ref().map(|ratios| {
             format!(
                 "smallest heap ÷ immediate's: never {}, deferred {}",
                 range(ratios, 0),
                 range(ratios, 1)
             )
-        })))
+        }))
         .decide(
             ratios.map(|ratios| ratios.iter().flatten().all(|ratio| *ratio > 1.0 - SAME)),
             format!(

@@ -7,7 +7,7 @@ use crate::kit::{Claim, Verdict};
 use crate::shared::merges::{MERGES, merges_name};
 use crate::shared::thesis::measured::{Measured, PLATEAU, What, geometric_mean, spread};
 use crate::shared::thesis::systems::{lists, with_tree};
-use crate::shared::threads::figures::shown;
+use surefit_measure::ratio::or_not_measured;
 use surefit_measure::results::Ratio;
 
 /// A program's name and what was measured.
@@ -124,7 +124,7 @@ fn gain(all: &[&Measured], place: Place, last: Last, lookup: Lists) -> Option<Ra
 }
 
 fn words(ratio: Option<Ratio>) -> String {
-    ratio.map_or_else(|| "not measured".to_owned(), shown)
+    or_not_measured(ratio)
 }
 
 fn twice_as_fast(name: &str, place: Place, last: Last, all: &[&Measured]) -> Claim {
@@ -200,7 +200,7 @@ fn collection_shorter(name: &str, measured: &Measured) -> Claim {
     .papers("figure 4-2: far shorter, most in small heaps")
     .ours(match smallest {
         Some((multiple, ratio)) => {
-            format!("at {multiple} x: deferred ÷ immediate {}", shown(ratio))
+            format!("at {multiple} x: deferred ÷ immediate {}", ratio)
         }
         None => "deferred completes in none of the heaps".to_owned(),
     })
@@ -250,7 +250,7 @@ fn table_leaves_collection(name: &str, measured: &Measured) -> Claim {
         .all(|(_, ratio)| (0.9..=1.1).contains(&ratio.median));
     let shown = known
         .iter()
-        .map(|(merges, ratio)| format!("{} {}", merges_name(*merges), shown(*ratio)));
+        .map(|(merges, ratio)| format!("{} {}", merges_name(*merges), ratio));
     Claim::that(format!(
         "{name}: the table does not change garbage collection time"
     ))

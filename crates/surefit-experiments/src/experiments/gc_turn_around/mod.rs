@@ -9,7 +9,6 @@ use crate::shared::merges::merges_name;
 use crate::shared::thesis::measured::{Measured, What, geometric_mean, spread};
 use crate::shared::thesis::systems::{FINDS, finds_name, lists, with_tree};
 use crate::shared::thesis::times;
-use crate::shared::threads::figures::shown;
 
 /// This experiment.
 pub(crate) const ENTRY: Entry = Entry {
@@ -153,9 +152,9 @@ fn best_with(name: &str, all: &[&Measured], finds: Finds, is_tree: bool) -> Clai
     } else {
         (!slower.is_empty() && !slower.contains(&None)).then_some(true)
     };
-    let shown = known.iter().map(|(place, other, ratio)| {
-        format!("÷ {} {place}: {}", merges_name(*other), shown(*ratio))
-    });
+    let shown = known
+        .iter()
+        .map(|(place, other, ratio)| format!("÷ {} {place}: {}", merges_name(*other), ratio));
     Claim::that(format!(
         "{name}: with the {}{}, immediate is the best or equal at all heap sizes",
         finds_name(finds),
@@ -179,7 +178,7 @@ fn best_with(name: &str, all: &[&Measured], finds: Finds, is_tree: bool) -> Clai
 
 fn in_words(ratios: &[(When, Option<surefit_measure::results::Ratio>)]) -> String {
     let words = ratios.iter().map(|(other, ratio)| match ratio {
-        Some(ratio) => format!("immediate ÷ {} {}", merges_name(*other), shown(*ratio)),
+        Some(ratio) => format!("immediate ÷ {} {}", merges_name(*other), ratio),
         None => format!("{} completes in none of them", merges_name(*other)),
     });
     words.collect::<Vec<_>>().join(", ")

@@ -6,7 +6,7 @@ use super::rows::{Row, find};
 use super::systems::{Finds, LISTS, SWEEP, System};
 use crate::kit::{Claim, Verdict};
 use crate::shared::merges::{MERGES, merges_name};
-use crate::shared::threads::figures::shown;
+use surefit_measure::ratio::or_not_measured;
 use surefit_measure::results::Ratio;
 
 /// Allocations between two updates of the table under deferred coalescing, on average over the programs of table 3-1.
@@ -39,11 +39,6 @@ fn usual(rows: &[Row], finds: Finds, merges: When) -> Option<&Row> {
     find(rows, System::usual(finds, merges))
 }
 
-/// What was found, or that nothing was.
-fn words(ours: Option<String>) -> String {
-    ours.unwrap_or_else(|| "not measured".to_owned())
-}
-
 fn fewer_instructions(name: &str, rows: &[Row], merges: When) -> Claim {
     let instructions =
         Finds::ALL.map(|finds| usual(rows, finds, merges).and_then(Row::instructions));
@@ -54,12 +49,12 @@ fn fewer_instructions(name: &str, rows: &[Row], merges: When) -> Claim {
         merges_name(merges)
     ))
     .papers("the table replaces 15 to 50 visits an allocation by one load")
-    .ours(words(both.zip(bitmap).map(|((scan, table), bitmap)| {
+    .measured(both.zip(bitmap).map(|((scan, table), bitmap)| {
         format!(
             "a malloc and a free: scan {scan:.1}, table {table:.1}, bitmap \
              {bitmap:.1}"
         )
-    })))
+    }))
     .decide(
         both.map(|(scan, table)| table < scan),
         "instructions counted by valgrind; it holds if the table's are fewer",
@@ -74,12 +69,11 @@ fn faster(name: &str, rows: &[Row], merges: When) -> Claim {
         merges_name(merges)
     ))
     .papers("allocation is faster with the table, at all heap sizes")
-    .ours(words(over(table).zip(over(bitmap)).map(
-        |(table, bitmap)| {
-            let (table, bitmap) = (shown(table), shown(bitmap));
+    .measured(
+        over(table).zip(over(bitmap)).map(|(table, bitmap)| {
             format!("time of the walk ÷ table's {table}, ÷ bitmap's {bitmap}")
-        },
-    )))
+        }),
+    )
     .decide(
         over(table).and_then(Verdict::is_greater),
         "updates included; it holds if the walk takes over 3 % longer in the \
@@ -94,9 +88,9 @@ fn to_256(rows: &[Row], lists: u32) -> Option<Ratio> {
 }
 
 fn to_256_in_words(rows: &[Row], lists: &[u32]) -> String {
-    let of = |lists: &u32| Some(format!("{lists}: {}", shown(to_256(rows, *lists)?)));
+    let of = |lists: &u32| Some(format!("{lists}: {}", to_256(rows, *lists)?));
     let all: Option<Vec<_>> = lists.iter().map(of).collect();
-    words(all.map(|all| format!("time ÷ that with {LISTS} lists, {}", all.join(", "))))
+    or_not_measured(all.map(|all| format!("time ÷ that with {LISTS} lists, {}", all.join(", "))))
 }
 
 fn improves_up_to_256(name: &str, rows: &[Row]) -> Claim {
@@ -128,7 +122,7 @@ fn instructions_to_256(rows: &[Row], lists: &[u32]) -> Option<Vec<f64>> {
 }
 
 fn instructions_in_words(lists: &[u32], ratios: Option<&Vec<f64>>) -> String {
-    words(ratios.map(|ratios| {
+    or_not_measured(ratios.map(|ratios| {
         let both = lists.iter().zip(ratios);
         let shown: Vec<_> = both
             .map(|(lists, ratio)| format!("{lists}: {ratio:.3}"))
@@ -202,9 +196,7 @@ fn rarely_updated(name: &str, rows: &[Row]) -> Claim {
         "table 3-1: {PAPERS_ALLOCATIONS_PER_UPDATE} on average, 25 to 3530 by \
          program, with a collector"
     ))
-    .ours(words(
-        between.map(|between| format!("once in {between:.1} allocations")),
-    ))
+    .measured(between.map(|between| format!("once in {between:.1} allocations")))
     .decide(
         between.map(|between| between >= least),
         format!(
@@ -224,9 +216,7 @@ fn often_updated(name: &str, rows: &[Row]) -> Claim {
         "not the thesis's: {least} to {most} an allocation when recorded object \
          graphs were replayed"
     ))
-    .ours(words(
-        updates.map(|updates| format!("{updates:.3} an allocation")),
-    ))
+    .measured(updates.map(|updates| format!("{updates:.3} an allocation")))
     .decide(
         updates.map(|updates| updates >= least),
         format!("counted; it holds from {least} on"),
@@ -253,13 +243,10 @@ fn gains_less(name: &str, rows: &[Row]) -> Claim {
         "{name}: explicit frees gain less from the table than a collector does"
     ))
     .papers("heap management 2 x as fast with the table under a collector")
-    .ours(words(best.map(|(merges, gain)| {
+    .measured(best.map(|(merges, gain)| {
         let merges = merges_name(merges);
-        format!(
-            "scan ÷ table, the greatest gain: {} ({merges})",
-            shown(gain)
-        )
-    })))
+        format!("scan ÷ table, the greatest gain: {} ({merges})", gain)
+    }))
     .decide(
         best.and_then(|(_, gain)| Verdict::is_greater(short_of(gain))),
         "2 ÷ the gain is over 1.03 in the median and over 1 in every round",
@@ -292,15 +279,14 @@ fn immediate_is_best(name: &str, rows: &[Row]) -> Claim {
         "{name}: with the table, immediate coalescing is the best or equal"
     ))
     .papers("figures 4-11 to 4-13: at all heap sizes, with a collector")
-    .ours(words(ratios.map(|ratios| {
+    .measured(ratios.map(|ratios| {
         let ratios = ratios.into_iter();
-        let shown =
-            ratios.map(|(merges, ratio)| format!("{}: {}", merges_name(merges), shown(ratio)));
+        let shown = ratios.map(|(merges, ratio)| format!("{}: {}", merges_name(merges), ratio));
         format!(
             "immediate's time ÷ {}",
             shown.collect::<Vec<_>>().join(", ÷ ")
         )
-    })))
+    }))
     .decide(
         is_best,
         "its time is not over 3 % above that of never or deferred; if rounds \

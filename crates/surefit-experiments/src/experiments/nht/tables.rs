@@ -38,9 +38,7 @@ pub(super) fn times(name: &str, rows: &[Row]) -> Table {
         .figure("ns malloc+free", 1, |row| {
             row.time().map(|time| time.median)
         })
-        .figure("÷ scan", 3, |row| to_scan(row).map(|ratio| ratio.median))
-        .figure("least", 3, |row| to_scan(row).map(|ratio| ratio.min))
-        .figure("greatest", 3, |row| to_scan(row).map(|ratio| ratio.max))
+        .ratios("÷ scan", 3, |row| to_scan(row))
         .figure("instr. malloc", 1, |row| row.malloc)
         .figure("free", 1, |row| row.free)
         .figure("both", 1, |row| row.instructions())

@@ -15,6 +15,8 @@ use surefit_compact::shared::{SharedConfig, SharedHeap};
 use surefit_compact::{Config, Heap};
 
 use crate::kit::{Claim, Entry, Report, Request, Table};
+use crate::shared::threads::figures;
+use surefit_measure::ratio::Ratio;
 
 /// This experiment.
 pub(crate) const ENTRY: Entry = Entry {
@@ -53,19 +55,19 @@ fn run(request: &Request) -> Result<Report> {
         }),
     )
     .text("access", |(_, name, _, _)| *name)
-    .figure("ns", 2, |(_, _, _, ns)| ns.1)
-    .figure("÷ lock", 2, |(_, _, ratio, _)| ratio.1)
-    .figure("min", 2, |(_, _, ratio, _)| ratio.0)
-    .figure("max", 2, |(_, _, ratio, _)| ratio.2)
+    .figure("ns", 2, |(_, _, _, ns)| ns.median)
+    .figure("÷ lock", 2, |(_, _, ratio, _)| ratio.median)
+    .figure("min", 2, |(_, _, ratio, _)| ratio.min)
+    .figure("max", 2, |(_, _, ratio, _)| ratio.max)
     .table();
 
-    let (least, median, most) = spread(times.iter().map(|round| round[0] / round[1]));
+    let ratio = spread(times.iter().map(|round| round[0] / round[1]));
     report.claims.push(
         Claim::that("An uncontended pin, read and unpin costs at most twice a lock and unlock")
             .papers("none: the papers' access races with moves")
-            .ours(format!("{median:.2} [{least:.2}-{most:.2}]"))
+            .ours(ratio.to_string())
             .decide(
-                median <= GOAL,
+                ratio.median <= GOAL,
                 format!("the median of the rounds' ratios is at most {GOAL}"),
             ),
     );
@@ -78,15 +80,9 @@ fn run(request: &Request) -> Result<Report> {
     Ok(report)
 }
 
-/// Least, median and greatest.
-fn spread(values: impl Iterator<Item = f64>) -> (f64, f64, f64) {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    (
-        values[0],
-        values[values.len() / 2],
-        values[values.len() - 1],
-    )
+/// Median, least and greatest over the rounds.
+fn spread(values: impl Iterator<Item = f64>) -> Ratio {
+    figures::spread(&values.collect::<Vec<_>>())
 }
 
 /// Nanoseconds of each way, round by round.

@@ -2,7 +2,7 @@
 
 use super::points::{Line, Point, THREADS, TWO_THREADS, find, reaches, speedup};
 use crate::kit::{Claim, Report, Verdict};
-use crate::shared::threads::figures::{cores, ratio, shown};
+use crate::shared::threads::figures::{cores, ratio};
 use crate::shared::threads::heaps::{Scheme, Setup};
 
 /// Adds all claims.
@@ -37,7 +37,7 @@ fn scales(line: &Line, cores: usize) -> Claim {
         .papers("n-CF scales (stated in words)")
         .ours(two.map_or_else(
             || "one core".to_owned(),
-            |two| format!("two threads ÷ one: {}", shown(two)),
+            |two| format!("two threads ÷ one: {}", two),
         ))
         .decide(
             two.and_then(reaches),
@@ -79,8 +79,7 @@ fn does_not_scale(line: &Line, sharded: &Line, cores: usize) -> Claim {
                 format!(
                     "two threads ÷ one: {}, of n-CF {}; {contended:.1} contended \
                      acquisitions in a thousand pairs on {last} threads",
-                    shown(two),
-                    shown(of_sharded)
+                    two, of_sharded
                 )
             },
         ))

@@ -16,6 +16,7 @@ use anyhow::Result;
 use crate::kit::{Cell, Claim, Entry, Report, Request, Table};
 use crate::shared::programs::{self, StandsFor};
 use surefit_measure::progress::Progress;
+use surefit_measure::ratio::or_not_measured;
 use surefit_measure::results::AllocatorResult;
 use surefit_measure::rounds::{self, Measured, Plan};
 use surefit_measure::single::Setting;
@@ -77,11 +78,7 @@ const HUMMINGBIRD: Papers = Papers {
 
 impl Papers {
     fn of(trace: &str) -> Option<Self> {
-        match StandsFor::of(trace) {
-            StandsFor::Emacs => Some(EMACS),
-            StandsFor::Proxy => Some(HUMMINGBIRD),
-            StandsFor::Neither => None,
-        }
+        StandsFor::of(trace).choose(EMACS, HUMMINGBIRD)
     }
 
     /// Memory and size-class fragmentation in the row of an allocator; the paper has one Compact-fit, which ours all
@@ -98,10 +95,7 @@ impl Papers {
 }
 
 fn run(request: &Request) -> Result<Report> {
-    let specs = ALLOCATORS
-        .iter()
-        .map(|name| Spec::parse(name))
-        .collect::<Result<Vec<_>>>()?;
+    let specs = Spec::parse_list(&ALLOCATORS.join(","))?;
     let names = programs::names(request, &programs::PAPERS);
     let progress =
         Progress::new(plan(request).progress_steps() * (specs.len() * names.len()) as u64);
@@ -221,10 +215,7 @@ fn papers_figures(name: &str, show: impl Fn(Papers) -> [f64; 2]) -> String {
 }
 
 fn ours(figures: Option<[f64; 2]>) -> String {
-    figures.map_or_else(
-        || "not measured".to_owned(),
-        |[small, large]| format!("16 B {small:.3}, 32 B {large:.3}"),
-    )
+    or_not_measured(figures.map(|[small, large]| format!("16 B {small:.3}, 32 B {large:.3}")))
 }
 
 /// How much more than TLSF; only for what stands for a program of the paper.

@@ -53,11 +53,7 @@ const HUMMINGBIRD: Papers = Papers {
 
 impl Papers {
     fn of(trace: &str) -> Option<Self> {
-        match StandsFor::of(trace) {
-            StandsFor::Emacs => Some(EMACS),
-            StandsFor::Proxy => Some(HUMMINGBIRD),
-            StandsFor::Neither => None,
-        }
+        StandsFor::of(trace).choose(EMACS, HUMMINGBIRD)
     }
 
     const fn of_call(self, call: Call) -> [(f64, f64); 2] {
@@ -87,10 +83,7 @@ impl Call {
 }
 
 fn run(request: &Request) -> Result<Report> {
-    let specs = ALLOCATORS
-        .iter()
-        .map(|name| Spec::parse(name))
-        .collect::<Result<Vec<_>>>()?;
+    let specs = Spec::parse_list(&ALLOCATORS.join(","))?;
     let names = programs::names(request, &programs::PAPERS);
     let rounds = request.rounds_or(5);
     let progress = Progress::new((specs.len() * names.len()) as u64 * u64::from(rounds));

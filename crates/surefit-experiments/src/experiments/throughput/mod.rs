@@ -12,7 +12,7 @@
 use anyhow::Result;
 
 use crate::kit::{Axis, Claim, Entry, Plot, Report, Request, Series, Table, Verdict};
-use crate::shared::threads::figures::{cores, ratio, shown, spread};
+use crate::shared::threads::figures::{cores, ratio, spread};
 use crate::shared::threads::heaps::{Scheme, Setup, counted, or_infinite, timed};
 use crate::shared::threads::load::{Load, Sizes};
 use surefit_measure::progress::Progress;
@@ -125,28 +125,18 @@ fn of(rows: &[Row], kappa: Option<u32>, scheme: usize) -> Option<&Row> {
 }
 
 fn table(rows: &[Row]) -> Table {
-    Table::of(
-        "an allocation with its free",
-        rows.iter().map(|row| {
-            (
-                row,
-                of(rows, row.kappa, CLASS).map(|class| ratio(&class.pair_ns, &row.pair_ns)),
-            )
-        }),
-    )
-    .text("κ", |(row, _)| or_infinite(row.kappa))
-    .text("locks", |(row, _)| SCHEMES[row.scheme].1)
-    .figure("ns/pair", 1, |(row, _)| spread(&row.pair_ns).median)
-    .figure("class locks ÷ this", 3, |(_, to_class)| {
-        to_class.map(|ratio| ratio.median)
-    })
-    .figure("least", 3, |(_, to_class)| to_class.map(|ratio| ratio.min))
-    .figure("greatest", 3, |(_, to_class)| {
-        to_class.map(|ratio| ratio.max)
-    })
-    .figure("locks/malloc", 3, |(row, _)| row.locks.0)
-    .figure("locks/free", 3, |(row, _)| row.locks.1)
-    .table()
+    let to_class = |row: &Row| {
+        let class = of(rows, row.kappa, CLASS)?;
+        Some(ratio(&class.pair_ns, &row.pair_ns))
+    };
+    Table::of("an allocation with its free", rows)
+        .text("κ", |row| or_infinite(row.kappa))
+        .text("locks", |row| SCHEMES[row.scheme].1)
+        .figure("ns/pair", 1, |row| spread(&row.pair_ns).median)
+        .ratios("class locks ÷ this", 3, |row| to_class(row))
+        .figure("locks/malloc", 3, |row| row.locks.0)
+        .figure("locks/free", 3, |row| row.locks.1)
+        .table()
 }
 
 fn plot(rows: &[Row]) -> Plot {
@@ -178,12 +168,7 @@ fn class_beats_page(rows: &[Row], kappa: Option<u32>) -> Claim {
         or_infinite(kappa)
     ))
     .papers("stated in words, of one thread")
-    .measured(ratio.map(|ratio| {
-        format!(
-            "time under page locks ÷ under class locks: {}",
-            shown(ratio)
-        )
-    }))
+    .measured(ratio.map(|ratio| format!("time under page locks ÷ under class locks: {}", ratio)))
     .decide(
         ratio.and_then(Verdict::is_greater),
         "class locks are faster in every round, and by over 3 % in the median",

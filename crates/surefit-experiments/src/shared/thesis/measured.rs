@@ -186,7 +186,7 @@ pub(crate) fn geometric_mean(all: &[Vec<f64>]) -> Vec<f64> {
 
 /// Ratios of rounds as one; `None` if there are none.
 pub(crate) fn spread(rounds: &[f64]) -> Option<Ratio> {
-    (!rounds.is_empty()).then(|| figures::spread(rounds))
+    Ratio::spread(rounds)
 }
 
 /// What was measured before in this process, by name, quickness and rounds: two experiments read the same.

@@ -54,11 +54,6 @@ pub(crate) fn ratio(ours: &[f64], theirs: &[f64]) -> Ratio {
     spread(&ratios.collect::<Vec<_>>())
 }
 
-/// A ratio in words: median and, in brackets, least and greatest.
-pub(crate) fn shown(ratio: Ratio) -> String {
-    ratio.to_string()
-}
-
 /// The exponent a of the power law c · x^a that fits points best, as the slope of a line through their logarithms;
 /// `None` with fewer than two different x, or a value that is not positive.
 pub(crate) fn exponent(points: &[(f64, f64)]) -> Option<f64> {
