@@ -24,54 +24,44 @@ const PARTS: [(&str, &str); 4] = [
 
 /// The smallest heap of Compact-fit beside the smallest of all others.
 pub(super) fn smallest(found: &[Found]) -> Table {
-    let columns = [
-        Column::text("client"),
-        Column::figure("live B", 0),
-        Column::text("Compact-fit"),
-        Column::figure("÷ live", 3),
-        Column::text("best other"),
-        Column::figure("÷ live", 3),
-    ];
     let title = "smallest heaps: the best setting of Compact-fit, the best of the other spaces";
-    let mut table = Table::new(title, columns);
-    for one in found {
-        let best = |compact_fit| {
-            let best = one.smallest(compact_fit);
-            let name = best.map(|(row, _)| row.choice.name);
-            [
-                Cell::from(name),
-                best.map(|(_, bytes)| one.times_live(bytes)).into(),
-            ]
-        };
-        let client = [one.client.as_str().into(), Cell::from(one.live)];
-        table.row([&client[..], &best(true), &best(false)].concat());
-    }
-    table
+    let name = |one: &Found, compact_fit| one.smallest(compact_fit).map(|(row, _)| row.choice.name);
+    let to_live = |one: &Found, compact_fit| {
+        let best = one.smallest(compact_fit);
+        best.map(|(_, bytes)| one.times_live(bytes))
+    };
+    Table::of(title, found)
+        .text("client", |one| one.client.as_str())
+        .figure("live B", 0, |one| one.live)
+        .text("Compact-fit", |one| name(one, true))
+        .figure("÷ live", 3, |one| to_live(one, true))
+        .text("best other", |one| name(one, false))
+        .figure("÷ live", 3, |one| to_live(one, false))
+        .table()
 }
 
 /// The least heap management time of Compact-fit beside the least of all others, in every heap.
 pub(super) fn fastest(found: &[Found]) -> Table {
-    let columns = [
-        Column::text("client"),
-        Column::figure("heap ÷ live", 2),
-        Column::text("Compact-fit"),
-        Column::figure("ms", 2),
-        Column::text("best other"),
-        Column::figure("ms", 2),
-    ];
     let title = "heap management: the best setting of Compact-fit, the best of the other spaces";
-    let mut table = Table::new(title, columns);
-    for one in found {
-        for (at, times) in HEAPS.into_iter().enumerate() {
-            let best = |compact_fit| match one.fastest(compact_fit, at) {
-                Some((row, in_heap)) => [row.choice.name.into(), ms(in_heap.median_ns())],
-                None => ["none completes".into(), Cell::Absent],
-            };
-            let heap = [one.client.as_str().into(), Cell::from(times)];
-            table.row([&heap[..], &best(true), &best(false)].concat());
-        }
-    }
-    table
+    let heaps = found
+        .iter()
+        .flat_map(|one| (0..HEAPS.len()).map(move |at| (one, at)));
+    let name = |one: &Found, at, compact_fit| {
+        let best = one.fastest(compact_fit, at);
+        best.map_or("none completes", |(row, _)| row.choice.name)
+    };
+    let time = |one: &Found, at, compact_fit| {
+        let best = one.fastest(compact_fit, at);
+        best.map_or(Cell::Absent, |(_, in_heap)| ms(in_heap.median_ns()))
+    };
+    Table::of(title, heaps)
+        .text("client", |(one, _)| one.client.as_str())
+        .figure("heap ÷ live", 2, |(_, at)| HEAPS[*at])
+        .text("Compact-fit", |(one, at)| name(one, *at, true))
+        .figure("ms", 2, |(one, at)| time(one, *at, true))
+        .text("best other", |(one, at)| name(one, *at, false))
+        .figure("ms", 2, |(one, at)| time(one, *at, false))
+        .table()
 }
 
 /// Smallest heaps and times of every space.
@@ -81,26 +71,21 @@ pub(super) fn times(found: &Found) -> Table {
         found.client,
         grouped(found.live)
     );
-    let mut columns = vec![
-        Column::text("space"),
-        Column::figure("smallest B", 0),
-        Column::figure("÷ live", 3),
-    ];
-    columns.extend(HEAPS.map(|times| Column::figure(format!("{times}x ms"), 2)));
-    let mut table = Table::new(title, columns);
-    for row in &found.rows {
-        let mut cells = vec![
-            row.choice.name.into(),
-            Cell::from(row.smallest.map(|bytes| bytes as u64)),
-            row.smallest.map(|bytes| found.times_live(bytes)).into(),
-        ];
-        cells.extend(row.heaps.iter().map(|in_heap| match in_heap {
+    let mut table = Table::of(title, &found.rows)
+        .text("space", |row| row.choice.name)
+        .figure("smallest B", 0, |row| {
+            row.smallest.map(|bytes| bytes as u64)
+        })
+        .figure("÷ live", 3, |row| {
+            row.smallest.map(|bytes| found.times_live(bytes))
+        });
+    for (at, times) in HEAPS.into_iter().enumerate() {
+        table = table.figure(format!("{times}x ms"), 2, |row| match &row.heaps[at] {
             Some(in_heap) => ms(in_heap.median_ns()),
             None => FAILS.into(),
-        }));
-        table.row(cells);
+        });
     }
-    table
+    table.table()
 }
 
 /// Collections in one of the heaps, and what was free before them; allocation and collection apart.

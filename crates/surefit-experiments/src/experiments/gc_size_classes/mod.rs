@@ -8,7 +8,7 @@
 use anyhow::Result;
 use surefit_trace::graph::Stats;
 
-use crate::kit::{Axis, Cell, Claim, Column, Entry, Plot, Report, Request, Series, Table};
+use crate::kit::{Axis, Claim, Entry, Plot, Report, Request, Series, Table};
 use crate::shared::thesis::published::{AVERAGE_SHARES, Benchmark};
 use crate::shared::thesis::recorded::{counterpart, files, name};
 use surefit_measure::collector::graphs;
@@ -112,38 +112,22 @@ fn covered(name: String, stats: &Stats) -> Series {
 }
 
 fn counts(rows: &[Row]) -> Table {
-    let columns = [
-        Column::text("program"),
-        Column::figure("objects", 0),
-        Column::figure("sizes", 0),
-        Column::figure("90 %", 0),
-        Column::figure("99 %", 0),
-        Column::papers("objects", 0),
-        Column::papers("sizes", 0),
-        Column::papers("90 %", 0),
-        Column::papers("99 %", 0),
-    ];
-    let mut table = Table::new(
-        "allocated objects, and how many sizes all of them, 90 % and 99 % of them have; in brackets: the thesis's program",
-        columns,
-    );
-    for row in rows {
-        let theirs = row.counterpart;
-        let updates = theirs.and_then(|theirs| theirs.updates);
-        let sizes = |at: usize| Cell::from(theirs.map(|theirs| theirs.sizes[at]));
-        table.row([
-            both_names(row).into(),
-            row.allocations.into(),
-            row.sizes[0].into(),
-            row.sizes[1].into(),
-            row.sizes[2].into(),
-            updates.map(|updates| updates.allocations).into(),
-            sizes(0),
-            sizes(1),
-            sizes(2),
-        ]);
-    }
-    table
+    let title = "allocated objects, and how many sizes all of them, 90 % and 99 % of them have; in brackets: the thesis's program";
+    let theirs =
+        |at: usize| move |row: &&Row| row.counterpart.map(|counterpart| counterpart.sizes[at]);
+    Table::of(title, rows)
+        .text("program", |row| both_names(row))
+        .figure("objects", 0, |row| row.allocations)
+        .figure("sizes", 0, |row| row.sizes[0])
+        .figure("90 %", 0, |row| row.sizes[1])
+        .figure("99 %", 0, |row| row.sizes[2])
+        .papers("objects", 0, |row| {
+            Some(row.counterpart?.updates?.allocations)
+        })
+        .papers("sizes", 0, theirs(0))
+        .papers("90 %", 0, theirs(1))
+        .papers("99 %", 0, theirs(2))
+        .table()
 }
 
 /// The program, and the thesis's where that is another one.

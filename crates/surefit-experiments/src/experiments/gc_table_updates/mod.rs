@@ -176,55 +176,40 @@ fn add_heaps(report: &mut Report, recorded: &Recorded) -> Result<()> {
 }
 
 fn table(rows: &[Row], merges: When) -> Table {
-    let columns = [
-        Column::text("program"),
-        Column::figure("heap ÷ live", 0),
-        Column::figure("collections", 0),
-        Column::figure("non-empty", 0),
-        Column::figure("empty", 0),
-        Column::figure("total", 0),
-        Column::figure("entries", 0),
-        Column::figure("allocations", 0),
-    ];
     let title = format!("{} coalescing: updates of the table", merges_name(merges));
-    let mut table = Table::new(title, columns);
-    for row in rows {
-        let Some(counted) = row.of(merges) else {
-            continue;
-        };
-        table.row([
-            row.name.clone().into(),
-            row.times.into(),
-            counted.collections.into(),
-            counted.counters.table_fills.into(),
-            counted.emptied().into(),
-            counted.updates().into(),
-            counted.counters.table_stores.into(),
-            counted.allocations.into(),
-        ]);
-    }
-    table
+    let counted = rows.iter().filter_map(|row| Some((row, row.of(merges)?)));
+    Table::of(title, counted)
+        .text("program", |(row, _)| row.name.as_str())
+        .figure("heap ÷ live", 0, |(row, _)| row.times)
+        .figure("collections", 0, |(_, counted)| counted.collections)
+        .figure("non-empty", 0, |(_, counted)| counted.counters.table_fills)
+        .figure("empty", 0, |(_, counted)| counted.emptied())
+        .figure("total", 0, |(_, counted)| counted.updates())
+        .figure("entries", 0, |(_, counted)| counted.counters.table_stores)
+        .figure("allocations", 0, |(_, counted)| counted.allocations)
+        .table()
 }
 
-/// Allocations for an update under every strategy, beside the thesis's, which are about deferred coalescing.
+/// Allocations per update under every strategy, beside the thesis's, which are about deferred coalescing.
 fn beside(rows: &[Row]) -> Table {
-    let ours = MERGES.map(|merges| Column::figure(merges_name(merges), 1));
-    let theirs = ["updates", "allocations", "deferred"].map(|name| Column::papers(name, 0));
-    let columns = [&[Column::text("program")][..], &ours, &theirs].concat();
-    let mut table = Table::new("allocations for an update of the table", columns);
-    for row in rows {
-        let ours = MERGES.map(|merges| row.of(merges).map(Counted::allocations_per_update));
-        let theirs = [
-            row.theirs.map(|theirs| theirs.filled + theirs.emptied),
-            row.theirs.map(|theirs| theirs.allocations),
-        ];
-        let mut cells = vec![Cell::from(row.name.as_str())];
-        cells.extend(ours.map(Cell::from));
-        cells.extend(theirs.map(Cell::from));
-        cells.push(row.theirs.map(Updates::allocations_per_update).into());
-        table.row(cells);
+    let mut table = Table::of("allocations for an update of the table", rows)
+        .text("program", |row| row.name.as_str());
+    for merges in MERGES {
+        table = table.figure(merges_name(merges), 1, |row| {
+            row.of(merges).map(Counted::allocations_per_update)
+        });
     }
     table
+        .papers("updates", 0, |row| {
+            row.theirs.map(|theirs| theirs.filled + theirs.emptied)
+        })
+        .papers("allocations", 0, |row| {
+            row.theirs.map(|theirs| theirs.allocations)
+        })
+        .papers("deferred", 0, |row| {
+            row.theirs.map(Updates::allocations_per_update)
+        })
+        .table()
 }
 
 // ---- claims --------------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 
 use anyhow::{Result, anyhow};
 
-use crate::kit::{Cell, Claim, Column, Report, Request, Table};
+use crate::kit::{Claim, Report, Request, Table};
 use crate::shared::programs;
 use surefit_measure::passes::min_heap::min_heap;
 use surefit_measure::rounds::in_parallel;
@@ -68,33 +68,18 @@ fn of_program(program: &Source) -> Result<Found> {
 }
 
 fn table(found: &[Found]) -> Table {
-    let columns = [
-        Column::text("program"),
-        Column::text("live at peak"),
-        Column::figure("tlsf B", 0),
-        Column::figure("÷ live", 3),
-        Column::figure("half-fit B", 0),
-        Column::figure("÷ live", 3),
-        Column::figure("half-fit ÷ tlsf", 3),
-    ];
-    let mut table = Table::new("smallest heap in which the program completes", columns);
-    for one in found {
-        let of_live = |bytes: Option<u64>| -> Cell {
-            bytes
-                .map(|bytes| bytes as f64 / one.live_bytes.max(1) as f64)
-                .into()
-        };
-        table.row([
-            one.program.as_str().into(),
-            Size(one.live_bytes).to_string().into(),
-            one.heaps[0].into(),
-            of_live(one.heaps[0]),
-            one.heaps[1].into(),
-            of_live(one.heaps[1]),
-            ratio(one).into(),
-        ]);
-    }
-    table
+    let of_live = |one: &Found, system: usize| {
+        one.heaps[system].map(|bytes| bytes as f64 / one.live_bytes.max(1) as f64)
+    };
+    Table::of("smallest heap in which the program completes", found)
+        .text("program", |one| one.program.as_str())
+        .text("live at peak", |one| Size(one.live_bytes).to_string())
+        .figure("tlsf B", 0, |one| one.heaps[0])
+        .figure("÷ live", 3, |one| of_live(one, 0))
+        .figure("half-fit B", 0, |one| one.heaps[1])
+        .figure("÷ live", 3, |one| of_live(one, 1))
+        .figure("half-fit ÷ tlsf", 3, |one| ratio(one))
+        .table()
 }
 
 /// The heap of the other one ÷ the heap of the better one.

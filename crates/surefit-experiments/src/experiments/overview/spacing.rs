@@ -10,7 +10,7 @@
 use anyhow::Result;
 use surefit_compact::{Bound, Config, Geometry, GeometrySpec, Spacing};
 
-use crate::kit::{Axis, Claim, Column, Plot, Report, Request, Series, Table};
+use crate::kit::{Axis, Claim, Plot, Report, Request, Series, Table};
 use crate::shared::programs;
 use surefit_measure::registry::Kind;
 use surefit_measure::rounds::in_parallel;
@@ -104,30 +104,16 @@ fn label(spacing: u32) -> String {
 }
 
 fn table(name: &str, found: &[Found]) -> Table {
-    let columns = [
-        Column::text("spacing"),
-        Column::figure("classes", 0),
-        Column::figure("internal ÷ live", 3),
-        Column::figure("size-class ÷ live, κ=∞", 3),
-        Column::figure("sum", 3),
-        Column::figure("size-class ÷ live, κ=1", 3),
-        Column::figure("sum", 3),
-    ];
     let title = format!("{name}: fragmentation at the peak by the spacing of size-classes");
-    let mut table = Table::new(title, columns);
-    for (spacing, one) in SPACINGS.into_iter().zip(found) {
-        let [(internal, without), (internal_too, with)] = one.lost;
-        table.row([
-            label(spacing).into(),
-            (one.classes as u64).into(),
-            internal.into(),
-            without.into(),
-            (internal + without).into(),
-            with.into(),
-            (internal_too + with).into(),
-        ]);
-    }
-    table
+    Table::of(title, SPACINGS.into_iter().zip(found))
+        .text("spacing", |(spacing, _)| label(*spacing))
+        .figure("classes", 0, |(_, one)| one.classes as u64)
+        .figure("internal ÷ live", 3, |(_, one)| one.lost[0].0)
+        .figure("size-class ÷ live, κ=∞", 3, |(_, one)| one.lost[0].1)
+        .figure("sum", 3, |(_, one)| one.lost[0].0 + one.lost[0].1)
+        .figure("size-class ÷ live, κ=1", 3, |(_, one)| one.lost[1].1)
+        .figure("sum", 3, |(_, one)| one.lost[1].0 + one.lost[1].1)
+        .table()
 }
 
 fn plot(name: &str, found: &[Found]) -> Plot {

@@ -25,7 +25,7 @@ mod tables;
 use anyhow::Result;
 
 use crate::kit::{Entry, Report, Request};
-use points::Objects;
+use points::{Objects, Points};
 use served::Served;
 
 /// `small-heaps`.
@@ -42,9 +42,6 @@ const DRIVEN_LOG2: [u32; 5] = [12, 14, 16, 18, 20];
 
 /// How many of them, if quick.
 const QUICK: usize = 2;
-
-/// The points of each half of the picture.
-type Points = [Vec<points::Point>; 2];
 
 fn run(request: &Request) -> Result<Report> {
     let source = "Robson 1971, 1974 and 1977; the README of o1heap 2.2; docs/bounds.md, section 6";

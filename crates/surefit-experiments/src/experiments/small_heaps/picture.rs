@@ -15,8 +15,7 @@
 
 use std::fmt::Write as _;
 
-use super::Points;
-use super::points::{LIVE_LOG2, Point};
+use super::points::{LIVE_LOG2, Point, Points};
 
 /// Pixels of the picture.
 const SIZE: (f64, f64) = (850.0, 672.0);

@@ -50,6 +50,9 @@ impl Objects {
     }
 }
 
+/// The points of each half of the picture.
+pub(super) type Points = [Vec<Point>; 2];
+
 /// What each heap needs for one sum of live bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point {

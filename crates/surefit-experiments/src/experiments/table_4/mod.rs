@@ -11,7 +11,7 @@ mod call_costs;
 use anyhow::Result;
 
 use self::call_costs::{Cost, Costs, measure};
-use crate::kit::{Cell, Claim, Column, Entry, Report, Request, Table, Verdict};
+use crate::kit::{Claim, Entry, Report, Request, Table, Verdict};
 use crate::shared::programs::{self, StandsFor};
 use surefit_measure::passes::percentiles::clock_ns;
 use surefit_measure::progress::Progress;
@@ -152,42 +152,30 @@ fn costs_table(title: &str, measured: &[Costs], call: usize) -> Table {
 }
 
 fn papers_table(name: &str, papers: Papers, measured: &[Costs]) -> Table {
-    let columns = [
-        Column::text("CF ÷ TLSF"),
-        Column::figure("avg", 2),
-        Column::figure("max", 2),
-        Column::figure("repeatable", 2),
-        Column::papers("avg", 2),
-        Column::papers("max", 2),
-        Column::papers("TLSF avg, ticks", 0),
-        Column::papers("CF avg, ticks", 0),
-    ];
     let of = StandsFor::of(name).papers_name().unwrap_or(name);
-    let mut table = Table::new(
-        format!("{name}: cf:k=1 ÷ tlsf beside the paper's {of}"),
-        columns,
-    );
-    for (number, call) in Call::BOTH.into_iter().enumerate() {
-        let [tlsf, cf] = [measured[0][number].as_ref(), measured[1][number].as_ref()];
-        let ratio = |figure: fn(&Cost) -> f64| {
-            Cell::from(
-                cf.zip(tlsf)
-                    .map(|(cf, tlsf)| figure(cf) / figure(tlsf).max(1e-9)),
-            )
-        };
-        let [(tlsf_mean, tlsf_most), (cf_mean, cf_most)] = papers.of_call(call);
-        table.row([
-            call.name().into(),
-            ratio(|cost| cost.mean),
-            ratio(|cost| cost.most as f64),
-            ratio(|cost| cost.repeatable as f64),
-            (cf_mean / tlsf_mean).into(),
-            (cf_most / tlsf_most).into(),
-            tlsf_mean.into(),
-            cf_mean.into(),
-        ]);
-    }
-    table
+    let title = format!("{name}: cf:k=1 ÷ tlsf beside the paper's {of}");
+    let calls = Call::BOTH.into_iter().enumerate();
+    let ratio = |number: usize, figure: fn(&Cost) -> f64| {
+        let [tlsf, cf] = [measured[0][number].as_ref()?, measured[1][number].as_ref()?];
+        Some(figure(cf) / figure(tlsf).max(1e-9))
+    };
+    Table::of(
+        title,
+        calls.map(|(number, call)| (number, call, papers.of_call(call))),
+    )
+    .text("CF ÷ TLSF", |(_, call, _)| call.name())
+    .figure("avg", 2, |(number, ..)| ratio(*number, |cost| cost.mean))
+    .figure("max", 2, |(number, ..)| {
+        ratio(*number, |cost| cost.most as f64)
+    })
+    .figure("repeatable", 2, |(number, ..)| {
+        ratio(*number, |cost| cost.repeatable as f64)
+    })
+    .papers("avg", 2, |(_, _, [tlsf, cf])| cf.0 / tlsf.0)
+    .papers("max", 2, |(_, _, [tlsf, cf])| cf.1 / tlsf.1)
+    .papers("TLSF avg, ticks", 0, |(_, _, [tlsf, _])| tlsf.0)
+    .papers("CF avg, ticks", 0, |(_, _, [_, cf])| cf.0)
+    .table()
 }
 
 fn cheaper_on_average(
