@@ -22,7 +22,7 @@ use surefit_measure::collector::graphs::is_graph;
 use surefit_measure::error::say;
 use surefit_measure::output;
 
-/// What `experiment all` takes.
+/// The arguments of `experiment all`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Traces and object graphs instead of the experiments' own: files, bundled:NAME, or gen:NAME
@@ -102,7 +102,7 @@ fn write(directory: &Path, name: &str, text: &str) -> Result<()> {
     })
 }
 
-/// One line a claim: its verdict.
+/// One line per claim: its verdict.
 fn summary(directory: &Path, reports: &[Report]) -> String {
     let mut text = String::new();
     for found in reports {

@@ -97,7 +97,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
     }
 }
 
-/// The names and what they show, one a line; taken from the command line's own description.
+/// The names and what they show, one per line, taken from the command line's own description.
 fn list() -> String {
     let command = Experiment::augment_subcommands(clap::Command::new("experiment"));
     let listed = command

@@ -1,4 +1,4 @@
-//! One experiment, and what it is asked to do.
+//! One experiment, and the request that it gets.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ pub(crate) struct Entry {
     pub(crate) run: fn(&Request) -> Result<Report>,
 }
 
-/// What an experiment is asked to do.
+/// What an experiment gets: files, size, rounds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Request {
     /// Traces instead of the experiment's own: files, `bundled:NAME` or `gen:NAME`.

@@ -1,7 +1,7 @@
 //! What experiments share: their form, what they yield, and how that is printed and drawn.
 //!
 //! ```text
-//! entry     an experiment, and what it is asked to do
+//! entry     an experiment, and the request that it gets
 //! report    what it found: settings, tables, plots, a grid, claims, notes
 //! claim     a claim of the papers, and its verdict       table    columns, rows, cells
 //! plot      lines over axes                              grid     names in cells

@@ -25,7 +25,7 @@ pub(crate) struct Plot {
 pub(crate) struct Axis {
     /// What it measures, with its unit.
     pub(crate) label: String,
-    /// Names of the places 0, 1, 2, … where the axis has no numbers of its own (κ up to infinity); empty else.
+    /// Names of the places 0, 1, 2, … where the axis has no numbers of its own (κ up to infinity); otherwise empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) ticks: Vec<String>,
     /// Whether equal distances are equal factors.

@@ -69,7 +69,7 @@ impl<R> TableOf<R> {
         self.column(Column::text(name), cell)
     }
 
-    /// A column of our figures, shown with so many digits after the point, and its cell of a row.
+    /// A column of our figures, shown with `digits` digits after the point, and its cell of a row.
     pub(crate) fn figure<C: Into<Cell>>(
         self,
         name: impl Into<String>,
@@ -79,7 +79,7 @@ impl<R> TableOf<R> {
         self.column(Column::figure(name, digits), cell)
     }
 
-    /// A column of the papers' figures, shown with so many digits after the point, and its cell of a row.
+    /// A column of the papers' figures, shown with `digits` digits after the point, and its cell of a row.
     pub(crate) fn papers<C: Into<Cell>>(
         self,
         name: impl Into<String>,
@@ -140,7 +140,7 @@ impl Column {
         }
     }
 
-    /// Figures of ours, of which people see so many digits after the point.
+    /// Our figures; people see `digits` digits after the point.
     pub(crate) fn figure(name: impl Into<String>, digits: u32) -> Self {
         Self {
             name: name.into(),

@@ -22,7 +22,7 @@ pub(crate) enum Family {
     Pages,
     /// The same with the page order of the original.
     PagesOriginal,
-    /// At most so many holes.
+    /// At most a given number of holes.
     Holes,
 }
 

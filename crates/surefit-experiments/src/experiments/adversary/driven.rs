@@ -37,7 +37,7 @@ impl Word {
         }
     }
 
-    /// The request for so many words; `None` if there is no such layout.
+    /// The request for the given number of words; `None` if there is no such layout.
     pub(super) fn layout(self, words: u64) -> Option<Layout> {
         let bytes = usize::try_from(words).ok()?.checked_mul(self.asked)?;
         Layout::from_size_align(bytes.checked_sub(self.header)?, ALIGN).ok()

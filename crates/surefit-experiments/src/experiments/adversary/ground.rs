@@ -25,7 +25,7 @@ const ALIGNED: usize = 1 << 16;
 /// The most bytes of a region that are no words: tables of any size, and a page that is not full.
 const MOST_BESIDE: usize = 1 << 20;
 
-/// Regions grow and shrink by so many bytes.
+/// Regions grow and shrink by this many bytes.
 const STEP: usize = 8;
 
 /// One run of a program.
@@ -48,7 +48,7 @@ impl Attempt {
 
 /// Heaps of one system, of any capacity.
 pub(super) trait Ground {
-    /// Runs a program in the least region that has a capacity of so many words, or more if there is none of exactly so many.
+    /// Runs a program in the least region that has a capacity of the given number of words, or more if there is none of exactly so many.
     ///
     /// # Errors
     /// There is no region as large.
@@ -91,7 +91,7 @@ impl<'a> Land<'a> {
         }
     }
 
-    /// Runs a program in a region of so many bytes.
+    /// Runs a program in a region of the given number of bytes.
     pub(super) fn in_bytes(&mut self, bytes: u64, program: Program) -> Run {
         let region = Region {
             bytes: bytes as usize,

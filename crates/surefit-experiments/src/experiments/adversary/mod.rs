@@ -8,7 +8,7 @@
 //! words      a heap as the theory sees it: objects of whole words at addresses
 //! program    the programs, which see addresses, and the bounds
 //! driven     the project's heaps as heaps of words
-//! ground     regions of exactly so many words
+//! ground     regions of exactly the given number of words
 //! search     the least words in which a program ends
 //! escape     certificates of the same programs
 //! systems    who takes part, and what a word is there

@@ -1,4 +1,4 @@
-//! Heaps of words written down naively, for tests: first fit and best fit as they are told, and one that cheats.
+//! Heaps of words written down naively, for tests: first fit and best fit as the literature describes them, and one that cheats.
 #![deny(unsafe_code)]
 
 use anyhow::Result;

@@ -6,7 +6,7 @@ use anyhow::Result;
 use super::ground::{Attempt, Ground};
 use super::program::{BestFit, Program, Robson};
 
-/// Beyond so many times the bound nothing is tried; a region of so many times the bound is ample.
+/// Nothing is tried beyond this multiple of the bound; a region of this multiple of the bound is ample.
 const AMPLE: u64 = 8;
 
 /// What a system needs for a program.

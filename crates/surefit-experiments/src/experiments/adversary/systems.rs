@@ -25,7 +25,7 @@ pub(super) enum Known {
     /// Robson's bound.
     Exact,
     /// More than Robson's bound: what is free before the end of the heap is not merged with it, 2^(i-1) words in round i,
-    /// if that is fewer than so many words.
+    /// if that is fewer than the given number of words.
     Unmerged(u64),
     /// At most Robson's bound, rounded up to whole blocks of the largest request.
     Blocks,
@@ -50,7 +50,7 @@ impl Known {
         }
     }
 
-    /// Whether a system that is known so may need fewer words too, but for the bound.
+    /// Whether a system that is known so may need fewer words too, except for the bound.
     pub(super) fn is_at_most(self) -> bool {
         self == Self::Blocks
     }

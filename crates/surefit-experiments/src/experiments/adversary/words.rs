@@ -9,13 +9,13 @@ pub(super) trait WordHeap {
     /// What names a live object.
     type Object;
 
-    /// Allocates so many words; `None` if there is no room.
+    /// Allocates the given number of words; `None` if there is no room.
     fn allocate(&mut self, words: u64) -> Option<Self::Object>;
 
-    /// Frees an object of so many words.
+    /// Frees an object of the given number of words.
     fn free(&mut self, object: Self::Object, words: u64);
 
-    /// The first word of an object of so many words, where it lies now.
+    /// The first word of an object of the given number of words, where it lies now.
     fn address(&mut self, object: &mut Self::Object, words: u64) -> u64;
 }
 

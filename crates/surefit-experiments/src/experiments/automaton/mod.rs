@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The diagram of a small size-class: four page-blocks a page, κ = 2.
+/// The diagram of a small size-class: four page-blocks per page, κ = 2.
 ///
 /// # Errors
 /// Never: it has few states.
@@ -135,7 +135,7 @@ struct Diagram {
 }
 
 impl Diagram {
-    /// Walks all states with at most so many live page-blocks, breadth first.
+    /// Walks all states with at most the given number of live page-blocks, breadth first.
     fn explore(rules: Rules, most_live: u32) -> Result<Self> {
         let mut diagram = Self {
             rules,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! configuration       1-CF(∞,∞)  1-CF(κ,∞)  n-CF(∞,∞)  n-CF(κ,∞)  1-CF(κ,ι)
-//! parameters          n threads, m page-blocks a thread, β, π, κ, ι: one grows, the others stay
+//! parameters          n threads, m page-blocks per thread, β, π, κ, ι: one grows, the others stay
 //! malloc, free        locks taken and words copied by the call that did most
 //! latency             most words copied while a lock was held once, and one for the section itself
 //! memory, fragments   pages in use, and holes, in bytes, in the worst order of calls

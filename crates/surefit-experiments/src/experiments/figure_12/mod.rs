@@ -55,7 +55,7 @@ fn run(request: &Request) -> Result<Report> {
         request.quick,
     );
     report.setting.push(format!(
-        "1-CF(1,ι), class locks, pages of 16 KiB, objects of 16 B to 16 KiB at random, contiguous, {} slots a thread; the \
+        "1-CF(1,ι), class locks, pages of 16 KiB, objects of 16 B to 16 KiB at random, contiguous, {} slots per thread; the \
          first word of every object is written. {rounds} interleaved rounds. {} cores: with more threads than cores, \
          nanoseconds include threads that lost their core.",
         load(request).slots,
@@ -75,7 +75,7 @@ fn run(request: &Request) -> Result<Report> {
     report.claims.push(grows(&right));
     report.claims.push(within_bound(&right));
     report.notes.push(
-        "The paper's transient fragmentation is a page a thread, T · π · β: a move there empties a page. Here a move reserves \
+        "The paper's transient fragmentation is one page per thread, T · π · β: a move there empties a page. Here a move reserves \
          one page-block, and a size-class has one move in flight at most, so the bound is one β for every size-class that a \
          thread may be moving in, at most T of them at once."
             .to_owned(),

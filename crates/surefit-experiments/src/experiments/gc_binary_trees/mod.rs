@@ -1,7 +1,7 @@
 //! `surefit experiment gc-binary-trees`: time and peak memory of a program that allocates, on our collector and on others.
 //!
 //! ```text
-//! per round, interleaved:   one process a collector and setting: binary trees of depth 16, references of 64 bits
+//! per round, interleaved:   one process per collector and setting: binary trees of depth 16, references of 64 bits
 //! time                      of the whole process, by our clock; processor time and peak resident memory by its own account
 //! ratios                    ours ÷ theirs, in the same round
 //! peer's best               its fastest setting for time, its leanest for memory: two points, if it must be
@@ -97,7 +97,7 @@ fn report(quick: bool, depth: u32, rounds: u32, rows: &[Row]) -> Report {
     let mut report = Report::new(ENTRY.name, ENTRY.about, source, quick);
     report.setting = vec![
         format!(
-            "Binary trees to depth {depth}, two references of 64 bits a node; {rounds} interleaved rounds of one process each. \
+            "Binary trees to depth {depth}, two references of 64 bits per node; {rounds} interleaved rounds of one process each. \
              Times are those of whole processes; peaks are VmHWM."
         ),
         "Every collector collects when it sees fit, and none takes its heap down at the end. Settings are explained in \

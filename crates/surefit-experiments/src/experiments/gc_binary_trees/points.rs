@@ -138,7 +138,7 @@ const fn mmtk(settings: &'static str, role: Role) -> Point {
 /// All points, in the order of the tables. Heap sizes are for trees of depth 16, of which at most 6 MiB live at once in
 /// 24 bytes a node.
 ///
-/// gc-arena is left as it comes by its default pacing, Boehm's collector by one call an object and references into objects
+/// gc-arena is left as it comes by its default pacing, Boehm's collector by one call per object and references into objects
 /// (both its defaults), and MMTk by as many threads as there are processors here; it has no size of its own for a heap.
 pub(super) const POINTS: &[Point] = &[
     empty(),

@@ -225,7 +225,7 @@ fn plots(name: &str, rows: &[Row]) -> [Plot; 2] {
         plot("heap management", Axis::logarithmic("ms"), times),
         plot(
             "nodes of the last list",
-            Axis::logarithmic("visits an allocation"),
+            Axis::logarithmic("visits per allocation"),
             visits,
         ),
     ]

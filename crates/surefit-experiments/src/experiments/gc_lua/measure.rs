@@ -114,7 +114,7 @@ impl InHeap {
         self.per_allocation(self.counters.visits)
     }
 
-    /// Table updates an allocation.
+    /// Table updates per allocation.
     pub(super) fn updates(&self) -> f64 {
         self.per_allocation(self.counters.table_updates)
     }
@@ -183,7 +183,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Whether the program ends in a heap of so many bytes, wherever that starts.
+    /// Whether the program ends in a heap of the given number of bytes, wherever that starts.
     fn ends(&self, kind: &Kind, bytes: usize) -> Result<bool> {
         for start in STARTS {
             let mut region = Reservation::new(start + bytes)?;

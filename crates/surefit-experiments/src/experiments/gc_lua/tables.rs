@@ -53,7 +53,7 @@ fn cells<const N: usize>(
 /// Smallest heaps, collections, visits and table updates.
 pub(super) fn counts(found: &Found) -> Table {
     let title = format!(
-        "{}: smallest heaps; collections, visits and table updates an allocation in 1.25 and 2 times {} B",
+        "{}: smallest heaps; collections, visits and table updates per allocation in 1.25 and 2 times {} B",
         found.program,
         grouped(found.least() as u64)
     );

@@ -109,7 +109,7 @@ fn in_two_heaps<'c>(
 
 fn table(rows: &[Row<'_>]) -> Table {
     Table::of(
-        "Visits an allocation: over the program's life, before its first collection, after it",
+        "Visits per allocation: over the program's life, before its first collection, after it",
         rows.iter().map(|row| {
             let outcome = row.outcome.as_ref();
             let halves = outcome.map(|outcome| around_the_first(&outcome.samples));
@@ -210,7 +210,7 @@ fn plot(client: &Recorded, rows: &[Row<'_>], is_thesis: bool) -> Option<Plot> {
     (!series.is_empty()).then(|| Plot {
         title: format!("{}: {heap}", client.name),
         x: Axis::from_zero("thousand allocations"),
-        y: Axis::from_zero("visits an allocation"),
+        y: Axis::from_zero("visits per allocation"),
         series,
     })
 }
@@ -227,7 +227,7 @@ fn points(samples: &[Sample]) -> Vec<(f64, f64)> {
     points
 }
 
-/// What claims rest on: visits an allocation, and the samples, of a program's rows.
+/// What claims rest on: visits per allocation, and the samples, of a program's rows.
 fn claims(name: &str, rows: &[Row<'_>]) -> Vec<Claim> {
     let find = |merges: Option<When>, is_thesis: bool| {
         let row = rows.iter().find(|row| {
@@ -384,7 +384,7 @@ mod tests {
     };
     use crate::kit::Verdict;
 
-    /// Samples of intervals of ten, in which visits are as told.
+    /// Samples of intervals of ten, in which visits are as given.
     fn samples(visits: impl Fn(u64, u64) -> u64) -> Vec<Sample> {
         let mut sum = 0;
         let sample = |index: u64| {

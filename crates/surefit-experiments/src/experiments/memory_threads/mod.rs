@@ -180,8 +180,8 @@ fn report(request: &Request, worst: &[Worst], random: &[Random]) -> Report {
     let source = "Craciunas et al. (2009), memory size";
     let mut report = Report::new(ENTRY.name, ENTRY.about, source, request.quick);
     report.setting.push(format!(
-        "Worst order: {} page-blocks of 248 B a thread, pages of 4 KiB, class locks. At random: {} slots a thread, 16 B to 4 \
-         KiB, {} calls a thread, pages of 16 KiB; {} cores.",
+        "Worst order: {} page-blocks of 248 B per thread, pages of 4 KiB, class locks. At random: {} slots per thread, 16 B to 4 \
+         KiB, {} calls per thread, pages of 16 KiB; {} cores.",
         shape(request, 0, None, 1).live,
         load(request).slots,
         load(request).calls,

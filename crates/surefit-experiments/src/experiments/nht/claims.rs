@@ -12,7 +12,7 @@ use surefit_measure::results::Ratio;
 /// Allocations between two updates of the table under deferred coalescing, on average over the programs of table 3-1.
 pub(super) const PAPERS_ALLOCATIONS_PER_UPDATE: f64 = 1029.0;
 
-/// Updates an allocation under immediate coalescing, in replays of Java object graphs on a collector.
+/// Updates per allocation under immediate coalescing, in replays of Java object graphs on a collector.
 const RECORDED_UPDATES: (f64, f64) = (1.1, 1.8);
 
 /// By how much the table makes a collector's heap management faster: "by 100 %".
@@ -81,7 +81,7 @@ fn faster(name: &str, rows: &[Row], merges: When) -> Claim {
     )
 }
 
-/// The time with so many lists over that with 256, found by the table, merged at once.
+/// The time with a given number of lists over that with 256, found by the table, merged at once.
 fn to_256(rows: &[Row], lists: u32) -> Option<Ratio> {
     let system = System::usual(Finds::Table, When::Immediate);
     find(rows, System { lists, ..system })?.over(find(rows, system)?)

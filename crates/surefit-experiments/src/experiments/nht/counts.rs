@@ -31,7 +31,7 @@ impl Counts {
         count as f64 / self.allocations.max(1) as f64
     }
 
-    /// Table updates an allocation.
+    /// Table updates per allocation.
     pub(super) fn updates(&self) -> f64 {
         self.per_allocation(self.counters.table_updates)
     }

@@ -63,7 +63,7 @@ impl System {
         }
     }
 
-    /// The same, but for the walk over the heads.
+    /// The same, except that it walks over the heads.
     pub(super) const fn scanned(self) -> Self {
         Self {
             finds: Finds::Scan,

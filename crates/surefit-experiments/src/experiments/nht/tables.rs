@@ -75,7 +75,7 @@ pub(super) fn counted(name: &str, rows: &[Row]) -> Table {
         .table()
 }
 
-/// The systems of the sweep with so many lists: walk, table, bitmap.
+/// The systems of the sweep with a given number of lists: walk, table, bitmap.
 fn of_lists(rows: &[Row], lists: u32) -> [Option<&Row>; 3] {
     Finds::ALL.map(|finds| {
         let system = System::usual(finds, When::Immediate);
@@ -143,7 +143,7 @@ pub(super) fn sweep_counted(name: &str, rows: &[Row]) -> Table {
 /// Table updates in heaps of several sizes, policy by policy; absent where the heap refused a request.
 pub(super) fn heaps(name: &str, counts: &[(f64, Vec<Option<Counts>>)]) -> Table {
     let title =
-        format!("{name}, {LISTS} lists: table updates an allocation, by the size of the heap");
+        format!("{name}, {LISTS} lists: table updates per allocation, by the size of the heap");
     let mut table = Table::of(title, counts).figure("heap ÷ live", 2, |(times, _)| *times);
     for (place, merges) in MERGES.into_iter().enumerate() {
         table = table.figure(merges_name(merges), 4, |(_, counts)| {

@@ -23,7 +23,7 @@ use surefit_measure::spec::{Choice, Spec};
 /// The name of the hidden verb that plays the scripts.
 const VERB: &str = "worst-calls";
 
-/// What the child is told.
+/// What the child process receives.
 #[derive(Debug, clap::Args)]
 pub(crate) struct WorstCalls {
     /// The allocator.

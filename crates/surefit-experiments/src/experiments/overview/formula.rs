@@ -3,7 +3,7 @@
 //! ```text
 //! Dg_c = π_c · (Q − Σ_j ⌈h_j / π_j⌉) + ((−h_c) mod π_c)
 //! ```
-//! Q: pages for objects; h_j: live page-blocks of class j; π_j: page-blocks a page. Q is what a heap of the same region has
+//! Q: pages for objects; h_j: live page-blocks of class j; π_j: page-blocks per page. Q is what a heap of the same region has
 //! after it was filled once and emptied, so that its address table grows no more.
 //!
 //! # Source

@@ -17,7 +17,7 @@ pub(super) struct Aligned {
 }
 
 impl Aligned {
-    /// A region of so many bytes.
+    /// A region of the given number of bytes.
     ///
     /// # Errors
     /// No memory.

@@ -54,7 +54,7 @@ const HOLES_REST: usize = 1 << 20;
 /// The region of objects of any size, in bytes.
 const SIZE_BYTES: usize = 32 << 20;
 
-/// Objects of one size fill at least so many bytes: more than two pages.
+/// Objects of one size fill at least this many bytes: more than two pages.
 const FILLED: usize = 3 << 14;
 
 /// What grows.

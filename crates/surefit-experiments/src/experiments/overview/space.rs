@@ -236,7 +236,7 @@ mod tests {
     use surefit_measure::spec::Spec;
     use surefit_measure::subject::{Pass, Subject};
 
-    /// A heap of so many bytes without any structure: whatever is free can be allocated.
+    /// A heap of the given number of bytes without any structure: whatever is free can be allocated.
     struct Fluid {
         free: usize,
     }

@@ -66,7 +66,7 @@ pub(super) mod tests {
     /// A count by the value of a parameter.
     type Law = fn(f64) -> f64;
 
-    /// Counts of an operation that grow as told with live objects, holes and size.
+    /// Counts of an operation that grow as given with live objects, holes and size.
     pub(in crate::experiments::overview) fn counts(
         operation: Operation,
         grown: [Law; 3],

@@ -1,7 +1,7 @@
 //! `surefit experiment predict`: how often a free moves a page-block, by formula, by Markov chain, by simulation, and by
 //! the heap itself.
 //!
-//! The model: one size-class of π page-blocks a page. Allocations arrive at rate λ, each live page-block is freed at rate μ,
+//! The model: one size-class of π page-blocks per page. Allocations arrive at rate λ, each live page-block is freed at rate μ,
 //! ρ = λ/μ: with h live, the next event is an allocation with probability ρ/(ρ + h), else a free of a uniformly random
 //! page-block.
 //!

@@ -189,7 +189,7 @@ pub(super) fn heap(rules: Rules, process: Process) -> Result<Observed> {
     )
 }
 
-/// A geometry with a size-class of exactly so many page-blocks a page, and the size of these.
+/// A geometry with a size-class of exactly so many page-blocks per page, and the size of these.
 fn geometry(blocks: u32) -> Result<(Geometry, usize)> {
     let default = GeometrySpec::DEFAULT;
     let sizes = (1..=default.page_bytes / 8)

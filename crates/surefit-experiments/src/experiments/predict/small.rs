@@ -12,7 +12,7 @@ use crate::shared::size_class::{Order, Rules};
 /// κ of the chain.
 const SMALL_KAPPAS: [u32; 4] = [1, 2, 3, 4];
 
-/// The chain: page-blocks a page, and live ones on average.
+/// The chain: page-blocks per page, and live ones on average.
 const SMALL: (u32, f64) = (4, 40.0);
 
 /// The same of the chain and what is exact.

@@ -168,7 +168,7 @@ fn sharing_decides(sharing: &[(Setup, Point)]) -> Claim {
         .papers("stated in words")
         .ours(format!(
             "contended acquisitions in a thousand pairs, κ = 1: {} alone, {} with 8 \
-             threads an instance, {} with 50 % foreign frees",
+             threads per instance, {} with 50 % foreign frees",
             words[0], words[1], words[2]
         ))
         .decide(

@@ -4,7 +4,7 @@
 //! ```text
 //! (a) full compaction       κ = 1: 1-CF with one lock and with class locks, n-CF
 //! (b) no compaction         κ = ∞: n-CF with handles; a raw heap a thread, without locks
-//! (c) with sharing          n-CF, κ = 1 and ∞: threads an instance 1, 2, 4, 8 × foreign frees 0, 10, 50 %
+//! (c) with sharing          n-CF, κ = 1 and ∞: threads per instance 1, 2, 4, 8 × foreign frees 0, 10, 50 %
 //! ```
 //! Throughput beyond the number of cores says nothing of scaling, so beside every time stands what does not depend on
 //! cores: acquisitions of locks, contended ones, and read-modify-writes of lines that threads may share, for each malloc
@@ -103,7 +103,7 @@ fn report(
     let source = "Craciunas et al. (2009), scalability (a), (b), (c)";
     let mut report = Report::new(ENTRY.name, ENTRY.about, source, request.quick);
     report.setting.push(format!(
-        "{} slots a thread, objects of 16 to 1024 B at random, {} calls a thread and round, {rounds} interleaved rounds; the \
+        "{} slots per thread, objects of 16 to 1024 B at random, {} calls per thread and round, {rounds} interleaved rounds; the \
          first word of every object is written. This machine has {} cores: with more threads than cores, times show how \
          threads take turns, not how they scale.",
         load.slots,
@@ -200,7 +200,7 @@ fn plot(title: &str, lines: &[&Line]) -> Plot {
 
 fn sharing_table(sharing: &[(Setup, Point)]) -> Table {
     let title =
-        format!("(c) {SHARING} threads, n-CF: threads an instance (each), foreign frees{LEGEND}");
+        format!("(c) {SHARING} threads, n-CF: threads per instance (each), foreign frees{LEGEND}");
     let first = vec![
         Column::text("κ"),
         Column::figure("each", 0),
@@ -241,7 +241,7 @@ fn sharing_plot(sharing: &[(Setup, Point)], kappa: Option<u32>) -> Plot {
     });
     Plot {
         title: format!("(c) {SHARING} threads, κ = {}", or_infinite(kappa)),
-        x: Axis::named("threads an instance", EACH.map(|each| each.to_string())),
+        x: Axis::named("threads per instance", EACH.map(|each| each.to_string())),
         y: Axis::from_zero("million allocations/s"),
         series: series.to_vec(),
     }

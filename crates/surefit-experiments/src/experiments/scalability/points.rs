@@ -10,7 +10,7 @@ pub(super) const THREADS: [usize; 5] = [1, 2, 3, 4, 8];
 /// Threads of part (c).
 pub(super) const SHARING: usize = 8;
 
-/// Threads an instance of part (c).
+/// Threads per instance of part (c).
 pub(super) const EACH: [u16; 4] = [1, 2, 4, 8];
 
 /// Percent of frees that another thread makes, of part (c).

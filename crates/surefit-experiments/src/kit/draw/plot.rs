@@ -36,12 +36,12 @@ const TEXT: u32 = 12;
 /// Pixels of a letter, about.
 const LETTER: usize = 7;
 
-/// Pixels of a line, and so many more for every other that lies on it.
+/// Pixels of a line, and the pixels added for every other line that lies on it.
 const LINE: (u32, u32) = (2, 3);
 
 const FONT: &str = "sans-serif";
 
-/// Told apart also in grey, and by most who see colours differently.
+/// Distinguishable in grey too, and by most people who see colours differently.
 const COLOURS: [RGBColor; 10] = [
     RGBColor(31, 88, 147),
     RGBColor(214, 96, 20),

@@ -26,7 +26,7 @@ pub(crate) fn times_live(recorded: &Recorded, times: f64) -> usize {
     (recorded.program.most_live().bytes as f64 * times) as usize
 }
 
-/// Replays a program in a heap of so many bytes, tables included.
+/// Replays a program in a heap of the given number of bytes, tables included.
 ///
 /// # Errors
 /// No memory; a heap that broke an invariant; a reference to a freed object. A program that does not complete is a result.

@@ -54,7 +54,7 @@ pub(crate) fn minimum_of(client: &Recorded, merges: When) -> Result<usize> {
     }
 }
 
-/// What a replay counts in a heap of so many bytes; `None` if the program does not complete.
+/// What a replay counts in a heap of the given number of bytes; `None` if the program does not complete.
 ///
 /// # Errors
 /// The system gives no memory.
@@ -238,7 +238,7 @@ fn measure_anew(client: &Recorded, request: &Request) -> Result<Measured> {
     Ok(measured)
 }
 
-/// Times all systems in a heap of so many bytes, in interleaved rounds.
+/// Times all systems in a heap of the given number of bytes, in interleaved rounds.
 fn time(client: &Recorded, bytes: usize, rounds: u32, progress: &Progress) -> Result<Vec<Timed>> {
     let mut region = Reservation::new(bytes)?;
     region.fault_in();

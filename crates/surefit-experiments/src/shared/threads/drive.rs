@@ -49,12 +49,12 @@ impl Calls {
         }
     }
 
-    /// Acquisitions a call.
+    /// Acquisitions per call.
     pub(crate) fn locks_each(&self) -> f64 {
         self.locks.taken as f64 / self.count.max(1) as f64
     }
 
-    /// Contended acquisitions a call.
+    /// Contended acquisitions per call.
     pub(crate) fn contended_each(&self) -> f64 {
         self.locks.contended as f64 / self.count.max(1) as f64
     }

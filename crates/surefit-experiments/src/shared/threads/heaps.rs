@@ -27,7 +27,7 @@ pub(crate) enum Scheme {
     OneClassLocks,
     /// 1-CF with a lock a page.
     OnePageLocks,
-    /// n-CF with class locks and so many threads an instance.
+    /// n-CF with class locks and a given number of threads per instance.
     Instances(u16),
     /// A raw heap a thread, without locks: optimised non-compacting Compact-fit, no sharing.
     DirectEach,
@@ -74,7 +74,7 @@ impl fmt::Display for Setup {
             Scheme::OnePageLocks => write!(f, "1-CF({kappa},{increment}), page locks"),
             Scheme::Instances(1) => write!(f, "n-CF({kappa},{increment})"),
             Scheme::Instances(each) => {
-                write!(f, "n-CF({kappa},{increment}), {each} threads an instance")
+                write!(f, "n-CF({kappa},{increment}), {each} threads per instance")
             }
             Scheme::DirectEach => write!(f, "raw heaps, no locks"),
         }
@@ -167,7 +167,7 @@ fn region_bytes(threads: usize, load: &Load) -> usize {
     pages * page + (4 << 20)
 }
 
-/// The configuration but for the increment; as many pins as threads, each of which pins what it writes to.
+/// The configuration, except for the increment; as many pins as threads, because each thread pins what it writes to.
 fn shared<G: Granularity>(setup: &Setup, threads: usize) -> Result<SharedConfig<G>> {
     let config = config(setup.kappa, Geometry::DEFAULT)?;
     let pins = u32::try_from(threads)?;

@@ -34,9 +34,9 @@ impl Sizes {
 /// What the threads do.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
-    /// Slots for objects a thread has; about half of them are full.
+    /// Slots for objects per thread; about half of them are full.
     pub(crate) slots: u32,
-    /// Calls a thread makes, allocations and frees together.
+    /// Calls that each thread makes, allocations and frees together.
     pub(crate) calls: u64,
     /// Sizes of objects.
     pub(crate) sizes: Sizes,

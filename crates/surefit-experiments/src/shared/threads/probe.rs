@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! memory    k = min(κ, m): k full pages, and as many more as m - k page-blocks fill; then all but one page-block of each
-//!           of the k pages are freed. m (but for an unfilled page) stay live, and k (π - 1) holes: no order of calls
+//!           of the k pages are freed. m (except in an unfilled page) stay live, and k (π - 1) holes: no order of calls
 //!           leaves more.
 //! work      m page-blocks are allocated, 4000 random ones freed or allocated anew, all freed; the most that one call did
 //! ```
@@ -33,7 +33,7 @@ pub(crate) struct Shape {
     pub(crate) is_sharded: bool,
     /// n: threads.
     pub(crate) threads: u16,
-    /// m: live page-blocks a thread.
+    /// m: live page-blocks per thread.
     pub(crate) live: u32,
     /// P, bytes.
     pub(crate) page_bytes: usize,
@@ -46,7 +46,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// π: page-blocks a page.
+    /// π: page-blocks per page.
     ///
     /// # Errors
     /// No geometry has such pages.
@@ -68,7 +68,7 @@ pub(crate) struct Counts {
     pub(crate) free_bytes: u64,
     /// Most bytes copied while a lock was held once.
     pub(crate) section_bytes: u64,
-    /// Pages in use with m page-blocks a thread live, in the worst order.
+    /// Pages in use with m page-blocks per thread live, in the worst order.
     pub(crate) pages: u64,
     /// Holes then.
     pub(crate) holes: u64,

@@ -26,7 +26,7 @@ pub(crate) trait Worker: Send {
     /// What was exhausted.
     fn allocate(&mut self, bytes: u32) -> Result<Self::Object, Refused>;
 
-    /// Frees an object of so many bytes, which may be of another worker if the heap serves several.
+    /// Frees an object of the given number of bytes, which may be of another worker if the heap serves several.
     ///
     /// # Errors
     /// The object is not of this heap.
