@@ -43,6 +43,7 @@
 //! J. Anderson: "Wait-Free Algorithms for Fast, Long-Lived Renaming" (1995), which calls this entry
 //! a splitter.
 
+mod entry;
 #[cfg(test)]
 mod models;
 #[cfg_attr(
@@ -53,65 +54,5 @@ mod registers;
 #[cfg(test)]
 mod tests;
 
-use core::hint::black_box;
-
 #[cfg(not(any(target_has_atomic = "32", feature = "portable-atomic")))]
 pub(crate) use registers::{Counter, claim};
-
-/// A word that is loaded and stored as a whole, by any caller at any time. All callers see the
-/// accesses in one order.
-trait Register {
-    fn load(&self) -> usize;
-    fn store(&self, value: usize);
-}
-
-/// The registers of a doorway.
-struct Doorway<'a, L, C> {
-    last: &'a L,
-    closed: &'a C,
-}
-
-impl<L: Register, C: Register> Doorway<'_, L, C> {
-    /// Calls `kept` if the doorway kept this caller, whose name is `me`.
-    fn enter<T>(&self, me: usize, kept: impl FnOnce() -> T) -> Option<T> {
-        if self.closed.load() != 0 {
-            return None;
-        }
-        self.last.store(me);
-        if self.closed.load() != 0 {
-            return None;
-        }
-        self.closed.store(1);
-        (self.last.load() == me).then(kept)
-    }
-
-    /// Opens the doorway again; only for a caller that was kept.
-    fn leave(&self) {
-        self.closed.store(0);
-    }
-}
-
-/// Calls `f` with a number that is not zero and that no other call in progress has.
-fn named<T>(f: impl FnOnce(usize) -> T) -> T {
-    let here = 0_u8;
-    let result = f(core::ptr::from_ref(black_box(&here)).addr());
-    // Until here, the variable and its address belong to this call.
-    black_box(&here);
-    result
-}
-
-/// The number after `next`, from one upwards; no other caller gets it.
-fn count<L: Register, C: Register>(
-    doorway: &Doorway<'_, L, C>,
-    next: &impl Register,
-    me: usize,
-) -> Option<u32> {
-    doorway.enter(me, || {
-        let number = next.load().checked_add(1);
-        if let Some(number) = number {
-            next.store(number);
-        }
-        doorway.leave();
-        number.and_then(|number| u32::try_from(number).ok())
-    })?
-}

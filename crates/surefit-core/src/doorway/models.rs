@@ -12,7 +12,7 @@ use core::panic::AssertUnwindSafe;
 use std::collections::HashSet;
 use std::panic::{catch_unwind, resume_unwind};
 
-use super::{Doorway, Register, count};
+use super::entry::{Doorway, Register, count};
 
 /// The registers' values: the last name, two doorways, the counter.
 type Memory = [usize; 4];

@@ -4,7 +4,7 @@
 use core::cell::UnsafeCell;
 use core::fmt;
 
-use super::{Doorway, Register, count, named};
+use super::entry::{Doorway, Register, count, named};
 
 /// The name of the last caller at the doorway of any region. All regions share it, so that a region
 /// needs no bytes for it.

@@ -4,8 +4,8 @@
 use alloc::vec::Vec;
 use core::cell::Cell;
 
+use super::entry::{Doorway, Register, named};
 use super::registers::{Counter, claim};
-use super::{Doorway, Register, named};
 
 /// A caller that is interrupted after `steps` accesses by another that runs to its end.
 struct Interrupted<'a> {
