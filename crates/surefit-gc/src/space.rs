@@ -97,8 +97,8 @@ impl Place {
 /// live.
 ///
 /// # Safety
-/// - I1: The numbers of live objects are at least 1 and less than [`Space::places`], and two of them
-///   differ by at least two.
+/// - I1: The numbers of live objects are at least 1 and less than [`Space::places`], and two of
+///   them differ by at least two.
 /// - I2: An object lives from [`Space::allocate`] until a sweep whose marks do not contain it. It
 ///   keeps its number; its words belong to it alone, and all of them are initialised. They are
 ///   aligned, and stay where [`Space::place`] says until the space is borrowed exclusively; whoever

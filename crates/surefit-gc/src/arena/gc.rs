@@ -26,7 +26,8 @@ use super::trace::{Trace, Tracer};
 /// # use core::{cell::Cell, mem::MaybeUninit};
 /// # use surefit_gc::{Arena, Gc, Rootable};
 /// # let mut region = [MaybeUninit::uninit(); 65536];
-/// let mut arena = <Arena<'_, Rootable!['gc => Cell<Option<Gc<'gc, u32>>>]>>::new(&mut region, |_| Ok(Cell::new(None)))?;
+/// type Number = Rootable!['gc => Cell<Option<Gc<'gc, u32>>>];
+/// let mut arena = Arena::<Number>::new(&mut region, |_| Ok(Cell::new(None)))?;
 /// arena.mutate(|mc, root| {
 ///     let seven = mc.alloc(7)?;
 ///     root.set(Some(seven));

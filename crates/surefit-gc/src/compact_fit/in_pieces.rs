@@ -4,7 +4,8 @@
 //! ```text
 //! allocate:      all page-blocks or none; the stub says how long the object is and where its
 //!                spine is; every entry gets a bit
-//! before sweep:  link all dead stubs; then, for every stub of the list, take the bits of its entries
+//! before sweep:  link all dead stubs; then, for every stub of the list, clear the bits of its
+//!                entries
 //! ```
 //! These bits distinguish stubs from small pieces, so all dead stubs are found before the first bit
 //! is cleared. The list is linked through the first words of the dead objects, which nobody reads
