@@ -6,10 +6,10 @@
 //!
 //! A program allocates. When a request cannot be served, a collection frees all objects that the
 //! program's roots do not lead to, in one pass, and the request is tried again. The program is the
-//! [`Client`]: it says which words of an object are references. The [`Space`] decides where objects
-//! lie and how free chunks are found and merged. There are two: [`FreeList`], over every free-list
-//! system with boundary tags, and [`CompactFit`], whose objects move. [`Collector`] has the
-//! pseudo-code.
+//! [`Client`], which says which words of an object are references. The [`Space`] decides where
+//! objects lie and how free chunks are found and merged. There are two: [`FreeList`], over every
+//! free-list system with boundary tags, and [`CompactFit`], whose objects move. [`Collector`] has
+//! the pseudo-code.
 //!
 //! | file | holds |
 //! | --- | --- |
