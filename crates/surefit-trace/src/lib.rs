@@ -1,12 +1,14 @@
-//! Allocation traces: what a program asked its allocator, event by event.
+//! Allocation traces: what a program asked of its allocator, event by event.
 //!
-//! The format is SFT1 (`traces/FORMAT.md`): a header of seven counters and one record an event, about two bits each
-//! once compressed. [`Reader`] streams it in bounded memory, [`CheckedReader`] keeps every rule of the format,
-//! [`Trace`] holds a whole trace at 16 bytes an event for those who replay it many times, [`Writer`] writes it,
-//! [`Stats`] says what is in it, and [`generate`] makes synthetic programs.
+//! The format is SFT1: a header of seven counters, and one record per event, about two bits each
+//! once compressed. The module [`mod@format`] describes it.
 //!
-//! [`graph`] reads and writes the other kind of recording: what a program with a garbage collector allocated, and which object
-//! referred to which.
+//! - [`Reader`] streams a trace in bounded memory. [`CheckedReader`] also checks every rule of the
+//!   format.
+//! - [`Trace`] holds a whole trace, at 16 bytes per event, for programs that replay it many times.
+//! - [`Writer`] writes a trace. [`Stats`] summarises one. [`generate`] makes synthetic programs.
+//! - [`graph`] reads and writes the other kind of recording: what a program with a garbage collector
+//!   allocated, and which object referred to which.
 //!
 //! # Errors
 //! [`TraceError`] names the file, the event, the byte and the mend, and prints as one line.
@@ -17,6 +19,7 @@ mod checker;
 mod codec;
 mod error;
 mod event;
+pub mod format;
 mod frame;
 pub mod generate;
 pub mod graph;

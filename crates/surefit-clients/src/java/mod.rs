@@ -31,7 +31,7 @@
 //! garbage is at most the recording's interval between walks.
 //!
 //! # Source
-//! `graphs/FORMAT.md`; the thesis on free-list organisation, chapter 4.
+//! [`surefit_trace::graph::format`]; the thesis on free-list organisation, chapter 4.
 #![deny(unsafe_code)]
 
 mod clock;

@@ -1,6 +1,6 @@
 //! Object graphs: what a program with a garbage collector allocated, and which object referred to which.
 //!
-//! The format is in `graphs/FORMAT.md`. A recording is a sequence of allocations, interrupted by walks. A walk goes
+//! The format is in [`mod@format`]. A recording is a sequence of allocations, interrupted by walks. A walk goes
 //! through the reachable objects and logs what changed since the last one: objects never seen before, references,
 //! roots, deaths. Whoever replays a recording on a heap allocates what was allocated, changes the references when a walk
 //! ends, and finds out by marking which objects died.
@@ -48,6 +48,7 @@
 //! ```
 
 mod encode;
+pub mod format;
 mod layouts;
 mod objects;
 mod reader;
