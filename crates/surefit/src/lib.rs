@@ -1,13 +1,15 @@
 //! surefit: memory management whose time and space are known before the program runs.
 //!
-//! This crate is the face: it re-exports the others by feature and adds nothing.
+//! This crate re-exports the others by feature and adds nothing.
 //!
-//! - [`compact`] (feature `compact`): Compact-fit. [`compact::Heap`] hands out handles and compacts as it frees, within a
-//!   bound; [`compact::KeyHeap`] names objects by copyable keys; [`compact::DirectHeap`] hands out raw pointers and never
-//!   moves; [`compact::shared`] is for many threads; [`compact::certify`] says how many bytes are
-//!   enough.
+//! - [`compact`] (feature `compact`): Compact-fit. [`compact::Heap`] hands out handles and compacts
+//!   when it frees, within a bound. [`compact::KeyHeap`] names objects by copyable keys.
+//!   [`compact::DirectHeap`] hands out raw pointers and never moves objects. [`compact::shared`] is for
+//!   many threads. [`compact::certify`] computes how many bytes are enough, and [`compact::bounds`] has
+//!   the proofs.
 //! - [`freelist`] (feature `freelist`): free-list systems over one region, TLSF among them.
-//! - [`gc`] (feature `gc`): a mark-sweep collector over them, for language implementers.
+//! - [`gc`] (feature `gc`): a mark-sweep collector over them, for language implementers and for Rust
+//!   programs with cycles.
 //!
 //! All of it is `no_std` without `alloc`.
 //!
@@ -34,7 +36,7 @@
 //! let mut heap: Heap = Heap::new(MEMORY.take().expect("taken once"), &CONFIG)?;
 //! let handle = heap.insert([1_u32, 2, 3])?;
 //! assert_eq!(heap.get(&handle)[1], 2);
-//! heap.free(handle); // may move other objects; handles stay good
+//! heap.free(handle); // may move other objects; their handles stay valid
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![cfg_attr(docsrs, feature(doc_cfg))]
