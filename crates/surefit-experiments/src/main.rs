@@ -1,4 +1,5 @@
-//! `surefit-experiments`, which `surefit experiment` runs: figures and tables of the papers, computed or measured here.
+//! `surefit-experiments`, which `surefit experiment` runs: figures and tables of the papers,
+//! computed or measured here.
 //!
 //! ```text
 //! kit            what an experiment is and what it yields: Entry, Report, Table, Plot, Claim; drawn as text, SVG, HTML
@@ -7,11 +8,12 @@
 //! chosen         the options that all experiments take: FILE… --quick --rounds --format --plot --report
 //! all            every experiment into a directory: NAME.json, NAME.svg, index.html
 //! ```
-//! Imports go upwards only, in this list from below to above: no experiment imports another, `shared` imports no
-//! experiment, and `kit` imports neither.
+//! Imports go upwards only, in this list from below to above: no experiment imports another,
+//! `shared` imports no experiment, and `kit` imports neither.
 //!
 //! # A new experiment
-//! A folder in `experiments/` with a `mod.rs`, and two lines in `experiments/mod.rs`: its module, and its entry in `ENTRIES`.
+//! A folder in `experiments/` with a `mod.rs`, and two lines in `experiments/mod.rs`: its module,
+//! and its entry in `ENTRIES`.
 //!
 //! ```text
 //! pub(crate) const ENTRY: Entry = Entry { name: "figure-12", about: "…", takes_traces: false, takes_rounds: true, run };
@@ -25,9 +27,10 @@
 //!     Ok(report)
 //! }
 //! ```
-//! `request.quick` asks for seconds instead of minutes (for tests, for a debug build); `request.rounds_or(n)` is the number
-//! of timed rounds. A verdict is computed, never written: [`decide`](kit::claim::Claiming::decide) takes the test and
-//! says it in words. The clock of one loaded machine decides no claim about maxima: then it is `undecided`.
+//! `request.quick` asks for seconds instead of minutes (for tests, for a debug build);
+//! `request.rounds_or(n)` is the number of timed rounds. A verdict is computed, never written:
+//! [`decide`](kit::claim::Claiming::decide) takes the test and says it in words. The clock of one
+//! loaded machine decides no claim about maxima: then it is `undecided`.
 //!
 //! `automaton` alone has no report: it prints Graphviz text.
 
@@ -48,7 +51,8 @@ use experiments::overview::{WorstCalls, play_worst_calls};
 use surefit_measure::output;
 use surefit_measure::{arguments, as_child, error};
 
-/// The command's own memory: the C library's malloc, or one that is preloaded, serves nothing but what is measured.
+/// The command's own memory: the C library's malloc, or one that is preloaded, serves nothing but
+/// what is measured.
 #[global_allocator]
 static OWN_MEMORY: GlobalDlmalloc = GlobalDlmalloc;
 

@@ -9,12 +9,12 @@
 //! gen:java-like            sizes and lifetimes of Java objects, freed explicitly
 //! gen:lua-like             what Lua 5.4 makes, freed explicitly
 //! ```
-//! Quick, the synthetic programs have a sixteenth of the live bytes and a tenth of the allocations; recorded ones stay as
-//! they are.
+//! Quick, the synthetic programs have a sixteenth of the live bytes and a tenth of the allocations;
+//! recorded ones stay as they are.
 //!
 //! # Source
-//! Craciunas et al. (2008), experiments: the histograms, and the memory of table 3, where the paper's allocators hold
-//! 25.7 MB and 203.7 MB. The paper's own traces are not public.
+//! Craciunas et al. (2008), experiments: the histograms, and the memory of table 3, where the
+//! paper's allocators hold 25.7 MB and 203.7 MB. The paper's own traces are not public.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! The bounds that figures 10 and 11 compare: κ as in the papers, the original page order, and hole bounds.
+//! The bounds that figures 10 and 11 compare: κ as in the papers, the original page order, and hole
+//! bounds.
 
 use anyhow::Result;
 

@@ -1,4 +1,5 @@
-//! One size-class without a heap: its pages as numbers, every transition decided by `surefit_compact::automaton`.
+//! One size-class without a heap: its pages as numbers, every transition decided by
+//! `surefit_compact::automaton`.
 //!
 //! ```text
 //! state   F full pages, and the used page-blocks u of each not-full page, the head of their list first

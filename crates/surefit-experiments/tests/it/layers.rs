@@ -1,4 +1,5 @@
-//! Imports go one way: experiments know what is shared and the kit, and nothing below knows what is above.
+//! Imports go one way: experiments know what is shared and the kit, and nothing below knows what is
+//! above.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -39,7 +39,8 @@ fn listed(words: impl Iterator<Item = Option<u64>>) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// A non-moving system needs Robson's bound at least: one that ends in less moves, or counts wrongly.
+/// A non-moving system needs Robson's bound at least: one that ends in less moves, or counts
+/// wrongly.
 pub(super) fn theorem(system: &str, found: &[(Robson, Found)]) -> Claim {
     let tried = found.iter().map(|(_, found)| Some(found.below.capacity));
     let ends = found

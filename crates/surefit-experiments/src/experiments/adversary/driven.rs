@@ -1,7 +1,7 @@
 //! The project's heaps and its peers as heaps of words: whatever a replay can drive.
 //!
-//! A word is the smallest chunk of the system, so that chunks are cut without a rest: a request of w words asks for as many
-//! bytes less those of a header.
+//! A word is the smallest chunk of the system, so that chunks are cut without a rest: a request of
+//! w words asks for as many bytes less those of a header.
 //!
 //! # Invariants
 //! - D1: an object is given back with the words that it was allocated with, to the subject it came from ([`Watched`] keeps

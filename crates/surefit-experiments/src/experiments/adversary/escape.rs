@@ -1,4 +1,5 @@
-//! Systems that escape the bounds, since they move their objects or make them of pieces, under their own certificates.
+//! Systems that escape the bounds, since they move their objects or make them of pieces, under
+//! their own certificates.
 //!
 //! ```text
 //! certified   bytes that suffice for every program of at most M objects, of M words in sum, in the sizes that occur
@@ -62,7 +63,8 @@ impl Escaped {
         bytes as f64 / self.live_bytes as f64
     }
 
-    /// Words allocated by each word that was moved; `None` if none was: a block table moves its entries.
+    /// Words allocated by each word that was moved; `None` if none was: a block table moves its
+    /// entries.
     pub(super) fn per_move(&self) -> Option<f64> {
         let moved = self.held.and(self.moves)?.bytes_total;
         let words = moved as f64 / self.system.word.bytes as f64;
@@ -125,7 +127,8 @@ fn certified(kind: &Kind, word: Word, program: Program) -> Option<Result<u64>> {
     }
 }
 
-/// A joint demand: at most M objects, and at most the page-blocks of M words in the worst of the sizes.
+/// A joint demand: at most M objects, and at most the page-blocks of M words in the worst of the
+/// sizes.
 fn moving(config: &Config, word: Word, program: Program) -> Result<u64> {
     let (geometry, live) = (config.geometry(), program.live());
     let (mut classes, mut block_bytes) = (ClassSet::EMPTY, 0);

@@ -1,14 +1,15 @@
 //! Where programs run: a system's heaps over regions of chosen capacity.
 //!
-//! The capacity of a region is the number of words of the objects that fill an empty heap over it, large ones first. So
-//! tables, headers of the end and control structures are left out, whatever system it is, and known as bytes: what the
-//! region has beyond its words.
+//! The capacity of a region is the number of words of the objects that fill an empty heap over it,
+//! large ones first. So tables, headers of the end and control structures are left out, whatever
+//! system it is, and known as bytes: what the region has beyond its words.
 //!
 //! ```text
 //! buffer   | ...        | region: tables | word 0 | word 1 | ...               | end, control | ... |
 //!                                        \---- a multiple of 64 KiB
 //! ```
-//! Word 0 lies there so that a system whose blocks are aligned finds the same alignment in every region.
+//! Word 0 lies there so that a system whose blocks are aligned finds the same alignment in every
+//! region.
 #![deny(unsafe_code)]
 
 use std::mem::MaybeUninit;
@@ -48,7 +49,8 @@ impl Attempt {
 
 /// Heaps of one system, of any capacity.
 pub(super) trait Ground {
-    /// Runs a program in the least region that has a capacity of the given number of words, or more if there is none of exactly so many.
+    /// Runs a program in the least region that has a capacity of the given number of words, or more
+    /// if there is none of exactly so many.
     ///
     /// # Errors
     /// There is no region as large.
@@ -137,7 +139,8 @@ impl<'a> Land<'a> {
         })
     }
 
-    /// The least region that has a capacity of at least so many words; what was beside the words last time is tried first.
+    /// The least region that has a capacity of at least so many words; what was beside the words
+    /// last time is tried first.
     fn region(&mut self, words: u64) -> Result<Region> {
         let least = usize::try_from(words)? * self.word.bytes;
         let beside = self.last.bytes - self.last.words as usize * self.word.bytes;

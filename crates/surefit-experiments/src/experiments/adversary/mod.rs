@@ -1,8 +1,10 @@
-//! `surefit experiment adversary`: how much heap a program can make every system need, beside what is proven.
+//! `surefit experiment adversary`: how much heap a program can make every system need, beside what
+//! is proven.
 //!
-//! Two programs of Robson's, driven against the real heaps: P_R, which no heap that keeps its objects where they are can
-//! serve in fewer words than his bound, and one that leaves best fit a hole before every word. Beside them the heaps that
-//! escape, since they move objects or make them of pieces, in the bytes that their certificates say.
+//! Two programs of Robson's, driven against the real heaps: P_R, which no heap that keeps its
+//! objects where they are can serve in fewer words than his bound, and one that leaves best fit a
+//! hole before every word. Beside them the heaps that escape, since they move objects or make them
+//! of pieces, in the bytes that their certificates say.
 //!
 //! ```text
 //! words      a heap as the theory sees it: objects of whole words at addresses
@@ -14,12 +16,13 @@
 //! systems    who takes part, and what a word is there
 //! measured   all runs; tables, claims: what they show
 //! ```
-//! Words are those of chunks, whatever they cost: a word is the smallest chunk of a system, header included, and tables are
-//! left out and listed apart. All is counted: the same run gives the same report.
+//! Words are those of chunks, whatever they cost: a word is the smallest chunk of a system, header
+//! included, and tables are left out and listed apart. All is counted: the same run gives the same
+//! report.
 //!
 //! # Source
-//! Robson (1971, 1974, 1977); Knuth, The Art of Computer Programming 1, 2.5, answers 38 to 42; the figures of Compact-fit
-//! beside ours are those of a simulation in unit words.
+//! Robson (1971, 1974, 1977); Knuth, The Art of Computer Programming 1, 2.5, answers 38 to 42; the
+//! figures of Compact-fit beside ours are those of a simulation in unit words.
 
 mod claims;
 mod driven;

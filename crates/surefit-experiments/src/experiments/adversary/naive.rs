@@ -1,4 +1,5 @@
-//! Heaps of words written down naively, for tests: first fit and best fit as the literature describes them, and one that cheats.
+//! Heaps of words written down naively, for tests: first fit and best fit as the literature
+//! describes them, and one that cheats.
 #![deny(unsafe_code)]
 
 use anyhow::Result;
@@ -8,7 +9,8 @@ use super::ground::{Attempt, Ground};
 use super::program::Program;
 use super::words::{Watched, WordHeap};
 
-/// A list of holes in the order in which they became free; merged at once, the remainder of a cut at the end.
+/// A list of holes in the order in which they became free; merged at once, the remainder of a cut
+/// at the end.
 #[derive(Debug)]
 pub(super) struct Holes {
     is_best: bool,

@@ -1,9 +1,11 @@
-//! The programs: Robson's, which every heap that does not move its objects must fail, and his against best fit.
+//! The programs: Robson's, which every heap that does not move its objects must fail, and his
+//! against best fit.
 //!
 //! # Source
-//! Robson, An estimate of the store size necessary for dynamic storage allocation (1971), and Bounds for some functions
-//! concerning dynamic storage allocation (1974); Worst case fragmentation of first fit and best fit storage allocation
-//! strategies (1977), by way of Knuth, The Art of Computer Programming 1, 2.5, answers 38 to 42.
+//! Robson, An estimate of the store size necessary for dynamic storage allocation (1971), and
+//! Bounds for some functions concerning dynamic storage allocation (1974); Worst case fragmentation
+//! of first fit and best fit storage allocation strategies (1977), by way of Knuth, The Art of
+//! Computer Programming 1, 2.5, answers 38 to 42.
 #![deny(unsafe_code)]
 
 use super::words::{Full, Live, Watched, WordHeap};
@@ -13,7 +15,8 @@ use super::words::{Full, Live, Watched, WordHeap};
 pub(super) enum Program {
     /// P_R: objects of powers of two.
     Robson(Robson),
-    /// Objects of five sizes, on which best fit leaves a hole of m - 3 words before each object of one.
+    /// Objects of five sizes, on which best fit leaves a hole of m - 3 words before each object of
+    /// one.
     BestFit(BestFit),
     /// As many words as there are: the capacity.
     Fill,
@@ -66,8 +69,8 @@ impl Program {
 /// The largest objects with which a heap is filled, in words: as large as any of the programs'.
 const LARGEST_FILLING: u64 = 256;
 
-/// Allocates the largest objects that fit, down to single words: where small ones and large ones may not lie in the same
-/// places, the large ones need more room in one piece.
+/// Allocates the largest objects that fit, down to single words: where small ones and large ones
+/// may not lie in the same places, the large ones need more room in one piece.
 fn fill<H: WordHeap>(heap: &mut Watched<H>) {
     let mut words = LARGEST_FILLING;
     while words > 0 {
@@ -85,7 +88,8 @@ fn fill<H: WordHeap>(heap: &mut Watched<H>) {
 ///     free all objects without such a word: every hole is now shorter than 2^i
 ///     allocate objects of 2^i words, while M allows
 /// ```
-/// Addresses count from the first of the M words. A heap that moves objects is asked anew in every round where they are.
+/// Addresses count from the first of the M words. A heap that moves objects is asked anew in every
+/// round where they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Robson {
     /// M: the most words live at once.
@@ -95,7 +99,8 @@ pub(super) struct Robson {
 }
 
 impl Robson {
-    /// M(½ log2 n + 1) − n + 1 words: no heap that never moves an object can do with fewer, and some can do with these.
+    /// M(½ log2 n + 1) − n + 1 words: no heap that never moves an object can do with fewer, and
+    /// some can do with these.
     pub(super) const fn bound(self) -> u64 {
         self.live * (self.log2_largest as u64 + 2) / 2 + 1 - (1 << self.log2_largest)
     }
@@ -149,7 +154,8 @@ impl Grid {
         occupying.map(|object| self.size - object.words).sum()
     }
 
-    /// The better of the two grids of twice the size that this one consists of; the one with `at` if they are equal.
+    /// The better of the two grids of twice the size that this one consists of; the one with `at`
+    /// if they are equal.
     fn better_half<O>(self, live: &[Live<O>]) -> Self {
         let [same, other] = [0, self.size].map(|offset| Self {
             at: self.at + offset,
@@ -163,8 +169,8 @@ impl Grid {
     }
 }
 
-/// Robson's program against best fit: the pattern `R(m-2) (F(m-3) R(1))^k` at the beginning of the heap grows from k to
-/// k + 1, `R` in use and `F` free.
+/// Robson's program against best fit: the pattern `R(m-2) (F(m-3) R(1))^k` at the beginning of the
+/// heap grows from k to k + 1, `R` in use and `F` free.
 ///
 /// ```text
 /// allocate m-2 and m-2 at the end; free the last R(1) and the first of them                    … F(2m-4) R(m-2)
@@ -175,8 +181,9 @@ impl Grid {
 /// free the m-5; allocate m-2 in its place                                            R(m-2) F(m-3) R(1) …
 /// ```
 ///
-/// At last `tail` objects of m - 2 words, which fit nowhere but at the end. The growth needs an end that is larger than any
-/// hole: in a heap that ends earlier, best fit takes the end for a hole, and the pattern breaks.
+/// At last `tail` objects of m - 2 words, which fit nowhere but at the end. The growth needs an end
+/// that is larger than any hole: in a heap that ends earlier, best fit takes the end for a hole,
+/// and the pattern breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BestFit {
     /// m: the largest object, at least 6 words.
@@ -188,8 +195,9 @@ pub(super) struct BestFit {
 }
 
 impl BestFit {
-    /// With as many objects at last as it takes that the growth is undisturbed in a heap that is too small by a word: the
-    /// end has 4(m - 2) words or more when the pattern grows for the last time.
+    /// With as many objects at last as it takes that the growth is undisturbed in a heap that is
+    /// too small by a word: the end has 4(m - 2) words or more when the pattern grows for the last
+    /// time.
     pub(super) const fn in_a_region(largest: u64, units: u64) -> Self {
         Self {
             largest,
@@ -198,7 +206,8 @@ impl BestFit {
         }
     }
 
-    /// M, the most words live at once: k + 4m - 10 while the pattern grows for the last time, or all that is live at last.
+    /// M, the most words live at once: k + 4m - 10 while the pattern grows for the last time, or
+    /// all that is live at last.
     pub(super) fn live(self) -> u64 {
         let growing = self.units + 4 * self.largest - 10;
         growing.max(self.units + (self.tail + 1) * (self.largest - 2))
@@ -211,7 +220,8 @@ impl BestFit {
         (self.units + 1 + self.tail) * (self.largest - 2)
     }
 
-    /// (M - 4m + 11)(m - 2) words: Robson's bound of what best fit needs, with an endgame that is not repeated here.
+    /// (M - 4m + 11)(m - 2) words: Robson's bound of what best fit needs, with an endgame that is
+    /// not repeated here.
     pub(super) fn robsons_bound(self) -> u64 {
         (self.live() + 11 - 4 * self.largest) * (self.largest - 2)
     }

@@ -6,7 +6,8 @@ use anyhow::Result;
 use super::ground::{Attempt, Ground};
 use super::program::{BestFit, Program, Robson};
 
-/// Nothing is tried beyond this multiple of the bound; a region of this multiple of the bound is ample.
+/// Nothing is tried beyond this multiple of the bound; a region of this multiple of the bound is
+/// ample.
 const AMPLE: u64 = 8;
 
 /// What a system needs for a program.
@@ -69,9 +70,10 @@ pub(super) fn robson(ground: &mut impl Ground, robson: Robson) -> Result<Found> 
     })
 }
 
-/// The program against best fit. What it spans in an ample heap, or twice that and so on, is needed if one word less is not
-/// enough. Else bisection between the live words and that, and then every capacity of the m below what was found: since the
-/// program does not adapt to a heap that ends, a larger heap is not always enough where a smaller one is.
+/// The program against best fit. What it spans in an ample heap, or twice that and so on, is needed
+/// if one word less is not enough. Else bisection between the live words and that, and then every
+/// capacity of the m below what was found: since the program does not adapt to a heap that ends, a
+/// larger heap is not always enough where a smaller one is.
 ///
 /// # Errors
 /// No region is as large.

@@ -24,8 +24,8 @@ pub(super) struct System {
 pub(super) enum Known {
     /// Robson's bound.
     Exact,
-    /// More than Robson's bound: what is free before the end of the heap is not merged with it, 2^(i-1) words in round i,
-    /// if that is fewer than the given number of words.
+    /// More than Robson's bound: what is free before the end of the heap is not merged with it,
+    /// 2^(i-1) words in round i, if that is fewer than the given number of words.
     Unmerged(u64),
     /// At most Robson's bound, rounded up to whole blocks of the largest request.
     Blocks,
@@ -196,7 +196,8 @@ const fn small_pages(name: &'static str, spec: &'static str) -> Escape {
     }
 }
 
-/// Those that the program against best fit is run on: few words are live, so words are large and pages small.
+/// Those that the program against best fit is run on: few words are live, so words are large and
+/// pages small.
 pub(super) const ESCAPE_BEST_FIT: &[Escape] = &[
     small_pages("cf κ=1, 1 KiB", "cf:k=1,page=1K,pieces=off"),
     small_pages("cf κ=4, 1 KiB", "cf:k=4,page=1K,pieces=off"),

@@ -1,7 +1,7 @@
 //! A heap as the theory sees it: objects of whole words, at addresses that are numbers of words.
 //!
-//! A program sees where its objects lie and decides by that what it does next. All it does goes through a [`Watched`] heap,
-//! which keeps the [`Account`].
+//! A program sees where its objects lie and decides by that what it does next. All it does goes
+//! through a [`Watched`] heap, which keeps the [`Account`].
 #![deny(unsafe_code)]
 
 /// A heap of words.

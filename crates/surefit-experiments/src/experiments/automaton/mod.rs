@@ -1,8 +1,9 @@
 //! `surefit experiment automaton`: the state diagram of one size-class, as Graphviz text.
 //!
-//! Every state that a class reaches with at most H live page-blocks is a node: its full pages, and the used page-blocks of
-//! its not-full pages, the head of their list first. Every decision of the automaton is an edge: M1-M3 and F1-F5 as in
-//! `surefit_compact::automaton`, dashed and counted where page-blocks move.
+//! Every state that a class reaches with at most H live page-blocks is a node: its full pages, and
+//! the used page-blocks of its not-full pages, the head of their list first. Every decision of the
+//! automaton is an edge: M1-M3 and F1-F5 as in `surefit_compact::automaton`, dashed and counted
+//! where page-blocks move.
 //!
 //! ```text
 //! surefit experiment automaton --pi 4 --k 2 | dot -Tsvg > automaton.svg
@@ -125,7 +126,8 @@ impl Args {
     }
 }
 
-// ---- the diagram ---------------------------------------------------------------------------------------------------------
+// ---- the diagram
+// ---------------------------------------------------------------------------------------------------------
 
 /// All states that are reached, and all edges between them.
 struct Diagram {

@@ -1,4 +1,5 @@
-//! `surefit experiment bounds`: what each bound on fragmentation costs and saves, on recorded programs.
+//! `surefit experiment bounds`: what each bound on fragmentation costs and saves, on recorded
+//! programs.
 //!
 //! ```text
 //! bound                    not-full pages or holes of a size-class
@@ -12,7 +13,8 @@
 //! Moves, bytes, certificates and smallest heaps are exact; times come from interleaved rounds.
 //!
 //! # Source
-//! κ and its two page orders: Craciunas, Kirsch, Payer, Röck, Sokolova (2008). The hole bound is ours (docs/bounds.md).
+//! κ and its two page orders: Craciunas, Kirsch, Payer, Röck, Sokolova (2008). The hole bound is
+//! ours (docs/bounds.md).
 
 use std::path::PathBuf;
 

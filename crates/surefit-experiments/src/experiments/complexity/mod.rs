@@ -1,4 +1,5 @@
-//! `surefit experiment complexity`: how the work and memory of five configurations grow, by counting.
+//! `surefit experiment complexity`: how the work and memory of five configurations grow, by
+//! counting.
 //!
 //! ```text
 //! configuration       1-CF(∞,∞)  1-CF(κ,∞)  n-CF(∞,∞)  n-CF(κ,∞)  1-CF(κ,ι)
@@ -8,9 +9,9 @@
 //! memory, fragments   pages in use, and holes, in bytes, in the worst order of calls
 //! exponent            of the counted figure, and of the claimed expression, over the same points
 //! ```
-//! O(·) bounds from above: a claim holds where no counted exponent is above the claimed one, or no counted figure above the
-//! claimed expression itself. The n in the claimed times
-//! of 1-CF is waiting for a lock; it is shown as the longest queue that formed before one.
+//! O(·) bounds from above: a claim holds where no counted exponent is above the claimed one, or no
+//! counted figure above the claimed expression itself. The n in the claimed times of 1-CF is
+//! waiting for a lock; it is shown as the longest queue that formed before one.
 //!
 //! # Source
 //! Craciunas et al. (2009): the complexities of the five configurations.
@@ -35,7 +36,8 @@ pub(crate) const ENTRY: Entry = Entry {
 /// Exponents that differ by less are equal: the constants beside the leading term.
 const CLOSE: f64 = 0.1;
 
-/// A figure within this factor of the claimed expression itself, taken without a constant, is within it: pages are rounded.
+/// A figure within this factor of the claimed expression itself, taken without a constant, is
+/// within it: pages are rounded.
 const EXACT: f64 = 1.1;
 
 /// Bytes of a word that a move copies.
@@ -50,8 +52,9 @@ const CONFIGURATIONS: [(&str, bool, bool, bool); 5] = [
     ("1-CF(κ,ι)", false, true, true),
 ];
 
-/// Locks that any call may take, whatever the parameters: of the size-class, of the thread's buffer, of the pool for pages
-/// and for entries. How many of them the worst of some thousand calls meets is chance, so fewer count as so many.
+/// Locks that any call may take, whatever the parameters: of the size-class, of the thread's
+/// buffer, of the pool for pages and for entries. How many of them the worst of some thousand calls
+/// meets is chance, so fewer count as so many.
 const LOCKS: u64 = 4;
 
 /// What grows.
@@ -223,7 +226,8 @@ impl Probed {
         }
     }
 
-    /// What is claimed for it, without waiting and without constants: β and ι in words where they are work.
+    /// What is claimed for it, without waiting and without constants: β and ι in words where they
+    /// are work.
     fn claimed(&self, column: usize) -> f64 {
         let shape = self.shape;
         let (n, m) = (f64::from(shape.threads), f64::from(shape.live));
@@ -253,7 +257,8 @@ impl Probed {
     }
 }
 
-// ---- report ----------------------------------------------------------------------------------------------------------
+// ---- report
+// ----------------------------------------------------------------------------------------------------------
 
 fn report(request: &Request, probed: &[Probed]) -> Result<Report> {
     let mut report = Report::new(
@@ -308,8 +313,8 @@ fn points(
     probed.iter().filter(is_of)
 }
 
-/// The exponents of a column in a parameter: counted and claimed; `None` where a figure is zero or there are no points.
-/// A figure that is zero throughout grows like a constant.
+/// The exponents of a column in a parameter: counted and claimed; `None` where a figure is zero or
+/// there are no points. A figure that is zero throughout grows like a constant.
 fn exponents(
     probed: &[Probed],
     configuration: usize,
@@ -406,7 +411,8 @@ fn plot(probed: &[Probed], column: usize, parameter: Parameter) -> Plot {
     }
 }
 
-// ---- claims ----------------------------------------------------------------------------------------------------------
+// ---- claims
+// ----------------------------------------------------------------------------------------------------------
 
 fn claim(probed: &[Probed], configuration: usize, name: &str, column: usize) -> Claim {
     let mut words = Vec::new();

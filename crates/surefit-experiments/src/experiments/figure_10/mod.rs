@@ -5,11 +5,12 @@
 //! throughput             10⁹ ÷ nanoseconds of an allocation and its free
 //! relative               κ=1's time ÷ this one's, taken inside the round; median and spread over the rounds
 //! ```
-//! Moves and bytes are counted in a pass of their own and are exact. That pass does not write the objects: `bounds` and
-//! `compare` do, and verify every byte.
+//! Moves and bytes are counted in a pass of their own and are exact. That pass does not write the
+//! objects: `bounds` and `compare` do, and verify every byte.
 //!
 //! # Source
-//! Craciunas et al. (2008), figure 10: allocations per second against κ; only the ranges of its axes are known here.
+//! Craciunas et al. (2008), figure 10: allocations per second against κ; only the ranges of its
+//! axes are known here.
 
 use anyhow::Result;
 
@@ -129,7 +130,8 @@ fn table(title: &str, rows: &[Row]) -> Table {
         .table()
 }
 
-/// κ as one line with its spread; every hole bound as a level, since it has no place on the axis of κ.
+/// κ as one line with its spread; every hole bound as a level, since it has no place on the axis of
+/// κ.
 fn plot(name: &str, rows: &[Row]) -> Plot {
     let places = kappa_ticks().count();
     let median = |at: usize| rows[at].relative.map_or(f64::NAN, |ratio| ratio.median);
@@ -153,7 +155,8 @@ fn plot(name: &str, rows: &[Row]) -> Plot {
     }
 }
 
-// ---- claims --------------------------------------------------------------------------------------------------------------
+// ---- claims
+// --------------------------------------------------------------------------------------------------------------
 
 fn fewer_moves(name: &str, rows: &[Row]) -> Claim {
     let moves: Option<Vec<_>> = of_family(Family::Pages)

@@ -1,4 +1,5 @@
-//! `surefit experiment figure-11`: used pages and not-full pages during the run, for each κ and hole bound.
+//! `surefit experiment figure-11`: used pages and not-full pages during the run, for each κ and
+//! hole bound.
 //!
 //! ```text
 //! every ⌈events / 240⌉ events, for every size-class: live page-blocks h, pages p, not-full pages n
@@ -10,8 +11,8 @@
 //! Everything is counted, nothing is timed: the same trace gives the same report.
 //!
 //! # Source
-//! Craciunas et al. (2008), figure 11, and what is said of it: memory is constant for κ ≥ 5 (Hummingbird) and κ ≥ 3
-//! (Emacs); not-full pages of small page-blocks stay relatively full.
+//! Craciunas et al. (2008), figure 11, and what is said of it: memory is constant for κ ≥ 5
+//! (Hummingbird) and κ ≥ 3 (Emacs); not-full pages of small page-blocks stay relatively full.
 
 mod sampling;
 
@@ -102,7 +103,8 @@ struct Run {
     pages: Summary,
     not_full: Summary,
     fragmentation: Summary,
-    /// Mean fill of the not-full pages of each group of page-block sizes; none if there never was such a page.
+    /// Mean fill of the not-full pages of each group of page-block sizes; none if there never was
+    /// such a page.
     fill: [Option<f64>; GROUPS.len()],
 }
 
@@ -196,7 +198,8 @@ fn plot(title: &str, y: Axis, runs: &[Run], of: impl Fn(&Sample) -> u64) -> Plot
     }
 }
 
-// ---- claims --------------------------------------------------------------------------------------------------------------
+// ---- claims
+// --------------------------------------------------------------------------------------------------------------
 
 /// The runs of κ = 1, 3, … ∞ and their labels.
 fn kappas(runs: &[Run]) -> Vec<(&'static str, &Run)> {

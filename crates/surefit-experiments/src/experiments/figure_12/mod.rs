@@ -1,4 +1,5 @@
-//! `surefit experiment figure-12`: what an increment costs in throughput and transient memory, and saves in latency.
+//! `surefit experiment figure-12`: what an increment costs in throughput and transient memory, and
+//! saves in latency.
 //!
 //! ```text
 //! left     throughput against ι = ∞, 8 KiB … 64 B                    1-CF(1,ι), class locks, 16 B to 16 KiB at random
@@ -6,12 +7,13 @@
 //! right    transient fragmentation against ι                         page-blocks reserved by moves in flight, watched,
 //!                                                                    threads taking turns section by section
 //! ```
-//! System latency is the longest time that a lock is held. It is given twice: as the most bytes that were copied while a
-//! lock was held once, which is exact and the same on every machine, and in nanoseconds, where a thread that loses its
-//! core while it holds a lock counts as well.
+//! System latency is the longest time that a lock is held. It is given twice: as the most bytes
+//! that were copied while a lock was held once, which is exact and the same on every machine, and
+//! in nanoseconds, where a thread that loses its core while it holds a lock counts as well.
 //!
 //! # Source
-//! Craciunas et al. (2009), figure 12; only the course of its lines is known here, not their values.
+//! Craciunas et al. (2009), figure 12; only the course of its lines is known here, not their
+//! values.
 
 mod increments;
 mod left;

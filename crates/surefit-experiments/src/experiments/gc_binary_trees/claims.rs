@@ -1,4 +1,5 @@
-//! The goal of the collector: a program of small objects in 0.7 of the time and of the memory of the best other collector.
+//! The goal of the collector: a program of small objects in 0.7 of the time and of the memory of
+//! the best other collector.
 //!
 //! ```text
 //! best in time      the setting of any other collector with the least median time
@@ -124,7 +125,8 @@ mod tests {
         }
     }
 
-    /// All points: ours takes this, the others 100 ns and 100 bytes, Boehm's in the setting `divisor=30` 80 bytes.
+    /// All points: ours takes this, the others 100 ns and 100 bytes, Boehm's in the setting
+    /// `divisor=30` 80 bytes.
     fn rows(ours: Took) -> Vec<Row> {
         let rows = POINTS.iter().map(|&point| {
             let took = match (point.collector, point.settings) {

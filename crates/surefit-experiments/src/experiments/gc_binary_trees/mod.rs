@@ -1,4 +1,5 @@
-//! `surefit experiment gc-binary-trees`: time and peak memory of a program that allocates, on our collector and on others.
+//! `surefit experiment gc-binary-trees`: time and peak memory of a program that allocates, on our
+//! collector and on others.
 //!
 //! ```text
 //! per round, interleaved:   one process per collector and setting: binary trees of depth 16, references of 64 bits
@@ -6,10 +7,12 @@
 //! ratios                    ours ÷ theirs, in the same round
 //! peer's best               its fastest setting for time, its leanest for memory: two points, if it must be
 //! ```
-//! The binaries are those of `peers/`, a workspace of its own. One that is not built is a row that says how to build it.
+//! The binaries are those of `peers/`, a workspace of its own. One that is not built is a row that
+//! says how to build it.
 //!
 //! # Source
-//! Binary trees of the benchmarks game, after Boehm's GCBench. No figure of the thesis: the goal is ours.
+//! Binary trees of the benchmarks game, after Boehm's GCBench. No figure of the thesis: the goal is
+//! ours.
 
 mod claims;
 mod points;
@@ -50,7 +53,8 @@ fn run(request: &Request) -> Result<Report> {
 /// Runs every point once a round.
 ///
 /// # Errors
-/// A process counts other nodes than there are, in a round after the first: what ran once runs again.
+/// A process counts other nodes than there are, in a round after the first: what ran once runs
+/// again.
 fn measure(points: &[Point], folders: &[PathBuf], depth: u32, rounds: u32) -> Result<Vec<Row>> {
     let mut rows: Vec<_> = points
         .iter()

@@ -1,4 +1,5 @@
-//! What runs: each collector in the settings that make it fastest, leanest, or leave it as it comes.
+//! What runs: each collector in the settings that make it fastest, leanest, or leave it as it
+//! comes.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -76,7 +77,8 @@ impl Point {
     }
 }
 
-/// Where release builds of `peers/` end up: in a target directory of its own, or in the one that this very program is in.
+/// Where release builds of `peers/` end up: in a target directory of its own, or in the one that
+/// this very program is in.
 pub(super) fn folders() -> Vec<PathBuf> {
     let exe = std::env::current_exe().ok();
     let target = exe.as_deref().and_then(Path::parent).and_then(Path::parent);
@@ -135,11 +137,12 @@ const fn mmtk(settings: &'static str, role: Role) -> Point {
     Point::new("MMTk MarkSweep", "binary-trees-mmtk", settings, role).with("mmtk")
 }
 
-/// All points, in the order of the tables. Heap sizes are for trees of depth 16, of which at most 6 MiB live at once in
-/// 24 bytes a node.
+/// All points, in the order of the tables. Heap sizes are for trees of depth 16, of which at most 6
+/// MiB live at once in 24 bytes a node.
 ///
-/// gc-arena is left as it comes by its default pacing, Boehm's collector by one call per object and references into objects
-/// (both its defaults), and MMTk by as many threads as there are processors here; it has no size of its own for a heap.
+/// gc-arena is left as it comes by its default pacing, Boehm's collector by one call per object and
+/// references into objects (both its defaults), and MMTk by as many threads as there are processors
+/// here; it has no size of its own for a heap.
 pub(super) const POINTS: &[Point] = &[
     empty(),
     surefit("heap=8M", Role::Subject),

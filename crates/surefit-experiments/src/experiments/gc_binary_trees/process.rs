@@ -27,7 +27,8 @@ pub(super) struct Took {
 /// Runs a binary; what it prints is checked if it makes trees at all.
 ///
 /// # Errors
-/// It cannot be started, fails, counts other nodes than there are, or says of itself what cannot be read.
+/// It cannot be started, fails, counts other nodes than there are, or says of itself what cannot be
+/// read.
 pub(super) fn run(binary: &Path, depth: u32, settings: &str, has_trees: bool) -> Result<Took> {
     let name = binary.display().to_string();
     let mut command = Command::new(binary);
@@ -91,8 +92,8 @@ pub(super) mod tests {
     /// Writes a program for the shell that prints these lines and these figures.
     pub(in super::super) fn script(file: &Path, printed: &str, figures: &str) {
         let text = format!("#!/bin/sh\ncat <<'END'\n{printed}END\necho '{figures}' >&2\n");
-        // Another process writes it: what this one has open, a child started meanwhile by another thread has open as well,
-        // and then the file cannot be run.
+        // Another process writes it: what this one has open, a child started meanwhile by another
+        // thread has open as well, and then the file cannot be run.
         let mut shell = Command::new("sh");
         shell.args([
             "-c",

@@ -106,8 +106,8 @@ fn ratios(rows: &[Row]) -> Option<Table> {
     Some(table)
 }
 
-/// Time over peak memory: for every collector a line through those of its settings of which no other is both leaner and
-/// faster; none if nothing ran.
+/// Time over peak memory: for every collector a line through those of its settings of which no
+/// other is both leaner and faster; none if nothing ran.
 fn plot(rows: &[Row]) -> Option<Plot> {
     let mut series: Vec<Series> = Vec::new();
     let mut rows: Vec<_> = rows

@@ -133,7 +133,8 @@ fn fastest_when_small(found: &Found) -> Claim {
     )
 }
 
-/// Whether all are won; `None` if there are none, or the clock does not decide one and none is lost.
+/// Whether all are won; `None` if there are none, or the clock does not decide one and none is
+/// lost.
 fn wins_all(contests: &[Contest]) -> Option<bool> {
     if contests.iter().any(|contest| contest.wins == Some(false)) {
         return Some(false);
@@ -175,7 +176,8 @@ fn needs_least(found: &Found) -> Claim {
     )
 }
 
-/// Whether one heap is smaller than another; `None` if they differ by no more than the search leaves open.
+/// Whether one heap is smaller than another; `None` if they differ by no more than the search
+/// leaves open.
 fn is_smaller(ours: usize, theirs: usize) -> Option<bool> {
     (ours.abs_diff(theirs) > MinHeap::open_bytes(ours.max(theirs))).then_some(ours < theirs)
 }

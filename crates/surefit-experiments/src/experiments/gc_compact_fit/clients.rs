@@ -1,4 +1,5 @@
-//! The clients: recordings of Java programs, and programs in Rust that are recorded here, in memory.
+//! The clients: recordings of Java programs, and programs in Rust that are recorded here, in
+//! memory.
 #![deny(unsafe_code)]
 
 use std::collections::{BTreeMap, HashMap};
@@ -24,7 +25,8 @@ const QUICK: [Program; 2] = [Program::Json, Program::Words];
 /// By how much a quick run makes the programs smaller, and so what lives in them.
 const QUICK_DIVIDED_BY: u32 = 32;
 
-/// Bytes that are allocated from one walk of a recording in Rust to the next: about as many as in the bundled recordings of Java.
+/// Bytes that are allocated from one walk of a recording in Rust to the next: about as many as in
+/// the bundled recordings of Java.
 const EVERY: usize = 256 << 10;
 const QUICK_EVERY: usize = 32 << 10;
 
@@ -42,8 +44,8 @@ pub(super) struct Client {
     pub(super) held: Held,
 }
 
-/// What a replay must hold at the worst moment, whatever the space: what lived at a walk, and all that was allocated until
-/// the next, since every new object is a root until then.
+/// What a replay must hold at the worst moment, whatever the space: what lived at a walk, and all
+/// that was allocated until the next, since every new object is a root until then.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Held {
     /// Bytes that were asked for.
@@ -196,7 +198,8 @@ mod tests {
         Step::Walk(Box::new(walk))
     }
 
-    /// Before the second walk 1 is dead already, but 2 to 4 are held: 16 + 40 + 12 bytes, a header at least.
+    /// Before the second walk 1 is dead already, but 2 to 4 are held: 16 + 40 + 12 bytes, a header
+    /// at least.
     #[test]
     fn what_dies_is_held_until_the_walk_that_finds_it_dead() {
         let mut watched = Watched::default();

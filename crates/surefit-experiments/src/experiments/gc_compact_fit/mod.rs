@@ -1,4 +1,5 @@
-//! `surefit experiment gc-compact-fit`: a collector over Compact-fit beside one over every other space.
+//! `surefit experiment gc-compact-fit`: a collector over Compact-fit beside one over every other
+//! space.
 //!
 //! ```text
 //! clients      recordings of Java programs, and programs in Rust, recorded here; or FILE…: .sfg, .sfg.zst
@@ -13,8 +14,9 @@
 //! ```
 //!
 //! # Source
-//! The thesis on free-list organisation, chapter 4, for the measure: heap management time against the heap's size. Craciunas
-//! et al. (2008) for Compact-fit. The collector over Compact-fit is ours, and so is the comparison.
+//! The thesis on free-list organisation, chapter 4, for the measure: heap management time against
+//! the heap's size. Craciunas et al. (2008) for Compact-fit. The collector over Compact-fit is
+//! ours, and so is the comparison.
 
 mod claims;
 mod clients;

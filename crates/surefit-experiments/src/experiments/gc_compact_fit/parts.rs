@@ -16,8 +16,8 @@ use super::spaces::Choice;
 /// The region, in multiples of what is held: tables and bits grow with it.
 pub(super) const TIMES: usize = 2;
 
-/// The parts of a region that holds all of it; `None` if the space has no room. Free lists are those of a tree: chunks and
-/// headers are the same for all of them.
+/// The parts of a region that holds all of it; `None` if the space has no room. Free lists are
+/// those of a tree: chunks and headers are the same for all of them.
 ///
 /// # Errors
 /// The operating system gives no memory.

@@ -18,7 +18,8 @@ const fn choice(name: &'static str, spec: &'static str) -> Choice {
     Choice { name, spec }
 }
 
-/// All of them: lists by policy and lookup, the others whose objects stay, then Compact-fit by page size and bound.
+/// All of them: lists by policy and lookup, the others whose objects stay, then Compact-fit by page
+/// size and bound.
 pub(super) const ALL: [Choice; 16] = [
     choice("never, scan", "segregated:index=scan,coalesce=never"),
     choice("never, table", "segregated:index=nht,coalesce=never"),
@@ -50,7 +51,8 @@ pub(super) const ALL: [Choice; 16] = [
     choice("CF 16K, holes", "compact-fit:page=16K"),
 ];
 
-/// Those that are drawn: one lookup for every policy, and all others but first fit, whose walks would press the rest flat.
+/// Those that are drawn: one lookup for every policy, and all others but first fit, whose walks
+/// would press the rest flat.
 pub(super) const DRAWN: [&str; 8] = [
     "never, bitmap",
     "deferred, bitmap",

@@ -198,7 +198,8 @@ fn row<'f>(found: &'f Found, name: &str) -> Option<&'f Row> {
     found.rows.iter().find(|row| row.choice.name == name)
 }
 
-/// The times by the places of the heaps: bars, so that a space which completes in one heap only is seen.
+/// The times by the places of the heaps: bars, so that a space which completes in one heap only is
+/// seen.
 fn points(row: &Row) -> Vec<(f64, f64)> {
     let heaps = row.heaps.iter().enumerate();
     let timed =

@@ -7,8 +7,8 @@
 //! Sizes are payloads: a chunk of 1 KiB serves a request of 1 KiB. Every figure is counted.
 //!
 //! # Source
-//! The thesis on free-list organisation, figures 2-9, 2-10 and 3-3; "few free chunks above 1 KB" of its chapter 4, which
-//! explains why more than 256 lists gain nothing.
+//! The thesis on free-list organisation, figures 2-9, 2-10 and 3-3; "few free chunks above 1 KB" of
+//! its chapter 4, which explains why more than 256 lists gain nothing.
 
 use anyhow::Result;
 use surefit_clients::java::{Collected, Finds, Options, Outcome};
@@ -168,7 +168,8 @@ fn add(report: &mut Report, recorded: &Recorded) -> Result<()> {
     Ok(())
 }
 
-// ---- tables and plots ----------------------------------------------------------------------------------------------------
+// ---- tables and plots
+// ----------------------------------------------------------------------------------------------------
 
 /// The sizes of a row of the distribution.
 fn in_row(row: usize) -> impl Fn(u32) -> bool {
@@ -288,7 +289,8 @@ fn plots(name: &str, all: &[Sizes]) -> impl Iterator<Item = Plot> {
     [sizes].into_iter().chain(has_drift.then_some(drift))
 }
 
-// ---- claims --------------------------------------------------------------------------------------------------------------
+// ---- claims
+// --------------------------------------------------------------------------------------------------------------
 
 fn claims(name: &str, all: &[Sizes]) -> Vec<Claim> {
     let few = all.iter().map(|sizes| few_large(name, sizes));

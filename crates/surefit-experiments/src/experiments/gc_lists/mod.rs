@@ -113,7 +113,8 @@ fn run(request: &Request) -> Result<Report> {
     Ok(report)
 }
 
-/// The heap in which all numbers of lists complete, or most of them, and every system that completes there.
+/// The heap in which all numbers of lists complete, or most of them, and every system that
+/// completes there.
 fn measured(recorded: &Recorded, rounds: u32) -> Result<Option<(f64, Vec<Row>)>> {
     let counted = Options::default();
     // The last list decides how long a search takes; where a chunk is found, hardly.
@@ -231,7 +232,8 @@ fn plots(name: &str, rows: &[Row]) -> [Plot; 2] {
     ]
 }
 
-// ---- claims --------------------------------------------------------------------------------------------------------------
+// ---- claims
+// --------------------------------------------------------------------------------------------------------------
 
 fn claims(name: &str, is_tree: bool, rows: &[Row]) -> [Claim; 4] {
     let last = last_name(is_tree);

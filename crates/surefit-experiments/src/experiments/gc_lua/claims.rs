@@ -11,10 +11,12 @@ use surefit_measure::results::Ratio;
 /// By how much the table makes a collector's heap management faster: "by 100 %".
 const UNDER_A_COLLECTOR: f64 = 2.0;
 
-/// Allocations between two updates of the table under deferred coalescing, on average over the programs of table 3-1.
+/// Allocations between two updates of the table under deferred coalescing, on average over the
+/// programs of table 3-1.
 const PAPERS_ALLOCATIONS_PER_UPDATE: f64 = 1029.0;
 
-/// What the search for smallest heaps leaves open, and a little more: heaps that differ by less are the same.
+/// What the search for smallest heaps leaves open, and a little more: heaps that differ by less are
+/// the same.
 const SAME: f64 = 0.02;
 
 /// All of them.
@@ -32,8 +34,8 @@ pub(super) fn all(found: &[Found]) -> Vec<Claim> {
     claims
 }
 
-/// The ratio of two spaces' times in a heap, over the programs that end on both: its geometric mean, round by round; and how
-/// many programs these are.
+/// The ratio of two spaces' times in a heap, over the programs that end on both: its geometric
+/// mean, round by round; and how many programs these are.
 pub(super) fn mean_ratio(
     found: &[Found],
     at: usize,
@@ -142,8 +144,8 @@ fn turns_around(found: &[Found], at: usize) -> Claim {
     )
 }
 
-/// Visits an allocation with the walk in the larger heap, strategy by strategy: means over the programs that end on all three;
-/// and how many programs these are.
+/// Visits an allocation with the walk in the larger heap, strategy by strategy: means over the
+/// programs that end on all three; and how many programs these are.
 fn visits(found: &[Found]) -> Option<([f64; 3], usize)> {
     let of = |one: &Found, strategy| {
         let row = one.row(Space::new(strategy, LOOKUPS[0]))?;

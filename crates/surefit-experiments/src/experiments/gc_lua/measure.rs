@@ -25,8 +25,8 @@ pub(super) const HEAPS: [f64; 2] = [1.25, 2.0];
 /// The largest heap that is tried, in bytes.
 const LARGEST: usize = 1 << 30;
 
-/// Where regions start in the search for the smallest heap, in bytes: Lua seeds its hashes by addresses, and its tables grow a
-/// little earlier or later with other seeds.
+/// Where regions start in the search for the smallest heap, in bytes: Lua seeds its hashes by
+/// addresses, and its tables grow a little earlier or later with other seeds.
 const STARTS: [usize; 3] = [0, 8, 40];
 
 /// How everything is measured.
@@ -51,7 +51,8 @@ impl Plan {
         }
     }
 
-    /// Steps of progress a program: the smallest heaps, and every round on every space in every heap.
+    /// Steps of progress a program: the smallest heaps, and every round on every space in every
+    /// heap.
     pub(super) fn steps(&self) -> usize {
         1 + self.rounds as usize * HEAPS.len() * Space::all().len()
     }
@@ -64,7 +65,8 @@ pub(super) struct Found {
     pub(super) program: &'static str,
     /// Every space.
     pub(super) rows: Vec<Row>,
-    /// Runs that ended, and how many of them printed what the program prints on the platform's malloc.
+    /// Runs that ended, and how many of them printed what the program prints on the platform's
+    /// malloc.
     pub(super) runs: u64,
     /// See `runs`.
     pub(super) same: u64,
@@ -126,7 +128,8 @@ impl Found {
         self.rows.iter().find(|row| row.space == space)
     }
 
-    /// The smallest heap that suffices for all lookups of a strategy, in bytes: they put objects in the same places.
+    /// The smallest heap that suffices for all lookups of a strategy, in bytes: they put objects in
+    /// the same places.
     pub(super) fn smallest(&self, strategy: &str) -> Option<usize> {
         let rows = self.rows.iter();
         let own = rows
@@ -149,7 +152,8 @@ struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    /// Runs the program in a fresh heap over the first `bytes` of a region; `None` if memory runs out.
+    /// Runs the program in a fresh heap over the first `bytes` of a region; `None` if memory runs
+    /// out.
     fn run<K: Clock>(
         &self,
         kind: &Kind,

@@ -1,4 +1,5 @@
-//! `surefit experiment gc-lua`: a Lua machine on segregated lists, TLSF and first fit; exhaustion alone makes it collect.
+//! `surefit experiment gc-lua`: a Lua machine on segregated lists, TLSF and first fit; exhaustion
+//! alone makes it collect.
 //!
 //! ```text
 //! spaces       walk, table, bitmap x never, deferred, immediate: 256 lists, last list a tree; beside them TLSF, first fit
@@ -8,10 +9,12 @@
 //! counts       collections, visits, table updates: of the first round
 //! times        calls outside of collections, and collections, in interleaved rounds; the clock's own cost is taken off
 //! ```
-//! Lua frees what a collection finds dead one by one, so nothing is rebuilt in one pass, and marking is Lua's own.
+//! Lua frees what a collection finds dead one by one, so nothing is rebuilt in one pass, and
+//! marking is Lua's own.
 //!
 //! # Source
-//! The thesis on free-list organisation: tables 2-2 and 3-1, figures 4-1 to 4-13, its outlook on explicit frees.
+//! The thesis on free-list organisation: tables 2-2 and 3-1, figures 4-1 to 4-13, its outlook on
+//! explicit frees.
 
 mod claims;
 mod measure;

@@ -99,7 +99,8 @@ pub(super) fn times(found: &Found) -> Table {
     table
 }
 
-/// Geometric means over the programs that end on a space, against immediate coalescing with the table.
+/// Geometric means over the programs that end on a space, against immediate coalescing with the
+/// table.
 pub(super) fn means(found: &[Found]) -> Table {
     let title = "geometric means over the programs, ÷ immediate with the table: smallest heap, calls and collections, run";
     let figures = in_both(&[("programs", 0), ("both", 3), ("run", 3)]);

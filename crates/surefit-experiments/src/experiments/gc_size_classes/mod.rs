@@ -3,7 +3,8 @@
 //! Sizes are those of the virtual machine, headers included; the most frequent are taken first.
 //!
 //! # Source
-//! The thesis on free-list organisation, table 2-1: why exact lists for small sizes serve nearly all requests.
+//! The thesis on free-list organisation, table 2-1: why exact lists for small sizes serve nearly
+//! all requests.
 
 use anyhow::Result;
 use surefit_trace::graph::Stats;

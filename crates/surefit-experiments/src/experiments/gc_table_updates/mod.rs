@@ -190,7 +190,8 @@ fn table(rows: &[Row], merges: When) -> Table {
         .table()
 }
 
-/// Allocations per update under every strategy, beside the thesis's, which are about deferred coalescing.
+/// Allocations per update under every strategy, beside the thesis's, which are about deferred
+/// coalescing.
 fn beside(rows: &[Row]) -> Table {
     let mut table = Table::of("allocations for an update of the table", rows)
         .text("program", |row| row.name.as_str());
@@ -212,7 +213,8 @@ fn beside(rows: &[Row]) -> Table {
         .table()
 }
 
-// ---- claims --------------------------------------------------------------------------------------------------------------
+// ---- claims
+// --------------------------------------------------------------------------------------------------------------
 
 fn claims(rows: &[Row]) -> Vec<Claim> {
     let alike = rows.iter().map(as_often);

@@ -110,7 +110,8 @@ impl Last {
     }
 }
 
-/// The scan's heap management time over that of a lookup, under immediate coalescing, over all programs.
+/// The scan's heap management time over that of a lookup, under immediate coalescing, over all
+/// programs.
 fn gain(all: &[&Measured], place: Place, last: Last, lookup: Lists) -> Option<Ratio> {
     let scan = last.of(scan(When::Immediate));
     let of = |measured: &&Measured| {
@@ -265,7 +266,8 @@ fn table_leaves_collection(name: &str, measured: &Measured) -> Claim {
     )
 }
 
-/// Among heaps with as many collections as the next larger one, whether the larger one's sweeps read more headers.
+/// Among heaps with as many collections as the next larger one, whether the larger one's sweeps
+/// read more headers.
 fn smaller_heap_collects_faster(name: &str, measured: &Measured) -> Claim {
     let multiples = measured.multiples();
     let pairs = MERGES.iter().flat_map(|&merges| {

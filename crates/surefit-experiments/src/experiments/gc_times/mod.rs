@@ -1,4 +1,5 @@
-//! `surefit experiment gc-times`: the thesis's three times against the heap's size, for every program.
+//! `surefit experiment gc-times`: the thesis's three times against the heap's size, for every
+//! program.
 
 mod claims;
 
@@ -136,7 +137,8 @@ fn grid(title: String, measured: &Measured, cell: impl Fn(Lists, f64) -> Option<
     table
 }
 
-/// Three plots a program: figures, and in their lines 4-1 to 4-13; and one of ours, with trees.
+/// Three plots a program: figures, and in their lines 4-1 to 4-13; and one of ours,
+/// with trees.
 fn plots(client: &Recorded, measured: &Measured) -> [Plot; 4] {
     let [allocation, collection, management] = What::ALL.map(|what| {
         let title = format!("{}: {}", client.name, what.name());
@@ -161,7 +163,8 @@ fn plot(title: String, measured: &Measured, what: What, of: impl Fn(Lists) -> Li
     }
 }
 
-/// A system's line; without points where it does not complete, so that the others keep their colours.
+/// A system's line; without points where it does not complete, so that the others keep their
+/// colours.
 fn line(measured: &Measured, lists: Lists, what: What) -> Series {
     let points = measured
         .multiples()

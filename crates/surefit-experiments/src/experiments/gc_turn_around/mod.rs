@@ -1,4 +1,5 @@
-//! `surefit experiment gc-turn-around`: which strategy of coalescing is best without a table, and which with it.
+//! `surefit experiment gc-turn-around`: which strategy of coalescing is best without a table, and
+//! which with it.
 
 use anyhow::Result;
 use surefit_clients::java::Finds;

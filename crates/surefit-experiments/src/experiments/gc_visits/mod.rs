@@ -1,5 +1,5 @@
-//! `surefit experiment gc-visits`: how many free chunks and heads an allocation looks at, and how that grows from one collection
-//! to the next.
+//! `surefit experiment gc-visits`: how many free chunks and heads an allocation looks at, and how
+//! that grows from one collection to the next.
 
 use anyhow::Result;
 use surefit_clients::java::{Finds, Options, Outcome, Sample, Space};
@@ -28,7 +28,8 @@ const HEAP: usize = 6 << 20;
 /// Points of a line of figure 3-1.
 const POINTS: usize = 150;
 
-/// Samples between two collections from which on the interval is judged: its first and its last third.
+/// Samples between two collections from which on the interval is judged: its first and its last
+/// third.
 const LONG: usize = 6;
 
 /// Visits of never and deferred, and of immediate coalescing, in table 2-2.
@@ -175,8 +176,8 @@ fn around_the_first(samples: &[Sample]) -> (Option<f64>, Option<f64>) {
     (between(START, first), between(first, last))
 }
 
-/// In how many of the intervals between two collections visits rise, and how many there are: the mean of the last third over
-/// that of the first.
+/// In how many of the intervals between two collections visits rise, and how many there are: the
+/// mean of the last third over that of the first.
 fn rises(samples: &[Sample]) -> (u32, u32) {
     let (mut rising, mut all) = (0, 0);
     for interval in samples.chunk_by(|a, b| a.collections == b.collections) {

@@ -1,4 +1,5 @@
-//! `surefit experiment memory-threads`: memory of 1-CF and n-CF against threads, beside what is proven.
+//! `surefit experiment memory-threads`: memory of 1-CF and n-CF against threads, beside what is
+//! proven.
 //!
 //! ```text
 //! worst order   each thread keeps m page-blocks of one size-class live; pages in use beside ⌊(h + κ (π - 1)) / π⌋ for
@@ -149,8 +150,9 @@ fn at_random(request: &Request, heap: usize, kappa: Option<u32>, threads: u16) -
     })
 }
 
-/// The most pages of all size-classes, each at the most objects that the scripts ever have live in it. In 1-CF those of the
-/// threads add up, and all of them may have a free or a pin in progress; in n-CF each instance serves one thread.
+/// The most pages of all size-classes, each at the most objects that the scripts ever have live in
+/// it. In 1-CF those of the threads add up, and all of them may have a free or a pin in progress;
+/// in n-CF each instance serves one thread.
 fn random_bound(load: &Load, is_sharded: bool, kappa: Option<u32>, threads: u16) -> u64 {
     let geometry = Geometry::DEFAULT;
     let peaks: Vec<_> = (0..usize::from(threads))
@@ -174,7 +176,8 @@ fn random_bound(load: &Load, is_sharded: bool, kappa: Option<u32>, threads: u16)
     geometry.classes().map(of_class).sum()
 }
 
-// ---- report ----------------------------------------------------------------------------------------------------------
+// ---- report
+// ----------------------------------------------------------------------------------------------------------
 
 fn report(request: &Request, worst: &[Worst], random: &[Random]) -> Report {
     let source = "Craciunas et al. (2009), memory size";

@@ -9,10 +9,12 @@ use crate::shared::merges::{MERGES, merges_name};
 use surefit_measure::ratio::or_not_measured;
 use surefit_measure::results::Ratio;
 
-/// Allocations between two updates of the table under deferred coalescing, on average over the programs of table 3-1.
+/// Allocations between two updates of the table under deferred coalescing, on average over the
+/// programs of table 3-1.
 pub(super) const PAPERS_ALLOCATIONS_PER_UPDATE: f64 = 1029.0;
 
-/// Updates per allocation under immediate coalescing, in replays of Java object graphs on a collector.
+/// Updates per allocation under immediate coalescing, in replays of Java object graphs on a
+/// collector.
 const RECORDED_UPDATES: (f64, f64) = (1.1, 1.8);
 
 /// By how much the table makes a collector's heap management faster: "by 100 %".
@@ -113,7 +115,8 @@ fn improves_up_to_256(name: &str, rows: &[Row]) -> Claim {
     )
 }
 
-/// The instructions with each of these numbers of lists over those with 256, found by the table, merged at once.
+/// The instructions with each of these numbers of lists over those with 256, found by the table,
+/// merged at once.
 fn instructions_to_256(rows: &[Row], lists: &[u32]) -> Option<Vec<f64>> {
     let system = System::usual(Finds::Table, When::Immediate);
     let of = |lists: u32| find(rows, System { lists, ..system })?.instructions();
@@ -303,7 +306,8 @@ mod tests {
     use crate::kit::Verdict;
     use surefit_freelist::{Counters, When};
 
-    /// Rows made of the time, the instructions and the updates of a thousand allocations that a system takes.
+    /// Rows made of the time, the instructions and the updates of a thousand allocations that a
+    /// system takes.
     fn rows(figures: impl Fn(System) -> (f64, f64, u64)) -> Vec<Row> {
         let row = |system| {
             let (time, instructions, table_updates) = figures(system);

@@ -1,4 +1,5 @@
-//! What a replay makes the lists do: visits, table updates, the size of the table. Counted, not timed.
+//! What a replay makes the lists do: visits, table updates, the size of the table. Counted, not
+//! timed.
 
 use anyhow::{Result, bail};
 use surefit_freelist::Counters;
@@ -94,7 +95,8 @@ mod tests {
         counts.expect("memory").expect("served")
     }
 
-    /// An object is freed between two others, so that it is not merged, and its list fills; a next one empties it.
+    /// An object is freed between two others, so that it is not merged, and its list fills; a next
+    /// one empties it.
     #[test]
     fn a_list_that_fills_and_empties_updates_the_table_twice() {
         let ops = [alloc(0), alloc(1), alloc(2), Op::Free { id: 1 }, alloc(3)];

@@ -7,11 +7,12 @@
 //! instructions of a malloc and of a free, under valgrind
 //! counts       visits, table updates and entries written, in a replay of their own: exact
 //! ```
-//! Every segregated system is called through one indirect call, the same for all of them; TLSF is not.
+//! Every segregated system is called through one indirect call, the same for all of them; TLSF is
+//! not.
 //!
 //! # Source
-//! The thesis on free-list organisation: the Next Hit Table, its table 3-1 and figure 4-14, and its prediction that explicit
-//! frees gain less from the table than a collector does.
+//! The thesis on free-list organisation: the Next Hit Table, its table 3-1 and figure 4-14, and its
+//! prediction that explicit frees gain less from the table than a collector does.
 
 mod claims;
 mod counts;
@@ -54,7 +55,8 @@ const SOURCE: &str = "the thesis on free-list organisation, table 3-1, figure 4-
 /// The two mixes of the issue, synthetic.
 const MIXES: [&str; 2] = ["gen:java-like", "gen:lua-like"];
 
-/// Allocations and live bytes of a mix: enough to fill its live bytes twice, few enough for valgrind.
+/// Allocations and live bytes of a mix: enough to fill its live bytes twice, few enough for
+/// valgrind.
 const MIX: (u64, u64) = (400_000, 2 << 20);
 /// The same, quick.
 const QUICK_MIX: (u64, u64) = (20_000, 256 << 10);

@@ -1,4 +1,5 @@
-//! The systems that the experiment compares: segregated lists by what finds a list, what merges, and how many there are.
+//! The systems that the experiment compares: segregated lists by what finds a list, what merges,
+//! and how many there are.
 
 use surefit_freelist::When;
 

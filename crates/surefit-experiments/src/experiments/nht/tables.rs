@@ -140,7 +140,8 @@ pub(super) fn sweep_counted(name: &str, rows: &[Row]) -> Table {
         .table()
 }
 
-/// Table updates in heaps of several sizes, policy by policy; absent where the heap refused a request.
+/// Table updates in heaps of several sizes, policy by policy; absent where the heap refused a
+/// request.
 pub(super) fn heaps(name: &str, counts: &[(f64, Vec<Option<Counts>>)]) -> Table {
     let title =
         format!("{name}, {LISTS} lists: table updates per allocation, by the size of the heap");
@@ -153,7 +154,8 @@ pub(super) fn heaps(name: &str, counts: &[(f64, Vec<Option<Counts>>)]) -> Table 
     table.table()
 }
 
-/// Time, instructions if they were counted, table updates and entries written, against the number of lists.
+/// Time, instructions if they were counted, table updates and entries written, against the number
+/// of lists.
 pub(super) fn plots(name: &str, rows: &[Row]) -> Vec<Plot> {
     let plot = |what: &str, unit: &str, series: Vec<Series>| Plot {
         title: format!("{name}: {what}"),

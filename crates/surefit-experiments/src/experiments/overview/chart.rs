@@ -1,4 +1,5 @@
-//! The chart: rows for the growth of time, columns for the predictability of space, and the slides' chart beside it.
+//! The chart: rows for the growth of time, columns for the predictability of space, and the slides'
+//! chart beside it.
 #![deny(unsafe_code)]
 
 use super::counts::Counts;
@@ -39,7 +40,8 @@ impl Measured {
         (!operations.is_empty()).then(|| format!("{name}: {}", operations.join(", ")))
     }
 
-    /// Whether an operation is where the slides have it; `None` if it was not counted or no order ran to its end.
+    /// Whether an operation is where the slides have it; `None` if it was not counted or no order
+    /// ran to its end.
     fn verdict(&self, operation: Operation, time: Time, space: Space) -> Verdict {
         let grown = self.grown(operation);
         let found = grown.map(|grown| grown.time()).zip(self.degrees.space());

@@ -1,8 +1,9 @@
 //! Instructions of single calls, counted by valgrind: exact, and the same on every run.
 //!
-//! One child a system plays all scripts under callgrind, which counts only inside [`COUNTED`] and writes
-//! what it counted after every call of it. The child prints the calls in the order in which it made them; the two
-//! lists are then one. Set-up runs at some fiftieth of its speed and is most of the work.
+//! One child a system plays all scripts under callgrind, which counts only inside [`COUNTED`] and
+//! writes what it counted after every call of it. The child prints the calls in the order in which
+//! it made them; the two lists are then one. Set-up runs at some fiftieth of its speed and is most
+//! of the work.
 //!
 //! ```text
 //! callgrind's file    summary: 57   summary: 57   summary: 212   …   summary: 0        (the last is the rest of the program)
@@ -34,7 +35,8 @@ pub(crate) struct WorstCalls {
     quick: bool,
 }
 
-/// Plays the scripts to one allocator and prints the calls of interest in order; makes sense under valgrind only.
+/// Plays the scripts to one allocator and prints the calls of interest in order; makes sense under
+/// valgrind only.
 ///
 /// # Errors
 /// An allocator that is not in this process; no memory.
@@ -76,7 +78,8 @@ impl Counts {
         Self(counts)
     }
 
-    /// The largest counts, by value; values at which there was no call, or which the heap could not serve, are missing.
+    /// The largest counts, by value; values at which there was no call, or which the heap could not
+    /// serve, are missing.
     pub(super) fn largest(&self, operation: Operation, parameter: Parameter) -> Vec<(u64, u64)> {
         let mut largest: Vec<(u64, u64)> = Vec::new();
         for (call, count) in &self.0 {

@@ -3,11 +3,13 @@
 //! ```text
 //! Dg_c = π_c · (Q − Σ_j ⌈h_j / π_j⌉) + ((−h_c) mod π_c)
 //! ```
-//! Q: pages for objects; h_j: live page-blocks of class j; π_j: page-blocks per page. Q is what a heap of the same region has
-//! after it was filled once and emptied, so that its address table grows no more.
+//! Q: pages for objects; h_j: live page-blocks of class j; π_j: page-blocks per page. Q is what a
+//! heap of the same region has after it was filled once and emptied, so that its address table
+//! grows no more.
 //!
 //! # Source
-//! Craciunas et al. (2008): the invariant of full compaction; the slides' degree of fragmentation. The formula is ours.
+//! Craciunas et al. (2008): the invariant of full compaction; the slides' degree of fragmentation.
+//! The formula is ours.
 #![deny(unsafe_code)]
 
 use std::alloc::Layout;

@@ -1,7 +1,8 @@
 //! How a count grows with a parameter: the rule, and nothing else.
 //!
-//! The counts are the largest of a call at growing values of one parameter, equal factors apart. A count at a value is also
-//! the largest at any value below it. The last third of the intervals is compared with those before it:
+//! The counts are the largest of a call at growing values of one parameter, equal factors apart. A
+//! count at a value is also the largest at any value below it. The last third of the intervals is
+//! compared with those before it:
 //!
 //! ```text
 //! not at all       it adds at most 4 instructions, or 5 % of the last count, a decade of the parameter
@@ -9,8 +10,9 @@
 //!                  values would add; or it multiplies the count by less than 1.5
 //! like a power     else
 //! ```
-//! A logarithm adds the same in every interval, a line 4 or 10 times as much in each as in the one before: their geometric
-//! mean parts them. Work that is bounded by a constant may still grow at first, but not at last.
+//! A logarithm adds the same in every interval, a line 4 or 10 times as much in each as in the one
+//! before: their geometric mean parts them. Work that is bounded by a constant may still grow at
+//! first, but not at last.
 #![deny(unsafe_code)]
 
 /// How a count grows.
@@ -27,10 +29,12 @@ pub(super) enum Growth {
 /// Instructions that a count may grow by in a decade and yet be called constant.
 const SLACK: f64 = 4.0;
 
-/// The part of a count that it may grow by: less than the 7 % that one more level of a tree of blocks makes.
+/// The part of a count that it may grow by: less than the 7 % that one more level of a tree of
+/// blocks makes.
 const RELATIVE: f64 = 0.05;
 
-/// A power that is worth the name multiplies a count, over the last third of the intervals, at least by this.
+/// A power that is worth the name multiplies a count, over the last third of the intervals, at
+/// least by this.
 const MULTIPLIES: f64 = 1.5;
 
 impl Growth {

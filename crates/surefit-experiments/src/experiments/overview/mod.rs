@@ -7,10 +7,12 @@
 //! space     a column: whether the degree of fragmentation depends on the order of operations
 //! chart     the chart, the slides' chart beside it, a verdict for each of its entries
 //! ```
-//! Two questions of the same slides go with it: whether TLSF fragments less than Half-fit (`min_heaps`), and how internal and
-//! external fragmentation change with the spacing of size-classes (`spacing`).
+//! Two questions of the same slides go with it: whether TLSF fragments less than Half-fit
+//! (`min_heaps`), and how internal and external fragmentation change with the spacing of
+//! size-classes (`spacing`).
 //!
-//! Everything is counted: the same run gives the same report, without valgrind too, but then it has no rows for time.
+//! Everything is counted: the same run gives the same report, without valgrind too, but then it has
+//! no rows for time.
 //!
 //! # Source
 //! The slides on Compact-fit: classification of systems by time and space; Craciunas et al. (2008).

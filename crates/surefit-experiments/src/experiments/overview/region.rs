@@ -1,4 +1,5 @@
-//! Regions that begin at a multiple of 64 KiB: what a heap makes of its addresses is then the same in every run.
+//! Regions that begin at a multiple of 64 KiB: what a heap makes of its addresses is then the same
+//! in every run.
 #![deny(unsafe_code)]
 
 use std::mem::MaybeUninit;

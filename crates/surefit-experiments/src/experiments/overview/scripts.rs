@@ -9,8 +9,9 @@
 //! size s     objects of s bytes, more than a page of them, so that a free of Compact-fit moves one; access to the last byte
 //! any n      the first object and the last of a list that is alone: a table over lists changes in all of its entries
 //! ```
-//! The region grows with n and is the same for every s. Only the calls of interest go through [`counted`], a function of its
-//! own that valgrind can tell apart; each is noted in the order in which it was made.
+//! The region grows with n and is the same for every s. Only the calls of interest go through
+//! [`counted`], a function of its own that valgrind can tell apart; each is noted in the order in
+//! which it was made.
 
 use std::alloc::Layout;
 
@@ -19,13 +20,16 @@ use surefit_measure::subject::{Pass, Subject};
 /// What an object's bytes are aligned to.
 const ALIGN: usize = 8;
 
-/// The size of the objects that make a heap large, in bytes: the fewest of them fill more than a page.
+/// The size of the objects that make a heap large, in bytes: the fewest of them fill more than a
+/// page.
 const OBJECT: usize = 256;
 
-/// Bytes of the region for each object of a large heap: room for pages of several size-classes even with few objects.
+/// Bytes of the region for each object of a large heap: room for pages of several size-classes even
+/// with few objects.
 const HEAP_BYTES: usize = 1024;
 
-/// The sizes of holes, in bytes: above the exact lists of the shortest segregated lists, in too many sizes for one list.
+/// The sizes of holes, in bytes: above the exact lists of the shortest segregated lists, in too
+/// many sizes for one list.
 const HOLES: [usize; 16] = {
     let mut sizes = [0; 16];
     let mut at = 0;
@@ -39,12 +43,14 @@ const HOLES: [usize; 16] = {
 /// The live object that keeps two holes apart, in bytes.
 const BETWEEN: usize = 16;
 
-/// The place that fits, the request that only it fits, and one that nothing fits in one piece, in bytes.
+/// The place that fits, the request that only it fits, and one that nothing fits in one piece, in
+/// bytes.
 const PLACE: usize = 8192;
 const REQUEST: usize = 1000;
 const TOO_MUCH: usize = 60_000;
 
-/// Sizes whose lists are the last but one of 256 and of 16 exact lists of multiples of 8 bytes, headers included.
+/// Sizes whose lists are the last but one of 256 and of 16 exact lists of multiples of 8 bytes,
+/// headers included.
 const LAST_LISTS: [usize; 2] = [2032, 112];
 
 /// Bytes of the region for each hole with its neighbour, and for all else.
@@ -81,7 +87,8 @@ impl Parameter {
         }
     }
 
-    /// Its values: 10² to 10⁶, or to 10⁴ if quick; sizes by factors of 4, so that four of them lie within a page.
+    /// Its values: 10² to 10⁶, or to 10⁴ if quick; sizes by factors of 4, so that four of them lie
+    /// within a page.
     pub(super) fn values(self, is_quick: bool) -> &'static [u64] {
         const COUNTS: [u64; 5] = [100, 1000, 10_000, 100_000, 1_000_000];
         const SIZES: [u64; 7] = [128, 512, 2048, 8192, 32_768, 131_072, 524_288];
@@ -250,7 +257,8 @@ impl<S: Subject> Player<'_, S> {
         Some(())
     }
 
-    /// Frees and allocates objects whose lists are alone, so that a table over lists changes in all of its entries.
+    /// Frees and allocates objects whose lists are alone, so that a table over lists changes in all
+    /// of its entries.
     fn lists(&mut self) -> Option<()> {
         for bytes in LAST_LISTS {
             let object = self.place(bytes)?;
@@ -292,7 +300,8 @@ impl<S: Subject> Player<'_, S> {
         last.into_iter().for_each(|at| self.free(at));
     }
 
-    // ---- calls that are not counted --------------------------------------------------------------------------------------
+    // ---- calls that are not counted
+    // --------------------------------------------------------------------------------------
 
     fn place(&mut self, bytes: usize) -> Option<usize> {
         let layout = Layout::from_size_align(bytes, ALIGN).ok()?;
@@ -308,7 +317,8 @@ impl<S: Subject> Player<'_, S> {
         }
     }
 
-    // ---- calls of interest -----------------------------------------------------------------------------------------------
+    // ---- calls of interest
+    // -----------------------------------------------------------------------------------------------
 
     fn malloc(&mut self, bytes: usize) -> Option<usize> {
         let layout = Layout::from_size_align(bytes, ALIGN).ok()?;
@@ -360,7 +370,8 @@ impl<S: Subject> Player<'_, S> {
     }
 }
 
-/// Places from the first to the last: both ends with their neighbours, the middle with its neighbours, and some between.
+/// Places from the first to the last: both ends with their neighbours, the middle with its
+/// neighbours, and some between.
 fn spread(first: usize, last: usize) -> impl Iterator<Item = usize> {
     let length = last - first;
     let parts = (1..8).map(move |part| first + length * part / 8);

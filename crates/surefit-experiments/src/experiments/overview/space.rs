@@ -1,7 +1,8 @@
 //! Predictable space: whether what can still be allocated depends on the order of the operations.
 //!
-//! The slides' *degree of fragmentation* of a size is the number of pieces of that size that can still be allocated. Space is
-//! predictable if it is the same after all orders of the same allocations and frees.
+//! The slides' *degree of fragmentation* of a size is the number of pieces of that size that can
+//! still be allocated. Space is predictable if it is the same after all orders of the same
+//! allocations and frees.
 //!
 //! ```text
 //! for each of 50 seeds, for each size:
@@ -9,8 +10,8 @@
 //!     the allocations and frees, in an order by the seed; a free that has nothing of its size to free waits for it
 //!     allocate pieces of the size until one is refused; their number is the degree
 //! ```
-//! Every piece is really allocated. All runs are in one region, which begins at a multiple of 64 KiB: what a heap makes of
-//! its addresses is the same in each.
+//! Every piece is really allocated. All runs are in one region, which begins at a multiple of 64
+//! KiB: what a heap makes of its addresses is the same in each.
 //!
 //! # Source
 //! The slides on Compact-fit: metrics of space.
@@ -30,7 +31,8 @@ use surefit_measure::subject::{Pass, Subject};
 /// What objects are aligned to.
 const ALIGN: usize = 8;
 
-/// The sizes whose degrees are measured, in bytes; the first is also that of the objects that fill the heap before.
+/// The sizes whose degrees are measured, in bytes; the first is also that of the objects that fill
+/// the heap before.
 pub(super) const SIZES: [usize; 4] = [40, 100, 1000, 10_000];
 
 /// The orders of operations.
@@ -69,8 +71,8 @@ pub(super) struct Plan {
     pub(super) region_bytes: usize,
 }
 
-/// Some 470 KB allocated and a half of it freed, in 1 MiB: several pages of most size-classes, and no order runs out of
-/// memory.
+/// Some 470 KB allocated and a half of it freed, in 1 MiB: several pages of most size-classes, and
+/// no order runs out of memory.
 const FULL: Plan = Plan {
     groups: &[
         group(40, 400, 220),
@@ -119,7 +121,8 @@ impl Plan {
     }
 }
 
-/// The least and the greatest degree of one size over all orders; `None` if every order was refused a request.
+/// The least and the greatest degree of one size over all orders; `None` if every order was refused
+/// a request.
 pub(super) type Degree = Option<(u64, u64)>;
 
 /// The degrees of all sizes.
@@ -161,14 +164,16 @@ pub(super) fn degrees(spec: &Spec, plan: Plan) -> Result<Degrees> {
     Ok(Degrees(found))
 }
 
-/// The least and the greatest; an order that was refused a request leaves room for nothing. `None` if all were.
+/// The least and the greatest; an order that was refused a request leaves room for nothing. `None`
+/// if all were.
 fn range(degrees: &[Option<u64>]) -> Degree {
     degrees.iter().flatten().next()?;
     let degrees = degrees.iter().map(|degree| degree.unwrap_or(0));
     Some((degrees.clone().min()?, degrees.max()?))
 }
 
-/// One order, and how many pieces of a size can be allocated after it; `None` if a request of the order was refused.
+/// One order, and how many pieces of a size can be allocated after it; `None` if a request of the
+/// order was refused.
 #[derive(Clone, Copy, Debug)]
 struct Probe {
     plan: Plan,
@@ -208,7 +213,8 @@ impl Probe {
                 waiting[at] -= 1;
                 let victim = random.random_range(0..live[at].len());
                 let object = live[at].swap_remove(victim);
-                // SAFETY: the object is this subject's, live until now, and has the layout of its group.
+                // SAFETY: the object is this subject's, live until now, and has the layout of its
+                // group.
                 unsafe { subject.free(object, layout) };
             }
         }
@@ -236,7 +242,8 @@ mod tests {
     use surefit_measure::spec::Spec;
     use surefit_measure::subject::{Pass, Subject};
 
-    /// A heap of the given number of bytes without any structure: whatever is free can be allocated.
+    /// A heap of the given number of bytes without any structure: whatever is free can be
+    /// allocated.
     struct Fluid {
         free: usize,
     }

@@ -1,10 +1,12 @@
-//! External against internal fragmentation: what finer size-classes save inside of page-blocks and lose between them.
+//! External against internal fragmentation: what finer size-classes save inside of page-blocks and
+//! lose between them.
 //!
 //! ```text
 //! internal     page-block-internal and page-internal: fixed by the classes, whatever the bound
 //! size-class   free page-blocks of not-full pages: what is external in Compact-fit
 //! ```
-//! Both at the peak of live bytes, with classes 1/2, 1/4, … apart; without compaction, and with full compaction.
+//! Both at the peak of live bytes, with classes 1/2, 1/4, … apart; without compaction, and with
+//! full compaction.
 #![deny(unsafe_code)]
 
 use anyhow::Result;
@@ -29,7 +31,8 @@ const SPACINGS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 /// The bounds: none, and full compaction.
 const BOUNDS: [Bound; 2] = [Bound::Unbounded, Bound::Pages(1)];
 
-/// The program: one whose sizes drift, so that there is something to compact; if quick, a synthetic one.
+/// The program: one whose sizes drift, so that there is something to compact; if quick, a synthetic
+/// one.
 const PROGRAM: &str = "bundled:redis-drift";
 const QUICK_PROGRAM: &str = "gen:phase";
 
@@ -138,7 +141,8 @@ fn plot(name: &str, found: &[Found]) -> Plot {
     }
 }
 
-/// Whether the finest classes lose less inside and more between than the coarsest, without compaction and with it.
+/// Whether the finest classes lose less inside and more between than the coarsest, without
+/// compaction and with it.
 fn claims(name: &str, found: &[Found]) -> Vec<Claim> {
     let claim = |bound: usize, words: &str| {
         let lost: Vec<_> = found.iter().map(|one| one.lost[bound]).collect();

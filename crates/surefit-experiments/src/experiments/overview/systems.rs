@@ -173,7 +173,8 @@ pub(super) const SYSTEMS: &[System] = &[
     system("talc", "peer-talc"),
 ];
 
-/// The slides' moving Compact-fit: every object in one page-block, so none is larger than a page; full compaction.
+/// The slides' moving Compact-fit: every object in one page-block, so none is larger than a page;
+/// full compaction.
 pub(super) const CFM: &str = "cf:k=1,pieces=off";
 
 #[cfg(test)]

@@ -16,7 +16,8 @@ pub(super) fn systems(measured: &[Measured]) -> Table {
         .table()
 }
 
-/// One table a parameter: the largest count of each operation of each system at each value, and the growth.
+/// One table a parameter: the largest count of each operation of each system at each value, and the
+/// growth.
 pub(super) fn times(measured: &[Measured], is_quick: bool) -> Vec<Table> {
     Parameter::ALL
         .into_iter()

@@ -5,8 +5,8 @@
 //! transitions    allocation with ρ/(ρ + h) (never at H), else a free in each page by the page-blocks it holds
 //! stationary     p ← ½·p + ½·p·T until p stays: the lazy chain is aperiodic and has the same stationary distribution
 //! ```
-//! Full pages are alike, so a state is (F; u of each not-full page in list order); in the packed order the list has no
-//! order, and is sorted. Work: iterations × transitions.
+//! Full pages are alike, so a state is (F; u of each not-full page in list order); in the packed
+//! order the list has no order, and is sorted. Work: iterations × transitions.
 
 use std::collections::BTreeMap;
 
@@ -116,7 +116,8 @@ impl Chain {
     }
 }
 
-/// The states that follow, with their probabilities, whether a free leads there, and the moves on the way.
+/// The states that follow, with their probabilities, whether a free leads there, and the moves on
+/// the way.
 fn successors(
     state: &State,
     rules: Rules,

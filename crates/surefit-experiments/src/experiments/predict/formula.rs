@@ -2,9 +2,10 @@
 
 /// Moves per free for many live page-blocks and the packed order; `r` = P(free)/P(malloc).
 ///
-/// One not-full page, the reservoir, absorbs all moves; the others have one hole each, and their number is a walk on
-/// 0 … κ−1 with steps +1 (a free in a full page) and −1 (an allocation), reflected at both ends. A free moves iff the
-/// walk is at κ−1 and the reservoir is not empty: 1 − 1/π of the time.
+/// One not-full page, the reservoir, absorbs all moves; the others have one hole each, and their
+/// number is a walk on 0 … κ−1 with steps +1 (a free in a full page) and −1 (an allocation),
+/// reflected at both ends. A free moves iff the walk is at κ−1 and the reservoir is not empty: 1 −
+/// 1/π of the time.
 pub(super) fn moves_per_free(blocks: u32, kappa: u32, r: f64) -> f64 {
     let has_source = 1.0 - 1.0 / f64::from(blocks);
     if (r - 1.0).abs() < 1e-9 {
@@ -14,16 +15,17 @@ pub(super) fn moves_per_free(blocks: u32, kappa: u32, r: f64) -> f64 {
     has_source * powers(kappa - 1) * (r - 1.0) / (powers(kappa) - 1.0)
 }
 
-/// Not-full pages for many live page-blocks, allocations and frees in balance: the reservoir, and the walk's mean.
+/// Not-full pages for many live page-blocks, allocations and frees in balance: the reservoir, and
+/// the walk's mean.
 pub(super) fn not_full(blocks: u32, kappa: u32) -> f64 {
     (1.0 - 1.0 / f64::from(blocks)) + (f64::from(kappa) - 1.0) / 2.0
 }
 
-/// κ = 1, any load: a free of one of h page-blocks moves with probability (h − h mod π)/h, if h mod π ≠ 0; averaged over
-/// the frees of the process whose live page-blocks have mean `rho`.
+/// κ = 1, any load: a free of one of h page-blocks moves with probability (h − h mod π)/h, if h mod
+/// π ≠ 0; averaged over the frees of the process whose live page-blocks have mean `rho`.
 ///
-/// The jump chain is in h with probability in proportion to ρ^h/h! · (ρ + h), and its next event is a free with h/(ρ + h):
-/// a free finds h page-blocks with probability in proportion to ρ^h/h! · h.
+/// The jump chain is in h with probability in proportion to ρ^h/h! · (ρ + h), and its next event is
+/// a free with h/(ρ + h): a free finds h page-blocks with probability in proportion to ρ^h/h! · h.
 pub(super) fn full_compaction(blocks: u32, rho: f64) -> f64 {
     let most = (rho + 40.0 * rho.sqrt()) as u32 + 40;
     let (mut weight, mut all, mut moving) = (1.0_f64, 0.0, 0.0);

@@ -11,7 +11,8 @@ use crate::shared::size_class::{Order, Rules};
 /// κ of the tables.
 const LARGE_KAPPAS: [u32; 4] = [1, 2, 4, 8];
 
-/// Large loads: page-blocks per page, and live ones on average; the last one is too small for the formula.
+/// Large loads: page-blocks per page, and live ones on average; the last one is too small for the
+/// formula.
 const LARGE: [(u32, f64); 3] = [(16, 20_000.0), (64, 20_000.0), (64, 2_000.0)];
 
 /// Whether the formula's conditions hold: √ρ is twice κ and π at least.
@@ -105,7 +106,8 @@ pub(super) fn plot(rows: &[Large]) -> Plot {
     }
 }
 
-// ---- loads that grow or shrink --------------------------------------------------------------------------------------
+// ---- loads that grow or shrink
+// --------------------------------------------------------------------------------------
 
 /// One κ while the live page-blocks grow or shrink.
 pub(super) struct Drifting {
@@ -163,7 +165,8 @@ pub(super) fn drifting_table(rows: &[Drifting]) -> Table {
         .table()
 }
 
-// ---- claims --------------------------------------------------------------------------------------------------------------
+// ---- claims
+// --------------------------------------------------------------------------------------------------------------
 
 /// What the figures decide.
 pub(super) fn claims(large: &[Large], drifting: &[Drifting], tolerance: f64) -> Vec<Claim> {

@@ -1,9 +1,9 @@
-//! `surefit experiment predict`: how often a free moves a page-block, by formula, by Markov chain, by simulation, and by
-//! the heap itself.
+//! `surefit experiment predict`: how often a free moves a page-block, by formula, by Markov chain,
+//! by simulation, and by the heap itself.
 //!
-//! The model: one size-class of π page-blocks per page. Allocations arrive at rate λ, each live page-block is freed at rate μ,
-//! ρ = λ/μ: with h live, the next event is an allocation with probability ρ/(ρ + h), else a free of a uniformly random
-//! page-block.
+//! The model: one size-class of π page-blocks per page. Allocations arrive at rate λ, each live
+//! page-block is freed at rate μ, ρ = λ/μ: with h live, the next event is an allocation with
+//! probability ρ/(ρ + h), else a free of a uniformly random page-block.
 //!
 //! ```text
 //! formula      closed, for many live page-blocks (√ρ ≫ κ, π) and the packed order, r = P(free)/P(malloc):
@@ -16,7 +16,8 @@
 //! Everything is counted and seeded: the same run gives the same report.
 //!
 //! # Source
-//! After Craciunas et al. (2008), section 4 (probabilistic analysis of partial compaction); formulas and chain are ours.
+//! After Craciunas et al. (2008), section 4 (probabilistic analysis of partial compaction);
+//! formulas and chain are ours.
 
 mod chain;
 mod formula;

@@ -1,7 +1,8 @@
 //! The random process, played to the automaton and to the heap.
 //!
-//! Both draw one number for the kind of an event and one for the victim of a free, from one seed: they see the same
-//! sequence of allocations and frees, and victims that are uniformly random in both.
+//! Both draw one number for the kind of an event and one for the victim of a free, from one seed:
+//! they see the same sequence of allocations and frees, and victims that are uniformly random in
+//! both.
 
 use std::alloc::Layout;
 
@@ -21,7 +22,8 @@ pub(super) enum Load {
         /// ρ.
         rho: f64,
     },
-    /// An event is an allocation with a fixed probability; it begins with as many as the run could free.
+    /// An event is an allocation with a fixed probability; it begins with as many as the run could
+    /// free.
     Drifting {
         /// P(malloc).
         malloc: f64,
@@ -82,7 +84,8 @@ pub(super) struct Observed {
 /// A size-class that the process is played to.
 trait Player {
     fn allocate(&mut self) -> Result<()>;
-    /// Frees the page-block that `victim`, below the number of live ones, stands for; returns the moves.
+    /// Frees the page-block that `victim`, below the number of live ones, stands for; returns the
+    /// moves.
     fn free(&mut self, victim: u64) -> u64;
     fn live(&self) -> u64;
     fn not_full(&self) -> u64;
@@ -266,8 +269,8 @@ mod tests {
 
     #[test]
     fn automaton_and_heap_do_the_same_to_the_same_process() {
-        // With full compaction h alone decides the state, so that the two have the same not-full pages at every event;
-        // which frees move depends on the victims.
+        // With full compaction h alone decides the state, so that the two have the same not-full
+        // pages at every event; which frees move depends on the victims.
         let process = Process {
             load: Load::Stationary { rho: 30.0 },
             steps: 3000,

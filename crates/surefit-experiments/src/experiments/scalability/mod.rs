@@ -1,14 +1,14 @@
-//! `surefit experiment scalability`: allocation throughput of 1 to 8 threads, three ways, and what each call does to
-//! lines that threads share.
+//! `surefit experiment scalability`: allocation throughput of 1 to 8 threads, three ways, and what
+//! each call does to lines that threads share.
 //!
 //! ```text
 //! (a) full compaction       κ = 1: 1-CF with one lock and with class locks, n-CF
 //! (b) no compaction         κ = ∞: n-CF with handles; a raw heap a thread, without locks
 //! (c) with sharing          n-CF, κ = 1 and ∞: threads per instance 1, 2, 4, 8 × foreign frees 0, 10, 50 %
 //! ```
-//! Throughput beyond the number of cores says nothing of scaling, so beside every time stands what does not depend on
-//! cores: acquisitions of locks, contended ones, and read-modify-writes of lines that threads may share, for each malloc
-//! (with the write of its first word) and each free.
+//! Throughput beyond the number of cores says nothing of scaling, so beside every time stands what
+//! does not depend on cores: acquisitions of locks, contended ones, and read-modify-writes of lines
+//! that threads may share, for each malloc (with the write of its first word) and each free.
 //!
 //! # Source
 //! Craciunas et al. (2009), scalability (a), (b), (c).
@@ -91,7 +91,8 @@ fn load(quick: bool) -> Load {
     }
 }
 
-// ---- report ----------------------------------------------------------------------------------------------------------
+// ---- report
+// ----------------------------------------------------------------------------------------------------------
 
 fn report(
     request: &Request,

@@ -66,9 +66,10 @@ impl Counts {
 
 /// Atomic read-modify-writes of entries and deferred lists, by construction.
 ///
-/// A malloc begins and ends the object's construction, and pins and unpins it for its first word. A free marks the entry:
-/// by a store in 1-CF, by a read-modify-write in n-CF. Without a bound, a free of another instance's object pins it, marks
-/// it, unpins it, claims it, and links it to the deferred list.
+/// A malloc begins and ends the object's construction, and pins and unpins it for its first word. A
+/// free marks the entry: by a store in 1-CF, by a read-modify-write in n-CF. Without a bound, a
+/// free of another instance's object pins it, marks it, unpins it, claims it, and links it to the
+/// deferred list.
 pub(super) fn entry_writes(setup: &Setup, point: &Point) -> (f64, f64) {
     match setup.scheme {
         Scheme::OneHeapLock | Scheme::OneClassLocks | Scheme::OnePageLocks => (4.0, 0.0),
@@ -124,7 +125,8 @@ pub(super) fn point(threads: usize, foreign_percent: u32) -> Point {
     }
 }
 
-/// Whether two threads reach what they must; `None` if they do in some rounds only, so that the clock decides nothing.
+/// Whether two threads reach what they must; `None` if they do in some rounds only, so that the
+/// clock decides nothing.
 pub(super) fn reaches(two: Ratio) -> Option<bool> {
     let reaches = two.median >= TWO_THREADS;
     (reaches || two.max < TWO_THREADS).then_some(reaches)

@@ -1,15 +1,17 @@
-//! `surefit experiment table-3`: memory of TLSF, and of Compact-fit with smallest page-blocks of 16 and 32 bytes.
+//! `surefit experiment table-3`: memory of TLSF, and of Compact-fit with smallest page-blocks of 16
+//! and 32 bytes.
 //!
 //! ```text
 //! memory         the smallest region in which the program completes; headers, handles and tables included
 //! SCF            size-class fragmentation: free page-blocks of not-full pages, at the peak of live bytes
 //! partitioning   page-block-internal + page-internal, at the same event
 //! ```
-//! Everything is counted. Objects over 16 KiB are left out of recorded programs, as the paper left them out.
+//! Everything is counted. Objects over 16 KiB are left out of recorded programs, as the paper left
+//! them out.
 //!
 //! # Source
-//! Craciunas et al. (2008), table 3. The paper's memory is what its allocators held on its own traces; our synthetic
-//! programs have as many bytes *live*, so ratios are compared, not megabytes.
+//! Craciunas et al. (2008), table 3. The paper's memory is what its allocators held on its own
+//! traces; our synthetic programs have as many bytes *live*, so ratios are compared, not megabytes.
 
 use anyhow::Result;
 
@@ -81,8 +83,8 @@ impl Papers {
         StandsFor::of(trace).choose(EMACS, HUMMINGBIRD)
     }
 
-    /// Memory and size-class fragmentation in the row of an allocator; the paper has one Compact-fit, which ours all
-    /// stand beside.
+    /// Memory and size-class fragmentation in the row of an allocator; the paper has one
+    /// Compact-fit, which ours all stand beside.
     fn row(self, at: usize) -> (f64, Option<f64>) {
         match at {
             0 => (self.tlsf, None),
@@ -199,7 +201,8 @@ fn table(title: &str, name: &str, rows: &[Row]) -> Table {
         .table()
 }
 
-// ---- claims --------------------------------------------------------------------------------------------------------------
+// ---- claims
+// --------------------------------------------------------------------------------------------------------------
 
 /// A figure of two allocators, which differ in their smallest page-blocks.
 fn of_both(rows: [usize; 2], figure: impl Fn(usize) -> Option<f64>) -> Option<[f64; 2]> {

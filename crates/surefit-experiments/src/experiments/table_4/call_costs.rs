@@ -6,8 +6,9 @@
 //! p99.99, max                of all calls of all rounds
 //! repeatable                 the greatest over the calls of the least over the rounds
 //! ```
-//! A replay makes the same calls in every round, so a call that the heap makes long is long in every round, and one that
-//! an interrupt made long is not: the repeatable maximum is the heap's own (with the caches as the trace leaves them).
+//! A replay makes the same calls in every round, so a call that the heap makes long is long in
+//! every round, and one that an interrupt made long is not: the repeatable maximum is the heap's
+//! own (with the caches as the trace leaves them).
 
 use std::time::Instant;
 
@@ -35,7 +36,8 @@ const REPEATABLE: f64 = 2.0;
 /// Calls longer than this count as this long: ten seconds.
 const LONGEST_NS: u64 = 10_000_000_000;
 
-/// Nanoseconds of the calls of one kind, in the order of the trace: this round's, and the least of all rounds.
+/// Nanoseconds of the calls of one kind, in the order of the trace: this round's, and the least of
+/// all rounds.
 #[derive(Clone, Debug)]
 struct Calls {
     now: Vec<u32>,

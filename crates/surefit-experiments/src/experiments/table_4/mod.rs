@@ -1,10 +1,11 @@
 //! `surefit experiment table-4`: what one malloc and one free cost, on average and at worst.
 //!
-//! `call_costs` says how calls are timed, and what makes a maximum repeatable. The paper gives clock ticks of its own
-//! machine, so what is compared are the ratios of Compact-fit to TLSF.
+//! `call_costs` says how calls are timed, and what makes a maximum repeatable. The paper gives
+//! clock ticks of its own machine, so what is compared are the ratios of Compact-fit to TLSF.
 //!
 //! # Source
-//! Craciunas et al. (2008), table 4. Its maxima, near 10⁵ ticks for malloc and free alike, are probably interrupts.
+//! Craciunas et al. (2008), table 4. Its maxima, near 10⁵ ticks for malloc and free alike, are
+//! probably interrupts.
 
 mod call_costs;
 
@@ -108,7 +109,8 @@ fn run(request: &Request) -> Result<Report> {
     Ok(report)
 }
 
-// ---- reporting -----------------------------------------------------------------------------------------------------------
+// ---- reporting
+// -----------------------------------------------------------------------------------------------------------
 
 fn add_program(report: &mut Report, steps: &Steps, measured: &[Costs]) {
     let name = &steps.name;

@@ -4,7 +4,8 @@
 //! per round: one lock, class locks, page locks × κ = 1, 8, ∞     interleaved; the same calls each time
 //! relative   the time of class locks ÷ this one's, taken inside the round
 //! ```
-//! One thread never waits, so only the work of locking shows: acquisitions are counted in a run of their own, exactly.
+//! One thread never waits, so only the work of locking shows: acquisitions are counted in a run of
+//! their own, exactly.
 //!
 //! # Source
 //! Craciunas et al. (2009): size-class locks do better than page locks, said of one thread.

@@ -1,4 +1,5 @@
-//! Names in a grid of cells as SVG: what was found in each cell, and beside it what the papers have there.
+//! Names in a grid of cells as SVG: what was found in each cell, and beside it what the papers have
+//! there.
 //!
 //! ```text
 //! |           |      unpredictable       |       predictable        |
@@ -6,7 +7,8 @@
 //! | O(1)      | a: malloc   | a: malloc  |             | b: malloc  |
 //! |           | b: malloc   |            |             |            |
 //! ```
-//! Names of the papers are green where they belong, red where they do not, grey where nothing decided.
+//! Names of the papers are green where they belong, red where they do not, grey where nothing
+//! decided.
 
 use std::fmt::Write as _;
 

@@ -35,8 +35,8 @@ pub(crate) fn page(reports: &[Report]) -> Result<String> {
     Ok(page + "</body></html>\n")
 }
 
-/// What of a report is drawn, as one `svg` element: its own drawing, or else its grid, and below it its plots; `None` if
-/// it has none of them.
+/// What of a report is drawn, as one `svg` element: its own drawing, or else its grid, and below it
+/// its plots; `None` if it has none of them.
 ///
 /// # Errors
 /// A plot that cannot be drawn.

@@ -6,9 +6,11 @@
 //! |    /              -- series      |                   -- series      |
 //! |     x                            |     x                            |
 //! ```
-//! Over an x axis of things in no order, values of ours are bars beside each other, and long names are written upwards. A
-//! spread is a thin vertical line at its point. Series of the papers are dashed. A line on which others lie is broader. An axis whose places have names, and a
-//! logarithmic one, which is labelled at 1, 2, 5, 10, 20, …, get their labels here; others get them from plotters.
+//! Over an x axis of things in no order, values of ours are bars beside each other, and long names
+//! are written upwards. A spread is a thin vertical line at its point. Series of the papers are
+//! dashed. A line on which others lie is broader. An axis whose places have names, and a
+//! logarithmic one, which is labelled at 1, 2, 5, 10, 20, …, get their labels here; others get them
+//! from plotters.
 
 use std::ops::Range;
 
@@ -106,7 +108,8 @@ fn draw(panel: &Panel<'_>, plot: &Plot) -> Result<()> {
             line(&mut chart, plot, number)?;
         }
     }
-    // A series without points has a colour, so that the others have the same in every plot, but no entry.
+    // A series without points has a colour, so that the others have the same in every plot, but no
+    // entry.
     let drawn = plot.series.iter().enumerate();
     let drawn = drawn.filter(|(_, series)| !series.points.is_empty());
     for (row, (number, series)) in drawn.enumerate() {
@@ -342,7 +345,8 @@ fn y_range(plot: &Plot) -> Range<f64> {
     range(&plot.y, points.map(|point| point.1).chain(ends), 0.05)
 }
 
-/// From the least to the greatest of the values, and so much of that on either side, but not below zero.
+/// From the least to the greatest of the values, and so much of that on either side, but not below
+/// zero.
 fn range(axis: &Axis, values: impl Iterator<Item = f64>, room: f64) -> Range<f64> {
     if axis.is_unordered {
         return -0.5..axis.ticks.len() as f64 - 0.5;

@@ -71,7 +71,8 @@ pub(crate) fn grid(table: &Table) -> Grid {
     }
 }
 
-/// The filled cells of a grid, one below the other: what was found there, and what the papers have there.
+/// The filled cells of a grid, one below the other: what was found there, and what the papers have
+/// there.
 fn cells_text(grid: &crate::kit::Grid) -> String {
     let mut text = format!("\n{}", wrapped(&grid.title, "", "  "));
     for row in &grid.rows {
@@ -114,7 +115,8 @@ fn claim_text(claim: &Claim) -> String {
     text
 }
 
-/// One paragraph in lines of at most [`WIDTH`] columns: `first` before the first, `then` before the others.
+/// One paragraph in lines of at most [`WIDTH`] columns: `first` before the first, `then` before the
+/// others.
 fn wrapped(paragraph: &str, first: &str, then: &str) -> String {
     let (mut text, mut line) = (String::new(), first.to_owned());
     let mut has_word = false;

@@ -29,7 +29,8 @@ pub(crate) fn times_live(recorded: &Recorded, times: f64) -> usize {
 /// Replays a program in a heap of the given number of bytes, tables included.
 ///
 /// # Errors
-/// No memory; a heap that broke an invariant; a reference to a freed object. A program that does not complete is a result.
+/// No memory; a heap that broke an invariant; a reference to a freed object. A program that does
+/// not complete is a result.
 pub(crate) fn replay(
     recorded: &Recorded,
     space: &Space,
@@ -67,7 +68,8 @@ impl Common {
     }
 }
 
-/// The first of [`TIMES`] in which all spaces complete, or else most of them, and what they do there; `None` if none does.
+/// The first of [`TIMES`] in which all spaces complete, or else most of them, and what they do
+/// there; `None` if none does.
 ///
 /// # Errors
 /// As [`replay`].

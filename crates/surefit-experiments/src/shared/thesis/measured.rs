@@ -37,8 +37,8 @@ pub(crate) const PLATEAU: f64 = 3.0;
 /// Rounds unless the user chose their number.
 const ROUNDS: u32 = 3;
 
-/// The smallest heap of a strategy in which a program completes, in bytes: with the bitmap and a tree, since many replays have
-/// to find it.
+/// The smallest heap of a strategy in which a program completes, in bytes: with the bitmap and a
+/// tree, since many replays have to find it.
 ///
 /// # Errors
 /// None is small enough to be tried.
@@ -54,7 +54,8 @@ pub(crate) fn minimum_of(client: &Recorded, merges: When) -> Result<usize> {
     }
 }
 
-/// What a replay counts in a heap of the given number of bytes; `None` if the program does not complete.
+/// What a replay counts in a heap of the given number of bytes; `None` if the program does not
+/// complete.
 ///
 /// # Errors
 /// The system gives no memory.
@@ -150,8 +151,9 @@ impl Measured {
         all
     }
 
-    /// One system's time over another's, round by round, as the geometric mean over the heaps of these multiples in which both
-    /// completed and took time: without a collection there is none; empty if there is no such heap.
+    /// One system's time over another's, round by round, as the geometric mean over the heaps of
+    /// these multiples in which both completed and took time: without a collection there is none;
+    /// empty if there is no such heap.
     pub(crate) fn over(
         &self,
         ours: Lists,
@@ -189,7 +191,8 @@ pub(crate) fn spread(rounds: &[f64]) -> Option<Ratio> {
     Ratio::spread(rounds)
 }
 
-/// What was measured before in this process, by name, quickness and rounds: two experiments read the same.
+/// What was measured before in this process, by name, quickness and rounds: two experiments read
+/// the same.
 static BEFORE: Mutex<Vec<(Key, Arc<Measured>)>> = Mutex::new(Vec::new());
 
 type Key = (String, bool, u32);
@@ -276,7 +279,8 @@ pub(crate) mod tests {
     use super::{Measured, Timed, What, geometric_mean};
     use crate::shared::thesis::systems::all;
 
-    /// Three rounds of made-up times: allocation and collection in nanoseconds, by system and multiple.
+    /// Three rounds of made-up times: allocation and collection in nanoseconds, by system and
+    /// multiple.
     pub(crate) fn made_up(of: impl Fn(Lists, f64) -> Option<(u64, u64)>) -> Measured {
         let multiples = [1.0, 1.25, 2.0, 3.0, 4.0];
         let timed = multiples.into_iter().flat_map(|multiple| {

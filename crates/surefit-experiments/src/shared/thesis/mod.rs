@@ -1,4 +1,5 @@
-//! What the thesis's experiments on recorded Java programs share; each of them is an experiment of its own.
+//! What the thesis's experiments on recorded Java programs share; each of them is an experiment of
+//! its own.
 //!
 //! | module | holds | of the thesis |
 //! | --- | --- | --- |
@@ -22,10 +23,11 @@
 //! Everything except times is counted: the same run gives the same figures.
 //!
 //! # What cannot be compared
-//! The thesis ran the programs of SPECjvm98 in an interpreter of 32 bits; these are recordings of other programs of the same
-//! kinds in a virtual machine of 64 bits, whose objects are longer and start at multiples of 8 bytes. So 256 lists end at
-//! 1 KB there and at 2 KiB here. A claim about shares or about an order is tested; a claim about absolute numbers is tested
-//! where its rule says that the programs are alike enough, and is not comparable elsewhere.
+//! The thesis ran the programs of SPECjvm98 in an interpreter of 32 bits; these are recordings of
+//! other programs of the same kinds in a virtual machine of 64 bits, whose objects are longer and
+//! start at multiples of 8 bytes. So 256 lists end at 1 KB there and at 2 KiB here. A claim about
+//! shares or about an order is tested; a claim about absolute numbers is tested where its rule says
+//! that the programs are alike enough, and is not comparable elsewhere.
 //!
 //! # Source
 //! The thesis on free-list organisation, chapters 2 to 4.

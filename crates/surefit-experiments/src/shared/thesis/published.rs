@@ -1,4 +1,5 @@
-//! Figures that the thesis printed. Its tables' own averages are not those of the rows that they show.
+//! Figures that the thesis printed. Its tables' own averages are not those of the rows that they
+//! show.
 
 /// A program of SPECjvm98, as the thesis measured it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

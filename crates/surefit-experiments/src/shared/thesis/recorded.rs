@@ -35,7 +35,8 @@ pub(crate) struct Recorded {
     pub(crate) program: Program,
 }
 
-/// The files to replay: those asked for, else the recordings inside the command; if quick, the first of these.
+/// The files to replay: those asked for, else the recordings inside the command; if quick, the
+/// first of these.
 ///
 /// # Errors
 /// A file that is none.

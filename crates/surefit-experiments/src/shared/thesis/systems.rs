@@ -26,7 +26,8 @@ pub(crate) const fn with_tree(lists: Lists) -> Lists {
     }
 }
 
-/// The thesis's systems and ours: nine with a last list that is searched, and those of them that merge with a tree.
+/// The thesis's systems and ours: nine with a last list that is searched, and those of them that
+/// merge with a tree.
 pub(crate) fn all() -> impl Iterator<Item = Lists> {
     let searched = || {
         MERGES

@@ -3,9 +3,9 @@
 //! ```text
 //! warm-up | barrier | calls …, the clock on the wall | barrier | what is left is freed
 //! ```
-//! A free that another thread is to make goes into its mailbox, 32 at a time; a thread empties its own whenever it sends,
-//! and when it is done until all are. Nobody sends to a full mailbox. Mailboxes are locks of their own, not the heap's, and
-//! are not counted.
+//! A free that another thread is to make goes into its mailbox, 32 at a time; a thread empties its
+//! own whenever it sends, and when it is done until all are. Nobody sends to a full mailbox.
+//! Mailboxes are locks of their own, not the heap's, and are not counted.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Barrier, Mutex, PoisonError};
@@ -63,7 +63,8 @@ impl Calls {
 /// What a run found.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Driven {
-    /// Nanoseconds on the wall from the first call of the first thread to the last call of the last.
+    /// Nanoseconds on the wall from the first call of the first thread to the last call of the
+    /// last.
     pub(crate) ns: u64,
     /// Allocations.
     pub(crate) mallocs: Calls,
@@ -159,7 +160,8 @@ struct Thread<'a, W: Worker> {
     found: Driven,
     /// All frees so far.
     freed: u64,
-    /// Whether frees are sent to the next thread: not before all have come to the common start, where nobody reads mail.
+    /// Whether frees are sent to the next thread: not before all have come to the common start,
+    /// where nobody reads mail.
     sends: bool,
     /// The first refusal; the thread still goes to the barriers, so that the others do.
     refused: Option<Refused>,

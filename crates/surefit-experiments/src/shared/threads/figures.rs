@@ -54,8 +54,8 @@ pub(crate) fn ratio(ours: &[f64], theirs: &[f64]) -> Ratio {
     spread(&ratios.collect::<Vec<_>>())
 }
 
-/// The exponent a of the power law c · x^a that fits points best, as the slope of a line through their logarithms;
-/// `None` with fewer than two different x, or a value that is not positive.
+/// The exponent a of the power law c · x^a that fits points best, as the slope of a line through
+/// their logarithms; `None` with fewer than two different x, or a value that is not positive.
 pub(crate) fn exponent(points: &[(f64, f64)]) -> Option<f64> {
     if points.iter().any(|(x, y)| *x <= 0.0 || *y <= 0.0) {
         return None;

@@ -167,7 +167,8 @@ fn region_bytes(threads: usize, load: &Load) -> usize {
     pages * page + (4 << 20)
 }
 
-/// The configuration, except for the increment; as many pins as threads, because each thread pins what it writes to.
+/// The configuration, except for the increment; as many pins as threads, because each thread pins
+/// what it writes to.
 fn shared<G: Granularity>(setup: &Setup, threads: usize) -> Result<SharedConfig<G>> {
     let config = config(setup.kappa, Geometry::DEFAULT)?;
     let pins = u32::try_from(threads)?;
@@ -191,7 +192,8 @@ pub(crate) fn config(kappa: Option<u32>, geometry: Geometry) -> Result<Config> {
 /// A geometry of one page-block size beside the page itself.
 ///
 /// # Errors
-/// A size that is no multiple of eight, or larger than the page; a page that is no power of two from 1 to 64 KiB.
+/// A size that is no multiple of eight, or larger than the page; a page that is no power of two
+/// from 1 to 64 KiB.
 pub(crate) fn one_size(page_bytes: usize, block_bytes: u32) -> Result<Geometry> {
     Ok(Geometry::new(&GeometrySpec {
         page_bytes,
@@ -243,7 +245,8 @@ fn many<R: Probe>(
 ) -> Result<Outcome> {
     let instances = threads.div_ceil(usize::from(each));
     let heap: ShardedHeap<'_, R> = ShardedHeap::new(memory, config, u16::try_from(instances)?)?;
-    // neighbours share an instance, and the frees of one thread's objects by others are made by its neighbour
+    // neighbours share an instance, and the frees of one thread's objects by others are made by its
+    // neighbour
     let instance_of = |thread| u32::try_from(thread / usize::from(each));
     let mut workers = Vec::new();
     for thread in 0..threads {

@@ -1,7 +1,8 @@
 //! What every thread does: a seeded script of allocations and frees.
 //!
-//! A call names one of the thread's slots at random: an empty slot gets a fresh object of a random size, a full one loses
-//! its object. So about half of the slots are full, and allocations and frees come in no order.
+//! A call names one of the thread's slots at random: an empty slot gets a fresh object of a random
+//! size, a full one loses its object. So about half of the slots are full, and allocations and
+//! frees come in no order.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -61,7 +62,8 @@ impl Load {
         u64::from(self.slots) * 4
     }
 
-    /// For each size-class, the most objects that a thread has live at once: a bound on what any heap holds for it.
+    /// For each size-class, the most objects that a thread has live at once: a bound on what any
+    /// heap holds for it.
     pub(crate) fn peaks(&self, thread: usize, geometry: &Geometry) -> Vec<u32> {
         let script = self.script(thread);
         let mut slots: Vec<Option<usize>> = vec![None; self.slots as usize];

@@ -1,7 +1,7 @@
 //! Locks in the place of a heap's own: one counts, one times, one lets the others go first.
 //!
-//! Every thread keeps its own counts and times, so that counting adds no line that threads share: [`take_times`] empties the
-//! calling thread's.
+//! Every thread keeps its own counts and times, so that counting adds no line that threads share:
+//! [`take_times`] empties the calling thread's.
 //!
 //! # Invariants
 //! - K1 `since` is written by the holder of the lock only.
@@ -76,7 +76,8 @@ impl Locks {
 
 thread_local! {
     static LOCKS: Cell<Locks> = const { Cell::new(Locks { taken: 0, contended: 0, longest_queue: 0 }) };
-    /// Whether the last `try_lock` of this thread failed: a `lock` that follows is the same acquisition.
+    /// Whether the last `try_lock` of this thread failed: a `lock` that follows is the same
+    /// acquisition.
     static TRIED: Cell<bool> = const { Cell::new(false) };
     static TIMES: RefCell<Option<Times>> = const { RefCell::new(None) };
 }
@@ -209,8 +210,9 @@ unsafe impl lock_api::RawMutex for Timed {
     }
 }
 
-/// A `parking_lot` lock after whose release the thread gives its core up: threads take turns section by section, as they
-/// do where each has a core of its own. For what is seen while a load runs, not for times.
+/// A `parking_lot` lock after whose release the thread gives its core up: threads take turns
+/// section by section, as they do where each has a core of its own. For what is seen while a load
+/// runs, not for times.
 pub(crate) struct Yielding(RawMutex);
 
 impl fmt::Debug for Yielding {

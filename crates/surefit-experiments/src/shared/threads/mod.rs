@@ -9,8 +9,9 @@
 //! probe     one size-class driven to its worst, by one thread that plays all of them
 //! figures   rounds, medians, exponents
 //! ```
-//! Throughput is timed with the bare lock; counts and latencies come from runs of their own, so that neither disturbs the
-//! other. What is counted for each call does not depend on the number of cores, except for contention.
+//! Throughput is timed with the bare lock; counts and latencies come from runs of their own, so
+//! that neither disturbs the other. What is counted for each call does not depend on the number of
+//! cores, except for contention.
 
 pub(crate) mod drive;
 pub(crate) mod figures;

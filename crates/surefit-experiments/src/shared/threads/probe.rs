@@ -1,4 +1,5 @@
-//! One size-class driven to its worst, by one thread that plays all of them in turn: counts that are the same every time.
+//! One size-class driven to its worst, by one thread that plays all of them in turn: counts that
+//! are the same every time.
 //!
 //! ```text
 //! memory    k = min(κ, m): k full pages, and as many more as m - k page-blocks fill; then all but one page-block of each
@@ -6,7 +7,8 @@
 //!           leaves more.
 //! work      m page-blocks are allocated, 4000 random ones freed or allocated anew, all freed; the most that one call did
 //! ```
-//! In 1-CF the threads share the m page-blocks of all of them; in n-CF each instance has its own and its own k pages.
+//! In 1-CF the threads share the m page-blocks of all of them; in n-CF each instance has its own
+//! and its own k pages.
 
 use anyhow::{Result, bail};
 use rand::{Rng, SeedableRng};

@@ -26,7 +26,8 @@ pub(crate) trait Worker: Send {
     /// What was exhausted.
     fn allocate(&mut self, bytes: u32) -> Result<Self::Object, Refused>;
 
-    /// Frees an object of the given number of bytes, which may be of another worker if the heap serves several.
+    /// Frees an object of the given number of bytes, which may be of another worker if the heap
+    /// serves several.
     ///
     /// # Errors
     /// The object is not of this heap.
@@ -105,7 +106,8 @@ impl Worker for Direct<'_> {
     #[inline]
     fn allocate(&mut self, bytes: u32) -> Result<AtomicPtr<u8>, Refused> {
         let object = self.0.allocate(layout(bytes))?;
-        // SAFETY: the object is fresh, this thread's, aligned to 8 and at least as long as a word (the trait's contract).
+        // SAFETY: the object is fresh, this thread's, aligned to 8 and at least as long as a word
+        // (the trait's contract).
         unsafe { object.cast::<u64>().write(1) };
         Ok(AtomicPtr::new(object.as_ptr()))
     }
@@ -113,8 +115,8 @@ impl Worker for Direct<'_> {
     #[inline]
     fn free(&mut self, object: AtomicPtr<u8>, bytes: u32) -> Result<(), Refused> {
         let object = NonNull::new(object.into_inner()).expect("made from an address");
-        // SAFETY: the object is live, of this heap (no frees are made by others: `heaps` refuses such a load), and was
-        // allocated with this layout.
+        // SAFETY: the object is live, of this heap (no frees are made by others: `heaps` refuses
+        // such a load), and was allocated with this layout.
         unsafe { self.0.free(object, layout(bytes)) };
         Ok(())
     }
