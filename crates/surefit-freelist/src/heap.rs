@@ -1,7 +1,7 @@
 //! The heap that all free-list systems share: chunks with boundary tags, merged when the index says
 //! so.
 //!
-//! This module describes merging at once; `coalesce` describes the other policies.
+//! This module describes merging at once; `policy` describes the other policies.
 //!
 //! ```text
 //! region  | lead | table of the index | chunk | chunk | ... | chunk | end | tail |
@@ -49,33 +49,13 @@ use core::ptr::NonNull;
 use surefit_core::{Corruption, Parts, RawHeap, Refused};
 
 use crate::chunk::{Chunk, Header, SMALLEST, granules_for, payload_bytes};
+use crate::counters::Counters;
+use crate::floor::Large;
 use crate::index::{Index, Need};
-use crate::large::Large;
 use crate::memory::{GRANULE, Memory, WORD};
 
 /// The strictest alignment that a heap gives, in bytes.
 const MOST_ALIGNED: usize = 1 << 30;
-
-/// What a heap has done since it was made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Free chunks and heads of lists that searches examined. Reading a table or a bitmap is no
-    /// visit. Two-level fit and Half-fit search only for requests that their first lookup did not
-    /// serve; each further lookup counts as one visit.
-    pub visits: u64,
-    /// The number of chunks that were cut in two.
-    pub splits: u64,
-    /// The number of chunks that were merged with a free neighbour.
-    pub merges: u64,
-    /// Updates of a Next Hit Table because a list lost its last chunk or got its first.
-    pub table_updates: u64,
-    /// Updates because a list got its first chunk; `table_updates` includes them.
-    pub table_fills: u64,
-    /// Entries of a Next Hit Table that these updates wrote.
-    pub table_stores: u64,
-    /// Rebuilds of a Next Hit Table, each in one pass.
-    pub table_rebuilds: u64,
-}
 
 /// A free-list heap over one region, with the index `I` of its free chunks.
 ///

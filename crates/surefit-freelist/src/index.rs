@@ -4,11 +4,11 @@
 use surefit_core::Corruption;
 
 use crate::chunk::Chunk;
-use crate::coalesce::When;
-use crate::heap::Counters;
+use crate::counters::Counters;
 use crate::memory::Memory;
 #[cfg(test)]
 use crate::memory::Slot;
+use crate::policy::When;
 
 /// What an allocation needs: a size, and an alignment of the payload.
 #[derive(Clone, Copy, Debug)]

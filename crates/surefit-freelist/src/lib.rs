@@ -13,10 +13,13 @@
 //! | `chunk` | headers, boundary tags, links of free chunks |
 //! | `heap` | allocate, free, resize for every index: split, coalesce, align |
 //! | `check` | the numbered invariants of the tiling, and the account of every byte |
+//! | `counters` | what heaps and their indexes count |
 //! | `index` | what an index of free chunks must do |
-//! | `coalesce` | when free neighbours are merged: never, deferred, immediate |
+//! | `policy` | when free neighbours are merged: never, deferred, immediate |
+//! | `coalesce` | merging free chunks that a policy left apart |
 //! | `sweep` | for a collector: objects by number, and freeing all dead ones in one pass |
 //! | `run` | a free chunk from which objects are cut by a comparison and an addition |
+//! | `floor` | where the large objects begin, and how many there are |
 //! | `large` | large objects at the other end of the region, for a collector |
 //! | `end` | where the lists' chunks end; this moves for large objects, and in heaps that grow |
 //! | `two_level` | TLSF's index: two-level segregated fit |
@@ -60,7 +63,9 @@ mod buddy;
 mod check;
 mod chunk;
 mod coalesce;
+mod counters;
 mod end;
+mod floor;
 mod half_fit;
 mod heap;
 mod index;
@@ -71,6 +76,7 @@ mod list;
 mod lookup;
 mod memory;
 mod next_hit_table;
+mod policy;
 mod run;
 mod segregated;
 mod sweep;
@@ -83,14 +89,15 @@ mod tests;
 
 pub use bitmap::Bitmap;
 pub use buddy::{Buddy, BuddyCounters};
-pub use coalesce::{Coalescing, Deferred, Immediate, Never, When};
+pub use counters::Counters;
 pub use half_fit::PowersOfTwo;
-pub use heap::{Counters, Heap};
+pub use heap::Heap;
 pub use index::Index;
 pub use last_list::{LastList, Linear};
 pub use list::{Best, First, Fit, Next, SingleList, Worst};
 pub use lookup::{Lookup, Scan};
 pub use next_hit_table::NextHitTable;
+pub use policy::{Coalescing, Deferred, Immediate, Never, When};
 pub use run::Run;
 pub use segregated::Segregated;
 pub use sweep::Swept;

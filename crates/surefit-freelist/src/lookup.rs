@@ -18,7 +18,7 @@
 use surefit_core::Corruption;
 
 use crate::chunk::NOBODYS_WORDS;
-use crate::heap::Counters;
+use crate::counters::Counters;
 use crate::memory::{Memory, Slot};
 
 /// Finds the first of `N` lists, numbered from 0, that holds a chunk. A list that holds one is

@@ -42,7 +42,7 @@
 use surefit_core::{Corruption, ensure};
 
 use crate::chunk::NOBODYS_WORDS;
-use crate::heap::Counters;
+use crate::counters::Counters;
 use crate::lookup::Lookup;
 use crate::memory::{GRANULE, Memory, WORD};
 

@@ -55,13 +55,13 @@ use core::marker::PhantomData;
 use surefit_core::{Corruption, ensure};
 
 use crate::chunk::Chunk;
-use crate::coalesce::{Coalescing, When};
-use crate::heap::Counters;
+use crate::counters::Counters;
 use crate::index::{Index, Need};
 use crate::last_list::{LastList, Place, Tally};
 use crate::list::check_list;
 use crate::lookup::Lookup;
 use crate::memory::{GRANULE, Memory, Slot};
+use crate::policy::{Coalescing, When};
 
 /// `N` lists of exact sizes in units of `UNIT` bytes (8 or 16), and a last list.
 ///

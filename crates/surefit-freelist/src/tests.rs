@@ -15,12 +15,12 @@ mod next_hit;
 mod segregated;
 
 use crate::chunk::{Chunk, NOBODYS_WORDS, SMALLEST, payload_bytes};
-use crate::coalesce::When;
 use crate::half_fit::PowersOfTwo;
 use crate::heap::Heap;
 use crate::index::Index;
 use crate::list::{Best, First, Next, SingleList, Worst};
 use crate::memory::Slot;
+use crate::policy::When;
 use crate::tree_fit::SizeTree;
 use crate::two_level::TwoLevel;
 

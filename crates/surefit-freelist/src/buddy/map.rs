@@ -14,8 +14,9 @@ use surefit_core::Refused;
 use crate::chunk::{Chunk, NOBODYS_WORDS};
 use crate::memory::{GRANULE, Memory, Slot, WORD};
 
-use super::MOST_ALIGNED;
-
+/// The strictest alignment, in bytes. With a stricter one, the tiling would depend on where the
+/// operating system places the region.
+pub(super) const MOST_ALIGNED: usize = 1 << 16;
 /// Granules between two addresses at which unit 0 may be.
 const ALIGNED_GRANULES: u32 = (MOST_ALIGNED / GRANULE) as u32;
 /// The flag of a free block in the map's byte.

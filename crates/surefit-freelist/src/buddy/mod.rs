@@ -65,11 +65,7 @@ use surefit_core::{Corruption, Parts, RawHeap, Refused};
 
 use crate::memory::GRANULE;
 
-use map::{Block, Map};
-
-/// The strictest alignment, in bytes. With a stricter one, the tiling would depend on where the
-/// operating system places the region.
-const MOST_ALIGNED: usize = 1 << 16;
+use map::{Block, MOST_ALIGNED, Map};
 
 /// What a buddy system has done since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

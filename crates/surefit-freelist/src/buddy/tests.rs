@@ -10,8 +10,8 @@ use core::ptr::NonNull;
 use surefit_core::{RawHeap, Refused};
 use surefit_testkit::JunkRegion;
 
-use super::map::Block;
-use super::{Buddy, MOST_ALIGNED};
+use super::Buddy;
+use super::map::{Block, MOST_ALIGNED};
 use crate::chunk::NOBODYS_WORDS;
 use crate::memory::Slot;
 

@@ -10,8 +10,8 @@ use core::ops::Range;
 
 use surefit_core::Refused;
 
-use super::shape::WORD;
-
+/// Bytes of a link.
+pub(super) const WORD: usize = 4;
 /// The most blocks: a link is a block's number plus one, and 0 names no block.
 const MOST_BLOCKS: usize = u32::MAX as usize - 1;
 

@@ -73,9 +73,9 @@ use surefit_core::{Parts, Refused};
 pub use handle::Bytes;
 pub use shape::{Array, Object, Shape};
 
-use blocks::Blocks;
+use blocks::{Blocks, WORD};
 use handle::HeapId;
-use shape::{Count, WORD};
+use shape::Count;
 
 /// What a heap has done since it was made, and what it holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -9,10 +9,7 @@
 //! freeing an object first shrinks it to one block.
 #![deny(unsafe_code)]
 
-use super::blocks::Blocks;
-
-/// Bytes of a link.
-pub(super) const WORD: usize = 4;
+use super::blocks::{Blocks, WORD};
 
 mod sealed {
     pub trait Sealed {}

@@ -10,12 +10,12 @@ use surefit_testkit::{JunkRegion, Op, Shape, script};
 use super::*;
 use crate::bitmap::Bitmap;
 use crate::chunk::{Header, granules_for};
-use crate::coalesce::{Deferred, Immediate, Never};
 use crate::index::Need;
 use crate::last_list::Linear;
 use crate::lookup::Scan;
 use crate::memory::Memory;
 use crate::next_hit_table::NextHitTable;
+use crate::policy::{Deferred, Immediate, Never};
 use crate::segregated::Segregated;
 use crate::trie::Tree;
 

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::{JUNK, Region};
-use crate::heap::Counters;
+use crate::counters::Counters;
 use crate::lookup::Lookup;
 use crate::memory::Memory;
 use crate::next_hit_table::NextHitTable;

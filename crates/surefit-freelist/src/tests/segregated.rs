@@ -6,12 +6,12 @@ use alloc::collections::BTreeSet;
 use super::*;
 use crate::bitmap::Bitmap;
 use crate::chunk::Header;
-use crate::coalesce::{Deferred, Immediate, Never};
 use crate::index::Need;
 use crate::last_list::{LastList, Linear, Place, Tally};
 use crate::lookup::Scan;
 use crate::memory::Memory;
 use crate::next_hit_table::NextHitTable;
+use crate::policy::{Deferred, Immediate, Never};
 use crate::segregated::Segregated;
 use crate::trie::Tree;
 

@@ -1,0 +1,23 @@
+//! What heaps and their indexes count.
+#![deny(unsafe_code)]
+
+/// What a heap has done since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Free chunks and heads of lists that searches examined. Reading a table or a bitmap is no
+    /// visit. Two-level fit and Half-fit search only for requests that their first lookup did not
+    /// serve; each further lookup counts as one visit.
+    pub visits: u64,
+    /// The number of chunks that were cut in two.
+    pub splits: u64,
+    /// The number of chunks that were merged with a free neighbour.
+    pub merges: u64,
+    /// Updates of a Next Hit Table because a list lost its last chunk or got its first.
+    pub table_updates: u64,
+    /// Updates because a list got its first chunk; `table_updates` includes them.
+    pub table_fills: u64,
+    /// Entries of a Next Hit Table that these updates wrote.
+    pub table_stores: u64,
+    /// Rebuilds of a Next Hit Table, each in one pass.
+    pub table_rebuilds: u64,
+}
