@@ -3,7 +3,9 @@
 use surefit_freelist::When;
 
 use super::rows::{Row, find};
-use super::systems::{Finds, LISTS, SWEEP, System};
+use surefit_clients::lists::{Finds, Lists};
+
+use super::systems::{LISTS, SWEEP};
 use crate::kit::{Claim, Verdict};
 use crate::shared::merges::{MERGES, merges_name};
 use surefit_measure::ratio::or_not_measured;
@@ -38,7 +40,7 @@ pub(super) fn all(name: &str, rows: &[Row]) -> Vec<Claim> {
 }
 
 fn usual(rows: &[Row], finds: Finds, merges: When) -> Option<&Row> {
-    find(rows, System::usual(finds, merges))
+    find(rows, Lists::usual(finds, merges))
 }
 
 fn fewer_instructions(name: &str, rows: &[Row], merges: When) -> Claim {
@@ -85,8 +87,15 @@ fn faster(name: &str, rows: &[Row], merges: When) -> Claim {
 
 /// The time with a given number of lists over that with 256, found by the table, merged at once.
 fn to_256(rows: &[Row], lists: u32) -> Option<Ratio> {
-    let system = System::usual(Finds::Table, When::Immediate);
-    find(rows, System { lists, ..system })?.over(find(rows, system)?)
+    let system = Lists::usual(Finds::NextHitTable, When::Immediate);
+    find(
+        rows,
+        Lists {
+            count: lists,
+            ..system
+        },
+    )?
+    .over(find(rows, system)?)
 }
 
 fn to_256_in_words(rows: &[Row], lists: &[u32]) -> String {
@@ -118,8 +127,17 @@ fn improves_up_to_256(name: &str, rows: &[Row]) -> Claim {
 /// The instructions with each of these numbers of lists over those with 256, found by the table,
 /// merged at once.
 fn instructions_to_256(rows: &[Row], lists: &[u32]) -> Option<Vec<f64>> {
-    let system = System::usual(Finds::Table, When::Immediate);
-    let of = |lists: u32| find(rows, System { lists, ..system })?.instructions();
+    let system = Lists::usual(Finds::NextHitTable, When::Immediate);
+    let of = |lists: u32| {
+        find(
+            rows,
+            Lists {
+                count: lists,
+                ..system
+            },
+        )?
+        .instructions()
+    };
     let base = of(LISTS)?;
     lists.iter().map(|&lists| Some(of(lists)? / base)).collect()
 }
@@ -185,7 +203,7 @@ fn is_flat_beyond(name: &str, rows: &[Row]) -> Claim {
 }
 
 fn updates(rows: &[Row], merges: When) -> Option<f64> {
-    Some(usual(rows, Finds::Table, merges)?.counts?.updates())
+    Some(usual(rows, Finds::NextHitTable, merges)?.counts?.updates())
 }
 
 fn rarely_updated(name: &str, rows: &[Row]) -> Claim {
@@ -228,7 +246,8 @@ fn often_updated(name: &str, rows: &[Row]) -> Claim {
 
 fn gains_less(name: &str, rows: &[Row]) -> Claim {
     let gain = |merges| {
-        let [scan, table] = [Finds::Scan, Finds::Table].map(|finds| usual(rows, finds, merges));
+        let [scan, table] =
+            [Finds::Scan, Finds::NextHitTable].map(|finds| usual(rows, finds, merges));
         Some((merges, scan?.over(table?)?))
     };
     let gains: Option<Vec<_>> = MERGES.map(gain).into_iter().collect();
@@ -257,9 +276,9 @@ fn gains_less(name: &str, rows: &[Row]) -> Claim {
 }
 
 fn immediate_is_best(name: &str, rows: &[Row]) -> Claim {
-    let immediate = usual(rows, Finds::Table, When::Immediate);
+    let immediate = usual(rows, Finds::NextHitTable, When::Immediate);
     let over = |merges| {
-        let other = usual(rows, Finds::Table, merges)?;
+        let other = usual(rows, Finds::NextHitTable, merges)?;
         Some((merges, immediate?.over(other)?))
     };
     let ratios: Option<Vec<_>> = [When::Never, When::Deferred]
@@ -302,13 +321,14 @@ mod tests {
     use super::all;
     use crate::experiments::nht::counts::Counts;
     use crate::experiments::nht::rows::Row;
-    use crate::experiments::nht::systems::{self, Finds, System};
+    use crate::experiments::nht::systems;
     use crate::kit::Verdict;
+    use surefit_clients::lists::{Finds, Lists};
     use surefit_freelist::{Counters, When};
 
     /// Rows made of the time, the instructions and the updates of a thousand allocations that a
     /// system takes.
-    fn rows(figures: impl Fn(System) -> (f64, f64, u64)) -> Vec<Row> {
+    fn rows(figures: impl Fn(Lists) -> (f64, f64, u64)) -> Vec<Row> {
         let row = |system| {
             let (time, instructions, table_updates) = figures(system);
             Row {
@@ -334,13 +354,13 @@ mod tests {
     }
 
     /// As the thesis has it.
-    fn thesis(system: System) -> (f64, f64, u64) {
+    fn thesis(system: Lists) -> (f64, f64, u64) {
         let walk = if system.finds == Finds::Scan {
             1.5
         } else {
             1.0
         };
-        let lists = 1.0 + 10.0 / f64::from(system.lists.min(256));
+        let lists = 1.0 + 10.0 / f64::from(system.count.min(256));
         let updates = if system.merges == When::Immediate {
             1500
         } else {
@@ -350,7 +370,7 @@ mod tests {
     }
 
     /// The contrary.
-    fn contrary(system: System) -> (f64, f64, u64) {
+    fn contrary(system: Lists) -> (f64, f64, u64) {
         let walk = match system.finds {
             Finds::Scan if system.merges == When::Never => 3.0,
             Finds::Scan => 0.9,
@@ -361,8 +381,8 @@ mod tests {
         } else {
             1.0
         };
-        let lists = f64::from(system.lists).sqrt();
-        let instructions = 90.0 + f64::from(system.lists) / 10.0;
+        let lists = f64::from(system.count).sqrt();
+        let instructions = 90.0 + f64::from(system.count) / 10.0;
         (walk * merges * lists, instructions, 100)
     }
 
@@ -375,7 +395,7 @@ mod tests {
         );
         let contrary = rows(|system| {
             let (time, instructions, updates) = contrary(system);
-            let more = if system.finds == Finds::Table {
+            let more = if system.finds == Finds::NextHitTable {
                 10.0
             } else {
                 0.0

@@ -1,15 +1,13 @@
 //! What a replay makes the lists do: visits, table updates, the size of the table. Counted, not
 //! timed.
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use surefit_freelist::Counters;
 use surefit_os::Reservation;
 
-use super::systems::System;
+use surefit_clients::lists::Lists;
 use surefit_measure::passes::replay::{Hooks, Table, replay};
-use surefit_measure::registry::Kind;
 use surefit_measure::sizes::HeapSize;
-use surefit_measure::spec::Choice;
 use surefit_measure::steps::Steps;
 use surefit_measure::subject::Subject;
 use surefit_measure::subjects::pointer::Pointers;
@@ -42,12 +40,9 @@ impl Counts {
 ///
 /// # Errors
 /// The operating system gives no memory.
-pub(super) fn count(steps: &Steps, system: System, heap: HeapSize) -> Result<Option<Counts>> {
-    let Choice::InProcess(Kind::Segregated(options)) = system.spec()?.choice else {
-        bail!("{system:?}: no segregated lists");
-    };
+pub(super) fn count(steps: &Steps, system: Lists, heap: HeapSize) -> Result<Option<Counts>> {
     let mut region = Reservation::new(heap.bytes(steps.peak_live_bytes))?;
-    let Ok(made) = segregated::make(options, region.memory()) else {
+    let Ok(made) = segregated::make(system, region.memory()) else {
         return Ok(None);
     };
     let mut objects = Table::new(steps.slots());
@@ -70,7 +65,7 @@ impl<S: Subject> Hooks<S> for Nothing {}
 #[cfg(test)]
 mod tests {
     use super::{Counts, count};
-    use crate::experiments::nht::systems::{Finds, System};
+    use surefit_clients::lists::{Finds, Lists};
     use surefit_freelist::When;
     use surefit_measure::sizes::HeapSize;
     use surefit_measure::steps::Steps;
@@ -91,7 +86,7 @@ mod tests {
 
     fn counts(ops: &[Op], finds: Finds, merges: When) -> Counts {
         let heap = HeapSize::Bytes(64 << 10);
-        let counts = count(&steps(ops), System::usual(finds, merges), heap);
+        let counts = count(&steps(ops), Lists::usual(finds, merges), heap);
         counts.expect("memory").expect("served")
     }
 
@@ -101,7 +96,7 @@ mod tests {
     fn a_list_that_fills_and_empties_updates_the_table_twice() {
         let ops = [alloc(0), alloc(1), alloc(2), Op::Free { id: 1 }, alloc(3)];
         for merges in [When::Never, When::Immediate] {
-            let table = counts(&ops, Finds::Table, merges);
+            let table = counts(&ops, Finds::NextHitTable, merges);
             assert_eq!(table.counters.table_updates, 2, "{merges:?}");
             assert_eq!(table.updates(), 0.5);
             let scan = counts(&ops, Finds::Scan, merges);
@@ -116,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_heap_that_refuses_counts_nothing() {
-        let system = System::usual(Finds::Table, When::Never);
+        let system = Lists::usual(Finds::NextHitTable, When::Never);
         let ops = [alloc(0), alloc(1)];
         let counted = count(&steps(&ops), system, HeapSize::Bytes(1500));
         assert!(counted.expect("memory").is_none());

@@ -28,10 +28,10 @@ use surefit_trace::generate::{Options, Program};
 
 use self::counts::{Counts, count};
 use self::rows::Row;
-use self::systems::{Finds, System};
 use crate::kit::{Entry, Report, Request};
 use crate::shared::merges::MERGES;
 use crate::shared::programs;
+use surefit_clients::lists::{Finds, Lists};
 use surefit_measure::instructions;
 use surefit_measure::passes::percentiles;
 use surefit_measure::progress::Progress;
@@ -149,11 +149,13 @@ fn mix(name: &Path, quick: bool) -> Result<surefit_trace::Trace> {
 /// Every system on one trace; TLSF is the last row.
 fn measured(
     program: &Source,
-    systems: &[System],
+    systems: &[Lists],
     plan: Plan,
     progress: &Progress,
 ) -> Result<Vec<Row>> {
-    let specs = systems.iter().map(|system| system.spec());
+    let specs = systems
+        .iter()
+        .map(|system| Spec::parse(&system.to_string()));
     let specs: Vec<_> = specs.chain([Spec::parse("tlsf")]).collect::<Result<_>>()?;
     let measured = rounds::measure(program, &specs, 0, plan, progress)?;
     let systems = systems.iter().copied().map(Some).chain([None]);
@@ -184,7 +186,7 @@ fn add_program(report: &mut Report, program: &Source, rows: &[Row]) -> Result<()
 /// What the table counts in heaps of several sizes, policy by policy.
 fn in_heaps(program: &Source) -> Result<Vec<(f64, Vec<Option<Counts>>)>> {
     let of = |times: f64, merges: When| {
-        let system = System::usual(Finds::Table, merges);
+        let system = Lists::usual(Finds::NextHitTable, merges);
         count(&program.steps, system, HeapSize::TimesPeak(times))
     };
     let row = |times: f64| {

@@ -1,15 +1,15 @@
 //! What was measured of one system on one trace.
 
 use super::counts::Counts;
-use super::systems::System;
 use crate::shared::threads::figures;
+use surefit_clients::lists::Lists;
 use surefit_measure::results::{AllocatorResult, Ratio};
 
 /// One system on one trace.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Row {
     /// `None` is TLSF.
-    pub(super) system: Option<System>,
+    pub(super) system: Option<Lists>,
     /// Nanoseconds of a malloc and its free, round by round; none if the heap refused a request.
     pub(super) pair_ns: Vec<f64>,
     /// Instructions of a malloc.
@@ -22,7 +22,7 @@ pub(super) struct Row {
 
 impl Row {
     pub(super) fn new(
-        system: Option<System>,
+        system: Option<Lists>,
         result: AllocatorResult,
         counts: Option<Counts>,
     ) -> Self {
@@ -53,6 +53,6 @@ impl Row {
 }
 
 /// The row of a system.
-pub(super) fn find(rows: &[Row], system: System) -> Option<&Row> {
+pub(super) fn find(rows: &[Row], system: Lists) -> Option<&Row> {
     rows.iter().find(|row| row.system == Some(system))
 }

@@ -5,7 +5,9 @@ use surefit_freelist::When;
 use super::claims::PAPERS_ALLOCATIONS_PER_UPDATE;
 use super::counts::Counts;
 use super::rows::{Row, find};
-use super::systems::{Finds, LISTS, SWEEP, System};
+use surefit_clients::lists::{Finds, Lists};
+
+use super::systems::{LISTS, SWEEP, scanned};
 use crate::kit::table::TableOf;
 use crate::kit::{Axis, Plot, Series, Table};
 use crate::shared::merges::{MERGES, merges_name};
@@ -27,13 +29,13 @@ fn of_systems<'a>(title: String, rows: impl Iterator<Item = &'a Row>) -> TableOf
 /// Those with 256 lists, and TLSF.
 fn usual(rows: &[Row]) -> impl Iterator<Item = &Row> {
     rows.iter()
-        .filter(|row| row.system.is_none_or(|system| system.lists == LISTS))
+        .filter(|row| row.system.is_none_or(|system| system.count == LISTS))
 }
 
 /// Time and instructions with 256 lists.
 pub(super) fn times(name: &str, rows: &[Row]) -> Table {
     let title = format!("{name}, {LISTS} lists: time and instructions of a malloc and its free");
-    let to_scan = |row: &Row| row.over(find(rows, row.system?.scanned())?);
+    let to_scan = |row: &Row| row.over(find(rows, scanned(row.system?))?);
     of_systems(title, usual(rows))
         .figure("ns malloc+free", 1, |row| {
             row.time().map(|time| time.median)
@@ -55,7 +57,7 @@ pub(super) fn counted(name: &str, rows: &[Row]) -> Table {
             counts.map(|counts| counts.per_allocation(count(counts)))
         }
     };
-    let is_papers = |system: System| system == System::usual(Finds::Table, When::Deferred);
+    let is_papers = |system: Lists| system == Lists::usual(Finds::NextHitTable, When::Deferred);
     of_systems(title, usual(rows).filter(|row| row.system.is_some()))
         .figure("visits", 2, per(|counts| counts.counters.visits))
         .figure("updates", 4, per(|counts| counts.counters.table_updates))
@@ -78,8 +80,14 @@ pub(super) fn counted(name: &str, rows: &[Row]) -> Table {
 /// The systems of the sweep with a given number of lists: walk, table, bitmap.
 fn of_lists(rows: &[Row], lists: u32) -> [Option<&Row>; 3] {
     Finds::ALL.map(|finds| {
-        let system = System::usual(finds, When::Immediate);
-        find(rows, System { lists, ..system })
+        let system = Lists::usual(finds, When::Immediate);
+        find(
+            rows,
+            Lists {
+                count: lists,
+                ..system
+            },
+        )
     })
 }
 
