@@ -1,6 +1,6 @@
 //! The counting pass: each call to the allocator is made by a function of its own, which valgrind can tell apart.
 
-use super::replay::{CallKind, Hooks, Stopped};
+use super::replay::{Hooks, Stopped};
 use super::timing::measure;
 use crate::steps::Steps;
 use crate::subject::{Pass, Subject};
@@ -21,13 +21,16 @@ pub struct Counting<'a> {
 struct Counted;
 
 impl<S: Subject> Hooks<S> for Counted {
+    // One method for each, not `call`, which would make both functions for either call: they would do the same, the compiler
+    // would keep one of them, and valgrind would not find the other.
     #[inline]
-    fn call<R>(&mut self, kind: CallKind, call: impl FnOnce() -> R) -> R {
-        match kind {
-            CallKind::Malloc => counted_malloc(call),
-            CallKind::Free => counted_free(call),
-            CallKind::Realloc => call(),
-        }
+    fn malloc<R>(&mut self, call: impl FnOnce() -> R) -> R {
+        counted_malloc(call)
+    }
+
+    #[inline]
+    fn free<R>(&mut self, call: impl FnOnce() -> R) -> R {
+        counted_free(call)
     }
 }
 

@@ -51,6 +51,18 @@ pub trait Hooks<S: Subject> {
         call()
     }
 
+    /// Makes an allocation.
+    #[inline]
+    fn malloc<R>(&mut self, call: impl FnOnce() -> R) -> R {
+        self.call(CallKind::Malloc, call)
+    }
+
+    /// Makes a free.
+    #[inline]
+    fn free<R>(&mut self, call: impl FnOnce() -> R) -> R {
+        self.call(CallKind::Free, call)
+    }
+
     /// An object was allocated.
     ///
     /// # Errors
@@ -163,7 +175,7 @@ fn one<S: Subject, H: Hooks<S>>(
     match step.action {
         Action::Allocate | Action::AllocateZeroed => {
             let zeroed = step.action == Action::AllocateZeroed;
-            let made = hooks.call(CallKind::Malloc, || subject.allocate(step.layout(), zeroed));
+            let made = hooks.malloc(|| subject.allocate(step.layout(), zeroed));
             let mut object = made.map_err(Stop::Refused)?;
             hooks.allocated(subject, &mut object, step)?;
             table.put(step.slot, object);
@@ -173,9 +185,7 @@ fn one<S: Subject, H: Hooks<S>>(
             let mut object = unsafe { table.take(step.slot) };
             hooks.freeing(subject, &mut object, step)?;
             // SAFETY: T1: the object is this subject's, live, and has this layout.
-            hooks.call(CallKind::Free, || unsafe {
-                subject.free(object, step.layout())
-            });
+            hooks.free(|| unsafe { subject.free(object, step.layout()) });
         }
         Action::Resize => {
             // SAFETY: T1: the slot holds an object.
