@@ -3,7 +3,7 @@
 use surefit_measure::grid::{Grid, elided};
 use surefit_measure::results::{AllocatorResult, TraceResults};
 
-use super::Notes;
+use super::notes::Notes;
 use super::words::{short, shown};
 
 /// Shown where a figure has no meaning.

@@ -2,6 +2,7 @@
 //! wider than [`words::WIDTH`] columns.
 
 mod columns;
+mod notes;
 mod replay;
 #[cfg(test)]
 mod tests;
@@ -10,67 +11,16 @@ mod words;
 
 use std::fmt::Write as _;
 
-use surefit_measure::error::one_line;
-use surefit_measure::grid::elided;
-use surefit_measure::results::{LeftOut, TraceResults};
+use surefit_measure::results::TraceResults;
 use surefit_measure::sizes::{HeapSize, Size, counted};
-use surefit_measure::spec::Spec;
 use surefit_measure::subject::HandleCost;
 
 pub(crate) use columns::all as all_columns;
+pub(crate) use notes::{Notes, Setting};
 pub(crate) use replay::replay;
-pub(crate) use words::short;
+pub(crate) use words::{name, short};
 
-use words::{WIDTH, wrapped};
-
-/// Columns of a trace's name.
-const MOST_NAME: usize = 40;
-
-/// What the screen knows of the allocators beyond the results.
-#[derive(Clone, Debug)]
-pub(crate) struct Notes {
-    /// The allocator that times are compared to.
-    pub(crate) baseline: String,
-    /// For each allocator, whether it hands out handles.
-    handles: Vec<bool>,
-    /// The first allocator with handles: its row, and what they cost.
-    moving: Option<(usize, HandleCost)>,
-    /// The allocators that live in no region, as they are shown.
-    without_region: Vec<String>,
-}
-
-impl Notes {
-    /// Notes on these allocators.
-    pub(crate) fn new(specs: &[Spec], baseline: &str) -> Self {
-        let mut costs = specs.iter().map(Spec::handles).enumerate();
-        Self {
-            baseline: baseline.to_owned(),
-            handles: specs.iter().map(|spec| spec.handles().is_some()).collect(),
-            moving: costs.find_map(|(row, cost)| Some((row, cost?))),
-            without_region: specs
-                .iter()
-                .filter(|spec| !spec.in_region())
-                .map(|spec| short(spec.as_str()))
-                .collect(),
-        }
-    }
-
-    /// What the handles of the first allocator with handles cost.
-    pub(crate) fn handle_cost(&self) -> Option<HandleCost> {
-        self.moving.map(|(_, cost)| cost)
-    }
-}
-
-/// How much is compared, and in which heap.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Setting {
-    /// How many traces.
-    pub(crate) traces: usize,
-    /// The fewest and the most interleaved rounds.
-    pub(crate) rounds: (u32, u32),
-    /// The size of the heap.
-    pub(crate) heap: HeapSize,
-}
+use words::{WIDTH, left_out, wrapped};
 
 /// How much is compared, in words.
 pub(crate) fn setting(setting: &Setting) -> String {
@@ -181,11 +131,6 @@ pub(crate) fn foot(is_bundled: bool) -> String {
     format!("{}\n", wrapped(next))
 }
 
-/// The name of a trace, short and in one line.
-pub(crate) fn name(trace: &TraceResults) -> String {
-    elided(&one_line(&trace.name), MOST_NAME)
-}
-
 /// The name of a trace and what it holds.
 fn title(trace: &TraceResults) -> String {
     format!("{}: {}", name(trace), contents(trace))
@@ -212,16 +157,6 @@ pub(crate) fn contents(trace: &TraceResults) -> String {
         "{}{threads}, peak live {}{pieces}{without}",
         counted(trace.events, "event"),
         Size(trace.peak_live_bytes)
-    )
-}
-
-/// What `--largest` took off a trace.
-fn left_out(left_out: LeftOut) -> String {
-    format!(
-        "{} over {}, {} live at their peak",
-        counted(left_out.objects, "object"),
-        Size(left_out.larger_than_bytes),
-        Size(left_out.peak_live_bytes)
     )
 }
 

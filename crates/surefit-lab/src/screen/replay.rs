@@ -5,7 +5,7 @@ use surefit_measure::results::AllocatorResult;
 use surefit_measure::sizes::Size;
 use surefit_measure::steps::Steps;
 
-use super::left_out;
+use super::words::left_out;
 use surefit_measure::grid::plain_table;
 
 /// A line of the table: its name, and a figure if it has one.

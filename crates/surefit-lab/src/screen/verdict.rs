@@ -7,7 +7,7 @@ use surefit_measure::error::one_line;
 use surefit_measure::results::{AllocatorResult, TraceResults};
 use surefit_measure::sizes::Size;
 
-use super::words::{listed, short};
+use super::words::{listed, name, short};
 
 /// Figures closer than this count as equal.
 const EQUAL: f64 = 1.01;
@@ -284,16 +284,15 @@ pub(super) fn saved(trace: &TraceResults) -> Option<String> {
     let (with, unmoved) = (row.min_heap_bytes?, ablation.unmoved_min_heap_bytes?);
     let live = trace.peak_live_bytes.max(1) as f64;
     let of_live = |bytes: u64| format!("{:.3}", bytes as f64 / live);
-    let name = short(&row.allocator);
+    let own_name = short(&row.allocator);
     let (own, still) = (of_live(with), of_live(unmoved));
-    let mut text = format!("{name} needs {own} x live; without moves {still}");
+    let mut text = format!("{own_name} needs {own} x live; without moves {still}");
     let mut from_pieces = String::new();
     if !row.contiguous {
         text += "; without pieces ";
-        text += &ablation.contiguous_min_heap_bytes.map_or_else(
-            || format!("it cannot serve {}", super::name(trace)),
-            of_live,
-        );
+        text += &ablation
+            .contiguous_min_heap_bytes
+            .map_or_else(|| format!("it cannot serve {}", name(trace)), of_live);
         let direct = find("cf-direct").and_then(|row| row.min_heap_bytes);
         if let Some(neither) = ablation.unmoved_contiguous_min_heap_bytes {
             text += &format!("; without both {}", of_live(neither));

@@ -1,9 +1,15 @@
 //! Text that fits a terminal: short names, wrapped lines, lists in words.
 
+use surefit_measure::error::one_line;
 use surefit_measure::grid::elided;
+use surefit_measure::results::{LeftOut, TraceResults};
+use surefit_measure::sizes::{Size, counted};
 
 /// No line of the screen has more columns.
 pub(crate) const WIDTH: usize = 100;
+
+/// Columns of a trace's name.
+const MOST_NAME: usize = 40;
 
 /// The text in lines of at most [`WIDTH`] columns, broken at blanks; lines after the first begin
 /// with two blanks. A word that is longer than a line is shortened. A unit stays with its number.
@@ -63,6 +69,21 @@ pub(crate) fn listed<T: AsRef<str>>(names: &[T]) -> String {
             format!("{} and {}", most.join(", "), last.as_ref())
         }
     }
+}
+
+/// The name of a trace, short and in one line.
+pub(crate) fn name(trace: &TraceResults) -> String {
+    elided(&one_line(&trace.name), MOST_NAME)
+}
+
+/// What `--largest` took off a trace.
+pub(super) fn left_out(left_out: LeftOut) -> String {
+    format!(
+        "{} over {}, {} live at their peak",
+        counted(left_out.objects, "object"),
+        Size(left_out.larger_than_bytes),
+        Size(left_out.peak_live_bytes)
+    )
 }
 
 #[cfg(test)]

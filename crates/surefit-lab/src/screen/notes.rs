@@ -1,0 +1,53 @@
+//! What the screen knows beyond the results: of the allocators, and of the whole comparison.
+
+use surefit_measure::sizes::HeapSize;
+use surefit_measure::spec::Spec;
+use surefit_measure::subject::HandleCost;
+
+use super::words::short;
+
+/// What the screen knows of the allocators beyond the results.
+#[derive(Clone, Debug)]
+pub(crate) struct Notes {
+    /// The allocator that times are compared to.
+    pub(crate) baseline: String,
+    /// For each allocator, whether it hands out handles.
+    pub(super) handles: Vec<bool>,
+    /// The first allocator with handles: its row, and what they cost.
+    pub(super) moving: Option<(usize, HandleCost)>,
+    /// The allocators that live in no region, as they are shown.
+    pub(super) without_region: Vec<String>,
+}
+
+impl Notes {
+    /// Notes on these allocators.
+    pub(crate) fn new(specs: &[Spec], baseline: &str) -> Self {
+        let mut costs = specs.iter().map(Spec::handles).enumerate();
+        Self {
+            baseline: baseline.to_owned(),
+            handles: specs.iter().map(|spec| spec.handles().is_some()).collect(),
+            moving: costs.find_map(|(row, cost)| Some((row, cost?))),
+            without_region: specs
+                .iter()
+                .filter(|spec| !spec.in_region())
+                .map(|spec| short(spec.as_str()))
+                .collect(),
+        }
+    }
+
+    /// What the handles of the first allocator with handles cost.
+    pub(crate) fn handle_cost(&self) -> Option<HandleCost> {
+        self.moving.map(|(_, cost)| cost)
+    }
+}
+
+/// How much is compared, and in which heap.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setting {
+    /// How many traces.
+    pub(crate) traces: usize,
+    /// The fewest and the most interleaved rounds.
+    pub(crate) rounds: (u32, u32),
+    /// The size of the heap.
+    pub(crate) heap: HeapSize,
+}
