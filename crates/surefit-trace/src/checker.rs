@@ -1,7 +1,8 @@
 //! The rules that need memory: which objects are live, and the seven counters.
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
-use crate::{Counts, Event, MAX_SIZE, Op, Peak, Problem, Trace};
+use crate::header::MAX_OBJECTS;
+use crate::{Counts, Event, MAX_SIZE, Op, Peak, Problem};
 
 /// Keeps the rules of the format over a sequence of events, wherever they come from, and counts the header again.
 ///
@@ -110,10 +111,10 @@ impl Checker {
     /// that the header claims no more objects than tables are made for.
     #[inline]
     pub(crate) fn verify_bounds(&self, header: &Counts) -> Result<(), Problem> {
-        if header.objects > Trace::MAX_OBJECTS {
+        if header.objects > MAX_OBJECTS {
             return Err(Problem::TooMany {
                 what: "objects",
-                limit: Trace::MAX_OBJECTS,
+                limit: MAX_OBJECTS,
             });
         }
         let passes = |field, header, counted| Problem::Counter {

@@ -6,16 +6,59 @@
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use std::collections::{BTreeMap, HashMap};
+use std::io::Read;
 
 use crate::stats::{Calls, SizeCount, Stats};
-use crate::{Align, Call, Counts, Event, Op, Peak};
+use crate::{Align, Call, CheckedReader, Counts, Event, Op, Peak, Problem, Trace, TraceError};
 
 /// Sizes below this one are found by index, larger ones by hashing.
 const SMALL_SIZES: usize = 4096;
 
+impl Stats {
+    /// The most distinct sizes of a trace that is read: 2^24, whose tables take some 2 GiB.
+    pub const MAX_SIZES: usize = 1 << 24;
+
+    /// Reads and checks a trace to its end, without holding its events in memory.
+    ///
+    /// # Errors
+    /// The first rule of the format that the trace breaks, or more than [`Stats::MAX_SIZES`] distinct sizes.
+    ///
+    /// # Complexity
+    /// O(1) an event, O(n log n) for n distinct sizes at the end; 24 bytes for each object ever allocated, some 60 for each
+    /// distinct size, and as much again while the tables grow.
+    pub fn read<R: Read>(reader: CheckedReader<R>) -> Result<Self, TraceError> {
+        Self::read_within(reader, Self::MAX_SIZES)
+    }
+
+    fn read_within<R: Read>(mut reader: CheckedReader<R>, most: usize) -> Result<Self, TraceError> {
+        let mut tally = Tally::new();
+        while let Some(event) = reader.next().transpose()? {
+            tally.accept(event);
+            if tally.distinct_sizes() > most {
+                return Err(reader.error(Problem::TooMany {
+                    what: "sizes",
+                    limit: most as u64,
+                }));
+            }
+        }
+        let peak = reader.peak().unwrap_or_default();
+        let header = reader.into_header();
+        Ok(tally.finish(header.name, header.counts, peak))
+    }
+
+    /// The statistics of a trace in memory.
+    #[must_use]
+    pub fn of(trace: &Trace) -> Self {
+        let mut tally = Tally::new();
+        trace.events().iter().for_each(|&event| tally.accept(event));
+        let name = trace.name().to_owned();
+        tally.finish(name, trace.header().counts, trace.peak())
+    }
+}
+
 /// Statistics in the making. Events come from a checked source.
 #[derive(Debug)]
-pub(crate) struct Tally {
+struct Tally {
     objects: Vec<Object>,
     sizes: SizeTable,
     calls: Calls,
@@ -41,7 +84,7 @@ struct Object {
 }
 
 impl Tally {
-    pub(crate) fn new() -> Self {
+    fn new() -> Self {
         Self {
             objects: Vec::new(),
             sizes: SizeTable::new(),
@@ -61,7 +104,7 @@ impl Tally {
         clippy::arithmetic_side_effects,
         reason = "counts of events that were checked, in 64 bits; requests of live objects are part of a sum that was"
     )]
-    pub(crate) fn accept(&mut self, event: Event) {
+    fn accept(&mut self, event: Event) {
         let thread = event.thread();
         self.thread_switches += u64::from(thread != self.thread);
         self.thread = thread;
@@ -78,11 +121,11 @@ impl Tally {
     }
 
     /// How many sizes have an entry.
-    pub(crate) fn distinct_sizes(&self) -> usize {
+    fn distinct_sizes(&self) -> usize {
         self.sizes.entries.len()
     }
 
-    pub(crate) fn finish(self, name: String, counts: Counts, peak: Peak) -> Stats {
+    fn finish(self, name: String, counts: Counts, peak: Peak) -> Stats {
         Stats {
             name,
             counts,
@@ -264,5 +307,31 @@ impl SizeTable {
         let mut sizes: Vec<_> = self.entries.iter().map(count).collect();
         sizes.sort_unstable_by_key(|count| count.size);
         sizes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Stats;
+    use crate::{Call, CheckedReader, Event, Op, Problem, Trace};
+
+    #[test]
+    fn more_sizes_than_tables_are_made_for_are_refused() {
+        let (call, sizes) = (Call::Malloc, [8_u64, 8, 5000, 6000, 8, 7000]);
+        let events = (0..)
+            .zip(sizes)
+            .map(|(id, size)| Op::Alloc { id, size, call });
+        let trace = Trace::new("sizes", events.map(|op| Event::new(0, op)).collect());
+        let bytes = trace.expect("a sound trace").to_bytes();
+        let read = |most| Stats::read_within(CheckedReader::new(&bytes[..])?, most);
+        assert_eq!(read(4).expect("four sizes").sizes.len(), 4);
+        let error = read(3).expect_err("one more");
+        assert!(matches!(
+            error.problem(),
+            Problem::TooMany {
+                what: "sizes",
+                limit: 3
+            }
+        ));
     }
 }

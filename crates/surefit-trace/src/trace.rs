@@ -4,6 +4,7 @@
 use std::io::{Read, Write};
 use std::path::Path;
 
+use crate::header::MAX_OBJECTS;
 use crate::writer::write_error;
 use crate::{
     CheckedReader, Checker, Event, Header, Peak, Position, Problem, TraceError, Writer, frame,
@@ -39,7 +40,7 @@ impl Trace {
 
     /// The most objects of a trace that is checked, in memory or not: 2^28, whose sizes take 2 GiB. A stream of a few
     /// megabytes can allocate more, and no machine would hold the table of them.
-    pub const MAX_OBJECTS: u64 = 1 << 28;
+    pub const MAX_OBJECTS: u64 = MAX_OBJECTS;
 
     /// A trace of these events; its header is counted.
     ///

@@ -1,6 +1,6 @@
 //! Programs in a steady state: fill, then free random victims to make room for each new object.
 
-use super::GenerateError;
+use super::error::GenerateError;
 use super::random::{Sizes, draw, sum};
 use super::script::Script;
 use crate::Trace;

@@ -1,7 +1,7 @@
 //! A program with the sizes and lifetimes of Java objects, that frees them itself.
 
-use super::GenerateError;
 use super::churn::Churn;
+use super::error::GenerateError;
 use super::groups::{Groups, Order};
 use super::random::{Sizes, draw, sum};
 use crate::Trace;

@@ -1,7 +1,7 @@
 //! A program that makes what Lua 5.4 makes, with the sizes of its objects, and frees it itself.
 
-use super::GenerateError;
 use super::churn::Churn;
+use super::error::GenerateError;
 use super::groups::{Groups, Order};
 use super::random::{Random, Sizes};
 use crate::Trace;

@@ -1,6 +1,6 @@
 //! A program whose sizes drift: the long-lived server that size-class allocators cannot serve well.
 
-use super::GenerateError;
+use super::error::GenerateError;
 use super::script::Script;
 use crate::Trace;
 
