@@ -5,7 +5,18 @@ use std::time::Instant;
 use surefit_gc::{Clock, Totals};
 
 use super::outcome::Times;
-use super::replay::Clocking;
+
+/// How times are taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Clocking {
+    /// No times are taken.
+    #[default]
+    Off,
+    /// Batches of allocations, in processor time.
+    Batch,
+    /// Single allocations, in wall time, as in the thesis.
+    Each,
+}
 
 /// Which time a clock reads.
 #[derive(Clone, Copy, Debug)]

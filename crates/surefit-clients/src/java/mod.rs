@@ -45,10 +45,11 @@ mod space;
 #[cfg(test)]
 mod tests;
 
+pub use clock::Clocking;
 pub use min_heap::{MinHeap, min_heap};
 pub use outcome::{Collected, FirstFreed, Moves, Outcome, Sample, Stopped, Times, completed};
 pub use program::Program;
-pub use replay::{Clocking, Options};
+pub use replay::Options;
 pub use space::Space;
 
 pub use crate::lists::{Finds, Lists};

@@ -28,7 +28,7 @@ use surefit_freelist::{Counters, Index};
 use surefit_gc::{Collector, CompactFit, FreeList, Object, Settings, Space, Sweep};
 use surefit_trace::graph::{self, Walk};
 
-use super::clock::{Reading, Watch};
+use super::clock::{Clocking, Reading, Watch};
 use super::mutator::{Freed, Mutator};
 use super::outcome::{Collected, FirstFreed, Moves, Outcome, Sample, Stopped};
 use super::program::{Batch, Program};
@@ -69,18 +69,6 @@ impl Default for Options {
             large_from: Settings::LARGE,
         }
     }
-}
-
-/// How times are taken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Clocking {
-    /// No times are taken.
-    #[default]
-    Off,
-    /// Batches of allocations, in processor time.
-    Batch,
-    /// Single allocations, in wall time, as in the thesis.
-    Each,
 }
 
 /// What a replay needs from a space in addition to what a collector needs.

@@ -16,7 +16,8 @@ use std::mem::MaybeUninit;
 use surefit_freelist::Index;
 use surefit_gc::{Arena, Full, Gc, GcArray, Mutation, Rootable, Trace};
 
-use super::{Between, Chance, Checksum, Stopped};
+use super::between::{Between, Stopped};
+use super::numbers::{Chance, Checksum};
 
 type Slot<'gc, T> = Cell<Option<Gc<'gc, T>>>;
 type C<'gc> = Gc<'gc, Constraint<'gc>>;

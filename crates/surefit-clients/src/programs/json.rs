@@ -10,7 +10,8 @@ use std::mem::MaybeUninit;
 use surefit_freelist::Index;
 use surefit_gc::{Arena, Full, GcArray, GcStr, Mutation, Rootable, Trace};
 
-use super::{Between, Chance, Checksum, Stopped};
+use super::between::{Between, Stopped};
+use super::numbers::{Chance, Checksum};
 
 #[derive(Clone, Copy, Trace)]
 enum Value<'gc> {

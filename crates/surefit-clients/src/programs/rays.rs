@@ -10,7 +10,8 @@ use std::mem::MaybeUninit;
 use surefit_freelist::Index;
 use surefit_gc::{Arena, Full, Gc, GcArray, Mutation, Rootable, Trace};
 
-use super::{Between, Checksum, Stopped};
+use super::between::{Between, Stopped};
+use super::numbers::Checksum;
 
 #[derive(Trace)]
 struct Vector {

@@ -31,7 +31,8 @@ use surefit_gc::{Arena, Full, Rootable, Seen};
 use surefit_trace::TraceError;
 use surefit_trace::graph::{Change, Class, Object, Reference, Step, Walk, Writer};
 
-use super::{Between, Program, Stopped};
+use super::between::{Between, Stopped};
+use super::program::Program;
 
 type Lists = Segregated<Bitmap, Immediate, Tree, 256>;
 

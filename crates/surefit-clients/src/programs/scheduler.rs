@@ -15,7 +15,8 @@ use std::mem::MaybeUninit;
 use surefit_freelist::Index;
 use surefit_gc::{Arena, Full, Gc, GcArray, Mutation, Rootable, Trace};
 
-use super::{Between, Chance, Checksum, Stopped};
+use super::between::{Between, Stopped};
+use super::numbers::{Chance, Checksum};
 
 /// A message.
 #[derive(Trace)]

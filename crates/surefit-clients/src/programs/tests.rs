@@ -1,9 +1,10 @@
 //! Every program computes the same result with any heap, any index, and collections at any time.
 
-use surefit_freelist::{Bitmap, First, Immediate, Segregated, SingleList, Tree, TwoLevel};
-
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem::MaybeUninit;
 
+use surefit_freelist::{Bitmap, First, Immediate, Index, Segregated, SingleList, Tree, TwoLevel};
+use surefit_gc::{Arena, Full, Rootable};
 use surefit_trace::graph::{Change, Reader, Stats, Step};
 
 use super::*;

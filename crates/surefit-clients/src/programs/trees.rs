@@ -14,7 +14,8 @@ use std::mem::MaybeUninit;
 use surefit_freelist::Index;
 use surefit_gc::{Arena, Full, Gc, Mutation, Rootable, Trace};
 
-use super::{Between, Checksum, Stopped};
+use super::between::{Between, Stopped};
+use super::numbers::Checksum;
 
 /// A node has two children or none.
 #[derive(Trace)]
