@@ -65,6 +65,7 @@ crates/surefit-gc/src/client.rs
 crates/surefit-gc/src/collector.rs
 crates/surefit-gc/src/compact_fit/in_pieces.rs
 crates/surefit-gc/src/compact_fit/mod.rs
+crates/surefit-gc/src/compact_fit/stub.rs
 crates/surefit-gc/src/free_list.rs
 crates/surefit-gc/src/mark.rs
 crates/surefit-gc/src/space.rs

@@ -4,7 +4,8 @@
 use surefit_core::{Corruption, ensure};
 
 use crate::collector::Collector;
-use crate::space::{Object, Space};
+use crate::object::Object;
+use crate::space::Space;
 
 impl<S: Space, K> Collector<'_, S, K> {
     /// Verifies G1 to G3.

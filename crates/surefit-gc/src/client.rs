@@ -3,9 +3,10 @@
 //! The collector knows where objects are and how long they are. The client says which of their
 //! words are references.
 
-use crate::mark::Edges;
+use crate::edges::Edges;
 use crate::marks::Marks;
-use crate::space::{Object, Place, Space};
+use crate::object::Object;
+use crate::space::{Place, Space};
 
 /// A language, or another program that allocates: its roots, and the references in its objects.
 ///

@@ -49,9 +49,11 @@ use core::ptr::NonNull;
 use surefit_core::{Corruption, Parts, RawHeap, Refused, zero};
 use surefit_freelist::{Heap, Index, Swept, When};
 
-use crate::collector::{Collector, Settings};
+use crate::collector::Collector;
 use crate::marks::Marks;
-use crate::space::{Object, Place, Space};
+use crate::object::Object;
+use crate::settings::{Settings, Sweep};
+use crate::space::{Place, Space};
 use crate::tables;
 
 /// Bytes of a word of an object.
@@ -60,17 +62,6 @@ const WORD: usize = 4;
 /// The limit is at least this many times the reserve. If the heap is twice what lives, an unused
 /// reserve makes collections at most a third more frequent.
 const MOST_RESERVED: usize = 8;
-
-/// How a sweep finds free memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sweep {
-    /// From header to header, as in the thesis.
-    Walk,
-    /// From mark to mark if the index merges free neighbours at once, otherwise as `Walk`. Dead
-    /// objects are not read.
-    #[default]
-    Leap,
-}
 
 /// The space of a free-list heap with the index `I`.
 #[derive(Debug)]

@@ -15,11 +15,14 @@
 //! | --- | --- |
 //! | `collector` | allocation that collects, checked access, one collection |
 //! | `client` | the object model: roots, references, weak references |
+//! | `edges` | the references that clients report: each marks an object and pushes it |
 //! | `mark` | marking, from the roots along all references |
 //! | `bits` | one bit for every number of a space |
 //! | `marks` | two bits per object: white, grey, black |
 //! | `stack` | the mark stack, of bounded size |
-//! | `space` | what a collector needs from the memory that it manages; references |
+//! | `object` | references to objects: their numbers |
+//! | `space` | what a collector needs from the memory that it manages |
+//! | `settings` | the settings of a collector over free lists |
 //! | `free_list` | the space over the heaps of `surefit-freelist` |
 //! | `compact_fit` | the space over the heap of `surefit-compact`, whose objects move |
 //! | `tables` | the collector's words, cut from the region |
@@ -61,9 +64,12 @@ mod check;
 mod client;
 mod collector;
 mod compact_fit;
+mod edges;
 mod free_list;
 mod mark;
 mod marks;
+mod object;
+mod settings;
 mod space;
 mod stack;
 mod statistics;
@@ -77,12 +83,14 @@ pub use arena::{
     Tracer, WeakGc,
 };
 pub use client::{Client, Living, Scanned};
-pub use collector::{Collector, Settings};
+pub use collector::Collector;
 pub use compact_fit::{CompactFit, Relief};
-pub use free_list::{Displaced, FreeList, Sweep};
-pub use mark::Edges;
+pub use edges::Edges;
+pub use free_list::{Displaced, FreeList};
 pub use marks::Marks;
-pub use space::{Object, Place, Space};
+pub use object::Object;
+pub use settings::{Settings, Sweep};
+pub use space::{Place, Space};
 pub use statistics::{Cause, Clock, Collection, NoClock, Totals};
 pub use surefit_freelist::Swept;
 #[cfg(feature = "derive")]

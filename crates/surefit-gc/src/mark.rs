@@ -28,79 +28,13 @@
 
 use crate::bits::Bits;
 use crate::client::{Client, Scanned};
+use crate::edges::{Edges, Marked};
 use crate::marks::Marks;
-use crate::space::{Object, Space};
+use crate::object::Object;
+use crate::space::Space;
 use crate::stack::Stack;
 
-/// Receives the references that clients report.
-#[derive(Debug)]
-pub struct Edges<'a> {
-    /// The objects that live: only these can be reported.
-    live: &'a Bits<'a>,
-    marks: Marks<'a>,
-    stack: Stack<'a>,
-    scanned: Option<Object>,
-    again: bool,
-    /// The lowest grey object, which did not fit on the stack.
-    dropped: Option<Object>,
-    marked: Marked,
-    complete: bool,
-}
-
-/// What marking counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Marked {
-    pub(crate) objects: u64,
-    pub(crate) edges: u64,
-    pub(crate) rescans: u64,
-    pub(crate) deepest: usize,
-}
-
 impl Edges<'_> {
-    /// How many references a large object should report at once; see [`Client::scan`].
-    pub const STRIDE: u32 = 64;
-
-    /// Reports a reference to an object.
-    ///
-    /// # Panics
-    /// If the reference names no live object: a collection freed it, or it never was one. The
-    /// collection ends and frees nothing.
-    #[inline]
-    #[track_caller]
-    pub fn report(&mut self, object: Object) {
-        assert!(
-            self.live.get(object.number()),
-            "{object:?} was reported, but is no live object"
-        );
-        self.marked.edges += 1;
-        if self.marks.reach(object) {
-            self.marked.objects += 1;
-            self.push(object, 0);
-        }
-    }
-
-    /// Asks to scan the object again, from a slot on.
-    ///
-    /// # Panics
-    /// If no object is being scanned, or if this scan has asked already.
-    pub fn again_from(&mut self, slot: u32) {
-        assert!(
-            !self.again,
-            "an object asks once a scan to be scanned again"
-        );
-        let object = self.scanned.expect("`again_from` is for `scan`");
-        self.again = true;
-        self.push(object, slot);
-    }
-
-    #[inline]
-    fn push(&mut self, object: Object, from: u32) {
-        if !self.stack.push(object, from) {
-            self.marks.make_grey(object);
-            self.dropped = Some(self.dropped.map_or(object, |lowest| lowest.min(object)));
-        }
-    }
-
     /// Scans what is on the stack, until it is empty.
     fn drain<S: Space>(&mut self, space: &S, client: &mut impl Client<S>) {
         while let Some((object, from)) = self.stack.pop() {
@@ -136,15 +70,6 @@ impl Edges<'_> {
                 self.scan(space, client, object, 0);
                 self.drain(space, client);
             }
-        }
-    }
-}
-
-/// A client that unwinds leaves no grey object behind.
-impl Drop for Edges<'_> {
-    fn drop(&mut self) {
-        if !self.complete {
-            self.marks.clear();
         }
     }
 }

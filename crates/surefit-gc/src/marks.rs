@@ -16,7 +16,7 @@
 use core::ops::Range;
 
 use crate::bits::Bits;
-use crate::space::Object;
+use crate::object::Object;
 
 /// The mark bits of all objects of a space.
 #[derive(Debug)]

@@ -5,7 +5,7 @@
 //! its mark bits. So a full stack costs only time.
 #![deny(unsafe_code)]
 
-use crate::space::Object;
+use crate::object::Object;
 
 /// Objects that are to be scanned, newest first.
 #[derive(Debug)]

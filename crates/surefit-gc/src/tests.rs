@@ -11,11 +11,13 @@ use surefit_testkit::Random;
 
 use crate::bits::Bits;
 use crate::client::{Client, Scanned};
-use crate::collector::{Collector, Settings};
+use crate::collector::Collector;
+use crate::edges::Edges;
 use crate::free_list::FreeList;
-use crate::mark::Edges;
 use crate::marks::Marks;
-use crate::space::{Object, Space};
+use crate::object::Object;
+use crate::settings::Settings;
+use crate::space::Space;
 use crate::stack::Stack;
 use crate::tables;
 

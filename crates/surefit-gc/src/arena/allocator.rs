@@ -7,8 +7,8 @@ use core::fmt;
 use surefit_core::Refused;
 use surefit_freelist::{Index, Run};
 
-use super::Full;
 use super::attended::Attended;
+use super::full::Full;
 use super::kinds::{Kind, Kinds};
 use super::place::Place;
 use super::supply::{ALIGNED, Source, Supply};

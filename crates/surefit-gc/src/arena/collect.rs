@@ -5,11 +5,11 @@ use core::mem::MaybeUninit;
 use surefit_core::{Corruption, Parts, RawHeap, Refused};
 use surefit_freelist::{Heap, Index, Swept, When};
 
-use super::Limits;
 use super::allocator::Allocator;
 use super::attended::UNFINISHED;
 use super::check::check;
 use super::kinds::{End, Kind, Kinds};
+use super::limits::Limits;
 use super::place::Place;
 use super::supply::{Source, Supply};
 use super::trace::{Trace, Tracer};

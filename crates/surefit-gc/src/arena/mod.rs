@@ -46,12 +46,15 @@ mod attended;
 mod check;
 mod collect;
 mod derive;
+mod full;
 mod gc;
 mod impls;
 mod kinds;
+mod limits;
 mod mutation;
 mod place;
 mod root;
+mod seen;
 mod supply;
 mod survey;
 mod trace;
@@ -62,10 +65,12 @@ mod tests;
 
 pub use array::{GcArray, GcStr};
 pub use collect::ArenaTotals;
+pub use full::Full;
 pub use gc::Gc;
+pub use limits::Limits;
 pub use mutation::Mutation;
 pub use root::Rootable;
-pub use survey::Seen;
+pub use seen::Seen;
 pub use trace::{Trace, Tracer};
 pub use weak::WeakGc;
 
@@ -76,42 +81,6 @@ type Lists = Segregated<Bitmap, Immediate, Tree, 256>;
 
 /// The root of an arena during a mutation.
 pub type Root<'gc, R> = <R as Rootable<'gc>>::Root;
-
-/// There is no room for an object. [`Mutation::refused`] says why.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Full(());
-
-impl fmt::Display for Full {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the arena has no room for the object: collect, or give it a larger region")
-    }
-}
-
-impl core::error::Error for Full {}
-
-/// The sizes of an arena.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Entries of the mark stack; at least one. Each has eight bytes.
-    pub mark_stack: usize,
-    /// The maximum number of types of objects. Each costs a pointer.
-    pub kinds: usize,
-    /// Bytes of the heap at the beginning. [`Arena::ensure`] and [`Arena::retry`] let it grow up to
-    /// the region.
-    pub heap: usize,
-}
-
-/// The whole region, and 1024 entries and 256 types (10 KiB). For a tree, depth times arity entries
-/// are enough; an overflow costs only time.
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            mark_stack: 1024,
-            kinds: 256,
-            heap: usize::MAX,
-        }
-    }
-}
 
 /// Objects in a region, and the root that leads to the live ones.
 ///

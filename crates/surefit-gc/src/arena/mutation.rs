@@ -9,10 +9,10 @@ use core::ptr::NonNull;
 
 use surefit_core::Refused;
 
-use super::Full;
 use super::allocator::{Allocator, chunk_bytes};
 use super::array::{Array, GcArray, GcStr};
 use super::attended::UNFINISHED;
+use super::full::Full;
 use super::gc::Gc;
 use super::kinds::{End, Kind};
 use super::supply::Supply;

@@ -20,7 +20,7 @@ use core::fmt;
 use core::ptr::NonNull;
 
 use crate::bits::Bits;
-use crate::space::Object;
+use crate::object::Object;
 use crate::stack::Stack;
 
 /// Bytes of a granule: numbers of objects count them.

@@ -12,8 +12,9 @@ use core::mem::MaybeUninit;
 use surefit_compact::{Config, Heap, SizeClass, Wide};
 use surefit_core::Refused;
 
-use super::in_pieces::Pieces;
-use super::{CompactFit, Relief, STUB, WORD, lens};
+use super::pieces::Pieces;
+use super::stub::{STUB, WORD};
+use super::{CompactFit, Relief, lens};
 use crate::bits::BITS;
 use crate::collector::Collector;
 use crate::tables;

@@ -39,6 +39,8 @@
 
 mod build;
 mod in_pieces;
+mod pieces;
+mod stub;
 #[cfg(test)]
 mod tests;
 
@@ -49,14 +51,10 @@ use surefit_core::{Corruption, Parts, Refused};
 use surefit_freelist::Swept;
 
 use crate::marks::Marks;
-use crate::space::{Object, Place, Space};
-use in_pieces::{Pieces, read_stub};
-
-/// Bytes of a word of an object.
-const WORD: usize = 4;
-
-/// Bytes of a stub: the object's words, and the entry of its spine.
-const STUB: usize = 2 * WORD;
+use crate::object::Object;
+use crate::space::{Place, Space};
+use pieces::Pieces;
+use stub::{STUB, WORD, entry, object, read_stub};
 
 /// What moves did for the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -195,24 +193,6 @@ impl CompactFit<'_> {
 /// The lengths that a request needs: with a stub if it is in pieces.
 fn lens<'a>(heap: &Heap<'_, Wide>, with_stub: &'a [usize; 2]) -> &'a [usize] {
     &with_stub[..1 + usize::from(heap.is_split(with_stub[0]))]
-}
-
-/// The number of the object with an entry.
-#[inline]
-const fn number(entry: u32) -> u32 {
-    2 * (entry + 1)
-}
-
-/// The object with an entry.
-#[inline]
-fn object(entry: u32) -> Object {
-    Object::of(number(entry)).expect("entries are few enough")
-}
-
-/// The entry of an object.
-#[inline]
-const fn entry(object: Object) -> u32 {
-    object.number() / 2 - 1
 }
 
 /// Free bytes, in page-blocks and in pages.

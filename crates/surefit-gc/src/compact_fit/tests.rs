@@ -6,8 +6,10 @@ use alloc::vec::Vec;
 
 use surefit_compact::{Bound, Config, Geometry, GeometrySpec};
 
-use super::{CompactFit, entry, object};
-use crate::space::{Object, Space};
+use super::CompactFit;
+use super::stub::{entry, object};
+use crate::object::Object;
+use crate::space::Space;
 
 /// A space with objects in pieces, one of which has a spine of two levels, and with other objects.
 fn with_space(test: impl FnOnce(CompactFit<'_>, Vec<Object>)) {
