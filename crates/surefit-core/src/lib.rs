@@ -34,20 +34,12 @@ mod doorway;
 #[cfg(any(target_has_atomic = "32", feature = "portable-atomic"))]
 mod exchange;
 mod numbers;
+mod once;
 mod parts;
 mod raw;
 mod refused;
 mod region;
 mod zero;
-
-/// Operations that happen at most once: by compare-and-exchange where the target or
-/// `portable-atomic` has it, else without.
-mod once {
-    #[cfg(not(any(target_has_atomic = "32", feature = "portable-atomic")))]
-    pub(crate) use crate::doorway::{Counter, claim};
-    #[cfg(any(target_has_atomic = "32", feature = "portable-atomic"))]
-    pub(crate) use crate::exchange::{Counter, claim};
-}
 
 pub use corruption::{Corruption, ensure};
 pub use numbers::Numbers;
