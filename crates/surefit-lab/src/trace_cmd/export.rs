@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
+use super::open::{CHECKED, open_all};
 use super::report::EventRow;
-use super::{CHECKED, open_all};
 use surefit_measure::output;
 
 /// What `surefit trace export` takes.

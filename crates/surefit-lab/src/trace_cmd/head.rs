@@ -6,12 +6,13 @@ use std::process::ExitCode;
 use anyhow::Result;
 use surefit_trace::Peak;
 
+use super::open::open;
 use super::report::{Described, EventRow, HeadDocument, TraceHead};
 use super::stats::table;
-use super::{open, summary};
 use surefit_measure::error::one_line;
 use surefit_measure::output::Format;
 use surefit_measure::output::{self, grouped};
+use surefit_measure::sizes::Size;
 
 pub(super) fn run(files: &[PathBuf], events: u64, format: Format) -> Result<ExitCode> {
     let heads = files.iter().map(|file| read(file, events));
@@ -59,4 +60,16 @@ fn text(head: &TraceHead) -> String {
     let name = one_line(&head.trace.name);
     let summary = summary(&head.trace);
     format!("{} ({name}): {summary}\n{}\n", head.file, table.trim_fmt())
+}
+
+/// A trace in one line.
+pub(crate) fn summary(trace: &Described) -> String {
+    format!(
+        "{} events, {} objects, {} thread{}, peak {} live",
+        grouped(trace.events),
+        grouped(trace.objects),
+        trace.threads,
+        if trace.threads == 1 { "" } else { "s" },
+        Size(trace.peak_live_bytes),
+    )
 }

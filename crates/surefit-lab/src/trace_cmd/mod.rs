@@ -3,24 +3,23 @@
 mod export;
 mod graphs;
 mod head;
+mod open;
 pub(crate) mod report;
 mod stats;
 
-use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
-use surefit_trace::{CheckedReader, Reader, Stats, Trace, open_file};
+use anyhow::Result;
+use surefit_trace::Stats;
 
+pub(crate) use self::head::summary;
+use self::open::{CHECKED, COUNTED, open_all};
 use self::report::{CheckDocument, CheckedFile, Described, StatsDocument};
 use surefit_measure::collector::graphs::is_graph;
 use surefit_measure::error::{complain, one_line};
-use surefit_measure::memory::affordable_objects;
+use surefit_measure::output;
 use surefit_measure::output::Format;
-use surefit_measure::output::{self, grouped};
-use surefit_measure::sizes::Size;
-use surefit_measure::source;
 
 /// What `surefit trace` takes.
 #[derive(Debug, clap::Args)]
@@ -88,37 +87,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         } => head::run(files, *events, *format),
         Verb::Export(args) => export::run(args),
     }
-}
-
-/// Opens a file, or a bundled trace named `bundled:NAME`.
-///
-/// # Errors
-/// One line that names the file and the mend.
-fn open(file: &Path) -> Result<CheckedReader<Box<dyn Read>>> {
-    let input: Box<dyn Read> = if file.to_string_lossy().starts_with("bundled:") {
-        Box::new(Cursor::new(source::load_trace(file)?.to_bytes()))
-    } else {
-        Box::new(open_file(file)?)
-    };
-    Ok(Reader::named(input, file)?.into())
-}
-
-/// Bytes of an object in the table of a reader that checks, and in those of statistics.
-const CHECKED: u64 = 8;
-const COUNTED: u64 = 24;
-
-/// Opens a file that is read to its end, if there is memory for tables of so many bytes an object.
-///
-/// # Errors
-/// As [`open`].
-fn open_all(file: &Path, object_bytes: u64) -> Result<CheckedReader<Box<dyn Read>>> {
-    let reader = open(file)?;
-    let objects = reader.header().counts.objects;
-    // what claims more is refused by the reader
-    if objects <= Trace::MAX_OBJECTS {
-        affordable_objects(objects, object_bytes).with_context(|| file.display().to_string())?;
-    }
-    Ok(reader)
 }
 
 /// Traces of allocations and object graphs may be mixed: each kind has tables of its own.
@@ -191,16 +159,4 @@ fn complain_of_unsound(files: &[CheckedFile]) {
             names.join(", ")
         )));
     }
-}
-
-/// A trace in one line.
-pub(crate) fn summary(trace: &Described) -> String {
-    format!(
-        "{} events, {} objects, {} thread{}, peak {} live",
-        grouped(trace.events),
-        grouped(trace.objects),
-        trace.threads,
-        if trace.threads == 1 { "" } else { "s" },
-        Size(trace.peak_live_bytes),
-    )
 }

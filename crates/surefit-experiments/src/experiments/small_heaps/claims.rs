@@ -3,10 +3,10 @@
 
 use anyhow::{Context, Result};
 
-use super::points::{Objects, Point};
+use super::others;
+use super::points::{Objects, Point, Points};
 use super::search::FULL;
 use super::served::Served;
-use super::{Points, others};
 use crate::kit::Claim;
 
 /// The break-even is looked for from here down, in steps of 256 bytes.
