@@ -1,0 +1,401 @@
+//! The imports between the files of a crate have no cycle, in any crate of the workspace.
+//!
+//! An arrow goes from a file to each file of the crate that it names: in a `use`, or in a path that
+//! begins with `crate`, `super`, `self` or a module. A name that a file re-exports by `pub use`
+//! counts for the file that defines it. Tests do not count, nor do comments and `mod` lines.
+//!
+//! The sources are parsed when the test runs. In a packaged crate they are missing; then there is
+//! nothing to check.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proc_macro2::{Punct, Spacing, TokenStream, TokenTree};
+use syn::visit::{self, Visit};
+use syn::{Attribute, Item, ItemMod, ItemUse, Macro, UseTree, VisRestricted, Visibility};
+
+/// The path of a module from the root of its crate; that of the root is empty.
+type Module = Vec<String>;
+
+/// Names that a module re-exports, and the paths that they stand for.
+type Exports = BTreeMap<String, Vec<String>>;
+
+/// What a file names.
+#[derive(Debug, Default)]
+struct Names {
+    paths: BTreeSet<Vec<String>>,
+    exports: Exports,
+    /// How many modules written in the file surround what is visited.
+    inside: usize,
+}
+
+/// Whether an item exists only for tests.
+fn is_test(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|it| {
+        let is_cfg = it.path().is_ident("cfg");
+        is_cfg && it.parse_args::<syn::Ident>().is_ok_and(|of| of == "test")
+    })
+}
+
+impl Names {
+    fn of(source: &str) -> syn::Result<Self> {
+        let mut names = Self::default();
+        names.visit_file(&syn::parse_file(source)?);
+        Ok(names)
+    }
+
+    /// Adds a path. In a module inside the file, the first `super`s lead to the file itself.
+    fn add(&mut self, mut path: Vec<String>) {
+        if self.inside > 0 {
+            let supers = path.iter().take_while(|name| *name == "super").count();
+            if supers == 0 && path[0] != "crate" {
+                return;
+            }
+            path.drain(..supers.min(self.inside));
+            if supers > 0 && supers <= self.inside {
+                path.insert(0, "self".to_owned());
+            }
+        }
+        self.paths.insert(path);
+    }
+
+    /// Adds the paths of a `use`, and what it re-exports.
+    fn add_use(&mut self, tree: &UseTree, before: &[String], is_export: bool) {
+        let with = |name: &syn::Ident| [before, &[name.to_string()]].concat();
+        let (path, name) = match tree {
+            UseTree::Path(path) => {
+                return self.add_use(&path.tree, &with(&path.ident), is_export);
+            }
+            UseTree::Group(group) => {
+                let trees = group.items.iter();
+                return trees.for_each(|tree| self.add_use(tree, before, is_export));
+            }
+            UseTree::Glob(_) => (before.to_vec(), None),
+            UseTree::Name(name) if name.ident == "self" => {
+                (before.to_vec(), before.last().cloned())
+            }
+            UseTree::Name(name) => (with(&name.ident), Some(name.ident.to_string())),
+            UseTree::Rename(renamed) => (with(&renamed.ident), Some(renamed.rename.to_string())),
+        };
+        if let (true, 0, Some(name)) = (is_export, self.inside, name) {
+            self.exports.insert(name, path.clone());
+        }
+        self.add(path);
+    }
+
+    /// Adds the paths in the tokens of a macro.
+    fn add_tokens(&mut self, tokens: TokenStream) {
+        let (mut path, mut colons) = (Vec::new(), 0);
+        let end = TokenTree::from(Punct::new(';', Spacing::Alone));
+        for token in tokens.into_iter().chain([end]) {
+            match token {
+                TokenTree::Punct(punct) if punct.as_char() == ':' => colons += 1,
+                TokenTree::Ident(name) if colons == 2 && !path.is_empty() => {
+                    path.push(name.to_string());
+                    colons = 0;
+                }
+                token => {
+                    if path.len() > 1 {
+                        self.add(std::mem::take(&mut path));
+                    }
+                    path.clear();
+                    // `$crate` and `::name` are other paths; a field's type follows one colon.
+                    match token {
+                        TokenTree::Ident(name) if colons != 2 => path.push(name.to_string()),
+                        TokenTree::Group(group) => self.add_tokens(group.stream()),
+                        _ => {}
+                    }
+                    colons = 0;
+                }
+            }
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Names {
+    fn visit_item(&mut self, item: &'ast Item) {
+        let attributes = match item {
+            Item::Const(it) => &it.attrs,
+            Item::Fn(it) => &it.attrs,
+            Item::Impl(it) => &it.attrs,
+            Item::Mod(it) => &it.attrs,
+            Item::Struct(it) => &it.attrs,
+            Item::Use(it) => &it.attrs,
+            _ => return visit::visit_item(self, item),
+        };
+        if !is_test(attributes) {
+            visit::visit_item(self, item);
+        }
+    }
+
+    fn visit_impl_item_fn(&mut self, function: &'ast syn::ImplItemFn) {
+        if !is_test(&function.attrs) {
+            visit::visit_impl_item_fn(self, function);
+        }
+    }
+
+    fn visit_trait_item_fn(&mut self, function: &'ast syn::TraitItemFn) {
+        if !is_test(&function.attrs) {
+            visit::visit_trait_item_fn(self, function);
+        }
+    }
+
+    fn visit_item_mod(&mut self, module: &'ast ItemMod) {
+        self.inside += 1;
+        visit::visit_item_mod(self, module);
+        self.inside -= 1;
+    }
+
+    fn visit_item_use(&mut self, item: &'ast ItemUse) {
+        let is_export = !matches!(item.vis, Visibility::Inherited);
+        self.add_use(&item.tree, &[], is_export);
+    }
+
+    /// `pub(in path)` and `pub(super)` name no item.
+    fn visit_vis_restricted(&mut self, _: &'ast VisRestricted) {}
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        if path.leading_colon.is_none() && path.segments.len() > 1 {
+            let names = path.segments.iter().map(|it| it.ident.to_string());
+            self.add(names.collect());
+        }
+        visit::visit_path(self, path);
+    }
+
+    fn visit_macro(&mut self, called: &'ast Macro) {
+        self.add_tokens(called.tokens.clone());
+        visit::visit_macro(self, called);
+    }
+}
+
+/// The files of a crate, by their modules.
+#[derive(Debug, Default)]
+struct Files(BTreeMap<Module, Names>);
+
+impl Files {
+    /// Reads the sources of a crate. Where there is a `lib.rs`, `main.rs` is a crate of its own.
+    fn read(folder: &Path) -> Self {
+        let mut files = Self::default();
+        files.read_folder(folder, &Module::new());
+        files
+    }
+
+    fn read_folder(&mut self, folder: &Path, module: &Module) {
+        for entry in fs::read_dir(folder).expect("a folder of sources") {
+            let path = entry.expect("an entry").path();
+            let stem = path.file_stem().and_then(|stem| stem.to_str());
+            let stem = stem.expect("a name in Unicode").to_owned();
+            if path.is_dir() {
+                if stem != "tests" && stem != "bin" {
+                    self.read_folder(&path, &[&module[..], &[stem]].concat());
+                }
+            } else if path.extension().is_some_and(|it| it == "rs") && stem != "tests" {
+                let is_root = stem == "main" && !folder.join("lib.rs").exists();
+                let module = match stem.as_str() {
+                    "lib" | "mod" => module.clone(),
+                    "main" if is_root => module.clone(),
+                    _ => [&module[..], &[stem]].concat(),
+                };
+                let source = fs::read_to_string(&path).expect("a source");
+                let names = Names::of(&source).unwrap_or_else(|e| panic!("{path:?}: {e}"));
+                self.0.insert(module, names);
+            }
+        }
+    }
+
+    /// The file that a path in `from` leads to, and the name of the item there; `None` if the path
+    /// leads out of the crate.
+    fn target(&self, from: &Module, path: &[String]) -> Option<(Module, Option<String>)> {
+        let (mut at, mut path) = (from.clone(), path);
+        match path[0].as_str() {
+            "crate" => (at, path) = (Module::new(), &path[1..]),
+            "self" => path = &path[1..],
+            "super" => {
+                let supers = path.iter().take_while(|name| *name == "super").count();
+                at.truncate(at.len().saturating_sub(supers));
+                path = &path[supers..];
+            }
+            name => {
+                let child = [&at[..], &[name.to_owned()]].concat();
+                if !self.0.contains_key(&child) {
+                    return None;
+                }
+            }
+        }
+        while let [first, rest @ ..] = path {
+            let child = [&at[..], std::slice::from_ref(first)].concat();
+            if !self.0.contains_key(&child) {
+                break;
+            }
+            (at, path) = (child, rest);
+        }
+        self.0
+            .contains_key(&at)
+            .then(|| (at, path.first().cloned()))
+    }
+
+    /// The file that defines what a path leads to: re-exports are followed.
+    fn definition(&self, from: &Module, path: &[String]) -> Option<Module> {
+        let (mut at, mut name) = self.target(from, path)?;
+        // No name is re-exported more often than there are files.
+        for _ in 0..self.0.len() {
+            let exported = name.as_ref().and_then(|name| self.0[&at].exports.get(name));
+            let Some(next) = exported.and_then(|path| self.target(&at, path)) else {
+                break;
+            };
+            if next == (at.clone(), name.clone()) {
+                break;
+            }
+            (at, name) = next;
+        }
+        Some(at)
+    }
+
+    /// The files that each file names.
+    fn arrows(&self) -> BTreeMap<&Module, BTreeSet<Module>> {
+        let arrows = self.0.iter().map(|(from, names)| {
+            let to = names
+                .paths
+                .iter()
+                .filter_map(|path| self.definition(from, path));
+            (from, to.filter(|to| to != from).collect())
+        });
+        arrows.collect()
+    }
+
+    /// The files that are on a cycle or between two, each with those of them that it names.
+    fn cycles(&self) -> Vec<String> {
+        let mut arrows = self.arrows();
+        // Files without an arrow to a file that is left are on no cycle; nor are those to which no
+        // arrow leads.
+        loop {
+            let left: BTreeSet<Module> = arrows.keys().map(|&file| file.clone()).collect();
+            let named: BTreeSet<Module> = arrows.values().flatten().cloned().collect();
+            arrows.retain(|file, to| {
+                to.retain(|to| left.contains(to));
+                !to.is_empty() && named.contains(*file)
+            });
+            if arrows.len() == left.len() {
+                break;
+            }
+        }
+        let show = |file: &Module| match file.is_empty() {
+            true => "lib".to_owned(),
+            false => file.join("::"),
+        };
+        let line = |(file, to): (&&Module, &BTreeSet<Module>)| {
+            let to: Vec<String> = to.iter().map(show).collect();
+            format!("{} -> {}", show(file), to.join(" "))
+        };
+        arrows.iter().map(line).collect()
+    }
+}
+
+/// The folder of all crates; `None` in a packaged crate.
+fn crates() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    folder
+        .join("surefit-core/src/lib.rs")
+        .exists()
+        .then_some(folder)
+}
+
+/// The cycles of a crate of these files.
+fn cycles_of(files: &[(&str, &str)]) -> Vec<String> {
+    let read = |&(module, source): &(&str, &str)| {
+        let module = module.split("::").filter(|name| !name.is_empty());
+        let names = Names::of(source).expect("a sound source");
+        (module.map(str::to_owned).collect(), names)
+    };
+    Files(files.iter().map(read).collect()).cycles()
+}
+
+#[test]
+fn no_crate_has_a_cycle_of_imports() {
+    let Some(crates) = crates() else {
+        return;
+    };
+    let (mut found, mut arrows) = (Vec::new(), 0);
+    for entry in fs::read_dir(crates).expect("the crates") {
+        let path = entry.expect("an entry").path();
+        let files = Files::read(&path.join("src"));
+        arrows += files.arrows().values().map(BTreeSet::len).sum::<usize>();
+        let cycles = files.cycles();
+        let name = path.file_name().expect("a name").to_string_lossy();
+        found.extend(cycles.iter().map(|line| format!("{name}: {line}")));
+    }
+    assert!(
+        arrows > 1000,
+        "{arrows} imports were found: the sources were not read"
+    );
+    found.sort();
+    assert!(
+        found.is_empty(),
+        "files on cycles of imports:\n{}",
+        found.join("\n")
+    );
+}
+
+#[test]
+fn two_files_that_import_each_other_are_a_cycle() {
+    let cycle = ["a -> b", "b -> a"];
+    assert_eq!(
+        cycles_of(&[
+            ("a", "use crate::b::B;"),
+            ("b", "use super::a::{A, C};"),
+            ("c", "use crate::a;")
+        ]),
+        cycle
+    );
+    let by_path = "fn f() -> u32 { crate::a::f() }";
+    assert_eq!(
+        cycles_of(&[("a", "use crate::b::B;"), ("b", by_path)]),
+        cycle
+    );
+    let in_macro = "fn f() { assert!(g(1, crate::a::f())); }";
+    assert_eq!(
+        cycles_of(&[("a", "use crate::b::B;"), ("b", in_macro)]),
+        cycle
+    );
+    let in_module = "mod inner { fn f() { super::super::a::f(); } }";
+    assert_eq!(
+        cycles_of(&[("a", "use crate::b::B;"), ("b", in_module)]),
+        cycle
+    );
+}
+
+#[test]
+fn a_parent_that_calls_a_child_which_uses_it_is_a_cycle() {
+    let child = ("a::b", "use super::A;");
+    assert_eq!(
+        cycles_of(&[("a", "mod b; struct A; fn f() { b::g(); }"), child]),
+        ["a -> a::b", "a::b -> a"]
+    );
+    assert_eq!(
+        cycles_of(&[("a", "mod b; pub use b::B; struct A;"), child]),
+        ["a -> a::b", "a::b -> a"]
+    );
+    assert!(cycles_of(&[("a", "mod b; struct A;"), child]).is_empty());
+}
+
+#[test]
+fn a_name_that_is_exported_again_counts_where_it_is_defined() {
+    let root = ("", "mod a; mod b; pub use a::A; pub use b::B;");
+    let a = ("a", "use crate::B; pub struct A;");
+    assert!(cycles_of(&[root, a, ("b", "pub struct B;")]).is_empty());
+    assert_eq!(
+        cycles_of(&[root, a, ("b", "use crate::A; pub struct B;")]),
+        ["a -> b", "b -> a"]
+    );
+}
+
+#[test]
+fn tests_and_comments_and_visibilities_are_no_imports() {
+    let a = ("a", "use crate::b::B;");
+    let tests = "#[cfg(test)] mod tests { use crate::a::A; } #[cfg(test)] use crate::a::C;";
+    assert!(cycles_of(&[a, ("b", tests)]).is_empty());
+    assert!(cycles_of(&[a, ("b", "/// As [`A`](crate::a::A).\npub struct B;")]).is_empty());
+    assert!(cycles_of(&[a, ("b", "pub(in crate::a) struct B;")]).is_empty());
+    assert!(cycles_of(&[a, ("b", "mod inner { use super::B; fn f() { self::g() } }")]).is_empty());
+}
