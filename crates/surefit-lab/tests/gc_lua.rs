@@ -74,7 +74,7 @@ fn what_was_counted_is_no_output() {
     assert!(output.status.success());
     assert_eq!(output.stdout, b"a b 2");
     let text = stderr(&output);
-    for word in ["asked for:", "collections:", "table updates", "reserve:"] {
+    for word in ["requested:", "collections:", "table updates", "reserve:"] {
         assert!(text.contains(word), "{text}");
     }
 }

@@ -1,7 +1,6 @@
-//! `surefit gc lua`: any script on any heap that never moves an object.
+//! `surefit gc lua`: runs a Lua script on a heap that never moves an object.
 //!
-//! The standard output is the script's alone. What was counted goes to the standard error, in lines or as JSON, and so does what
-//! went wrong.
+//! Only the script writes to standard output. Counts and errors go to standard error.
 
 pub(crate) mod report;
 
@@ -24,21 +23,21 @@ use surefit_measure::passes::percentiles;
 use surefit_measure::small_file;
 use surefit_measure::spec::{Choice, Spec};
 
-/// What `gc lua` is told.
+/// The arguments of `gc lua`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A script, or bundled:NAME
     file: PathBuf,
-    /// The heap: any allocator of raw pointers
+    /// The heap: any allocator that hands out raw pointers
     #[arg(long, value_name = "SPEC", default_value = "segregated")]
     space: String,
-    /// The size of the heap, tables and reserve included: bytes with K, M, G
+    /// The size of the heap in bytes, tables and reserve included, such as 64K or 16M
     #[arg(long, value_name = "BYTES", default_value = "4M", value_parser = surefit_measure::sizes::bytes)]
     heap: usize,
-    /// How what was counted is printed, to the standard error
+    /// How the counts are printed, on standard error
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// What the script is given, behind `--`
+    /// The arguments of the script, after `--`
     #[arg(last = true)]
     arguments: Vec<OsString>,
 }
@@ -50,7 +49,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let spec = Spec::parse(&args.space)?;
     let Choice::InProcess(kind) = &spec.choice else {
-        bail!("{spec}: is no heap of this process: take an allocator of the registry");
+        bail!(
+            "{spec}: does not run in this process; choose a space that `surefit gc lua --help` lists"
+        );
     };
     let (name, source) = load(&args.file)?;
     let arguments: Vec<_> = args
@@ -75,7 +76,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let too_small = |refused| Broken(format!("{spec}: {refused}: give a larger --heap"));
     let Some(done) = done.map_err(too_small)? else {
         bail!(
-            "{spec}: hands out no raw pointers, which Lua needs: take segregated, tlsf, first-fit, …"
+            "{spec}: hands out no raw pointers, and Lua needs them; choose segregated, tlsf, first-fit, …"
         );
     };
     let file = args.file.display().to_string();
@@ -107,7 +108,7 @@ fn load(file: &Path) -> Result<(CString, Vec<u8>)> {
         let program = PROGRAMS.iter().find(|program| program.name == name);
         let program = program.with_context(|| {
             format!(
-                "bundled:{name}: there is no such script: known are {}",
+                "bundled:{name}: there is no such script; the bundled scripts are {}",
                 names.join(", ")
             )
         })?;
@@ -117,6 +118,6 @@ fn load(file: &Path) -> Result<(CString, Vec<u8>)> {
     let source = small_file::read(file)?;
     let mut name = b"@".to_vec();
     name.extend(file.as_os_str().to_owned().into_vec());
-    let name = CString::new(name).context("a file's name holds no zero")?;
+    let name = CString::new(name).context("the name of the file contains a zero byte")?;
     Ok((name, source))
 }

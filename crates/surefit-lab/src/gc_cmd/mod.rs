@@ -1,4 +1,4 @@
-//! `surefit gc`: programs that live on a collector.
+//! `surefit gc`: runs programs on a garbage collector.
 
 #[cfg(feature = "lua")]
 pub(crate) mod lua;
@@ -12,7 +12,7 @@ use anyhow::Result;
 use clap::Subcommand;
 use surefit_measure::collector::spaces;
 
-/// What `gc` is told.
+/// The arguments of `gc`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -22,7 +22,7 @@ pub(crate) struct Args {
 /// The programs.
 #[derive(Debug, Subcommand)]
 enum Client {
-    /// Run a Lua script whose memory is a heap of surefit's; only exhaustion makes Lua collect
+    /// Run a Lua script in a heap of surefit; Lua collects only when the heap refuses a request
     #[cfg(feature = "lua")]
     #[command(after_help = surefit_measure::registry::help_of_pointers())]
     Lua(lua::Args),
@@ -30,14 +30,15 @@ enum Client {
     #[cfg(not(feature = "lua"))]
     #[command(disable_help_flag = true)]
     Lua(Absent),
-    /// Replay a recorded Java program; exit status 1 if it could not complete, or refers to a freed object
+    /// Replay a recorded Java program; exit status 1 if it cannot complete or refers to a freed
+    /// object
     #[command(after_help = spaces::help())]
     Replay(replay::Args),
-    /// Record a classic program in Rust as an object graph, to be replayed
+    /// Record a classic program, written in Rust, as an object graph for `gc replay`
     Record(record::Args),
 }
 
-/// The words of `gc lua`, where there is none.
+/// The arguments of `gc lua` in a build without Lua.
 #[cfg(not(feature = "lua"))]
 #[derive(Debug, clap::Args)]
 struct Absent {
@@ -48,14 +49,14 @@ struct Absent {
 /// Runs a program.
 ///
 /// # Errors
-/// Bad input; what the program fails with.
+/// Bad input; an error of the program.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     match &args.client {
         #[cfg(feature = "lua")]
         Client::Lua(args) => lua::run(args),
         #[cfg(not(feature = "lua"))]
         Client::Lua(_) => anyhow::bail!(
-            "this surefit was built without Lua, whose machine is a C program: build it with `--features lua`"
+            "this surefit was built without Lua, which is a C program: build it with `--features lua`"
         ),
         Client::Replay(args) => replay::run(args).map(|()| ExitCode::SUCCESS),
         Client::Record(args) => record::run(args).map(|()| ExitCode::SUCCESS),

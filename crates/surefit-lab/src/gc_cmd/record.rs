@@ -1,4 +1,4 @@
-//! `surefit gc record`: a classic program as a recording, which `gc replay` takes.
+//! `surefit gc record`: records a classic program for `gc replay`.
 
 use std::path::PathBuf;
 
@@ -12,22 +12,23 @@ use surefit_measure::memory::affordable;
 use surefit_measure::output;
 use surefit_measure::sizes::{self, Size};
 
-/// How hard to compress.
+/// The compression level.
 const LEVEL: i32 = 12;
 
-/// What `gc record` is told.
+/// The arguments of `gc record`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The program
     #[arg(value_parser = programs(), value_name = "NAME")]
     program: Program,
-    /// How much it does; what that counts, the program says [default: some hundred thousand allocations, or a million]
+    /// How much work the program does; the unit depends on the program [default: enough for some
+    /// hundred thousand allocations, or a million]
     #[arg(long, value_name = "N")]
     size: Option<u32>,
-    /// Bytes that are allocated from one walk to the next
+    /// Bytes that the program allocates between two walks through its live objects
     #[arg(long, value_name = "BYTES", value_parser = sizes::bytes, default_value = "256K")]
     every: usize,
-    /// Memory for all that the program allocates: nothing is freed while it is recorded
+    /// Memory for everything that the program allocates: recording frees nothing
     #[arg(long, value_name = "BYTES", value_parser = sizes::bytes, default_value = "1G")]
     memory: usize,
     /// The file to write: .sfg, or .sfg.zst for compression
@@ -35,10 +36,11 @@ pub(crate) struct Args {
     output: PathBuf,
 }
 
-/// A walk after fewer bytes would look at everything over and over.
+/// The least value of `--every`: with fewer bytes, almost all work would be walks.
 const LEAST_EVERY: usize = 1024;
 
-/// The largest size that is run: trees double with every step of theirs, the others are a hundred times their usual size.
+/// The largest size that is accepted. Each step of `trees` doubles its work; the other programs
+/// take up to a hundred times their default.
 const fn most_size(program: Program) -> u32 {
     match program {
         Program::Trees => 24,
@@ -52,7 +54,7 @@ fn programs() -> impl TypedValueParser<Value = Program> {
         .try_map(|name| Program::named(&name).ok_or(Unknown))
 }
 
-/// A name that the parser let through though no program has it.
+/// A name that the parser accepted although no program has it.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no such program")]
 struct Unknown;
@@ -70,7 +72,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     if args.every < LEAST_EVERY {
         bail!(
-            "gc record {name}: --every {}: give at least {LEAST_EVERY} bytes: a walk looks at all that lives",
+            "gc record {name}: --every {}: give at least {LEAST_EVERY} bytes: each walk visits all live objects",
             args.every
         );
     }

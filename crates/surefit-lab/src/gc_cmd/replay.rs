@@ -1,4 +1,4 @@
-//! `surefit gc replay`: a recorded program on a space of the collector.
+//! `surefit gc replay`: replays a recorded program in a space of the collector.
 
 use std::path::{Path, PathBuf};
 
@@ -17,24 +17,25 @@ use surefit_measure::output;
 use surefit_measure::output::Format;
 use surefit_measure::sizes::HeapSize;
 
-/// What `gc replay` is told.
+/// The arguments of `gc replay`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A recording, .sfg or .sfg.zst, or bundled:raytrace, bundled:mtrt
     file: PathBuf,
-    /// The space
+    /// The space in which the collector allocates
     #[arg(long, value_name = "SPEC", default_value = "segregated")]
     space: String,
-    /// The size of the heap, tables included: bytes with K, M, G, or a multiple of what lives most
+    /// The size of the heap, tables included: bytes, such as 64K, 16M or 1G, or a multiple of the
+    /// most live bytes, such as 2x
     #[arg(long, value_name = "BYTES|Nx", default_value_t = HeapSize::DEFAULT)]
     heap: HeapSize,
-    /// How the sweep finds what is free
+    /// How the sweep finds free memory
     #[arg(long, value_enum, default_value_t)]
     sweep: How,
-    /// How allocation is timed; `each` is done beside `batch`
+    /// How allocation is timed
     #[arg(long, value_enum, default_value_t)]
     clock: ClockedBy,
-    /// Find the smallest heap in which the program completes as well
+    /// Also find the smallest heap in which the program completes
     #[arg(long)]
     find_min_heap: bool,
     /// Verify all invariants after every collection
@@ -45,30 +46,31 @@ pub(crate) struct Args {
     format: Format,
 }
 
-/// How the sweep finds what is free.
+/// How the sweep finds free memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum How {
-    /// From header to header, as the thesis has it.
+    /// Read every header in turn, as in the thesis.
     #[default]
     Walk,
-    /// From mark to mark, where free neighbours are merged at once.
+    /// Go from mark to mark, which merges free neighbours at once.
     Leap,
 }
 
 /// How allocation is timed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum ClockedBy {
-    /// Between two walks of the recording, less the same without allocating.
+    /// Time the calls between two walks of the recording, and subtract the time of the same replay
+    /// without allocations.
     #[default]
     Batch,
-    /// As well: two readings of the clock an allocation, as the thesis.
+    /// Also read the clock twice per allocation, as in the thesis.
     Each,
 }
 
 /// Replays a recording and prints one result.
 ///
 /// # Errors
-/// Bad input; a program that did not complete; a reference to a freed object.
+/// Bad input; the program did not complete; it refers to a freed object.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let spec = SpaceSpec::parse(&args.space)?;
     let program = graphs::load(&args.file)?;
@@ -122,7 +124,7 @@ fn replay(subject: &Subject<'_>, options: &Options) -> Result<Result<Outcome, St
         .replay(subject.program, region.memory(), options))
 }
 
-/// What the exit status says.
+/// Turns the outcome into an error if the replay stopped or referred to a freed object.
 fn verdict(file: &Path, spec: &SpaceSpec, outcome: Result<Outcome, Stopped>) -> Result<()> {
     let file = file.display();
     let outcome = match outcome {
@@ -143,7 +145,7 @@ fn verdict(file: &Path, spec: &SpaceSpec, outcome: Result<Outcome, Stopped>) -> 
     };
     bail!(Broken(format!(
         "{file}: {spec}: {} references to freed objects, the first in walk {}: {from} refers to object {}; \
-         the recording misses a reference, or the collector freed what lives",
+         the recording misses a reference, or the collector freed a live object",
         outcome.references_to_freed, first.walk, first.to
     )))
 }

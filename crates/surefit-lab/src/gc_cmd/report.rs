@@ -1,4 +1,5 @@
-//! What `surefit gc replay` prints: one document, as JSON or as a table. Every key carries its unit.
+//! The output of `surefit gc replay`: one document, as JSON or as a table. Every key names its
+//! unit.
 
 use std::path::Path;
 
@@ -13,7 +14,7 @@ use surefit_measure::grid::Grid;
 use surefit_measure::output::grouped;
 use surefit_measure::results::SCHEMA;
 
-/// What is replayed, and where.
+/// A replay: its recording, its space and its heap.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Subject<'a> {
     pub(super) file: &'a Path,
@@ -36,82 +37,85 @@ pub(crate) struct Document {
     sweep: String,
     /// Bytes of the heap, tables included.
     heap_bytes: u64,
-    /// The smallest heap in which the program completes, if it was looked for.
+    /// The smallest heap in which the program completes, in bytes; absent if it was not searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     min_heap_bytes: Option<u64>,
     /// Recorded allocations.
     recorded_allocations: u64,
-    /// Their sizes in the virtual machine.
+    /// The sum of their sizes in the virtual machine, in bytes.
     recorded_bytes: u64,
-    /// What lived at most, by the recording.
+    /// The most live bytes, according to the recording.
     most_live_bytes: u64,
     /// Whether the whole program was replayed.
     completed: bool,
-    /// Why not, if not.
+    /// Why the replay stopped; absent if it completed.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
-    /// What was counted; absent if it did not complete.
+    /// What was counted; absent if the replay did not complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     counts: Option<Counts>,
-    /// How long it took.
+    /// How long the replay took, once for each way of timing.
     times: Vec<TimesRow>,
-    /// Every collection.
+    /// All collections, in order.
     collections: Vec<CollectionRow>,
 }
 
-/// What was counted.
+/// What a replay counts.
 #[derive(Debug, JsonSchema, Serialize)]
 struct Counts {
-    /// Objects that were allocated: those of the recording, and those that it found or revived.
+    /// Allocated objects: those whose allocation was recorded, and those that the recording found
+    /// or revived.
     allocations: u64,
     /// Collections.
     collections: u64,
-    /// Free chunks and heads of lists that searches looked at.
+    /// Free chunks and list heads that searches visited.
     visits: u64,
-    /// The same for an allocation.
+    /// Visits per allocation.
     visits_per_allocation: f64,
-    /// Updates of the Next Hit Table since a list lost its last chunk or got its first.
+    /// Updates of the Next Hit Table, because a list lost its last chunk or got its first one.
     table_updates: u64,
-    /// Entries that they wrote.
+    /// Entries that these updates wrote.
     table_stores: u64,
-    /// Times that it was rebuilt in one pass.
+    /// How often the Next Hit Table was rebuilt in one pass.
     table_rebuilds: u64,
-    /// Chunks that were cut in two.
+    /// Chunks that were split in two.
     splits: u64,
-    /// Chunks that were merged with a free neighbour; sweeps by leaps count none.
+    /// Chunks that were merged with a free neighbour; the sweep `leap` counts none.
     merges: u64,
     /// Objects marked, over all collections.
     marked_objects: u64,
     /// References followed, over all collections.
     references: u64,
-    /// Passes over the mark bits because the mark stack was too small.
+    /// Passes over the mark bits that were needed because the mark stack was too small.
     rescans: u64,
     /// Objects freed.
     freed_objects: u64,
     /// Headers that sweeps read.
     swept_headers: u64,
-    /// Page-blocks that were moved, where they can be.
+    /// Page-blocks that were moved; absent if the space cannot move them.
     #[serde(skip_serializing_if = "Option::is_none")]
     moved_objects: Option<u64>,
-    /// Their bytes.
+    /// Bytes of the moved page-blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     moved_bytes: Option<u64>,
     /// Requests that were served because page-blocks moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     relieved_requests: Option<u64>,
-    /// Collections although moves would have served the request.
+    /// Collections that ran although moves could have served the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     fragmented_collections: Option<u64>,
-    /// Bytes of headers, tables, bits and the mark stack at the end.
+    /// Bytes of headers, tables, mark bits and the mark stack at the end.
     administrative_bytes: u64,
-    /// References of the recording to objects that the collector had freed: 0, or the exit status is 1.
+    /// References of the recording to objects that the collector had freed. If it is not 0, the
+    /// exit status is 1.
     references_to_freed: u64,
 }
 
-/// How long a replay took, the clock's own cost subtracted.
+/// How long a replay took, after subtracting the cost of reading the clock.
 #[derive(Debug, JsonSchema, Serialize)]
 struct TimesRow {
-    /// `batch`: between two walks, less the same without allocating, in processor time; `each`: two readings an allocation.
+    /// `batch`: processor time between two walks, minus that of the same replay without
+    /// allocations; `each`: the clock is read twice per allocation.
     clock: String,
     /// Object allocation time.
     allocation_ns: u64,
@@ -123,31 +127,31 @@ struct TimesRow {
     collection_ns: u64,
     /// Heap management time: allocation and collection.
     management_ns: u64,
-    /// Readings of the clock.
+    /// How often the clock was read.
     clock_readings: u64,
-    /// What a reading costs; so much was taken off for each.
+    /// The cost of one reading of the clock; it was subtracted for each reading.
     clock_reading_ns: u64,
 }
 
 /// One collection.
 #[derive(Debug, JsonSchema, Serialize)]
 struct CollectionRow {
-    /// Allocations before it.
+    /// Allocations before this collection.
     allocations: u64,
-    /// The request that caused it.
+    /// The request that caused this collection; absent if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     request_bytes: Option<u64>,
-    /// Objects that were kept.
+    /// Objects that survived.
     live_objects: u64,
     /// Bytes of their payloads.
     live_bytes: u64,
     /// Objects that were freed.
     freed_objects: u64,
-    /// Free chunks after it.
+    /// Free chunks after this collection.
     free_chunks: u64,
     /// Bytes of their payloads.
     free_bytes: u64,
-    /// Bytes of the largest.
+    /// Bytes of the payload of the largest free chunk.
     largest_free_bytes: u64,
 }
 
@@ -255,9 +259,9 @@ impl Counts {
         let moves = [
             ("page-blocks moved", self.moved_objects),
             ("  bytes", self.moved_bytes),
-            ("  requests that this served", self.relieved_requests),
+            ("  requests served by these moves", self.relieved_requests),
             (
-                "  collections that it could have saved",
+                "  collections that moves could avoid",
                 self.fragmented_collections,
             ),
         ];
@@ -283,7 +287,7 @@ impl Counts {
             row("objects marked", &grouped(self.marked_objects)),
             row("  references followed", &grouped(self.references)),
             row(
-                "  passes since the mark stack was full",
+                "  passes because the mark stack was full",
                 &grouped(self.rescans),
             ),
             row("objects freed", &grouped(self.freed_objects)),
@@ -327,7 +331,7 @@ impl TimesRow {
             row("  collection, ms", &ms(self.collection_ns)),
             row("    marking, ms", &ms(self.mark_ns)),
             row("    sweeping, ms", &ms(self.sweep_ns)),
-            row("  taken off for the clock", &clock),
+            row("  subtracted for the clock", &clock),
         ]
     }
 }

@@ -1,4 +1,5 @@
-//! What `surefit gc lua` says of a run: one document, as JSON or in a few lines. Every key carries its unit.
+//! The output of `surefit gc lua`: one document, as JSON or as a few lines. Every key names its
+//! unit.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -20,52 +21,52 @@ pub(crate) struct Document {
     space: String,
     /// Bytes of the heap, tables and reserve included.
     heap_bytes: u64,
-    /// Whether the script came to its end.
+    /// Whether the script ran to its end.
     completed: bool,
-    /// Why not, if not.
+    /// Why the script stopped; absent if it completed.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
     /// Objects, arrays and buffers that were allocated.
     allocations: u64,
-    /// Bytes that they asked for.
+    /// Bytes that these allocations requested.
     requested_bytes: u64,
-    /// Those that were freed.
+    /// Objects, arrays and buffers that were freed.
     frees: u64,
-    /// Those that got another size.
+    /// Objects, arrays and buffers that were resized.
     resizes: u64,
     /// The most bytes that were live, garbage included.
     peak_bytes: u64,
     /// The most bytes that were live after a collection.
     peak_kept_bytes: u64,
-    /// Refusals after which Lua collected and asked again.
+    /// Refusals after which Lua collected and requested again.
     collections: u64,
     /// Time from a refusal to the second request: marking and all frees.
     collection_ns: u64,
-    /// Of the frees: those of collections.
+    /// Frees that happened in collections.
     collection_frees: u64,
-    /// Calls of the heap outside of collections.
+    /// Calls to the heap outside collections.
     calls: u64,
-    /// Time inside them.
+    /// Time inside these calls.
     call_ns: u64,
-    /// What a reading of the clock costs; so much was taken off for each.
+    /// The cost of one reading of the clock; it was subtracted for each reading.
     clock_reading_ns: u64,
     /// Requests that were served from the reserve.
     loans: u64,
-    /// The largest of them.
+    /// The largest of these requests, in bytes.
     largest_loan_bytes: u64,
-    /// What the free lists did; absent if the heap has none of ours.
+    /// What the free lists did; absent if the heap has no free lists of surefit.
     #[serde(skip_serializing_if = "Option::is_none")]
     lists: Option<ListsRow>,
 }
 
-/// What free lists did.
+/// What the free lists did.
 #[derive(Clone, Copy, Debug, JsonSchema, Serialize)]
 struct ListsRow {
-    /// Free chunks and heads of lists that searches looked at.
+    /// Free chunks and list heads that searches visited.
     visits: u64,
     /// Updates of the Next Hit Table.
     table_updates: u64,
-    /// Chunks that were cut in two.
+    /// Chunks that were split in two.
     splits: u64,
     /// Chunks that were merged with a free neighbour.
     merges: u64,
@@ -83,7 +84,7 @@ impl From<Counters> for ListsRow {
 }
 
 impl Document {
-    /// The document of a run; a reading of the clock costs so many nanoseconds.
+    /// The document of a run; one reading of the clock costs `clock_reading_ns` nanoseconds.
     pub(super) fn new(
         file: String,
         space: String,
@@ -123,9 +124,9 @@ impl Document {
         let ms = |ns: u64| ns as f64 / 1e6;
         let mut text = format!(
             "surefit gc lua: {} on {}, heap {} B\n\
-             asked for:   {} allocations of {} B, {} frees, {} resizes; at most {} B at a time, {} B after a collection\n\
-             collections: {}, {:.1} ms; in them {} frees\n\
-             heap:        {} calls outside of collections, {:.1} ms; {} ns a call for the clock are taken off\n\
+             requested:   {} allocations of {} B, {} frees, {} resizes; at most {} B at once, {} B after a collection\n\
+             collections: {}, {:.1} ms, with {} frees\n\
+             heap:        {} calls outside collections, {:.1} ms, after subtracting {} ns per call for the clock\n\
              reserve:     {} loans, the largest of {} B\n",
             self.file,
             self.space,
@@ -148,7 +149,7 @@ impl Document {
         if let Some(lists) = self.lists {
             let each = |count: u64| count as f64 / self.allocations.max(1) as f64;
             text += &format!(
-                "lists:       an allocation: {:.2} visits, {:.3} table updates, {:.2} splits; {:.2} merges\n",
+                "lists:       per allocation: {:.2} visits, {:.3} table updates, {:.2} splits; {:.2} merges\n",
                 each(lists.visits),
                 each(lists.table_updates),
                 each(lists.splits),
