@@ -1,4 +1,4 @@
-//! `surefit trace export`: the events as text that spreadsheets, data frames and scripts read.
+//! `surefit trace export`: writes the events as text for spreadsheets, data frames and scripts.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -10,31 +10,31 @@ use super::open::{CHECKED, open_all};
 use super::report::EventRow;
 use surefit_measure::output;
 
-/// What `surefit trace export` takes.
+/// The arguments of `surefit trace export`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The trace: a .sft or .sft.zst file, or bundled:emacs, bundled:redis-drift
     file: PathBuf,
-    /// The text to write
+    /// The format of the text
     #[arg(long, value_enum, default_value_t)]
     to: Text,
-    /// Where to write it; - is standard output
+    /// The file to write; - is standard output
     #[arg(short, long, default_value = "-", value_name = "FILE")]
     output: PathBuf,
 }
 
-/// The texts there are.
+/// The text formats.
 #[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
 enum Text {
     /// Comma-separated values with a header line
     #[default]
     Csv,
-    /// One JSON object a line
+    /// One JSON object per line
     Jsonl,
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode> {
-    // the file is opened first: no output begins for a trace that is not there
+    // the trace is opened first, so that a missing trace starts no output
     let mut reader = open_all(&args.file, CHECKED)?;
     output::to_file(&args.output, |out| {
         if let Text::Csv = args.to {
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a row; no value holds a comma or a quote.
+/// Writes a row as comma-separated values; no value contains a comma or a quote.
 fn write_values(out: &mut dyn Write, row: &EventRow) -> Result<()> {
     let EventRow {
         event,

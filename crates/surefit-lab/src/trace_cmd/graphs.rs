@@ -1,4 +1,4 @@
-//! What `surefit trace stats` says of object graphs.
+//! `surefit trace stats` of object graphs.
 
 use std::path::{Path, PathBuf};
 
@@ -12,23 +12,23 @@ use surefit_measure::collector::graphs;
 use surefit_measure::output::grouped;
 use surefit_measure::sizes::per_cent;
 
-/// Recordings side by side.
+/// The most recordings in one table.
 const GRAPHS_A_TABLE: usize = 6;
 
-/// What is in one object graph. Bytes are those of the virtual machine, headers included.
+/// The statistics of one object graph. Sizes are those in the virtual machine, headers included.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct GraphStats {
     /// The path as given.
     file: String,
     /// Recorded allocations.
     allocations: u64,
-    /// The sum of their sizes.
+    /// The sum of the sizes of these objects, in bytes.
     allocated_bytes: u64,
-    /// Objects that were there although their allocation was not recorded.
+    /// Objects that a walk found although their allocation was not recorded.
     found_objects: u64,
-    /// The sum of their sizes.
+    /// The sum of the sizes of these objects, in bytes.
     found_bytes: u64,
-    /// How often a walk found an object that an earlier one had missed.
+    /// How often a walk found an object that an earlier walk had missed.
     revived_objects: u64,
     /// Objects logged dead.
     dead_objects: u64,
@@ -38,21 +38,21 @@ pub(crate) struct GraphStats {
     walks: u64,
     /// Objects that walks found changed.
     changes: u64,
-    /// Their references, in slots of their own.
+    /// References of the changed objects, in their own slots.
     references: u64,
-    /// Their references on behalf of classes.
+    /// References of the changed objects on behalf of classes.
     class_level_references: u64,
-    /// Objects that lived when most bytes lived, at the end of a walk.
+    /// Live objects at the end of the walk that found the most live bytes.
     most_live_objects: u64,
-    /// Bytes that lived then.
+    /// Live bytes at the end of that walk.
     most_live_bytes: u64,
     /// Distinct sizes of allocations.
     distinct_sizes: u64,
-    /// How many sizes make up 90 % of the allocations, the most frequent taken first.
+    /// How many sizes make up 90 % of the allocations, counted from the most frequent size.
     sizes_for_90_percent: u64,
     /// The same for 99 %.
     sizes_for_99_percent: u64,
-    /// The most frequent sizes, by falling frequency.
+    /// The most frequent sizes, the most frequent first.
     top_sizes: Vec<SizeShare>,
 }
 
@@ -67,7 +67,7 @@ struct SizeShare {
 /// Reads recordings to their ends.
 ///
 /// # Errors
-/// One line that names the file, the place and the mend.
+/// One line that names the file, the place and the remedy.
 pub(super) fn read(files: &[PathBuf], top: usize) -> Result<Vec<GraphStats>> {
     let read = |file: &PathBuf| {
         let stats = Stats::read(graphs::open(file)?)?;
@@ -106,7 +106,7 @@ impl GraphStats {
     }
 }
 
-/// What is said of a recording, and how to say it.
+/// The label of a figure, and how to get it from a recording.
 type Figure = (&'static str, fn(&GraphStats) -> u64);
 
 const FIGURES: [Figure; 16] = [
@@ -122,13 +122,13 @@ const FIGURES: [Figure; 16] = [
     ("  references", |g| g.references),
     ("  on behalf of classes", |g| g.class_level_references),
     ("most live bytes", |g| g.most_live_bytes),
-    ("  objects then", |g| g.most_live_objects),
+    ("  objects at that time", |g| g.most_live_objects),
     ("distinct sizes", |g| g.distinct_sizes),
     ("  for 90 % of objects", |g| g.sizes_for_90_percent),
     ("  for 99 % of objects", |g| g.sizes_for_99_percent),
 ];
 
-/// All recordings as tables for people: one column a recording.
+/// All recordings as tables for people: one column per recording.
 pub(super) fn tables(all: &[GraphStats]) -> String {
     let tables = all.chunks(GRAPHS_A_TABLE).map(|group| {
         let name = |graph: &GraphStats| {

@@ -1,4 +1,4 @@
-//! `surefit trace head`: the header and the first events.
+//! `surefit trace head`: shows the header and the first events.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

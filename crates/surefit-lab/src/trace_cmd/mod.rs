@@ -1,4 +1,4 @@
-//! `surefit trace`: what a trace holds, whether it is sound, its first events, and its export.
+//! `surefit trace`: statistics of traces, checks, first events, and export.
 
 mod export;
 mod graphs;
@@ -21,7 +21,7 @@ use surefit_measure::error::{complain, one_line};
 use surefit_measure::output;
 use surefit_measure::output::Format;
 
-/// What `surefit trace` takes.
+/// The arguments of `surefit trace`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -30,20 +30,21 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Verb {
-    /// Say what traces hold: events, threads, peak, sizes, lives; every record is checked on the way
+    /// Show statistics of traces: events, threads, peak, sizes, lifetimes; this also checks every
+    /// record
     Stats {
-        /// The traces: .sft or .sft.zst files, or bundled:emacs, bundled:redis-drift; or object graphs: .sfg or .sfg.zst files, or
-        /// bundled:raytrace, bundled:mtrt
+        /// The traces: .sft or .sft.zst files, or bundled:emacs, bundled:redis-drift; or object
+        /// graphs: .sfg or .sfg.zst files, or bundled:raytrace, bundled:mtrt
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
-        /// How many of the most frequent sizes to list
+        /// How many sizes to list, the most frequent first
         #[arg(long, default_value_t = 5, value_name = "N")]
         sizes: usize,
         /// How results are printed
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
-    /// Check that traces keep every rule of the format; exit 2 if one does not
+    /// Check that traces follow every rule of the format; exit status 2 if one does not
     Check {
         /// The traces: .sft or .sft.zst files, or bundled:emacs, bundled:redis-drift
         #[arg(required = true, value_name = "FILE")]
@@ -64,14 +65,14 @@ enum Verb {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
-    /// Write a trace as text that other tools read
+    /// Write a trace as CSV or as lines of JSON, for other tools
     Export(export::Args),
 }
 
 /// Runs `surefit trace`.
 ///
 /// # Errors
-/// One line that names the file, the place and the mend.
+/// One line that names the file, the place and the remedy.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     match &args.verb {
         Verb::Stats {
@@ -89,7 +90,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     }
 }
 
-/// Traces of allocations and object graphs may be mixed: each kind has tables of its own.
+/// Prints the statistics of traces and of object graphs; each kind has its own tables.
 fn run_stats(files: &[PathBuf], sizes: usize, format: Format) -> Result<ExitCode> {
     let (graphs, traces): (Vec<_>, Vec<_>) = files.iter().cloned().partition(|file| is_graph(file));
     let read = |file: &PathBuf| Ok(Stats::read(open_all(file, COUNTED)?)?);
@@ -106,7 +107,7 @@ fn run_stats(files: &[PathBuf], sizes: usize, format: Format) -> Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-/// Checks every file, sound or not, so that one run names them all.
+/// Checks every file, so that one run names all that are not sound.
 fn run_check(files: &[PathBuf], format: Format) -> Result<ExitCode> {
     let document = CheckDocument::new(files.iter().map(|file| check(file)).collect());
     match format {
@@ -140,7 +141,7 @@ fn print_sound(files: &[CheckedFile]) -> Result<()> {
     Ok(())
 }
 
-/// Names all files that are not sound, in two lines at most.
+/// Names all files that are not sound, in at most two lines.
 fn complain_of_unsound(files: &[CheckedFile]) {
     let unsound: Vec<_> = files
         .iter()
@@ -154,7 +155,7 @@ fn complain_of_unsound(files: &[CheckedFile]) {
         let names = files.iter().filter(|file| !file.sound).skip(shown.len());
         let names: Vec<_> = names.map(|file| file.file.as_str()).collect();
         complain(&one_line(&format!(
-            "{} more files are not sound: {}; --format json says why",
+            "{} more files are not sound: {}; --format json shows why",
             names.len(),
             names.join(", ")
         )));

@@ -1,4 +1,4 @@
-//! The JSON of `surefit trace`: every key names its unit; what has no meaning is absent.
+//! The JSON of `surefit trace`. Every key names its unit; a figure that has no meaning is absent.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ pub(crate) struct StatsDocument {
     /// The version of the document: 1.
     schema: u32,
     traces: Vec<TraceStats>,
-    /// Object graphs; absent if there was none.
+    /// The object graphs; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     graphs: Vec<GraphStats>,
 }
@@ -40,7 +40,7 @@ impl StatsDocument {
     }
 }
 
-/// What is in one trace.
+/// The statistics of one trace.
 #[derive(Debug, Serialize, JsonSchema)]
 struct TraceStats {
     /// The path as given.
@@ -57,11 +57,11 @@ struct TraceStats {
     realloc_events: u64,
     /// Events that free an object.
     free_events: u64,
-    /// Events on another thread than the event before.
+    /// Events on a different thread than the event before them.
     thread_switches: u64,
-    /// Frees by another thread than the one that last allocated or resized the object.
+    /// Frees by a different thread than the one that last allocated or resized the object.
     foreign_frees: u64,
-    /// The mean life of the freed objects, from allocation to free; absent if none was freed.
+    /// The mean lifetime of the freed objects, from allocation to free; absent if none was freed.
     #[serde(skip_serializing_if = "Option::is_none")]
     mean_life_events: Option<f64>,
     /// Distinct sizes of requests.
@@ -69,11 +69,11 @@ struct TraceStats {
     /// The largest request; absent without a request.
     #[serde(skip_serializing_if = "Option::is_none")]
     largest_request_bytes: Option<u64>,
-    /// The most frequent sizes, by falling frequency.
+    /// The most frequent sizes, the most frequent first.
     top_sizes: Vec<SizeShare>,
     /// Requests by power-of-two class.
     size_classes: Vec<ClassShare>,
-    /// The alignments asked for.
+    /// The alignments that the trace requests.
     alignments: Vec<AlignCount>,
 }
 
@@ -83,21 +83,22 @@ struct SizeShare {
     size_bytes: u64,
     requests: u64,
     requests_percent: f64,
-    /// Objects of this size that are live at the first event with the greatest live bytes.
+    /// Live objects of this size after the first event with the most live bytes.
     live_at_peak_objects: u64,
 }
 
-/// A power-of-two class: sizes above half of `up_to_bytes`, up to `up_to_bytes`; the class of 1 holds 0 too.
+/// A power-of-two class: sizes above half of `up_to_bytes`, up to `up_to_bytes`; the class of 1
+/// holds 0 too.
 #[derive(Debug, Serialize, JsonSchema)]
 struct ClassShare {
     up_to_bytes: u64,
     requests: u64,
     requests_percent: f64,
-    /// Objects of this class that are live at the first event with the greatest live bytes.
+    /// Live objects of this class after the first event with the most live bytes.
     live_at_peak_objects: u64,
 }
 
-/// How often an alignment was asked for.
+/// How often an alignment is requested.
 #[derive(Debug, Serialize, JsonSchema)]
 struct AlignCount {
     align_bytes: u64,
@@ -159,20 +160,20 @@ fn alignments(stats: &Stats) -> Vec<AlignCount> {
         .collect()
 }
 
-/// What a trace's header says, verified, and where its peak is.
+/// The figures of a trace's header, and the event of its peak.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Described {
     /// The trace's name, usually the program's.
     pub(crate) name: String,
     /// Events: allocations, reallocations and frees.
     pub(crate) events: u64,
-    /// Objects ever allocated.
+    /// Objects that were allocated.
     pub(crate) objects: u64,
     /// Threads that allocate or free.
     pub(crate) threads: u64,
-    /// The greatest sum of the requests of live objects.
+    /// The greatest sum of the requests of live objects, in bytes.
     pub(crate) peak_live_bytes: u64,
-    /// The first event after which the sum is greatest, numbered from 0; absent without events.
+    /// The first event after which that sum is greatest, numbered from 0; absent without events.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) peak_event: Option<u64>,
     /// The live objects after that event.
@@ -180,7 +181,7 @@ pub(crate) struct Described {
     pub(crate) peak_event_live_objects: Option<u64>,
     /// The greatest number of live objects, at any event.
     pub(crate) peak_live_objects: u64,
-    /// Objects never freed.
+    /// Objects that are never freed.
     pub(crate) live_at_end_objects: u64,
     /// The sum of all requests.
     pub(crate) total_requested_bytes: u64,
@@ -228,17 +229,17 @@ impl CheckDocument {
     }
 }
 
-/// What the check of one file found.
+/// The result of checking one file.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct CheckedFile {
     /// The path as given.
     pub(crate) file: String,
     /// Whether the file keeps every rule of the format.
     pub(crate) sound: bool,
-    /// What a sound file holds.
+    /// The figures of a sound file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) trace: Option<Described>,
-    /// What is wrong with a file that is not sound.
+    /// The problem of a file that is not sound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<FoundError>,
 }
@@ -246,12 +247,13 @@ pub(crate) struct CheckedFile {
 /// The first rule that a file breaks.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct FoundError {
-    /// The file, the place, the problem and the mend in one line.
+    /// One line that names the file, the place, the problem and the remedy.
     pub(crate) message: String,
     /// The event, numbered from 0; absent outside the records.
     #[serde(skip_serializing_if = "Option::is_none")]
     event: Option<u64>,
-    /// Where the record or field begins in the unpacked stream; absent where nothing could be read.
+    /// The byte of the unpacked stream where the record or field begins; absent if nothing could be
+    /// read.
     #[serde(skip_serializing_if = "Option::is_none")]
     unpacked_byte: Option<u64>,
 }
@@ -303,7 +305,8 @@ impl HeadDocument {
 pub(crate) struct TraceHead {
     /// The path as given.
     pub(crate) file: String,
-    /// What the header says; the records were not read to the end, so it is not verified.
+    /// The figures of the header. They are not verified, because the records are not read to the
+    /// end.
     #[serde(flatten)]
     pub(crate) trace: Described,
     /// The first events.
@@ -321,10 +324,10 @@ pub(crate) struct EventRow {
     pub(crate) call: &'static str,
     /// The object, numbered from 0 by allocation.
     pub(crate) object: u32,
-    /// The request, or the new one; absent for a free.
+    /// The requested size, for a resize the new one; absent for a free.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) size_bytes: Option<u64>,
-    /// The alignment, where one was asked for.
+    /// The requested alignment; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) align_bytes: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! The tables of `surefit trace stats`: one column a trace, in groups that fit 100 columns.
+//! The tables of `surefit trace stats`: one column per trace, in groups that fit 100 columns.
 
 use comfy_table::{CellAlignment, Table, presets};
 use surefit_trace::Stats;
@@ -7,7 +7,7 @@ use surefit_measure::error::one_line;
 use surefit_measure::output::grouped;
 use surefit_measure::sizes::per_cent;
 
-/// Traces side by side.
+/// The most traces in one table.
 const TRACES_A_TABLE: usize = 5;
 
 /// The longest name shown, in characters.
@@ -39,7 +39,7 @@ pub(super) fn table(header: Vec<String>) -> Table {
     table
 }
 
-/// A name from a file, made safe to print and short.
+/// A name from a file, shortened and safe to print.
 pub(super) fn shown(name: &str) -> String {
     let name = one_line(name);
     if name.chars().count() <= NAME_CHARS {
@@ -53,7 +53,7 @@ fn header(first: &str, group: &[Stats]) -> Vec<String> {
     [first.to_owned()].into_iter().chain(names).collect()
 }
 
-/// What is said of a trace, and how to say it.
+/// The label of a figure, and how to get it from a trace.
 type Figure = (&'static str, fn(&Stats) -> String);
 
 const FIGURES: [Figure; 20] = [
@@ -66,14 +66,14 @@ const FIGURES: [Figure; 20] = [
     ("objects", |s| grouped(s.counts.objects)),
     ("  live at the end", |s| grouped(s.counts.live_at_end)),
     ("  most live", |s| grouped(s.counts.peak_objects)),
-    ("  mean life, events", |s| {
+    ("  mean life in events", |s| {
         s.mean_life_events()
             .map_or_else(none, |life| grouped(life.round() as u64))
     }),
     ("peak live bytes", |s| grouped(s.counts.peak_bytes)),
-    ("  objects then", |s| grouped(s.peak.live_objects)),
-    ("  first at event", |s| grouped(s.peak.event)),
-    ("requested bytes in all", |s| grouped(s.counts.total_bytes)),
+    ("  objects at that time", |s| grouped(s.peak.live_objects)),
+    ("  after event", |s| grouped(s.peak.event)),
+    ("requested bytes, total", |s| grouped(s.counts.total_bytes)),
     ("distinct sizes", |s| grouped(s.sizes.len() as u64)),
     ("largest size, bytes", |s| {
         s.max_size().map_or_else(none, grouped)
@@ -83,7 +83,7 @@ const FIGURES: [Figure; 20] = [
     ("  frees by others %", |s| {
         format!("{:.2}", per_cent(s.foreign_frees, s.calls.free))
     }),
-    ("most asked alignment", most_asked_alignment),
+    ("most common alignment", most_asked_alignment),
 ];
 
 fn none() -> String {
