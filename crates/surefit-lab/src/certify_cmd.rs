@@ -1,4 +1,5 @@
-//! `surefit certify`: how large a heap must be so that a demand can never fail, and what one call can cost.
+//! `surefit certify`: how large a heap must be to serve a demand without fail, and how much one
+//! call can cost.
 
 mod demand;
 mod report;
@@ -18,34 +19,35 @@ use surefit_measure::source::load_trace;
 use surefit_measure::spec::{Choice, Spec};
 use surefit_measure::steps::LEAST_ALIGN;
 
-/// What a demand file holds, for `--help`.
+/// The contents of a demand file, for `--help`.
 const DEMAND_HELP: &str = "\
-A demand is the most that the program has live at once. Its file holds one of these, or both:
+A demand states the most that a program has live at once. Its file has one of two forms, or both:
   {\"objects\": 10000, \"block_bytes\": 640000}
-      at most 10,000 objects in any mix of sizes, whose page-blocks have at most 640,000 bytes in all.
-      An object's page-block is its request rounded up to a size-class, at most 1/8 larger from 64 bytes on;
-      an object in pieces has several. Optional: \"largest_request_bytes\", \"resized_bytes\".
+      at most 10,000 objects in any mix of sizes, with at most 640,000 bytes of page-blocks in all.
+      The page-block of an object is its request rounded up to a size-class: at most 1/8 larger for
+      64 bytes and more. An object in pieces has several page-blocks. Optional keys:
+      \"largest_request_bytes\" (the largest request), \"resized_bytes\" (the largest resized object).
   {\"per_class\": [{\"request_bytes\": 48, \"objects\": 200}, {\"request_bytes\": 4096, \"objects\": 8}]}
-      at most so many objects of each size; \"align_bytes\" is optional.
+      for each size, at most that many objects at once; the key \"align_bytes\" is optional.
 
 Example: echo '{\"objects\": 10000, \"block_bytes\": 640000}' > demand.json
          surefit certify --demand demand.json
 ";
 
-/// What `certify` is told.
+/// The arguments of `certify`.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = DEMAND_HELP,
     group = clap::ArgGroup::new("what").required(true).args(["trace", "demand"])
 )]
 pub(crate) struct Args {
-    /// Certify what this trace demands: a file, or bundled:emacs, bundled:redis-drift.
+    /// Certify the demand of this trace: a file, or bundled:emacs, bundled:redis-drift.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Certify the demand in this JSON file; see below.
     #[arg(long, value_name = "FILE")]
     demand: Option<PathBuf>,
-    /// The allocator: cf, with its keys.
+    /// The allocator: cf, with or without keys.
     #[arg(long, value_name = "SPEC", default_value = "cf")]
     allocator: String,
     /// How the certificate is printed.
@@ -56,11 +58,11 @@ pub(crate) struct Args {
 /// Prints the certificates of a demand.
 ///
 /// # Errors
-/// Bad input; a demand that no heap of this configuration serves.
+/// Bad input; no heap of this configuration can serve the demand.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let spec = Spec::parse(&args.allocator)?;
     let Choice::InProcess(Kind::Cf(options)) = &spec.choice else {
-        bail!("{spec}: has no certificate; name cf, with keys if you like");
+        bail!("{spec}: has no certificate; choose cf, with or without keys");
     };
     let report = if options.is_narrow {
         report::<Narrow>(args, &spec, &options.config)?
@@ -88,11 +90,11 @@ fn report<W: Width>(args: &Args, spec: &Spec, config: &Config) -> Result<Report>
             }
             Ok(report)
         }
-        (None, None) => bail!("name a trace or a demand"),
+        (None, None) => bail!("give --trace or --demand"),
     }
 }
 
-/// The certificates of a trace: they come from counts, not from a replay.
+/// The certificates of a trace. They follow from counts; nothing is replayed.
 fn of_trace<W: Width>(trace: &Trace, spec: &Spec, config: &Config) -> Result<Report> {
     let meter = metered::<W>(trace, config)?;
     let mut report = Report::new(trace.name(), spec);
@@ -118,7 +120,7 @@ fn largest(call: CallWork) -> report::LargestFree {
     }
 }
 
-/// Counts what a trace demands.
+/// Counts the demand of a trace.
 fn metered<'c, W: Width>(trace: &Trace, config: &'c Config) -> Result<DemandMeter<'c>> {
     let mut meter = DemandMeter::new::<W>(config);
     let mut objects = Vec::new();
@@ -151,7 +153,7 @@ fn count(meter: &mut DemandMeter<'_>, objects: &mut Vec<(usize, usize)>, op: Op)
         let mend = match error {
             Uncertifiable::TooLarge { .. } => "leave pieces=off out, or choose larger pages",
             Uncertifiable::TooManyEntries { .. } => {
-                "no heap serves it: leave width=16 out, or choose larger pieces"
+                "no heap can serve it: leave width=16 out, or choose larger pieces"
             }
             _ => return error.into(),
         };

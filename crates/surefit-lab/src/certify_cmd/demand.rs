@@ -11,19 +11,21 @@ use surefit_compact::{Config, Width};
 use surefit_measure::small_file;
 use surefit_measure::steps::LEAST_ALIGN;
 
-/// What a demand file holds.
+/// The contents of a demand file.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DemandFile {
-    /// N: the most page-blocks live at once, in any mix; goes with `block_bytes`.
+    /// N: the most page-blocks live at once, in any mix of sizes; needs `block_bytes`.
     pub(crate) objects: Option<u64>,
-    /// B: the most bytes of page-blocks live at once.
+    /// B: the most bytes of page-blocks live at once; needs `objects`.
     pub(crate) block_bytes: Option<u64>,
-    /// The largest request; all size-classes up to the piece size if absent.
+    /// The largest request, in bytes; if absent, requests use all size-classes up to the piece
+    /// size.
     pub(crate) largest_request_bytes: Option<usize>,
-    /// The largest byte object that is ever resized; what a resize holds twice is added to N and B.
+    /// The largest byte object that is ever resized, in bytes. What a resize holds twice is added
+    /// to N and B.
     pub(crate) resized_bytes: Option<usize>,
-    /// Separate peaks of requests.
+    /// The peak of each size of request, on its own.
     pub(crate) per_class: Option<Vec<Peak>>,
 }
 
@@ -35,11 +37,11 @@ pub(crate) struct Peak {
     pub(crate) request_bytes: usize,
     /// Its alignment, in bytes; 8 if absent.
     pub(crate) align_bytes: Option<usize>,
-    /// How many at once.
+    /// How many objects of this size are live at once, at most.
     pub(crate) objects: u32,
 }
 
-/// A demand, read.
+/// A demand as read from a file.
 pub(super) struct Parsed {
     budget: Option<Budget>,
     most: Option<Vec<u32>>,
@@ -49,7 +51,7 @@ impl Parsed {
     /// Reads a demand file.
     ///
     /// # Errors
-    /// One line that names the file, what is wrong and the mend.
+    /// One line that names the file, the problem and the remedy.
     pub(super) fn load<W: Width>(file: &Path, config: &Config) -> Result<Self> {
         let name = || file.display().to_string();
         let text = small_file::read(file)?;
@@ -62,14 +64,14 @@ impl Parsed {
             (Some(objects), Some(bytes)) => Some(budget::<W>(file, config, objects, bytes)?),
             (None, None) => None,
             _ => bail!(
-                "objects (the most live at once) and block_bytes (the most bytes of their page-blocks) go together: give both"
+                "objects (the most live at once) and block_bytes (the most bytes of their page-blocks) need each other: give both"
             ),
         };
         let most = file.per_class.as_deref();
         let most = most.map(|peaks| most_of::<W>(peaks, config)).transpose()?;
         if budget.is_none() && most.is_none() {
             bail!(
-                "there is no demand: give objects and block_bytes, or per_class; `surefit certify --help` shows both"
+                "the file states no demand: give objects and block_bytes, or per_class; `surefit certify --help` explains both"
             );
         }
         Ok(Self { budget, most })
@@ -79,7 +81,7 @@ impl Parsed {
         self.budget
     }
 
-    /// The ways to read the demand, the most general first.
+    /// The readings of the demand, the most general first.
     pub(super) fn demands(&self) -> Vec<(&'static str, Demand<'_>)> {
         let mut demands = Vec::new();
         if let Some(budget) = self.budget {
@@ -96,7 +98,9 @@ impl Parsed {
 }
 
 fn too_large(bytes: usize) -> anyhow::Error {
-    anyhow!("{bytes} bytes: a contiguous object is at most a page; use pieces, or larger pages")
+    anyhow!(
+        "{bytes} bytes: a contiguous object cannot be larger than a page; use pieces, or larger pages"
+    )
 }
 
 fn budget<W: Width>(

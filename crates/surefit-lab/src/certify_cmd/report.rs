@@ -1,4 +1,4 @@
-//! What `surefit certify` prints.
+//! The output of `surefit certify`.
 
 use std::fmt;
 
@@ -12,13 +12,13 @@ use surefit_measure::results::SCHEMA;
 use surefit_measure::sizes::{Count, Size};
 use surefit_measure::spec::Spec;
 
-/// The certificates of one demand; the figures at the top are those of the first certificate.
+/// The certificates of one demand. The figures at the top are those of the first certificate.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Report {
     /// The version of this format.
     pub(crate) schema: u32,
-    /// The trace's name, or the file of the demand.
+    /// The name of the trace, or the file of the demand.
     pub(crate) name: String,
     /// The allocator, as given.
     pub(crate) allocator: String,
@@ -28,20 +28,20 @@ pub(crate) struct Report {
     /// The joint demand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) demand: Option<Budget>,
-    /// The most that freeing one object of the trace can cost, its pieces together.
+    /// The most work that freeing one object of the trace can cost, all its pieces included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) largest_free: Option<LargestFree>,
-    /// Bytes that suffice.
+    /// The heap size that suffices, in bytes.
     pub(crate) heap_bytes: u64,
-    /// What they are for.
+    /// What these bytes are used for.
     pub(crate) parts: Parts,
-    /// The most moves of the free of one page-block.
+    /// The most moves when one page-block is freed.
     pub(crate) moves_max_per_op: u32,
     /// The most bytes that these moves copy.
     pub(crate) moved_bytes_max_per_op: u64,
-    /// The most pages of the region that the allocation or free of one page-block touches.
+    /// The most pages of the region that allocating or freeing one page-block touches.
     pub(crate) pages_touched_max_per_op: u64,
-    /// One for each way to read the demand.
+    /// One certificate for each reading of the demand.
     pub(crate) certificates: Vec<Certified>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Budget {
     pub(crate) objects: u64,
     /// B: the most bytes of page-blocks live at once.
     pub(crate) block_bytes: u64,
-    /// Size-classes used.
+    /// How many size-classes are used.
     pub(crate) classes: u32,
 }
 
@@ -67,19 +67,19 @@ impl Budget {
     }
 }
 
-/// The work of freeing the object that costs most.
+/// The work of freeing the most expensive object.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LargestFree {
-    /// Page-blocks of an object, at most: pieces, remainder, spine.
+    /// The most page-blocks of one object: pieces, remainder, spine.
     pub(crate) blocks: u64,
-    /// Moves, at most.
+    /// The most moves.
     pub(crate) moves_max: u64,
-    /// Bytes copied by them, at most.
+    /// The most bytes that these moves copy.
     pub(crate) moved_bytes_max: u64,
 }
 
-/// What the bytes of a certificate are for; they add up to `heap_bytes`.
+/// What the bytes of a certificate are used for. The parts add up to `heap_bytes`.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Parts {
@@ -91,7 +91,7 @@ pub(crate) struct Parts {
     pub(crate) page_record_bytes: u64,
     /// Class states.
     pub(crate) class_state_bytes: u64,
-    /// What may be skipped until a page begins.
+    /// Bytes that may be skipped before the first page.
     pub(crate) alignment_bytes: u64,
     /// The heap's own control structure.
     pub(crate) control_bytes: u64,
@@ -101,19 +101,20 @@ pub(crate) struct Parts {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Certified {
-    /// `joint`: any mix of the joint demand; `per-class`: any order within each class's own peak; `both`.
+    /// `joint`: any mix of the joint demand; `per-class`: any order within each class's own peak;
+    /// `both`.
     pub(crate) demand: String,
-    /// Bytes that suffice.
+    /// The heap size that suffices, in bytes.
     pub(crate) heap_bytes: u64,
-    /// What they are for.
+    /// What these bytes are used for.
     pub(crate) parts: Parts,
-    /// Of the data pages: what the live objects' back-references cause, at most.
+    /// The most bytes of the data pages that back-references of live objects cause.
     pub(crate) back_reference_bytes: u64,
-    /// The most moves of the free of one page-block.
+    /// The most moves when one page-block is freed.
     pub(crate) moves_max_per_op: u32,
     /// The most bytes that these moves copy.
     pub(crate) moved_bytes_max_per_op: u64,
-    /// The most pages of the region that the allocation or free of one page-block touches.
+    /// The most pages of the region that allocating or freeing one page-block touches.
     pub(crate) pages_touched_max_per_op: u64,
 }
 
@@ -195,7 +196,7 @@ impl Report {
             write!(f, "  ÷ B {}", ratio(*heap_bytes, block_bytes))?;
             write!(
                 f,
-                "  (less handles and back-references {})",
+                "  (without handles and back-references {})",
                 ratio(rest, block_bytes)
             )?;
         }
@@ -215,7 +216,7 @@ impl fmt::Display for Report {
         self.write_head(f)?;
         writeln!(
             f,
-            "A heap of this many bytes refuses nothing within the demand, in any order:"
+            "A heap of this many bytes serves every request within the demand, in any order:"
         )?;
         for certified in &self.certificates {
             self.write_line(f, certified)?;
@@ -236,7 +237,7 @@ impl fmt::Display for Report {
         }
         writeln!(
             f,
-            "One free of a page-block: at most {} moves, {} B copied, {} pages touched.",
+            "Freeing one page-block: at most {} moves, {} B copied, {} pages touched.",
             self.moves_max_per_op,
             grouped(self.moved_bytes_max_per_op),
             self.pages_touched_max_per_op
