@@ -7,41 +7,42 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use surefit_measure::output::Format;
 use surefit_measure::sizes::HeapSize;
 
-/// Records, replays and compares programs' memory demands over many allocators.
+/// Replays recorded programs on many allocators, compares the allocators, and certifies how large a
+/// heap must be.
 #[derive(Debug, Parser)]
 #[command(name = "surefit", version, disable_help_subcommand = true)]
 pub(crate) struct Cli {
-    /// What to do.
+    /// The verb.
     #[command(subcommand)]
     pub(crate) verb: Verb,
 }
 
-/// The verbs.
+/// What the command can do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Replay a trace through one allocator; exit status 1 if it could not complete.
+    /// Replay a trace on one allocator; exit status 1 if the replay cannot complete.
     #[command(after_help = surefit_measure::registry::help())]
     Replay(ReplayArgs),
     /// Compare allocators on traces, in interleaved rounds.
     #[command(after_help = surefit_measure::registry::help())]
     Compare(CompareArgs),
-    /// Certify how large a heap must be for a demand, and what one call can cost.
+    /// Certify how large a heap must be for a demand, and how much one call can cost.
     Certify(crate::certify_cmd::Args),
-    /// What traces hold: statistics, checks, first events, export.
+    /// Inspect traces: statistics, checks, first events, export.
     Trace(crate::trace_cmd::Args),
-    /// Make the trace of a synthetic program.
+    /// Write the trace of a synthetic program.
     Gen(crate::gen_cmd::Args),
-    /// Programs that live on a collector: recorded Java programs, and Lua.
+    /// Run programs on a garbage collector: recorded Java programs, and Lua scripts.
     Gc(crate::gc_cmd::Args),
-    /// Figures and tables of the papers, by the command `surefit-experiments`.
+    /// Reproduce figures and tables of the papers, with the command `surefit-experiments`.
     #[command(disable_help_flag = true)]
     Experiment(crate::experiment_cmd::Args),
-    /// Replay for a parent that measures.
+    /// Replay for a parent process that measures.
     #[command(name = surefit_measure::child::VERB, hide = true)]
     AsChild(surefit_measure::as_child::Args),
 }
 
-/// What `replay` is told.
+/// The arguments of `replay`.
 #[derive(Args, Debug)]
 pub(crate) struct ReplayArgs {
     /// A trace file, or bundled:emacs, bundled:redis-drift.
@@ -49,16 +50,18 @@ pub(crate) struct ReplayArgs {
     /// The allocator.
     #[arg(long, value_name = "SPEC")]
     pub(crate) allocator: String,
-    /// Replay each thread of the trace on a thread of its own; a free waits for its allocation.
+    /// Replay each thread of the trace on its own thread; a free waits for its allocation.
     #[arg(long)]
     pub(crate) threads: bool,
-    /// Leave out writing and verifying every byte.
+    /// Do not write and verify every byte of every object.
     #[arg(long)]
     pub(crate) no_touch: bool,
-    /// The size of the heap: bytes with K, M, G, or a multiple of the trace's peak.
+    /// The size of the heap: bytes, such as 64K, 16M or 1G, or a multiple of the trace's peak live
+    /// bytes, such as 2x.
     #[arg(long, value_name = "BYTES|Nx", default_value_t = HeapSize::DEFAULT)]
     pub(crate) heap: HeapSize,
-    /// Leave out objects that are ever larger than this, for heaps that keep objects in one piece.
+    /// Leave out every object that is ever larger than this, so that heaps which keep objects in
+    /// one piece can take part.
     #[arg(long, value_name = "BYTES", value_parser = surefit_measure::sizes::bytes)]
     pub(crate) largest: Option<usize>,
     /// How the result is printed.
@@ -69,41 +72,45 @@ pub(crate) struct ReplayArgs {
     pub(crate) rounds: u32,
 }
 
-/// What can be counted instead of timed.
+/// What `--count` can count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Counted {
-    /// Instructions of each call, by valgrind.
+    /// Instructions of each call, counted by valgrind.
     Instructions,
 }
 
-/// What `compare` is told.
+/// The arguments of `compare`.
 #[derive(Args, Debug)]
 pub(crate) struct CompareArgs {
-    /// Trace files; without any, three bundled ones, with their smallest heaps.
+    /// Trace files; without any, the three bundled traces are replayed and their smallest heaps are
+    /// found.
     pub(crate) files: Vec<PathBuf>,
     /// The allocators, separated by commas.
     #[arg(long, value_name = "A,B,…")]
     pub(crate) allocators: Option<String>,
-    /// The allocator that times are compared to; the first one unless given.
+    /// The allocator that times are compared with; by default the first one.
     #[arg(long, value_name = "SPEC")]
     pub(crate) baseline: Option<String>,
-    /// Interleaved rounds of the timing pass, and up to three of the access pass. Without it: three of the timing pass,
-    /// up to five where the figures scatter, and one of the access pass, sampled on a long trace.
+    /// Interleaved rounds of the timing pass, and at most three of the access pass. By default the
+    /// timing pass runs three rounds, or up to five where the figures scatter; the access pass runs
+    /// one round, and samples a long trace.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) rounds: Option<u32>,
-    /// The size of the heap: bytes with K, M, G, or a multiple of the trace's peak.
+    /// The size of the heap: bytes, such as 64K, 16M or 1G, or a multiple of the trace's peak live
+    /// bytes, such as 2x.
     #[arg(long, value_name = "BYTES|Nx", default_value_t = HeapSize::DEFAULT)]
     pub(crate) heap: HeapSize,
-    /// Leave out objects that are ever larger than this, for heaps that keep objects in one piece.
+    /// Leave out every object that is ever larger than this, so that heaps which keep objects in
+    /// one piece can take part.
     #[arg(long, value_name = "BYTES", value_parser = surefit_measure::sizes::bytes)]
     pub(crate) largest: Option<usize>,
-    /// Look for the smallest heap in which each trace completes.
+    /// Find the smallest heap in which each trace completes.
     #[arg(long)]
     pub(crate) find_min_heap: bool,
-    /// Count what can be counted exactly.
+    /// A figure that can be counted exactly.
     #[arg(long, value_enum)]
     pub(crate) count: Option<Counted>,
-    /// Write one self-contained HTML page as well.
+    /// Also write one self-contained HTML page.
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
     /// How results are printed.

@@ -1,4 +1,5 @@
-//! `surefit experiment`: hands its arguments to the command `surefit-experiments`, a package of its own.
+//! `surefit experiment`: passes its arguments to the command `surefit-experiments`, which is a
+//! separate package.
 
 use std::env::consts::EXE_SUFFIX;
 use std::ffi::OsString;
@@ -8,13 +9,13 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Result, anyhow};
 
-/// The command that has the experiments.
+/// The command that runs the experiments.
 const NAME: &str = "surefit-experiments";
 
-/// What `experiment` is told: the words of `surefit-experiments`.
+/// The arguments of `experiment`: those of `surefit-experiments`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// An experiment and its options; `list` names all of them.
+    /// An experiment and its options; `list` shows all experiments.
     #[arg(
         trailing_var_arg = true,
         allow_hyphen_values = true,
@@ -23,10 +24,11 @@ pub(crate) struct Args {
     words: Vec<OsString>,
 }
 
-/// Runs `surefit-experiments` with the same words; its output and exit status are this command's.
+/// Runs `surefit-experiments` with the same arguments. Its output and exit status become those of
+/// this command.
 ///
 /// # Errors
-/// It is not installed, or cannot be started.
+/// `surefit-experiments` is not installed, or cannot be started.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let program = program();
     let status = Command::new(&program).args(&args.words).status();
@@ -43,7 +45,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX)))
 }
 
-/// The command beside this one, or the one that the search path has.
+/// The path of the command in this command's folder, or else its name, for the search path.
 fn program() -> PathBuf {
     let beside =
         std::env::current_exe().map(|own| own.with_file_name(format!("{NAME}{EXE_SUFFIX}")));

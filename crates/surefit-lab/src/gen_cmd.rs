@@ -1,4 +1,4 @@
-//! `surefit gen`: synthetic programs as trace files.
+//! `surefit gen`: writes traces of synthetic programs.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -16,10 +16,11 @@ use surefit_measure::output;
 use surefit_measure::output::Format;
 use surefit_measure::sizes::{self, Size};
 
-/// How hard to compress: five times as fast as the level of the recorded traces, and five per cent larger.
+/// The compression level. It is five times as fast as the level of the recorded traces, and its
+/// files are five per cent larger.
 const LEVEL: i32 = 12;
 
-/// What `surefit gen` takes.
+/// The arguments of `surefit gen`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The program
@@ -28,13 +29,13 @@ pub(crate) struct Args {
     /// The seed of all random choices: the same seed gives the same trace everywhere
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
-    /// How many objects to allocate; not for phase, where --live decides [default: 1000000]
+    /// How many objects to allocate; not for phase, which takes --live instead [default: 1000000]
     #[arg(long, value_name = "N")]
     allocations: Option<u64>,
-    /// The most bytes live at once, such as 768K or 16M [default: as the program says]
+    /// The most bytes live at once, such as 768K or 16M [default: depends on the program]
     #[arg(long, value_name = "BYTES", value_parser = sizes::bytes)]
     live: Option<usize>,
-    /// The file to write; .zst at the end of its name asks for compression, - is standard output
+    /// The file to write; it is compressed if its name ends in .zst; - is standard output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// How the result is printed
@@ -48,7 +49,7 @@ fn programs() -> impl TypedValueParser<Value = Program> {
         .try_map(|name| Program::from_name(&name).ok_or(Unknown))
 }
 
-/// A name that the parser let through though no program has it.
+/// A name that the parser accepted although no program has it.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no such program")]
 struct Unknown;
@@ -56,7 +57,7 @@ struct Unknown;
 /// Runs `surefit gen`.
 ///
 /// # Errors
-/// One line: options that the program cannot follow, or a file that cannot be written.
+/// The program cannot follow the options, or the file cannot be written.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let options = Options {
         seed: args.seed,
@@ -64,7 +65,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         live_bytes: args.live.map(|bytes| bytes as u64),
     };
     let name = args.program.name();
-    // more than the most are refused by the program itself
+    // the program itself refuses more than its maximum
     if let Some(allocations @ 0..=Churn::MAX_ALLOCATIONS) = args.allocations {
         affordable_events(2 * allocations)?;
     }
@@ -80,7 +81,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The file's bytes, made before any file is: the file is then written in one go.
+/// The bytes of the file. They are complete before the file is created, and then written at once.
 fn encode(trace: &Trace, path: &Path) -> Result<Vec<u8>> {
     if path.extension().is_none_or(|extension| extension != "zst") {
         return Ok(trace.to_bytes());
@@ -92,7 +93,7 @@ fn encode(trace: &Trace, path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A bar on standard error, where that is a terminal.
+/// A progress bar on standard error, if that is a terminal.
 fn progress_bar(events: u64) -> Result<ProgressBar> {
     let style = ProgressStyle::with_template("compressing {wide_bar} {percent} %  {eta} left")?;
     Ok(ProgressBar::new(events).with_style(style))

@@ -2,11 +2,11 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `cli` | what the user writes |
+//! | `cli` | the command line |
 //! | `*_cmd` | one verb each |
-//! | `screen`, `report` | what is printed, and pages of HTML |
+//! | `screen`, `report` | tables for the terminal, and HTML pages |
 //!
-//! What is measured, and how, is `surefit-measure`; the experiments are the command `surefit-experiments`.
+//! The crate `surefit-measure` measures. The command `surefit-experiments` runs the experiments.
 
 mod certify_cmd;
 mod cli;
@@ -24,7 +24,7 @@ use std::process::ExitCode;
 use cli::{Cli, Verb};
 use surefit_measure::{arguments, as_child, error};
 
-/// Reads the command line, does what it says, and reports what fails in one line.
+/// Reads the command line, runs the verb, and reports an error in one line.
 #[must_use]
 pub fn run() -> ExitCode {
     match arguments::read::<Cli>().and_then(|cli| cli.map_or(Ok(ExitCode::SUCCESS), verb)) {

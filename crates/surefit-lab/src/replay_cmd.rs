@@ -1,4 +1,4 @@
-//! `surefit replay`: one trace, one allocator.
+//! `surefit replay`: replays one trace on one allocator.
 
 use anyhow::{Result, bail};
 use surefit_measure::as_child::completed;
@@ -17,11 +17,13 @@ use crate::screen;
 /// Replays a trace and prints one result.
 ///
 /// # Errors
-/// Bad input; a replay that did not complete; a measurement above its proven bound.
+/// Bad input; the replay did not complete; a measurement is above its proven bound.
 pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
     let spec = Spec::parse(&args.allocator)?;
     if args.threads && spec.in_region() {
-        bail!("{spec}: serves one thread; leave --threads out, or take system or preload:PATH");
+        bail!(
+            "{spec}: serves one thread only; leave --threads out, or choose system or preload:PATH"
+        );
     }
     let source = Source::load(&args.file, args.largest)?;
     let setting = Setting {
