@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 
 case ${1:-} in
   command) folder=release limit=14 yardstick=(build --release) build=(build --release) ;;
-  tests) folder=debug limit=100 yardstick=(build) build=(test --workspace --no-run) ;;
+  tests) folder=debug limit=150 yardstick=(build) build=(test --workspace --no-run) ;;
   *) sed -n '2,5p' "$0" | cut -c 3- && exit 2 ;;
 esac
 is_cold=true
