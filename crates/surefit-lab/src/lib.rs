@@ -1,4 +1,4 @@
-//! The `surefit` command; its only public item is [`run()`].
+//! The `surefit` command: [`run()`] runs it, [`command()`] describes it.
 //!
 //! | module | holds |
 //! | --- | --- |
@@ -21,6 +21,7 @@ mod trace_cmd;
 
 use std::process::ExitCode;
 
+use clap::CommandFactory as _;
 use cli::{Cli, Verb};
 use surefit_measure::{arguments, as_child, error};
 
@@ -31,6 +32,12 @@ pub fn run() -> ExitCode {
         Ok(status) => status,
         Err(error) => error::report(&error),
     }
+}
+
+/// What the command takes, for completions of shells and manual pages: see `examples/shell_files.rs`.
+#[must_use]
+pub fn command() -> clap::Command {
+    Cli::command()
 }
 
 fn verb(cli: Cli) -> anyhow::Result<ExitCode> {

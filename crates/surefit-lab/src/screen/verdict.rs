@@ -120,7 +120,7 @@ fn fastest(rows: &[AllocatorResult], baseline: &str) -> Option<String> {
 
 /// `cf needs least memory (1.074 x live), then tlsf (1.400).`
 fn smallest(trace: &TraceResults) -> Option<String> {
-    let Some((first, bytes)) = leaders(&trace.results, &MEMORY) else {
+    let Some((first, _)) = leaders(&trace.results, &MEMORY) else {
         return Some("Smallest heaps were not looked for: add --find-min-heap.".to_owned());
     };
     let live = trace.peak_live_bytes.max(1) as f64;
@@ -130,14 +130,26 @@ fn smallest(trace: &TraceResults) -> Option<String> {
         .filter(|row| !first.iter().any(|one| std::ptr::eq(*one, *row)))
         .cloned()
         .collect();
-    let next = leaders(&rest, &MEMORY).map_or_else(String::new, |(next, bytes)| {
-        format!(", then {} ({:.3})", listed(&names(&next)), bytes / live)
+    let next = leaders(&rest, &MEMORY).map_or_else(String::new, |(next, _)| {
+        format!(", then {} ({})", listed(&names(&next)), times(&next, live))
     });
     let verb = if first.len() == 1 { "needs" } else { "need" };
-    let (who, times) = (listed(&names(&first)), bytes / live);
-    Some(format!(
-        "{who} {verb} least memory ({times:.3} x live){next}."
-    ))
+    let (who, times) = (listed(&names(&first)), times(&first, live));
+    Some(format!("{who} {verb} least memory ({times} x live){next}."))
+}
+
+/// The smallest heaps of rows that count as equal, over the live bytes: `1.220 to 1.230`.
+fn times(rows: &[&AllocatorResult], live: f64) -> String {
+    let mut figures: Vec<_> = rows
+        .iter()
+        .filter_map(|row| Some(format!("{:.3}", (MEMORY.of)(row)? / live)))
+        .collect();
+    figures.sort_unstable();
+    figures.dedup();
+    match figures.as_slice() {
+        [least, .., greatest] => format!("{least} to {greatest}"),
+        other => other.concat(),
+    }
 }
 
 /// The rows with a certificate, and the lowest one.
