@@ -1,4 +1,4 @@
-//! surefit's non-moving Compact-fit: `cf-block-table`, block frames behind a block table.
+//! surefit's Compact-fit without copies: `cf-block-table`, with block frames behind a block table.
 
 use std::alloc::Layout;
 use std::mem::MaybeUninit;
@@ -59,7 +59,8 @@ impl Allocator for CfBlockTable {
     }
 
     fn handles(options: &Self::Options) -> Option<HandleCost> {
-        // Entry, back-reference and a row of up to two frames; each pair of further frames has eight bytes more.
+        // Entry, back-reference and a row of at most two frames; each further pair of frames needs
+        // eight more bytes.
         Some(HandleCost {
             bytes_per_object: 16,
             piece_bytes: Some(options.frame_bytes()),
@@ -103,7 +104,7 @@ fn demand(config: &BlockTableConfig, steps: &Steps) -> FrameDemand {
     most
 }
 
-/// Objects and frames live after a step.
+/// The objects and frames that are live after a step.
 fn after((objects, live): (u64, u64), step: Step, frames: impl Fn(u32) -> u64) -> (u64, u64) {
     match step.action {
         Action::Allocate | Action::AllocateZeroed => (objects + 1, live + frames(step.size)),
@@ -112,18 +113,20 @@ fn after((objects, live): (u64, u64), step: Step, frames: impl Fn(u32) -> u64) -
     }
 }
 
-/// A block table heap as the subject of a replay: every byte is reached through handle, row and frame.
+/// A block table heap as the subject of a replay. Every access goes through the handle, the row and
+/// the frame.
 #[derive(Debug)]
 struct Frames<'m> {
     heap: BlockTableHeap<'m>,
 }
 
 impl Frames<'_> {
-    /// A frame is as aligned as objects can be: stricter alignments mean nothing to objects in pieces.
+    /// The alignment of a frame: objects in pieces cannot have a stricter alignment.
     #[inline(always)]
     fn layout(&self, size: usize, align: usize) -> Layout {
         let align = align.min(self.heap.frame_bytes());
-        // SAFETY: a power of two no greater than before, so the rounded size overflows no more than before.
+        // SAFETY: a power of two no greater than before, so the rounded size overflows no more than
+        // before.
         unsafe { Layout::from_size_align_unchecked(size, align) }
     }
 }
@@ -197,7 +200,7 @@ impl Subject for Frames<'_> {
     }
 }
 
-/// Bytes of the heap's own control structure, taken off the region.
+/// Bytes of the heap's own control structure, subtracted from the region.
 const fn control_bytes() -> usize {
     size_of::<BlockTableHeap<'_>>().next_multiple_of(8)
 }

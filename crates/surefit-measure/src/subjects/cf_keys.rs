@@ -1,4 +1,5 @@
-//! The keys that every Compact-fit takes: its bound, its pages and size-classes, pieces, and the order of pages.
+//! The keys that every Compact-fit takes: the bound, pages and size-classes, pieces, and the order
+//! of pages.
 
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use crate::keys::Keys;
 use crate::sizes;
 use crate::small_file;
 
-/// These keys, and an allocator's own in front of them.
+/// An allocator's own keys, followed by these keys.
 macro_rules! cf_keys {
     ($($own:literal),*) => {
         &[
@@ -31,7 +32,7 @@ pub(super) use cf_keys;
 /// The configuration that these keys name.
 ///
 /// # Errors
-/// Values that make no configuration.
+/// The values do not make a valid configuration.
 pub(super) fn config(keys: &Keys, tail: Tail) -> Result<Config> {
     let mut config = Config::new(geometry(keys, tail)?, bound(keys)?)?;
     match keys.get("pieces") {
@@ -49,7 +50,7 @@ pub(super) fn config(keys: &Keys, tail: Tail) -> Result<Config> {
 /// The bound on fragmentation that keys name.
 ///
 /// # Errors
-/// A value that no bound has.
+/// The values do not make a valid bound.
 pub(super) fn bound(keys: &Keys) -> Result<Bound> {
     let holes = keys.number("holes")?;
     match (keys.get("k"), holes.is_some() || keys.get("frac").is_some()) {
@@ -81,7 +82,7 @@ fn fraction(text: &str) -> Result<Fraction> {
 /// The size-classes and pages that keys name.
 ///
 /// # Errors
-/// Values that make no partitioning.
+/// The values do not make a valid partitioning.
 fn geometry(keys: &Keys, tail: Tail) -> Result<Geometry> {
     let page = keys.get("page").map(sizes::bytes).transpose()?;
     let classes = match keys.get("classes") {
@@ -105,11 +106,12 @@ fn geometry(keys: &Keys, tail: Tail) -> Result<Geometry> {
     Ok(Geometry::new(&spec)?)
 }
 
-/// Reads page-block sizes from a file: numbers separated by blanks, commas or lines; `#` begins a comment.
+/// Reads page-block sizes from a file: numbers separated by blanks, commas or lines; `#` begins a
+/// comment.
 fn block_sizes(file: &Path) -> Result<Vec<u32>> {
     let name = file.display();
     let text = String::from_utf8(small_file::read(file)?);
-    let text = text.map_err(|_| anyhow!("classes={name}: is no text; write sizes in bytes"))?;
+    let text = text.map_err(|_| anyhow!("classes={name}: is not text; write sizes in bytes"))?;
     let mut sizes = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or("");
@@ -118,7 +120,7 @@ fn block_sizes(file: &Path) -> Result<Vec<u32>> {
             let size = word.parse();
             let size = size.map_err(|_| {
                 anyhow!(
-                    "classes={name}: line {}: `{word}` is no size in bytes",
+                    "classes={name}: line {}: `{word}` is not a size in bytes",
                     number + 1
                 )
             });

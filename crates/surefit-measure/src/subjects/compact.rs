@@ -1,4 +1,5 @@
-//! surefit's Compact-fit: `cf`, the moving heap of handles, and `cf-direct`, the same partitioning without moves.
+//! surefit's Compact-fit: `cf`, the moving heap of handles, and `cf-direct`, the same partitioning
+//! without moves.
 
 use std::alloc::Layout;
 use std::mem::MaybeUninit;
@@ -25,9 +26,9 @@ pub struct Cf;
 pub struct Options {
     /// The heap's configuration.
     pub config: Config,
-    /// Whether its words have two bytes, not four.
+    /// Whether its words have two bytes instead of four.
     pub is_narrow: bool,
-    /// Whether its entries carry generations, as a heap of keys has them.
+    /// Whether its entries contain generations, as in a heap of keys.
     pub has_keys: bool,
 }
 
@@ -35,7 +36,7 @@ impl Options {
     /// The same heap without a bound: it never moves an object.
     ///
     /// # Errors
-    /// Never: a configuration with a bound is one without it.
+    /// Never: a configuration that is valid with a bound is valid without one.
     pub fn unbounded(&self) -> Result<Self> {
         let config = Config::new(self.config.geometry().clone(), Bound::Unbounded)?;
         Ok(Self {
@@ -113,7 +114,8 @@ impl Allocator for Cf {
     }
 }
 
-/// The largest region whose pages the words of `W` can name, with the heap's control structure; it begins with a page.
+/// The largest region whose pages the words of `W` can name, including the heap's control
+/// structure. It begins at a page.
 fn most_bytes<W: Width>(config: &Config) -> usize {
     let geometry = config.geometry();
     let pages = pages_max::<W>(geometry) as usize;
@@ -138,10 +140,9 @@ fn is_narrow(keys: &Keys) -> Result<bool> {
     }
 }
 
-/// A moving heap as the subject of a replay: every object is reached through its handle.
-///
-/// With keys an entry has four more bytes and every free writes a new generation into it; objects of any length have no
-/// keys, only handles, so an access does not compare generations.
+/// A moving heap as the subject of a replay. Every access goes through the handle. With keys, an
+/// entry has four more bytes and every free writes a new generation into it. Objects of any length
+/// have only handles, no keys, so an access does not compare generations.
 #[derive(Debug)]
 struct Moving<'m, W: Width> {
     heap: Heap<'m, W>,
@@ -180,7 +181,8 @@ impl<W: Width> Subject for Moving<'_, W> {
         layout: Layout,
         new_size: usize,
     ) -> Result<(), Refused> {
-        // SAFETY: the sizes of steps are below 2^32 and their alignments at most 2^30, far from overflow.
+        // SAFETY: the sizes of steps are below 2^32 and their alignments at most 2^30, far from
+        // overflow.
         let new_layout = unsafe { Layout::from_size_align_unchecked(new_size, layout.align()) };
         self.heap.resize(object, new_layout)
     }
@@ -220,12 +222,13 @@ impl<W: Width> Subject for Moving<'_, W> {
     }
 }
 
-/// Bytes of the heap's own control structure, taken off the region.
+/// Bytes of the heap's own control structure, subtracted from the region.
 const fn control_bytes<W: Width>() -> usize {
     size_of::<Heap<'_, W>>().next_multiple_of(8)
 }
 
-/// The certificate for the trace's joint demand; `None` if no heap of this configuration serves it.
+/// The certificate for the trace's joint demand; `None` if no heap of this configuration can serve
+/// it.
 fn certified<W: Width>(config: &Config, steps: &Steps) -> Option<Certified> {
     let mut meter = DemandMeter::new::<W>(config);
     steps
@@ -257,7 +260,7 @@ fn count(
     }
 }
 
-/// It has page-blocks, and no free lists.
+/// It has page-blocks and no free lists.
 impl Counted for DirectHeap<'_> {}
 
 /// Raw pointers that never move: CF(∞) without handles.
@@ -265,7 +268,7 @@ impl Counted for DirectHeap<'_> {}
 pub struct CfDirect;
 
 impl Allocator for CfDirect {
-    /// The smallest page-block in bytes, where it is not the heap's own, eight.
+    /// The smallest page-block in bytes; by default the heap's own, eight.
     type Options = Option<usize>;
 
     const KEYS: &'static [&'static str] = &["min=BYTES"];

@@ -1,4 +1,5 @@
-//! Peer: the `dlmalloc` crate, confined to one region: its "system" gives the whole region once, and nothing after.
+//! Peer: the `dlmalloc` crate, confined to one region. Its "system" gives the whole region once,
+//! and nothing later.
 
 use std::alloc::Layout;
 use std::cell::Cell;
@@ -12,10 +13,10 @@ use crate::pointer_heap::PointerHeap;
 
 type Heap = dlmalloc::Dlmalloc<Once>;
 
-/// The flag of a segment that must not be trimmed or given back.
+/// The flag of a segment that must not be trimmed or returned.
 const EXTERN_BIT: u32 = 1;
 
-/// The smallest unit in which memory is asked for: the region is not rounded to anything larger.
+/// The smallest unit of memory requests: the region is not rounded to a larger unit.
 const GRANULARITY: usize = 64;
 
 /// A source of memory that gives one region, once.
@@ -26,11 +27,12 @@ pub struct Once {
     given: Cell<bool>,
 }
 
-// SAFETY: the region that `base` names is borrowed exclusively for as long as the heap lives; nothing in it is tied to
-// a thread.
+// SAFETY: the region that `base` names is borrowed exclusively for as long as the heap lives;
+// nothing in it is tied to a thread.
 unsafe impl Send for Once {}
 
-// SAFETY: `alloc` returns the region's address and true size, at most once; no other function gives or takes anything.
+// SAFETY: `alloc` returns the region's address and true size, at most once; no other function gives
+// or takes anything.
 unsafe impl dlmalloc::Allocator for Once {
     fn alloc(&self, size: usize) -> (*mut u8, usize, u32) {
         if size > self.bytes || self.given.replace(true) {
@@ -103,7 +105,8 @@ unsafe impl PointerHeap for Heap {
     #[inline]
     unsafe fn free(&mut self, object: NonNull<u8>, layout: Layout) {
         let layout = not_empty(layout);
-        // SAFETY: S1 and S2: the object is this heap's and was allocated with this layout, made not empty.
+        // SAFETY: S1 and S2: the object is this heap's and was allocated with this layout, made not
+        // empty.
         unsafe { Heap::free(self, object.as_ptr(), layout.size(), layout.align()) };
     }
 

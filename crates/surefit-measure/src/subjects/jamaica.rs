@@ -1,7 +1,7 @@
-//! surefit's heap of fixed-size blocks: `jamaica`, objects as lists, arrays as trees of them.
-//!
-//! A trace does not say what is an object with fields and what an array: small requests are taken for objects, large ones
-//! for arrays, as they mostly are in Java. A resize over the limit makes the other kind and copies.
+//! surefit's heap of fixed-size blocks: `jamaica`. Objects are lists of blocks, arrays are trees of
+//! blocks. A trace does not say which requests are objects with fields and which are arrays. Small
+//! requests count as objects and large ones as arrays, as is mostly true in Java. A resize across
+//! the limit makes the other kind and copies the bytes.
 
 use std::alloc::Layout;
 use std::mem::MaybeUninit;
@@ -15,17 +15,18 @@ use crate::sizes::{self, Size};
 use crate::steps::Steps;
 use crate::subject::{Allocator, HandleCost, Pass, Subject, less_control};
 
-/// Every byte of a list is reached from its first block: to go through a longer one takes hours, in time quadratic in it.
+/// The longest list that is replayed. Every access starts at the first block, so visiting all bytes
+/// takes time quadratic in the length: hours for a longer list.
 const LONGEST_LIST: usize = 256 << 10;
 
-/// Requests over so many bytes are arrays.
+/// Requests larger than this many bytes are arrays.
 const ARRAYS_OVER: usize = 256;
 
 /// Fixed-size blocks.
 #[derive(Debug)]
 pub struct OurJamaica;
 
-/// What the blocks are like, and what is an array.
+/// The size of blocks, and which requests are arrays.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     block: usize,
@@ -72,7 +73,7 @@ impl Allocator for OurJamaica {
         let lists = sizes.filter(|size| *size <= options.arrays_over);
         match lists.max() {
             Some(longest) if longest > LONGEST_LIST => bail!(
-                "an object of {} as a list of blocks takes hours to go through; give a lower arrays=BYTES, or leave it out \
+                "an object of {} as a list of blocks takes hours to visit; give a lower arrays=BYTES, or leave it out \
                  with --largest 256K",
                 Size(longest as u64)
             ),
@@ -80,7 +81,8 @@ impl Allocator for OurJamaica {
         }
     }
 
-    /// A handle is a block's number: what administration an object has, links and inner nodes, lies in its blocks.
+    /// A handle is the number of a block. The administration of an object, links and inner nodes,
+    /// is inside its blocks.
     fn handles(options: &Options) -> Option<HandleCost> {
         Some(HandleCost {
             bytes_per_object: 0,
@@ -101,14 +103,14 @@ fn run<const B: usize, P: Pass>(
     }))
 }
 
-/// A heap of blocks as the subject of a replay: every byte is reached through the links.
+/// A heap of blocks as the subject of a replay. Every access follows the links.
 #[derive(Debug)]
 struct Blocks<'m, const B: usize> {
     heap: Jamaica<'m, B>,
     arrays_over: usize,
 }
 
-/// What names an object in blocks.
+/// The name of an object in blocks.
 #[derive(Debug)]
 enum Named {
     Object(Bytes<Object>),
@@ -141,7 +143,7 @@ impl<const B: usize> Blocks<'_, B> {
         }
     }
 
-    /// Makes the other kind, of another size, with the same bytes.
+    /// Makes an object of the other kind and the new size, with the same bytes.
     fn change(&mut self, object: &mut Named, old: usize, new: usize) -> Result<(), Refused> {
         let mut made = self.make(new)?;
         let mut done = 0;
@@ -156,7 +158,8 @@ impl<const B: usize> Blocks<'_, B> {
         Ok(())
     }
 
-    /// Writes what of `source` the block that holds `offset` has room for, and says how much.
+    /// Writes as much of `source` as fits into the block that holds `offset`, and returns how many
+    /// bytes that is.
     fn write(&mut self, object: &mut Named, offset: usize, source: &[u8]) -> usize {
         let bytes = self.bytes(object, offset);
         let n = bytes.len().min(source.len());
@@ -209,7 +212,7 @@ impl<const B: usize> Subject for Blocks<'_, B> {
         unsafe { &mut *(std::ptr::from_mut(bytes) as *mut [MaybeUninit<u8>]) }
     }
 
-    /// Blocks of a list begin behind a link of four bytes.
+    /// The payload of a list's block begins after a link of four bytes.
     fn most_align(&self) -> usize {
         1
     }

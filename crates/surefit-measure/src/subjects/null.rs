@@ -1,4 +1,5 @@
-//! The empty replay: the same loop and table look-ups, no allocator. Its time is subtracted from every other.
+//! The empty replay: the same loop and table look-ups without an allocator. Its time is subtracted
+//! from that of every allocator.
 
 use std::alloc::Layout;
 use std::hint::black_box;

@@ -1,4 +1,4 @@
-//! What all allocators that hand out raw pointers have in common: how an object's bytes are reached.
+//! The common part of all allocators that hand out raw pointers: access to an object's bytes.
 
 use std::alloc::Layout;
 use std::mem::MaybeUninit;
@@ -11,18 +11,20 @@ use crate::keys::Keys;
 use crate::pointer_heap::PointerHeap;
 use crate::subject::{Allocator, Pass, Subject, less_control};
 
-/// An allocator of raw pointers without keys, which lives in one region: all that an adapter of a peer adds.
+/// An allocator of raw pointers in one region, without keys. An adapter of a peer implements only
+/// this.
 pub trait InRegion {
     /// The heap over a region.
     type Heap<'m>: PointerHeap;
 
-    /// Makes the heap over a region, off which its control structure was taken.
+    /// Makes the heap over a region from which the size of its control structure was subtracted.
     ///
     /// # Errors
     /// The region is too small for the heap's own tables, or too large for it.
     ///
     /// # Safety
-    /// S3: the heap is gone before the region is used by anything else, though its type may not borrow the region.
+    /// S3: the heap is dropped before anything else uses the region; its type may not borrow the
+    /// region.
     unsafe fn over(memory: &mut [MaybeUninit<u8>]) -> Result<Self::Heap<'_>, Refused>;
 }
 
@@ -74,7 +76,8 @@ impl<H: PointerHeap> Subject for Pointers<H> {
         layout: Layout,
         new_size: usize,
     ) -> Result<(), Refused> {
-        // SAFETY: the sizes of steps are below 2^32 and their alignments at most 2^30, far from overflow.
+        // SAFETY: the sizes of steps are below 2^32 and their alignments at most 2^30, far from
+        // overflow.
         let new_layout = unsafe { Layout::from_size_align_unchecked(new_size, layout.align()) };
         // SAFETY: S1 and S2 are the caller's.
         *object = unsafe { self.0.resize(*object, layout, new_layout) }?;
@@ -88,8 +91,8 @@ impl<H: PointerHeap> Subject for Pointers<H> {
         layout: Layout,
         offset: usize,
     ) -> &'a mut [MaybeUninit<u8>] {
-        // SAFETY: a live object has `layout.size()` bytes of its own (the trait's contract, S1 and S2); it is borrowed
-        // exclusively, and so is the heap.
+        // SAFETY: a live object has `layout.size()` bytes of its own (the trait's contract, S1 and
+        // S2); it is borrowed exclusively, and so is the heap.
         let bytes = unsafe {
             std::slice::from_raw_parts_mut(object.as_ptr().cast::<MaybeUninit<u8>>(), layout.size())
         };
@@ -109,7 +112,8 @@ impl<H: PointerHeap> Subject for Pointers<H> {
     }
 }
 
-/// A [`PointerHeap`] whose requests are at least so many bytes: one whose smallest page-block or chunk is that large.
+/// A [`PointerHeap`] that raises every request to a least number of bytes, as if its smallest
+/// page-block or chunk were that large.
 #[derive(Debug)]
 pub struct AtLeast<H> {
     heap: H,
@@ -117,7 +121,7 @@ pub struct AtLeast<H> {
 }
 
 impl<H> AtLeast<H> {
-    /// The heap with every request raised to `bytes`, at most a kibibyte.
+    /// The heap with every request raised to at least `bytes`, which is at most 1024.
     ///
     /// # Panics
     /// If `bytes` is more than that.
@@ -131,14 +135,15 @@ impl<H> AtLeast<H> {
         if layout.size() >= self.bytes {
             return layout;
         }
-        // SAFETY: at most 1024 bytes (`new`) rounded up to a valid alignment do not overflow (alignments here are at most
-        // 2^30).
+        // SAFETY: at most 1024 bytes (`new`) rounded up to a valid alignment do not overflow
+        // (alignments here are at most 2^30).
         unsafe { Layout::from_size_align_unchecked(self.bytes, layout.align()) }
     }
 }
 
-// SAFETY: what the inner heap returns for the raised layout is aligned, at least as long as asked, and disjoint; the inner
-// heap is always told the raised layout of an object, the one it was allocated or last resized with.
+// SAFETY: what the inner heap returns for the raised layout is aligned, at least as long as asked,
+// and disjoint; the inner heap is always told the raised layout of an object, the one it was
+// allocated or last resized with.
 unsafe impl<H: PointerHeap> PointerHeap for AtLeast<H> {
     #[inline(always)]
     fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
@@ -176,7 +181,7 @@ unsafe impl<H: PointerHeap> PointerHeap for AtLeast<H> {
     }
 }
 
-/// A [`PointerHeap`] behind a table of functions, as a [`RawHeap`](surefit_core::RawHeap).
+/// A [`PointerHeap`] behind a function table, as a [`RawHeap`](surefit_core::RawHeap).
 #[cfg(feature = "lua")]
 pub struct Through<'h>(pub &'h mut dyn PointerHeap);
 
@@ -223,13 +228,14 @@ unsafe impl surefit_core::RawHeap for Through<'_> {
     }
 }
 
-/// The layout with at least one byte, for allocators that do not take zero.
+/// The layout with at least one byte, for allocators that do not accept zero bytes.
 #[inline(always)]
 #[must_use]
 pub fn not_empty(layout: Layout) -> Layout {
     if layout.size() > 0 {
         return layout;
     }
-    // SAFETY: one byte rounded up to a valid alignment does not overflow (alignments here are at most 2^30).
+    // SAFETY: one byte rounded up to a valid alignment does not overflow (alignments here are at
+    // most 2^30).
     unsafe { Layout::from_size_align_unchecked(1, layout.align()) }
 }

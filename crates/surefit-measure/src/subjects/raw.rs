@@ -1,4 +1,4 @@
-//! surefit's own heaps of raw pointers: everything that is a [`RawHeap`].
+//! surefit's own heaps of raw pointers: every [`RawHeap`].
 
 use std::alloc::Layout;
 use std::mem::MaybeUninit;
@@ -12,7 +12,7 @@ use surefit_freelist::{
 use super::pointer::InRegion;
 use crate::pointer_heap::PointerHeap;
 
-/// A [`RawHeap`] that may say what its free lists did.
+/// A [`RawHeap`] that may report what its free lists did.
 pub trait Counted: RawHeap {
     /// As [`PointerHeap::counters`].
     fn counters(&self) -> Option<Counters> {
@@ -52,7 +52,8 @@ unsafe impl<H: Counted> PointerHeap for Raw<H> {
         layout: Layout,
         new_layout: Layout,
     ) -> Result<NonNull<u8>, Refused> {
-        // SAFETY: S1 and S2 of `Subject` are those of `RawHeap::resize`; the new layout exists, so nothing overflows.
+        // SAFETY: S1 and S2 of `Subject` are those of `RawHeap::resize`; the new layout exists, so
+        // nothing overflows.
         unsafe { self.0.resize(object, layout, new_layout.size()) }
     }
 

@@ -1,8 +1,7 @@
-//! surefit's segregated lists: `segregated`, with the parameters of its type as keys.
-//!
-//! There are as many types as combinations of keys, so a replay reaches the heap through a table of functions: an indirect
-//! call and what is not inlined behind it, the same for every combination. Other systems are inlined into the replay;
-//! `benches/pairs.rs` of the free lists counts all of them alike.
+//! surefit's segregated lists: `segregated`. The parameters of its type are keys. Each combination
+//! of keys is a type, so a replay calls the heap through a function table. Every combination pays
+//! the same price: an indirect call that cannot be inlined. Other systems are inlined into the
+//! replay; `benches/pairs.rs` of the free lists counts all systems the same way.
 
 use std::alloc::Layout;
 use std::mem::MaybeUninit;
@@ -71,7 +70,7 @@ impl Allocator for OurSegregated {
     }
 }
 
-/// A heap that says what it did.
+/// A heap that reports what it did.
 trait Counted: RawHeap {
     fn counters(&self) -> Counters;
     fn table_bytes(&self) -> usize;
@@ -87,10 +86,11 @@ impl<I: Index> Counted for Heap<'_, I> {
     }
 }
 
-/// A heap of any of the types there are.
+/// A heap of any of these types.
 pub struct AnyHeap<'m> {
     heap: Box<dyn Counted + 'm>,
-    /// Bytes of its control structure, which are taken off the region though they lie elsewhere.
+    /// Bytes of its control structure. They are subtracted from the region although they are
+    /// elsewhere.
     control_bytes: usize,
 }
 
@@ -110,7 +110,7 @@ impl AnyHeap<'_> {
         self.heap.counters()
     }
 
-    /// Heads of the lists, and what finds one that holds a chunk, in bytes.
+    /// Bytes of the list heads and of the index that finds a list with a chunk.
     #[must_use]
     pub fn table_bytes(&self) -> usize {
         self.heap.table_bytes()
@@ -169,7 +169,8 @@ unsafe impl PointerHeap for AnyHeap<'_> {
         layout: Layout,
         new_layout: Layout,
     ) -> Result<NonNull<u8>, Refused> {
-        // SAFETY: S1 and S2 of `Subject` are those of `RawHeap::resize`; the new layout exists, so nothing overflows.
+        // SAFETY: S1 and S2 of `Subject` are those of `RawHeap::resize`; the new layout exists, so
+        // nothing overflows.
         unsafe { self.heap.resize(object, layout, new_layout.size()) }
     }
 

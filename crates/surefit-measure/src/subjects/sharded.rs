@@ -1,6 +1,7 @@
-//! surefit's concurrent Compact-fit in several instances: `n-cf`, one for every so many threads.
+//! surefit's concurrent Compact-fit in several instances: `n-cf`, one instance per group of
+//! threads.
 //!
-//! A replay has one thread, so it works in one instance; the others cost their tables.
+//! A replay has one thread, so it uses one instance; the other instances cost only their tables.
 
 use std::alloc::Layout;
 use std::mem::MaybeUninit;

@@ -1,7 +1,6 @@
-//! surefit's concurrent Compact-fit: `1-cf`, one heap for many threads, with the operating system's locks.
-//!
-//! A replay has one thread; what it pays for the others is in the figures: a lock and an unlock a call, a pin and an
-//! unpin an access.
+//! surefit's concurrent Compact-fit: `1-cf`, one heap for many threads, with the operating system's
+//! locks. A replay has one thread. The figures include the price of serving others: a lock and an
+//! unlock per call, a pin and an unpin per access.
 
 use std::alloc::Layout;
 use std::mem::MaybeUninit;
@@ -23,10 +22,10 @@ use crate::subject::{Allocator, Certified, HandleCost, Moves, Pass, Subject, les
 /// The lock that replays and timed experiments use.
 pub type Lock = parking_lot::RawMutex;
 
-/// The largest region of a shared heap: its locations are 32-bit numbers of eight bytes.
+/// The largest region of a shared heap: its locations are 32-bit numbers in units of eight bytes.
 pub const MOST_BYTES: usize = 32 << 30;
 
-/// Administrative bytes an object: its entry and its back-reference.
+/// Administrative bytes per object: its entry and its back-reference.
 pub const HANDLE_BYTES: usize = 12 + 4;
 
 /// One heap for many threads.
@@ -36,11 +35,11 @@ pub struct OneCf;
 /// How a shared heap is configured, and how much one of its locks covers.
 #[derive(Clone, Debug)]
 pub enum Options {
-    /// One lock.
+    /// One lock for the heap.
     Heap(SharedConfig<PerHeap>),
-    /// A lock a size-class.
+    /// One lock per size-class.
     Class(SharedConfig<PerClass>),
-    /// A lock a page, and one a size-class.
+    /// One lock per page, and one per size-class.
     Page(SharedConfig<PerPage>),
 }
 
@@ -110,7 +109,8 @@ const fn control<G: Granularity>(_config: &SharedConfig<G>) -> usize {
     size_of::<SharedHeap<'static, Lock, G>>().next_multiple_of(8)
 }
 
-/// The certificate for the trace's joint demand; `None` if no heap of this configuration serves it.
+/// The certificate for the trace's joint demand; `None` if no heap of this configuration can serve
+/// it.
 #[must_use]
 pub fn certified<G: Granularity>(
     config: &SharedConfig<G>,
@@ -145,7 +145,7 @@ fn count(meter: &mut DemandMeter<'_>, step: Step) -> Result<(), Uncertifiable> {
     }
 }
 
-/// Threads and pins; one thread unless more are asked for, as in a replay.
+/// Threads and pins; by default one thread, as in a replay.
 ///
 /// # Errors
 /// More threads than a heap can have.
@@ -167,7 +167,7 @@ pub fn shared<G: Granularity>(keys: &Keys, config: Config) -> Result<SharedConfi
 /// The increment.
 ///
 /// # Errors
-/// No size, or one that no move can have.
+/// The value is not a size, or not a valid increment.
 pub fn stepwise<G: Stepwise>(keys: &Keys, shared: SharedConfig<G>) -> Result<SharedConfig<G>> {
     match keys.get("increment") {
         None | Some("inf") => Ok(shared),
@@ -249,8 +249,9 @@ macro_rules! subject_of_one_thread {
                 let mut pinned = self.heap.chunk_mut(object, offset);
                 let pinned = pinned.as_mut().expect("an object of this heap (S2), never pinned twice");
                 let bytes = ptr::from_mut::<[MaybeUninit<u8>]>(pinned);
-                // SAFETY: the bytes outlive the pin: only frees move or free objects, the replay's thread is the heap's
-                // only one, and this subject and the object's handle are borrowed exclusively for as long as the bytes.
+                // SAFETY: the bytes outlive the pin: only frees move or free objects, the replay's
+                // thread is the heap's only one, and this subject and the object's handle are
+                // borrowed exclusively for as long as the bytes.
                 unsafe { &mut *bytes }
             }
 

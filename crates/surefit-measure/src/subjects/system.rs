@@ -1,4 +1,4 @@
-//! The platform's malloc, or the one that was preloaded. It lives in no region of ours.
+//! The platform's malloc, or a preloaded one. It does not use a region of ours.
 
 use std::alloc::Layout;
 use std::mem::MaybeUninit;

@@ -1,4 +1,5 @@
-//! Peer: `talc`, confined to one region: it claims it once and has no source of more.
+//! Peer: `talc`, confined to one region. It claims the region once and has no other source of
+//! memory.
 
 use std::alloc::Layout;
 use std::mem::MaybeUninit;
@@ -40,7 +41,8 @@ unsafe impl PointerHeap for Heap {
 
     #[inline]
     unsafe fn free(&mut self, object: NonNull<u8>, layout: Layout) {
-        // SAFETY: S1 and S2: the object is this heap's and was allocated with this layout, made not empty.
+        // SAFETY: S1 and S2: the object is this heap's and was allocated with this layout, made not
+        // empty.
         unsafe { self.deallocate(object.as_ptr(), not_empty(layout)) };
     }
 
