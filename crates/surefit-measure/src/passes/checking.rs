@@ -1,8 +1,9 @@
-//! The checking pass: every byte is written with a pattern, and verified on free, around resizes and at the end.
-//!
-//! The pattern of an object depends on when it was allocated and on the place of the byte, so an object that overlaps
-//! another, was not moved whole, or lost bytes in a resize is found. Zeroed memory must be zero, addresses aligned, the
-//! account of the region exact at the peak, and the heap's own invariants are verified now and then.
+//! The checking pass: it writes a pattern to every byte, and verifies the pattern on free, around
+//! resizes and at the end. The pattern of an object depends on the time of its allocation and on
+//! the place of the byte. The pass therefore finds an object that overlaps another, was not moved
+//! completely, or lost bytes in a resize. It also checks that zeroed memory is zero, that addresses
+//! are aligned, and that the account of the region is exact at the peak. It verifies the heap's own
+//! invariants several times.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -22,22 +23,22 @@ const CHECKS: usize = 8;
 pub struct Checking<'a> {
     /// The trace.
     pub steps: &'a Steps,
-    /// The size of the region, which the parts must add up to; `None` if there is no region.
+    /// The size of the region, which is the sum of the parts; `None` if there is no region.
     pub heap_bytes: Option<usize>,
     /// Whether the objects' bytes are written and verified.
     pub touch: bool,
 }
 
-/// What a checking pass found out.
+/// The result of a checking pass.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Checked {
     /// The account of the region at the peak.
     pub parts_at_peak: Option<Parts>,
     /// Requested bytes of live objects in pieces at the peak.
     pub bytes_in_pieces_at_peak: u64,
-    /// What was moved in all.
+    /// Everything that was moved.
     pub moves: Option<Moves>,
-    /// Whether every object is one piece of memory at one address.
+    /// Whether every object is one piece of memory that keeps its address.
     pub contiguous: bool,
 }
 
@@ -64,7 +65,7 @@ impl Pass for Checking<'_> {
 }
 
 impl Checking<'_> {
-    /// The same replay with no allocator: it holds as much memory of our own, and not one object.
+    /// The same replay without an allocator: it uses the same tables of ours, and has no object.
     ///
     /// # Errors
     /// Never; the signature is that of the pass.
@@ -96,7 +97,7 @@ impl<'a> Checker<'a> {
         let piece_bytes = subject.piece_bytes().map_or(u64::MAX, |bytes| bytes as u64);
         Self {
             pass,
-            // written here and now, so that it is resident before the first object is
+            // written now, so that it is resident before the first object
             seeds: vec![u64::MAX; pass.steps.slots()],
             allocated: 0,
             piece_bytes,
@@ -272,7 +273,8 @@ impl<S: Subject> Hooks<S> for Checker<'_> {
     }
 }
 
-/// Calls `each` with the pieces of memory that hold the bytes `from .. to` of a live object, and their offsets in it.
+/// Calls `each` with the pieces of memory that hold the bytes `from .. to` of a live object, and
+/// their offsets in it.
 fn each_chunk<S: Subject>(
     subject: &mut S,
     object: &mut S::Object,
@@ -325,8 +327,8 @@ fn pattern(seed: u64, index: usize) -> [u8; 8] {
     (seed ^ (index as u64).wrapping_mul(0xD6E8_FEB8_6659_FD93)).to_le_bytes()
 }
 
-/// The parts of each of the pattern's words that a piece of memory of so many bytes holds, which begins at byte `offset` of
-/// its object: where in the piece, and where in the object.
+/// Splits a piece of memory at the words of the pattern. The piece begins at byte `offset` of its
+/// object. Each part has its place in the piece and its place in the object.
 fn words(bytes: usize, offset: usize) -> impl Iterator<Item = (Range<usize>, usize)> {
     let lead = (offset.next_multiple_of(8) - offset).min(bytes);
     let first = (lead > 0).then_some(0..lead);
@@ -346,7 +348,7 @@ fn write_pattern(chunk: &mut [MaybeUninit<u8>], seed: u64, offset: usize) {
     }
 }
 
-/// The first byte of the object that differs from the pattern, or one of the seven before it.
+/// The first byte of the object that differs from the pattern, or one of the seven bytes before it.
 ///
 /// # Safety
 /// S1: every byte of the chunk was written.

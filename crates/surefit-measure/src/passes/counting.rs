@@ -1,17 +1,18 @@
-//! The counting pass: each call to the allocator is made by a function of its own, which valgrind can tell apart.
+//! The counting pass: one function makes all allocations and another all frees, so that valgrind
+//! can distinguish them.
 
 use super::replay::{Hooks, Stopped};
 use super::timing::measure;
 use crate::steps::Steps;
 use crate::subject::{Pass, Subject};
 
-/// The name of the function that makes one allocation.
+/// The name of the function that allocates one object.
 pub const MALLOC: &str = "counted_malloc";
 
-/// The name of the function that makes one free.
+/// The name of the function that frees one object.
 pub const FREE: &str = "counted_free";
 
-/// One replay without touching objects, its calls in functions of their own.
+/// One replay that touches no object and makes its calls in these functions.
 #[derive(Clone, Copy, Debug)]
 pub struct Counting<'a> {
     /// The trace.

@@ -1,4 +1,4 @@
-//! The smallest region in which a trace completes, by bisection.
+//! Finds the smallest region in which a trace completes, by bisection.
 
 use std::convert::Infallible;
 use std::mem::MaybeUninit;
@@ -12,22 +12,24 @@ use super::timing::Untouched;
 use crate::registry::Kind;
 use crate::steps::Steps;
 
-/// The bisection ends when its bounds are this close, in bytes, or within [`RELATIVE`] of each other.
+/// The bisection ends when its bounds differ by at most this many bytes, or by at most
+/// [`RELATIVE`].
 const ABSOLUTE: usize = 4096;
 
 /// One part in a thousand.
 const RELATIVE: usize = 1000;
 
-/// Beyond this multiple of the peak an allocator is not tried.
+/// The largest region that is tried, as a multiple of the peak.
 const MOST_TIMES: usize = 64;
 
-/// The smallest region, in bytes, in which an allocator completes a trace; to 4 KiB or 0.1 %, whichever is more.
+/// The smallest region, in bytes, in which an allocator completes a trace; exact to 4 KiB or 0.1 %,
+/// whichever is more.
 ///
-/// `guess` is a size to try first, such as the footprint of an earlier replay. `None` if not even 64 times the peak
-/// suffices.
+/// `guess` is a size to try first, such as the footprint of an earlier replay. `None` if even 64
+/// times the peak is too small.
 ///
 /// # Errors
-/// The operating system gives no memory.
+/// The operating system has not enough memory.
 pub fn min_heap(kind: &Kind, steps: &Steps, guess: usize) -> Result<Option<usize>> {
     let least = usize::try_from(steps.peak_live_bytes)?;
     let Some((mut region, enough)) = first_enough(kind, steps, guess.max(least))? else {

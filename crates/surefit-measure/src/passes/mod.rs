@@ -1,4 +1,4 @@
-//! The passes of the laboratory: one loop over the steps of a trace, and what each pass adds to it.
+//! The passes over a trace: one loop over its steps, and what each pass adds to the loop.
 
 pub mod access;
 pub mod checking;

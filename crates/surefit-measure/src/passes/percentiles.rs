@@ -1,4 +1,5 @@
-//! The percentile pass: one clock reading on each side of every call, the clock's own cost taken off.
+//! The percentile pass: it reads the clock before and after every call, and subtracts the cost of
+//! the clock.
 
 use std::time::Instant;
 
@@ -9,10 +10,10 @@ use super::timing::FirstWord;
 use crate::steps::{Step, Steps};
 use crate::subject::{Pass, Subject};
 
-/// The longest call that is told from longer ones: ten seconds.
+/// The longest call that statistics distinguish: ten seconds. Longer calls count as this long.
 const LONGEST_NS: u64 = 10_000_000_000;
 
-/// How often the clock is read to learn its own cost.
+/// How often the clock is read to measure its own cost.
 const CLOCK_READINGS: usize = 20_001;
 
 /// How long each call took, by kind, in nanoseconds.
@@ -32,7 +33,7 @@ pub struct CallTimes {
 pub struct Percentiles<'a> {
     /// The trace.
     pub steps: &'a Steps,
-    /// What to take off each reading.
+    /// What to subtract from each reading, in nanoseconds.
     pub clock_ns: u64,
 }
 
@@ -91,7 +92,7 @@ impl<S: Subject> Hooks<S> for CallTimes {
     }
 }
 
-/// What two clock readings with nothing between them say, in nanoseconds: the median of many.
+/// The time between two successive clock readings, in nanoseconds: the median of many pairs.
 #[must_use]
 pub fn clock_ns() -> u64 {
     let mut readings: Vec<_> = (0..CLOCK_READINGS)

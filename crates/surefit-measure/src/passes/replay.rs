@@ -1,8 +1,9 @@
-//! The loop that every pass shares: it replays the steps of a trace and calls the pass's hooks.
+//! The loop that all passes share: it replays the steps of a trace and calls the hooks of the pass.
 //!
 //! # Invariants
-//! - T1: between two steps the table holds an object in exactly the slots that the steps so far left live (I1 of
-//!   `steps`), each allocated by this subject and with the layout that the steps carry (I2).
+//! - T1: between two steps the table holds an object in exactly the slots that the steps so far
+//!   left live (I1 of `steps`), each allocated by this subject and with the layout that the steps
+//!   carry (I2).
 
 use std::mem::MaybeUninit;
 
@@ -29,7 +30,7 @@ pub struct Stopped {
     pub stop: Stop,
 }
 
-/// A call to an allocator, as statistics know it.
+/// The kind of a call to an allocator, for statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallKind {
     /// An allocation.
@@ -40,10 +41,10 @@ pub enum CallKind {
     Realloc,
 }
 
-/// What a pass does around the calls of a replay; everything is left out unless a pass says otherwise.
+/// What a pass does around the calls of a replay; by default, nothing.
 ///
-/// The objects given are live and have the sizes that their steps say: after the step for `allocated` and `resized`,
-/// before it for `resizing` and `freeing`.
+/// The objects given are live and have the sizes that their steps say: after the step for
+/// `allocated` and `resized`, before it for `resizing` and `freeing`.
 pub trait Hooks<S: Subject> {
     /// Makes one call to the allocator.
     #[inline]
@@ -66,7 +67,7 @@ pub trait Hooks<S: Subject> {
     /// An object was allocated.
     ///
     /// # Errors
-    /// What ends the replay.
+    /// The reason to stop the replay.
     #[inline]
     fn allocated(&mut self, _: &mut S, _: &mut S::Object, _: Step) -> Result<(), Stop> {
         Ok(())
@@ -75,7 +76,7 @@ pub trait Hooks<S: Subject> {
     /// An object is about to be resized.
     ///
     /// # Errors
-    /// What ends the replay.
+    /// The reason to stop the replay.
     #[inline]
     fn resizing(&mut self, _: &mut S, _: &mut S::Object, _: Step) -> Result<(), Stop> {
         Ok(())
@@ -84,7 +85,7 @@ pub trait Hooks<S: Subject> {
     /// An object was resized.
     ///
     /// # Errors
-    /// What ends the replay.
+    /// The reason to stop the replay.
     #[inline]
     fn resized(&mut self, _: &mut S, _: &mut S::Object, _: Step) -> Result<(), Stop> {
         Ok(())
@@ -93,7 +94,7 @@ pub trait Hooks<S: Subject> {
     /// An object is about to be freed.
     ///
     /// # Errors
-    /// What ends the replay.
+    /// The reason to stop the replay.
     #[inline]
     fn freeing(&mut self, _: &mut S, _: &mut S::Object, _: Step) -> Result<(), Stop> {
         Ok(())
@@ -102,7 +103,7 @@ pub trait Hooks<S: Subject> {
     /// A step is done.
     ///
     /// # Errors
-    /// What ends the replay.
+    /// The reason to stop the replay.
     #[inline]
     fn done(&mut self, _: &mut S, _: &mut Table<S::Object>, _: Step, _: usize) -> Result<(), Stop> {
         Ok(())
@@ -114,7 +115,7 @@ pub trait Hooks<S: Subject> {
 pub struct Table<O>(Box<[MaybeUninit<O>]>);
 
 impl<O> Table<O> {
-    /// An empty table, its memory already touched, so that no page fault falls into a measurement.
+    /// An empty table. Its memory is already touched, so that no page fault disturbs a measurement.
     #[must_use]
     pub fn new(slots: usize) -> Self {
         let mut table = Box::new_uninit_slice(slots);
@@ -202,7 +203,7 @@ fn one<S: Subject, H: Hooks<S>>(
     Ok(())
 }
 
-/// Frees what the trace left live, after a replay that succeeded.
+/// Frees the objects that the trace leaves live, after a successful replay.
 pub fn drain<S: Subject>(subject: &mut S, mut table: Table<S::Object>, steps: &Steps) {
     for left in steps.left() {
         // SAFETY: T1 and I3: the slot holds an object, and each slot is named once.

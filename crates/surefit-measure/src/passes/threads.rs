@@ -1,12 +1,14 @@
-//! The threaded replay: each thread of the trace on a thread of its own, over a malloc that many threads may call.
-//!
-//! The calls that name one object keep their order: each waits until the one before it in the trace is done, on
-//! whichever thread that is, so a free waits for its allocation. Nothing else is ordered. A wait is for an earlier event
-//! only, so the earliest event that is not done can always go on.
+//! The threaded replay: each thread of the trace runs on its own thread, on a malloc that many
+//! threads may call. The calls for one object keep their order: each waits until the previous call
+//! for that object is done, on any thread. So a free waits for its allocation. Nothing else is
+//! ordered. An event waits only for an earlier event, so the earliest event that is not done can
+//! always proceed.
 //!
 //! # Invariants
-//! - C1: the call number k of an object runs when `done` is k; it alone touches `address` until it makes `done` k + 1.
-//! - C2: between two calls `address` is the live object, with the size and alignment that the next call carries.
+//! - C1: the call number k of an object runs when `done` is k; it alone touches `address` until it
+//!   makes `done` k + 1.
+//! - C2: between two calls `address` is the live object, with the size and alignment that the next
+//!   call carries.
 
 use std::alloc::Layout;
 use std::ptr::{self, NonNull};
@@ -22,12 +24,12 @@ use surefit_trace::Trace;
 use crate::error::Broken;
 use crate::steps::{Action, Step, Steps};
 
-/// A step of one thread, and the object and call it is about.
+/// A step of one thread, with its object and the number of its call.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     step: Step,
     object: u32,
-    /// Which call about the object this is, from 0.
+    /// The number of this call among those of the object, from 0.
     call: u32,
 }
 
@@ -38,7 +40,7 @@ struct Shared {
     done: AtomicU32,
 }
 
-/// A trace taken apart by threads.
+/// A trace split by threads.
 #[derive(Debug)]
 pub struct Threads {
     turns: Vec<Vec<Turn>>,
@@ -46,10 +48,10 @@ pub struct Threads {
 }
 
 impl Threads {
-    /// Takes a trace apart; `steps` are its steps.
+    /// Splits a trace by threads; `steps` are its steps.
     ///
     /// # Errors
-    /// A number of the trace that this machine cannot hold.
+    /// This machine cannot represent a number of the trace.
     pub fn new(trace: &Trace, steps: &Steps) -> Result<Self> {
         let count = usize::try_from(steps.objects)?;
         let mut turns = vec![Vec::new(); usize::try_from(steps.threads)?];
@@ -67,15 +69,16 @@ impl Threads {
         Ok(Self { turns, objects })
     }
 
-    /// Replays with the platform's malloc; the nanoseconds on the wall from the first call to the last.
+    /// Replays on the platform's malloc; returns the wall time from the first call to the last, in
+    /// nanoseconds.
     ///
     /// # Errors
-    /// malloc refused.
+    /// The malloc refused a request.
     pub fn run(&self) -> Result<u64> {
         self.replay(call_platform)
     }
 
-    /// The same without any call: what waiting and looking objects up costs.
+    /// The same without any call: the cost of waiting and of finding objects.
     ///
     /// # Errors
     /// Never; the signature is that of [`Threads::run`].
@@ -112,7 +115,7 @@ impl Threads {
         Ok(took.as_nanos() as u64)
     }
 
-    /// Frees what the trace never freed, and makes the objects ready for another replay.
+    /// Frees the objects that the trace never frees, and prepares the objects for another replay.
     fn free_left(&self) {
         for object in &self.objects {
             object.done.store(0, Ordering::Relaxed);
@@ -142,8 +145,8 @@ impl Shared {
     }
 }
 
-/// One thread's part of the trace; false if a request was refused. A refused object counts as freed, so that nobody
-/// waits for it for ever.
+/// Replays one thread's part of the trace; returns false if a request was refused. A refused object
+/// counts as freed, so that no thread waits for it forever.
 fn serve(
     turns: &[Turn],
     objects: &[Shared],
@@ -163,8 +166,8 @@ fn serve(
     served
 }
 
-/// Makes one call to the platform's malloc and writes the object's first byte; the object's new address, null once it is
-/// freed. `None` if the call was refused.
+/// Makes one call to the platform's malloc and writes the object's first byte. Returns the object's
+/// new address, which is null after a free; `None` if the call was refused.
 fn call_platform(step: Step, address: *mut u8) -> Option<*mut u8> {
     let live = NonNull::new(address);
     let made = match (step.action, live) {

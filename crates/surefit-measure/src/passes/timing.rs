@@ -1,7 +1,7 @@
-//! The timing pass: it only replays, and writes the first word of each object.
-//!
-//! The clock is the processor time of the thread, read before and after, so that what other programs do on a shared
-//! machine stays out of it. The heap is built, and what is left is freed, outside of the measured time.
+//! The timing pass: it replays the trace and writes the first word of each object, nothing else.
+//! The clock is the processor time of the thread, so other programs on a shared machine do not
+//! count. It is read before and after the replay. Building the heap and freeing what is left are
+//! not measured.
 
 use surefit_os::clock;
 
@@ -9,14 +9,14 @@ use super::replay::{Hooks, Stop, Stopped, Table, drain, replay};
 use crate::steps::{Step, Steps};
 use crate::subject::{Pass, Subject};
 
-/// One replay of a trace; its output is its nanoseconds.
+/// One replay of a trace; its output is the time in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Timing<'a> {
     /// The trace.
     pub steps: &'a Steps,
 }
 
-/// Writes the first word of what was allocated or resized.
+/// Writes the first word of each allocated or resized object.
 #[derive(Debug)]
 pub struct FirstWord;
 
@@ -66,7 +66,7 @@ pub fn measure<S: Subject, H: Hooks<S>>(
     Ok(after - before)
 }
 
-/// Replays without touching any object: the cheapest way to learn whether a trace completes.
+/// Replays without touching any object: the cheapest way to find out whether a trace completes.
 #[derive(Clone, Copy, Debug)]
 pub struct Untouched<'a> {
     /// The trace.
