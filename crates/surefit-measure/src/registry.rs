@@ -1,4 +1,4 @@
-//! The allocators there are: one line each.
+//! All allocators, one line each.
 
 use std::mem::MaybeUninit;
 
@@ -22,7 +22,7 @@ macro_rules! registry {
             $(#[doc = $what] $kind(<$allocator as Allocator>::Options),)*
         }
 
-        /// Every allocator: its name, its keys, and what it is.
+        /// All allocators: their names, their keys, and what they are.
         pub const ENTRIES: &[Entry] = &[
             $(Entry {
                 name: $name,
@@ -35,7 +35,7 @@ macro_rules! registry {
         /// Reads a name and its keys.
         ///
         /// # Errors
-        /// Lists the names or keys there are.
+        /// An unknown name or key; the error lists the known ones.
         pub fn parse(name: &str, keys: &Keys) -> Result<Kind> {
             match papers_name(name) {
                 $($name => {
@@ -45,7 +45,7 @@ macro_rules! registry {
                 _ => {
                     let known: Vec<_> = ENTRIES.iter().map(|entry| entry.name).collect();
                     let hint = did_you_mean(name, &known);
-                    bail!("there is no such allocator: known are {}{hint}", names())
+                    bail!("there is no such allocator; the allocators are {}{hint}", names())
                 }
             }
         }
@@ -72,7 +72,8 @@ macro_rules! registry {
                 }
             }
 
-            /// The bytes of the region it is given, if the user asks for `heap`: no more than it can use.
+            /// The size of its region in bytes, if the user requests `heap` bytes: at most what it
+            /// can use.
             pub fn heap_bytes(&self, heap: HeapSize, steps: &Steps) -> usize {
                 let most = match self {
                     $(Self::$kind(options) => <$allocator>::most_bytes(options),)*
@@ -83,14 +84,14 @@ macro_rules! registry {
             /// Refuses a trace that would take hours to replay.
             ///
             /// # Errors
-            /// One line that says what takes so long, and what to leave out.
+            /// One line that says what would take so long, and what to leave out.
             pub fn bearable(&self, steps: &Steps) -> Result<()> {
                 match self {
                     $(Self::$kind(options) => <$allocator>::bearable(options, steps),)*
                 }
             }
 
-            /// What its handles cost; `None` if it hands out raw pointers.
+            /// The cost of its handles; `None` if it hands out raw pointers.
             pub fn handles(&self) -> Option<HandleCost> {
                 match self {
                     $(Self::$kind(options) => <$allocator>::handles(options),)*
@@ -108,28 +109,28 @@ macro_rules! registry {
 }
 
 registry! {
-    "cf" Cf compact::Cf, "Compact-fit: handles, moves, a bound on fragmentation";
+    "cf" Cf compact::Cf, "Compact-fit: handles, moves objects, bounds fragmentation";
     "cf-direct" CfDirect compact::CfDirect, "Compact-fit without moves: raw pointers";
-    "cf-block-table" CfBlockTable block_table::CfBlockTable, "Compact-fit without copies: frames behind a block table";
+    "cf-block-table" CfBlockTable block_table::CfBlockTable, "Compact-fit without copies: objects in frames behind a block table";
     "1-cf" OneCf shared::OneCf, "concurrent Compact-fit: one heap for many threads";
-    "n-cf" NCf sharded::NCf, "concurrent Compact-fit: an instance for every so many threads";
+    "n-cf" NCf sharded::NCf, "concurrent Compact-fit: one instance per group of threads";
     "first-fit" FirstFit raw::OurFirstFit, "one free list, first chunk that fits";
     "best-fit" BestFit raw::OurBestFit, "one free list, best chunk that fits";
     "worst-fit" WorstFit raw::OurWorstFit, "one free list, largest chunk";
     "next-fit" NextFit raw::OurNextFit, "one free list, first chunk that fits after the last one that did";
     "tree-fit" TreeFit raw::OurTreeFit, "best fit by a balanced tree of all free chunks";
-    "segregated" Segregated segregated::OurSegregated, "a free list for every small size, and a last list";
+    "segregated" Segregated segregated::OurSegregated, "a free list for every small size, and a last list for the rest";
     "half-fit" HalfFit raw::OurHalfFit, "a free list for every power of two, immediate coalescing";
     "buddy" Buddy raw::OurBuddy, "the binary buddy system";
-    "jamaica" Jamaica jamaica::OurJamaica, "blocks of one size, objects as trees or lists of them";
+    "jamaica" Jamaica jamaica::OurJamaica, "blocks of one size; objects are lists or trees of blocks";
     "tlsf" Tlsf raw::OurTlsf, "two-level segregated fit, immediate coalescing";
     "peer-rlsf" PeerRlsf rlsf::Rlsf, "the rlsf crate in one region";
     "peer-talc" PeerTalc talc::Talc, "the talc crate in one region";
-    "peer-dlmalloc" PeerDlmalloc dlmalloc::Dlmalloc, "the dlmalloc crate in one region; DL of the papers, and `dl` for short";
+    "peer-dlmalloc" PeerDlmalloc dlmalloc::Dlmalloc, "the dlmalloc crate in one region (DL in the papers); short name `dl`";
     "system" System system::System, "the platform's malloc";
 }
 
-/// One allocator of the registry, described.
+/// The description of one allocator of the registry.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// Its name.
@@ -142,7 +143,8 @@ pub struct Entry {
     pub what: &'static str,
 }
 
-/// The name in the registry of what the papers call otherwise: their DL is Doug Lea's malloc.
+/// The registry's name for an allocator that the papers name differently: their DL is Doug Lea's
+/// malloc.
 fn papers_name(name: &str) -> &str {
     match name {
         "dl" => "peer-dlmalloc",
@@ -159,11 +161,12 @@ fn names() -> String {
 /// A table of all allocators and their keys, for `--help`.
 #[must_use]
 pub fn help() -> String {
-    let preload = "  preload:PATH   any malloc library, preloaded in a child process\n";
+    let preload = "  preload:PATH   any malloc library, preloaded into a child process\n";
     table("Allocators", |_| true) + preload
 }
 
-/// A table of the allocators that hand out raw pointers, for the `--help` of what takes no others.
+/// A table of the allocators that hand out raw pointers, for the `--help` of verbs that take no
+/// others.
 #[must_use]
 pub fn help_of_pointers() -> String {
     table("Spaces", |entry| entry.has_pointers)
@@ -175,12 +178,34 @@ fn table(title: &str, is_listed: fn(&Entry) -> bool) -> String {
         name, keys, what, ..
     } in ENTRIES.iter().filter(|entry| is_listed(entry))
     {
-        let keys = if keys.is_empty() {
-            String::new()
-        } else {
-            format!(" [{}]", keys.join(", "))
-        };
-        text += &format!("  {name:<14} {what}{keys}\n");
+        text += &format!("  {name:<14} {what}\n");
+        text += &in_lines(keys);
+    }
+    text
+}
+
+/// The most columns of a line of help.
+const COLUMNS: usize = 100;
+
+/// The keys in brackets, in lines below the description of their allocator; empty without keys.
+fn in_lines(keys: &[&str]) -> String {
+    let mut text = String::new();
+    let mut line = String::new();
+    for (place, key) in keys.iter().enumerate() {
+        let end = if place + 1 < keys.len() { ',' } else { ']' };
+        let opening = if place == 0 { "  [" } else { " " };
+        let next = format!("{opening}{key}{end}");
+        if line.chars().count() + next.chars().count() > COLUMNS {
+            text += &format!("{line}\n");
+            line.clear();
+        }
+        if line.is_empty() {
+            line = " ".repeat(if place == 0 { 15 } else { 17 });
+        }
+        line += &next;
+    }
+    if !line.is_empty() {
+        text += &format!("{line}\n");
     }
     text
 }
@@ -189,7 +214,7 @@ fn table(title: &str, is_listed: fn(&Entry) -> bool) -> String {
 mod tests {
     use std::mem::MaybeUninit;
 
-    use super::{ENTRIES, help_of_pointers};
+    use super::{COLUMNS, ENTRIES, help, help_of_pointers};
     use crate::spec::{Choice, Spec};
     use crate::subject::{Pass, Subject};
 
@@ -215,5 +240,18 @@ mod tests {
         }
         let help = help_of_pointers();
         assert!(help.contains("tlsf") && !help.contains("1-cf"), "{help}");
+    }
+
+    #[test]
+    fn help_lists_every_key_and_fits_the_screen() {
+        let help = help();
+        let longest = help.lines().map(|line| line.chars().count()).max();
+        assert!(longest <= Some(COLUMNS), "{help}");
+        for entry in ENTRIES {
+            assert!(help.contains(&format!("\n  {} ", entry.name)), "{help}");
+            for key in entry.keys {
+                assert!(help.contains(key), "{key}: {help}");
+            }
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The spaces of the collector, under the names that their heaps have in the registry.
+//! The spaces of the collector, by the names that their heaps have in the registry.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::spec::{Choice, Spec};
 #[derive(Clone, Debug)]
 pub struct SpaceSpec {
     text: String,
-    /// What it stands for.
+    /// The space that the name stands for.
     pub space: Space,
 }
 
@@ -26,7 +26,7 @@ impl SpaceSpec {
     /// Reads one name with its keys.
     ///
     /// # Errors
-    /// Says which names or keys there are.
+    /// An unknown name or key; the error lists the known ones.
     pub fn parse(text: &str) -> Result<Self> {
         let space = match compact_fit(text) {
             Some(cf) => Spec::parse(&cf),
@@ -46,8 +46,8 @@ impl fmt::Display for SpaceSpec {
     }
 }
 
-/// Compact-fit under the name that it has in the registry, with a size-class of 8 bytes for the stubs of long objects,
-/// unless a file says which size-classes there are.
+/// The registry's name of Compact-fit. The smallest size-class has 8 bytes, for the stubs of long
+/// objects, unless a file lists the size-classes.
 fn compact_fit(text: &str) -> Option<String> {
     let keys = text.strip_prefix("compact-fit")?;
     match keys.strip_prefix(':') {
@@ -61,7 +61,7 @@ fn compact_fit(text: &str) -> Option<String> {
 
 fn of(choice: &Choice) -> Result<Space> {
     let Choice::InProcess(kind) = choice else {
-        bail!("a library has no headers to sweep: known are {NAMES}");
+        bail!("a library has no headers that the collector can sweep; the spaces are {NAMES}");
     };
     Ok(match kind {
         Kind::FirstFit(()) => Space::FirstFit,
@@ -81,7 +81,7 @@ fn of(choice: &Choice) -> Result<Space> {
             }
             Space::CompactFit(Box::new(options.config.clone()))
         }
-        _ => bail!("the collector has no such space: known are {NAMES}"),
+        _ => bail!("the collector has no such space; the spaces are {NAMES}"),
     })
 }
 
@@ -89,7 +89,7 @@ fn checked(lists: Lists) -> Result<Lists> {
     let count = lists.count;
     if Lists::ONLY_IMMEDIATE.contains(&count) && lists.merges != When::Immediate {
         bail!(
-            "lists={count}: the collector has them with coalesce=immediate only; leave lists out"
+            "lists={count}: the collector takes this key with coalesce=immediate only; leave lists out"
         );
     }
     Ok(lists)
@@ -100,8 +100,9 @@ fn checked(lists: Lists) -> Result<Lists> {
 pub fn help() -> String {
     format!(
         "Spaces (name[:key=value,…]):\n  {NAMES}\n  \
-         segregated takes index=scan|nht|bitmap, coalesce=never|deferred|immediate, last=tree|linear, and with immediate \
-         coalescing lists=16|32|…|4096\n  compact-fit takes k=N|inf, holes=N, frac=1/N, page=BYTES, pieces=BYTES\n"
+         segregated takes index=scan|nht|bitmap, coalesce=never|deferred|immediate, last=tree|linear;\n    \
+         with coalesce=immediate also lists=16|32|…|4096\n  \
+         compact-fit takes k=N|inf, holes=N, frac=1/N, page=BYTES, pieces=BYTES\n"
     )
 }
 
