@@ -1,4 +1,4 @@
-//! Reading a command line: help and version go to standard output, a mistake is one line.
+//! Reads a command line. Help and version go to standard output; a mistake is reported in one line.
 
 use std::io::{self, IsTerminal};
 
@@ -9,11 +9,12 @@ use clap::error::ErrorKind;
 use crate::error::say;
 use crate::output;
 
-/// Reads this process's command line; `None` if it asked for help or the version, which are printed here. Without any word
-/// its usage goes to standard error.
+/// Reads the command line of this process; `None` if it asks for help or the version, which are
+/// printed here. Without any argument, the usage goes to standard error.
 ///
 /// # Errors
-/// One line about the first thing that is wrong, with the word that may have been meant; standard output cannot be written.
+/// One line about the first mistake, with the word that may have been meant; standard output cannot
+/// be written.
 pub fn read<C: Parser>() -> Result<Option<C>> {
     match C::try_parse() {
         Ok(cli) => Ok(Some(cli)),
@@ -36,7 +37,8 @@ pub fn read<C: Parser>() -> Result<Option<C>> {
     }
 }
 
-/// The first paragraph of a message in one line, without the word before it, and the tips in later paragraphs.
+/// The message in one line: its first paragraph without the prefix `error:`, then the tips of later
+/// paragraphs.
 fn in_one_line(message: &str) -> String {
     let mut paragraphs = message.split("\n\n").map(joined);
     let first = paragraphs.next().unwrap_or_default();
@@ -45,7 +47,7 @@ fn in_one_line(message: &str) -> String {
     tips.fold(first, |line, tip| format!("{line}; {tip}"))
 }
 
-/// The lines of a paragraph in one.
+/// The lines of a paragraph, joined to one line.
 fn joined(paragraph: &str) -> String {
     let lines = paragraph.lines().map(str::trim);
     lines

@@ -1,4 +1,5 @@
-//! A child of a command that measures: it replays what its parent tells it, and prints the result as JSON.
+//! The child process of a command that measures: it replays what its parent requests, and prints
+//! the result as JSON.
 
 use std::path::PathBuf;
 
@@ -16,41 +17,41 @@ use crate::source::Source;
 use crate::spec::{Choice, Spec};
 use crate::threaded;
 
-/// What a child is told.
+/// The arguments of a child.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The trace's name, and its file unless it is fed.
+    /// The file of the trace; only its name if the trace comes on standard input.
     file: PathBuf,
     /// The allocator.
     #[arg(long, value_name = "SPEC")]
     allocator: String,
-    /// Replay each thread of the trace on a thread of its own.
+    /// Replay each thread of the trace on its own thread.
     #[arg(long)]
     threads: bool,
-    /// Leave out writing and verifying every byte.
+    /// Do not write and verify every byte of every object.
     #[arg(long)]
     no_touch: bool,
     /// The size of the heap.
     #[arg(long, value_name = "BYTES|Nx", default_value_t = HeapSize::DEFAULT)]
     heap: HeapSize,
-    /// Leave out objects that are ever larger than this.
+    /// Leave out every object that is ever larger than this.
     #[arg(long, value_name = "BYTES", value_parser = crate::sizes::bytes)]
     largest: Option<usize>,
     /// Rounds of the timed passes.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     rounds: u32,
-    /// Only these passes.
+    /// Run only these passes.
     #[arg(long)]
     only: Option<Passes>,
-    /// The trace comes on standard input, and the file only names it.
+    /// Read the trace from standard input; the file only names it.
     #[arg(long)]
     fed: bool,
 }
 
-/// Replays a trace and prints one result; in the counting pass it prints nothing.
+/// Replays a trace and prints one result; the counting pass prints nothing.
 ///
 /// # Errors
-/// Bad input; a replay that did not complete; a measurement above its proven bound.
+/// Bad input; the replay did not complete; a measurement is above its proven bound.
 pub fn run(args: &Args) -> Result<()> {
     let spec = Spec::parse(&args.allocator)?;
     let source = if args.fed {
@@ -76,7 +77,7 @@ pub fn run(args: &Args) -> Result<()> {
     completed(&source, &row)
 }
 
-/// Whether a replay completed.
+/// Returns an error if a replay did not complete.
 ///
 /// # Errors
 /// [`Broken`] with the event at which it stopped.
@@ -92,10 +93,10 @@ pub fn completed(source: &Source, row: &AllocatorResult) -> Result<()> {
     Ok(())
 }
 
-/// Only replays, for valgrind to count.
+/// Replays without measuring, so that valgrind can count.
 fn count(spec: &Spec, source: &Source, heap: HeapSize) -> Result<()> {
     let Choice::InProcess(kind) = &spec.choice else {
-        bail!("{spec}: calls are counted in this process only");
+        bail!("{spec}: runs in a child process, where calls cannot be counted");
     };
     let steps = &source.steps;
     rounds::run_fresh(spec, kind, steps, heap, Counting { steps })

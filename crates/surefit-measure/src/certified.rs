@@ -1,4 +1,4 @@
-//! Certificates, held against measurements: what was proven from counts must hold in every replay.
+//! Compares certificates with measurements: what is proven from counts must hold in every replay.
 
 use anyhow::Result;
 use surefit_os::Reservation;
@@ -10,10 +10,11 @@ use crate::results::AllocatorResult;
 use crate::steps::Steps;
 use crate::subject::Certified;
 
-/// Certifies the trace's joint demand, notes it in the row, and replays the trace in a region of just that size.
+/// Certifies the trace's joint demand, stores the certificate in the row, and replays the trace in
+/// a region of exactly the certified size.
 ///
 /// # Errors
-/// [`Broken`] if a measurement is above its proven bound; no memory.
+/// [`Broken`] if a measurement is above its proven bound; any error if there is not enough memory.
 pub fn certify(kind: &Kind, steps: &Steps, row: &mut AllocatorResult) -> Result<Option<Certified>> {
     let Some(certified) = kind.certified(steps) else {
         return Ok(None);
@@ -25,7 +26,7 @@ pub fn certify(kind: &Kind, steps: &Steps, row: &mut AllocatorResult) -> Result<
     Ok(Some(certified))
 }
 
-/// Replays the trace in a region of just the certified size.
+/// Replays the trace in a region of exactly the certified size.
 fn suffices(context: &str, kind: &Kind, steps: &Steps, certified: Certified) -> Result<()> {
     let mut region = Reservation::new(usize::try_from(certified.heap_bytes)?)?;
     match kind.run(region.memory(), Untouched { steps }) {
@@ -110,7 +111,7 @@ mod tests {
         }
     }
 
-    /// A hundred objects of a kilobyte, all live at the end.
+    /// A hundred objects of one kilobyte, all live at the end.
     fn hundred() -> Steps {
         let call = Call::Malloc;
         let alloc = |id| Op::Alloc {

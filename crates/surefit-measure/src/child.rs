@@ -1,7 +1,7 @@
-//! Replays in a child process: for a malloc that must be preloaded, for a fresh process, and under valgrind.
-//!
-//! A child whose malloc is measured is fed the trace on its standard input. Its own tables are not malloc's (`main`), and
-//! nothing is unpacked there: the first object that the malloc hands out is the first one of the trace.
+//! Replays in a child process: for a malloc that must be preloaded, for measurements that need a
+//! fresh process, and under valgrind. A child whose malloc is measured reads the trace from its
+//! standard input. Its own tables do not come from that malloc (`main`), and it unpacks nothing:
+//! the first object that the malloc hands out is the first object of the trace.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -14,13 +14,14 @@ use crate::error::{BROKEN, Broken};
 use crate::results::AllocatorResult;
 use crate::source::Source;
 
-/// Names the library to preload; the loader's complaints name it as well, and then go on without the library.
+/// The variable that names the library to preload. A loader that cannot load it prints a message
+/// with this name, and starts the program without the library.
 const PRELOAD: &str = "LD_PRELOAD";
 
-/// The hidden verb of a command that measures: what its children are told, see [`crate::as_child`].
+/// The hidden verb with which a command that measures starts its children, see [`crate::as_child`].
 pub const VERB: &str = "replay-as-child";
 
-/// Which passes a replay runs; the words of the option `--only` of a child.
+/// The passes that a replay runs; a child takes their names in the option `--only`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Passes {
     /// The checking pass.
@@ -31,12 +32,12 @@ pub struct Passes {
     pub access: bool,
     /// The percentile pass.
     pub percentiles: bool,
-    /// The counting pass, which makes sense under valgrind only.
+    /// The counting pass, which is useful only under valgrind.
     pub counting: bool,
 }
 
 impl Passes {
-    /// What `replay` runs unless it is told otherwise.
+    /// The passes that `replay` runs by default.
     pub const ALL: Self = Self {
         checking: true,
         timing: true,
@@ -90,10 +91,10 @@ impl std::str::FromStr for Passes {
     }
 }
 
-/// A replay of the platform's malloc in a child of its own, with `library` preloaded.
+/// A replay on the platform's malloc in a child process, with `library` preloaded.
 #[derive(Clone, Copy, Debug)]
 pub struct Child<'a> {
-    /// How the user named the allocator, for messages.
+    /// The allocator as the user named it, for messages.
     pub allocator: &'a str,
     /// The library to preload.
     pub library: Option<&'a Path>,
@@ -101,15 +102,15 @@ pub struct Child<'a> {
     pub source: &'a Source,
     /// Whether the checking pass writes every byte.
     pub touch: bool,
-    /// Whether each thread of the trace runs on a thread of its own; the rounds of that.
+    /// The number of rounds, if each thread of the trace runs on its own thread.
     pub threads: Option<u32>,
 }
 
 impl Child<'_> {
-    /// Runs these passes, once each.
+    /// Runs each of these passes once.
     ///
     /// # Errors
-    /// One line if the child was killed, failed, or printed something else than a result.
+    /// One line if the child was killed, failed, or printed something other than a result.
     pub fn run(&self, passes: Passes) -> Result<AllocatorResult> {
         let mut command = Command::new(std::env::current_exe()?);
         command.args([VERB, "--allocator", "system"]);
@@ -134,7 +135,7 @@ impl Child<'_> {
 }
 
 impl Child<'_> {
-    /// The result that the child printed: of a replay that completed, or of one that could not.
+    /// The result that the child printed, whether its replay completed or not.
     fn printed<'o>(&self, output: &'o Output) -> Result<&'o str> {
         if output.status.code() != Some(i32::from(BROKEN)) {
             return succeeded(self.allocator, output);
@@ -148,14 +149,14 @@ impl Child<'_> {
     }
 }
 
-/// The last line of what a child complained about.
+/// The last line of a child's error output.
 fn last_line(output: &Output) -> String {
     let complaint = String::from_utf8_lossy(&output.stderr);
     let last = complaint.lines().last();
     last.unwrap_or("no message").to_owned()
 }
 
-/// The arguments of a child that counts the calls of one allocator, for valgrind.
+/// The arguments of a child under valgrind that counts the calls of one allocator.
 pub fn counting_arguments(allocator: &str, heap_bytes: u64, source: &Source) -> Vec<OsString> {
     let heap = heap_bytes.to_string();
     let fixed = [
@@ -172,7 +173,7 @@ pub fn counting_arguments(allocator: &str, heap_bytes: u64, source: &Source) -> 
     arguments
 }
 
-/// Runs a command to its end, gives it `input`, and keeps what it printed.
+/// Runs a command to its end with `input` on its standard input, and returns its output.
 ///
 /// # Errors
 /// The command cannot be started.
@@ -181,13 +182,13 @@ fn fed(command: &mut Command, input: &[u8]) -> Result<Output> {
     let pipes = command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = pipes.spawn().context("cannot start this command again")?;
     if let Some(mut stdin) = child.stdin.take() {
-        // a child that ends before it has read everything says why itself
+        // a child that ends before it has read everything reports the cause itself
         let _ = stdin.write_all(input);
     }
     Ok(child.wait_with_output()?)
 }
 
-/// Runs a command to its end and keeps what it printed.
+/// Runs a command to its end and returns its output.
 ///
 /// # Errors
 /// The command cannot be started.
@@ -197,10 +198,11 @@ pub fn output(command: &mut Command) -> Result<Output> {
     output.with_context(|| format!("cannot start {}", program.to_string_lossy()))
 }
 
-/// What a child printed, if it succeeded.
+/// The standard output of a child that succeeded.
 ///
 /// # Errors
-/// One line: how it was killed, the last line of what it complained about, or that the loader left the library out.
+/// One line: how the child ended, with the last line of its error output, or that the loader did
+/// not load the library.
 pub fn succeeded<'a>(what: &str, output: &'a Output) -> Result<&'a str> {
     if !output.status.success() {
         bail!(

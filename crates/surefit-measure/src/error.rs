@@ -1,34 +1,36 @@
-//! How the command fails: one line on stderr and an exit status.
+//! How the command fails: with one line on stderr and an exit status.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// Bad input: a file, a name, a number or a configuration that cannot be.
+/// Bad input: a file, name, number or configuration that is invalid.
 const BAD_INPUT: u8 = 2;
 
-/// A replay that could not complete, or a measurement above its proven bound.
+/// A replay could not complete, or a measurement is above its proven bound.
 pub const BROKEN: u8 = 1;
 
-/// A replay that could not complete, a heap that broke an invariant, or a measurement above its proven bound.
+/// A replay that could not complete, a heap that broke an invariant, or a measurement above its
+/// proven bound.
 ///
-/// Everything else that goes wrong is bad input.
+/// Every other error is bad input.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Broken(pub String);
 
-/// Prints the error in one line and picks the exit status.
+/// Prints the error in one line and returns the exit status.
 #[must_use]
 pub fn report(error: &anyhow::Error) -> ExitCode {
     complain(&one_line(&format!("{error:#}")));
     ExitCode::from(status(error))
 }
 
-/// Prints a complaint to stderr under the command's name. Where even that cannot be written, the exit status must do.
+/// Prints an error to stderr, after the command's name. If stderr cannot be written, only the exit
+/// status reports the error.
 pub fn complain(text: &str) {
     say(&format!("surefit: {text}\n"));
 }
 
-/// Prints to stderr, as [`complain`].
+/// Prints to stderr; if that fails, nothing is reported.
 pub fn say(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
@@ -43,7 +45,8 @@ pub fn status(error: &anyhow::Error) -> u8 {
     }
 }
 
-/// The text without line breaks and other control characters, which may come from file names and traces.
+/// The text without line breaks and other control characters, which file names and traces may
+/// contain.
 #[must_use]
 pub fn one_line(text: &str) -> String {
     let plain = |c: char| if c.is_control() { ' ' } else { c };

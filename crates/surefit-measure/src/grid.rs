@@ -1,4 +1,4 @@
-//! A table of cells: the screen draws it with blanks, the report as HTML.
+//! A table of cells; the terminal shows it with blanks, a report as HTML.
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
@@ -10,12 +10,12 @@ pub struct Grid {
     pub header: Vec<String>,
     /// The rows, each as long as the header.
     pub rows: Vec<Vec<String>>,
-    /// So many columns hold text and are aligned left; the others hold figures.
+    /// How many of the first columns hold text, aligned left; the others hold figures.
     pub text_columns: usize,
 }
 
 impl Grid {
-    /// The table for a terminal: no line ends in a blank, none is wrapped.
+    /// The table for a terminal; no line ends in a blank, and no line is wrapped.
     #[must_use]
     pub fn to_text(&self) -> String {
         let mut table = plain_table();
@@ -27,12 +27,12 @@ impl Grid {
         table.trim_fmt()
     }
 
-    /// As [`Grid::to_text`], no line longer than `width` columns: the cells of the first column are
-    /// shortened in the middle as far as needed, down to one column. The header may have several
-    /// lines.
+    /// As [`Grid::to_text`], but no line is longer than `width` columns: the cells of the first
+    /// column are shortened in the middle as far as needed, down to one column. The header may have
+    /// several lines.
     #[must_use]
     pub fn to_text_within(&self, width: usize) -> String {
-        // each column has a blank on its left and one on its right; the last one is trimmed
+        // each column has a blank on its left and one on its right; the last blank is trimmed
         let others: usize = (1..self.header.len())
             .map(|column| self.width(column) + 2)
             .sum();
@@ -46,7 +46,7 @@ impl Grid {
         shorter.to_text()
     }
 
-    /// Columns that the longest line of a column's cells takes.
+    /// The width of a column: that of the longest line in its cells.
     fn width(&self, column: usize) -> usize {
         let cells = self.rows.iter().filter_map(|row| row.get(column));
         let lines = cells
@@ -56,7 +56,7 @@ impl Grid {
     }
 }
 
-/// The text in at most `most` columns: its middle is left out if it is longer.
+/// The text in at most `most` columns; the middle of a longer text is replaced by `…`.
 #[must_use]
 pub fn elided(text: &str, most: usize) -> String {
     let length = text.chars().count();
@@ -70,7 +70,7 @@ pub fn elided(text: &str, most: usize) -> String {
     start.chain(['…']).chain(end).collect()
 }
 
-/// A table without lines.
+/// An empty table without rules.
 #[must_use]
 pub fn plain_table() -> Table {
     let mut table = Table::new();

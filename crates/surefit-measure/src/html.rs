@@ -1,14 +1,14 @@
-//! What pages of HTML share: their style, tables, and text that cannot break out.
+//! Parts that all HTML pages share: the style, tables, and escaped text.
 //!
-//! Every text that comes from a file, a trace or the command line is escaped; a page loads nothing.
+//! Every text from a file, a trace or the command line is escaped. A page loads nothing.
 
 use std::fmt::Write as _;
 
 use crate::grid::Grid;
 
-/// Light, plain, and readable on paper. No page is wider than its window: a wide table scrolls
-/// inside its box, which then has a shade on its right; its first column stays in place. Pictures
-/// shrink.
+/// The style of a page: light, plain, and readable on paper. No page is wider than its window: a
+/// wide table scrolls inside its box, and then has a shade on its right; its first column stays in
+/// place. Pictures shrink.
 pub const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;color:#1c2733;background:#fff;max-width:68rem;\
     margin:2rem auto;padding:0 1.5rem;overflow-wrap:break-word}h1{font-size:1.5rem;margin-bottom:.2rem}\
     h2{font-size:1.15rem;margin-top:2.2rem;border-bottom:1px solid #d5dde5}\
@@ -44,7 +44,7 @@ pub fn table(page: &mut String, grid: &Grid) {
     page.push_str("</table></div>\n");
 }
 
-/// Text as HTML and SVG take it, in elements and in quoted attributes.
+/// The text, escaped for HTML and SVG: for elements and for quoted attributes.
 #[must_use]
 pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());

@@ -1,7 +1,7 @@
-//! Instructions of an allocation and of a free, counted by valgrind: exact, and the same on every run.
-//!
-//! A child replays the trace under callgrind, which counts only while a function is active that makes one call to the
-//! allocator and nothing else: once for allocations, once for frees.
+//! The instructions of an allocation and of a free, counted by valgrind. The counts are exact and
+//! the same on every run. A child replays the trace under callgrind, once for allocations and once
+//! for frees. Callgrind counts only inside one function, which makes one call to the allocator and
+//! nothing else.
 
 use std::process::Command;
 
@@ -11,7 +11,7 @@ use crate::child;
 use crate::passes::counting;
 use crate::source::Source;
 
-/// Mean instructions of an allocation and of a free.
+/// The mean instructions of an allocation and of a free.
 #[derive(Clone, Copy, Debug)]
 pub struct PerCall {
     /// Of an allocation.
@@ -20,7 +20,7 @@ pub struct PerCall {
     pub free: Option<f64>,
 }
 
-/// Whether valgrind is installed.
+/// Returns an error if valgrind is not installed.
 ///
 /// # Errors
 /// One line that says what to install.
@@ -35,7 +35,7 @@ pub fn available() -> Result<()> {
 /// Counts the calls of one allocator on one trace.
 ///
 /// # Errors
-/// valgrind failed, or printed no count.
+/// Valgrind failed, or printed no count.
 pub fn count(allocator: &str, heap_bytes: u64, source: &Source) -> Result<PerCall> {
     let one = |function: &str, times: u64| -> Result<Option<f64>> {
         if times == 0 {
@@ -51,7 +51,7 @@ pub fn count(allocator: &str, heap_bytes: u64, source: &Source) -> Result<PerCal
     })
 }
 
-/// Instructions inside a function, in all.
+/// The total of the instructions inside a function.
 fn collected(allocator: &str, heap_bytes: u64, source: &Source, function: &str) -> Result<u64> {
     let mut command = Command::new("valgrind");
     command.args([

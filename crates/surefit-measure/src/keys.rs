@@ -4,18 +4,18 @@ use anyhow::{Result, anyhow, bail};
 
 use crate::suggest::did_you_mean;
 
-/// The value of a key that is given without one.
+/// The value of a key that was given without a value.
 const FLAG: &str = "";
 
-/// The keys of one name and their values, each at most once.
+/// The keys of one name with their values; each key occurs at most once.
 #[derive(Clone, Debug, Default)]
 pub struct Keys(Vec<(String, String)>);
 
 impl Keys {
-    /// Reads what follows an allocator's name and its colon; nothing if there is no colon.
+    /// Reads the text after an allocator's name and colon; without a colon there are no keys.
     ///
     /// # Errors
-    /// A piece that is no key, or a key that is given twice.
+    /// A piece is not a key, or a key is given twice.
     pub(crate) fn parse(rest: Option<&str>) -> Result<Self> {
         let mut keys: Vec<(String, String)> = Vec::new();
         for piece in rest.into_iter().flat_map(|rest| rest.split(',')) {
@@ -39,16 +39,17 @@ impl Keys {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Whether a key that takes no value is given.
+    /// Whether a key without a value is given.
     #[must_use]
     pub fn has(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
 
-    /// Refuses keys that an allocator does not know; `known` lists them as `key=values`, or `key` if it takes no value.
+    /// Refuses keys that an allocator does not know; `known` lists them as `key=values`, or `key`
+    /// if it takes no value.
     ///
     /// # Errors
-    /// Names the key and the ones there are.
+    /// An unknown key, or one with a wrong form; the error lists the known keys.
     pub fn only(&self, known: &[&str]) -> Result<()> {
         for (key, value) in &self.0 {
             let form = known
@@ -58,12 +59,12 @@ impl Keys {
                 Some(form) if form.contains('=') == (value != FLAG) => {}
                 Some(form) if value == FLAG => bail!("`{key}` needs a value: write {form}"),
                 Some(_) => bail!("`{key}` takes no value: write {key}"),
-                None if known.is_empty() => bail!("there is no key `{key}`: it has no keys"),
+                None if known.is_empty() => bail!("there is no key `{key}`: this name has no keys"),
                 None => {
                     let names = known.iter().filter_map(|form| form.split('=').next());
                     let hint = did_you_mean(key, &names.collect::<Vec<_>>());
                     bail!(
-                        "there is no key `{key}`: known are {}{hint}",
+                        "there is no key `{key}`; the keys are {}{hint}",
                         known.join(", ")
                     )
                 }
@@ -75,7 +76,7 @@ impl Keys {
     /// The value of a key as a number.
     ///
     /// # Errors
-    /// Names the key, the value and the form.
+    /// The value is not a number; the error names the key, the value and the right form.
     pub fn number(&self, key: &str) -> Result<Option<u32>> {
         let Some(value) = self.get(key) else {
             return Ok(None);

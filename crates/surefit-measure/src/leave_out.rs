@@ -1,13 +1,15 @@
-//! A trace without its largest objects, so that heaps which keep every object in one piece can take part.
+//! Removes the largest objects from a trace, so that heaps which keep every object in one piece can
+//! take part.
 //!
-//! Objects and threads are numbered anew, each by its first appearance, as the format asks.
+//! Objects and threads are renumbered by their first appearance, as the format requires.
 
 use anyhow::Result;
 use surefit_trace::{Event, Op, Trace};
 
 use crate::results::LeftOut;
 
-/// The trace without the objects that are ever larger than `largest` bytes, and what was left out.
+/// Returns the trace without the objects that are ever larger than `largest` bytes, and what was
+/// left out.
 ///
 /// # Errors
 /// More threads or objects than a trace can name: never, because the whole trace named them.
@@ -25,7 +27,7 @@ struct Filter {
     largest: u64,
     /// For each object of the whole trace, the greatest size it ever has.
     greatest: Vec<u64>,
-    /// For each object left out, its size now.
+    /// For each object left out, its current size.
     sizes: Vec<u64>,
     /// For each object kept, its new number.
     objects: Numbers,
@@ -58,7 +60,7 @@ impl Filter {
         }
     }
 
-    /// The event with its new numbers, or nothing if its object is left out.
+    /// The event with its new numbers; `None` if its object is left out.
     fn keep(&mut self, event: Event) -> Option<Event> {
         let id = event.id();
         if self.greatest[id as usize] > self.largest {

@@ -2,14 +2,14 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `arguments`, `error`, `suggest`, `sizes`, `spec`, `output`, `progress`, `grid`, `html` | what people write and see, and how a command fails |
-//! | `source`, `leave_out`, `steps`, `small_file`, `memory` | traces, ready for replaying, and the files that people write |
+//! | `arguments`, `error`, `suggest`, `sizes`, `spec`, `output`, `progress`, `grid`, `html` | what people type and see, and how a command fails |
+//! | `source`, `leave_out`, `steps`, `small_file`, `memory` | traces prepared for replaying, and small files that people write |
 //! | `keys`, `pointer_heap`, `subject`, `subjects`, `registry` | the allocators |
-//! | `passes` | one replay: timing, accesses, percentiles, checking, counting, the smallest heap |
-//! | `single`, `threaded`, `rounds`, `child`, `as_child`, `instructions` | many replays: one allocator, many in rounds, children, valgrind |
-//! | `ratio`, `certified`, `growth`, `refusal` | ratios over rounds, what is proven, what grew, why a replay stopped |
+//! | `passes` | one replay each: timing, accesses, percentiles, checking, counting, the smallest heap |
+//! | `single`, `threaded`, `rounds`, `child`, `as_child`, `instructions` | many replays: of one allocator, of many in rounds, in child processes, under valgrind |
+//! | `ratio`, `certified`, `growth`, `refusal` | ratios over rounds, proven bounds, growth of the process, why a replay stopped |
 //! | `collector` | recorded object graphs, the collector's spaces, and a Lua machine on any heap |
-//! | `results`, `schema` | the figures, as JSON has them |
+//! | `results`, `schema` | the figures and their JSON |
 
 pub mod arguments;
 pub mod as_child;

@@ -1,14 +1,16 @@
-//! What this machine has no memory for is refused before it is begun: the kernel would end the process instead.
+//! Refuses work that needs more memory than this machine has, before the work starts. Otherwise the
+//! kernel would kill the process.
 
 use anyhow::{Result, bail};
 use surefit_os::resident;
 
 use crate::sizes::Size;
 
-/// Refuses what takes more bytes than are available; where the kernel does not say how many are, nothing is refused.
+/// Refuses `what` if it needs more bytes than are available. If the kernel does not report how many
+/// are available, nothing is refused.
 ///
 /// # Errors
-/// One line that says how much there is.
+/// One line that says how much memory is available.
 pub fn affordable(what: &str, bytes: u64) -> Result<()> {
     match resident::available_bytes() {
         Ok(available) => within(what, bytes, available as u64),
@@ -16,8 +18,8 @@ pub fn affordable(what: &str, bytes: u64) -> Result<()> {
     }
 }
 
-/// Refuses a trace of more events than there is memory for: an event takes 16 bytes, as much again while a list of them
-/// grows, and as much for replaying.
+/// Refuses a trace with more events than memory can hold. An event needs 16 bytes, 16 more while
+/// the list grows, and 16 for replaying.
 ///
 /// # Errors
 /// As [`affordable`].
@@ -25,7 +27,8 @@ pub fn affordable_events(events: u64) -> Result<()> {
     affordable("a trace in memory", events.saturating_mul(48))
 }
 
-/// Refuses a trace of more objects than there is memory for tables of: `bytes` for each, and as much again while they grow.
+/// Refuses a trace with more objects than the tables in memory can hold. Each object needs `bytes`
+/// bytes, and as many again while the tables grow.
 ///
 /// # Errors
 /// As [`affordable`].

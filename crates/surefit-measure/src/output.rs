@@ -1,4 +1,4 @@
-//! Where results go: standard output, or a file that is whole or not there at all.
+//! Writes results to standard output, or to a file that is either complete or absent.
 
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow};
 use clap::ValueEnum;
 
-/// How results are printed.
+/// The form of printed results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// A table for people.
@@ -17,7 +17,7 @@ pub enum Format {
     Json,
 }
 
-/// Prints to standard output; a reader that went away is no error.
+/// Prints to standard output; it is not an error if the reader has closed the pipe.
 ///
 /// # Errors
 /// Standard output cannot be written.
@@ -25,7 +25,7 @@ pub fn print(text: &str) -> Result<()> {
     to_stdout(|out| Ok(out.write_all(text.as_bytes())?))
 }
 
-/// Prints a value as indented JSON and a line break.
+/// Prints a value as indented JSON, followed by a line break.
 ///
 /// # Errors
 /// As [`print()`].
@@ -36,10 +36,11 @@ pub fn print_json(value: &impl serde::Serialize) -> Result<()> {
     })
 }
 
-/// Lets `write` fill standard output; a reader that went away ends it quietly.
+/// Calls `write` with standard output; if the reader has closed the pipe, the output ends without
+/// an error.
 ///
 /// # Errors
-/// What `write` fails with, naming standard output where that failed.
+/// The error of `write`; it names standard output if that could not be written.
 pub fn to_stdout(write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     match write(&mut out).and_then(|()| Ok(out.flush()?)) {
@@ -52,11 +53,13 @@ pub fn to_stdout(write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()>
     }
 }
 
-/// Lets `write` fill a file that takes its name only when it is whole: until then it is a hidden one beside it.
-/// What is no regular file (a pipe, a device) is written directly, and `-` is standard output.
+/// Calls `write` with a hidden file in the same directory, and gives the file its name when it is
+/// complete. A path that is not a regular file (a pipe, a device) is written directly; `-` is
+/// standard output.
 ///
 /// # Errors
-/// What `write` fails with, or one line that names the path and what to do; an old file is then untouched.
+/// The error of `write`, or one line that names the path and the remedy. An old file is then
+/// unchanged.
 pub fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     if path == Path::new("-") {
         return to_stdout(write);
@@ -72,10 +75,10 @@ pub fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) ->
     })
 }
 
-/// Finds out, before long work, whether [`to_file`] could write a path; leaves nothing behind.
+/// Checks before long work that [`to_file`] can write a path; leaves nothing behind.
 ///
 /// # Errors
-/// One line that names the path and what to do.
+/// One line that names the path and the remedy.
 pub fn writable(path: &Path) -> Result<()> {
     let probed = match path.metadata() {
         Ok(old) if old.is_dir() => Err(io::Error::from(ErrorKind::IsADirectory)),
@@ -85,7 +88,7 @@ pub fn writable(path: &Path) -> Result<()> {
     probed.map_err(|cause| unwritable(&path.display().to_string(), &cause))
 }
 
-/// The error of a place that cannot be written: one line that names it and what to do.
+/// The error for a place that cannot be written: one line with its name and the remedy.
 #[must_use]
 pub fn unwritable(place: &str, cause: &io::Error) -> anyhow::Error {
     let mend = match cause.kind() {
@@ -104,7 +107,7 @@ fn write_directly(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>)
 }
 
 fn write_beside(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-    // a link keeps pointing where it did: the file behind it is replaced
+    // a symbolic link stays: the file that it points to is replaced
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let file = beside(&target)?;
     let mut out = BufWriter::new(file.as_file());
@@ -116,7 +119,7 @@ fn write_beside(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -
     Ok(())
 }
 
-/// A hidden file in the same directory; it disappears unless it is given a name.
+/// A hidden file in the same directory; it is deleted unless it gets a name.
 fn beside(target: &Path) -> io::Result<tempfile::NamedTempFile> {
     let directory = match target.parent() {
         Some(parent) if parent != Path::new("") => parent.to_owned(),

@@ -1,4 +1,4 @@
-//! What an allocator of raw pointers is asked for.
+//! The interface of allocators that hand out raw pointers.
 
 use std::alloc::Layout;
 use std::ptr::NonNull;
@@ -6,22 +6,22 @@ use std::ptr::NonNull;
 use surefit_core::{Corruption, Parts, Refused};
 use surefit_freelist::Counters;
 
-/// An allocator of raw pointers.
+/// An allocator that hands out raw pointers.
 ///
 /// # Safety
-/// An implementation returns memory aligned and at least as long as asked (zero bytes count as one), disjoint from all
-/// other live objects, until it is freed.
+/// An implementation returns memory with the requested alignment and at least the requested length
+/// (zero bytes count as one). The memory is disjoint from all other live objects until it is freed.
 pub unsafe trait PointerHeap {
     /// Allocates an object.
     ///
     /// # Errors
-    /// There is no room.
+    /// The heap has no room.
     fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused>;
 
     /// Allocates an object whose bytes are zero.
     ///
     /// # Errors
-    /// There is no room.
+    /// The heap has no room.
     #[inline(always)]
     fn allocate_zeroed(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
         let object = self.allocate(layout)?;
@@ -36,10 +36,11 @@ pub unsafe trait PointerHeap {
     /// S1 and S2 of [`Subject`](crate::subject::Subject).
     unsafe fn free(&mut self, object: NonNull<u8>, layout: Layout);
 
-    /// Changes an object's size and keeps the bytes common to both; on an error the object is unchanged.
+    /// Changes an object's size and keeps the bytes common to both; on an error the object is
+    /// unchanged.
     ///
     /// # Errors
-    /// There is no room.
+    /// The heap has no room.
     ///
     /// # Safety
     /// S1 and S2 of [`Subject`](crate::subject::Subject).
@@ -63,7 +64,7 @@ pub unsafe trait PointerHeap {
         Ok(())
     }
 
-    /// What its free lists did so far; `None` if it has none of ours.
+    /// What the free lists did so far; `None` if the heap has no free lists of surefit.
     fn counters(&self) -> Option<Counters> {
         None
     }

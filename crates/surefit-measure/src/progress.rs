@@ -1,4 +1,4 @@
-//! Progress on stderr, when it is a terminal.
+//! A progress bar on stderr, if that is a terminal.
 
 use std::fmt::Display;
 
@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 pub struct Progress(ProgressBar);
 
 impl Progress {
-    /// A bar of so many steps; nothing is drawn unless stderr is a terminal.
+    /// A bar of `steps` steps; it is drawn only if stderr is a terminal.
     #[must_use]
     pub fn new(steps: u64) -> Self {
         let bar = ProgressBar::new(steps);
@@ -23,24 +23,24 @@ impl Progress {
         Self(ProgressBar::hidden())
     }
 
-    /// One step is done.
+    /// Counts one finished step, and shows its trace, its pass and its allocator.
     pub fn step(&self, trace: &str, what: &str, allocator: &dyn Display) {
         let message = crate::error::one_line(&format!("{trace}: {what}: {allocator}"));
         self.0.set_message(message);
         self.0.inc(1);
     }
 
-    /// So many steps turned out not to be needed.
+    /// Counts steps that turned out not to be needed.
     pub fn skip(&self, steps: u64) {
         self.0.inc(steps);
     }
 
-    /// Does something while the bar is out of the way, such as printing to the same terminal.
+    /// Hides the bar while `act` runs, which may print to the same terminal.
     pub fn suspend<T>(&self, act: impl FnOnce() -> T) -> T {
         self.0.suspend(act)
     }
 
-    /// Everything is done: the bar disappears.
+    /// Removes the bar.
     pub fn finish(&self) {
         self.0.finish_and_clear();
     }

@@ -1,11 +1,11 @@
-//! Why a replay stopped, under the names that programs know.
+//! Why a replay stopped, as names for programs.
 
 use crate::passes::replay::{Stop, Stopped};
 use crate::results::ReplayError;
 
 use surefit_core::Refused;
 
-/// A refusal under the name that programs know it by.
+/// The name of a refusal, for programs.
 #[must_use]
 pub fn refusal_kind(refused: Refused) -> &'static str {
     match refused {
@@ -20,10 +20,10 @@ pub fn refusal_kind(refused: Refused) -> &'static str {
     }
 }
 
-/// The error of a replay that stopped; an allocator that broke a rule is an error of its own.
+/// The row's error for a replay that stopped. If the allocator broke a rule, this call fails.
 ///
 /// # Errors
-/// [`crate::error::Broken`] if a rule was broken.
+/// [`crate::error::Broken`] if the allocator broke a rule.
 pub fn stopped(allocator: &str, stopped: &Stopped) -> anyhow::Result<ReplayError> {
     match &stopped.stop {
         Stop::Refused(refused) => Ok(ReplayError {

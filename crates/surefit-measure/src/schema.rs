@@ -1,16 +1,17 @@
-//! The schemas of what commands print as JSON: committed in `schemas/`, and compared with the types by tests.
+//! The JSON schemas of the commands' output. They are committed in `schemas/`, and tests compare
+//! them with the types.
 
 use std::path::PathBuf;
 
 use schemars::{JsonSchema, schema_for};
 
-/// Set this variable to write the schemas anew.
+/// If this variable is set, tests write the schemas instead of comparing them.
 const BLESS: &str = "SUREFIT_BLESS";
 
-/// Compares the committed schema of a name with that of a type; for the tests of the types' crates.
+/// Compares a committed schema with that of a type; for tests.
 ///
 /// # Panics
-/// They differ, or there is no such file.
+/// The schemas differ, or the file does not exist.
 pub fn is_committed<T: JsonSchema>(name: &str) {
     let made = serde_json::to_string_pretty(&schema_for!(T)).expect("JSON") + "\n";
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))

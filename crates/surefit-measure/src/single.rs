@@ -1,4 +1,4 @@
-//! One allocator, one trace: the checking pass and the percentile pass, as figures.
+//! The figures of the checking pass and the percentile pass, for one allocator and one trace.
 
 use anyhow::Result;
 use hdrhistogram::Histogram;
@@ -16,7 +16,7 @@ use crate::sizes::HeapSize;
 use crate::spec::Spec;
 use crate::steps::Steps;
 
-/// How an allocator is given its heap, and whether objects are written.
+/// The heap of an allocator, and whether objects are written.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
     /// The size of the region.
@@ -25,7 +25,7 @@ pub struct Setting {
     pub touch: bool,
 }
 
-/// A row with nothing measured yet.
+/// A row without measurements.
 #[must_use]
 pub fn empty_row(spec: &Spec, steps: &Steps, setting: Setting) -> AllocatorResult {
     AllocatorResult {
@@ -44,7 +44,7 @@ pub fn empty_row(spec: &Spec, steps: &Steps, setting: Setting) -> AllocatorResul
 /// Runs the checking pass over a fresh region and starts the row.
 ///
 /// # Errors
-/// [`crate::error::Broken`] if the allocator broke a rule; no memory.
+/// [`crate::error::Broken`] if the allocator broke a rule; any error if there is not enough memory.
 pub fn check(spec: &Spec, kind: &Kind, steps: &Steps, setting: Setting) -> Result<AllocatorResult> {
     let mut row = empty_row(spec, steps, setting);
     let outcome = if kind.in_region() {
@@ -64,7 +64,8 @@ pub fn check(spec: &Spec, kind: &Kind, steps: &Steps, setting: Setting) -> Resul
     Ok(row)
 }
 
-/// What a pass returns through the registry: the allocator may refuse to be built, and the replay may stop.
+/// What a pass returns through the registry. The outer error says that the allocator could not be
+/// built, the inner one that the replay stopped.
 type Outcome<T> = Result<Result<T, Stopped>, Refused>;
 
 fn check_in_region(
@@ -139,7 +140,7 @@ fn at_peak(parts: Parts, steps: &Steps) -> AtPeak {
 /// Runs the percentile pass over a region and fills the row's call times.
 ///
 /// # Errors
-/// The replay stopped, though the checking pass had completed.
+/// The replay stopped although the checking pass had completed.
 pub fn percentiles(
     kind: &Kind,
     steps: &Steps,
@@ -154,7 +155,7 @@ pub fn percentiles(
     Ok(())
 }
 
-/// The output of a pass that must complete, because an earlier pass did.
+/// The output of a pass that must complete because an earlier pass completed.
 ///
 /// # Errors
 /// [`crate::error::Broken`] if it did not.

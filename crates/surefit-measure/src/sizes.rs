@@ -1,21 +1,21 @@
-//! Sizes as people write them: bytes, `K`, `M`, `G`, or a multiple of a trace's peak.
+//! Sizes as people write them: bytes, with `K`, `M` or `G`, or a multiple of a trace's peak.
 
 use std::fmt;
 use std::str::FromStr;
 
 use anyhow::{Context, Result, bail};
 
-/// How large a heap is.
+/// The size of a heap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum HeapSize {
-    /// So many bytes.
+    /// A number of bytes.
     Bytes(usize),
-    /// So many times the greatest sum of live requests of the trace.
+    /// A multiple of the greatest sum of live requests of the trace.
     TimesPeak(f64),
 }
 
 impl HeapSize {
-    /// What `--heap` is when it is not given: four times the peak.
+    /// The default of `--heap`: four times the peak.
     pub const DEFAULT: Self = Self::TimesPeak(4.0);
 
     /// The bytes for a trace whose live requests peak at `peak_bytes`, rounded up to eight.
@@ -40,7 +40,7 @@ impl FromStr for HeapSize {
         let times = number.parse().ok();
         match times.filter(|times: &f64| times.is_finite() && (0.001..=1e6).contains(times)) {
             Some(times) => Ok(Self::TimesPeak(times)),
-            None => bail!("`{text}` is no multiple of the peak: write 1.5x, 4x, …"),
+            None => bail!("`{text}` is not a multiple of the peak: write 1.5x, 4x, …"),
         }
     }
 }
@@ -54,10 +54,11 @@ impl fmt::Display for HeapSize {
     }
 }
 
-/// Reads a size such as `4096`, `64K`, `1.5M` or `2G` (powers of 1024), in bytes; from 1 byte to 1 TiB.
+/// Reads a size such as `4096`, `64K`, `1.5M` or `2G` (powers of 1024), in bytes; from 1 byte to 1
+/// TiB.
 ///
 /// # Errors
-/// One line that says which sizes there are.
+/// The text is not such a size; the error is one line that shows valid forms.
 pub fn bytes(text: &str) -> Result<usize> {
     let (number, shift) = match text.as_bytes().last().map(u8::to_ascii_uppercase) {
         Some(b'K') => (&text[..text.len() - 1], 10),
@@ -65,7 +66,7 @@ pub fn bytes(text: &str) -> Result<usize> {
         Some(b'G') => (&text[..text.len() - 1], 30),
         _ => (text, 0),
     };
-    let wrong = || format!("`{text}` is no size: write bytes, or 64K, 1.5M, 2G");
+    let wrong = || format!("`{text}` is not a size: write bytes, or 64K, 1.5M, 2G");
     let value: f64 = number.parse().ok().with_context(wrong)?;
     let bytes = value * f64::from(1_u32 << shift);
     if !(1.0..=1_099_511_627_776.0).contains(&bytes) || bytes.fract() != 0.0 {
@@ -103,14 +104,14 @@ impl fmt::Display for Count {
     }
 }
 
-/// A count and what is counted, in the plural unless it is one.
+/// A count and the thing counted, in the plural unless the count is one.
 #[must_use]
 pub fn counted(count: u64, thing: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {thing}{plural}", Count(count))
 }
 
-/// A share of a whole, in per cent; nothing of nothing is nothing.
+/// The share of a part in a whole, in per cent; 0 if the whole is 0.
 #[must_use]
 pub fn per_cent(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / whole.max(1) as f64

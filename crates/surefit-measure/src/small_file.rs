@@ -1,4 +1,5 @@
-//! Files that people write: demands, size-classes, scripts. They are small; what never ends is none of them.
+//! Reads files that people write: demands, size-classes, scripts. Such files are small, so the size
+//! is limited; an endless input is refused.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -12,7 +13,7 @@ const MOST: u64 = 16 << 20;
 /// Reads a whole file of at most 16 MiB.
 ///
 /// # Errors
-/// One line that names the file and the mend.
+/// One line that names the file and the remedy.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
     let name = path.display();
     let bytes = read_some(path, MOST + 1).map_err(|cause| {

@@ -1,4 +1,4 @@
-//! How an allocator is named on the command line: `name[:key=value,…]`.
+//! The name of an allocator on the command line: `name[:key=value,…]`.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -15,11 +15,11 @@ use crate::subject::HandleCost;
 #[derive(Clone, Debug)]
 pub struct Spec {
     text: String,
-    /// What it stands for.
+    /// The allocator that the name stands for.
     pub choice: Choice,
 }
 
-/// What a name stands for.
+/// The allocator that a name stands for.
 #[derive(Clone, Debug)]
 pub enum Choice {
     /// An allocator of the registry, in this process.
@@ -32,7 +32,7 @@ impl Spec {
     /// Reads one name.
     ///
     /// # Errors
-    /// Says which names or keys there are.
+    /// An unknown name or key; the error lists the known ones.
     pub fn parse(text: &str) -> Result<Self> {
         let (name, rest) = match text.split_once(':') {
             Some((name, rest)) => (name, Some(rest)),
@@ -52,16 +52,19 @@ impl Spec {
         })
     }
 
-    /// Reads a comma-separated list. A piece with `=` before any `:` continues the name on its left.
+    /// Reads a comma-separated list. A piece with `=` before any `:` continues the name on its
+    /// left.
     ///
     /// # Errors
-    /// As [`Spec::parse`]; an empty list; a continuation of nothing.
+    /// As [`Spec::parse`]; the list is empty; the first piece is an option without an allocator.
     pub fn parse_list(text: &str) -> Result<Vec<Self>> {
         let mut names: Vec<String> = Vec::new();
         for piece in text.split(',').map(str::trim) {
             match (continues(piece), names.last_mut()) {
                 (true, Some(name)) if name.contains(':') => *name = format!("{name},{piece}"),
-                (true, _) => bail!("`{piece}` continues no allocator: write name:{piece}"),
+                (true, _) => {
+                    bail!("`{piece}` is an option without an allocator: write name:{piece}")
+                }
                 (false, _) => names.push(piece.to_owned()),
             }
         }
@@ -74,7 +77,7 @@ impl Spec {
         &self.text
     }
 
-    /// What its handles cost; `None` if it hands out raw pointers.
+    /// The cost of its handles; `None` if it hands out raw pointers.
     #[must_use]
     pub fn handles(&self) -> Option<HandleCost> {
         match &self.choice {
@@ -83,7 +86,8 @@ impl Spec {
         }
     }
 
-    /// The bytes of the region it is given, if the user asks for `heap`; `None` if it lives in none.
+    /// The size of its region in bytes, if the user requests `heap` bytes; `None` if it has no
+    /// region.
     #[must_use]
     pub fn heap_bytes(&self, heap: HeapSize, steps: &Steps) -> Option<usize> {
         match &self.choice {

@@ -1,22 +1,23 @@
-//! A trace made ready for replaying: 16 bytes a step, objects in recycled slots.
-//!
-//! A replay looks objects up in a table. Numbering them by trace id would make that table as long as the run; here an
-//! object takes the slot that was freed last, so the table is as long as the most objects that were live at once, and
-//! each step carries the sizes and the alignment that the allocator must be told.
+//! A trace prepared for replaying: 16 bytes per step, objects in recycled slots. A replay finds
+//! objects in a table. If the trace's numbers were its indices, the table would grow with the run.
+//! Here a new object takes the slot that was freed last, so the table needs one slot for each of
+//! the most objects live at once. Each step contains the sizes and the alignment that the allocator
+//! needs.
 //!
 //! # Invariants
-//! - I1: a step that allocates names an empty slot below `slots`; one that resizes or frees names a slot with a live
-//!   object.
-//! - I2: the alignment of a step is that of the allocation of its object; `size` of a free and `old` of a resize are the
-//!   object's last size.
-//! - I3: `left` names exactly the slots that hold live objects after the last step, with their sizes and alignments.
+//! - I1: a step that allocates names an empty slot below `slots`; one that resizes or frees names a
+//!   slot with a live object.
+//! - I2: the alignment of a step is that of the allocation of its object; `size` of a free and
+//!   `old` of a resize are the object's last size.
+//! - I3: `left` names exactly the slots that hold live objects after the last step, with their
+//!   sizes and alignments.
 
 use std::alloc::Layout;
 
 use anyhow::{Result, anyhow};
 use surefit_trace::{Op, Trace};
 
-/// The alignment that every allocator is asked for unless the event says more.
+/// The alignment of every request whose event does not say more.
 pub const LEAST_ALIGN: usize = 8;
 
 /// What a step does.
@@ -38,11 +39,11 @@ pub enum Action {
 pub struct Step {
     /// The request in bytes; for a free, the size of the object that dies.
     pub size: u32,
-    /// Before a resize, the object's size in bytes; else zero.
+    /// Before a resize, the object's size in bytes; zero otherwise.
     pub old: u32,
     /// Where the object is in the live table.
     pub slot: u32,
-    /// What is done.
+    /// The action.
     pub action: Action,
     /// The logarithm of the object's alignment.
     pub align_log2: u8,
@@ -58,14 +59,14 @@ impl Step {
         1 << self.align_log2
     }
 
-    /// The request as the allocator is asked for it.
+    /// The layout of the request.
     #[inline]
     #[must_use]
     pub fn layout(self) -> Layout {
         layout(self.size, self.align_log2)
     }
 
-    /// Before a resize, the layout that the object has.
+    /// The layout that the object has before a resize.
     #[inline]
     #[must_use]
     pub fn old_layout(self) -> Layout {
@@ -75,8 +76,8 @@ impl Step {
 
 #[inline]
 fn layout(size: u32, align_log2: u8) -> Layout {
-    // SAFETY: the alignment is a power of two of at most 2^30 (`surefit_trace::Align`), and a size below 2^32 rounded up
-    // to it is far below the greatest `isize` of a 64-bit machine.
+    // SAFETY: the alignment is a power of two of at most 2^30 (`surefit_trace::Align`), and a size
+    // below 2^32 rounded up to it is far below the greatest `isize` of a 64-bit machine.
     unsafe { Layout::from_size_align_unchecked(size as usize, 1 << align_log2) }
 }
 
@@ -89,7 +90,7 @@ pub struct Left {
     pub layout: Layout,
 }
 
-/// A trace made ready for replaying.
+/// A trace prepared for replaying.
 #[derive(Debug)]
 pub struct Steps {
     steps: Vec<Step>,
@@ -97,9 +98,9 @@ pub struct Steps {
     left: Vec<Left>,
     /// The trace's name.
     pub name: String,
-    /// Objects ever allocated.
+    /// How many objects are allocated.
     pub objects: u64,
-    /// Threads that appear.
+    /// How many threads appear.
     pub threads: u64,
     /// The greatest sum of live requests, in bytes.
     pub peak_live_bytes: u64,
@@ -121,7 +122,7 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// Allocations and reallocations: what the time of a pass is divided by.
+    /// Allocations and reallocations; the time of a pass is divided by their number.
     #[must_use]
     pub const fn pairs(self) -> u64 {
         self.mallocs + self.reallocs
@@ -188,7 +189,7 @@ fn too_large(trace: &Trace, number: usize) -> anyhow::Error {
     )
 }
 
-/// What is known of an object while steps are made.
+/// An object while steps are made.
 #[derive(Clone, Copy, Default)]
 struct Object {
     slot: u32,
@@ -197,7 +198,7 @@ struct Object {
     live: bool,
 }
 
-/// Gives slots to objects, the one freed last first.
+/// Gives slots to objects; the slot that was freed last is reused first.
 struct Slots {
     objects: Vec<Object>,
     free: Vec<u32>,

@@ -1,6 +1,7 @@
-//! What a replay asks of an allocator.
+//! The interface of an allocator to a replay.
 //!
-//! Every pass is compiled once for each allocator: no call in a measured loop goes through a table of functions.
+//! Every pass is compiled once for each allocator, so no call in a measured loop goes through a
+//! function table.
 
 use std::alloc::Layout;
 use std::mem::MaybeUninit;
@@ -10,36 +11,37 @@ use surefit_core::{Corruption, Parts, Refused};
 use crate::pointer_heap::PointerHeap;
 use crate::steps::Steps;
 
-/// What a moving heap did so far.
+/// What a moving heap moved so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moves {
     /// Page-blocks moved.
     pub total: u64,
     /// Bytes copied by these moves.
     pub bytes_total: u64,
-    /// The most bytes that one call copied; `None` if the heap does not count by calls.
+    /// The most bytes that one call copied; `None` if the heap does not count per call.
     pub bytes_max_per_op: Option<u64>,
-    /// The most bytes copied while a lock was held once; `None` for a heap without locks.
+    /// The most bytes copied during one holding of a lock; `None` for a heap without locks.
     pub bytes_max_per_section: Option<u64>,
 }
 
 /// An allocator under measurement.
 ///
 /// # Safety
-/// S1: the layouts given with an object are those it was allocated or last resized with. S2: an object is given only to
-/// the subject it came from. These are the duties of who calls the unsafe functions; an implementation in turn gives
-/// each live object memory of its own, as long and as aligned as asked.
+/// S1: the layouts given with an object are those it was allocated or last resized with. S2: an
+/// object is given only to the subject it came from. The caller of the unsafe functions has these
+/// duties. An implementation gives each live object its own memory, with the requested length and
+/// alignment.
 pub trait Subject {
-    /// What names a live object: a pointer or a handle.
+    /// The name of a live object: a pointer or a handle.
     type Object;
 
-    /// Whether an object's bytes are one piece of memory at one address for its whole life.
+    /// Whether every object is one piece of memory that keeps its address for its whole life.
     const CONTIGUOUS: bool = true;
 
     /// Allocates an object; if `zeroed`, its bytes are zero.
     ///
     /// # Errors
-    /// There is no room, or the layout is beyond what the allocator serves.
+    /// The heap has no room, or the allocator does not serve this layout.
     fn allocate(&mut self, layout: Layout, zeroed: bool) -> Result<Self::Object, Refused>;
 
     /// Frees an object.
@@ -51,7 +53,7 @@ pub trait Subject {
     /// Changes an object's size and keeps the bytes common to both.
     ///
     /// # Errors
-    /// There is no room; the object is unchanged.
+    /// The heap has no room; the object is unchanged.
     ///
     /// # Safety
     /// S1 and S2.
@@ -88,7 +90,7 @@ pub trait Subject {
         }
     }
 
-    /// Reads the object's first word and writes it back, one greater. The word was written before.
+    /// Increments the object's first word, which was written before.
     ///
     /// # Safety
     /// S1 and S2; the word was written before.
@@ -107,12 +109,12 @@ pub trait Subject {
         }
     }
 
-    /// Where every byte of the region is; `None` if the allocator does not say.
+    /// What every byte of the region is used for; `None` if the allocator does not report it.
     fn parts(&self) -> Option<Parts> {
         None
     }
 
-    /// Verifies the allocator's invariants, where it can.
+    /// Verifies the allocator's invariants, if it can.
     ///
     /// # Errors
     /// The first invariant that does not hold.
@@ -120,12 +122,12 @@ pub trait Subject {
         Ok(())
     }
 
-    /// The allocator as one of raw pointers; `None` if it hands out something else.
+    /// The allocator as one that hands out raw pointers; `None` if it does not.
     fn pointers(&mut self) -> Option<&mut dyn PointerHeap> {
         None
     }
 
-    /// What was moved so far; `None` if the allocator never moves.
+    /// What was moved so far; `None` if the allocator never moves objects.
     fn moves(&self) -> Option<Moves> {
         None
     }
@@ -135,13 +137,13 @@ pub trait Subject {
         None
     }
 
-    /// The strictest alignment that an object is given, in bytes, whatever was asked for.
+    /// The strictest alignment that an object gets, in bytes, even if a request is stricter.
     fn most_align(&self) -> usize {
         usize::MAX
     }
 }
 
-/// What is proven about a demand before it is replayed.
+/// What is proven about a demand before the replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Certified {
     /// A region of this many bytes serves the demand in any order.
@@ -152,24 +154,24 @@ pub struct Certified {
     pub demand_bytes: u64,
     /// The most page-blocks live at once.
     pub demand_objects: u64,
-    /// Of the heap's bytes: the address table.
+    /// The part of the heap's bytes that the address table takes.
     pub table_bytes: u64,
-    /// Of the heap's bytes: at most these are there because of back-references.
+    /// The part of the heap's bytes that back-references cause, at most.
     pub back_reference_bytes: u64,
 }
 
-/// What handles cost, and which objects they name in pieces.
+/// The cost of handles, and which objects are in pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HandleCost {
-    /// Administrative bytes an object: its entry and its back-reference.
+    /// Administrative bytes per object: its entry and its back-reference.
     pub bytes_per_object: usize,
     /// Objects larger than this many bytes are in pieces; `None` if none are.
     pub piece_bytes: Option<usize>,
 }
 
-/// What is done with an allocator once it is built: a pass, compiled for each of them.
+/// A pass: what is done with an allocator after it is built. It is compiled for each allocator.
 pub trait Pass {
-    /// What the pass finds out.
+    /// The result of the pass.
     type Output;
 
     /// Runs the pass.
@@ -178,7 +180,7 @@ pub trait Pass {
 
 /// An allocator that can be built over a region.
 pub trait Allocator {
-    /// What its keys say.
+    /// The values of its keys.
     type Options: Clone + std::fmt::Debug;
 
     /// The keys it knows, as `key=values`.
@@ -187,13 +189,13 @@ pub trait Allocator {
     /// Whether it hands out raw pointers, in every configuration.
     const HAS_POINTERS: bool = true;
 
-    /// Whether it lives in the region it is given; the platform's malloc does not.
+    /// Whether its objects live in the region that it gets; those of the platform's malloc do not.
     const IN_REGION: bool = true;
 
     /// Reads the keys.
     ///
     /// # Errors
-    /// Says which values a key has.
+    /// A key has a wrong value; the error lists the right ones.
     fn options(keys: &crate::keys::Keys) -> anyhow::Result<Self::Options>;
 
     /// Builds the allocator over a region and runs a pass with it.
@@ -206,20 +208,20 @@ pub trait Allocator {
         pass: P,
     ) -> Result<P::Output, Refused>;
 
-    /// The largest region it can use, in bytes; a larger one is used in part.
+    /// The largest region that it can use, in bytes; it uses only a part of a larger one.
     fn most_bytes(_options: &Self::Options) -> usize {
         usize::MAX
     }
 
-    /// Refuses a trace that it would take hours to replay.
+    /// Refuses a trace whose replay would take hours.
     ///
     /// # Errors
-    /// One line that says what takes so long, and what to leave out.
+    /// One line that says what would take so long, and what to leave out.
     fn bearable(_options: &Self::Options, _steps: &Steps) -> anyhow::Result<()> {
         Ok(())
     }
 
-    /// What its handles cost; `None` if it hands out raw pointers.
+    /// The cost of its handles; `None` if it hands out raw pointers.
     fn handles(_options: &Self::Options) -> Option<HandleCost> {
         None
     }
@@ -230,10 +232,11 @@ pub trait Allocator {
     }
 }
 
-/// Takes the bytes of an allocator's control structure off the region, so that a heap of N bytes costs N bytes in all.
+/// Subtracts the bytes of an allocator's control structure from the region, so that a heap of N
+/// bytes costs N bytes in total.
 ///
 /// # Errors
-/// [`Refused::Region`] if not one byte is left.
+/// [`Refused::Region`] if no byte is left.
 pub fn less_control<C>(memory: &mut [MaybeUninit<u8>]) -> Result<&mut [MaybeUninit<u8>], Refused> {
     let control = size_of::<C>().next_multiple_of(8);
     let rest = memory.len().checked_sub(control).filter(|rest| *rest > 0);

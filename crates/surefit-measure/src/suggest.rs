@@ -1,9 +1,11 @@
-//! What a mistyped name may have meant.
+//! Suggests the name that a mistyped word may have meant.
 
-/// Names that are at least this alike are suggested: one letter wrong, missing or too many in a short name.
+/// The least similarity of a suggestion: it allows one wrong, missing or extra letter in a short
+/// name.
 const ALIKE: f64 = 0.75;
 
-/// The known name that is most like `word`, as a question to append to an error; empty if none is like it.
+/// The known name that is most similar to `word`, as a question to append to an error; empty if no
+/// name is similar enough.
 #[must_use]
 pub fn did_you_mean(word: &str, known: &[&str]) -> String {
     let alike = |name: &&&str| strsim::jaro_winkler(word, name);

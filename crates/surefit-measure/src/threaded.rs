@@ -1,4 +1,4 @@
-//! A replay on as many threads as the trace has: time on the wall, and what the process grew by.
+//! A replay on as many threads as the trace has: wall time, and growth of the process.
 
 use anyhow::Result;
 
@@ -12,10 +12,11 @@ use crate::single;
 use crate::source::Source;
 use crate::spec::Spec;
 
-/// Replays the trace with an allocator that serves many threads: the platform's malloc, in a child that was fed the trace.
+/// Replays the trace on an allocator that serves many threads: the platform's malloc, in a child
+/// that reads the trace from standard input.
 ///
 /// # Errors
-/// malloc refused; the child process failed.
+/// The malloc refused a request, or the child process failed.
 pub fn measure(source: &Source, spec: &Spec, plan: Plan) -> Result<AllocatorResult> {
     if source.is_fed {
         return measure_here(source, spec, plan);

@@ -1,4 +1,4 @@
-//! Recorded object graphs: files, or the two that are bundled.
+//! Recorded object graphs: from files, or one of the two that are bundled.
 
 use std::io::Read;
 use std::mem::MaybeUninit;
@@ -10,10 +10,10 @@ use surefit_os::Reservation;
 use surefit_trace::graph::Reader;
 use surefit_trace::open_file;
 
-/// What names a bundled recording on the command line, before its name.
+/// The prefix of a bundled recording's name on the command line.
 const BUNDLED: &str = "bundled:";
 
-/// The recordings inside the command.
+/// The bundled recordings.
 const GRAPHS: [(&str, &[u8]); 2] = [
     (
         "raytrace",
@@ -25,7 +25,7 @@ const GRAPHS: [(&str, &[u8]); 2] = [
 /// Opens a recording in a file, or a bundled one named `bundled:NAME`.
 ///
 /// # Errors
-/// One line that names the file and the mend.
+/// One line that names the file and the remedy.
 pub fn open(file: &Path) -> Result<Reader<Box<dyn Read>>> {
     let input: Box<dyn Read> = match bundled_name(file) {
         Some(name) => Box::new(bundled(name)?),
@@ -37,12 +37,12 @@ pub fn open(file: &Path) -> Result<Reader<Box<dyn Read>>> {
 /// Reads a recording as a program.
 ///
 /// # Errors
-/// One line that names the file, the position and the mend.
+/// One line that names the file, the position and the remedy.
 pub fn load(file: &Path) -> Result<Program> {
     Program::read(|| open(file))
 }
 
-/// Whether a name is that of a recorded object graph, rather than of a trace of allocations.
+/// Whether a name is that of a recorded object graph, and not of a trace of allocations.
 #[must_use]
 pub fn is_graph(file: &Path) -> bool {
     match bundled_name(file) {
@@ -54,15 +54,15 @@ pub fn is_graph(file: &Path) -> bool {
     }
 }
 
-/// Memory for the search of a smallest heap.
+/// Memory for the search for the smallest heap.
 #[derive(Debug)]
 pub struct Region(Reservation);
 
 impl Region {
-    /// So many bytes.
+    /// Reserves `bytes` bytes.
     ///
     /// # Errors
-    /// The system gives no memory.
+    /// The operating system has not enough memory.
     pub fn new(bytes: usize) -> Result<Self> {
         Ok(Self(Reservation::new(bytes)?))
     }
@@ -83,7 +83,7 @@ fn bundled(name: &str) -> Result<&'static [u8]> {
     found.map(|(_, bytes)| *bytes).ok_or_else(|| {
         let known: Vec<_> = GRAPHS.iter().map(|(known, _)| *known).collect();
         anyhow!(
-            "{BUNDLED}{name}: no such bundled recording: known are {}",
+            "{BUNDLED}{name}: no such bundled recording; there are {}",
             known.join(", ")
         )
     })

@@ -12,16 +12,17 @@ use crate::registry::Kind;
 use crate::subject::{Pass, Subject};
 use crate::subjects::pointer::Through;
 
-/// What running a script came to, and what the heap did.
+/// The result of running a script, and what the heap did.
 #[derive(Clone, Debug)]
 pub struct Done {
-    /// The script's end, and what it asked for.
+    /// How the script ended, and what it requested.
     pub ran: Ran,
-    /// What the free lists did until the script ended; `None` if the heap has none of ours.
+    /// What the free lists did until the script ended; `None` if the heap has no free lists of
+    /// surefit.
     pub counters: Option<Counters>,
 }
 
-/// Runs a script in a region under an allocator; `None` if that hands out no raw pointers.
+/// Runs a script on an allocator in a region; `None` if the allocator hands out no raw pointers.
 ///
 /// # Errors
 /// The region is too small for the allocator's own tables.
@@ -42,7 +43,7 @@ pub fn run<K: Clock>(
     )
 }
 
-/// A pass that runs a script.
+/// The pass that runs a script.
 struct Machine<'a, K> {
     clock: K,
     script: &'a Script<'a>,
@@ -60,7 +61,7 @@ impl<K: Clock> Pass for Machine<'_, K> {
     }
 }
 
-/// The time that has passed, in nanoseconds.
+/// A clock of elapsed time, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Wall(Instant);
 
@@ -71,7 +72,7 @@ impl Default for Wall {
 }
 
 impl Wall {
-    /// A clock that begins now.
+    /// A clock that starts now.
     #[must_use]
     pub fn new() -> Self {
         Self(Instant::now())
