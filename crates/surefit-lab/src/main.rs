@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use dlmalloc::GlobalDlmalloc;
 
-/// The command's own memory: the C library's malloc, or one that is preloaded, serves nothing but what is measured.
+/// The command's own memory does not come from the C library's malloc, or from a preloaded one:
+/// that malloc serves only what is measured.
 #[global_allocator]
 static OWN_MEMORY: GlobalDlmalloc = GlobalDlmalloc;
 
