@@ -41,7 +41,8 @@ Example: echo '{\"objects\": 10000, \"block_bytes\": 640000}' > demand.json
     group = clap::ArgGroup::new("what").required(true).args(["trace", "demand"])
 )]
 pub(crate) struct Args {
-    /// Certify the demand of this trace: a file, or bundled:emacs, bundled:redis-drift.
+    /// Certify the demand of this trace: a file, or bundled:NAME (redis, redis-drift, emacs,
+    /// python-a, python-b).
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Certify the demand in this JSON file; see below.

@@ -7,8 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use surefit_measure::output::Format;
 use surefit_measure::sizes::HeapSize;
 
-/// Replays recorded programs on many allocators, compares the allocators, and certifies how large a
-/// heap must be.
+/// Replays recorded programs on many allocators, compares them, and certifies heap sizes.
 #[derive(Debug, Parser)]
 #[command(name = "surefit", version, disable_help_subcommand = true)]
 pub(crate) struct Cli {
@@ -45,7 +44,7 @@ pub(crate) enum Verb {
 /// The arguments of `replay`.
 #[derive(Args, Debug)]
 pub(crate) struct ReplayArgs {
-    /// A trace file, or bundled:emacs, bundled:redis-drift.
+    /// A trace file, or bundled:NAME (redis, redis-drift, emacs, python-a, python-b).
     pub(crate) file: PathBuf,
     /// The allocator.
     #[arg(long, value_name = "SPEC")]
@@ -56,12 +55,10 @@ pub(crate) struct ReplayArgs {
     /// Do not write and verify every byte of every object.
     #[arg(long)]
     pub(crate) no_touch: bool,
-    /// The size of the heap: bytes, such as 64K, 16M or 1G, or a multiple of the trace's peak live
-    /// bytes, such as 2x.
+    /// The heap size: bytes, such as 64K or 16M, or a multiple of the peak live bytes, such as 2x.
     #[arg(long, value_name = "BYTES|Nx", default_value_t = HeapSize::DEFAULT)]
     pub(crate) heap: HeapSize,
-    /// Leave out every object that is ever larger than this, so that heaps which keep objects in
-    /// one piece can take part.
+    /// Leave out objects that are ever larger than this, so that heaps without pieces can take part.
     #[arg(long, value_name = "BYTES", value_parser = surefit_measure::sizes::bytes)]
     pub(crate) largest: Option<usize>,
     /// How the result is printed.
@@ -82,8 +79,7 @@ pub(crate) enum Counted {
 /// The arguments of `compare`.
 #[derive(Args, Debug)]
 pub(crate) struct CompareArgs {
-    /// Trace files; without any, the three bundled traces are replayed and their smallest heaps are
-    /// found.
+    /// Trace files; without any, three bundled traces, and the smallest heap of each.
     pub(crate) files: Vec<PathBuf>,
     /// The allocators, separated by commas.
     #[arg(long, value_name = "A,B,…")]
@@ -91,17 +87,17 @@ pub(crate) struct CompareArgs {
     /// The allocator that times are compared with; by default the first one.
     #[arg(long, value_name = "SPEC")]
     pub(crate) baseline: Option<String>,
-    /// Interleaved rounds of the timing pass, and at most three of the access pass. By default the
-    /// timing pass runs three rounds, or up to five where the figures scatter; the access pass runs
-    /// one round, and samples a long trace.
+    /// Interleaved rounds of the timing pass, and at most three of the access pass.
+    ///
+    /// Default: three timing rounds, up to five where the figures scatter.
+    ///
+    /// The default for the access pass is one round, sampled on a long trace.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) rounds: Option<u32>,
-    /// The size of the heap: bytes, such as 64K, 16M or 1G, or a multiple of the trace's peak live
-    /// bytes, such as 2x.
+    /// The heap size: bytes, such as 64K or 16M, or a multiple of the peak live bytes, such as 2x.
     #[arg(long, value_name = "BYTES|Nx", default_value_t = HeapSize::DEFAULT)]
     pub(crate) heap: HeapSize,
-    /// Leave out every object that is ever larger than this, so that heaps which keep objects in
-    /// one piece can take part.
+    /// Leave out objects that are ever larger than this, so that heaps without pieces can take part.
     #[arg(long, value_name = "BYTES", value_parser = surefit_measure::sizes::bytes)]
     pub(crate) largest: Option<usize>,
     /// Find the smallest heap in which each trace completes.

@@ -55,7 +55,8 @@ impl Parsed {
     pub(super) fn load<W: Width>(file: &Path, config: &Config) -> Result<Self> {
         let name = || file.display().to_string();
         let text = small_file::read(file)?;
-        let parsed: DemandFile = serde_json::from_slice(&text).with_context(name)?;
+        let parsed: DemandFile = serde_json::from_slice(&text)
+            .with_context(|| format!("{}: is not a demand file", file.display()))?;
         Self::new::<W>(&parsed, config).with_context(name)
     }
 

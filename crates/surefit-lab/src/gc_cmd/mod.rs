@@ -30,8 +30,7 @@ enum Client {
     #[cfg(not(feature = "lua"))]
     #[command(disable_help_flag = true)]
     Lua(Absent),
-    /// Replay a recorded Java program; exit status 1 if it cannot complete or refers to a freed
-    /// object
+    /// Replay a recorded program; exit status 1 if it cannot complete or refers to a freed object
     #[command(after_help = spaces::help())]
     Replay(replay::Args),
     /// Record a classic program, written in Rust, as an object graph for `gc replay`

@@ -25,8 +25,8 @@ pub(crate) struct Args {
     /// The space in which the collector allocates
     #[arg(long, value_name = "SPEC", default_value = "segregated")]
     space: String,
-    /// The size of the heap, tables included: bytes, such as 64K, 16M or 1G, or a multiple of the
-    /// most live bytes, such as 2x
+    /// The heap size with tables: bytes, such as 16M, or a multiple of the most live bytes, such as
+    /// 2x
     #[arg(long, value_name = "BYTES|Nx", default_value_t = HeapSize::DEFAULT)]
     heap: HeapSize,
     /// How the sweep finds free memory
@@ -59,8 +59,7 @@ enum How {
 /// How allocation is timed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum ClockedBy {
-    /// Time the calls between two walks of the recording, and subtract the time of the same replay
-    /// without allocations.
+    /// Between two walks of the recording, minus the same without allocations.
     #[default]
     Batch,
     /// Also read the clock twice per allocation, as in the thesis.

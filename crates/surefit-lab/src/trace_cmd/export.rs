@@ -13,7 +13,8 @@ use surefit_measure::output;
 /// The arguments of `surefit trace export`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The trace: a .sft or .sft.zst file, or bundled:emacs, bundled:redis-drift
+    /// The trace: a .sft or .sft.zst file, or bundled:NAME (redis, redis-drift, emacs, python-a,
+    /// python-b)
     file: PathBuf,
     /// The format of the text
     #[arg(long, value_enum, default_value_t)]

@@ -30,11 +30,12 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Verb {
-    /// Show statistics of traces: events, threads, peak, sizes, lifetimes; this also checks every
-    /// record
+    /// Show statistics: events, threads, peak, sizes, lifetimes; this also checks every record
     Stats {
-        /// The traces: .sft or .sft.zst files, or bundled:emacs, bundled:redis-drift; or object
-        /// graphs: .sfg or .sfg.zst files, or bundled:raytrace, bundled:mtrt
+        /// Traces: .sft or .sft.zst files, or bundled:NAME (redis, redis-drift, emacs, python-a,
+        /// python-b).
+        ///
+        /// Or object graphs: .sfg or .sfg.zst files, or bundled:raytrace, bundled:mtrt.
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
         /// How many sizes to list, the most frequent first
@@ -46,7 +47,8 @@ enum Verb {
     },
     /// Check that traces follow every rule of the format; exit status 2 if one does not
     Check {
-        /// The traces: .sft or .sft.zst files, or bundled:emacs, bundled:redis-drift
+        /// Traces: .sft or .sft.zst files, or bundled:NAME (redis, redis-drift, emacs, python-a,
+        /// python-b)
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
         /// How results are printed
@@ -55,7 +57,8 @@ enum Verb {
     },
     /// Show the header and the first events of traces
     Head {
-        /// The traces: .sft or .sft.zst files, or bundled:emacs, bundled:redis-drift
+        /// Traces: .sft or .sft.zst files, or bundled:NAME (redis, redis-drift, emacs, python-a,
+        /// python-b)
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
         /// How many events to show
