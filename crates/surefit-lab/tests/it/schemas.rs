@@ -1,8 +1,6 @@
 //! Real outputs keep to the committed schemas.
 
-mod common;
-
-use common::{result, small_trace, surefit};
+use crate::common::{result, small_trace, surefit};
 use serde_json::Value;
 use surefit_testkit::{broken, schema};
 

@@ -1,8 +1,6 @@
 //! `surefit certify` from outside.
 
-mod common;
-
-use common::{error_line, surefit};
+use crate::common::{error_line, surefit};
 use serde_json::Value;
 use surefit_trace::{Call, Event, Op, Trace};
 

@@ -1,8 +1,6 @@
 //! The command from outside: every allocator replays a small program, and bad input is one line and exit status 2.
 
-mod common;
-
-use common::{error_line, result, small_trace, surefit};
+use crate::common::{error_line, result, small_trace, surefit};
 use predicates_free::has;
 use serde_json::Value;
 

@@ -1,12 +1,9 @@
 //! What a malloc without a region holds is measured from outside: a known hoard is seen, whatever was freed before.
-#![cfg(target_os = "linux")]
-
-mod common;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::result;
+use crate::common::result;
 use surefit_trace::{Call, Event, Op, Trace};
 use tempfile::TempDir;
 
@@ -39,7 +36,7 @@ fn hoard(directory: &Path) -> PathBuf {
 /// The malloc of `hoarder.c` as a library. Rust links by the C compiler, so whoever builds this has one.
 fn hoarder(directory: &Path) -> PathBuf {
     let library = directory.join("libhoarder.so");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hoarder.c");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/hoarder.c");
     let made = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
         .args(["-O1", "-shared", "-fPIC", "-fno-builtin", "-o"])
         .arg(&library)

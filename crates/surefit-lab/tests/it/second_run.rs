@@ -1,10 +1,8 @@
 //! A heap as large as one run's demand is certified for serves a second run of the same program, whose input differs.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 
-use common::{result, surefit};
+use crate::common::{result, surefit};
 use serde_json::{Value, json};
 
 /// How much more than the first run's demand is certified where a margin is asked for, in percent.

@@ -1,7 +1,5 @@
 //! What the tests of the command share: how it is run.
 
-#![allow(dead_code, unused_imports, reason = "each test file uses a part of it")]
-
 use std::path::Path;
 use std::process::Command;
 

@@ -1,15 +1,13 @@
 //! What cannot be done ends in one line that says what, where and how to mend it: files, numbers, and places that cannot be
 //! written.
 
-mod common;
-
 use std::fs::File;
 use std::path::Path;
 use std::process::Output;
 #[cfg(target_os = "linux")]
 use std::process::{Command, Stdio};
 
-use common::{error_line, small_trace, surefit};
+use crate::common::{error_line, small_trace, surefit};
 use surefit_trace::{Call, Event, Op, Trace};
 
 fn run(args: &[&str]) -> Output {

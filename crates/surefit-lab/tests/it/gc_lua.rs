@@ -1,12 +1,9 @@
 //! `surefit gc lua` from outside.
-#![cfg(feature = "lua")]
-
-mod common;
 
 use std::path::Path;
 use std::process::Output;
 
-use common::{error_line, surefit};
+use crate::common::{error_line, surefit};
 
 /// Every allocator of the registry that hands out raw pointers, and keys that change what it is.
 const SPACES: [&str; 18] = [

@@ -1,8 +1,6 @@
 //! `surefit compare` from outside.
 
-mod common;
-
-use common::{SmallTrace, error_line, small_trace, surefit};
+use crate::common::{SmallTrace, error_line, small_trace, surefit};
 use serde_json::Value;
 
 fn compare(options: &[&str], seed: u64) -> Value {

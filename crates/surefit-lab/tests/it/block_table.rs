@@ -1,10 +1,8 @@
 //! `cf-block-table` from outside: replays, parts, certificates, real programs, and what its moves copy.
 
-mod common;
-
 use std::path::Path;
 
-use common::{result, small_trace, surefit};
+use crate::common::{result, small_trace, surefit};
 use serde_json::Value;
 
 const SPECS: [&str; 6] = [
@@ -103,7 +101,7 @@ fn a_wrong_frame_is_exit_status_2() {
             .arg(&trace.path)
             .output()
             .expect("the command runs");
-        let line = common::error_line(&output, 2);
+        let line = crate::common::error_line(&output, 2);
         assert!(line.contains(word), "{line}");
     }
 }

@@ -1,11 +1,9 @@
 //! `surefit gc replay` and the statistics of object graphs, from outside.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use common::{error_line, surefit};
+use crate::common::{error_line, surefit};
 use serde_json::Value;
 
 const SPACES: [&str; 12] = [

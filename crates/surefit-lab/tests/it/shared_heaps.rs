@@ -1,10 +1,8 @@
 //! `1-cf` and `n-cf` from outside: replays, parts, real programs, and what a section copies.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 
-use common::{error_line, result, small_trace, surefit};
+use crate::common::{error_line, result, small_trace, surefit};
 use serde_json::Value;
 
 const SPECS: [&str; 10] = [

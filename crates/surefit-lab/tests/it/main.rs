@@ -1,0 +1,19 @@
+//! The tests of the command from outside, in one program: each links all of the command.
+
+mod common;
+
+mod block_table;
+mod certify;
+mod compare;
+#[cfg(feature = "lua")]
+mod gc_lua;
+mod gc_replay;
+mod refusals;
+mod replay;
+#[cfg(target_os = "linux")]
+mod resident;
+mod schemas;
+mod second_run;
+mod shared_heaps;
+mod shell_files;
+mod trace_and_gen;
