@@ -16,8 +16,14 @@ case ${1:-} in
   tests) folder=debug limit=150 yardstick=(build) build=(test --workspace --no-run) ;;
   *) sed -n '2,5p' "$0" | cut -c 3- && exit 2 ;;
 esac
+target=${CARGO_TARGET_DIR:-target}
+unpassed=$target/.budget-$1
+if [ -e "$unpassed" ]; then
+  echo "FAILED: the build \"$1\" did not pass its budget the last time: remove $target, and measure again"
+  exit 1
+fi
 is_cold=true
-[ ! -e "${CARGO_TARGET_DIR:-target}/$folder" ] || is_cold=false
+[ ! -e "$target/$folder" ] || is_cold=false
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -32,8 +38,11 @@ for argument; do
   [ "$argument" != --test ] || kind=" (tests)"
   previous=$argument
 done
-# The second line is that of the children, as 1m2.345s for user and system.
-times | awk -v name="$name$kind" 'NR == 2 { split($1 "m" $2, t, /[ms]+/); printf "%.1f %s\n", 60 * (t[1] + t[3]) + t[2] + t[4], name }' >>"$SUREFIT_CRATES"
+# The second line is that of the children, as 1m2.345s for user and system. (A shell of its own, as in a pipe, has none.)
+times >"$SUREFIT_CRATES.$$"
+awk -v name="$name$kind" 'NR == 2 { split($1 "m" $2, t, /[ms]+/); printf "%.1f %s\n", 60 * (t[1] + t[3]) + t[2] + t[4], name }' \
+  "$SUREFIT_CRATES.$$" >>"$SUREFIT_CRATES"
+rm -f "$SUREFIT_CRATES.$$"
 exit "$status"
 WRAPPER
 chmod +x "$work/compiler"
@@ -46,6 +55,9 @@ read_cpu() {
   cpu=$(awk 'NR == 2 { split($1 "m" $2, t, /[ms]+/); printf "%.1f", 60 * (t[1] + t[3]) + t[2] + t[4] }' "$work/times")
 }
 
+if "$is_cold"; then
+  mkdir -p "$target" && touch "$unpassed"
+fi
 # Without the downloads.
 cargo fetch --locked
 read_cpu
@@ -69,3 +81,4 @@ awk -v start="$start" -v unit="$unit" -v end="$cpu" -v limit="$limit" -v what="$
     exit 1
   }
 }'
+rm -f "$unpassed"

@@ -4,4 +4,6 @@
 set -euo pipefail
 export SUREFIT_FUZZ_CASES="${SUREFIT_FUZZ_CASES:-4000}"
 export SUREFIT_FUZZ_SEED="${SUREFIT_FUZZ_SEED:-100001}"
+# `surefit experiment` runs the command beside it.
+cargo build --locked -p surefit-experiments
 cargo test --locked -p surefit-lab --test command_fuzz -- --nocapture

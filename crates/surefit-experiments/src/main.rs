@@ -107,10 +107,16 @@ fn list() -> String {
     let listed = command
         .get_subcommands()
         .filter(|entry| entry.get_name() != "list" && !entry.is_hide_set());
+    let width = listed.clone().map(|entry| entry.get_name().len()).max();
+    let width = width.unwrap_or(0);
     listed
         .map(|entry| {
             let about = entry.get_about().map(ToString::to_string);
-            format!("{:<12} {}\n", entry.get_name(), about.unwrap_or_default())
+            format!(
+                "{:<width$} {}\n",
+                entry.get_name(),
+                about.unwrap_or_default()
+            )
         })
         .collect()
 }

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use anyhow::{Result, anyhow};
+use surefit_measure::error::Broken;
 
 /// The command that runs the experiments.
 const NAME: &str = "surefit-experiments";
@@ -41,7 +42,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     })?;
     let code = status
         .code()
-        .ok_or_else(|| anyhow!("{NAME} ended with {status}"))?;
+        .ok_or_else(|| Broken(format!("{NAME} ended with {status}")))?;
     Ok(ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX)))
 }
 

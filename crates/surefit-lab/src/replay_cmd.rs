@@ -22,7 +22,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
     let spec = Spec::parse(&args.allocator)?;
     if args.threads && spec.in_region() {
         bail!(
-            "{spec}: serves one thread only; leave --threads out, or choose system or preload:PATH"
+            "{spec}: --threads replays on system and preload:PATH only; leave --threads out, or choose one of them"
         );
     }
     let source = Source::load(&args.file, args.largest)?;

@@ -239,6 +239,7 @@ impl Problem {
     pub fn mend(&self) -> &'static str {
         match self {
             Self::Open(_) => "check the path and its permissions",
+            Self::Read(error) if error.kind() == io::ErrorKind::IsADirectory => "name a file",
             Self::Read(_) => "check the disk and try again",
             Self::Write(_) => "free some space, or choose another place",
             Self::Empty | Self::NotATrace => "give a .sft or .sft.zst file",

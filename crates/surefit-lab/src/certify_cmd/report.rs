@@ -9,7 +9,7 @@ use surefit_compact::certify::Certificate;
 use surefit_measure::error::one_line;
 use surefit_measure::output::grouped;
 use surefit_measure::results::SCHEMA;
-use surefit_measure::sizes::{Count, Size};
+use surefit_measure::sizes::{Count, Size, counted};
 use surefit_measure::spec::Spec;
 
 /// The certificates of one demand. The figures at the top are those of the first certificate.
@@ -237,19 +237,19 @@ impl fmt::Display for Report {
         }
         writeln!(
             f,
-            "Freeing one page-block: at most {} moves, {} B copied, {} pages touched.",
-            self.moves_max_per_op,
+            "Freeing one page-block: at most {}, {} B copied, {} touched.",
+            counted(u64::from(self.moves_max_per_op), "move"),
             grouped(self.moved_bytes_max_per_op),
-            self.pages_touched_max_per_op
+            counted(self.pages_touched_max_per_op, "page")
         )?;
         let Some(largest) = self.largest_free else {
             return Ok(());
         };
         writeln!(
             f,
-            "Freeing the largest object: {} page-blocks, at most {} moves, {} B copied.",
-            grouped(largest.blocks),
-            grouped(largest.moves_max),
+            "Freeing the largest object: {}, at most {}, {} B copied.",
+            counted(largest.blocks, "page-block"),
+            counted(largest.moves_max, "move"),
             grouped(largest.moved_bytes_max)
         )
     }

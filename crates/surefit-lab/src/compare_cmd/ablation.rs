@@ -2,13 +2,16 @@
 //! pieces.
 
 use anyhow::Result;
+use surefit_core::Refused;
+use surefit_os::Reservation;
 
 use surefit_measure::passes::min_heap::min_heap;
+use surefit_measure::passes::replay::{Stop, Stopped};
 use surefit_measure::passes::timing::Untouched;
 use surefit_measure::progress::Progress;
 use surefit_measure::registry::Kind;
 use surefit_measure::results::Ablation;
-use surefit_measure::rounds::{in_parallel, run_fresh};
+use surefit_measure::rounds::in_parallel;
 use surefit_measure::sizes::HeapSize;
 use surefit_measure::spec::{Choice, Spec};
 use surefit_measure::steps::Steps;
@@ -40,7 +43,7 @@ pub(super) fn ablation(
         contiguous(&options.unbounded()?)?,
     ];
     let found = in_parallel(&variants, |options| {
-        let least = least(spec, options, steps);
+        let least = least(options, steps);
         progress.step(&steps.name, "without moves or pieces", spec);
         least
     })?;
@@ -60,13 +63,26 @@ fn contiguous(options: &Options) -> Result<Options> {
     })
 }
 
-/// The smallest heap; `None` if the trace does not complete in the default one, such as for an
-/// object larger than a page.
-fn least(spec: &Spec, options: &Options, steps: &Steps) -> Result<Option<u64>> {
+/// The smallest heap; `None` if no heap serves the trace, such as for an object larger than a page,
+/// or none of 64 times the peak of live bytes.
+fn least(options: &Options, steps: &Steps) -> Result<Option<u64>> {
     let kind = Kind::Cf(Box::new(options.clone()));
-    if run_fresh(spec, &kind, steps, HeapSize::DEFAULT, Untouched { steps }).is_err() {
+    let mut region = Reservation::new(kind.heap_bytes(HeapSize::DEFAULT, steps))?;
+    if is_hopeless(&kind.run(region.memory(), Untouched { steps })) {
         return Ok(None);
     }
+    drop(region);
     let guess = usize::try_from(steps.peak_live_bytes)?;
     Ok(min_heap(&kind, steps, guess)?.map(|bytes| bytes as u64))
+}
+
+/// Whether a replay ended at an object that a larger heap would refuse too.
+fn is_hopeless(outcome: &Result<Result<u64, Stopped>, Refused>) -> bool {
+    let Ok(Err(stopped)) = outcome else {
+        return false;
+    };
+    matches!(
+        stopped.stop,
+        Stop::Refused(Refused::TooLarge { .. } | Refused::TooAligned { .. })
+    )
 }

@@ -21,14 +21,13 @@ pub(crate) struct Args {
     /// The program
     #[arg(value_parser = programs(), value_name = "NAME")]
     program: Program,
-    /// How much work the program does; the unit depends on the program [default: enough for some
-    /// hundred thousand allocations, or a million]
+    /// How much work the program does; the unit depends on the program
     #[arg(long, value_name = "N")]
     size: Option<u32>,
-    /// Bytes that the program allocates between two walks through its live objects
+    /// Bytes allocated between two walks through the live objects
     #[arg(long, value_name = "BYTES", value_parser = sizes::bytes, default_value = "256K")]
     every: usize,
-    /// Memory for everything that the program allocates: recording frees nothing
+    /// Memory for all allocations: nothing is freed
     #[arg(long, value_name = "BYTES", value_parser = sizes::bytes, default_value = "1G")]
     memory: usize,
     /// The file to write: .sfg, or .sfg.zst for compression

@@ -86,7 +86,7 @@ pub(crate) fn region_line(notes: &Notes) -> Option<String> {
 pub(crate) fn handle_line(cost: HandleCost) -> String {
     let bytes = cost.bytes_per_object;
     let line = format!(
-        "the heap may move the object; the program reaches it through a handle ({bytes} B per object, included)."
+        "the program reaches the object through a handle ({bytes} B per object, included)."
     );
     match cost.piece_bytes {
         Some(piece) => format!(
@@ -141,10 +141,16 @@ pub(crate) fn contents(trace: &TraceResults) -> String {
     let pieces = trace
         .results
         .iter()
-        .find_map(|row| Some((row, row.bytes_in_pieces_at_peak?)));
+        .find_map(|row| Some((row, row.bytes_in_pieces_at_peak?)))
+        .filter(|(_, bytes)| *bytes > 0);
     let pieces = pieces.map_or_else(String::new, |(row, bytes)| {
         let (share, who) = (percent(bytes, trace.peak_live_bytes), short(&row.allocator));
-        format!("; {who} keeps {share:.0} % of it in pieces, not contiguous")
+        let share = if share < 0.5 {
+            "less than 1".to_owned()
+        } else {
+            format!("{share:.0}")
+        };
+        format!("; {who} keeps {share} % of it in pieces, not contiguous")
     });
     let threads = match trace.threads {
         0 | 1 => String::new(),

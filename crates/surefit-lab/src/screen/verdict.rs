@@ -55,6 +55,11 @@ pub(super) fn sentences(
             None,
         );
     }
+    let mut completed = rows.iter().filter(|row| row.completed);
+    if let (Some(only), None, true) = (completed.next(), completed.next(), rows.len() > 1) {
+        let only = short(&only.allocator);
+        return (format!("Only {only} completed. {}", bounded(trace)), None);
+    }
     if rows.len() == 1 {
         let alone = "Nothing is compared with it: name others with --allocators A,B.";
         return (format!("{} {alone}", bounded(trace)), None);
@@ -293,37 +298,43 @@ pub(super) fn saved(trace: &TraceResults) -> Option<String> {
     let ablation = trace.ablation.as_ref()?;
     let find = |name: &str| trace.results.iter().find(|row| row.allocator == name);
     let row = find(&ablation.allocator)?;
-    let (with, unmoved) = (row.min_heap_bytes?, ablation.unmoved_min_heap_bytes?);
+    let (with, unmoved) = (row.min_heap_bytes?, ablation.unmoved_min_heap_bytes);
     let live = trace.peak_live_bytes.max(1) as f64;
     let of_live = |bytes: u64| format!("{:.3}", bytes as f64 / live);
     let own_name = short(&row.allocator);
-    let (own, still) = (of_live(with), of_live(unmoved));
+    let own = of_live(with);
+    let or_cannot = |bytes: Option<u64>| {
+        bytes.map_or_else(|| format!("it cannot serve {}", name(trace)), of_live)
+    };
+    let still = or_cannot(unmoved);
     let mut text = format!("{own_name} needs {own} x live; without moves {still}");
     let mut from_pieces = String::new();
     if !row.contiguous {
         text += "; without pieces ";
-        text += &ablation
-            .contiguous_min_heap_bytes
-            .map_or_else(|| format!("it cannot serve {}", name(trace)), of_live);
+        text += &or_cannot(ablation.contiguous_min_heap_bytes);
         let direct = find("cf-direct").and_then(|row| row.min_heap_bytes);
         if let Some(neither) = ablation.unmoved_contiguous_min_heap_bytes {
             text += &format!("; without both {}", of_live(neither));
-            let saved = saving(unmoved, neither);
-            from_pieces = format!(" Memory that pieces saved: {saved}.");
+            from_pieces = unmoved.map_or_else(String::new, |unmoved| {
+                let saved = saving(unmoved, neither);
+                format!(" Memory that pieces saved: {saved}.")
+            });
         } else if let Some(direct) = direct {
             // it has no handles either
             text += &format!(
                 "; without both, and without handles (cf-direct), {}",
                 of_live(direct)
             );
-            let saved = saving(unmoved, direct);
-            from_pieces = format!(" Memory that pieces saved, less the handles: {saved}.");
+            from_pieces = unmoved.map_or_else(String::new, |unmoved| {
+                let saved = saving(unmoved, direct);
+                format!(" Memory that pieces saved, less the handles: {saved}.")
+            });
         }
     }
-    let from_moves = saving(with, unmoved);
-    Some(format!(
-        "{text}. Memory that compaction saved: {from_moves}.{from_pieces}"
-    ))
+    let from_moves = unmoved.map_or_else(String::new, |unmoved| {
+        format!(" Memory that compaction saved: {}.", saving(with, unmoved))
+    });
+    Some(format!("{text}.{from_moves}{from_pieces}"))
 }
 
 /// How much less `with` is than `without`, in words: never less than nothing.

@@ -291,7 +291,13 @@ impl Line<'_> {
     }
 
     fn replay(&mut self) -> bool {
-        self.push("replay");
+        // What a measuring command tells its children.
+        let is_child = self.one_in(8);
+        self.push(if is_child {
+            "replay-as-child"
+        } else {
+            "replay"
+        });
         let file = self.files.read(self.random, Kind::Trace);
         self.push(file);
         let spec = self.spec();
@@ -302,15 +308,18 @@ impl Line<'_> {
         self.option("--heap", 2, Self::heap);
         self.option("--largest", 4, Self::size);
         self.rounds();
-        self.option("--only", 12, |line| {
+        if !is_child {
+            self.format();
+            return false;
+        }
+        self.option("--only", 2, |line| {
             any(
                 line.random,
                 &["checking", "timing,access", "x", "", "counting"],
             )
             .to_owned()
         });
-        self.flag("--fed", 40);
-        self.format();
+        self.flag("--fed", 8);
         false
     }
 
@@ -527,7 +536,6 @@ impl Line<'_> {
             "-",
             "--",
             "",
-            "worst-calls",
         ];
         let first = any(self.random, &first);
         self.push(first);

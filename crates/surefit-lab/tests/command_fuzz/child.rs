@@ -91,7 +91,9 @@ fn judge(case: &Case, status: ExitStatus, printed: &str, complaint: &str) -> Res
         return Err("panicked".to_owned());
     }
     let lines = complaint.lines().count();
-    if lines > 2 && !case.figures_on_stderr {
+    // Where no command was named, the usage stands above the complaint.
+    let is_usage = complaint.ends_with("surefit: name a command\n");
+    if lines > 2 && !is_usage && !case.figures_on_stderr {
         return Err(format!("{lines} lines on stderr"));
     }
     let complains = complaint.lines().any(|line| line.starts_with("surefit: "));

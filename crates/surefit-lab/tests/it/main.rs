@@ -5,6 +5,7 @@ mod common;
 mod block_table;
 mod certify;
 mod compare;
+mod experiment;
 #[cfg(feature = "lua")]
 mod gc_lua;
 mod gc_replay;

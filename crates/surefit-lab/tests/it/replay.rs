@@ -261,7 +261,7 @@ fn threads_go_with_the_platforms_malloc_only() {
         .arg(&trace.path)
         .output()
         .expect("the command runs");
-    assert!(error_line(&output, 2).contains("serves one thread"));
+    assert!(error_line(&output, 2).contains("replays on system and preload:PATH only"));
     let row = result(&trace.path, "system", &["--threads"]);
     assert_eq!(row["completed"], true);
 }

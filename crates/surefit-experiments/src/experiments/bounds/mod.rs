@@ -32,7 +32,7 @@ use surefit_measure::spec::Spec;
 /// This experiment.
 pub(crate) const ENTRY: Entry = Entry {
     name: "bounds",
-    about: "What each bound on fragmentation costs and saves: moves, time, certificate, smallest heap",
+    about: "What each bound costs and saves: moves, time, certificate, smallest heap",
     takes_traces: true,
     takes_rounds: true,
     run,

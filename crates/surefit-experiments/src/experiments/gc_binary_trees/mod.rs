@@ -32,7 +32,7 @@ use surefit_measure::progress::Progress;
 /// This experiment.
 pub(crate) const ENTRY: Entry = Entry {
     name: "gc-binary-trees",
-    about: "Binary trees: time and peak memory beside gc-arena, Boehm's collector and MMTk's MarkSweep",
+    about: "Binary trees: time and memory beside gc-arena, Boehm's collector and MMTk",
     takes_traces: false,
     takes_rounds: true,
     run,

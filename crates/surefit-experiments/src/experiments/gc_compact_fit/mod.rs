@@ -34,7 +34,7 @@ use surefit_measure::progress::Progress;
 /// This experiment.
 pub(crate) const ENTRY: Entry = Entry {
     name: "gc-compact-fit",
-    about: "A collector over Compact-fit beside every other space: smallest heaps, times, causes of collections",
+    about: "A collector over Compact-fit and other spaces: smallest heaps, times, causes",
     takes_traces: true,
     takes_rounds: true,
     run,

@@ -31,7 +31,7 @@ use surefit_measure::progress::Progress;
 /// This experiment.
 pub(crate) const ENTRY: Entry = Entry {
     name: "gc-lua",
-    about: "A Lua machine on segregated lists, by strategy and lookup: smallest heaps, counts, times",
+    about: "A Lua machine on segregated lists: smallest heaps, counts, times",
     takes_traces: false,
     takes_rounds: true,
     run,

@@ -16,7 +16,7 @@ use crate::shared::thesis::times::{self, Found};
 /// This experiment.
 pub(crate) const ENTRY: Entry = Entry {
     name: "gc-times",
-    about: "Allocation, collection and heap management time against heap size: strategies by lookups",
+    about: "Allocation, collection and heap management time against heap size",
     takes_traces: true,
     takes_rounds: true,
     run,

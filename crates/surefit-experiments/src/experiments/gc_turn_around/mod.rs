@@ -14,7 +14,7 @@ use crate::shared::thesis::times;
 /// This experiment.
 pub(crate) const ENTRY: Entry = Entry {
     name: "gc-turn-around",
-    about: "Which strategy of coalescing manages the heap fastest: without a table, with it, with a bitmap",
+    about: "Which coalescing is fastest: without a table, with it, with a bitmap",
     takes_traces: true,
     takes_rounds: true,
     run,

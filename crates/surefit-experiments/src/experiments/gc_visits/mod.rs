@@ -14,7 +14,7 @@ use crate::shared::thesis::systems::{lists, space};
 /// This experiment.
 pub(crate) const ENTRY: Entry = Entry {
     name: "gc-visits",
-    about: "Free chunks and heads that an allocation looks at: one list, segregated lists, over a program's life",
+    about: "Free chunks and list heads that an allocation visits, over a program's life",
     takes_traces: true,
     takes_rounds: false,
     run,

@@ -32,7 +32,7 @@ use crate::kit::{Entry, Report, Request};
 /// This experiment.
 pub(crate) const ENTRY: Entry = Entry {
     name: "predict",
-    about: "Moves per free by formula, by Markov chain, by simulation, and by the heap itself",
+    about: "Moves per free: by formula, by Markov chain, by simulation, by the heap",
     takes_traces: false,
     takes_rounds: false,
     run,
