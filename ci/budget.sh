@@ -12,8 +12,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 case ${1:-} in
-  command) folder=release limit=14 yardstick=(build --release) build=(build --release) ;;
-  tests) folder=debug limit=150 yardstick=(build) build=(test --workspace --no-run) ;;
+  command) folder=release limit=20 yardstick=(build --release) build=(build --release) ;;
+  tests) folder=debug limit=85 yardstick=(build) build=(test --workspace --no-run) ;;
   *) sed -n '2,5p' "$0" | cut -c 3- && exit 2 ;;
 esac
 target=${CARGO_TARGET_DIR:-target}

@@ -340,3 +340,28 @@ fn a_page_is_no_wider_than_its_window() {
         html.matches("<table>").count()
     );
 }
+
+#[test]
+fn the_ablation_searches_heaps_larger_than_the_default() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let trace = directory.path().join("p.sft");
+    let made = surefit()
+        .args(["gen", "phase", "--live", "200K", "-o"])
+        .arg(&trace)
+        .status();
+    assert!(made.expect("the command runs").success());
+    let output = surefit()
+        .args(["compare", "--allocators", "cf,tlsf", "--find-min-heap"])
+        .args(["--rounds", "1", "--format", "json"])
+        .arg(&trace)
+        .output()
+        .expect("the command runs");
+    let comparison: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let trace = &comparison["traces"][0];
+    let live = trace["peak_live_bytes"].as_u64().expect("bytes");
+    let unmoved = &trace["ablation"]["unmoved_min_heap_bytes"];
+    assert!(
+        unmoved.as_u64().is_some_and(|bytes| bytes > 4 * live),
+        "{trace:#}"
+    );
+}
