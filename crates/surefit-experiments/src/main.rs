@@ -107,9 +107,11 @@ fn list() -> String {
     let listed = command
         .get_subcommands()
         .filter(|entry| entry.get_name() != "list" && !entry.is_hide_set());
-    let width = listed.clone().map(|entry| entry.get_name().len()).max();
+    let listed: Vec<_> = listed.collect();
+    let width = listed.iter().map(|entry| entry.get_name().len()).max();
     let width = width.unwrap_or(0);
     listed
+        .iter()
         .map(|entry| {
             let about = entry.get_about().map(ToString::to_string);
             format!(
