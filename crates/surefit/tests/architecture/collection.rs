@@ -1,6 +1,5 @@
 //! One collection, and what a space does before one.
 
-use core::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use surefit::Refused;
@@ -10,6 +9,8 @@ use surefit::gc::{
     Cause, Client, Collector, CompactFit, Edges, FreeList, Living, Object, Scanned, Settings,
     Space, Sweep,
 };
+
+use surefit_testkit::JunkRegion;
 
 use crate::steps::Walk;
 
@@ -55,8 +56,8 @@ impl<S: Space> Client<S> for Program {
     }
 }
 
-fn memory() -> Vec<MaybeUninit<u8>> {
-    vec![MaybeUninit::uninit(); 1 << 16]
+fn memory() -> JunkRegion {
+    JunkRegion::new(1 << 16, 1 << 12, 7)
 }
 
 #[test]
@@ -68,7 +69,7 @@ fn one_collection() {
         large_from: usize::MAX,
         ..Settings::default()
     };
-    let mut gc = Collector::<Lists<'_>>::new(&mut memory, settings).expect("large enough");
+    let mut gc = Collector::<Lists<'_>>::new(memory.memory(), settings).expect("large enough");
     let mut program = Program::default();
     // The heap is full of small objects, every other one is held by a root.
     let objects: Vec<_> = core::iter::from_fn(|| gc.alloc_as_is(12).ok()).collect();
@@ -159,7 +160,7 @@ fn two_roots(mark_stack: usize, check: impl FnOnce(&mut Collector<'_, Merging<'_
         mark_stack,
         ..Settings::default()
     };
-    let mut gc = Collector::<Merging<'_>>::new(&mut memory, settings).expect("large enough");
+    let mut gc = Collector::<Merging<'_>>::new(memory.memory(), settings).expect("large enough");
     let mut program = Program::default();
     for _ in 0..2 {
         program.roots.push(gc.alloc_as_is(12).expect("room"));
@@ -250,7 +251,8 @@ fn sweeping() {
             sweep,
             ..Settings::default()
         };
-        let mut gc = Collector::<Merging<'_>>::new(&mut memory, settings).expect("large enough");
+        let mut gc =
+            Collector::<Merging<'_>>::new(memory.memory(), settings).expect("large enough");
         let mut program = Program::default();
         for _ in 0..100 {
             let object = gc.alloc_as_is(12).expect("room");
@@ -293,8 +295,9 @@ fn unbounded() -> Config {
 
 /// Every page has small objects, a few; a larger one needs a page.
 fn moves_serve_a_request() {
-    let (config, mut memory) = (unbounded(), vec![MaybeUninit::uninit(); 1 << 18]);
-    let mut gc = Collector::compact_fit(&mut memory, &config, 64).expect("large enough");
+    // What fits must not depend on where the region lies.
+    let (config, mut region) = (unbounded(), JunkRegion::new(1 << 18, 1 << 16, 7));
+    let mut gc = Collector::compact_fit(region.memory(), &config, 64).expect("large enough");
     let mut program = Program::default();
     let objects: Vec<_> = core::iter::from_fn(|| gc.alloc_as_is(16).ok()).collect();
     program.roots = objects.into_iter().step_by(16).collect();
@@ -315,8 +318,9 @@ fn moves_serve_a_request() {
 
 /// Everything lives.
 fn moves_cannot_help() {
-    let (config, mut memory) = (unbounded(), vec![MaybeUninit::uninit(); 1 << 18]);
-    let mut gc = Collector::compact_fit(&mut memory, &config, 64).expect("large enough");
+    // What fits must not depend on where the region lies.
+    let (config, mut region) = (unbounded(), JunkRegion::new(1 << 18, 1 << 16, 7));
+    let mut gc = Collector::compact_fit(region.memory(), &config, 64).expect("large enough");
     let roots = core::iter::from_fn(|| gc.alloc_as_is(16).ok()).collect();
     let mut program = Program {
         roots,
@@ -337,7 +341,7 @@ fn crowded(limit: usize) -> (bool, u64, bool) {
         limit,
         ..Settings::default()
     };
-    let mut gc = Collector::<Merging<'_>>::new(&mut memory, settings).expect("large enough");
+    let mut gc = Collector::<Merging<'_>>::new(memory.memory(), settings).expect("large enough");
     let mut program = Program::default();
     let limit = gc.space().heap().limit();
     program.roots = core::iter::from_fn(|| gc.alloc_as_is(12).ok()).collect();

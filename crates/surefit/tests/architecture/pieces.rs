@@ -1,9 +1,10 @@
 //! Objects in pieces.
 
 use core::alloc::Layout;
-use core::mem::MaybeUninit;
 
 use surefit::compact::{Config, Heap};
+
+use surefit_testkit::JunkRegion;
 
 use crate::steps::Walk;
 
@@ -35,8 +36,9 @@ fn block_bytes(bytes: usize) -> u32 {
 #[test]
 fn objects_in_pieces() {
     let mut walk = Walk::of("Objects in pieces");
-    let mut memory = vec![MaybeUninit::uninit(); 1 << 20];
-    let mut heap: Heap<'_> = Heap::new(&mut memory, &CONFIG).expect("the region is large enough");
+    let mut memory = JunkRegion::new(1 << 20, 1 << 16, 7);
+    let mut heap: Heap<'_> =
+        Heap::new(memory.memory(), &CONFIG).expect("the region is large enough");
 
     walk.step("Split the object");
     assert_eq!(CONFIG.piece_bytes(), Some(4096));
@@ -46,8 +48,9 @@ fn objects_in_pieces() {
     assert_eq!(block_sizes(&heap), [spine, remainder, 4096, 4096]);
 
     walk.step("Keep the entries in a spine");
-    let mut small = vec![MaybeUninit::uninit(); 1 << 20];
-    let small: Heap<'_> = Heap::new(&mut small, &SMALL_PIECES).expect("the region is large enough");
+    let mut small = JunkRegion::new(1 << 20, 1 << 16, 7);
+    let small: Heap<'_> =
+        Heap::new(small.memory(), &SMALL_PIECES).expect("the region is large enough");
     let _long = small.alloc_zeroed(layout(17 * 64)).expect("room");
     let spine = [block_bytes(2 * 4), block_bytes(4)];
     let spine_and_pieces = 2 + (1 + 17);
