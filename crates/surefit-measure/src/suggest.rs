@@ -3,12 +3,12 @@
 /// The known name that is most similar to `word`, as a question to append to an error; empty if no
 /// name is similar enough.
 ///
-/// One wrong, missing, extra or transposed letter is forgiven, two in words of more than five
+/// One wrong, missing, extra or transposed letter is forgiven, two in words of more than eight
 /// letters. Capitals do not count, and `peer-` may be missing.
 #[must_use]
 pub fn did_you_mean(word: &str, known: &[&str]) -> String {
     let word = word.to_lowercase();
-    let most = if word.chars().count() > 5 { 2 } else { 1 };
+    let most = if word.chars().count() > 8 { 2 } else { 1 };
     let errors = |name: &&&str| {
         let bare = name.strip_prefix("peer-").unwrap_or(name);
         strsim::osa_distance(&word, name).min(strsim::osa_distance(&word, bare))
