@@ -107,12 +107,7 @@ fn summary(directory: &Path, reports: &[Report]) -> String {
     let mut text = String::new();
     for found in reports {
         for claim in &found.claims {
-            let line = format!(
-                "{:<12} {:<16} {}",
-                found.name,
-                claim.verdict.words(),
-                claim.claim
-            );
+            let line = format!("{:<12} {:<18} {}", found.name, claim.verdict, claim.claim);
             text.extend(line.chars().take(crate::kit::draw::text::WIDTH));
             text.push('\n');
         }

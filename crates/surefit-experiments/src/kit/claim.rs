@@ -1,15 +1,21 @@
 //! A claim of the papers, and the verdict on it.
+//!
+//! Every claim says whose it is: [`Claiming::of`] names a figure, table or section of the papers by
+//! its id in [`seeds`](super::seeds), and [`Claiming::ours_alone`] marks a claim that no paper
+//! makes. Under `cargo test` every verdict is noted with the place of its `Claim::that`
+//! ([`noted`](super::noted)): `ci/claims.sh` fails if a place never held, or never failed to hold.
 
 use std::fmt::Display;
+use std::panic::Location;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use surefit_measure::ratio::or_not_measured;
-use surefit_measure::results::Ratio;
 
-/// Ratios of times that differ by less than this from 1 are 1.
-const NOISE: f64 = 0.03;
+use super::over::{self, OnProgram};
+use super::seeds::{self, OURS};
+use super::verdict::Verdict;
 
 /// A claim of the papers beside what was found.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -17,6 +23,9 @@ const NOISE: f64 = 0.03;
 pub(crate) struct Claim {
     /// What is claimed.
     pub(crate) claim: String,
+    /// The figures, tables and sections of the papers that claim it; `ours` if none does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) of: Vec<String>,
     /// The papers' figure.
     pub(crate) papers_figure: String,
     /// Ours.
@@ -25,15 +34,22 @@ pub(crate) struct Claim {
     pub(crate) verdict: Verdict,
     /// Why the verdict is what it is: the rule that decided it.
     pub(crate) because: String,
+    /// What each program says, where the verdict is over several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) programs: Vec<OnProgram>,
 }
 
 impl Claim {
-    /// A claim: what the papers say. The builder's other calls add both figures, and the last one the verdict.
+    /// A claim: what the papers say. The builder's other calls add whose it is and both figures,
+    /// and the last one the verdict.
+    #[track_caller]
     pub(crate) fn that(claim: impl Into<String>) -> Claiming {
         Claiming {
             claim: claim.into(),
+            of: Vec::new(),
             papers_figure: String::new(),
             ours: String::new(),
+            place: Location::caller(),
         }
     }
 }
@@ -43,11 +59,32 @@ impl Claim {
 #[must_use = "a claim needs a verdict"]
 pub(crate) struct Claiming {
     claim: String,
+    of: Vec<String>,
     papers_figure: String,
     ours: String,
+    /// Where it stands in the source.
+    #[cfg_attr(not(test), expect(dead_code, reason = "noted by tests only"))]
+    place: &'static Location<'static>,
 }
 
 impl Claiming {
+    /// The figure, table or section of the papers that claims it, by its id in
+    /// [`seeds`](super::seeds). A claim of several takes several calls.
+    ///
+    /// # Panics
+    /// If no seed has this id: a mistake in an experiment.
+    pub(crate) fn of(mut self, id: &str) -> Self {
+        assert!(seeds::find(id).is_some(), "{id}: not in kit/seeds.rs");
+        self.of.push(id.to_owned());
+        self
+    }
+
+    /// A claim that no paper makes: ours.
+    pub(crate) fn ours_alone(mut self) -> Self {
+        self.of.push(OURS.to_owned());
+        self
+    }
+
     /// The papers' figure.
     pub(crate) fn papers(self, figure: impl Into<String>) -> Self {
         let papers_figure = figure.into();
@@ -68,101 +105,73 @@ impl Claiming {
         self.ours(or_not_measured(figure))
     }
 
-    /// The claim with the verdict of a test; not comparable if there was nothing to test. `because` is the test in words.
+    /// The claim with the verdict of a test; not comparable if there was nothing to test. `because`
+    /// is the test in words, with the condition under which there is nothing to test.
     pub(crate) fn decide(self, test: impl Into<Option<bool>>, because: impl Into<String>) -> Claim {
         self.judged(Verdict::of(test), because)
     }
 
-    /// The claim, which nothing measured here can decide; `because` says why.
-    pub(crate) fn undecided(self, because: impl Into<String>) -> Claim {
-        self.judged(Verdict::NotComparable, because)
+    /// The claim with one verdict over several programs: it holds, or holds on m of the n that
+    /// decide it. What each program shows, and the geometric mean of their ratios, is added to our
+    /// figure. `because` is the test of one program in words.
+    #[allow(dead_code, reason = "until an experiment that uses it is merged")]
+    pub(crate) fn over(self, programs: Vec<OnProgram>, because: impl Into<String>) -> Claim {
+        let parts = [self.ours.clone(), over::words(&programs)];
+        let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        let verdict = over::verdict(&programs);
+        let claim = self.ours(parts.join("; ")).judged(verdict, because);
+        Claim { programs, ..claim }
     }
 
     /// The claim with a verdict that was computed elsewhere, by the rule `because`.
     pub(crate) fn judged(self, verdict: Verdict, because: impl Into<String>) -> Claim {
+        #[cfg(test)]
+        super::noted::note(self.place, verdict);
         Claim {
             claim: self.claim,
+            of: self.of,
             papers_figure: self.papers_figure,
             ours: self.ours,
             verdict,
             because: because.into(),
-        }
-    }
-}
-
-/// Whether a claim holds in what was measured.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Verdict {
-    /// It does.
-    Holds,
-    /// It does not.
-    DoesNot,
-    /// What was measured here cannot decide it.
-    NotComparable,
-}
-
-impl Verdict {
-    /// The verdict of a test; not comparable if there was nothing to test.
-    pub(crate) fn of(test: impl Into<Option<bool>>) -> Self {
-        match test.into() {
-            Some(true) => Self::Holds,
-            Some(false) => Self::DoesNot,
-            None => Self::NotComparable,
-        }
-    }
-
-    /// Whether a ratio of times, or of throughputs, is greater than 1: in the median by more than the noise of 3 %, and in
-    /// every round. `None` if the median says so and some round says otherwise: then the clock decides nothing.
-    pub(crate) fn is_greater(ratio: Ratio) -> Option<bool> {
-        let is_above = ratio.median > 1.0 + NOISE;
-        (!is_above || ratio.min > 1.0).then_some(is_above)
-    }
-
-    /// Whether a ratio is at least so much, in every round; `None` if rounds disagree: then the clock decides nothing.
-    pub(crate) fn reaches(ratio: Ratio, least: f64) -> Option<bool> {
-        let is_above = ratio.min >= least;
-        (is_above || ratio.max < least).then_some(is_above)
-    }
-
-    /// Whether a ratio is 1: neither it nor its inverse is greater than 1. `None` if rounds disagree about that.
-    pub(crate) fn is_level(ratio: Ratio) -> Option<bool> {
-        match (Self::is_greater(ratio), Self::is_greater(ratio.inverse())) {
-            (Some(true), _) | (_, Some(true)) => Some(false),
-            (Some(false), Some(false)) => Some(true),
-            _ => None,
-        }
-    }
-
-    /// The verdict in words.
-    pub(crate) const fn words(self) -> &'static str {
-        match self {
-            Self::Holds => "holds",
-            Self::DoesNot => "does not",
-            Self::NotComparable => "not comparable",
+            programs: Vec::new(),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Ratio, Verdict};
+    use super::{Claim, OnProgram};
+    use crate::kit::Verdict;
 
     #[test]
-    fn rounds_that_disagree_decide_nothing() {
-        let decided = |min, median, max| Verdict::is_greater(Ratio { median, min, max });
-        assert_eq!(decided(1.05, 1.1, 1.2), Some(true));
-        assert_eq!(decided(0.9, 1.02, 1.2), Some(false));
-        assert_eq!(decided(0.9, 1.1, 1.2), None);
-        let reached = |min, median, max| Verdict::reaches(Ratio { median, min, max }, 2.0);
-        assert_eq!(reached(2.0, 2.5, 3.0), Some(true));
-        assert_eq!(reached(1.0, 1.5, 1.9), Some(false));
-        assert_eq!(reached(1.9, 1.9, 2.1), None);
+    fn a_claim_says_whose_it_is() {
+        let claim = Claim::that("a").of("table 3").of("figure 4-1");
+        let claim = claim.decide(true, "so");
+        assert_eq!(claim.of, ["table 3", "figure 4-1"]);
+        let claim = Claim::that("a").ours_alone().decide(false, "so");
+        assert_eq!(claim.of, ["ours"]);
     }
 
     #[test]
-    fn what_was_not_tested_is_not_comparable() {
-        let words = [Some(true), Some(false), None].map(|test| Verdict::of(test).words());
-        assert_eq!(words, ["holds", "does not", "not comparable"]);
+    #[should_panic(expected = "table 99")]
+    fn an_unknown_figure_is_a_mistake() {
+        let _ = Claim::that("a").of("table 99");
+    }
+
+    #[test]
+    fn a_claim_over_programs_shows_each_of_them() {
+        let on = |name: &str, test, ratio: f64| OnProgram::timed(name, test, [ratio].as_slice());
+        let programs = vec![on("javac", Some(true), 4.0), on("jess", Some(false), 1.0)];
+        let claim = Claim::that("a")
+            .of("figure 4-1")
+            .ours("at 2 times")
+            .over(programs, "1.5");
+        assert_eq!(claim.verdict, Verdict::HoldsOn { programs: 1, of: 2 });
+        assert_eq!(claim.verdict.to_string(), "holds on 1 of 2");
+        for part in ["at 2 times; 1 of 2", "geometric mean 2.00", "javac", "jess"] {
+            assert!(claim.ours.contains(part), "{part}: {}", claim.ours);
+        }
+        assert_eq!(claim.programs.len(), 2);
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::claim::Verdict;
+use super::verdict::Verdict;
 use super::whose::Whose;
 
 /// Names in cells, each where it was found or where the papers have it.

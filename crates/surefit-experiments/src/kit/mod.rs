@@ -3,7 +3,9 @@
 //! ```text
 //! entry     an experiment, and the request that it gets
 //! report    what it found: settings, tables, plots, a grid, claims, notes
-//! claim     a claim of the papers, and its verdict       table    columns, rows, cells
+//! claim     a claim of the papers                        verdict  whether it holds, and when rounds decide
+//! over      one verdict over several programs            noted    verdicts of unit tests, for ci/claims.sh
+//! seeds     what the papers show, and where it is shown  table    columns, rows, cells
 //! plot      lines over axes                              grid     names in cells
 //! draw      the report as text, SVG and HTML
 //! ```
@@ -12,15 +14,26 @@ pub(crate) mod claim;
 pub(crate) mod draw;
 pub(crate) mod entry;
 pub(crate) mod grid;
+#[cfg(test)]
+mod noted;
+pub(crate) mod over;
 pub(crate) mod plot;
 pub(crate) mod report;
+pub(crate) mod seeds;
 pub(crate) mod table;
+pub(crate) mod verdict;
 pub(crate) mod whose;
 
-pub(crate) use claim::{Claim, Verdict};
+pub(crate) use claim::Claim;
 pub(crate) use entry::{Entry, Request};
 pub(crate) use grid::{Grid, GridRow, Placed};
+#[allow(
+    unused_imports,
+    reason = "until an experiment of the thesis is merged that uses it"
+)]
+pub(crate) use over::OnProgram;
 pub(crate) use plot::{Axis, Plot, Series};
 pub(crate) use report::Report;
 pub(crate) use table::{Cell, Column, Table};
+pub(crate) use verdict::Verdict;
 pub(crate) use whose::Whose;

@@ -1,5 +1,7 @@
 //! Lines over axes: what a plot shows. `draw::plot` draws it.
 
+use std::fmt::Display;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -105,5 +107,33 @@ impl Series {
             spread: Vec::new(),
             whose: Whose::Ours,
         }
+    }
+
+    /// A line of the papers, named "…, paper"; it is drawn apart: dashed and grey.
+    #[allow(dead_code, reason = "until an experiment that uses it is merged")]
+    pub(crate) fn papers(name: impl Display, points: impl Into<Vec<(f64, f64)>>) -> Self {
+        Self {
+            whose: Whose::Papers,
+            ..Self::new(format!("{name}, paper"), points)
+        }
+    }
+
+    /// A constant of the papers, as a level line from the one place of x to the other.
+    #[allow(dead_code, reason = "until an experiment that uses it is merged")]
+    pub(crate) fn papers_level(name: impl Display, y: f64, (from, to): (f64, f64)) -> Self {
+        Self::papers(name, [(from, y), (to, y)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Series, Whose};
+
+    #[test]
+    fn what_the_papers_say_is_marked_as_theirs() {
+        let series = Series::papers_level("required", 10.0, (0.0, 7.0));
+        assert_eq!(series.name, "required, paper");
+        assert_eq!(series.points, [(0.0, 10.0), (7.0, 10.0)]);
+        assert_eq!(series.whose, Whose::Papers);
     }
 }

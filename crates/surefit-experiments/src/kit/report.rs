@@ -1,7 +1,7 @@
 //! What an experiment finds: tables, series for plots, and a verdict on each claim of the papers.
 //!
 //! Every figure is computed or measured in the run that made the report, and so is every verdict: an experiment states
-//! the figures that decide a claim and lets [`Verdict::of`](super::claim::Verdict::of) or its own comparison decide. The
+//! the figures that decide a claim and lets [`Verdict::of`](super::verdict::Verdict::of) or its own comparison decide. The
 //! papers' figures stand beside ours in columns and series of their own ([`Whose::Papers`](super::whose::Whose::Papers)).
 
 use schemars::JsonSchema;

@@ -19,7 +19,7 @@
 use anyhow::Result;
 
 use crate::kit::{Axis, Cell, Claim, Column, Entry, Plot, Report, Request, Series, Table, Whose};
-use crate::shared::threads::figures::exponent;
+use crate::shared::threads::figures::{cores, exponent};
 use crate::shared::threads::heaps::{Scheme, Setup, counted};
 use crate::shared::threads::load::{Load, Sizes};
 use crate::shared::threads::probe::{Counts, Shape, probe};
@@ -468,8 +468,9 @@ fn add_waiting(report: &mut Report, is_quick: bool) -> Result<()> {
         "waiting: threads before one lock, all in one size-class",
         columns,
     );
-    let mut most = 0;
+    let mut queues = Vec::new();
     for threads in [1, 2, 4, 8] {
+        let mut most = 0;
         let mut cells: Vec<Cell> = vec![(threads as u64).into()];
         for scheme in [Scheme::OneClassLocks, Scheme::Instances(1)] {
             let driven = counted(&Setup::new(scheme, Some(1)), threads, &load)?.driven;
@@ -486,25 +487,40 @@ fn add_waiting(report: &mut Report, is_quick: bool) -> Result<()> {
             cells.push((contended as f64 * 1e3 / calls as f64).into());
         }
         table.row(cells);
+        queues.push((threads, most));
     }
     report.tables.push(table);
-    report.claims.push(
-        Claim::that("waiting is O(n)")
-            .papers("the n in the times of 1-CF")
-            .ours(format!(
-                "longest queue, the caller included: {most} of 8 threads"
-            ))
-            .undecided(
-                "n threads never make a longer queue, so the count decides nothing; how \
-                 long one gets is up to the machine",
-            ),
-    );
+    report.claims.push(waiting_grows(&queues, cores()));
     Ok(())
+}
+
+/// Whether the queue grows with the threads, where each of them has a core.
+fn waiting_grows(queues: &[(usize, u32)], cores: usize) -> Claim {
+    let points: Vec<_> = queues
+        .iter()
+        .map(|&(threads, queue)| (threads as f64, f64::from(queue)))
+        .collect();
+    let (threads, most) = queues.last().copied().unwrap_or_default();
+    let grows = exponent(&points).map(|slope| (slope - 1.0).abs() <= CLOSE);
+    Claim::that("waiting is O(n)")
+        .of("complexity")
+        .papers("the n in the times of 1-CF")
+        .ours(format!(
+            "longest queue, the caller included: {most} of {threads} threads"
+        ))
+        .decide(
+            grows.filter(|_| cores >= threads),
+            format!(
+                "the exponent of the longest queue in threads is 1, give or take {CLOSE}; \
+                     with fewer cores ({cores}) than threads the machine decides how long it \
+                     gets: not comparable"
+            ),
+        )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{COLUMNS, CONFIGURATIONS, PARAMETERS, claim, exponents, run};
+    use super::{COLUMNS, CONFIGURATIONS, PARAMETERS, claim, exponents, run, waiting_grows};
     use crate::kit::{Request, Verdict};
 
     #[test]
@@ -522,7 +538,16 @@ mod tests {
         for claim in grown {
             assert_eq!(claim.verdict, Verdict::Holds, "{claim:?}");
         }
-        assert_eq!(waiting.verdict, Verdict::NotComparable, "{waiting:?}");
+        assert!(waiting.claim.contains("waiting"), "{waiting:?}");
+    }
+
+    #[test]
+    fn waiting_is_judged_where_every_thread_has_a_core() {
+        let verdict =
+            |last, cores| waiting_grows(&[(1, 1), (2, 2), (4, 4), (8, last)], cores).verdict;
+        assert_eq!(verdict(8, 8), Verdict::Holds);
+        assert_eq!(verdict(2, 8), Verdict::DoesNot);
+        assert_eq!(verdict(8, 7), Verdict::NotComparable);
     }
 
     #[test]

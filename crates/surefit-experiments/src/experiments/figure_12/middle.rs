@@ -135,7 +135,7 @@ pub(super) fn no_section_is_longer(rows: &[Middle]) -> Claim {
         )
 }
 
-pub(super) fn follows_the_block(rows: &[Middle]) -> Claim {
+pub(super) fn follows_the_block(rows: &[Middle], cores: usize) -> Claim {
     let slope = |increment| {
         let of_it = rows
             .iter()
@@ -145,25 +145,34 @@ pub(super) fn follows_the_block(rows: &[Middle]) -> Claim {
             .collect();
         exponent(&points)
     };
-    let words = FEW.map(|increment| {
-        let slope = slope(increment).map_or_else(|| "-".to_owned(), |slope| format!("{slope:.2}"));
-        format!("ι={}: {slope}", or_infinite(increment))
+    let slopes = FEW.map(slope);
+    let words = FEW.iter().zip(slopes).map(|(increment, slope)| {
+        let slope = slope.map_or_else(|| "-".to_owned(), |slope| format!("{slope:.2}"));
+        format!("ι={}: {slope}", or_infinite(*increment))
     });
+    let words: Vec<_> = words.collect();
+    let known: Option<Vec<f64>> = slopes.into_iter().collect();
+    let steeper = known.map(|known| known[1..].iter().all(|finite| known[0] > *finite));
     Claim::that("in nanoseconds, latency grows with β for ι=∞ and stays flat beyond β=ι")
+        .of("figure 12")
         .papers("lines that bend at ι")
         .ours(format!(
             "exponents of p99.99 in β from 512 B on: {}",
             words.join(", ")
         ))
-        .undecided(
-            "with more threads than cores the longest times are of threads that lost \
-             their core",
+        .decide(
+            steeper.filter(|_| cores >= THREADS),
+            format!(
+                "the exponent of ι=∞ is above that of every finite ι; with fewer cores ({cores}) \
+                 than threads ({THREADS}) the longest times are of threads that lost their core: \
+                 not comparable"
+            ),
         )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Middle, follows_the_block, least, no_section_is_longer};
+    use super::{BLOCKS, FEW, Middle, THREADS, follows_the_block, least, no_section_is_longer};
     use crate::kit::Verdict;
 
     fn middle(block: u32, copied_max: u64) -> Middle {
@@ -188,6 +197,30 @@ mod tests {
             [Verdict::DoesNot, Verdict::Holds, Verdict::DoesNot]
         );
         assert_eq!(no_section_is_longer(&[]).verdict, Verdict::NotComparable);
-        assert_eq!(follows_the_block(&[]).verdict, Verdict::NotComparable);
+        assert_eq!(
+            follows_the_block(&[], THREADS).verdict,
+            Verdict::NotComparable
+        );
+    }
+
+    #[test]
+    fn the_clock_decides_only_where_every_thread_has_a_core() {
+        let rows = |is_steep: bool| {
+            let all = FEW.iter().flat_map(|&increment| {
+                BLOCKS.map(|block| Middle {
+                    increment,
+                    held_p9999: match increment.is_none() == is_steep {
+                        true => u64::from(block),
+                        false => 100,
+                    },
+                    ..middle(block, 1)
+                })
+            });
+            all.collect::<Vec<_>>()
+        };
+        let verdict = |is_steep, cores| follows_the_block(&rows(is_steep), cores).verdict;
+        assert_eq!(verdict(true, THREADS), Verdict::Holds);
+        assert_eq!(verdict(false, THREADS), Verdict::DoesNot);
+        assert_eq!(verdict(true, THREADS - 1), Verdict::NotComparable);
     }
 }

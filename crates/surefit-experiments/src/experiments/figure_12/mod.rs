@@ -73,7 +73,7 @@ fn run(request: &Request) -> Result<Report> {
     report.plots.push(right_plot(&right));
     report.claims.push(falls(&left));
     report.claims.push(no_section_is_longer(&middle));
-    report.claims.push(follows_the_block(&middle));
+    report.claims.push(follows_the_block(&middle, cores()));
     report.claims.push(grows(&right));
     report.claims.push(within_bound(&right));
     report.notes.push(

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use super::points::{POINTS, Role};
 use super::process::Took;
 use super::rows::Row;
-use crate::kit::{Claim, Verdict};
+use crate::kit::Claim;
 use surefit_measure::ratio::or_not_measured;
 use surefit_measure::results::Ratio;
 
@@ -28,24 +28,22 @@ const PEAK: Figure = ("peak memory", |took| took.peak_bytes as f64);
 
 /// All of them; none is decided unless the trees are as deep as the goal says.
 pub(super) fn claims(rows: &[Row], is_deep: bool) -> Vec<Claim> {
-    let tuned = [TIME, PEAK].map(|figure| claim(rows, figure, Role::is_peer, "best setting"));
+    let is_peer = |role: Role| role.is_peer();
+    let tuned = [TIME, PEAK].map(|figure| claim(rows, is_deep, figure, is_peer, "best setting"));
     let usual = |role| role == Role::AsItComes;
-    let usual = [TIME, PEAK].map(|figure| claim(rows, figure, usual, "setting as it comes"));
-    let all = tuned.into_iter().chain(usual);
-    all.map(|claim| if is_deep { claim } else { undecided(claim) })
-        .collect()
-}
-
-fn undecided(claim: Claim) -> Claim {
-    Claim {
-        verdict: Verdict::NotComparable,
-        because: "quick: the trees are too small for a verdict".to_owned(),
-        ..claim
-    }
+    let usual =
+        [TIME, PEAK].map(|figure| claim(rows, is_deep, figure, usual, "setting as it comes"));
+    tuned.into_iter().chain(usual).collect()
 }
 
 /// Our ratio to the row that is best in this figure, among the rows of these roles.
-fn claim(rows: &[Row], figure: Figure, is_among: impl Fn(Role) -> bool, which: &str) -> Claim {
+fn claim(
+    rows: &[Row],
+    is_deep: bool,
+    figure: Figure,
+    is_among: impl Fn(Role) -> bool,
+    which: &str,
+) -> Claim {
     let (name, of) = figure;
     let ours = rows.iter().find(|row| row.point.role == Role::Subject);
     let theirs = rows.iter().filter(|row| is_among(row.point.role));
@@ -58,16 +56,20 @@ fn claim(rows: &[Row], figure: Figure, is_among: impl Fn(Role) -> bool, which: &
     Claim::that(format!(
         "{name} is at most {GOAL} of the best other collector's, in its {which}"
     ))
+    .ours_alone()
     .papers("none: the goal is ours")
     .ours(or_not_measured(found.map(|(best, ratio)| {
         format!("{ratio} of {}", best.point.name())
     })))
     .decide(
-        found.and_then(|(_, ratio)| meets(ratio, ran_all(rows))),
+        found
+            .filter(|_| is_deep)
+            .and_then(|(_, ratio)| meets(ratio, ran_all(rows))),
         format!(
             "{} in the setting {}; at most {GOAL} in every round holds, above it in \
              every round does not, and else the clock decides nothing; it cannot \
-             hold while a collector has not run",
+             hold while a collector has not run; trees that are less deep than the goal \
+             says decide nothing",
             "ours ÷ theirs in the same round",
             ours.map_or("that is not built", |row| row.point.settings)
         ),

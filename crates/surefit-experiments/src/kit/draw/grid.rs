@@ -114,6 +114,7 @@ fn name(svg: &mut String, (x, y): (usize, usize), width: usize, placed: &Placed)
         Some(Verdict::Holds) => "#1d6b3c",
         Some(Verdict::DoesNot) => "#a3262f",
         Some(Verdict::NotComparable) => "#5b6673",
+        Some(Verdict::HoldsOn { .. }) => "#7a5a00",
     };
     // a letter is some six pixels wide at this size
     let is_wide = placed.name.chars().count() * 13 / 2 > width;

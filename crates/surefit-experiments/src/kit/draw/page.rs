@@ -10,7 +10,7 @@ use crate::kit::{Claim, Report, Verdict};
 use surefit_measure::html::{STYLE, escaped, table};
 
 /// How verdicts look.
-const VERDICTS: &str = ".holds{color:#1d6b3c}.does_not{color:#a3262f}.not_comparable{color:#5b6673}\
+const VERDICTS: &str = ".holds{color:#1d6b3c}.does_not{color:#a3262f}.holds_on{color:#7a5a00}.not_comparable{color:#5b6673}\
     .verdict{font-weight:600}.claims td{white-space:normal;text-align:left;vertical-align:top}\
     svg{max-width:100%;height:auto}";
 
@@ -112,8 +112,9 @@ fn claims(page: &mut String, claims: &[Claim]) {
             Verdict::Holds => "holds",
             Verdict::DoesNot => "does_not",
             Verdict::NotComparable => "not_comparable",
+            Verdict::HoldsOn { .. } => "holds_on",
         };
-        let words = claim.verdict.words();
+        let words = claim.verdict;
         let _ = write!(page, "<tr><td class=\"verdict {class}\">{words}</td>");
         for text in [
             &claim.claim,

@@ -90,7 +90,7 @@ fn names_text(cell: &[Placed], whose: Whose, first: &str) -> String {
     let of = cell.iter().filter(|placed| placed.whose == whose);
     let name = |placed: &Placed| match placed.verdict {
         None => placed.name.clone(),
-        Some(verdict) => format!("{} [{}]", placed.name, verdict.words()),
+        Some(verdict) => format!("{} [{}]", placed.name, verdict),
     };
     let names: Vec<_> = of.map(name).collect();
     if names.is_empty() {
@@ -100,7 +100,7 @@ fn names_text(cell: &[Placed], whose: Whose, first: &str) -> String {
 }
 
 fn claim_text(claim: &Claim) -> String {
-    let verdict = format!("  {:<16}", claim.verdict.words());
+    let verdict = format!("  {:<18}", claim.verdict);
     let under = " ".repeat(verdict.len());
     let mut text = wrapped(&claim.claim, &verdict, &under);
     for (who, what) in [
@@ -117,7 +117,7 @@ fn claim_text(claim: &Claim) -> String {
 
 /// One paragraph in lines of at most [`WIDTH`] columns: `first` before the first, `then` before the
 /// others.
-fn wrapped(paragraph: &str, first: &str, then: &str) -> String {
+pub(crate) fn wrapped(paragraph: &str, first: &str, then: &str) -> String {
     let (mut text, mut line) = (String::new(), first.to_owned());
     let mut has_word = false;
     for word in one_line(paragraph).split_whitespace() {

@@ -1,0 +1,560 @@
+//! What the papers show, and where it is shown here: every figure, table and claim in words.
+//!
+//! `Claim::that("…").of(ID)` takes an id of this list:
+//!
+//! ```text
+//! Compact-fit   "figure 10" "figure 11" "figure 12" "table 3" "table 4" "throughput" "scalability (a)" "scalability (b)"
+//!               "scalability (c)" "automaton" "incremental automaton" "complexity" "chart" "requirements"
+//!               "degree of fragmentation" "administrative space" "partitioning" "size-class concurrency"
+//!               "sharing degree" "abstract addresses" "non-moving" "analysis" "earlier figures"
+//! the thesis    "figure 2-2" "figure 2-3" "figure 2-6" … "figure 2-10" "table 2-1" "table 2-2" "figure 3-1" … "figure 3-7"
+//!               "table 3-1" "table 4-1" "figure 4-1" … "figure 4-14" "figure A-1" … "figure A-15" "headline"
+//!               "object sizes" "fast start" "table space" "explicit free" "incremental collector" "generations" "buddy"
+//! others        "Robson" "Robson 1977" "worst cases" "Bendersky-Petrank" "Cohen-Petrank" "TLSF" "Half-fit" "Jamaica"
+//!               "Metronome" "Mesh"
+//! ```
+//! A table or plot shows a figure of this list if its title names the id ("figure 4-1: …"). What is
+//! not shown says why ([`Shown::Not`]).
+//!
+//! # Invariants
+//! - S1 Ids are unique.
+//! - S2 Every name in [`Shown::By`] is an experiment (a test of `main.rs` asserts it).
+
+use std::fmt;
+
+/// Whose a claim is that no paper makes.
+pub(crate) const OURS: &str = "ours";
+
+/// A figure, table or claim in words of the papers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seed {
+    /// Its name in claims and titles.
+    pub(crate) id: &'static str,
+    /// The paper.
+    pub(crate) paper: Paper,
+    /// What the paper shows there.
+    pub(crate) shows: &'static str,
+    /// Where it is shown here.
+    pub(crate) shown: Shown,
+}
+
+/// A line of research.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Paper {
+    /// Craciunas et al., 2008 and 2009, and their slides: figures 10 to 12 and tables 3 and 4 are
+    /// taken as the consecutive numbers of one paper.
+    CompactFit,
+    /// The thesis on segregated lists with a Next Hit Table.
+    Thesis,
+    /// What others proved or measured about the same systems.
+    Others,
+}
+
+/// Where a seed is shown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Shown {
+    /// By these experiments.
+    By(&'static [&'static str]),
+    /// Nowhere, and why.
+    Not(&'static str),
+}
+
+impl Paper {
+    /// All of them, in the order of the page.
+    pub(crate) const ALL: [Self; 3] = [Self::CompactFit, Self::Thesis, Self::Others];
+
+    /// What it is called in reports.
+    pub(crate) const fn words(self) -> &'static str {
+        match self {
+            Self::CompactFit => "Compact-fit: Craciunas et al. (2008, 2009) and their slides",
+            Self::Thesis => "The thesis: segregated lists and the Next Hit Table",
+            Self::Others => "Others: proofs and measurements of the same systems",
+        }
+    }
+}
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::By(experiments) => f.write_str(&experiments.join(", ")),
+            Self::Not(why) => write!(f, "not shown: {why}"),
+        }
+    }
+}
+
+const fn cf(id: &'static str, shows: &'static str, by: &'static [&'static str]) -> Seed {
+    Seed {
+        id,
+        paper: Paper::CompactFit,
+        shows,
+        shown: Shown::By(by),
+    }
+}
+
+const fn thesis(id: &'static str, shows: &'static str, by: &'static [&'static str]) -> Seed {
+    Seed {
+        id,
+        paper: Paper::Thesis,
+        shows,
+        shown: Shown::By(by),
+    }
+}
+
+const fn other(id: &'static str, shows: &'static str, by: &'static [&'static str]) -> Seed {
+    Seed {
+        id,
+        paper: Paper::Others,
+        shows,
+        shown: Shown::By(by),
+    }
+}
+
+const fn not(paper: Paper, id: &'static str, shows: &'static str, why: &'static str) -> Seed {
+    Seed {
+        id,
+        paper,
+        shows,
+        shown: Shown::Not(why),
+    }
+}
+
+/// All seeds, paper by paper, in the order of the papers.
+pub(crate) fn all() -> impl Iterator<Item = &'static Seed> {
+    [COMPACT_FIT, THESIS, THESIS_TIMES, THESIS_APPENDIX, OTHERS]
+        .into_iter()
+        .flatten()
+}
+
+/// The seed of an id.
+pub(crate) fn find(id: &str) -> Option<&'static Seed> {
+    all().find(|seed| seed.id == id)
+}
+
+const COMPACT_FIT: &[Seed] = &[
+    cf(
+        "figure 10",
+        "allocations per second against κ = 1, 3, 5, 10, 15, 20, 25, ∞, of Emacs and of Hummingbird",
+        &["figure-10"],
+    ),
+    cf(
+        "figure 11",
+        "used pages and not-full pages during the run, for each κ",
+        &["figure-11", "bounds"],
+    ),
+    cf(
+        "figure 12",
+        "left: throughput against ι; middle: system latency against the page-block; right: transient \
+         size-class fragmentation against ι",
+        &["figure-12"],
+    ),
+    cf(
+        "table 3",
+        "memory of TLSF and of optimised non-compacting CF with smallest page-blocks of 16 and 32 B",
+        &["table-3"],
+    ),
+    cf(
+        "table 4",
+        "clock ticks of malloc and free of TLSF and of optimised non-compacting CF, average and maximum",
+        &["table-4"],
+    ),
+    cf(
+        "throughput",
+        "one thread: less compaction may give better throughput; size-class locks beat page locks",
+        &["throughput-locks"],
+    ),
+    cf(
+        "scalability (a)",
+        "full compaction: global size-class locks do not scale, n-CF scales",
+        &["scalability"],
+    ),
+    cf(
+        "scalability (b)",
+        "optimised non-compacting: better than full compaction by a constant factor",
+        &["scalability"],
+    ),
+    cf(
+        "scalability (c)",
+        "optimised non-compacting with sharing: the level of sharing determines scalability",
+        &["scalability"],
+    ),
+    cf(
+        "automaton",
+        "the states of a size-class and what every malloc and free does",
+        &["automaton"],
+    ),
+    cf(
+        "incremental automaton",
+        "the states of the pages of a size-class while objects move in increments",
+        &["automaton"],
+    ),
+    cf(
+        "complexity",
+        "malloc, free, latency, memory size and size-class fragmentation of five configurations",
+        &["complexity", "memory-threads"],
+    ),
+    cf(
+        "chart",
+        "systems by predictability of time and of space",
+        &["overview"],
+    ),
+    cf(
+        "requirements",
+        "examples of what programs need: 10 MB/s, execution in 1 ms, preemption in 0.1 ms",
+        &["figure-10"],
+    ),
+    cf(
+        "degree of fragmentation",
+        "the pieces of a size that can still be allocated depend on the numbers of calls alone, not on \
+         their order",
+        &["overview"],
+    ),
+    cf(
+        "administrative space",
+        "page headers, the table of abstract addresses, and words in every object",
+        &["overview", "table-3"],
+    ),
+    cf(
+        "partitioning",
+        "fragmentation through partitioning is fixed when size-classes are chosen, and may dominate",
+        &["table-3", "overview"],
+    ),
+    cf(
+        "size-class concurrency",
+        "threads proceed in parallel if they work in different size-classes",
+        &["scalability", "throughput-locks"],
+    ),
+    cf(
+        "sharing degree",
+        "the share of objects that another thread frees",
+        &["scalability"],
+    ),
+    cf(
+        "abstract addresses",
+        "an access to an object costs one more load",
+        &["overview", "pin"],
+    ),
+    cf(
+        "non-moving",
+        "CF without moves of objects: malloc and free are linear in the object, access is constant",
+        &["overview"],
+    ),
+    cf(
+        "analysis",
+        "the probabilistic analysis of moves and of not-full pages",
+        &["predict"],
+    ),
+    not(
+        Paper::CompactFit,
+        "earlier figures",
+        "figures 1 to 9 and tables 1 and 2 of the same paper",
+        "what they hold is not known here, except the automata, the complexities and the chart",
+    ),
+];
+
+const THESIS: &[Seed] = &[
+    thesis("figure 2-2", "a scattered heap", &["gc-free-chunks"]),
+    not(
+        Paper::Thesis,
+        "figure 2-3",
+        "the same heap after compaction",
+        "an illustration: no collector of the thesis compacts",
+    ),
+    thesis(
+        "figure 2-6",
+        "free lists and the distribution of chunk sizes",
+        &["gc-free-chunks"],
+    ),
+    thesis(
+        "figure 2-7",
+        "free lists and the distribution of chunk sizes",
+        &["gc-free-chunks"],
+    ),
+    thesis(
+        "figure 2-8",
+        "never and deferred coalescing: many small chunks",
+        &["gc-free-chunks"],
+    ),
+    thesis(
+        "figure 2-9",
+        "never and deferred coalescing: many small chunks",
+        &["gc-free-chunks"],
+    ),
+    thesis(
+        "figure 2-10",
+        "immediate coalescing: few small chunks, more large ones",
+        &["gc-free-chunks"],
+    ),
+    thesis(
+        "table 2-1",
+        "sizes of objects: in all, for 90 % of the objects, for 99 %",
+        &["gc-size-classes"],
+    ),
+    thesis(
+        "table 2-2",
+        "nodes traversed per allocation and external fragmentation, heap of 6 MB",
+        &["gc-visits"],
+    ),
+    thesis(
+        "figure 3-1",
+        "nodes traversed per allocation over time: very high before the first collection, then low \
+         after each collection and rising towards the next",
+        &["gc-visits"],
+    ),
+    thesis(
+        "figure 3-2",
+        "at first, one chunk in the last list",
+        &["gc-visits"],
+    ),
+    thesis(
+        "figure 3-3",
+        "the distribution of chunks drifts as the program runs",
+        &["gc-free-chunks"],
+    ),
+    not(
+        Paper::Thesis,
+        "figure 3-4",
+        "not known",
+        "what it holds is not known here",
+    ),
+    not(
+        Paper::Thesis,
+        "figure 3-5",
+        "the Next Hit Table at first",
+        "an example: a unit test of the table replays it",
+    ),
+    not(
+        Paper::Thesis,
+        "figure 3-6",
+        "the table after the list of 20 B became empty",
+        "an example: a unit test of the table replays it",
+    ),
+    not(
+        Paper::Thesis,
+        "figure 3-7",
+        "the table after the list of 16 B became non-empty by a remainder",
+        "an example: a unit test of the table replays it",
+    ),
+    thesis(
+        "table 3-1",
+        "updates of the table with deferred coalescing, and allocations per update",
+        &["gc-table-updates", "gc-lua"],
+    ),
+    thesis("table 4-1", "the programs", &["gc-size-classes"]),
+    thesis(
+        "headline",
+        "the table improves heap management by 100 %",
+        &["gc-times", "gc-lua", "nht"],
+    ),
+    thesis(
+        "object sizes",
+        "95 % of objects are below 256 B and 99 % below 1 KB, so 64 to 256 lists serve them",
+        &["gc-size-classes", "gc-lists"],
+    ),
+    thesis(
+        "fast start",
+        "with the table, the time before the first collection is short",
+        &["gc-visits", "gc-times"],
+    ),
+    thesis(
+        "table space",
+        "the table costs some KB",
+        &["gc-table-updates"],
+    ),
+    thesis(
+        "explicit free",
+        "predicted: the table gains less where programs free",
+        &["nht", "gc-lua"],
+    ),
+    not(
+        Paper::Thesis,
+        "incremental collector",
+        "predicted: the table gains less with an incremental collector",
+        "there is no incremental collector here yet",
+    ),
+    not(
+        Paper::Thesis,
+        "generations",
+        "possible use: promotion in a generational collector",
+        "there is no generational collector here",
+    ),
+    not(
+        Paper::Thesis,
+        "buddy",
+        "buddy systems are faster, but fragment: they do not suit a collector",
+        "no collector here stands on a buddy system",
+    ),
+];
+
+const THESIS_TIMES: &[Seed] = &[
+    thesis(
+        "figure 4-1",
+        "allocation time of never, deferred and immediate coalescing against heap size",
+        &["gc-times"],
+    ),
+    thesis("figure 4-2", "collection time of the three", &["gc-times"]),
+    thesis(
+        "figure 4-3",
+        "heap management time of the three",
+        &["gc-times"],
+    ),
+    thesis(
+        "figure 4-4",
+        "allocation time of deferred with and without the table",
+        &["gc-times"],
+    ),
+    thesis(
+        "figure 4-5",
+        "collection time of deferred with and without the table",
+        &["gc-times"],
+    ),
+    thesis(
+        "figure 4-6",
+        "heap management time of deferred with and without the table",
+        &["gc-times"],
+    ),
+    thesis(
+        "figure 4-7",
+        "heap management time of never with and without the table",
+        &["gc-times"],
+    ),
+    thesis(
+        "figure 4-8",
+        "allocation time of immediate with and without the table",
+        &["gc-times"],
+    ),
+    thesis(
+        "figure 4-9",
+        "collection time of immediate with and without the table",
+        &["gc-times"],
+    ),
+    thesis(
+        "figure 4-10",
+        "heap management time of immediate with and without the table",
+        &["gc-times"],
+    ),
+    thesis(
+        "figure 4-11",
+        "allocation time of the three with the table, and of one without",
+        &["gc-times"],
+    ),
+    thesis(
+        "figure 4-12",
+        "collection time of the same four",
+        &["gc-times"],
+    ),
+    thesis(
+        "figure 4-13",
+        "heap management time of the same four: immediate with the table is best",
+        &["gc-times"],
+    ),
+    thesis(
+        "figure 4-14",
+        "heap management time against the number of lists: better up to 256, then flat",
+        &["gc-lists"],
+    ),
+];
+
+const THESIS_APPENDIX: &[Seed] = &[
+    thesis("figure A-1", "jess: allocation time", &["gc-times"]),
+    thesis("figure A-2", "jess: collection time", &["gc-times"]),
+    thesis("figure A-3", "jess: heap management time", &["gc-times"]),
+    thesis("figure A-4", "raytrace: allocation time", &["gc-times"]),
+    thesis("figure A-5", "raytrace: collection time", &["gc-times"]),
+    thesis(
+        "figure A-6",
+        "raytrace: heap management time",
+        &["gc-times"],
+    ),
+    thesis("figure A-7", "db: allocation time", &["gc-times"]),
+    thesis("figure A-8", "db: collection time", &["gc-times"]),
+    thesis("figure A-9", "db: heap management time", &["gc-times"]),
+    thesis("figure A-10", "javac: allocation time", &["gc-times"]),
+    thesis("figure A-11", "javac: collection time", &["gc-times"]),
+    thesis("figure A-12", "javac: heap management time", &["gc-times"]),
+    thesis("figure A-13", "mtrt: allocation time", &["gc-times"]),
+    thesis("figure A-14", "mtrt: collection time", &["gc-times"]),
+    thesis("figure A-15", "mtrt: heap management time", &["gc-times"]),
+];
+
+const OTHERS: &[Seed] = &[
+    other(
+        "Robson",
+        "Robson (1971, 1974): the heap that any allocator needs that never moves",
+        &["adversary", "small-heaps"],
+    ),
+    other(
+        "Robson 1977",
+        "Robson (1977): the worst case of best fit",
+        &["adversary"],
+    ),
+    other(
+        "worst cases",
+        "the worst cases of first fit, half-fit and TLSF that o1heap's documentation collects",
+        &["small-heaps", "adversary"],
+    ),
+    other(
+        "Bendersky-Petrank",
+        "Bendersky and Petrank (POPL 2011): bytes moved per byte allocated against the heap needed",
+        &["adversary"],
+    ),
+    other(
+        "Cohen-Petrank",
+        "Cohen and Petrank (PLDI 2013): a stronger bound on the same",
+        &["adversary"],
+    ),
+    other(
+        "TLSF",
+        "Masmano et al. (2004, 2008): constant time, and fragmentation near that of best fit",
+        &["overview"],
+    ),
+    other(
+        "Half-fit",
+        "Ogasawara (1995): constant time, and memory that it does not use",
+        &["overview"],
+    ),
+    other(
+        "Jamaica",
+        "Siebert (2000): blocks of one size, access to objects linear and to arrays logarithmic",
+        &["overview"],
+    ),
+    not(
+        Paper::Others,
+        "Metronome",
+        "Bacon et al. (2003): pauses and utilisation of a collector by the clock",
+        "its collector is not here yet; the chart places it by the papers alone",
+    ),
+    not(
+        Paper::Others,
+        "Mesh",
+        "Powers et al. (2019): merging pages by remapping",
+        "no heap here remaps pages",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{OURS, Shown, all, find};
+
+    #[test]
+    fn ids_are_unique_and_found() {
+        let ids: BTreeSet<_> = all().map(|seed| seed.id).collect();
+        assert_eq!(ids.len(), all().count(), "S1");
+        for id in ["table 3", "figure 4-5", "figure A-15", "Robson"] {
+            assert!(find(id).is_some(), "{id}");
+        }
+        assert!(find(OURS).is_none() && find("").is_none());
+    }
+
+    #[test]
+    fn every_seed_is_shown_or_says_why_not() {
+        for seed in all() {
+            match seed.shown {
+                Shown::By(experiments) => assert!(!experiments.is_empty(), "{}", seed.id),
+                Shown::Not(why) => assert!(why.len() > 10, "{}", seed.id),
+            }
+            assert!(!seed.shows.is_empty(), "{}", seed.id);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! `surefit experiment list`: the experiments, and for every figure, table and claim of the papers
+//! the experiment that shows it, or why none does.
+
+use std::fmt::Write as _;
+
+use crate::kit::draw::text::wrapped;
+use crate::kit::seeds::{self, Paper, Seed};
+
+/// Columns of a seed's id.
+const ID: usize = 26;
+
+/// The experiments, one per line, and below them the papers' figures.
+pub(crate) fn list(command: &clap::Command) -> String {
+    let mut text = experiments(command);
+    text += "\nWhat the papers show, and the experiments that show it\n";
+    for paper in Paper::ALL {
+        let _ = writeln!(text, "\n{}", paper.words());
+        for seed in seeds::all().filter(|seed| seed.paper == paper) {
+            text += &entry(seed);
+        }
+    }
+    text
+}
+
+/// The names and what they show, one per line, taken from the command line's own description.
+fn experiments(command: &clap::Command) -> String {
+    let listed = command
+        .get_subcommands()
+        .filter(|entry| entry.get_name() != "list" && !entry.is_hide_set());
+    let listed: Vec<_> = listed.collect();
+    let width = listed.iter().map(|entry| entry.get_name().len()).max();
+    let width = width.unwrap_or(0);
+    listed
+        .iter()
+        .map(|entry| {
+            let about = entry.get_about().map(ToString::to_string);
+            format!(
+                "{:<width$} {}\n",
+                entry.get_name(),
+                about.unwrap_or_default()
+            )
+        })
+        .collect()
+}
+
+/// A figure of the papers: where it is shown, and below that what it is.
+fn entry(seed: &Seed) -> String {
+    let indent = " ".repeat(ID + 2);
+    let id = format!("  {:<ID$}", seed.id);
+    wrapped(&seed.shown.to_string(), &id, &indent) + &wrapped(seed.shows, &indent, &indent)
+}
