@@ -6,7 +6,7 @@ use std::ops::Range;
 use surefit_compact::direct::DirectHeap;
 use surefit_core::{RawHeap, Refused};
 use surefit_freelist::{
-    BestFit, Bitmap, Buddy, Deferred, FirstFit, Heap, Immediate, Index, Linear, Never, Next,
+    BestFit, Bins, Bitmap, Buddy, Deferred, FirstFit, Heap, Immediate, Index, Linear, Never, Next,
     NextHitTable, PowersOfTwo, Scan, Segregated, SingleList, SizeTree, Tlsf, Tree, Worst,
 };
 use surefit_testkit::{ops_from_bytes, run_script};
@@ -36,6 +36,7 @@ const FREE_LISTS: &[fn(&[u8])] = systems! {
     1 SingleList<Next>;
     1 PowersOfTwo;
     1 SizeTree;
+    1 Bins;
     1 Segregated<Scan, Never, Tree, 16>;
     1 Segregated<Scan, Never, Linear, 64>;
     2 Segregated<Scan, Deferred, Tree, 64>;

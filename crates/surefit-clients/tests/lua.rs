@@ -9,8 +9,8 @@ use std::ptr::NonNull;
 use surefit_clients::lua::{Counts, Failure, Options, Output, PROGRAMS, Ran, Script, run};
 use surefit_core::{Corruption, Parts, RawHeap, Refused};
 use surefit_freelist::{
-    BestFit, Bitmap, Buddy, Deferred, FirstFit, HalfFit, Immediate, Never, NextFit, NextHitTable,
-    Scan, SegregatedFit, Tlsf, Tree, TreeFit, WorstFit,
+    BestFit, BinnedFit, Bitmap, Buddy, Deferred, FirstFit, HalfFit, Immediate, Never, NextFit,
+    NextHitTable, Scan, SegregatedFit, Tlsf, Tree, TreeFit, WorstFit,
 };
 use surefit_gc::NoClock;
 
@@ -110,6 +110,7 @@ fn on_every_space(
         "worst fit" WorstFit<'_>;
         "next fit" NextFit<'_>;
         "tree fit" TreeFit<'_>;
+        "bins" BinnedFit<'_>;
         "half-fit" HalfFit<'_>;
         "buddy" Buddy<'_>;
         "scan, never" SegregatedFit<'_, Scan, Never, Tree, 256>;

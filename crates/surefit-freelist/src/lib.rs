@@ -1,6 +1,7 @@
 //! Free-list systems over one region: single lists ([`FirstFit`], [`NextFit`], [`BestFit`],
 //! [`WorstFit`]), segregated lists ([`SegregatedFit`], [`HalfFit`], [`Tlsf`]), and a tree
-//! ([`TreeFit`]). The crate depends only on the core and does not use `alloc`.
+//! ([`TreeFit`]), and DL's bins ([`BinnedFit`]). The crate depends only on the core and does not use
+//! `alloc`.
 //!
 //! *Chunks* tile a region; each is a four-byte header and a payload. These systems share one chunk
 //! layout and one set of boundary tags ([`Heap`]). They differ only in the [`Index`] that stores
@@ -31,6 +32,7 @@
 //! | `bitmap` | the same by a bitmap of two levels |
 //! | `last_list` | the last list: its interface, and its form as a walked list |
 //! | `trie` | the last list as a tree |
+//! | `binned` | DL's bins: exact, sorted, and a queue before them |
 //! | `tree_fit` | best fit over a balanced tree of all free chunks |
 //! | `buddy` | the binary buddy system, a heap of its own |
 //! | `jamaica` | objects in blocks of one size, a heap of handles |
@@ -58,6 +60,7 @@
     clippy::alloc_instead_of_core
 )]
 
+mod binned;
 mod bitmap;
 mod buddy;
 mod check;
@@ -87,6 +90,7 @@ mod two_level;
 #[cfg(test)]
 mod tests;
 
+pub use binned::Bins;
 pub use bitmap::Bitmap;
 pub use buddy::{Buddy, BuddyCounters};
 pub use counters::Counters;
@@ -127,6 +131,22 @@ pub type BestFit<'m> = Heap<'m, SingleList<Best>>;
 /// # Ok::<(), surefit_core::Refused>(())
 /// ```
 pub type TreeFit<'m> = Heap<'m, SizeTree>;
+/// Doug Lea's malloc up to version 2.7: exact and sorted bins, and a queue of chunks that no bin
+/// holds yet. See [`Bins`].
+///
+/// # Examples
+/// ```
+/// use core::{alloc::Layout, mem::MaybeUninit};
+/// use surefit_core::RawHeap;
+/// use surefit_freelist::BinnedFit;
+///
+/// let mut memory = [MaybeUninit::uninit(); 65536];
+/// let mut heap = BinnedFit::new(&mut memory)?;
+/// heap.allocate(Layout::new::<[u64; 5]>())?;
+/// assert_eq!(heap.counters().visits, 2, "the queue had one chunk, and then its bin");
+/// # Ok::<(), surefit_core::Refused>(())
+/// ```
+pub type BinnedFit<'m> = Heap<'m, Bins>;
 /// Worst fit over one list, in the order in which chunks became free. See [`SingleList`].
 pub type WorstFit<'m> = Heap<'m, SingleList<Worst>>;
 /// Next fit over one list, in the order in which chunks became free. See [`SingleList`].

@@ -9,11 +9,13 @@ use alloc::vec::Vec;
 use surefit_core::{RawHeap, Refused};
 use surefit_testkit::Random;
 
+mod binned;
 mod large;
 mod naive;
 mod next_hit;
 mod segregated;
 
+use crate::binned::Bins;
 use crate::chunk::{Chunk, NOBODYS_WORDS, SMALLEST, payload_bytes};
 use crate::half_fit::PowersOfTwo;
 use crate::heap::Heap;
@@ -309,6 +311,7 @@ suite! { worst_fit SingleList<Worst> }
 suite! { next_fit SingleList<Next> }
 suite! { half_fit PowersOfTwo }
 suite! { tree_fit SizeTree }
+suite! { bins Bins }
 
 /// Four holes of 200, 100, 48 and 100 bytes, in this order of addresses and of becoming free.
 fn holes<I: Index>(heap: &mut Heap<'_, I>) -> [NonNull<u8>; 4] {

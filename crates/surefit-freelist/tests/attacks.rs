@@ -14,7 +14,7 @@ use std::ptr::NonNull;
 use surefit_core::{RawHeap, Refused};
 use surefit_freelist::jamaica::{Array, Bytes, Jamaica, Object, Shape};
 use surefit_freelist::{
-    Best, Bitmap, Buddy, Deferred, First, Fit, Heap, Immediate, Index, Linear, Never, Next,
+    Best, Bins, Bitmap, Buddy, Deferred, First, Fit, Heap, Immediate, Index, Linear, Never, Next,
     NextHitTable, PowersOfTwo, Run, Scan, Segregated, SingleList, SizeTree, Tree, TwoLevel, Worst,
 };
 use surefit_testkit::{JunkRegion, Shape as Script, run_script, script};
@@ -75,6 +75,7 @@ macro_rules! for_every_index {
         $check::<TwoLevel>();
         $check::<PowersOfTwo>();
         $check::<SizeTree>();
+        $check::<Bins>();
         $check::<SingleList<First>>();
         $check::<SingleList<Next>>();
         $check::<SingleList<Best>>();

@@ -5,8 +5,8 @@ use std::alloc::Layout;
 
 use surefit_core::{RawHeap, Refused};
 use surefit_freelist::{
-    BestFit, Buddy, Deferred, FirstFit, HalfFit, Linear, NextFit, NextHitTable, SegregatedFit,
-    Tlsf, TreeFit, WorstFit,
+    BestFit, BinnedFit, Buddy, Deferred, FirstFit, HalfFit, Linear, NextFit, NextHitTable,
+    SegregatedFit, Tlsf, TreeFit, WorstFit,
 };
 
 /// Bytes of the largest region, except what alignment cuts off: sizes in granules take 30 bits.
@@ -87,7 +87,8 @@ fn regions_of_8_gib_are_served_and_larger_ones_refused() {
         )*};
     }
     claims! {
-        Tlsf<'_> FirstFit<'_> BestFit<'_> WorstFit<'_> NextFit<'_> HalfFit<'_> TreeFit<'_> SegregatedFit<'_>
+        Tlsf<'_> FirstFit<'_> BestFit<'_> WorstFit<'_> NextFit<'_> HalfFit<'_> TreeFit<'_> BinnedFit<'_>
+        SegregatedFit<'_>
         SegregatedFit<'_, NextHitTable, Deferred, Linear, 4096, 16>
     }
     let too_large = Buddy::<4096>::new(&mut all[..MOST + 8]).map(|_| ());

@@ -6,7 +6,7 @@ use core::ptr::NonNull;
 
 use surefit_core::RawHeap;
 use surefit_freelist::{
-    Bitmap, Deferred, First, Heap, Immediate, Index, Linear, Never, PowersOfTwo, Run, Scan,
+    Bins, Bitmap, Deferred, First, Heap, Immediate, Index, Linear, Never, PowersOfTwo, Run, Scan,
     Segregated, SingleList, SizeTree, Tree, TwoLevel,
 };
 use surefit_testkit::{JunkRegion, Random};
@@ -92,6 +92,7 @@ fn objects_of_a_run_are_objects_of_the_heap() {
     cut::<Segregated<Bitmap, Immediate, Linear, 32, 16>>();
     cut::<SingleList<First>>();
     cut::<SizeTree>();
+    cut::<Bins>();
     cut::<PowersOfTwo>();
     cut::<TwoLevel>();
 }

@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use proptest::prelude::*;
 use surefit_core::{RawHeap, Refused};
-use surefit_freelist::{BestFit, FirstFit, HalfFit, NextFit, Tlsf, TreeFit, WorstFit};
+use surefit_freelist::{BestFit, BinnedFit, FirstFit, HalfFit, NextFit, Tlsf, TreeFit, WorstFit};
 use surefit_testkit::{JunkRegion, Op, Shape, Tally, ops_from_bytes, run_script, script};
 
 /// Generates the conformance suite for one system.
@@ -91,3 +91,4 @@ conformance! { worst_fit WorstFit }
 conformance! { next_fit NextFit }
 conformance! { half_fit HalfFit }
 conformance! { tree_fit TreeFit }
+conformance! { binned_fit BinnedFit }

@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 
 use surefit_core::{RawHeap, Refused};
 use surefit_freelist::{
-    Best, Bitmap, Deferred, First, Heap, Immediate, Index, Linear, Never, Next, NextHitTable,
+    Best, Bins, Bitmap, Deferred, First, Heap, Immediate, Index, Linear, Never, Next, NextHitTable,
     PowersOfTwo, Scan, Segregated, SegregatedFit, SingleList, SizeTree, Swept, Tree, TwoLevel,
     Worst,
 };
@@ -155,6 +155,7 @@ systems! {
     half_fit PowersOfTwo, true;
     tlsf TwoLevel, true;
     tree_fit SizeTree, true;
+    bins Bins, true;
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Fault, Random, World, program};
 use surefit_freelist::{
-    Best, Bitmap, Deferred, First, Immediate, Index, Linear, Never, Next, NextHitTable,
+    Best, Bins, Bitmap, Deferred, First, Immediate, Index, Linear, Never, Next, NextHitTable,
     PowersOfTwo, Scan, Segregated, SingleList, SizeTree, Tree, TwoLevel, Worst,
 };
 use surefit_gc::{Collector, Displaced, FreeList, Settings, Sweep};
@@ -82,6 +82,7 @@ spaces! {
     worst_fit SingleList<Worst>;
     half_fit PowersOfTwo;
     tree_fit SizeTree;
+    bins Bins;
     tlsf TwoLevel;
 }
 

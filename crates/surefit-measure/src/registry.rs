@@ -119,6 +119,7 @@ registry! {
     "worst-fit" WorstFit raw::OurWorstFit, "one free list, largest chunk";
     "next-fit" NextFit raw::OurNextFit, "one free list, first chunk that fits after the last one that did";
     "tree-fit" TreeFit raw::OurTreeFit, "best fit by a balanced tree of all free chunks";
+    "dl-binned" DlBinned raw::OurBinnedFit, "Doug Lea's malloc up to 2.7: exact and sorted bins (DL in the papers)";
     "segregated" Segregated segregated::OurSegregated, "a free list for every small size, and a last list for the rest";
     "half-fit" HalfFit raw::OurHalfFit, "a free list for every power of two, immediate coalescing";
     "buddy" Buddy raw::OurBuddy, "the binary buddy system";
@@ -126,7 +127,7 @@ registry! {
     "tlsf" Tlsf raw::OurTlsf, "two-level segregated fit, immediate coalescing";
     "peer-rlsf" PeerRlsf rlsf::Rlsf, "the rlsf crate in one region";
     "peer-talc" PeerTalc talc::Talc, "the talc crate in one region";
-    "peer-dlmalloc" PeerDlmalloc dlmalloc::Dlmalloc, "the dlmalloc crate in one region (DL in the papers); short name `dl`";
+    "peer-dlmalloc" PeerDlmalloc dlmalloc::Dlmalloc, "the dlmalloc crate, version 2.8 of DL, in one region; short name `dl`";
     "system" System system::System, "the platform's malloc";
 }
 

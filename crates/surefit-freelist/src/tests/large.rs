@@ -443,4 +443,5 @@ beside_a_model! {
     half_fit PowersOfTwo;
     tlsf TwoLevel;
     tree_fit SizeTree;
+    bins Bins;
 }

@@ -22,6 +22,7 @@ const NAMES: [&str; 27] = [
     "worst-fit",
     "next-fit",
     "tree-fit",
+    "dl-binned",
     "segregated",
     "segregated",
     "half-fit",

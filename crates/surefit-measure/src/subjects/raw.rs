@@ -6,7 +6,8 @@ use std::ptr::NonNull;
 
 use surefit_core::{Corruption, Parts, RawHeap, Refused};
 use surefit_freelist::{
-    BestFit, Buddy, Counters, FirstFit, HalfFit, Heap, Index, NextFit, Tlsf, TreeFit, WorstFit,
+    BestFit, BinnedFit, Buddy, Counters, FirstFit, HalfFit, Heap, Index, NextFit, Tlsf, TreeFit,
+    WorstFit,
 };
 
 use super::pointer::InRegion;
@@ -101,6 +102,8 @@ free_list! {
     OurNextFit NextFit;
     /// Our best fit by a balanced tree.
     OurTreeFit TreeFit;
+    /// Our bins of Doug Lea's malloc up to version 2.7.
+    OurBinnedFit BinnedFit;
     /// Our Half-fit.
     OurHalfFit HalfFit;
     /// Our binary buddy system.
