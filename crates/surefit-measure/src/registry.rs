@@ -10,7 +10,8 @@ use crate::sizes::HeapSize;
 use crate::steps::Steps;
 use crate::subject::{Allocator, Certified, HandleCost, Pass};
 use crate::subjects::{
-    block_table, compact, dlmalloc, jamaica, raw, rlsf, segregated, sharded, shared, system, talc,
+    block_table, cf_paper, compact, dlmalloc, jamaica, raw, rlsf, segregated, sharded, shared,
+    system, talc,
 };
 use crate::suggest::did_you_mean;
 
@@ -111,6 +112,7 @@ macro_rules! registry {
 registry! {
     "cf" Cf compact::Cf, "Compact-fit: handles, moves objects, bounds fragmentation";
     "cf-direct" CfDirect compact::CfDirect, "Compact-fit without moves: raw pointers";
+    "cf-paper" CfPaper cf_paper::CfPaper, "Compact-fit without moves and handles, with the papers' pages and size-classes";
     "cf-block-table" CfBlockTable block_table::CfBlockTable, "Compact-fit without copies: objects in frames behind a block table";
     "1-cf" OneCf shared::OneCf, "concurrent Compact-fit: one heap for many threads";
     "n-cf" NCf sharded::NCf, "concurrent Compact-fit: one instance per group of threads";

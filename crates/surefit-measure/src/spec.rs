@@ -225,6 +225,8 @@ mod tests {
             "cf-direct:min=12",
             "cf-direct:min=4096",
             "cf-direct:k=1",
+            "cf-paper:min=24",
+            "cf-paper:k=1",
             "segregated:index=table",
             "segregated:coalesce=late",
             "segregated:last=list",

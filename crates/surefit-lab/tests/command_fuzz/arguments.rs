@@ -9,11 +9,12 @@ use crate::Random;
 use crate::child::{Case, Stdout};
 use crate::files::{Files, Kind, NUMBERS, any};
 
-const NAMES: [&str; 27] = [
+const NAMES: [&str; 28] = [
     "cf",
     "cf",
     "cf",
     "cf-direct",
+    "cf-paper",
     "cf-block-table",
     "1-cf",
     "n-cf",
@@ -136,6 +137,7 @@ const OWN_KEYS: [(&str, &[&str]); 7] = [
         &["k=1", "frame=64", "frame=1K", "page=4K"],
     ),
     ("cf-direct", &["min=8", "min=1024"]),
+    ("cf-paper", &["min=16", "min=32"]),
     (
         "segregated",
         &[

@@ -12,7 +12,7 @@ mod predicates_free {
     }
 }
 
-const ALLOCATORS: [&str; 27] = [
+const ALLOCATORS: [&str; 29] = [
     "cf",
     "cf:keys",
     "cf:k=1",
@@ -22,6 +22,8 @@ const ALLOCATORS: [&str; 27] = [
     "cf:page=4K,pieces=1K",
     "cf:width=16,page=1K",
     "cf-direct",
+    "cf-paper",
+    "cf-paper:min=32",
     "first-fit",
     "best-fit",
     "worst-fit",

@@ -5,6 +5,7 @@
 
 pub mod block_table;
 mod cf_keys;
+pub mod cf_paper;
 pub mod compact;
 pub mod dlmalloc;
 pub mod jamaica;
