@@ -1,9 +1,9 @@
 //! The incremental automaton, exhaustively: every state into which threads can bring a class with a
 //! move in flight.
 //!
-//! `class` composes `automaton::incremental` over vectors of pages, one critical section at a time.
-//! `search` interleaves frees, allocations, compactions, readers and writers in every way between
-//! sections (and pins also within them), and checks in every state:
+//! `surefit_models::ours` composes `automaton::incremental` over vectors of pages, one critical
+//! section at a time. `search` interleaves frees, allocations, compactions, readers and writers in
+//! every way between sections (and pins also within them), and checks in every state:
 //!
 //! - no page or block is lost, each is in one place, and a reserved block belongs to the one move
 //!   in flight;
@@ -15,32 +15,33 @@
 //!   flight;
 //! - from every state at rest without pins, a compaction leaves at most one not-full page.
 //!
+//! The papers' incremental automaton (`surefit_models::papers`) is exhausted by the same search, in
+//! `papers`: its source pages, emptying pages and transient fragmentation.
+//!
 //! Tables here hold the largest values found, and the tests assert them: `--nocapture` prints them.
 
-#[path = "incremental/class.rs"]
-mod class;
 #[path = "incremental/decisions.rs"]
 mod decisions;
-#[path = "incremental/rounds.rs"]
-mod rounds;
+#[path = "incremental/papers.rs"]
+mod papers;
 #[path = "incremental/rows.rs"]
 mod rows;
 #[path = "incremental/search.rs"]
 mod search;
 
-use class::Slip;
 use rows::{
     Row, holes, large_holes, large_pages, no_moves, one_call, pages, pinned, row, three_calls,
     two_calls, values,
 };
 use search::explore;
 use surefit_compact::Bound;
+use surefit_models::ours::{Class, Slip};
 
 /// Explores every row; reports at the end which of them had other largest values than expected.
 fn explore_all(rows: impl IntoIterator<Item = Row>) {
     let (mut states, mut transitions, mut other) = (0, 0, Vec::new());
     for row in rows {
-        let (census, fault) = explore(row.rules);
+        let (census, fault) = explore::<Class>(row.rules);
         if let Some(fault) = fault {
             panic!("{:?}\n{fault}", row.rules);
         }
@@ -73,7 +74,7 @@ fn every_state_of_a_larger_class_keeps_its_bound() {
 fn slipped(slip: Slip, bound: Bound) -> String {
     let mut rules = row(bound, [3, 2, 1, 2, 8], &[], &[]).rules;
     rules.slip = slip;
-    let (_, fault) = explore(rules);
+    let (_, fault) = explore::<Class>(rules);
     fault.unwrap_or_else(|| panic!("{slip:?} was not found"))
 }
 

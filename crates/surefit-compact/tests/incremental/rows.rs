@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use surefit_compact::{Bound, Fraction, PageOrder};
 
-use crate::class::{Rules, Slip};
+use surefit_models::ours::{Rules, Slip};
+
 use crate::search::Census;
 
 /// A configuration and the largest values that its states have, by calls in progress: 0, 1, …
@@ -37,12 +38,12 @@ pub(crate) const fn row(
     let rules = Rules {
         bound,
         order: PageOrder::Newest,
-        blocks,
-        steps,
-        pins,
-        calls,
+        blocks: blocks as u16,
+        steps: steps as u16,
+        pins: pins as u16,
+        calls: calls as u16,
         compaction: 0,
-        live,
+        live: live as u16,
         lingers: false,
         slip: Slip::None,
     };
@@ -55,7 +56,7 @@ pub(crate) const fn row(
 
 impl Row {
     /// One of the calls may be a compaction of so many moves.
-    const fn compacting(mut self, moves: u8) -> Self {
+    const fn compacting(mut self, moves: u16) -> Self {
         self.rules.compaction = moves;
         self
     }

@@ -22,24 +22,27 @@ use surefit_compact::{Bound, PageOrder};
 
 /// The configuration of a size-class, and the limits of the search.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rules {
-    pub(crate) bound: Bound,
-    pub(crate) order: PageOrder,
+pub struct Rules {
+    /// The compaction bound.
+    pub bound: Bound,
+    /// Which not-full page serves allocations, and which one is drained.
+    pub order: PageOrder,
     /// Page-blocks in a page, π.
-    pub(crate) blocks: u8,
+    pub blocks: u16,
     /// Steps of a move, ⌈β/ι⌉.
-    pub(crate) steps: u8,
+    pub steps: u16,
     /// Π: the most pins held at once, in total.
-    pub(crate) pins: u8,
+    pub pins: u16,
     /// The most frees and compactions at a time.
-    pub(crate) calls: u8,
+    pub calls: u16,
     /// Moves that a compaction may make beside other calls. 0: no compaction is called.
-    pub(crate) compaction: u8,
+    pub compaction: u16,
     /// The most live page-blocks at a time.
-    pub(crate) live: u8,
+    pub live: u16,
     /// Whether a call that has nothing left to do may return in a later section.
-    pub(crate) lingers: bool,
-    pub(crate) slip: Slip,
+    pub lingers: bool,
+    /// The error to make, or none.
+    pub slip: Slip,
 }
 
 impl Rules {
@@ -51,7 +54,7 @@ impl Rules {
     }
 
     /// The most holes allowed with `live` page-blocks.
-    pub(crate) fn hole_limit(&self, live: u8) -> u32 {
+    pub(crate) fn hole_limit(&self, live: u16) -> u32 {
         match self.bound {
             Bound::Holes { base, fraction } => base + fraction.of(u32::from(live)),
             _ => 0,
@@ -62,30 +65,32 @@ impl Rules {
 /// A page that holds something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Page {
-    pub(crate) plain: u8,
-    pub(crate) pinned: u8,
+    pub(crate) plain: u16,
+    pub(crate) pinned: u16,
     pub(crate) source: bool,
     pub(crate) target: bool,
 }
 
 impl Page {
-    pub(crate) fn live(self) -> u8 {
-        self.plain + self.pinned + u8::from(self.source)
+    pub(crate) fn live(self) -> u16 {
+        self.plain + self.pinned + u16::from(self.source)
     }
 
-    pub(crate) fn reserved(self) -> u8 {
-        u8::from(self.target)
+    pub(crate) fn reserved(self) -> u16 {
+        u16::from(self.target)
     }
 
-    pub(crate) fn used(self) -> u8 {
+    pub(crate) fn used(self) -> u16 {
         self.live() + self.reserved()
     }
 }
 
 /// Who has a pin on the object in motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Pinned {
+pub enum Pinned {
+    /// Nobody.
     No,
+    /// A reader.
     Reads,
     /// A writer saw the move and waits for the lock to cancel it.
     Waits,
@@ -95,7 +100,8 @@ pub(crate) enum Pinned {
 
 /// A protocol error, to test that the search finds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Slip {
+pub enum Slip {
+    /// No error.
     None,
     /// A writer does not cancel the move of its object.
     WritesOn,
@@ -108,7 +114,7 @@ pub(crate) enum Slip {
 /// The move in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Moving {
-    pub(crate) done: u8,
+    pub(crate) done: u16,
     pub(crate) pinned: Pinned,
     /// The object was written after the move began: its copy is out of date.
     pub(crate) written: bool,
@@ -118,8 +124,8 @@ pub(crate) struct Moving {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Call {
     /// Moves left to a compaction; `None` for a free.
-    pub(crate) compaction: Option<u8>,
-    pub(crate) steps: u8,
+    pub(crate) compaction: Option<u16>,
+    pub(crate) steps: u16,
     /// The move in flight is its own.
     pub(crate) own: bool,
     /// Everything is copied, and the commit comes next: this call holds the lock.
@@ -128,23 +134,24 @@ pub(crate) struct Call {
 
 /// Where a page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Place {
+pub enum Place {
+    /// The nth full page.
     Full(usize),
-    /// Head first.
+    /// The nth not-full page, head first.
     NotFull(usize),
 }
 
 /// The state of one size-class.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Class {
+pub struct Class {
     pub(crate) full: Vec<Page>,
     /// Head first; the tail is the reservoir under the hole bound.
     pub(crate) not_full: Vec<Page>,
     pub(crate) moving: Option<Moving>,
     pub(crate) calls: Vec<Call>,
     /// Counted separately from the pages: live page-blocks, and pages opened and not released.
-    pub(crate) live: u8,
-    pub(crate) pages: u8,
+    pub(crate) live: u16,
+    pub(crate) pages: u16,
     /// What went wrong in a section.
     pub(crate) wrong: Option<&'static str>,
 }
@@ -160,15 +167,15 @@ pub(crate) enum Kind {
 // ---- counts ------------------------------------------------------------------------------------
 
 impl Class {
-    pub(crate) fn reserved(&self) -> u8 {
+    pub(crate) fn reserved(&self) -> u16 {
         self.all().map(|page| page.reserved()).sum()
     }
 
-    pub(crate) fn pins(&self) -> u8 {
+    pub(crate) fn pins(&self) -> u16 {
         let moving = self
             .moving
             .is_some_and(|moving| moving.pinned != Pinned::No);
-        self.all().map(|page| page.pinned).sum::<u8>() + u8::from(moving)
+        self.all().map(|page| page.pinned).sum::<u16>() + u16::from(moving)
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = Page> {
@@ -207,7 +214,7 @@ impl Class {
             .not_full
             .last()
             .map_or(0, |page| rules.blocks - page.used());
-        u32::from(self.pages * rules.blocks - self.live - tail)
+        u32::from(self.pages) * u32::from(rules.blocks) - u32::from(self.live) - u32::from(tail)
     }
 
     pub(crate) fn counts(&self, rules: &Rules) -> ClassCounts {
@@ -439,7 +446,7 @@ impl Class {
     fn excuse(&mut self, rules: &Rules) {
         for call in &mut self.calls {
             let paid = (0..call.steps).fold(Effort::new(0), |effort, _| effort.step());
-            call.steps = paid.met(1, rules.decisions()).steps() as u8;
+            call.steps = paid.met(1, rules.decisions()).steps() as u16;
             call.compaction = call
                 .compaction
                 .map(|left| left.saturating_add(1).min(rules.compaction));
@@ -450,17 +457,16 @@ impl Class {
 // ---- order and check ---------------------------------------------------------------------------
 
 impl Class {
-    /// The same state with full pages and calls in a canonical order.
-    pub(crate) fn sorted(mut self) -> Self {
+    /// Brings full pages and calls into a canonical order, which means the same state.
+    pub(crate) fn sort(&mut self) {
         self.calls.sort_unstable();
         self.full.sort_unstable();
-        self
     }
 
-    /// What is wrong with the state, if anything.
-    pub(crate) fn fault(&self, rules: &Rules) -> Option<&'static str> {
-        let sum = |count: fn(Page) -> u8| self.all().map(count).sum::<u8>();
-        let moving = u8::from(self.moving.is_some());
+    /// What is wrong with the pages and the move, if anything.
+    pub(crate) fn first_fault(&self, rules: &Rules) -> Option<&'static str> {
+        let sum = |count: fn(Page) -> u16| self.all().map(count).sum::<u16>();
+        let moving = u16::from(self.moving.is_some());
         let faults = [
             (
                 self.full.iter().any(|page| page.used() != rules.blocks),
@@ -478,11 +484,11 @@ impl Class {
             ),
             (sum(Page::live) != self.live, "a block was lost"),
             (
-                sum(|page| u8::from(page.source)) != moving,
+                sum(|page| u16::from(page.source)) != moving,
                 "one block in motion for a move",
             ),
             (
-                sum(|page| u8::from(page.target)) != moving,
+                sum(|page| u16::from(page.target)) != moving,
                 "one target for a move",
             ),
             (
@@ -504,6 +510,6 @@ impl Class {
             ),
         ];
         let first = faults.into_iter().find(|(wrong, _)| *wrong);
-        self.wrong.or(first.map(|(_, what)| what))
+        first.map(|(_, what)| what)
     }
 }

@@ -5,7 +5,7 @@ use core::num::NonZeroUsize;
 use surefit_compact::automaton::incremental::{Effort, InFlight, Next, compaction, next, step};
 use surefit_compact::{Bound, PageOrder};
 
-use crate::class::{Class, Kind, Moving, Pinned, Place, Rules, Slip};
+use super::class::{Class, Kind, Moving, Pinned, Place, Rules, Slip};
 
 impl Class {
     /// The next action of a call.
@@ -104,7 +104,7 @@ impl Class {
         };
         let one = NonZeroUsize::new(1);
         let now = step(usize::from(rules.steps), usize::from(moving.done), one);
-        moving.done += now.bytes as u8;
+        moving.done += now.bytes as u16;
         let call = &mut self.calls[call];
         call.commits = now.commits;
         if call.compaction.is_none() {

@@ -1,0 +1,14 @@
+//! Our size-class: a move changes nothing until its commit.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `class` | pages, lists, counts; allocate, free, pin: a section each |
+//! | `rounds` | the rounds of a call: begin, step, commit |
+//! | `actions` | what may happen next, and what must be true |
+
+mod actions;
+mod class;
+mod rounds;
+
+pub use actions::Action;
+pub use class::{Class, Pinned, Place, Rules, Slip};
