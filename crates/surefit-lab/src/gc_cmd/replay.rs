@@ -20,7 +20,8 @@ use surefit_measure::sizes::HeapSize;
 /// The arguments of `gc replay`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A recording, .sfg or .sfg.zst, or bundled:raytrace, bundled:mtrt
+    /// A recording: .sfg or .sfg.zst, or bundled:NAME (javac, antlr, hsqldb, sunflow, raytrace,
+    /// mtrt)
     file: PathBuf,
     /// The space in which the collector allocates
     #[arg(long, value_name = "SPEC", default_value = "segregated")]

@@ -35,7 +35,8 @@ enum Verb {
         /// Traces: .sft or .sft.zst files, or bundled:NAME (redis, redis-drift, emacs, python-a,
         /// python-b).
         ///
-        /// Or object graphs: .sfg or .sfg.zst files, or bundled:raytrace, bundled:mtrt.
+        /// Or object graphs: .sfg or .sfg.zst files, or bundled:NAME (javac, antlr, hsqldb, sunflow,
+        /// raytrace, mtrt).
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
         /// How many sizes to list, the most frequent first

@@ -1,4 +1,4 @@
-//! Recorded object graphs: from files, or one of the two that are bundled.
+//! Recorded object graphs: from files, or one of those that are bundled.
 
 use std::io::Read;
 use std::mem::MaybeUninit;
@@ -13,13 +13,24 @@ use surefit_trace::open_file;
 /// The prefix of a bundled recording's name on the command line.
 const BUNDLED: &str = "bundled:";
 
+/// A bundled recording: its name, and its file.
+macro_rules! bundle {
+    ($name:literal) => {
+        (
+            $name,
+            include_bytes!(concat!("../../../../graphs/", $name, ".sfg.zst")),
+        )
+    };
+}
+
 /// The bundled recordings.
-const GRAPHS: [(&str, &[u8]); 2] = [
-    (
-        "raytrace",
-        include_bytes!("../../../../graphs/raytrace.sfg.zst"),
-    ),
-    ("mtrt", include_bytes!("../../../../graphs/mtrt.sfg.zst")),
+const GRAPHS: [(&str, &[u8]); 6] = [
+    bundle!("javac"),
+    bundle!("antlr"),
+    bundle!("hsqldb"),
+    bundle!("sunflow"),
+    bundle!("raytrace"),
+    bundle!("mtrt"),
 ];
 
 /// Opens a recording in a file, or a bundled one named `bundled:NAME`.
@@ -54,6 +65,14 @@ pub fn is_graph(file: &Path) -> bool {
     }
 }
 
+/// The names of all bundled recordings on the command line, separated by commas.
+#[must_use]
+pub fn bundled_names() -> String {
+    GRAPHS
+        .map(|(name, _)| format!("{BUNDLED}{name}"))
+        .join(", ")
+}
+
 /// Memory for the search for the smallest heap.
 #[derive(Debug)]
 pub struct Region(Reservation);
@@ -81,10 +100,7 @@ fn bundled_name(file: &Path) -> Option<&str> {
 fn bundled(name: &str) -> Result<&'static [u8]> {
     let found = GRAPHS.iter().find(|(known, _)| *known == name);
     found.map(|(_, bytes)| *bytes).ok_or_else(|| {
-        let known: Vec<_> = GRAPHS.iter().map(|(known, _)| *known).collect();
-        anyhow!(
-            "{BUNDLED}{name}: no such bundled recording; there are {}",
-            known.join(", ")
-        )
+        let known = bundled_names();
+        anyhow!("{BUNDLED}{name}: no such bundled recording; there are {known}")
     })
 }
