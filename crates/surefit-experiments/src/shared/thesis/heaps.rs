@@ -1,32 +1,27 @@
-//! One replay, and the heap in which most of several spaces complete.
+//! One replay, and the smallest heaps: what heap sizes are multiples of.
+//!
+//! ```text
+//! smallest heap of a system    by bisection, to 1 KiB or a thousandth
+//! common minimum               the least of never, deferred and immediate in one heap
+//! ```
+//! A strategy's smallest heap is found with the table, which takes the most room of all lookups: so
+//! the others complete there too. Big arrays may fail in heaps several times what lives, since live
+//! objects lie everywhere in one heap: then the smallest heap says so, and in heaps above it hardly
+//! anything is collected.
 
 use anyhow::{Result, bail};
-use surefit_clients::java::{Finds, Lists, Options, Outcome, Space, Stopped};
+use surefit_clients::java::{Finds, Lists, Options, Outcome, Space, Stopped, min_heap};
 use surefit_freelist::When;
 use surefit_os::Reservation;
 
 use super::recorded::Recorded;
+use super::systems::System;
+use crate::shared::merges::{MERGES, merges_name};
+use surefit_measure::collector::graphs::Region;
 use surefit_measure::error::Broken;
 
-/// The heaps that are tried for several spaces, in multiples of what lives most.
-pub(crate) const TIMES: [f64; 7] = [2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0];
-
-/// Segregated lists, as many as the thesis ends at.
-pub(crate) const fn segregated(finds: Finds, merges: When, is_tree: bool) -> Space {
-    Space::Segregated(Lists {
-        finds,
-        merges,
-        is_tree,
-        count: 256,
-    })
-}
-
-/// So many times what lives most, in bytes.
-pub(crate) fn times_live(recorded: &Recorded, times: f64) -> usize {
-    (recorded.program.most_live().bytes as f64 * times) as usize
-}
-
-/// Replays a program in a heap of the given number of bytes, tables included.
+/// Replays a program in a heap of the given number of bytes, tables included. The options are those
+/// of a [`System`], or of [`one_heap`](super::systems::one_heap).
 ///
 /// # Errors
 /// No memory; a heap that broke an invariant; a reference to a freed object. A program that does
@@ -51,6 +46,105 @@ pub(crate) fn replay(
         ))),
         _ => Ok(found),
     }
+}
+
+/// What a system does with a program in a heap of the given number of bytes; `None` if the program
+/// does not complete.
+///
+/// # Errors
+/// As [`replay`].
+pub(crate) fn outcome(
+    recorded: &Recorded,
+    system: System,
+    bytes: usize,
+    options: Options,
+) -> Result<Option<Outcome>> {
+    let found = replay(recorded, &system.space(), bytes, &system.options(options))?;
+    Ok(found.ok())
+}
+
+/// The smallest heap of a system in which a program completes, in bytes.
+///
+/// # Errors
+/// None up to 64 times what lives most.
+pub(crate) fn smallest(recorded: &Recorded, system: System) -> Result<usize> {
+    let memory = |bytes| Region::new(bytes).ok();
+    let options = system.options(Options::default());
+    match min_heap(&system.space(), &recorded.program, &options, memory) {
+        Some(found) => Ok(found.bytes),
+        None => bail!(
+            "{}: {}: completes in no heap up to 64 times what lives",
+            recorded.name,
+            system.name()
+        ),
+    }
+}
+
+/// The smallest heaps of a program, in bytes, in the order of [`MERGES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Minima {
+    /// In one heap, as in the thesis.
+    pub(crate) one_heap: [usize; 3],
+    /// In ours.
+    pub(crate) ours: [usize; 3],
+}
+
+impl Minima {
+    /// Finds all six; `step` is called with the name of each system whose heap was found.
+    ///
+    /// # Errors
+    /// As [`smallest`].
+    pub(crate) fn find(recorded: &Recorded, mut step: impl FnMut(&str)) -> Result<Self> {
+        let mut all = |of: fn(When) -> System| {
+            let mut minima = [0; 3];
+            for (minimum, merges) in minima.iter_mut().zip(MERGES) {
+                *minimum = smallest(recorded, of(merges))?;
+                step(&of(merges).name());
+            }
+            anyhow::Ok(minima)
+        };
+        Ok(Self {
+            one_heap: all(|merges| System::thesis(merges, Finds::NextHitTable))?,
+            ours: all(System::ours)?,
+        })
+    }
+
+    /// The least in one heap: what heap sizes are multiples of.
+    pub(crate) fn common(&self) -> usize {
+        self.one_heap.into_iter().min().unwrap_or_default()
+    }
+
+    /// The strategy with the least.
+    pub(crate) fn common_of(&self) -> &'static str {
+        let least = MERGES
+            .iter()
+            .zip(self.one_heap)
+            .min_by_key(|(_, bytes)| *bytes);
+        least.map_or("", |(merges, _)| merges_name(*merges))
+    }
+
+    /// So many times the common minimum, in bytes.
+    pub(crate) fn times(&self, multiple: f64) -> usize {
+        (self.common() as f64 * multiple) as usize
+    }
+}
+
+/// The heaps that are tried for several spaces, in multiples of what lives most.
+pub(crate) const TIMES: [f64; 7] = [2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0];
+
+/// Segregated lists, as many as the thesis ends at.
+pub(crate) const fn segregated(finds: Finds, merges: When, is_tree: bool) -> Space {
+    Space::Segregated(Lists {
+        finds,
+        merges,
+        is_tree,
+        count: 256,
+    })
+}
+
+/// So many times what lives most, in bytes.
+pub(crate) fn times_live(recorded: &Recorded, times: f64) -> usize {
+    (recorded.program.most_live().bytes as f64 * times) as usize
 }
 
 /// Several spaces in the same heap.
@@ -101,4 +195,19 @@ pub(crate) fn common(
 pub(crate) fn no_common(name: &str) -> String {
     let most = TIMES[TIMES.len() - 1];
     format!("{name}: not measured: up to {most} times what lives most, no space completes.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Minima;
+
+    #[test]
+    fn the_common_minimum_is_the_least_in_one_heap() {
+        let minima = Minima {
+            one_heap: [4000, 3000, 2000],
+            ours: [1000; 3],
+        };
+        assert_eq!((minima.common(), minima.times(1.5)), (2000, 3000));
+        assert_eq!(minima.common_of(), "immediate");
+    }
 }
