@@ -18,6 +18,12 @@ pub struct Counters {
     pub table_fills: u64,
     /// Entries of a Next Hit Table that these updates wrote.
     pub table_stores: u64,
-    /// Rebuilds of a Next Hit Table, each in one pass.
+    /// Rebuilds of a Next Hit Table, each in one pass after a sweep or after all free neighbours
+    /// were merged. `table_updates` includes none of them.
     pub table_rebuilds: u64,
+    /// Lists that a rebuild found filled and that were empty before: the number of updates for
+    /// first chunks if a sweep updated the table list by list. `table_fills` does not include them.
+    pub table_rebuilt_fills: u64,
+    /// Lists that a rebuild found empty and that were filled before.
+    pub table_rebuilt_drains: u64,
 }

@@ -60,6 +60,10 @@ pub struct NextHitTable {
     drains: u64,
     stores: u64,
     rebuilds: u64,
+    /// Lists that held a chunk after a rebuild, and none before its lists were made anew.
+    rebuilt_fills: u64,
+    /// Lists that held none after it, and one before.
+    rebuilt_drains: u64,
 }
 
 /// Whether the numbers 0 to `lists` fit in bytes.
@@ -186,7 +190,12 @@ impl<const N: usize> Lookup<N> for NextHitTable {
         let mut run = N as u32;
         set::<N>(memory, N, run);
         for t in (0..N as u32).rev() {
-            if <Self as Lookup<N>>::is_filled(memory, t) {
+            // An entry names its own list if that held a chunk before the lists were made anew (N1).
+            let was_filled = get::<N>(memory, t as usize) == t;
+            let is_filled = <Self as Lookup<N>>::is_filled(memory, t);
+            self.rebuilt_fills += u64::from(is_filled && !was_filled);
+            self.rebuilt_drains += u64::from(was_filled && !is_filled);
+            if is_filled {
                 run = t;
             }
             set::<N>(memory, t as usize, run);
@@ -215,6 +224,8 @@ impl<const N: usize> Lookup<N> for NextHitTable {
         counters.table_fills += self.fills;
         counters.table_stores += self.stores;
         counters.table_rebuilds += self.rebuilds;
+        counters.table_rebuilt_fills += self.rebuilt_fills;
+        counters.table_rebuilt_drains += self.rebuilt_drains;
     }
 }
 

@@ -90,6 +90,14 @@ impl<'m, const N: usize> Table<'m, N> {
         assert_eq!(sound, Ok(()));
     }
 
+    /// Every list that was filled and not emptied since is filled, whoever counted it.
+    fn assert_counts_add_up(&self) {
+        let counters = self.counters();
+        let fills = counters.table_fills + counters.table_rebuilt_fills;
+        let drains = counters.table_updates - counters.table_fills + counters.table_rebuilt_drains;
+        assert_eq!(fills - drains, self.filled.len() as u64, "{counters:?}");
+    }
+
     fn counters(&self) -> Counters {
         let mut counters = Counters::default();
         Lookup::<N>::count(&self.table, &mut counters);
@@ -116,8 +124,17 @@ fn all_transitions<const N: usize>() {
                 _ => table.put(list),
             }
         }
+        let before = table.counters();
         table.rebuild();
         table.assert_as_defined();
+        let after = table.counters();
+        // Until this state, the table was that of the state before.
+        let last = state.saturating_sub(1);
+        let fills = after.table_rebuilt_fills - before.table_rebuilt_fills;
+        let drains = after.table_rebuilt_drains - before.table_rebuilt_drains;
+        assert_eq!(fills, u64::from((state & !last).count_ones()));
+        assert_eq!(drains, u64::from((last & !state).count_ones()));
+        assert_eq!(after.table_updates, before.table_updates);
         for list in 0..N {
             for _there_and_back in 0..2 {
                 let before = table.counters();
@@ -133,6 +150,7 @@ fn all_transitions<const N: usize>() {
         }
     }
     assert_eq!(table.counters().table_rebuilds, 1 << N);
+    table.assert_counts_add_up();
 }
 
 #[test]
@@ -257,6 +275,7 @@ fn long_sequence<const N: usize>(changes: &[(u16, u8)]) {
         }
     }
     table.assert_as_defined();
+    table.assert_counts_add_up();
 }
 
 proptest! {
