@@ -1,12 +1,15 @@
-//! `surefit experiment all -o DIR`: every experiment into a directory.
+//! `surefit experiment all -o DIR --report FILE.html`: every experiment, into a directory and onto
+//! one page.
 //!
 //! ```text
 //! DIR/NAME.json       the report of each experiment
 //! DIR/NAME.svg        its plots, if it has any
 //! DIR/automaton.dot   the states of a size-class, for Graphviz
-//! DIR/index.html      all of them on one page that loads nothing
+//! DIR/index.html      one page that loads nothing: every figure, table and claim of the papers with its verdict,
+//!                     and below that all reports
+//! FILE.html           the same page
 //! ```
-//! An experiment that fails ends the run; what was written before stays.
+//! An experiment that fails is reported, and the others go on; the exit status is then not 0.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -16,8 +19,10 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use crate::experiments::{ENTRIES, automaton};
-use crate::kit::draw::page;
-use crate::kit::{Entry, Report, Request};
+use crate::kit::draw::text::{WIDTH, wrapped};
+use crate::kit::draw::{page, verdicts};
+use crate::kit::shown::missing;
+use crate::kit::{Entry, Report, Request, Run};
 use surefit_measure::collector::graphs::is_graph;
 use surefit_measure::error::say;
 use surefit_measure::output;
@@ -28,8 +33,11 @@ pub(crate) struct Args {
     /// Traces and object graphs instead of the experiments' own: files, bundled:NAME, or gen:NAME
     files: Vec<PathBuf>,
     /// The directory to write to; it is made if it is missing
-    #[arg(short, long, value_name = "DIR")]
-    output: PathBuf,
+    #[arg(short, long, value_name = "DIR", required_unless_present = "report")]
+    output: Option<PathBuf>,
+    /// Write the page of all experiments here as well
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
     /// Smaller programs and fewer rounds: a minute instead of many
     #[arg(long)]
     quick: bool,
@@ -38,33 +46,56 @@ pub(crate) struct Args {
     rounds: Option<u32>,
 }
 
-/// Runs them all, one after the other.
+/// Runs them all, one after the other, and prints a summary. The status is 0 if none failed.
 ///
 /// # Errors
-/// A directory that cannot be written; what an experiment fails with.
+/// A directory or file that cannot be written.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let directory = &args.output;
-    let made = std::fs::create_dir_all(directory);
-    made.with_context(|| {
-        format!(
-            "{}: cannot be made; choose another directory",
-            directory.display()
-        )
-    })?;
-    output::writable(&directory.join("index.html"))?;
-    write(directory, "automaton.dot", &automaton::example()?)?;
-    let mut reports = Vec::new();
-    for (number, entry) in ENTRIES.iter().enumerate() {
-        let place = format!("{} of {}", number + 1, ENTRIES.len());
-        progress(&format!("{} ({place}): {}\n", entry.name, entry.about));
-        let began = Instant::now();
-        reports.push(one(args, entry)?);
-        let seconds = began.elapsed().as_secs_f64();
-        progress(&format!("{}: {seconds:.1} s\n", entry.name));
+    if let Some(directory) = &args.output {
+        let made = std::fs::create_dir_all(directory);
+        made.with_context(|| {
+            format!(
+                "{}: cannot be made; choose another directory",
+                directory.display()
+            )
+        })?;
+        write(directory, "automaton.dot", &automaton::example()?)?;
     }
-    write(directory, "index.html", &page::page(&reports)?)?;
-    output::print(&summary(directory, &reports))?;
-    Ok(ExitCode::SUCCESS)
+    let page = args
+        .output
+        .iter()
+        .map(|directory| directory.join("index.html"));
+    let pages: Vec<_> = page.chain(args.report.clone()).collect();
+    for page in &pages {
+        output::writable(page)?;
+    }
+    let runs = run_each(args, ENTRIES)?;
+    let drawn = page::all(&runs)?;
+    for page in &pages {
+        output::to_file(page, |out| Ok(out.write_all(drawn.as_bytes())?))?;
+    }
+    output::print(&summary(&pages, &runs))?;
+    let failed = runs.iter().any(|run| run.outcome.is_err());
+    Ok(ExitCode::from(u8::from(failed)))
+}
+
+/// Runs experiments one after the other, whether or not one fails.
+///
+/// # Errors
+/// A file that cannot be written.
+fn run_each(args: &Args, entries: &[Entry]) -> Result<Vec<Run>> {
+    let mut runs = Vec::new();
+    for (number, entry) in entries.iter().enumerate() {
+        let place = format!("{} of {}", number + 1, entries.len());
+        progress(&format!("{} ({place}): {}\n", entry.name, entry.about));
+        let run = one(args, entry)?;
+        match &run.outcome {
+            Ok(_) => progress(&format!("{}: {:.1} s\n", run.name, run.seconds)),
+            Err(why) => say(&format!("{} failed: {why}\n", run.name)),
+        }
+        runs.push(run);
+    }
+    Ok(runs)
 }
 
 /// Says on stderr how far it is, where that is a terminal.
@@ -74,20 +105,36 @@ fn progress(text: &str) {
     }
 }
 
-/// Runs one experiment and writes its files.
-fn one(args: &Args, entry: &Entry) -> Result<Report> {
+/// Runs one experiment and writes its files. What it fails with is part of the outcome.
+///
+/// # Errors
+/// A file that cannot be written.
+fn one(args: &Args, entry: &Entry) -> Result<Run> {
+    let began = Instant::now();
     let found = (entry.run)(&Request {
         files: files(args, entry),
         quick: args.quick,
         rounds: args.rounds,
-    })
-    .with_context(|| entry.name)?;
-    let json = serde_json::to_string_pretty(&found)? + "\n";
-    write(&args.output, &format!("{}.json", entry.name), &json)?;
-    if let Some(picture) = page::picture(&found)? {
-        write(&args.output, &format!("{}.svg", entry.name), &picture)?;
+    });
+    let seconds = began.elapsed().as_secs_f64();
+    if let Some((directory, found)) = args.output.as_ref().zip(found.as_ref().ok()) {
+        files_of(directory, found)?;
     }
-    Ok(found)
+    Ok(Run {
+        name: entry.name,
+        outcome: found.map_err(|error| format!("{error:#}")),
+        seconds,
+    })
+}
+
+/// Writes the files of a report.
+fn files_of(directory: &Path, found: &Report) -> Result<()> {
+    let json = serde_json::to_string_pretty(found)? + "\n";
+    write(directory, &format!("{}.json", found.name), &json)?;
+    if let Some(picture) = page::picture(found)? {
+        write(directory, &format!("{}.svg", found.name), &picture)?;
+    }
+    Ok(())
 }
 
 /// The files that an experiment can use: those of its kind.
@@ -102,19 +149,102 @@ fn write(directory: &Path, name: &str, text: &str) -> Result<()> {
     })
 }
 
-/// One line per claim: its verdict.
-fn summary(directory: &Path, reports: &[Report]) -> String {
+/// One line per claim, one per experiment, what of the papers was to be shown and is not, and where
+/// the page is.
+fn summary(pages: &[PathBuf], runs: &[Run]) -> String {
+    let reports: Vec<_> = runs
+        .iter()
+        .filter_map(|run| run.outcome.as_ref().ok())
+        .collect();
     let mut text = String::new();
-    for found in reports {
+    for found in &reports {
         for claim in &found.claims {
             let line = format!("{:<12} {:<18} {}", found.name, claim.verdict, claim.claim);
-            text.extend(line.chars().take(crate::kit::draw::text::WIDTH));
+            text.extend(line.chars().take(WIDTH));
             text.push('\n');
         }
     }
-    format!(
-        "{text}{}: {} experiments\n",
-        directory.join("index.html").display(),
-        reports.len()
-    )
+    text.push('\n');
+    for run in runs {
+        let words = match &run.outcome {
+            Ok(found) => verdicts_of(&[found]),
+            Err(why) => format!("failed: {why}"),
+        };
+        let first = format!("{:<16} {:>8.1} s  ", run.name, run.seconds);
+        text += &wrapped(&words, &first, &" ".repeat(first.len()));
+    }
+    for (seed, name) in missing(&reports) {
+        text += &wrapped(&format!("nothing of {}: {name}", seed.id), "", "  ");
+    }
+    let failed = runs.len() - reports.len();
+    let seconds: f64 = runs.iter().map(|run| run.seconds).sum();
+    let total = format!(
+        "{} experiments in {seconds:.0} s, {failed} failed; claims: {}",
+        runs.len(),
+        verdicts_of(&reports)
+    );
+    text += &wrapped(&total, "", "  ");
+    for page in pages {
+        text += &format!("{}\n", page.display());
+    }
+    text
+}
+
+/// How many claims of these reports hold, and how many do not.
+fn verdicts_of(reports: &[&Report]) -> String {
+    let claims = reports.iter().flat_map(|report| &report.claims);
+    verdicts::words(verdicts::counts(claims.map(|claim| claim.verdict)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use anyhow::anyhow;
+
+    use super::{Args, run_each, summary};
+    use crate::kit::{Claim, Entry, Report};
+
+    #[test]
+    fn one_that_fails_is_reported_and_the_others_go_on() {
+        let failing = Entry {
+            name: "failing",
+            about: "",
+            takes_traces: false,
+            takes_rounds: false,
+            run: |_| Err(anyhow!("no memory").context("measuring")),
+        };
+        let next = Entry {
+            name: "table-3",
+            run: |request| {
+                let mut report = Report::new("table-3", "t", "p", request.quick);
+                let claim = Claim::that("it is small").of("table 3");
+                report.claims.push(claim.decide(true, "counted"));
+                Ok(report)
+            },
+            ..failing
+        };
+        let directory = tempfile::tempdir().expect("a directory");
+        let args = Args {
+            files: Vec::new(),
+            output: Some(directory.path().to_owned()),
+            report: None,
+            quick: true,
+            rounds: None,
+        };
+        let runs = run_each(&args, &[failing, next]).expect("a directory that can be written");
+        assert!(directory.path().join("table-3.json").exists());
+        let text = summary(&[PathBuf::from("page.html")], &runs);
+        for part in [
+            "table-3      holds              it is small",
+            "s  failed: measuring: no memory",
+            "s  1 holds",
+            "nothing of partitioning: table-3",
+            "2 experiments in 0 s, 1 failed; claims: 1 holds",
+            "page.html",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(!text.contains("nothing of table 3:"), "{text}");
+    }
 }

@@ -108,7 +108,7 @@ impl Chosen {
             output::to_file(path, |out| Ok(out.write_all(picture.as_bytes())?))?;
         }
         if let Some(path) = &options.report {
-            let page = page::page(std::slice::from_ref(&found))?;
+            let page = page::page(&[&found])?;
             output::to_file(path, |out| Ok(out.write_all(page.as_bytes())?))?;
         }
         match options.format {

@@ -1,8 +1,6 @@
-//! One experiment, and the request that it gets.
+//! One experiment, the request that it gets, and how a run of it ended.
 
 use std::path::PathBuf;
-
-use anyhow::Result;
 
 use super::report::Report;
 
@@ -18,7 +16,7 @@ pub(crate) struct Entry {
     /// Whether it times anything, so that rounds have a meaning.
     pub(crate) takes_rounds: bool,
     /// Runs it.
-    pub(crate) run: fn(&Request) -> Result<Report>,
+    pub(crate) run: fn(&Request) -> anyhow::Result<Report>,
 }
 
 /// What an experiment gets: files, size, rounds.
@@ -30,6 +28,17 @@ pub(crate) struct Request {
     pub(crate) quick: bool,
     /// Interleaved rounds, where the user chose their number.
     pub(crate) rounds: Option<u32>,
+}
+
+/// How a run of an experiment ended.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    /// The experiment's name.
+    pub(crate) name: &'static str,
+    /// What it found, or why it failed.
+    pub(crate) outcome: Result<Report, String>,
+    /// Seconds that it took.
+    pub(crate) seconds: f64,
 }
 
 impl Entry {

@@ -1,12 +1,13 @@
 //! What experiments share: their form, what they yield, and how that is printed and drawn.
 //!
 //! ```text
-//! entry     an experiment, and the request that it gets
+//! entry     an experiment, its request, and how it ended
 //! report    what it found: settings, tables, plots, a grid, claims, notes
 //! claim     a claim of the papers                        verdict  whether it holds, and when rounds decide
 //! over      one verdict over several programs            noted    verdicts of unit tests, for ci/claims.sh
 //! seeds     what the papers show, and where it is shown  table    columns, rows, cells
 //! plot      lines over axes                              grid     names in cells
+//! shown     what of a figure of the papers some reports hold
 //! draw      the report as text, SVG and HTML
 //! ```
 
@@ -20,12 +21,13 @@ pub(crate) mod over;
 pub(crate) mod plot;
 pub(crate) mod report;
 pub(crate) mod seeds;
+pub(crate) mod shown;
 pub(crate) mod table;
 pub(crate) mod verdict;
 pub(crate) mod whose;
 
 pub(crate) use claim::Claim;
-pub(crate) use entry::{Entry, Request};
+pub(crate) use entry::{Entry, Request, Run};
 pub(crate) use grid::{Grid, GridRow, Placed};
 #[allow(
     unused_imports,

@@ -5,34 +5,48 @@ use std::fmt::Write as _;
 use anyhow::Result;
 
 use super::text::grid as cells;
-use super::{grid, plot};
-use crate::kit::{Claim, Report, Verdict};
+use super::{grid, index, plot, verdicts};
+use crate::kit::{Claim, Report, Run};
 use surefit_measure::html::{STYLE, escaped, table};
-
-/// How verdicts look.
-const VERDICTS: &str = ".holds{color:#1d6b3c}.does_not{color:#a3262f}.holds_on{color:#7a5a00}.not_comparable{color:#5b6673}\
-    .verdict{font-weight:600}.claims td{white-space:normal;text-align:left;vertical-align:top}\
-    svg{max-width:100%;height:auto}";
 
 /// Pixels between a grid and the plots below it.
 const GAP: usize = 24;
 
-/// The page.
+/// The page of some reports.
 ///
 /// # Errors
 /// A plot that cannot be drawn.
-pub(crate) fn page(reports: &[Report]) -> Result<String> {
-    let mut page =
-        String::from("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
-    let _ = writeln!(
-        page,
-        "<meta name=\"viewport\" content=\"width=device-width\"><title>surefit experiment</title>\
-         <style>{STYLE}{VERDICTS}</style></head>\n<body><h1>surefit experiment</h1>"
-    );
+pub(crate) fn page(reports: &[&Report]) -> Result<String> {
+    let mut page = begun("surefit experiment");
     for report in reports {
         section(&mut page, report)?;
     }
     Ok(page + "</body></html>\n")
+}
+
+/// The page of all experiments: first what of the papers they show, with each verdict, then the
+/// reports.
+///
+/// # Errors
+/// A plot that cannot be drawn.
+pub(crate) fn all(runs: &[Run]) -> Result<String> {
+    let mut page = begun("surefit: what the papers say, and what is found here");
+    index::index(&mut page, runs);
+    for report in runs.iter().filter_map(|run| run.outcome.as_ref().ok()) {
+        section(&mut page, report)?;
+    }
+    Ok(page + "</body></html>\n")
+}
+
+/// A page up to its title.
+fn begun(title: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width\"><title>{title}</title>\
+         <style>{STYLE}{}{}</style></head>\n<body><h1>{title}</h1>\n",
+        verdicts::STYLE,
+        index::STYLE
+    )
 }
 
 /// What of a report is drawn, as one `svg` element: its own drawing, or else its grid, and below it
@@ -108,13 +122,7 @@ fn claims(page: &mut String, claims: &[Claim]) {
     }
     page.push_str("</tr>\n");
     for claim in claims {
-        let class = match claim.verdict {
-            Verdict::Holds => "holds",
-            Verdict::DoesNot => "does_not",
-            Verdict::NotComparable => "not_comparable",
-            Verdict::HoldsOn { .. } => "holds_on",
-        };
-        let words = claim.verdict;
+        let (class, words) = (verdicts::class(claim.verdict), index::shown(claim.verdict));
         let _ = write!(page, "<tr><td class=\"verdict {class}\">{words}</td>");
         for text in [
             &claim.claim,
@@ -131,8 +139,8 @@ fn claims(page: &mut String, claims: &[Claim]) {
 
 #[cfg(test)]
 mod tests {
-    use super::page;
-    use crate::kit::{Axis, Claim, Plot, Report, Series, Verdict};
+    use super::{all, page};
+    use crate::kit::{Axis, Claim, Plot, Report, Run, Series, Verdict};
 
     #[test]
     fn the_page_shows_claims_and_plots_and_escapes_text() {
@@ -149,13 +157,52 @@ mod tests {
             y: Axis::new("y"),
             series: vec![Series::new("s", [(0.0, 1.0), (1.0, 2.0)])],
         });
-        let page = page(&[report]).expect("drawn");
+        let page = page(&[&report]).expect("drawn");
         assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
         assert!(
             page.contains("a &lt; b") && page.contains("does not") && page.contains("&lt;b&gt;")
         );
         assert_eq!(page.matches("<svg").count(), 1);
         for word in ["https:", "src=", "href", "<script", "<b>:"] {
+            assert!(!page.contains(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn the_page_of_all_begins_with_the_papers_figures_and_their_verdicts() {
+        let mut report = Report::new("table-3", "memory", "a paper", true);
+        let claim = Claim::that("35 % more").of("table 3").papers("35 %");
+        report
+            .claims
+            .push(claim.ours("<40 %").decide(false, "40 > 35"));
+        let claim = Claim::that("ours is small").ours_alone();
+        report.claims.push(claim.decide(true, "counted"));
+        let failed = Run {
+            name: "table-4",
+            outcome: Err("no <memory>".to_owned()),
+            seconds: 1.0,
+        };
+        let ran = Run {
+            name: "table-3",
+            outcome: Ok(report),
+            seconds: 2.0,
+        };
+        let page = all(&[ran, failed]).expect("drawn");
+        let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}: {page}"));
+        let order = [
+            "1 failed",
+            "surefit experiment table-3",
+            "✗ does not",
+            "&lt;40 %",
+            "table 3-1",
+            "Ours: claims",
+            "ours is small",
+            "failed: no &lt;memory&gt;",
+            "<h2>table-3: memory",
+        ];
+        let places = order.map(place);
+        assert!(places.is_sorted(), "{places:?}");
+        for word in ["https:", "src=", "href", "<script", "<memory>"] {
             assert!(!page.contains(word), "{word}");
         }
     }
