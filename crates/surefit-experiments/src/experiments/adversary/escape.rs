@@ -66,9 +66,14 @@ impl Escaped {
     /// Words allocated by each word that was moved; `None` if none was: a block table moves its
     /// entries.
     pub(super) fn per_move(&self) -> Option<f64> {
+        let words = self.moved_words().filter(|words| *words > 0.0)?;
+        Some(self.allocated as f64 / words)
+    }
+
+    /// Words that were moved; `None` if objects do not lie in one piece.
+    pub(super) fn moved_words(&self) -> Option<f64> {
         let moved = self.held.and(self.moves)?.bytes_total;
-        let words = moved as f64 / self.system.word.bytes as f64;
-        (moved > 0).then(|| self.allocated as f64 / words)
+        Some(moved as f64 / self.system.word.bytes as f64)
     }
 }
 
@@ -111,7 +116,7 @@ pub(super) fn escaped(system: Escape, program: Program) -> Result<Escaped> {
 }
 
 /// The bytes of a heap's pages of objects that lie in one piece.
-fn page_bytes(kind: &Kind) -> Option<u64> {
+pub(super) fn page_bytes(kind: &Kind) -> Option<u64> {
     match kind {
         Kind::Cf(options) => Some(options.config.geometry().page_bytes() as u64),
         _ => None,

@@ -13,6 +13,7 @@
 //! ground     regions of exactly the given number of words
 //! search     the least words in which a program ends
 //! escape     certificates of the same programs
+//! partial    what a heap needs that may move a part of what is allocated
 //! systems    who takes part, and what a word is there
 //! measured   all runs; tables, claims: what they show
 //! ```
@@ -31,6 +32,7 @@ mod ground;
 mod measured;
 #[cfg(test)]
 mod naive;
+mod partial;
 mod program;
 mod search;
 mod systems;
@@ -39,15 +41,18 @@ mod tables;
 mod tests;
 mod words;
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 
 use crate::kit::{Entry, Report, Request};
+use surefit_measure::source;
 
 /// This experiment.
 pub(crate) const ENTRY: Entry = Entry {
     name: "adversary",
     about: "The heap that adversaries make every system need, beside the proven bounds",
-    takes_traces: false,
+    takes_traces: true,
     takes_rounds: false,
     run,
 };
@@ -61,7 +66,20 @@ fn run(request: &Request) -> Result<Report> {
     report.plots.push(tables::plot(&all));
     report.claims = claims::claims(&all);
     report.notes.extend(NOTES.map(str::to_owned));
+    partial::add(
+        &mut report,
+        &partial::points(&all.escaped_robson, &files(request))?,
+    );
     Ok(report)
+}
+
+/// The traces: those asked for, else the bundled ones; if quick, none of these.
+fn files(request: &Request) -> Vec<PathBuf> {
+    match (request.files.as_slice(), request.quick) {
+        ([], true) => Vec::new(),
+        ([], false) => source::bundled_files(),
+        (files, _) => files.to_vec(),
+    }
 }
 
 const SETTING: [&str; 4] = [

@@ -8,6 +8,7 @@
 //! Computer Programming 1, 2.5, answers 38 to 42.
 #![deny(unsafe_code)]
 
+use super::partial::Thinning;
 use super::words::{Full, Live, Watched, WordHeap};
 
 /// A program with its numbers.
@@ -18,6 +19,8 @@ pub(super) enum Program {
     /// Objects of five sizes, on which best fit leaves a hole of m - 3 words before each object of
     /// one.
     BestFit(BestFit),
+    /// Objects of one word, thinned out until no hole holds the next larger ones.
+    Thinning(Thinning),
     /// As many words as there are: the capacity.
     Fill,
 }
@@ -31,6 +34,7 @@ impl Program {
         match self {
             Self::Robson(robson) => robson.run(heap),
             Self::BestFit(best_fit) => best_fit.run(heap),
+            Self::Thinning(thinning) => thinning.run(heap),
             Self::Fill => {
                 fill(heap);
                 Ok(())
@@ -43,6 +47,7 @@ impl Program {
         match self {
             Self::Robson(_) => "P_R",
             Self::BestFit(_) => "the program against best fit",
+            Self::Thinning(_) => "the thinning program",
             Self::Fill => "filling",
         }
     }
@@ -52,6 +57,7 @@ impl Program {
         match self {
             Self::Robson(robson) => robson.live,
             Self::BestFit(best_fit) => best_fit.live(),
+            Self::Thinning(thinning) => thinning.live(),
             Self::Fill => u64::MAX,
         }
     }
@@ -61,6 +67,7 @@ impl Program {
         match self {
             Self::Robson(robson) => (0..=robson.log2_largest).map(|log2| 1 << log2).collect(),
             Self::BestFit(best_fit) => best_fit.sizes().to_vec(),
+            Self::Thinning(thinning) => thinning.sizes(),
             Self::Fill => vec![1],
         }
     }

@@ -41,15 +41,6 @@ impl Known {
         }
     }
 
-    /// The same in words.
-    pub(super) const fn what(self) -> &'static str {
-        match self {
-            Self::Exact => "exactly Robson's bound",
-            Self::Unmerged(_) => "exactly Robson's bound and what is left free before the end",
-            Self::Blocks => "Robson's bound, at most in whole blocks of n words",
-        }
-    }
-
     /// Whether a system that is known so may need fewer words too, except for the bound.
     pub(super) fn is_at_most(self) -> bool {
         self == Self::Blocks

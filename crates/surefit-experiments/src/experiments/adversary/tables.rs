@@ -109,10 +109,10 @@ fn held_table(escaped: &[Escaped]) -> Table {
         .figure("least", 2, |one| one.ratio(one.least_bytes))
         .figure("certified", 2, |one| one.ratio(one.certified_bytes))
         .text("ends", |one| yes(one.completed))
-        .papers("held, simulated", 2, |one| {
+        .figure("held, simulated", 2, |one| {
             one.simulated().map(|simulated| simulated.held)
         })
-        .papers("bound, simulated", 2, |one| {
+        .figure("bound, simulated", 2, |one| {
             one.simulated().and_then(|simulated| simulated.bound)
         })
         .table()
@@ -127,7 +127,7 @@ fn moves_table(escaped: &[Escaped]) -> Table {
             one.moves.map(|moves| moves.bytes_total)
         })
         .figure("allocated ÷ moved", 1, |one| one.per_move())
-        .papers("allocated ÷ moved, simulated", 1, |one| {
+        .figure("allocated ÷ moved, simulated", 1, |one| {
             one.simulated().and_then(|simulated| simulated.per_move)
         })
         .table()
