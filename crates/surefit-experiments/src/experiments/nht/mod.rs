@@ -5,6 +5,7 @@
 //!              walk, table, bitmap x 16, 64, 256, 1024, 4096 lists: immediate, last list a tree;    beside them TLSF
 //! time         of a malloc and its free, table updates included, interleaved rounds, ratios round by round
 //! instructions of a malloc and of a free, under valgrind
+//! collector    the same lists under a collector: what the table gains there, in the same run
 //! counts       visits, table updates and entries written, in a replay of their own: exact
 //! ```
 //! Every segregated system is called through one indirect call, the same for all of them; TLSF is
@@ -15,6 +16,7 @@
 //! prediction that explicit frees gain less from the table than a collector does.
 
 mod claims;
+mod collector;
 mod counts;
 mod rows;
 mod systems;
@@ -26,6 +28,7 @@ use anyhow::{Context, Result};
 use surefit_freelist::When;
 use surefit_trace::generate::{Options, Program};
 
+use self::claims::Program as Measured;
 use self::counts::{Counts, count};
 use self::rows::Row;
 use crate::kit::{Entry, Report, Request};
@@ -85,13 +88,19 @@ fn run(request: &Request) -> Result<Report> {
     let systems = systems::all();
     let progress =
         Progress::new(plan.progress_steps() * ((systems.len() + 1) * names.len()) as u64);
+    let mut programs = Vec::new();
     for name in &names {
         let directory = tempfile::tempdir()?;
         let program = load(name, request.quick, directory.path())?;
         let rows = measured(&program, &systems, plan, &progress)?;
         add_program(&mut report, &program, &rows)?;
+        let name = program.steps.name;
+        programs.push(Measured { name, rows });
     }
     progress.finish();
+    let gains = collector::gains(request.quick, plan.rounds)?;
+    report.tables.extend(gains.as_ref().map(tables::collector));
+    report.claims = claims::all(&programs, gains.as_ref());
     report.notes.push(
         "gen:java-like and gen:lua-like are synthetic (surefit gen): Java sizes and lifetimes are recorded, Lua's are those of \
          its structures. The thesis measured a collector: there a sweep frees, and the table is rebuilt once after it."
@@ -179,7 +188,6 @@ fn add_program(report: &mut Report, program: &Source, rows: &[Row]) -> Result<()
         tables::heaps(name, &in_heaps(program)?),
     ]);
     report.plots.extend(tables::plots(name, rows));
-    report.claims.extend(claims::all(name, rows));
     Ok(())
 }
 

@@ -2,7 +2,8 @@
 
 use surefit_freelist::When;
 
-use super::claims::PAPERS_ALLOCATIONS_PER_UPDATE;
+use super::claims::{PAPERS_ALLOCATIONS_PER_UPDATE, PAPERS_GAIN};
+use super::collector::Gains;
 use super::counts::Counts;
 use super::rows::{Row, find};
 use surefit_clients::lists::{Finds, Lists};
@@ -200,6 +201,20 @@ pub(super) fn plots(name: &str, rows: &[Row]) -> Vec<Plot> {
     ];
     let has_points = |plot: &Plot| plot.series.iter().any(|series| !series.points.is_empty());
     plots.into_iter().filter(has_points).collect()
+}
+
+/// What the table gains under a collector.
+pub(super) fn collector(gains: &Gains) -> Table {
+    let title = format!(
+        "explicit free: {} under a collector, heap {} times what lives most, {} collections or more: \
+         heap management",
+        gains.program, gains.heap, gains.collections
+    );
+    Table::of(title, &gains.gains)
+        .text("coalescing", |(merges, _)| merges_name(*merges))
+        .ratios("walk ÷ table", 3, |(_, gain)| Some(*gain))
+        .papers("the thesis", 0, |_| PAPERS_GAIN)
+        .table()
 }
 
 /// A figure without spread.

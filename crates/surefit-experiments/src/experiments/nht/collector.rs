@@ -1,0 +1,124 @@
+//! The same lists under a collector, in the same run: what the table gains where a sweep frees.
+//!
+//! ```text
+//! program      a recorded Java program; quick: its beginning
+//! heap         the first of a few multiples of what lives most in which every system completes
+//! gain         time of heap management with the walk ÷ with the table, interleaved rounds
+//! ```
+//! A heap in which nothing is collected says nothing about collectors: then there is no gain.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use surefit_clients::java::{Clocking, Options, Outcome, Program, Space, completed};
+use surefit_clients::lists::{Finds, Lists};
+use surefit_freelist::When;
+use surefit_os::Reservation;
+
+use crate::shared::merges::MERGES;
+use surefit_measure::collector::graphs;
+use surefit_measure::results::Ratio;
+
+/// The program.
+const PROGRAM: &str = "bundled:raytrace";
+
+/// Its allocations in a quick run.
+const QUICK: u64 = 100_000;
+
+/// The heaps that are tried, in multiples of the bytes that live most.
+const HEAPS: [f64; 5] = [1.5, 2.0, 3.0, 4.0, 6.0];
+
+/// More rounds say no more: a replay is longer than a trace's.
+const MOST_ROUNDS: u32 = 5;
+
+/// The table's gain under a collector.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Gains {
+    /// The program.
+    pub(super) program: String,
+    /// The heap, in multiples of the bytes that live most.
+    pub(super) heap: f64,
+    /// The fewest collections of a system.
+    pub(super) collections: usize,
+    /// Time of the walk ÷ time of the table, policy by policy.
+    pub(super) gains: Vec<(When, Ratio)>,
+}
+
+/// Replays the program on the lists of each policy with the walk and with the table; `None` if no
+/// heap serves all, or nothing is collected.
+///
+/// # Errors
+/// No memory; the recording cannot be read.
+pub(super) fn gains(quick: bool, rounds: u32) -> Result<Option<Gains>> {
+    let most = if quick { QUICK } else { u64::MAX };
+    let program = Program::read_first(most, || graphs::open(Path::new(PROGRAM)));
+    let program = program.context(PROGRAM)?;
+    for heap in HEAPS {
+        let bytes = (program.most_live().bytes as f64 * heap) as usize;
+        let mut region = Reservation::new(bytes)?;
+        region.fault_in();
+        let mut replay = |finds, merges| replayed(&program, &mut region, finds, merges);
+        // the first round, not timed against the others, says whether the heap serves all
+        let all = MERGES
+            .map(|merges| [Finds::Scan, Finds::NextHitTable].map(|finds| replay(finds, merges)));
+        let outcomes: Option<Vec<_>> = all.into_iter().flatten().collect();
+        let Some(outcomes) = outcomes else { continue };
+        let collections = outcomes.iter().map(|outcome| outcome.collections.len());
+        let collections = collections.min().unwrap_or_default();
+        if collections == 0 {
+            return Ok(None);
+        }
+        let mut gains = MERGES.map(|merges| (merges, Vec::new()));
+        for _ in 0..rounds.clamp(1, MOST_ROUNDS) {
+            for (merges, rounds) in &mut gains {
+                let [walk, table] = [Finds::Scan, Finds::NextHitTable]
+                    .map(|finds| replay(finds, *merges).as_ref().and_then(management_ns));
+                rounds.extend(walk.zip(table).map(|(walk, table)| walk / table));
+            }
+        }
+        let gains = gains.into_iter();
+        return Ok(Some(Gains {
+            program: PROGRAM.rsplit(':').next().unwrap_or_default().to_owned(),
+            heap,
+            collections,
+            gains: gains
+                .filter_map(|(merges, rounds)| Some((merges, Ratio::of(&rounds)?)))
+                .collect(),
+        }));
+    }
+    Ok(None)
+}
+
+/// One replay; `None` if it does not complete.
+fn replayed(
+    program: &Program,
+    region: &mut Reservation,
+    finds: Finds,
+    merges: When,
+) -> Option<Outcome> {
+    let options = Options {
+        clocking: Clocking::Batch,
+        ..Options::default()
+    };
+    let space = Space::Segregated(Lists::usual(finds, merges));
+    completed(space.replay(program, region.memory(), &options))
+}
+
+/// The time of allocations and collections.
+fn management_ns(outcome: &Outcome) -> Option<f64> {
+    let times = outcome.times.as_ref()?;
+    Some(times.management_ns() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::gains;
+
+    #[test]
+    fn a_collector_collects_and_shows_a_gain_of_each_policy() {
+        let gains = gains(true, 1).expect("a recording");
+        let gains = gains.expect("a heap in which something is collected");
+        assert_eq!(gains.gains.len(), 3);
+        assert!(gains.collections > 0 && gains.heap >= 1.5, "{gains:?}");
+    }
+}
