@@ -20,7 +20,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use crate::kit::{Claim, Entry, Report, Request, Table};
+use crate::kit::{Claim, Entry, OnProgram, Report, Request, Table};
 use surefit_measure::passes::percentiles;
 use surefit_measure::progress::Progress;
 use surefit_measure::rounds::{self, Measured, Plan};
@@ -54,17 +54,18 @@ fn run(request: &Request) -> Result<Report> {
         counted(u64::from(plan.rounds), "interleaved round"),
         plan.setting.heap
     ));
-    let mut all = Vec::new();
+    let (mut all, mut programs) = (Vec::new(), Vec::new());
     for file in &files {
         let source = Source::load(file, None)?;
         let measured = rounds::measure(&source, &specs, 0, plan, &progress)?;
         let program = program(&source, &measured);
         report.tables.push(costs(&program, &measured));
         report.tables.push(savings(&program, &measured));
+        programs.push((source.steps.name.clone(), by_kappa(&specs, &measured)));
         all.extend(measured);
     }
     progress.finish();
-    report.claims.push(certificates_hold(&all));
+    report.claims = vec![certificates_hold(&heaps(&all)), grows_with_kappa(&programs)];
     report.notes.push(
         "Of certified ÷ B, the address table and at most the back-references are what handles cost."
             .to_owned(),
@@ -170,17 +171,89 @@ fn savings(program: &Program, measured: &[Measured]) -> Table {
         .table()
 }
 
-fn certificates_hold(measured: &[Measured]) -> Claim {
+/// The settings that differ in κ only.
+const KAPPAS: [&str; 3] = ["cf:k=1", "cf:k=8", "cf:k=inf"];
+
+/// The least heaps of these, in bytes.
+fn by_kappa(specs: &[Spec], measured: &[Measured]) -> [Option<u64>; 3] {
+    KAPPAS.map(|name| {
+        let wanted = Spec::parse(name).ok()?.to_string();
+        let place = specs.iter().position(|spec| spec.to_string() == wanted)?;
+        measured.get(place)?.result.min_heap_bytes
+    })
+}
+
+fn grows_with_kappa(programs: &[(String, [Option<u64>; 3])]) -> Claim {
+    let on = |(name, bytes): &(String, [Option<u64>; 3])| {
+        let all: Option<Vec<_>> = bytes.iter().copied().collect();
+        let falls = all.as_ref().map(|all| all.is_sorted() && all[0] < all[2]);
+        let ratio = all.as_ref().map(|all| all[2] as f64 / all[0] as f64);
+        OnProgram {
+            test: falls,
+            ..OnProgram::timed(name.clone(), None, &ratio.into_iter().collect::<Vec<_>>())
+        }
+    };
+    Claim::that("the least heap grows with κ: 1, 8, ∞")
+        .of("figure 11")
+        .papers("size-class fragmentation grows with κ")
+        .ours("κ=∞ ÷ κ=1")
+        .over(
+            programs.iter().map(on).collect(),
+            "it holds on a program if no heap is smaller than that of a smaller κ, and that of κ=∞ is \
+             larger than that of κ=1; not comparable if one does not complete",
+        )
+}
+
+/// Certificates and least heaps, in bytes: of each replay that has both.
+fn heaps(measured: &[Measured]) -> Vec<(u64, u64)> {
     let heaps = measured
         .iter()
         .filter_map(|row| Some((row.certified?.heap_bytes, row.result.min_heap_bytes?)));
-    let (all, held) = heaps.fold((0, 0), |(all, held), (certified, least)| {
-        (all + 1, held + usize::from(certified >= least))
-    });
+    heaps.collect()
+}
+
+fn certificates_hold(heaps: &[(u64, u64)]) -> Claim {
+    let held = heaps.iter().filter(|(certified, least)| certified >= least);
+    let held = held.count();
+    let closest = heaps
+        .iter()
+        .map(|(certified, least)| *certified as f64 / *least as f64);
+    let closest = closest.min_by(f64::total_cmp);
     Claim::that("what was certified from counts suffices in every replay")
-        .ours(format!("{held} of {all} heaps"))
+        .ours_alone()
+        .measured(closest.map(|closest| {
+            format!(
+                "{held} of {} heaps; the closest certificate is {closest:.3} times the least heap",
+                heaps.len()
+            )
+        }))
         .decide(
-            (all > 0).then_some(held == all),
+            (!heaps.is_empty()).then_some(held == heaps.len()),
             "the smallest heap in which the trace completes is at most the certified one",
         )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{certificates_hold, grows_with_kappa};
+    use crate::kit::Verdict;
+
+    #[test]
+    fn a_heap_that_shrinks_with_kappa_refutes_the_claim() {
+        let verdict =
+            |bytes: [Option<u64>; 3]| grows_with_kappa(&[("t".to_owned(), bytes)]).verdict;
+        assert_eq!(verdict([Some(1), Some(1), Some(2)]), Verdict::Holds);
+        assert_eq!(verdict([Some(1), Some(1), Some(1)]), Verdict::DoesNot);
+        assert_eq!(verdict([Some(2), Some(1), Some(3)]), Verdict::DoesNot);
+        assert_eq!(verdict([Some(1), None, Some(3)]), Verdict::NotComparable);
+        assert_eq!(grows_with_kappa(&[]).verdict, Verdict::NotComparable);
+    }
+
+    #[test]
+    fn one_heap_above_its_certificate_refutes_it() {
+        let verdict = |heaps: &[(u64, u64)]| certificates_hold(heaps).verdict;
+        assert_eq!(verdict(&[(100, 80), (100, 100)]), Verdict::Holds);
+        assert_eq!(verdict(&[(100, 80), (100, 101)]), Verdict::DoesNot);
+        assert_eq!(verdict(&[]), Verdict::NotComparable);
+    }
 }
