@@ -36,10 +36,15 @@ fn below_o1heap(objects: Objects, points: &[Point]) -> Claim {
         "{}: cf needs less than o1heap, at every M",
         objects.name()
     ))
+    .of("worst cases")
     .papers("o1heap's own figure for sizing a heap")
-    .ours(range(points.iter().map(times), "o1heap needs", "× as much"))
+    .ours(range(
+        points.iter().map(times),
+        "o1heap needs",
+        "times as much",
+    ))
     .decide(
-        points.iter().all(|point| times(point) > 1.0),
+        every(points.iter(), |point| times(point) > 1.0),
         "the certificate is smaller at every M of the table",
     )
 }
@@ -52,6 +57,7 @@ fn below_the_floor(objects: Objects, points: &[Point]) -> Result<Claim> {
         "{}: cf needs less than any heap that never moves, at every M",
         objects.name()
     ))
+    .of("Robson")
     .papers("Robson's floor")
     .ours(format!(
         "{cf:.2} beside {floor:.2} at {} KiB; below the floor from M = {}",
@@ -59,7 +65,7 @@ fn below_the_floor(objects: Objects, points: &[Point]) -> Result<Claim> {
         from.map_or_else(|| "-".to_owned(), |live| format!("{live} B"))
     ))
     .decide(
-        points.iter().all(is_below),
+        every(points.iter(), is_below),
         "the certificate is below the floor at every M of the table",
     ))
 }
@@ -104,13 +110,17 @@ fn large_pieces_below_the_floor(points: &[&Point]) -> Claim {
             first.live >> 10
         )
     });
-    Claim::that("objects of any size, in pieces of 1 KiB or more: the same")
-        .papers("Robson's floor")
-        .ours(ours.unwrap_or_else(|| "never".to_owned()))
-        .decide(
-            points.iter().all(|point| is_below(point)),
-            "the certificate is below the floor at every M of the table",
-        )
+    Claim::that(
+        "objects of any size, in pieces of 1 KiB or more: cf needs less than any heap that never \
+         moves, at every M",
+    )
+    .of("Robson")
+    .papers("Robson's floor")
+    .ours(ours.unwrap_or_else(|| "never".to_owned()))
+    .decide(
+        every(points.iter().copied(), is_below),
+        "the certificate is below the floor at every M of the table",
+    )
 }
 
 fn full_is_least(points: &Points) -> Claim {
@@ -120,13 +130,14 @@ fn full_is_least(points: &Points) -> Claim {
         Some(default as f64 / point.cf.bytes() as f64)
     };
     Claim::that("full compaction certifies fewer bytes than the default bound")
+        .ours_alone()
         .ours(range(
             all().filter_map(times),
             "the default bound needs",
-            "× as much",
+            "times as much",
         ))
         .decide(
-            all().all(|point| times(point).is_some_and(|times| times > 1.0)),
+            every(all(), |point| times(point).is_some_and(|times| times > 1.0)),
             "in the same configuration, at every M",
         )
 }
@@ -135,10 +146,11 @@ fn tlsf_above_half_fit(points: &Points) -> Claim {
     let all = || points.iter().flatten();
     let times = |point: &Point| point.tlsf as f64 / point.o1heap as f64;
     Claim::that("TLSF's bound is higher than that of Half-fit")
+        .of("worst cases")
         .papers("often, for practically useful heaps (o1heap's README)")
-        .ours(range(all().map(times), "", "× as high"))
+        .ours(range(all().map(times), "", "times as high"))
         .decide(
-            all().all(|point| times(point) > 1.0),
+            every(all(), |point| times(point) > 1.0),
             "M(n - 2) is above o1heap's figure at every M, for both kinds of objects",
         )
 }
@@ -147,6 +159,7 @@ fn all_served(served: &[Served]) -> Claim {
     let whole = served.iter().filter(|one| one.refused == 0).count();
     let requests: u64 = served.iter().map(|one| one.requests).sum();
     Claim::that("a heap of exactly the certified bytes refuses nothing")
+        .ours_alone()
         .ours(format!(
             "{whole} of {} heaps, {requests} requests",
             served.len()
@@ -155,6 +168,12 @@ fn all_served(served: &[Served]) -> Claim {
             (!served.is_empty()).then_some(whole == served.len()),
             "programs that leave one object in each page, class after class, and random ones",
         )
+}
+
+/// Whether a test holds at every point; `None` if there is none.
+fn every<P>(mut points: impl Iterator<Item = P> + Clone, test: impl Fn(P) -> bool) -> Option<bool> {
+    let first = points.clone().next();
+    first.map(|_| points.all(test))
 }
 
 /// The least and the greatest of some ratios, in words.
@@ -166,4 +185,86 @@ fn range(values: impl Iterator<Item = f64>, before: &str, after: &str) -> String
     format!("{before} {:.2} to {:.2} {after}", ends.0, ends.1)
         .trim_start()
         .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kit::Verdict;
+
+    /// The points of 4 and 8 KiB, changed.
+    fn points(objects: Objects, change: impl Fn(&mut Point)) -> Vec<Point> {
+        let point = |live| {
+            let mut point = Point::of(objects, live).expect("certified");
+            change(&mut point);
+            point
+        };
+        [4 << 10, 8 << 10].map(point).to_vec()
+    }
+
+    fn verdict(claim: impl Fn(&[Point]) -> Claim, change: impl Fn(&mut Point)) -> Verdict {
+        claim(&points(Objects::AnySize, change)).verdict
+    }
+
+    #[test]
+    fn one_point_above_the_floor_refutes_it() {
+        let floor = |points: &[Point]| below_the_floor(Objects::AnySize, points).expect("points");
+        let high = |point: &mut Point| point.floor = 1 << 40;
+        let low = |point: &mut Point| point.floor = if point.live > 4096 { 1 << 40 } else { 0 };
+        assert_eq!(verdict(floor, high), Verdict::Holds);
+        assert_eq!(verdict(floor, low), Verdict::DoesNot);
+        let pieces = |points: &[Point]| {
+            let points: Vec<_> = points.iter().collect();
+            large_pieces_below_the_floor(&points)
+        };
+        assert_eq!(verdict(pieces, high), Verdict::Holds);
+        assert_eq!(verdict(pieces, low), Verdict::DoesNot);
+        assert_eq!(
+            large_pieces_below_the_floor(&[]).verdict,
+            Verdict::NotComparable
+        );
+    }
+
+    #[test]
+    fn one_point_above_o1heap_refutes_it() {
+        let o1heap = |points: &[Point]| below_o1heap(Objects::AnySize, points);
+        assert_eq!(verdict(o1heap, |_| ()), Verdict::Holds);
+        assert_eq!(
+            verdict(o1heap, |point| point.o1heap = point.cf.bytes()),
+            Verdict::DoesNot
+        );
+        assert_eq!(o1heap(&[]).verdict, Verdict::NotComparable);
+    }
+
+    #[test]
+    fn both_kinds_of_objects_decide_the_bounds() {
+        let both = |claim: fn(&Points) -> Claim, change: fn(&mut Point)| {
+            let small = points(Objects::Small, |_| ());
+            claim(&[small, points(Objects::AnySize, change)]).verdict
+        };
+        assert_eq!(both(full_is_least, |_| ()), Verdict::Holds);
+        assert_eq!(
+            both(full_is_least, |point| point.default_bytes = None),
+            Verdict::DoesNot
+        );
+        assert_eq!(both(tlsf_above_half_fit, |_| ()), Verdict::Holds);
+        assert_eq!(
+            both(tlsf_above_half_fit, |point| point.tlsf = point.o1heap),
+            Verdict::DoesNot
+        );
+    }
+
+    #[test]
+    fn one_refused_request_refutes_a_certificate() {
+        let served = |refused| Served {
+            requests: 100,
+            refused,
+        };
+        assert_eq!(all_served(&[served(0), served(0)]).verdict, Verdict::Holds);
+        assert_eq!(
+            all_served(&[served(0), served(1)]).verdict,
+            Verdict::DoesNot
+        );
+        assert_eq!(all_served(&[]).verdict, Verdict::NotComparable);
+    }
 }

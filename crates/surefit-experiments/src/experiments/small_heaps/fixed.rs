@@ -200,17 +200,40 @@ pub(super) fn claim(fixed: &Fixed) -> Claim {
         },
     );
     Claim::that("with full compaction small heaps need less than any allocator that never moves")
+        .of("Robson")
         .papers("Robson's bound")
         .ours(ours)
         .decide(
-            all.is_some(),
+            all.as_ref()
+                .is_none_or(|all| !all.is_empty())
+                .then_some(all.is_some()),
             "for each n there are live bytes from which on the certificate is below Robson's bound",
         )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{LARGEST, measure};
+    use super::{BreakEven, Fixed, LARGEST, claim, measure};
+    use crate::kit::Verdict;
+
+    #[test]
+    fn a_size_without_a_break_even_refutes_the_claim() {
+        let verdict = |live: &[Option<u64>]| {
+            let line = |live: &Option<u64>| BreakEven {
+                largest: 64,
+                powers: [None, *live],
+                any: [None; 2],
+            };
+            let fixed = Fixed {
+                rows: Vec::new(),
+                break_even: live.iter().map(line).collect(),
+            };
+            claim(&fixed).verdict
+        };
+        assert_eq!(verdict(&[Some(4096), Some(2048)]), Verdict::Holds);
+        assert_eq!(verdict(&[Some(4096), None]), Verdict::DoesNot);
+        assert_eq!(verdict(&[]), Verdict::NotComparable);
+    }
 
     #[test]
     fn larger_heaps_come_closer_to_what_is_live() {
