@@ -54,6 +54,19 @@ pub(crate) fn ratio(ours: &[f64], theirs: &[f64]) -> Ratio {
     spread(&ratios.collect::<Vec<_>>())
 }
 
+/// Fewer rounds decide nothing about times: of two, one may be wrong, and nobody knows which.
+pub(crate) const LEAST_ROUNDS: usize = 3;
+
+/// [`ratio`], from as many rounds as decide something.
+pub(crate) fn timed_ratio(ours: &[f64], theirs: &[f64]) -> Option<Ratio> {
+    (ours.len().min(theirs.len()) >= LEAST_ROUNDS).then(|| ratio(ours, theirs))
+}
+
+/// When times decide nothing, in words.
+pub(crate) fn untimed() -> String {
+    format!("not comparable if rounds disagree, or with fewer than {LEAST_ROUNDS} rounds")
+}
+
 /// The exponent a of the power law c · x^a that fits points best, as the slope of a line through
 /// their logarithms; `None` with fewer than two different x, or a value that is not positive.
 pub(crate) fn exponent(points: &[(f64, f64)]) -> Option<f64> {
