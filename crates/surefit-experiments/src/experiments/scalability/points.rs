@@ -1,6 +1,6 @@
 //! The configurations, how many threads each has, and what was measured of them.
 
-use crate::shared::threads::figures::ratio;
+use crate::shared::threads::figures::spread;
 use crate::shared::threads::heaps::{Outcome, Scheme, Setup};
 use surefit_measure::ratio::Ratio;
 
@@ -15,9 +15,6 @@ pub(super) const EACH: [u16; 4] = [1, 2, 4, 8];
 
 /// Percent of frees that another thread makes, of part (c).
 pub(super) const FOREIGN: [u32; 3] = [0, 10, 50];
-
-/// What two threads must reach, as a multiple of one.
-pub(super) const TWO_THREADS: f64 = 1.9;
 
 /// One line of a plot: a configuration over threads.
 #[derive(Clone, Debug)]
@@ -37,15 +34,27 @@ pub(super) struct Point {
     pub(super) counts: Counts,
 }
 
-/// What does not depend on cores, for each call.
+/// What does not depend on cores, for each malloc and each free.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
+    /// The calls that it was counted in: mallocs, frees.
+    pub(super) calls: (u64, u64),
     pub(super) locks: (f64, f64),
     pub(super) contended: (f64, f64),
     pub(super) rmw: (f64, f64),
 }
 
 impl Counts {
+    /// How many acquisitions were contended.
+    pub(super) fn contended_total(&self) -> f64 {
+        self.contended.0 * self.calls.0 as f64 + self.contended.1 * self.calls.1 as f64
+    }
+
+    /// Contended acquisitions of a malloc and its free.
+    pub(super) fn contended_each(&self) -> f64 {
+        self.contended.0 + self.contended.1
+    }
+
     pub(super) fn of(setup: &Setup, point: &Point, outcome: &Outcome) -> Self {
         let (mallocs, frees) = (outcome.driven.mallocs, outcome.driven.frees);
         let locks = (mallocs.locks_each(), frees.locks_each());
@@ -54,6 +63,7 @@ impl Counts {
         });
         let by_construction = entry_writes(setup, point);
         Self {
+            calls: (mallocs.count, frees.count),
             locks,
             contended: (mallocs.contended_each(), frees.contended_each()),
             rmw: (
@@ -125,18 +135,24 @@ pub(super) fn point(threads: usize, foreign_percent: u32) -> Point {
     }
 }
 
-/// Whether two threads reach what they must; `None` if they do in some rounds only, so that the
-/// clock decides nothing.
-pub(super) fn reaches(two: Ratio) -> Option<bool> {
-    let reaches = two.median >= TWO_THREADS;
-    (reaches || two.max < TWO_THREADS).then_some(reaches)
+/// The throughput of so many threads over that of one.
+pub(super) fn speedup(line: &Line, threads: usize) -> Option<Ratio> {
+    let rounds = speedups(line, threads)?;
+    (!rounds.is_empty()).then(|| spread(&rounds))
 }
 
-/// The throughput of so many threads over that of one, round by round.
-pub(super) fn speedup(line: &Line, threads: usize) -> Option<Ratio> {
-    let of = |threads| line.points.iter().find(|point| point.threads == threads);
-    let (one, many) = of(1).zip(of(threads))?;
-    (!one.per_second.is_empty()).then(|| ratio(&many.per_second, &one.per_second))
+/// The same, round by round.
+pub(super) fn speedups(line: &Line, threads: usize) -> Option<Vec<f64>> {
+    let (one, many) = line.on(1).zip(line.on(threads))?;
+    let rounds = many.per_second.iter().zip(&one.per_second);
+    Some(rounds.map(|(many, one)| many / one).collect())
+}
+
+impl Line {
+    /// The point of so many threads.
+    pub(super) fn on(&self, threads: usize) -> Option<&Point> {
+        self.points.iter().find(|point| point.threads == threads)
+    }
 }
 
 pub(super) fn find(
