@@ -192,6 +192,7 @@ fn closed_form(which: &str, differences: Vec<f64>, tolerance: f64) -> Claim {
         "{which}, many live page-blocks: the heap's order moves as often as the \
          closed form says"
     ))
+    .ours_alone()
     .ours(format!(
         "greatest difference of {} settings: {:.4}",
         differences.len(),
@@ -218,6 +219,7 @@ fn over_estimate(rows: &[&Large], tolerance: f64) -> Claim {
         )
     });
     Claim::that("few live page-blocks (√ρ < 2π): the closed form is an over-estimate")
+        .ours_alone()
         .ours(shown.collect::<Vec<_>>().join(", "))
         .decide(
             (!above.is_empty()).then(|| greatest(&above) <= tolerance),
@@ -248,12 +250,71 @@ fn original_moves_more(large: &[Large], drifting: &[Drifting]) -> Claim {
         "the original page order moves more often than the newest-first order, \
          for every κ > 1",
     )
-    .ours(format!("{least:.2} to {most:.2} times as often"))
+    .ours_alone()
+    .measured((!partial.is_empty()).then(|| format!("{least:.2} to {most:.2} times as often")))
     .decide(
-        partial
-            .iter()
-            .all(|(_, newest, original)| original.moves_per_free > newest.moves_per_free),
+        (!partial.is_empty()).then(|| {
+            partial
+                .iter()
+                .all(|(_, newest, original)| original.moves_per_free > newest.moves_per_free)
+        }),
         "the heap's moves per free are greater with the original order in every \
          setting",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Drifting, LARGE, LARGE_KAPPAS, Large, Observed, claims, formula};
+    use crate::kit::Verdict;
+
+    /// All settings; the heap's moves are so far above the formula's, and the original order's are
+    /// so many times the heap's.
+    fn verdicts(above: f64, times: f64) -> Vec<Verdict> {
+        let observed = |moves_per_free| Observed {
+            moves_per_free,
+            not_full: 1.0,
+        };
+        let large = LARGE.iter().flat_map(|(blocks, rho)| {
+            LARGE_KAPPAS.map(|kappa| {
+                let formula = formula::moves_per_free(*blocks, kappa, 1.0);
+                Large {
+                    blocks: *blocks,
+                    rho: *rho,
+                    kappa,
+                    formula,
+                    not_full_formula: 1.0,
+                    packed: observed(formula),
+                    newest: observed(formula + above),
+                    original: observed((formula + above) * times),
+                }
+            })
+        });
+        let drifting = LARGE_KAPPAS.map(|kappa| {
+            let formula = formula::moves_per_free(64, kappa, 1.5);
+            Drifting {
+                malloc: 0.4,
+                kappa,
+                formula,
+                newest: observed(formula + above),
+                original: observed((formula + above) * times),
+            }
+        });
+        let claims = claims(&large.collect::<Vec<_>>(), &drifting, 0.01);
+        claims.iter().map(|claim| claim.verdict).collect()
+    }
+
+    #[test]
+    fn verdicts_follow_the_differences() {
+        assert_eq!(verdicts(0.005, 2.0), [Verdict::Holds; 4]);
+        assert_eq!(verdicts(0.02, 0.9), [Verdict::DoesNot; 4]);
+        let below = verdicts(-0.02, 2.0);
+        assert_eq!(below[..2], [Verdict::DoesNot; 2]);
+        assert_eq!(below[2..], [Verdict::Holds; 2]);
+        let none = claims(&[], &[], 0.01);
+        assert!(
+            none.iter()
+                .all(|claim| claim.verdict == Verdict::NotComparable)
+        );
+    }
 }
