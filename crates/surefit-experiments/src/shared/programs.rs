@@ -43,8 +43,24 @@ pub(crate) const PAPERS: [&str; 3] = [EMACS_PAPER, HUMMINGBIRD_PAPER, EMACS];
 const EMACS_LIVE_BYTES: u64 = 25_700_000;
 const HUMMINGBIRD_LIVE_BYTES: u64 = 203_700_000;
 
+/// Programs with fewer bytes live than half of what the paper's Emacs has, the smaller of its two,
+/// are too small to confirm or to refute what it says of memory and time: page-blocks of κ pages
+/// per size-class, and caches, weigh more there.
+const LARGE_LIVE_BYTES: u64 = EMACS_LIVE_BYTES / 2;
+
 /// Allocations of a synthetic program.
 const ALLOCATIONS: u64 = 1_000_000;
+
+/// Whether a program with so many bytes live at once is comparable to the paper's.
+pub(crate) const fn is_large(live_bytes: u64) -> bool {
+    live_bytes >= LARGE_LIVE_BYTES
+}
+
+/// What [`is_large`] asks for, in words.
+pub(crate) fn large_words() -> String {
+    let mb = LARGE_LIVE_BYTES as f64 / 1e6;
+    format!("half of the 25.7 MB of the paper's Emacs ({mb:.1} MB)")
+}
 
 /// The traces to replay: those asked for, else these.
 pub(crate) fn names(request: &Request, usual: &[&str]) -> Vec<PathBuf> {

@@ -14,14 +14,16 @@
 //! Craciunas et al. (2008), figure 11, and what is said of it: memory is constant for κ ≥ 5
 //! (Hummingbird) and κ ≥ 3 (Emacs); not-full pages of small page-blocks stay relatively full.
 
+mod claims;
 mod sampling;
 
 use anyhow::Result;
 
+use self::claims::{Counted, Means, papers_constant_from};
 use self::sampling::{GROUPS, Sample, sample};
-use crate::kit::{Axis, Claim, Column, Entry, Plot, Report, Request, Series, Table};
-use crate::shared::programs::{self, StandsFor};
-use crate::shared::settings::{Family, SETTINGS, of_family, specs};
+use crate::kit::{Axis, Cell, Column, Entry, Plot, Report, Request, Series, Table};
+use crate::shared::programs;
+use crate::shared::settings::{Family, SETTINGS, Setting, of_family, specs};
 use surefit_measure::progress::Progress;
 use surefit_measure::sizes::Size;
 use surefit_measure::source::Source;
@@ -38,18 +40,13 @@ pub(crate) const ENTRY: Entry = Entry {
 /// What of the bounds a plot shows; all of them are in the tables.
 const DRAWN: [&str; 7] = ["κ=1", "κ=3", "κ=5", "κ=10", "κ=25", "κ=∞", "holes 4 + h/16"];
 
-/// Means that differ by less than this are the same, in per cent.
-const CONSTANT_PERCENT: f64 = 1.0;
-
-/// A page filled above this is relatively full.
-const RELATIVELY_FULL: f64 = 0.5;
-
 fn run(request: &Request) -> Result<Report> {
     let names = programs::names(request, &programs::PAPERS);
     let specs = specs()?;
     let progress = Progress::new((specs.len() * names.len()) as u64);
     let source = "Craciunas et al. (2008), figure 11";
     let mut report = Report::new(ENTRY.name, ENTRY.about, source, request.quick);
+    let mut all = Vec::new();
     for name in &names {
         let program = programs::load(name, request.quick)?;
         let mut runs = Vec::new();
@@ -58,8 +55,10 @@ fn run(request: &Request) -> Result<Report> {
             progress.step(&program.steps.name, "sampling", spec);
         }
         add_program(&mut report, &program, &runs);
+        all.push(counted(&program, &runs));
     }
     progress.finish();
+    report.claims = claims::all(&all);
     report.notes.push(
         "SCF: size-class fragmentation. Fill: used page-blocks of not-full pages ÷ all their page-blocks, by page-block \
          size, over all samples. Means and greatest values are of the samples."
@@ -76,9 +75,11 @@ fn add_program(report: &mut Report, program: &Source, runs: &[Run]) {
         "{name}: {live} live, {samples} samples of {} events.",
         program.steps.steps().len()
     ));
-    report
-        .tables
-        .push(table(&format!("{name}, {live} live"), runs));
+    report.tables.push(table(
+        name,
+        &format!("{name}, {live} live; flat: where the paper has constant memory"),
+        runs,
+    ));
     report.plots.push(plot(
         &format!("{name}: used pages"),
         Axis::new("pages"),
@@ -92,9 +93,21 @@ fn add_program(report: &mut Report, program: &Source, runs: &[Run]) {
         runs,
         |sample| sample.not_full,
     ));
-    report.claims.push(constant_memory(name, runs));
-    report.claims.push(fragmentation_grows(name, runs));
-    report.claims.push(small_stay_full(name, runs));
+}
+
+/// What the claims are about.
+fn counted(program: &Source, runs: &[Run]) -> Counted {
+    let kappas = of_family(Family::Pages).map(|(at, setting)| Means {
+        label: setting.label,
+        pages: runs[at].pages.mean,
+        fragmentation_kb: runs[at].fragmentation.mean / 1e3,
+        fill: runs[at].fill,
+    });
+    Counted {
+        name: program.steps.name.clone(),
+        live_bytes: program.steps.peak_live_bytes,
+        kappas: kappas.collect(),
+    }
 }
 
 /// One bound on one trace: its samples and what they come to.
@@ -146,11 +159,12 @@ impl Run {
     }
 }
 
-fn table(title: &str, runs: &[Run]) -> Table {
+fn table(name: &str, title: &str, runs: &[Run]) -> Table {
     let fixed = [
         Column::text("bound"),
         Column::figure("pages", 0),
         Column::figure("most", 0),
+        Column::papers("flat", 0),
         Column::figure("not-full", 1),
         Column::figure("most", 0),
         Column::figure("SCF kB", 1),
@@ -168,6 +182,7 @@ fn table(title: &str, runs: &[Run]) -> Table {
             setting.label.into(),
             run.pages.mean.into(),
             run.pages.most.into(),
+            is_flat(name, setting),
             run.not_full.mean.into(),
             run.not_full.most.into(),
             (run.fragmentation.mean / 1e3).into(),
@@ -176,6 +191,14 @@ fn table(title: &str, runs: &[Run]) -> Table {
         table.row(cells);
     }
     table
+}
+
+/// Whether the paper's memory is constant for this bound; of a bound that it does not have, nothing.
+fn is_flat(name: &str, setting: Setting) -> Cell {
+    let place = |label: &str| of_family(Family::Pages).position(|(_, kappa)| kappa.label == label);
+    let from = place(papers_constant_from(name));
+    let at = place(setting.label);
+    at.filter(|at| Some(*at) >= from).map(|_| "yes").into()
 }
 
 fn plot(title: &str, y: Axis, runs: &[Run], of: impl Fn(&Sample) -> u64) -> Plot {
@@ -195,120 +218,5 @@ fn plot(title: &str, y: Axis, runs: &[Run], of: impl Fn(&Sample) -> u64) -> Plot
         x: Axis::from_zero("events"),
         y,
         series: series.collect(),
-    }
-}
-
-// ---- claims
-// --------------------------------------------------------------------------------------------------------------
-
-/// The runs of κ = 1, 3, … ∞ and their labels.
-fn kappas(runs: &[Run]) -> Vec<(&'static str, &Run)> {
-    of_family(Family::Pages)
-        .map(|(at, setting)| (setting.label, &runs[at]))
-        .collect()
-}
-
-/// How far the greatest of some means is above the least, in per cent.
-fn spread_percent(means: &[f64]) -> f64 {
-    let least = means.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = means.iter().copied().fold(0.0, f64::max);
-    100.0 * (most / least.max(1e-9) - 1.0)
-}
-
-/// The place of the least κ from which on the mean of used pages stays the same.
-fn constant_from(means: &[f64]) -> usize {
-    let mut places = 0..means.len();
-    places
-        .find(|&from| spread_percent(&means[from..]) <= CONSTANT_PERCENT)
-        .unwrap_or(0)
-}
-
-fn constant_memory(name: &str, runs: &[Run]) -> Claim {
-    let (claimed, of) = match StandsFor::of(name) {
-        StandsFor::Emacs => ("κ=3", "Emacs"),
-        StandsFor::Proxy => ("κ=5", "Hummingbird"),
-        StandsFor::Neither => ("κ=5", "Hummingbird; Emacs from 3"),
-    };
-    let kappas = kappas(runs);
-    let means: Vec<_> = kappas.iter().map(|(_, run)| run.pages.mean).collect();
-    let from = constant_from(&means);
-    let limit = kappas.iter().position(|(label, _)| *label == claimed);
-    let shown = kappas
-        .iter()
-        .zip(&means)
-        .map(|((label, _), mean)| format!("{label} {mean:.0}"));
-    Claim::that(format!(
-        "{name}: memory is constant for {} ({of})",
-        claimed.replace('=', " ≥ ")
-    ))
-    .papers(format!("from {claimed}"))
-    .ours(format!(
-        "from {}; from {claimed} on the means differ by {:.1} %; mean pages {}",
-        kappas[from].0,
-        limit.map_or(f64::NAN, |limit| spread_percent(&means[limit..])),
-        shown.collect::<Vec<_>>().join(", ")
-    ))
-    .decide(
-        limit.map(|limit| from <= limit),
-        "the means of used pages for that κ and all greater ones, ∞ too, differ \
-         by at most 1 %",
-    )
-}
-
-fn fragmentation_grows(name: &str, runs: &[Run]) -> Claim {
-    let means: Vec<_> = kappas(runs)
-        .iter()
-        .map(|(_, run)| run.fragmentation.mean / 1e3)
-        .collect();
-    let shown: Vec<_> = means.iter().map(|mean| format!("{mean:.0}")).collect();
-    Claim::that(format!("{name}: size-class fragmentation grows with κ"))
-        .papers("the curves of not-full pages")
-        .ours(format!("mean kB {}", shown.join(", ")))
-        .decide(
-            means.is_sorted_by(|a, b| a <= b),
-            "its mean over the samples falls nowhere from one κ to the next",
-        )
-}
-
-fn small_stay_full(name: &str, runs: &[Run]) -> Claim {
-    let finite: Vec<_> = kappas(runs)
-        .into_iter()
-        .filter(|(label, _)| !["κ=1", "κ=∞"].contains(label))
-        .collect();
-    let least = |group: usize| {
-        let fills = finite
-            .iter()
-            .filter_map(|(label, run)| Some((*label, run.fill[group]?)));
-        fills.min_by(|a, b| a.1.total_cmp(&b.1))
-    };
-    let small: Vec<_> = [0, 1].into_iter().filter_map(least).collect();
-    let shown = GROUPS.iter().enumerate().filter_map(|(group, (name, _))| {
-        let (label, fill) = least(group)?;
-        Some(format!("{name} {fill:.2} ({label})"))
-    });
-    Claim::that(format!(
-        "{name}: not-full pages of small page-blocks stay relatively full"
-    ))
-    .papers("stated in words")
-    .ours(format!(
-        "least mean fill over finite κ > 1: {}",
-        shown.collect::<Vec<_>>().join(", ")
-    ))
-    .decide(
-        (!small.is_empty()).then(|| small.iter().all(|(_, fill)| *fill > RELATIVELY_FULL)),
-        "for every finite κ > 1, not-full pages of page-blocks up to 256 B are \
-         on average more than half full",
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::constant_from;
-
-    #[test]
-    fn memory_is_constant_from_where_nothing_changes_any_more() {
-        assert_eq!(constant_from(&[100.0, 110.0, 120.0, 120.5, 120.0]), 2);
-        assert_eq!(constant_from(&[100.0, 100.0, 100.0]), 0);
-        assert_eq!(constant_from(&[1.0, 2.0, 3.0]), 2);
     }
 }
