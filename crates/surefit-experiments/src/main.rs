@@ -51,6 +51,7 @@ use clap::{Parser, Subcommand};
 use dlmalloc::GlobalDlmalloc;
 
 use experiments::automaton;
+use experiments::figure_10::{LongestSections, play_longest_sections};
 use experiments::overview::{WorstCalls, play_worst_calls};
 use surefit_measure::output;
 use surefit_measure::{arguments, as_child, error};
@@ -80,6 +81,9 @@ enum Experiment {
     /// Make the calls that the overview counts; for its children.
     #[command(hide = true)]
     WorstCalls(WorstCalls),
+    /// Make the calls whose sections figure 10 counts; for its children.
+    #[command(hide = true)]
+    LongestSections(LongestSections),
     /// Replay for a parent that measures.
     #[command(name = surefit_measure::child::VERB, hide = true)]
     AsChild(as_child::Args),
@@ -101,6 +105,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Experiment::Automaton(args) => automaton::run(&args),
         Experiment::Chosen(chosen) => chosen.run(),
         Experiment::WorstCalls(args) => play_worst_calls(&args),
+        Experiment::LongestSections(args) => play_longest_sections(&args),
         Experiment::AsChild(args) => as_child::run(&args).map(|()| ExitCode::SUCCESS),
     }
 }

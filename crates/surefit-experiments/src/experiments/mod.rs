@@ -4,7 +4,7 @@ mod adversary;
 pub(crate) mod automaton;
 mod bounds;
 mod complexity;
-mod figure_10;
+pub(crate) mod figure_10;
 mod figure_11;
 mod figure_12;
 mod gc_binary_trees;

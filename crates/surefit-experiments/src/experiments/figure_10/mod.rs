@@ -1,63 +1,98 @@
-//! `surefit experiment figure-10`: allocation throughput against κ and against the hole bound.
+//! `surefit experiment figure-10`: allocation throughput, preemption time and execution time
+//! against κ, and throughput against the hole bound.
 //!
 //! ```text
 //! per trace, per round:  κ=1, κ=3, … κ=∞, original order, hole bounds     one replay each, interleaved
-//! throughput             10⁹ ÷ nanoseconds of an allocation and its free
+//! throughput             10⁹ ÷ nanoseconds of an allocation and its free; MB/s: times the mean request
 //! relative               κ=1's time ÷ this one's, taken inside the round; median and spread over the rounds
+//! preemption             1-CF with class locks: the longest section under a lock
+//! execution              the same heap: the longest call
 //! ```
 //! Moves and bytes are counted in a pass of their own and are exact. That pass does not write the
 //! objects: `bounds` and `compare` do, and verify every byte.
 //!
 //! # Source
 //! Craciunas et al. (2008), figure 10: allocations per second against κ; only the ranges of its
-//! axes are known here.
+//! axes are known here. The slides' examples of what a program may need: 10 MB/s, execution in 1
+//! ms, preemption in 0.1 ms.
+
+mod claims;
+mod counted;
+mod lock;
+mod sections;
+
+use std::path::Path;
 
 use anyhow::Result;
 
-use crate::kit::{Axis, Claim, Entry, Plot, Report, Request, Series, Table, Verdict};
+use self::sections::{Longest, Sections};
+use crate::kit::{Axis, Entry, Plot, Report, Request, Series, Table};
 use crate::shared::programs::{self, StandsFor};
 use crate::shared::settings::{Family, SETTINGS, kappa_ticks, of_family, specs};
+use surefit_measure::instructions;
 use surefit_measure::passes::percentiles;
 use surefit_measure::progress::Progress;
-use surefit_measure::ratio::or_not_measured;
 use surefit_measure::results::Ratio;
 use surefit_measure::rounds::{self, Measured, Plan};
 use surefit_measure::single::Setting;
 use surefit_measure::sizes::{HeapSize, Size};
 use surefit_measure::source::Source;
+use surefit_measure::steps::{Action, Steps};
+
+pub(crate) use self::counted::{LongestSections, play_longest_sections};
 
 /// This experiment.
 pub(crate) const ENTRY: Entry = Entry {
     name: "figure-10",
-    about: "Allocation throughput against κ and against the hole bound",
+    about: "Throughput, preemption and execution time against κ and against the hole bound",
     takes_traces: true,
     takes_rounds: true,
     run,
 };
 
+/// The ends of the axes of figure 10, in thousand allocations per second.
+const EMACS_AXIS: (f64, f64) = (370.0, 420.0);
+const HUMMINGBIRD_AXIS: (f64, f64) = (186.0, 204.0);
+
+/// What a program may need, by the slides: MB/s, and milliseconds of execution and of preemption.
+const REQUIRED_MB: f64 = 10.0;
+const EXECUTION_MS: f64 = 1.0;
+const PREEMPTION_MS: f64 = 0.1;
+
 fn run(request: &Request) -> Result<Report> {
     let plan = plan(request);
     let names = programs::names(request, &programs::PAPERS);
     let specs = specs()?;
-    let progress = Progress::new(plan.progress_steps() * (specs.len() * names.len()) as u64);
-    let source = "Craciunas et al. (2008), figure 10";
+    let kappas = of_family(Family::Pages).count() as u64;
+    let each = plan.progress_steps() * specs.len() as u64 + kappas + 1;
+    let progress = Progress::new(each * names.len() as u64);
+    let source = "Craciunas et al. (2008), figure 10; the slides, requirements";
     let mut report = Report::new(ENTRY.name, ENTRY.about, source, request.quick);
     report.setting.push(format!(
-        "{} interleaved rounds, heap {}; relative throughput is taken inside each round.",
+        "{} interleaved rounds, heap {}; relative throughput is taken inside each round. Preemption: the longest section \
+         under a lock of 1-CF with class locks; execution: its longest call.",
         plan.rounds, plan.setting.heap
     ));
+    let has_valgrind = instructions::available().is_ok();
+    let mut all = Vec::new();
     for name in &names {
         let program = programs::load(name, request.quick)?;
         let measured = rounds::measure(&program, &specs, 0, plan, &progress)?;
-        add_program(&mut report, &program, &measured);
+        let longest = longest(
+            request,
+            name,
+            &program,
+            has_valgrind,
+            plan.rounds,
+            &progress,
+        )?;
+        let found = Found::of(&program, &measured, longest, plan.rounds);
+        add_program(&mut report, &found);
+        all.push(found);
     }
     progress.finish();
-    report.notes.push(
-        "Throughput counts an allocation with its free and its first write, less an empty replay. The paper's allocations \
-         per second hold on its own machine and traces: only their course over κ is compared. Objects over \
-         4 KiB are in pieces, so that a free may move several page-blocks."
-            .to_owned(),
-    );
+    report.claims = claims::all(&all);
+    notes(&mut report, request.quick, has_valgrind);
     Ok(report)
 }
 
@@ -77,20 +112,107 @@ fn plan(request: &Request) -> Plan {
     }
 }
 
-fn add_program(report: &mut Report, program: &Source, measured: &[Measured]) {
-    let rows: Vec<_> = measured.iter().map(Row::of).collect();
-    let name = &program.steps.name;
-    let live = Size(program.steps.peak_live_bytes);
-    report
-        .tables
-        .push(table(&format!("{name}, {live} live"), &rows));
-    report.plots.push(plot(name, &rows));
-    report.claims.push(fewer_moves(name, &rows));
-    match StandsFor::of(name) {
-        StandsFor::Proxy => report.claims.push(rises(name, &rows)),
-        StandsFor::Emacs => report.claims.push(does_not_improve(name, &rows)),
-        StandsFor::Neither => {}
+fn notes(report: &mut Report, is_quick: bool, has_valgrind: bool) {
+    report.notes.push(
+        "Throughput counts an allocation with its free and its first write, less an empty replay. The paper's allocations \
+         per second hold on its own machine and traces: only their course over κ is compared, and of it only the ends of \
+         the axis are known. Objects over 4 KiB are in pieces, so that a free may move several page-blocks, each in a \
+         section of its own."
+            .to_owned(),
+    );
+    report.notes.push(
+        "Times of sections and calls: of each one the least over the rounds, of these the greatest; so an interrupt does \
+         not count, and two readings of the clock do."
+            .to_owned(),
+    );
+    report.notes.push(match (has_valgrind, is_quick) {
+        (false, _) => "Instructions were not counted: valgrind is missing.".to_owned(),
+        (true, true) => format!("{COUNTED_WORDS} Quick: of κ=1 only."),
+        (true, false) => COUNTED_WORDS.to_owned(),
+    });
+}
+
+const COUNTED_WORDS: &str = "Instructions are counted by valgrind in 33 calls at most: the 16 frees and resizes that copy \
+                             most, the 16 allocations that take most locks, and the call with the section that copies \
+                             most; the marks of sections are included.";
+
+/// The longest sections and calls of κ = 1, 3, … ∞.
+fn longest(
+    request: &Request,
+    file: &Path,
+    program: &Source,
+    has_valgrind: bool,
+    rounds: u32,
+    progress: &Progress,
+) -> Result<Vec<Sections>> {
+    let mut all = Vec::new();
+    let mut heaps = Vec::new();
+    for (_, setting) in of_family(Family::Pages) {
+        let spec = sections::spec(setting.spec);
+        let (sections, events) = sections::measure(&spec, &program.steps, rounds)?;
+        all.push(sections);
+        heaps.push((spec, events));
+        progress.step(&program.steps.name, "sections", &setting.label);
     }
+    if has_valgrind {
+        heaps.truncate(if request.quick { 1 } else { heaps.len() });
+        let counts = counted::count(file, request.quick, &heaps)?;
+        for (sections, most) in all.iter_mut().zip(counts) {
+            sections.section.instructions = Some(most.section);
+            sections.call.instructions = Some(most.call);
+        }
+    }
+    progress.step(&program.steps.name, "instructions", &"valgrind");
+    Ok(all)
+}
+
+/// What was found of one program.
+#[derive(Clone, Debug)]
+struct Found {
+    name: String,
+    live_bytes: u64,
+    rounds: u32,
+    /// For each of [`SETTINGS`].
+    rows: Vec<Row>,
+    /// For κ = 1, 3, … ∞.
+    longest: Vec<Sections>,
+}
+
+impl Found {
+    fn of(program: &Source, measured: &[Measured], longest: Vec<Sections>, rounds: u32) -> Self {
+        let request = mean_request(&program.steps);
+        Self {
+            name: program.steps.name.clone(),
+            live_bytes: program.steps.peak_live_bytes,
+            rounds,
+            rows: measured.iter().map(|one| Row::of(one, request)).collect(),
+            longest,
+        }
+    }
+
+    /// κ = 1, 3, … ∞: labels and rows.
+    fn kappas(&self) -> impl Iterator<Item = (&'static str, Row)> {
+        of_family(Family::Pages).map(|(at, setting)| (setting.label, self.rows[at]))
+    }
+
+    /// The ends of the paper's axis, in thousand allocations per second.
+    fn papers_axis(&self) -> Option<(f64, f64)> {
+        StandsFor::of(&self.name).choose(EMACS_AXIS, HUMMINGBIRD_AXIS)
+    }
+
+    fn title(&self, what: &str) -> String {
+        format!("{}: {what}", self.name)
+    }
+}
+
+/// The bytes of an allocation, or of a resize, on average.
+fn mean_request(steps: &Steps) -> f64 {
+    let requests = steps
+        .steps()
+        .iter()
+        .filter(|step| step.action != Action::Free);
+    let bytes: u64 = requests.map(|step| u64::from(step.size)).sum();
+    bytes as f64 / steps.calls.pairs().max(1) as f64
 }
 
 /// One bound on one trace.
@@ -99,178 +221,153 @@ struct Row {
     moves_per_free: Option<f64>,
     bytes_per_free: Option<f64>,
     per_second: Option<f64>,
+    /// MB allocated and freed per second, over the rounds.
+    mb_per_second: Option<Ratio>,
     /// To κ = 1.
     relative: Option<Ratio>,
 }
 
 impl Row {
-    fn of(measured: &Measured) -> Self {
+    fn of(measured: &Measured, request_bytes: f64) -> Self {
         let result = &measured.result;
         let per_free =
             |total: Option<u64>| total.map(|total| total as f64 / result.frees.max(1) as f64);
+        let mb = |rounds: &Vec<f64>| {
+            let mb: Vec<_> = rounds.iter().map(|ns| 1e3 * request_bytes / ns).collect();
+            Ratio::of(&mb)
+        };
         Self {
             moves_per_free: per_free(result.moves_total),
             bytes_per_free: per_free(result.moved_bytes_total),
             per_second: result.pair_ns_mean.map(|pair| 1e9 / pair),
+            mb_per_second: result.pair_ns_rounds.as_ref().and_then(mb),
             // of times: the greatest ratio is the least throughput
             relative: result.ratio_to_baseline.map(Ratio::inverse),
         }
     }
 }
 
-fn table(title: &str, rows: &[Row]) -> Table {
-    Table::of(title, rows.iter().zip(SETTINGS))
+fn add_program(report: &mut Report, found: &Found) {
+    report.tables.push(throughput_table(found));
+    report.tables.push(longest_table(found));
+    report.plots.push(relative_plot(found));
+    report.plots.push(megabytes_plot(found));
+    report.plots.push(longest_plot(found));
+}
+
+fn throughput_table(found: &Found) -> Table {
+    let live = Size(found.live_bytes);
+    let axis = found.papers_axis();
+    let of_kappa = move |family: Family| axis.filter(|_| family == Family::Pages);
+    let title = found.title(&format!("{live} live; paper: the ends of its axis"));
+    Table::of(title, found.rows.iter().zip(SETTINGS))
         .text("bound", |(_, setting)| setting.label)
         .figure("moves/free", 4, |(row, _)| row.moves_per_free)
         .figure("B/free", 1, |(row, _)| row.bytes_per_free)
-        .figure("k allocations/s", 0, |(row, _)| {
-            row.per_second.map(|count| count / 1e3)
+        .figure("MB/s", 0, |(row, _)| {
+            row.mb_per_second.map(|ratio| ratio.median)
+        })
+        .figure("k/s", 0, |(row, _)| row.per_second.map(|count| count / 1e3))
+        .papers("k/s", 0, |(_, setting)| {
+            of_kappa(setting.family).map(|axis| axis.0)
+        })
+        .papers("to", 0, |(_, setting)| {
+            of_kappa(setting.family).map(|axis| axis.1)
         })
         .ratios("÷ κ=1", 3, |(row, _)| row.relative)
         .table()
 }
 
+fn longest_table(found: &Found) -> Table {
+    let rows = of_family(Family::Pages).zip(&found.longest);
+    let rows: Vec<_> = rows
+        .map(|((_, setting), longest)| (setting.label, *longest))
+        .collect();
+    let milliseconds = |longest: Longest| longest.ns as f64 / 1e6;
+    Table::of(
+        found.title("1-CF: the longest section under a lock, and the longest call"),
+        rows,
+    )
+    .text("bound", |(label, _)| *label)
+    .figure("section B", 0, |(_, longest)| longest.section.bytes)
+    .figure("instructions", 0, |(_, longest)| {
+        longest.section.instructions
+    })
+    .figure("ms", 4, move |(_, longest)| milliseconds(longest.section))
+    .papers("ms", 1, |_| PREEMPTION_MS)
+    .figure("call B", 0, |(_, longest)| longest.call.bytes)
+    .figure("instructions", 0, |(_, longest)| longest.call.instructions)
+    .figure("ms", 4, move |(_, longest)| milliseconds(longest.call))
+    .papers("ms", 1, |_| EXECUTION_MS)
+    .table()
+}
+
+/// The places of the axis of κ from the first to the last.
+fn ends() -> (f64, f64) {
+    (0.0, kappa_ticks().count() as f64 - 1.0)
+}
+
 /// κ as one line with its spread; every hole bound as a level, since it has no place on the axis of
 /// κ.
-fn plot(name: &str, rows: &[Row]) -> Plot {
-    let places = kappa_ticks().count();
-    let median = |at: usize| rows[at].relative.map_or(f64::NAN, |ratio| ratio.median);
+fn over_kappa(found: &Found, of: impl Fn(&Row) -> Option<Ratio>) -> Vec<Series> {
+    let median = |row: &Row| of(row).map_or(f64::NAN, |ratio| ratio.median);
     let mut kappa = Series::new("κ", Vec::new());
-    for (place, (at, _)) in of_family(Family::Pages).enumerate() {
-        kappa.points.push((place as f64, median(at)));
-        let spread = rows[at]
-            .relative
-            .map_or((f64::NAN, f64::NAN), |ratio| (ratio.min, ratio.max));
+    for (place, (_, row)) in found.kappas().enumerate() {
+        kappa.points.push((place as f64, median(&row)));
+        let spread = of(&row).map_or((f64::NAN, f64::NAN), |ratio| (ratio.min, ratio.max));
         kappa.spread.push(spread);
     }
     let levels = of_family(Family::Holes).map(|(at, setting)| {
-        let ends = [0.0, places as f64 - 1.0].map(|place| (place, median(at)));
-        Series::new(setting.label, ends)
+        let (first, last) = ends();
+        let level = median(&found.rows[at]);
+        Series::new(setting.label, [(first, level), (last, level)])
     });
+    std::iter::once(kappa).chain(levels).collect()
+}
+
+fn relative_plot(found: &Found) -> Plot {
+    let mut series = over_kappa(found, |row| row.relative);
+    series.extend(
+        found
+            .papers_axis()
+            .map(|(least, most)| Series::papers_level("the axis spans", most / least, ends())),
+    );
     Plot {
-        title: format!("{name}: throughput ÷ that of κ=1"),
+        title: found.title("throughput ÷ that of κ=1"),
         x: Axis::named("κ", kappa_ticks()),
         y: Axis::new("relative throughput"),
-        series: std::iter::once(kappa).chain(levels).collect(),
+        series,
     }
 }
 
-// ---- claims
-// --------------------------------------------------------------------------------------------------------------
-
-fn fewer_moves(name: &str, rows: &[Row]) -> Claim {
-    let moves: Option<Vec<_>> = of_family(Family::Pages)
-        .map(|(at, _)| rows[at].moves_per_free)
-        .collect();
-    let ours = or_not_measured(moves.as_ref().map(|moves| {
-        let shown: Vec<_> = moves.iter().map(|moves| format!("{moves:.4}")).collect();
-        format!("moves per free {}", shown.join(", "))
-    }));
-    Claim::that(format!("{name}: a greater κ compacts less"))
-        .papers("stated in words")
-        .ours(ours)
-        .decide(
-            moves.map(|moves| moves.is_sorted_by(|a, b| a >= b)),
-            "moves per free never grow from one κ to the next",
-        )
-}
-
-fn shown(ratio: Ratio) -> String {
-    format!("{:.3} [{:.3}-{:.3}]", ratio.median, ratio.min, ratio.max)
-}
-
-/// The relative throughput at κ = 25, the last finite one.
-fn at_25(rows: &[Row]) -> Option<Ratio> {
-    let (at, _) = of_family(Family::Pages).find(|(_, setting)| setting.label == "κ=25")?;
-    rows[at].relative
-}
-
-fn rises(name: &str, rows: &[Row]) -> Claim {
-    let ratio = at_25(rows);
-    Claim::that(format!("{name}: throughput rises with κ (Hummingbird)"))
-        .papers("186 k to 204 k allocations/s: at most 1.10 x")
-        .measured(ratio.map(|ratio| format!("κ=25 ÷ κ=1: {}", shown(ratio))))
-        .decide(
-            ratio.and_then(Verdict::is_greater),
-            "κ=25 is faster than κ=1 by over 3 % in the median; if a round \
-             disagrees, the clock decides nothing",
-        )
-}
-
-fn does_not_improve(name: &str, rows: &[Row]) -> Claim {
-    let of_kappa = of_family(Family::Pages)
-        .filter_map(|(at, setting)| Some((setting.label, rows[at].relative?)));
-    let best = of_kappa.max_by(|a, b| a.1.median.total_cmp(&b.1.median));
-    Claim::that(format!(
-        "{name}: throughput does not improve with κ (Emacs)"
-    ))
-    .papers("370 k to 420 k allocations/s, no trend")
-    .measured(best.map(|(label, ratio)| format!("the best is {label}: {} x κ=1", shown(ratio))))
-    .decide(
-        best.and_then(|(_, ratio)| Some(!Verdict::is_greater(ratio)?)),
-        "no κ is faster than κ=1 by over 3 % in the median; if a round \
-         disagrees, the clock decides nothing",
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Row, does_not_improve, fewer_moves, rises};
-    use crate::kit::Verdict;
-    use crate::shared::settings::SETTINGS;
-    use surefit_measure::results::Ratio;
-
-    /// Rows whose throughput and moves are functions of their place.
-    fn rows(relative: impl Fn(usize) -> f64, moves: impl Fn(usize) -> f64) -> Vec<Row> {
-        let row = |at| {
-            let median = relative(at);
-            Row {
-                moves_per_free: Some(moves(at)),
-                bytes_per_free: None,
-                per_second: None,
-                relative: Some(Ratio {
-                    median,
-                    min: median - 0.01,
-                    max: median + 0.01,
-                }),
-            }
-        };
-        (0..SETTINGS.len()).map(row).collect()
+fn megabytes_plot(found: &Found) -> Plot {
+    let mut series = over_kappa(found, |row| row.mb_per_second);
+    series.push(Series::papers_level("required", REQUIRED_MB, ends()));
+    Plot {
+        title: found.title("MB allocated and freed per second"),
+        x: Axis::named("κ", kappa_ticks()),
+        y: Axis::logarithmic("MB/s"),
+        series,
     }
+}
 
-    #[test]
-    fn verdicts_follow_the_figures() {
-        let rising = rows(|at| 1.0 + at as f64 / 10.0, |at| 1.0 / (1.0 + at as f64));
-        let level = rows(|_| 1.0, |_| 0.5);
-        let worse = rows(|at| 1.0 - at as f64 / 100.0, |at| at as f64);
-        let verdicts = |rows: &[Row]| {
-            [
-                rises("t", rows),
-                does_not_improve("t", rows),
-                fewer_moves("t", rows),
-            ]
-            .map(|claim| claim.verdict)
-        };
-        assert_eq!(
-            verdicts(&rising),
-            [Verdict::Holds, Verdict::DoesNot, Verdict::Holds]
-        );
-        assert_eq!(
-            verdicts(&level),
-            [Verdict::DoesNot, Verdict::Holds, Verdict::Holds]
-        );
-        assert_eq!(
-            verdicts(&worse),
-            [Verdict::DoesNot, Verdict::Holds, Verdict::DoesNot]
-        );
-        let none = rows(|_| 1.0, |_| 0.0).into_iter().map(|row| Row {
-            relative: None,
-            moves_per_free: None,
-            ..row
-        });
-        assert_eq!(
-            verdicts(&none.collect::<Vec<_>>()),
-            [Verdict::NotComparable; 3]
-        );
+fn longest_plot(found: &Found) -> Plot {
+    let line = |name: &str, of: fn(&Sections) -> Longest| {
+        let points = found.longest.iter().enumerate();
+        // a logarithmic axis has no zero
+        let points =
+            points.map(|(place, longest)| (place as f64, of(longest).ns.max(1) as f64 / 1e6));
+        Series::new(name, points.collect::<Vec<_>>())
+    };
+    Plot {
+        title: found.title("1-CF, the longest section and call"),
+        x: Axis::named("κ", kappa_ticks()),
+        y: Axis::logarithmic("ms"),
+        series: vec![
+            line("longest section", |longest| longest.section),
+            line("longest call", |longest| longest.call),
+            Series::papers_level("preemption", PREEMPTION_MS, ends()),
+            Series::papers_level("execution", EXECUTION_MS, ends()),
+        ],
     }
 }
