@@ -80,7 +80,7 @@ fn scalability_has_three_parts_and_counts_what_cores_do_not_change() {
         "{raw}"
     );
     assert_eq!(tables[2]["rows"].as_array().map(Vec::len), Some(24));
-    assert_eq!(report["claims"].as_array().map(Vec::len), Some(9));
+    assert_eq!(report["claims"].as_array().map(Vec::len), Some(10));
 }
 
 #[test]
