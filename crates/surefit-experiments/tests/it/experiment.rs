@@ -44,6 +44,10 @@ fn every_experiment_is_listed() {
     for name in ["all", "automaton"].iter().chain(REPORTS) {
         assert!(list.lines().any(|line| line.starts_with(name)), "{list}");
     }
+    for id in ["table 3", "figure A-15", "Cohen-Petrank"] {
+        let line = format!("  {id} ");
+        assert!(list.lines().any(|other| other.starts_with(&line)), "{list}");
+    }
     let output = experiments().arg("teleport").output();
     let line = error_line(&output.expect("the command runs"), 2);
     assert!(line.contains("teleport"), "{line}");
@@ -280,11 +284,14 @@ fn all_experiments_go_into_one_directory() {
     let file = trace.path.to_str().expect("a plain name");
     let directory = tempfile::tempdir().expect("a directory");
     let place = directory.path().join("new").join("results");
+    let page = directory.path().join("page.html");
     let summary = printed(&[
         "all",
         "--quick",
         "-o",
         place.to_str().expect("a plain name"),
+        "--report",
+        page.to_str().expect("a plain name"),
         file,
     ]);
     assert!(
@@ -300,7 +307,14 @@ fn all_experiments_go_into_one_directory() {
         assert!(read(name).starts_with("<svg"), "{name}");
     }
     assert!(read("automaton.dot").contains("digraph"));
-    let page = read("index.html");
+    let page = std::fs::read_to_string(page).expect("a page");
+    assert_eq!(page, read("index.html"));
+    assert!(summary.contains(" 0 failed; "), "{summary}");
+    let first = page.find("<h2>bounds:").expect("the first report");
+    for id in ["table 3", "figure 4-1", "figure A-15", "Robson"] {
+        let id = format!("<b>{id}</b>");
+        assert!(page.find(&id).is_some_and(|at| at < first), "{id}");
+    }
     assert!(
         REPORTS
             .iter()

@@ -14,9 +14,8 @@ use parking_lot::{Mutex, RawMutex};
 use surefit_compact::shared::{SharedConfig, SharedHeap};
 use surefit_compact::{Config, Heap};
 
-use crate::kit::{Claim, Entry, Report, Request, Table};
-use crate::shared::threads::figures;
-use surefit_measure::ratio::Ratio;
+use crate::kit::{Claim, Entry, Report, Request, Table, Verdict};
+use surefit_measure::ratio::{Ratio, median};
 
 /// This experiment.
 pub(crate) const ENTRY: Entry = Entry {
@@ -29,6 +28,9 @@ pub(crate) const ENTRY: Entry = Entry {
 
 /// At most so many times the time of the lock.
 const GOAL: f64 = 2.0;
+
+/// The place of the lock in [`WAYS`].
+const LOCK: usize = 1;
 
 /// What is timed.
 const WAYS: [&str; 4] = [
@@ -46,31 +48,15 @@ fn run(request: &Request) -> Result<Report> {
     report.setting.push(format!(
         "{rounds} interleaved rounds of {count} accesses by one thread; parking_lot's mutex; the empty loop is subtracted."
     ));
-    let table = Table::of(
-        "one access",
-        WAYS.into_iter().enumerate().map(|(way, name)| {
-            let ratio = spread(times.iter().map(|round| round[way] / round[1]));
-            let ns = spread(times.iter().map(|round| round[way]));
-            (way, name, ratio, ns)
-        }),
-    )
-    .text("access", |(_, name, _, _)| *name)
-    .figure("ns", 2, |(_, _, _, ns)| ns.median)
-    .figure("÷ lock", 2, |(_, _, ratio, _)| ratio.median)
-    .figure("min", 2, |(_, _, ratio, _)| ratio.min)
-    .figure("max", 2, |(_, _, ratio, _)| ratio.max)
-    .table();
-
-    let ratio = spread(times.iter().map(|round| round[0] / round[1]));
-    report.claims.push(
-        Claim::that("An uncontended pin, read and unpin costs at most twice a lock and unlock")
-            .papers("none: the papers' access races with moves")
-            .ours(ratio.to_string())
-            .decide(
-                ratio.median <= GOAL,
-                format!("the median of the rounds' ratios is at most {GOAL}"),
-            ),
-    );
+    let table = Table::of("one access", WAYS.into_iter().enumerate())
+        .text("access", |(_, name)| *name)
+        .figure("ns", 2, |(way, _)| {
+            let ns: Vec<_> = times.iter().map(|round| round[*way]).collect();
+            median(&ns)
+        })
+        .ratios("÷ lock", 2, |(way, _)| to_lock(&times, *way))
+        .table();
+    report.claims.push(costs_at_most_twice(to_lock(&times, 0)));
     report.notes.push(
         "Two atomic read-modify-writes each; the lock's second one may be a compare-exchange that fails under contention, \
          the pin's never does. Instructions are counted by `cargo bench -p surefit-compact --bench shared`."
@@ -80,9 +66,27 @@ fn run(request: &Request) -> Result<Report> {
     Ok(report)
 }
 
-/// Median, least and greatest over the rounds.
-fn spread(values: impl Iterator<Item = f64>) -> Ratio {
-    figures::spread(&values.collect::<Vec<_>>())
+/// Whether a pin reaches the goal beside a lock.
+fn costs_at_most_twice(ratio: Option<Ratio>) -> Claim {
+    Claim::that("An uncontended pin, read and unpin costs at most twice a lock and unlock")
+        .ours_alone()
+        .papers("none: the papers' access races with moves")
+        .measured(ratio)
+        .decide(
+            ratio.and_then(|ratio| Verdict::reaches(ratio.inverse(), 1.0 / GOAL)),
+            format!(
+                "at most {GOAL} times the lock's time in every round holds, more in every round does \
+                 not; not comparable if rounds disagree, or if one is not longer than the empty loop"
+            ),
+        )
+}
+
+/// The time of a way ÷ that of the lock, round by round; `None` if a round took no longer than the
+/// empty loop.
+fn to_lock(times: &[[f64; WAYS.len()]], way: usize) -> Option<Ratio> {
+    let is_measured = |round: &[f64; WAYS.len()]| round[way] > 0.0 && round[LOCK] > 0.0;
+    let ratios: Vec<_> = times.iter().map(|round| round[way] / round[LOCK]).collect();
+    Ratio::of(&ratios).filter(|_| times.iter().all(is_measured))
 }
 
 /// Nanoseconds of each way, round by round.
@@ -115,7 +119,7 @@ fn time(rounds: u32, count: u32) -> Result<Vec<[f64; WAYS.len()]>> {
         let get = per_access(count, || {
             black_box(*black_box(&owned).get(black_box(&owned_handle)));
         });
-        times.push([pin, lock, write, get].map(|ns| (ns - empty).max(f64::MIN_POSITIVE)));
+        times.push([pin, lock, write, get].map(|ns| ns - empty));
     }
     Ok(times)
 }
@@ -131,4 +135,28 @@ fn per_access(count: u32, mut access: impl FnMut()) -> f64 {
         access();
     }
     start.elapsed().as_secs_f64() * 1e9 / f64::from(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LOCK, costs_at_most_twice, to_lock};
+    use crate::kit::Verdict;
+
+    #[test]
+    fn rounds_that_agree_decide() {
+        let verdict = |pins: [f64; 2]| {
+            let times = pins.map(|pin| [pin, 10.0, 1.0, 1.0]);
+            costs_at_most_twice(to_lock(&times, 0)).verdict
+        };
+        assert_eq!(verdict([20.0, 15.0]), Verdict::Holds);
+        assert_eq!(verdict([21.0, 25.0]), Verdict::DoesNot);
+        assert_eq!(verdict([15.0, 25.0]), Verdict::NotComparable);
+        assert_eq!(verdict([15.0, -1.0]), Verdict::NotComparable, "noise");
+    }
+
+    #[test]
+    fn the_lock_costs_itself() {
+        let ratio = to_lock(&[[3.0, 7.0, 1.0, 1.0]], LOCK).expect("measured");
+        assert!((ratio.median - 1.0).abs() < 1e-9);
+    }
 }

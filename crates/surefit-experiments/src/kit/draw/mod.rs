@@ -2,6 +2,7 @@
 
 mod grid;
 mod index;
+mod marks;
 pub(crate) mod page;
 mod plot;
 pub(crate) mod text;

@@ -7,8 +7,9 @@
 //! |     x                            |     x                            |
 //! ```
 //! Over an x axis of things in no order, values of ours are bars beside each other, and long names
-//! are written upwards. A spread is a thin vertical line at its point. Series of the papers are
-//! dashed. A line on which others lie is broader. An axis whose places have names, and a
+//! are written upwards. A spread is a thin vertical line at its point. Lines of ours have colours
+//! and, if they have few points, shapes at them; those of the papers are dashed and grey, and over
+//! things in no order a level piece at each place. A line on which others lie is broader. An axis whose places have names, and a
 //! logarithmic one, which is labelled at 1, 2, 5, 10, 20, …, get their labels here; others get them
 //! from plotters.
 
@@ -24,6 +25,7 @@ use plotters::prelude::{
 };
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use super::marks::{Mark, Shape, lines_of, mark, place};
 use crate::kit::{Axis, Plot, Series, Whose};
 
 /// Pixels of one plot.
@@ -41,21 +43,13 @@ const LETTER: usize = 7;
 /// Pixels of a line, and the pixels added for every other line that lies on it.
 const LINE: (u32, u32) = (2, 3);
 
-const FONT: &str = "sans-serif";
+/// Letters of a line of a series' name.
+const NAME: usize = 18;
 
-/// Distinguishable in grey too, and by most people who see colours differently.
-const COLOURS: [RGBColor; 10] = [
-    RGBColor(31, 88, 147),
-    RGBColor(214, 96, 20),
-    RGBColor(44, 140, 80),
-    RGBColor(176, 36, 66),
-    RGBColor(120, 84, 170),
-    RGBColor(120, 94, 60),
-    RGBColor(216, 120, 190),
-    RGBColor(90, 90, 90),
-    RGBColor(170, 160, 20),
-    RGBColor(20, 160, 180),
-];
+/// Pixels of a series' line in the legend, and pixels between such lines.
+const PIECE: i32 = 18;
+
+const FONT: &str = "sans-serif";
 
 type Panel<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Chart<'a, 'b> = ChartContext<'b, SVGBackend<'a>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
@@ -105,15 +99,16 @@ fn draw(panel: &Panel<'_>, plot: &Plot) -> Result<()> {
         if plot.x.is_unordered && series.whose == Whose::Ours {
             bars(&mut chart, plot, number)?;
         } else {
-            line(&mut chart, plot, number)?;
+            line(&left, &mut chart, plot, number)?;
         }
     }
     // A series without points has a colour, so that the others have the same in every plot, but no
     // entry.
     let drawn = plot.series.iter().enumerate();
     let drawn = drawn.filter(|(_, series)| !series.points.is_empty());
-    for (row, (number, series)) in drawn.enumerate() {
-        entry(&legend, row, series, colour(number))?;
+    let mut y = 40;
+    for (number, series) in drawn {
+        y = entry(&legend, y, series, mark(plot, number))?;
     }
     Ok(())
 }
@@ -190,7 +185,6 @@ fn name_places(
     ranges: [&Range<f64>; 2],
 ) -> Result<()> {
     let [x, y] = ranges;
-    let origin = panel.get_base_pixel();
     let style = |horizontal, vertical| {
         (FONT, TEXT)
             .into_text_style(panel)
@@ -198,8 +192,8 @@ fn name_places(
     };
     let grid = RGBColor(225, 230, 235).stroke_width(1);
     for (place, name) in places(axes[0], x) {
-        let at = chart.backend_coord(&(place, y.start));
-        let at = (at.0 - origin.0, at.1 - origin.1 + 6);
+        let at = in_panel(panel, chart, &(place, y.start));
+        let at = (at.0, at.1 + 6);
         let style = if is_upward(axes[0]) {
             let upwards = (FONT, TEXT).into_font().transform(FontTransform::Rotate270);
             upwards
@@ -212,29 +206,67 @@ fn name_places(
         chart.draw_series([PathElement::new([(place, y.start), (place, y.end)], grid)])?;
     }
     for (place, name) in places(axes[1], y) {
-        let at = chart.backend_coord(&(x.start, place));
-        let at = (at.0 - origin.0 - 6, at.1 - origin.1);
+        let at = in_panel(panel, chart, &(x.start, place));
+        let at = (at.0 - 6, at.1);
         panel.draw(&Text::new(name, at, style(HPos::Right, VPos::Center)))?;
         chart.draw_series([PathElement::new([(x.start, place), (x.end, place)], grid)])?;
     }
     Ok(())
 }
 
-fn line(chart: &mut Chart<'_, '_>, plot: &Plot, number: usize) -> Result<()> {
-    let (series, colour) = (&plot.series[number], colour(number));
-    let stroke = colour.stroke_width(LINE.0 + LINE.1 * hidden_by(plot, number));
+/// A series as a line, with shapes at its points if they are few, and with its spread.
+fn line(panel: &Panel<'_>, chart: &mut Chart<'_, '_>, plot: &Plot, number: usize) -> Result<()> {
+    let (series, mark) = (&plot.series[number], mark(plot, number));
+    let stroke = mark
+        .colour
+        .stroke_width(LINE.0 + LINE.1 * hidden_by(plot, number));
     let place = |point: &(f64, f64)| (position(&plot.x, point.0), position(&plot.y, point.1));
     let is_drawn = |point: &(f64, f64)| point.0.is_finite() && point.1.is_finite();
     let points: Vec<_> = series.points.iter().map(place).filter(is_drawn).collect();
-    match series.whose {
-        Whose::Ours => chart.draw_series(LineSeries::new(points, stroke))?,
-        Whose::Papers => chart.draw_series(DashedLineSeries::new(points, 6, 4, stroke))?,
-    };
+    if let Some(strokes) = mark.shape.map(Shape::strokes) {
+        for point in &points {
+            shape(panel, in_panel(panel, chart, point), strokes, mark.colour)?;
+        }
+    }
     for (point, &(least, most)) in series.points.iter().zip(&series.spread) {
         let ends = [place(&(point.0, least)), place(&(point.0, most))];
         if ends.iter().all(is_drawn) {
-            chart.draw_series([PathElement::new(ends, colour.stroke_width(1))])?;
+            chart.draw_series([PathElement::new(ends, mark.colour.stroke_width(1))])?;
         }
+    }
+    let Some((dash, gap)) = mark.dash else {
+        chart.draw_series(LineSeries::new(points, stroke))?;
+        return Ok(());
+    };
+    let levels = points
+        .iter()
+        .map(|&(x, y)| vec![(x - 0.4, y), (x + 0.4, y)]);
+    let pieces = match plot.x.is_unordered {
+        true => levels.collect(),
+        false => vec![points],
+    };
+    for piece in pieces {
+        chart.draw_series(DashedLineSeries::new(piece, dash, gap, stroke))?;
+    }
+    Ok(())
+}
+
+/// Where a point of a chart lies in its panel, in pixels.
+fn in_panel(panel: &Panel<'_>, chart: &Chart<'_, '_>, point: &(f64, f64)) -> (i32, i32) {
+    let (origin, at) = (panel.get_base_pixel(), chart.backend_coord(point));
+    (at.0 - origin.0, at.1 - origin.1)
+}
+
+/// A shape with its middle at a pixel.
+fn shape(
+    panel: &Panel<'_>,
+    (x, y): (i32, i32),
+    strokes: &[&[(i32, i32)]],
+    colour: RGBColor,
+) -> Result<()> {
+    for stroke in strokes {
+        let points: Vec<_> = stroke.iter().map(|(dx, dy)| (x + dx, y + dy)).collect();
+        panel.draw(&PathElement::new(points, colour.stroke_width(2)))?;
     }
     Ok(())
 }
@@ -266,13 +298,13 @@ fn bars(chart: &mut Chart<'_, '_>, plot: &Plot, number: usize) -> Result<()> {
         .filter(|series| series.whose == Whose::Ours)
         .count();
     let width = 0.8 / beside.max(1) as f64;
-    let left = number as f64 * width - 0.4;
+    let left = place(plot, number) as f64 * width - 0.4;
     let bar = |&(x, y): &(f64, f64)| {
         let (from, to) = (x + left, x + left + width);
         let base = position(&plot.y, y_range(plot).start.max(0.0));
         Rectangle::new(
             [(from, base), (to, position(&plot.y, y))],
-            colour(number).filled(),
+            mark(plot, number).colour.filled(),
         )
     };
     let points = &plot.series[number].points;
@@ -280,29 +312,30 @@ fn bars(chart: &mut Chart<'_, '_>, plot: &Plot, number: usize) -> Result<()> {
     Ok(())
 }
 
-/// A series' name beside a piece of its line.
-fn entry(legend: &Panel<'_>, row: usize, series: &Series, colour: RGBColor) -> Result<()> {
-    let y = 40 + 18 * i32::try_from(row)?;
-    let pieces: &[(i32, i32)] = match series.whose {
-        Whose::Ours => &[(0, 18)],
-        Whose::Papers => &[(0, 7), (11, 18)],
-    };
-    for &(from, to) in pieces {
-        legend.draw(&PathElement::new(
-            [(from, y), (to, y)],
-            colour.stroke_width(2),
-        ))?;
+/// A series' name beside a piece of its line, from a pixel downwards; the next one stands at the
+/// pixel that it returns.
+fn entry(legend: &Panel<'_>, y: i32, series: &Series, mark: Mark) -> Result<i32> {
+    let (dash, gap) = mark
+        .dash
+        .map_or((PIECE, 0), |(dash, gap)| (dash as i32, gap as i32));
+    let starts = (0..PIECE).step_by((dash + gap).max(1) as usize);
+    for from in starts {
+        let ends = [(from, y), ((from + dash).min(PIECE), y)];
+        legend.draw(&PathElement::new(ends, mark.colour.stroke_width(2)))?;
+    }
+    if let Some(strokes) = mark.shape.map(Shape::strokes) {
+        shape(legend, (PIECE / 2, y), strokes, mark.colour)?;
     }
     let style = (FONT, TEXT)
         .into_font()
         .color(&BLACK)
         .pos(Pos::new(HPos::Left, VPos::Center));
-    legend.draw(&Text::new(series.name.as_str(), (24, y), style))?;
-    Ok(())
-}
-
-const fn colour(number: usize) -> RGBColor {
-    COLOURS[number % COLOURS.len()]
+    let mut next = y;
+    for line in lines_of(series, NAME) {
+        legend.draw(&Text::new(line, (PIECE + 6, next), style.clone()))?;
+        next += 14;
+    }
+    Ok(next + 4)
 }
 
 /// Where a value lies on its axis.
