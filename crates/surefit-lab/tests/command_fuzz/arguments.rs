@@ -9,7 +9,7 @@ use crate::Random;
 use crate::child::{Case, Stdout};
 use crate::files::{Files, Kind, NUMBERS, any};
 
-const NAMES: [&str; 28] = [
+const NAMES: [&str; 29] = [
     "cf",
     "cf",
     "cf",

@@ -12,7 +12,7 @@ mod predicates_free {
     }
 }
 
-const ALLOCATORS: [&str; 29] = [
+const ALLOCATORS: [&str; 30] = [
     "cf",
     "cf:keys",
     "cf:k=1",
