@@ -71,6 +71,7 @@ crates/surefit-gc/src/mark.rs
 crates/surefit-gc/src/space.rs
 crates/surefit-gc/src/tables.rs
 crates/surefit-os/src/clock.rs
+crates/surefit-os/src/counter.rs
 crates/surefit-os/src/platform.rs
 crates/surefit-os/src/reservation.rs
 FILES

@@ -22,6 +22,12 @@ pub enum OsError {
         /// The system's error.
         source: io::Error,
     },
+    /// The processor's counter of instructions could not be opened.
+    #[error("cannot count instructions: {source}")]
+    Counter {
+        /// The system's error.
+        source: io::Error,
+    },
     /// A reservation of zero bytes, or of more than half the address space.
     #[error("a reservation of {bytes} bytes is impossible")]
     Size {

@@ -4,12 +4,14 @@
 //! - [`Reservation`] is one fresh region of memory. It counts how much of it was ever touched.
 //! - [`platform`] is the C library's malloc, or the one that was preloaded.
 //! - [`clock`] reads the processor time of one thread.
+//! - [`counter`] counts the instructions of one thread, where the machine lets it.
 //! - [`resident`] reads how much memory the process holds.
 //!
 //! Every failure is an [`OsError`] that names the call.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod clock;
+pub mod counter;
 mod error;
 pub mod platform;
 mod reservation;
