@@ -16,7 +16,6 @@ mod gc_lua;
 mod gc_size_classes;
 mod gc_table_updates;
 mod gc_times;
-mod gc_turn_around;
 mod gc_visits;
 mod memory_threads;
 mod nht;
@@ -51,7 +50,6 @@ pub(crate) const ENTRIES: &[Entry] = &[
     overview::ENTRY,
     gc_visits::ENTRY,
     gc_times::ENTRY,
-    gc_turn_around::ENTRY,
     #[cfg(feature = "lua")]
     gc_lua::ENTRY,
     gc_binary_trees::ENTRY,

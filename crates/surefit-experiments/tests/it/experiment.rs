@@ -24,7 +24,6 @@ const REPORTS: &[&str] = &[
     "overview",
     "gc-visits",
     "gc-times",
-    "gc-turn-around",
     "gc-lua",
     "gc-binary-trees",
     "gc-compact-fit",

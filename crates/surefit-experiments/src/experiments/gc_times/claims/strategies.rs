@@ -1,0 +1,337 @@
+//! Figures 4-1 to 4-3: never, deferred and immediate coalescing, without a table.
+
+use surefit_clients::java::MinHeap;
+use surefit_freelist::When;
+
+use super::{LARGE, SLACK, is_large, is_same, on_each, over, scan};
+use crate::experiments::gc_times::measure::{Measured, What};
+use crate::kit::{Claim, OnProgram, Verdict};
+use crate::shared::merges::{MERGES, merges_name};
+
+/// How much faster deferred and never allocate than immediate in large heaps.
+const FASTER: f64 = 2.5;
+
+/// How much better their heap management is there.
+const TWICE: f64 = 2.0;
+
+/// All claims.
+pub(super) fn all(found: &[Measured]) -> Vec<Claim> {
+    vec![
+        allocates_faster(found, When::Deferred),
+        allocates_faster(found, When::Never),
+        never_is_as_deferred(found),
+        degrades(found, When::Deferred),
+        degrades(found, When::Never),
+        collects_faster(found),
+        most_in_small_heaps(found),
+        larger_heaps_collect_no_faster(found),
+        manages_twice_as_fast(found, When::Deferred),
+        manages_twice_as_fast(found, When::Never),
+        only_immediate_is_usable(found),
+    ]
+}
+
+fn allocates_faster(found: &[Measured], merges: When) -> Claim {
+    let pair = [scan(When::Immediate), scan(merges)];
+    let rounds = |one: &Measured| one.over(pair, What::Allocation, is_large);
+    let name = merges_name(merges);
+    Claim::that(format!(
+        "without the table, {name} allocates {FASTER} x as fast as immediate from {LARGE} x the minimum on"
+    ))
+    .of("figure 4-1")
+    .papers(format!("{FASTER} x"))
+    .ours(format!("immediate ÷ {name}"))
+    .over(
+        on_each(found, rounds, |ratio| Verdict::reaches(ratio, FASTER * SLACK)),
+        format!(
+            "every round reaches {:.2}; nothing is decided if rounds disagree or both collect in no such heap",
+            FASTER * SLACK
+        ),
+    )
+}
+
+fn never_is_as_deferred(found: &[Measured]) -> Claim {
+    let pair = [scan(When::Never), scan(When::Deferred)];
+    let rounds = |one: &Measured| one.over(pair, What::Allocation, is_large);
+    Claim::that(format!(
+        "without the table, never's allocation time is comparable to deferred's from {LARGE} x the minimum on"
+    ))
+    .of("figure 4-1")
+    .papers("never ÷ deferred about 1")
+    .ours("never ÷ deferred")
+    .over(
+        on_each(found, rounds, is_same),
+        "within 10 % of 1 in every round; nothing is decided if rounds disagree or both collect in no such heap",
+    )
+}
+
+/// How much a system's allocation time grows from a large heap to the smallest in which it collects.
+fn growth(measured: &Measured, merges: When, smallest: f64, large: f64) -> Option<Vec<f64>> {
+    let ns = |multiple| {
+        let one = measured.at(scan(merges), multiple)?;
+        Some(one.ns(What::Allocation))
+    };
+    Some(over(&ns(smallest)?, &ns(large)?))
+}
+
+/// Deferred's growth over immediate's, between the same two heaps.
+fn degradation(measured: &Measured, merges: When) -> Option<Vec<f64>> {
+    let heaps = measured.collected(&[scan(merges), scan(When::Immediate)]);
+    let smallest = *heaps.iter().find(|multiple| **multiple < LARGE)?;
+    let large = *heaps.iter().find(|multiple| is_large(**multiple))?;
+    let theirs = growth(measured, merges, smallest, large)?;
+    let immediates = growth(measured, When::Immediate, smallest, large)?;
+    Some(over(&theirs, &immediates))
+}
+
+fn degrades(found: &[Measured], merges: When) -> Claim {
+    let name = merges_name(merges);
+    Claim::that(format!(
+        "without the table, below {LARGE} x the minimum {name}'s allocation degrades sharply, immediate's hardly"
+    ))
+    .of("figure 4-1")
+    .papers("sharply, and hardly")
+    .ours(format!("growth of {name} ÷ growth of immediate"))
+    .over(
+        on_each(
+            found,
+            |one| degradation(one, merges).unwrap_or_default(),
+            Verdict::is_greater,
+        ),
+        format!(
+            "allocation time in the smallest heap in which both collect, below {LARGE} x, over that in the first heap \
+             from {LARGE} x on: it grows by over 3 % more than immediate's, in every round; nothing is decided if \
+             rounds disagree or one of the heaps is missing"
+        ),
+    )
+}
+
+/// Deferred's collection time over immediate's at one multiple.
+fn collection(measured: &Measured, multiple: f64) -> Vec<f64> {
+    let pair = [scan(When::Deferred), scan(When::Immediate)];
+    measured.ratio(pair, What::Collection, multiple)
+}
+
+fn collects_faster(found: &[Measured]) -> Claim {
+    let rounds = |one: &Measured| {
+        let heaps = one.collected(&[scan(When::Deferred), scan(When::Immediate)]);
+        heaps
+            .first()
+            .map_or_else(Vec::new, |first| collection(one, *first))
+    };
+    Claim::that("in small heaps immediate collects in less time than deferred")
+        .of("figure 4-2")
+        .papers("far shorter, most in small heaps")
+        .ours("deferred ÷ immediate")
+        .over(
+            on_each(found, rounds, Verdict::is_greater),
+            "in the smallest heap in which both collect, by over 3 %, in every round; nothing is decided if rounds \
+             disagree or there is no such heap",
+        )
+}
+
+fn most_in_small_heaps(found: &[Measured]) -> Claim {
+    let rounds = |one: &Measured| {
+        let heaps = one.collected(&[scan(When::Deferred), scan(When::Immediate)]);
+        match heaps.as_slice() {
+            [smallest, .., largest] => {
+                over(&collection(one, *smallest), &collection(one, *largest))
+            }
+            _ => Vec::new(),
+        }
+    };
+    Claim::that("immediate's gain in collection time is greatest in small heaps")
+        .of("figure 4-2")
+        .papers("most in small heaps")
+        .ours("deferred ÷ immediate in the smallest heap ÷ the same in the largest")
+        .over(
+            on_each(found, rounds, Verdict::is_greater),
+            "by over 3 %, in every round, between the smallest and the largest heap in which both collect; nothing is \
+             decided if rounds disagree or there is one such heap at most",
+        )
+}
+
+/// Among neighbouring heap sizes with equal numbers of collections: pairs in which sweeps of the
+/// larger heap read as many headers or more, and all pairs.
+fn pairs(measured: &Measured) -> (usize, usize) {
+    let multiples = measured.multiples();
+    let totals = |merges, multiple| {
+        let outcome = measured.at(scan(merges), multiple)?.outcome.as_ref()?;
+        Some((outcome.totals.collections, outcome.totals.visited))
+    };
+    let pairs = MERGES.iter().flat_map(|&merges| {
+        let pairs = multiples.windows(2).filter_map(move |pair| {
+            let (smaller, larger) = (totals(merges, pair[0])?, totals(merges, pair[1])?);
+            (smaller.0 == larger.0 && smaller.0 > 0).then_some(larger.1 >= smaller.1)
+        });
+        pairs.collect::<Vec<_>>()
+    });
+    let pairs: Vec<bool> = pairs.collect();
+    (pairs.iter().filter(|more| **more).count(), pairs.len())
+}
+
+fn larger_heaps_collect_no_faster(found: &[Measured]) -> Claim {
+    let on = |measured: &Measured| {
+        let (more, all) = pairs(measured);
+        OnProgram {
+            name: measured.name.clone(),
+            test: (all > 0).then_some(more == all),
+            ratio: None,
+            shown: format!("{more} of {all} pairs"),
+        }
+    };
+    Claim::that("with as many collections, a larger heap does not collect faster")
+        .of("figure 4-2")
+        .papers("collection time does not improve with heap size within a range")
+        .ours("pairs in which the larger heap's sweeps read as many headers or more")
+        .over(
+            found.iter().map(on).collect(),
+            "counted: in all pairs of neighbouring heap sizes with equal numbers of collections; nothing is decided if \
+             there is no such pair",
+        )
+}
+
+fn manages_twice_as_fast(found: &[Measured], merges: When) -> Claim {
+    let pair = [scan(When::Immediate), scan(merges)];
+    let rounds = |one: &Measured| one.over(pair, What::Management, is_large);
+    let name = merges_name(merges);
+    Claim::that(format!(
+        "without the table, {name} manages large heaps {TWICE} x better than immediate"
+    ))
+    .of("figure 4-3")
+    .papers(format!("{TWICE} x"))
+    .ours(format!("immediate ÷ {name}"))
+    .over(
+        on_each(found, rounds, |ratio| Verdict::reaches(ratio, TWICE * SLACK)),
+        format!(
+            "from {LARGE} x the minimum on, every round reaches {:.1}; nothing is decided if rounds disagree or both \
+             collect in no such heap",
+            TWICE * SLACK
+        ),
+    )
+}
+
+fn only_immediate_is_usable(found: &[Measured]) -> Claim {
+    let on = |measured: &Measured| {
+        let [never, deferred, immediate] = measured.minima.one_heap;
+        let next = never.min(deferred);
+        let ratio = next as f64 / immediate as f64;
+        let is_usable = immediate + MinHeap::open_bytes(next) < next;
+        OnProgram::timed(measured.name.as_str(), is_usable, &[ratio])
+    };
+    Claim::that("immediate completes in smaller heaps than deferred and never")
+        .of("figure 4-3")
+        .papers("only immediate is usable if memory is very constrained")
+        .ours("the smaller of never's and deferred's smallest heaps ÷ immediate's")
+        .over(
+            found.iter().map(on).collect(),
+            "found by bisection in one heap; immediate's is smaller than both by more than the bisection's step",
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use surefit_freelist::When;
+
+    use super::super::tests::verdict;
+    use super::all;
+    use crate::experiments::gc_times::measure::tests::{Made, made, made_up};
+    use crate::kit::Verdict;
+
+    const TIMED: [&str; 9] = [
+        "deferred allocates 2.5 x",
+        "never allocates 2.5 x",
+        "never's allocation time is comparable",
+        "deferred's allocation degrades",
+        "never's allocation degrades",
+        "immediate collects in less time",
+        "gain in collection time is greatest",
+        "deferred manages large heaps",
+        "never manages large heaps",
+    ];
+
+    #[test]
+    fn the_thesis_holds_where_the_figures_are_its_own() {
+        let measured = made_up(|system, multiple| {
+            let is_immediate = system.lists.merges == When::Immediate;
+            let is_small = multiple < 2.0;
+            let allocation = match (is_immediate, is_small) {
+                (true, _) => 3000,
+                (false, true) => 5000,
+                (false, false) => 1000,
+            };
+            let collection = match (is_immediate, is_small) {
+                (true, _) => 200,
+                (false, true) => 900,
+                (false, false) => 300,
+            };
+            (is_immediate || multiple > 1.0).then_some((allocation, collection))
+        });
+        let claims = all(&[measured]);
+        for words in TIMED {
+            assert_eq!(verdict(&claims, words), Verdict::Holds, "{words}");
+        }
+        let usable = verdict(&claims, "completes in smaller heaps");
+        assert_eq!(usable, Verdict::Holds);
+    }
+
+    #[test]
+    fn the_contrary_is_seen_and_programs_are_counted() {
+        let contrary = || {
+            made_up(|system, multiple| {
+                let slow = match system.lists.merges {
+                    When::Immediate => 1000,
+                    When::Deferred => 2000,
+                    When::Never => 5000,
+                };
+                let collection = match system.lists.merges {
+                    When::Immediate => 500,
+                    _ => 100 * multiple as u64,
+                };
+                let allocation = match system.lists.merges {
+                    When::Immediate => slow + (4000.0 / multiple) as u64,
+                    _ => slow,
+                };
+                Some((allocation, collection))
+            })
+        };
+        let mut measured = contrary();
+        measured.minima.one_heap = [1000, 1000, 1000];
+        let claims = all(&[measured, contrary()]);
+        for words in TIMED {
+            assert_eq!(verdict(&claims, words), Verdict::DoesNot, "{words}");
+        }
+        let half = Verdict::HoldsOn { programs: 1, of: 2 };
+        assert_eq!(verdict(&claims, "completes in smaller heaps"), half);
+        let mut level = contrary();
+        level.minima.one_heap = [1000, 1000, 1000];
+        let usable = verdict(&all(&[level]), "completes in smaller heaps");
+        assert_eq!(usable, Verdict::DoesNot);
+    }
+
+    #[test]
+    fn larger_heaps_with_as_many_collections_may_read_more_headers_or_fewer() {
+        let counted = |of: fn(f64) -> (u64, u64)| {
+            let measured = made(move |_, multiple| {
+                let (collections, visited) = of(multiple);
+                Some(Made {
+                    allocation: 1,
+                    collection: 1,
+                    collections,
+                    visited,
+                })
+            });
+            verdict(&all(&[measured]), "as many collections")
+        };
+        assert_eq!(
+            counted(|multiple| (3, (multiple * 100.0) as u64)),
+            Verdict::Holds
+        );
+        assert_eq!(
+            counted(|multiple| (3, (1000.0 / multiple) as u64)),
+            Verdict::DoesNot
+        );
+        let no_pair = counted(|multiple| ((100.0 / multiple) as u64, 1));
+        assert_eq!(no_pair, Verdict::NotComparable);
+    }
+}
