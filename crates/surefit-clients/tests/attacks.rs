@@ -150,6 +150,7 @@ fn a_recording_may_be_another_one_at_the_second_reading() {
         let read: Result<_, TraceError> = java::Program::read(open);
         let mut region = vec![MaybeUninit::uninit(); 1 << 20];
         if let Ok(program) = read {
+            assert!(program.sizes().count() as u64 >= program.allocations());
             let replayed = Space::Tlsf.replay(&program, &mut region, &java::Options::default());
             assert!(replayed.is_ok_and(|outcome| outcome.references_to_freed == 0));
         }

@@ -90,6 +90,13 @@ impl Program {
         self.bytes
     }
 
+    /// The sizes of all objects in the recorded virtual machine, in bytes, in the order in which a
+    /// replay allocates them. Objects that the recording found or revived are among them.
+    pub fn sizes(&self) -> impl Iterator<Item = u32> {
+        let given = self.batches.iter().flat_map(|batch| &batch.given);
+        given.map(|object| object.bytes)
+    }
+
     /// The peak live bytes of the recording, at the end of a walk.
     #[must_use]
     pub const fn most_live(&self) -> Live {

@@ -54,6 +54,7 @@ pub(crate) fn minimum_of(client: &Recorded, merges: When) -> Result<usize> {
     }
 }
 
+#[allow(dead_code, reason = "until gc-times is split")]
 /// What a replay counts in a heap of the given number of bytes; `None` if the program does not
 /// complete.
 ///

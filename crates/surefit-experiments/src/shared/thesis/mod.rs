@@ -6,6 +6,7 @@
 //! | `published` | the figures of the thesis that ours stand beside | |
 //! | `recorded` | the programs, and what stands for what | table 4-1 |
 //! | `heaps` | one replay; smallest heaps, which heap sizes are multiples of | |
+//! | `collecting` | a heap in which a program collects: where counts are taken | |
 //! | `systems` | the two heaps: the thesis's one heap, and ours beside it | |
 //! | `measured` | smallest heaps, and times in interleaved rounds | |
 //!
@@ -30,6 +31,7 @@
 //! # Source
 //! The thesis on free-list organisation, chapters 2 to 4.
 
+pub(crate) mod collecting;
 #[allow(dead_code, reason = "until the experiments use it")]
 pub(crate) mod heaps;
 #[allow(dead_code, reason = "until gc-visits does without it")]
