@@ -1,0 +1,210 @@
+//! What is counted of a program in its two heaps.
+
+use anyhow::Result;
+use surefit_clients::java::{Finds, Options, Outcome, Sample, Space};
+use surefit_freelist::When;
+
+use super::before::Before;
+use crate::shared::merges::MERGES;
+use crate::shared::thesis::collecting::{Collecting, collecting};
+use crate::shared::thesis::heaps::{outcome, replay};
+use crate::shared::thesis::recorded::Recorded;
+use crate::shared::thesis::systems::{System, one_heap};
+
+/// The thesis's heap, in bytes.
+pub(super) const HEAP: usize = 6 << 20;
+
+/// What searches for a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Segregated lists.
+    Lists(System),
+    /// A single list, first fit.
+    Single,
+}
+
+impl Kind {
+    /// The thesis's lists whose heads are walked.
+    pub(super) const fn scan(merges: When) -> Self {
+        Self::Lists(System::thesis(merges, Finds::Scan))
+    }
+
+    /// The thesis's lists found by the table.
+    pub(super) const fn table(merges: When) -> Self {
+        Self::Lists(System::thesis(merges, Finds::NextHitTable))
+    }
+
+    /// Ours, with heads walked instead of its bitmap.
+    pub(super) const fn ours(merges: When) -> Self {
+        let system = System::ours(merges);
+        let mut lists = system.lists;
+        lists.finds = Finds::Scan;
+        Self::Lists(System { lists, ..system })
+    }
+
+    /// All of them.
+    fn all() -> impl Iterator<Item = Self> {
+        let merging = [When::Deferred, When::Immediate];
+        let scanned = MERGES.map(Self::scan).into_iter();
+        scanned
+            .chain([Self::Single])
+            .chain(merging.map(Self::table))
+            .chain([Self::ours(When::Immediate)])
+    }
+
+    pub(super) fn name(self) -> String {
+        match self {
+            Self::Lists(system) => system.name(),
+            Self::Single => "single list".to_owned(),
+        }
+    }
+
+    fn outcome(
+        self,
+        recorded: &Recorded,
+        bytes: usize,
+        options: Options,
+    ) -> Result<Option<Outcome>> {
+        match self {
+            Self::Lists(system) => outcome(recorded, system, bytes, options),
+            Self::Single => {
+                let large_from = one_heap().large_from;
+                let options = Options {
+                    large_from,
+                    ..options
+                };
+                Ok(replay(recorded, &Space::FirstFit, bytes, &options)?.ok())
+            }
+        }
+    }
+
+    /// Whether another lookup in the same heap leaves the same bytes unused.
+    const fn is_another_lookup(self) -> bool {
+        matches!(self, Self::Lists(System { has_two_ends: false, lists }) if matches!(lists.finds, Finds::NextHitTable))
+    }
+}
+
+/// What searches in a heap, and what was counted; nothing if the program does not complete.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub(super) kind: Kind,
+    pub(super) counted: Option<Counted>,
+}
+
+/// What was counted in a heap.
+#[derive(Clone, Debug)]
+pub(super) struct Counted {
+    pub(super) collections: u64,
+    /// Visits per allocation, over the whole program.
+    pub(super) visits: f64,
+    pub(super) samples: Vec<Sample>,
+    /// What is free when a request cannot be served, in percent of the heap, on average over the
+    /// collections; `None` without one, and where another row says it.
+    pub(super) percent_unused: Option<f64>,
+}
+
+/// One of a program's heaps.
+#[derive(Clone, Debug)]
+pub(super) struct InHeap {
+    pub(super) bytes: usize,
+    pub(super) rows: Vec<Row>,
+}
+
+impl InHeap {
+    /// What was counted of a kind, if it completes and collects: without a collection, what is seen
+    /// is the beginning alone.
+    pub(super) fn of(&self, kind: Kind) -> Option<&Counted> {
+        let row = self.rows.iter().find(|row| row.kind == kind)?;
+        row.counted
+            .as_ref()
+            .filter(|counted| counted.collections > 0)
+    }
+}
+
+/// What was counted of a program.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub(super) name: String,
+    /// In 6 MiB, if the program completes there.
+    pub(super) thesis: Option<InHeap>,
+    /// In the heap in which deferred collects.
+    pub(super) own: InHeap,
+    /// That heap.
+    pub(super) heap: Collecting,
+    /// Before the first collection of deferred in that heap.
+    pub(super) before: Option<Before>,
+}
+
+impl Found {
+    /// Both heaps, if there are two.
+    pub(super) fn heaps(&self) -> impl Iterator<Item = &InHeap> {
+        self.thesis.iter().chain([&self.own])
+    }
+}
+
+/// Counts everything of a program.
+///
+/// # Errors
+/// As [`collecting`] and [`outcome`].
+pub(super) fn measured(recorded: &Recorded) -> Result<Found> {
+    let heap = collecting(recorded)?;
+    let deferred = Kind::table(When::Deferred);
+    let completes = deferred
+        .outcome(recorded, HEAP, Options::default())?
+        .is_some();
+    let thesis = completes.then(|| in_heap(recorded, HEAP)).transpose()?;
+    let own = in_heap(recorded, heap.bytes())?;
+    let before = own
+        .of(Kind::scan(When::Deferred))
+        .and_then(|counted| Before::new(recorded, &counted.samples));
+    Ok(Found {
+        name: recorded.name.clone(),
+        thesis,
+        own,
+        heap,
+        before,
+    })
+}
+
+fn in_heap(recorded: &Recorded, bytes: usize) -> Result<InHeap> {
+    let row = |kind: Kind| {
+        let outcome = kind.outcome(recorded, bytes, Options::default())?;
+        let percent_unused = match outcome {
+            Some(_) if !kind.is_another_lookup() => percent_unused(recorded, kind, bytes)?,
+            _ => None,
+        };
+        let counted = outcome.map(|outcome| Counted {
+            collections: outcome.totals.collections,
+            visits: outcome.visits_per_allocation(),
+            samples: outcome.samples,
+            percent_unused,
+        });
+        Ok(Row { kind, counted })
+    };
+    let rows = Kind::all().map(row).collect::<Result<_>>()?;
+    Ok(InHeap { bytes, rows })
+}
+
+/// In a replay of its own, since what looks at the free bytes repeats a search.
+fn percent_unused(recorded: &Recorded, kind: Kind, bytes: usize) -> Result<Option<f64>> {
+    let options = Options {
+        free_before: true,
+        ..Options::default()
+    };
+    // All lookups put objects into the same places, and the table finds them fastest.
+    let kind = match kind {
+        Kind::Lists(system) if !system.has_two_ends => Kind::table(system.lists.merges),
+        other => other,
+    };
+    let Some(outcome) = kind.outcome(recorded, bytes, options)? else {
+        return Ok(None);
+    };
+    let free = outcome
+        .collections
+        .iter()
+        .filter_map(|one| one.free_bytes_before);
+    let (sum, count) = free.fold((0.0, 0_u32), |(sum, count), free| {
+        (sum + free as f64, count + 1)
+    });
+    Ok((count > 0).then(|| 100.0 * sum / f64::from(count) / bytes as f64))
+}
