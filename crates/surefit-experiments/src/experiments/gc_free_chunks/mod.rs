@@ -1,23 +1,29 @@
 //! `surefit experiment gc-free-chunks`: the sizes of free chunks after each collection.
 //!
 //! ```text
-//! systems   256 lists, last list linear, found by the table; never, deferred, immediate, all in one heap
+//! systems   one heap, found by the table: never, deferred, immediate; ours (two ends, reserve, tree), immediate
+//! heap      that in which deferred collects, the same for all
 //! when      each collection, once the request that caused it has been served; at most 64 B is small, above 1 KiB large
 //! ```
 //! Sizes are payloads: a chunk of 1 KiB serves a request of 1 KiB. Every figure is counted.
 //!
 //! # Source
-//! The thesis on free-list organisation, figures 2-9, 2-10 and 3-3; "few free chunks above 1 KB" of
-//! its chapter 4, which explains why more than 256 lists gain nothing.
+//! The thesis on free-list organisation, figures 2-2, 2-6 to 2-10 and 3-3; "few free chunks above
+//! 1 KB" of its chapter 4, which explains why more than 256 lists gain nothing.
+
+mod claims;
 
 use anyhow::Result;
 use surefit_clients::java::{Collected, Finds, Options, Outcome};
 use surefit_freelist::When;
 
-use crate::kit::{Axis, Cell, Claim, Column, Entry, Plot, Report, Request, Series, Table};
+use self::claims::all as claims;
+use crate::kit::{Axis, Cell, Column, Entry, Plot, Report, Request, Series, Table};
 use crate::shared::merges::{MERGES, merges_name};
-use crate::shared::thesis::heaps::{self, common, segregated, times_live};
+use crate::shared::thesis::collecting::{self, collecting};
+use crate::shared::thesis::heaps::outcome;
 use crate::shared::thesis::recorded::{self, Recorded};
+use crate::shared::thesis::systems::{self, System};
 
 /// This experiment.
 pub(crate) const ENTRY: Entry = Entry {
@@ -37,22 +43,51 @@ const SMALL: u32 = 64;
 /// Large chunks have more.
 const LARGE: u32 = 1024;
 
-/// Few: at most so many percent.
-const FEW: f64 = 5.0;
+/// The thesis's strategies, and ours.
+fn all_systems() -> [System; 4] {
+    let [never, deferred, immediate] =
+        MERGES.map(|merges| System::thesis(merges, Finds::NextHitTable));
+    [never, deferred, immediate, System::ours(When::Immediate)]
+}
 
-/// The sizes after each collection of one program with one strategy.
+/// The name of a system in tables: how chunks are found makes no difference.
+fn system_name(system: System) -> String {
+    if system.has_two_ends {
+        system.name()
+    } else {
+        merges_name(system.lists.merges).to_owned()
+    }
+}
+
+/// What was noted of a program.
+#[derive(Clone, Debug)]
+struct Found {
+    name: String,
+    /// The systems that complete in its heap.
+    sizes: Vec<Sizes>,
+}
+
+impl Found {
+    /// A strategy in one heap.
+    fn of(&self, merges: When) -> Option<&Sizes> {
+        let of = |sizes: &&Sizes| sizes.system.lists.merges == merges && !sizes.system.has_two_ends;
+        self.sizes.iter().find(of)
+    }
+}
+
+/// The sizes after each collection of one program on one system.
 #[derive(Clone, Debug)]
 struct Sizes {
-    merges: When,
+    system: System,
     /// For each collection, sizes and how many chunks have them.
     collections: Vec<Vec<(u32, u32)>>,
 }
 
 impl Sizes {
-    fn new(merges: When, outcome: &Outcome) -> Self {
+    fn new(system: System, outcome: &Outcome) -> Self {
         let sizes = |collected: &Collected| collected.free_sizes.clone();
         Self {
-            merges,
+            system,
             collections: outcome.collections.iter().map(sizes).collect(),
         }
     }
@@ -90,6 +125,20 @@ impl Sizes {
         )
     }
 
+    /// The largest free chunk in percent of all free bytes, on average over the collections.
+    fn percent_in_the_largest(&self) -> Option<f64> {
+        let shares = self.collections.iter().filter_map(|sizes| {
+            let largest = sizes.iter().map(|&(size, _)| size).max()?;
+            let all: u64 = sizes
+                .iter()
+                .map(|&(size, count)| u64::from(size) * u64::from(count))
+                .sum();
+            percent(f64::from(largest), all as f64)
+        });
+        let shares: Vec<_> = shares.collect();
+        (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
+    }
+
     /// For each row of the distribution, how many percent of the chunks are no larger.
     fn up_to_each(&self) -> Vec<(f64, f64)> {
         let points = ENDS.iter().enumerate().filter_map(|(place, &end)| {
@@ -125,51 +174,53 @@ fn percent(part: f64, whole: f64) -> Option<f64> {
 }
 
 fn run(request: &Request) -> Result<Report> {
-    let source = "the thesis on free-list organisation, figures 2-9, 2-10 and 3-3";
+    let source = "the thesis on free-list organisation, figures 2-2, 2-6 to 2-10 and 3-3";
     let mut report = Report::new(ENTRY.name, ENTRY.about, source, request.quick);
-    report.setting.push(
-        "256 lists, last list linear, found by the table; sizes of payloads, noted when the request that caused a collection had \
-         been served; all strategies in one heap, the smallest of 2, 3, 4, 6, 8, 12, 16 x what lives most in which each completes. \
-         Counted: the same run gives the same figures."
+    report.setting = vec![
+        systems::setting(),
+        collecting::setting(),
+        "Sizes of payloads, noted when the request that caused a collection had been served. Counted: the same run gives \
+         the same figures."
             .to_owned(),
-    );
+    ];
+    let mut all = Vec::new();
     for recorded in recorded::all(request)? {
-        add(&mut report, &recorded?)?;
+        all.push(add(&mut report, &recorded?)?);
     }
+    report.claims = claims(&all);
+    let names: Vec<_> = all.iter().map(|found| found.name.as_str()).collect();
+    report.notes.extend(recorded::missing(&names));
     Ok(report)
 }
 
-fn add(report: &mut Report, recorded: &Recorded) -> Result<()> {
+/// Measures a program, and adds its tables and plots.
+fn add(report: &mut Report, recorded: &Recorded) -> Result<Found> {
     let options = Options {
         free_sizes: true,
         ..Options::default()
     };
-    let spaces = MERGES.map(|merges| segregated(Finds::NextHitTable, merges, false));
-    let name = &recorded.name;
-    let Some(found) = common(recorded, &spaces, &options)? else {
-        report.notes.push(heaps::no_common(name));
-        return Ok(());
+    let heap = collecting(recorded)?;
+    let mut found = Found {
+        name: recorded.name.clone(),
+        sizes: Vec::new(),
     };
-    let both = MERGES.iter().zip(&found.outcomes);
-    let sizes = both.filter_map(|(&merges, outcome)| Some(Sizes::new(merges, outcome.as_ref()?)));
-    let sizes: Vec<_> = sizes.collect();
-    let mebibytes = times_live(recorded, found.times) as f64 / f64::from(1 << 20);
-    let heap = format!(
-        "{name}, {} x what lives most ({mebibytes:.2} MiB)",
-        found.times
-    );
+    for system in all_systems() {
+        let outcome = outcome(recorded, system, heap.bytes(), options)?;
+        found
+            .sizes
+            .extend(outcome.map(|outcome| Sizes::new(system, &outcome)));
+    }
+    let heap = format!("{}, {}", found.name, heap.words());
     report.tables.extend([
-        distribution(&heap, &sizes),
-        sums(&heap, &sizes),
-        drift(&heap, &sizes),
+        distribution(&heap, &found.sizes),
+        sums(&heap, &found.sizes),
+        drift(&heap, &found.sizes),
     ]);
-    report.plots.extend(plots(name, &sizes));
-    report.claims.extend(claims(name, &sizes));
-    Ok(())
+    report.plots.extend(plots(&found));
+    Ok(found)
 }
 
 // ---- tables and plots
-// ----------------------------------------------------------------------------------------------------
 
 /// The sizes of a row of the distribution.
 fn in_row(row: usize) -> impl Fn(u32) -> bool {
@@ -188,7 +239,7 @@ fn row_name(row: usize) -> String {
 fn columns(first: &str, all: &[Sizes]) -> Vec<Column> {
     let strategies = all
         .iter()
-        .map(|sizes| Column::figure(merges_name(sizes.merges), 1));
+        .map(|sizes| Column::figure(system_name(sizes.system), 1));
     [Column::text(first)]
         .into_iter()
         .chain(strategies)
@@ -197,7 +248,7 @@ fn columns(first: &str, all: &[Sizes]) -> Vec<Column> {
 
 fn distribution(heap: &str, all: &[Sizes]) -> Table {
     let columns = columns("bytes, up to", all);
-    let title = format!("{heap}: free chunks after a collection, on average");
+    let title = format!("figures 2-6 to 2-10, {heap}: free chunks after a collection, on average");
     let mut table = Table::new(title, columns);
     for row in 0..ENDS.len() {
         let counts = all.iter().map(|sizes| Cell::from(sizes.mean(in_row(row))));
@@ -210,12 +261,13 @@ fn distribution(heap: &str, all: &[Sizes]) -> Table {
 /// A figure of a strategy.
 type Figure = fn(&Sizes) -> Option<f64>;
 
-const FIGURES: [(&str, Figure); 7] = [
+const FIGURES: [(&str, Figure); 8] = [
     ("collections", |sizes| Some(sizes.collections.len() as f64)),
     ("free chunks", |sizes| sizes.mean(|_| true)),
     ("free KiB", |sizes| {
         Some(sizes.mean_bytes(|_| true)? / 1024.0)
     }),
+    ("largest ÷ all free, %", Sizes::percent_in_the_largest),
     ("chunks of at most 64 B", |sizes| {
         sizes.mean(|size| size <= SMALL)
     }),
@@ -228,7 +280,7 @@ const FIGURES: [(&str, Figure); 7] = [
 
 fn sums(heap: &str, all: &[Sizes]) -> Table {
     let columns = columns("after a collection", all);
-    let mut table = Table::new(format!("{heap}: small and large free chunks"), columns);
+    let mut table = Table::new(format!("figure 2-2, {heap}: a scattered heap"), columns);
     for (name, figure) in FIGURES {
         let figures = all.iter().map(|sizes| Cell::from(figure(sizes)));
         let cells = [name.into()].into_iter().chain(figures);
@@ -240,20 +292,20 @@ fn sums(heap: &str, all: &[Sizes]) -> Table {
 /// Figure 3-3: how the distribution changes from collection to collection.
 fn drift(heap: &str, all: &[Sizes]) -> Table {
     let columns = [
-        Column::text("coalescing"),
+        Column::text("system"),
         Column::text("collection"),
         Column::figure("number", 0),
         Column::figure("free chunks", 0),
         Column::figure("mean B", 1),
     ];
-    let title = format!("{heap}: how free chunks change from collection to collection");
+    let title = format!("figure 3-3, {heap}: how free chunks change from collection to collection");
     let mut table = Table::new(title, columns);
     for sizes in all {
         let last = sizes.collections.len().saturating_sub(1);
         for (name, collection) in [("first", 0), ("middle", last / 2), ("last", last)] {
             let figures = sizes.at(collection);
             table.row([
-                merges_name(sizes.merges).into(),
+                system_name(sizes.system).into(),
                 name.into(),
                 figures.map(|_| collection as u64 + 1).into(),
                 figures.map(|(chunks, _)| chunks).into(),
@@ -264,143 +316,35 @@ fn drift(heap: &str, all: &[Sizes]) -> Table {
     table
 }
 
-fn plots(name: &str, all: &[Sizes]) -> impl Iterator<Item = Plot> {
-    // A strategy keeps its colour where another one is missing.
+fn plots(found: &Found) -> impl Iterator<Item = Plot> {
+    // A system keeps its colour where another one is missing.
     let series = |points: fn(&Sizes) -> Vec<(f64, f64)>| {
-        let one = |merges| {
-            let sizes = all.iter().find(|sizes| sizes.merges == merges);
-            Series::new(merges_name(merges), sizes.map(points).unwrap_or_default())
+        let one = |system| {
+            let sizes = found.sizes.iter().find(|sizes| sizes.system == system);
+            Series::new(system_name(system), sizes.map(points).unwrap_or_default())
         };
-        MERGES.map(one).to_vec()
+        all_systems().map(one).to_vec()
     };
+    let program = &found.name;
     let sizes = Plot {
-        title: format!("{name}: free chunks after a collection"),
+        title: format!("figures 2-6 to 2-10, {program}: free chunks after a collection"),
         x: Axis::named("bytes, up to", (0..ENDS.len()).map(row_name)),
         y: Axis::from_zero("% of the chunks are so small"),
         series: series(Sizes::up_to_each),
     };
     let drift = Plot {
-        title: format!("{name}: drift of their sizes"),
+        title: format!("figure 3-3, {program}: drift of their sizes"),
         x: Axis::new("collection"),
         y: Axis::logarithmic("mean size, bytes"),
         series: series(Sizes::means),
     };
-    let has_drift = all.iter().any(|sizes| sizes.collections.len() > 1);
+    let has_drift = found.sizes.iter().any(|sizes| sizes.collections.len() > 1);
     [sizes].into_iter().chain(has_drift.then_some(drift))
-}
-
-// ---- claims
-// --------------------------------------------------------------------------------------------------------------
-
-fn claims(name: &str, all: &[Sizes]) -> Vec<Claim> {
-    let few = all.iter().map(|sizes| few_large(name, sizes));
-    few.chain([fewer_small(name, all), more_large(name, all)])
-        .collect()
-}
-
-fn few_large(name: &str, sizes: &Sizes) -> Claim {
-    let share = sizes.percent_large();
-    let bytes = sizes.percent_of_bytes();
-    Claim::that(format!(
-        "{name}, {}: few free chunks above 1 KB",
-        merges_name(sizes.merges)
-    ))
-    .papers("chapter 4: few, so that more than 256 lists gain nothing")
-    .ours(share.zip(bytes).map_or_else(
-        || "no collection".to_owned(),
-        |(share, bytes)| format!("{share:.2} % of the chunks, with {bytes:.1} % of the free bytes"),
-    ))
-    .decide(
-        share.map(|share| share <= FEW),
-        format!("counted over all collections; few is up to {FEW} % of the chunks"),
-    )
-}
-
-/// One figure of all three strategies, if each collected.
-fn of_all(all: &[Sizes], figure: impl Fn(&Sizes) -> Option<f64>) -> Option<[f64; 3]> {
-    let of = |merges: When| figure(all.iter().find(|sizes| sizes.merges == merges)?);
-    Some([of(When::Never)?, of(When::Deferred)?, of(When::Immediate)?])
-}
-
-fn compared(figures: Option<[f64; 3]>) -> String {
-    figures.map_or_else(
-        || "not all three complete and collect".to_owned(),
-        |[never, deferred, immediate]| {
-            format!("never {never:.1}, deferred {deferred:.1}, immediate {immediate:.1}")
-        },
-    )
-}
-
-fn fewer_small(name: &str, all: &[Sizes]) -> Claim {
-    let small = of_all(all, |sizes| sizes.mean(|size| size <= SMALL));
-    let test = |[never, deferred, immediate]: [f64; 3]| 2.0 * immediate < never.min(deferred);
-    Claim::that(format!(
-        "{name}: never and deferred leave many small chunks, immediate few"
-    ))
-    .papers("figures 2-9 and 2-10")
-    .ours(format!("of at most {SMALL} B: {}", compared(small)))
-    .decide(
-        small.map(test),
-        "counted after each collection; immediate leaves less than half of \
-         either's",
-    )
-}
-
-fn more_large(name: &str, all: &[Sizes]) -> Claim {
-    let large = of_all(all, |sizes| sizes.mean(|size| size > LARGE));
-    let test = |[never, deferred, immediate]: [f64; 3]| immediate > never.max(deferred);
-    Claim::that(format!(
-        "{name}: immediate leaves more large chunks than never and deferred"
-    ))
-    .papers("figures 2-9 and 2-10")
-    .ours(format!("above 1 KiB: {}", compared(large)))
-    .decide(large.map(test), "counted after each collection")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ENDS, Sizes, claims, in_row};
-    use crate::kit::Verdict;
-    use crate::shared::merges::MERGES;
-    use surefit_freelist::When;
-
-    fn sizes(of: impl Fn(When) -> Vec<Vec<(u32, u32)>>) -> Vec<Sizes> {
-        let one = |merges| Sizes {
-            merges,
-            collections: of(merges),
-        };
-        MERGES.map(one).to_vec()
-    }
-
-    fn verdicts(all: &[Sizes]) -> Vec<Verdict> {
-        claims("t", all).iter().map(|claim| claim.verdict).collect()
-    }
-
-    #[test]
-    fn few_large_and_few_small_if_immediate_is_the_thesis() {
-        let thesis = sizes(|merges| match merges {
-            When::Immediate => vec![vec![(24, 10), (512, 200), (4096, 5)]],
-            _ => vec![vec![(24, 500), (2048, 1)], vec![(24, 600)]],
-        });
-        assert_eq!(verdicts(&thesis), [Verdict::Holds; 5]);
-    }
-
-    #[test]
-    fn many_large_and_many_small_refute_it() {
-        let other = sizes(|merges| match merges {
-            When::Immediate => vec![vec![(24, 100), (1025, 50)]],
-            _ => vec![vec![(24, 100), (4096, 60)]],
-        });
-        assert_eq!(verdicts(&other), [Verdict::DoesNot; 5]);
-    }
-
-    #[test]
-    fn without_collections_nothing_is_comparable() {
-        assert_eq!(
-            verdicts(&sizes(|_| Vec::new())),
-            [Verdict::NotComparable; 5]
-        );
-    }
+    use super::{ENDS, Sizes, all_systems, in_row};
 
     #[test]
     fn every_size_is_in_one_row() {
@@ -413,7 +357,7 @@ mod tests {
     #[test]
     fn means_are_over_collections() {
         let two = Sizes {
-            merges: When::Never,
+            system: all_systems()[0],
             collections: vec![vec![(16, 4), (2000, 1)], vec![(16, 2)]],
         };
         assert_eq!(two.mean(|size| size <= 64), Some(3.0));
@@ -423,5 +367,10 @@ mod tests {
         );
         assert_eq!(two.at(1), Some((2, 16.0)));
         assert_eq!(two.at(2), None);
+        let shares = [100.0 * 2000.0 / 2064.0, 50.0];
+        assert_eq!(
+            two.percent_in_the_largest(),
+            Some((shares[0] + shares[1]) / 2.0)
+        );
     }
 }
