@@ -1,8 +1,9 @@
 //! `surefit experiment gc-lists`: heap management time against the number of lists.
 //!
 //! ```text
-//! systems   16 to 4096 lists, immediate coalescing, found by the table; last list linear or tree
-//! heap      2 x what lives most, or the first greater multiple in which all numbers of lists, or most, complete
+//! systems   16 to 4096 lists, immediate coalescing: one heap, found by the table, last list searched from end to end;
+//!           ours beside it: two ends, a bitmap, a tree
+//! heap      that in which deferred collects, the same for all
 //! time      allocation, marking and sweeping, in processor time, interleaved rounds; ratios round by round
 //! counts    visits, updates of the table and entries written, in a replay of their own: exact
 //! ```
@@ -10,17 +11,20 @@
 //! # Source
 //! The thesis on free-list organisation, figure 4-14.
 
+mod claims;
+
 use anyhow::Result;
-use surefit_clients::java::{Clocking, Finds, Lists, Options, Outcome, Space};
+use surefit_clients::java::{Clocking, Finds, Options, Outcome};
 use surefit_freelist::When;
 
-use crate::kit::{Axis, Claim, Entry, Plot, Report, Request, Series, Table, Verdict};
-use crate::shared::thesis::heaps::{self, common, replay, times_live};
+use crate::kit::{Axis, Entry, Plot, Report, Request, Series, Table};
+use crate::shared::thesis::collecting::{self, Collecting, collecting};
+use crate::shared::thesis::heaps::outcome;
 use crate::shared::thesis::recorded::{self, Recorded};
+use crate::shared::thesis::systems::{self, System};
 use crate::shared::threads::figures::{ratio, spread};
 use surefit_measure::progress::Progress;
 use surefit_measure::ratio::median;
-use surefit_measure::ratio::or_not_measured;
 use surefit_measure::results::Ratio;
 
 /// This experiment.
@@ -38,11 +42,19 @@ const COUNTS: [u32; 9] = [16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
 /// The number up to which the thesis sees time fall.
 const BEST: u32 = 256;
 
-/// One number of lists, with one kind of last list.
+/// A program, and what was measured of it.
+#[derive(Clone, Debug)]
+struct Found {
+    name: String,
+    heap: Collecting,
+    rows: Vec<Row>,
+}
+
+/// One number of lists, in one of the two heaps.
 #[derive(Clone, Debug, Default)]
 struct Row {
     lists: u32,
-    is_tree: bool,
+    is_ours: bool,
     /// Milliseconds of heap management, round by round.
     management_ms: Vec<f64>,
     /// Of allocation alone.
@@ -54,11 +66,11 @@ struct Row {
 }
 
 impl Row {
-    fn new((lists, is_tree): (u32, bool), outcome: &Outcome) -> Self {
+    fn new((lists, is_ours): (u32, bool), outcome: &Outcome) -> Self {
         let allocations = outcome.totals.allocations.max(1) as f64;
         Self {
             lists,
-            is_tree,
+            is_ours,
             visits: outcome.visits_per_allocation(),
             updates: outcome.counters.table_updates as f64 / allocations,
             stores: outcome.counters.table_stores as f64 / allocations,
@@ -72,9 +84,9 @@ impl Row {
             clocking: Clocking::Batch,
             ..Options::default()
         };
-        let space = space((self.lists, self.is_tree));
-        let found = replay(recorded, &space, bytes, &options)?;
-        if let Some(times) = found.ok().and_then(|outcome| outcome.times) {
+        let system = system((self.lists, self.is_ours));
+        let found = outcome(recorded, system, bytes, options)?;
+        if let Some(times) = found.and_then(|outcome| outcome.times) {
             self.management_ms.push(times.management_ns() as f64 / 1e6);
             self.allocation_ms.push(times.allocation_ns as f64 / 1e6);
         }
@@ -82,106 +94,105 @@ impl Row {
     }
 }
 
-const fn space((count, is_tree): (u32, bool)) -> Space {
-    Space::Segregated(Lists {
-        finds: Finds::NextHitTable,
-        merges: When::Immediate,
-        is_tree,
-        count,
-    })
+const fn system((count, is_ours): (u32, bool)) -> System {
+    let system = if is_ours {
+        System::ours(When::Immediate)
+    } else {
+        System::thesis(When::Immediate, Finds::NextHitTable)
+    };
+    system.with_count(count)
 }
 
 fn run(request: &Request) -> Result<Report> {
     let source = "the thesis on free-list organisation, figure 4-14";
     let rounds = request.rounds_or(3);
     let mut report = Report::new(ENTRY.name, ENTRY.about, source, request.quick);
-    report.setting.push(format!(
-        "{rounds} interleaved rounds, processor time; the clock's own cost and that of the replay beside allocating are subtracted. \
-         Immediate coalescing, found by the table. Brackets hold the least and the greatest of the rounds."
-    ));
+    report.setting = vec![
+        systems::setting() + " Immediate coalescing.",
+        collecting::setting(),
+        format!(
+            "{rounds} interleaved rounds, processor time; the clock's own cost and that of the replay beside allocating \
+             are subtracted. Brackets hold the least and the greatest of the rounds."
+        ),
+    ];
+    let mut all = Vec::new();
     for recorded in recorded::all(request)? {
-        let recorded = recorded?;
-        match measured(&recorded, rounds)? {
-            Some((times, rows)) => add(&mut report, &recorded, times, &rows),
-            None => report.notes.push(heaps::no_common(&recorded.name)),
-        }
+        let found = measured(&recorded?, rounds)?;
+        report.tables.push(table(&found));
+        report.plots.extend(plots(&found));
+        all.push(found);
     }
+    report.claims = claims::all(&all);
+    let names: Vec<_> = all.iter().map(|found| found.name.as_str()).collect();
+    report.notes.extend(recorded::missing(&names));
     report.notes.push(
-        "256 lists end at 2 KiB here and at 1 KB in the thesis, whose last list is linear."
+        "256 lists end at 2 KiB here and at 1 KB in the thesis. Figure 4-14 shows its values only as a curve, which is not \
+         known here in figures: no line of the thesis's is drawn."
             .to_owned(),
     );
     Ok(report)
 }
 
-/// The heap in which all numbers of lists complete, or most of them, and every system that
-/// completes there.
-fn measured(recorded: &Recorded, rounds: u32) -> Result<Option<(f64, Vec<Row>)>> {
-    let counted = Options::default();
-    // The last list decides how long a search takes; where a chunk is found, hardly.
-    let trees = COUNTS.map(|count| space((count, true)));
-    let Some(found) = common(recorded, &trees, &counted)? else {
-        return Ok(None);
-    };
-    let bytes = times_live(recorded, found.times);
+/// Every number of lists that completes in the heap, in both kinds of heap.
+fn measured(recorded: &Recorded, rounds: u32) -> Result<Found> {
+    let heap = collecting(recorded)?;
+    let bytes = heap.bytes();
     let progress = Progress::new(2 * COUNTS.len() as u64 * u64::from(1 + rounds));
-    let step = |what, lists: u32, is_tree| {
-        let system = format!("{lists} lists, {}", last_name(is_tree));
+    let step = |what, lists: u32, is_ours| {
+        let system = format!("{lists} lists, {}", kind_name(is_ours));
         progress.step(&recorded.name, what, &system);
     };
     let mut rows = Vec::new();
-    for is_tree in [false, true] {
+    for is_ours in [false, true] {
         for count in COUNTS {
-            let system = (count, is_tree);
-            let found = replay(recorded, &space(system), bytes, &counted)?;
-            rows.extend(found.ok().map(|outcome| Row::new(system, &outcome)));
-            step("counts", count, is_tree);
+            let of = (count, is_ours);
+            let found = outcome(recorded, system(of), bytes, Options::default())?;
+            rows.extend(found.map(|outcome| Row::new(of, &outcome)));
+            step("counts", count, is_ours);
         }
     }
     for _round in 0..rounds {
         for row in &mut rows {
             row.time(recorded, bytes)?;
-            step("times", row.lists, row.is_tree);
+            step("times", row.lists, row.is_ours);
         }
     }
     progress.finish();
-    Ok(Some((found.times, rows)))
+    Ok(Found {
+        name: recorded.name.clone(),
+        heap,
+        rows,
+    })
 }
 
-fn add(report: &mut Report, recorded: &Recorded, times: f64, rows: &[Row]) {
-    let name = &recorded.name;
-    let mebibytes = times_live(recorded, times) as f64 / f64::from(1 << 20);
-    let heap = format!("{name}, {times} x what lives most ({mebibytes:.2} MiB)");
-    report.tables.push(table(&heap, rows));
-    report.plots.extend(plots(name, rows));
-    for is_tree in [false, true] {
-        report.claims.extend(claims(name, is_tree, rows));
-    }
+const fn kind_name(is_ours: bool) -> &'static str {
+    if is_ours { "ours" } else { "one heap" }
 }
 
-const fn last_name(is_tree: bool) -> &'static str {
-    if is_tree { "tree" } else { "linear" }
+fn of_kind(rows: &[Row], is_ours: bool) -> impl Iterator<Item = &Row> {
+    rows.iter().filter(move |row| row.is_ours == is_ours)
 }
 
-fn of_kind(rows: &[Row], is_tree: bool) -> impl Iterator<Item = &Row> {
-    rows.iter().filter(move |row| row.is_tree == is_tree)
-}
-
-fn find(rows: &[Row], is_tree: bool, lists: u32) -> Option<&Row> {
-    of_kind(rows, is_tree).find(|row| row.lists == lists)
+fn find(rows: &[Row], is_ours: bool, lists: u32) -> Option<&Row> {
+    of_kind(rows, is_ours).find(|row| row.lists == lists)
 }
 
 /// A row's time over that with 256 lists.
 fn to_best(rows: &[Row], row: &Row) -> Option<Ratio> {
-    let best = find(rows, row.is_tree, BEST)?;
+    let best = find(rows, row.is_ours, BEST)?;
     let both = !row.management_ms.is_empty() && !best.management_ms.is_empty();
     both.then(|| ratio(&row.management_ms, &best.management_ms))
 }
 
-fn table(heap: &str, rows: &[Row]) -> Table {
-    let title =
-        format!("{heap}: by the number of lists; visits, updates and entries for an allocation");
+fn table(found: &Found) -> Table {
+    let title = format!(
+        "figure 4-14, {}, {}: by the number of lists; visits, updates and entries per allocation",
+        found.name,
+        found.heap.words()
+    );
+    let rows = &found.rows;
     Table::of(title, rows.iter().map(|row| (row, to_best(rows, row))))
-        .text("last list", |(row, _)| last_name(row.is_tree))
+        .text("heap", |(row, _)| kind_name(row.is_ours))
         .figure("lists", 0, |(row, _)| row.lists)
         .figure("management ms", 2, |(row, _)| median(&row.management_ms))
         .figure("÷ 256", 3, |(_, to_best)| {
@@ -196,204 +207,39 @@ fn table(heap: &str, rows: &[Row]) -> Table {
         .table()
 }
 
-fn plots(name: &str, rows: &[Row]) -> [Plot; 2] {
+fn plots(found: &Found) -> [Plot; 2] {
+    let (name, rows) = (&found.name, &found.rows);
     let plot = |what: &str, y: Axis, series: [Series; 2]| Plot {
-        title: format!("{name}: {what}"),
+        title: format!("figure 4-14, {name}: {what}"),
         x: Axis::named("lists", COUNTS.iter().map(ToString::to_string)),
         y,
         series: series.into(),
     };
-    let places = |is_tree| {
+    let places = |is_ours| {
         (0..)
             .map(f64::from)
-            .zip(of_kind(rows, is_tree).collect::<Vec<_>>())
+            .zip(of_kind(rows, is_ours).collect::<Vec<_>>())
     };
-    let times = [false, true].map(|is_tree| {
-        let mut series = Series::new(last_name(is_tree), Vec::new());
-        for (place, row) in places(is_tree).filter(|(_, row)| !row.management_ms.is_empty()) {
+    let times = [false, true].map(|is_ours| {
+        let mut series = Series::new(kind_name(is_ours), Vec::new());
+        for (place, row) in places(is_ours).filter(|(_, row)| !row.management_ms.is_empty()) {
             let time = spread(&row.management_ms);
             series.points.push((place, time.median));
             series.spread.push((time.min, time.max));
         }
         series
     });
-    let visits = [false, true].map(|is_tree| {
-        let visited = places(is_tree).filter(|(_, row)| row.visits > 0.0);
+    let visits = [false, true].map(|is_ours| {
+        let visited = places(is_ours).filter(|(_, row)| row.visits > 0.0);
         let points = visited.map(|(place, row)| (place, row.visits));
-        Series::new(last_name(is_tree), points.collect::<Vec<_>>())
+        Series::new(kind_name(is_ours), points.collect::<Vec<_>>())
     });
     [
         plot("heap management", Axis::logarithmic("ms"), times),
         plot(
-            "nodes of the last list",
+            "free chunks visited",
             Axis::logarithmic("visits per allocation"),
             visits,
         ),
     ]
-}
-
-// ---- claims
-// --------------------------------------------------------------------------------------------------------------
-
-fn claims(name: &str, is_tree: bool, rows: &[Row]) -> [Claim; 4] {
-    let last = last_name(is_tree);
-    let of = |claim: Claim| Claim {
-        claim: format!("{name}, last list {last}: {}", claim.claim),
-        ..claim
-    };
-    let (few, many): (Vec<_>, Vec<_>) = of_kind(rows, is_tree)
-        .filter(|row| row.lists != BEST)
-        .partition(|row| row.lists < BEST);
-    [
-        improves(rows, &few),
-        is_flat(rows, &many),
-        visits_fall(rows, &few),
-        visits_stay(rows, &many),
-    ]
-    .map(of)
-}
-
-/// The ratios of all rows, or none if one is missing.
-fn ratios(rows: &[Row], some: &[&Row]) -> Option<Vec<(u32, Ratio)>> {
-    let all = some
-        .iter()
-        .map(|row| Some((row.lists, to_best(rows, row)?)));
-    all.collect::<Option<Vec<_>>>()
-        .filter(|all| !all.is_empty())
-}
-
-fn ratios_in_words(ratios: Option<&Vec<(u32, Ratio)>>) -> String {
-    or_not_measured(ratios.map(|ratios| {
-        let one = |(lists, ratio): &(u32, Ratio)| format!("{lists}: {}", ratio);
-        let all: Vec<_> = ratios.iter().map(one).collect();
-        format!("time ÷ that with {BEST}, {}", all.join(", "))
-    }))
-}
-
-fn improves(rows: &[Row], few: &[&Row]) -> Claim {
-    let ratios = ratios(rows, few);
-    let slower = ratios.as_ref().and_then(|ratios| {
-        let slower: Option<Vec<_>> = ratios
-            .iter()
-            .map(|(_, ratio)| Verdict::is_greater(*ratio))
-            .collect();
-        Some(slower?.into_iter().all(|slower| slower))
-    });
-    Claim::that(format!(
-        "heap management is faster with {BEST} lists than with fewer"
-    ))
-    .papers("figure 4-14: improves up to 256")
-    .ours(ratios_in_words(ratios.as_ref()))
-    .decide(
-        slower,
-        "each smaller number takes over 3 % longer in the median; if a round \
-         disagrees, the clock decides nothing",
-    )
-}
-
-fn is_flat(rows: &[Row], many: &[&Row]) -> Claim {
-    let ratios = ratios(rows, many);
-    let level = ratios.as_ref().and_then(|ratios| {
-        let level: Option<Vec<_>> = ratios
-            .iter()
-            .map(|(_, ratio)| Verdict::is_level(*ratio))
-            .collect();
-        Some(level?.into_iter().all(|level| level))
-    });
-    Claim::that(format!("more than {BEST} lists change nothing"))
-        .papers("figure 4-14: flat beyond 256")
-        .ours(ratios_in_words(ratios.as_ref()))
-        .decide(
-            level,
-            "the medians are within 3 % of 1; if they are not and rounds disagree, \
-             the clock decides nothing",
-        )
-}
-
-/// Visits with each of these numbers of lists, and with 256.
-fn visits_in_words(rows: &[Row], some: &[&Row]) -> Option<(Vec<f64>, f64, String)> {
-    let first = some.first()?;
-    let best = find(rows, first.is_tree, BEST)?.visits;
-    let visits: Vec<_> = some.iter().map(|row| row.visits).collect();
-    let all: Vec<_> = some
-        .iter()
-        .map(|row| format!("{}: {:.3}", row.lists, row.visits))
-        .collect();
-    let words = format!("{BEST}: {best:.3}; {}", all.join(", "));
-    Some((visits, best, words))
-}
-
-fn visits_claim(
-    found: Option<(Vec<f64>, f64, String)>,
-    claim: String,
-    test: fn(f64, f64) -> bool,
-    because: &str,
-) -> Claim {
-    let verdict = found
-        .as_ref()
-        .map(|(visits, best, _)| visits.iter().all(|visits| test(*visits, *best)));
-    Claim::that(claim)
-        .papers("figure 4-14 shows time")
-        .measured(found.map(|(_, _, words)| words))
-        .decide(verdict, because.to_owned())
-}
-
-fn visits_fall(rows: &[Row], few: &[&Row]) -> Claim {
-    let found = visits_in_words(rows, few);
-    let claim =
-        format!("fewer nodes of the last list are visited with {BEST} lists than with fewer");
-    visits_claim(
-        found,
-        claim,
-        |visits, best| visits > best,
-        "counted, for an allocation; each smaller number visits more",
-    )
-}
-
-fn visits_stay(rows: &[Row], many: &[&Row]) -> Claim {
-    let found = visits_in_words(rows, many);
-    let claim = format!("more than {BEST} lists save less than one visit an allocation");
-    visits_claim(
-        found,
-        claim,
-        |visits, best| best - visits < 1.0,
-        "counted, for an allocation",
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{COUNTS, Row, claims};
-    use crate::kit::Verdict;
-
-    fn verdicts(time: impl Fn(u32) -> f64, visits: impl Fn(u32) -> f64) -> [Verdict; 4] {
-        let row = |lists| Row {
-            lists,
-            management_ms: vec![time(lists), 1.01 * time(lists)],
-            visits: visits(lists),
-            ..Row::default()
-        };
-        let rows = COUNTS.map(row);
-        claims("t", false, &rows).map(|claim| claim.verdict)
-    }
-
-    #[test]
-    fn the_thesis_is_a_fall_up_to_256_and_a_level_beyond() {
-        let falls = |lists: u32| 1.0 + 100.0 / f64::from(lists.min(256));
-        assert_eq!(verdicts(falls, falls), [Verdict::Holds; 4]);
-    }
-
-    #[test]
-    fn a_rise_then_a_fall_refutes_it() {
-        let other = |lists: u32| if lists == 256 { 10.0 } else { 5.0 };
-        assert_eq!(verdicts(other, other), [Verdict::DoesNot; 4]);
-    }
-
-    #[test]
-    fn without_times_the_clock_says_nothing() {
-        assert_eq!(
-            claims("t", false, &[]).map(|claim| claim.verdict),
-            [Verdict::NotComparable; 4]
-        );
-    }
 }

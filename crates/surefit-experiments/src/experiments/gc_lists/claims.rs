@@ -1,0 +1,202 @@
+//! The claims, each over all programs: those of the thesis's one heap.
+
+use super::{BEST, Found, Row, find, of_kind, to_best};
+use crate::kit::{Claim, OnProgram, Verdict};
+use surefit_measure::results::Ratio;
+
+/// Less than one visit per allocation is nothing: reading the table costs as much.
+const NOTHING: f64 = 1.0;
+
+/// All of them.
+pub(super) fn all(found: &[Found]) -> Vec<Claim> {
+    vec![
+        improves(found),
+        is_flat(found),
+        visits_fall(found),
+        visits_stay(found),
+    ]
+}
+
+/// The rows of one heap with fewer lists than 256, or with more.
+fn rows(found: &Found, is_wanted: impl Fn(u32) -> bool) -> Vec<&Row> {
+    of_kind(&found.rows, false)
+        .filter(|row| is_wanted(row.lists))
+        .collect()
+}
+
+/// Times over that with 256 lists, or none if one is missing.
+fn ratios(found: &Found, rows: &[&Row]) -> Option<Vec<(u32, Ratio)>> {
+    let all = rows
+        .iter()
+        .map(|row| Some((row.lists, to_best(&found.rows, row)?)));
+    all.collect::<Option<Vec<_>>>()
+        .filter(|all| !all.is_empty())
+}
+
+/// One program: whether a test holds for each ratio, and all of them in words.
+fn timed(found: &Found, rows: &[&Row], test: impl Fn(Ratio) -> Option<bool>) -> OnProgram {
+    let ratios = ratios(found, rows);
+    let decided = ratios.as_ref().and_then(|ratios| {
+        let each: Vec<_> = ratios.iter().map(|(_, ratio)| test(*ratio)).collect();
+        // One that refutes it is enough; one that is undecided leaves it open.
+        match each.contains(&Some(false)) {
+            true => Some(false),
+            false => each.into_iter().collect::<Option<Vec<_>>>().map(|_| true),
+        }
+    });
+    let words = ratios.as_ref().map(|ratios| {
+        let each: Vec<_> = ratios
+            .iter()
+            .map(|(lists, ratio)| format!("{lists}: {:.2}", ratio.median))
+            .collect();
+        each.join(", ")
+    });
+    OnProgram {
+        name: found.name.clone(),
+        test: decided,
+        ratio: ratios.and_then(|ratios| Some(ratios.first()?.1)),
+        shown: words.unwrap_or_else(|| "does not complete".to_owned()),
+    }
+}
+
+fn improves(found: &[Found]) -> Claim {
+    let programs = found.iter().map(|one| {
+        let few = rows(one, |lists| lists < BEST);
+        timed(one, &few, Verdict::is_greater)
+    });
+    Claim::that(format!(
+        "heap management is faster with {BEST} lists than with fewer"
+    ))
+    .of("figure 4-14")
+    .of("object sizes")
+    .papers(format!("improves up to {BEST}"))
+    .over(
+        programs.collect(),
+        format!(
+            "time ÷ that with {BEST} lists, in one heap: each smaller number takes over 3 % \
+                 longer in the median and longer in every round; where rounds disagree, the clock \
+                 decides nothing. The mean is that of the fewest lists"
+        ),
+    )
+}
+
+fn is_flat(found: &[Found]) -> Claim {
+    let programs = found.iter().map(|one| {
+        let many = rows(one, |lists| lists > BEST);
+        timed(one, &many, Verdict::is_level)
+    });
+    Claim::that(format!("more than {BEST} lists change nothing"))
+        .of("figure 4-14")
+        .papers(format!("flat beyond {BEST}"))
+        .over(
+            programs.collect(),
+            format!(
+                "time ÷ that with {BEST} lists, in one heap: the medians are within 3 % of 1; \
+                 where they are not and rounds disagree, the clock decides nothing. The mean is \
+                 that of twice as many lists"
+            ),
+        )
+}
+
+/// One program: whether a test holds for the visits with each number of lists and with 256.
+fn counted(found: &Found, rows: &[&Row], test: fn(f64, f64) -> bool) -> OnProgram {
+    let best = find(&found.rows, false, BEST).filter(|_| !rows.is_empty());
+    let words = best.map(|best| {
+        let each: Vec<_> = rows
+            .iter()
+            .map(|row| format!("{}: {:.2}", row.lists, row.visits))
+            .collect();
+        format!("{BEST}: {:.2}, {}", best.visits, each.join(", "))
+    });
+    OnProgram {
+        name: found.name.clone(),
+        test: best.map(|best| rows.iter().all(|row| test(row.visits, best.visits))),
+        ratio: None,
+        shown: words.unwrap_or_else(|| "does not complete".to_owned()),
+    }
+}
+
+fn visits_fall(found: &[Found]) -> Claim {
+    let programs = found.iter().map(|one| {
+        let few = rows(one, |lists| lists < BEST);
+        counted(one, &few, |visits, best| visits > best)
+    });
+    Claim::that(format!(
+        "fewer free chunks are visited with {BEST} lists than with fewer"
+    ))
+    .ours_alone()
+    .papers("none: figure 4-14 shows time")
+    .over(
+        programs.collect(),
+        "counted, per allocation, in one heap; each smaller number of lists visits more",
+    )
+}
+
+fn visits_stay(found: &[Found]) -> Claim {
+    let programs = found.iter().map(|one| {
+        let many = rows(one, |lists| lists > BEST);
+        counted(one, &many, |visits, best| best - visits < NOTHING)
+    });
+    Claim::that(format!(
+        "more than {BEST} lists save less than one visit per allocation"
+    ))
+    .ours_alone()
+    .papers("none: figure 4-14 shows time; few free chunks are above 1 KB")
+    .over(programs.collect(), "counted, per allocation, in one heap")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{COUNTS, Found, Row};
+    use super::all;
+    use crate::kit::Verdict;
+    use crate::shared::thesis::collecting::Collecting;
+
+    fn found(time: impl Fn(u32) -> f64, visits: impl Fn(u32) -> f64) -> Found {
+        let row = |lists| Row {
+            lists,
+            management_ms: vec![time(lists), 1.01 * time(lists)],
+            visits: visits(lists),
+            ..Row::default()
+        };
+        Found {
+            name: "p".to_owned(),
+            heap: Collecting {
+                least: 1 << 20,
+                multiple: 2.0,
+            },
+            rows: COUNTS.map(row).to_vec(),
+        }
+    }
+
+    fn verdicts(found: &[Found]) -> Vec<Verdict> {
+        all(found).iter().map(|claim| claim.verdict).collect()
+    }
+
+    fn falls(lists: u32) -> f64 {
+        1.0 + 100.0 / f64::from(lists.min(256))
+    }
+
+    #[test]
+    fn the_thesis_is_a_fall_up_to_256_and_a_level_beyond() {
+        assert_eq!(verdicts(&[found(falls, falls)]), [Verdict::Holds; 4]);
+    }
+
+    #[test]
+    fn a_rise_then_a_fall_refutes_it() {
+        let other = |lists: u32| if lists == 256 { 10.0 } else { 5.0 };
+        assert_eq!(verdicts(&[found(other, other)]), [Verdict::DoesNot; 4]);
+        let both = [found(falls, falls), found(other, other)];
+        assert_eq!(
+            verdicts(&both),
+            [Verdict::HoldsOn { programs: 1, of: 2 }; 4]
+        );
+    }
+
+    #[test]
+    fn without_times_the_clock_says_nothing() {
+        let mut nothing = found(falls, falls);
+        nothing.rows.clear();
+        assert_eq!(verdicts(&[nothing]), [Verdict::NotComparable; 4]);
+    }
+}
