@@ -108,7 +108,7 @@ const HEAPS: [&str; 4] = ["1.1x", "2x", "4x", "64x"];
 const HEAPS_AT_THE_ENDS: [&str; 7] = ["1x", "0.001x", "1e6x", "1e7x", "infx", "x", "é"];
 
 /// What an allocator's keys may be; the others have none.
-const OWN_KEYS: [(&str, &[&str]); 7] = [
+const OWN_KEYS: [(&str, &[&str]); 8] = [
     (
         "cf",
         &[

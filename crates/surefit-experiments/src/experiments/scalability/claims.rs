@@ -343,7 +343,10 @@ mod tests {
         assert_eq!(verdict(0.0012, 0.03, 2), Verdict::DoesNot);
         assert_eq!(verdict(0.001, 0.0, 2), Verdict::NotComparable);
         assert_eq!(verdict(0.02, 0.03, 1), Verdict::NotComparable);
-        assert_eq!(sharing_decides(&[], None, 2).verdict, Verdict::NotComparable);
+        assert_eq!(
+            sharing_decides(&[], None, 2).verdict,
+            Verdict::NotComparable
+        );
         assert!(point(1, 0).per_second.is_empty());
     }
 }
