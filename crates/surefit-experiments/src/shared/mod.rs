@@ -5,10 +5,12 @@
 //! settings     κ as in the papers, the original page order, and hole bounds
 //! size_class   a size-class as the papers' automaton
 //! merges       the policies of coalescing
+//! collector_gain  what the Next Hit Table gains under a collector, beside explicit frees
 //! threads      heaps that threads share, their locks, programs and probes
 //! thesis       recorded Java programs in heaps of segregated lists
 //! ```
 
+pub(crate) mod collector_gain;
 pub(crate) mod merges;
 pub(crate) mod programs;
 pub(crate) mod settings;

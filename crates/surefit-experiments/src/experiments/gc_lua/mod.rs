@@ -26,6 +26,7 @@ use surefit_clients::lua::{PROGRAMS, Program};
 
 use self::measure::{Found, Plan};
 use crate::kit::{Entry, Report, Request};
+use crate::shared::collector_gain;
 use surefit_measure::progress::Progress;
 
 /// This experiment.
@@ -64,7 +65,8 @@ fn run(request: &Request) -> Result<Report> {
     }
     report.tables.push(tables::means(&found));
     report.plots = tables::plots(&found);
-    report.claims = claims::all(&found);
+    let gains = collector_gain::gains(request.quick, plan.rounds)?;
+    report.claims = claims::all(&found, gains.as_ref());
     report.notes = notes();
     Ok(report)
 }
@@ -89,6 +91,8 @@ fn notes() -> Vec<String> {
         "Deferred: the heap merges when it has nothing that fits, before it refuses; the thesis merges only after a collection.",
         "Collections: from a refusal to the same request again. Most of it is Lua's own marking and sweeping; the frees in it \
          are the heap's.",
+        "The collector that explicit frees are compared with is that of recorded Java programs on the same lists, in the same \
+         run, merged at once: its whole heap management time, walk over table.",
         "Segregated lists are called through two tables of functions, TLSF and first fit through one.",
         "Lua seeds its hashes by addresses and the time, so that counts of two runs differ by up to 1 %, near the smallest heap \
          by more.",

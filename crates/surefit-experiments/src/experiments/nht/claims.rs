@@ -2,8 +2,8 @@
 
 use surefit_freelist::When;
 
-use super::collector::Gains;
 use super::rows::{Row, find};
+use crate::shared::collector_gain::Gains;
 use surefit_clients::lists::{Finds, Lists};
 
 use super::systems::{LISTS, SWEEP};

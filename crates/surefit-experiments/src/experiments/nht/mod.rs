@@ -16,7 +16,6 @@
 //! prediction that explicit frees gain less from the table than a collector does.
 
 mod claims;
-mod collector;
 mod counts;
 mod rows;
 mod systems;
@@ -32,6 +31,7 @@ use self::claims::Program as Measured;
 use self::counts::{Counts, count};
 use self::rows::Row;
 use crate::kit::{Entry, Report, Request};
+use crate::shared::collector_gain;
 use crate::shared::merges::MERGES;
 use crate::shared::programs;
 use surefit_clients::lists::{Finds, Lists};
@@ -98,7 +98,7 @@ fn run(request: &Request) -> Result<Report> {
         programs.push(Measured { name, rows });
     }
     progress.finish();
-    let gains = collector::gains(request.quick, plan.rounds)?;
+    let gains = collector_gain::gains(request.quick, plan.rounds)?;
     report.tables.extend(gains.as_ref().map(tables::collector));
     report.claims = claims::all(&programs, gains.as_ref());
     report.notes.push(

@@ -3,9 +3,9 @@
 use surefit_freelist::When;
 
 use super::claims::{PAPERS_ALLOCATIONS_PER_UPDATE, PAPERS_GAIN};
-use super::collector::Gains;
 use super::counts::Counts;
 use super::rows::{Row, find};
+use crate::shared::collector_gain::Gains;
 use surefit_clients::lists::{Finds, Lists};
 
 use super::systems::{LISTS, SWEEP, scanned};

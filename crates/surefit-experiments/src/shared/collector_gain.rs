@@ -33,15 +33,15 @@ const MOST_ROUNDS: u32 = 5;
 
 /// The table's gain under a collector.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Gains {
+pub(crate) struct Gains {
     /// The program.
-    pub(super) program: String,
+    pub(crate) program: String,
     /// The heap, in multiples of the bytes that live most.
-    pub(super) heap: f64,
+    pub(crate) heap: f64,
     /// The fewest collections of a system.
-    pub(super) collections: usize,
+    pub(crate) collections: usize,
     /// Time of the walk ÷ time of the table, policy by policy.
-    pub(super) gains: Vec<(When, Ratio)>,
+    pub(crate) gains: Vec<(When, Ratio)>,
 }
 
 /// Replays the program on the lists of each policy with the walk and with the table; `None` if no
@@ -49,7 +49,7 @@ pub(super) struct Gains {
 ///
 /// # Errors
 /// No memory; the recording cannot be read.
-pub(super) fn gains(quick: bool, rounds: u32) -> Result<Option<Gains>> {
+pub(crate) fn gains(quick: bool, rounds: u32) -> Result<Option<Gains>> {
     let most = if quick { QUICK } else { u64::MAX };
     let program = Program::read_first(most, || graphs::open(Path::new(PROGRAM)));
     let program = program.context(PROGRAM)?;
