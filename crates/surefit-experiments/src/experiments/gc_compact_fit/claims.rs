@@ -1,10 +1,10 @@
-//! The claims, each with a verdict from the figures.
+//! The claims, each over all clients: no paper puts Compact-fit under a collector, so all are ours.
 #![deny(unsafe_code)]
 
 use surefit_clients::java::MinHeap;
 
 use super::measure::{Found, HEAPS, InHeap, Row};
-use crate::kit::{Claim, Verdict};
+use crate::kit::{Claim, OnProgram, Verdict};
 use crate::shared::threads::figures::ratio;
 use surefit_measure::output::grouped;
 
@@ -14,8 +14,7 @@ const SMALL: f64 = 1.25;
 /// All of them.
 pub(super) fn all(found: &[Found]) -> Vec<Claim> {
     let mut claims = vec![keeps_what_lives(found), never_fragmented(found)];
-    claims.extend(found.iter().map(fastest_when_small));
-    claims.extend(found.iter().map(needs_least));
+    claims.extend([fastest_when_small(found), needs_least(found)]);
     claims
 }
 
@@ -29,6 +28,7 @@ fn keeps_what_lives(found: &[Found]) -> Claim {
     let to_freed: u64 = all().map(|in_heap| in_heap.to_freed).sum();
     let replays = all().count();
     Claim::that("no space frees an object to which a recording refers")
+        .ours_alone()
         .papers("none: ours")
         .ours(format!("{to_freed} such references in {replays} replays"))
         .decide(
@@ -51,7 +51,8 @@ fn never_fragmented(found: &[Found]) -> Claim {
     let (moving, all_moving) = counts(true);
     let (staying, all_staying) = counts(false);
     Claim::that("no collection over Compact-fit is caused by fragmentation")
-        .papers("fragmentation is bounded, so it never comes to that")
+        .ours_alone()
+        .papers("none: ours; the papers bound fragmentation")
         .ours(format!(
             "{} of {}; enough bytes were free before {} of them, in page-blocks of \
              other classes among them, and before {} of the {} collections of all \
@@ -106,31 +107,39 @@ fn contest(found: &Found, at: usize) -> Option<Contest> {
     Some(Contest { wins, words })
 }
 
-fn fastest_when_small(found: &Found) -> Claim {
+fn fastest_when_small(found: &[Found]) -> Claim {
+    Claim::that(format!(
+        "up to {SMALL} times what is live, Compact-fit has the lowest heap management time"
+    ))
+    .ours_alone()
+    .papers("none: ours")
+    .over(
+        found.iter().map(on_times).collect(),
+        "best setting against best other space, in every such heap in which any completes; where \
+         rounds disagree, the clock decides nothing",
+    )
+}
+
+/// One client's part of it.
+fn on_times(found: &Found) -> OnProgram {
     let small = (0..HEAPS.len()).filter(|at| HEAPS[*at] <= SMALL);
     let contests: Vec<_> = small.filter_map(|at| contest(found, at)).collect();
-    let mut ours: Vec<_> = contests
+    let mut shown: Vec<_> = contests
         .iter()
         .map(|contest| contest.words.clone())
         .collect();
     if contests.iter().any(|contest| contest.wins == Some(false)) {
-        ours.push(why(found));
+        shown.push(why(found));
     }
     if contests.is_empty() {
-        ours.push(format!("no space completes up to {SMALL}x"));
+        shown.push(format!("no space completes up to {SMALL}x"));
     }
-    Claim::that(format!(
-        "{}: up to {SMALL} times what is live, Compact-fit has the lowest heap \
-         management time",
-        found.client
-    ))
-    .papers("none: the issue's")
-    .ours(ours.join("; "))
-    .decide(
-        wins_all(&contests),
-        "best setting against best other space, in every such heap in which any \
-         completes",
-    )
+    OnProgram {
+        name: found.client.clone(),
+        test: wins_all(&contests),
+        ratio: None,
+        shown: shown.join(", "),
+    }
 }
 
 /// Whether all are won; `None` if there are none, or the clock does not decide one and none is
@@ -143,37 +152,37 @@ fn wins_all(contests: &[Contest]) -> Option<bool> {
     is_decided.then_some(true)
 }
 
-fn needs_least(found: &Found) -> Claim {
+fn needs_least(found: &[Found]) -> Claim {
+    Claim::that("Compact-fit completes in the smallest heap")
+        .ours_alone()
+        .papers("none: ours")
+        .over(
+            found.iter().map(on_heaps).collect(),
+            "best setting against best other space; heaps that differ by what the search leaves \
+             open are the same, and decide nothing. The mean is of Compact-fit's ÷ the other's",
+        )
+}
+
+/// One client's part of it.
+fn on_heaps(found: &Found) -> OnProgram {
     let (moving, staying) = (found.smallest(true), found.smallest(false));
     let words = |best: Option<(&Row, usize)>| match best {
-        Some((row, bytes)) => format!(
-            "{} {} B, {:.2}x",
-            row.choice,
-            grouped(bytes as u64),
-            found.times_live(bytes)
-        ),
+        Some((row, bytes)) => format!("{} {:.2}x", row.choice, found.times_live(bytes)),
         None => "none".to_owned(),
     };
-    let is_smaller = moving
+    let both = moving
         .zip(staying)
-        .map(|(moving, staying)| is_smaller(moving.1, staying.1));
+        .map(|(moving, staying)| (moving.1, staying.1));
+    let is_smaller = both.map(|(moving, staying)| is_smaller(moving, staying));
     let is_smaller =
         is_smaller.unwrap_or((moving.is_some() != staying.is_some()).then_some(moving.is_some()));
-    let mut ours = format!("{}; of the others {}", words(moving), words(staying));
+    let mut shown = format!("{}, of the others {}", words(moving), words(staying));
     if is_smaller == Some(false) {
-        ours = format!("{ours}; {}", why(found));
+        shown = format!("{shown}, {}", why(found));
     }
-    Claim::that(format!(
-        "{}: Compact-fit completes in the smallest heap",
-        found.client
-    ))
-    .papers("none: the issue's")
-    .ours(ours)
-    .decide(
-        is_smaller,
-        "best setting against best other space; heaps that differ by what the \
-         search leaves open are the same",
-    )
+    let ratio = both.map(|(moving, staying)| moving as f64 / staying as f64);
+    let on = OnProgram::timed(found.client.as_str(), is_smaller, ratio.as_slice());
+    OnProgram { shown, ..on }
 }
 
 /// Whether one heap is smaller than another; `None` if they differ by no more than the search
@@ -207,7 +216,7 @@ fn why(found: &Found) -> String {
 mod tests {
     use super::super::measure::{Found, HEAPS, InHeap, Row};
     use super::super::spaces::ALL;
-    use super::{fastest_when_small, is_smaller, needs_least, never_fragmented};
+    use super::{fastest_when_small, is_smaller, keeps_what_lives, needs_least, never_fragmented};
     use crate::kit::Verdict;
 
     /// Compact-fit with one time and smallest heap, the others with another; 0 does not complete.
@@ -249,7 +258,7 @@ mod tests {
             ((1.0, 0), (1.0, 0), Verdict::NotComparable),
         ];
         for (moving, staying, verdict) in cases {
-            let claim = fastest_when_small(&found(moving, staying));
+            let claim = fastest_when_small(&[found(moving, staying)]);
             assert_eq!(claim.verdict, verdict, "{moving:?} {staying:?}");
         }
     }
@@ -264,12 +273,12 @@ mod tests {
         {
             row.heaps[0] = None;
         }
-        assert_eq!(fastest_when_small(&found).verdict, Verdict::DoesNot);
+        assert_eq!(fastest_when_small(&[found]).verdict, Verdict::DoesNot);
     }
 
     #[test]
     fn the_verdict_on_smallest_heaps_comes_out_every_way() {
-        let verdict = |ours, theirs| needs_least(&found((1.0, ours), (1.0, theirs))).verdict;
+        let verdict = |ours, theirs| needs_least(&[found((1.0, ours), (1.0, theirs))]).verdict;
         assert_eq!(verdict(1_000_000, 1_100_000), Verdict::Holds);
         assert_eq!(verdict(1_100_000, 1_000_000), Verdict::DoesNot);
         assert_eq!(verdict(1_000_000, 1_000_500), Verdict::NotComparable);
@@ -277,6 +286,16 @@ mod tests {
         assert_eq!(verdict(1_000_000, 0), Verdict::Holds);
         assert_eq!(verdict(0, 0), Verdict::NotComparable);
         assert_eq!(is_smaller(4_000_000, 4_003_000), None);
+    }
+
+    #[test]
+    fn one_reference_to_a_freed_object_refutes_the_claim() {
+        let mut found = [found((1.0, 9), (1.0, 9))];
+        assert_eq!(keeps_what_lives(&found).verdict, Verdict::Holds);
+        let last = found[0].rows.last_mut().expect("rows");
+        last.heaps[2].as_mut().expect("completes").to_freed = 1;
+        assert_eq!(keeps_what_lives(&found).verdict, Verdict::DoesNot);
+        assert_eq!(keeps_what_lives(&[]).verdict, Verdict::NotComparable);
     }
 
     #[test]

@@ -16,8 +16,8 @@ use surefit_trace::graph::{Object, Reader, Step};
 use crate::kit::Request;
 use surefit_measure::collector::graphs;
 
-/// The recordings inside the command.
-const BUNDLED: [&str; 2] = ["bundled:raytrace", "bundled:mtrt"];
+/// Recordings inside the command: a compiler and two ray tracers that are not alike.
+const BUNDLED: [&str; 3] = ["bundled:javac", "bundled:sunflow", "bundled:raytrace"];
 
 /// The programs of a quick run; no recording of Java is as short.
 const QUICK: [Program; 2] = [Program::Json, Program::Words];
