@@ -353,7 +353,7 @@ const THESIS: &[Seed] = &[
     thesis(
         "fast start",
         "with the table, the time before the first collection is short",
-        &["gc-visits", "gc-times"],
+        &["gc-visits"],
     ),
     thesis(
         "table space",

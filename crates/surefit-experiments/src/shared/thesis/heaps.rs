@@ -10,7 +10,7 @@
 //! anything is collected.
 
 use anyhow::{Result, bail};
-use surefit_clients::java::{Finds, Lists, Options, Outcome, Space, Stopped, min_heap};
+use surefit_clients::java::{Finds, Options, Outcome, Space, Stopped, min_heap};
 use surefit_freelist::When;
 use surefit_os::Reservation;
 
@@ -80,32 +80,33 @@ pub(crate) fn smallest(recorded: &Recorded, system: System) -> Result<usize> {
     }
 }
 
-/// The smallest heaps of a program, in bytes, in the order of [`MERGES`].
+/// The smallest heaps of a program, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Minima {
-    /// In one heap, as in the thesis.
+    /// In one heap, as in the thesis, in the order of [`MERGES`].
     pub(crate) one_heap: [usize; 3],
-    /// In ours.
-    pub(crate) ours: [usize; 3],
+    /// In ours, with immediate coalescing.
+    pub(crate) ours: usize,
 }
 
 impl Minima {
-    /// Finds all six; `step` is called with the name of each system whose heap was found.
+    /// Finds all four; `step` is called with the name of each system whose heap was found.
     ///
     /// # Errors
     /// As [`smallest`].
     pub(crate) fn find(recorded: &Recorded, mut step: impl FnMut(&str)) -> Result<Self> {
-        let mut all = |of: fn(When) -> System| {
-            let mut minima = [0; 3];
-            for (minimum, merges) in minima.iter_mut().zip(MERGES) {
-                *minimum = smallest(recorded, of(merges))?;
-                step(&of(merges).name());
-            }
-            anyhow::Ok(minima)
+        let mut find = |system: System| {
+            let bytes = smallest(recorded, system)?;
+            step(&system.name());
+            anyhow::Ok(bytes)
         };
+        let mut one_heap = [0; 3];
+        for (minimum, merges) in one_heap.iter_mut().zip(MERGES) {
+            *minimum = find(System::thesis(merges, Finds::NextHitTable))?;
+        }
         Ok(Self {
-            one_heap: all(|merges| System::thesis(merges, Finds::NextHitTable))?,
-            ours: all(System::ours)?,
+            one_heap,
+            ours: find(System::ours(When::Immediate))?,
         })
     }
 
@@ -129,74 +130,6 @@ impl Minima {
     }
 }
 
-/// The heaps that are tried for several spaces, in multiples of what lives most.
-pub(crate) const TIMES: [f64; 7] = [2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0];
-
-/// Segregated lists, as many as the thesis ends at.
-pub(crate) const fn segregated(finds: Finds, merges: When, is_tree: bool) -> Space {
-    Space::Segregated(Lists {
-        finds,
-        merges,
-        is_tree,
-        count: 256,
-    })
-}
-
-/// So many times what lives most, in bytes.
-pub(crate) fn times_live(recorded: &Recorded, times: f64) -> usize {
-    (recorded.program.most_live().bytes as f64 * times) as usize
-}
-
-/// Several spaces in the same heap.
-#[derive(Debug)]
-pub(crate) struct Common {
-    /// The heap, in multiples of what lives most.
-    pub(crate) times: f64,
-    /// What each did, in the order of the spaces; `None` if it does not complete.
-    pub(crate) outcomes: Vec<Option<Outcome>>,
-}
-
-impl Common {
-    fn completed(&self) -> usize {
-        self.outcomes.iter().flatten().count()
-    }
-}
-
-/// The first of [`TIMES`] in which all spaces complete, or else most of them, and what they do
-/// there; `None` if none does.
-///
-/// # Errors
-/// As [`replay`].
-pub(crate) fn common(
-    recorded: &Recorded,
-    spaces: &[Space],
-    options: &Options,
-) -> Result<Option<Common>> {
-    let mut best: Option<Common> = None;
-    for times in TIMES {
-        let bytes = times_live(recorded, times);
-        let outcomes = spaces
-            .iter()
-            .map(|space| Ok(replay(recorded, space, bytes, options)?.ok()));
-        let outcomes: Vec<_> = outcomes.collect::<Result<_>>()?;
-        let found = Common { times, outcomes };
-        let completed = found.completed();
-        if completed > best.as_ref().map_or(0, Common::completed) {
-            best = Some(found);
-        }
-        if completed == spaces.len() {
-            break;
-        }
-    }
-    Ok(best)
-}
-
-/// Says that no heap of [`TIMES`] serves any space.
-pub(crate) fn no_common(name: &str) -> String {
-    let most = TIMES[TIMES.len() - 1];
-    format!("{name}: not measured: up to {most} times what lives most, no space completes.")
-}
-
 #[cfg(test)]
 mod tests {
     use super::Minima;
@@ -205,7 +138,7 @@ mod tests {
     fn the_common_minimum_is_the_least_in_one_heap() {
         let minima = Minima {
             one_heap: [4000, 3000, 2000],
-            ours: [1000; 3],
+            ours: 1000,
         };
         assert_eq!((minima.common(), minima.times(1.5)), (2000, 3000));
         assert_eq!(minima.common_of(), "immediate");

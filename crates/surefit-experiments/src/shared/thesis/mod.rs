@@ -8,7 +8,6 @@
 //! | `heaps` | one replay; smallest heaps, which heap sizes are multiples of | |
 //! | `collecting` | a heap in which a program collects: where counts are taken | |
 //! | `systems` | the two heaps: the thesis's one heap, and ours beside it | |
-//! | `measured` | smallest heaps, and times in interleaved rounds | |
 //!
 //! | experiment | shows | of the thesis |
 //! | --- | --- | --- |
@@ -32,12 +31,7 @@
 //! The thesis on free-list organisation, chapters 2 to 4.
 
 pub(crate) mod collecting;
-#[allow(dead_code, reason = "until the experiments use it")]
 pub(crate) mod heaps;
-#[allow(dead_code, reason = "until gc-visits does without it")]
-pub(crate) mod measured;
 pub(crate) mod published;
-#[allow(dead_code, reason = "until the experiments use it")]
 pub(crate) mod recorded;
-#[allow(dead_code, reason = "until the experiments use it")]
 pub(crate) mod systems;

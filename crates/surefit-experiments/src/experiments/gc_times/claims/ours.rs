@@ -19,7 +19,7 @@ pub(super) fn all(found: &[Measured]) -> Vec<Claim> {
 
 fn completes_in_less(found: &[Measured]) -> Claim {
     let on = |measured: &Measured| {
-        let [one_heap, ours] = [measured.minima.one_heap[2], measured.minima.ours[2]];
+        let (one_heap, ours) = (measured.minima.one_heap[2], measured.minima.ours);
         let ratio = one_heap as f64 / ours as f64;
         let is_less = ours + MinHeap::open_bytes(one_heap) < one_heap;
         OnProgram::timed(measured.name.as_str(), is_less, &[ratio])
@@ -72,7 +72,7 @@ mod tests {
                 let is_bitmap = system.lists.finds == Finds::Bitmap;
                 Some((if is_bitmap { bitmap } else { 1000 }, 100))
             });
-            measured.minima.ours[2] = ours;
+            measured.minima.ours = ours;
             let claims = all(&[measured]);
             ALL.map(|words| verdict(&claims, words))
         };
