@@ -32,6 +32,9 @@ pub(super) enum Mark {
     Ends,
 }
 
+/// Marks of one call that are made without an allocation.
+const MARKED: usize = 256;
+
 thread_local! {
     static NOTE: Cell<Note> = const { Cell::new(Note::Nothing) };
     static HELD: Cell<u32> = const { Cell::new(0) };
@@ -50,9 +53,10 @@ pub(super) fn take_times() -> Vec<u32> {
     TIMES.take()
 }
 
-/// The marks of the calling thread's sections, which begin anew.
+/// The marks of the calling thread's sections, which begin anew; there is room for more, so that to
+/// mark a section allocates nothing.
 pub(super) fn take_marks() -> Vec<Mark> {
-    MARKS.take()
+    MARKS.replace(Vec::with_capacity(MARKED))
 }
 
 /// The name of the function that is called when a section begins.

@@ -47,9 +47,9 @@ pub(super) struct Sections {
     pub(super) call: Longest,
 }
 
-/// The heap with class locks that a bound names: `k=1`.
-pub(super) fn spec(bound: &str) -> String {
-    format!("1-cf:{bound}")
+/// The heap with class locks and the bound of another heap: `1-cf:k=1` for `cf:k=1`.
+pub(super) fn spec(of: &str) -> String {
+    format!("1-{of}")
 }
 
 /// One heap and the objects of a replay.
@@ -229,4 +229,17 @@ fn timed(spec: &str, steps: &Steps, region: &mut Reservation) -> Result<(Vec<u32
 pub(super) fn refused(spec: &str, steps: &Steps, event: usize) -> String {
     let name = &steps.name;
     format!("{name}: event {event}: {spec} refused in four times the peak")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{config, spec};
+    use crate::shared::settings::{Family, of_family};
+
+    #[test]
+    fn every_kappa_is_a_heap_with_class_locks() {
+        for (_, setting) in of_family(Family::Pages) {
+            assert!(config(&spec(setting.spec)).is_ok(), "{}", setting.spec);
+        }
+    }
 }

@@ -94,7 +94,7 @@ fn constant_memory(programs: &[Counted]) -> Claim {
         let words = limit.zip(counted.kappas.get(from)).map(|(limit, from)| {
             let spread = spread_percent(&means[limit..]);
             let label = from.label;
-            format!("from {label}; from {claimed} on they differ by {spread:.1} %")
+            format!("from {label} (from {claimed} on they differ by {spread:.1} %)")
         });
         on(
             counted,

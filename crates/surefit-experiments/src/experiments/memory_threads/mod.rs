@@ -14,7 +14,7 @@
 //! ```text
 //! 1-CF(κ)  O((n·m + κ(π-1))·β)     n-CF(κ)  O(n·(m + κ(π-1))·β)     both without a bound  O(n·m·π·β)
 //! ```
-//! The paper's line is this with a constant of 1, in pages: divided by π·β.
+//! The paper's line is what stands in the brackets, in pages: divided by π·β.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -52,7 +52,7 @@ struct Worst {
     threads: u16,
     counts: Counts,
     bound: u64,
-    /// What the paper's order is in pages.
+    /// What stands in the brackets of the paper's order, in pages.
     order: f64,
 }
 
@@ -115,13 +115,14 @@ fn worst_order(request: &Request, heap: usize, kappa: Option<u32>, threads: u16)
         threads,
         counts,
         bound: u64::from(most) * instances,
-        order: order(kappa, blocks, live, instances),
+        order: order(&shape, blocks, instances),
     })
 }
 
-/// The paper's order of memory size, with a constant of 1 and in pages.
-fn order(kappa: Option<u32>, blocks: u32, live: u64, instances: u64) -> f64 {
-    kappa.map_or(live as f64, |kappa| {
+/// What stands in the brackets of the paper's order of memory size, in pages.
+fn order(shape: &Shape, blocks: u32, instances: u64) -> f64 {
+    let live = u64::from(shape.threads) * u64::from(shape.live);
+    shape.kappa.map_or(live as f64, |kappa| {
         let holes = instances * u64::from(kappa) * u64::from(blocks - 1);
         (live + holes) as f64 / f64::from(blocks)
     })
@@ -224,16 +225,19 @@ fn report(request: &Request, worst: &[Worst], random: &[Random]) -> Report {
 }
 
 fn worst_table(rows: &[Worst]) -> Table {
-    Table::of("worst order, one size-class", rows)
-        .text("heap", |row| HEAPS[row.heap].0)
-        .text("κ", |row| or_infinite(row.kappa))
-        .figure("threads", 0, |row| u32::from(row.threads))
-        .figure("pages", 0, |row| row.counts.pages)
-        .figure("bound", 0, |row| row.bound)
-        .papers("order", 1, |row| row.order)
-        .figure("holes", 0, |row| row.counts.holes)
-        .figure("administrative B", 0, |row| row.counts.administrative_bytes)
-        .table()
+    Table::of(
+        "worst order, one size-class; order: what stands in the paper's O(…), in pages",
+        rows,
+    )
+    .text("heap", |row| HEAPS[row.heap].0)
+    .text("κ", |row| or_infinite(row.kappa))
+    .figure("threads", 0, |row| u32::from(row.threads))
+    .figure("pages", 0, |row| row.counts.pages)
+    .figure("bound", 0, |row| row.bound)
+    .papers("order", 1, |row| row.order)
+    .figure("holes", 0, |row| row.counts.holes)
+    .figure("administrative B", 0, |row| row.counts.administrative_bytes)
+    .table()
 }
 
 fn random_table(rows: &[Random]) -> Table {
@@ -391,7 +395,9 @@ fn one_is_smaller(rows: &[Worst]) -> Claim {
 
 #[cfg(test)]
 mod tests {
-    use super::{KAPPAS, Random, Worst, of_order, one_is_smaller, order, run, tight, within};
+    use super::{
+        KAPPAS, Random, Worst, of_order, one_is_smaller, order, run, shape, tight, within,
+    };
     use crate::kit::{Cell, Request, Verdict};
     use crate::shared::threads::probe::Counts;
 
@@ -400,7 +406,11 @@ mod tests {
         let cases = KAPPAS.iter().flat_map(|kappa| [(0, *kappa), (1, *kappa)]);
         let one = |(heap, kappa)| {
             let instances = if heap == 1 { 8 } else { 1 };
-            let order = order(kappa, 16, 512, instances);
+            let quick = Request {
+                quick: true,
+                ..Request::default()
+            };
+            let order = order(&shape(&quick, heap, kappa, 8), 16, instances);
             let bound = order as u64;
             Worst {
                 heap,

@@ -67,18 +67,21 @@ pub(super) fn loads(steps: u64) -> Result<Vec<Large>> {
 
 /// All figures beside the formula's.
 pub(super) fn table(rows: &[Large]) -> Table {
-    Table::of("Moves per free under large loads: the closed form", rows)
-        .figure("π", 0, |row| row.blocks)
-        .figure("ρ", 0, |row| row.rho)
-        .figure("κ", 0, |row| row.kappa)
-        .figure("formula", 4, |row| row.formula)
-        .figure("packed, simulated", 4, |row| row.packed.moves_per_free)
-        .figure("heap, newest", 4, |row| row.newest.moves_per_free)
-        .figure("heap, original", 4, |row| row.original.moves_per_free)
-        .figure("n: formula", 2, |row| row.not_full_formula)
-        .figure("newest", 2, |row| row.newest.not_full)
-        .figure("original", 2, |row| row.original.not_full)
-        .table()
+    Table::of(
+        "Analysis: moves per free under large loads, the closed form",
+        rows,
+    )
+    .figure("π", 0, |row| row.blocks)
+    .figure("ρ", 0, |row| row.rho)
+    .figure("κ", 0, |row| row.kappa)
+    .figure("formula", 4, |row| row.formula)
+    .figure("packed, simulated", 4, |row| row.packed.moves_per_free)
+    .figure("heap, newest", 4, |row| row.newest.moves_per_free)
+    .figure("heap, original", 4, |row| row.original.moves_per_free)
+    .figure("n: formula", 2, |row| row.not_full_formula)
+    .figure("newest", 2, |row| row.newest.not_full)
+    .figure("original", 2, |row| row.original.not_full)
+    .table()
 }
 
 /// κ against moves per free.

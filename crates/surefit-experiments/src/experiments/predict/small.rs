@@ -106,7 +106,7 @@ pub(super) fn table(rows: &[Small]) -> Table {
     let (blocks, rho) = SMALL;
 
     Table::of(
-        format!("Moves per free, π={blocks}, ρ={rho}: the exact chain"),
+        format!("Analysis: moves per free, π={blocks}, ρ={rho}, the exact chain"),
         rows.iter()
             .map(|row| (row, row.heap.map(|heap| heap.moves_per_free))),
     )

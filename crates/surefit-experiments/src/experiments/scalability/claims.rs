@@ -109,6 +109,7 @@ fn does_not_scale(line: &Line, raw: &Line, threads: usize, cores: usize) -> Clai
         "global size-class locks do not scale to {threads} threads"
     ))
     .of("scalability (a)")
+    .of("size-class concurrency")
     .papers("stated in words")
     .ours(follow_words(line, raw, threads))
     .decide(
@@ -234,6 +235,7 @@ fn sharing_decides(sharing: &[(Setup, Point)], kappa: Option<u32>, cores: usize)
     let setup = Setup::new(Scheme::Instances(1), kappa);
     Claim::that(format!("{setup}: the level of sharing determines scalability"))
         .of("scalability (c)")
+        .of("sharing degree")
         .papers("stated in words")
         .ours(format!(
             "contended acquisitions in a thousand pairs: {} alone, {} with 8 threads per instance, {} with 50 % \

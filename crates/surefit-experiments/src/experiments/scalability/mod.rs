@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! (a) full compaction       κ = 1: 1-CF with one lock and with class locks, n-CF
-//! (b) no compaction         κ = ∞: n-CF with handles; a raw heap a thread, without locks
+//! (b) no compaction         κ = ∞: n-CF with handles; one raw heap per thread, without locks
 //! (c) with sharing          n-CF, κ = 1 and ∞: threads per instance 1, 2, 4, 8 × foreign frees 0, 10, 50 %
 //! ```
 //! Throughput beyond the number of cores says nothing of scaling, so beside every time stands what

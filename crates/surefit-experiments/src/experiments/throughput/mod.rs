@@ -172,6 +172,7 @@ fn class_beats_page(rows: &[Row], kappa: Option<u32>) -> Claim {
         or_infinite(kappa)
     ))
     .of("throughput")
+    .of("size-class concurrency")
     .papers("stated in words, of one thread")
     .measured(ratio.map(|ratio| format!("time under page locks ÷ under class locks: {ratio}")))
     .decide(

@@ -90,7 +90,7 @@ fn opened<O>(mail: &Mail<O>) -> std::sync::MutexGuard<'_, Vec<(O, u32)>> {
     mail.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs a load, one thread a worker; `watch` is called now and then by a thread of its own.
+/// Runs a load, one thread per worker; `watch` is called now and then by a thread of its own.
 ///
 /// # Errors
 /// The heap refused a request.

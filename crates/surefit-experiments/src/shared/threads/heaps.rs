@@ -23,13 +23,13 @@ use surefit_measure::error::Broken;
 pub(crate) enum Scheme {
     /// 1-CF with one lock.
     OneHeapLock,
-    /// 1-CF with a lock a size-class.
+    /// 1-CF with one lock per size-class.
     OneClassLocks,
-    /// 1-CF with a lock a page.
+    /// 1-CF with one lock per page.
     OnePageLocks,
     /// n-CF with class locks and a given number of threads per instance.
     Instances(u16),
-    /// A raw heap a thread, without locks: optimised non-compacting Compact-fit, no sharing.
+    /// One raw heap per thread, without locks: optimised non-compacting Compact-fit, no sharing.
     DirectEach,
 }
 
@@ -180,7 +180,7 @@ fn shared<G: Granularity>(setup: &Setup, threads: usize) -> Result<SharedConfig<
     }
 }
 
-/// A configuration of κ not-full pages a size-class; objects up to a page are contiguous.
+/// A configuration of κ not-full pages per size-class; objects up to a page are contiguous.
 ///
 /// # Errors
 /// κ = 0.
