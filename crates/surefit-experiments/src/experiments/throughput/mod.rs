@@ -4,6 +4,7 @@
 //! per round: one lock, class locks, page locks × κ = 1, 8, ∞     interleaved; the same calls each time
 //! relative   the time of class locks ÷ this one's, and of κ = 1 ÷ this one's, taken inside the round
 //! ```
+//! Times are of the thread's processor, so that other programs on the machine do not count.
 //! One thread never waits, so only the work of locking shows: acquisitions are counted in a run of
 //! their own, exactly.
 //!
@@ -45,7 +46,7 @@ const PAGE: usize = 2;
 struct Row {
     kappa: Option<u32>,
     scheme: usize,
-    /// Nanoseconds of an allocation and its free, round by round.
+    /// Nanoseconds of processor time of an allocation and its free, round by round.
     pair_ns: Vec<f64>,
     /// Acquisitions of a malloc and of a free.
     locks: (f64, f64),
@@ -79,7 +80,7 @@ fn run(request: &Request) -> Result<Report> {
     for _ in 0..rounds {
         for row in &mut rows {
             let driven = timed(&Setup::new(SCHEMES[row.scheme].0, row.kappa), 1, &load)?.driven;
-            row.pair_ns.push(1e9 / driven.per_second());
+            row.pair_ns.push(driven.cpu_ns_each());
             progress.step(ENTRY.name, "rounds", &SCHEMES[row.scheme].1);
         }
     }
@@ -102,7 +103,8 @@ fn report(request: &Request, rounds: u32, load: &Load, rows: &[Row]) -> Report {
     let mut report = Report::new(ENTRY.name, ENTRY.about, source, request.quick);
     report.setting.push(format!(
         "One thread, {} slots, objects of 16 to 512 B at random, {} calls a round, {rounds} interleaved rounds, pages of \
-         16 KiB, locks of the operating system; {} cores. The first word of every object is written.",
+         16 KiB, locks of the operating system; {} cores. The first word of every object is written. Times are of the \
+         thread's processor.",
         load.slots,
         load.calls,
         cores()

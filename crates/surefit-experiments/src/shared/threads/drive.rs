@@ -14,6 +14,7 @@ use std::{mem, thread};
 
 use anyhow::{Context, Result};
 use surefit_core::Refused;
+use surefit_os::clock;
 
 use super::figures::{Times, nanoseconds};
 use super::load::{Call, Load};
@@ -66,6 +67,8 @@ pub(crate) struct Driven {
     /// Nanoseconds on the wall from the first call of the first thread to the last call of the
     /// last.
     pub(crate) ns: u64,
+    /// Nanoseconds of processor time that all threads took for their calls.
+    pub(crate) cpu_ns: u64,
     /// Allocations.
     pub(crate) mallocs: Calls,
     /// Frees.
@@ -77,6 +80,12 @@ pub(crate) struct Driven {
 }
 
 impl Driven {
+    /// Nanoseconds of processor time for an allocation and its free: of one thread, other programs
+    /// on the machine do not count.
+    pub(crate) fn cpu_ns_each(&self) -> f64 {
+        self.cpu_ns as f64 / self.mallocs.count.max(1) as f64
+    }
+
     /// Allocations a second, all threads together.
     pub(crate) fn per_second(&self) -> f64 {
         self.mallocs.count as f64 * 1e9 / self.ns.max(1) as f64
@@ -138,6 +147,7 @@ pub(crate) fn drive<W: Worker>(
         span = span.map_or(Some((began, ended)), |(first, last)| {
             Some((first.min(began), last.max(ended)))
         });
+        all.cpu_ns += one.cpu_ns;
         all.mallocs = all.mallocs.and(one.mallocs);
         all.frees = all.frees.and(one.frees);
         all.frees_in_all += one.frees_in_all;
@@ -194,12 +204,13 @@ impl<'a, W: Worker> Thread<'a, W> {
         lock::take_times();
         self.sends = true;
         barrier.wait();
-        let began = Instant::now();
+        let (began, before) = (Instant::now(), clock::thread_cpu_ns());
         self.calls(load.calls);
-        let ended = Instant::now();
+        let (ended, after) = (Instant::now(), clock::thread_cpu_ns());
         let times = lock::take_times();
         let mut found = Driven {
             times,
+            cpu_ns: after - before,
             ..mem::take(&mut self.found)
         };
         self.send();
