@@ -494,12 +494,13 @@ const OTHERS: &[Seed] = &[
     ),
     other(
         "Bendersky-Petrank",
-        "Bendersky and Petrank (POPL 2011): bytes moved per byte allocated against the heap needed",
+        "Bendersky and Petrank (POPL 2011): bytes moved per byte allocated against the heap needed; \
+         by its abstract: the theorems could not be sourced, and bounds derived here stand for them",
         &["adversary"],
     ),
     other(
         "Cohen-Petrank",
-        "Cohen and Petrank (PLDI 2013): a stronger bound on the same",
+        "Cohen and Petrank (PLDI 2013): a stronger bound on the same, by its abstract alone too",
         &["adversary"],
     ),
     other(

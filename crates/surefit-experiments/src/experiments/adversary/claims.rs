@@ -98,15 +98,18 @@ pub(super) fn theorem(systems: &[UnderRobson]) -> Claim {
         let below = one
             .found
             .iter()
-            .map(|(_, found)| (found.below.capacity, found.below.run.completed));
-        let ends = below.clone().filter(|(_, ends)| *ends).count();
-        let tried = listed(below.map(|(words, _)| Some(words)));
-        let shown = format!("needs {} words, ends {ends} times in {tried}", one.needed());
+            .filter(|(_, found)| found.below.run.completed);
+        let ends = below.count();
+        let shown = match ends {
+            0 => one.needed(),
+            ends => format!("{}, ends below {ends} times", one.needed()),
+        };
         one.on(shown, |(_, found)| !found.is_below_bound())
     };
     Claim::that("P_R cannot end below Robson's bound in a heap that never moves")
         .of("Robson")
         .papers(bounds(systems))
+        .ours("words needed")
         .over(
             systems.iter().map(on).collect(),
             "it holds on a system that runs out in the largest heap of fewer words, for every M and n",
@@ -124,12 +127,13 @@ fn predicted(systems: &[UnderRobson]) -> Claim {
                 needed == words || known.is_at_most() && needed < words && needed >= found.bound
             })
         };
-        let shown = format!(
-            "{}{} predicted, {} needed",
-            if known.is_at_most() { "at most " } else { "" },
-            listed(one.found.iter().map(|(robson, _)| Some(words(robson)))),
-            one.needed()
-        );
+        let predicted = listed(one.found.iter().map(|(robson, _)| Some(words(robson))));
+        let most = if known.is_at_most() { "at most " } else { "" };
+        let shown = if predicted == one.needed() {
+            predicted
+        } else {
+            format!("{}, {most}{predicted} predicted", one.needed())
+        };
         Some(one.on(shown, is_known))
     };
     Claim::that(
@@ -138,6 +142,7 @@ fn predicted(systems: &[UnderRobson]) -> Claim {
     )
     .of("Robson")
     .papers(bounds(systems))
+    .ours("words needed, as predicted unless said")
     .over(
         systems.iter().filter_map(on).collect(),
         "it holds on a system if they agree; every capacity from the bound on was tried until it \
@@ -147,21 +152,20 @@ fn predicted(systems: &[UnderRobson]) -> Claim {
 
 /// The worst case is within a factor of log n of what is live.
 fn within_log_n(systems: &[UnderRobson]) -> Claim {
-    let ratio = |found: &Found| found.ratio();
+    // of log n times M, what is needed
+    let share =
+        |(robson, found): &(Robson, Found)| Some(found.ratio()? / f64::from(robson.log2_largest));
     let on = |one: &UnderRobson| {
-        let ratios = one.found.iter().map(|(robson, found)| {
-            let ratio = ratio(found).map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}"));
-            format!("{ratio} M, log n = {}", robson.log2_largest)
-        });
-        let shown = ratios.collect::<Vec<_>>().join("; ");
-        one.on(shown, |(robson, found)| {
-            ratio(found).is_some_and(|ratio| ratio <= f64::from(robson.log2_largest))
-        })
+        let shares: Option<Vec<_>> = one.found.iter().map(share).collect();
+        let most = shares.map(|shares| shares.into_iter().fold(0.0, f64::max));
+        let shown = most.map_or_else(|| "-".to_owned(), |most| format!("{most:.2}"));
+        one.on(shown, |one| share(one).is_some_and(|share| share <= 1.0))
     };
     Claim::that("the worst case of a heap that never moves is within a factor of log n of M: P_R")
         .of("Bendersky-Petrank")
         .of("Robson")
         .papers("within a factor of log n of what the program requires, says the abstract")
+        .ours("words needed ÷ (M log2 n), at most")
         .over(
             systems.iter().map(on).collect(),
             "it holds on a system that needs at most log2 n times M words",
@@ -338,10 +342,11 @@ fn certificates_suffice(heaps: &[Certified]) -> Claim {
         name: heap.name.clone(),
         test: Some(heap.ends && heap.least <= heap.certified),
         ratio: None,
-        shown: format!("{} B certified, {} B needed", heap.certified, heap.least),
+        shown: format!("{:.2}", heap.certified as f64 / heap.least as f64),
     };
     Claim::that("the certified bytes are enough for the program")
         .ours_alone()
+        .ours("certified ÷ least bytes")
         .over(
             heaps.iter().map(on).collect(),
             "it holds on a system if the program ends in a region of exactly the certified bytes, and \

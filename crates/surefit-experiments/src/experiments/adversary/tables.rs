@@ -61,7 +61,7 @@ fn best_fit_table(regions: &[Measured<BestFit>], patterns: &[Measured<BestFit, A
     let programs: Vec<_> = regions_of.chain(patterns_of).collect();
     let mut columns = vec![Column::text("system")];
     columns.extend(programs.iter().map(|program| {
-        let what = if program.tail > 0 { "needed" } else { "span" };
+        let what = if program.tail > 0 { "needs" } else { "span" };
         Column::figure(format!("m={} {what}", program.largest), 2)
     }));
     let title = format!(
@@ -127,7 +127,7 @@ fn moves_table(escaped: &[Escaped]) -> Table {
             one.moves.map(|moves| moves.bytes_total)
         })
         .figure("allocated ÷ moved", 1, |one| one.per_move())
-        .figure("allocated ÷ moved, simulated", 1, |one| {
+        .figure("simulated", 1, |one| {
             one.simulated().and_then(|simulated| simulated.per_move)
         })
         .table()

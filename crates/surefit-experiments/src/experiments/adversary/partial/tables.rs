@@ -126,8 +126,15 @@ fn practical() -> Plot {
         series: vec![
             Series::new("enough for a heap", of(&|c| bounds::enough(PRACTICAL, c))),
             Series::new("needed by all", of(&needed)),
+            robson_level(PRACTICAL, (1.0 / MOVES[MOVES.len() - 1], 1.0)),
         ],
     }
+}
+
+/// Robson's bound for heaps that never move: the papers' figure.
+fn robson_level(robson: Robson, moved: (f64, f64)) -> Series {
+    let words = times(robson, robson.bound() as f64);
+    Series::papers_level("Robson's bound", words, moved)
 }
 
 /// The bounds of the small program, and what was measured of it.
@@ -142,10 +149,13 @@ fn measured(points: &Points) -> Plot {
         let of = points.robson.iter().filter(|point| is_pages(point, page));
         by_moves(of.map(|point| (point.moved, point.spans)))
     };
+    let thinned = |page: &str| {
+        let of = points.thinning.iter().filter(|point| is_pages(point, page));
+        by_moves(of.map(|point| (point.moved, point.spans)))
+    };
     let model = points.model.iter();
-    let thinned = points.thinning.iter().filter(|point| point.moved > 0.0);
     Plot {
-        title: "Compact-fit, M=8192, n=256 words".to_owned(),
+        title: "partial compaction, M=8192, n=256 words: Compact-fit".to_owned(),
         x: Axis::from_zero("words moved ÷ words allocated"),
         y: Axis::from_zero("heap ÷ M"),
         series: vec![
@@ -157,10 +167,9 @@ fn measured(points: &Points) -> Plot {
                 "P_R, the model",
                 by_moves(model.map(|one| (one.moved, one.words as f64 / live))),
             ),
-            Series::new(
-                "thinning, all cf",
-                by_moves(thinned.map(|point| (point.moved, point.spans))),
-            ),
+            Series::new("thinning, 4 KiB", thinned("4 KiB")),
+            Series::new("thinning, 16 KiB", thinned("16 KiB")),
+            robson_level(SIMULATED, (0.0, 1.0)),
         ],
     }
 }
