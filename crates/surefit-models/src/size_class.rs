@@ -32,8 +32,16 @@ pub trait SizeClass: Clone + fmt::Debug + Default + Eq + Hash {
     /// Whether the state keeps what is promised when no call is in progress; true if one is.
     fn rests(&self, rules: &Self::Rules) -> bool;
 
-    /// The pages, in a short line.
-    fn picture(&self) -> String;
+    /// Whether a section is not over yet: a checker lets readers act in it, a diagram leaves it out.
+    fn is_within_section(&self) -> bool {
+        false
+    }
+
+    /// Live page-blocks h.
+    fn live(&self) -> u32;
+
+    /// The pages and the calls in progress, in a short line each.
+    fn picture(&self, rules: &Self::Rules) -> String;
 }
 
 /// A size-class that a simulation drives; each method runs one section.
@@ -93,4 +101,13 @@ pub struct Measured {
     pub transient: u32,
     /// The most of `transient`.
     pub transient_most: u32,
+}
+
+/// Groups of pages in a line.
+pub(crate) fn or_none(groups: &[String]) -> String {
+    if groups.is_empty() {
+        "no page".to_owned()
+    } else {
+        groups.join(" | ")
+    }
 }

@@ -83,7 +83,7 @@ where
     let fault = found.next().map(|(name, path)| {
         let wrong = path.last_state().fault(&rules).unwrap_or_default();
         let line = |(class, action): (C, Option<C::Action>)| {
-            format!("{} {class:?} then {action:?}", class.picture())
+            format!("{} {class:?} then {action:?}", class.picture(&rules))
         };
         let story: Vec<String> = path.into_vec().into_iter().map(line).collect();
         format!("{name}: {wrong}\n{}", story.join("\n"))

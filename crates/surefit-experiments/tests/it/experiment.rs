@@ -60,6 +60,21 @@ fn the_automaton_is_a_diagram_for_graphviz() {
 }
 
 #[test]
+fn both_incremental_automata_are_diagrams_and_only_the_papers_has_emptying_pages() {
+    let of = |whose| printed(&["automaton", "--pi", "3", "--k", "1", "--incremental", whose]);
+    let (papers, ours) = (of("paper"), of("ours"));
+    for page in ["| source ", "| emptying "] {
+        assert!(papers.contains(page) && !ours.contains(page), "{page}");
+    }
+    assert!(papers.contains("final step") && ours.contains("commit"));
+    let refused = experiments()
+        .args(["automaton", "--holes", "3", "--incremental", "paper"])
+        .output();
+    let line = error_line(&refused.expect("the command runs"), 2);
+    assert!(line.contains("--k"), "{line}");
+}
+
+#[test]
 fn small_heaps_stand_beside_the_bounds_of_heaps_that_never_move() {
     assert!(printed(&["small-heaps", "--quick"]).contains("Robson"));
     let json: Value =

@@ -11,6 +11,7 @@ use surefit_compact::automaton::incremental::{
 use surefit_compact::automaton::pages_bound;
 
 use super::class::{Call, Class, Moving, Page, Pinned, Place, Rules};
+use crate::size_class::or_none;
 use crate::{Label, Measured, Simulated, SizeClass};
 
 /// What a thread may do next.
@@ -141,13 +142,33 @@ impl SizeClass for Class {
                 <= pages_bound(rules.bound, blocks, live, live.max(1) * blocks)
     }
 
-    /// A dot for a block that nobody pins, P for a pinned one, v and t for the ends of the move.
-    fn picture(&self) -> String {
-        format!(
-            "[{}] list [{}]",
-            pictures(&self.full),
-            pictures(&self.not_full)
-        )
+    fn is_within_section(&self) -> bool {
+        self.calls.iter().any(|call| call.commits)
+    }
+
+    fn live(&self) -> u32 {
+        u32::from(self.live)
+    }
+
+    /// A dot for a block that nobody pins, P for a pinned one, v and t for the ends of the move;
+    /// then the bytes copied, and the steps of each call, with a star for the owner of the move.
+    fn picture(&self, _: &Rules) -> String {
+        let groups = [("full", &self.full), ("not-full", &self.not_full)];
+        let groups = groups.into_iter().filter(|(_, pages)| !pages.is_empty());
+        let pages: Vec<_> = groups
+            .map(|(name, pages)| format!("{name} {}", pictures(pages)))
+            .collect();
+        let mut lines = vec![or_none(&pages)];
+        if !self.calls.is_empty() {
+            let copied = self.moving.map_or(0, |moving| moving.done);
+            let steps = self.calls.iter().map(|call| {
+                let own = if call.own { "*" } else { "" };
+                format!("{}{own}", call.steps)
+            });
+            let steps = steps.collect::<Vec<_>>().join(" ");
+            lines.push(format!("copied {copied}, steps of calls {steps}"));
+        }
+        lines.join("\n")
     }
 }
 
@@ -296,7 +317,9 @@ fn with_effect(label: Label, action: Action, before: (usize, bool), after: (usiz
     let Label([word, ..]) = label;
     let began = !before.1 && after.1;
     let word = match action {
-        Action::Malloc if word == "M2" && after.0 > before.0 => "M3",
+        // An allocation that fills the page of v ends the move, and the target's page is not full
+        // any more.
+        Action::Malloc if word == "M2" && (after.0 > before.0 || before.1 && !after.1) => "M3",
         // The page stays full.
         Action::Free(_) if word == "F1" && began => "F2",
         _ => word,

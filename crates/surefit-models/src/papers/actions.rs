@@ -5,6 +5,7 @@ use surefit_compact::automaton::pages_bound;
 
 use super::automaton::{Kind, not_full_most, pages_most, transient_most};
 use super::class::{Class, Freed, Page, Rules, Slip, Victim};
+use crate::size_class::or_none;
 use crate::{Label, Measured, Simulated, SizeClass};
 
 /// What a thread may do next.
@@ -112,13 +113,33 @@ impl SizeClass for Class {
         !self.calls.is_empty() || left(Kind::Source) + left(Kind::Emptying) == 0
     }
 
-    /// A dot for a block at rest, t for a target, v for a source.
-    fn picture(&self) -> String {
-        let pages = self.pages.iter().map(|page| {
-            let of = |letter: &str, count: u16| letter.repeat(usize::from(count));
-            of(".", page.rest) + &of("t", page.targets) + &of("v", page.sources)
+    fn live(&self) -> u32 {
+        u32::from(self.live)
+    }
+
+    /// A dot for a block at rest, t for a target, v for a source, by kinds of pages; then the bytes
+    /// that each move has copied, and - for a free whose move another call ended.
+    fn picture(&self, rules: &Rules) -> String {
+        let kinds = [
+            ("full", Kind::Full),
+            ("not-full", Kind::NotFull),
+            ("source", Kind::Source),
+            ("emptying", Kind::Emptying),
+        ];
+        let groups = kinds.into_iter().filter_map(|(name, of)| {
+            let pages = self.pages.iter().filter(|page| page.kind(rules) == of);
+            let pages: Vec<_> = pages.map(|page| page.picture()).collect();
+            (!pages.is_empty()).then(|| format!("{name} {}", pages.join(" ")))
         });
-        format!("[{}]", pages.collect::<Vec<_>>().join(" "))
+        let mut lines = vec![or_none(&groups.collect::<Vec<_>>())];
+        if !self.calls.is_empty() {
+            let copied = self
+                .calls
+                .iter()
+                .map(|call| call.map_or_else(|| "-".to_owned(), |moving| moving.done.to_string()));
+            lines.push(format!("copied {}", copied.collect::<Vec<_>>().join(" ")));
+        }
+        lines.join("\n")
     }
 }
 

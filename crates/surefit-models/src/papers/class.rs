@@ -99,6 +99,11 @@ impl Page {
     pub(crate) fn kind(self, rules: &Rules) -> Kind {
         kind(self.counts(rules))
     }
+
+    pub(crate) fn picture(self) -> String {
+        let of = |letter: &str, count: u16| letter.repeat(usize::from(count));
+        of(".", self.rest) + &of("t", self.targets) + &of("v", self.sources)
+    }
 }
 
 /// An unfinished move, between two pages.
@@ -149,12 +154,6 @@ pub struct Class {
 // ---- counts ------------------------------------------------------------------------------------
 
 impl Class {
-    /// Live page-blocks h.
-    #[must_use]
-    pub fn live(&self) -> u32 {
-        u32::from(self.live)
-    }
-
     pub(crate) fn count(&self, rules: &Rules, of: Kind) -> u32 {
         let pages = self.pages.iter();
         pages.filter(|page| page.kind(rules) == of).count() as u32

@@ -7,7 +7,11 @@
 //!
 //! ```text
 //! surefit experiment automaton --pi 4 --k 2 | dot -Tsvg > automaton.svg
+//! surefit experiment automaton --pi 3 --k 1 --incremental paper | dot -Tsvg > incremental.svg
 //! ```
+//! [`incremental`] draws a class whose moves take several sections.
+
+mod incremental;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -16,8 +20,10 @@ use std::str::FromStr;
 
 use anyhow::{Result, ensure};
 use clap::ValueEnum;
-use surefit_compact::{Bound, Fraction};
+use surefit_compact::{Bound, Fraction, PageOrder};
+use surefit_models::{ours, papers};
 
+use self::incremental::{Incremental, Size, dot, our_rules, papers_rules};
 use crate::shared::size_class::{Label, Order as Policy, Rules, State};
 use surefit_measure::output;
 
@@ -39,12 +45,22 @@ pub(crate) struct Args {
     /// The fraction of what is live that may be holes, at most 1/2 [default: 0]
     #[arg(long, value_name = "A/B")]
     frac: Option<Share>,
-    /// Which not-full page serves allocations, and which one is drained; with --k only
-    #[arg(long, value_enum, default_value_t, requires = "k")]
-    order: Order,
+    /// Which not-full page serves allocations, and which one is drained; with --k only [default: newest;
+    /// original with --incremental paper]
+    #[arg(long, value_enum, requires = "k")]
+    order: Option<Order>,
     /// The most live page-blocks to show [default: a page of them more than the K pages]
     #[arg(long, value_name = "H", value_parser = clap::value_parser!(u32).range(1..=64))]
     most_live: Option<u32>,
+    /// Moves that take several steps: the papers' automaton, or ours
+    #[arg(long, value_enum, value_name = "WHOSE")]
+    incremental: Option<Incremental>,
+    /// Steps of a move, β/ι rounded up; with --incremental
+    #[arg(long, default_value_t = 2, value_name = "N", requires = "incremental", value_parser = clap::value_parser!(u16).range(1..=16))]
+    steps: u16,
+    /// The most frees in progress at a time; with --incremental. Two and more meet: X1, X3, help
+    #[arg(long, default_value_t = 1, value_name = "N", requires = "incremental", value_parser = clap::value_parser!(u16).range(1..=8))]
+    calls: u16,
 }
 
 /// `--frac`.
@@ -76,11 +92,15 @@ enum Order {
 /// Runs `surefit experiment automaton`.
 ///
 /// # Errors
-/// One line: a diagram with too many states, or standard output that cannot be written.
+/// One line: a diagram with too many states, holes with the papers' automaton, or standard output
+/// that cannot be written.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let most_live = args.most_live.unwrap_or_else(|| args.enough_live());
-    let diagram = Diagram::explore(args.rules(), most_live)?;
-    output::print(&diagram.to_dot(most_live))?;
+    let text = match args.incremental {
+        None => Diagram::explore(args.rules(), most_live)?.to_dot(most_live),
+        Some(whose) => args.incremental(whose, most_live)?,
+    };
+    output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -114,7 +134,7 @@ impl Args {
                 fraction: share.unwrap_or(Fraction::ZERO),
             },
         };
-        let order = match self.order {
+        let order = match self.order.unwrap_or_default() {
             Order::Newest => Policy::Newest,
             Order::Original => Policy::Original,
         };
@@ -123,6 +143,63 @@ impl Args {
             order,
             blocks: self.pi,
         }
+    }
+}
+
+impl Args {
+    /// The diagram of an incremental automaton.
+    fn incremental(&self, whose: Incremental, most_live: u32) -> Result<String> {
+        let size = Size {
+            blocks: u16::try_from(self.pi)?,
+            steps: self.steps,
+            calls: self.calls,
+            live: u16::try_from(most_live)?,
+        };
+        match whose {
+            Incremental::Paper => self.papers(size),
+            Incremental::Ours => self.ours(size),
+        }
+    }
+
+    fn papers(&self, size: Size) -> Result<String> {
+        ensure!(
+            self.holes.is_none() && self.frac.is_none(),
+            "the papers bound not-full pages, not holes; give --k"
+        );
+        let most = u16::try_from(self.k.unwrap_or(1))?;
+        let order = match self.order {
+            Some(Order::Newest) => papers::Order::Newest,
+            _ => papers::Order::Original,
+        };
+        let title = format!(
+            "The papers' incremental automaton: κ = {most}, {}\\n\
+             . a block at rest, v the source of a move (neither used nor free), t its target (used)",
+            size.words()
+        );
+        dot::<papers::Class>(&papers_rules(most, order, size), &title)
+    }
+
+    fn ours(&self, size: Size) -> Result<String> {
+        let order = match self.order {
+            Some(Order::Original) => PageOrder::Original,
+            _ => PageOrder::Newest,
+        };
+        let bound = self.rules().bound;
+        let title = format!(
+            "Our incremental automaton: {bound}, {}\\n\
+             . a block at rest, v the block in motion (used), t its target (reserved)",
+            size.words()
+        );
+        dot::<ours::Class>(&our_rules(bound, order, size), &title)
+    }
+}
+
+impl Size {
+    fn words(self) -> String {
+        format!(
+            "{} page-blocks per page, steps of a move {}, frees at a time {}, live up to {}",
+            self.blocks, self.steps, self.calls, self.live
+        )
     }
 }
 
