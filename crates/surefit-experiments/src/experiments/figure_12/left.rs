@@ -41,7 +41,7 @@ pub(super) fn left(request: &Request, rounds: u32, progress: &Progress) -> Resul
 }
 
 pub(super) fn left_table(rows: &[Left]) -> Table {
-    let title = "left: allocation throughput against the increment";
+    let title = "figure 12, left: allocation throughput against the increment";
     let mut table = Table::of(title, rows)
         .text("ι, bytes", |row| or_infinite(row.increment))
         .figure("steps/move", 2, |row| row.steps_per_move);
@@ -71,26 +71,89 @@ pub(super) fn left_plot(rows: &[Left]) -> Plot {
             series
         });
     Plot {
-        title: "left: throughput".to_owned(),
+        title: "figure 12, left: throughput".to_owned(),
         x: Axis::named("ι, bytes", ticks()),
         y: Axis::from_zero("thousand allocations/s"),
         series: series.collect(),
     }
 }
 
+/// Rounds that may decide. Fewer agree by chance at one of the eight steps of the curve.
+const ENOUGH: usize = 5;
+
+/// Whether it falls, over the whole curve, with one thread.
 pub(super) fn falls(rows: &[Left]) -> Claim {
-    let last = rows
-        .last()
-        .map(|last| ratio(&rows[0].per_second[0], &last.per_second[0]));
+    let of = |row: &Left| row.per_second[0].clone();
+    let ends = rows
+        .first()
+        .zip(rows.last())
+        .map(|(first, last)| ratio(&of(first), &of(last)));
+    let steps: Vec<_> = rows
+        .windows(2)
+        .map(|pair| Verdict::is_greater(ratio(&of(&pair[1]), &of(&pair[0]))))
+        .collect();
+    // A rise in every round decides; without one, a step about which rounds disagree.
+    let rises = match (steps.contains(&Some(true)), steps.contains(&None)) {
+        (true, _) => Some(true),
+        (false, true) => None,
+        (false, false) => Some(false),
+    };
+    let rounds = rows.first().map_or(0, |row| row.per_second[0].len());
+    let falls = ends.and_then(Verdict::is_greater);
+    let test = match (falls, rises) {
+        (Some(false), _) | (_, Some(true)) => Some(false),
+        (Some(true), Some(false)) => Some(true),
+        _ => None,
+    };
     Claim::that("throughput falls as ι shrinks")
+        .of("figure 12")
         .papers("it falls")
-        .ours(last.map_or_else(
+        .ours(ends.map_or_else(
             || "-".to_owned(),
-            |last| format!("one thread, ι=∞ ÷ ι=64: {}", last),
+            |ends| format!("one thread, ι=∞ ÷ least ι: {ends}"),
         ))
         .decide(
-            last.and_then(Verdict::is_greater),
-            "one thread is faster at ι=∞ than at ι=64 in every round, and by over 3 \
-             % in the median",
+            test.filter(|_| rounds >= ENOUGH),
+            "over the whole curve, one thread: the first ι is faster than the last in every round, \
+             and by over 3 % in the median; and no step to a smaller ι is faster in every round, and \
+             by over 3 %; not comparable if rounds disagree, or with fewer than five rounds",
         )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ENOUGH, Left, falls};
+    use crate::kit::Verdict;
+
+    #[test]
+    fn throughput_is_judged_over_the_whole_curve() {
+        // Round by round in turns: one figure, then the other.
+        let timed = |rounds: usize, curve: &[[f64; 2]]| {
+            let all = |pair: &[f64; 2]| {
+                pair.iter()
+                    .copied()
+                    .cycle()
+                    .take(rounds)
+                    .collect::<Vec<_>>()
+            };
+            let row = |pair: &[f64; 2]| Left {
+                increment: None,
+                per_second: [all(pair), all(pair)],
+                steps_per_move: 1.0,
+            };
+            falls(&curve.iter().map(row).collect::<Vec<_>>()).verdict
+        };
+        let verdict = |curve: &[[f64; 2]]| timed(6, curve);
+        let few = timed(ENOUGH - 1, &[[9.0, 8.0], [5.0, 5.0]]);
+        assert_eq!(few, Verdict::NotComparable);
+        assert_eq!(
+            verdict(&[[9.0, 8.0], [9.0, 8.1], [5.0, 5.0]]),
+            Verdict::Holds
+        );
+        let rises = verdict(&[[9.0, 8.0], [5.0, 4.0], [6.0, 5.0]]);
+        assert_eq!(rises, Verdict::DoesNot);
+        assert_eq!(verdict(&[[9.0, 9.0], [9.0, 9.0]]), Verdict::DoesNot);
+        assert_eq!(verdict(&[[9.0, 9.0], [2.0, 10.0]]), Verdict::NotComparable);
+        assert_eq!(verdict(&[]), Verdict::NotComparable);
+    }
 }
