@@ -34,14 +34,15 @@
 //! # Compared with the papers' pages
 //! In the papers, the block that a move leaves is neither used nor free. So a page from which
 //! blocks move is a *source page*, or an *emptying* page if nothing else is left in it. Both are
-//! outside the not-full pages, and every thread may have one or more of each kind. Here **a move
-//! changes nothing until its commit**: v is used, its page is not-full and keeps its place in the
-//! list, and allocations take the page's free blocks. There are no source pages, no emptying pages,
-//! and no further step "involving a source page". A move in flight adds its target, one page-block,
-//! to the fragmentation. A free in progress adds what it has not paid yet: one not-full page, or
-//! one hole and the amount by which it lowered ⌊εh⌋ ([`bound_in_flight`],
-//! [`pages_bound_in_flight`]). In the papers, every thread adds one not-full or source page above κ
-//! and one emptying page.
+//! outside the not-full pages. A class has one source page at most, and one emptying page for each
+//! free in progress. Here **a move changes nothing until its commit**: v is used, its page is
+//! not-full and keeps its place in the list, and allocations take the page's free blocks. There are
+//! no source pages, no emptying pages, and no further step "involving a source page". A move in
+//! flight adds its target, one page-block, to the fragmentation. A free in progress adds what it has
+//! not paid yet: one not-full page, or one hole and the amount by which it lowered ⌊εh⌋
+//! ([`bound_in_flight`], [`pages_bound_in_flight`]). In the papers, a class has one not-full or
+//! source page above κ at most, and every free in progress adds one emptying page: π page-blocks.
+//! tests/incremental/papers.rs walks their states.
 //!
 //! # Effort
 //! The free that takes a step pays for it, whoever began the move. A free pays at most
