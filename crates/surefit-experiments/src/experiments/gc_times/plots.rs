@@ -8,7 +8,8 @@
 //! 4-11 to 4-13   the three with the table, and immediate without it
 //! A-1 to A-15    the same four, for each program
 //! ```
-//! The chapter shows one program, raytrace: so figures 4-1 to 4-13 show what stands for it.
+//! The chapter shows one program, raytrace: so figures 4-1 to 4-13 show what stands for it, and where
+//! none of a figure's systems completes with that, another program.
 
 use surefit_clients::java::Finds;
 use surefit_freelist::When;
@@ -75,10 +76,9 @@ const APPENDIX: [(&str, usize); 5] = [
 
 /// All figures of the chapter, then three of each program.
 pub(super) fn all(found: &[Measured]) -> Vec<Plot> {
-    let chapter = chapter(found).into_iter().flat_map(|measured| {
-        FIGURES
-            .iter()
-            .map(|(number, what, systems)| plot(&format!("{number}: "), measured, *what, systems))
+    let chapter = FIGURES.iter().filter_map(|(number, what, systems)| {
+        let measured = shown(found, systems)?;
+        Some(plot(&format!("{number}: "), measured, *what, systems))
     });
     let appendix = found.iter().flat_map(|measured| {
         let first = first_figure(&measured.name);
@@ -90,16 +90,20 @@ pub(super) fn all(found: &[Measured]) -> Vec<Plot> {
     chapter.chain(appendix).collect()
 }
 
-/// What stands for the program of the chapter: its counterpart, else the small ray tracer, else the
-/// first program.
-fn chapter(found: &[Measured]) -> Option<&Measured> {
-    let stands = |measured: &&Measured| {
-        counterpart(&measured.name).is_some_and(|theirs| theirs.name == CHAPTER)
+/// The program that a figure of the chapter shows: what stands for the thesis's, else the small ray
+/// tracer, else the first one; of these, the first with which a system of the figure completes.
+fn shown<'m>(found: &'m [Measured], systems: &[System]) -> Option<&'m Measured> {
+    let mut candidates: Vec<_> = found.iter().collect();
+    candidates.sort_by_key(|measured| {
+        let stands = counterpart(&measured.name).is_some_and(|theirs| theirs.name == CHAPTER);
+        (!stands, measured.name != CHAPTER)
+    });
+    let first = candidates.first().copied();
+    let completes = |measured: &&Measured| {
+        let mut timed = measured.timed.iter();
+        timed.any(|one| systems.contains(&one.system) && one.outcome.is_some())
     };
-    let found_by = |is: &dyn Fn(&&Measured) -> bool| found.iter().find(is);
-    found_by(&stands)
-        .or_else(|| found_by(&|measured| measured.name == CHAPTER))
-        .or_else(|| found.first())
+    candidates.into_iter().find(completes).or(first)
 }
 
 /// The first of the three figures of the appendix that show what a recording stands for.
@@ -133,6 +137,8 @@ fn line(measured: &Measured, system: System, what: What) -> Series {
 
 #[cfg(test)]
 mod tests {
+    use surefit_freelist::When;
+
     use super::super::measure::tests::made_up;
     use super::all;
 
@@ -168,5 +174,16 @@ mod tests {
         let chapter = |name: &str| all(&[named("javac"), named(name)])[0].title.clone();
         assert!(chapter("raytrace").contains("raytrace"));
         assert!(chapter("lone").contains("javac"));
+    }
+
+    #[test]
+    fn a_figure_shows_a_program_that_completes() {
+        let mut ray_tracer =
+            made_up(|system, _| (system.lists.merges != When::Never).then_some((100, 100)));
+        "sunflow".clone_into(&mut ray_tracer.name);
+        let plots = all(&[made_up(|_, _| Some((100, 100))), ray_tracer]);
+        let title = |at: usize| plots[at].title.as_str();
+        assert_eq!(title(5), "figure 4-6: sunflow, heap management time");
+        assert_eq!(title(6), "figure 4-7: t, heap management time");
     }
 }
