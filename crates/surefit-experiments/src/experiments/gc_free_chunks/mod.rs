@@ -248,7 +248,8 @@ fn columns(first: &str, all: &[Sizes]) -> Vec<Column> {
 
 fn distribution(heap: &str, all: &[Sizes]) -> Table {
     let columns = columns("bytes, up to", all);
-    let title = format!("figures 2-6 to 2-10, {heap}: free chunks after a collection, on average");
+    let title =
+        format!("figure 2-6, figure 2-7, {heap}: free chunks after a collection, on average");
     let mut table = Table::new(title, columns);
     for row in 0..ENDS.len() {
         let counts = all.iter().map(|sizes| Cell::from(sizes.mean(in_row(row))));
@@ -327,7 +328,7 @@ fn plots(found: &Found) -> impl Iterator<Item = Plot> {
     };
     let program = &found.name;
     let sizes = Plot {
-        title: format!("figures 2-6 to 2-10, {program}: free chunks after a collection"),
+        title: format!("figure 2-8, figure 2-9, figure 2-10, {program}: sizes of free chunks"),
         x: Axis::named("bytes, up to", (0..ENDS.len()).map(row_name)),
         y: Axis::from_zero("% of the chunks are so small"),
         series: series(Sizes::up_to_each),

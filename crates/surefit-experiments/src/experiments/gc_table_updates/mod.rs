@@ -85,6 +85,7 @@ fn run(request: &Request) -> Result<Report> {
     }
     report.tables.extend([
         tables::updates(&rows),
+        tables::sums(&rows),
         tables::origins(&rows),
         space::table(&space::measured()),
     ]);

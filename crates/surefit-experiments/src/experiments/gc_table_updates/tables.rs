@@ -17,21 +17,35 @@ pub(super) fn updates(rows: &[Row]) -> Table {
     .text("program", |row| row.name.as_str())
     .figure("coll.", 0, of(|counted| counted.collections))
     .figure("non-empty", 0, of(Counted::filled))
+    .papers("non-empty", 0, theirs(|theirs| f64::from(theirs.filled)))
     .figure("empty", 0, of(Counted::emptied))
-    .figure("total", 0, of(Counted::updates))
-    .figure("allocations", 0, of(|counted| counted.allocations))
-    .figure("alloc. per update", 1, |row| {
+    .papers("empty", 0, theirs(|theirs| f64::from(theirs.emptied)))
+    .figure("per update", 1, |row| {
         row.of(When::Deferred)
             .and_then(Counted::allocations_per_update)
     })
-    .papers("non-empty", 0, theirs(|theirs| f64::from(theirs.filled)))
-    .papers("empty", 0, theirs(|theirs| f64::from(theirs.emptied)))
-    .papers(
-        "allocations",
-        0,
-        theirs(|theirs| f64::from(theirs.allocations)),
-    )
     .papers("per update", 0, theirs(Updates::allocations_per_update))
+    .table()
+}
+
+/// Their sums and the allocations that they are divided by.
+pub(super) fn sums(rows: &[Row]) -> Table {
+    let of = |figure: fn(&Counted) -> u64| move |row: &&Row| row.of(When::Deferred).map(figure);
+    let theirs = |figure: fn(Updates) -> u32| move |row: &&Row| row.theirs.map(figure);
+    Table::of(
+        "table 3-1: updates and allocations; the heap over deferred's smallest",
+        rows,
+    )
+    .text("program", |row| row.name.as_str())
+    .figure("heap ÷ least", 2, |row| row.heap.multiple)
+    .figure("updates", 0, of(Counted::updates))
+    .papers(
+        "updates",
+        0,
+        theirs(|theirs| theirs.filled + theirs.emptied),
+    )
+    .figure("allocations", 0, of(|counted| counted.allocations))
+    .papers("allocations", 0, theirs(|theirs| theirs.allocations))
     .table()
 }
 
@@ -41,22 +55,18 @@ pub(super) fn origins(rows: &[Row]) -> Table {
         .iter()
         .flat_map(|row| row.counted.iter().map(move |counted| (row, counted)));
     Table::of(
-        "updates while the program ran (run) and by collections (coll.), and the entries that the former wrote",
+        "lists that became non-empty (+) and empty (-) while the program ran and by collections; entries \
+         written while it ran; allocations per update, collections left out",
         each,
     )
     .text("program", |(row, _)| row.name.as_str())
     .text("system", |(_, counted)| counted.system.name())
-    .figure("heap ÷ least", 2, |(row, _)| row.heap.multiple)
-    .figure("run: non-empty", 0, |(_, counted)| counted.counters.table_fills)
-    .figure("empty", 0, |(_, counted)| counted.emptied_running())
-    .figure("coll.: non-empty", 0, |(_, counted)| {
-        counted.counters.table_rebuilt_fills
-    })
-    .figure("empty", 0, |(_, counted)| counted.counters.table_rebuilt_drains)
+    .figure("run +", 0, |(_, counted)| counted.counters.table_fills)
+    .figure("run -", 0, |(_, counted)| counted.emptied_running())
+    .figure("coll. +", 0, |(_, counted)| counted.counters.table_rebuilt_fills)
+    .figure("coll. -", 0, |(_, counted)| counted.counters.table_rebuilt_drains)
     .figure("entries", 0, |(_, counted)| counted.counters.table_stores)
-    .figure("alloc. per run update", 1, |(_, counted)| {
-        counted.allocations_per_running()
-    })
+    .figure("per update", 1, |(_, counted)| counted.allocations_per_running())
     .table()
 }
 

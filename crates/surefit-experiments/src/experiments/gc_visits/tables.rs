@@ -60,7 +60,7 @@ pub(super) fn visits(found: &[Found], is_thesis: bool) -> Option<Table> {
         .figure("MiB", 2, |(_, in_heap, _)| {
             in_heap.bytes as f64 / f64::from(1 << 20)
         })
-        .figure("collections", 0, move |row| {
+        .figure("coll.", 0, move |row| {
             counted(row).map(|counted| counted.collections)
         })
         .figure("visits", 1, move |row| {
@@ -115,16 +115,17 @@ pub(super) fn unused(found: &[Found]) -> Table {
 /// Figure 3-2: the walk before the first collection.
 pub(super) fn before(found: &[Found]) -> Table {
     Table::of(
-        "figure 3-2: before the first collection, one chunk in the last list; deferred coalescing",
+        "figure 3-2: visits per allocation before the first collection, deferred; expected: the heads from the \
+         request's list on, and the chunk in the last list; with the table",
         found,
     )
     .text("program", |one| one.name.as_str())
     .text("heap", |one| one.heap.words())
     .figure("visits", 2, |one| one.before.map(|before| before.visits))
-    .figure("heads above, and the chunk", 2, |one| {
+    .figure("expected", 2, |one| {
         one.before.map(|before| before.heads)
     })
-    .figure("with the table", 2, |one| {
+    .figure("table", 2, |one| {
         let counted = one.own.of(Kind::table(When::Deferred))?;
         around_the_first(&counted.samples).0
     })
