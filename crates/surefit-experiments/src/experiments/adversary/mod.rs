@@ -22,8 +22,10 @@
 //! report.
 //!
 //! # Source
-//! Robson (1971, 1974, 1977); Knuth, The Art of Computer Programming 1, 2.5, answers 38 to 42; the
-//! figures of Compact-fit beside ours are those of a simulation in unit words.
+//! Robson (1971, 1974, 1977); Knuth, The Art of Computer Programming 1, 2.5, answers 38 to 42. Of
+//! Bendersky and Petrank (2011) and Cohen and Petrank (2013) only the abstracts: the bounds on partial
+//! compaction are derived in `partial`. The figures of Compact-fit called simulated are those of a
+//! simulation in unit words: ours, not the papers'.
 
 mod claims;
 mod driven;
@@ -59,7 +61,8 @@ pub(crate) const ENTRY: Entry = Entry {
 
 fn run(request: &Request) -> Result<Report> {
     let all = measured::measure(request.quick)?;
-    let source = "Robson 1971, 1974, 1977, by way of Knuth; Compact-fit: simulated in unit words";
+    let source = "Robson 1971, 1974, 1977, by way of Knuth; Bendersky and Petrank 2011, Cohen and Petrank 2013: their \
+                  abstracts; bounds on partial compaction derived here";
     let mut report = Report::new(ENTRY.name, ENTRY.about, source, request.quick);
     report.setting.extend(SETTING.map(str::to_owned));
     report.tables = tables::tables(&all);
