@@ -114,7 +114,6 @@ impl Claiming {
     /// The claim with one verdict over several programs: it holds, or holds on m of the n that
     /// decide it. What each program shows, and the geometric mean of their ratios, is added to our
     /// figure. `because` is the test of one program in words.
-    #[allow(dead_code, reason = "until an experiment that uses it is merged")]
     pub(crate) fn over(self, programs: Vec<OnProgram>, because: impl Into<String>) -> Claim {
         let parts = [self.ours.clone(), over::words(&programs)];
         let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();

@@ -29,10 +29,6 @@ pub(crate) mod whose;
 pub(crate) use claim::Claim;
 pub(crate) use entry::{Entry, Request, Run};
 pub(crate) use grid::{Grid, GridRow, Placed};
-#[allow(
-    unused_imports,
-    reason = "until an experiment of the thesis is merged that uses it"
-)]
 pub(crate) use over::OnProgram;
 pub(crate) use plot::{Axis, Plot, Series};
 pub(crate) use report::Report;

@@ -23,7 +23,6 @@ pub(crate) struct OnProgram {
 
 impl OnProgram {
     /// A program that shows a ratio over rounds, or one counted ratio.
-    #[allow(dead_code, reason = "until an experiment that uses it is merged")]
     pub(crate) fn timed(
         name: impl Into<String>,
         test: impl Into<Option<bool>>,
@@ -45,7 +44,6 @@ impl OnProgram {
 
 /// Holds if it holds on every program that decides it, does not if it holds on none, else holds on
 /// m of n; not comparable if no program decides it.
-#[allow(dead_code, reason = "until an experiment that uses it is merged")]
 pub(super) fn verdict(programs: &[OnProgram]) -> Verdict {
     let decided: Vec<_> = programs.iter().filter_map(|on| on.test).collect();
     let holds = decided.iter().filter(|holds| **holds).count();
@@ -61,7 +59,6 @@ pub(super) fn verdict(programs: &[OnProgram]) -> Verdict {
 }
 
 /// On how many programs it holds, the geometric mean of their ratios, and what each one shows.
-#[allow(dead_code, reason = "until an experiment that uses it is merged")]
 pub(super) fn words(programs: &[OnProgram]) -> String {
     let decided = programs.iter().filter_map(|on| on.test);
     let (holds, of) = decided.fold((0, 0), |(holds, of), test| {

@@ -110,7 +110,6 @@ impl Series {
     }
 
     /// A line of the papers, named "…, paper"; it is drawn apart: dashed and grey.
-    #[allow(dead_code, reason = "until an experiment that uses it is merged")]
     pub(crate) fn papers(name: impl Display, points: impl Into<Vec<(f64, f64)>>) -> Self {
         Self {
             whose: Whose::Papers,
@@ -119,7 +118,6 @@ impl Series {
     }
 
     /// A constant of the papers, as a level line from the one place of x to the other.
-    #[allow(dead_code, reason = "until an experiment that uses it is merged")]
     pub(crate) fn papers_level(name: impl Display, y: f64, (from, to): (f64, f64)) -> Self {
         Self::papers(name, [(from, y), (to, y)])
     }

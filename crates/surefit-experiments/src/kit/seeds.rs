@@ -13,8 +13,8 @@
 //! others        "Robson" "Robson 1977" "worst cases" "Bendersky-Petrank" "Cohen-Petrank" "TLSF" "Half-fit" "Jamaica"
 //!               "Metronome" "Mesh"
 //! ```
-//! A table or plot shows a figure of this list if its title names the id ("figure 4-1: …"). What is
-//! not shown says why ([`Shown::Not`]).
+//! A table or plot shows a figure of this list if its title names the id ("figure 4-1: …", or
+//! "figures 2-6 to 2-10"). What is not shown says why ([`Shown::Not`]).
 //!
 //! # Invariants
 //! - S1 Ids are unique.
@@ -55,6 +55,8 @@ pub(crate) enum Paper {
 pub(crate) enum Shown {
     /// By these experiments.
     By(&'static [&'static str]),
+    /// With another seed: its claims, tables or plots show both.
+    With(&'static str),
     /// Nowhere, and why.
     Not(&'static str),
 }
@@ -77,6 +79,7 @@ impl fmt::Display for Shown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::By(experiments) => f.write_str(&experiments.join(", ")),
+            Self::With(id) => write!(f, "with {id}"),
             Self::Not(why) => write!(f, "not shown: {why}"),
         }
     }
@@ -106,6 +109,15 @@ const fn other(id: &'static str, shows: &'static str, by: &'static [&'static str
         paper: Paper::Others,
         shows,
         shown: Shown::By(by),
+    }
+}
+
+const fn with(paper: Paper, id: &'static str, shows: &'static str, other: &'static str) -> Seed {
+    Seed {
+        id,
+        paper,
+        shows,
+        shown: Shown::With(other),
     }
 }
 
@@ -211,37 +223,42 @@ const COMPACT_FIT: &[Seed] = &[
     cf(
         "administrative space",
         "page headers, the table of abstract addresses, and words in every object",
-        &["overview", "table-3"],
+        &["bounds"],
     ),
     cf(
         "partitioning",
         "fragmentation through partitioning is fixed when size-classes are chosen, and may dominate",
         &["table-3", "overview"],
     ),
-    cf(
+    with(
+        Paper::CompactFit,
         "size-class concurrency",
         "threads proceed in parallel if they work in different size-classes",
-        &["scalability", "throughput-locks"],
+        "scalability (a)",
     ),
-    cf(
+    with(
+        Paper::CompactFit,
         "sharing degree",
         "the share of objects that another thread frees",
-        &["scalability"],
+        "scalability (c)",
     ),
-    cf(
+    with(
+        Paper::CompactFit,
         "abstract addresses",
         "an access to an object costs one more load",
-        &["overview", "pin"],
+        "chart",
     ),
-    cf(
+    with(
+        Paper::CompactFit,
         "non-moving",
         "CF without moves of objects: malloc and free are linear in the object, access is constant",
-        &["overview"],
+        "chart",
     ),
-    cf(
+    not(
+        Paper::CompactFit,
         "analysis",
         "the probabilistic analysis of moves and of not-full pages",
-        &["predict"],
+        "the papers' analysis is not known here; predict judges one of ours",
     ),
     not(
         Paper::CompactFit,
@@ -508,15 +525,17 @@ const OTHERS: &[Seed] = &[
         "Masmano et al. (2004, 2008): constant time, and fragmentation near that of best fit",
         &["overview"],
     ),
-    other(
+    with(
+        Paper::Others,
         "Half-fit",
         "Ogasawara (1995): constant time, and memory that it does not use",
-        &["overview"],
+        "TLSF",
     ),
-    other(
+    with(
+        Paper::Others,
         "Jamaica",
         "Siebert (2000): blocks of one size, access to objects linear and to arrays logarithmic",
-        &["overview"],
+        "chart",
     ),
     not(
         Paper::Others,
@@ -553,6 +572,10 @@ mod tests {
         for seed in all() {
             match seed.shown {
                 Shown::By(experiments) => assert!(!experiments.is_empty(), "{}", seed.id),
+                Shown::With(other) => {
+                    let other = find(other).map(|other| other.shown);
+                    assert!(matches!(other, Some(Shown::By(_))), "{}", seed.id);
+                }
                 Shown::Not(why) => assert!(why.len() > 10, "{}", seed.id),
             }
             assert!(!seed.shows.is_empty(), "{}", seed.id);

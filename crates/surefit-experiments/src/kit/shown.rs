@@ -7,6 +7,9 @@ use super::seeds::{self, OURS, Seed, Shown};
 /// The experiments that show a figure without a report: they print it.
 const PRINTED: [&str; 1] = ["automaton"];
 
+/// How the ids of the thesis's appendix begin.
+const APPENDIX: &str = "figure A-";
+
 /// A claim, and the experiment that judges it.
 pub(crate) type Judged<'a> = (&'a str, &'a Claim);
 
@@ -49,19 +52,40 @@ fn names(title: &str, id: &str) -> bool {
         let after = title[at + id.len()..].chars().next();
         let ends = |letter: Option<char>| letter.is_none_or(|letter| !letter.is_alphanumeric());
         ends(before) && ends(after)
+    }) || is_in_range(&title, &id)
+}
+
+/// Whether a title names a range of figures, and this one is in it: "figures 2-6 to 2-10".
+fn is_in_range(title: &str, id: &str) -> bool {
+    let chapter_and_number = |text: &str| {
+        let (chapter, number) = text.split_once('-')?;
+        let digits: String = number.chars().take_while(char::is_ascii_digit).collect();
+        Some((chapter.to_owned(), digits.parse::<u32>().ok()?))
+    };
+    let range = title.split_once("figures ").and_then(|(_, range)| {
+        let (from, to) = range.split_once(" to ")?;
+        Some((chapter_and_number(from)?, chapter_and_number(to)?))
+    });
+    let asked = id.strip_prefix("figure ").and_then(chapter_and_number);
+    let found = range.zip(asked);
+    found.is_some_and(|(((from, first), (to, last)), (asked, number))| {
+        from == asked && to == asked && (first..=last).contains(&number)
     })
 }
 
 /// The figures of which an experiment that is said to show them has no claim, table or plot, with
-/// that experiment. One that has no report here is not asked.
+/// that experiment. One that has no report here is not asked, and a quick one is not asked for the
+/// thesis's appendix: it has a plot of each program, and a quick run leaves programs out.
 pub(crate) fn missing<'a>(reports: &[&'a Report]) -> Vec<(&'static Seed, &'a str)> {
     let of = |seed: &'static Seed| {
         let names = match seed.shown {
             Shown::By(names) => names,
-            Shown::Not(_) => &[],
+            Shown::With(_) | Shown::Not(_) => &[],
         };
         let named = reports.iter().filter(|report| {
-            names.contains(&report.name.as_str()) && !PRINTED.contains(&report.name.as_str())
+            let name = report.name.as_str();
+            let is_left_out = report.quick && seed.id.starts_with(APPENDIX);
+            names.contains(&name) && !PRINTED.contains(&name) && !is_left_out
         });
         let empty = named.filter(|report| {
             claims_of(&[**report], seed.id).is_empty() && titles_of(report, seed.id).is_empty()
@@ -83,6 +107,9 @@ mod tests {
         assert!(names("Figure 4-1: allocation time", "figure 4-1"));
         assert!(names("raytrace, figure A-4", "figure A-4"));
         assert!(!names("figure 4-14: lists", "figure 4-1"));
+        assert!(names("Figures 2-6 to 2-10, own: chunks", "figure 2-8"));
+        assert!(!names("figures 2-6 to 2-10, own: chunks", "figure 2-5"));
+        assert!(!names("figures 2-6 to 2-10, own: chunks", "figure 4-8"));
         assert!(!names("disfigure 4-1", "figure 4-1"));
     }
 

@@ -78,7 +78,7 @@ fn counted(page: &mut String, runs: &[Run], reports: &[&Report]) {
             plural(kind, count)
         );
     }
-    let shown = seeds::all().filter(|seed| matches!(seed.shown, Shown::By(_)));
+    let shown = seeds::all().filter(|seed| !matches!(seed.shown, Shown::Not(_)));
     let _ = writeln!(
         page,
         "<li><b>{} of {}</b> figures, tables and claims of the papers are shown; the others say \
@@ -123,7 +123,8 @@ fn of_seed(page: &mut String, reports: &[&Report], seed: &Seed) {
         return;
     }
     let (class, words) = match seed.shown {
-        Shown::Not(why) => ("not_comparable", format!("not shown: {why}")),
+        Shown::With(_) => ("", seed.shown.to_string()),
+        Shown::Not(_) => ("not_comparable", seed.shown.to_string()),
         Shown::By(names) => ("", pictures(reports, seed.id, names)),
     };
     let _ = writeln!(
@@ -133,36 +134,38 @@ fn of_seed(page: &mut String, reports: &[&Report], seed: &Seed) {
     );
 }
 
-/// The tables and plots of a figure without claims.
+/// The tables and plots of a figure without claims, in the reports of its experiments.
 fn pictures(reports: &[&Report], id: &str, names: &[&str]) -> String {
-    let titles = reports.iter().flat_map(|report| titles_of(report, id));
-    let titles: Vec<_> = titles.collect();
-    if !titles.is_empty() {
-        return format!("no claim; shown by: {}", titles.join("; "));
-    }
-    let ran = reports
+    let of = reports
         .iter()
-        .any(|report| names.contains(&report.name.as_str()));
-    match ran {
-        true => "no claim, table or plot of this run names it".to_owned(),
-        false => "no report of this run: see the command".to_owned(),
+        .filter(|report| names.contains(&report.name.as_str()));
+    let of: Vec<_> = of.collect();
+    let titles: Vec<_> = of.iter().flat_map(|report| titles_of(report, id)).collect();
+    match (titles.is_empty(), of.is_empty()) {
+        (false, _) => format!("no claim; shown by: {}", titles.join("; ")),
+        (true, false) => "no claim, table or plot of this run names it".to_owned(),
+        (true, true) => "no report of this run: see the command".to_owned(),
     }
 }
 
 /// The claims of one figure.
 fn group(page: &mut String, first: &str, claims: &[Judged<'_>]) {
     page.push_str("<tbody>\n");
-    for (row, (_, claim)) in claims.iter().enumerate() {
+    let has_one = claims.windows(2).all(|pair| pair[0].0 == pair[1].0);
+    for (row, (name, claim)) in claims.iter().enumerate() {
         page.push_str("<tr>");
         if row == 0 {
             let _ = write!(page, "<td rowspan=\"{}\">{first}</td>", claims.len());
         }
-        let verdict = claim.verdict;
+        let by = match has_one {
+            true => String::new(),
+            false => format!("<small>{}</small>", escaped(name)),
+        };
         let _ = write!(
             page,
-            "<td class=\"verdict {}\">{}</td>",
-            class(verdict),
-            shown(verdict)
+            "<td class=\"verdict {}\">{}{by}</td>",
+            class(claim.verdict),
+            shown(claim.verdict)
         );
         for (name, text) in [
             ("claim", &claim.claim),
