@@ -316,7 +316,16 @@ fn all_experiments_go_into_one_directory() {
     for name in REPORTS {
         let json: Value = serde_json::from_str(&read(&format!("{name}.json"))).expect("JSON");
         assert_eq!(json["name"], *name);
+        for claim in json["claims"].as_array().expect("claims") {
+            let of = claim["of"].as_array().is_some_and(|of| !of.is_empty());
+            assert!(of, "{name}: whose claim is it? {claim}");
+        }
     }
+    let missing: Vec<_> = summary
+        .lines()
+        .filter(|line| line.starts_with("nothing of "))
+        .collect();
+    assert!(missing.is_empty(), "{missing:#?}");
     for name in ["figure-10.svg", "figure-11.svg", "predict.svg"] {
         assert!(read(name).starts_with("<svg"), "{name}");
     }
