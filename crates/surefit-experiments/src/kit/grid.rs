@@ -16,6 +16,9 @@ pub(crate) struct Grid {
     pub(crate) columns: Vec<String>,
     /// The rows, from above.
     pub(crate) rows: Vec<GridRow>,
+    /// What the papers draw across the side, in no cell; empty if nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) aside: String,
 }
 
 /// One row of a grid.

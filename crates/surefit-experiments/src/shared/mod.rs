@@ -4,6 +4,7 @@
 //! programs     the traces: files, bundled ones, gen:emacs-paper and gen:hummingbird-paper at the paper's size
 //! settings     κ as in the papers, the original page order, and hole bounds
 //! size_class   a size-class as the papers' automaton
+//! growth       exponents with their intervals, and the rules of O(1), O(log n), O(n)
 //! merges       the policies of coalescing
 //! collector_gain  what the Next Hit Table gains under a collector, beside explicit frees
 //! threads      heaps that threads share, their locks, programs and probes
@@ -11,6 +12,7 @@
 //! ```
 
 pub(crate) mod collector_gain;
+pub(crate) mod growth;
 pub(crate) mod merges;
 pub(crate) mod programs;
 pub(crate) mod settings;

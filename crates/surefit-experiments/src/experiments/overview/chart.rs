@@ -5,8 +5,8 @@
 use super::counts::Counts;
 use super::scripts::{Operation, Parameter};
 use super::space::Degrees;
-use super::systems::{Space, System, Time};
-use super::time::Grown;
+use super::systems::{METRONOME, Space, System, Time};
+use super::time::{Grown, exponent};
 use crate::kit::{Claim, Grid, GridRow, Placed, Verdict, Whose};
 
 /// What was measured of one system.
@@ -22,8 +22,10 @@ pub(super) struct Measured {
 
 impl Measured {
     /// The row of an operation, and what it grows with.
-    fn grown(&self, operation: Operation) -> Option<Grown> {
-        Grown::of(self.counts.as_ref()?, operation)
+    fn grown(&self, operation: Operation) -> Option<(Grown, Time)> {
+        let grown = Grown::of(self.counts.as_ref()?, operation);
+        let time = grown.time()?;
+        Some((grown, time))
     }
 
     /// The operations that are in a cell, in words; `None` if none is.
@@ -32,27 +34,27 @@ impl Measured {
             return None;
         }
         let words = |operation: &Operation| {
-            let grown = self.grown(*operation)?;
-            (grown.time() == time).then(|| in_words(*operation, &grown))
+            let (grown, found) = self.grown(*operation)?;
+            (found == time).then(|| in_words(*operation, &grown, time))
         };
         let operations: Vec<_> = Operation::ALL.iter().filter_map(words).collect();
         let name = self.system.name;
         (!operations.is_empty()).then(|| format!("{name}: {}", operations.join(", ")))
     }
 
-    /// Whether an operation is where the slides have it; `None` if it was not counted or no order
-    /// ran to its end.
+    /// Whether an operation is where the slides have it; not comparable if it was not counted, its
+    /// counts do not decide how it grows, or no order ran to its end.
     fn verdict(&self, operation: Operation, time: Time, space: Space) -> Verdict {
-        let grown = self.grown(operation);
-        let found = grown.map(|grown| grown.time()).zip(self.degrees.space());
+        let found = self.grown(operation).map(|(_, found)| found);
+        let found = found.zip(self.degrees.space());
         Verdict::of(found.map(|found| found == (time, space)))
     }
 }
 
 /// `malloc (holes)`: an operation and what it grows with, unless that is the object's size.
-fn in_words(operation: Operation, grown: &Grown) -> String {
+fn in_words(operation: Operation, grown: &Grown, time: Time) -> String {
     let name = operation.name();
-    match (grown.time(), grown.grows_with()) {
+    match (time, grown.grows_with()) {
         (Time::Logarithmic | Time::Unbounded, with) => format!("{name} ({})", with.join(", ")),
         _ => name.to_owned(),
     }
@@ -64,12 +66,22 @@ pub(super) fn grid(measured: &[Measured]) -> Grid {
         name: time.name().to_owned(),
         cells: Space::ALL.map(|space| cell(measured, time, space)).into(),
     };
+    // the slides have no row for other powers: it is there only if something is in it
+    let is_shown = |row: &GridRow, time: Time| {
+        time != Time::Power || row.cells.iter().any(|cell| !cell.is_empty())
+    };
+    let rows = Time::ALL
+        .into_iter()
+        .map(|time| (row(time), time))
+        .filter(|(row, time)| is_shown(row, *time))
+        .map(|(row, _)| row);
     Grid {
         title: "Time by space: how the largest instruction count of an operation grows (with the object's size n; in brackets, \
                 with live objects or holes), and whether the degree of fragmentation depends on the order of operations"
             .to_owned(),
         columns: Space::ALL.map(|space| format!("{} space", space.name())).into(),
-        rows: Time::ALL.map(row).into(),
+        rows: rows.collect(),
+        aside: METRONOME.to_owned(),
     }
 }
 
@@ -112,13 +124,10 @@ fn claim(one: &Measured, operation: Operation) -> Option<Claim> {
     let slides = one.system.slides?;
     let (time, space) = (slides.time(operation)?, slides.space);
     let ours = match one.grown(operation) {
-        None => "not counted".to_owned(),
-        Some(grown) if grown.grows_with().is_empty() => grown.time().name().to_owned(),
-        Some(grown) => format!(
-            "{} in {}",
-            grown.time().name(),
-            grown.grows_with().join(", ")
-        ),
+        None if one.counts.is_none() => "not counted".to_owned(),
+        None => "not decided".to_owned(),
+        Some((grown, time)) if grown.grows_with().is_empty() => time.name().to_owned(),
+        Some((grown, time)) => format!("{} in {}", time.name(), grown.grows_with().join(", ")),
     };
     let found = one.degrees.space().map_or("not measured", Space::name);
     Some(
@@ -130,16 +139,20 @@ fn claim(one: &Measured, operation: Operation) -> Option<Claim> {
             time.name(),
             space.name()
         ))
+        .of("chart")
         .papers(format!("{}, {}", time.name(), space.name()))
         .ours(format!("{ours}, {found}; {}", evidence(one, operation)))
         .judged(
             one.verdict(operation, time, space),
-            "it holds if it is in the slides' row and in their column",
+            "it is in the slides' row and in their column: O(1) if the exponent of what the count rises by has 0 in its \
+             interval or the rise has ended, O(log n) and O(n) if the exponent over log n and over n has 1; not comparable \
+             without valgrind, or if the interval has both 0 and 1",
         ),
     )
 }
 
-/// The largest counts at the least and at the greatest value of each parameter.
+/// The largest counts at the least and at the greatest value of each parameter, and the exponent of
+/// what they rise by.
 fn evidence(one: &Measured, operation: Operation) -> String {
     let Some(counts) = &one.counts else {
         return "valgrind is missing".to_owned();
@@ -147,7 +160,9 @@ fn evidence(one: &Measured, operation: Operation) -> String {
     let ends = |parameter: Parameter| {
         let largest = counts.largest(operation, parameter);
         let (first, last) = (largest.first()?.1, largest.last()?.1);
-        Some(format!("{} {first} to {last}", parameter.name()))
+        let exponent = exponent(counts, operation, parameter);
+        let exponent = exponent.map_or(String::new(), |exponent| format!(", exponent {exponent}"));
+        Some(format!("{} {first} to {last}{exponent}", parameter.name()))
     };
     let ends: Vec<_> = Parameter::ALL.into_iter().filter_map(ends).collect();
     format!("instructions by {}", ends.join(", by "))
@@ -211,5 +226,7 @@ mod tests {
         assert_eq!(theirs.whose, Whose::Papers);
         assert_eq!(theirs.verdict, Some(Verdict::DoesNot));
         assert!(grid.rows.iter().all(|row| row.cells[1].is_empty()));
+        assert_eq!(grid.rows.len(), 4, "no row for other powers");
+        assert!(grid.aside.starts_with("Metronome"));
     }
 }

@@ -94,6 +94,7 @@ fn claim(found: &[Found]) -> Claim {
     let worse = ratios.iter().filter(|ratio| **ratio < 1.0 - SAME).count();
     let decided = ratios.len() == found.len() && !found.is_empty();
     Claim::that("TLSF's fragmentation is better than Half-fit's")
+        .of("TLSF")
         .papers("no figure")
         .ours(format!(
             "the smaller heap in {better} of {} programs, the larger in {worse}; \

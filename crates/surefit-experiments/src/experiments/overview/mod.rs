@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! counts    instructions of single calls, by valgrind: the largest of malloc, free and access as the live objects or the
-//!           holes grow from 10² to 10⁶, or the object's size from 2⁷ to 2¹⁹ bytes   scripts: where calls are dearest
-//! time      a row of the chart from these counts                       growth: the rule
+//!           holes grow from 10² to 10⁶, or the object's size from 2³ to 2¹⁹ bytes   scripts: where calls are dearest
+//! time      a row of the chart from these counts                       shared::growth: the rules
 //! space     a column: whether the degree of fragmentation depends on the order of operations
 //! chart     the chart, the slides' chart beside it, a verdict for each of its entries
 //! ```
@@ -20,7 +20,6 @@
 mod chart;
 mod counts;
 mod formula;
-mod growth;
 mod min_heaps;
 mod region;
 mod scripts;
@@ -107,8 +106,10 @@ fn settings(report: &mut Report, plan: Plan) {
         space::SIZES[0]
     ));
     report.setting.push(
-        "Growth: over the last third of the values; none if it is at most 4 instructions or 5 % a decade; log if it is \
-         nearer to what a logarithm through the values before adds than to what a line adds; else linear."
+        "Growth: by the exponent of what the largest count rises by above the first, by least squares on logarithms, with its \
+         interval at 95 %, from at least five values over three decades. None if 0 is in the interval, or if the upper half of \
+         the decades adds at most 4 instructions or 5 %; log, or linear, if 1 is in the interval over log n, or over n; a dash \
+         if the counts do not decide it."
             .to_owned(),
     );
 }
@@ -124,6 +125,7 @@ fn keeps_to_its_formula(measured: &[Measured], formula: [u64; space::SIZES.len()
     Claim::that(format!(
         "{CFM}: the degree of fragmentation is that of its formula in every order"
     ))
+    .ours_alone()
     .papers("no figure; ours by formula: Dg = π(Q − Σ⌈h/π⌉) + (−h mod π)")
     .ours(format!(
         "by formula: {}; measured: CFM in the table",
@@ -156,8 +158,9 @@ fn notes(report: &mut Report, has_valgrind: bool) {
             .to_owned(),
     );
     report.notes.push(
-        "DL is the dlmalloc crate, version 2.8: its large bins are tries, whose depth the word bounds; a free puts its chunk \
-         into one. What the slides say of its malloc is true of the older sorted bins, up to 2.7."
+        "DL 2.7 is our heap of bins as Doug Lea's malloc had them up to version 2.7: what became free waits in a queue, and the \
+         next allocation sorts it; the slides' DL is one of these. DL 2.8 is the dlmalloc crate: its large bins are tries, \
+         whose depth the word bounds, and a free puts its chunk into one; the slides say nothing of it."
             .to_owned(),
     );
 }

@@ -24,9 +24,10 @@ const ALIGN: usize = 8;
 /// page.
 const OBJECT: usize = 256;
 
-/// Bytes of the region for each object of a large heap: room for pages of several size-classes even
-/// with few objects.
+/// Bytes of the region for each object of a large heap, and for all else: room for pages of several
+/// size-classes even with few objects.
 const HEAP_BYTES: usize = 1024;
+const HEAP_REST: usize = 1 << 20;
 
 /// The sizes of holes, in bytes: above the exact lists of the shortest segregated lists, in too
 /// many sizes for one list.
@@ -87,23 +88,24 @@ impl Parameter {
         }
     }
 
-    /// Its values: 10² to 10⁶, or to 10⁴ if quick; sizes by factors of 4, so that four of them lie
-    /// within a page.
+    /// Its values: five from 10² to 10⁶, or over the three decades to 10⁴ if quick; sizes by factors
+    /// of 4, so that six of them, over three decades, lie within a page.
     pub(super) fn values(self, is_quick: bool) -> &'static [u64] {
         const COUNTS: [u64; 5] = [100, 1000, 10_000, 100_000, 1_000_000];
-        const SIZES: [u64; 7] = [128, 512, 2048, 8192, 32_768, 131_072, 524_288];
+        const QUICK: [u64; 5] = [10, 56, 316, 1778, 10_000];
+        const SIZES: [u64; 9] = [8, 32, 128, 512, 2048, 8192, 32_768, 131_072, 524_288];
         match (self, is_quick) {
             (Self::Heap | Self::Holes, false) => &COUNTS,
-            (Self::Heap | Self::Holes, true) => &COUNTS[..3],
+            (Self::Heap | Self::Holes, true) => &QUICK,
             (Self::Size, false) => &SIZES,
-            (Self::Size, true) => &SIZES[..4],
+            (Self::Size, true) => &SIZES[..6],
         }
     }
 
     /// The region for a value, in bytes.
     pub(super) const fn region_bytes(self, value: u64) -> usize {
         match self {
-            Self::Heap => HEAP_BYTES * value as usize,
+            Self::Heap => HEAP_REST + HEAP_BYTES * value as usize,
             Self::Holes => HOLES_REST + HOLE_BYTES * value as usize,
             Self::Size => SIZE_BYTES,
         }

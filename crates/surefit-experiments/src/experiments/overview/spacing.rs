@@ -36,6 +36,10 @@ const BOUNDS: [Bound; 2] = [Bound::Unbounded, Bound::Pages(1)];
 const PROGRAM: &str = "bundled:redis-drift";
 const QUICK_PROGRAM: &str = "gen:phase";
 
+/// A finer spacing changes a loss if it does so by this part of the live bytes: less is the size of
+/// a page or two.
+const CHANGES: f64 = 0.001;
+
 /// Fragmentation at the peak, in bytes for each live byte.
 #[derive(Clone, Copy, Debug)]
 struct Found {
@@ -148,20 +152,33 @@ fn claims(name: &str, found: &[Found]) -> Vec<Claim> {
         let lost: Vec<_> = found.iter().map(|one| one.lost[bound]).collect();
         let ends = lost.first().zip(lost.last());
         let is_whole = lost.iter().all(|lost| (lost.0 + lost.1).is_finite());
-        let test = ends.filter(|_| is_whole);
+        let test = ends.filter(|_| is_whole && always_changes(&lost));
         Claim::that(format!(
             "{name}, {words}: finer size-classes trade internal for external \
              fragmentation"
         ))
+        .of("partitioning")
         .papers("no figure")
         .ours(ours(&lost))
         .decide(
             test.map(|(first, last)| last.0 < first.0 && last.1 > first.1),
-            "from the coarsest to the finest classes internal fragmentation falls, \
-             and size-class fragmentation rises",
+            format!(
+                "from the coarsest to the finest classes internal fragmentation falls, and size-class fragmentation \
+                 rises; not comparable if some step changes neither by {} % of the live bytes: then the program has too \
+                 few sizes for finer classes",
+                CHANGES * 100.0
+            ),
         )
     };
     vec![claim(0, "κ=∞"), claim(1, "κ=1")]
+}
+
+/// Whether every step to finer classes changes a loss.
+fn always_changes(lost: &[(f64, f64)]) -> bool {
+    let changes = |one: f64, other: f64| (one - other).abs() >= CHANGES;
+    let mut steps = lost.windows(2);
+    lost.len() > 1
+        && steps.all(|step| changes(step[0].0, step[1].0) || changes(step[0].1, step[1].1))
 }
 
 /// Both ends, and where the sum is least.
@@ -204,6 +221,8 @@ mod tests {
         assert_eq!(verdict(&[(0.2, 0.1), (0.1, 0.2)]), Verdict::Holds);
         assert_eq!(verdict(&[(0.2, 0.2), (0.1, 0.1)]), Verdict::DoesNot);
         assert_eq!(verdict(&[(0.2, 0.1), (0.3, 0.2)]), Verdict::DoesNot);
+        let saturated = [(0.4, 0.1), (0.1, 0.2), (0.1, 0.2)];
+        assert_eq!(verdict(&saturated), Verdict::NotComparable);
         assert_eq!(
             verdict(&[(f64::NAN, 0.1), (0.1, 0.2)]),
             Verdict::NotComparable

@@ -12,16 +12,19 @@ pub(super) enum Time {
     Logarithmic,
     /// Linear in the object's size.
     Linear,
+    /// Like another power of the object's size: a row that the slides do not have.
+    Power,
     /// With the heap or its holes, faster than a logarithm: by nothing that the program knows.
     Unbounded,
 }
 
 impl Time {
     /// All of them, from above.
-    pub(super) const ALL: [Self; 4] = [
+    pub(super) const ALL: [Self; 5] = [
         Self::Constant,
         Self::Logarithmic,
         Self::Linear,
+        Self::Power,
         Self::Unbounded,
     ];
 
@@ -31,6 +34,7 @@ impl Time {
             Self::Constant => "O(1)",
             Self::Logarithmic => "O(log n)",
             Self::Linear => "O(n)",
+            Self::Power => "n^a",
             Self::Unbounded => "unbounded",
         }
     }
@@ -119,11 +123,15 @@ const SEARCHES: &[(Operation, Time)] = &[(Malloc, Unbounded), (Free, Constant), 
 /// TLSF and Half-fit: nothing is searched.
 const FINDS: &[(Operation, Time)] = &[(Malloc, Constant), (Free, Constant), (Access, Constant)];
 
-/// All systems: those of the slides first.
+/// The collector that the slides draw across the side of the chart, in no cell.
+pub(super) const METRONOME: &str =
+    "Metronome: a collector by the clock; placed by the slides alone, not measured here";
+
+/// All systems: those of the slides first. The slides' DL searches bins: version 2.7 and before.
 pub(super) const SYSTEMS: &[System] = &[
     on_slides("FF", "first-fit", Unpredictable, SEARCHES),
     on_slides("BF", "best-fit", Unpredictable, SEARCHES),
-    on_slides("DL", "dl", Unpredictable, SEARCHES),
+    on_slides("DL 2.7", "dl-binned", Unpredictable, SEARCHES),
     on_slides("TLSF", "tlsf", Unpredictable, FINDS),
     on_slides("Half-fit", "half-fit", Unpredictable, FINDS),
     on_slides(
@@ -150,6 +158,7 @@ pub(super) const SYSTEMS: &[System] = &[
         Predictable,
         &[(Access, Logarithmic)],
     ),
+    system("DL 2.8", "dl"),
     system("CF in pieces", "cf:k=1"),
     system("CF, hole bound", "cf"),
     system("CF without moves", "cf-direct"),

@@ -2,11 +2,12 @@
 #![deny(unsafe_code)]
 
 use super::chart::Measured;
-use super::growth::Growth;
 use super::scripts::{Operation, Parameter};
 use super::space::SIZES;
 use super::systems::Space;
+use super::time::points;
 use crate::kit::{Axis, Cell, Column, Plot, Series, Table};
+use crate::shared::growth::Growth;
 
 /// What the names stand for.
 pub(super) fn systems(measured: &[Measured]) -> Table {
@@ -43,7 +44,8 @@ fn times_with(measured: &[Measured], parameter: Parameter, is_quick: bool) -> Ta
         for operation in Operation::ALL {
             let Some(counts) = &one.counts else { continue };
             let largest = counts.largest(operation, parameter);
-            let growth = Growth::of(&largest).map_or("too few", Growth::words);
+            let growth =
+                Growth::of(&points(counts, operation, parameter)).map_or("-", Growth::words);
             let at = |value: &u64| {
                 largest
                     .iter()

@@ -7,8 +7,10 @@
 //! | O(1)      | a: malloc   | a: malloc  |             | b: malloc  |
 //! |           | b: malloc   |            |             |            |
 //! ```
-//! Names of the papers are green where they belong, red where they do not, grey where nothing
-//! decided.
+//! Before each name of the papers stands a shape, which a legend explains: a disc where it belongs, a
+//! cross where it does not, a ring where nothing decided. Their colours are apart for every eye
+//! (Okabe and Ito), and nothing is said by a colour alone. What the papers draw across the side is a
+//! band beside the cells.
 
 use std::fmt::Write as _;
 
@@ -29,6 +31,23 @@ const ROOM: usize = 12;
 /// Pixels of the header.
 const HEADER: usize = 46;
 
+/// Pixels of the legend below the cells.
+const LEGEND: usize = 30;
+
+/// Pixels of the band across the side, and of the room before it.
+const BAND: usize = 30;
+const BAND_ROOM: usize = 10;
+
+/// Pixels of a shape and the room behind it.
+const SHAPE: usize = 14;
+
+/// The shapes: what they say, and in which colour.
+const SHAPES: [(Verdict, &str); 3] = [
+    (Verdict::Holds, "the measured place is the paper's"),
+    (Verdict::DoesNot, "it is another"),
+    (Verdict::NotComparable, "not decided here"),
+];
+
 /// Who puts names where: what it is called, and its place and width in a cell.
 const SIDES: [(Whose, &str, usize, usize); 2] = [
     (Whose::Ours, "measured", 0, OURS),
@@ -37,11 +56,23 @@ const SIDES: [(Whose, &str, usize, usize); 2] = [
 
 /// The width of the picture, in pixels.
 pub(super) fn width(grid: &Grid) -> usize {
+    cells_width(grid)
+        + match grid.aside.is_empty() {
+            true => 0,
+            false => BAND_ROOM + BAND,
+        }
+}
+
+fn cells_width(grid: &Grid) -> usize {
     NAMES + grid.columns.len() * (OURS + PAPERS) + 1
 }
 
 /// The height of the picture, in pixels.
 pub(super) fn height(grid: &Grid) -> usize {
+    cells_height(grid) + LEGEND
+}
+
+fn cells_height(grid: &Grid) -> usize {
     HEADER + grid.rows.iter().map(row_height).sum::<usize>() + 1
 }
 
@@ -57,10 +88,12 @@ pub(super) fn svg(grid: &Grid) -> String {
     header(&mut svg, grid);
     let mut top = HEADER;
     for row in &grid.rows {
-        draw(&mut svg, row, top, width);
+        draw(&mut svg, row, top, cells_width(grid));
         top += row_height(row);
     }
-    lines(&mut svg, grid, height);
+    lines(&mut svg, grid, cells_height(grid));
+    legend(&mut svg, cells_height(grid));
+    band(&mut svg, grid);
     svg.push_str("</svg>\n");
     svg
 }
@@ -107,28 +140,93 @@ fn draw(svg: &mut String, row: &GridRow, top: usize, width: usize) {
     }
 }
 
-/// One name, squeezed if it would be too wide.
+/// One name, behind the shape of its verdict if it has one; squeezed if it would be too wide.
 fn name(svg: &mut String, (x, y): (usize, usize), width: usize, placed: &Placed) {
-    let colour = match placed.verdict {
-        None => "#1c2733",
-        Some(Verdict::Holds) => "#1d6b3c",
-        Some(Verdict::DoesNot) => "#a3262f",
-        Some(Verdict::NotComparable) => "#5b6673",
-        Some(Verdict::HoldsOn { .. }) => "#7a5a00",
-    };
+    let room = placed.verdict.map_or(0, |verdict| {
+        shape(svg, (x, y), verdict);
+        SHAPE
+    });
+    let width = width - room;
     // a letter is some six pixels wide at this size
     let is_wide = placed.name.chars().count() * 13 / 2 > width;
     let squeezed = if is_wide {
-        format!(" textLength=\"{width}\" lengthAdjust=\"spacingAndGlyphs\"")
+        format!("textLength=\"{width}\" lengthAdjust=\"spacingAndGlyphs\"")
     } else {
         String::new()
+    };
+    text(svg, x + room, y, &squeezed, &placed.name);
+}
+
+/// The shape of a verdict before a line of text.
+fn shape(svg: &mut String, (x, y): (usize, usize), verdict: Verdict) {
+    let (x, y) = (x + 4, y - 4);
+    let _ = match verdict {
+        Verdict::Holds => writeln!(
+            svg,
+            "<circle cx=\"{x}\" cy=\"{y}\" r=\"4\" fill=\"#0072b2\"/>"
+        ),
+        Verdict::DoesNot => writeln!(
+            svg,
+            "<path d=\"M{} {}l8 8m0 -8l-8 8\" stroke=\"#d55e00\" stroke-width=\"2.5\"/>",
+            x - 4,
+            y - 4
+        ),
+        Verdict::NotComparable => writeln!(
+            svg,
+            "<circle cx=\"{x}\" cy=\"{y}\" r=\"3.5\" fill=\"none\" stroke=\"#5b6673\" stroke-width=\"1.5\"/>"
+        ),
+        // half a disc in a ring
+        Verdict::HoldsOn { .. } => writeln!(
+            svg,
+            "<path d=\"M{x} {}a4 4 0 0 1 0 8z\" fill=\"#0072b2\"/><circle cx=\"{x}\" cy=\"{y}\" r=\"3.5\" fill=\"none\" \
+             stroke=\"#0072b2\"/>",
+            y - 4
+        ),
+    };
+}
+
+/// What the shapes say.
+fn legend(svg: &mut String, top: usize) {
+    let (mut x, y) = (8, top + LEGEND - 8);
+    for (verdict, words) in SHAPES {
+        shape(svg, (x, y), verdict);
+        text(
+            svg,
+            x + SHAPE,
+            y,
+            "fill=\"#5b6673\" font-size=\"11\"",
+            words,
+        );
+        x += SHAPE + words.chars().count() * 6 + 24;
+    }
+}
+
+/// What the papers draw across the side: words from above downwards in a broken frame.
+fn band(svg: &mut String, grid: &Grid) {
+    if grid.aside.is_empty() {
+        return;
+    }
+    let (left, height) = (cells_width(grid) + BAND_ROOM, cells_height(grid));
+    let (wide, high) = (BAND - 1, height - HEADER - 1);
+    let _ = writeln!(
+        svg,
+        "<rect x=\"{left}.5\" y=\"{HEADER}.5\" width=\"{wide}\" height=\"{high}\" fill=\"none\" stroke=\"#5b6673\" \
+         stroke-dasharray=\"5 4\"/>"
+    );
+    let (x, y) = (left + BAND / 2 - 4, HEADER + high / 2);
+    // a letter is some six pixels wide at this size
+    let squeezed = match grid.aside.chars().count() * 6 > high {
+        true => format!(" textLength=\"{high}\" lengthAdjust=\"spacingAndGlyphs\""),
+        false => String::new(),
     };
     text(
         svg,
         x,
         y,
-        &format!("fill=\"{colour}\"{squeezed}"),
-        &placed.name,
+        &format!(
+            "font-size=\"11\" text-anchor=\"middle\" transform=\"rotate(90 {x} {y})\"{squeezed}"
+        ),
+        &grid.aside,
     );
 }
 
@@ -138,7 +236,7 @@ fn lines(svg: &mut String, grid: &Grid, height: usize) {
     let _ = writeln!(
         svg,
         "<path d=\"M0 {bottom}.5H{}\" stroke=\"#9aa7b4\"/>",
-        width(grid)
+        cells_width(grid)
     );
     for at in 0..=grid.columns.len() {
         let left = column_left(at);
@@ -175,7 +273,7 @@ fn row_height(row: &GridRow) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{height, svg};
+    use super::{height, svg, width};
     use crate::kit::{Grid, GridRow, Placed, Verdict, Whose};
 
     fn placed(name: &str, verdict: Option<Verdict>) -> Placed {
@@ -201,18 +299,33 @@ mod tests {
                 name: "O(1)".to_owned(),
                 cells: vec![cell, Vec::new()],
             }],
+            aside: String::new(),
         }
     }
 
     #[test]
-    fn every_name_is_in_the_picture_in_the_colour_of_its_verdict() {
+    fn every_name_is_in_the_picture_behind_the_shape_of_its_verdict() {
         let picture = svg(&grid(3));
         assert_eq!(picture.matches("a &amp; b: malloc").count(), 3);
+        // one of the cell, and one of the legend
+        assert_eq!(picture.matches("l8 8m0 -8l-8 8").count(), 2);
+        assert_eq!(picture.matches("r=\"4\" fill=\"#0072b2\"").count(), 1);
         assert!(
-            picture.contains("#a3262f") && picture.contains("&lt;t&gt;"),
+            picture.contains("not decided here") && picture.contains("&lt;t&gt;"),
             "{picture}"
         );
         assert!(picture.starts_with("<svg") && picture.ends_with("</svg>\n"));
+    }
+
+    #[test]
+    fn what_is_across_the_side_has_a_band_of_its_own() {
+        let mut grid = grid(3);
+        let without = (svg(&grid), width(&grid));
+        grid.aside = "a & b".to_owned();
+        let with = (svg(&grid), width(&grid));
+        assert!(!without.0.contains("rotate(90") && with.0.contains(">a &amp; b</text>"));
+        assert_eq!(with.1 - without.1, super::BAND + super::BAND_ROOM);
+        assert_eq!(with.0.matches("rotate(90").count(), 1);
     }
 
     #[test]

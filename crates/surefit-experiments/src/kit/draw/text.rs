@@ -83,6 +83,9 @@ fn cells_text(grid: &crate::kit::Grid) -> String {
             text += &names_text(cell, Whose::Papers, "    paper:    ");
         }
     }
+    if !grid.aside.is_empty() {
+        text += &wrapped(&grid.aside, "  across the side, paper: ", "    ");
+    }
     text
 }
 

@@ -88,7 +88,7 @@ pub(crate) fn probe(shape: &Shape) -> Result<Counts> {
     let most = u64::from(shape.threads) * u64::from(shape.live) * u64::from(shape.blocks()?);
     let pages = most / u64::from(shape.blocks()?) + u64::from(shape.threads) * 8 + 64;
     let bytes =
-        usize::try_from(pages)? * shape.page_bytes + usize::try_from(most)? * 16 + (1 << 20);
+        usize::try_from(pages)? * shape.page_bytes + usize::try_from(most)? * 32 + (1 << 20);
     let mut counts = Counts::default();
     for is_memory in [true, false] {
         let mut region = Reservation::new(bytes)?;
