@@ -124,7 +124,11 @@ fn sizes_drift(found: &[Found]) -> Claim {
             Some((sizes.at(0)?.1, sizes.at(last)?.1))
         });
         let test = ends.map(|(first, last)| last.max(first) > DRIFTED * last.min(first));
-        let words = ends.map(|(first, last)| format!("{first:.1} B, then {last:.1} B"));
+        let words = ends.map_or_else(
+            || "fewer than two collections".to_owned(),
+            |(first, last)| format!("{first:.1} B, then {last:.1} B"),
+        );
+        let words = Some(words);
         on(one, test, ends.map(|(first, last)| last / first), words)
     });
     Claim::that("deferred: the sizes of free chunks drift as the program runs")

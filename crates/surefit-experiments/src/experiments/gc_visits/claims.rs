@@ -192,7 +192,7 @@ fn immediate_leaves_least(found: &[Found]) -> Claim {
             .as_ref()
             .map(|(immediate, others)| *immediate < least(others));
         let words = both
-            .map(|(immediate, others)| format!("{immediate:.1} %, others {} %", shown(&others)));
+            .map(|(immediate, others)| format!("{immediate:.2} %, others {} %", shown(&others)));
         on(one, test, None, or_nothing(words))
     });
     Claim::that(
@@ -216,7 +216,7 @@ fn single_leaves_little(found: &[Found]) -> Claim {
         });
         let test = both.map(|(single, deferred)| single < deferred);
         let words =
-            both.map(|(single, deferred)| format!("{single:.1} %, deferred {deferred:.1} %"));
+            both.map(|(single, deferred)| format!("{single:.2} %, deferred {deferred:.2} %"));
         on(one, test, None, or_nothing(words))
     });
     Claim::that("external fragmentation is low with a single list, first fit: lower than with deferred coalescing")
