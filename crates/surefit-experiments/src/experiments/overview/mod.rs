@@ -69,7 +69,10 @@ fn run(request: &Request) -> Result<Report> {
     let formula = formula::degrees(plan)?;
     report.tables.push(tables::degrees(&measured, formula));
     report.claims.extend(chart::claims(&measured));
-    report.claims.push(keeps_to_its_formula(&measured, formula));
+    let of_full_compaction = of_full_compaction(&measured);
+    report
+        .claims
+        .push(keeps_to_its_formula(of_full_compaction, formula));
     min_heaps::add(&mut report, request)?;
     spacing::add(&mut report, request)?;
     notes(&mut report, has_valgrind);
@@ -114,9 +117,17 @@ fn settings(report: &mut Report, plan: Plan) {
     );
 }
 
+/// The measured degrees of full compaction, if it was measured.
+fn of_full_compaction(measured: &[Measured]) -> Option<&space::Degrees> {
+    let measured = measured.iter().find(|one| one.system.spec == CFM)?;
+    Some(&measured.degrees)
+}
+
 /// Whether the measured degrees of full compaction are those of its formula.
-fn keeps_to_its_formula(measured: &[Measured], formula: [u64; space::SIZES.len()]) -> Claim {
-    let measured = measured.iter().find(|one| one.system.spec == CFM);
+fn keeps_to_its_formula(
+    measured: Option<&space::Degrees>,
+    formula: [u64; space::SIZES.len()],
+) -> Claim {
     let expected = formula.map(|degree| Some((degree, degree)));
     let sizes = space::SIZES.iter().zip(formula);
     let sizes: Vec<_> = sizes
@@ -125,14 +136,14 @@ fn keeps_to_its_formula(measured: &[Measured], formula: [u64; space::SIZES.len()
     Claim::that(format!(
         "{CFM}: the degree of fragmentation is that of its formula in every order"
     ))
-    .ours_alone()
-    .papers("no figure; ours by formula: Dg = π(Q − Σ⌈h/π⌉) + (−h mod π)")
+    .of("degree of fragmentation")
+    .papers("order does not matter; by formula: Dg = π(Q − Σ⌈h/π⌉) + (−h mod π)")
     .ours(format!(
         "by formula: {}; measured: CFM in the table",
         sizes.join(", ")
     ))
     .decide(
-        measured.map(|one| one.degrees.0 == expected),
+        measured.map(|degrees| degrees.0 == expected),
         "it holds if the least and the greatest measured degree of every size \
          equal the formula's",
     )
@@ -163,4 +174,23 @@ fn notes(report: &mut Report, has_valgrind: bool) {
          whose depth the word bounds, and a free puts its chunk into one; the slides say nothing of it."
             .to_owned(),
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::keeps_to_its_formula;
+    use super::space::{Degrees, SIZES};
+    use crate::kit::Verdict;
+
+    #[test]
+    fn degrees_keep_to_the_formula_in_the_worst_order_too() {
+        let formula = [10; SIZES.len()];
+        let verdict =
+            |degrees: Option<Degrees>| keeps_to_its_formula(degrees.as_ref(), formula).verdict;
+        let mut degrees = Degrees([Some((10, 10)); SIZES.len()]);
+        assert_eq!(verdict(Some(degrees)), Verdict::Holds);
+        degrees.0[0] = Some((9, 10));
+        assert_eq!(verdict(Some(degrees)), Verdict::DoesNot);
+        assert_eq!(verdict(None), Verdict::NotComparable);
+    }
 }
