@@ -13,8 +13,8 @@ pub(super) const PRINTED: [(f64, f64); 3] = [(15.0, 40.0), (17.0, 40.0), (50.0, 
 /// Several hundred visits of a single list: from this number on.
 const SEVERAL_HUNDRED: f64 = 200.0;
 
-/// The programs are others of the same kind: within this factor of the thesis's range is alike.
-const ALIKE: f64 = 1.5;
+/// "About 50" is read as 50 up to a tenth. A range needs no slack: it is taken as printed.
+const ABOUT: f64 = 0.1;
 
 /// How many of the intervals between collections must show it: nine of ten.
 const MOST: f64 = 0.9;
@@ -64,16 +64,17 @@ fn visits(in_heap: &InHeap, merges: When) -> Option<f64> {
 fn in_the_range(found: &[Found], place: usize) -> Claim {
     let (least, most) = PRINTED[place];
     let merges = MERGES[place];
-    let range = match least < most {
-        true => format!("{least} to {most}"),
-        false => format!("about {least}"),
+    let (range, slack) = match least < most {
+        true => (format!("{least} to {most}"), 0.0),
+        false => (format!("about {least}"), ABOUT),
     };
+    let alike = least * (1.0 - slack)..=most * (1.0 + slack);
     let programs = found.iter().map(|one| {
         let visits = one
             .thesis
             .as_ref()
             .and_then(|in_heap| visits(in_heap, merges));
-        let test = visits.map(|visits| (least / ALIKE..=most * ALIKE).contains(&visits));
+        let test = visits.map(|visits| alike.contains(&visits));
         on(
             one,
             test,
@@ -90,8 +91,10 @@ fn in_the_range(found: &[Found], place: usize) -> Claim {
     .over(
         programs.collect(),
         format!(
-            "counted, in 6 MiB, over the whole program; within a factor of {ALIKE} of the range; \
-             not comparable where the program does not complete in 6 MiB, or never collects"
+            "counted, in 6 MiB, over the whole program; from {:.0} to {:.0}; not comparable where \
+             the program does not complete in 6 MiB, or never collects",
+            alike.start(),
+            alike.end()
         ),
     )
 }
@@ -121,6 +124,14 @@ fn shown(figures: &[f64]) -> String {
     let figures: Vec<_> = figures
         .iter()
         .map(|figure| format!("{figure:.1}"))
+        .collect();
+    figures.join(", ")
+}
+
+fn percents(figures: &[f64]) -> String {
+    let figures: Vec<_> = figures
+        .iter()
+        .map(|figure| format!("{figure:.2}"))
         .collect();
     figures.join(", ")
 }
@@ -192,11 +203,11 @@ fn immediate_leaves_least(found: &[Found]) -> Claim {
             .as_ref()
             .map(|(immediate, others)| *immediate < least(others));
         let words = both
-            .map(|(immediate, others)| format!("{immediate:.2} %, others {} %", shown(&others)));
+            .map(|(immediate, others)| format!("{immediate:.2} %, others {} %", percents(&others)));
         on(one, test, None, or_nothing(words))
     });
     Claim::that(
-        "external fragmentation is low with immediate coalescing, and high with never and deferred",
+        "external fragmentation is lower with immediate coalescing than with never and deferred",
     )
     .of("table 2-2")
     .papers("never and deferred high, immediate low")
@@ -219,7 +230,7 @@ fn single_leaves_little(found: &[Found]) -> Claim {
             both.map(|(single, deferred)| format!("{single:.2} %, deferred {deferred:.2} %"));
         on(one, test, None, or_nothing(words))
     });
-    Claim::that("external fragmentation is low with a single list, first fit: lower than with deferred coalescing")
+    Claim::that("external fragmentation is lower with a single list, first fit, than with deferred coalescing")
         .of("table 2-2")
         .papers("single first fit low, deferred high")
         .over(
