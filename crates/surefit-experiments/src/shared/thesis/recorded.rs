@@ -111,7 +111,7 @@ pub(crate) fn missing(names: &[&str]) -> Option<String> {
         .unzip();
     (!ours.is_empty()).then(|| {
         format!(
-            "Of the thesis's programs, nothing here stands for {}: give {} as FILE, and the others.",
+            "Of the thesis's programs, nothing in this run stands for {}. To replay them, give {} and the others as FILE.",
             theirs.join(", "),
             ours.join(", ")
         )
