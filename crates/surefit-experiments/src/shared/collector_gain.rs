@@ -1,21 +1,23 @@
-//! The same lists under a collector, in the same run: what the table gains where a sweep frees.
+//! The thesis's lists under a collector, in the same run: what the table gains where a sweep frees.
 //!
 //! ```text
 //! program      a recorded Java program; quick: its beginning
-//! heap         the first of a few multiples of what lives most in which every system completes
+//! system       the thesis's: one heap, and a last list that is searched from end to end
+//! heap         the first of a few multiples of what lives most in which deferred and immediate complete
 //! gain         time of heap management with the walk ÷ with the table, interleaved rounds
 //! ```
-//! A heap in which nothing is collected says nothing about collectors: then there is no gain.
+//! A policy that does not complete in that heap, or never collects there, has no gain. In larger
+//! heaps less is collected: so no other heap is tried.
 
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use surefit_clients::java::{Clocking, Options, Outcome, Program, Space, completed};
-use surefit_clients::lists::{Finds, Lists};
+use surefit_clients::java::{Clocking, Options, Outcome, Program, completed};
 use surefit_freelist::When;
 use surefit_os::Reservation;
 
 use crate::shared::merges::MERGES;
+use crate::shared::thesis::systems::{System, THESIS};
 use surefit_measure::collector::graphs;
 use surefit_measure::results::Ratio;
 
@@ -38,14 +40,14 @@ pub(crate) struct Gains {
     pub(crate) program: String,
     /// The heap, in multiples of the bytes that live most.
     pub(crate) heap: f64,
-    /// The fewest collections of a system.
+    /// The fewest collections of a system that collects.
     pub(crate) collections: usize,
     /// Time of the walk ÷ time of the table, policy by policy.
     pub(crate) gains: Vec<(When, Ratio)>,
 }
 
 /// Replays the program on the lists of each policy with the walk and with the table; `None` if no
-/// heap serves all, or nothing is collected.
+/// heap serves deferred and immediate, or nothing is collected.
 ///
 /// # Errors
 /// No memory; the recording cannot be read.
@@ -57,22 +59,33 @@ pub(crate) fn gains(quick: bool, rounds: u32) -> Result<Option<Gains>> {
         let bytes = (program.most_live().bytes as f64 * heap) as usize;
         let mut region = Reservation::new(bytes)?;
         region.fault_in();
-        let mut replay = |finds, merges| replayed(&program, &mut region, finds, merges);
-        // the first round, not timed against the others, says whether the heap serves all
-        let all = MERGES
-            .map(|merges| [Finds::Scan, Finds::NextHitTable].map(|finds| replay(finds, merges)));
-        let outcomes: Option<Vec<_>> = all.into_iter().flatten().collect();
-        let Some(outcomes) = outcomes else { continue };
-        let collections = outcomes.iter().map(|outcome| outcome.collections.len());
-        let collections = collections.min().unwrap_or_default();
-        if collections == 0 {
-            return Ok(None);
+        let mut replay = |system| replayed(&program, &mut region, system);
+        // the first round, not timed against the others, says which policies the heap serves
+        let mut served = Vec::new();
+        for merges in MERGES {
+            let both = THESIS.map(|finds| replay(System::thesis(merges, finds)));
+            if let [Some(walk), Some(table)] = both {
+                let collections = walk.collections.len().min(table.collections.len());
+                served.push((merges, collections));
+            }
         }
-        let mut gains = MERGES.map(|merges| (merges, Vec::new()));
+        let is_served = |merges| served.iter().any(|(other, _)| *other == merges);
+        if !(is_served(When::Deferred) && is_served(When::Immediate)) {
+            continue;
+        }
+        served.retain(|(_, collections)| *collections > 0);
+        let fewest = served.iter().map(|(_, collections)| *collections).min();
+        let Some(collections) = fewest else {
+            return Ok(None);
+        };
+        let policies = served.into_iter().map(|(merges, _)| (merges, Vec::new()));
+        let mut gains: Vec<_> = policies.collect();
         for _ in 0..rounds.clamp(1, MOST_ROUNDS) {
             for (merges, rounds) in &mut gains {
-                let [walk, table] = [Finds::Scan, Finds::NextHitTable]
-                    .map(|finds| replay(finds, *merges).as_ref().and_then(management_ns));
+                let [walk, table] = THESIS.map(|finds| {
+                    let outcome = replay(System::thesis(*merges, finds));
+                    outcome.as_ref().and_then(management_ns)
+                });
                 rounds.extend(walk.zip(table).map(|(walk, table)| walk / table));
             }
         }
@@ -90,18 +103,12 @@ pub(crate) fn gains(quick: bool, rounds: u32) -> Result<Option<Gains>> {
 }
 
 /// One replay; `None` if it does not complete.
-fn replayed(
-    program: &Program,
-    region: &mut Reservation,
-    finds: Finds,
-    merges: When,
-) -> Option<Outcome> {
-    let options = Options {
+fn replayed(program: &Program, region: &mut Reservation, system: System) -> Option<Outcome> {
+    let options = system.options(Options {
         clocking: Clocking::Batch,
         ..Options::default()
-    };
-    let space = Space::Segregated(Lists::usual(finds, merges));
-    completed(space.replay(program, region.memory(), &options))
+    });
+    completed(system.space().replay(program, region.memory(), &options))
 }
 
 /// The time of allocations and collections.
@@ -118,7 +125,7 @@ mod tests {
     fn a_collector_collects_and_shows_a_gain_of_each_policy() {
         let gains = gains(true, 1).expect("a recording");
         let gains = gains.expect("a heap in which something is collected");
-        assert_eq!(gains.gains.len(), 3);
+        assert!((2..=3).contains(&gains.gains.len()), "{gains:?}");
         assert!(gains.collections > 0 && gains.heap >= 1.5, "{gains:?}");
     }
 }

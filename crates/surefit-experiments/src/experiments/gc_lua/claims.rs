@@ -166,8 +166,8 @@ fn gains_less(found: &[Found], at: usize, gains: Option<&Gains>) -> Claim {
     .ours(ours.unwrap_or_else(|| "no collector to compare with".to_owned()))
     .over(
         programs.collect(),
-        "time in calls outside of Lua's collections, merged at once: the gain of the same lists \
-         under a collector in the same run is over 3 % greater in the median, and greater in every \
+        "time in calls outside of Lua's collections, merged at once: the gain of the thesis's \
+         lists under a collector in the same run is over 3 % greater in the median, and greater in every \
          round; where rounds disagree, the clock decides nothing. The mean is of the collector's \
          gain ÷ the program's",
     )

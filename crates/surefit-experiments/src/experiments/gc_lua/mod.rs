@@ -91,7 +91,7 @@ fn notes() -> Vec<String> {
         "Deferred: the heap merges when it has nothing that fits, before it refuses; the thesis merges only after a collection.",
         "Collections: from a refusal to the same request again. Most of it is Lua's own marking and sweeping; the frees in it \
          are the heap's.",
-        "The collector that explicit frees are compared with is that of recorded Java programs on the same lists, in the same \
+        "The collector that explicit frees are compared with is that of a recorded Java program on the thesis's lists, in one heap, in the same \
          run, merged at once: its whole heap management time, walk over table.",
         "Segregated lists are called through two tables of functions, TLSF and first fit through one.",
         "Lua seeds its hashes by addresses and the time, so that counts of two runs differ by up to 1 %, near the smallest heap \

@@ -5,7 +5,7 @@
 //!              walk, table, bitmap x 16, 64, 256, 1024, 4096 lists: immediate, last list a tree;    beside them TLSF
 //! time         of a malloc and its free, table updates included, interleaved rounds, ratios round by round
 //! instructions of a malloc and of a free, under valgrind
-//! collector    the same lists under a collector: what the table gains there, in the same run
+//! collector    the thesis's lists under a collector: what the table gains there, in the same run
 //! counts       visits, table updates and entries written, in a replay of their own: exact
 //! ```
 //! Every segregated system is called through one indirect call, the same for all of them; TLSF is
