@@ -2,7 +2,7 @@
 
 use surefit_freelist::When;
 
-use super::{LARGE, SLACK, is_large, is_same, on_each, over, scan, with_table};
+use super::{LARGE, is_large, is_same, on_each, over, scan, with_table};
 use crate::experiments::gc_times::measure::{Measured, What};
 use crate::kit::{Claim, Verdict};
 use crate::shared::merges::{MERGES, merges_name};
@@ -84,11 +84,10 @@ fn twice_as_fast(found: &[Measured]) -> Claim {
         .papers(format!("{TWICE} x"))
         .ours(format!("without ÷ with the table, from {LARGE} x the minimum on"))
         .over(
-            on_each(found, rounds, |ratio| Verdict::reaches(ratio, TWICE * SLACK)),
+            on_each(found, rounds, |ratio| Verdict::reaches(ratio, TWICE)),
             format!(
-                "every round reaches {:.1}; updates of the table included; nothing is decided if rounds disagree or \
-                 both collect in no such heap",
-                TWICE * SLACK
+                "every round reaches {TWICE}; updates of the table included; nothing is decided if rounds disagree or \
+                 both collect in no such heap"
             ),
         )
 }
