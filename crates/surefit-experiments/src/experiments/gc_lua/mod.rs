@@ -93,6 +93,7 @@ fn notes() -> Vec<String> {
          are the heap's.",
         "The collector that explicit frees are compared with is that of a recorded Java program on the thesis's lists, in one heap, in the same \
          run, merged at once: its whole heap management time, walk over table.",
+        "The last of the segregated lists is a tree, as ours; the thesis's is linear. Objects are freed one by one.",
         "Segregated lists are called through two tables of functions, TLSF and first fit through one.",
         "Lua seeds its hashes by addresses and the time, so that counts of two runs differ by up to 1 %, near the smallest heap \
          by more.",
