@@ -6,7 +6,7 @@ use super::rows::{Row, find};
 use crate::shared::collector_gain::Gains;
 use surefit_clients::lists::{Finds, Lists};
 
-use super::systems::{LISTS, SWEEP};
+use super::systems::{LISTS, SWEEP, thesis};
 use crate::kit::{Claim, OnProgram, Verdict};
 use crate::shared::merges::{MERGES, merges_name};
 use surefit_measure::ratio::or_not_measured;
@@ -80,7 +80,7 @@ fn each(
 }
 
 fn usual(rows: &[Row], finds: Finds, merges: When) -> Option<&Row> {
-    find(rows, Lists::usual(finds, merges))
+    find(rows, thesis(finds, merges))
 }
 
 fn fewer_instructions(programs: &[Program], merges: When) -> Claim {
@@ -133,7 +133,7 @@ fn faster(programs: &[Program], merges: When) -> Claim {
 
 /// The time with a given number of lists over that with 256, found by the table, merged at once.
 fn to_256(rows: &[Row], lists: u32) -> Option<Ratio> {
-    let system = Lists::usual(Finds::NextHitTable, When::Immediate);
+    let system = thesis(Finds::NextHitTable, When::Immediate);
     find(
         rows,
         Lists {
@@ -182,7 +182,7 @@ fn improves_up_to_256(programs: &[Program]) -> Claim {
 /// The instructions with each of these numbers of lists over those with 256, found by the table,
 /// merged at once.
 fn instructions_to_256(rows: &[Row], lists: &[u32]) -> Option<Vec<f64>> {
-    let system = Lists::usual(Finds::NextHitTable, When::Immediate);
+    let system = thesis(Finds::NextHitTable, When::Immediate);
     let of = |lists: u32| {
         find(
             rows,

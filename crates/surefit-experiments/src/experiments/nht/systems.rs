@@ -10,6 +10,14 @@ pub(super) const LISTS: u32 = Lists::USUAL_COUNT;
 /// The numbers of lists of the sweep.
 pub(super) const SWEEP: [u32; 5] = [16, 64, LISTS, 1024, 4096];
 
+/// The thesis's lists: the last one is searched from end to end.
+pub(super) const fn thesis(finds: Finds, merges: When) -> Lists {
+    Lists {
+        is_tree: false,
+        ..Lists::usual(finds, merges)
+    }
+}
+
 /// The same lists, except that the walk over the heads finds one.
 pub(super) const fn scanned(lists: Lists) -> Lists {
     Lists {
@@ -20,9 +28,9 @@ pub(super) const fn scanned(lists: Lists) -> Lists {
 
 /// Every system once: first those with 256 lists, policy by policy, then the others of the sweep.
 pub(super) fn all() -> Vec<Lists> {
-    let each = |merges: When| Finds::ALL.map(|finds| Lists::usual(finds, merges));
-    let linear = |lists: Lists| Lists {
-        is_tree: false,
+    let each = |merges: When| Finds::ALL.map(|finds| thesis(finds, merges));
+    let tree = |lists: Lists| Lists {
+        is_tree: true,
         ..lists
     };
     let of_lists = |count: u32| each(When::Immediate).map(|lists| Lists { count, ..lists });
@@ -30,7 +38,7 @@ pub(super) fn all() -> Vec<Lists> {
     MERGES
         .into_iter()
         .flat_map(each)
-        .chain(each(When::Immediate).map(linear))
+        .chain(each(When::Immediate).map(tree))
         .chain(others.flat_map(of_lists))
         .collect()
 }

@@ -8,7 +8,7 @@ use super::rows::{Row, find};
 use crate::shared::collector_gain::Gains;
 use surefit_clients::lists::{Finds, Lists};
 
-use super::systems::{LISTS, SWEEP, scanned};
+use super::systems::{LISTS, SWEEP, scanned, thesis};
 use crate::kit::table::TableOf;
 use crate::kit::{Axis, Plot, Series, Table};
 use crate::shared::merges::{MERGES, merges_name};
@@ -19,8 +19,8 @@ fn of_systems<'a>(title: String, rows: impl Iterator<Item = &'a Row>) -> TableOf
     Table::of(title, rows)
         .text("coalescing", |row| match row.system {
             None => "immediate".to_owned(),
-            Some(system) if system.is_tree => merges_name(system.merges).to_owned(),
-            Some(system) => format!("{}, linear", merges_name(system.merges)),
+            Some(system) if system.is_tree => format!("{}, tree", merges_name(system.merges)),
+            Some(system) => merges_name(system.merges).to_owned(),
         })
         .text("found by", |row| {
             row.system.map_or("tlsf", |system| system.finds.name())
@@ -51,14 +51,14 @@ pub(super) fn times(name: &str, rows: &[Row]) -> Table {
 /// What is counted with 256 lists, beside the thesis.
 pub(super) fn counted(name: &str, rows: &[Row]) -> Table {
     let title =
-        format!("{name}, {LISTS} lists: counted for each allocation; last list a tree unless said");
+        format!("{name}, {LISTS} lists: counted for each allocation; last list linear unless said");
     let per = |count: fn(&Counts) -> u64| {
         move |row: &&Row| {
             let counts = row.counts.as_ref();
             counts.map(|counts| counts.per_allocation(count(counts)))
         }
     };
-    let is_papers = |system: Lists| system == Lists::usual(Finds::NextHitTable, When::Deferred);
+    let is_papers = |system: Lists| system == thesis(Finds::NextHitTable, When::Deferred);
     of_systems(title, usual(rows).filter(|row| row.system.is_some()))
         .figure("visits", 2, per(|counts| counts.counters.visits))
         .figure("updates", 4, per(|counts| counts.counters.table_updates))
@@ -81,7 +81,7 @@ pub(super) fn counted(name: &str, rows: &[Row]) -> Table {
 /// The systems of the sweep with a given number of lists: walk, table, bitmap.
 fn of_lists(rows: &[Row], lists: u32) -> [Option<&Row>; 3] {
     Finds::ALL.map(|finds| {
-        let system = Lists::usual(finds, When::Immediate);
+        let system = thesis(finds, When::Immediate);
         find(
             rows,
             Lists {
@@ -95,7 +95,7 @@ fn of_lists(rows: &[Row], lists: u32) -> [Option<&Row>; 3] {
 /// Time and instructions against the number of lists.
 pub(super) fn sweep(name: &str, rows: &[Row]) -> Table {
     type Systems<'a> = [Option<&'a Row>; 3];
-    let title = format!("{name}: immediate coalescing, last list a tree, by the number of lists");
+    let title = format!("{name}: immediate coalescing, last list linear, by the number of lists");
     let systems = |lists: &u32| of_lists(rows, *lists);
     let ns = |systems: Systems<'_>, place: usize| systems[place]?.time().map(|time| time.median);
     let instructions = |systems: Systems<'_>, place: usize| systems[place]?.instructions();
