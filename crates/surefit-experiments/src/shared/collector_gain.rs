@@ -1,7 +1,7 @@
 //! The thesis's lists under a collector, in the same run: what the table gains where a sweep frees.
 //!
 //! ```text
-//! program      a recorded Java program; quick: its beginning
+//! program      a recorded Java program, whole, quick or not: a part of it is another program
 //! system       the thesis's: one heap, and a last list that is searched from end to end
 //! heap         the first of a few multiples of what lives most in which deferred and immediate complete
 //! gain         time of heap management with the walk ÷ with the table, interleaved rounds
@@ -23,9 +23,6 @@ use surefit_measure::results::Ratio;
 
 /// The program.
 const PROGRAM: &str = "bundled:raytrace";
-
-/// Its allocations in a quick run.
-const QUICK: u64 = 100_000;
 
 /// The heaps that are tried, in multiples of the bytes that live most.
 const HEAPS: [f64; 5] = [1.5, 2.0, 3.0, 4.0, 6.0];
@@ -51,9 +48,8 @@ pub(crate) struct Gains {
 ///
 /// # Errors
 /// No memory; the recording cannot be read.
-pub(crate) fn gains(quick: bool, rounds: u32) -> Result<Option<Gains>> {
-    let most = if quick { QUICK } else { u64::MAX };
-    let program = Program::read_first(most, || graphs::open(Path::new(PROGRAM)));
+pub(crate) fn gains(rounds: u32) -> Result<Option<Gains>> {
+    let program = Program::read(|| graphs::open(Path::new(PROGRAM)));
     let program = program.context(PROGRAM)?;
     for heap in HEAPS {
         let bytes = (program.most_live().bytes as f64 * heap) as usize;
@@ -123,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_collector_collects_and_shows_a_gain_of_each_policy() {
-        let gains = gains(true, 1).expect("a recording");
+        let gains = gains(1).expect("a recording");
         let gains = gains.expect("a heap in which something is collected");
         assert!((2..=3).contains(&gains.gains.len()), "{gains:?}");
         assert!(gains.collections > 0 && gains.heap >= 1.5, "{gains:?}");

@@ -65,7 +65,7 @@ fn run(request: &Request) -> Result<Report> {
     }
     report.tables.push(tables::means(&found));
     report.plots = tables::plots(&found);
-    let gains = collector_gain::gains(request.quick, plan.rounds)?;
+    let gains = collector_gain::gains(plan.rounds)?;
     report.claims = claims::all(&found, gains.as_ref());
     report.notes = notes();
     Ok(report)

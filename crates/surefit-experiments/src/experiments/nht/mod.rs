@@ -102,7 +102,7 @@ fn run(request: &Request) -> Result<Report> {
         programs.push(Measured { name, rows });
     }
     progress.finish();
-    let gains = collector_gain::gains(request.quick, plan.rounds)?;
+    let gains = collector_gain::gains(plan.rounds)?;
     report.tables.extend(gains.as_ref().map(tables::collector));
     report.claims = claims::all(&programs, gains.as_ref());
     report.notes.push(
