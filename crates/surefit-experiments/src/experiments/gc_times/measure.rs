@@ -20,11 +20,9 @@ use crate::shared::thesis::systems::{System, THESIS};
 use surefit_measure::progress::Progress;
 use surefit_measure::ratio::median;
 
-/// Heap sizes as multiples of the common minimum.
+/// Heap sizes as multiples of the common minimum; the same in a quick run, since verdicts are over
+/// all of them.
 const TIMES: [f64; 10] = [1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0];
-
-/// Those of a quick run.
-const QUICK_TIMES: [f64; 4] = [1.0, 1.5, 2.0, 3.0];
 
 /// Rounds unless the user chose their number.
 const ROUNDS: u32 = 3;
@@ -191,9 +189,8 @@ fn geometric_mean(all: &[Vec<f64>]) -> Vec<f64> {
 /// # Errors
 /// The system gives no memory; no heap is large enough.
 pub(super) fn measure(recorded: &Recorded, request: &Request) -> Result<Measured> {
-    let multiples: &[f64] = if request.quick { &QUICK_TIMES } else { &TIMES };
     let rounds = request.rounds_or(ROUNDS);
-    let replays = multiples.len() * rounds as usize * systems().count();
+    let replays = TIMES.len() * rounds as usize * systems().count();
     let progress = Progress::new((MERGES.len() + 1 + replays) as u64);
     let minima = Minima::find(recorded, |system| {
         progress.step(&recorded.name, "smallest heap", &system);
@@ -204,7 +201,7 @@ pub(super) fn measure(recorded: &Recorded, request: &Request) -> Result<Measured
         minima,
         timed: Vec::new(),
     };
-    for &multiple in multiples {
+    for multiple in TIMES {
         let bytes = minima.times(multiple);
         let timed = time(recorded, bytes, rounds, &progress)?.into_iter();
         let timed = timed.map(|one| Timed { multiple, ..one });
