@@ -158,7 +158,8 @@ fn notes(report: &mut Report, has_valgrind: bool) {
     }
     report.notes.push(
         "CFM is Compact-fit with full compaction and every object in one page-block: no object is larger than a page of 16 \
-         KiB, so its counts end there. CFNM keeps objects in frames of 32 bytes behind a block table: access looks \
+         KiB, so its counts end there. Its free copies one page-block, by few instructions for 32 bytes, beside those that \
+         every free takes: up to a page that is less than a line. complexity counts the bytes that it copies. CFNM keeps objects in frames of 32 bytes behind a block table: access looks \
          one of them up whatever the offset, malloc and free take or give every frame of the object. Jamaica appears twice, with \
          objects as lists and with arrays as trees; access is to the last byte."
             .to_owned(),
