@@ -20,7 +20,8 @@ use surefit_measure::html::escaped;
 /// Whole rows that become blocks where the window is narrow.
 pub(super) const STYLE: &str = ".index{width:100%;table-layout:fixed}.index td{padding:.35rem .6rem}\
     .index td:first-child,.index th:first-child{position:static;max-width:none}\
-    .index th{text-align:left}.index .figure{width:24%}.index .of-verdict{width:12%}\
+    .index th{text-align:left}.index .figure{width:19%}.index .of-verdict{width:11%}\
+    .index .of-claim{width:20%}.index .of-paper{width:17%}\
     .index small{display:block;color:#4a5866}.index code,.runs code{font-size:.8rem;overflow-wrap:anywhere}\
     .index tbody{border-top:2px solid #c3cdd7}.counts{display:flex;flex-wrap:wrap;gap:.6rem;padding:0;list-style:none}\
     .counts li{border:1px solid #d5dde5;border-radius:.4rem;padding:.4rem .9rem}\
@@ -103,7 +104,8 @@ fn counted(page: &mut String, runs: &[Run], reports: &[&Report]) {
 fn begin(page: &mut String) {
     page.push_str(
         "<table class=\"claims index\"><thead><tr><th class=\"figure\">figure</th>\
-         <th class=\"of-verdict\">verdict</th><th>claim</th><th>paper</th><th>ours</th></tr></thead>\n",
+         <th class=\"of-verdict\">verdict</th><th class=\"of-claim\">claim</th>\
+         <th class=\"of-paper\">paper</th><th>ours</th></tr></thead>\n",
     );
 }
 
