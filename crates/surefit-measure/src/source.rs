@@ -100,6 +100,15 @@ impl Source {
         Self::of(Path::new(name), trace)
     }
 
+    /// As [`Source::made`], without the objects that are ever larger than `largest` bytes.
+    ///
+    /// # Errors
+    /// A request of 4 GiB or more.
+    pub fn made_up_to(name: &str, whole: &Trace, largest: usize) -> Result<Self> {
+        let (trace, _) = leave_out(whole, largest as u64)?;
+        Self::made(name, trace)
+    }
+
     fn of(file: &Path, trace: Trace) -> Result<Self> {
         let steps = Steps::new(&trace)?;
         Ok(Self {

@@ -19,6 +19,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
+use surefit_trace::Trace;
 use surefit_trace::generate::{Options, Program};
 
 use crate::kit::Request;
@@ -76,23 +77,26 @@ pub(crate) fn names(request: &Request, usual: &[&str]) -> Vec<PathBuf> {
 /// One line that names the trace and the mend.
 pub(crate) fn load(name: &Path, quick: bool) -> Result<Source> {
     match name.to_str().and_then(|name| name.strip_prefix(MADE)) {
-        Some(program) => made(program, quick),
+        Some(program) => Source::made(&format!("{MADE}{program}"), made(program, quick)?),
         None => Source::load(name, None),
     }
 }
 
-/// As [`load`], without the objects of recorded programs that are ever larger than `largest` bytes.
+/// As [`load`], without the objects that are ever larger than `largest` bytes.
 ///
 /// # Errors
 /// As [`load`].
 pub(crate) fn load_up_to(name: &Path, quick: bool, largest: usize) -> Result<Source> {
-    match name.to_str().is_some_and(|name| name.starts_with(MADE)) {
-        true => load(name, quick),
-        false => Source::load(name, Some(largest)),
+    match name.to_str().and_then(|name| name.strip_prefix(MADE)) {
+        Some(program) => {
+            let whole = made(program, quick)?;
+            Source::made_up_to(&format!("{MADE}{program}"), &whole, largest)
+        }
+        None => Source::load(name, Some(largest)),
     }
 }
 
-fn made(name: &str, quick: bool) -> Result<Source> {
+fn made(name: &str, quick: bool) -> Result<Trace> {
     let program = Program::from_name(name).ok_or_else(|| {
         let known = Program::ALL.map(Program::name).join(", ");
         anyhow!("{MADE}{name}: no such synthetic program: known are {known}")
@@ -108,10 +112,9 @@ fn made(name: &str, quick: bool) -> Result<Source> {
         allocations: has_allocations.then_some(if quick { ALLOCATIONS / 10 } else { ALLOCATIONS }),
         live_bytes: live_bytes.map(|bytes| if quick { bytes / 16 } else { bytes }),
     };
-    let trace = program
+    program
         .generate(&options)
-        .with_context(|| format!("{MADE}{name}"))?;
-    Source::made(&format!("{MADE}{name}"), trace)
+        .with_context(|| format!("{MADE}{name}"))
 }
 
 /// Whether a trace is, or stands for, the paper's Emacs or its web proxy.
@@ -154,9 +157,10 @@ impl StandsFor {
 
 #[cfg(test)]
 mod tests {
-    use super::{EMACS_PAPER, PAPERS, StandsFor, load, names};
+    use super::{EMACS_PAPER, HUMMINGBIRD_PAPER, PAPERS, StandsFor, load, load_up_to, names};
     use crate::kit::Request;
     use std::path::Path;
+    use surefit_measure::source::Source;
 
     #[test]
     fn a_synthetic_program_is_made_by_its_name() {
@@ -165,6 +169,18 @@ mod tests {
         assert!((1_500_000..=1_606_250).contains(&source.steps.peak_live_bytes));
         let error = load(Path::new("gen:vi"), true).expect_err("unknown");
         assert!(error.to_string().contains("hummingbird-paper"), "{error}");
+    }
+
+    #[test]
+    fn larger_objects_are_left_out_of_synthetic_programs_too() {
+        let largest = |source: &Source| {
+            let sizes = source.steps.steps().iter().map(|step| step.size);
+            sizes.max()
+        };
+        let name = Path::new(HUMMINGBIRD_PAPER);
+        let whole = load(name, true).expect("made");
+        let rest = load_up_to(name, true, 1000).expect("made");
+        assert!(largest(&whole) > Some(1000) && largest(&rest) <= Some(1000));
     }
 
     #[test]
