@@ -1,7 +1,8 @@
 //! What the paper and the slides claim of throughput, preemption and execution over κ, beside what
 //! was found.
 
-use super::{EXECUTION_MS, Found, HUMMINGBIRD_AXIS, Longest, PREEMPTION_MS, REQUIRED_MB};
+use super::found::{EXECUTION_MS, Found, HUMMINGBIRD_AXIS, PREEMPTION_MS, REQUIRED_MB};
+use super::sections::Longest;
 use crate::kit::{Claim, OnProgram, Verdict};
 use crate::shared::programs::{self, StandsFor};
 use crate::shared::threads::figures::LEAST_ROUNDS;
@@ -213,8 +214,8 @@ fn execution(found: &[&Found]) -> Claim {
 
 #[cfg(test)]
 mod tests {
+    use super::super::found::{Found, Row};
     use super::super::sections::{Longest, Sections};
-    use super::super::{Found, Row};
     use super::{MOST_GAIN, all, gains};
     use crate::kit::Verdict;
     use crate::shared::settings::SETTINGS;

@@ -18,6 +18,7 @@
 
 mod claims;
 mod counted;
+mod found;
 mod lock;
 mod sections;
 
@@ -25,19 +26,19 @@ use std::path::Path;
 
 use anyhow::Result;
 
+use self::found::{EXECUTION_MS, Found, PREEMPTION_MS, REQUIRED_MB, Row};
 use self::sections::{Longest, Sections};
 use crate::kit::{Axis, Entry, Plot, Report, Request, Series, Table};
-use crate::shared::programs::{self, StandsFor};
+use crate::shared::programs;
 use crate::shared::settings::{Family, SETTINGS, kappa_ticks, of_family, specs};
 use surefit_measure::instructions;
 use surefit_measure::passes::percentiles;
 use surefit_measure::progress::Progress;
 use surefit_measure::results::Ratio;
-use surefit_measure::rounds::{self, Measured, Plan};
+use surefit_measure::rounds::{self, Plan};
 use surefit_measure::single::Setting;
 use surefit_measure::sizes::{HeapSize, Size};
 use surefit_measure::source::Source;
-use surefit_measure::steps::{Action, Steps};
 
 pub(crate) use self::counted::{LongestSections, play_longest_sections};
 
@@ -49,15 +50,6 @@ pub(crate) const ENTRY: Entry = Entry {
     takes_rounds: true,
     run,
 };
-
-/// The ends of the axes of figure 10, in thousand allocations per second.
-const EMACS_AXIS: (f64, f64) = (370.0, 420.0);
-const HUMMINGBIRD_AXIS: (f64, f64) = (186.0, 204.0);
-
-/// What a program may need, by the slides: MB/s, and milliseconds of execution and of preemption.
-const REQUIRED_MB: f64 = 10.0;
-const EXECUTION_MS: f64 = 1.0;
-const PREEMPTION_MS: f64 = 0.1;
 
 fn run(request: &Request) -> Result<Report> {
     let plan = plan(request);
@@ -164,87 +156,6 @@ fn longest(
     }
     progress.step(&program.steps.name, "instructions", &"valgrind");
     Ok(all)
-}
-
-/// What was found of one program.
-#[derive(Clone, Debug)]
-struct Found {
-    name: String,
-    live_bytes: u64,
-    rounds: u32,
-    /// For each of [`SETTINGS`].
-    rows: Vec<Row>,
-    /// For κ = 1, 3, … ∞.
-    longest: Vec<Sections>,
-}
-
-impl Found {
-    fn of(program: &Source, measured: &[Measured], longest: Vec<Sections>, rounds: u32) -> Self {
-        let request = mean_request(&program.steps);
-        Self {
-            name: program.steps.name.clone(),
-            live_bytes: program.steps.peak_live_bytes,
-            rounds,
-            rows: measured.iter().map(|one| Row::of(one, request)).collect(),
-            longest,
-        }
-    }
-
-    /// κ = 1, 3, … ∞: labels and rows.
-    fn kappas(&self) -> impl Iterator<Item = (&'static str, Row)> {
-        of_family(Family::Pages).map(|(at, setting)| (setting.label, self.rows[at]))
-    }
-
-    /// The ends of the paper's axis, in thousand allocations per second.
-    fn papers_axis(&self) -> Option<(f64, f64)> {
-        StandsFor::of(&self.name).choose(EMACS_AXIS, HUMMINGBIRD_AXIS)
-    }
-
-    fn title(&self, what: &str) -> String {
-        format!("{}: {what}", self.name)
-    }
-}
-
-/// The bytes of an allocation, or of a resize, on average.
-fn mean_request(steps: &Steps) -> f64 {
-    let requests = steps
-        .steps()
-        .iter()
-        .filter(|step| step.action != Action::Free);
-    let bytes: u64 = requests.map(|step| u64::from(step.size)).sum();
-    bytes as f64 / steps.calls.pairs().max(1) as f64
-}
-
-/// One bound on one trace.
-#[derive(Clone, Copy, Debug)]
-struct Row {
-    moves_per_free: Option<f64>,
-    bytes_per_free: Option<f64>,
-    per_second: Option<f64>,
-    /// MB allocated and freed per second, over the rounds.
-    mb_per_second: Option<Ratio>,
-    /// To κ = 1.
-    relative: Option<Ratio>,
-}
-
-impl Row {
-    fn of(measured: &Measured, request_bytes: f64) -> Self {
-        let result = &measured.result;
-        let per_free =
-            |total: Option<u64>| total.map(|total| total as f64 / result.frees.max(1) as f64);
-        let mb = |rounds: &Vec<f64>| {
-            let mb: Vec<_> = rounds.iter().map(|ns| 1e3 * request_bytes / ns).collect();
-            Ratio::of(&mb)
-        };
-        Self {
-            moves_per_free: per_free(result.moves_total),
-            bytes_per_free: per_free(result.moved_bytes_total),
-            per_second: result.pair_ns_mean.map(|pair| 1e9 / pair),
-            mb_per_second: result.pair_ns_rounds.as_ref().and_then(mb),
-            // of times: the greatest ratio is the least throughput
-            relative: result.ratio_to_baseline.map(Ratio::inverse),
-        }
-    }
 }
 
 fn add_program(report: &mut Report, found: &Found) {

@@ -2,7 +2,7 @@
 
 use surefit_freelist::When;
 
-use super::{Found, LARGE, SMALL, Sizes};
+use super::found::{Found, LARGE, SMALL, Sizes};
 use crate::kit::{Claim, OnProgram};
 use crate::shared::merges::{MERGES, merges_name};
 
@@ -145,7 +145,7 @@ fn sizes_drift(found: &[Found]) -> Claim {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Found, Sizes, all_systems};
+    use super::super::found::{Found, Sizes, all_systems};
     use super::all;
     use crate::kit::Verdict;
     use surefit_freelist::When;

@@ -12,14 +12,15 @@
 //! 1 KB" of its chapter 4, which explains why more than 256 lists gain nothing.
 
 mod claims;
+mod found;
 
 use anyhow::Result;
-use surefit_clients::java::{Collected, Finds, Options, Outcome};
-use surefit_freelist::When;
+use surefit_clients::java::Options;
 
 use self::claims::all as claims;
+use self::found::{ENDS, Found, LARGE, SMALL, Sizes, all_systems};
 use crate::kit::{Axis, Cell, Column, Entry, Plot, Report, Request, Series, Table};
-use crate::shared::merges::{MERGES, merges_name};
+use crate::shared::merges::merges_name;
 use crate::shared::thesis::collecting::{self, collecting};
 use crate::shared::thesis::heaps::outcome;
 use crate::shared::thesis::recorded::{self, Recorded};
@@ -34,22 +35,6 @@ pub(crate) const ENTRY: Entry = Entry {
     run,
 };
 
-/// The greatest size of each row of the distribution, in bytes; the last row has no end.
-const ENDS: [u32; 10] = [16, 32, 64, 128, 256, 512, 1024, 2048, 4096, u32::MAX];
-
-/// Small chunks have at most so many bytes.
-const SMALL: u32 = 64;
-
-/// Large chunks have more.
-const LARGE: u32 = 1024;
-
-/// The thesis's strategies, and ours.
-fn all_systems() -> [System; 4] {
-    let [never, deferred, immediate] =
-        MERGES.map(|merges| System::thesis(merges, Finds::NextHitTable));
-    [never, deferred, immediate, System::ours(When::Immediate)]
-}
-
 /// The name of a system in tables: how chunks are found makes no difference.
 fn system_name(system: System) -> String {
     if system.has_two_ends {
@@ -57,120 +42,6 @@ fn system_name(system: System) -> String {
     } else {
         merges_name(system.lists.merges).to_owned()
     }
-}
-
-/// What was noted of a program.
-#[derive(Clone, Debug)]
-struct Found {
-    name: String,
-    /// The systems that complete in its heap.
-    sizes: Vec<Sizes>,
-}
-
-impl Found {
-    /// A strategy in one heap.
-    fn of(&self, merges: When) -> Option<&Sizes> {
-        let of = |sizes: &&Sizes| sizes.system.lists.merges == merges && !sizes.system.has_two_ends;
-        self.sizes.iter().find(of)
-    }
-}
-
-/// The sizes after each collection of one program on one system.
-#[derive(Clone, Debug)]
-struct Sizes {
-    system: System,
-    /// For each collection, sizes and how many chunks have them.
-    collections: Vec<Vec<(u32, u32)>>,
-}
-
-impl Sizes {
-    fn new(system: System, outcome: &Outcome) -> Self {
-        let sizes = |collected: &Collected| collected.free_sizes.clone();
-        Self {
-            system,
-            collections: outcome.collections.iter().map(sizes).collect(),
-        }
-    }
-
-    /// Chunks of sizes that are wanted, on average over the collections; `None` if there was none.
-    fn mean(&self, is_wanted: impl Fn(u32) -> bool) -> Option<f64> {
-        self.mean_of(is_wanted, |_| 1)
-    }
-
-    /// Bytes of such chunks.
-    fn mean_bytes(&self, is_wanted: impl Fn(u32) -> bool) -> Option<f64> {
-        self.mean_of(is_wanted, u64::from)
-    }
-
-    fn mean_of(&self, is_wanted: impl Fn(u32) -> bool, figure: fn(u32) -> u64) -> Option<f64> {
-        let all = self.collections.iter().flatten();
-        let wanted = all.filter(|(size, _)| is_wanted(*size));
-        let sum: u64 = wanted
-            .map(|&(size, count)| u64::from(count) * figure(size))
-            .sum();
-        let collections = self.collections.len();
-        (collections > 0).then(|| sum as f64 / collections as f64)
-    }
-
-    /// Large chunks, in percent of all free chunks.
-    fn percent_large(&self) -> Option<f64> {
-        percent(self.mean(|size| size > LARGE)?, self.mean(|_| true)?)
-    }
-
-    /// Their bytes, in percent of all free bytes.
-    fn percent_of_bytes(&self) -> Option<f64> {
-        percent(
-            self.mean_bytes(|size| size > LARGE)?,
-            self.mean_bytes(|_| true)?,
-        )
-    }
-
-    /// The largest free chunk in percent of all free bytes, on average over the collections.
-    fn percent_in_the_largest(&self) -> Option<f64> {
-        let shares = self.collections.iter().filter_map(|sizes| {
-            let largest = sizes.iter().map(|&(size, _)| size).max()?;
-            let all: u64 = sizes
-                .iter()
-                .map(|&(size, count)| u64::from(size) * u64::from(count))
-                .sum();
-            percent(f64::from(largest), all as f64)
-        });
-        let shares: Vec<_> = shares.collect();
-        (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
-    }
-
-    /// For each row of the distribution, how many percent of the chunks are no larger.
-    fn up_to_each(&self) -> Vec<(f64, f64)> {
-        let points = ENDS.iter().enumerate().filter_map(|(place, &end)| {
-            let share = percent(self.mean(|size| size <= end)?, self.mean(|_| true)?)?;
-            Some((place as f64, share))
-        });
-        points.collect()
-    }
-
-    /// For each collection, the mean size.
-    fn means(&self) -> Vec<(f64, f64)> {
-        let means = (0..self.collections.len()).filter_map(|collection| {
-            let (_, mean) = self.at(collection)?;
-            Some((collection as f64 + 1.0, mean))
-        });
-        means.collect()
-    }
-
-    /// Free chunks after a collection, and their mean size.
-    fn at(&self, collection: usize) -> Option<(u64, f64)> {
-        let sizes = self.collections.get(collection)?;
-        let chunks: u64 = sizes.iter().map(|&(_, count)| u64::from(count)).sum();
-        let bytes: u64 = sizes
-            .iter()
-            .map(|&(size, count)| u64::from(size) * u64::from(count))
-            .sum();
-        (chunks > 0).then(|| (chunks, bytes as f64 / chunks as f64))
-    }
-}
-
-fn percent(part: f64, whole: f64) -> Option<f64> {
-    (whole > 0.0).then(|| 100.0 * part / whole)
 }
 
 fn run(request: &Request) -> Result<Report> {

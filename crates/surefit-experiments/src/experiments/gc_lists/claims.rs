@@ -1,6 +1,6 @@
 //! The claims, each over all programs: those of the thesis's one heap.
 
-use super::{BEST, Found, Row, find, of_kind, to_best};
+use super::found::{BEST, Found, Row, find, of_kind, to_best};
 use crate::kit::{Claim, OnProgram, Verdict};
 use surefit_measure::results::Ratio;
 
@@ -147,7 +147,7 @@ fn visits_stay(found: &[Found]) -> Claim {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{COUNTS, Found, Row};
+    use super::super::found::{COUNTS, Found, Row};
     use super::all;
     use crate::kit::Verdict;
     use crate::shared::thesis::collecting::Collecting;

@@ -12,20 +12,20 @@
 //! The thesis on free-list organisation, figure 4-14.
 
 mod claims;
+mod found;
 
 use anyhow::Result;
-use surefit_clients::java::{Clocking, Finds, Options, Outcome};
-use surefit_freelist::When;
+use surefit_clients::java::Options;
 
+use self::found::{COUNTS, Found, Row, find, system, to_best};
 use crate::kit::{Axis, Entry, Plot, Report, Request, Series, Table};
-use crate::shared::thesis::collecting::{self, Collecting, collecting};
+use crate::shared::thesis::collecting::{self, collecting};
 use crate::shared::thesis::heaps::outcome;
 use crate::shared::thesis::recorded::{self, Recorded};
-use crate::shared::thesis::systems::{self, System};
-use crate::shared::threads::figures::{ratio, spread};
+use crate::shared::thesis::systems;
+use crate::shared::threads::figures::spread;
 use surefit_measure::progress::Progress;
 use surefit_measure::ratio::median;
-use surefit_measure::results::Ratio;
 
 /// This experiment.
 pub(crate) const ENTRY: Entry = Entry {
@@ -36,75 +36,8 @@ pub(crate) const ENTRY: Entry = Entry {
     run,
 };
 
-/// The numbers of lists.
-const COUNTS: [u32; 9] = [16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
-
 /// Those of a quick run: 16 and 32 lists take most of the time of all.
 const QUICK_COUNTS: [u32; 3] = [64, 256, 1024];
-
-/// The number up to which the thesis sees time fall.
-const BEST: u32 = 256;
-
-/// A program, and what was measured of it.
-#[derive(Clone, Debug)]
-struct Found {
-    name: String,
-    heap: Collecting,
-    rows: Vec<Row>,
-}
-
-/// One number of lists, in one of the two heaps.
-#[derive(Clone, Debug, Default)]
-struct Row {
-    lists: u32,
-    is_ours: bool,
-    /// Milliseconds of heap management, round by round.
-    management_ms: Vec<f64>,
-    /// Of allocation alone.
-    allocation_ms: Vec<f64>,
-    /// For an allocation: free chunks and heads visited, updates of the table, entries written.
-    visits: f64,
-    updates: f64,
-    stores: f64,
-}
-
-impl Row {
-    fn new((lists, is_ours): (u32, bool), outcome: &Outcome) -> Self {
-        let allocations = outcome.totals.allocations.max(1) as f64;
-        Self {
-            lists,
-            is_ours,
-            visits: outcome.visits_per_allocation(),
-            updates: outcome.counters.table_updates as f64 / allocations,
-            stores: outcome.counters.table_stores as f64 / allocations,
-            ..Self::default()
-        }
-    }
-
-    /// One round.
-    fn time(&mut self, recorded: &Recorded, bytes: usize) -> Result<()> {
-        let options = Options {
-            clocking: Clocking::Batch,
-            ..Options::default()
-        };
-        let system = system((self.lists, self.is_ours));
-        let found = outcome(recorded, system, bytes, options)?;
-        if let Some(times) = found.and_then(|outcome| outcome.times) {
-            self.management_ms.push(times.management_ns() as f64 / 1e6);
-            self.allocation_ms.push(times.allocation_ns as f64 / 1e6);
-        }
-        Ok(())
-    }
-}
-
-const fn system((count, is_ours): (u32, bool)) -> System {
-    let system = if is_ours {
-        System::ours(When::Immediate)
-    } else {
-        System::thesis(When::Immediate, Finds::NextHitTable)
-    };
-    system.with_count(count)
-}
 
 fn run(request: &Request) -> Result<Report> {
     let source = "the thesis on free-list organisation, figure 4-14";
@@ -175,21 +108,6 @@ fn measured(recorded: &Recorded, counts: &[u32], rounds: u32) -> Result<Found> {
 
 const fn kind_name(is_ours: bool) -> &'static str {
     if is_ours { "ours" } else { "one heap" }
-}
-
-fn of_kind(rows: &[Row], is_ours: bool) -> impl Iterator<Item = &Row> {
-    rows.iter().filter(move |row| row.is_ours == is_ours)
-}
-
-fn find(rows: &[Row], is_ours: bool, lists: u32) -> Option<&Row> {
-    of_kind(rows, is_ours).find(|row| row.lists == lists)
-}
-
-/// A row's time over that with 256 lists.
-fn to_best(rows: &[Row], row: &Row) -> Option<Ratio> {
-    let best = find(rows, row.is_ours, BEST)?;
-    let both = !row.management_ms.is_empty() && !best.management_ms.is_empty();
-    both.then(|| ratio(&row.management_ms, &best.management_ms))
 }
 
 fn table(found: &Found) -> Table {

@@ -1,7 +1,7 @@
 //! The claims about table 3, each for the paper's Compact-fit and for ours of the same kind.
 
+use super::found::{ALLOCATORS, COMPACTING, OnProgram, ratio};
 use super::published::Papers;
-use super::{ALLOCATORS, OnProgram, ratio};
 use crate::kit::{Claim, OnProgram as Judged};
 
 /// Ratios of memory that differ by less than this are the paper's: the text rounds to 1 %, and what
@@ -98,7 +98,7 @@ fn compacting(programs: &[OnProgram]) -> String {
         let both = of_both(("", [5, 6]), |row| on.to_tlsf(row));
         format!("{} {}", on.name, shown(both))
     });
-    let name = ALLOCATORS[super::COMPACTING].split(',').next();
+    let name = ALLOCATORS[COMPACTING].split(',').next();
     format!(
         "{} (not judged) {}",
         name.unwrap_or_default(),
@@ -225,7 +225,7 @@ fn smallest_hardly_matters(system: System, programs: &[OnProgram]) -> Claim {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Row;
+    use super::super::found::Row;
     use super::{ALLOCATORS, OnProgram, all};
     use crate::kit::Verdict;
 

@@ -18,19 +18,19 @@
 //! many bytes *live*, so ratios are compared, not megabytes.
 
 mod claims;
+mod found;
 mod published;
 
 use anyhow::Result;
 
+use self::found::{ALLOCATORS, OnProgram};
 use self::published::Papers;
 use crate::kit::{Cell, Entry, Report, Request, Table};
 use crate::shared::programs;
 use surefit_measure::progress::Progress;
-use surefit_measure::results::AllocatorResult;
-use surefit_measure::rounds::{self, Measured, Plan};
+use surefit_measure::rounds::{self, Plan};
 use surefit_measure::single::Setting;
 use surefit_measure::sizes::{HeapSize, Size};
-use surefit_measure::source::Source;
 use surefit_measure::spec::Spec;
 
 /// This experiment.
@@ -41,21 +41,6 @@ pub(crate) const ENTRY: Entry = Entry {
     takes_rounds: false,
     run,
 };
-
-/// The allocators; the first one is what the others are compared to. Two rows in a row differ in
-/// their smallest page-blocks: 16 and 32 bytes.
-const ALLOCATORS: [&str; 7] = [
-    "tlsf",
-    "cf-paper:min=16",
-    "cf-paper:min=32",
-    "cf-direct:min=16",
-    "cf-direct:min=32",
-    "cf:k=1,min=16",
-    "cf:k=1,min=32",
-];
-
-/// The rows of the compacting heap with handles, which the paper's table does not have.
-const COMPACTING: usize = 5;
 
 /// The paper's two programs, and two real ones: one whose sizes stay, and one that has more sizes.
 const PROGRAMS: [&str; 4] = [
@@ -118,62 +103,8 @@ fn plan(request: &Request) -> Plan {
     }
 }
 
-/// What was measured on one program.
-#[derive(Clone, Debug, Default)]
-struct OnProgram {
-    name: String,
-    live_bytes: u64,
-    /// In the order of [`ALLOCATORS`].
-    rows: Vec<Row>,
-}
-
-impl OnProgram {
-    fn new(program: &Source, measured: &[Measured]) -> Self {
-        Self {
-            name: program.steps.name.clone(),
-            live_bytes: program.steps.peak_live_bytes,
-            rows: measured.iter().map(|row| Row::of(&row.result)).collect(),
-        }
-    }
-
-    /// A row's memory ÷ that of TLSF.
-    fn to_tlsf(&self, row: usize) -> Option<f64> {
-        ratio(self.rows[row].memory, self.rows[0].memory)
-    }
-}
-
-/// Bytes of one allocator.
-#[derive(Clone, Copy, Debug, Default)]
-struct Row {
-    memory: Option<u64>,
-    size_class: Option<u64>,
-    partitioning: Option<u64>,
-    administrative: Option<u64>,
-}
-
-impl Row {
-    fn of(result: &AllocatorResult) -> Self {
-        let parts = result.at_peak;
-        // an allocator without size-classes has neither
-        let has_classes = !result.allocator.starts_with("tlsf");
-        let of_classes = parts.filter(|_| has_classes);
-        Self {
-            memory: result.min_heap_bytes,
-            size_class: of_classes.map(|parts| parts.size_class_bytes),
-            partitioning: of_classes
-                .map(|parts| parts.page_block_internal_bytes + parts.page_internal_bytes),
-            administrative: parts.map(|parts| parts.administrative_bytes),
-        }
-    }
-}
-
 fn megabytes(bytes: Option<u64>) -> Cell {
     bytes.map(|bytes| bytes as f64 / 1e6).into()
-}
-
-fn ratio(own: Option<u64>, base: Option<u64>) -> Option<f64> {
-    own.zip(base)
-        .map(|(own, base)| own as f64 / base.max(1) as f64)
 }
 
 fn table(on: &OnProgram) -> Table {
@@ -197,7 +128,8 @@ fn table(on: &OnProgram) -> Table {
 
 #[cfg(test)]
 mod tests {
-    use super::{ALLOCATORS, OnProgram, Row, table};
+    use super::found::{ALLOCATORS, OnProgram, Row};
+    use super::table;
     use crate::kit::{Cell, Whose};
 
     #[test]

@@ -1,6 +1,6 @@
 //! The paper's table 3, and what its text says of it.
 
-use super::{ALLOCATORS, COMPACTING};
+use super::found::{ALLOCATORS, COMPACTING};
 use crate::shared::programs::StandsFor;
 
 /// The paper's table for one program, in MB.

@@ -3,8 +3,8 @@
 //! Averages are decided by the clock, as in the paper, and maxima by instructions: the longest of a
 //! million calls by the clock is an interrupt.
 
+use super::found::{OnProgram, SYSTEMS, System};
 use super::published::{Call, EMACS, HUMMINGBIRD, OfCall, slightly};
-use super::{OnProgram, SYSTEMS, System};
 use crate::kit::{Claim, OnProgram as Judged, Verdict};
 use surefit_measure::results::Ratio;
 
@@ -172,7 +172,7 @@ fn worst_free(system: System, programs: &[OnProgram]) -> Claim {
 #[cfg(test)]
 mod tests {
     use super::super::call_costs::{Cost, Counted, Measured};
-    use super::super::{ALLOCATORS, OnProgram};
+    use super::super::found::{ALLOCATORS, OnProgram};
     use super::all;
     use crate::kit::Verdict;
 

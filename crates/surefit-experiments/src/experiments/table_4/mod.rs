@@ -12,17 +12,18 @@
 
 mod call_costs;
 mod claims;
+mod found;
 mod published;
 
 use anyhow::Result;
 
-use self::call_costs::{Cost, Costs, Counted, measure, replays};
+use self::call_costs::{Cost, Counted, measure, replays};
+use self::found::{ALLOCATORS, OnProgram, SYSTEMS, System};
 use self::published::{Call, OfCall, Papers, Ticks};
 use crate::kit::{Entry, Report, Request, Table};
 use crate::shared::programs::{self, StandsFor};
 use surefit_measure::progress::Progress;
 use surefit_measure::sizes::Size;
-use surefit_measure::source::Source;
 use surefit_measure::spec::Spec;
 
 /// This experiment.
@@ -33,15 +34,6 @@ pub(crate) const ENTRY: Entry = Entry {
     takes_rounds: true,
     run,
 };
-
-/// The allocators; the first is the papers' TLSF.
-const ALLOCATORS: [&str; 4] = ["tlsf", "cf-paper", "cf-direct", "cf:k=1"];
-
-/// A system that is judged: its name and its row.
-type System = (&'static str, usize);
-
-/// The paper's system, and ours without moves and handles.
-const SYSTEMS: [System; 2] = [("cf-paper", 1), ("cf-direct", 2)];
 
 /// The paper's two programs, and two real ones.
 const PROGRAMS: [&str; 4] = [
@@ -58,15 +50,6 @@ const QUICK: usize = 2;
 /// Larger objects are left out: the paper leaves out those over 16 KB, and its largest size-class ends
 /// here.
 const LARGEST: usize = 16_200;
-
-/// What was measured on one program.
-#[derive(Clone, Debug)]
-struct OnProgram {
-    name: String,
-    live_bytes: u64,
-    /// In the order of [`ALLOCATORS`].
-    costs: Vec<Costs>,
-}
 
 fn run(request: &Request) -> Result<Report> {
     let specs = Spec::parse_list(&ALLOCATORS.join(","))?;
@@ -113,24 +96,6 @@ fn counted_by(programs: &[OnProgram]) -> &'static str {
         "Instructions: counted by the processor, around each call; each call at the lesser of two replays."
     } else {
         "Instructions: not counted, because this machine has no counter that a program may read."
-    }
-}
-
-impl OnProgram {
-    fn new(program: &Source, costs: Vec<Costs>) -> Self {
-        Self {
-            name: program.steps.name.clone(),
-            live_bytes: program.steps.peak_live_bytes,
-            costs,
-        }
-    }
-
-    fn time(&self, row: usize, call: Call) -> Option<&Cost> {
-        self.costs[row][call as usize].time.as_ref()
-    }
-
-    fn instructions(&self, row: usize, call: Call) -> Option<Counted> {
-        self.costs[row][call as usize].instructions
     }
 }
 

@@ -1,12 +1,10 @@
 //! The published partitioning: pages of 16 KiB, of which 16,200 bytes hold page-blocks, and
 //! size-classes that grow by an eighth.
 
-use super::header::MOST_BLOCKS;
+use super::header::{HEADER_BYTES, MOST_BLOCKS};
 
 /// Bytes of a page.
 pub(super) const PAGE_BYTES: usize = 16 << 10;
-/// Bytes of a page's header.
-pub(super) const HEADER_BYTES: usize = 184;
 /// Bytes of a page that page-blocks can use.
 pub(super) const PAYLOAD_BYTES: usize = PAGE_BYTES - HEADER_BYTES;
 /// Page-blocks are multiples of this many bytes, as on the papers' 32-bit machine.

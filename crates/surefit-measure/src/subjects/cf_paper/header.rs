@@ -2,8 +2,8 @@
 
 use std::num::NonZeroU32;
 
-use super::classes::HEADER_BYTES;
-
+/// Bytes of a page's header.
+pub(super) const HEADER_BYTES: usize = 184;
 /// Words of the bitmap's lower level.
 const LEAVES: usize = 16;
 /// The most page-blocks of a page.

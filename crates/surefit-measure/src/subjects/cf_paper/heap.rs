@@ -6,8 +6,8 @@ use std::ptr::NonNull;
 
 use surefit_core::{Corruption, Parts, Refused, ensure};
 
-use super::classes::{Classes, HEADER_BYTES, MOST_CLASSES, PAGE_BYTES, PAYLOAD_BYTES};
-use super::header::{Header, Page};
+use super::classes::{Classes, MOST_CLASSES, PAGE_BYTES, PAYLOAD_BYTES};
+use super::header::{HEADER_BYTES, Header, Page};
 use super::memory::{Memory, Run, Use};
 
 /// Pages in the order in which they came.

@@ -2,7 +2,7 @@
 
 use surefit_freelist::When;
 
-use super::{SAME, is_at_most, is_large, on_each, with_table};
+use super::rules::{SAME, is_at_most, is_large, on_each, with_table};
 use crate::experiments::gc_times::measure::{Measured, What};
 use crate::kit::{Claim, OnProgram, Verdict};
 use crate::shared::merges::merges_name;

@@ -3,7 +3,7 @@
 use surefit_clients::java::MinHeap;
 use surefit_freelist::When;
 
-use super::{on_each, with_table};
+use super::rules::{on_each, with_table};
 use crate::experiments::gc_times::measure::{BITMAP, Measured, OURS, What};
 use crate::kit::{Claim, OnProgram, Verdict};
 use crate::shared::thesis::systems::System;

@@ -3,7 +3,7 @@
 use surefit_clients::java::MinHeap;
 use surefit_freelist::When;
 
-use super::{LARGE, SAME, SLACK, is_at_most, is_large, is_same, on_each, over, scan};
+use super::rules::{LARGE, SAME, SLACK, is_at_most, is_large, is_same, on_each, over, scan};
 use crate::experiments::gc_times::measure::{Measured, What};
 use crate::kit::{Claim, OnProgram, Verdict};
 use crate::shared::merges::{MERGES, merges_name};

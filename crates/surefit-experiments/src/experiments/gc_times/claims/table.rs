@@ -2,7 +2,7 @@
 
 use surefit_freelist::When;
 
-use super::{LARGE, is_large, is_same, on_each, over, scan, with_table};
+use super::rules::{LARGE, is_large, is_same, on_each, over, scan, with_table};
 use crate::experiments::gc_times::measure::{Measured, What};
 use crate::kit::{Claim, Verdict};
 use crate::shared::merges::{MERGES, merges_name};

@@ -1,0 +1,94 @@
+//! A program, and what was measured of it with every number of lists.
+
+use anyhow::Result;
+use surefit_clients::java::{Clocking, Finds, Options, Outcome};
+use surefit_freelist::When;
+
+use crate::shared::thesis::collecting::Collecting;
+use crate::shared::thesis::heaps::outcome;
+use crate::shared::thesis::recorded::Recorded;
+use crate::shared::thesis::systems::System;
+use crate::shared::threads::figures::ratio;
+use surefit_measure::results::Ratio;
+
+/// The numbers of lists.
+pub(super) const COUNTS: [u32; 9] = [16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
+
+/// The number up to which the thesis sees time fall.
+pub(super) const BEST: u32 = 256;
+
+/// A program, and what was measured of it.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub(super) name: String,
+    pub(super) heap: Collecting,
+    pub(super) rows: Vec<Row>,
+}
+
+/// One number of lists, in one of the two heaps.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Row {
+    pub(super) lists: u32,
+    pub(super) is_ours: bool,
+    /// Milliseconds of heap management, round by round.
+    pub(super) management_ms: Vec<f64>,
+    /// Of allocation alone.
+    pub(super) allocation_ms: Vec<f64>,
+    /// For an allocation: free chunks and heads visited, updates of the table, entries written.
+    pub(super) visits: f64,
+    pub(super) updates: f64,
+    pub(super) stores: f64,
+}
+
+impl Row {
+    pub(super) fn new((lists, is_ours): (u32, bool), outcome: &Outcome) -> Self {
+        let allocations = outcome.totals.allocations.max(1) as f64;
+        Self {
+            lists,
+            is_ours,
+            visits: outcome.visits_per_allocation(),
+            updates: outcome.counters.table_updates as f64 / allocations,
+            stores: outcome.counters.table_stores as f64 / allocations,
+            ..Self::default()
+        }
+    }
+
+    /// One round.
+    pub(super) fn time(&mut self, recorded: &Recorded, bytes: usize) -> Result<()> {
+        let options = Options {
+            clocking: Clocking::Batch,
+            ..Options::default()
+        };
+        let system = system((self.lists, self.is_ours));
+        let found = outcome(recorded, system, bytes, options)?;
+        if let Some(times) = found.and_then(|outcome| outcome.times) {
+            self.management_ms.push(times.management_ns() as f64 / 1e6);
+            self.allocation_ms.push(times.allocation_ns as f64 / 1e6);
+        }
+        Ok(())
+    }
+}
+
+pub(super) const fn system((count, is_ours): (u32, bool)) -> System {
+    let system = if is_ours {
+        System::ours(When::Immediate)
+    } else {
+        System::thesis(When::Immediate, Finds::NextHitTable)
+    };
+    system.with_count(count)
+}
+
+pub(super) fn of_kind(rows: &[Row], is_ours: bool) -> impl Iterator<Item = &Row> {
+    rows.iter().filter(move |row| row.is_ours == is_ours)
+}
+
+pub(super) fn find(rows: &[Row], is_ours: bool, lists: u32) -> Option<&Row> {
+    of_kind(rows, is_ours).find(|row| row.lists == lists)
+}
+
+/// A row's time over that with 256 lists.
+pub(super) fn to_best(rows: &[Row], row: &Row) -> Option<Ratio> {
+    let best = find(rows, row.is_ours, BEST)?;
+    let both = !row.management_ms.is_empty() && !best.management_ms.is_empty();
+    both.then(|| ratio(&row.management_ms, &best.management_ms))
+}
