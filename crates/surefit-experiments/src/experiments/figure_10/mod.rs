@@ -84,7 +84,7 @@ fn run(request: &Request) -> Result<Report> {
     }
     progress.finish();
     report.claims = claims::all(&all);
-    notes(&mut report, request.quick, has_valgrind);
+    notes(&mut report, has_valgrind);
     Ok(report)
 }
 
@@ -104,7 +104,7 @@ fn plan(request: &Request) -> Plan {
     }
 }
 
-fn notes(report: &mut Report, is_quick: bool, has_valgrind: bool) {
+fn notes(report: &mut Report, has_valgrind: bool) {
     report.notes.push(
         "Throughput counts an allocation with its free and its first write, less an empty replay. The paper's allocations \
          per second hold on its own machine and traces: only their course over κ is compared, and of it only the ends of \
@@ -117,16 +117,17 @@ fn notes(report: &mut Report, is_quick: bool, has_valgrind: bool) {
          not count, and two readings of the clock do."
             .to_owned(),
     );
-    report.notes.push(match (has_valgrind, is_quick) {
-        (false, _) => "Instructions were not counted: valgrind is missing.".to_owned(),
-        (true, true) => format!("{COUNTED_WORDS} Quick: of κ=1 only."),
-        (true, false) => COUNTED_WORDS.to_owned(),
-    });
+    let counted = if has_valgrind {
+        COUNTED_WORDS
+    } else {
+        "Instructions were not counted: valgrind is missing."
+    };
+    report.notes.push(counted.to_owned());
 }
 
 const COUNTED_WORDS: &str = "Instructions are counted by valgrind in 33 calls at most: the 16 frees and resizes that copy \
                              most, the 16 allocations that take most locks, and the call with the section that copies \
-                             most; the marks of sections are included.";
+                             most; the marks of sections are included. Of κ=1 only, which copies most often.";
 
 /// The longest sections and calls of κ = 1, 3, … ∞.
 fn longest(
@@ -147,7 +148,7 @@ fn longest(
         progress.step(&program.steps.name, "sections", &setting.label);
     }
     if has_valgrind {
-        heaps.truncate(if request.quick { 1 } else { heaps.len() });
+        heaps.truncate(1);
         let counts = counted::count(file, request.quick, &heaps)?;
         for (sections, most) in all.iter_mut().zip(counts) {
             sections.section.instructions = Some(most.section);
