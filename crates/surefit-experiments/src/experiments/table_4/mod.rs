@@ -119,7 +119,12 @@ fn costs_table(on: &OnProgram, call: Call) -> Table {
         };
         ticks.map(figure)
     };
-    let title = format!("{}, {} live: {}", on.name, Size(on.live_bytes), call.name());
+    let title = format!(
+        "{}, {} live: {}; paper: clock ticks",
+        on.name,
+        Size(on.live_bytes),
+        call.name()
+    );
     let time = |row: usize| on.time(row, call);
     let counted = |row: usize| on.instructions(row, call);
     Table::of(title, 0..ALLOCATORS.len())
@@ -132,8 +137,8 @@ fn costs_table(on: &OnProgram, call: Call) -> Table {
         })
         .figure("avg instr", 1, |row| counted(*row).map(|cost| cost.mean))
         .figure("max instr", 0, |row| counted(*row).map(|cost| cost.most))
-        .papers("avg ticks", 0, |row| theirs(*row, |ticks| ticks.average))
-        .papers("max ticks", 0, |row| theirs(*row, |ticks| ticks.most))
+        .papers("avg", 0, |row| theirs(*row, |ticks| ticks.average))
+        .papers("max", 0, |row| theirs(*row, |ticks| ticks.most))
         .table()
 }
 
