@@ -67,7 +67,7 @@ fn as_often(rows: &[Row]) -> Claim {
         );
         on.shown = match (ours, theirs) {
             (None, _) => NO_COLLECTION.to_owned(),
-            (Some(ours), None) => format!("once in {ours:.1}, not in the thesis"),
+            (Some(ours), None) => format!("once in {ours:.1}, no counterpart in the thesis"),
             (Some(ours), Some(theirs)) => format!("once in {ours:.1} (thesis {theirs:.0})"),
         };
         on

@@ -148,7 +148,7 @@ fn name(svg: &mut String, (x, y): (usize, usize), width: usize, placed: &Placed)
     });
     let width = width - room;
     // a letter is some six pixels wide at this size
-    let is_wide = placed.name.chars().count() * 13 / 2 > width;
+    let is_wide = placed.name.chars().count() * 6 > width;
     let squeezed = if is_wide {
         format!("textLength=\"{width}\" lengthAdjust=\"spacingAndGlyphs\"")
     } else {
