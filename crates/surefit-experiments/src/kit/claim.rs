@@ -1,9 +1,9 @@
 //! A claim of the papers, and the verdict on it.
 //!
 //! Every claim says whose it is: [`Claiming::of`] names a figure, table or section of the papers by
-//! its id in [`seeds`](super::seeds), and [`Claiming::ours_alone`] marks a claim that no paper
+//! its id in [`seeds`], and [`Claiming::ours_alone`] marks a claim that no paper
 //! makes. Under `cargo test` every verdict is noted with the place of its `Claim::that`
-//! ([`noted`](super::noted)): `ci/claims.sh` fails if a place never held, or never failed to hold.
+//! (`kit/noted.rs`): `ci/claims.sh` fails if a place never held, or never failed to hold.
 
 use std::fmt::Display;
 use std::panic::Location;
@@ -69,7 +69,7 @@ pub(crate) struct Claiming {
 
 impl Claiming {
     /// The figure, table or section of the papers that claims it, by its id in
-    /// [`seeds`](super::seeds). A claim of several takes several calls.
+    /// [`seeds`]. A claim of several takes several calls.
     ///
     /// # Panics
     /// If no seed has this id: a mistake in an experiment.

@@ -26,7 +26,7 @@ pub(super) struct Found {
     pub(super) name: String,
     pub(super) live_bytes: u64,
     pub(super) rounds: u32,
-    /// For each of [`SETTINGS`].
+    /// For each of [`SETTINGS`](crate::shared::settings::SETTINGS).
     pub(super) rows: Vec<Row>,
     /// For κ = 1, 3, … ∞.
     pub(super) longest: Vec<Sections>,
