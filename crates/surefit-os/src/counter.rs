@@ -39,6 +39,9 @@ const INSTRUCTIONS: u64 = 1;
 /// It is never shared with other counters; it counts neither the kernel nor a hypervisor.
 const PINNED_WITHOUT_KERNEL: u64 = 1 << 2 | 1 << 5 | 1 << 6;
 
+/// No child process inherits the counter.
+const CLOSE_ON_EXEC: libc::c_ulong = 1 << 3;
+
 /// A counter of the instructions that the thread which opened it executes outside the kernel.
 #[derive(Debug)]
 pub struct Instructions(OwnedFd);
@@ -60,7 +63,9 @@ impl Instructions {
             flags: PINNED_WITHOUT_KERNEL,
             ..Attributes::default()
         };
-        let (this_thread, any_processor, no_group, no_flags) = (0, -1, -1, 0);
+        let (this_thread, any_processor, no_group) = (0, -1, -1);
+        // a long word, as the kernel reads it
+        let flags: libc::c_ulong = CLOSE_ON_EXEC;
         // SAFETY: the attributes are valid, as long as they say, and outlive the call.
         let descriptor = unsafe {
             libc::syscall(
@@ -69,7 +74,7 @@ impl Instructions {
                 this_thread,
                 any_processor,
                 no_group,
-                no_flags,
+                flags,
             )
         };
         let Ok(descriptor @ 0..) = i32::try_from(descriptor) else {

@@ -347,6 +347,13 @@ impl<'m> Published<'m> {
                 Use::Inside => inside -= 1,
             }
         }
+        let opened = self.memory.opened() as usize;
+        ensure(
+            inside == 0,
+            "Q3",
+            "a run ends behind the pages in use",
+            opened,
+        )?;
         self.check_lists(free, &not_full)
     }
 
