@@ -5,12 +5,14 @@
 //! settings     κ as in the papers, the original page order, and hole bounds
 //! size_class   a size-class as the papers' automaton
 //! growth       exponents with their intervals, and the rules of O(1), O(log n), O(n)
+//! callgrind    instructions of chosen calls in a child process
 //! merges       the policies of coalescing
 //! collector_gain  what the Next Hit Table gains under a collector, beside explicit frees
 //! threads      heaps that threads share, their locks, programs and probes
 //! thesis       recorded Java programs in heaps of segregated lists
 //! ```
 
+pub(crate) mod callgrind;
 pub(crate) mod collector_gain;
 pub(crate) mod growth;
 pub(crate) mod merges;

@@ -4,8 +4,7 @@
 //! One child replays the trace through every heap under callgrind, up to the last of its chosen
 //! events. Callgrind collects only inside [`CALL`], and writes a part where a section begins, where
 //! it ends, and where the call ends. The child prints the marks of every chosen call: a call with m
-//! marks has m + 1 parts. Functions are named by `*NAME`: callgrind 3.19 does not see the end of a
-//! call that `*NAME*` names twice.
+//! marks has m + 1 parts.
 //!
 //! ```text
 //! callgrind's file    summary: 31   summary: 312   summary: 8   …   summary: 0     (the last is the rest of the program)
@@ -15,16 +14,16 @@
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
 use surefit_core::Refused;
 
 use super::lock::{BEGINS, ENDS, Mark, Note, note, take_marks};
 use super::sections::{Player, refused, region, replay};
-use crate::shared::programs;
+use crate::shared::{callgrind, programs};
+use surefit_measure::output;
 use surefit_measure::steps::{Step, Steps};
-use surefit_measure::{child, output};
 
 /// The name of the hidden verb that replays.
 const VERB: &str = "longest-sections";
@@ -117,42 +116,21 @@ pub(super) fn count(
     is_quick: bool,
     heaps: &[(String, Vec<usize>)],
 ) -> Result<Vec<Most>> {
-    let directory = tempfile::tempdir().context("cannot make a directory for valgrind's counts")?;
-    let counts = directory.path().join("counts");
-    let mut command = Command::new("valgrind");
-    command.args([
-        "--tool=callgrind",
-        "--combine-dumps=yes",
-        "--collect-atstart=no",
-    ]);
-    command.arg(format!("--callgrind-out-file={}", counts.display()));
-    command.arg(format!("--toggle-collect=*{CALL}"));
-    command.arg(format!("--dump-after=*{BEGINS}"));
-    command.arg(format!("--dump-before=*{ENDS}"));
-    command.arg(format!("--dump-after=*{CALL}"));
-    command.arg(std::env::current_exe()?);
-    command.arg(VERB).arg(file);
-    command.args(is_quick.then_some("--quick"));
-    for (spec, events) in heaps {
-        let events: Vec<_> = events.iter().map(usize::to_string).collect();
-        command.arg(format!("--calls={spec}@{}", events.join(",")));
-    }
-    let output = child::output(&mut command)?;
     let what = file.display().to_string();
-    let printed = child::succeeded(&what, &output)?;
-    let written = std::fs::read_to_string(&counts).context("valgrind wrote no counts")?;
+    let dumps = [
+        format!("--dump-after=*{BEGINS}"),
+        format!("--dump-before=*{ENDS}"),
+    ];
+    let (printed, parts) = callgrind::counted(&what, &format!("*{CALL}"), &dumps, |command| {
+        command.arg(VERB).arg(file);
+        command.args(is_quick.then_some("--quick"));
+        for (spec, events) in heaps {
+            let events: Vec<_> = events.iter().map(usize::to_string).collect();
+            command.arg(format!("--calls={spec}@{}", events.join(",")));
+        }
+    })?;
     let events: Vec<_> = heaps.iter().map(|(_, events)| events.len()).collect();
-    most(printed, &parts(&written)?, &events)
-}
-
-/// What callgrind counted in each part of its file except the last, the rest of the program.
-fn parts(text: &str) -> Result<Vec<u64>> {
-    let numbers = text
-        .lines()
-        .filter_map(|line| line.strip_prefix("summary: "));
-    let mut counts = numbers.map(str::parse).collect::<Result<Vec<u64>, _>>()?;
-    counts.pop();
-    Ok(counts)
+    most(&printed, &parts, &events)
 }
 
 /// The most of each heap: `calls` says how many lines of marks each one has.
@@ -182,7 +160,7 @@ fn most(marks: &str, mut parts: &[u64], calls: &[usize]) -> Result<Vec<Most>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Most, chosen, most, parts};
+    use super::{Most, chosen, most};
     use crate::experiments::figure_10::lock::Mark;
     use crate::experiments::figure_10::sections::measure;
     use crate::shared::programs::{EMACS_PAPER, load};
@@ -190,8 +168,7 @@ mod tests {
 
     #[test]
     fn parts_are_given_to_the_calls_that_they_are_of() {
-        let text = "summary: 31\nsummary: 312\nsummary: 8\nsummary: 5\nsummary: 0\n";
-        let parts = parts(text).expect("numbers");
+        let parts = [31, 312, 8, 5];
         let counted = most("()\n\n", &parts, &[1, 1]).expect("as many as marks");
         let (first, second) = ((312, 351), (0, 5));
         let expected = [first, second].map(|(section, call)| Most { section, call });

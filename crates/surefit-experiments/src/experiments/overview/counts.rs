@@ -11,13 +11,13 @@
 //! ```
 #![deny(unsafe_code)]
 
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
 
 use super::region::Aligned;
 use super::scripts::{COUNTED, Call, Operation, Parameter, Script};
-use surefit_measure::child;
+use crate::shared::callgrind;
 use surefit_measure::output;
 use surefit_measure::spec::{Choice, Spec};
 
@@ -102,24 +102,12 @@ impl Counts {
 /// # Errors
 /// valgrind failed; what it wrote does not fit the calls.
 pub(super) fn count(allocator: &str, is_quick: bool) -> Result<Counts> {
-    let directory = tempfile::tempdir().context("cannot make a directory for valgrind's counts")?;
-    let file = directory.path().join("counts");
-    let mut command = Command::new("valgrind");
-    command.args([
-        "--tool=callgrind",
-        "--combine-dumps=yes",
-        "--collect-atstart=no",
-    ]);
-    command.arg(format!("--callgrind-out-file={}", file.display()));
-    command.arg(format!("--toggle-collect={COUNTED}"));
-    command.arg(format!("--dump-after={COUNTED}"));
-    command.arg(std::env::current_exe()?);
-    command.args([VERB, "--allocator", allocator]);
-    command.args(is_quick.then_some("--quick"));
-    let output = child::output(&mut command)?;
-    let calls = calls(child::succeeded(allocator, &output)?)?;
-    let written = std::fs::read_to_string(&file);
-    let counts = summaries(&written.context("valgrind wrote no counts")?)?;
+    let dumps = [];
+    let (printed, counts) = callgrind::counted(allocator, COUNTED, &dumps, |command| {
+        command.args([VERB, "--allocator", allocator]);
+        command.args(is_quick.then_some("--quick"));
+    })?;
+    let calls = calls(&printed)?;
     ensure!(
         counts.len() == calls.len(),
         "{allocator}: valgrind counted {} of {} calls",
@@ -155,19 +143,9 @@ fn calls(text: &str) -> Result<Vec<Call>> {
     calls.collect()
 }
 
-/// What callgrind counted in each part of its file but the last, the rest of the program.
-fn summaries(text: &str) -> Result<Vec<u64>> {
-    let numbers = text
-        .lines()
-        .filter_map(|line| line.strip_prefix("summary: "));
-    let mut counts = numbers.map(str::parse).collect::<Result<Vec<u64>, _>>()?;
-    counts.pop();
-    Ok(counts)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Counts, calls, line, played, summaries};
+    use super::{Counts, calls, line, played};
     use crate::experiments::overview::scripts::{Operation, Parameter};
     use surefit_measure::spec::Spec;
 
@@ -205,11 +183,5 @@ mod tests {
             let refused = calls.iter().filter(|call| call.is_refused);
             assert!(refused.count() > 0, "{name}: something is too much");
         }
-    }
-
-    #[test]
-    fn the_last_part_is_the_rest_of_the_program() {
-        let text = "part: 1\nsummary: 57\ntotals: 57\npart: 2\nsummary: 212\n\nsummary: 0\n";
-        assert_eq!(summaries(text).expect("numbers"), [57, 212]);
     }
 }
