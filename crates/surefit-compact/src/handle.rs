@@ -173,6 +173,63 @@ impl<B: Byte> Bytes<B> {
     }
 }
 
+impl<B: Byte> Bytes<B> {
+    /// Forgets the length. The caller has to know it to name the object again.
+    #[inline]
+    pub const fn into_name(self) -> BytesName<B> {
+        BytesName {
+            name: self.name,
+            bytes: PhantomData,
+        }
+    }
+}
+
+/// An owning name of a byte object without its length: eight bytes, for a table that has the
+/// lengths elsewhere.
+///
+/// It gives access to nothing: add the length again first.
+///
+/// # Examples
+/// ```
+/// use core::alloc::Layout;
+/// use surefit_compact::{Config, Heap};
+///
+/// static CONFIG: Config = Config::DEFAULT;
+/// let mut memory = vec![core::mem::MaybeUninit::uninit(); 1 << 20];
+/// let mut heap: Heap = Heap::new(&mut memory, &CONFIG)?;
+/// let name = heap.alloc_zeroed(Layout::new::<[u8; 24]>())?.into_name();
+/// assert_eq!(size_of_val(&name), 8);
+/// // SAFETY: the object has 24 bytes.
+/// let bytes = unsafe { name.with_len(24) };
+/// assert_eq!(heap.chunk(&bytes, 0), [0; 24]);
+/// heap.free_bytes(bytes);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "dropping a name leaks its object"]
+pub struct BytesName<B: Byte = u8> {
+    name: Name,
+    bytes: PhantomData<B>,
+}
+
+impl<B: Byte> BytesName<B> {
+    /// The object, with its length.
+    ///
+    /// # Safety
+    /// S1: the object has this length: that of the [`Bytes`] from which the name was made.
+    #[inline]
+    pub const unsafe fn with_len(self, len: usize) -> Bytes<B> {
+        Bytes::new(self.name, len)
+    }
+}
+
+impl<B: Byte> fmt::Debug for BytesName<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BytesName({})", self.name)
+    }
+}
+
+const _: () = assert!(size_of::<BytesName>() == 8 && size_of::<Option<BytesName>>() == 8);
+
 impl Bytes<u8> {
     /// The same object, without the promise that its bytes are initialised.
     pub const fn into_uninit(self) -> Bytes<MaybeUninit<u8>> {

@@ -85,7 +85,7 @@ pub use class::ClassState;
 pub use config::{Bound, Config, ConfigError, Fraction, PageOrder};
 pub use direct::DirectHeap;
 pub use geometry::{ClassLayout, Geometry, GeometryError, GeometrySpec, SizeClass, Spacing, Tail};
-pub use handle::{Byte, Bytes, Full, Handle};
+pub use handle::{Byte, Bytes, BytesName, Full, Handle};
 pub use heap::Heap;
 pub use key::{Key, KeyHeap};
 pub use page::PageRecord;

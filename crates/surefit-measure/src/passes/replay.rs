@@ -111,8 +111,16 @@ pub trait Hooks<S: Subject> {
 }
 
 /// The live objects of a replay, by slot.
+///
+/// A slot has at least eight bytes, so that the table is no smaller for handles of four bytes than
+/// for pointers: what a replay measures is the heap.
 #[derive(Debug)]
-pub struct Table<O>(Box<[MaybeUninit<O>]>);
+pub struct Table<O>(Box<[MaybeUninit<Slot<O>>]>);
+
+/// An object, in a slot that is as long as a pointer's.
+#[derive(Debug)]
+#[repr(align(8))]
+struct Slot<O>(O);
 
 impl<O> Table<O> {
     /// An empty table. Its memory is already touched, so that no page fault disturbs a measurement.
@@ -126,7 +134,7 @@ impl<O> Table<O> {
 
     #[inline]
     fn put(&mut self, slot: u32, object: O) {
-        self.0[slot as usize].write(object);
+        self.0[slot as usize].write(Slot(object));
     }
 
     /// # Safety
@@ -134,7 +142,7 @@ impl<O> Table<O> {
     #[inline]
     unsafe fn take(&mut self, slot: u32) -> O {
         // SAFETY: the caller's promise.
-        unsafe { self.0[slot as usize].assume_init_read() }
+        unsafe { self.0[slot as usize].assume_init_read().0 }
     }
 
     /// The object in a slot.
@@ -144,7 +152,7 @@ impl<O> Table<O> {
     #[inline]
     pub unsafe fn get_mut(&mut self, slot: u32) -> &mut O {
         // SAFETY: the caller's promise.
-        unsafe { self.0[slot as usize].assume_init_mut() }
+        unsafe { &mut self.0[slot as usize].assume_init_mut().0 }
     }
 }
 

@@ -2,14 +2,16 @@
 
 use std::alloc::Layout;
 use std::mem::MaybeUninit;
+use std::ptr;
 
 use anyhow::{Result, bail};
+use surefit_compact::Wide;
 use surefit_compact::block_table::certify::{FrameDemand, certify};
 use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
-use surefit_compact::{Bytes, Wide};
 use surefit_core::{Corruption, Parts, Refused};
 
 use super::cf_keys::bound;
+use super::name::{Name, handle};
 use crate::keys::Keys;
 use crate::sizes;
 use crate::steps::{Action, Step, Steps};
@@ -132,43 +134,53 @@ impl Frames<'_> {
 }
 
 impl Subject for Frames<'_> {
-    type Object = Bytes<MaybeUninit<u8>>;
+    type Object = Name;
 
     const CONTIGUOUS: bool = false;
 
     #[inline(always)]
-    fn allocate(&mut self, layout: Layout, zeroed: bool) -> Result<Self::Object, Refused> {
+    fn allocate(&mut self, layout: Layout, zeroed: bool) -> Result<Name, Refused> {
         let layout = self.layout(layout.size(), layout.align());
         if zeroed {
-            return Ok(self.heap.alloc_zeroed(layout)?.into_uninit());
+            return Ok(self.heap.alloc_zeroed(layout)?.into_uninit().into_name());
         }
-        self.heap.alloc(layout)
+        Ok(self.heap.alloc(layout)?.into_name())
     }
 
     #[inline(always)]
-    unsafe fn free(&mut self, object: Self::Object, _layout: Layout) {
-        self.heap.free_bytes(object);
+    unsafe fn free(&mut self, object: Name, layout: Layout) {
+        // SAFETY: S1.
+        self.heap
+            .free_bytes(unsafe { object.with_len(layout.size()) });
     }
 
     #[inline(always)]
     unsafe fn resize(
         &mut self,
-        object: &mut Self::Object,
+        object: &mut Name,
         layout: Layout,
         new_size: usize,
     ) -> Result<(), Refused> {
+        // SAFETY: S1; the name is that of the resized object, or stays as it is.
+        let mut bytes = unsafe { handle(object, layout.size()) };
         let layout = self.layout(new_size, layout.align());
-        self.heap.resize(object, layout)
+        self.heap.resize(&mut bytes, layout)?;
+        *object = bytes.into_name();
+        Ok(())
     }
 
     #[inline(always)]
     unsafe fn chunk<'a>(
         &'a mut self,
-        object: &'a mut Self::Object,
-        _layout: Layout,
+        object: &'a mut Name,
+        layout: Layout,
         offset: usize,
     ) -> &'a mut [MaybeUninit<u8>] {
-        self.heap.chunk_mut(object, offset)
+        // SAFETY: S1; the handle is not freed.
+        let mut bytes = unsafe { handle(object, layout.size()) };
+        let chunk = self.heap.chunk_mut(&mut bytes, offset);
+        // SAFETY: the bytes belong to the object for as long as its name and the heap are borrowed.
+        unsafe { &mut *ptr::from_mut(chunk) }
     }
 
     fn most_align(&self) -> usize {

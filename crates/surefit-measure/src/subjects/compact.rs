@@ -3,14 +3,16 @@
 
 use std::alloc::Layout;
 use std::mem::MaybeUninit;
+use std::ptr;
 
 use anyhow::{Result, bail};
 use surefit_compact::certify::{DemandMeter, certify, pages_max};
 use surefit_compact::layout::fixed_bytes;
-use surefit_compact::{Bound, Bytes, Config, DirectHeap, Heap, Keyed, Narrow, Tail, Wide, Width};
+use surefit_compact::{Bound, Config, DirectHeap, Heap, Keyed, Narrow, Tail, Wide, Width};
 use surefit_core::{Corruption, Parts, Refused};
 
 use super::cf_keys::{cf_keys, config};
+use super::name::{Name, handle};
 use super::pointer::{AtLeast, Pointers};
 use super::raw::{Counted, Raw};
 use crate::keys::Keys;
@@ -159,42 +161,52 @@ impl<'m, W: Width> Moving<'m, W> {
 }
 
 impl<W: Width> Subject for Moving<'_, W> {
-    type Object = Bytes<MaybeUninit<u8>>;
+    type Object = Name;
 
     #[inline(always)]
-    fn allocate(&mut self, layout: Layout, zeroed: bool) -> Result<Self::Object, Refused> {
+    fn allocate(&mut self, layout: Layout, zeroed: bool) -> Result<Name, Refused> {
         if zeroed {
-            return Ok(self.heap.alloc_zeroed(layout)?.into_uninit());
+            return Ok(self.heap.alloc_zeroed(layout)?.into_uninit().into_name());
         }
-        self.heap.alloc(layout)
+        Ok(self.heap.alloc(layout)?.into_name())
     }
 
     #[inline(always)]
-    unsafe fn free(&mut self, object: Self::Object, _layout: Layout) {
-        self.heap.free_bytes(object);
+    unsafe fn free(&mut self, object: Name, layout: Layout) {
+        // SAFETY: S1.
+        self.heap
+            .free_bytes(unsafe { object.with_len(layout.size()) });
     }
 
     #[inline(always)]
     unsafe fn resize(
         &mut self,
-        object: &mut Self::Object,
+        object: &mut Name,
         layout: Layout,
         new_size: usize,
     ) -> Result<(), Refused> {
         // SAFETY: the sizes of steps are below 2^32 and their alignments at most 2^30, far from
         // overflow.
         let new_layout = unsafe { Layout::from_size_align_unchecked(new_size, layout.align()) };
-        self.heap.resize(object, new_layout)
+        // SAFETY: S1; the name is that of the resized object, or stays as it is.
+        let mut bytes = unsafe { handle(object, layout.size()) };
+        self.heap.resize(&mut bytes, new_layout)?;
+        *object = bytes.into_name();
+        Ok(())
     }
 
     #[inline(always)]
     unsafe fn chunk<'a>(
         &'a mut self,
-        object: &'a mut Self::Object,
-        _layout: Layout,
+        object: &'a mut Name,
+        layout: Layout,
         offset: usize,
     ) -> &'a mut [MaybeUninit<u8>] {
-        self.heap.chunk_mut(object, offset)
+        // SAFETY: S1; the handle is not freed.
+        let mut bytes = unsafe { handle(object, layout.size()) };
+        let chunk = self.heap.chunk_mut(&mut bytes, offset);
+        // SAFETY: the bytes belong to the object for as long as its name and the heap are borrowed.
+        unsafe { &mut *ptr::from_mut(chunk) }
     }
 
     fn parts(&self) -> Option<Parts> {

@@ -9,6 +9,7 @@ pub mod cf_paper;
 pub mod compact;
 pub mod dlmalloc;
 pub mod jamaica;
+mod name;
 pub mod null;
 pub mod pointer;
 pub mod raw;

@@ -8,13 +8,13 @@ use std::mem::MaybeUninit;
 use std::ptr;
 
 use anyhow::{Context, Result, bail};
-use surefit_compact::Bytes;
 use surefit_compact::Tail;
 use surefit_compact::certify::Sharing;
 use surefit_compact::shared::{Local, PerClass, PerHeap, ShardedHeap, SharedConfig, Stepwise};
 use surefit_core::{Corruption, Parts, Refused};
 
 use super::cf_keys::{cf_keys, config};
+use super::name::{Name, handle};
 use super::shared::{
     HANDLE_BYTES, Lock, MOST_BYTES, certified, shared, stepwise, subject_of_one_thread,
 };

@@ -11,10 +11,11 @@ use surefit_compact::certify::{DemandMeter, Sharing, Uncertifiable, certify_shar
 use surefit_compact::shared::{
     Granularity, Local, PerClass, PerHeap, PerPage, SharedConfig, SharedHeap, Stepwise,
 };
-use surefit_compact::{Bytes, Config, Tail, Wide};
+use surefit_compact::{Config, Tail, Wide};
 use surefit_core::{Corruption, Parts, Refused};
 
 use super::cf_keys::{cf_keys, config};
+use super::name::{Name, handle};
 use crate::keys::Keys;
 use crate::steps::{Action, Step, Steps};
 use crate::subject::{Allocator, Certified, HandleCost, Moves, Pass, Subject, less_control};
@@ -209,44 +210,51 @@ macro_rules! subject_of_one_thread {
         }
 
         impl<G: $granularity> Subject for $name<'_, '_, G> {
-            type Object = Bytes<MaybeUninit<u8>>;
+            type Object = Name;
 
             const CONTIGUOUS: bool = false;
 
             #[inline(always)]
-            fn allocate(&mut self, layout: Layout, zeroed: bool) -> Result<Self::Object, Refused> {
+            fn allocate(&mut self, layout: Layout, zeroed: bool) -> Result<Name, Refused> {
                 let (size, align) = (layout.size(), layout.align());
                 if zeroed {
                     let object = self.local.insert_bytes_aligned::<u8>(size, align)?;
-                    return Ok(object.into_uninit());
+                    return Ok(object.into_uninit().into_name());
                 }
-                self.local.insert_bytes_aligned(size, align)
+                Ok(self.local.insert_bytes_aligned(size, align)?.into_name())
             }
 
             #[inline(always)]
-            unsafe fn free(&mut self, object: Self::Object, _layout: Layout) {
-                let freed = self.local.free_bytes(object);
+            unsafe fn free(&mut self, object: Name, layout: Layout) {
+                // SAFETY: S1.
+                let freed = self.local.free_bytes(unsafe { object.with_len(layout.size()) });
                 freed.expect("an object is freed where it came from (S2)");
             }
 
             #[inline(always)]
             unsafe fn resize(
                 &mut self,
-                object: &mut Self::Object,
+                object: &mut Name,
                 layout: Layout,
                 new_size: usize,
             ) -> Result<(), Refused> {
-                self.local.resize_aligned(object, new_size, layout.align())
+                // SAFETY: S1; the name is that of the resized object, or stays as it is.
+                let mut bytes = unsafe { handle(object, layout.size()) };
+                self.local.resize_aligned(&mut bytes, new_size, layout.align())?;
+                *object = bytes.into_name();
+                Ok(())
             }
 
             #[inline(always)]
             unsafe fn chunk<'a>(
                 &'a mut self,
-                object: &'a mut Self::Object,
-                _layout: Layout,
+                object: &'a mut Name,
+                layout: Layout,
                 offset: usize,
             ) -> &'a mut [MaybeUninit<u8>] {
-                let mut pinned = self.heap.chunk_mut(object, offset);
+                // SAFETY: S1; the handle is not freed.
+                let mut object = unsafe { handle(object, layout.size()) };
+                let mut pinned = self.heap.chunk_mut(&mut object, offset);
                 let pinned = pinned.as_mut().expect("an object of this heap (S2), never pinned twice");
                 let bytes = ptr::from_mut::<[MaybeUninit<u8>]>(pinned);
                 // SAFETY: the bytes outlive the pin: only frees move or free objects, the replay's
