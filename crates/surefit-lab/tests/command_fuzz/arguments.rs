@@ -9,13 +9,14 @@ use crate::Random;
 use crate::child::{Case, Stdout};
 use crate::files::{Files, Kind, NUMBERS, any};
 
-const NAMES: [&str; 29] = [
+const NAMES: [&str; 30] = [
     "cf",
     "cf",
     "cf",
     "cf-direct",
     "cf-paper",
     "cf-block-table",
+    "indirect",
     "1-cf",
     "n-cf",
     "first-fit",
@@ -41,7 +42,7 @@ const NAMES: [&str; 29] = [
     "nothing",
 ];
 
-const KEYS: [&str; 25] = [
+const KEYS: [&str; 26] = [
     "k",
     "holes",
     "frac",
@@ -52,6 +53,7 @@ const KEYS: [&str; 25] = [
     "classes",
     "width",
     "keys",
+    "branded",
     "frame",
     "block",
     "arrays",
@@ -126,6 +128,7 @@ const OWN_KEYS: [(&str, &[&str]); 8] = [
             "width=16",
             "width=32",
             "keys",
+            "branded",
         ],
     ),
     (

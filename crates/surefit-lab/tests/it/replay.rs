@@ -12,9 +12,10 @@ mod predicates_free {
     }
 }
 
-const ALLOCATORS: [&str; 30] = [
+const ALLOCATORS: [&str; 32] = [
     "cf",
     "cf:keys",
+    "cf:branded",
     "cf:k=1",
     "cf:k=8,order=original",
     "cf:k=inf",
@@ -24,6 +25,7 @@ const ALLOCATORS: [&str; 30] = [
     "cf-direct",
     "cf-paper",
     "cf-paper:min=32",
+    "indirect",
     "first-fit",
     "best-fit",
     "worst-fit",
@@ -72,7 +74,9 @@ fn the_parts_at_the_peak_add_up_to_the_heap() {
     for allocator in [
         "cf",
         "cf:k=1",
+        "cf:branded",
         "cf-direct",
+        "indirect",
         "tlsf",
         "first-fit",
         "best-fit",

@@ -8,6 +8,7 @@ mod cf_keys;
 pub mod cf_paper;
 pub mod compact;
 pub mod dlmalloc;
+pub mod indirect;
 pub mod jamaica;
 mod name;
 pub mod null;
