@@ -19,6 +19,8 @@ crates/surefit-compact/src/engine.rs
 crates/surefit-compact/src/handle.rs
 crates/surefit-compact/src/heap.rs
 crates/surefit-compact/src/large.rs
+crates/surefit-compact/src/large/place.rs
+crates/surefit-compact/src/large/resize.rs
 crates/surefit-compact/src/memory.rs
 crates/surefit-compact/src/page.rs
 crates/surefit-compact/src/shared/machinery/build.rs

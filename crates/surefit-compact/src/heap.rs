@@ -75,6 +75,8 @@ pub struct Heap<'m, W: Width = Wide> {
     pub(crate) id: HeapId,
     /// Byte objects larger than this are in pieces.
     pub(crate) piece_bytes: usize,
+    /// The logarithm of `piece_bytes`, a power of two where objects are in pieces.
+    pub(crate) piece_shift: u32,
     /// Bytes of the region skipped for alignment.
     pub(crate) skipped: usize,
 }
@@ -136,6 +138,7 @@ impl<'m, W: Width> Heap<'m, W> {
             },
             config,
             piece_bytes: config.piece_bytes().unwrap_or(usize::MAX),
+            piece_shift: config.piece_bytes().map_or(0, usize::ilog2),
             id: HeapId::unique()?,
             skipped,
         })

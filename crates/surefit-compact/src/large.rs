@@ -11,9 +11,10 @@
 //! every other block, because the spine names entries, not addresses.
 //!
 //! # Bounds
-//! `alloc`, `free_bytes` and `resize` are linear in the number of pieces. Each piece is freed by
-//! its own event, with at most two moves. An access is O(levels); levels ≤ ⌈log(len / q) / log(q /
-//! word)⌉ + 1.
+//! `alloc` and `free_bytes` are linear in the number of pieces. Each piece is freed by its own
+//! event, with at most two moves. `resize` is linear in the number of pieces that it adds or frees,
+//! and copies at most q bytes per level of spines. An access is O(levels); levels ≤ ⌈log(len / q) /
+//! log(q / word)⌉ + 1.
 //!
 //! # Source
 //! Arraylets: Bacon, Cheng, Rajan (2003). Pieces under handles are ours.
@@ -29,6 +30,15 @@ use crate::handle::{Byte, Bytes, Name};
 use crate::heap::Heap;
 use crate::pieces::Pieces;
 use crate::width::{Width, Word};
+
+mod place;
+mod resize;
+
+use place::Spine;
+
+/// Pieces whose entries are read at once when an object is freed, because each free may move the
+/// spine.
+const FREED_AT_ONCE: usize = 16;
 
 impl<W: Width> Heap<'_, W> {
     /// Allocates a byte object whose bytes are not initialised. Never moves an object.
@@ -75,20 +85,18 @@ impl<W: Width> Heap<'_, W> {
     /// # Errors
     /// What was exhausted, or [`Refused::ForeignHandle`]; the object is unchanged. For a moment,
     /// old and new page-blocks are live at once: for an object in pieces those of the last piece
-    /// and the spine, or those of the whole object if its alignment changes. So even a shorter
-    /// length may be refused.
+    /// and the end of the spine, or those of the whole object if its alignment changes. So even a
+    /// shorter length may be refused.
+    ///
+    /// # Complexity
+    /// O(pieces that are added or freed), and copies of at most one piece per level of spines. An
+    /// object that is or becomes contiguous, or whose alignment changes, is copied unless its
+    /// page-block serves the new layout too.
     pub fn resize<B: Byte>(&mut self, bytes: &mut Bytes<B>, layout: Layout) -> Result<(), Refused> {
         self.own(bytes.name)?;
         let (old, new) = (bytes.len(), layout.size());
-        match (self.is_in_pieces(old), self.is_in_pieces(new)) {
-            (false, false) if self.fits_in_place(bytes.name.index(), layout) => {}
-            (true, true) if self.keeps_pieces(bytes.name.index(), old, layout.align()) => {
-                let index = self.resize_pieces(bytes.name.index(), old, layout)?;
-                bytes.name = Name::new(index, self.id);
-            }
-            _ => self.replace(bytes, layout)?,
-        }
-        *bytes = Bytes::new(bytes.name, new);
+        let index = self.resize_index(bytes.name.index(), old, layout)?;
+        *bytes = Bytes::new(Name::new(index, self.id), new);
         if B::ZEROED && new > old {
             self.zero(bytes, old);
         }
@@ -184,102 +192,6 @@ impl<W: Width> Heap<'_, W> {
         }
     }
 
-    // ---- where the bytes are -------------------------------------------------------------------
-
-    #[inline]
-    fn chunk_at<B: Byte>(&self, bytes: &Bytes<B>, offset: usize) -> (NonNull<B>, usize) {
-        assert!(
-            self.own(bytes.name).is_ok(),
-            "the handle belongs to another heap"
-        );
-        let len = bytes.len();
-        if self.is_in_pieces(len) {
-            let (first, len) = self.chunk_in_pieces(bytes.name.index(), len, offset);
-            return (first.cast(), len);
-        }
-        assert!(offset <= len, "the offset is beyond the object");
-        // SAFETY: `offset` lies inside the object, which is a live block of at least `len` bytes.
-        let first = unsafe { self.object::<B>(bytes.name.index()).add(offset) };
-        (first, len - offset)
-    }
-
-    #[inline(never)]
-    pub(crate) fn chunk_in_pieces(
-        &self,
-        index: u32,
-        len: usize,
-        offset: usize,
-    ) -> (NonNull<u8>, usize) {
-        assert!(offset <= len, "the offset is beyond the object");
-        if offset == len {
-            return (NonNull::dangling(), 0);
-        }
-        let (index, within, len) = self.locate_piece(index, len, offset);
-        // SAFETY: `within` lies inside the piece, which is a live block of at least `len` bytes.
-        let first = unsafe { self.object::<u8>(index).add(within) };
-        (first, len - within)
-    }
-
-    /// The entry of the piece that holds `offset`, the offset within it, and the piece's length.
-    #[inline]
-    fn locate(&self, index: u32, len: usize, offset: usize) -> (u32, usize, usize) {
-        if !self.is_in_pieces(len) {
-            return (index, offset, len);
-        }
-        self.locate_piece(index, len, offset)
-    }
-
-    fn locate_piece(&self, index: u32, len: usize, offset: usize) -> (u32, usize, usize) {
-        let number = offset / self.piece_bytes;
-        let entry = self.piece(index, len, number);
-        (
-            entry,
-            offset % self.piece_bytes,
-            self.piece_len(len, number),
-        )
-    }
-
-    /// The entry of a piece.
-    pub(crate) fn piece(&self, index: u32, len: usize, number: usize) -> u32 {
-        // SAFETY: a spine's words were written when the object was allocated.
-        unsafe { self.spine_word(index, len, number).read() }.get()
-    }
-
-    fn set_piece(&self, index: u32, len: usize, number: usize, entry: u32) {
-        // SAFETY: the spine is a live object of this heap, and no reference points into it: it is
-        // never handed out.
-        unsafe {
-            self.spine_word(index, len, number)
-                .write(W::Word::new(entry))
-        };
-    }
-
-    /// The location of a spine's word, as many levels down as the spine has.
-    fn spine_word(&self, index: u32, len: usize, number: usize) -> NonNull<W::Word> {
-        let (entry, within, _) = self.locate(index, self.spine_bytes(len), number * W::WORD_BYTES);
-        // SAFETY: the word lies inside the spine's piece, whose length is a multiple of the word's.
-        unsafe { self.object::<u8>(entry).add(within) }.cast()
-    }
-
-    #[inline]
-    pub(crate) fn is_in_pieces(&self, len: usize) -> bool {
-        len > self.piece_bytes
-    }
-
-    /// The number of pieces of an object in pieces.
-    pub(crate) fn pieces(&self, len: usize) -> usize {
-        len.div_ceil(self.piece_bytes)
-    }
-
-    pub(crate) fn spine_bytes(&self, len: usize) -> usize {
-        self.pieces(len) * W::WORD_BYTES
-    }
-
-    /// The bytes of piece `number`.
-    pub(crate) fn piece_len(&self, len: usize, number: usize) -> usize {
-        self.piece_bytes.min(len - number * self.piece_bytes)
-    }
-
     // ---- allocate and free ---------------------------------------------------------------------
 
     #[inline]
@@ -326,9 +238,20 @@ impl<W: Width> Heap<'_, W> {
         align: usize,
         first: usize,
     ) -> Result<(), Refused> {
-        for number in first..self.pieces(len) {
-            let class = self.class_of(self.piece_len(len, number), align)?;
-            self.set_piece(index, len, number, self.allocate_block(class)?);
+        let last = self.pieces(len) - 1;
+        let mut spine = Spine::new(self, index, len);
+        let mut set = |number: usize, entry: u32| {
+            // SAFETY: the spine is a live object of this heap, and no reference points into it: it
+            // is never handed out.
+            unsafe { spine.word(number).write(W::Word::new(entry)) };
+        };
+        let whole = self.class_of(self.piece_bytes, align)?;
+        for number in first..last {
+            set(number, self.allocate_block(whole)?);
+        }
+        if first <= last {
+            let class = self.class_of(self.piece_len(len, last), align)?;
+            set(last, self.allocate_block(class)?);
         }
         Ok(())
     }
@@ -388,119 +311,27 @@ impl<W: Width> Heap<'_, W> {
 
     /// Frees the pieces from `first` on, but not the spine.
     fn free_pieces(&mut self, index: u32, len: usize, first: usize) {
-        for number in first..self.pieces(len) {
-            let entry = self.piece(index, len, number);
-            self.engine.free(entry);
+        let mut batch = [0; FREED_AT_ONCE];
+        let mut numbers = first..self.pieces(len);
+        while !numbers.is_empty() {
+            let mut spine = Spine::new(self, index, len);
+            let mut count = 0;
+            for (entry, number) in batch.iter_mut().zip(&mut numbers) {
+                // SAFETY: a spine's words were written when the object was allocated.
+                *entry = unsafe { spine.word(number).read() }.get();
+                count += 1;
+            }
+            for &entry in &batch[..count] {
+                self.engine.free(entry);
+            }
         }
-    }
-
-    // ---- resize --------------------------------------------------------------------------------
-
-    /// Whether a contiguous object's block is also the right one for the new layout.
-    fn fits_in_place(&self, index: u32, layout: Layout) -> bool {
-        self.has_class(index, layout.size(), layout.align())
-    }
-
-    /// Whether the whole pieces of an object are aligned enough to stay.
-    fn keeps_pieces(&self, index: u32, len: usize, align: usize) -> bool {
-        self.has_class(self.piece(index, len, 0), self.piece_len(len, 0), align)
-    }
-
-    fn has_class(&self, index: u32, size: usize, align: usize) -> bool {
-        let class = self.engine.block_of(index).page.record.class.get();
-        self.config.geometry().class_for(size, align) == Some(class)
-    }
-
-    /// Allocates a new object, copies the bytes, and frees the old one.
-    fn replace<B: Byte>(&mut self, bytes: &mut Bytes<B>, layout: Layout) -> Result<(), Refused> {
-        let index = self.allocate_bytes(layout.size(), layout.align())?;
-        let mut fresh = Bytes::<B>::new(Name::new(index, self.id), layout.size());
-        self.copy_prefix(bytes, &mut fresh);
-        self.free_index(bytes.name.index(), bytes.len());
-        bytes.name = fresh.name;
-        Ok(())
-    }
-
-    fn copy_prefix<B: Byte>(&self, from: &Bytes<B>, to: &mut Bytes<B>) {
-        let len = from.len().min(to.len());
-        let mut done = 0;
-        while done < len {
-            let source = self.chunk(from, done);
-            let target = self.chunk_mut(to, done);
-            let n = source.len().min(target.len()).min(len - done);
-            target[..n].copy_from_slice(&source[..n]);
-            done += n;
-        }
-    }
-
-    /// Resizes an object that stays in pieces: whole pieces stay; the piece in which the shorter
-    /// object ends is replaced, and so is the spine if its length changes. Returns the spine.
-    fn resize_pieces(&mut self, index: u32, old: usize, layout: Layout) -> Result<u32, Refused> {
-        let (new, align) = (layout.size(), layout.align());
-        let kept = self.kept_pieces(index, old, layout);
-        if kept == self.pieces(old) && kept == self.pieces(new) {
-            return Ok(index);
-        }
-        let same_spine = self.pieces(old) == self.pieces(new);
-        let mut demand = BlockDemand::new();
-        if kept < self.pieces(new) {
-            self.add_pieces(&mut demand, new, align, kept)?;
-        }
-        if !same_spine {
-            self.add_object(&mut demand, self.spine_bytes(new), W::WORD_BYTES)?;
-        }
-        self.engine.can_serve(&demand)?;
-        if same_spine {
-            self.replace_last(index, old, layout)?;
-            return Ok(index);
-        }
-        let spine = self.allocate_bytes(self.spine_bytes(new), W::WORD_BYTES)?;
-        for number in 0..kept {
-            self.set_piece(spine, new, number, self.piece(index, old, number));
-        }
-        self.allocate_pieces(spine, new, align, kept)?;
-        if kept < self.pieces(old) && kept < self.pieces(new) {
-            let from = (self.piece(index, old, kept), self.piece_len(old, kept));
-            let to = (self.piece(spine, new, kept), self.piece_len(new, kept));
-            self.copy_piece(from, to);
-        }
-        self.free_pieces(index, old, kept);
-        self.free_index(index, self.spine_bytes(old));
-        Ok(spine)
-    }
-
-    /// The leading pieces whose blocks also serve the new length.
-    fn kept_pieces(&self, index: u32, old: usize, layout: Layout) -> usize {
-        let last = self.pieces(old).min(self.pieces(layout.size())) - 1;
-        let entry = self.piece(index, old, last);
-        let len = self.piece_len(layout.size(), last);
-        last + usize::from(self.has_class(entry, len, layout.align()))
-    }
-
-    /// Replaces the last piece by one of another size-class; the number of pieces does not change.
-    fn replace_last(&mut self, index: u32, old: usize, layout: Layout) -> Result<(), Refused> {
-        let number = self.pieces(old) - 1;
-        let former = self.piece(index, old, number);
-        self.allocate_pieces(index, layout.size(), layout.align(), number)?;
-        let to = self.piece(index, old, number);
-        let len = self.piece_len(layout.size(), number);
-        self.copy_piece((former, self.piece_len(old, number)), (to, len));
-        self.engine.free(former);
-        Ok(())
-    }
-
-    fn copy_piece(&self, from: (u32, usize), to: (u32, usize)) {
-        let source = self.object::<MaybeUninit<u8>>(from.0);
-        let target = self.object::<MaybeUninit<u8>>(to.0);
-        // SAFETY: two live blocks of this heap, so disjoint, each at least as long as its piece; no
-        // references are held.
-        unsafe { source.copy_to_nonoverlapping(target, from.1.min(to.1)) };
     }
 
     fn zero<B: Byte>(&self, bytes: &mut Bytes<B>, from: usize) {
+        let mut spine = Spine::new(self, bytes.name.index(), bytes.len());
         let mut at = from;
         while at < bytes.len() {
-            let (first, len) = self.chunk_at(bytes, at);
+            let (first, len) = spine.rest(at);
             // SAFETY: the bytes belong to the object, whose handle is borrowed exclusively; zero is
             // a value of `B`.
             unsafe { first.write_bytes(0, len) };

@@ -117,11 +117,15 @@ impl<'c> DemandMeter<'c> {
     pub fn resize(&mut self, old: Object, new: Object) -> Result<(), Uncertifiable> {
         self.vet_live(old)?;
         let work = self.vet(new)?;
-        match (self.pieces(old), self.pieces(new)) {
-            (1, 1) if self.class(old) == self.class(new) => {}
-            (1, _) | (_, 1) => self.replace(self.whole(old, new))?,
-            (before, after) => self.resize_pieces((old, before), (new, after))?,
-        }
+        let levels = self.levels(old, new);
+        let (lost, gained) = (
+            levels.map(|level| level.lost),
+            levels.map(|level| level.gained),
+        );
+        self.replace(Change {
+            lost: lost.into_iter().flatten().flatten(),
+            gained: gained.into_iter().flatten().flatten(),
+        })?;
         self.note_call(work);
         Ok(())
     }
@@ -256,48 +260,58 @@ impl<'c> DemandMeter<'c> {
         (piece.min(len - number * piece), align)
     }
 
-    /// The pieces from `first` on, and the spines if `spine` is set.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "a piece before the last ends within the object; a piece is two words or more"
-    )]
-    fn parts(
-        &self,
-        object: Object,
-        count: usize,
-        first: usize,
-        spine: bool,
-    ) -> [Option<Pieces>; 2] {
-        let pieces = (first < count).then(|| {
-            let piece = self.config.piece_bytes().expect("the object is in pieces");
-            self.runs((object.0 - first * piece, object.1))
-                .without_spine()
-        });
-        let spine = spine.then(|| self.runs((count * self.word_bytes, self.word_bytes)));
-        [pieces, spine]
+    /// The page-blocks that a resize in place of a heap of one owner replaces: those of the object,
+    /// of its spine, of the spine's spine. Ends at the first level that stays or is replaced whole.
+    fn levels(&self, old: Object, new: Object) -> [Level; MAX_LEVELS] {
+        let mut next = Some((old, new));
+        core::array::from_fn(|_| {
+            let level = next.take().map(|(old, new)| self.level(old, new));
+            next = level.and_then(|level| level.spines);
+            level.unwrap_or_default()
+        })
     }
 
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "both objects have pieces, numbers of usize less than their bytes"
     )]
-    fn resize_pieces(
-        &mut self,
-        (old, before): (Object, usize),
-        (new, after): (Object, usize),
-    ) -> Result<(), Uncertifiable> {
-        let whole = self.piece(old, 0);
-        if self.class(whole) != self.class((whole.0, new.1)) {
-            return self.replace(self.whole(old, new));
+    fn level(&self, old: Object, new: Object) -> Level {
+        let (before, after) = (self.pieces(old), self.pieces(new));
+        if before == 1 && after == 1 && self.class(old) == self.class(new) {
+            return Level::default();
+        }
+        let is_whole = before == 1 || after == 1 || {
+            let whole = self.piece(old, 0);
+            self.class(whole) != self.class((whole.0, new.1))
+        };
+        if is_whole {
+            return Level {
+                lost: Some(self.runs(old)),
+                gained: Some(self.runs(new)),
+                spines: None,
+            };
         }
         let last = before.min(after) - 1;
         let same = self.class(self.piece(old, last)) == self.class(self.piece(new, last));
         let kept = last + usize::from(same);
-        let gained = self.parts(new, after, kept, before != after);
-        let lost = self.parts(old, before, kept, before != after);
-        self.replace(Change {
-            lost: lost.into_iter().flatten().flatten(),
-            gained: gained.into_iter().flatten().flatten(),
+        let spine = |pieces| (pieces * self.word_bytes, self.word_bytes);
+        Level {
+            lost: self.parts(old, before, kept),
+            gained: self.parts(new, after, kept),
+            spines: (before != after).then(|| (spine(before), spine(after))),
+        }
+    }
+
+    /// The pieces from `first` on, without spines.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "a piece before the last ends within the object"
+    )]
+    fn parts(&self, object: Object, count: usize, first: usize) -> Option<Pieces> {
+        (first < count).then(|| {
+            let piece = self.config.piece_bytes().expect("the object is in pieces");
+            self.runs((object.0 - first * piece, object.1))
+                .without_spine()
         })
     }
 
@@ -372,4 +386,17 @@ impl<'c> DemandMeter<'c> {
 struct Change<L, G> {
     lost: L,
     gained: G,
+}
+
+/// The most levels of spines, that of the object included: each is shorter by a factor of at least
+/// 16, and an object has less than 2⁶⁴ bytes, a piece 2⁶.
+const MAX_LEVELS: usize = 16;
+
+/// The page-blocks that a resize replaces at one level of spines.
+#[derive(Clone, Copy, Default)]
+struct Level {
+    lost: Option<Pieces>,
+    gained: Option<Pieces>,
+    /// The spines, if they are resized too.
+    spines: Option<(Object, Object)>,
 }

@@ -1,0 +1,221 @@
+//! Where the bytes of an object are.
+//!
+//! ```text
+//! position → number of the piece (a shift) → word of the spine → entry of the piece → page-block
+//! ```
+//! A spine of at most q bytes is one page-block, which `Spine` finds once. From then on a position
+//! costs one load more than a small object: the word of the spine. A longer spine is found again
+//! whenever a word of another of its pieces is needed.
+
+use core::ptr::NonNull;
+
+use crate::handle::{Byte, Bytes};
+use crate::heap::Heap;
+use crate::width::{Width, Word};
+
+impl<W: Width> Heap<'_, W> {
+    /// The first byte from `offset` on, and the bytes up to the end of its piece.
+    #[inline]
+    pub(super) fn chunk_at<B: Byte>(&self, bytes: &Bytes<B>, offset: usize) -> (NonNull<B>, usize) {
+        assert!(
+            self.own(bytes.name).is_ok(),
+            "the handle belongs to another heap"
+        );
+        let len = bytes.len();
+        if self.is_in_pieces(len) {
+            let (first, len) = self.chunk_in_pieces(bytes.name.index(), len, offset);
+            return (first.cast(), len);
+        }
+        assert!(offset <= len, "the offset is beyond the object");
+        // SAFETY: `offset` lies inside the object, which is a live block of at least `len` bytes.
+        let first = unsafe { self.object::<B>(bytes.name.index()).add(offset) };
+        (first, len - offset)
+    }
+
+    #[inline(never)]
+    pub(crate) fn chunk_in_pieces(
+        &self,
+        index: u32,
+        len: usize,
+        offset: usize,
+    ) -> (NonNull<u8>, usize) {
+        assert!(offset <= len, "the offset is beyond the object");
+        if offset == len {
+            return (NonNull::dangling(), 0);
+        }
+        let number = offset >> self.piece_shift;
+        let (entry, within) = (self.piece(index, len, number), self.within_piece(offset));
+        // SAFETY: `within` lies inside the piece, which is a live block of at least its length.
+        let first = unsafe { self.object::<u8>(entry).add(within) };
+        (first, self.piece_len(len, number) - within)
+    }
+
+    /// The entry of a piece.
+    #[inline]
+    pub(super) fn piece(&self, index: u32, len: usize, number: usize) -> u32 {
+        let spine_bytes = self.spine_bytes(len);
+        let at = number * W::WORD_BYTES;
+        let (entry, within) = if self.is_in_pieces(spine_bytes) {
+            self.spine_block(index, spine_bytes, at)
+        } else {
+            (index, at)
+        };
+        // SAFETY: the word lies inside the spine's block, aligned, because pieces and words have
+        // sizes of powers of two. It was written when the object was allocated.
+        unsafe {
+            self.object::<u8>(entry)
+                .add(within)
+                .cast::<W::Word>()
+                .read()
+        }
+        .get()
+    }
+
+    /// The block of a spine in pieces that holds byte `at`, as an entry, and where it does.
+    #[inline(never)]
+    fn spine_block(&self, index: u32, spine_bytes: usize, at: usize) -> (u32, usize) {
+        let number = at >> self.piece_shift;
+        (
+            self.piece(index, spine_bytes, number),
+            self.within_piece(at),
+        )
+    }
+
+    #[inline]
+    fn within_piece(&self, offset: usize) -> usize {
+        offset & (self.piece_bytes - 1)
+    }
+
+    #[inline]
+    pub(crate) fn is_in_pieces(&self, len: usize) -> bool {
+        len > self.piece_bytes
+    }
+
+    /// The number of pieces of an object in pieces.
+    #[inline]
+    pub(crate) fn pieces(&self, len: usize) -> usize {
+        debug_assert!(self.is_in_pieces(len));
+        ((len - 1) >> self.piece_shift) + 1
+    }
+
+    #[inline]
+    pub(crate) fn spine_bytes(&self, len: usize) -> usize {
+        self.pieces(len) * W::WORD_BYTES
+    }
+
+    /// The bytes of piece `number`.
+    #[inline]
+    pub(crate) fn piece_len(&self, len: usize, number: usize) -> usize {
+        self.piece_bytes.min(len - (number << self.piece_shift))
+    }
+}
+
+/// The pieces of an object, by number. It keeps the block of the spine that it found last.
+///
+/// The heap is borrowed, so nothing moves, and the block stays where it is (O3).
+#[derive(Debug)]
+pub(super) struct Spine<'a, W: Width> {
+    heap: &'a Heap<'a, W>,
+    index: u32,
+    len: usize,
+    /// The words of the pieces from `first` on, `count` of them.
+    words: NonNull<W::Word>,
+    first: usize,
+    count: usize,
+}
+
+impl<W: Width> Clone for Spine<'_, W> {
+    fn clone(&self) -> Self {
+        Self { ..*self }
+    }
+}
+
+impl<'a, W: Width> Spine<'a, W> {
+    /// The pieces of the object of `len` bytes that an entry of the heap names.
+    #[inline]
+    pub(super) fn new(heap: &'a Heap<'a, W>, index: u32, len: usize) -> Self {
+        Self {
+            heap,
+            index,
+            len,
+            words: NonNull::dangling(),
+            first: 0,
+            count: 0,
+        }
+    }
+
+    /// The number of pieces that have bytes: zero for an object of no bytes, one for a contiguous
+    /// object.
+    #[inline]
+    pub(super) fn pieces(&self) -> usize {
+        if self.heap.is_in_pieces(self.len) {
+            return self.heap.pieces(self.len);
+        }
+        usize::from(self.len > 0)
+    }
+
+    /// The piece that holds a byte of the object, and the place of the byte in it.
+    #[inline]
+    pub(super) fn find(&self, offset: usize) -> (usize, usize) {
+        debug_assert!(offset < self.len);
+        if self.heap.is_in_pieces(self.len) {
+            return (
+                offset >> self.heap.piece_shift,
+                self.heap.within_piece(offset),
+            );
+        }
+        (0, offset)
+    }
+
+    /// The first byte and the length of a piece; its number is below `pieces()`.
+    #[inline]
+    pub(super) fn piece(&mut self, number: usize) -> (NonNull<u8>, usize) {
+        debug_assert!(number < self.pieces());
+        if !self.heap.is_in_pieces(self.len) {
+            return (self.heap.object(self.index), self.len);
+        }
+        // SAFETY: a spine's words were written when the object was allocated.
+        let entry = unsafe { self.word(number).read() }.get();
+        (
+            self.heap.object(entry),
+            self.heap.piece_len(self.len, number),
+        )
+    }
+
+    /// The first byte from `offset` on, which lies before the end, and the bytes up to the end of
+    /// its piece.
+    #[inline]
+    pub(super) fn rest(&mut self, offset: usize) -> (NonNull<u8>, usize) {
+        let (number, within) = self.find(offset);
+        let (first, len) = self.piece(number);
+        // SAFETY: `within` lies inside the piece.
+        (unsafe { first.add(within) }, len - within)
+    }
+
+    /// The word of a piece of an object in pieces.
+    #[inline]
+    pub(super) fn word(&mut self, number: usize) -> NonNull<W::Word> {
+        if number.wrapping_sub(self.first) >= self.count {
+            self.fetch(number);
+        }
+        // SAFETY: the word is one of those at hand.
+        unsafe { self.words.add(number - self.first) }
+    }
+
+    /// Finds the block of the spine that holds the word of a piece. O(levels).
+    #[inline(never)]
+    fn fetch(&mut self, number: usize) {
+        let (heap, bytes) = (self.heap, self.heap.spine_bytes(self.len));
+        let (first, entry, len) = if heap.is_in_pieces(bytes) {
+            let part = (number * W::WORD_BYTES) >> heap.piece_shift;
+            let first = part << heap.piece_shift;
+            let entry = heap.piece(self.index, bytes, part);
+            (first, entry, heap.piece_len(bytes, part))
+        } else {
+            (0, self.index, bytes)
+        };
+        self.words = heap.object(entry);
+        self.first = first / W::WORD_BYTES;
+        self.count = len / W::WORD_BYTES;
+    }
+}
