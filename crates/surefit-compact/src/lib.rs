@@ -2,11 +2,13 @@
 //!
 //! - [`Heap`] hands out owning [`Handle`]s, and moves objects when others are freed. One number per
 //!   size-class, the [`Bound`], limits the cost of fragmentation.
+//! - [`branded`] heaps have handles of four bytes, and compare nothing on an access.
 //! - [`KeyHeap`] names objects by copyable [`Key`]s instead.
 //! - [`DirectHeap`] has the same partitioning without moves, for raw pointers.
 //! - [`certify`] computes how many bytes are enough for a demand.
 //!
 //! ```text
+//! branded                 objects by handles whose type names their heap
 //! heap, large, key        objects: handles, byte objects in pieces, keys
 //!   stats, check            statistics and checked invariants of a heap
 //!   collect, make_room      for a collector: objects by number, a sweep, moves that make room
@@ -54,6 +56,7 @@ mod address;
 pub mod automaton;
 pub mod block_table;
 pub mod bounds;
+pub mod branded;
 pub mod certify;
 mod check;
 mod class;

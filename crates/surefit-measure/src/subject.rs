@@ -84,7 +84,8 @@ pub trait Subject {
         // SAFETY: S1 and S2 are the caller's.
         let chunk = unsafe { self.chunk(object, layout, 0) };
         if let Some(first) = chunk.first_chunk_mut::<8>() {
-            *first = word.to_ne_bytes().map(MaybeUninit::new);
+            // SAFETY: these are eight bytes of the object; the word need not be aligned.
+            unsafe { first.as_mut_ptr().cast::<u64>().write_unaligned(word) };
         } else if let Some(first) = chunk.first_mut() {
             first.write(0);
         }
@@ -99,9 +100,11 @@ pub trait Subject {
         // SAFETY: S1 and S2 are the caller's.
         let chunk = unsafe { self.chunk(object, layout, 0) };
         if let Some(first) = chunk.first_chunk_mut::<8>() {
-            // SAFETY: the caller wrote this word before.
-            let word = u64::from_ne_bytes(first.map(|byte| unsafe { byte.assume_init() }));
-            *first = word.wrapping_add(1).to_ne_bytes().map(MaybeUninit::new);
+            let place = first.as_mut_ptr().cast::<u64>();
+            // SAFETY: the caller wrote these eight bytes before; the word need not be aligned.
+            let word = unsafe { place.read_unaligned() };
+            // SAFETY: as above.
+            unsafe { place.write_unaligned(word.wrapping_add(1)) };
         } else if let Some(first) = chunk.first_mut() {
             // SAFETY: the caller wrote this byte before.
             let byte = unsafe { first.assume_init() };

@@ -11,6 +11,7 @@ use surefit_compact::layout::fixed_bytes;
 use surefit_compact::{Bound, Config, DirectHeap, Heap, Keyed, Narrow, Tail, Wide, Width};
 use surefit_core::{Corruption, Parts, Refused};
 
+use super::branded::Branded;
 use super::cf_keys::{cf_keys, config};
 use super::name::{Name, handle};
 use super::pointer::{AtLeast, Pointers};
@@ -32,6 +33,8 @@ pub struct Options {
     pub is_narrow: bool,
     /// Whether its entries contain generations, as in a heap of keys.
     pub has_keys: bool,
+    /// Whether its handles are branded.
+    pub is_branded: bool,
 }
 
 impl Options {
@@ -69,7 +72,7 @@ impl Allocator for Cf {
 
     const HAS_POINTERS: bool = false;
 
-    const KEYS: &'static [&'static str] = cf_keys!["width=16|32", "keys"];
+    const KEYS: &'static [&'static str] = cf_keys!["width=16|32", "keys", "branded"];
 
     fn options(keys: &Keys) -> Result<Box<Options>> {
         let is_narrow = is_narrow(keys)?;
@@ -81,10 +84,15 @@ impl Allocator for Cf {
         if has_keys && is_narrow {
             bail!("keys go with words of four bytes: leave width=16 out");
         }
+        let is_branded = keys.has("branded");
+        if is_branded && (has_keys || is_narrow) {
+            bail!("branded goes with plain words of four bytes: leave keys and width=16 out");
+        }
         Ok(Box::new(Options {
             config,
             is_narrow,
             has_keys,
+            is_branded,
         }))
     }
 
@@ -93,6 +101,12 @@ impl Allocator for Cf {
         memory: &mut [MaybeUninit<u8>],
         pass: P,
     ) -> Result<P::Output, Refused> {
+        if options.is_branded {
+            let memory = less_control::<Heap<'_, Wide>>(usable::<Wide>(&options.config, memory))?;
+            let mut heap = Heap::new(memory, &options.config)?;
+            let piece_bytes = options.config.piece_bytes();
+            return Ok(heap.branded(|heap| pass.run(Branded { heap, piece_bytes })));
+        }
         with_width!(options, W => {
             let memory = less_control::<Heap<'_, W>>(usable::<W>(&options.config, memory))?;
             Ok(pass.run(Moving::<W>::new(memory, &options.config)?))
@@ -210,9 +224,7 @@ impl<W: Width> Subject for Moving<'_, W> {
     }
 
     fn parts(&self) -> Option<Parts> {
-        let mut parts = self.heap.parts();
-        parts.administrative_bytes += control_bytes::<W>();
-        Some(parts)
+        Some(parts(&self.heap))
     }
 
     fn check(&self) -> Result<(), Corruption> {
@@ -220,17 +232,29 @@ impl<W: Width> Subject for Moving<'_, W> {
     }
 
     fn moves(&self) -> Option<Moves> {
-        let stats = self.heap.stats();
-        Some(Moves {
-            total: stats.moves_total,
-            bytes_total: stats.moved_bytes_total,
-            bytes_max_per_op: Some(stats.moved_bytes_max_per_op),
-            bytes_max_per_section: None,
-        })
+        Some(moves(&self.heap))
     }
 
     fn piece_bytes(&self) -> Option<usize> {
         self.piece_bytes
+    }
+}
+
+/// What every byte of a heap is used for, its control structure included.
+pub(super) fn parts<W: Width>(heap: &Heap<'_, W>) -> Parts {
+    let mut parts = heap.parts();
+    parts.administrative_bytes += control_bytes::<W>();
+    parts
+}
+
+/// What a heap moved so far.
+pub(super) fn moves<W: Width>(heap: &Heap<'_, W>) -> Moves {
+    let stats = heap.stats();
+    Moves {
+        total: stats.moves_total,
+        bytes_total: stats.moved_bytes_total,
+        bytes_max_per_op: Some(stats.moved_bytes_max_per_op),
+        bytes_max_per_section: None,
     }
 }
 

@@ -4,6 +4,7 @@
 //! slower (25 ns per pair instead of 19) and rlsf no faster.
 
 pub mod block_table;
+mod branded;
 mod cf_keys;
 pub mod cf_paper;
 pub mod compact;
