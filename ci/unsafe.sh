@@ -8,6 +8,7 @@ listed=$(
 crates/surefit-clients/src/lua/memory.rs
 crates/surefit-clients/src/lua/vm.rs
 crates/surefit-compact/src/address.rs
+crates/surefit-compact/src/brand.rs
 crates/surefit-compact/src/branded/handle.rs
 crates/surefit-compact/src/branded/heap.rs
 crates/surefit-compact/src/block_table/bytes.rs

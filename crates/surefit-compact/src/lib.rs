@@ -56,6 +56,7 @@ mod address;
 pub mod automaton;
 pub mod block_table;
 pub mod bounds;
+mod brand;
 pub mod branded;
 pub mod certify;
 mod check;

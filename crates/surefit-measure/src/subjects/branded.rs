@@ -7,7 +7,7 @@ use std::ptr;
 use surefit_compact::branded::{BrandedBytes, BrandedHeap, BrandedName, Scoped};
 use surefit_core::{Corruption, Parts, Refused};
 
-use super::compact::{moves, parts};
+use super::figures::{moves, parts};
 use crate::subject::{Moves, Subject};
 
 /// A branded heap as the subject of a replay, for as long as its brand.

@@ -13,6 +13,7 @@ use surefit_core::{Corruption, Parts, Refused};
 
 use super::branded::Branded;
 use super::cf_keys::{cf_keys, config};
+use super::figures::{control_bytes, moves, parts};
 use super::name::{Name, handle};
 use super::pointer::{AtLeast, Pointers};
 use super::raw::{Counted, Raw};
@@ -238,29 +239,6 @@ impl<W: Width> Subject for Moving<'_, W> {
     fn piece_bytes(&self) -> Option<usize> {
         self.piece_bytes
     }
-}
-
-/// What every byte of a heap is used for, its control structure included.
-pub(super) fn parts<W: Width>(heap: &Heap<'_, W>) -> Parts {
-    let mut parts = heap.parts();
-    parts.administrative_bytes += control_bytes::<W>();
-    parts
-}
-
-/// What a heap moved so far.
-pub(super) fn moves<W: Width>(heap: &Heap<'_, W>) -> Moves {
-    let stats = heap.stats();
-    Moves {
-        total: stats.moves_total,
-        bytes_total: stats.moved_bytes_total,
-        bytes_max_per_op: Some(stats.moved_bytes_max_per_op),
-        bytes_max_per_section: None,
-    }
-}
-
-/// Bytes of the heap's own control structure, subtracted from the region.
-const fn control_bytes<W: Width>() -> usize {
-    size_of::<Heap<'_, W>>().next_multiple_of(8)
 }
 
 /// The certificate for the trace's joint demand; `None` if no heap of this configuration can serve

@@ -9,6 +9,7 @@ mod cf_keys;
 pub mod cf_paper;
 pub mod compact;
 pub mod dlmalloc;
+mod figures;
 pub mod indirect;
 pub mod jamaica;
 mod name;

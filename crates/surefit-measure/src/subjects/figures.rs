@@ -1,0 +1,29 @@
+//! What a moving heap of one owner reports.
+
+use surefit_compact::{Heap, Width};
+use surefit_core::Parts;
+
+use crate::subject::Moves;
+
+/// What every byte of a heap is used for, its control structure included.
+pub(super) fn parts<W: Width>(heap: &Heap<'_, W>) -> Parts {
+    let mut parts = heap.parts();
+    parts.administrative_bytes += control_bytes::<W>();
+    parts
+}
+
+/// What a heap moved so far.
+pub(super) fn moves<W: Width>(heap: &Heap<'_, W>) -> Moves {
+    let stats = heap.stats();
+    Moves {
+        total: stats.moves_total,
+        bytes_total: stats.moved_bytes_total,
+        bytes_max_per_op: Some(stats.moved_bytes_max_per_op),
+        bytes_max_per_section: None,
+    }
+}
+
+/// Bytes of the heap's own control structure, subtracted from the region.
+pub(super) const fn control_bytes<W: Width>() -> usize {
+    size_of::<Heap<'_, W>>().next_multiple_of(8)
+}
