@@ -22,6 +22,9 @@ crates/surefit-compact/src/engine.rs
 crates/surefit-compact/src/handle.rs
 crates/surefit-compact/src/heap.rs
 crates/surefit-compact/src/large.rs
+crates/surefit-compact/src/large/chunks.rs
+crates/surefit-compact/src/large/cursor.rs
+crates/surefit-compact/src/large/grow.rs
 crates/surefit-compact/src/large/place.rs
 crates/surefit-compact/src/large/resize.rs
 crates/surefit-compact/src/memory.rs

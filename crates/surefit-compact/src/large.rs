@@ -21,7 +21,6 @@
 
 use core::alloc::Layout;
 use core::mem::MaybeUninit;
-use core::ptr::NonNull;
 
 use surefit_core::Refused;
 
@@ -31,8 +30,17 @@ use crate::heap::Heap;
 use crate::pieces::Pieces;
 use crate::width::{Width, Word};
 
+mod chunks;
+mod cursor;
+mod grow;
+#[cfg(feature = "std")]
+mod io;
 mod place;
 mod resize;
+
+pub use chunks::{Chunks, ChunksMut};
+pub use cursor::{Cursor, CursorMut};
+pub use grow::ByteVec;
 
 use place::Spine;
 
@@ -101,95 +109,6 @@ impl<W: Width> Heap<'_, W> {
             self.zero(bytes, old);
         }
         Ok(())
-    }
-
-    /// The bytes from `offset` to the end of their piece or of the object; empty at the end of the
-    /// object.
-    ///
-    /// # Panics
-    /// If the handle belongs to another heap, or `offset` is above the length.
-    #[inline]
-    #[must_use]
-    pub fn chunk<'a, B: Byte>(&'a self, bytes: &'a Bytes<B>, offset: usize) -> &'a [B] {
-        let (first, len) = self.chunk_at(bytes, offset);
-        // SAFETY: `len` bytes from `first` belong to the object, which is borrowed; for `u8` they
-        // are initialised.
-        unsafe { NonNull::slice_from_raw_parts(first, len).as_ref() }
-    }
-
-    /// As [`Heap::chunk`], but mutable.
-    ///
-    /// # Panics
-    /// If the handle belongs to another heap, or `offset` is above the length.
-    #[inline]
-    #[must_use]
-    pub fn chunk_mut<'a, B: Byte>(&'a self, bytes: &'a mut Bytes<B>, offset: usize) -> &'a mut [B] {
-        let (first, len) = self.chunk_at(bytes, offset);
-        // SAFETY: as in `chunk`, and the handle is borrowed exclusively (O2).
-        unsafe { NonNull::slice_from_raw_parts(first, len).as_mut() }
-    }
-
-    /// All bytes in order, one contiguous piece at a time: an I/O vector.
-    ///
-    /// # Panics
-    /// In the first step, if the handle belongs to another heap.
-    pub fn chunks<'a, B: Byte>(&'a self, bytes: &'a Bytes<B>) -> impl Iterator<Item = &'a [B]> {
-        let mut at = 0;
-        core::iter::from_fn(move || {
-            let chunk = self.chunk(bytes, at);
-            at += chunk.len();
-            (!chunk.is_empty()).then_some(chunk)
-        })
-    }
-
-    /// All bytes in order, one contiguous piece at a time, mutable.
-    ///
-    /// # Panics
-    /// In the first step, if the handle belongs to another heap.
-    pub fn chunks_mut<'a, B: Byte>(
-        &'a self,
-        bytes: &'a mut Bytes<B>,
-    ) -> impl Iterator<Item = &'a mut [B]> {
-        let mut at = 0;
-        core::iter::from_fn(move || {
-            let (first, len) = self.chunk_at(bytes, at);
-            at += len;
-            // SAFETY: as in `chunk_mut`; each step yields another piece, so the slices are
-            // disjoint.
-            (len > 0).then(|| unsafe { NonNull::slice_from_raw_parts(first, len).as_mut() })
-        })
-    }
-
-    /// Copies bytes from the object, from `offset` on.
-    ///
-    /// # Panics
-    /// If the range is not empty and the handle belongs to another heap, or if the range ends after
-    /// the object.
-    pub fn read_at<B: Byte>(&self, bytes: &Bytes<B>, offset: usize, target: &mut [B]) {
-        let mut done = 0;
-        while done < target.len() {
-            let chunk = self.chunk(bytes, offset + done);
-            assert!(!chunk.is_empty(), "the range goes beyond the object");
-            let n = chunk.len().min(target.len() - done);
-            target[done..done + n].copy_from_slice(&chunk[..n]);
-            done += n;
-        }
-    }
-
-    /// Copies bytes to the object, from `offset` on.
-    ///
-    /// # Panics
-    /// If the range is not empty and the handle belongs to another heap, or if the range ends after
-    /// the object.
-    pub fn write_at<B: Byte>(&self, bytes: &mut Bytes<B>, offset: usize, source: &[B]) {
-        let mut done = 0;
-        while done < source.len() {
-            let chunk = self.chunk_mut(bytes, offset + done);
-            assert!(!chunk.is_empty(), "the range goes beyond the object");
-            let n = chunk.len().min(source.len() - done);
-            chunk[..n].copy_from_slice(&source[done..done + n]);
-            done += n;
-        }
     }
 
     // ---- allocate and free ---------------------------------------------------------------------

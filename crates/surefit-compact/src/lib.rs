@@ -32,8 +32,9 @@
 //!   how `portable-atomic` works, by the feature `critical-section` or `unsafe-assume-single-core`
 //!   of that crate; the feature `critical-section` of this crate chooses the former. Heaps of one
 //!   owner need neither.
-//! - `std`: [`shared::PerThread`], which registers every thread on its first use. It costs the
-//!   crate `thread_local`, and needs `std`.
+//! - `std`: [`shared::PerThread`], which registers every thread on its first use; byte objects for
+//!   `std::io`: cursors that read, write and seek, vectors for `writev`. It costs the crate
+//!   `thread_local`, and needs `std`.
 //! - `derive`: `#[derive(Immutable)]` of `zerocopy`, for objects that are pinned. It costs the
 //!   build of a procedural macro.
 //!
@@ -92,6 +93,7 @@ pub use geometry::{ClassLayout, Geometry, GeometryError, GeometrySpec, SizeClass
 pub use handle::{Byte, Bytes, BytesName, Full, Handle};
 pub use heap::Heap;
 pub use key::{Key, KeyHeap};
+pub use large::{ByteVec, Chunks, ChunksMut, Cursor, CursorMut};
 pub use page::PageRecord;
 pub use stats::{LiveBlock, Stats};
 pub use width::{Counted, Generation, Keyed, Narrow, Wide, Width, Word};

@@ -117,7 +117,10 @@ impl<W: Width> Heap<'_, W> {
 pub(super) struct Spine<'a, W: Width> {
     heap: &'a Heap<'a, W>,
     index: u32,
+    /// The length by which the object is divided.
     len: usize,
+    /// The bytes that are used, at most `len`.
+    end: usize,
     /// The words of the pieces from `first` on, `count` of them.
     words: NonNull<W::Word>,
     first: usize,
@@ -138,26 +141,33 @@ impl<'a, W: Width> Spine<'a, W> {
             heap,
             index,
             len,
+            end: len,
             words: NonNull::dangling(),
             first: 0,
             count: 0,
         }
     }
 
-    /// The number of pieces that have bytes: zero for an object of no bytes, one for a contiguous
-    /// object.
+    /// The same pieces as if the object ended at `end`, which is at most its length.
+    #[inline]
+    pub(super) fn up_to(self, end: usize) -> Self {
+        debug_assert!(end <= self.len);
+        Self { end, ..self }
+    }
+
+    /// The number of pieces that have used bytes: zero for no bytes, one for a contiguous object.
     #[inline]
     pub(super) fn pieces(&self) -> usize {
-        if self.heap.is_in_pieces(self.len) {
-            return self.heap.pieces(self.len);
+        if self.end > 0 && self.heap.is_in_pieces(self.len) {
+            return ((self.end - 1) >> self.heap.piece_shift) + 1;
         }
-        usize::from(self.len > 0)
+        usize::from(self.end > 0)
     }
 
     /// The piece that holds a byte of the object, and the place of the byte in it.
     #[inline]
     pub(super) fn find(&self, offset: usize) -> (usize, usize) {
-        debug_assert!(offset < self.len);
+        debug_assert!(offset < self.end);
         if self.heap.is_in_pieces(self.len) {
             return (
                 offset >> self.heap.piece_shift,
@@ -167,18 +177,18 @@ impl<'a, W: Width> Spine<'a, W> {
         (0, offset)
     }
 
-    /// The first byte and the length of a piece; its number is below `pieces()`.
+    /// The first byte and the used length of a piece; its number is below `pieces()`.
     #[inline]
     pub(super) fn piece(&mut self, number: usize) -> (NonNull<u8>, usize) {
         debug_assert!(number < self.pieces());
         if !self.heap.is_in_pieces(self.len) {
-            return (self.heap.object(self.index), self.len);
+            return (self.heap.object(self.index), self.end);
         }
         // SAFETY: a spine's words were written when the object was allocated.
         let entry = unsafe { self.word(number).read() }.get();
         (
             self.heap.object(entry),
-            self.heap.piece_len(self.len, number),
+            self.heap.piece_len(self.end, number),
         )
     }
 

@@ -76,7 +76,6 @@ fn slices_while_the_heap_fills<W: Width>() {
         slices.iter_mut().for_each(|slice| slice.fill(3));
         assert_eq!(slices.iter().map(|slice| slice.len()).sum::<usize>(), len);
         heap.check().expect("sound");
-        drop(writes);
         for (bytes, content) in others
             .iter()
             .map(|b| (b, 2))
