@@ -15,6 +15,7 @@ crates/surefit-compact/src/block_table/bytes.rs
 crates/surefit-compact/src/block_table/frames.rs
 crates/surefit-compact/src/block_table/values.rs
 crates/surefit-compact/src/class.rs
+crates/surefit-compact/src/contiguous.rs
 crates/surefit-compact/src/collect.rs
 crates/surefit-compact/src/direct/memory.rs
 crates/surefit-compact/src/direct/heap.rs

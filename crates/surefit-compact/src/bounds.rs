@@ -1,6 +1,6 @@
 #![doc = include_str!("../docs/bounds.md")]
 //!
-//! ## 9. What is public of the code above
+//! ## 10. What is public of the code above
 //!
 //! - Section 2: [`automaton::pages_bound`], [`automaton::free`], [`automaton::settle`], [`Fraction`]
 //! - Sections 3 and 4: [`certify()`], [`Demand`], [`DemandMeter`], [`BlockCount::of`],
@@ -8,13 +8,14 @@
 //!   [`block_table::certify`]
 //! - Section 5: [`moves_max`], [`CallWork::of_free`], [`DemandMeter::call`], [`Certificate`]
 //! - Section 7: [`automaton::incremental`], [`certify_shared`], [`Sharing`]
+//! - Section 9: [`certify_contiguous`], [`ContiguousCertificate`]
 
 #[cfg(doc)]
 use crate::{
     automaton, block_table,
     certify::{
-        BlockCount, CallWork, Certificate, Demand, DemandMeter, Sharing, certify, certify_shared,
-        moves_max, region_bytes,
+        BlockCount, CallWork, Certificate, ContiguousCertificate, Demand, DemandMeter, Sharing,
+        certify, certify_contiguous, certify_shared, moves_max, region_bytes,
     },
     config::Fraction,
     layout,

@@ -43,6 +43,7 @@
 )]
 
 mod budget;
+mod contiguous;
 mod demand;
 mod limits;
 mod meter;
@@ -51,6 +52,7 @@ mod shared;
 mod uncertifiable;
 mod work;
 
+pub use contiguous::{ContiguousCertificate, ContiguousDemand, certify_contiguous};
 pub use demand::{BlockCount, Budget, ClassSet, Demand};
 pub use meter::DemandMeter;
 #[cfg(any(target_has_atomic = "32", feature = "portable-atomic"))]

@@ -16,8 +16,8 @@ use crate::page::{Block, Page};
 use crate::width::{Generation, Width, Word};
 
 impl<W: Width> Heap<'_, W> {
-    /// Verifies every numbered invariant of pages (P), addresses (A) and classes (H). O(region ·
-    /// π).
+    /// Verifies every numbered invariant of pages (P), addresses (A), classes (H) and windows
+    /// (W). O(region · π).
     ///
     /// # Errors
     /// The first invariant that does not hold.
@@ -32,6 +32,7 @@ impl<W: Width> Heap<'_, W> {
         )?;
         engine.check_table_room()?;
         engine.check_free_pages()?;
+        engine.check_windows()?;
         for class in self.config.geometry().classes() {
             engine.check_class(class)?;
         }
@@ -90,12 +91,15 @@ impl<'m, W: Width> Engine<'m, W> {
 
     fn check_free_pages(&self) -> Result<(), Corruption> {
         let count = self.free_page_count.get();
-        let mut found = 0;
+        let (mut found, mut before) = (0, W::Word::NIL);
         let mut link = self.free_pages.get();
         while link != W::Word::NIL {
             let page = self.opened_page(link, "P2")?;
             let at = page.id.index();
             ensure(page.used() == 0, "P2", "a free page has used blocks", at)?;
+            let back = found == 0 || page.record.prev.get() == before;
+            ensure(back, "P2", "a backward link is wrong", at)?;
+            before = link;
             found += 1;
             ensure(
                 found <= count,
@@ -120,7 +124,7 @@ impl<'m, W: Width> Engine<'m, W> {
         let at = class.index();
         let mut sums = ClassSums::default();
         for page in self.opened() {
-            if page.record.class.get() == class && page.used() > 0 {
+            if page.record.class.get() == class && page.used() > 0 && !self.is_part(page) {
                 ensure(
                     page.used() <= page.blocks(),
                     "P1",
@@ -215,7 +219,7 @@ impl<'m, W: Width> Engine<'m, W> {
         for page in self.opened() {
             let known = self.classes.get(page.record.class.get()).is_some();
             ensure(known, "H1", "a page has an unknown class", page.id.index())?;
-            if page.used() > 0 {
+            if page.used() > 0 && !self.is_part(page) {
                 self.check_blocks(page)?;
                 self.check_free_blocks(page)?;
             }
@@ -341,3 +345,4 @@ impl ClassSums {
 
 #[cfg(test)]
 mod tests;
+mod windows;

@@ -35,7 +35,7 @@ use crate::config::{Bound, Config, PageOrder};
 use crate::engine::Engine;
 use crate::geometry::{ClassLayout, SizeClass};
 use crate::heap::Heap;
-use crate::page::{Block, Page};
+use crate::page::{Block, Page, is_kept};
 use crate::width::{Width, Word};
 
 /// Alignment of objects that are named by entries, in bytes.
@@ -271,6 +271,7 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
     pub unsafe fn retain(&mut self, kept: &[u64]) -> u64 {
         let engine = &self.engine;
         let looked_at = u64::from(engine.live());
+        engine.retain_windows(|entry| is_kept(kept, entry));
         engine.retain_entries(kept);
         engine.retain_blocks(kept);
         for class in self.config.geometry().classes() {
@@ -313,17 +314,22 @@ impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
         }
     }
 
-    /// Puts a page into its place, once those after it are in theirs.
+    /// Puts a page into its place, once those after it are in theirs. The pages of slots stay opened
+    /// (W2).
     fn put(&self, page: Page<'m, W>) {
+        let number = page.id.word::<u32>();
         let is_last = self.frontier.get() == 0;
-        if page.used() == 0 {
-            if !is_last {
-                self.add_free_page(page);
-            }
+        if is_last && page.used() == 0 && number >= self.windows.end() {
             return;
         }
         if is_last {
-            self.frontier.set(page.id.word::<u32>() + 1);
+            self.frontier.set(number + 1);
+        }
+        if page.used() == 0 {
+            return self.add_free_page(page);
+        }
+        if self.is_part(page) {
+            return;
         }
         let state = self.class_state(page.record.class.get());
         state.count_page(page.used());

@@ -50,6 +50,7 @@ use crate::config::{Bound, PageOrder};
 use crate::geometry::{ClassLayout, SizeClass};
 use crate::page::{Block, Page, PageId, PageTable};
 use crate::width::{Width, Word};
+use crate::windows::Windows;
 
 /// Moves since the heap was made.
 #[derive(Debug, Default)]
@@ -74,6 +75,8 @@ pub(crate) struct Engine<'m, W: Width> {
     pub(crate) free_pages: Cell<W::Word>,
     pub(crate) free_page_count: Cell<u32>,
     pub(crate) moved: MoveCounters,
+    /// The contiguous objects over a page.
+    pub(crate) windows: Windows,
     /// A link that nobody reads, the target of stores that must have no effect.
     pub(crate) unread: Cell<W::Word>,
 }
@@ -144,7 +147,7 @@ impl<'m, W: Width> Engine<'m, W> {
 
     /// Stores a block's location in the entry of its object.
     #[inline]
-    fn locate(&self, entry: u32, block: Block<'m, W>) {
+    pub(crate) fn locate(&self, entry: u32, block: Block<'m, W>) {
         let word = self.addresses.word(&self.pages.memory, entry);
         word.set(self.location(block));
     }
@@ -373,7 +376,7 @@ impl<'m, W: Width> Engine<'m, W> {
 
     /// F5: the page's last block was given back.
     #[inline(never)]
-    fn release(&self, state: &ClassState<W>, page: PageId) {
+    pub(crate) fn release(&self, state: &ClassState<W>, page: PageId) {
         let page = self.pages.known(page);
         state.take_quiet();
         if page.blocks() > 1 {
@@ -494,8 +497,12 @@ impl<'m, W: Width> Engine<'m, W> {
         self.add_free_page(page);
     }
 
-    /// Puts a page first in the list of free pages.
+    /// Puts a page first in the list of free pages. The backward link of the first page means
+    /// nothing.
     pub(crate) fn add_free_page(&self, page: Page<'m, W>) {
+        if let Some(head) = self.pages.linked(self.free_pages.get()) {
+            head.record.prev.set(page.id.word());
+        }
         page.record.next.set(self.free_pages.get());
         self.free_pages.set(page.id.word());
         self.free_page_count.set(self.free_page_count.get() + 1);

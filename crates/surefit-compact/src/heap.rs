@@ -38,6 +38,7 @@ use crate::layout;
 use crate::memory::Memory;
 use crate::page::PageTable;
 use crate::width::{Wide, Width, Word};
+use crate::windows::Windows;
 
 /// A Compact-fit heap for one owner: `Send`, not `Sync`.
 ///
@@ -134,6 +135,7 @@ impl<'m, W: Width> Heap<'m, W> {
                 free_pages: W::Word::NIL.into(),
                 free_page_count: 0.into(),
                 moved: MoveCounters::default(),
+                windows: Windows::new(),
                 unread: W::Word::NIL.into(),
             },
             config,

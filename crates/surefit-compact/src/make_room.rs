@@ -84,7 +84,9 @@ impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
         });
         let below_table = (self.addresses.floor() >> geometry.page_shift()) as u64;
         let table_pages = self.table_pages_for(demand.entries());
-        table_pages.is_ok_and(|table_pages| packed.sum::<u64>() + table_pages <= below_table)
+        let packed = packed.sum::<u64>() + u64::from(self.windows.parts());
+        let data = packed.max(self.windows.end().into());
+        table_pages.is_ok_and(|table_pages| data + table_pages <= below_table)
     }
 
     fn make_room_for(&self, demand: &BlockDemand) -> Result<(), Refused> {
@@ -130,64 +132,18 @@ impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
     /// page; returns whether it did.
     fn close_last_page(&self) -> bool {
         let last = self.frontier.get().checked_sub(1);
+        let last = last.filter(|&last| last >= self.windows.end());
         let Some(last) = last.and_then(|number| self.pages.page(number)) else {
             return false;
         };
         if last.used() == 0 {
-            self.forget_free_page(last);
+            self.remove_free_page(last);
         } else if self.free_page_count.get() > 0 {
-            self.replace(last);
+            self.replace_page(last);
         } else {
             return false;
         }
         self.frontier.set(last.id.word());
         true
-    }
-
-    /// Moves all page-blocks of a page into a free one, which takes its place.
-    fn replace(&self, page: Page<'m, W>) {
-        let class = page.record.class.get();
-        let (state, other) = (
-            self.class_state(class),
-            self.pages.open(self.take_page(), class),
-        );
-        // Under the hole bound, the last page of a list plays another role than the others.
-        let was_last = state.tail.get() == page.id.word();
-        if page.free_blocks() > 0 {
-            self.pages.detach(state, page);
-        }
-        while page.used() > 0 {
-            self.move_last_block(page, other);
-        }
-        match other.free_blocks() {
-            0 => {}
-            _ if was_last => self.pages.push_back(state, other),
-            _ => self.pages.push_front(state, other),
-        }
-    }
-
-    fn move_last_block(&self, from: Page<'m, W>, to: Page<'m, W>) {
-        let from = self.pages.last_used(from);
-        let entry = self.pages.back_reference(from);
-        let to = self.pages.take_free(to, entry);
-        self.relocate(from, to, entry);
-    }
-
-    /// Takes a page that belongs to no class out of the list of free pages. O(free pages).
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "the page was free, so that one was counted"
-    )]
-    fn forget_free_page(&self, page: Page<'m, W>) {
-        let mut link = &self.free_pages;
-        while let Some(free) = self
-            .pages
-            .linked(link.get())
-            .filter(|free| free.id != page.id)
-        {
-            link = &free.record.next;
-        }
-        link.set(page.record.next.get());
-        self.free_page_count.set(self.free_page_count.get() - 1);
     }
 }

@@ -151,7 +151,7 @@ pub(crate) struct PageTable<'m, W: Width> {
 
 /// Whether the bit of an entry is set.
 #[inline]
-fn is_kept(kept: &[u64], entry: u32) -> bool {
+pub(crate) fn is_kept(kept: &[u64], entry: u32) -> bool {
     let bits = kept.get(entry as usize / 64).copied().unwrap_or(0);
     bits >> (entry % 64) & 1 != 0
 }

@@ -46,7 +46,7 @@ pub struct LiveBlock {
     pub index: u32,
     /// Its size-class.
     pub class: SizeClass,
-    /// Its size in bytes.
+    /// Its size in bytes; that of all its pages for a contiguous object over a page.
     pub block_bytes: u32,
 }
 
@@ -110,6 +110,7 @@ impl<W: Width> Heap<'_, W> {
         for class in self.config.geometry().classes() {
             self.add_class(&mut parts, class);
         }
+        parts.block_bytes += engine.windows.parts() as usize * page;
         let free = engine.free_page_count.get() + engine.fresh_pages();
         parts.free_page_bytes = free as usize * page;
         let table_and_fixed = memory.len() - engine.addresses.floor();
@@ -249,7 +250,7 @@ impl<W: Width> Heap<'_, W> {
             Some(LiveBlock {
                 index,
                 class: block.page.record.class.get(),
-                block_bytes: block.page.layout.block_bytes,
+                block_bytes: self.engine.bytes_of(block),
             })
         })
     }

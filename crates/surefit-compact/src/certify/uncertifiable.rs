@@ -30,6 +30,11 @@ pub enum Uncertifiable {
         /// Bytes of a page.
         limit: usize,
     },
+    /// A contiguous object of at most a page is a page-block, and counts among page-blocks.
+    WithinPage {
+        /// Bytes of a page.
+        limit: usize,
+    },
     /// More objects of a shared heap can be pinned at once than its configuration allows.
     TooManyPins {
         /// The configured pins.
@@ -56,6 +61,9 @@ impl Uncertifiable {
                 "the demand needs more pages than a heap of this width can have"
             }
             Self::TooLarge { .. } => "a contiguous object is larger than a page",
+            Self::WithinPage { .. } => {
+                "a contiguous object that belongs among page-blocks is no longer than a page"
+            }
             Self::TooManyPins { .. } => "guards and other threads pin more than is configured",
             Self::TooManyInstances { .. } => {
                 "the instances have more size-classes than can be numbered"
@@ -74,7 +82,9 @@ impl fmt::Display for Uncertifiable {
             Self::TooManyEntries { limit } | Self::TooManyPages { limit } => {
                 write!(f, ": at most {limit}")
             }
-            Self::TooLarge { limit } => write!(f, " of {limit} bytes"),
+            Self::TooLarge { limit } | Self::WithinPage { limit } => {
+                write!(f, " of {limit} bytes")
+            }
             Self::TooManyPins { limit } | Self::TooManyInstances { limit } => {
                 write!(f, ": at most {limit}")
             }
