@@ -52,7 +52,7 @@ mod shared;
 mod uncertifiable;
 mod work;
 
-pub use contiguous::{ContiguousCertificate, ContiguousDemand, certify_contiguous};
+pub use contiguous::ContiguousDemand;
 pub use demand::{BlockCount, Budget, ClassSet, Demand};
 pub use meter::DemandMeter;
 #[cfg(any(target_has_atomic = "32", feature = "portable-atomic"))]
@@ -62,7 +62,7 @@ pub use shared::{
 pub use uncertifiable::Uncertifiable;
 pub use work::{CallWork, moves_max};
 
-use limits::{least, numbers, word_bits};
+use limits::{least, most, numbers, word_bits};
 
 use crate::config::Config;
 use crate::geometry::{Geometry, Tail};
@@ -88,6 +88,20 @@ pub struct Certificate {
     pub moved_bytes_max_per_op: u64,
     /// The most pages of the region that the allocation or free of one page-block touches.
     pub pages_touched_max_per_op: u64,
+}
+
+/// The bytes that are enough for page-blocks and contiguous objects, and the most work of one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContiguousCertificate {
+    /// The bytes for everything. Its work of one call is that of calls on page-blocks.
+    pub heap: Certificate,
+    /// The most pages of contiguous objects at once: Σ n·m.
+    pub window_pages: u64,
+    /// The most pages of their slots at once: Σ n·s.
+    pub slot_pages: u64,
+    /// The most bytes that allocating or freeing one contiguous object moves. A resize that changes
+    /// the slot does both.
+    pub moved_bytes_max_per_call: u64,
 }
 
 /// What the bytes of a certificate are for. The parts add up to `heap_bytes`;
@@ -166,21 +180,63 @@ pub const fn certify_for_life<W: Width>(
     demand: &Demand<'_>,
     frees: u64,
 ) -> Result<Certificate, Uncertifiable> {
-    match config.geometry().tail() {
-        Tail::BackReferences { bytes } if bytes == W::WORD_BYTES => {}
-        _ => return Err(Uncertifiable::Width),
-    }
     let mut needs = match needs::<W>(config, demand) {
         Ok(needs) => needs,
         Err(error) => return Err(error),
     };
     needs.entries = needs.entries.saturating_add(retired_max::<W>(frees));
-    if needs.entries > numbers::<W>() {
-        return Err(Uncertifiable::TooManyEntries {
-            limit: numbers::<W>(),
-        });
-    }
     lay_out::<W>(config, demand, &needs)
+}
+
+/// Computes a certificate for page-blocks and contiguous objects over a page of one heap of width
+/// `W`. Contiguous objects up to a page are page-blocks: they belong to `demand`.
+///
+/// # Errors
+/// Why no heap of this width and configuration can serve the demand;
+/// [`Uncertifiable::WithinPage`] for an object of at most a page.
+///
+/// # Examples
+/// ```
+/// use surefit_compact::certify::{Budget, ClassSet, ContiguousDemand, Demand, certify_contiguous};
+/// use surefit_compact::{Config, Heap, Wide};
+///
+/// static CONFIG: Config = Config::DEFAULT;
+/// let classes = ClassSet::of_requests(CONFIG.geometry(), 512);
+/// let demand = Demand::Joint(Budget { objects: 1000, block_bytes: 64 << 10, classes });
+/// // Besides, at most three objects of 100,000 bytes: seven pages each, in slots of eight.
+/// let frames = [ContiguousDemand { bytes: 100_000, objects: 3 }];
+/// let certificate = certify_contiguous::<Wide>(&CONFIG, &demand, &frames).expect("certifiable");
+/// assert_eq!((certificate.window_pages, certificate.slot_pages), (21, 24));
+/// let mut memory = vec![core::mem::MaybeUninit::uninit(); certificate.heap.heap_bytes];
+/// let heap: Heap = Heap::new(&mut memory, &CONFIG)?;
+/// # Ok::<(), surefit_core::Refused>(())
+/// ```
+pub const fn certify_contiguous<W: Width>(
+    config: &Config,
+    demand: &Demand<'_>,
+    objects: &[ContiguousDemand],
+) -> Result<ContiguousCertificate, Uncertifiable> {
+    let windows = match contiguous::windows(config.geometry().page_bytes(), objects) {
+        Ok(windows) => windows,
+        Err(error) => return Err(error),
+    };
+    let mut needs = match needs::<W>(config, demand) {
+        Ok(needs) => needs,
+        Err(error) => return Err(error),
+    };
+    needs.pages = most(windows.slots, needs.pages.saturating_add(windows.pages));
+    needs.entries = needs.entries.saturating_add(windows.objects);
+    let heap = match lay_out::<W>(config, demand, &needs) {
+        Ok(heap) => heap,
+        Err(error) => return Err(error),
+    };
+    let page = config.geometry().page_bytes() as u64;
+    Ok(ContiguousCertificate {
+        heap,
+        window_pages: windows.pages,
+        slot_pages: windows.slots,
+        moved_bytes_max_per_call: windows.moved_pages.saturating_mul(page),
+    })
 }
 
 /// The bytes of region that are enough for a demand, wherever the region begins; for constants.
@@ -282,6 +338,10 @@ const fn retired_max<W: Width>(frees: u64) -> u64 {
 }
 
 const fn needs<W: Width>(config: &Config, demand: &Demand<'_>) -> Result<Needs, Uncertifiable> {
+    match config.geometry().tail() {
+        Tail::BackReferences { bytes } if bytes == W::WORD_BYTES => {}
+        _ => return Err(Uncertifiable::Width),
+    }
     match demand {
         Demand::PerClass(most) => per_class::<W>(config.geometry(), most),
         Demand::Joint(budget) => joint::<W>(config, budget, None),
@@ -365,6 +425,11 @@ const fn lay_out<W: Width>(
     demand: &Demand<'_>,
     needs: &Needs,
 ) -> Result<Certificate, Uncertifiable> {
+    if needs.entries > numbers::<W>() {
+        return Err(Uncertifiable::TooManyEntries {
+            limit: numbers::<W>(),
+        });
+    }
     let geometry = config.geometry();
     let page = geometry.page_bytes() as u64;
     let table = (needs.entries * W::ENTRY_BYTES as u64).next_multiple_of(8);

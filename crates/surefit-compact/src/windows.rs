@@ -29,9 +29,9 @@ const LEVELS: usize = 32;
 /// How many slots there are of each size.
 #[derive(Debug)]
 pub(crate) struct Windows {
-    slots: [Cell<u32>; LEVELS],
+    pub(crate) slots: [Cell<u32>; LEVELS],
     /// Pages of windows besides their heads.
-    parts: Cell<u32>,
+    pub(crate) parts: Cell<u32>,
 }
 
 /// The size of a slot: 2^level pages.
@@ -91,13 +91,28 @@ impl Windows {
 
     /// The first page of the slots of a level. O(levels).
     pub(crate) fn start(&self, level: Level) -> u32 {
-        let pages = |other| self.count(other) << other.index();
-        level.larger().map(pages).sum()
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the slots lie in one region, whose pages are counted in 32 bits"
+        )]
+        {
+            self.pages_before(level) as u32
+        }
     }
 
     /// The first page after all slots. O(levels).
     pub(crate) fn end(&self) -> u32 {
         self.start(Level(0))
+    }
+
+    /// Pages of all slots, even if the counts are wrong. O(levels).
+    pub(crate) fn pages(&self) -> u64 {
+        self.pages_before(Level(0))
+    }
+
+    fn pages_before(&self, level: Level) -> u64 {
+        let pages = |other| u64::from(self.count(other)) << other.index();
+        level.larger().map(pages).sum()
     }
 
     /// The first page of slot `number` of a level.

@@ -1,5 +1,4 @@
-//! Bytes that are enough for contiguous objects over a page beside page-blocks, and the most bytes
-//! that one call moves.
+//! What contiguous objects over a page take beside page-blocks, and the most that one call moves.
 //!
 //! ```text
 //! m, n     pages of an object; the most such objects live at once
@@ -20,11 +19,8 @@
     clippy::cast_possible_truncation
 )]
 
-use super::limits::{least, most, numbers};
-use super::{Certificate, Demand, Uncertifiable, lay_out, needs};
-use crate::config::Config;
-use crate::geometry::Tail;
-use crate::width::Width;
+use super::limits::{least, most};
+use super::uncertifiable::Uncertifiable;
 
 /// Contiguous objects of one number of pages, two or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,89 +32,20 @@ pub struct ContiguousDemand {
     pub objects: u32,
 }
 
-/// The bytes that are enough for page-blocks and contiguous objects, and the most work of one call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ContiguousCertificate {
-    /// The bytes for everything. Its work of one call is that of calls on page-blocks.
-    pub heap: Certificate,
-    /// The most pages of contiguous objects at once: Σ n·m.
-    pub window_pages: u64,
-    /// The most pages of their slots at once: Σ n·s.
-    pub slot_pages: u64,
-    /// The most bytes that allocating or freeing one contiguous object moves. A resize that changes
-    /// the slot does both.
-    pub moved_bytes_max_per_call: u64,
-}
-
 /// What contiguous objects take.
-struct Windows {
-    pages: u64,
-    slots: u64,
-    objects: u64,
-    moved_pages: u64,
+pub(super) struct Windows {
+    /// Σ n·m.
+    pub(super) pages: u64,
+    /// Σ n·s.
+    pub(super) slots: u64,
+    /// Σ n.
+    pub(super) objects: u64,
+    /// The most pages that one call moves.
+    pub(super) moved_pages: u64,
 }
 
-/// Computes a certificate for page-blocks and contiguous objects over a page of one heap of width
-/// `W`. Contiguous objects up to a page are page-blocks: they belong to `demand`.
-///
-/// # Errors
-/// Why no heap of this width and configuration can serve the demand;
-/// [`Uncertifiable::WithinPage`] for an object of at most a page.
-///
-/// # Examples
-/// ```
-/// use surefit_compact::certify::{Budget, ClassSet, ContiguousDemand, Demand, certify_contiguous};
-/// use surefit_compact::{Config, Heap, Wide};
-///
-/// static CONFIG: Config = Config::DEFAULT;
-/// let classes = ClassSet::of_requests(CONFIG.geometry(), 512);
-/// let demand = Demand::Joint(Budget { objects: 1000, block_bytes: 64 << 10, classes });
-/// // Besides, at most three objects of 100,000 bytes: seven pages each, in slots of eight.
-/// let frames = [ContiguousDemand { bytes: 100_000, objects: 3 }];
-/// let certificate = certify_contiguous::<Wide>(&CONFIG, &demand, &frames).expect("certifiable");
-/// assert_eq!((certificate.window_pages, certificate.slot_pages), (21, 24));
-/// let mut memory = vec![core::mem::MaybeUninit::uninit(); certificate.heap.heap_bytes];
-/// let heap: Heap = Heap::new(&mut memory, &CONFIG)?;
-/// # Ok::<(), surefit_core::Refused>(())
-/// ```
-pub const fn certify_contiguous<W: Width>(
-    config: &Config,
-    demand: &Demand<'_>,
-    contiguous: &[ContiguousDemand],
-) -> Result<ContiguousCertificate, Uncertifiable> {
-    match config.geometry().tail() {
-        Tail::BackReferences { bytes } if bytes == W::WORD_BYTES => {}
-        _ => return Err(Uncertifiable::Width),
-    }
-    let windows = match windows(config.geometry().page_bytes(), contiguous) {
-        Ok(windows) => windows,
-        Err(error) => return Err(error),
-    };
-    let mut needs = match needs::<W>(config, demand) {
-        Ok(needs) => needs,
-        Err(error) => return Err(error),
-    };
-    needs.pages = most(windows.slots, needs.pages.saturating_add(windows.pages));
-    needs.entries = needs.entries.saturating_add(windows.objects);
-    if needs.entries > numbers::<W>() {
-        return Err(Uncertifiable::TooManyEntries {
-            limit: numbers::<W>(),
-        });
-    }
-    let heap = match lay_out::<W>(config, demand, &needs) {
-        Ok(heap) => heap,
-        Err(error) => return Err(error),
-    };
-    let page = config.geometry().page_bytes() as u64;
-    Ok(ContiguousCertificate {
-        heap,
-        window_pages: windows.pages,
-        slot_pages: windows.slots,
-        moved_bytes_max_per_call: windows.moved_pages.saturating_mul(page),
-    })
-}
-
-const fn windows(
+/// What the contiguous objects of a demand take.
+pub(super) const fn windows(
     page_bytes: usize,
     contiguous: &[ContiguousDemand],
 ) -> Result<Windows, Uncertifiable> {

@@ -9,10 +9,10 @@
 //! Some words mean nothing in some states. They are corrupted too: `check` need not object to them,
 //! but must return. They are:
 //!
-//! - the backward link of the first page of a list, both links of full pages, the backward link of
-//!   free pages;
+//! - the backward link of the first page of a list, both links of full pages except the heads of
+//!   windows;
 //! - the record of a never-opened page, except `used`; the record of a free page, except `used` and
-//!   `next`;
+//!   its links;
 //! - `free` and `fresh` of a page of at most 8 blocks, the small bitmap and the back-references of
 //!   a larger one's record;
 //! - the back-references of free blocks that are in no list (never used, or of a page of at most 8
@@ -181,6 +181,13 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
         for (name, place) in numbers {
             self.add(name.into(), place.cast(), 4, Duty::All);
         }
+        let windows = &engine.windows;
+        for (level, slots) in windows.slots.iter().enumerate().skip(1) {
+            let name = format!("slots of level {level}");
+            self.add(name, slots.as_ptr().cast(), 4, Duty::All);
+        }
+        let parts = windows.parts.as_ptr();
+        self.add("parts".into(), parts.cast(), 4, Duty::All);
         let links = [
             ("free_pages", engine.free_pages.as_ptr()),
             ("free entries", engine.addresses.free.as_ptr()),
@@ -218,6 +225,9 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
         let state = self.engine.classes.get(page.record.class.get());
         let listed = opened && used > 0 && page.free_blocks() > 0;
         let first = listed && state.is_some_and(|state| state.head.get() == page.id.word());
+        let free = opened && used == 0;
+        let first_free = self.engine.free_pages.get() == page.id.word();
+        let leads = self.engine.windows.begins_at(number);
         let held = opened && used > 0;
         let held_small = held && !large;
         let duty = |matters: bool| if matters { Duty::All } else { Duty::None };
@@ -236,8 +246,8 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
                 duty(matters),
             );
         };
-        add("prev", 0, w, listed && !first);
-        add("next", w, w, listed || opened && used == 0);
+        add("prev", 0, w, listed && !first || free && !first_free);
+        add("next", w, w, listed || free || leads);
         add("used", 2 * w, 2, opened);
         add("free", 2 * w + 2, 2, held && large);
         add("fresh", 2 * w + 4, 2, held && large);
@@ -453,6 +463,31 @@ fn every_corruption_of_a_keyed_heap_is_found() {
     attack::<Keyed<Wide, u8>>(&mut score, &[260], 60_000);
     attack::<Keyed<Narrow, u16>>(&mut score, &[260], 60_000);
     score.report("keyed");
+}
+
+/// A heap with windows of two sizes, page-blocks between them and free pages.
+fn attack_windows<W: Width>(score: &mut Score) {
+    for (bound, order) in bounds() {
+        let config = Config::new(geometry(W::WORD_BYTES), bound).expect("valid");
+        let config = config.with_order(order).expect("valid");
+        let mut region = JunkRegion::new(60_000, 2048, 5);
+        let mut heap = Heap::<W>::new(region.memory(), &config).expect("large enough");
+        let layout = |bytes| Layout::from_size_align(bytes, 8).expect("valid");
+        let mut object = |bytes| heap.alloc_contiguous(layout(bytes)).expect("room");
+        let _kept = [700, 40, 40, 6000, 2000, 13_000, 4000, 256].map(&mut object);
+        let freed = [1500, 4000, 2000].map(&mut object);
+        freed.into_iter().for_each(|it| heap.free_contiguous(it));
+        score.attack(&format!("{bound:?} with windows"), &heap);
+    }
+}
+
+#[test]
+fn every_corruption_of_windows_is_found() {
+    let mut score = Score::default();
+    attack_windows::<Wide>(&mut score);
+    attack_windows::<Narrow>(&mut score);
+    attack_windows::<Keyed<Wide, u8>>(&mut score);
+    score.report("windows");
 }
 
 /// A keyed heap some of whose entries are retired.

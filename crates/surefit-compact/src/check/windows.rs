@@ -10,12 +10,12 @@ use crate::windows::Level;
 impl<W: Width> Engine<'_, W> {
     /// Verifies W1 and W2. O(pages).
     pub(super) fn check_windows(&self) -> Result<(), Corruption> {
-        let (end, frontier) = (self.windows.end(), self.frontier.get());
+        let frontier = self.frontier.get();
         ensure(
-            end <= frontier,
+            self.windows.pages() <= frontier.into(),
             "W2",
             "a slot is beyond the opened pages",
-            end as usize,
+            frontier as usize,
         )?;
         let mut parts = 0;
         for level in Level::all().rev() {
@@ -40,7 +40,10 @@ impl<W: Width> Engine<'_, W> {
         let fits = pages >= 2 && Level::of(pages) == Some(level);
         ensure(fits, "W1", "an object has a slot of the wrong size", at)?;
         let mut parts = (first + 1..first + pages).map(|part| self.numbered_page(part));
-        let whole = parts.all(|part| self.is_part(part));
+        let whole = parts.all(|part| {
+            let is_largest = part.record.class.get() == self.pages.geometry.largest();
+            self.is_part(part) && is_largest && part.used() == 1
+        });
         ensure(whole, "W1", "a page of an object is not a part", at)?;
         Ok(pages - 1)
     }
