@@ -240,11 +240,13 @@ fn a_plain_pin_lets_the_move_go_on_until_its_commit() {
     assert_eq!(*heap.pin(key).unwrap(), [7; 8]);
 }
 
-/// Puts the page of an object last.
+/// Puts the page of an object last. Gives parked pairs back before, as before any move.
 fn rotate(objects: &Objects<'_, Lock, PerClass>, index: u32) {
     let engine = &objects.engine;
     let entry = engine.entry(index);
-    let section = engine.enter(entry.state().group());
+    let group = entry.state().group();
+    let section = engine.enter(group);
+    engine.give_back_parked(&section, NO_SLOT, group);
     let page = engine.block(entry.location(entry.state())).page;
     engine.pages.detach(&section.class, page);
     engine.pages.push_back(&section.class, page);

@@ -14,6 +14,7 @@ use super::machinery::group::Section;
 use super::many_instances::heap::ShardedHeap;
 use super::one_instance::heap::SharedHeap;
 use super::one_instance::key::SharedKeyHeap;
+use crate::config::Bound;
 use crate::page::{Block, Page};
 use crate::shape::{Kind, Words};
 use crate::width::{Counted, Spread};
@@ -90,10 +91,17 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
     fn group_shape(&self, group: u32, words: &mut Words<'_>) {
         let section = self.enter(group);
         let hint = section.group().hint.load(Relaxed);
+        let quiet = match self.bound() {
+            Bound::Holes { .. } => section.class.quiet(),
+            // Nothing depends on it.
+            Bound::Pages(_) | Bound::Unbounded => 0,
+        };
         let numbers = [
             section.live(),
             u32::from(section.moving.get().is_some()),
             u32::from(hint != section.class.head.get()),
+            quiet,
+            section.parked.count(),
         ];
         words.record(Kind::Numbers, numbers.into_iter());
         words.record(Kind::Entries, self.ages(&section.spare));
@@ -135,7 +143,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
 
     fn attributes(&self, section: &Section<'m, R>, index: u32) -> u32 {
         let state = self.entry(index).state();
-        let place = self.waiting(section).position(|waits| waits == index);
+        let mut places = self.waiting(section).chain(self.parked(section));
+        let place = places.position(|waits| waits == index);
         let place = place.map_or(0, |place| u32::try_from(place).expect("small") + 1);
         state.pins()
             | u32::from(state.is_freed()) << 6
@@ -153,6 +162,12 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         lists
             .into_iter()
             .flat_map(move |first| core::iter::successors(named(first), next))
+    }
+
+    /// Entries of parked pairs, in the order in which calls will take them.
+    fn parked<'a>(&'a self, section: &Section<'m, R>) -> impl Iterator<Item = u32> + 'a {
+        let next = |&index: &u32| named(self.entry(index).parked().0);
+        core::iter::successors(named(section.parked.head()), next)
     }
 
     fn ages<'a>(&'a self, list: &EntryList) -> impl Iterator<Item = u32> + 'a {

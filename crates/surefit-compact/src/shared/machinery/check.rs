@@ -67,7 +67,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
             let section = self.enter(group);
             let waiting = waiting_in(&section).into_iter();
             let waiting = waiting.map(|first| self.waiting_from(first).count());
-            listed += section.spare.count() as usize + waiting.sum::<usize>();
+            let spare = section.spare.count() + section.parked.count();
+            listed += spare as usize + waiting.sum::<usize>();
         }
         for buffer in self.store.buffers {
             listed += buffer.0.lock().entries.count() as usize;
@@ -157,9 +158,9 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         let reserved = u32::from(section.moving.get().is_some());
         let live = section.live();
         ensure(
-            used + full * u32::from(layout.blocks) == live + reserved,
+            used + full * u32::from(layout.blocks) == live + section.parked.count() + reserved,
             "S1",
-            "used page-blocks are not the live ones and those reserved",
+            "used page-blocks are not the live ones, those parked and those reserved",
             group as usize,
         )?;
         let named = self.check_entries(section, group)?;
@@ -169,7 +170,44 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
             "live page-blocks without an entry, or the reverse",
             group as usize,
         )?;
+        self.check_parked(section, group)?;
         self.check_move(section, group)
+    }
+
+    /// Walks the stack of parked pairs.
+    fn check_parked(&self, section: &Section<'m, R>, group: u32) -> Result<(), Corruption> {
+        let (mut found, mut index) = (0, section.parked.head());
+        while index != NIL {
+            found += 1;
+            ensure(
+                found <= section.parked.count(),
+                "K1",
+                "the stack of parked pairs is a ring, or longer than its count",
+                group as usize,
+            )?;
+            let state = self.entry(index).state();
+            ensure(
+                self.has_ended(state) && state.group() == group,
+                "K1",
+                "a parked entry has an object, or is another group's",
+                index as usize,
+            )?;
+            self.check_block(index, state)?;
+            index = self.entry(index).parked().0;
+        }
+        let buffered = section.parked.count() + section.spare.count();
+        ensure(
+            found == section.parked.count() && buffered <= u32::from(self.config.entry_buffer),
+            "K1",
+            "the stack of parked pairs is shorter than its count, or too long",
+            group as usize,
+        )?;
+        ensure(
+            found == 0 || section.class.pages() <= section.live(),
+            "K3",
+            "pairs are parked in a group with more pages than objects",
+            group as usize,
+        )
     }
 
     /// Walks the list of not-full pages. Returns the number of their used page-blocks, and of the

@@ -55,7 +55,9 @@ impl<R: RawMutex, G: Granularity> SharedEngine<'_, R, G> {
         let killed = (0..made).filter(|&index| self.kill(index, number)).count();
         self.drain_groups(NO_SLOT, self.groups_of(number));
         for group in self.groups_of(number) {
-            self.spill(&self.enter(group), 0);
+            let section = self.enter(group);
+            self.give_back_parked(&section, NO_SLOT, group);
+            self.spill(&section, 0);
         }
         Ok(killed as u64)
     }

@@ -5,16 +5,16 @@
 //! group, which never changes. So a free knows which lock to take before it takes it.
 //!
 //! ```text
-//! allocate   lock the group; take a free entry, and a page-block of the allocation page,
-//!            or open a page; unlock
-//! free       lock; give the entry back, and the page-block as the automaton decides; then rounds,
-//!            each under the lock: the incremental automaton decides whether to step the move in
-//!            flight, begin one, or leave (`moves`)
+//! allocate   lock the group; take a parked pair (`parked`), or else a free entry, and a page-block
+//!            of the allocation page, or open a page; unlock
+//! free       lock; park the pair; or else give the entry back, and the page-block as the automaton
+//!            decides; then rounds, each under the lock: the incremental automaton decides whether
+//!            to step the move in flight, begin one, or leave (`moves`)
 //! ```
 //!
 //! # Invariants
-//! - S1 The used page-blocks of a group are its live objects and at most one target of a move. Both
-//!   have their entry as back-reference.
+//! - S1 The used page-blocks of a group are its live objects, its parked pairs, and at most one
+//!   target of a move. All of them have their entry as back-reference.
 //! - S2 A page of a group is in its list iff the page has a free page-block. `pages` is the number
 //!   of the group's pages.
 //! - S3 At rest (no free in progress, no pins since the last frees) every group keeps the
@@ -212,7 +212,13 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         let mut taken_back = false;
         loop {
             let section = self.enter(group);
-            if section.class.head.get() == NIL || self.bound() == Bound::Unbounded {
+            if self.bound() == Bound::Unbounded {
+                self.drain(&section, slot, group);
+            }
+            if let Some(parked) = self.take_parked(&section, group) {
+                return Ok(parked);
+            }
+            if section.class.head.get() == NIL && self.bound() != Bound::Unbounded {
                 self.drain(&section, slot, group);
             }
             if section.spare.count() > 0 || self.refill_entries(&section) {
@@ -379,12 +385,22 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
 
     /// A free in a section of its group, followed by some of the objects that were freed without
     /// the lock.
+    #[inline]
     pub(crate) fn free_in(&self, section: Section<'m, R>, slot: Slot, group: u32, index: u32) {
-        let freed = self.release(&section, slot, group, index);
-        self.settle(section, slot, group, freed);
+        if self.park(&section, index) {
+            drop(section);
+        } else {
+            self.free_unparked(section, slot, group, index);
+        }
         if self.groups[group as usize].has_deferred() {
             self.free_deferred(slot, group);
         }
+    }
+
+    #[inline(never)]
+    fn free_unparked(&self, section: Section<'m, R>, slot: Slot, group: u32, index: u32) {
+        let freed = self.release(&section, slot, group, index);
+        self.settle(section, slot, group, freed);
     }
 
     /// Frees objects that were freed without the lock, with the moves that this requires.
@@ -472,14 +488,11 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         group: u32,
         index: u32,
     ) -> Released<'m> {
+        self.give_back_before_settling(section, slot, group);
         let entry = self.entry(index);
         let target = self.end_move_of(section, index);
         let location = entry.location(entry.state());
-        if self.stale_names {
-            entry.deactivate_keeping_pins();
-        } else if !entry.state().is_dead() {
-            entry.deactivate();
-        }
+        self.deactivate(index);
         self.give_entry(section, index);
         if location == NO_BLOCK {
             return Released::NOTHING;
@@ -493,6 +506,17 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
                 self.clear(section, slot, group, block);
                 self.release_block(section, slot, group, target)
             }
+        }
+    }
+
+    /// Makes the entry of an object dead that the caller frees under the group's lock.
+    #[inline]
+    pub(crate) fn deactivate(&self, index: u32) {
+        let entry = self.entry(index);
+        if self.stale_names {
+            entry.deactivate_keeping_pins();
+        } else if !entry.state().is_dead() {
+            entry.deactivate();
         }
     }
 
@@ -553,15 +577,22 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
     }
 
     /// Gives a dead entry back. If the group has too many in reserve, half of them go to the pool.
-    fn give_entry(&self, section: &Section<'m, R>, index: u32) {
+    pub(crate) fn give_entry(&self, section: &Section<'m, R>, index: u32) {
         if self.table.is_retired(&self.pages.memory, index) {
             self.store.pool().retired += 1;
             return;
         }
         section.spare.push(index, self.entry(index));
-        let most = u32::from(self.config.entry_buffer);
-        if section.spare.count() > most {
-            self.spill(section, most / 2);
+        self.keep_entries(section);
+    }
+
+    /// Keeps the entries that a group has in reserve, parked ones included, within the buffer: if
+    /// there are more, half of the spare ones go to the pool.
+    #[inline]
+    pub(crate) fn keep_entries(&self, section: &Section<'m, R>) {
+        let spare = u32::from(self.config.entry_buffer) - section.parked.count();
+        if section.spare.count() > spare {
+            self.spill(section, spare / 2);
         }
     }
 

@@ -519,9 +519,9 @@ impl Entry {
     }
 }
 
-/// Links. A free list uses `location[0]` of dead entries. The deferred list uses the location that
-/// is not the object's (E2), because the drain still needs the block. Both links are published by
-/// their lists.
+/// Links. A free list uses `location[0]` of dead entries. The deferred list and the stack of parked
+/// pairs use the location that is not the object's (E2), because the drain, or the next object,
+/// still needs the block. All links are published by their lists.
 impl Entry {
     /// The next entry of the free list.
     #[inline]
@@ -548,5 +548,20 @@ impl Entry {
         let state = self.state();
         debug_assert!(state.0 & DEAD == DEAD, "E2: {state:?}");
         self.location[1 - state.side()].store(next, Relaxed);
+    }
+
+    /// The next entry of the stack of parked pairs, and the block of this one.
+    #[inline]
+    pub(crate) fn parked(&self) -> (u32, u32) {
+        let side = self.state().side();
+        let [block, next] = [side, 1 - side].map(|side| self.location[side].load(Relaxed));
+        (next, block)
+    }
+
+    /// Links a dead entry that keeps its block into the stack of parked pairs. The caller holds the
+    /// group's lock.
+    #[inline]
+    pub(crate) fn set_parked_next(&self, next: u32) {
+        self.set_deferred_next(next);
     }
 }

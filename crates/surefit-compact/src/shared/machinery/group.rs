@@ -15,7 +15,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use lock_api::RawMutex;
 
-use super::entry_list::{EntryList, NIL};
+use super::entry_list::{EntryList, NIL, ParkedStack};
 use super::sure::Sure;
 use super::sync::AtomicU32;
 use crate::class::ClassState;
@@ -74,6 +74,8 @@ pub(crate) struct GroupState {
     pub(crate) pinned_away: Cell<u32>,
     /// Free entries ready for allocations of the group.
     pub(crate) spare: EntryList,
+    /// Free entries that keep the page-block of their last object.
+    pub(crate) parked: ParkedStack,
     pub(crate) counters: GroupCounters,
 }
 
@@ -118,6 +120,7 @@ impl<R: RawMutex> Group<R> {
                 begun: Cell::new(0),
                 pinned_away: Cell::new(0),
                 spare: EntryList::new(),
+                parked: ParkedStack::new(),
                 counters: GroupCounters::default(),
             },
         }

@@ -6,7 +6,7 @@
 //!   build                   how the region is divided
 //!   register, relief        which instance a thread gets; what comes before a refusal
 //!   destroy, stats, check   all objects of an instance at once; counters; numbered invariants
-//!     fast, moves             what page locks serve alone; rounds of moves
+//!     fast, moves, parked     what page locks serve alone; rounds of moves; parked pairs
 //!       engine                  page-blocks and entries: allocate, free
 //!         group, instance         a size-class and its lock; an instance and its quota
 //!         table, pool             the table of entries; free pages and free entries
@@ -30,6 +30,7 @@ pub(super) mod guard;
 mod instance;
 mod moves;
 pub(super) mod objects;
+mod parked;
 pub(super) mod pool;
 mod register;
 mod relief;

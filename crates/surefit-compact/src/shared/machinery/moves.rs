@@ -102,6 +102,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
             if copied {
                 drop(section);
                 section = self.enter(group);
+                self.give_back_parked(&section, slot, group);
                 copied = false;
                 continue;
             }
@@ -212,6 +213,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
                     continue;
                 }
                 let section = self.enter(group);
+                self.give_back_parked(&section, slot, group);
                 if own.is_some() && in_flight(&section, own) != InFlight::Own {
                     // A move of this call that a pin ended does not count.
                     begun -= u64::from(section.pinned_away.get() != pins);
@@ -262,6 +264,7 @@ enum Target<'m> {
 impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
     /// Begins a move of some object.
     fn begin(&self, section: &Section<'m, R>, slot: Slot, group: u32, target: Target<'m>) -> Begun {
+        debug_assert!(section.parked.count() == 0, "K5: nothing is parked");
         let page = match target {
             Target::Kept(block) => block.page,
             Target::Hole(page) => page,

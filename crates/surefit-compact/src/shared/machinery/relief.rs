@@ -1,15 +1,19 @@
-//! What an allocation does before it is refused: it frees the objects on deferred lists, and
-//! compacts an instance that has reached its quota.
+//! What an allocation does before it is refused: it gives parked pairs back, frees the objects on
+//! deferred lists, and compacts an instance that has reached its quota.
 //!
 //! ```text
-//! no page, no handle   drain the deferred lists of the instance ─▶ of all instances ─▶ refuse
-//! quota                drain the deferred lists of the instance ─▶ compact it       ─▶ refuse
+//! no page, no handle   give back what is parked anywhere
+//!                      ─▶ drain the deferred lists of the instance ─▶ of all instances ─▶ refuse
+//! quota                give back what is parked in the instance
+//!                      ─▶ drain the deferred lists of the instance ─▶ compact it       ─▶ refuse
 //! ```
 //! After each of these the allocation is tried again. Every attempt takes back pages that other
-//! threads buffer (`pool`).
+//! threads buffer (`pool`). Certificates do not need parked pairs to be given back (`parked`): this
+//! serves heaps that are filled beyond a certificate.
 //!
 //! # Bounds
-//! Linear in the objects that wait on deferred lists, and in those that compaction moves. Each of
+//! Linear in the parked pairs, at most the handle buffer of every group; in the objects that wait on
+//! deferred lists; and in those that compaction moves. Each of
 //! them is paid for once, but one allocation may pay for all. An allocation that is served at once
 //! does none of this.
 #![deny(unsafe_code)]
@@ -24,6 +28,8 @@ use crate::shared::lock::Granularity;
 /// What an allocation that was refused has tried.
 #[derive(Default)]
 struct Tried {
+    own_parked: bool,
+    all_parked: bool,
     own: bool,
     all: bool,
     compacted: bool,
@@ -58,6 +64,14 @@ impl<R: RawMutex, G: Granularity> SharedEngine<'_, R, G> {
     fn relieve(&self, slot: Slot, group: u32, refused: Refused, tried: &mut Tried) -> bool {
         let own = || self.groups_of(group >> self.class_bits);
         match refused {
+            Refused::NoPage | Refused::NoHandle if !tried.all_parked => {
+                tried.all_parked = true;
+                self.give_back_parked_of(slot, self.all_groups());
+            }
+            Refused::Quota if !tried.own_parked => {
+                tried.own_parked = true;
+                self.give_back_parked_of(slot, own());
+            }
             Refused::NoPage | Refused::NoHandle | Refused::Quota if !tried.own => {
                 tried.own = true;
                 self.drain_groups(slot, own());

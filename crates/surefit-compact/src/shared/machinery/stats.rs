@@ -26,8 +26,11 @@ pub struct SharedStats {
     pub pages: u64,
     /// Not-full pages of all size-classes.
     pub not_full_pages: u64,
-    /// Free page-blocks of not-full pages that the hole bound counts.
+    /// Free page-blocks of not-full pages that the hole bound counts, and parked ones.
     pub holes: u64,
+    /// Page-blocks that are parked: freed, and kept with their handles for the next allocations of
+    /// their size-class. They are given back before an allocation is refused.
+    pub parked_blocks: u64,
     /// By how much the size-classes exceed their bounds, in not-full pages (κ) or holes: moves that
     /// frees in progress, and pins, have left to later frees.
     pub debt: u64,
@@ -60,7 +63,8 @@ pub struct ClassUsage {
     pub pages: u32,
     /// Of these, not-full pages.
     pub not_full_pages: u32,
-    /// Free page-blocks of not-full pages that the hole bound counts; 0 under other bounds.
+    /// Free page-blocks of not-full pages that the hole bound counts, and parked ones; 0 under
+    /// other bounds.
     pub holes: u32,
 }
 
@@ -70,6 +74,7 @@ impl SharedStats {
         self.live_blocks += u64::from(section.live());
         self.pages += u64::from(section.class.pages());
         self.not_full_pages += u64::from(section.class.not_full());
+        self.parked_blocks += u64::from(section.parked.count());
         self.reserved_blocks += u64::from(section.moving.get().is_some());
         self.moves_total += counters.moves.get();
         self.moved_bytes_total += counters.moved_bytes.get();
