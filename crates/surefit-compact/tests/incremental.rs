@@ -30,8 +30,8 @@ mod rows;
 mod search;
 
 use rows::{
-    Row, holes, large_holes, large_pages, no_moves, one_call, pages, pinned, row, three_calls,
-    two_calls, values,
+    Row, holes, large_holes, large_pages, no_moves, one_call, pages, parked, pinned, row,
+    three_calls, two_calls, values,
 };
 use search::explore;
 use surefit_compact::Bound;
@@ -63,6 +63,16 @@ fn every_state_of_a_small_class_keeps_its_bound() {
     explore_all(rows.into_iter().flatten());
 }
 
+/// Each row once with parked blocks and once without: both have the same largest values.
+#[test]
+fn every_state_of_a_class_that_parks_blocks_keeps_its_bound() {
+    explore_all(parked().into_iter().map(|mut row| {
+        row.rules.parks = false;
+        row
+    }));
+    explore_all(parked());
+}
+
 #[test]
 #[ignore = "half a minute"]
 fn every_state_of_a_larger_class_keeps_its_bound() {
@@ -76,6 +86,25 @@ fn slipped(slip: Slip, bound: Bound) -> String {
     rules.slip = slip;
     let (_, fault) = explore::<Class>(rules);
     fault.unwrap_or_else(|| panic!("{slip:?} was not found"))
+}
+
+fn slipped_while_parking(slip: Slip) -> String {
+    let mut rules = row(holes(2, 1, 4), [3, 2, 0, 1, 10], &[], &[]).rules;
+    (rules.parks, rules.slip) = (true, slip);
+    let (_, fault) = explore::<Class>(rules);
+    fault.unwrap_or_else(|| panic!("{slip:?} was not found"))
+}
+
+#[test]
+fn a_block_that_is_parked_although_the_bound_must_be_checked_is_found() {
+    let fault = slipped_while_parking(Slip::ParksLoudly);
+    assert!(fault.contains("exceeds the bound"), "{fault}");
+}
+
+#[test]
+fn a_page_of_parked_blocks_alone_is_found() {
+    let fault = slipped_while_parking(Slip::ParksLast);
+    assert!(fault.contains("the bound is kept"), "{fault}");
 }
 
 #[test]

@@ -44,6 +44,7 @@ pub(crate) const fn row(
         calls: calls as u16,
         compaction: 0,
         live: live as u16,
+        parks: false,
         lingers: false,
         slip: Slip::None,
     };
@@ -64,6 +65,12 @@ impl Row {
     /// Calls return in their own section.
     const fn lingering(mut self) -> Self {
         self.rules.lingers = true;
+        self
+    }
+
+    /// Frees park their blocks.
+    const fn parking(mut self) -> Self {
+        self.rules.parks = true;
         self
     }
 
@@ -276,4 +283,28 @@ pub(crate) fn large_holes() -> Vec<Row> {
             &[1, 1, 2, 2],
         ),
     ]
+}
+
+/// Frees park their blocks. The largest values are those of the same rows without parked blocks: a
+/// parked block is a hole, and changes no bound.
+pub(crate) fn parked() -> Vec<Row> {
+    let rows = vec![
+        row(holes(2, 0, 1), [3, 2, 0, 1, 12], &[0, 1], &[0, 1]),
+        row(holes(1, 1, 4), [4, 2, 0, 1, 14], &[0, 2], &[0, 1]),
+        row(Bound::Unbounded, [3, 2, 1, 2, 7], &[0], &[0]),
+        row(holes(1, 1, 4), [4, 2, 0, 2, 16], &[0, 2, 3], &[0, 1, 1]),
+        row(holes(2, 0, 1), [3, 2, 0, 2, 12], &[0, 1, 2], &[0, 1, 1])
+            .compacting(2)
+            .lingering(),
+        row(
+            holes(1, 1, 4),
+            [3, 2, 0, 3, 14],
+            &[0, 2, 3, 4],
+            &[0, 1, 1, 2],
+        ),
+        row(holes(1, 1, 4), [4, 2, 1, 2, 12], &[2, 3, 4], &[1, 1, 1]),
+        row(holes(2, 1, 4), [3, 2, 1, 2, 14], &[0, 2, 4], &[0, 1, 1]),
+        row(holes(0, 1, 2), [5, 1, 1, 2, 20], &[3, 4, 6], &[1, 1, 1]),
+    ];
+    rows.into_iter().map(Row::parking).collect()
 }

@@ -21,6 +21,12 @@ pub enum Action {
     Malloc,
     /// Frees a block at rest that nobody pins.
     Free(Place),
+    /// Frees such a block by parking it.
+    Park(Place),
+    /// Allocates a parked block.
+    Take(Place),
+    /// Gives all parked blocks back.
+    GiveBack,
     /// Frees the block in motion.
     FreeInMotion(Place),
     /// Calls a compaction.
@@ -62,6 +68,9 @@ impl SizeClass for Class {
         match action {
             Action::Malloc => self.malloc(rules),
             Action::Free(place) => self.free(rules, place, false),
+            Action::Park(place) => self.park(rules, place),
+            Action::Take(place) => self.take_parked(rules, place),
+            Action::GiveBack => self.give_back_parked(rules),
             Action::FreeInMotion(place) => self.free(rules, place, true),
             Action::Compact => self.calls.push(Call {
                 compaction: Some(rules.compaction),
@@ -150,7 +159,8 @@ impl SizeClass for Class {
         u32::from(self.live)
     }
 
-    /// A dot for a block that nobody pins, P for a pinned one, v and t for the ends of the move;
+    /// A dot for a block that nobody pins, P for a pinned one, o for a parked one, v and t for the
+    /// ends of the move;
     /// then the bytes copied, and the steps of each call, with a star for the owner of the move.
     fn picture(&self, _: &Rules) -> String {
         let groups = [("full", &self.full), ("not-full", &self.not_full)];
@@ -211,11 +221,19 @@ impl Class {
 impl Class {
     /// The sections that may get the lock next.
     fn sections(&self, rules: &Rules, actions: &mut Vec<Action>) {
+        let parked = self.parked() > 0;
         if self.live < rules.live {
-            actions.push(Action::Malloc);
+            actions.extend(self.distinct(|page| page.parked > 0).map(Action::Take));
+            actions.extend((!parked).then_some(Action::Malloc));
+        }
+        actions.extend(parked.then_some(Action::GiveBack));
+        let may_park = self.may_park(rules);
+        if may_park {
+            actions.extend(self.distinct(|page| page.plain > 0).map(Action::Park));
         }
         let room = self.calls.len() < usize::from(rules.calls);
-        if room {
+        // Where nothing may be parked, what is parked is given back first.
+        if room && (may_park || !parked) {
             actions.extend(self.distinct(|page| page.plain > 0).map(Action::Free));
             let free = self
                 .moving
@@ -294,6 +312,9 @@ impl Class {
                 (Place::NotFull(_), _) => "F4",
                 (Place::Full(_), _) => "F1",
             },
+            Action::Park(_) => "park",
+            Action::Take(_) => "take",
+            Action::GiveBack => "give back",
             Action::FreeInMotion(_) => "X1",
             Action::Compact => "compact",
             Action::Round(call) => match self.next(rules, call) {
@@ -339,6 +360,7 @@ fn pictures(pages: &[Page]) -> String {
         [
             ".".repeat(plain),
             "P".repeat(pinned),
+            "o".repeat(usize::from(page.parked)),
             "v".repeat(v),
             "t".repeat(t),
         ]

@@ -39,6 +39,8 @@ pub struct Rules {
     pub compaction: u16,
     /// The most live page-blocks at a time.
     pub live: u16,
+    /// Whether frees park their blocks where the heap does.
+    pub parks: bool,
     /// Whether a call that has nothing left to do may return in a later section.
     pub lingers: bool,
     /// The error to make, or none.
@@ -69,6 +71,8 @@ pub(crate) struct Page {
     pub(crate) pinned: u16,
     pub(crate) source: bool,
     pub(crate) target: bool,
+    /// Freed, and used until an allocation takes it (`parked`).
+    pub(crate) parked: u16,
 }
 
 impl Page {
@@ -81,7 +85,7 @@ impl Page {
     }
 
     pub(crate) fn used(self) -> u16 {
-        self.live() + self.reserved()
+        self.live() + self.reserved() + self.parked
     }
 }
 
@@ -109,6 +113,10 @@ pub enum Slip {
     CommitsPinned,
     /// An allocation that fills the page of v does not end the move in flight.
     FillsSource,
+    /// A free parks its block although the bound must be checked.
+    ParksLoudly,
+    /// A free parks its block although there are as few objects as pages.
+    ParksLast,
 }
 
 /// The move in flight.
@@ -152,6 +160,8 @@ pub struct Class {
     /// Counted separately from the pages: live page-blocks, and pages opened and not released.
     pub(crate) live: u16,
     pub(crate) pages: u16,
+    /// Further frees for which the bound need not be checked; only if frees park.
+    pub(crate) quiet: u32,
     /// What went wrong in a section.
     pub(crate) wrong: Option<&'static str>,
 }
@@ -162,6 +172,7 @@ pub(crate) enum Kind {
     Plain,
     Source,
     Target,
+    Parked,
 }
 
 // ---- counts ------------------------------------------------------------------------------------
@@ -290,6 +301,8 @@ impl Class {
             Kind::Plain => page.plain -= 1,
             Kind::Source => page.source = set,
             Kind::Target => page.target = set,
+            Kind::Parked if set => page.parked += 1,
+            Kind::Parked => page.parked -= 1,
         }
     }
 }
@@ -323,6 +336,7 @@ impl Class {
 
     /// The first section of a free: of a plain block, or of the object in motion.
     pub(crate) fn free(&mut self, rules: &Rules, place: Place, in_motion: bool) {
+        let quiet = self.is_quiet(rules);
         self.calls.push(Call::default());
         let call = self.calls.len() - 1;
         if in_motion {
@@ -331,7 +345,12 @@ impl Class {
             self.live -= 1;
             self.give(rules, place, Kind::Plain, call);
         }
-        self.leave_if_done(rules, call);
+        if quiet {
+            self.take_quiet(rules);
+            self.calls.pop();
+        } else {
+            self.leave_if_done(rules, call);
+        }
     }
 
     /// X1: v is freed by the rules of its page, which is not full; then the target is the block

@@ -25,13 +25,14 @@ impl Class {
 
     /// One round of a call, as a section of its own.
     pub(crate) fn round(&mut self, rules: &Rules, call: usize) {
+        self.give_back_parked(rules);
         match self.next(rules, call) {
             Next::Step => self.step(rules, call),
             Next::Move => match self.begin(rules, call) {
-                Next::Leave => return self.leave(call),
+                Next::Leave => return self.leave(rules, call),
                 _ => self.step(rules, call),
             },
-            Next::Leave => return self.leave(call),
+            Next::Leave => return self.leave(rules, call),
         }
         self.leave_if_done(rules, call);
     }
@@ -40,15 +41,17 @@ impl Class {
     pub(crate) fn leave_if_done(&mut self, rules: &Rules, call: usize) {
         let there = self.calls.get(call).is_some_and(|call| !call.commits);
         if there && !rules.lingers && self.next(rules, call) == Next::Leave {
-            self.leave(call);
+            self.leave(rules, call);
         }
     }
 
-    pub(crate) fn leave(&mut self, call: usize) {
+    pub(crate) fn leave(&mut self, rules: &Rules, call: usize) {
         if self.calls[call].own {
             self.wrong = Some("a call left its move behind");
         }
-        self.calls.remove(call);
+        if self.calls.remove(call).compaction.is_none() {
+            self.set_quiet(rules);
+        }
     }
 
     /// The page of the victim: the first in drain order, except the target's, with a live block
@@ -65,6 +68,9 @@ impl Class {
     /// Begins a move into a hole of the head page, if there is a victim; returns what comes next in
     /// the same section.
     fn begin(&mut self, rules: &Rules, call: usize) -> Next {
+        if self.parked() > 0 {
+            self.wrong = Some("a victim is searched while a block is parked");
+        }
         let Some(from) = self.victim(rules, Place::NotFull(0)) else {
             return Next::Leave;
         };
@@ -92,6 +98,9 @@ impl Class {
     /// Under the hole bound the page that gives blocks away is the reservoir.
     fn becomes_reservoir(&mut self, rules: &Rules, from: usize) {
         if matches!(rules.bound, Bound::Holes { .. }) {
+            if from + 1 < self.not_full.len() {
+                self.quiet = 0;
+            }
             let page = self.not_full.remove(from);
             self.not_full.push(page);
         }

@@ -36,7 +36,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use lock_api::RawMutex;
 use surefit_core::Refused;
 
-use super::entry::{Entry, NO_BLOCK, Unpinned};
+use super::entry::{Entry, NO_BLOCK, State, Unpinned};
 use super::entry_list::NIL;
 use super::group::{Group, Section};
 use super::instance::Instance;
@@ -492,7 +492,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         let entry = self.entry(index);
         let target = self.end_move_of(section, index);
         let location = entry.location(entry.state());
-        self.deactivate(index);
+        self.deactivate(entry, entry.state());
         self.give_entry(section, index);
         if location == NO_BLOCK {
             return Released::NOTHING;
@@ -509,14 +509,14 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         }
     }
 
-    /// Makes the entry of an object dead that the caller frees under the group's lock.
+    /// Makes the entry of an object dead that the caller frees under the group's lock, under which
+    /// the caller has read the entry's state.
     #[inline]
-    pub(crate) fn deactivate(&self, index: u32) {
-        let entry = self.entry(index);
+    pub(crate) fn deactivate(&self, entry: &Entry, state: State) {
         if self.stale_names {
             entry.deactivate_keeping_pins();
-        } else if !entry.state().is_dead() {
-            entry.deactivate();
+        } else if !state.is_dead() {
+            entry.deactivate_in(state);
         }
     }
 

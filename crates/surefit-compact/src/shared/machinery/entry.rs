@@ -229,7 +229,12 @@ impl Entry {
     /// guard borrows the handle, which the free consumes. A claimed entry is dead already.
     #[inline]
     pub(crate) fn deactivate(&self) {
-        let state = self.state();
+        self.deactivate_in(self.state());
+    }
+
+    /// As `deactivate`, for an entry whose state the caller has read under the group's lock.
+    #[inline]
+    pub(crate) fn deactivate_in(&self, state: State) {
         debug_assert!(!state.is_moving(), "E3: {state:?}");
         // Relaxed: its next activation comes after this under a lock.
         self.state.store(state.0 & (GROUP | SIDE) | DEAD, Relaxed);
@@ -554,14 +559,15 @@ impl Entry {
     #[inline]
     pub(crate) fn parked(&self) -> (u32, u32) {
         let side = self.state().side();
-        let [block, next] = [side, 1 - side].map(|side| self.location[side].load(Relaxed));
-        (next, block)
+        let next = self.location[1 - side].load(Relaxed);
+        (next, self.location[side].load(Relaxed))
     }
 
-    /// Links a dead entry that keeps its block into the stack of parked pairs. The caller holds the
-    /// group's lock.
+    /// Links an entry that is in `state`, and not in motion, into the stack of parked pairs. The
+    /// caller holds the group's lock, and has freed the object.
     #[inline]
-    pub(crate) fn set_parked_next(&self, next: u32) {
-        self.set_deferred_next(next);
+    pub(crate) fn set_parked_next(&self, state: State, next: u32) {
+        debug_assert!(!state.is_moving(), "E2: {state:?}");
+        self.location[1 - state.side()].store(next, Relaxed);
     }
 }

@@ -4,7 +4,7 @@
 
 use core::cell::Cell;
 
-use super::entry::Entry;
+use super::entry::{Entry, State};
 
 /// The number that names no entry.
 pub(crate) const NIL: u32 = u32::MAX;
@@ -80,10 +80,10 @@ impl ParkedStack {
         self.head.get()
     }
 
-    /// Adds the pair of a dead entry and the page-block that it still names.
+    /// Adds the pair of an entry in `state`, whose object ends, and the page-block that it names.
     #[inline]
-    pub(crate) fn push(&self, index: u32, entry: &Entry) {
-        entry.set_parked_next(self.head.get());
+    pub(crate) fn push(&self, index: u32, entry: &Entry, state: State) {
+        entry.set_parked_next(state, self.head.get());
         self.head.set(index);
         self.count.set(self.count.get() + 1);
     }

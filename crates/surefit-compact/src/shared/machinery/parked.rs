@@ -51,7 +51,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
     #[inline]
     pub(crate) fn park(&self, section: &Section<'m, R>, index: u32) -> bool {
         let room = section.parked.count() < u32::from(self.config.entry_buffer);
-        if G::PAGES || !room || !self.may_park(section) {
+        if G::PAGES || !self.may_park(section) || !room {
             return false;
         }
         let entry = self.entry(index);
@@ -60,8 +60,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         if !stays || self.table.is_retired(&self.pages.memory, index) {
             return false;
         }
-        self.deactivate(index);
-        section.parked.push(index, entry);
+        self.deactivate(entry, state);
+        section.parked.push(index, entry, state);
         section.class.remove_live();
         section.class.take_quiet();
         self.keep_entries(section);
@@ -72,14 +72,12 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
     #[inline]
     fn may_park(&self, section: &Section<'m, R>) -> bool {
         let class = &section.class;
-        if class.live() <= class.pages() {
-            return false;
-        }
-        match self.bound() {
-            Bound::Holes { .. } => section.class.quiet() > 0,
+        let quiet = match self.bound() {
+            Bound::Holes { .. } => class.quiet() > 0,
             Bound::Unbounded => true,
             Bound::Pages(_) => false,
-        }
+        };
+        quiet && class.live() > class.pages()
     }
 
     /// Takes a parked pair for a new object, under construction. Returns its entry and its location.
@@ -103,8 +101,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
         slot: Slot,
         group: u32,
     ) {
-        if !self.may_park(section) {
-            self.give_back_parked(section, slot, group);
+        if section.parked.count() > 0 && !self.may_park(section) {
+            self.give_back(section, slot, group);
         }
     }
 

@@ -79,6 +79,7 @@ impl EntryTable {
     }
 
     /// Whether an entry has no generation left for another object.
+    #[inline]
     pub(crate) fn is_retired(&self, memory: &Memory<'_>, index: u32) -> bool {
         self.stride == entry_bytes(true)
             && self.generation(memory, index).number() >= self.last_generation

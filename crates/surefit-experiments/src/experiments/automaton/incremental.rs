@@ -62,6 +62,7 @@ pub(crate) fn our_rules(
         calls: size.calls,
         compaction: 0,
         live: size.live,
+        parks: false,
         lingers: false,
         slip: ours::Slip::None,
     }

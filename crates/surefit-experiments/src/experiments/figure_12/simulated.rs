@@ -63,6 +63,7 @@ pub(super) fn our_automaton(increment: Option<u32>, load: &Load) -> Result<Trans
         calls: THREADS as u16,
         compaction: 0,
         live: u16::MAX,
+        parks: false,
         lingers: false,
         slip: ours::Slip::None,
     };
