@@ -29,6 +29,7 @@ crates/surefit-compact/src/large/grow.rs
 crates/surefit-compact/src/large/place.rs
 crates/surefit-compact/src/large/resize.rs
 crates/surefit-compact/src/memory.rs
+crates/surefit-compact/src/os/heap.rs
 crates/surefit-compact/src/page.rs
 crates/surefit-compact/src/shared/machinery/build.rs
 crates/surefit-compact/src/shared/machinery/bytes.rs

@@ -49,6 +49,7 @@ use crate::class::{ClassState, ClassTable};
 use crate::config::{Bound, PageOrder};
 use crate::geometry::{ClassLayout, SizeClass};
 use crate::page::{Block, Page, PageId, PageTable};
+use crate::supply::Supply;
 use crate::width::{Width, Word};
 use crate::windows::Windows;
 
@@ -74,6 +75,8 @@ pub(crate) struct Engine<'m, W: Width> {
     pub(crate) frontier: Cell<u32>,
     pub(crate) free_pages: Cell<W::Word>,
     pub(crate) free_page_count: Cell<u32>,
+    /// What a heap over the operating system's memory knows about its pages.
+    pub(crate) supply: Option<&'m Supply<W>>,
     pub(crate) moved: MoveCounters,
     /// The contiguous objects over a page.
     pub(crate) windows: Windows,
@@ -470,9 +473,11 @@ impl<'m, W: Width> Engine<'m, W> {
         if page && self.free_page_count.get() == 0 && self.fresh_pages() <= u32::from(entry) {
             return Err(Refused::NoPage);
         }
+        self.supply_serves(entry.into(), page.into())?;
         if entry {
             self.addresses
                 .extend_to(self.addresses.floor() - self.pages.geometry.page_bytes());
+            self.supply_extended();
         }
         Ok(())
     }
@@ -483,6 +488,7 @@ impl<'m, W: Width> Engine<'m, W> {
         if let Some(page) = self.pages.linked(self.free_pages.get()) {
             self.free_pages.set(page.record.next.get());
             self.free_page_count.set(self.free_page_count.get() - 1);
+            self.supply_taken(page);
             return page;
         }
         let number = self.frontier.get();
@@ -506,5 +512,6 @@ impl<'m, W: Width> Engine<'m, W> {
         page.record.next.set(self.free_pages.get());
         self.free_pages.set(page.id.word());
         self.free_page_count.set(self.free_page_count.get() + 1);
+        self.supply_added(page);
     }
 }

@@ -83,7 +83,8 @@ pub struct Heap<'m, W: Width = Wide> {
 }
 
 // SAFETY: everything to which a heap refers lies in its region, which it owns exclusively (M1),
-// except its configuration, which is `Sync`. Objects may cross threads with the heap, because
+// except its configuration, which is `Sync`, and its supply, which `OsHeap` owns with it and keeps
+// in memory of that region's reservation. Objects may cross threads with the heap, because
 // `insert` requires `T: Send`.
 unsafe impl<W: Width> Send for Heap<'_, W> {}
 
@@ -101,6 +102,24 @@ impl<'m, W: Width> Heap<'m, W> {
     /// # Complexity
     /// Linear in the number of pages: their records are written.
     pub fn new(region: &'m mut [MaybeUninit<u8>], config: &'m Config) -> Result<Self, Refused> {
+        let (memory, skipped) = Memory::aligned(region, config.geometry().page_bytes());
+        let first = config.geometry().class(0).expect("a geometry has classes");
+        let table = |memory, records, pages| {
+            // SAFETY: `build` left room for the records after the class states; the pages lie
+            // before these.
+            unsafe { PageTable::new(memory, config.geometry(), records, pages, first) }
+        };
+        Self::build(memory, skipped, config, table)
+    }
+
+    /// Makes a heap whose page table `table` makes: from the memory, the offset of the records,
+    /// for which there is room, and the number of pages.
+    pub(crate) fn build(
+        memory: Memory<'m>,
+        skipped: usize,
+        config: &'m Config,
+        table: impl FnOnce(Memory<'m>, usize, usize) -> PageTable<'m, W>,
+    ) -> Result<Self, Refused> {
         let geometry = config.geometry();
         let Tail::BackReferences { bytes } = geometry.tail() else {
             unreachable!("a configuration has back-references")
@@ -110,7 +129,6 @@ impl<'m, W: Width> Heap<'m, W> {
             "the geometry's back-references have {bytes} bytes, this heap's words {}",
             W::WORD_BYTES
         );
-        let (memory, skipped) = Memory::aligned(region, geometry.page_bytes());
         let block_bits = block_bits(config);
         let pages = Self::divide(&memory, config, block_bits)?;
         let classes = geometry.class_count();
@@ -119,13 +137,9 @@ impl<'m, W: Width> Heap<'m, W> {
         // SAFETY: `divide` left room for all class states from `top` on, which is a multiple of 8
         // after the pages.
         let states = unsafe { memory.table(top, classes, ClassState::new) };
-        let first = geometry.class(0).expect("a geometry has classes");
-        // SAFETY: `divide` left room for the records after the class states; the pages lie before
-        // `top`.
-        let table = unsafe { PageTable::new(memory, geometry, records, pages, first) };
         Ok(Self {
             engine: Engine {
-                pages: table,
+                pages: table(memory, records, pages),
                 classes: ClassTable::new(states),
                 addresses: AddressTable::new(top, pages << geometry.page_shift()),
                 bound: config.bound(),
@@ -134,6 +148,7 @@ impl<'m, W: Width> Heap<'m, W> {
                 frontier: 0.into(),
                 free_pages: W::Word::NIL.into(),
                 free_page_count: 0.into(),
+                supply: None,
                 moved: MoveCounters::default(),
                 windows: Windows::new(),
                 unread: W::Word::NIL.into(),
@@ -155,18 +170,29 @@ impl<'m, W: Width> Heap<'m, W> {
             let needed = 2 * page + layout::fixed_bytes::<W>(classes, 1);
             return Err(Refused::Region { needed });
         }
-        let most = if W::BY_BLOCK {
-            1_usize << (8 * W::WORD_BYTES).saturating_sub(block_bits as usize)
-        } else {
-            1_usize
-                .checked_shl(35 - geometry.page_shift())
-                .unwrap_or(usize::MAX)
-        };
-        let most = most.min(W::Word::NIL.get() as usize);
+        let most = Self::most_pages(config, block_bits);
         if pages > most {
             return Err(Refused::TooLarge { limit: most * page });
         }
         Ok(pages)
+    }
+
+    /// The most pages that words of this width can name.
+    fn most_pages(config: &Config, block_bits: u32) -> usize {
+        let most = if W::BY_BLOCK {
+            1_usize << (8 * W::WORD_BYTES).saturating_sub(block_bits as usize)
+        } else {
+            1_usize
+                .checked_shl(35 - config.geometry().page_shift())
+                .unwrap_or(usize::MAX)
+        };
+        most.min(W::Word::NIL.get() as usize)
+    }
+
+    /// The most pages that a heap of this configuration can have.
+    #[cfg(feature = "os")]
+    pub(crate) fn pages_at_most(config: &Config) -> usize {
+        Self::most_pages(config, block_bits(config))
     }
 
     /// Moves a value into the heap. Never moves another object.

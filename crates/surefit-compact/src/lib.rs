@@ -32,6 +32,8 @@
 //!   how `portable-atomic` works, by the feature `critical-section` or `unsafe-assume-single-core`
 //!   of that crate; the feature `critical-section` of this crate chooses the former. Heaps of one
 //!   owner need neither.
+//! - `os`: `os::OsHeap`, a heap that takes its memory from the operating system as it needs it, and
+//!   gives back what it no longer needs. It costs the crate `surefit-os`, and needs `std` and Linux.
 //! - `std`: [`shared::PerThread`], which registers every thread on its first use; byte objects for
 //!   `std::io`: cursors that read, write and seek, vectors for `writev`. It costs the crate
 //!   `thread_local`, and needs `std`.
@@ -78,12 +80,16 @@ pub mod layout;
 mod list;
 mod make_room;
 mod memory;
+#[cfg(feature = "os")]
+#[cfg_attr(docsrs, doc(cfg(feature = "os")))]
+pub mod os;
 mod page;
 pub mod pieces;
 mod shape;
 #[cfg(any(target_has_atomic = "32", feature = "portable-atomic"))]
 pub mod shared;
 mod stats;
+mod supply;
 mod width;
 mod windows;
 

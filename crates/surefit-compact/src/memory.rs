@@ -133,6 +133,19 @@ impl<'m> Memory<'m> {
         unsafe { NonNull::slice_from_raw_parts(first, count).as_ref() }
     }
 
+    /// The table of `count` values at `offset` whose bytes are all zero.
+    ///
+    /// # Safety
+    /// S1: `count` values of `T` from `offset` lie inside the region, aligned. S2: nothing else
+    /// uses these bytes. S3: they are zero, and zeroed bytes are a `T`.
+    #[cfg(feature = "os")]
+    pub(crate) unsafe fn zeroed_table<T>(&self, offset: usize, count: usize) -> &'m [T] {
+        // SAFETY: S1.
+        let first = unsafe { self.address(offset) }.cast::<T>();
+        // SAFETY: S1, S3: the values are there; M1 and S2 make them this table's for `'m`.
+        unsafe { NonNull::slice_from_raw_parts(first, count).as_ref() }
+    }
+
     /// Copies a page-block; the two do not overlap.
     ///
     /// # Safety

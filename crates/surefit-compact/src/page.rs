@@ -190,6 +190,29 @@ impl<'m, W: Width> PageTable<'m, W> {
         }
     }
 
+    /// As [`PageTable::new`], over bytes that are zero: no record is written, so the operating
+    /// system need not provide memory for the records of pages that were never opened. A record of
+    /// zeros is that of an unused page of the first class; its links mean nothing.
+    ///
+    /// # Safety
+    /// S1, S2 as in [`PageTable::new`]. S3: the bytes of the records are zero.
+    #[cfg(feature = "os")]
+    pub(crate) unsafe fn zeroed(
+        memory: Memory<'m>,
+        geometry: &'m Geometry,
+        offset: usize,
+        pages: usize,
+    ) -> Self {
+        // SAFETY: S1, S3: a record consists of integers, for which zero is a value.
+        let records = unsafe { memory.zeroed_table(offset, pages) };
+        Self {
+            memory,
+            geometry,
+            shift: geometry.page_shift(),
+            records,
+        }
+    }
+
     pub(crate) fn count(&self) -> u32 {
         u32::try_from(self.records.len()).expect("Heap::new bounds the number of pages")
     }

@@ -39,6 +39,11 @@ pub enum Refused {
     TooManyPins,
     /// Another caller has pinned the object in a way that excludes this operation.
     Busy,
+    /// The heap would hold more memory of the operating system than its hard limit allows.
+    Limit {
+        /// The hard limit, in bytes.
+        limit: usize,
+    },
     /// The most threads that the configuration allows are already registered.
     NoLocal,
     /// Objects of the most types that the configuration allows were already allocated.
@@ -71,6 +76,10 @@ impl fmt::Display for Refused {
             Self::Quota => f.write_str("the instance has used up its quota of bytes"),
             Self::TooManyPins => f.write_str("the object has the most pins that can be counted"),
             Self::Busy => f.write_str("another caller has pinned the object"),
+            Self::Limit { limit } => write!(
+                f,
+                "the heap has reached its hard limit of {limit} bytes of resident memory"
+            ),
             Self::NoLocal => f.write_str(
                 "the most threads that the configuration allows are registered: raise its locals",
             ),

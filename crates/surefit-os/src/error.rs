@@ -16,6 +16,14 @@ pub enum OsError {
         /// The system's error.
         source: io::Error,
     },
+    /// Memory could not be given back to the system.
+    #[error("the operating system did not take back {bytes} bytes of memory: {source}")]
+    GiveBack {
+        /// The bytes that should be given back.
+        bytes: usize,
+        /// The system's error.
+        source: io::Error,
+    },
     /// The resident pages could not be read.
     #[error("cannot read which pages are resident: {source}")]
     Residency {
@@ -28,8 +36,9 @@ pub enum OsError {
         /// The system's error.
         source: io::Error,
     },
-    /// A reservation of zero bytes, or of more than half the address space.
-    #[error("a reservation of {bytes} bytes is impossible")]
+    /// A reservation of zero bytes, or of more than half the address space; or a range that is not
+    /// of whole pages of its reservation.
+    #[error("a reservation of {bytes} bytes is impossible, or a range of that length in one")]
     Size {
         /// The bytes that were requested.
         bytes: usize,

@@ -7,6 +7,7 @@
 
 use std::io;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::ptr::NonNull;
 
 use crate::OsError;
@@ -77,6 +78,13 @@ impl Reservation {
         unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr().cast(), self.bytes) }
     }
 
+    /// The first byte of the memory, for code that shares it out itself. Writing through the pointer
+    /// is up to the caller while nobody else uses the memory.
+    #[must_use]
+    pub fn start(&self) -> NonNull<u8> {
+        self.base
+    }
+
     /// Writes to every page, so that no later write waits for the kernel.
     pub fn fault_in(&mut self) {
         for page in self.memory().chunks_mut(OS_PAGE_BYTES) {
@@ -100,6 +108,37 @@ impl Reservation {
             touched += self.touched_pages(start)?;
         }
         Ok(touched * OS_PAGE_BYTES)
+    }
+
+    /// Gives the whole pages of the kernel in a range back to the system: they are no longer
+    /// resident, and read as zero when they are touched again.
+    ///
+    /// # Errors
+    /// [`OsError::Size`] unless the range lies inside the reservation and both its ends are
+    /// multiples of [`page_bytes`]; [`OsError::GiveBack`] if the system refuses, for example because
+    /// the pages are locked.
+    ///
+    /// # Safety
+    /// Nobody relies on the bytes of the range: no value in it is read before it is written again.
+    ///
+    /// # Complexity
+    /// One system call.
+    pub unsafe fn give_back(&self, range: Range<usize>) -> Result<(), OsError> {
+        let bytes = range.len();
+        let whole = |at: usize| at % page_bytes() == 0 && at <= self.bytes;
+        if bytes == 0 || !whole(range.start) || !whole(range.end) {
+            return Err(OsError::Size { bytes });
+        }
+        // SAFETY: inside the reservation (I2).
+        let first = unsafe { self.base.add(range.start) };
+        // SAFETY: the range consists of whole pages of our mapping (I1, I2); the caller promised
+        // that nobody relies on their bytes.
+        let status = unsafe { libc::madvise(first.as_ptr().cast(), bytes, libc::MADV_DONTNEED) };
+        if status != 0 {
+            let source = io::Error::last_os_error();
+            return Err(OsError::GiveBack { bytes, source });
+        }
+        Ok(())
     }
 
     /// The touched pages among the first [`LOOKED_AT`] from an offset on. The offset lies inside
@@ -129,6 +168,14 @@ impl Drop for Reservation {
     }
 }
 
+/// The bytes of a page of the kernel: what becomes resident, or is given back, at once.
+#[must_use]
+pub fn page_bytes() -> usize {
+    // SAFETY: reads a constant of the system.
+    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(bytes).unwrap_or(OS_PAGE_BYTES)
+}
+
 /// An anonymous mapping without huge pages.
 fn map(bytes: usize) -> io::Result<NonNull<u8>> {
     let access = libc::PROT_READ | libc::PROT_WRITE;
@@ -147,7 +194,7 @@ fn map(bytes: usize) -> io::Result<NonNull<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ALIGN, OS_PAGE_BYTES, Reservation};
+    use super::{ALIGN, OS_PAGE_BYTES, Reservation, page_bytes};
     use crate::OsError;
 
     #[test]
@@ -167,6 +214,63 @@ mod tests {
         assert_eq!(region.touched_bytes().expect("counted"), 3 * OS_PAGE_BYTES);
         region.fault_in();
         assert_eq!(region.touched_bytes().expect("counted"), 10 * OS_PAGE_BYTES);
+    }
+
+    #[test]
+    fn what_is_given_back_is_zero_and_not_resident() {
+        let page = page_bytes();
+        let mut region = Reservation::new(8 * page).expect("memory");
+        region.memory().iter_mut().for_each(|byte| {
+            byte.write(7);
+        });
+        let before = region.touched_bytes().expect("counted");
+        // SAFETY: nobody relies on the bytes.
+        unsafe { region.give_back(2 * page..5 * page) }.expect("whole pages");
+        let after = region.touched_bytes().expect("counted");
+        assert_eq!(before - after, 3 * page);
+        let values = [2 * page - 1, 2 * page, 5 * page - 1, 5 * page];
+        // SAFETY: the bytes were written; the kernel zeroed those that it gave anew.
+        let values = values.map(|at| unsafe { region.memory()[at].assume_init() });
+        assert_eq!(values, [7, 0, 0, 7]);
+    }
+
+    #[test]
+    fn only_whole_pages_of_the_reservation_are_given_back() {
+        let page = page_bytes();
+        let region = Reservation::new(8 * page + 1).expect("memory");
+        let beyond = usize::MAX - page + 1;
+        for range in [
+            0..0,
+            1..page,
+            0..page - 1,
+            0..9 * page,
+            9 * page..10 * page,
+            0..beyond,
+        ] {
+            // SAFETY: nobody relies on the bytes.
+            let refused = unsafe { region.give_back(range.clone()) };
+            assert!(matches!(refused, Err(OsError::Size { .. })), "{range:?}");
+        }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn locked_pages_are_not_given_back_and_keep_their_bytes() {
+        let mut region = Reservation::new(page_bytes()).expect("memory");
+        region.memory()[0].write(7);
+        let start = region.memory().as_ptr();
+        // SAFETY: locks a page of ours, until the reservation is dropped.
+        if unsafe { libc::mlock(start.cast(), page_bytes()) } != 0 {
+            return; // the system lets nobody lock memory here
+        }
+        // SAFETY: nobody relies on the bytes.
+        let refused = unsafe { region.give_back(0..page_bytes()) };
+        assert!(
+            matches!(refused, Err(OsError::GiveBack { .. })),
+            "{refused:?}"
+        );
+        // SAFETY: the byte was written.
+        assert_eq!(unsafe { region.memory()[0].assume_init() }, 7);
     }
 
     #[test]

@@ -21,6 +21,7 @@
 //! | `gc` | yes | the module [`gc`]; includes `freelist` | compiles Compact-fit too |
 //! | `derive` | no | `#[derive(Immutable)]` for objects that are pinned, `#[derive(Trace)]` for collected ones | procedural macros are built |
 //! | `std` | no | `compact::shared::PerThread`; `HashMap` and `HashSet` in collected objects; includes `alloc` | the crate `thread_local`; needs `std` |
+//! | `os` | no | `compact::os`: a heap that grows and shrinks with its demand, between two limits | the crates `surefit-os` and `libc`; needs `std` and Linux |
 //! | `alloc` | no | `Box`, `Vec` and `String` in collected objects | needs `alloc` |
 //! | `critical-section` | no | `compact::shared::CriticalSection`, a lock for bare metal | the crate `critical-section` |
 //! | `portable-atomic` | no | shared heaps on targets without compare-and-exchange | the crate `portable-atomic`, on these targets only |

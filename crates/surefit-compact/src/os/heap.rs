@@ -1,0 +1,480 @@
+//! `OsHeap`: a [`Heap`] in a reservation of its own.
+//!
+//! # Invariants
+//! - R1 The heap's memory is the reservation's, and nothing else uses it. The reservation is
+//!   dropped after the heap, and the heap is handed out only as a shared borrow of the `OsHeap`:
+//!   so nobody keeps it, or a reference into it, for longer.
+//! - R2 Only pages without used page-blocks, and bytes below the address table, are given back: the
+//!   heap reads nothing there before it writes it again.
+
+extern crate std;
+
+use core::alloc::Layout;
+use core::cell::Cell;
+use core::mem::MaybeUninit;
+use core::ops::Range;
+use core::time::Duration;
+
+use surefit_core::{Corruption, Refused};
+use surefit_os::{OsError, Reservation};
+
+use super::{Limits, OsHeapError};
+use crate::config::Config;
+use crate::handle::{Byte, Bytes, Full, Handle};
+use crate::heap::Heap;
+use crate::layout;
+use crate::memory::Memory;
+use crate::page::PageTable;
+use crate::supply::Supply;
+use crate::width::{Wide, Width};
+
+/// The most bytes that one system call gives back, so that its time is bounded.
+const MOST_BYTES: usize = 4 << 20;
+
+/// The most free pages that one tick looks at in vain, where the system's pages are larger.
+const MOST_LOOKS: u32 = 64;
+
+/// The calls of the operating system that a heap makes. Tests replace them by others that fail.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct System {
+    pub(super) page_bytes: usize,
+    pub(super) reserve: fn(usize) -> Result<Reservation, OsError>,
+    /// # Safety
+    /// As [`Reservation::give_back`].
+    pub(super) give_back: unsafe fn(&Reservation, Range<usize>) -> Result<(), OsError>,
+}
+
+impl System {
+    fn real() -> Self {
+        Self {
+            page_bytes: surefit_os::page_bytes(),
+            reserve: Reservation::new,
+            give_back: Reservation::give_back,
+        }
+    }
+}
+
+/// A heap over the operating system's memory. It grows as it is used, and gives back what it does
+/// not need: `Send`, not `Sync`.
+///
+/// The whole address space is reserved at once: one and a half times the hard limit. Only what was
+/// touched is resident.
+#[derive(Debug)]
+pub struct OsHeap<'c, W: Width = Wide> {
+    /// R1: its region lives as long as the reservation, not as long as `'c`.
+    heap: Heap<'c, W>,
+    region: Reservation,
+    system: System,
+    limits: Limits,
+    /// The hard limit for which address space was reserved.
+    reserved: usize,
+    /// When the pages that are empty now were counted last.
+    counted_at: Duration,
+    /// Empty pages that were not needed for the whole delay.
+    aged: u32,
+    given: Totals,
+}
+
+/// What was given back since the heap was made.
+#[derive(Debug, Default)]
+struct Totals {
+    bytes: Cell<u64>,
+    calls: Cell<u64>,
+    failures: Cell<u64>,
+}
+
+/// What one tick did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GivenBack {
+    /// Bytes that were given back.
+    pub bytes: usize,
+    /// System calls.
+    pub calls: u32,
+    /// Page-blocks that were moved to empty pages.
+    pub moves: u64,
+}
+
+/// What a heap over the operating system's memory holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OsStats {
+    /// Bytes that are resident: pages, address table and page records. An upper bound: pages count
+    /// as a whole once they are opened. [`OsHeap::measure_resident`] asks the system.
+    pub resident_bytes: usize,
+    /// Bytes of pages that are empty and still resident; they are part of `resident_bytes`.
+    pub empty_bytes: usize,
+    /// Bytes that were given back since the heap was made.
+    pub given_back_bytes: u64,
+    /// System calls that gave memory back since the heap was made.
+    pub calls: u64,
+    /// System calls that failed. Their memory stays resident, and is given back later.
+    pub failures: u64,
+    /// The soft limit, in bytes.
+    pub soft_limit: usize,
+    /// The hard limit, in bytes.
+    pub hard_limit: usize,
+}
+
+impl<'c, W: Width> OsHeap<'c, W> {
+    /// Reserves address space, and makes a heap in it.
+    ///
+    /// # Errors
+    /// [`OsHeapError::Order`] and [`OsHeapError::TooLow`] for limits that are not possible;
+    /// [`OsHeapError::Os`] if the system reserves nothing; [`OsHeapError::Refused`] if the limit is
+    /// more than words of this width can name.
+    ///
+    /// # Panics
+    /// If the configuration's back-references do not have the width of `W`.
+    ///
+    /// # Complexity
+    /// O(classes): the pages' records are not written. Four system calls.
+    pub fn new(config: &'c Config, limits: Limits) -> Result<Self, OsHeapError> {
+        Self::on(System::real(), config, limits)
+    }
+
+    pub(super) fn on(
+        system: System,
+        config: &'c Config,
+        limits: Limits,
+    ) -> Result<Self, OsHeapError> {
+        let geometry = config.geometry();
+        let (page, classes) = (geometry.page_bytes(), geometry.class_count());
+        let pages = limits.hard.div_ceil(page);
+        let most = Heap::<W>::pages_at_most(config);
+        if pages > most {
+            return Err(Refused::TooLarge { limit: most * page }.into());
+        }
+        let pages = most.min(pages + pages / 2 + 4);
+        let bytes = pages * page + layout::fixed_bytes::<W>(classes, pages);
+        let supply_at = bytes.next_multiple_of(align_of::<Supply<W>>());
+        let region = (system.reserve)(supply_at + size_of::<Supply<W>>())?;
+        let heap = Self::build(&region, system, config, bytes, supply_at)?;
+        let mut made = Self {
+            heap,
+            region,
+            system,
+            limits,
+            reserved: limits.hard,
+            counted_at: Duration::ZERO,
+            aged: 0,
+            given: Totals::default(),
+        };
+        made.set_limits(limits.soft, limits.hard)?;
+        Ok(made)
+    }
+
+    /// A heap in the first `bytes` bytes of a fresh reservation, whose supply lies behind it.
+    fn build(
+        region: &Reservation,
+        system: System,
+        config: &'c Config,
+        bytes: usize,
+        supply_at: usize,
+    ) -> Result<Heap<'c, W>, Refused> {
+        let all = region.start().cast::<MaybeUninit<u8>>();
+        // SAFETY: the reservation has `supply_at` bytes and a supply; R1: nothing else uses them,
+        // for as long as the heap lives.
+        let memory = unsafe { core::slice::from_raw_parts_mut(all.as_ptr(), bytes) };
+        let (memory, skipped) = Memory::aligned(memory, config.geometry().page_bytes());
+        let table = |memory, records, pages| {
+            // SAFETY: `build` left room for the records; the reservation is fresh, so they are
+            // zero.
+            unsafe { PageTable::zeroed(memory, config.geometry(), records, pages) }
+        };
+        let mut heap = Heap::build(memory, skipped, config, table)?;
+        let floor = heap.engine.addresses.floor();
+        // SAFETY: the supply's place is in the reservation, behind the heap's memory and aligned.
+        let place = unsafe { all.add(supply_at) }.cast::<Supply<W>>();
+        // SAFETY: as above; nobody refers to the place.
+        unsafe { place.write(Supply::new(system.page_bytes, floor)) };
+        // SAFETY: just written; nothing writes to the place any more except through its cells; it
+        // lives as long as the heap (R1).
+        heap.engine.supply = Some(unsafe { place.as_ref() });
+        Ok(heap)
+    }
+
+    /// The heap itself, for everything that a shared borrow allows: [`Heap::chunk`],
+    /// [`Heap::read_at`], [`Heap::write_at`], [`Heap::parts`], …
+    #[inline]
+    #[must_use]
+    pub fn heap(&self) -> &Heap<'_, W> {
+        &self.heap
+    }
+
+    fn supply(&self) -> &Supply<W> {
+        let supply = self.heap.engine.supply;
+        supply.expect("`build` set the supply")
+    }
+
+    // ---- objects -------------------------------------------------------------------------------
+
+    /// As [`Heap::insert`].
+    ///
+    /// # Errors
+    /// The value, and what was exhausted: [`Refused::Limit`] at the hard limit.
+    #[inline]
+    pub fn insert<T: Send>(&self, value: T) -> Result<Handle<T>, Full<T>> {
+        match self.heap.insert(value) {
+            Err(full) if self.relieves(full.refused) => self.heap.insert(full.value),
+            inserted => inserted,
+        }
+    }
+
+    /// As [`Heap::get`].
+    ///
+    /// # Panics
+    /// If the handle belongs to another heap.
+    #[inline]
+    #[must_use]
+    pub fn get<'a, T>(&'a self, handle: &'a Handle<T>) -> &'a T {
+        self.heap.get(handle)
+    }
+
+    /// As [`Heap::get_mut`].
+    ///
+    /// # Panics
+    /// If the handle belongs to another heap.
+    #[inline]
+    #[must_use]
+    pub fn get_mut<'a, T>(&'a self, handle: &'a mut Handle<T>) -> &'a mut T {
+        self.heap.get_mut(handle)
+    }
+
+    /// As [`Heap::remove`].
+    ///
+    /// # Panics
+    /// If the handle belongs to another heap.
+    #[inline]
+    pub fn remove<T>(&mut self, handle: Handle<T>) -> T {
+        self.heap.remove(handle)
+    }
+
+    /// As [`Heap::free`].
+    ///
+    /// # Panics
+    /// If the handle belongs to another heap, or if the value's `drop` panics; even then the memory
+    /// is freed.
+    #[inline]
+    pub fn free<T>(&mut self, handle: Handle<T>) {
+        self.heap.free(handle);
+    }
+
+    /// As [`Heap::alloc`].
+    ///
+    /// # Errors
+    /// What was exhausted: [`Refused::Limit`] at the hard limit. The heap is unchanged.
+    #[inline]
+    pub fn alloc(&self, layout: Layout) -> Result<Bytes<MaybeUninit<u8>>, Refused> {
+        match self.heap.alloc(layout) {
+            Err(refused) if self.relieves(refused) => self.heap.alloc(layout),
+            allocated => allocated,
+        }
+    }
+
+    /// As [`Heap::alloc_zeroed`].
+    ///
+    /// # Errors
+    /// As [`OsHeap::alloc`].
+    pub fn alloc_zeroed(&self, layout: Layout) -> Result<Bytes<u8>, Refused> {
+        match self.heap.alloc_zeroed(layout) {
+            Err(refused) if self.relieves(refused) => self.heap.alloc_zeroed(layout),
+            allocated => allocated,
+        }
+    }
+
+    /// As [`Heap::resize`].
+    ///
+    /// # Errors
+    /// As [`Heap::resize`]: [`Refused::Limit`] at the hard limit. The object is unchanged.
+    pub fn resize<B: Byte>(&mut self, bytes: &mut Bytes<B>, layout: Layout) -> Result<(), Refused> {
+        match self.heap.resize(bytes, layout) {
+            Err(refused) if self.relieves(refused) => self.heap.resize(bytes, layout),
+            resized => resized,
+        }
+    }
+
+    /// As [`Heap::free_bytes`].
+    ///
+    /// # Panics
+    /// If the handle belongs to another heap.
+    #[inline]
+    pub fn free_bytes<B: Byte>(&mut self, bytes: Bytes<B>) {
+        self.heap.free_bytes(bytes);
+    }
+
+    /// As [`Heap::compact`]. The pages that it empties are given back by [`OsHeap::tick`].
+    pub fn compact(&mut self, budget: u64) -> u64 {
+        self.heap.compact(budget)
+    }
+
+    // ---- memory --------------------------------------------------------------------------------
+
+    /// Gives back what the heap did not need for the whole delay of its limits; above the soft
+    /// limit, gives back all empty pages, and moves objects together to empty others. The program
+    /// calls it now and then, for example ten times in a second.
+    ///
+    /// The time `now` is counted from any beginning; it must not run backwards. So nothing here
+    /// reads a clock, and tests are deterministic.
+    ///
+    /// # Errors
+    /// [`OsError::GiveBack`] if the system refuses. Then the memory stays resident, and a later
+    /// tick tries again; the heap remains usable.
+    ///
+    /// # Complexity
+    /// At most [`Limits::calls_per_tick`] system calls of at most 4 MiB each, and above the soft
+    /// limit [`Limits::moves_per_tick`] moves.
+    pub fn tick(&mut self, now: Duration) -> Result<GivenBack, OsError> {
+        if now.saturating_sub(self.counted_at) >= self.limits.delay {
+            self.counted_at = now;
+            self.aged = self.supply().restart();
+        }
+        let mut done = GivenBack::default();
+        let stats = self.stats();
+        if stats.resident_bytes - stats.empty_bytes > self.limits.soft {
+            done.moves = self.heap.compact(self.limits.moves_per_tick);
+        }
+        let empty = self.supply().resident();
+        self.aged = match stats.resident_bytes > self.limits.soft {
+            true => empty,
+            false => self.aged.min(empty),
+        };
+        self.give_table_surplus(&mut done)?;
+        let mut looks = 0;
+        while self.aged > 0 && looks < MOST_LOOKS && done.calls < self.limits.calls_per_tick {
+            let pages = self.give_run(self.aged, &mut done)?;
+            self.aged -= pages;
+            looks += u32::from(pages == 0);
+        }
+        Ok(done)
+    }
+
+    /// Gives all empty pages back now, whatever their number and the system calls: before a long
+    /// idle time, for example.
+    ///
+    /// # Errors
+    /// [`OsError::GiveBack`] if the system refuses.
+    ///
+    /// # Complexity
+    /// O(empty pages).
+    pub fn give_all_back(&mut self) -> Result<GivenBack, OsError> {
+        let mut done = GivenBack::default();
+        self.give_table_surplus(&mut done)?;
+        let mut looks = self.supply().resident();
+        while looks > 0 {
+            let pages = self.give_run(u32::MAX, &mut done)?;
+            looks -= pages.max(1).min(looks);
+        }
+        self.aged = 0;
+        Ok(done)
+    }
+
+    /// Whether an allocation that was refused should be tried again, once: it was refused because
+    /// of the limit, and empty pages were resident that the address table could not use. Gives some
+    /// of them back, by one system call.
+    #[cold]
+    fn relieves(&self, refused: Refused) -> bool {
+        let looks = MOST_LOOKS.min(self.supply().resident());
+        let gives = || self.give_run(u32::MAX, &mut GivenBack::default());
+        matches!(refused, Refused::Limit { .. })
+            && (0..looks).any(|_| gives().is_ok_and(|pages| pages > 0))
+    }
+
+    /// Gives a run of at most `most` empty pages back; returns how many there were.
+    fn give_run(&self, most: u32, done: &mut GivenBack) -> Result<u32, OsError> {
+        let (engine, supply) = (&self.heap.engine, self.supply());
+        let page = self.heap.config.geometry().page_bytes();
+        let most = most.min(u32::try_from(MOST_BYTES / page).expect("a page is small"));
+        let Some(run) = engine.oldest_run(supply, most) else {
+            return Ok(0);
+        };
+        self.give_back(engine.bytes_of(&run), done)?;
+        engine.gave_run(supply, &run);
+        Ok(run.pages())
+    }
+
+    fn give_table_surplus(&self, done: &mut GivenBack) -> Result<(), OsError> {
+        let (engine, supply) = (&self.heap.engine, self.supply());
+        if let Some(surplus) = engine.table_surplus(supply) {
+            self.give_back(surplus, done)?;
+            engine.gave_table_surplus(supply);
+        }
+        Ok(())
+    }
+
+    fn give_back(&self, range: Range<usize>, done: &mut GivenBack) -> Result<(), OsError> {
+        let bytes = range.len();
+        done.calls += 1;
+        self.given.calls.set(self.given.calls.get() + 1);
+        // SAFETY: R2: what the engine names is not read before it is written again.
+        let given = unsafe { (self.system.give_back)(&self.region, range) };
+        let (total, amount) = match given {
+            Ok(()) => (&self.given.bytes, bytes),
+            Err(_) => (&self.given.failures, 1),
+        };
+        total.set(total.get() + amount as u64);
+        done.bytes += if given.is_ok() { bytes } else { 0 };
+        given
+    }
+
+    /// Sets both limits, in bytes. What is resident above the new hard limit stays so; the heap
+    /// grows again when it is below.
+    ///
+    /// # Errors
+    /// [`OsHeapError::Order`], [`OsHeapError::TooLow`] or [`OsHeapError::TooHigh`]; the limits are
+    /// unchanged.
+    pub fn set_limits(&mut self, soft: usize, hard: usize) -> Result<(), OsHeapError> {
+        if soft > hard {
+            return Err(OsHeapError::Order);
+        }
+        if hard > self.reserved {
+            return Err(OsHeapError::TooHigh {
+                limit: self.reserved,
+            });
+        }
+        let needed = self.heap.engine.least_limit(self.supply());
+        if hard < needed {
+            return Err(OsHeapError::TooLow { needed });
+        }
+        (self.limits.soft, self.limits.hard) = (soft, hard);
+        self.heap.engine.set_limit(self.supply(), hard);
+        Ok(())
+    }
+
+    /// The limits.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// What the heap holds. O(1).
+    #[must_use]
+    pub fn stats(&self) -> OsStats {
+        let (engine, supply) = (&self.heap.engine, self.supply());
+        let page = self.heap.config.geometry().page_bytes();
+        OsStats {
+            resident_bytes: engine.resident_bytes(supply),
+            empty_bytes: supply.resident() as usize * page,
+            given_back_bytes: self.given.bytes.get(),
+            calls: self.given.calls.get(),
+            failures: self.given.failures.get(),
+            soft_limit: self.limits.soft,
+            hard_limit: self.limits.hard,
+        }
+    }
+
+    /// The bytes that are resident, as the system counts them. O(address space): one system call
+    /// per 64 MiB of it.
+    ///
+    /// # Errors
+    /// [`OsError::Residency`] if the system does not report it.
+    pub fn measure_resident(&self) -> Result<usize, OsError> {
+        self.region.touched_bytes()
+    }
+
+    /// As [`Heap::check`], with the invariants of what is resident.
+    ///
+    /// # Errors
+    /// The first invariant that does not hold.
+    pub fn check(&self) -> Result<(), Corruption> {
+        self.heap.check()
+    }
+}

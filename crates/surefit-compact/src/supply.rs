@@ -1,0 +1,470 @@
+//! What a heap over the operating system's memory must know about its pages: which free pages are
+//! resident, and how much memory the heap holds.
+//!
+//! ```text
+//! free pages, in the engine's list:   newest … oldest | those that were given back, by group
+//!                                     └── resident ──┘
+//! ```
+//! Both kinds are in one list, which the engine takes from the front. So resident pages serve
+//! first, the newest first, and no page is opened while another is free. A free page that was
+//! given back names itself as its predecessor; any other free page names the one before it, the
+//! first one nothing.
+//!
+//! A *group* is as many neighbouring pages as one page of the operating system has: one page where
+//! these are no larger. Groups are given back whole. One of their pages that is touched makes all
+//! of them resident; they follow each other in the list, and become resident together.
+//!
+//! # Invariants
+//! - S1 `resident` counts the free pages that were not given back; `oldest` is the last of them.
+//! - S2 The pages of a group that was given back follow each other in the list, all of them.
+//! - S3 No more than `most` bytes are resident, as [`Engine::resident_bytes`] counts them: the limit,
+//!   or what was resident when the limit became less than that.
+//!
+//! # Bounds
+//! Every function is O(pages of a group), except those that collect a run of neighbours: O(run).
+
+#![cfg_attr(not(feature = "os"), allow(dead_code, reason = "what `os` uses"))]
+#![deny(unsafe_code)]
+
+use core::cell::Cell;
+use core::ops::Range;
+
+use surefit_core::{Corruption, Refused, ensure};
+
+use crate::engine::Engine;
+use crate::layout;
+use crate::page::Page;
+use crate::width::{Width, Word};
+
+/// The state of a heap over the operating system's memory that its engine maintains.
+#[derive(Debug)]
+pub(crate) struct Supply<W: Width> {
+    /// The last free page that is resident.
+    oldest: Cell<W::Word>,
+    /// Free pages that are resident.
+    resident: Cell<u32>,
+    /// The smallest `resident` since [`Supply::restart`].
+    least: Cell<u32>,
+    /// The lowest byte that the address table could touch since its end was given back.
+    table_floor: Cell<usize>,
+    /// Bytes that may be resident.
+    limit: Cell<usize>,
+    /// The limit, or what was resident when the limit became less than that.
+    most: Cell<usize>,
+    /// Bytes of a page of the operating system.
+    unit: usize,
+}
+
+/// Neighbouring free pages that are resident.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    first: u32,
+    pages: u32,
+}
+
+impl Run {
+    /// The number of its pages.
+    pub(crate) fn pages(&self) -> u32 {
+        self.pages
+    }
+}
+
+impl<W: Width> Supply<W> {
+    /// The supply of a heap without pages and without a limit, whose address table ends at
+    /// `table_floor`, on a system with pages of `unit` bytes.
+    pub(crate) fn new(unit: usize, table_floor: usize) -> Self {
+        Self {
+            oldest: Cell::new(W::Word::NIL),
+            resident: Cell::new(0),
+            least: Cell::new(0),
+            table_floor: Cell::new(table_floor),
+            limit: Cell::new(usize::MAX),
+            most: Cell::new(usize::MAX),
+            unit,
+        }
+    }
+
+    /// Free pages that are resident.
+    pub(crate) fn resident(&self) -> u32 {
+        self.resident.get()
+    }
+
+    /// The smallest number of resident free pages since the last restart: so many pages were not
+    /// needed all that time. Counts anew from here on.
+    pub(crate) fn restart(&self) -> u32 {
+        self.least.replace(self.resident.get())
+    }
+
+    fn set_resident(&self, pages: u32) {
+        self.resident.set(pages);
+        self.least.set(self.least.get().min(pages));
+    }
+}
+
+// ---- the engine's hooks --------------------------------------------------------------------------
+
+impl<'m, W: Width> Engine<'m, W> {
+    /// A page was put first in the list of free pages.
+    #[inline]
+    pub(crate) fn supply_added(&self, page: Page<'m, W>) {
+        if let Some(supply) = self.supply {
+            self.count_first(supply, page);
+        }
+    }
+
+    /// The first page of the list of free pages is resident and not counted yet.
+    fn count_first(&self, supply: &Supply<W>, page: Page<'m, W>) {
+        let next = page.record.next.get();
+        page.record.prev.set(W::Word::NIL);
+        if supply.resident.get() == 0 {
+            supply.oldest.set(page.id.word());
+        } else if let Some(next) = self.pages.linked(next) {
+            next.record.prev.set(page.id.word());
+        }
+        supply.set_resident(supply.resident.get() + 1);
+    }
+
+    /// A page was taken from the front of the list of free pages.
+    #[inline]
+    pub(crate) fn supply_taken(&self, page: Page<'m, W>) {
+        if let Some(supply) = self.supply {
+            self.count_taken(supply, page);
+        }
+    }
+
+    fn count_taken(&self, supply: &Supply<W>, page: Page<'m, W>) {
+        let resident = supply.resident.get();
+        if resident == 0 {
+            return self.revive_group(supply, page);
+        }
+        supply.set_resident(resident - 1);
+        match resident {
+            1 => supply.oldest.set(W::Word::NIL),
+            _ => {
+                let first = self.pages.linked(self.free_pages.get());
+                first
+                    .expect("another resident page (S1)")
+                    .record
+                    .prev
+                    .set(W::Word::NIL);
+            }
+        }
+    }
+
+    /// The first page of a group that was given back was taken: the others are resident again.
+    fn revive_group(&self, supply: &Supply<W>, taken: Page<'m, W>) {
+        let (mut before, mut link) = (W::Word::NIL, self.free_pages.get());
+        for _ in 1..self.group(supply) {
+            let page = self.pages.linked(link).expect("groups are whole (S2)");
+            debug_assert!(
+                self.first_of_group(supply, page.id.word())
+                    == self.first_of_group(supply, taken.id.word())
+            );
+            page.record.prev.set(before);
+            supply.set_resident(supply.resident.get() + 1);
+            supply.oldest.set(link);
+            (before, link) = (link, page.record.next.get());
+        }
+    }
+
+    /// The address table got room down to its floor.
+    pub(crate) fn supply_extended(&self) {
+        if let Some(supply) = self.supply {
+            let floor = self.addresses.floor().min(supply.table_floor.get());
+            supply.table_floor.set(floor);
+        }
+    }
+
+    /// Whether so many more pages may become resident.
+    ///
+    /// # Errors
+    /// [`Refused::Limit`].
+    fn supply_grants(&self, supply: &Supply<W>, pages: u64) -> Result<(), Refused> {
+        let limit = supply.limit.get();
+        let each = self.pages.geometry.page_bytes().max(supply.unit) + size_of_record::<W>();
+        // The records may begin another page of the operating system.
+        let left = limit.saturating_sub(self.resident_bytes(supply) + supply.unit);
+        if pages > (left / each) as u64 {
+            return Err(Refused::Limit { limit });
+        }
+        Ok(())
+    }
+
+    /// Whether the limit leaves room for pages of the address table, and for pages of which the
+    /// resident free ones serve first.
+    ///
+    /// # Errors
+    /// [`Refused::Limit`].
+    pub(crate) fn supply_serves(&self, table_pages: u64, pages: u64) -> Result<(), Refused> {
+        let Some(supply) = self.supply else {
+            return Ok(());
+        };
+        let missing = pages.saturating_sub(u64::from(supply.resident.get()));
+        if table_pages + missing == 0 {
+            return Ok(());
+        }
+        self.supply_grants(supply, table_pages + missing)
+    }
+}
+
+fn size_of_record<W: Width>() -> usize {
+    layout::page_record_bytes::<W>()
+}
+
+// ---- what is resident ----------------------------------------------------------------------------
+
+impl<W: Width> Engine<'_, W> {
+    /// Pages in one page of the operating system, at least one.
+    fn group(&self, supply: &Supply<W>) -> u32 {
+        let pages = supply.unit.div_ceil(self.pages.geometry.page_bytes());
+        u32::try_from(pages).expect("a page of the operating system is small")
+    }
+
+    fn first_of_group(&self, supply: &Supply<W>, page: u32) -> u32 {
+        page / self.group(supply) * self.group(supply)
+    }
+
+    /// Free pages that were given back.
+    pub(crate) fn given_back(&self, supply: &Supply<W>) -> u32 {
+        self.free_page_count.get() - supply.resident.get()
+    }
+
+    /// An upper bound of the bytes that are resident, in whole pages of the operating system: every
+    /// opened page that was not given back, what the address table has room for, the class states,
+    /// the records of all pages that were ever opened, and the page in which the supply itself lies.
+    /// O(1).
+    pub(crate) fn resident_bytes(&self, supply: &Supply<W>) -> usize {
+        let page = self.pages.geometry.page_bytes();
+        let opened = (self.frontier.get() as usize * page).next_multiple_of(supply.unit);
+        let given_back = self.given_back(supply) as usize * page;
+        let classes = self.pages.geometry.class_count();
+        let records =
+            self.addresses.top() + layout::fixed_bytes::<W>(classes, self.frontier.get() as usize);
+        let tail = records.next_multiple_of(supply.unit) - self.table_end(supply);
+        opened - given_back + tail + supply.unit
+    }
+
+    /// The lowest byte that the address table may have touched, down to a page of the operating
+    /// system. Pages that were opened since count as such.
+    fn table_end(&self, supply: &Supply<W>) -> usize {
+        let opened = self.frontier.get() as usize * self.pages.geometry.page_bytes();
+        let floor = supply.table_floor.get() / supply.unit * supply.unit;
+        floor.max(opened.next_multiple_of(supply.unit))
+    }
+
+    /// Bytes that the address table touched and does not need any more.
+    pub(crate) fn table_surplus(&self, supply: &Supply<W>) -> Option<Range<usize>> {
+        let surplus = self.table_end(supply)..self.addresses.floor() / supply.unit * supply.unit;
+        (!surplus.is_empty()).then_some(surplus)
+    }
+
+    /// The least limit with which a heap without objects can serve one: a page for it, and one for
+    /// the address table.
+    pub(crate) fn least_limit(&self, supply: &Supply<W>) -> usize {
+        let (page, classes) = (
+            self.pages.geometry.page_bytes(),
+            self.pages.geometry.class_count(),
+        );
+        let each = page.max(supply.unit) + size_of_record::<W>();
+        2 * page + layout::fixed_bytes::<W>(classes, 1) + 2 * each + 4 * supply.unit
+    }
+
+    /// Sets the bytes that may be resident. What is resident stays so.
+    pub(crate) fn set_limit(&self, supply: &Supply<W>, limit: usize) {
+        supply.limit.set(limit);
+        supply.most.set(limit.max(self.resident_bytes(supply)));
+    }
+
+    /// What [`Engine::table_surplus`] names was given back.
+    pub(crate) fn gave_table_surplus(&self, supply: &Supply<W>) {
+        supply.table_floor.set(self.addresses.floor());
+    }
+}
+
+// ---- giving back ---------------------------------------------------------------------------------
+
+impl<'m, W: Width> Engine<'m, W> {
+    /// At most `most` neighbouring free pages that are resident, around the one that was freed
+    /// first, in whole groups. `None` if there are none; and if the group of that page is not all
+    /// free: then the page is put first, so that the next call looks at another one.
+    pub(crate) fn oldest_run(&self, supply: &Supply<W>, most: u32) -> Option<Run> {
+        let group = self.group(supply);
+        let oldest = self.pages.linked(supply.oldest.get())?;
+        let first = self.first_of_group(supply, oldest.id.word());
+        if most < group || !self.is_group_resident(first, group) {
+            self.put_first(supply, oldest);
+            return None;
+        }
+        let (mut start, mut end) = (first, first + group);
+        while end - start + group <= most && self.is_group_resident(end, group) {
+            end += group;
+        }
+        while end - start + group <= most
+            && start > 0
+            && self.is_group_resident(start - group, group)
+        {
+            start -= group;
+        }
+        Some(Run {
+            first: start,
+            pages: end - start,
+        })
+    }
+
+    fn is_group_resident(&self, first: u32, group: u32) -> bool {
+        (first..first + group).all(|number| {
+            let page = self
+                .pages
+                .page(number)
+                .filter(|_| number < self.frontier.get());
+            page.is_some_and(|page| page.used() == 0 && !is_given_back(page))
+        })
+    }
+
+    /// The bytes of a run, from the base.
+    pub(crate) fn bytes_of(&self, run: &Run) -> Range<usize> {
+        let page = self.pages.geometry.page_bytes();
+        run.first as usize * page..(run.first + run.pages) as usize * page
+    }
+
+    /// The pages of a run were given back: they go behind the resident ones.
+    pub(crate) fn gave_run(&self, supply: &Supply<W>, run: &Run) {
+        for page in self.run_pages(run) {
+            self.unlink(supply, page);
+        }
+        supply.set_resident(supply.resident.get() - run.pages);
+        for page in self.run_pages(run) {
+            let behind = match self.pages.linked(supply.oldest.get()) {
+                Some(oldest) => &oldest.record.next,
+                None => &self.free_pages,
+            };
+            page.record.next.set(behind.get());
+            page.record.prev.set(page.id.word());
+            behind.set(page.id.word());
+        }
+    }
+
+    /// The pages of a run, the last one first.
+    fn run_pages(&self, run: &Run) -> impl Iterator<Item = Page<'m, W>> {
+        let numbers = (run.first..run.first + run.pages).rev();
+        numbers.map(|number| self.pages.page(number).expect("a run of pages"))
+    }
+
+    /// Takes a resident page out of the list of free pages.
+    fn unlink(&self, supply: &Supply<W>, page: Page<'m, W>) {
+        let (prev, next) = (page.record.prev.get(), page.record.next.get());
+        match self.pages.linked(prev) {
+            Some(prev) => prev.record.next.set(next),
+            None => self.free_pages.set(next),
+        }
+        if supply.oldest.get() == page.id.word() {
+            supply.oldest.set(prev);
+        } else if let Some(next) = self.pages.linked(next) {
+            next.record.prev.set(prev);
+        }
+    }
+
+    /// Puts the oldest resident page first, unless it is the only one.
+    fn put_first(&self, supply: &Supply<W>, oldest: Page<'m, W>) {
+        let Some(first) = self.pages.linked(self.free_pages.get()) else {
+            return;
+        };
+        if first.id != oldest.id {
+            self.unlink(supply, oldest);
+            let first = self.pages.linked(self.free_pages.get());
+            let first = first.expect("another resident page");
+            first.record.prev.set(oldest.id.word());
+            oldest.record.prev.set(W::Word::NIL);
+            oldest.record.next.set(first.id.word());
+            self.free_pages.set(oldest.id.word());
+        }
+    }
+}
+
+fn is_given_back<W: Width>(page: Page<'_, W>) -> bool {
+    page.record.prev.get() == page.id.word()
+}
+
+// ---- check ---------------------------------------------------------------------------------------
+
+impl<W: Width> Engine<'_, W> {
+    /// Verifies S1 to S3. The list itself was verified before (P2).
+    pub(crate) fn check_supply(&self) -> Result<(), Corruption> {
+        let Some(supply) = self.supply else {
+            return Ok(());
+        };
+        let (mut found, mut before) = (0, W::Word::NIL);
+        let mut link = self.free_pages.get();
+        while found < supply.resident.get() {
+            let page = self.pages.linked(link);
+            let page = page.ok_or(Corruption::new(
+                "S1",
+                "resident free pages are missing",
+                found as usize,
+            ))?;
+            let linked = page.record.prev.get() == before;
+            ensure(
+                linked,
+                "S1",
+                "a backward link of a free page is wrong",
+                page.id.index(),
+            )?;
+            found += 1;
+            (before, link) = (link, page.record.next.get());
+        }
+        let last = supply.oldest.get() == before;
+        ensure(
+            last,
+            "S1",
+            "the oldest resident page is not the last",
+            found as usize,
+        )?;
+        let least = supply.least.get() <= found;
+        ensure(
+            least,
+            "S1",
+            "fewer free pages are resident than ever were",
+            found as usize,
+        )?;
+        self.check_groups(supply, link)?;
+        let bytes = self.resident_bytes(supply);
+        ensure(
+            bytes <= supply.most.get(),
+            "S3",
+            "more bytes are resident than the limit",
+            bytes,
+        )
+    }
+
+    fn check_groups(&self, supply: &Supply<W>, first: W::Word) -> Result<(), Corruption> {
+        let (group, mut link, mut found) = (self.group(supply), first, 0);
+        let mut expected = 0;
+        while let Some(page) = self.pages.linked(link) {
+            let number = page.id.word::<u32>();
+            ensure(
+                is_given_back(page),
+                "S1",
+                "a page behind the resident ones was not given back",
+                number as usize,
+            )?;
+            if found % group == 0 {
+                expected = self.first_of_group(supply, number);
+            }
+            ensure(
+                number == expected,
+                "S2",
+                "a group was not given back whole",
+                number as usize,
+            )?;
+            expected += 1;
+            found += 1;
+            link = page.record.next.get();
+        }
+        ensure(
+            found % group == 0,
+            "S2",
+            "a group was not given back whole",
+            found as usize,
+        )
+    }
+}
