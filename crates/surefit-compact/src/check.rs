@@ -33,7 +33,7 @@ impl<W: Width> Heap<'_, W> {
         engine.check_table_room()?;
         engine.check_free_pages()?;
         engine.check_windows()?;
-        engine.check_supply()?;
+        engine.stock().map_or(Ok(()), |stock| stock.check())?;
         for class in self.config.geometry().classes() {
             engine.check_class(class)?;
         }

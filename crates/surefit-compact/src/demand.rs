@@ -77,7 +77,9 @@ impl<W: Width> Engine<'_, W> {
             pages += u64::from(missing.div_ceil(per_page));
         }
         let table_pages = self.table_pages_for(demand.entries())?;
-        self.supply_serves(table_pages, pages)?;
+        if let Some(stock) = self.stock() {
+            stock.serves(table_pages, pages)?;
+        }
         let fresh = u64::from(self.fresh_pages());
         if table_pages > fresh {
             return Err(Refused::NoHandle);

@@ -49,7 +49,7 @@ use crate::class::{ClassState, ClassTable};
 use crate::config::{Bound, PageOrder};
 use crate::geometry::{ClassLayout, SizeClass};
 use crate::page::{Block, Page, PageId, PageTable};
-use crate::supply::Supply;
+use crate::supply::{Stock, Supply};
 use crate::width::{Width, Word};
 use crate::windows::Windows;
 
@@ -462,6 +462,19 @@ impl<'m, W: Width> Engine<'m, W> {
         u32::try_from(below_table).expect("a page number fits") - self.frontier.get()
     }
 
+    /// The pages as a heap over the operating system's memory sees them; `None` for other heaps.
+    #[inline]
+    pub(crate) fn stock(&self) -> Option<Stock<'_, 'm, W>> {
+        self.supply.map(|supply| Stock {
+            pages: &self.pages,
+            addresses: &self.addresses,
+            frontier: self.frontier.get(),
+            list: &self.free_pages,
+            free: self.free_page_count.get(),
+            supply,
+        })
+    }
+
     /// Ensures that a block of a class and an entry can be taken; lets the address table grow if
     /// necessary.
     fn make_room(&self, class: SizeClass) -> Result<(), Refused> {
@@ -473,11 +486,15 @@ impl<'m, W: Width> Engine<'m, W> {
         if page && self.free_page_count.get() == 0 && self.fresh_pages() <= u32::from(entry) {
             return Err(Refused::NoPage);
         }
-        self.supply_serves(entry.into(), page.into())?;
+        if let Some(stock) = self.stock() {
+            stock.serves(entry.into(), page.into())?;
+        }
         if entry {
             self.addresses
                 .extend_to(self.addresses.floor() - self.pages.geometry.page_bytes());
-            self.supply_extended();
+            if let Some(stock) = self.stock() {
+                stock.extended();
+            }
         }
         Ok(())
     }
@@ -488,7 +505,9 @@ impl<'m, W: Width> Engine<'m, W> {
         if let Some(page) = self.pages.linked(self.free_pages.get()) {
             self.free_pages.set(page.record.next.get());
             self.free_page_count.set(self.free_page_count.get() - 1);
-            self.supply_taken(page);
+            if let Some(stock) = self.stock() {
+                stock.taken(page);
+            }
             return page;
         }
         let number = self.frontier.get();
@@ -512,6 +531,8 @@ impl<'m, W: Width> Engine<'m, W> {
         page.record.next.set(self.free_pages.get());
         self.free_pages.set(page.id.word());
         self.free_page_count.set(self.free_page_count.get() + 1);
-        self.supply_added(page);
+        if let Some(stock) = self.stock() {
+            stock.added(page);
+        }
     }
 }

@@ -17,7 +17,7 @@
 //! # Invariants
 //! - S1 `resident` counts the free pages that were not given back; `oldest` is the last of them.
 //! - S2 The pages of a group that was given back follow each other in the list, all of them.
-//! - S3 No more than `most` bytes are resident, as [`Engine::resident_bytes`] counts them: the limit,
+//! - S3 No more than `most` bytes are resident, as [`Stock::resident_bytes`] counts them: the limit,
 //!   or what was resident when the limit became less than that.
 //!
 //! # Bounds
@@ -31,9 +31,9 @@ use core::ops::Range;
 
 use surefit_core::{Corruption, Refused, ensure};
 
-use crate::engine::Engine;
+use crate::address::AddressTable;
 use crate::layout;
-use crate::page::Page;
+use crate::page::{Page, PageTable};
 use crate::width::{Width, Word};
 
 /// The state of a heap over the operating system's memory that its engine maintains.
@@ -53,6 +53,20 @@ pub(crate) struct Supply<W: Width> {
     most: Cell<usize>,
     /// Bytes of a page of the operating system.
     unit: usize,
+}
+
+/// The pages of a heap over the operating system's memory.
+#[derive(Debug)]
+pub(crate) struct Stock<'e, 'm, W: Width> {
+    pub(crate) pages: &'e PageTable<'m, W>,
+    pub(crate) addresses: &'e AddressTable<W>,
+    /// Pages that were ever opened.
+    pub(crate) frontier: u32,
+    /// The first free page.
+    pub(crate) list: &'e Cell<W::Word>,
+    /// Free pages.
+    pub(crate) free: u32,
+    pub(crate) supply: &'m Supply<W>,
 }
 
 /// Neighbouring free pages that are resident.
@@ -103,87 +117,66 @@ impl<W: Width> Supply<W> {
 
 // ---- the engine's hooks --------------------------------------------------------------------------
 
-impl<'m, W: Width> Engine<'m, W> {
+impl<'m, W: Width> Stock<'_, 'm, W> {
     /// A page was put first in the list of free pages.
-    #[inline]
-    pub(crate) fn supply_added(&self, page: Page<'m, W>) {
-        if let Some(supply) = self.supply {
-            self.count_first(supply, page);
-        }
-    }
-
-    /// The first page of the list of free pages is resident and not counted yet.
-    fn count_first(&self, supply: &Supply<W>, page: Page<'m, W>) {
+    pub(crate) fn added(&self, page: Page<'m, W>) {
         let next = page.record.next.get();
         page.record.prev.set(W::Word::NIL);
-        if supply.resident.get() == 0 {
-            supply.oldest.set(page.id.word());
+        if self.supply.resident.get() == 0 {
+            self.supply.oldest.set(page.id.word());
         } else if let Some(next) = self.pages.linked(next) {
             next.record.prev.set(page.id.word());
         }
-        supply.set_resident(supply.resident.get() + 1);
+        self.supply.set_resident(self.supply.resident.get() + 1);
     }
 
     /// A page was taken from the front of the list of free pages.
-    #[inline]
-    pub(crate) fn supply_taken(&self, page: Page<'m, W>) {
-        if let Some(supply) = self.supply {
-            self.count_taken(supply, page);
-        }
-    }
-
-    fn count_taken(&self, supply: &Supply<W>, page: Page<'m, W>) {
-        let resident = supply.resident.get();
+    pub(crate) fn taken(&self, page: Page<'m, W>) {
+        let resident = self.supply.resident.get();
         if resident == 0 {
-            return self.revive_group(supply, page);
+            return self.revive_group(page);
         }
-        supply.set_resident(resident - 1);
+        self.supply.set_resident(resident - 1);
         match resident {
-            1 => supply.oldest.set(W::Word::NIL),
+            1 => self.supply.oldest.set(W::Word::NIL),
             _ => {
-                let first = self.pages.linked(self.free_pages.get());
-                first
-                    .expect("another resident page (S1)")
-                    .record
-                    .prev
-                    .set(W::Word::NIL);
+                let first = self.pages.linked(self.list.get());
+                let first = first.expect("another resident page (S1)");
+                first.record.prev.set(W::Word::NIL);
             }
         }
     }
 
     /// The first page of a group that was given back was taken: the others are resident again.
-    fn revive_group(&self, supply: &Supply<W>, taken: Page<'m, W>) {
-        let (mut before, mut link) = (W::Word::NIL, self.free_pages.get());
-        for _ in 1..self.group(supply) {
+    fn revive_group(&self, taken: Page<'m, W>) {
+        let (mut before, mut link) = (W::Word::NIL, self.list.get());
+        for _ in 1..self.group() {
             let page = self.pages.linked(link).expect("groups are whole (S2)");
             debug_assert!(
-                self.first_of_group(supply, page.id.word())
-                    == self.first_of_group(supply, taken.id.word())
+                self.first_of_group(page.id.word()) == self.first_of_group(taken.id.word())
             );
             page.record.prev.set(before);
-            supply.set_resident(supply.resident.get() + 1);
-            supply.oldest.set(link);
+            self.supply.set_resident(self.supply.resident.get() + 1);
+            self.supply.oldest.set(link);
             (before, link) = (link, page.record.next.get());
         }
     }
 
     /// The address table got room down to its floor.
-    pub(crate) fn supply_extended(&self) {
-        if let Some(supply) = self.supply {
-            let floor = self.addresses.floor().min(supply.table_floor.get());
-            supply.table_floor.set(floor);
-        }
+    pub(crate) fn extended(&self) {
+        let floor = self.addresses.floor().min(self.supply.table_floor.get());
+        self.supply.table_floor.set(floor);
     }
 
     /// Whether so many more pages may become resident.
     ///
     /// # Errors
     /// [`Refused::Limit`].
-    fn supply_grants(&self, supply: &Supply<W>, pages: u64) -> Result<(), Refused> {
-        let limit = supply.limit.get();
-        let each = self.pages.geometry.page_bytes().max(supply.unit) + size_of_record::<W>();
+    fn grants(&self, pages: u64) -> Result<(), Refused> {
+        let limit = self.supply.limit.get();
+        let each = self.pages.geometry.page_bytes().max(self.supply.unit) + size_of_record::<W>();
         // The records may begin another page of the operating system.
-        let left = limit.saturating_sub(self.resident_bytes(supply) + supply.unit);
+        let left = limit.saturating_sub(self.resident_bytes() + self.supply.unit);
         if pages > (left / each) as u64 {
             return Err(Refused::Limit { limit });
         }
@@ -195,15 +188,12 @@ impl<'m, W: Width> Engine<'m, W> {
     ///
     /// # Errors
     /// [`Refused::Limit`].
-    pub(crate) fn supply_serves(&self, table_pages: u64, pages: u64) -> Result<(), Refused> {
-        let Some(supply) = self.supply else {
-            return Ok(());
-        };
-        let missing = pages.saturating_sub(u64::from(supply.resident.get()));
+    pub(crate) fn serves(&self, table_pages: u64, pages: u64) -> Result<(), Refused> {
+        let missing = pages.saturating_sub(u64::from(self.supply.resident.get()));
         if table_pages + missing == 0 {
             return Ok(());
         }
-        self.supply_grants(supply, table_pages + missing)
+        self.grants(table_pages + missing)
     }
 }
 
@@ -213,86 +203,87 @@ fn size_of_record<W: Width>() -> usize {
 
 // ---- what is resident ----------------------------------------------------------------------------
 
-impl<W: Width> Engine<'_, W> {
+impl<W: Width> Stock<'_, '_, W> {
     /// Pages in one page of the operating system, at least one.
-    fn group(&self, supply: &Supply<W>) -> u32 {
-        let pages = supply.unit.div_ceil(self.pages.geometry.page_bytes());
+    fn group(&self) -> u32 {
+        let pages = self.supply.unit.div_ceil(self.pages.geometry.page_bytes());
         u32::try_from(pages).expect("a page of the operating system is small")
     }
 
-    fn first_of_group(&self, supply: &Supply<W>, page: u32) -> u32 {
-        page / self.group(supply) * self.group(supply)
+    fn first_of_group(&self, page: u32) -> u32 {
+        page / self.group() * self.group()
     }
 
     /// Free pages that were given back.
-    pub(crate) fn given_back(&self, supply: &Supply<W>) -> u32 {
-        self.free_page_count.get() - supply.resident.get()
+    pub(crate) fn given_back(&self) -> u32 {
+        self.free - self.supply.resident.get()
     }
 
     /// An upper bound of the bytes that are resident, in whole pages of the operating system: every
     /// opened page that was not given back, what the address table has room for, the class states,
     /// the records of all pages that were ever opened, and the page in which the supply itself lies.
     /// O(1).
-    pub(crate) fn resident_bytes(&self, supply: &Supply<W>) -> usize {
+    pub(crate) fn resident_bytes(&self) -> usize {
         let page = self.pages.geometry.page_bytes();
-        let opened = (self.frontier.get() as usize * page).next_multiple_of(supply.unit);
-        let given_back = self.given_back(supply) as usize * page;
+        let opened = (self.frontier as usize * page).next_multiple_of(self.supply.unit);
+        let given_back = self.given_back() as usize * page;
         let classes = self.pages.geometry.class_count();
         let records =
-            self.addresses.top() + layout::fixed_bytes::<W>(classes, self.frontier.get() as usize);
-        let tail = records.next_multiple_of(supply.unit) - self.table_end(supply);
-        opened - given_back + tail + supply.unit
+            self.addresses.top() + layout::fixed_bytes::<W>(classes, self.frontier as usize);
+        let tail = records.next_multiple_of(self.supply.unit) - self.table_end();
+        opened - given_back + tail + self.supply.unit
     }
 
     /// The lowest byte that the address table may have touched, down to a page of the operating
     /// system. Pages that were opened since count as such.
-    fn table_end(&self, supply: &Supply<W>) -> usize {
-        let opened = self.frontier.get() as usize * self.pages.geometry.page_bytes();
-        let floor = supply.table_floor.get() / supply.unit * supply.unit;
-        floor.max(opened.next_multiple_of(supply.unit))
+    fn table_end(&self) -> usize {
+        let opened = self.frontier as usize * self.pages.geometry.page_bytes();
+        let floor = self.supply.table_floor.get() / self.supply.unit * self.supply.unit;
+        floor.max(opened.next_multiple_of(self.supply.unit))
     }
 
     /// Bytes that the address table touched and does not need any more.
-    pub(crate) fn table_surplus(&self, supply: &Supply<W>) -> Option<Range<usize>> {
-        let surplus = self.table_end(supply)..self.addresses.floor() / supply.unit * supply.unit;
+    pub(crate) fn table_surplus(&self) -> Option<Range<usize>> {
+        let surplus =
+            self.table_end()..self.addresses.floor() / self.supply.unit * self.supply.unit;
         (!surplus.is_empty()).then_some(surplus)
     }
 
     /// The least limit with which a heap without objects can serve one: a page for it, and one for
     /// the address table.
-    pub(crate) fn least_limit(&self, supply: &Supply<W>) -> usize {
+    pub(crate) fn least_limit(&self) -> usize {
         let (page, classes) = (
             self.pages.geometry.page_bytes(),
             self.pages.geometry.class_count(),
         );
-        let each = page.max(supply.unit) + size_of_record::<W>();
-        2 * page + layout::fixed_bytes::<W>(classes, 1) + 2 * each + 4 * supply.unit
+        let each = page.max(self.supply.unit) + size_of_record::<W>();
+        2 * page + layout::fixed_bytes::<W>(classes, 1) + 2 * each + 4 * self.supply.unit
     }
 
     /// Sets the bytes that may be resident. What is resident stays so.
-    pub(crate) fn set_limit(&self, supply: &Supply<W>, limit: usize) {
-        supply.limit.set(limit);
-        supply.most.set(limit.max(self.resident_bytes(supply)));
+    pub(crate) fn set_limit(&self, limit: usize) {
+        self.supply.limit.set(limit);
+        self.supply.most.set(limit.max(self.resident_bytes()));
     }
 
-    /// What [`Engine::table_surplus`] names was given back.
-    pub(crate) fn gave_table_surplus(&self, supply: &Supply<W>) {
-        supply.table_floor.set(self.addresses.floor());
+    /// What [`Stock::table_surplus`] names was given back.
+    pub(crate) fn gave_table_surplus(&self) {
+        self.supply.table_floor.set(self.addresses.floor());
     }
 }
 
 // ---- giving back ---------------------------------------------------------------------------------
 
-impl<'m, W: Width> Engine<'m, W> {
+impl<'m, W: Width> Stock<'_, 'm, W> {
     /// At most `most` neighbouring free pages that are resident, around the one that was freed
     /// first, in whole groups. `None` if there are none; and if the group of that page is not all
     /// free: then the page is put first, so that the next call looks at another one.
-    pub(crate) fn oldest_run(&self, supply: &Supply<W>, most: u32) -> Option<Run> {
-        let group = self.group(supply);
-        let oldest = self.pages.linked(supply.oldest.get())?;
-        let first = self.first_of_group(supply, oldest.id.word());
+    pub(crate) fn oldest_run(&self, most: u32) -> Option<Run> {
+        let group = self.group();
+        let oldest = self.pages.linked(self.supply.oldest.get())?;
+        let first = self.first_of_group(oldest.id.word());
         if most < group || !self.is_group_resident(first, group) {
-            self.put_first(supply, oldest);
+            self.put_first(oldest);
             return None;
         }
         let (mut start, mut end) = (first, first + group);
@@ -313,10 +304,7 @@ impl<'m, W: Width> Engine<'m, W> {
 
     fn is_group_resident(&self, first: u32, group: u32) -> bool {
         (first..first + group).all(|number| {
-            let page = self
-                .pages
-                .page(number)
-                .filter(|_| number < self.frontier.get());
+            let page = self.pages.page(number).filter(|_| number < self.frontier);
             page.is_some_and(|page| page.used() == 0 && !is_given_back(page))
         })
     }
@@ -328,15 +316,16 @@ impl<'m, W: Width> Engine<'m, W> {
     }
 
     /// The pages of a run were given back: they go behind the resident ones.
-    pub(crate) fn gave_run(&self, supply: &Supply<W>, run: &Run) {
+    pub(crate) fn gave_run(&self, run: &Run) {
         for page in self.run_pages(run) {
-            self.unlink(supply, page);
+            self.unlink(page);
         }
-        supply.set_resident(supply.resident.get() - run.pages);
+        self.supply
+            .set_resident(self.supply.resident.get() - run.pages);
         for page in self.run_pages(run) {
-            let behind = match self.pages.linked(supply.oldest.get()) {
+            let behind = match self.pages.linked(self.supply.oldest.get()) {
                 Some(oldest) => &oldest.record.next,
-                None => &self.free_pages,
+                None => self.list,
             };
             page.record.next.set(behind.get());
             page.record.prev.set(page.id.word());
@@ -351,32 +340,32 @@ impl<'m, W: Width> Engine<'m, W> {
     }
 
     /// Takes a resident page out of the list of free pages.
-    fn unlink(&self, supply: &Supply<W>, page: Page<'m, W>) {
+    fn unlink(&self, page: Page<'m, W>) {
         let (prev, next) = (page.record.prev.get(), page.record.next.get());
         match self.pages.linked(prev) {
             Some(prev) => prev.record.next.set(next),
-            None => self.free_pages.set(next),
+            None => self.list.set(next),
         }
-        if supply.oldest.get() == page.id.word() {
-            supply.oldest.set(prev);
+        if self.supply.oldest.get() == page.id.word() {
+            self.supply.oldest.set(prev);
         } else if let Some(next) = self.pages.linked(next) {
             next.record.prev.set(prev);
         }
     }
 
     /// Puts the oldest resident page first, unless it is the only one.
-    fn put_first(&self, supply: &Supply<W>, oldest: Page<'m, W>) {
-        let Some(first) = self.pages.linked(self.free_pages.get()) else {
+    fn put_first(&self, oldest: Page<'m, W>) {
+        let Some(first) = self.pages.linked(self.list.get()) else {
             return;
         };
         if first.id != oldest.id {
-            self.unlink(supply, oldest);
-            let first = self.pages.linked(self.free_pages.get());
+            self.unlink(oldest);
+            let first = self.pages.linked(self.list.get());
             let first = first.expect("another resident page");
             first.record.prev.set(oldest.id.word());
             oldest.record.prev.set(W::Word::NIL);
             oldest.record.next.set(first.id.word());
-            self.free_pages.set(oldest.id.word());
+            self.list.set(oldest.id.word());
         }
     }
 }
@@ -387,15 +376,12 @@ fn is_given_back<W: Width>(page: Page<'_, W>) -> bool {
 
 // ---- check ---------------------------------------------------------------------------------------
 
-impl<W: Width> Engine<'_, W> {
+impl<W: Width> Stock<'_, '_, W> {
     /// Verifies S1 to S3. The list itself was verified before (P2).
-    pub(crate) fn check_supply(&self) -> Result<(), Corruption> {
-        let Some(supply) = self.supply else {
-            return Ok(());
-        };
+    pub(crate) fn check(&self) -> Result<(), Corruption> {
         let (mut found, mut before) = (0, W::Word::NIL);
-        let mut link = self.free_pages.get();
-        while found < supply.resident.get() {
+        let mut link = self.list.get();
+        while found < self.supply.resident.get() {
             let page = self.pages.linked(link);
             let page = page.ok_or(Corruption::new(
                 "S1",
@@ -412,32 +398,32 @@ impl<W: Width> Engine<'_, W> {
             found += 1;
             (before, link) = (link, page.record.next.get());
         }
-        let last = supply.oldest.get() == before;
+        let last = self.supply.oldest.get() == before;
         ensure(
             last,
             "S1",
             "the oldest resident page is not the last",
             found as usize,
         )?;
-        let least = supply.least.get() <= found;
+        let least = self.supply.least.get() <= found;
         ensure(
             least,
             "S1",
             "fewer free pages are resident than ever were",
             found as usize,
         )?;
-        self.check_groups(supply, link)?;
-        let bytes = self.resident_bytes(supply);
+        self.check_groups(link)?;
+        let bytes = self.resident_bytes();
         ensure(
-            bytes <= supply.most.get(),
+            bytes <= self.supply.most.get(),
             "S3",
             "more bytes are resident than the limit",
             bytes,
         )
     }
 
-    fn check_groups(&self, supply: &Supply<W>, first: W::Word) -> Result<(), Corruption> {
-        let (group, mut link, mut found) = (self.group(supply), first, 0);
+    fn check_groups(&self, first: W::Word) -> Result<(), Corruption> {
+        let (group, mut link, mut found) = (self.group(), first, 0);
         let mut expected = 0;
         while let Some(page) = self.pages.linked(link) {
             let number = page.id.word::<u32>();
@@ -448,7 +434,7 @@ impl<W: Width> Engine<'_, W> {
                 number as usize,
             )?;
             if found % group == 0 {
-                expected = self.first_of_group(supply, number);
+                expected = self.first_of_group(number);
             }
             ensure(
                 number == expected,

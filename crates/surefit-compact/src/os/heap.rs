@@ -3,7 +3,9 @@
 //! # Invariants
 //! - R1 The heap's memory is the reservation's, and nothing else uses it. The reservation is
 //!   dropped after the heap, and the heap is handed out only as a shared borrow of the `OsHeap`:
-//!   so nobody keeps it, or a reference into it, for longer.
+//!   so nobody keeps it, or a reference into it, for longer. What needs an exclusive borrow is
+//!   forwarded function by function: sweeps and the moves that make room for a collector do not
+//!   know the supply.
 //! - R2 Only pages without used page-blocks, and bytes below the address table, are given back: the
 //!   heap reads nothing there before it writes it again.
 
@@ -25,7 +27,7 @@ use crate::heap::Heap;
 use crate::layout;
 use crate::memory::Memory;
 use crate::page::PageTable;
-use crate::supply::Supply;
+use crate::supply::{Stock, Supply};
 use crate::width::{Wide, Width};
 
 /// The most bytes that one system call gives back, so that its time is bounded.
@@ -200,9 +202,9 @@ impl<'c, W: Width> OsHeap<'c, W> {
         &self.heap
     }
 
-    fn supply(&self) -> &Supply<W> {
-        let supply = self.heap.engine.supply;
-        supply.expect("`build` set the supply")
+    fn stock(&self) -> Stock<'_, 'c, W> {
+        let stock = self.heap.engine.stock();
+        stock.expect("`build` set the supply")
     }
 
     // ---- objects -------------------------------------------------------------------------------
@@ -325,14 +327,14 @@ impl<'c, W: Width> OsHeap<'c, W> {
     pub fn tick(&mut self, now: Duration) -> Result<GivenBack, OsError> {
         if now.saturating_sub(self.counted_at) >= self.limits.delay {
             self.counted_at = now;
-            self.aged = self.supply().restart();
+            self.aged = self.stock().supply.restart();
         }
         let mut done = GivenBack::default();
         let stats = self.stats();
         if stats.resident_bytes - stats.empty_bytes > self.limits.soft {
             done.moves = self.heap.compact(self.limits.moves_per_tick);
         }
-        let empty = self.supply().resident();
+        let empty = self.stock().supply.resident();
         self.aged = match stats.resident_bytes > self.limits.soft {
             true => empty,
             false => self.aged.min(empty),
@@ -358,7 +360,7 @@ impl<'c, W: Width> OsHeap<'c, W> {
     pub fn give_all_back(&mut self) -> Result<GivenBack, OsError> {
         let mut done = GivenBack::default();
         self.give_table_surplus(&mut done)?;
-        let mut looks = self.supply().resident();
+        let mut looks = self.stock().supply.resident();
         while looks > 0 {
             let pages = self.give_run(u32::MAX, &mut done)?;
             looks -= pages.max(1).min(looks);
@@ -372,7 +374,7 @@ impl<'c, W: Width> OsHeap<'c, W> {
     /// of them back, by one system call.
     #[cold]
     fn relieves(&self, refused: Refused) -> bool {
-        let looks = MOST_LOOKS.min(self.supply().resident());
+        let looks = MOST_LOOKS.min(self.stock().supply.resident());
         let gives = || self.give_run(u32::MAX, &mut GivenBack::default());
         matches!(refused, Refused::Limit { .. })
             && (0..looks).any(|_| gives().is_ok_and(|pages| pages > 0))
@@ -380,22 +382,22 @@ impl<'c, W: Width> OsHeap<'c, W> {
 
     /// Gives a run of at most `most` empty pages back; returns how many there were.
     fn give_run(&self, most: u32, done: &mut GivenBack) -> Result<u32, OsError> {
-        let (engine, supply) = (&self.heap.engine, self.supply());
+        let stock = self.stock();
         let page = self.heap.config.geometry().page_bytes();
         let most = most.min(u32::try_from(MOST_BYTES / page).expect("a page is small"));
-        let Some(run) = engine.oldest_run(supply, most) else {
+        let Some(run) = stock.oldest_run(most) else {
             return Ok(0);
         };
-        self.give_back(engine.bytes_of(&run), done)?;
-        engine.gave_run(supply, &run);
+        self.give_back(stock.bytes_of(&run), done)?;
+        stock.gave_run(&run);
         Ok(run.pages())
     }
 
     fn give_table_surplus(&self, done: &mut GivenBack) -> Result<(), OsError> {
-        let (engine, supply) = (&self.heap.engine, self.supply());
-        if let Some(surplus) = engine.table_surplus(supply) {
+        let stock = self.stock();
+        if let Some(surplus) = stock.table_surplus() {
             self.give_back(surplus, done)?;
-            engine.gave_table_surplus(supply);
+            stock.gave_table_surplus();
         }
         Ok(())
     }
@@ -430,12 +432,12 @@ impl<'c, W: Width> OsHeap<'c, W> {
                 limit: self.reserved,
             });
         }
-        let needed = self.heap.engine.least_limit(self.supply());
+        let needed = self.stock().least_limit();
         if hard < needed {
             return Err(OsHeapError::TooLow { needed });
         }
         (self.limits.soft, self.limits.hard) = (soft, hard);
-        self.heap.engine.set_limit(self.supply(), hard);
+        self.stock().set_limit(hard);
         Ok(())
     }
 
@@ -448,11 +450,11 @@ impl<'c, W: Width> OsHeap<'c, W> {
     /// What the heap holds. O(1).
     #[must_use]
     pub fn stats(&self) -> OsStats {
-        let (engine, supply) = (&self.heap.engine, self.supply());
+        let stock = self.stock();
         let page = self.heap.config.geometry().page_bytes();
         OsStats {
-            resident_bytes: engine.resident_bytes(supply),
-            empty_bytes: supply.resident() as usize * page,
+            resident_bytes: stock.resident_bytes(),
+            empty_bytes: stock.supply.resident() as usize * page,
             given_back_bytes: self.given.bytes.get(),
             calls: self.given.calls.get(),
             failures: self.given.failures.get(),
