@@ -20,6 +20,7 @@ crates/surefit-compact/src/collect.rs
 crates/surefit-compact/src/direct/memory.rs
 crates/surefit-compact/src/direct/heap.rs
 crates/surefit-compact/src/engine.rs
+crates/surefit-compact/src/entry.rs
 crates/surefit-compact/src/handle.rs
 crates/surefit-compact/src/heap.rs
 crates/surefit-compact/src/large.rs

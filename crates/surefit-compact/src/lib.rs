@@ -12,6 +12,7 @@
 //! heap, large, key        objects: handles, byte objects in pieces, keys
 //!   stats, check            statistics and checked invariants of a heap
 //!   collect, make_room      for a collector: objects by number, a sweep, moves that make room
+//!   entry                   byte objects named by the number of their entry alone
 //!   engine, demand          page-blocks and entries: allocate, free, compact
 //!     automaton               which transition an event causes (pure)
 //!     list, class, page, address   lists, counts, bitmaps, back-references, the address table
@@ -70,6 +71,7 @@ pub mod contiguous;
 mod demand;
 pub mod direct;
 mod engine;
+mod entry;
 mod evacuate;
 pub mod geometry;
 mod handle;

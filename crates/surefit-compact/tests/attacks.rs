@@ -128,10 +128,15 @@ fn foreign_handles_free_nothing() {
     let (mut one, mut two) = (region(1 << 20), region(1 << 20));
     let mut ours = Foreign::new(one.memory(), 1);
     let theirs = Foreign::new(two.memory(), 2);
+    let bytes = theirs
+        .heap
+        .alloc_zeroed(Layout::new::<[u8; 40]>())
+        .expect("room");
     let before = (ours.heap.stats(), theirs.heap.stats());
     assert_foreign(|| ours.heap.free_bytes(theirs.bytes));
     assert_foreign(|| ours.heap.free_bytes(theirs.pieces));
     assert_foreign(|| ours.heap.remove(theirs.value));
+    assert_foreign(|| ours.heap.into_entry(bytes));
     let another = theirs.heap.insert(4_u64).expect("room");
     assert_foreign(|| ours.heap.free(another));
     theirs.heap.check().expect("sound");
