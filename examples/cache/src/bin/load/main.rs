@@ -1,0 +1,3 @@
+//! The load.
+
+fn main() {}

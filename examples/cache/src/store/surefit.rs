@@ -1,0 +1,108 @@
+//! Surefit's handle heap over one reservation.
+//!
+//! An object's name is the number of its entry, four bytes. Objects over 4 KiB are in pieces.
+
+use std::alloc::Layout;
+use std::mem::MaybeUninit;
+
+use surefit_compact::{Bytes, Config, Heap};
+use surefit_os::{OsError, Reservation};
+
+use super::Store;
+
+static CONFIG: Config = Config::DEFAULT;
+
+/// The handle heap.
+#[derive(Debug)]
+pub struct Surefit {
+    heap: Heap<'static>,
+}
+
+impl Surefit {
+    /// A heap over at most `region_bytes`. The memory belongs to the process until it ends.
+    ///
+    /// # Errors
+    /// What the operating system refuses, or that the region is too small.
+    pub fn new(region_bytes: usize) -> anyhow::Result<Self> {
+        let heap = Heap::new(region(region_bytes)?, &CONFIG)?;
+        Ok(Self { heap })
+    }
+
+    /// Verifies every invariant of the heap. Linear in the heap.
+    ///
+    /// # Errors
+    /// The first invariant that does not hold.
+    pub fn check(&self) -> Result<(), surefit_core::Corruption> {
+        self.heap.check()
+    }
+}
+
+/// A region of fresh memory that is never unmapped.
+pub(super) fn region(bytes: usize) -> Result<&'static mut [MaybeUninit<u8>], OsError> {
+    Ok(Box::leak(Box::new(Reservation::new(bytes)?)).memory())
+}
+
+impl Store for Surefit {
+    type Name = u32;
+    const KEY: &'static str = "surefit";
+    const WHOLE_BYTES: usize = 4096;
+
+    #[inline]
+    fn allocate(&mut self, len: usize) -> Option<u32> {
+        let layout = Layout::from_size_align(len, 1).ok()?;
+        let bytes = self.heap.alloc(layout).ok()?;
+        Some(self.heap.into_entry(bytes))
+    }
+
+    #[inline]
+    unsafe fn free(&mut self, name: u32, len: usize) {
+        // SAFETY: S1; no other handle is in use.
+        let bytes: Bytes<MaybeUninit<u8>> = unsafe { self.heap.from_entry(name, len) };
+        self.heap.free_bytes(bytes);
+    }
+
+    #[inline]
+    unsafe fn read(&self, name: u32, len: usize, offset: usize) -> &[u8] {
+        // SAFETY: S1, S2 and S3. No handle for a mutable access is in use: that borrows the store
+        // mutably.
+        let bytes: Bytes<u8> = unsafe { self.heap.from_entry(name, len) };
+        let chunk: *const [u8] = self.heap.chunk(&bytes, offset);
+        // SAFETY: the object stays live and where it is as long as the store is borrowed; only the
+        // borrow of the handle, which is made for this call, ends here.
+        unsafe { &*chunk }
+    }
+
+    #[inline]
+    unsafe fn edit(&mut self, name: u32, len: usize, offset: usize) -> &mut [u8] {
+        // SAFETY: S1, S2 and S3. The store is borrowed mutably, so no other handle is in use.
+        let mut bytes: Bytes<u8> = unsafe { self.heap.from_entry(name, len) };
+        let chunk: *mut [u8] = self.heap.chunk_mut(&mut bytes, offset);
+        // SAFETY: as in `read`; this is the only borrow.
+        unsafe { &mut *chunk }
+    }
+
+    #[inline]
+    unsafe fn write(&mut self, name: u32, len: usize, offset: usize, source: &[u8]) {
+        // SAFETY: S1 and S2. The store is borrowed mutably, so no other handle is in use.
+        let mut bytes: Bytes<MaybeUninit<u8>> = unsafe { self.heap.from_entry(name, len) };
+        let mut rest = source;
+        let mut at = offset;
+        while !rest.is_empty() {
+            let chunk = self.heap.chunk_mut(&mut bytes, at);
+            assert!(!chunk.is_empty(), "the bytes go beyond the object");
+            let (now, later) = rest.split_at(rest.len().min(chunk.len()));
+            // SAFETY: written bytes may be seen as bytes that need not be written.
+            let now_as_any: &[MaybeUninit<u8>] =
+                unsafe { std::slice::from_raw_parts(now.as_ptr().cast(), now.len()) };
+            chunk[..now.len()].copy_from_slice(now_as_any);
+            at += now.len();
+            rest = later;
+        }
+    }
+
+    fn held_bytes(&self) -> usize {
+        self.heap.stats().pages as usize * self.heap.config().geometry().page_bytes()
+            + self.heap.fixed_bytes()
+            + self.heap.handle_bytes()
+    }
+}
