@@ -48,7 +48,6 @@ fn a_number_names_its_object_wherever_that_moves() {
         assert_eq!(bytes.len(), len);
         let mut chunks = heap.chunks(&bytes);
         assert!(chunks.all(|chunk| chunk.iter().all(|&byte| byte == mark(number))));
-        drop(chunks);
         heap.free_bytes(bytes);
     }
     assert_eq!(heap.stats().live_blocks, 0);
