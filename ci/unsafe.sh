@@ -32,6 +32,7 @@ crates/surefit-compact/src/large/resize.rs
 crates/surefit-compact/src/memory.rs
 crates/surefit-compact/src/os/heap.rs
 crates/surefit-compact/src/page.rs
+crates/surefit-compact/src/parked.rs
 crates/surefit-compact/src/shared/machinery/build.rs
 crates/surefit-compact/src/shared/machinery/bytes.rs
 crates/surefit-compact/src/shared/one_instance/counted.rs

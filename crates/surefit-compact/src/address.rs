@@ -8,13 +8,13 @@
 //! # Invariants
 //! - A1 The free entries are linked from `free`, newest first. Each is below `made` and not
 //!   retired.
-//! - A2 An entry is live iff its location is a used block whose back-reference names the entry. So
+//! - A2 An entry is live or parked iff its location is a used block whose back-reference names the entry. So
 //!   no tag bit is needed: a free entry's word may look like a location, but no used block's
 //!   back-reference names a free entry.
 //! - A3 Entries below `made` are initialised, and so are their generations. They fit above `floor`,
 //!   and would not fit above a floor one page higher.
-//! - A4 `live + retired + length of the free list = made`. The retired entries are those with the
-//!   last generation.
+//! - A4 `live + parked + retired + length of the free list = made`. The retired entries are those
+//!   with the last generation.
 
 use core::cell::Cell;
 
@@ -155,18 +155,33 @@ impl<W: Width> AddressTable<W> {
     /// Frees an entry. An entry whose generations are exhausted retires.
     #[inline]
     pub(crate) fn give(&self, memory: &Memory<'_>, entry: u32) {
-        if W::Generation::BYTES > 0 {
-            let generation = self.generation(memory, entry);
-            match generation.get().next() {
-                Some(next) => generation.set(next),
-                None => {
-                    generation.set(W::Generation::RETIRED);
-                    self.word(memory, entry).set(W::Word::NIL);
-                    self.retired.set(self.retired.get() + 1);
-                    return;
-                }
-            }
+        if !self.renew(memory, entry) {
+            self.generation(memory, entry).set(W::Generation::RETIRED);
+            self.word(memory, entry).set(W::Word::NIL);
+            self.retired.set(self.retired.get() + 1);
+            return;
         }
+        self.link(memory, entry);
+    }
+
+    /// Gives an entry its next generation, so that keys of its object are stale; returns false, and
+    /// changes nothing, if there is none.
+    #[inline]
+    pub(crate) fn renew(&self, memory: &Memory<'_>, entry: u32) -> bool {
+        if W::Generation::BYTES == 0 {
+            return true;
+        }
+        let generation = self.generation(memory, entry);
+        let next = generation.get().next();
+        next.is_some_and(|next| {
+            generation.set(next);
+            true
+        })
+    }
+
+    /// Frees an entry whose generation is that of its next object.
+    #[inline]
+    pub(crate) fn link(&self, memory: &Memory<'_>, entry: u32) {
         self.word(memory, entry).set(self.free.get());
         self.free.set(W::Word::new(entry));
     }

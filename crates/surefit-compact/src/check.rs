@@ -13,6 +13,7 @@ use crate::engine::Engine;
 use crate::geometry::SizeClass;
 use crate::heap::Heap;
 use crate::page::{Block, Page};
+use crate::parked::MOST_PARKED;
 use crate::width::{Generation, Width, Word};
 
 impl<W: Width> Heap<'_, W> {
@@ -136,9 +137,9 @@ impl<'m, W: Width> Engine<'m, W> {
             }
         }
         ensure(
-            sums.live == state.live(),
+            sums.live == state.used(),
             "H3",
-            "live blocks of a class are miscounted",
+            "used blocks of a class are miscounted",
             at,
         )?;
         ensure(
@@ -155,6 +156,7 @@ impl<'m, W: Width> Engine<'m, W> {
             at,
         )?;
         self.check_list(state, class, sums)?;
+        self.check_parked(state, class)?;
         let counts = self.counts(state, self.pages.geometry.layout(class));
         self.check_bound(state, counts, at)
     }
@@ -212,8 +214,34 @@ impl<'m, W: Width> Engine<'m, W> {
             Bound::Unbounded => true,
         };
         ensure(kept, "H4", "a class breaks its compaction bound", at)?;
-        let quiet = state.quiet() <= automaton::quiet_frees(self.bound, counts);
-        ensure(quiet, "H5", "the bound would not be asked in time", at)
+        let left = u32::from(state.left.get());
+        let frees = state.quiet().saturating_add(left);
+        let quiet = frees <= automaton::frees_in_a_row(self.bound, counts);
+        ensure(quiet, "H5", "the bound would not be asked in time", at)?;
+        let pages = state.pages().saturating_add(frees) <= state.live();
+        ensure(pages, "T3", "more pages than live blocks may result", at)
+    }
+
+    /// T1. The number of parked pairs is compared with that of used blocks before `live` is used.
+    fn check_parked(&self, state: &ClassState<W>, class: SizeClass) -> Result<(), Corruption> {
+        let at = class.index();
+        let sound = state.left.get() <= state.cap.get() && state.cap.get() <= MOST_PARKED;
+        ensure(sound, "T1", "more pairs may be parked than at most", at)?;
+        let fits = state.parked() <= state.used();
+        ensure(fits, "T1", "more pairs are parked than blocks are used", at)?;
+        let mut link = state.top.get();
+        for number in 0..state.parked() {
+            let entry = link.get();
+            let block = self.named(entry);
+            let own = block.is_some_and(|block| block.page.record.class.get() == class);
+            ensure(own, "T1", "a parked entry names no block of its class", at)?;
+            let before = self.parked(state).take(number as usize);
+            let twice = before.into_iter().any(|other| other == entry);
+            ensure(!twice, "T1", "an entry is parked twice", at)?;
+            link = self.link(entry).get();
+        }
+        let ends = link == W::Word::NIL;
+        ensure(ends, "T1", "more pairs are linked than are parked", at)
     }
 
     fn check_pages(&self) -> Result<(), Corruption> {
@@ -236,7 +264,7 @@ impl<'m, W: Width> Engine<'m, W> {
             if self.pages.is_used(block) {
                 used += 1;
                 let entry = self.pages.back_reference(block);
-                let named = self.vet(entry) == Some(block);
+                let named = self.named(entry) == Some(block);
                 ensure(
                     named,
                     "P4",
@@ -276,14 +304,21 @@ impl<'m, W: Width> Engine<'m, W> {
     fn check_addresses(&self) -> Result<(), Corruption> {
         let table = &self.addresses;
         let made = table.made.get();
-        let live = (0..made).filter(|&entry| self.vet(entry).is_some()).count();
-        let counted = live == self.live() as usize;
-        ensure(counted, "A2", "live entries are miscounted", live)?;
+        let used = (0..made)
+            .filter(|&entry| self.named(entry).is_some())
+            .count();
+        let counted = used == self.used() as usize;
+        ensure(
+            counted,
+            "A2",
+            "live and parked entries are miscounted",
+            used,
+        )?;
         let (mut free, mut link) = (0_u32, table.free.get());
         while link != W::Word::NIL {
             let entry = link.get();
             ensure(entry < made, "A1", "a link names no entry", entry as usize)?;
-            let dead = self.vet(entry).is_none();
+            let dead = self.named(entry).is_none();
             ensure(dead, "A1", "a free entry is live", entry as usize)?;
             ensure(
                 !self.is_retired(entry),
@@ -300,12 +335,12 @@ impl<'m, W: Width> Engine<'m, W> {
             )?;
             link = table.word(&self.pages.memory, entry).get();
         }
-        let sum = u64::from(self.live()) + u64::from(table.retired.get()) + u64::from(free);
+        let sum = u64::from(self.used()) + u64::from(table.retired.get()) + u64::from(free);
         let whole = sum == u64::from(made);
         ensure(
             whole,
             "A4",
-            "an entry is neither live, free nor retired",
+            "an entry is neither live, parked, free nor retired",
             made as usize,
         )?;
         self.check_generations()

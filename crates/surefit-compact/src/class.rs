@@ -8,19 +8,26 @@ use crate::width::{Width, Word};
 
 /// One size-class of a heap. Full pages are in no list: nothing ever searches for them.
 #[derive(Debug)]
+#[repr(C)]
 pub struct ClassState<W: Width> {
     /// First not-full page: the one that became not-full last.
     pub(crate) head: Cell<W::Word>,
     /// Last not-full page: under the hole bound the reservoir.
     pub(crate) tail: Cell<W::Word>,
-    /// Live page-blocks.
-    live: Cell<W::Word>,
+    /// Used page-blocks: the live ones and the parked ones.
+    used: Cell<W::Word>,
     /// Not-full pages.
     not_full: Cell<W::Word>,
     /// The number of further frees for which the compaction bound need not be checked (H5).
     pub(crate) quiet: Cell<W::Word>,
     /// Pages of the class.
     pages: Cell<W::Word>,
+    /// The entry that was parked last; the page-block of each parked entry names the next one (T1).
+    pub(crate) top: Cell<W::Word>,
+    /// How many more pairs may be parked (H5).
+    pub(crate) left: Cell<u8>,
+    /// Parked pairs, and how many more may be parked.
+    pub(crate) cap: Cell<u8>,
 }
 
 fn add<T: Word>(cell: &Cell<T>, n: u32) {
@@ -39,16 +46,32 @@ impl<W: Width> ClassState<W> {
         Self {
             head: nil(),
             tail: nil(),
-            live: zero(),
+            used: zero(),
             not_full: zero(),
             quiet: zero(),
             pages: zero(),
+            top: nil(),
+            left: Cell::new(0),
+            cap: Cell::new(0),
         }
     }
 
+    /// Live page-blocks.
     #[inline]
     pub(crate) fn live(&self) -> u32 {
-        self.live.get().get()
+        self.used().wrapping_sub(self.parked())
+    }
+
+    /// Live and parked page-blocks.
+    #[inline]
+    pub(crate) fn used(&self) -> u32 {
+        self.used.get().get()
+    }
+
+    /// Parked pairs.
+    #[inline]
+    pub(crate) fn parked(&self) -> u32 {
+        u32::from(self.cap.get().wrapping_sub(self.left.get()))
     }
 
     #[inline]
@@ -84,30 +107,34 @@ impl<W: Width> ClassState<W> {
         self.pages.get().get()
     }
 
-    /// Forgets all pages and their page-blocks, which are then counted again.
+    /// Forgets all pages, their page-blocks and what is parked; pages are then counted again.
     pub(crate) fn restart(&self) {
-        for link in [&self.head, &self.tail] {
+        for link in [&self.head, &self.tail, &self.top] {
             link.set(W::Word::NIL);
         }
-        for count in [&self.live, &self.not_full, &self.pages] {
+        for count in [&self.used, &self.not_full, &self.pages, &self.quiet] {
             count.set(W::Word::new(0));
         }
+        self.left.set(0);
+        self.cap.set(0);
     }
 
     /// Counts a page and its live page-blocks.
     pub(crate) fn count_page(&self, live: u32) {
         add(&self.pages, 1);
-        add(&self.live, live);
+        add(&self.used, live);
     }
 
+    /// Counts a page-block that was taken.
     #[inline]
     pub(crate) fn add_live(&self) {
-        add(&self.live, 1);
+        add(&self.used, 1);
     }
 
+    /// Counts a live page-block that was given back to its page.
     #[inline]
     pub(crate) fn remove_live(&self) {
-        subtract(&self.live, 1);
+        subtract(&self.used, 1);
     }
 
     #[inline]

@@ -231,9 +231,13 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
         class.is_some() && class == self.config.geometry().class_for(len, ALIGN)
     }
 
-    /// The entries of all live page-blocks of a size-class, page by page. O(pages + page-blocks of
+    /// The entries of all live page-blocks of a size-class, page by page. Gives back what the class
+    /// has parked. O(pages + page-blocks of
     /// the class).
     pub fn entries_in(&self, class: SizeClass) -> impl Iterator<Item = u32> {
+        if let Some(state) = self.engine.classes.get(class) {
+            self.engine.unpark_class(state);
+        }
         let pages = &self.engine.pages;
         let opened = (0..self.engine.frontier.get()).filter_map(|number| pages.page(number));
         let in_class = opened.filter(move |page| page.record.class.get() == class);
@@ -348,8 +352,7 @@ impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
         while self.breaks_bound(state, layout) {
             self.fill_hole(state, self.source_end(state), self.allocation_end(state));
         }
-        let counts = self.counts(state, layout);
-        state.set_quiet(automaton::quiet_frees(self.bound, counts));
+        self.renew_quiet(state, layout);
     }
 
     fn breaks_bound(&self, state: &ClassState<W>, layout: &ClassLayout) -> bool {

@@ -60,13 +60,25 @@ impl BlockDemand {
 }
 
 impl<W: Width> Engine<'_, W> {
-    /// Whether all blocks of a demand can be taken, together with their entries. O(classes of the
-    /// demand).
+    /// Whether all blocks of a demand can be taken, together with their entries. Gives everything
+    /// that is parked back if they cannot without. O(classes of the demand).
+    pub(crate) fn can_serve(&self, demand: &BlockDemand) -> Result<(), Refused> {
+        let refused = match self.can_serve_now(demand) {
+            Ok(()) => return Ok(()),
+            Err(refused) => refused,
+        };
+        if self.unpark_all() {
+            return self.can_serve_now(demand);
+        }
+        Err(refused)
+    }
+
+    /// As [`Engine::can_serve`], without giving back pages of which all blocks are parked.
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "page-blocks and entries of one region are counted in 32 bits, sums of at most 128 such numbers in 64"
     )]
-    pub(crate) fn can_serve(&self, demand: &BlockDemand) -> Result<(), Refused> {
+    fn can_serve_now(&self, demand: &BlockDemand) -> Result<(), Refused> {
         let mut pages = 0_u64;
         let geometry = self.pages.geometry;
         for class in demand.classes().filter_map(|index| geometry.class(index)) {

@@ -2,9 +2,11 @@
 //! compact.
 //!
 //! ```text
-//! allocate(class)    take an entry; take a block of the allocation page, or open a page; link them
-//! free(entry)        free the entry; change the block's page as the automaton says; while the
-//!                    automaton asks for it, move a block
+//! allocate(class)    take the pair that was parked last; if there is none, take an entry, and a
+//!                    block of the allocation page, or open a page; link them
+//! free(entry)        park the entry and its block if there is room; else free the entry; change the
+//!                    block's page as the automaton says; while the automaton asks for it, move a
+//!                    block
 //! move(from → to)    copy the block, set its back-reference, store its location in the entry: one
 //!                    word commits the move
 //! ```
@@ -13,13 +15,16 @@
 //! - H1 Every page below the frontier is a page of one class or in the free list. The table's pages
 //!   lie above the frontier.
 //! - H2 Every not-full page is in its class's list, once. Every link is the number of a page.
-//! - H3 `live`, `pages` and `not_full` of a class agree with its pages.
-//! - H4 At rest every class keeps the compaction bound.
-//! - H5 A class keeps its bound for `quiet` more frees, whatever page-blocks they free: 2·quiet ≤ δ
-//!   + ⌊εh⌋ − holes.
+//! - H3 `used`, `pages` and `not_full` of a class agree with its pages.
+//! - H4 At rest every class keeps the compaction bound. Parked blocks are holes, and not live (T2).
+//! - H5 A class keeps its bound for `left + quiet` more frees, whatever page-blocks they free:
+//!   holes + left + quiet ≤ δ + ⌊ε(h − left − quiet)⌋.
+//!
+//! T1 to T3, of parked pairs, are in `parked.rs`.
 //!
 //! # Bounds
-//! `allocate` is O(1); opening a page clears its bitmap, π/64 words. `free` is O(1) plus at most
+//! `allocate` is O(1); opening a page clears its bitmap, π/64 words. Where it lacks a page, or an
+//! entry for which the table must grow by a page, it first gives back everything that is parked. `free` is O(1) plus at most
 //! two moves; each searches at most π/64 bitmap words and copies one block. Frees need exclusive
 //! access to the heap, because they move blocks; in [`crate::Heap`] the borrow checker enforces it.
 //!
@@ -128,8 +133,17 @@ impl<'m, W: Width> Engine<'m, W> {
         }
     }
 
-    /// The block of an entry if the entry is live. The number may be forged.
+    /// The block of an entry if the entry is live. The number may be forged. O(parked).
     pub(crate) fn vet(&self, entry: u32) -> Option<Block<'m, W>> {
+        self.named(entry).filter(|block| {
+            let class = block.page.record.class.get();
+            !self.is_parked(self.class_state(class), entry)
+        })
+    }
+
+    /// The used block that an entry names, live or parked. The number may be forged.
+    #[inline]
+    pub(crate) fn named(&self, entry: u32) -> Option<Block<'m, W>> {
         if !self.addresses.contains(entry) {
             return None;
         }
@@ -169,11 +183,18 @@ impl<'m, W: Width> Engine<'m, W> {
 
     /// Allocates a block of a class; returns its entry, or `None`; then [`Engine::refusal`] gives
     /// the reason.
+    #[inline]
+    pub(crate) fn allocate(&self, class: SizeClass) -> Option<u32> {
+        let parked = self.take_parked(self.class_state(class));
+        parked.or_else(|| self.allocate_in_page(class))
+    }
+
+    /// Allocates a block of a class that has nothing parked, in a page.
     ///
     /// This function calls no function: what is missing is provided by a jump to
     /// [`Engine::allocate_slowly`] and back.
     #[inline(never)]
-    pub(crate) fn allocate(&self, class: SizeClass) -> Option<u32> {
+    fn allocate_in_page(&self, class: SizeClass) -> Option<u32> {
         let state = self.class_state(class);
         let first = self.allocation_end(state);
         if first == W::Word::NIL || self.addresses.has_no_free() {
@@ -203,7 +224,7 @@ impl<'m, W: Width> Engine<'m, W> {
             state.add_page();
             self.pages.push_front(state, page);
         }
-        self.allocate(class)
+        self.allocate_in_page(class)
     }
 
     /// Why a block of a class cannot be allocated now.
@@ -226,11 +247,26 @@ impl<'m, W: Width> Engine<'m, W> {
 
 impl<'m, W: Width> Engine<'m, W> {
     /// Frees the block of a live entry, and the entry; moves at most two other blocks.
+    #[inline]
+    pub(crate) fn free(&self, entry: u32) {
+        self.free_of_class(self.block_of(entry).page.record.class.get(), entry);
+    }
+
+    /// As [`Engine::free`], for an entry whose size-class is known.
+    #[inline]
+    pub(crate) fn free_of_class(&self, class: SizeClass, entry: u32) {
+        debug_assert!(self.block_of(entry).page.record.class.get() == class);
+        if !self.park(self.class_state(class), entry) {
+            self.free_in_page(entry);
+        }
+    }
+
+    /// Frees the block of a live entry, and the entry, without parking them.
     ///
     /// It first gives back the entry and the block, so that everything rare comes last: the
     /// compiler then jumps there, and the common path keeps few values.
     #[inline(never)]
-    pub(crate) fn free(&self, entry: u32) {
+    fn free_in_page(&self, entry: u32) {
         let block = self.block_of(entry);
         self.addresses.give(&self.pages.memory, entry);
         let page = block.page;
@@ -243,10 +279,10 @@ impl<'m, W: Width> Engine<'m, W> {
         state.remove_live();
         let decision = automaton::free(self.bound, self.counts(state, page.layout), counts, None);
         if decision == Free::Release {
-            return self.release(state, page.id);
+            return self.release_and_settle(state, page.id);
         }
         self.push_front_if(decision == Free::Loosen, state, page);
-        if !state.take_quiet() {
+        if !state.take_free() {
             self.settle(state, page.id);
         }
     }
@@ -288,20 +324,41 @@ impl<'m, W: Width> Engine<'m, W> {
     #[inline(never)]
     fn settle(&self, state: &ClassState<W>, page: PageId) {
         let page = self.pages.known(page);
-        let breaks = || automaton::settle(self.bound, self.counts(state, page.layout));
-        if breaks() {
+        if automaton::settle(self.bound, self.counts(state, page.layout)) {
             self.swap_roles(state, page);
         }
-        let mut bytes = 0;
-        for _ in 0..MAX_MOVES {
-            if !breaks() {
+        self.restore_bound(state, page.layout);
+    }
+
+    /// F5 of a free: the page's last block was given back. Where blocks are parked, the class may
+    /// break its bound, or have more pages than live blocks (T3).
+    #[inline]
+    fn release_and_settle(&self, state: &ClassState<W>, page: PageId) {
+        let is_quiet = state.take_free();
+        self.release(state, page);
+        if !is_quiet && state.parked() > 0 {
+            self.restore_bound(state, self.pages.known(page).layout);
+        }
+    }
+
+    /// Moves blocks of the reservoir into holes until the class keeps its bound. Where only parked
+    /// blocks are holes, it gives them back first.
+    #[inline(never)]
+    fn restore_bound(&self, state: &ClassState<W>, layout: &ClassLayout) {
+        let (mut moves, mut bytes) = (0, 0);
+        while moves < MAX_MOVES && automaton::settle(self.bound, self.counts(state, layout)) {
+            if state.head.get() != state.tail.get() {
+                bytes += self.fill_hole(state, state.tail.get(), state.head.get());
+                moves += 1;
+            } else if !self.unpark(state) {
                 break;
             }
-            bytes += self.fill_hole(state, state.tail.get(), state.head.get());
         }
         self.count_operation(bytes);
-        let counts = self.counts(state, page.layout);
-        state.set_quiet(automaton::quiet_frees(self.bound, counts));
+        if state.pages() > state.live() {
+            self.unpark_class(state);
+        }
+        self.renew_quiet(state, layout);
     }
 
     /// Makes a page the reservoir if it holds fewer blocks.
@@ -381,7 +438,6 @@ impl<'m, W: Width> Engine<'m, W> {
     #[inline(never)]
     pub(crate) fn release(&self, state: &ClassState<W>, page: PageId) {
         let page = self.pages.known(page);
-        state.take_quiet();
         if page.blocks() > 1 {
             self.pages.detach(state, page);
         }
@@ -392,6 +448,7 @@ impl<'m, W: Width> Engine<'m, W> {
     /// many moved.
     pub(crate) fn compact(&self, budget: u64) -> u64 {
         let mut moves = 0;
+        self.unpark_all();
         for state in self.classes.all() {
             while moves < budget && state.not_full() > 1 {
                 let target = self.allocation_end(state);
@@ -451,6 +508,11 @@ impl<'m, W: Width> Engine<'m, W> {
         state.add_not_full(u32::from(was_full));
     }
 
+    /// Used page-blocks of all classes: as many as there are live and parked entries. O(classes).
+    pub(crate) fn used(&self) -> u32 {
+        self.classes.all().iter().map(ClassState::used).sum()
+    }
+
     /// Live page-blocks of all classes: as many as there are live entries. O(classes).
     pub(crate) fn live(&self) -> u32 {
         self.classes.all().iter().map(ClassState::live).sum()
@@ -477,9 +539,17 @@ impl<'m, W: Width> Engine<'m, W> {
 
     /// Ensures that a block of a class and an entry can be taken; lets the address table grow if
     /// necessary.
+    ///
+    /// Before it lets the table grow by a page, or refuses, everything that is parked goes back: so
+    /// no more entries or pages are ever needed than without parking.
     fn make_room(&self, class: SizeClass) -> Result<(), Refused> {
-        let page = self.class_state(class).not_full() == 0;
-        let entry = self.addresses.is_exhausted();
+        let mut page = self.class_state(class).not_full() == 0;
+        let mut entry = self.addresses.is_exhausted();
+        let no_page = page && self.free_page_count.get() == 0 && self.fresh_pages() == 0;
+        if (entry || no_page) && self.unpark_all() {
+            page = self.class_state(class).not_full() == 0;
+            entry = self.addresses.is_exhausted();
+        }
         if entry && (!self.addresses.can_number_another() || self.fresh_pages() == 0) {
             return Err(Refused::NoHandle);
         }

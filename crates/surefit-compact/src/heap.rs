@@ -275,7 +275,15 @@ impl<'m, W: Width> Heap<'m, W> {
         }
         // SAFETY: O1: the object is live; the handle is consumed, so nobody reads the bits again.
         let value = unsafe { self.object::<T>(handle.name.index()).read() };
-        self.engine.free(handle.name.index());
+        match self
+            .config
+            .geometry()
+            .class_for(size_of::<T>(), align_of::<T>())
+        {
+            // The class for which `insert` allocated the block.
+            Some(class) => self.engine.free_of_class(class, handle.name.index()),
+            None => self.engine.free(handle.name.index()),
+        }
         value
     }
 

@@ -182,7 +182,8 @@ impl<'m, W: Width<Generation = ()>, G: Counted> KeyHeap<'m, W, G> {
     /// The handle of a key whose object is live.
     fn vet<T>(&self, key: Key<T>) -> Result<Handle<T>, Refused> {
         self.heap.own(key.name)?;
-        let named = self.heap.engine.vet(key.name.index()).is_some();
+        // No key has the generation of an entry that is parked.
+        let named = self.heap.engine.named(key.name.index()).is_some();
         if named && self.generation(key.name.index()) == key.generation {
             Ok(Handle::new(key.name))
         } else {

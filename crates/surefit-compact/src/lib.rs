@@ -86,6 +86,7 @@ mod memory;
 #[cfg_attr(docsrs, doc(cfg(feature = "os")))]
 pub mod os;
 mod page;
+mod parked;
 pub mod pieces;
 mod shape;
 #[cfg(any(target_has_atomic = "32", feature = "portable-atomic"))]

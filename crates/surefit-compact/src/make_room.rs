@@ -90,6 +90,7 @@ impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
     }
 
     fn make_room_for(&self, demand: &BlockDemand) -> Result<(), Refused> {
+        self.unpark_all();
         let helps = self.would_fit(demand);
         while let Err(refused) = self.can_serve(demand) {
             let for_table = refused == Refused::NoHandle;

@@ -8,10 +8,10 @@
 //! a page:     | class or group | its number | entry + 1, or 0 | attributes | …
 //!             two words per page-block
 //! attributes: pins, whether the object is freed nevertheless, its place among those that wait for
-//!             that; its generation from bit 16
+//!             that, or its place among those that are parked; its generation from bit 16
 //! ```
-//! It leaves out what decides nothing: counters of statistics, the bytes of objects, and for how
-//! long the bound need not be checked (H5: it would not be broken). Take two heaps of one
+//! It leaves out what decides nothing: counters of statistics, the bytes of objects and, in shared
+//! heaps, for how long the bound need not be checked (H5: it would not be broken). Take two heaps of one
 //! configuration, in regions of one size, whose shapes are equal up to names of entries and pages.
 //! From then on they grant and refuse the same calls.
 //!
@@ -105,7 +105,10 @@ impl<'m, W: Width> Engine<'m, W> {
     }
 
     fn class_shape(&self, class: SizeClass, words: &mut Words<'_>) {
-        let mut link = self.class_state(class).head.get();
+        let state = self.class_state(class);
+        let frees = [u32::from(state.left.get()), state.quiet()];
+        words.record(Kind::Numbers, frees.into_iter());
+        let mut link = state.head.get();
         while let Some(page) = self.pages.linked(link) {
             words.record(Kind::NotFull, self.page_shape(page));
             link = page.record.next.get();
@@ -125,7 +128,13 @@ impl<'m, W: Width> Engine<'m, W> {
                 return [0, 0];
             }
             let entry = self.pages.back_reference(block);
-            [entry + 1, self.generation_of(entry) << 16]
+            let class = self.class_state(page.record.class.get());
+            let parked = self
+                .parked(class)
+                .zip(1..)
+                .find(|&(other, _)| other == entry);
+            let place = parked.map_or(0, |(_, place)| place);
+            [entry + 1, self.generation_of(entry) << 16 | place]
         });
         #[expect(clippy::cast_possible_truncation, reason = "at most 128 classes")]
         let class = page.record.class.get().index() as u32;

@@ -23,7 +23,7 @@ pub struct Stats {
     pub pages: u32,
     /// Not-full pages of all size-classes.
     pub not_full_pages: u32,
-    /// Free page-blocks of not-full pages that the hole bound counts.
+    /// Free page-blocks of not-full pages that the hole bound counts, and parked ones.
     pub holes: u32,
     /// Pages that their classes have given back and that are not in use again.
     pub freed_pages: u32,
@@ -80,6 +80,14 @@ impl<W: Width> Heap<'_, W> {
     pub fn class_usage(&self, class: SizeClass) -> (u32, u32) {
         let state = self.engine.classes.get(class);
         state.map_or((0, 0), |state| (state.live(), state.pages()))
+    }
+
+    /// The pages of the parked page-blocks of a size-class, that of the one taken next first: freed
+    /// page-blocks that the class keeps with their entries. They are not live, and count as holes.
+    pub fn parked_pages(&self, class: SizeClass) -> impl Iterator<Item = u32> {
+        let state = self.engine.classes.get(class).into_iter();
+        let parked = state.flat_map(|state| self.engine.parked(state));
+        parked.map(|entry| self.engine.block_of(entry).page.id.word())
     }
 
     /// The numbers of a size-class that decide its transitions: live page-blocks, not-full pages

@@ -17,6 +17,8 @@
 
 #[path = "automaton/model.rs"]
 mod model;
+#[path = "automaton/parked.rs"]
+mod parked;
 
 use core::alloc::Layout;
 use core::mem::MaybeUninit;
@@ -159,7 +161,7 @@ impl Search {
 
     fn free(&mut self, class: &Class, victim: Victim, peak: u32) {
         let mut next = class.clone();
-        let (decision, moves) = next.free(victim);
+        let (decision, moves) = next.free(victim).expect("nothing is parked");
         assert!(moves <= 2, "two moves at most: {class:?} {victim:?}");
         if matches!(self.rules.bound, Bound::Pages(most) if class.not_full.len() < most as usize)
             || matches!(
@@ -364,6 +366,11 @@ struct Twin<'m> {
     live: Vec<Bytes<MaybeUninit<u8>>>,
     layout: Layout,
     moves: u64,
+    /// The name of the heap's first page.
+    first: usize,
+    /// Pages of parked blocks, the one taken next first.
+    parked: Vec<usize>,
+    gives: u32,
 }
 
 const PAGE_BYTES: usize = 1024;
@@ -380,8 +387,13 @@ impl Twin<'_> {
             .alloc(self.layout)
             .expect("the region is large enough");
         let page = self.page(&object);
-        let (_, expected) = self.class.malloc(page);
-        assert_eq!(page, expected, "both allocate from the same page");
+        if self.class.take_parked() {
+            let top = self.parked.first().copied();
+            assert_eq!(Some(page), top, "both take the pair that was parked last");
+        } else {
+            let (_, expected) = self.class.malloc(page);
+            assert_eq!(page, expected, "both allocate from the same page");
+        }
         self.live.push(object);
     }
 
@@ -397,12 +409,51 @@ impl Twin<'_> {
             let which = self.class.full.iter().position(|&name| name == page);
             which.map(Victim::Full)
         });
-        let (_, moves) = self.class.free(victim.expect("the model knows every page"));
-        self.moves += u64::from(moves);
+        let victim = victim.expect("the model knows every page");
+        if self.class.parks() {
+            self.class.park();
+        } else if let Some((_, moves)) = self.class.clone().free(victim) {
+            self.class.free(victim);
+            self.moves += u64::from(moves);
+        } else {
+            // The model does not know which of its blocks are parked, so the heap gives them back.
+            self.live.push(object);
+            self.give_back();
+            return self.free(self.live.len() - 1);
+        }
         self.heap.free_bytes(object);
     }
 
-    fn compare(&self) {
+    /// The names of the pages of the parked blocks.
+    fn parked_pages(&self) -> Vec<usize> {
+        let class = self.heap.config().geometry().class(0).expect("one class");
+        let pages = self.heap.parked_pages(class);
+        pages.map(|page| self.first + page as usize).collect()
+    }
+
+    fn give_back(&mut self) {
+        assert!(
+            !self.parked.is_empty(),
+            "without parked blocks no free needs this"
+        );
+        self.parked.iter().for_each(|&page| self.class.unpark(page));
+        assert_eq!(self.heap.compact(0), 0);
+        self.gives += 1;
+        self.compare();
+    }
+
+    fn compare(&mut self) {
+        self.parked = self.parked_pages();
+        assert_eq!(
+            self.parked.len(),
+            self.class.parked as usize,
+            "{:?}",
+            self.class
+        );
+        // The second record of a shape: how many frees may park, and how many need not settle.
+        let mut words = [0; 8];
+        self.heap.shape(&mut words);
+        assert_eq!([words[6], words[7]], self.class.frees(), "{:?}", self.class);
         let stats = self.heap.stats();
         let counts = self.class.counts();
         assert_eq!(stats.live_blocks, counts.live);
@@ -413,6 +464,9 @@ impl Twin<'_> {
         let mut used: BTreeMap<usize, u32> = BTreeMap::new();
         for object in &self.live {
             *used.entry(self.page(object)).or_default() += 1;
+        }
+        for &page in &self.parked {
+            *used.entry(page).or_default() += 1;
         }
         let full = self
             .class
@@ -447,12 +501,16 @@ fn run_twin(rules: Rules, block_bytes: usize, ops: &[Op]) {
     let blocks = u32::from(config.geometry().layout(class).blocks);
     assert_eq!(blocks, rules.blocks);
     let mut region = JunkRegion::new(1 << 20, PAGE_BYTES, 1);
+    let first = region.memory().as_ptr().addr().div_ceil(PAGE_BYTES);
     let mut twin = Twin {
         heap: Heap::new(region.memory(), &config).expect("large enough"),
         class: Class::new(rules),
         live: Vec::new(),
         layout: Layout::from_size_align(block_bytes, 8).expect("valid"),
         moves: 0,
+        first,
+        parked: Vec::new(),
+        gives: 0,
     };
     for op in ops {
         match *op {

@@ -184,6 +184,28 @@ pub const fn quiet_frees(bound: Bound, class: ClassCounts) -> u32 {
     }
 }
 
+/// The most frees in a row, after an event that left `class` behind, for which [`settle`] cannot
+/// return true, whichever page-blocks they free: the greatest n ≤ h with holes + n ≤ δ + ⌊ε(h −
+/// n)⌋. Freed page-blocks that are parked count as holes, and not as live.
+///
+/// [`quiet_frees`] is no greater, and needs no division.
+#[inline]
+#[must_use]
+pub const fn frees_in_a_row(bound: Bound, class: ClassCounts) -> u32 {
+    match bound {
+        Bound::Holes { base, fraction } => {
+            let (a, b) = (fraction.numerator() as u64, fraction.denominator() as u64);
+            // Below 2^64 − 2^33: ε is at most one half.
+            let most = a
+                .saturating_mul(class.live as u64)
+                .saturating_add(b.saturating_mul(base as u64));
+            let spare = most.saturating_sub(b.saturating_mul(class.holes as u64));
+            least(spare / a.saturating_add(b), class.live)
+        }
+        Bound::Pages(_) | Bound::Unbounded => class.live,
+    }
+}
+
 /// The most pages that a class needs for `live` page-blocks at once, `blocks` per page, when at
 /// most `peak` were ever live.
 ///

@@ -20,6 +20,9 @@
 //! - the word of a retired entry; a generation that becomes another one that is not the last (any
 //!   is as good).
 //!
+//! Objects begin with bytes that name no entry. The link of a parked block would otherwise change
+//! places with an object that looks like the next one: nobody can tell which of them has an owner.
+//!
 //! Not in the tables, and so not tested: the counters of moves, on which nothing depends, and the
 //! objects.
 #![allow(unsafe_code, reason = "corrupts the tables below their types")]
@@ -152,6 +155,9 @@ struct Fields<'h, 'm, W: Width> {
 
 const WORD_BITS: u32 = 16;
 
+/// Words of a class's state; two bytes follow.
+const CLASS_WORDS: usize = 7;
+
 impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
     fn of(heap: &'h Heap<'m, W>) -> Vec<Field> {
         let fields = Vec::new();
@@ -204,8 +210,10 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
         for (number, (class, state)) in classes.enumerate() {
             let first = core::ptr::from_ref(state).cast_mut().cast::<u8>();
             let counts = self.engine.counts(state, geometry.layout(class));
-            let quiet = automaton::quiet_frees(self.engine.bound, counts);
-            for at in (0..size_of::<ClassState<W>>()).step_by(W::WORD_BYTES) {
+            let frees = automaton::frees_in_a_row(self.engine.bound, counts);
+            let frees = frees.min(counts.live - state.pages());
+            let quiet = frees - u32::from(state.left.get());
+            for at in (0..CLASS_WORDS * W::WORD_BYTES).step_by(W::WORD_BYTES) {
                 let name = format!("class {number}, byte {at}");
                 let place = first.wrapping_add(at);
                 let duty = if place == state.quiet.as_ptr().cast() {
@@ -214,6 +222,15 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
                     Duty::All
                 };
                 self.add(name, place, W::WORD_BYTES, duty);
+            }
+            for (name, byte) in [("left", &state.left), ("cap", &state.cap)] {
+                let name = format!("class {number}, {name}");
+                self.add(name, byte.as_ptr(), 1, Duty::All);
+            }
+            for entry in self.engine.parked(state) {
+                let name = format!("class {number}, link of {entry}");
+                let place = self.place(self.engine.object_offset(entry));
+                self.add(name, place, W::WORD_BYTES, Duty::All);
             }
         }
     }
@@ -434,7 +451,11 @@ fn run<W: Width>(heap: &mut Heap<'_, W>, live: &mut Vec<Bytes<MaybeUninit<u8>>>,
     match op {
         Op::Alloc { size, align } => {
             let layout = Layout::from_size_align(size, align.min(64)).expect("valid");
-            live.extend(heap.alloc(layout));
+            if let Ok(mut object) = heap.alloc(layout) {
+                let filling = Vec::from([MaybeUninit::new(0xA5); 8]);
+                heap.write_at(&mut object, 0, &filling[..size.min(8)]);
+                live.push(object);
+            }
         }
         Op::Free(nth) if !live.is_empty() => {
             heap.free_bytes(live.swap_remove(nth % live.len()));
@@ -538,7 +559,11 @@ fn the_record_is_laid_out_as_the_tests_think() {
         assert_eq!(core::mem::offset_of!(PageRecord<W>, small), 2 * w + 6);
         assert_eq!(core::mem::offset_of!(PageRecord<W>, class), 2 * w + 7);
         assert_eq!(size_of::<PageRecord<W>>(), 2 * w + 8 + SMALL_BLOCKS * w);
-        assert_eq!(size_of::<ClassState<W>>(), 6 * w);
+        assert_eq!(core::mem::offset_of!(ClassState<W>, left), CLASS_WORDS * w);
+        assert_eq!(
+            size_of::<ClassState<W>>(),
+            (CLASS_WORDS * w + 2).next_multiple_of(w)
+        );
         assert_eq!(size_of::<W::Word>(), w);
         assert!(W::Word::NIL.get() > 0);
     }

@@ -184,6 +184,7 @@ fn size_classes_of_another_partitioning_hold_nothing() {
         assert_eq!(heap.class_usage(class), (live, live));
         assert_eq!(heap.class_counts(class).live, live);
         assert_eq!(heap.entries_in(class).count(), live as usize);
+        assert_eq!(heap.parked_pages(class).count(), 0);
         assert_eq!(few.geometry().class(class.index()).is_some(), own);
         let page = few.geometry().page_bytes();
         let geometry = few.geometry();
@@ -337,6 +338,7 @@ fn the_automaton_answers_counts_of_any_size() {
         for class in class_counts() {
             let _ = automaton::settle(bound, class);
             let _ = automaton::quiet_frees(bound, class);
+            assert!(automaton::frees_in_a_row(bound, class) <= class.live);
             let _ = incremental::over(bound, class);
             let _ = incremental::may_swap_roles(bound, class, false);
             for page in page_counts() {

@@ -40,8 +40,17 @@ pub(crate) struct Class {
     /// Head first; the tail is the reservoir under the hole bound.
     pub(crate) not_full: Vec<Page>,
     pub(crate) live: u32,
+    /// Free page-blocks of all not-full pages except the last, and parked ones.
     holes: u32,
+    /// Used page-blocks that are not live.
+    pub(crate) parked: u32,
+    /// How many more frees may park, and how many after these need not settle.
+    left: u32,
+    quiet: u32,
 }
+
+/// The most pairs that a class parks.
+const MOST_PARKED: u32 = 31;
 
 impl Class {
     pub(crate) fn new(rules: Rules) -> Self {
@@ -51,6 +60,9 @@ impl Class {
             not_full: Vec::new(),
             live: 0,
             holes: 0,
+            parked: 0,
+            left: 0,
+            quiet: 0,
         }
     }
 
@@ -75,7 +87,8 @@ impl Class {
             .not_full
             .split_last()
             .map_or(&[][..], |(_, others)| others);
-        others.iter().map(|page| self.free_in(*page)).sum()
+        let free: u32 = others.iter().map(|page| self.free_in(*page)).sum();
+        free + self.parked
     }
 
     /// The most holes allowed.
@@ -103,6 +116,77 @@ impl Class {
 
     fn counts_holes(&self) -> bool {
         matches!(self.rules.bound, Bound::Holes { .. })
+    }
+
+    // ---- parked pairs --------------------------------------------------------------------------
+
+    /// How many more frees may park, and how many after these need not settle.
+    pub(crate) fn frees(&self) -> [u32; 2] {
+        [self.left, self.quiet]
+    }
+
+    /// Whether the next free parks.
+    pub(crate) fn parks(&self) -> bool {
+        self.left > 0
+    }
+
+    pub(crate) fn park(&mut self) {
+        self.left -= 1;
+        self.parked += 1;
+        self.live -= 1;
+        self.holes += u32::from(self.counts_holes());
+    }
+
+    /// Takes a parked block if there is one.
+    pub(crate) fn take_parked(&mut self) -> bool {
+        if self.parked == 0 {
+            return false;
+        }
+        self.left += 1;
+        self.parked -= 1;
+        self.live += 1;
+        self.holes -= u32::from(self.counts_holes());
+        true
+    }
+
+    /// Gives a parked block of a page back.
+    pub(crate) fn unpark(&mut self, page: usize) {
+        self.parked -= 1;
+        let full = self.full.iter().position(|&name| name == page);
+        let place = if let Some(which) = full {
+            let name = self.full.remove(which);
+            let used = self.rules.blocks;
+            self.not_full.insert(0, Page { name, used });
+            0
+        } else {
+            let listed = self.not_full.iter().position(|listed| listed.name == page);
+            listed.expect("the model knows every page")
+        };
+        self.not_full[place].used -= 1;
+        if self.not_full[place].used == 0 {
+            self.not_full.remove(place);
+        }
+        self.holes = self.counted_holes();
+    }
+
+    /// Counts down one of the frees that need not settle; returns whether there was one.
+    fn take_free(&mut self) -> bool {
+        if self.quiet > 0 {
+            self.quiet -= 1;
+            return true;
+        }
+        false
+    }
+
+    /// Decides anew how many frees may park.
+    fn renew(&mut self) {
+        if matches!(self.rules.bound, Bound::Pages(_)) {
+            return;
+        }
+        let frees = automaton::frees_in_a_row(self.rules.bound, self.counts());
+        let frees = frees.min(self.live - self.pages());
+        self.left = frees.min(MOST_PARKED - self.parked);
+        self.quiet = frees - self.left;
     }
 
     // ---- allocate ------------------------------------------------------------------------------
@@ -148,8 +232,9 @@ impl Class {
 
     // ---- free ----------------------------------------------------------------------------------
 
-    /// Frees a block; returns the automaton's first decision, and how many blocks moved.
-    pub(crate) fn free(&mut self, victim: Victim) -> (Free, u32) {
+    /// Frees a block in its page; returns the automaton's first decision, and how many blocks
+    /// moved. Returns `None` if parked blocks must go back, whose pages the model does not know.
+    pub(crate) fn free(&mut self, victim: Victim) -> Option<(Free, u32)> {
         let used = match victim {
             Victim::Full(_) => self.rules.blocks,
             Victim::NotFull(place) => self.not_full[place].used,
@@ -164,10 +249,11 @@ impl Class {
             source,
         );
         self.live -= 1;
+        let quiet = self.take_free();
         let moves = match (decision, victim) {
             (Free::Clear, Victim::NotFull(place)) => {
                 self.not_full[place].used -= 1;
-                self.count_hole(place)
+                self.count_hole(place)?
             }
             (Free::Loosen, Victim::Full(which)) => {
                 let page = Page {
@@ -175,7 +261,7 @@ impl Class {
                     used: used - 1,
                 };
                 self.not_full.insert(0, page);
-                self.count_hole(0)
+                self.count_hole(0)?
             }
             (Free::Refill { empties_source }, Victim::Full(_)) => self.refill(empties_source),
             (Free::Release, Victim::NotFull(place)) => {
@@ -192,7 +278,17 @@ impl Class {
             }
             wrong => panic!("no transition: {wrong:?}"),
         };
-        (decision, moves)
+        let settles = match decision {
+            Free::Release => self.parked > 0,
+            _ => true,
+        };
+        if settles && !quiet {
+            if self.pages() > self.live || automaton::settle(self.rules.bound, self.counts()) {
+                return None;
+            }
+            self.renew();
+        }
+        Some((decision, moves))
     }
 
     /// The page that gives blocks away, if the bound is one in pages.
@@ -222,9 +318,9 @@ impl Class {
     }
 
     /// Counts one more free block in a not-full page, then moves as the hole bound requires.
-    fn count_hole(&mut self, place: usize) -> u32 {
+    fn count_hole(&mut self, place: usize) -> Option<u32> {
         if !self.counts_holes() {
-            return 0;
+            return Some(0);
         }
         if place != self.last() {
             self.holes += 1;
@@ -235,14 +331,14 @@ impl Class {
             "holes are counted before they are settled"
         );
         let excess = self.holes.saturating_sub(self.hole_limit());
-        let moves = self.settle(place);
+        let moves = self.settle(place)?;
         assert!(moves <= excess, "a move without an excess of holes to pay");
-        moves
+        Some(moves)
     }
 
-    fn settle(&mut self, place: usize) -> u32 {
+    fn settle(&mut self, place: usize) -> Option<u32> {
         if !automaton::settle(self.rules.bound, self.counts()) {
-            return 0;
+            return Some(0);
         }
         let (page, reservoir) = (self.not_full[place], self.not_full[self.last()]);
         let swaps = automaton::swaps_roles(page.used, reservoir.used);
@@ -254,11 +350,14 @@ impl Class {
         }
         let mut moves = 0;
         while moves < MAX_MOVES && automaton::settle(self.rules.bound, self.counts()) {
+            if self.parked > 0 && self.not_full.len() < 2 {
+                return None;
+            }
             self.fill_hole();
             moves += 1;
         }
         assert!(!swaps || moves < 2, "a swap pays for a move");
-        moves
+        Some(moves)
     }
 
     /// A block of the reservoir moves into a hole of the head page.
@@ -295,7 +394,7 @@ impl Class {
     /// Sets the counters from the pages.
     pub(crate) fn recount(&mut self) {
         let used: u32 = self.not_full.iter().map(|page| page.used).sum();
-        self.live = self.rules.blocks * self.full.len() as u32 + used;
+        self.live = self.rules.blocks * self.full.len() as u32 + used - self.parked;
         self.holes = self.counted_holes();
     }
 
@@ -306,7 +405,7 @@ impl Class {
         let blocks = self.rules.blocks;
         let used: u32 = self.not_full.iter().map(|page| page.used).sum();
         assert_eq!(
-            self.live,
+            self.live + self.parked,
             blocks * self.full.len() as u32 + used,
             "h = πF + Σu: {self:?}"
         );

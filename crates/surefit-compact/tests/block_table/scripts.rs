@@ -70,6 +70,8 @@ impl<'m, W: Width> Run<'m, W> {
 
     fn allocate(&mut self, size: usize, align: usize) {
         let align = align.min(self.heap.frame_bytes());
+        // Gives back what is parked, as a refusal does.
+        self.heap.compact(0);
         let before = (self.heap.stats(), self.heap.parts());
         let promised = self.heap.can_allocate(size, align);
         let got = self.heap.alloc_zeroed(layout(size, align));
@@ -96,6 +98,8 @@ impl<'m, W: Width> Run<'m, W> {
     }
 
     fn resize(&mut self, place: usize, size: usize) {
+        // Gives back what is parked, as a refusal does.
+        self.heap.compact(0);
         let before = (self.heap.stats(), self.heap.parts());
         let (id, old, known) = self.model.get_mut(place);
         if self.heap.resize(&mut known.bytes, layout(size, 1)).is_err() {

@@ -22,8 +22,9 @@
 //! - which page-blocks of a page are used decides where the next object lies, but a bound only
 //!   counts page-blocks. So the order of the page-blocks of a page is erased too, but not which of
 //!   them are pinned, or are pieces of which object;
-//! - how long the bound need not be asked (H5) decides nothing while `check` holds, which every new
-//!   state passes.
+//! - the shape of a heap of one owner holds which page-blocks are parked, in which order, and how
+//!   many more frees may park; in a shared heap, how long the bound need not be asked (H5) decides
+//!   nothing while `check` holds, which every new state passes.
 //!
 //! States are states at rest. A call that pauses while another one is made is one step together
 //! with it, at one of a few points. So it always leads from one state at rest to the same next one.
