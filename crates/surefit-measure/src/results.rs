@@ -166,7 +166,7 @@ pub struct AllocatorResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub realloc_ns_max: Option<u64>,
     /// The mean time of one access of a seeded live object, beyond its look-up in the replay's own
-    /// table.
+    /// table: many accesses at the peak, one after the other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access_ns_mean: Option<f64>,
     /// `pair_ns_mean` over the baseline's, taken round by round.

@@ -16,7 +16,7 @@ use surefit_os::Reservation;
 
 use crate::child::{Child, Passes};
 use crate::memory;
-use crate::passes::access::{self, Access, Sample};
+use crate::passes::access::{AT_PEAK, Access, AtPeak, Sample};
 use crate::passes::min_heap::min_heap;
 use crate::passes::replay::Stopped;
 use crate::passes::timing::Timing;
@@ -116,6 +116,7 @@ struct Row<'a> {
     certified: Option<Certified>,
     pair_rounds: Vec<f64>,
     access_rounds: Vec<f64>,
+    one_access_rounds: Vec<f64>,
 }
 
 /// What was measured of one allocator, and what was proven before.
@@ -150,7 +151,7 @@ pub fn measure(
         .collect();
     timed(source, &mut rows, baseline, plan, progress)?;
     untimed(source, &mut rows, plan, progress)?;
-    finish(&source.steps, &mut rows, baseline);
+    finish(&mut rows, baseline);
     Ok(rows.into_iter().map(Row::into_measured).collect())
 }
 
@@ -162,6 +163,7 @@ impl<'a> Row<'a> {
             certified: measured.certified,
             pair_rounds: Vec::new(),
             access_rounds: Vec::new(),
+            one_access_rounds: Vec::new(),
         }
     }
 
@@ -203,7 +205,7 @@ pub fn measure_one(
         ..plan
     };
     timed(source, &mut rows, 0, plan, &Progress::hidden())?;
-    finish(&source.steps, &mut rows, 0);
+    finish(&mut rows, 0);
     let [row] = rows;
     Ok(AllocatorResult {
         ratio_to_baseline: None,
@@ -323,7 +325,10 @@ fn timed(
     }
     let sample = plan.sample(steps);
     for _ in 0..plan.access_rounds {
-        let empty = run_empty(Access { steps, sample })?;
+        let empty = (
+            run_empty(Access { steps, sample })?,
+            run_empty(AtPeak { steps })?,
+        );
         for row in rows.iter_mut() {
             access_row(source, row, &mut region, empty, plan)?;
             progress.step(&steps.name, "accesses", row.spec);
@@ -405,7 +410,7 @@ fn access_row(
     source: &Source,
     row: &mut Row<'_>,
     region: &mut Option<Reservation>,
-    empty: u64,
+    (empty, empty_at_peak): (u64, u64),
     plan: Plan,
 ) -> Result<()> {
     let steps = &source.steps;
@@ -417,15 +422,19 @@ fn access_row(
             let sample = plan.sample(steps);
             let pass = Access { steps, sample };
             let took = completed(&row.result.allocator, run_in(kind, region, pass))?;
+            let at_peak = run_in(kind, region, AtPeak { steps });
+            let at_peak = completed(&row.result.allocator, at_peak)?;
+            let one = at_peak.saturating_sub(empty_at_peak) as f64 / AT_PEAK as f64;
+            row.one_access_rounds.push(one);
             let without = median(&row.pair_rounds);
             of_all(without, per_pair(took, empty, steps), sample, steps)
         }
         Choice::Preload(_) => {
             let mut passes = Passes::NONE;
             passes.access = true;
-            let figure = child(source, row.spec, plan)
-                .run(passes)?
-                .access_pair_ns_mean;
+            let figures = child(source, row.spec, plan).run(passes)?;
+            row.one_access_rounds.extend(figures.access_ns_mean);
+            let figure = figures.access_pair_ns_mean;
             figure.ok_or_else(|| anyhow!("{}: the child measured no time", row.spec))?
         }
     };
@@ -524,20 +533,13 @@ impl Figures {
 }
 
 /// Medians over the rounds, and ratios round by round.
-fn finish(steps: &Steps, rows: &mut [Row<'_>], baseline: usize) {
+fn finish(rows: &mut [Row<'_>], baseline: usize) {
     let base = rows[baseline].pair_rounds.clone();
     for row in rows {
         let result = &mut row.result;
         result.pair_ns_mean = median(&row.pair_rounds);
         result.access_pair_ns_mean = median(&row.access_rounds);
-        result.access_ns_mean =
-            result
-                .access_pair_ns_mean
-                .zip(result.pair_ns_mean)
-                .map(|(with, without)| {
-                    let accesses = access::PER_EVENT * steps.steps().len() as u64;
-                    (with - without).max(0.0) * steps.calls.pairs() as f64 / accesses as f64
-                });
+        result.access_ns_mean = median(&row.one_access_rounds);
         result.ratio_to_baseline = Ratio::round_by_round(&row.pair_rounds, &base);
         let rounds = std::mem::take(&mut row.pair_rounds);
         result.pair_ns_rounds = (!rounds.is_empty()).then_some(rounds);

@@ -5,6 +5,10 @@
 //! same objects are chosen for every allocator, and by the empty replay, so that what is left is
 //! the price of reaching an object through its pointer or its handle.
 //!
+//! In that pass accesses also slow the allocator down, because they take its own tables out of the
+//! caches. So the price of an access alone is measured apart ([`AtPeak`]): at the event where most is
+//! live, many accesses follow one another.
+//!
 //! On a long trace most of the time is spent here. A first look may sample: it makes accesses in
 //! windows of consecutive events only, evenly spread over the trace, so that within a window the
 //! caches are used as in the whole pass.
@@ -16,7 +20,9 @@ use crate::subject::{Pass, Subject};
 
 use std::alloc::Layout;
 
-/// Accesses after each event: as many as `done` writes out.
+use surefit_os::clock;
+
+/// Accesses after each event: as many as `Accesses::turn` writes out.
 pub const PER_EVENT: u64 = 8;
 
 /// Consecutive events that have accesses, or have none.
@@ -74,6 +80,74 @@ impl Pass for Access<'_> {
     }
 }
 
+/// Accesses at the peak, in turns of [`PER_EVENT`].
+pub const AT_PEAK: u64 = 1 << 21;
+
+/// One replay that stops at the peak and accesses live objects there; its output is the nanoseconds
+/// of these [`AT_PEAK`] accesses.
+#[derive(Clone, Copy, Debug)]
+pub struct AtPeak<'a> {
+    /// The trace.
+    pub steps: &'a Steps,
+}
+
+impl Pass for AtPeak<'_> {
+    type Output = Result<u64, Stopped>;
+
+    fn run<S: Subject>(self, subject: S) -> Self::Output {
+        let mut peak = Peak {
+            accesses: Accesses::new(self.steps.slots(), Sample::ALL),
+            event: self.steps.peak_event,
+            took: 0,
+        };
+        measure(subject, self.steps, &mut peak)?;
+        Ok(peak.took)
+    }
+}
+
+/// Accesses at one event.
+struct Peak {
+    accesses: Accesses,
+    event: usize,
+    took: u64,
+}
+
+impl<S: Subject> Hooks<S> for Peak {
+    #[inline]
+    fn allocated(
+        &mut self,
+        subject: &mut S,
+        object: &mut S::Object,
+        step: Step,
+    ) -> Result<(), Stop> {
+        FirstWord.allocated(subject, object, step)
+    }
+
+    #[inline]
+    fn resized(&mut self, subject: &mut S, object: &mut S::Object, step: Step) -> Result<(), Stop> {
+        FirstWord.resized(subject, object, step)
+    }
+
+    #[inline]
+    fn done(
+        &mut self,
+        subject: &mut S,
+        table: &mut Table<S::Object>,
+        step: Step,
+        event: usize,
+    ) -> Result<(), Stop> {
+        self.accesses.update(step);
+        if event == self.event && !self.accesses.live.is_empty() {
+            let before = clock::thread_cpu_ns();
+            for _ in 0..AT_PEAK / PER_EVENT {
+                self.accesses.turn(subject, table);
+            }
+            self.took = clock::thread_cpu_ns() - before;
+        }
+        Ok(())
+    }
+}
+
 /// The slots of the live objects, to choose from.
 struct Accesses {
     live: Vec<u32>,
@@ -107,6 +181,22 @@ impl Accesses {
         self.random ^= self.random << 17;
         let at = ((self.random >> 32) * self.live.len() as u64) >> 32;
         self.live[at as usize]
+    }
+
+    /// Accesses [`PER_EVENT`] objects.
+    ///
+    /// It is written out: the compiler unrolls a loop where an access is short, as through pointers,
+    /// and the end of a loop of eight turns is mispredicted once per event.
+    #[inline(always)]
+    fn turn<S: Subject>(&mut self, subject: &mut S, table: &mut Table<S::Object>) {
+        self.access(subject, table);
+        self.access(subject, table);
+        self.access(subject, table);
+        self.access(subject, table);
+        self.access(subject, table);
+        self.access(subject, table);
+        self.access(subject, table);
+        self.access(subject, table);
     }
 
     /// Accesses an object.
@@ -175,16 +265,7 @@ impl<S: Subject> Hooks<S> for Accesses {
         if !self.is_on || self.live.is_empty() {
             return Ok(());
         }
-        // Written out: the compiler unrolls a loop where an access is short, as through pointers, and
-        // the end of a loop of eight turns is mispredicted once per event.
-        self.access(subject, table);
-        self.access(subject, table);
-        self.access(subject, table);
-        self.access(subject, table);
-        self.access(subject, table);
-        self.access(subject, table);
-        self.access(subject, table);
-        self.access(subject, table);
+        self.turn(subject, table);
         Ok(())
     }
 }
