@@ -250,7 +250,7 @@ impl<W: Width> Heap<'_, W> {
         let mut spine = Spine::new(self, bytes.name.index(), bytes.len());
         let mut at = from;
         while at < bytes.len() {
-            let (first, len) = spine.rest(at);
+            let (first, len) = spine.run(at, bytes.len() - at);
             // SAFETY: the bytes belong to the object, whose handle is borrowed exclusively; zero is
             // a value of `B`.
             unsafe { first.write_bytes(0, len) };

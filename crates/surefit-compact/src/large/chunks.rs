@@ -123,7 +123,7 @@ impl<W: Width> Heap<'_, W> {
         let mut spine = self.spine(bytes);
         let mut done = 0;
         while done < target.len() {
-            let (first, len) = spine.rest(offset + done);
+            let (first, len) = spine.run(offset + done, target.len() - done);
             // SAFETY: `len` bytes of the object, which is borrowed; for `u8` they are initialised.
             let chunk = unsafe { NonNull::slice_from_raw_parts(first.cast(), len).as_ref() };
             let count = len.min(target.len() - done);
@@ -148,7 +148,7 @@ impl<W: Width> Heap<'_, W> {
         let mut spine = self.spine(bytes);
         let mut done = 0;
         while done < source.len() {
-            let (first, len) = spine.rest(offset + done);
+            let (first, len) = spine.run(offset + done, source.len() - done);
             // SAFETY: as in `read_at`, and the handle is borrowed exclusively (O2).
             let chunk = unsafe { NonNull::slice_from_raw_parts(first.cast(), len).as_mut() };
             let count = len.min(source.len() - done);

@@ -91,6 +91,18 @@ impl<'a, W: Width> Place<'a, W> {
         (self.first, self.left)
     }
 
+    /// As `rest`, but goes on over the pieces that follow in memory, until it has at least `most`
+    /// bytes.
+    #[inline]
+    fn run(&mut self, most: usize) -> (NonNull<u8>, usize) {
+        let (first, left) = self.rest();
+        if left >= most {
+            return (first, left);
+        }
+        let position = self.position;
+        (first, self.spine.extended(first, left, position, most))
+    }
+
     #[inline]
     fn advance(&mut self, count: usize) {
         if count > self.left {
@@ -196,12 +208,15 @@ impl<'a, W: Width, B: Byte> Cursor<'a, W, B> {
     pub fn read_into(&mut self, target: &mut [B]) -> usize {
         let mut done = 0;
         while done < target.len() {
-            let chunk = self.chunk();
-            let count = chunk.len().min(target.len() - done);
+            let (first, len) = self.place.run(target.len() - done);
+            let count = len.min(target.len() - done);
             if count == 0 {
                 break;
             }
-            target[done..done + count].copy_from_slice(&chunk[..count]);
+            // SAFETY: as in `chunk`.
+            let chunk: &[B] =
+                unsafe { NonNull::slice_from_raw_parts(first.cast(), count).as_ref() };
+            target[done..done + count].copy_from_slice(chunk);
             self.advance(count);
             done += count;
         }
@@ -253,12 +268,15 @@ impl<'a, W: Width, B: Byte> CursorMut<'a, W, B> {
     pub fn write_from(&mut self, source: &[B]) -> usize {
         let mut done = 0;
         while done < source.len() {
-            let chunk = self.chunk_mut();
-            let count = chunk.len().min(source.len() - done);
+            let (first, len) = self.place.run(source.len() - done);
+            let count = len.min(source.len() - done);
             if count == 0 {
                 break;
             }
-            chunk[..count].copy_from_slice(&source[done..done + count]);
+            // SAFETY: as in `chunk_mut`.
+            let chunk: &mut [B] =
+                unsafe { NonNull::slice_from_raw_parts(first.cast(), count).as_mut() };
+            chunk.copy_from_slice(&source[done..done + count]);
             self.advance(count);
             done += count;
         }
@@ -306,12 +324,15 @@ impl<'a, W: Width, B: Byte> CursorMut<'a, W, B> {
     pub fn read_into(&mut self, target: &mut [B]) -> usize {
         let mut done = 0;
         while done < target.len() {
-            let chunk = self.chunk();
-            let count = chunk.len().min(target.len() - done);
+            let (first, len) = self.place.run(target.len() - done);
+            let count = len.min(target.len() - done);
             if count == 0 {
                 break;
             }
-            target[done..done + count].copy_from_slice(&chunk[..count]);
+            // SAFETY: as in `chunk`.
+            let chunk: &[B] =
+                unsafe { NonNull::slice_from_raw_parts(first.cast(), count).as_ref() };
+            target[done..done + count].copy_from_slice(chunk);
             self.advance(count);
             done += count;
         }

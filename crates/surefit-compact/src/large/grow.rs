@@ -131,7 +131,7 @@ impl ByteVec {
         let mut spine = self.spine(heap, len);
         let mut rest = source;
         while !rest.is_empty() {
-            let (first, room) = spine.rest(len - rest.len());
+            let (first, room) = spine.run(len - rest.len(), rest.len());
             let (now, later) = rest.split_at(room.min(rest.len()));
             let (from, count) = (NonNull::from(now).cast(), now.len());
             // SAFETY: `room` bytes of the object, which is borrowed exclusively; so is the heap, so

@@ -32,6 +32,8 @@ impl<W: Width> Heap<'_, W> {
         (first, len - offset)
     }
 
+    /// As `chunk_at`, of an object in pieces. The common case needs no stack: everything else is a
+    /// jump.
     #[inline(never)]
     pub(crate) fn chunk_in_pieces(
         &self,
@@ -39,46 +41,57 @@ impl<W: Width> Heap<'_, W> {
         len: usize,
         offset: usize,
     ) -> (NonNull<u8>, usize) {
-        assert!(offset <= len, "the offset is beyond the object");
-        if offset == len {
-            return (NonNull::dangling(), 0);
+        if offset >= len {
+            return chunk_at_end(len, offset);
         }
-        let number = offset >> self.piece_shift;
-        let (entry, within) = (self.piece(index, len, number), self.within_piece(offset));
-        // SAFETY: `within` lies inside the piece, which is a live block of at least its length.
-        let first = unsafe { self.object::<u8>(entry).add(within) };
-        (first, self.piece_len(len, number) - within)
+        if self.is_in_pieces(self.spine_bytes(len)) {
+            return self.chunk_of_many(index, len, offset);
+        }
+        let at = (offset >> self.piece_shift) * W::WORD_BYTES;
+        self.rest_of_piece(self.spine_word(index, at), len, offset)
     }
 
-    /// The entry of a piece.
+    /// As `chunk_in_pieces`, of an object whose spine is in pieces.
+    #[inline(never)]
+    fn chunk_of_many(&self, index: u32, len: usize, offset: usize) -> (NonNull<u8>, usize) {
+        let entry = self.piece(index, len, offset >> self.piece_shift);
+        self.rest_of_piece(entry, len, offset)
+    }
+
+    /// The byte at `offset` of an object, whose piece an entry names, and the bytes up to the end
+    /// of the piece.
+    #[inline]
+    fn rest_of_piece(&self, entry: u32, len: usize, offset: usize) -> (NonNull<u8>, usize) {
+        let within = self.within_piece(offset);
+        // SAFETY: `within` lies inside the piece, which is a live block of at least its length.
+        let first = unsafe { self.object::<u8>(entry).add(within) };
+        (first, (self.piece_bytes - within).min(len - offset))
+    }
+
+    /// The entry of a piece. O(levels).
     #[inline]
     pub(super) fn piece(&self, index: u32, len: usize, number: usize) -> u32 {
         let spine_bytes = self.spine_bytes(len);
         let at = number * W::WORD_BYTES;
-        let (entry, within) = if self.is_in_pieces(spine_bytes) {
-            self.spine_block(index, spine_bytes, at)
-        } else {
-            (index, at)
-        };
-        // SAFETY: the word lies inside the spine's block, aligned, because pieces and words have
-        // sizes of powers of two. It was written when the object was allocated.
-        unsafe {
-            self.object::<u8>(entry)
-                .add(within)
-                .cast::<W::Word>()
-                .read()
+        if self.is_in_pieces(spine_bytes) {
+            return self.word_of_many(index, spine_bytes, at);
         }
-        .get()
+        self.spine_word(index, at)
     }
 
-    /// The block of a spine in pieces that holds byte `at`, as an entry, and where it does.
+    /// The word at byte `at` of a spine in pieces.
     #[inline(never)]
-    fn spine_block(&self, index: u32, spine_bytes: usize, at: usize) -> (u32, usize) {
-        let number = at >> self.piece_shift;
-        (
-            self.piece(index, spine_bytes, number),
-            self.within_piece(at),
-        )
+    fn word_of_many(&self, index: u32, spine_bytes: usize, at: usize) -> u32 {
+        let entry = self.piece(index, spine_bytes, at >> self.piece_shift);
+        self.spine_word(entry, self.within_piece(at))
+    }
+
+    /// The word at byte `at` of a block of a spine.
+    #[inline]
+    fn spine_word(&self, entry: u32, at: usize) -> u32 {
+        // SAFETY: the word lies inside the spine's block, aligned, because pieces and words have
+        // sizes of powers of two. It was written when the object was allocated.
+        unsafe { self.object::<u8>(entry).add(at).cast::<W::Word>().read() }.get()
     }
 
     #[inline]
@@ -108,6 +121,14 @@ impl<W: Width> Heap<'_, W> {
     pub(crate) fn piece_len(&self, len: usize, number: usize) -> usize {
         self.piece_bytes.min(len - (number << self.piece_shift))
     }
+}
+
+/// Nothing, at the end of an object.
+#[cold]
+#[inline(never)]
+fn chunk_at_end(len: usize, offset: usize) -> (NonNull<u8>, usize) {
+    assert!(offset == len, "the offset is beyond the object");
+    (NonNull::dangling(), 0)
 }
 
 /// The pieces of an object, by number. It keeps the block of the spine that it found last.
@@ -200,6 +221,35 @@ impl<'a, W: Width> Spine<'a, W> {
         let (first, len) = self.piece(number);
         // SAFETY: `within` lies inside the piece.
         (unsafe { first.add(within) }, len - within)
+    }
+
+    /// As `rest`, but goes on over the pieces that follow in memory, until it has at least `most`
+    /// bytes: pieces that were allocated together often follow each other, and one long copy is
+    /// faster than many short ones.
+    #[inline]
+    pub(super) fn run(&mut self, offset: usize, most: usize) -> (NonNull<u8>, usize) {
+        let (first, len) = self.rest(offset);
+        (first, self.extended(first, len, offset, most))
+    }
+
+    /// The length of a run that begins at `first`, the byte at `offset`, and has at least `len`
+    /// bytes, those to the end of the first piece.
+    #[inline]
+    pub(super) fn extended(
+        &mut self,
+        first: NonNull<u8>,
+        mut len: usize,
+        offset: usize,
+        most: usize,
+    ) -> usize {
+        while len < most && offset + len < self.end {
+            let (next, more) = self.rest(offset + len);
+            if next.addr().get() != first.addr().get() + len {
+                break;
+            }
+            len += more;
+        }
+        len
     }
 
     /// The word of a piece of an object in pieces.

@@ -172,8 +172,8 @@ impl<W: Width> Heap<'_, W> {
         let mut target = Spine::new(self, to.0, to.1);
         let mut done = 0;
         while done < len {
-            let (from, from_len) = source.rest(done);
-            let (to, to_len) = target.rest(done);
+            let (from, from_len) = source.run(done, len - done);
+            let (to, to_len) = target.run(done, len - done);
             let count = from_len.min(to_len).min(len - done);
             let (from, to) = (from.cast::<MaybeUninit<u8>>(), to.cast::<MaybeUninit<u8>>());
             // SAFETY: two live blocks of this heap, so disjoint, each with `count` bytes from here;
