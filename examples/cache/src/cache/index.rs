@@ -181,6 +181,7 @@ impl<N: Name> Index<N> {
         let bucket = self.buckets - 1;
         let origin = Self::origin(bucket);
         let mut name = self.first(records, bucket);
+        self.set_first(records, bucket, N::NIL); // it is empty when it comes back
         self.buckets = bucket;
         while name != N::NIL {
             let next = records.link(name, Link::Next);

@@ -1,30 +1,33 @@
-//! Surefit's handle heap over one reservation.
+//! Surefit's handle heap over the operating system's memory, which gives back what it does not need.
 //!
 //! An object's name is the number of its entry, four bytes. Objects over 4 KiB are in pieces.
 
 use std::alloc::Layout;
 use std::mem::MaybeUninit;
+use std::time::Duration;
 
-use surefit_compact::{Bytes, Config, Heap};
+use surefit_compact::os::{Limits, OsHeap};
+use surefit_compact::{Bytes, Config};
 use surefit_os::{OsError, Reservation};
 
 use super::Store;
 
 static CONFIG: Config = Config::DEFAULT;
 
-/// The handle heap.
+/// The handle heap over the operating system's memory.
 #[derive(Debug)]
 pub struct Surefit {
-    heap: Heap<'static>,
+    heap: OsHeap<'static>,
 }
 
 impl Surefit {
-    /// A heap over at most `region_bytes`. The memory belongs to the process until it ends.
+    /// A heap of at most `region_bytes`.
     ///
     /// # Errors
     /// What the operating system refuses, or that the region is too small.
     pub fn new(region_bytes: usize) -> anyhow::Result<Self> {
-        let heap = Heap::new(region(region_bytes)?, &CONFIG)?;
+        let limits = Limits::new(region_bytes, region_bytes);
+        let heap = OsHeap::new(&CONFIG, limits)?;
         Ok(Self { heap })
     }
 
@@ -51,13 +54,13 @@ impl Store for Surefit {
     fn allocate(&mut self, len: usize) -> Option<u32> {
         let layout = Layout::from_size_align(len, 1).ok()?;
         let bytes = self.heap.alloc(layout).ok()?;
-        Some(self.heap.into_entry(bytes))
+        Some(self.heap.heap().into_entry(bytes))
     }
 
     #[inline]
     unsafe fn free(&mut self, name: u32, len: usize) {
         // SAFETY: S1; no other handle is in use.
-        let bytes: Bytes<MaybeUninit<u8>> = unsafe { self.heap.from_entry(name, len) };
+        let bytes: Bytes<MaybeUninit<u8>> = unsafe { self.heap.heap().from_entry(name, len) };
         self.heap.free_bytes(bytes);
     }
 
@@ -65,8 +68,8 @@ impl Store for Surefit {
     unsafe fn read(&self, name: u32, len: usize, offset: usize) -> &[u8] {
         // SAFETY: S1, S2 and S3. No handle for a mutable access is in use: that borrows the store
         // mutably.
-        let bytes: Bytes<u8> = unsafe { self.heap.from_entry(name, len) };
-        let chunk: *const [u8] = self.heap.chunk(&bytes, offset);
+        let bytes: Bytes<u8> = unsafe { self.heap.heap().from_entry(name, len) };
+        let chunk: *const [u8] = self.heap.heap().chunk(&bytes, offset);
         // SAFETY: the object stays live and where it is as long as the store is borrowed; only the
         // borrow of the handle, which is made for this call, ends here.
         unsafe { &*chunk }
@@ -75,8 +78,8 @@ impl Store for Surefit {
     #[inline]
     unsafe fn edit(&mut self, name: u32, len: usize, offset: usize) -> &mut [u8] {
         // SAFETY: S1, S2 and S3. The store is borrowed mutably, so no other handle is in use.
-        let mut bytes: Bytes<u8> = unsafe { self.heap.from_entry(name, len) };
-        let chunk: *mut [u8] = self.heap.chunk_mut(&mut bytes, offset);
+        let mut bytes: Bytes<u8> = unsafe { self.heap.heap().from_entry(name, len) };
+        let chunk: *mut [u8] = self.heap.heap().chunk_mut(&mut bytes, offset);
         // SAFETY: as in `read`; this is the only borrow.
         unsafe { &mut *chunk }
     }
@@ -84,11 +87,11 @@ impl Store for Surefit {
     #[inline]
     unsafe fn write(&mut self, name: u32, len: usize, offset: usize, source: &[u8]) {
         // SAFETY: S1 and S2. The store is borrowed mutably, so no other handle is in use.
-        let mut bytes: Bytes<MaybeUninit<u8>> = unsafe { self.heap.from_entry(name, len) };
+        let mut bytes: Bytes<MaybeUninit<u8>> = unsafe { self.heap.heap().from_entry(name, len) };
         let mut rest = source;
         let mut at = offset;
         while !rest.is_empty() {
-            let chunk = self.heap.chunk_mut(&mut bytes, at);
+            let chunk = self.heap.heap().chunk_mut(&mut bytes, at);
             assert!(!chunk.is_empty(), "the bytes go beyond the object");
             let (now, later) = rest.split_at(rest.len().min(chunk.len()));
             // SAFETY: written bytes may be seen as bytes that need not be written.
@@ -101,8 +104,16 @@ impl Store for Surefit {
     }
 
     fn held_bytes(&self) -> usize {
-        self.heap.stats().pages as usize * self.heap.config().geometry().page_bytes()
-            + self.heap.fixed_bytes()
-            + self.heap.handle_bytes()
+        self.heap.stats().resident_bytes
+    }
+
+    /// Gives back pages that were empty for a while. Where the system refuses, a later tick tries
+    /// again.
+    fn tick(&mut self, now: u64) {
+        let _ = self.heap.tick(Duration::from_millis(now));
+    }
+
+    fn purge(&mut self) {
+        let _ = self.heap.give_all_back();
     }
 }

@@ -1,3 +1,111 @@
-//! The load.
+//! Plays a drifting and a steady load against caches, each a process of its own, and compares their
+//! memory, processor time and latency.
+//!
+//! ```text
+//! main        options, rounds
+//!   subject     a server: how to start it, its memory, its processor time
+//!   play        the two loads, phase by phase
+//!     client      one connection: batches of commands, replies that are checked
+//!   report      what was measured: a table, JSON
+//!     plot        resident memory along the drifting load
+//! ```
 
-fn main() {}
+mod client;
+mod play;
+mod plot;
+mod report;
+mod subject;
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::{Parser, ValueEnum};
+
+use crate::play::Load;
+use crate::report::Report;
+use crate::subject::Subject;
+
+/// How long the loads are.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Size {
+    /// Seconds: shows that everything works; its numbers mean little.
+    Smoke,
+    /// Half a minute per server and round.
+    Full,
+}
+
+/// Compares caches under a load whose sizes drift, and under a steady one.
+#[derive(Debug, Parser)]
+#[command(name = "surefit-cache-load", version)]
+struct Options {
+    /// How long the loads are.
+    #[arg(long, value_enum, default_value_t = Size::Smoke)]
+    size: Size,
+    /// Interleaved rounds; the table shows medians.
+    #[arg(long, default_value_t = 1)]
+    rounds: usize,
+    /// The seed of keys, sizes and order.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The mean length of values in the first phase, in bytes. Each phase multiplies it by 1.7.
+    #[arg(long, default_value_t = 240)]
+    first_bytes: usize,
+    /// The payload that each phase fills up to, in MiB; by default that of the size.
+    #[arg(long)]
+    budget_mb: Option<usize>,
+    /// Only these servers, as in surefit,malloc.
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+    /// A folder for load.json and load.svg.
+    #[arg(long)]
+    out: Option<PathBuf>,
+}
+
+impl Options {
+    fn load(&self) -> Load {
+        let (budget_mb, steady, settle_ms) = match self.size {
+            Size::Smoke => (2, 4_000, 50),
+            Size::Full => (64, 200_000, 1_500),
+        };
+        Load {
+            seed: self.seed,
+            budget: self.budget_mb.unwrap_or(budget_mb) << 20,
+            first_bytes: self.first_bytes,
+            steady,
+            settle_ms,
+        }
+    }
+
+    fn subjects(&self) -> Vec<Subject> {
+        let is_wanted =
+            |subject: &Subject| self.only.is_empty() || self.only.contains(&subject.name);
+        Subject::all().into_iter().filter(is_wanted).collect()
+    }
+}
+
+fn main() -> anyhow::Result<()> {
+    let options = Options::parse();
+    let load = options.load();
+    let mut report = Report::new(load.clone(), options.rounds);
+    for round in 1..=options.rounds {
+        for subject in options.subjects() {
+            if let Some(missing) = subject.missing() {
+                if round == 1 {
+                    println!("NOT RUN: {} ({missing})", subject.name);
+                }
+                continue;
+            }
+            let run = play::play(&subject, &load)
+                .with_context(|| format!("the load against {}", subject.name))?;
+            report.add(&subject.name, run);
+        }
+    }
+    print!("{}", report.table());
+    if let Some(folder) = &options.out {
+        fs::create_dir_all(folder)?;
+        fs::write(folder.join("load.json"), report.json()?)?;
+        fs::write(folder.join("load.svg"), plot::svg(&report)?)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,177 @@
+//! A server that is compared: a process of its own, its memory and its processor time.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow, bail};
+
+const REDIS: &str = "/usr/bin/redis-server";
+
+/// Folders of the system's libraries.
+const LIBRARIES: [&str; 3] = ["/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib"];
+
+/// What runs.
+#[derive(Clone, Debug)]
+enum Kind {
+    /// This example, on one of its stores.
+    Ours { store: &'static str },
+    /// Redis.
+    Redis,
+}
+
+/// A server, and a library that is preloaded into it.
+#[derive(Clone, Debug)]
+pub(crate) struct Subject {
+    pub(crate) name: String,
+    kind: Kind,
+    preload: Option<&'static str>,
+}
+
+impl Subject {
+    fn new(name: &str, kind: Kind, preload: Option<&'static str>) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            preload,
+        }
+    }
+
+    /// Every server that can be compared.
+    pub(crate) fn all() -> Vec<Self> {
+        let ours = |store| Kind::Ours { store };
+        vec![
+            Self::new("surefit", ours("surefit"), None),
+            Self::new("tlsf", ours("tlsf"), None),
+            Self::new("malloc", ours("malloc"), None),
+            Self::new("malloc-mimalloc", ours("malloc"), Some("libmimalloc.so.2")),
+            // Debian's redis-server is linked with libjemalloc; a library before it takes its place.
+            Self::new("redis-jemalloc", Kind::Redis, None),
+            Self::new("redis-glibc", Kind::Redis, Some("libc.so.6")),
+            Self::new("redis-mimalloc", Kind::Redis, Some("libmimalloc.so.2")),
+        ]
+    }
+
+    /// What is not installed, if something is missing.
+    pub(crate) fn missing(&self) -> Option<String> {
+        if matches!(self.kind, Kind::Redis) && !Path::new(REDIS).exists() {
+            return Some(format!("no {REDIS}"));
+        }
+        let library = self.preload?;
+        library_path(library)
+            .is_none()
+            .then(|| format!("no {library}"))
+    }
+
+    /// Starts the server on a free port.
+    pub(crate) fn start(&self) -> anyhow::Result<Server> {
+        let mut command = match self.kind {
+            Kind::Ours { store } => ours(store)?,
+            Kind::Redis => redis()?,
+        };
+        if let Some(library) = self.preload {
+            let path = library_path(library).with_context(|| format!("no {library}"))?;
+            command.env("LD_PRELOAD", path);
+        }
+        let port = free_port()?;
+        command.args(["--port", &port.to_string()]);
+        command.stdout(Stdio::piped()).stderr(Stdio::null());
+        let child = command.spawn().context("cannot start the server")?;
+        let server = Server {
+            child,
+            address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
+        };
+        server.wait()
+    }
+}
+
+/// A port that nobody uses at this moment.
+fn free_port() -> anyhow::Result<u16> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
+        .local_addr()?
+        .port())
+}
+
+/// This example's server, which is built beside this program.
+fn ours(store: &str) -> anyhow::Result<Command> {
+    let path = std::env::current_exe()?.with_file_name("surefit-cache");
+    if !path.exists() {
+        bail!("{} is missing: build both programs", path.display());
+    }
+    let mut command = Command::new(path);
+    command.args(["--store", store]);
+    Ok(command)
+}
+
+/// Redis as a cache: nothing is written to disk.
+fn redis() -> anyhow::Result<Command> {
+    let mut command = Command::new(REDIS);
+    command.args(["--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]);
+    command.current_dir(std::env::temp_dir());
+    Ok(command)
+}
+
+fn library_path(name: &str) -> Option<PathBuf> {
+    let places = LIBRARIES.iter().map(|folder| Path::new(folder).join(name));
+    places.into_iter().find(|path| path.exists())
+}
+
+/// A server that runs; it ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) address: SocketAddr,
+}
+
+impl Server {
+    /// Waits until the server accepts connections, and reads its output from then on, so that it
+    /// never waits for a reader.
+    fn wait(mut self) -> anyhow::Result<Self> {
+        if let Some(output) = self.child.stdout.take() {
+            thread::spawn(move || BufReader::new(output).lines().for_each(drop));
+        }
+        let start = Instant::now();
+        while TcpStream::connect(self.address).is_err() {
+            if self.child.try_wait()?.is_some() || start.elapsed() > Duration::from_secs(10) {
+                bail!("the server does not answer");
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        Ok(self)
+    }
+
+    fn file(&self, name: &str) -> anyhow::Result<String> {
+        let path = format!("/proc/{}/{name}", self.child.id());
+        fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))
+    }
+
+    /// The resident bytes of the process, libraries included.
+    pub(crate) fn resident(&self) -> anyhow::Result<usize> {
+        let rollup = self.file("smaps_rollup")?;
+        let line = rollup.lines().find(|line| line.starts_with("Rss:"));
+        let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<usize>().ok());
+        Ok(kib.ok_or_else(|| anyhow!("no Rss in smaps_rollup"))? << 10)
+    }
+
+    /// The processor time of all threads that live, in nanoseconds, user and system together.
+    pub(crate) fn cpu_ns(&self) -> anyhow::Result<u64> {
+        let mut sum = 0;
+        for entry in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
+            let text = fs::read_to_string(entry?.path().join("schedstat"))?;
+            let first = text.split_whitespace().next().unwrap_or_default();
+            sum += first.parse::<u64>().context("schedstat has no time")?;
+        }
+        Ok(sum)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
