@@ -75,14 +75,21 @@ fn budget(instructions: u64) -> LibraryBenchmarkConfig {
     config
 }
 
-/// A scene for an insertion.
+/// A scene for an insertion into a not-full page: nothing is parked.
 fn inserts() -> Scene {
+    let scene = scene(Bound::DEFAULT, &[NEAR_THE_END, 7]);
+    scene.heap.compact(0);
+    scene
+}
+
+/// A scene for an insertion that takes a parked pair, and for a free that parks one.
+fn parked() -> Scene {
     scene(Bound::DEFAULT, &[NEAR_THE_END, 7])
 }
 
-/// A scene for the free of an object of a full page.
+/// A scene for the first free of an object of a full page: it checks the bound, and does not park.
 fn frees() -> Scene {
-    scene(Bound::DEFAULT, &[NEAR_THE_END, 7])
+    scene(Bound::DEFAULT, &[])
 }
 
 /// A scene for a free that moves a block at once (F2).
@@ -124,6 +131,13 @@ fn insert(scene: Scene) -> (Handle<Object>, Scene) {
     (handle, scene)
 }
 
+#[library_benchmark(setup = parked, config = budget(280))]
+#[bench::taken()]
+fn insert_parked(scene: Scene) -> (Handle<Object>, Scene) {
+    let handle = scene.local.insert(black_box([1; 5])).expect("fits");
+    (handle, scene)
+}
+
 fn free(scene: Scene) -> Rest {
     scene.local.free(scene.object).expect("ours");
     (scene.others, scene.local)
@@ -132,6 +146,12 @@ fn free(scene: Scene) -> Rest {
 #[library_benchmark(setup = frees, config = budget(390))]
 #[bench::uncontended()]
 fn free_in_full_page(scene: Scene) -> Rest {
+    free(scene)
+}
+
+#[library_benchmark(setup = parked, config = budget(390))]
+#[bench::uncontended()]
+fn free_parks(scene: Scene) -> Rest {
     free(scene)
 }
 
@@ -148,7 +168,9 @@ library_benchmark_group!(
         pin_read_unpin,
         pin_write_unpin,
         insert,
+        insert_parked,
         free_in_full_page,
+        free_parks,
         free_with_a_move,
     ]
 );

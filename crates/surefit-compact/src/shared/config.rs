@@ -119,7 +119,8 @@ impl<G: Granularity> SharedConfig<G> {
         Ok(self)
     }
 
-    /// Sets the most free handles that each size-class buffers under its lock.
+    /// Sets the most free handles that each size-class buffers under its lock. Up to half of them
+    /// may be parked with the page-blocks of their last objects.
     ///
     /// # Errors
     /// [`SharedConfigError::NoHandleBuffer`] for zero, because an allocation takes its handle from

@@ -15,8 +15,8 @@
 //! page-block's, like the deferred list.
 //!
 //! # Invariants
-//! - K1 The entry of a parked pair is dead. Parked and spare entries of a group are together no more
-//!   than the handle buffer, as without parked pairs.
+//! - K1 The entry of a parked pair is dead. A group parks at most half of the handle buffer, rounded
+//!   up. Parked and spare entries are together no more than the buffer, as without parked pairs.
 //! - K2 Parked page-blocks are holes: pages·π − live counts them, and no page's free page-blocks.
 //!   `quiet` further frees keep holes ≤ δ + ⌊ε·live⌋. A pair is parked only in place of such a free,
 //!   and taking it is the inverse.
@@ -31,7 +31,7 @@
 //! page is not-full. Certificates count neither parked pages nor parked entries (K1).
 //!
 //! # Bounds
-//! Parking and taking are O(1). Giving back is O(1) per pair, at most the handle buffer per group.
+//! Parking and taking are O(1). Giving back is O(1) per pair, at most half of the handle buffer per group.
 //! Under page locks and under a bound in pages nothing is parked: page locks serve most calls without
 //! the group's lock, and a parked page-block would hide a not-full page.
 #![deny(unsafe_code)]
@@ -50,7 +50,8 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
     /// whether it was.
     #[inline]
     pub(crate) fn park(&self, section: &Section<'m, R>, index: u32) -> bool {
-        let room = section.parked.count() < u32::from(self.config.entry_buffer);
+        // The other half is for entries without a page-block.
+        let room = section.parked.count() < u32::from(self.config.entry_buffer.div_ceil(2));
         if G::PAGES || !self.may_park(section) || !room {
             return false;
         }
