@@ -195,6 +195,60 @@ fn threads_come_and_go<G: Granularity>(heap: &Heap<'_, G>) {
     });
 }
 
+/// Frees park pairs and allocations take them, while another thread fills the heap with objects of
+/// another class: before each refusal it gives back what is parked.
+fn parked_pairs_meet_a_full_heap<G: Granularity>(heap: &Heap<'_, G>) {
+    let main = Worker::new(heap);
+    let mut objects = main.insert_all(MANY, 8, 1);
+    let (some, others) = (objects.split_off(4), objects);
+    let left = thread::scope(|threads| {
+        let worker = threads.spawn(move || {
+            let worker = Worker::new(heap);
+            let mut some = some;
+            for tag in 20..24 {
+                worker.free(some.remove(0));
+                some.extend(worker.try_insert(MANY, tag));
+                some.iter().for_each(|object| read(heap, object));
+            }
+            some
+        });
+        threads.spawn(move || {
+            let worker = Worker::new(heap);
+            worker.free_all(fill(&worker, 100));
+        });
+        others.iter().for_each(|object| read(heap, object));
+        main.free_all(others);
+        worker.join().unwrap()
+    });
+    heap.check(false).unwrap();
+    main.free_all(left);
+}
+
+/// As `small`, under a bound with which frees park.
+fn parking<G: Granularity>(act: fn(&Heap<'_, G>)) -> Scenario<G> {
+    let config = SharedConfig::new(config(Bound::DEFAULT))
+        .with_locals(3, 2)
+        .unwrap()
+        .with_handle_buffer(4)
+        .unwrap();
+    Scenario {
+        config,
+        region: 8 << 10,
+        act,
+    }
+}
+
+#[test]
+fn parked_pairs_are_taken_and_given_back() {
+    let (name, count) = ("parked_pairs_meet_a_full_heap", 400);
+    explore(name, count, NOTHING, || {
+        parking::<PerClass>(parked_pairs_meet_a_full_heap)
+    });
+    explore(name, count, NOTHING, || {
+        parking::<PerHeap>(parked_pairs_meet_a_full_heap)
+    });
+}
+
 #[test]
 fn pages_are_released_and_reused() {
     explore_all!(400, a_page_is_released_and_reused_by_another_class);
