@@ -21,6 +21,10 @@ use core::cell::Cell;
 use crate::memory::{Memory, Slot};
 use crate::width::{Generation, Width, Word};
 
+/// How many entries are made at once when none is free. Making a single one would take as long as
+/// allocating an object.
+const ENTRIES_AT_ONCE: u32 = 32;
+
 /// The table's state; the words themselves lie in the region.
 #[derive(Debug)]
 pub(crate) struct AddressTable<W: Width> {
@@ -128,27 +132,20 @@ impl<W: Width> AddressTable<W> {
         (entry, word)
     }
 
-    /// Makes a new entry, which is free; there must be room.
+    /// Makes new entries, which are free, as many as there is room for, up to
+    /// [`ENTRIES_AT_ONCE`]; the lowest comes first. No entry may be free.
     pub(crate) fn make(&self, memory: &Memory<'_>) {
-        debug_assert!(self.fits_another());
-        let entry = self.made.get();
-        self.made.set(entry + 1);
-        self.word(memory, entry).set(self.free.get());
-        if W::Generation::BYTES > 0 {
-            self.generation(memory, entry).set(W::Generation::FIRST);
-        }
-        self.free.set(W::Word::new(entry));
-    }
-
-    /// Makes `count` new entries, which are free, in a heap without generations; the lowest comes
-    /// first. There must be room.
-    pub(crate) fn make_many(&self, memory: &Memory<'_>, count: u32) {
-        debug_assert!(W::Generation::BYTES == 0 && count <= self.spare(self.made.get()));
+        debug_assert!(self.has_no_free());
+        // No entry is free, so all that were made are taken or retired.
         let first = self.made.get();
-        self.made.set(first + count);
-        for entry in (first..first + count).rev() {
-            self.word(memory, entry).set(self.free.get());
-            self.free.set(W::Word::new(entry));
+        let room = self.spare(first - self.retired.get());
+        let behind = first + room.min(ENTRIES_AT_ONCE);
+        self.made.set(behind);
+        for entry in (first..behind).rev() {
+            if W::Generation::BYTES > 0 {
+                self.generation(memory, entry).set(W::Generation::FIRST);
+            }
+            self.link(memory, entry);
         }
     }
 

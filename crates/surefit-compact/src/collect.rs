@@ -48,10 +48,6 @@ struct Part {
     is_spine: bool,
 }
 
-/// How many entries are made at once when none is free. Making a single one would take as long as
-/// allocating an object.
-const ENTRIES_AT_ONCE: u32 = 32;
-
 impl<W: Width<Generation = ()>> Heap<'_, W> {
     /// Allocates a byte object of zeros, in pieces if it is longer than a piece; returns its entry.
     /// Never moves an object.
@@ -67,9 +63,6 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
             return self.allocate_entry_in_pieces(len);
         }
         let class = self.class_of(len, ALIGN)?;
-        if self.engine.addresses.has_no_free() {
-            self.engine.make_entries();
-        }
         let entry = self.allocate_block(class)?;
         let bytes = self.config.geometry().layout(class).block_bytes as usize;
         // SAFETY: a live page-block of this length, to which nobody refers yet (O2); the smallest
@@ -286,15 +279,6 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
 }
 
 impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
-    /// Makes entries if the table has room: many at once, because many are missing after a sweep.
-    #[cold]
-    fn make_entries(&self) {
-        // No entry is free, so all entries that were made are live.
-        let room = self.addresses.spare(self.addresses.made.get());
-        let count = room.min(ENTRIES_AT_ONCE);
-        self.addresses.make_many(&self.pages.memory, count);
-    }
-
     fn retain_entries(&self, kept: &[u64]) {
         let page_bytes = self.pages.geometry.page_bytes();
         self.addresses.retain(&self.pages.memory, kept);
@@ -352,7 +336,7 @@ impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
         while self.breaks_bound(state, layout) {
             self.fill_hole(state, self.source_end(state), self.allocation_end(state));
         }
-        self.renew_quiet(state, layout);
+        self.renew_quiet(state, self.counts(state, layout));
     }
 
     fn breaks_bound(&self, state: &ClassState<W>, layout: &ClassLayout) -> bool {

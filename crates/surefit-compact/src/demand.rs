@@ -108,6 +108,11 @@ impl<W: Width> Engine<'_, W> {
         reason = "sums of 128 numbers of 32 bits, times at most eight, in 64 bits; live and retired entries were made"
     )]
     pub(crate) fn table_pages_for(&self, entries: u64) -> Result<u64, Refused> {
+        // Without a look at every class: all of them may be new ones, whatever is live.
+        let taken = self.addresses.made.get() - self.addresses.retired.get();
+        if entries <= u64::from(self.addresses.spare(taken)) {
+            return Ok(0);
+        }
         let numbers = u64::from(W::Word::NIL.get());
         let used = u64::from(self.live() + self.addresses.retired.get());
         if used + entries > numbers {

@@ -275,9 +275,12 @@ impl<'m, W: Width> Engine<'m, W> {
             return self.free_keeping_pages(state, page.id, block.number);
         }
         let counts = page.counts();
+        let decision = automaton::free(self.bound, ClassCounts::ZERO, counts, None);
+        if decision == Free::Loosen && !state.has_free() {
+            return self.refill_at_bound(state, page.id, block.number);
+        }
         self.pages.clear(block);
         state.remove_live();
-        let decision = automaton::free(self.bound, self.counts(state, page.layout), counts, None);
         if decision == Free::Release {
             return self.release_and_settle(state, page.id);
         }
@@ -327,7 +330,31 @@ impl<'m, W: Width> Engine<'m, W> {
         if automaton::settle(self.bound, self.counts(state, page.layout)) {
             self.swap_roles(state, page);
         }
-        self.restore_bound(state, page.layout);
+        self.restore_bound(state, page.layout, (0, 0));
+    }
+
+    /// F1 where the class may break its bound. If it does, a block of the reservoir moves into the
+    /// freed one at once: the page stays full, and in no list. This is what clearing the block and
+    /// filling the hole of the head page comes to.
+    #[inline(never)]
+    fn refill_at_bound(&self, state: &ClassState<W>, page: PageId, number: u32) {
+        let page = self.pages.known(page);
+        let freed = Block { page, number };
+        state.remove_live();
+        if let Some(reservoir) = self.pages.linked(state.tail.get()) {
+            // The freed block still counts as used, but not as live: so it is a hole.
+            let breaks = automaton::settle(self.bound, self.counts(state, page.layout));
+            if breaks && !automaton::swaps_roles(page.used() - 1, reservoir.used()) {
+                let from = self.pages.last_used(reservoir);
+                let entry = self.pages.back_reference(from);
+                self.pages.set_back_reference(freed, entry);
+                let bytes = self.move_block(state, from, freed, entry);
+                return self.restore_bound(state, page.layout, (1, bytes));
+            }
+        }
+        self.pages.clear(freed);
+        self.pages.push_front(state, page);
+        self.settle(state, page.id);
     }
 
     /// F5 of a free: the page's last block was given back. Where blocks are parked, the class may
@@ -337,28 +364,36 @@ impl<'m, W: Width> Engine<'m, W> {
         let is_quiet = state.take_free();
         self.release(state, page);
         if !is_quiet && state.parked() > 0 {
-            self.restore_bound(state, self.pages.known(page).layout);
+            self.restore_bound(state, self.pages.known(page).layout, (0, 0));
         }
     }
 
-    /// Moves blocks of the reservoir into holes until the class keeps its bound. Where only parked
-    /// blocks are holes, it gives them back first.
+    /// Moves blocks of the reservoir into holes until the class keeps its bound, after the moves
+    /// that the free has already made and the bytes that these copied. Where only parked blocks are
+    /// holes, it gives them back first.
     #[inline(never)]
-    fn restore_bound(&self, state: &ClassState<W>, layout: &ClassLayout) {
-        let (mut moves, mut bytes) = (0, 0);
-        while moves < MAX_MOVES && automaton::settle(self.bound, self.counts(state, layout)) {
+    fn restore_bound(
+        &self,
+        state: &ClassState<W>,
+        layout: &ClassLayout,
+        (mut moves, mut bytes): (u32, u64),
+    ) {
+        let mut counts = self.counts(state, layout);
+        while moves < MAX_MOVES && automaton::settle(self.bound, counts) {
             if state.head.get() != state.tail.get() {
                 bytes += self.fill_hole(state, state.tail.get(), state.head.get());
                 moves += 1;
             } else if !self.unpark(state) {
                 break;
             }
+            counts = self.counts(state, layout);
         }
         self.count_operation(bytes);
         if state.pages() > state.live() {
             self.unpark_class(state);
+            counts = self.counts(state, layout);
         }
-        self.renew_quiet(state, layout);
+        self.renew_quiet(state, counts);
     }
 
     /// Makes a page the reservoir if it holds fewer blocks.

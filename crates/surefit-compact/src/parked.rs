@@ -31,11 +31,10 @@
 
 use core::cell::Cell;
 
-use crate::automaton;
+use crate::automaton::{self, ClassCounts};
 use crate::class::ClassState;
 use crate::config::Bound;
 use crate::engine::Engine;
-use crate::geometry::ClassLayout;
 use crate::memory::Slot;
 use crate::width::{Width, Word};
 
@@ -53,6 +52,12 @@ impl<W: Width> ClassState<W> {
     #[inline]
     pub(crate) fn take_free(&self) -> bool {
         self.take_quiet() || self.forgo()
+    }
+
+    /// Whether there is a free for which the bound need not be checked.
+    #[inline]
+    pub(crate) fn has_free(&self) -> bool {
+        self.quiet() > 0 || self.left.get() > 0
     }
 
     /// Uses up the room of one pair.
@@ -160,13 +165,12 @@ impl<W: Width> Engine<'_, W> {
     }
 
     /// Sets anew how many frees need no check of the bound (H5), and how many of them may park.
-    /// The class keeps its bound.
+    /// The class keeps its bound; `counts` are its numbers now.
     #[inline]
-    pub(crate) fn renew_quiet(&self, state: &ClassState<W>, layout: &ClassLayout) {
+    pub(crate) fn renew_quiet(&self, state: &ClassState<W>, counts: ClassCounts) {
         if let Bound::Pages(_) = self.bound {
             return;
         }
-        let counts = self.counts(state, layout);
         let run = automaton::frees_in_a_row(self.bound, counts);
         // T3 holds, so live blocks are at least as many as pages.
         let frees = run.min(counts.live - state.pages());

@@ -194,6 +194,9 @@ pub const fn quiet_frees(bound: Bound, class: ClassCounts) -> u32 {
 pub const fn frees_in_a_row(bound: Bound, class: ClassCounts) -> u32 {
     match bound {
         Bound::Holes { base, fraction } => {
+            if class.holes >= base.saturating_add(fraction.of(class.live)) {
+                return 0;
+            }
             let (a, b) = (fraction.numerator() as u64, fraction.denominator() as u64);
             // Below 2^64 − 2^33: ε is at most one half.
             let most = a
