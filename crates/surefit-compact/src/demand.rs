@@ -102,6 +102,23 @@ impl<W: Width> Engine<'_, W> {
         Ok(())
     }
 
+    /// Whether so many page-blocks of any classes can be taken even if each needs a page and an
+    /// entry of its own. O(1). If not, [`Engine::can_serve`] knows.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "numbers of 32 bits, times at most eight, in 64 bits"
+    )]
+    pub(crate) fn has_room_for_any(&self, blocks: u32) -> bool {
+        let blocks = u64::from(blocks);
+        let made = u64::from(self.addresses.made.get());
+        let table_bytes = blocks * W::ENTRY_BYTES as u64;
+        let table_pages = (table_bytes >> self.pages.geometry.page_shift()) + 1;
+        let fresh = u64::from(self.fresh_pages());
+        made + blocks <= u64::from(W::Word::NIL.get())
+            && table_pages <= fresh
+            && blocks + table_pages <= fresh + u64::from(self.free_page_count.get())
+    }
+
     /// Pages by which the address table must grow to hold that many more entries.
     #[expect(
         clippy::arithmetic_side_effects,

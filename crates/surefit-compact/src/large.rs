@@ -25,6 +25,7 @@ use core::mem::MaybeUninit;
 use surefit_core::Refused;
 
 use crate::demand::BlockDemand;
+use crate::geometry::SizeClass;
 use crate::handle::{Byte, Bytes, Name};
 use crate::heap::Heap;
 use crate::pieces::Pieces;
@@ -141,21 +142,30 @@ impl<W: Width> Heap<'_, W> {
     }
 
     fn allocate_in_pieces(&self, len: usize, align: usize) -> Result<u32, Refused> {
-        let mut demand = BlockDemand::new();
-        self.add_object(&mut demand, len, align)?;
-        self.engine.can_serve(&demand)?;
+        // An object has fewer spine blocks than pieces, and at least two pieces.
+        let blocks = u32::try_from(self.pieces(len))
+            .ok()
+            .and_then(|pieces| pieces.checked_mul(2));
+        if !blocks.is_some_and(|blocks| self.engine.has_room_for_any(blocks)) {
+            let mut demand = BlockDemand::new();
+            self.add_object(&mut demand, len, align)?;
+            self.engine.can_serve(&demand)?;
+        }
+        let whole = self.class_of(self.piece_bytes, align)?;
         let index = self.allocate_bytes(self.spine_bytes(len), W::WORD_BYTES)?;
-        self.allocate_pieces(index, len, align, 0)?;
+        self.allocate_pieces(index, len, align, 0, whole)?;
         Ok(index)
     }
 
-    /// Allocates the pieces from `first` on. The engine has agreed before, so nothing is refused.
+    /// Allocates the pieces from `first` on, with `whole` as the class of whole pieces. The engine
+    /// has agreed before, so nothing is refused.
     fn allocate_pieces(
         &self,
         index: u32,
         len: usize,
         align: usize,
         first: usize,
+        whole: SizeClass,
     ) -> Result<(), Refused> {
         let last = self.pieces(len) - 1;
         let mut spine = Spine::new(self, index, len);
@@ -164,7 +174,6 @@ impl<W: Width> Heap<'_, W> {
             // is never handed out.
             unsafe { spine.word(number).write(W::Word::new(entry)) };
         };
-        let whole = self.class_of(self.piece_bytes, align)?;
         for number in first..last {
             set(number, self.allocate_block(whole)?);
         }

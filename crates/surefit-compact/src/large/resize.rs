@@ -134,7 +134,8 @@ impl<W: Width> Heap<'_, W> {
             self.replace_piece(index, kept, change)?;
         }
         if before < after {
-            self.allocate_pieces(index, new, align, before)?;
+            let whole = self.class_of(self.piece_bytes, align)?;
+            self.allocate_pieces(index, new, align, before, whole)?;
         }
         Ok(index)
     }
