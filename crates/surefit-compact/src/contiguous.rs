@@ -154,7 +154,7 @@ impl<W: Width> Heap<'_, W> {
     /// As [`Heap::alloc_contiguous`].
     pub fn alloc_contiguous_zeroed(&mut self, layout: Layout) -> Result<Contiguous<u8>, Refused> {
         let mut object = self.alloc_contiguous(layout)?;
-        self.contiguous_mut(&mut object).fill(MaybeUninit::new(0));
+        self.zero_from(&mut object, 0);
         // SAFETY: S1: all bytes were just zeroed.
         Ok(unsafe { object.assume_init() })
     }
@@ -226,12 +226,7 @@ impl<W: Width> Heap<'_, W> {
         }
         object.len = new;
         if B::ZEROED && new > old {
-            let added = self.first_byte(object);
-            // SAFETY: the object has `new` bytes, and `old` is below that.
-            let added = unsafe { added.add(old) };
-            // SAFETY: these bytes belong to the object, whose handle is borrowed exclusively; zero
-            // is a value of `B`.
-            unsafe { added.write_bytes(0, new - old) };
+            self.zero_from(object, old);
         }
         Ok(())
     }
@@ -271,6 +266,15 @@ impl<W: Width> Heap<'_, W> {
             "the handle belongs to another heap"
         );
         self.object(object.name.index())
+    }
+
+    /// Zeroes the bytes from `from` on, which is at most the length.
+    fn zero_from<B: Byte>(&self, object: &mut Contiguous<B>, from: usize) {
+        // SAFETY: `from` lies inside the object or at its end.
+        let first = unsafe { self.first_byte(object).add(from) };
+        // SAFETY: these bytes belong to the object, whose handle is borrowed exclusively; zero is a
+        // value of `B`.
+        unsafe { first.write_bytes(0, object.len - from) };
     }
 
     fn free_place(&mut self, index: u32, len: usize) {

@@ -10,9 +10,11 @@
 //! ```text
 //! branded                 objects by handles whose type names their heap
 //! heap, large, key        objects: handles, byte objects in pieces, keys
+//! contiguous              byte objects over a page in one slice
 //!   stats, check            statistics and checked invariants of a heap
 //!   collect, make_room      for a collector: objects by number, a sweep, moves that make room
 //!   entry                   byte objects named by the number of their entry alone
+//!   evacuate, windows       consecutive pages, made free by moves; where they lie
 //!   engine, demand          page-blocks and entries: allocate, free, compact
 //!     automaton               which transition an event causes (pure)
 //!     list, class, page, address   lists, counts, bitmaps, back-references, the address table

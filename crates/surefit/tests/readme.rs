@@ -48,7 +48,7 @@ fn every_snippet_stands_here() {
     let snippets: Vec<_> = blocks
         .filter_map(|block| block.split("```").next())
         .collect();
-    assert_eq!(snippets.len(), 5);
+    assert_eq!(snippets.len(), 6);
     for snippet in snippets {
         assert!(
             here.contains(&bare(snippet)),
@@ -117,6 +117,26 @@ fn a_certified_heap() -> Done {
 
     let heap: Heap = Heap::new(MEMORY.take().expect("taken once"), &CONFIG)?;
     heap.check()?;
+    Ok(())
+}
+
+#[test]
+fn a_slice_of_any_length() -> Done {
+    use std::alloc::Layout;
+    use std::io::Write;
+    use surefit::compact::{Config, Heap};
+
+    static CONFIG: Config = Config::DEFAULT;
+    let (mut memory, mut socket) = (memory(), Vec::new());
+    let mut heap: Heap = Heap::new(&mut memory, &CONFIG)?;
+
+    let layout = Layout::from_size_align(300_000, 4096)?;
+    let mut frame = heap.alloc_contiguous_zeroed(layout)?; // 19 pages of 16 KiB
+    heap.contiguous_mut(&mut frame).fill(7);
+    socket.write_all(heap.contiguous(&frame))?;
+    heap.free_contiguous(frame);
+
+    assert_eq!(socket, [7; 300_000]);
     Ok(())
 }
 

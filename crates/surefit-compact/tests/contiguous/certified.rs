@@ -117,8 +117,8 @@ fn run<W: Width>(seed: u64, word_bytes: usize, calls: usize) {
     certified.checked.check();
 }
 
-const SEEDS: u64 = if cfg!(miri) { 2 } else { 100 };
-const CALLS: usize = if cfg!(miri) { 200 } else { 2000 };
+const SEEDS: u64 = if cfg!(miri) { 1 } else { 100 };
+const CALLS: usize = if cfg!(miri) { 80 } else { 2000 };
 
 #[test]
 fn nothing_within_the_demand_is_refused_wide() {

@@ -116,8 +116,8 @@ fn run<W: Width>(seed: u64, calls: usize, word_bytes: usize) {
     assert_eq!(checked.heap.stats().pages, 0);
 }
 
-const SEEDS: u64 = if cfg!(miri) { 2 } else { 40 };
-const CALLS: usize = if cfg!(miri) { 150 } else { 1000 };
+const SEEDS: u64 = if cfg!(miri) { 1 } else { 40 };
+const CALLS: usize = if cfg!(miri) { 60 } else { 1000 };
 
 #[test]
 fn objects_keep_their_bytes_wide() {
