@@ -20,7 +20,7 @@ use crate::screen;
 /// Bad input; the replay did not complete; a measurement is above its proven bound.
 pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
     let spec = Spec::parse(&args.allocator)?;
-    if args.threads && spec.in_region() {
+    if args.threads && !spec.is_malloc() {
         bail!(
             "{spec}: --threads replays on system and preload:PATH only; leave --threads out, or choose one of them"
         );

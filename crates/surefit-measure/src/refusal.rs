@@ -15,6 +15,7 @@ pub fn refusal_kind(refused: Refused) -> &'static str {
         Refused::TooLarge { .. } => "too_large",
         Refused::TooAligned { .. } => "too_aligned",
         Refused::Region { .. } => "region_too_small",
+        Refused::Limit { .. } => "limit",
         Refused::ForeignHandle | Refused::StaleHandle => "handle",
         _ => "other",
     }

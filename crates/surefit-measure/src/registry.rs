@@ -10,8 +10,8 @@ use crate::sizes::HeapSize;
 use crate::steps::Steps;
 use crate::subject::{Allocator, Certified, HandleCost, Pass};
 use crate::subjects::{
-    block_table, cf_paper, compact, dlmalloc, indirect, jamaica, raw, rlsf, segregated, sharded,
-    shared, system, talc,
+    block_table, cf_paper, compact, dlmalloc, indirect, jamaica, os, raw, rlsf, segregated,
+    sharded, shared, system, talc,
 };
 use crate::suggest::did_you_mean;
 
@@ -111,6 +111,7 @@ macro_rules! registry {
 
 registry! {
     "cf" Cf compact::Cf, "Compact-fit: handles, moves objects, bounds fragmentation";
+    "cf-os" CfOs os::CfOs, "Compact-fit over the operating system's memory: gives emptied pages back";
     "cf-direct" CfDirect compact::CfDirect, "Compact-fit without moves: raw pointers";
     "cf-paper" CfPaper cf_paper::CfPaper, "Compact-fit without moves and handles, with the papers' pages and size-classes";
     "cf-block-table" CfBlockTable block_table::CfBlockTable, "Compact-fit without copies: objects in frames behind a block table";

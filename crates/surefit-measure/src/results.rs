@@ -185,6 +185,14 @@ pub struct AllocatorResult {
     /// By how much the process grew in the checking pass, for allocators without a region.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_resident_bytes: Option<u64>,
+    /// What was resident over the checking pass, in at most 129 samples at equal distances. A region
+    /// counts by its touched pages; an allocator without a region by how much the process grew,
+    /// which includes a few hundred kilobytes of the process itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resident_over_time: Option<Vec<ResidentSample>>,
+    /// The sum of the resident bytes of all samples, over the sum of the live ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resident_over_live_mean: Option<f64>,
     /// The smallest region in which the trace completes, to 4 KiB or 0.1 %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_heap_bytes: Option<u64>,
@@ -211,6 +219,18 @@ pub struct AllocatorResult {
     /// Where every byte of the region is at the first event with the greatest live requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_peak: Option<AtPeak>,
+}
+
+/// What was resident and what was live after an event.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct ResidentSample {
+    /// The event.
+    pub event: u64,
+    /// The sum of live requests.
+    pub live_bytes: u64,
+    /// What was resident.
+    pub resident_bytes: u64,
 }
 
 /// Why a replay did not complete.

@@ -9,6 +9,7 @@ use crate::growth::Growth;
 use crate::passes::checking::{Checked, Checking};
 use crate::passes::percentiles::{CallTimes, Percentiles};
 use crate::passes::replay::Stopped;
+use crate::passes::residence::{self, Place};
 use crate::refusal::{refusal_kind, stopped};
 use crate::registry::Kind;
 use crate::results::{AllocatorResult, AtPeak, ReplayError};
@@ -80,6 +81,7 @@ fn check_in_region(
         steps,
         heap_bytes: Some(heap_bytes),
         touch: setting.touch,
+        place: Place::Region(region.extent()),
     };
     let outcome = kind.run(region.memory(), pass);
     row.peak_footprint_bytes = Some(region.touched_bytes()? as u64);
@@ -96,6 +98,7 @@ fn check_resident(
         steps,
         heap_bytes: None,
         touch: setting.touch,
+        place: Place::Process,
     };
     let growth = Growth::over(|| pass.run_empty());
     let outcome = kind.run(&mut [], pass);
@@ -114,6 +117,8 @@ fn record(row: &mut AllocatorResult, steps: &Steps, checked: &Checked) {
     row.contiguous = checked.contiguous;
     row.bytes_in_pieces_at_peak = (!checked.contiguous).then_some(checked.bytes_in_pieces_at_peak);
     row.at_peak = checked.parts_at_peak.map(|parts| at_peak(parts, steps));
+    row.resident_over_live_mean = residence::over_live(&checked.resident);
+    row.resident_over_time = (!checked.resident.is_empty()).then(|| checked.resident.clone());
     if let Some(moves) = checked.moves {
         row.moves_total = Some(moves.total);
         row.moved_bytes_total = Some(moves.bytes_total);

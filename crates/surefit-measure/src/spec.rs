@@ -96,6 +96,15 @@ impl Spec {
         }
     }
 
+    /// Whether it is the malloc of the process, which serves any number of threads.
+    #[must_use]
+    pub fn is_malloc(&self) -> bool {
+        matches!(
+            &self.choice,
+            Choice::InProcess(Kind::System(())) | Choice::Preload(_)
+        )
+    }
+
     /// Whether it lives in a region of a given size.
     #[must_use]
     pub fn in_region(&self) -> bool {
@@ -222,6 +231,9 @@ mod tests {
             "cf:branded,width=16",
             "cf:keys,branded",
             "cf:branded=yes",
+            "cf-os:limit=1K",
+            "cf-os:width=16",
+            "cf-os:delay=x",
             "tlsf:keys",
             "cf:min=12",
             "cf:min=0",

@@ -18,7 +18,7 @@ mod reservation;
 pub mod resident;
 
 pub use error::OsError;
-pub use reservation::{OS_PAGE_BYTES, Reservation, page_bytes};
+pub use reservation::{Extent, OS_PAGE_BYTES, Reservation, page_bytes};
 
 /// The example of README.md compiles and runs.
 #[cfg(doctest)]

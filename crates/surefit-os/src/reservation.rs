@@ -92,7 +92,8 @@ impl Reservation {
         }
     }
 
-    /// The bytes of the 4 KiB pages that were touched since the reservation was made.
+    /// The bytes of the 4 KiB pages that were touched since the reservation was made, and not given
+    /// back since.
     ///
     /// This counts resident pages: a page that was only read counts as well, a page that was
     /// swapped out does not.
@@ -103,11 +104,16 @@ impl Reservation {
     /// # Complexity
     /// Linear in the pages: one system call per 64 MiB. It allocates nothing, whatever the size.
     pub fn touched_bytes(&self) -> Result<usize, OsError> {
-        let mut touched = 0;
-        for start in (0..self.bytes).step_by(LOOKED_AT * OS_PAGE_BYTES) {
-            touched += self.touched_pages(start)?;
+        self.extent().touched_bytes()
+    }
+
+    /// Where the reservation lies: to count its touched bytes while its memory is borrowed.
+    #[must_use]
+    pub fn extent(&self) -> Extent {
+        Extent {
+            start: self.base.as_ptr().addr(),
+            bytes: self.bytes,
         }
-        Ok(touched * OS_PAGE_BYTES)
     }
 
     /// Gives the whole pages of the kernel in a range back to the system: they are no longer
@@ -140,18 +146,38 @@ impl Reservation {
         }
         Ok(())
     }
+}
+
+/// Where a reservation lies. It borrows nothing, and keeps nothing alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    start: usize,
+    bytes: usize,
+}
+
+impl Extent {
+    /// As [`Reservation::touched_bytes`]. After the reservation was dropped, an error, or the bytes
+    /// of what lies there now.
+    ///
+    /// # Errors
+    /// [`OsError::Residency`] if the system does not report it.
+    pub fn touched_bytes(&self) -> Result<usize, OsError> {
+        let mut touched = 0;
+        for start in (0..self.bytes).step_by(LOOKED_AT * OS_PAGE_BYTES) {
+            touched += self.touched_pages(start)?;
+        }
+        Ok(touched * OS_PAGE_BYTES)
+    }
 
     /// The touched pages among the first [`LOOKED_AT`] from an offset on. The offset lies inside
     /// the reservation, and is a multiple of the bytes of that many pages.
     fn touched_pages(&self, start: usize) -> Result<usize, OsError> {
         let mut resident = [0_u8; LOOKED_AT];
         let bytes = (self.bytes - start).min(LOOKED_AT * OS_PAGE_BYTES);
-        // SAFETY: inside the reservation (I2).
-        let first = unsafe { self.base.add(start) };
-        // SAFETY: the range starts at a page (I2: ALIGN is a multiple of it) and lies inside our
-        // mapping; the array has one byte for each of its pages.
-        let status =
-            unsafe { libc::mincore(first.as_ptr().cast(), bytes, resident.as_mut_ptr().cast()) };
+        let first = std::ptr::without_provenance_mut(self.start + start);
+        // SAFETY: the call reads no memory of the range, and refuses what is not mapped; the array
+        // has one byte for each of its pages.
+        let status = unsafe { libc::mincore(first, bytes, resident.as_mut_ptr().cast()) };
         if status != 0 {
             let source = io::Error::last_os_error();
             return Err(OsError::Residency { source });
@@ -212,6 +238,9 @@ mod tests {
             region.memory()[at].write(1);
         }
         assert_eq!(region.touched_bytes().expect("counted"), 3 * OS_PAGE_BYTES);
+        let extent = region.extent();
+        region.memory()[4 * 4096].write(1);
+        assert_eq!(extent.touched_bytes().expect("counted"), 4 * OS_PAGE_BYTES);
         region.fault_in();
         assert_eq!(region.touched_bytes().expect("counted"), 10 * OS_PAGE_BYTES);
     }

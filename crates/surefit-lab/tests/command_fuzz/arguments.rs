@@ -13,6 +13,7 @@ const NAMES: [&str; 30] = [
     "cf",
     "cf",
     "cf",
+    "cf-os",
     "cf-direct",
     "cf-paper",
     "cf-block-table",
@@ -138,6 +139,17 @@ const OWN_KEYS: [(&str, &[&str]); 8] = [
     (
         "cf-block-table",
         &["k=1", "frame=64", "frame=1K", "page=4K"],
+    ),
+    (
+        "cf-os",
+        &[
+            "k=1",
+            "page=4K",
+            "limit=1M",
+            "limit=64M",
+            "delay=0",
+            "delay=1000",
+        ],
     ),
     ("cf-direct", &["min=8", "min=1024"]),
     ("cf-paper", &["min=16", "min=32"]),

@@ -99,7 +99,14 @@ fn an_error_has_its_traceback_and_exhaustion_one_line() {
 
 #[test]
 fn what_cannot_be_is_one_line() {
-    for space in ["cf", "cf-paper", "jamaica", "1-cf", "cf-block-table"] {
+    for space in [
+        "cf",
+        "cf-os",
+        "cf-paper",
+        "jamaica",
+        "1-cf",
+        "cf-block-table",
+    ] {
         let line = error_line(&lua("bundled:json", &["--space", space]), 2);
         assert!(line.contains("raw pointers"), "{line}");
     }

@@ -11,6 +11,8 @@ use std::ops::Range;
 use surefit_core::Parts;
 
 use super::replay::{Hooks, Stop, Stopped, Table, drain, replay};
+use super::residence::{Place, Residence};
+use crate::results::ResidentSample;
 use crate::steps::{Action, Step, Steps};
 use crate::subject::{Moves, Pass, Subject};
 use crate::subjects::null::Null;
@@ -27,10 +29,12 @@ pub struct Checking<'a> {
     pub heap_bytes: Option<usize>,
     /// Whether the objects' bytes are written and verified.
     pub touch: bool,
+    /// Where the objects are resident, for samples of that.
+    pub place: Place,
 }
 
 /// The result of a checking pass.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Checked {
     /// The account of the region at the peak.
     pub parts_at_peak: Option<Parts>,
@@ -40,6 +44,8 @@ pub struct Checked {
     pub moves: Option<Moves>,
     /// Whether every object is one piece of memory that keeps its address.
     pub contiguous: bool,
+    /// What was resident over time; empty if that was not sampled.
+    pub resident: Vec<ResidentSample>,
 }
 
 impl Pass for Checking<'_> {
@@ -48,6 +54,7 @@ impl Pass for Checking<'_> {
     fn run<S: Subject>(self, mut subject: S) -> Self::Output {
         let mut table = Table::new(self.steps.slots());
         let mut checker = Checker::new(self, &subject);
+        checker.residence.begin();
         replay(&mut subject, &mut table, self.steps, &mut checker)?;
         let event = self.steps.steps().len();
         let at_end = |stop| Stopped { event, stop };
@@ -56,6 +63,7 @@ impl Pass for Checking<'_> {
             .map_err(at_end)?;
         let checked = Checked {
             moves: subject.moves(),
+            resident: checker.residence.samples(),
             ..checker.checked
         };
         drain(&mut subject, table, self.steps);
@@ -89,6 +97,7 @@ struct Checker<'a> {
     allocated: u64,
     piece_bytes: u64,
     live_in_pieces: u64,
+    residence: Residence,
     checked: Checked,
 }
 
@@ -102,6 +111,7 @@ impl<'a> Checker<'a> {
             allocated: 0,
             piece_bytes,
             live_in_pieces: 0,
+            residence: Residence::new(pass.place, pass.steps.steps().len()),
             checked: Checked {
                 contiguous: S::CONTIGUOUS && piece_bytes == u64::MAX,
                 ..Checked::default()
@@ -263,6 +273,7 @@ impl<S: Subject> Hooks<S> for Checker<'_> {
         event: usize,
     ) -> Result<(), Stop> {
         self.count_pieces(step);
+        self.residence.done(step, event);
         if event == self.pass.steps.peak_event {
             return self.account(subject);
         }

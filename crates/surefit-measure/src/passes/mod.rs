@@ -6,5 +6,6 @@ pub mod counting;
 pub mod min_heap;
 pub mod percentiles;
 pub mod replay;
+pub mod residence;
 pub mod threads;
 pub mod timing;

@@ -14,6 +14,7 @@ pub mod indirect;
 pub mod jamaica;
 mod name;
 pub mod null;
+pub mod os;
 pub mod pointer;
 pub mod raw;
 pub mod rlsf;

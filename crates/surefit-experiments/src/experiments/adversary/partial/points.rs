@@ -15,6 +15,7 @@ use super::model::{Modelled, modelled};
 use super::thinning::Thinning;
 use surefit_measure::passes::checking::Checking;
 use surefit_measure::passes::min_heap::min_heap;
+use surefit_measure::passes::residence::Place;
 use surefit_measure::sizes::HeapSize;
 use surefit_measure::source::Source;
 use surefit_measure::steps::{Action, Steps};
@@ -168,6 +169,7 @@ fn on_trace(file: &Path) -> Result<Trace> {
             steps,
             heap_bytes: None,
             touch: false,
+            place: Place::Unsampled,
         };
         let checked = kind.run(region.memory(), replay)?;
         let checked = checked.map_err(|stopped| anyhow::anyhow!("{spec}: {stopped:?}"))?;
