@@ -4,6 +4,7 @@
 //! nothing.
 
 mod chart;
+mod over_time;
 
 use std::fmt::Write as _;
 
@@ -14,7 +15,7 @@ use surefit_measure::results::{AllocatorResult, Comparison, Ratio, TraceResults}
 use chart::{Bar, Chart};
 
 /// What the figures are: a name, and how it was measured.
-const FIGURES: [(&str, &str); 7] = [
+const FIGURES: [(&str, &str); 8] = [
     (
         "time",
         "Allocation, first write and free, less an empty replay of the same trace: the median of interleaved rounds, as \
@@ -40,6 +41,13 @@ const FIGURES: [(&str, &str); 7] = [
         "certified ÷ live",
         "The bytes that provably suffice for the trace's joint demand in any order of calls, divided by the peak of live \
          requests. The joint demand is the most page-blocks, and the most bytes of them, that are live at once.",
+    ),
+    (
+        "resident ÷ live",
+        "What is resident, in samples over the trace: the sum of all samples, divided by that of the live requests. In a \
+         region, all pages touched so far are resident, as the kernel counts them. An allocator without a region runs in \
+         a process of its own, and what this process grew by is resident: with malloc, and with cf-os, which gives pages \
+         back to the system.",
     ),
     (
         "moved B / free",
@@ -90,6 +98,13 @@ fn section(page: &mut String, trace: &TraceResults, notes: &Notes) {
         }
     }
     page.push_str("</div>\n");
+    if let Some(plot) = over_time::plot(trace) {
+        let _ = writeln!(
+            page,
+            "<figure><figcaption>{}</figcaption>{plot}</figure>",
+            over_time::CAPTION
+        );
+    }
     table(page, &screen::all_columns(trace, notes));
 }
 

@@ -25,7 +25,7 @@ struct Column {
     cell: fn(&Cell<'_>) -> String,
 }
 
-/// All columns but the last, which only a count of instructions has.
+/// All columns but the last two.
 const COLUMNS: [Column; 8] = [
     Column {
         header: |_| "\nallocator".to_owned(),
@@ -69,6 +69,17 @@ const COLUMNS: [Column; 8] = [
     },
 ];
 
+/// Only a report has it beside a count of instructions: a terminal is not wide enough for both.
+const RESIDENT: Column = Column {
+    header: |_| "resident\n÷live".to_owned(),
+    is_narrow: true,
+    cell: |cell| {
+        let mean = cell.row.resident_over_live_mean;
+        or_none(mean.map(|mean| format!("{mean:.2}")))
+    },
+};
+
+/// Only a count of instructions has it.
 const INSTRUCTIONS: Column = Column {
     header: |_| "instr. of\nalloc/free".to_owned(),
     is_narrow: true,
@@ -94,10 +105,15 @@ pub(super) fn narrow(trace: &TraceResults, notes: &Notes) -> Grid {
 
 fn grid(trace: &TraceResults, notes: &Notes, has: impl Fn(&Column) -> bool) -> Grid {
     let is_counted = |row: &AllocatorResult| row.instructions_per_free.is_some();
-    let last = trace.results.iter().any(is_counted).then_some(INSTRUCTIONS);
+    let is_counted = trace.results.iter().any(is_counted);
+    let resident = Column {
+        is_narrow: RESIDENT.is_narrow && !is_counted,
+        ..RESIDENT
+    };
     let columns: Vec<_> = COLUMNS
         .into_iter()
-        .chain(last)
+        .chain([resident])
+        .chain(is_counted.then_some(INSTRUCTIONS))
         .filter(|column| has(column))
         .collect();
     let base = trace

@@ -66,6 +66,10 @@ fn memory_lines(live: u64, row: &AllocatorResult) -> Vec<Line> {
     vec![
         ("peak footprint", share(row.peak_footprint_bytes)),
         ("peak resident", share(row.peak_resident_bytes)),
+        (
+            "resident ÷ live, mean",
+            row.resident_over_live_mean.map(|mean| format!("{mean:.3}")),
+        ),
         ("in pieces at the peak", share(row.bytes_in_pieces_at_peak)),
         ("moves", row.moves_total.map(|moves| moves.to_string())),
         ("moved bytes", row.moved_bytes_total.map(size)),
