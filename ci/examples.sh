@@ -9,3 +9,4 @@ cargo run --release --locked -p surefit --example shared
 cargo run --release --locked -p surefit --example contiguous
 cargo run --release --locked -p surefit-gc --example cells
 cargo run --release --locked -p surefit-gc --example binary_trees
+bash "$(dirname "$0")/cache.sh"

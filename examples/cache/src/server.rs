@@ -184,8 +184,8 @@ impl Client {
             }
             // Commands that waited until replies were sent.
             self.connection.resume(cache, now);
-            if self.connection.is_stalled() || self.connection.is_closing() {
-                continue;
+            if !self.connection.output().is_empty() || self.connection.is_closing() {
+                continue; // replies go before more is read
             }
             match self.stream.read(buffer) {
                 Ok(0) => {

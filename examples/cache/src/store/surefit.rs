@@ -31,6 +31,12 @@ impl Surefit {
         Ok(Self { heap })
     }
 
+    /// Accounts for every byte of the heap's address space. Linear in the heap.
+    #[must_use]
+    pub fn parts(&self) -> surefit_core::Parts {
+        self.heap.heap().parts()
+    }
+
     /// Verifies every invariant of the heap. Linear in the heap.
     ///
     /// # Errors
