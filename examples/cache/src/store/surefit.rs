@@ -119,7 +119,9 @@ impl Store for Surefit {
         let _ = self.heap.tick(Duration::from_millis(now));
     }
 
+    /// Moves objects until no size-class has more than one page that is not full.
     fn purge(&mut self) {
+        self.heap.compact(u64::MAX);
         let _ = self.heap.give_all_back();
     }
 }

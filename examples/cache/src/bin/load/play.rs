@@ -157,8 +157,8 @@ impl<'a> Player<'a> {
             self.client.flush()?;
             full.push(self.sample()?);
             self.delete_most()?;
-            cpu += self.server.cpu_ns()? - before;
             end.push(self.settled()?);
+            cpu += self.server.cpu_ns()? - before;
             mean *= DRIFT;
         }
         let latency = Latency::of(&self.client.latency);
