@@ -3,7 +3,7 @@
 use anyhow::anyhow;
 use plotters::prelude::*;
 
-use crate::play::Sample;
+use crate::play::{PHASES, Sample};
 use crate::report::Report;
 
 const MIB: f64 = 1_048_576.0;
@@ -26,8 +26,11 @@ pub(crate) fn svg(report: &Report) -> anyhow::Result<String> {
     Ok(text)
 }
 
-fn point(sample: &Sample) -> (f64, f64) {
-    (sample.commands as f64 / 1e6, sample.resident as f64 / MIB)
+/// Bytes of each sample in MiB, over the phase: every phase has the same width.
+fn line(samples: &[Sample], bytes: fn(&Sample) -> usize) -> Vec<(f64, f64)> {
+    let per_phase = samples.len() as f64 / PHASES as f64;
+    let point = |(number, sample)| (number as f64 / per_phase, bytes(sample) as f64 / MIB);
+    samples.iter().enumerate().map(point).collect()
 }
 
 fn draw(report: &Report, text: &mut String) -> Result<(), Box<dyn std::error::Error>> {
@@ -36,9 +39,8 @@ fn draw(report: &Report, text: &mut String) -> Result<(), Box<dyn std::error::Er
         .iter()
         .map(|row| (row.name.as_str(), &row.runs[0].drifting.samples))
         .collect();
-    let all = || runs.iter().flat_map(|(_, samples)| samples.iter());
-    let right = all().map(|it| point(it).0).fold(0.0, f64::max);
-    let top = all().map(|it| point(it).1).fold(0.0, f64::max);
+    let all = runs.iter().flat_map(|(_, samples)| samples.iter());
+    let top = all.map(|it| it.resident as f64 / MIB).fold(0.0, f64::max);
 
     let area = SVGBackend::with_string(text, (1000, 560)).into_drawing_area();
     area.fill(&WHITE)?;
@@ -50,18 +52,19 @@ fn draw(report: &Report, text: &mut String) -> Result<(), Box<dyn std::error::Er
         .margin(16)
         .x_label_area_size(44)
         .y_label_area_size(64)
-        .build_cartesian_2d(0.0..right, 0.0..top * 1.05)?;
+        .build_cartesian_2d(0.0..PHASES as f64, 0.0..top * 1.05)?;
     chart
         .configure_mesh()
         .light_line_style(WHITE)
-        .x_desc("commands in millions (eight phases: fill to the budget, delete 80 %)")
+        .x_desc("phase: fill up to the budget, delete 80 %; each has values 1.7 times as long")
         .y_desc("MiB")
+        .x_labels(PHASES + 1)
+        .x_label_formatter(&|x| format!("{x:.0}"))
+        .y_label_formatter(&|y| format!("{y:.0}"))
         .label_style(("sans-serif", 15))
         .draw()?;
     if let Some((_, samples)) = runs.first() {
-        let payload = samples
-            .iter()
-            .map(|it| (point(it).0, it.payload as f64 / MIB));
+        let payload = line(samples, |it| it.payload);
         chart
             .draw_series(AreaSeries::new(payload, 0.0, BLACK.mix(0.12)))?
             .label("payload")
@@ -72,7 +75,7 @@ fn draw(report: &Report, text: &mut String) -> Result<(), Box<dyn std::error::Er
     for ((name, samples), colour) in runs.iter().zip(COLOURS) {
         let style = colour.stroke_width(if *name == "surefit" { 3 } else { 2 });
         chart
-            .draw_series(LineSeries::new(samples.iter().map(point), style))?
+            .draw_series(LineSeries::new(line(samples, |it| it.resident), style))?
             .label(*name)
             .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], style));
     }
