@@ -164,6 +164,12 @@ impl<G: Granularity> SharedConfig<G> {
         self.page_buffer
     }
 
+    /// The most of them that are parked with their page-blocks. The other half is for handles
+    /// without one.
+    pub(crate) const fn parked_max(&self) -> u16 {
+        self.entry_buffer.div_ceil(2)
+    }
+
     /// The most free handles that a size-class buffers.
     #[must_use]
     pub const fn handle_buffer(&self) -> u16 {

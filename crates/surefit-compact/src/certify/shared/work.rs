@@ -78,11 +78,25 @@ pub(super) const fn of<G: Granularity>(
     }
     let page = geometry.page_bytes() as u64;
     let entries = 2 + tries + config.handle_buffer() as u64 + DRAINED as u64;
-    let data = least(3 + tries, data_pages);
+    let parked = parked_max(config);
+    let data = least(3 + tries + parked, data_pages);
+    // Parked entries are among those of the buffer.
     let table = least(entries, spanned(table_bytes, page));
-    let fixed = least(2 * (MOST_FIXED + tries), spanned(fixed_bytes, page));
+    let fixed = least(
+        2 * (MOST_FIXED + tries + 3 * parked),
+        spanned(fixed_bytes, page),
+    );
     work.pages_touched_max_per_section = data + table + fixed;
     work
+}
+
+/// The most parked page-blocks of a group. A section may give all of them back, each in a page of
+/// its own with two neighbours in the list.
+const fn parked_max<G: Granularity>(config: &SharedConfig<G>) -> u64 {
+    match config.config().bound() {
+        Bound::Holes { .. } | Bound::Unbounded if !G::PAGES => config.parked_max() as u64,
+        _ => 0,
+    }
 }
 
 impl SharedWork {

@@ -50,8 +50,7 @@ impl<'m, R: RawMutex, G: Granularity> SharedEngine<'m, R, G> {
     /// whether it was.
     #[inline]
     pub(crate) fn park(&self, section: &Section<'m, R>, index: u32) -> bool {
-        // The other half is for entries without a page-block.
-        let room = section.parked.count() < u32::from(self.config.entry_buffer.div_ceil(2));
+        let room = section.parked.count() < u32::from(self.config.parked_max());
         if G::PAGES || !self.may_park(section) || !room {
             return false;
         }
