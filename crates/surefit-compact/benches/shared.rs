@@ -131,7 +131,7 @@ fn insert(scene: Scene) -> (Handle<Object>, Scene) {
     (handle, scene)
 }
 
-#[library_benchmark(setup = parked, config = budget(280))]
+#[library_benchmark(setup = parked, config = budget(245))]
 #[bench::taken()]
 fn insert_parked(scene: Scene) -> (Handle<Object>, Scene) {
     let handle = scene.local.insert(black_box([1; 5])).expect("fits");
@@ -149,7 +149,7 @@ fn free_in_full_page(scene: Scene) -> Rest {
     free(scene)
 }
 
-#[library_benchmark(setup = parked, config = budget(390))]
+#[library_benchmark(setup = parked, config = budget(205))]
 #[bench::uncontended()]
 fn free_parks(scene: Scene) -> Rest {
     free(scene)
