@@ -299,6 +299,7 @@ impl<W: Width> Heap<'_, W> {
                 new.class_for(layout.size(), layout.align()) == Some(class)
             }
             (Place::Window(old), Place::Window(new)) => {
+                self.engine.unpark_all();
                 let free = self.engine.free_page_count.get() + self.engine.fresh_pages();
                 let stays = Level::of(old) == Level::of(new) && new.saturating_sub(old) <= free;
                 if stays {

@@ -136,8 +136,17 @@ impl<'m, W: Width> Engine<'m, W> {
         block.page.layout.block_bytes.saturating_mul(pages)
     }
 
-    /// Whether a window of `pages` pages, two or more, and its entry can be had now. O(levels).
+    /// Whether a window of `pages` pages, two or more, and its entry can be had now. Gives
+    /// everything that is parked back if it cannot without. O(levels).
     pub(crate) fn admits_window(&self, pages: u32) -> Result<(), Refused> {
+        match self.admits_window_now(pages) {
+            Err(_) if self.unpark_all() => self.admits_window_now(pages),
+            admitted => admitted,
+        }
+    }
+
+    /// As [`Engine::admits_window`], without giving back pages of which all blocks are parked.
+    fn admits_window_now(&self, pages: u32) -> Result<(), Refused> {
         let total = self.pages.count();
         let level = Level::of(pages).filter(|level| level.pages() <= total);
         let Some(level) = level else {
@@ -162,7 +171,9 @@ impl<'m, W: Width> Engine<'m, W> {
     /// # Errors
     /// What is exhausted; nothing has changed.
     pub(crate) fn allocate_window(&self, pages: u32) -> Result<u32, Refused> {
-        self.admits_window(pages)?;
+        // The table must not grow for entries that are parked.
+        self.unpark_all();
+        self.admits_window_now(pages)?;
         let level = Level::of(pages).expect("admitted");
         if self.addresses.is_exhausted() {
             let page_bytes = self.pages.geometry.page_bytes();
