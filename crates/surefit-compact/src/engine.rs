@@ -630,14 +630,13 @@ impl<'m, W: Width> Engine<'m, W> {
     /// Puts a page first in the list of free pages. The backward link of the first page means
     /// nothing.
     pub(crate) fn add_free_page(&self, page: Page<'m, W>) {
-        if let Some(head) = self.pages.linked(self.free_pages.get()) {
-            head.record.prev.set(page.id.word());
-        }
-        page.record.next.set(self.free_pages.get());
-        self.free_pages.set(page.id.word());
+        let head = self.free_pages.replace(page.id.word());
+        page.record.next.set(head);
         self.free_page_count.set(self.free_page_count.get() + 1);
         if let Some(stock) = self.stock() {
             stock.added(page);
+        } else if let Some(head) = self.pages.linked(head) {
+            head.record.prev.set(page.id.word());
         }
     }
 }

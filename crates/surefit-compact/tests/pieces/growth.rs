@@ -141,7 +141,12 @@ fn extend<W: Width>(heap: &mut Heap<'_, W>, (vec, model): &mut Pair, more: &[u8]
     let before = heap.stats();
     match vec.extend(heap, more) {
         Ok(()) => model.extend(more),
-        Err(_) => assert_eq!(heap.stats(), before),
+        // What is parked went back before the heap refused: holes and not-full pages may differ.
+        Err(_) => {
+            let after = heap.stats();
+            assert_eq!(after.live_blocks, before.live_blocks);
+            assert_eq!(after.moves_total, before.moves_total);
+        }
     }
 }
 
