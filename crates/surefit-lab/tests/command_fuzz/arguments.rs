@@ -9,7 +9,7 @@ use crate::Random;
 use crate::child::{Case, Stdout};
 use crate::files::{Files, Kind, NUMBERS, any};
 
-const NAMES: [&str; 30] = [
+const NAMES: [&str; 31] = [
     "cf",
     "cf",
     "cf",
@@ -111,7 +111,7 @@ const HEAPS: [&str; 4] = ["1.1x", "2x", "4x", "64x"];
 const HEAPS_AT_THE_ENDS: [&str; 7] = ["1x", "0.001x", "1e6x", "1e7x", "infx", "x", "é"];
 
 /// What an allocator's keys may be; the others have none.
-const OWN_KEYS: [(&str, &[&str]); 8] = [
+const OWN_KEYS: [(&str, &[&str]); 9] = [
     (
         "cf",
         &[

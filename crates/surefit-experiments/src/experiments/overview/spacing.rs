@@ -91,6 +91,7 @@ fn at_peak(program: &Source, config: Config) -> Result<(f64, f64)> {
         config,
         is_narrow: false,
         has_keys: false,
+        is_branded: false,
     };
     let setting = Setting {
         heap: HEAP,
