@@ -2,7 +2,7 @@
 //! back.
 //!
 //! It lives in no region of ours. Time is counted in frees, so that every replay gives back the
-//! same: a tick comes after every [`CALLS_PER_TICK`] frees, and its times are in the measured time.
+//! same: a tick comes after every `CALLS_PER_TICK` frees, and its times are in the measured time.
 
 use std::alloc::Layout;
 use std::mem::MaybeUninit;
