@@ -18,12 +18,13 @@ pub struct ClassState<W: Width> {
     used: Cell<W::Word>,
     /// Not-full pages.
     not_full: Cell<W::Word>,
-    /// The number of further frees for which the compaction bound need not be checked (H5).
-    pub(crate) quiet: Cell<W::Word>,
     /// Pages of the class.
     pages: Cell<W::Word>,
     /// The entry that was parked last; the page-block of each parked entry names the next one (T1).
     pub(crate) top: Cell<W::Word>,
+    /// The number of further frees for which the compaction bound need not be checked (H5). It may
+    /// be less than it could be, so two bytes are enough.
+    pub(crate) quiet: Cell<u16>,
     /// How many more pairs may be parked (H5).
     pub(crate) left: Cell<u8>,
     /// Parked pairs, and how many more may be parked.
@@ -48,9 +49,9 @@ impl<W: Width> ClassState<W> {
             tail: nil(),
             used: zero(),
             not_full: zero(),
-            quiet: zero(),
             pages: zero(),
             top: nil(),
+            quiet: Cell::new(0),
             left: Cell::new(0),
             cap: Cell::new(0),
         }
@@ -82,22 +83,22 @@ impl<W: Width> ClassState<W> {
     /// The number of further frees for which the compaction bound need not be checked.
     #[inline]
     pub(crate) fn quiet(&self) -> u32 {
-        self.quiet.get().get()
+        u32::from(self.quiet.get())
     }
 
-    /// Sets the number of further frees for which the bound need not be checked, limited to what a
-    /// word can hold.
+    /// Sets the number of further frees for which the bound need not be checked, limited to what
+    /// two bytes can hold.
     pub(crate) fn set_quiet(&self, frees: u32) {
-        self.quiet.set(W::Word::new(frees.min(W::Word::NIL.get())));
+        self.quiet.set(u16::try_from(frees).unwrap_or(u16::MAX));
     }
 
     /// Counts down one of the frees for which the bound need not be checked; returns whether there
     /// was one.
     #[inline]
     pub(crate) fn take_quiet(&self) -> bool {
-        let quiet = self.quiet();
+        let quiet = self.quiet.get();
         if quiet > 0 {
-            self.quiet.set(W::Word::new(quiet - 1));
+            self.quiet.set(quiet - 1);
         }
         quiet > 0
     }
@@ -112,9 +113,10 @@ impl<W: Width> ClassState<W> {
         for link in [&self.head, &self.tail, &self.top] {
             link.set(W::Word::NIL);
         }
-        for count in [&self.used, &self.not_full, &self.pages, &self.quiet] {
+        for count in [&self.used, &self.not_full, &self.pages] {
             count.set(W::Word::new(0));
         }
+        self.quiet.set(0);
         self.left.set(0);
         self.cap.set(0);
     }

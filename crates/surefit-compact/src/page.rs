@@ -3,8 +3,8 @@
 //!
 //! ```text
 //! a data page   | block 0 | block 1 | … | bitmap: ⌈π/64⌉ words (π > 8) | back-references (π > 8) |
-//! its record    | prev | next | used | free | fresh | small bitmap (π ≤ 8) | class |
-//!               | back-references (π ≤ 8) |
+//! its record    | prev | next | used | small bitmap (π ≤ 8) | class | back-references (π ≤ 8) |
+//!               |                                                   | free | fresh    (π > 8) |
 //! ```
 //! The back-reference of a used block is the number of its entry. For π > 8, that of a free block
 //! links the free blocks of the page, newest first, so that taking one is two loads. Blocks from
@@ -34,8 +34,10 @@ use crate::width::{Width, Word};
 /// The most page-blocks whose bitmap and back-references live in the page's record.
 pub(crate) const SMALL_BLOCKS: usize = crate::geometry::INLINE_BLOCKS;
 
-/// The block number that names no block.
-const NO_BLOCK: u16 = u16::MAX;
+/// The words of a record of more than [`SMALL_BLOCKS`] page-blocks, in place of the back-references
+/// of a smaller one: the free block that is taken next, and the first block that was never used.
+const FREE: usize = 0;
+const FRESH: usize = 1;
 
 /// What the page table stores about one page.
 #[derive(Debug)]
@@ -44,10 +46,9 @@ pub struct PageRecord<W: Width> {
     pub(crate) prev: Cell<W::Word>,
     pub(crate) next: Cell<W::Word>,
     pub(crate) used: Cell<u16>,
-    free: Cell<u16>,
-    fresh: Cell<u16>,
     pub(crate) small: Cell<u8>,
     pub(crate) class: Cell<SizeClass>,
+    /// Back-references, or `free` and `fresh`.
     references: [Cell<W::Word>; SMALL_BLOCKS],
     line: W::Line,
 }
@@ -109,6 +110,20 @@ impl<W: Width> Page<'_, W> {
             used: self.used(),
             blocks: self.blocks(),
         }
+    }
+
+    /// The free block that is taken next, of a page that is not small; `NIL` if none is linked.
+    #[inline]
+    fn free(&self) -> &Cell<W::Word> {
+        debug_assert!(!self.is_small());
+        &self.record.references[FREE]
+    }
+
+    /// The first block that was never used, of a page that is not small.
+    #[inline]
+    fn fresh(&self) -> &Cell<W::Word> {
+        debug_assert!(!self.is_small());
+        &self.record.references[FRESH]
     }
 
     /// Whether the bitmap and the back-references are in the record.
@@ -175,8 +190,6 @@ impl<'m, W: Width> PageTable<'m, W> {
             used: Cell::new(0),
             small: Cell::new(0),
             class: Cell::new(free),
-            free: Cell::new(NO_BLOCK),
-            fresh: Cell::new(0),
             references: [const { Cell::new(W::Word::NIL) }; SMALL_BLOCKS],
             line: W::Line::default(),
         };
@@ -310,8 +323,9 @@ impl<'m, W: Width> PageTable<'m, W> {
         let record = page.record;
         record.class.set(class);
         record.small.set(0);
-        record.free.set(NO_BLOCK);
-        record.fresh.set(0);
+        // What a small page finds here are back-references of free blocks, which mean nothing.
+        record.references[FREE].set(W::Word::NIL);
+        record.references[FRESH].set(W::Word::new(0));
         let page = self.known(page.id);
         (0..u32::from(page.layout.leaves)).for_each(|leaf| self.leaf(page, leaf).set(0));
         page
@@ -339,22 +353,15 @@ impl<'m, W: Width> PageTable<'m, W> {
             record.references[number as usize % SMALL_BLOCKS].set(entry);
             return Block { page, number };
         }
-        let number = match record.free.get() {
-            NO_BLOCK => {
-                record.fresh.set(record.fresh.get() + 1);
-                record.fresh.get() - 1
-            }
-            linked => {
-                let next = self.reference(page, u32::from(linked)).get().get();
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    reason = "block numbers have 16 bits"
-                )]
-                record.free.set(next as u16);
-                linked
-            }
+        let linked = page.free().get();
+        let number = if linked == W::Word::NIL {
+            let fresh = page.fresh().get().get();
+            page.fresh().set(W::Word::new(fresh + 1));
+            fresh
+        } else {
+            page.free().set(self.reference(page, linked.get()).get());
+            linked.get()
         };
-        let number = u32::from(number);
         self.reference(page, number).set(entry);
         let leaf = self.leaf(page, number / 64);
         leaf.set(leaf.get() | 1 << (number % 64));
@@ -373,13 +380,8 @@ impl<'m, W: Width> PageTable<'m, W> {
                 .set(record.small.get() & !(1 << (number % u8::BITS)));
             return;
         }
-        let link = W::Word::new(u32::from(record.free.get()));
-        self.reference(page, number).set(link);
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "block numbers have 16 bits"
-        )]
-        record.free.set(number as u16);
+        self.reference(page, number).set(page.free().get());
+        page.free().set(W::Word::new(number));
         let leaf = self.leaf(page, number / 64);
         leaf.set(leaf.get() & !(1 << (number % 64)));
     }
@@ -405,7 +407,7 @@ impl<'m, W: Width> PageTable<'m, W> {
     fn retain_in_leaf(&self, page: Page<'m, W>, leaf: u32, kept: &[u64]) {
         let word = self.leaf(page, leaf);
         let used = word.get();
-        let (mut rest, mut dead, mut free) = (used, 0_u64, page.record.free.get());
+        let (mut rest, mut dead, mut free) = (used, 0_u64, page.free().get());
         while rest != 0 {
             let bit = rest.ilog2();
             rest ^= 1 << bit;
@@ -413,18 +415,12 @@ impl<'m, W: Width> PageTable<'m, W> {
             let reference = self.reference(page, number);
             if !is_kept(kept, reference.get().get()) {
                 dead |= 1 << bit;
-                reference.set(W::Word::new(u32::from(free)));
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    reason = "block numbers have 16 bits"
-                )]
-                {
-                    free = number as u16;
-                }
+                reference.set(free);
+                free = W::Word::new(number);
             }
         }
         word.set(used ^ dead);
-        page.record.free.set(free);
+        page.free().set(free);
         #[expect(clippy::cast_possible_truncation, reason = "at most 64 blocks")]
         page.record
             .used
@@ -439,7 +435,7 @@ impl<'m, W: Width> PageTable<'m, W> {
             let number = 7 - page.record.small.get().leading_zeros();
             return Block { page, number };
         }
-        let mut leaf = u32::from(page.record.fresh.get() - 1) / 64;
+        let mut leaf = (page.fresh().get().get() - 1) / 64;
         while self.leaf(page, leaf).get() == 0 {
             leaf -= 1;
         }
@@ -523,20 +519,14 @@ impl<'m, W: Width> PageTable<'m, W> {
     /// The number of linked free blocks of a page, counted along the list; more than π for a ring
     /// or a wrong link (P3).
     pub(crate) fn linked_free_blocks(&self, page: Page<'m, W>) -> u32 {
-        let (mut found, mut link) = (0, page.record.free.get());
-        while link != NO_BLOCK && found <= page.blocks() {
-            let number = u32::from(link);
-            if link >= page.record.fresh.get() || self.is_used(Block { page, number }) {
+        let (mut found, mut link) = (0, page.free().get());
+        while link != W::Word::NIL && found <= page.blocks() {
+            let number = link.get();
+            if number >= page.fresh().get().get() || self.is_used(Block { page, number }) {
                 return u32::MAX;
             }
             found += 1;
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "a wrong link is found either way"
-            )]
-            {
-                link = self.reference(page, number).get().get() as u16;
-            }
+            link = self.reference(page, number).get();
         }
         found
     }
@@ -551,9 +541,9 @@ impl<'m, W: Width> PageTable<'m, W> {
         self.leaf(page, last).get() & !(u64::MAX >> (63 - (blocks - 1) % 64)) != 0
     }
 
-    /// Blocks of a page that were ever used (P1).
+    /// Blocks of a page that were ever used (P1). The page is not small.
     pub(crate) fn fresh(&self, page: Page<'m, W>) -> u32 {
-        u32::from(page.record.fresh.get())
+        page.fresh().get().get()
     }
 
     /// Whether a page is small: bitmap and back-references in its record.

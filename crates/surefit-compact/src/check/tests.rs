@@ -13,8 +13,8 @@
 //!   windows;
 //! - the record of a never-opened page, except `used`; the record of a free page, except `used` and
 //!   its links;
-//! - `free` and `fresh` of a page of at most 8 blocks, the small bitmap and the back-references of
-//!   a larger one's record;
+//! - the small bitmap of a page of more than 8 blocks, and the words of its record after `free` and
+//!   `fresh`;
 //! - the back-references of free blocks that are in no list (never used, or of a page of at most 8
 //!   blocks);
 //! - the word of a retired entry; a generation that becomes another one that is not the last (any
@@ -56,8 +56,6 @@ use crate::width::{Generation, Keyed, Narrow, Wide, Width, Word};
 enum Duty {
     /// Every other value is an error.
     All,
-    /// The value counts modulo this power of two: its higher bits are never read.
-    Low(u32),
     /// Nothing depends on the value now.
     None,
     /// Only replacing another value by the greatest is an error, or the reverse.
@@ -110,7 +108,6 @@ impl Field {
     fn differ(&self, right: u64, wrong: u64) -> bool {
         match self.duty {
             Duty::All => true,
-            Duty::Low(bits) => (right ^ wrong) & ((1 << bits) - 1) != 0,
             Duty::AtMost(limit) => wrong > limit,
             Duty::Greatest => right == self.greatest() || wrong == self.greatest(),
             Duty::None => false,
@@ -153,10 +150,8 @@ struct Fields<'h, 'm, W: Width> {
     fields: Vec<Field>,
 }
 
-const WORD_BITS: u32 = 16;
-
-/// Words of a class's state; two bytes follow.
-const CLASS_WORDS: usize = 7;
+/// Words of a class's state; four bytes follow.
+const CLASS_WORDS: usize = 6;
 
 impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
     fn of(heap: &'h Heap<'m, W>) -> Vec<Field> {
@@ -216,13 +211,11 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
             for at in (0..CLASS_WORDS * W::WORD_BYTES).step_by(W::WORD_BYTES) {
                 let name = format!("class {number}, byte {at}");
                 let place = first.wrapping_add(at);
-                let duty = if place == state.quiet.as_ptr().cast() {
-                    Duty::AtMost(u64::from(quiet))
-                } else {
-                    Duty::All
-                };
-                self.add(name, place, W::WORD_BYTES, duty);
+                self.add(name, place, W::WORD_BYTES, Duty::All);
             }
+            let name = format!("class {number}, quiet");
+            let duty = Duty::AtMost(u64::from(quiet));
+            self.add(name, state.quiet.as_ptr().cast(), 2, duty);
             for (name, byte) in [("left", &state.left), ("cap", &state.cap)] {
                 let name = format!("class {number}, {name}");
                 self.add(name, byte.as_ptr(), 1, Duty::All);
@@ -266,17 +259,12 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
         add("prev", 0, w, listed && !first || free && !first_free);
         add("next", w, w, listed || free || leads);
         add("used", 2 * w, 2, opened);
-        add("free", 2 * w + 2, 2, held && large);
-        add("fresh", 2 * w + 4, 2, held && large);
-        add("small", 2 * w + 6, 1, held_small);
-        add("class", 2 * w + 7, 1, held);
-        for (block, used) in referred.into_iter().enumerate() {
-            add(
-                &format!("reference {block}"),
-                2 * w + 8 + block * w,
-                w,
-                used,
-            );
+        add("small", 2 * w + 2, 1, held_small);
+        add("class", 2 * w + 3, 1, held);
+        for (word, used) in referred.into_iter().enumerate() {
+            // The first two are `free` and `fresh` of a larger page.
+            let matters = used || word < 2 && held && large;
+            add(&format!("word {word}"), 2 * w + 4 + word * w, w, matters);
         }
         if held && large {
             self.add_tail(page);
@@ -296,10 +284,9 @@ impl<'h, 'm, W: Width> Fields<'h, 'm, W> {
             self.add(name("leaf", leaf), place, 8, Duty::All);
         }
         for block in 0..page.blocks() {
-            let duty = if self.is_used(page, block) {
+            let linked = block < self.engine.pages.fresh(page);
+            let duty = if linked || self.is_used(page, block) {
                 Duty::All
-            } else if block < self.engine.pages.fresh(page) {
-                Duty::Low(WORD_BITS)
             } else {
                 Duty::None
             };
@@ -556,14 +543,11 @@ fn the_record_is_laid_out_as_the_tests_think() {
         assert_eq!(core::mem::offset_of!(PageRecord<W>, prev), 0);
         assert_eq!(core::mem::offset_of!(PageRecord<W>, next), w);
         assert_eq!(core::mem::offset_of!(PageRecord<W>, used), 2 * w);
-        assert_eq!(core::mem::offset_of!(PageRecord<W>, small), 2 * w + 6);
-        assert_eq!(core::mem::offset_of!(PageRecord<W>, class), 2 * w + 7);
-        assert_eq!(size_of::<PageRecord<W>>(), 2 * w + 8 + SMALL_BLOCKS * w);
-        assert_eq!(core::mem::offset_of!(ClassState<W>, left), CLASS_WORDS * w);
-        assert_eq!(
-            size_of::<ClassState<W>>(),
-            (CLASS_WORDS * w + 2).next_multiple_of(w)
-        );
+        assert_eq!(core::mem::offset_of!(PageRecord<W>, small), 2 * w + 2);
+        assert_eq!(core::mem::offset_of!(PageRecord<W>, class), 2 * w + 3);
+        assert_eq!(size_of::<PageRecord<W>>(), 2 * w + 4 + SMALL_BLOCKS * w);
+        assert_eq!(core::mem::offset_of!(ClassState<W>, quiet), CLASS_WORDS * w);
+        assert_eq!(size_of::<ClassState<W>>(), CLASS_WORDS * w + 4);
         assert_eq!(size_of::<W::Word>(), w);
         assert!(W::Word::NIL.get() > 0);
     }
