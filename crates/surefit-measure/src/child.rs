@@ -91,12 +91,13 @@ impl std::str::FromStr for Passes {
     }
 }
 
-/// A replay on the platform's malloc in a child process, with `library` preloaded.
+/// A replay in a child process: of an allocator that has no region of ours, or of the platform's
+/// malloc with `library` preloaded.
 #[derive(Clone, Copy, Debug)]
 pub struct Child<'a> {
-    /// The allocator as the user named it, for messages.
+    /// The allocator as the user named it.
     pub allocator: &'a str,
-    /// The library to preload.
+    /// The library to preload; its malloc is then what the child measures.
     pub library: Option<&'a Path>,
     /// The trace.
     pub source: &'a Source,
@@ -113,7 +114,7 @@ impl Child<'_> {
     /// One line if the child was killed, failed, or printed something other than a result.
     pub fn run(&self, passes: Passes) -> Result<AllocatorResult> {
         let mut command = Command::new(std::env::current_exe()?);
-        command.args([VERB, "--allocator", "system"]);
+        command.args([VERB, "--allocator", self.measured()]);
         command.args(["--rounds", &self.threads.unwrap_or(1).to_string()]);
         match self.threads {
             Some(_) => command.arg("--threads"),
@@ -135,6 +136,14 @@ impl Child<'_> {
 }
 
 impl Child<'_> {
+    /// The allocator that the child measures: a preloaded malloc is its system's.
+    const fn measured(&self) -> &str {
+        match self.library {
+            Some(_) => "system",
+            None => self.allocator,
+        }
+    }
+
     /// The result that the child printed, whether its replay completed or not.
     fn printed<'o>(&self, output: &'o Output) -> Result<&'o str> {
         if output.status.code() != Some(i32::from(BROKEN)) {

@@ -119,7 +119,7 @@ fn a_row_that_ran_out_still_says_what_it_hands_out() {
         .output()
         .expect("the command runs");
     let screen = String::from_utf8(output.stdout).expect("text");
-    let row = screen.lines().find(|line| line.contains("pieces=off"));
+    let row = screen.lines().find(|line| line.contains("cf:pieces=of…"));
     assert!(
         row.is_some_and(|row| row.contains("handle*") && row.contains("too_large")),
         "{screen}"

@@ -52,6 +52,7 @@ impl Scene {
             }
         };
         let (older, newer) = (free(kept.remove(3)), free(kept.remove(5)));
+        heap.compact(0); // gives back what is parked, which would be taken first
         Self {
             heap,
             class,

@@ -73,7 +73,7 @@ pub(super) fn sample(steps: &Steps, spec: &Spec) -> Result<Vec<Sample>> {
         if (at + 1) % every == 0 || at + 1 == steps.steps().len() {
             samples.push(Sample {
                 event: at as u64 + 1,
-                ..look(&heap, &options.config)
+                ..look(&mut heap, &options.config)
             });
         }
     }
@@ -101,7 +101,10 @@ fn replay(
     Ok(())
 }
 
-fn look(heap: &Heap<'_>, config: &Config) -> Sample {
+/// Counts the page-blocks of a heap, as the papers do: of those that it keeps with their entries,
+/// which go back to their pages first, they know nothing.
+fn look(heap: &mut Heap<'_>, config: &Config) -> Sample {
+    heap.compact(0);
     let mut sample = Sample::default();
     let geometry = config.geometry();
     for class in geometry.classes() {

@@ -243,6 +243,8 @@ impl Player for Played<'_> {
         let before = self.heap.stats().moves_total;
         self.heap
             .free_bytes(self.objects.swap_remove(victim as usize));
+        // The chain has no page-blocks that a heap keeps with their entries.
+        self.heap.compact(0);
         self.heap.stats().moves_total - before
     }
 

@@ -139,7 +139,10 @@ pub(crate) fn probe(shape: &Shape) -> Result<Counts> {
 fn shared(shape: &Shape, geometry: Geometry) -> Result<SharedConfig<PerClass>> {
     let shared = SharedConfig::new(config(shape.kappa, geometry)?);
     let buffered = shared.page_buffer();
-    let shared = shared.with_locals(shape.threads, buffered);
+    // The papers' heaps keep no freed page-blocks with their handles: here at most one per class.
+    let shared = shared
+        .with_handle_buffer(1)
+        .and_then(|shared| shared.with_locals(shape.threads, buffered));
     let shared = match (shared, shape.increment) {
         (Ok(shared), Some(bytes)) => shared.with_increment(bytes),
         (shared, _) => shared,
