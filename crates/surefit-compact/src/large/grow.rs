@@ -54,7 +54,7 @@ pub struct ByteVec {
     len: usize,
 }
 
-const _: () = assert!(size_of::<ByteVec>() == 24);
+const _: () = assert!(size_of::<ByteVec>() == size_of::<Bytes>() + size_of::<usize>());
 
 impl ByteVec {
     /// An empty vector that can hold `capacity` bytes before it grows. It has a page-block even if

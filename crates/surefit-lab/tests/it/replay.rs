@@ -180,6 +180,21 @@ fn words_of_two_bytes_take_the_part_of_a_region_that_they_can_name() {
 }
 
 #[test]
+fn a_heap_over_the_systems_memory_is_what_its_child_measures() {
+    let trace = small_trace(9);
+    let row = result(&trace.path, "cf-os", &[]);
+    assert_eq!(row["completed"], true, "{row}");
+    assert_eq!(
+        row["contiguous"], false,
+        "objects over a piece, unlike malloc's"
+    );
+    assert!(row["moves_total"].as_u64() > Some(0), "{row}");
+    assert!(row["peak_resident_bytes"].as_u64() > row["peak_live_bytes"].as_u64());
+    let system = result(&trace.path, "system", &[]);
+    assert!(system["moves_total"].is_null(), "{system}");
+}
+
+#[test]
 fn keys_cost_four_bytes_an_object_more() {
     let trace = small_trace(10);
     let table = |allocator: &str| {
