@@ -54,7 +54,10 @@ pub struct ByteVec {
     len: usize,
 }
 
-const _: () = assert!(size_of::<ByteVec>() == size_of::<Bytes>() + size_of::<usize>());
+const _: () = assert!(
+    size_of::<ByteVec>()
+        == (size_of::<Bytes>() + size_of::<usize>()).next_multiple_of(align_of::<Bytes>())
+);
 
 impl ByteVec {
     /// An empty vector that can hold `capacity` bytes before it grows. It has a page-block even if
