@@ -21,7 +21,10 @@ pub fn thread_cpu_ns() -> u64 {
     // defines.
     let status = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut now) };
     assert_eq!(status, 0, "the thread's processor clock can be read");
-    now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs()
+    // The fields of a timespec have 32 bits on 32-bit targets.
+    let never_negative = "a thread's time is not negative";
+    let seconds = u64::try_from(now.tv_sec).expect(never_negative);
+    seconds * 1_000_000_000 + u64::try_from(now.tv_nsec).expect(never_negative)
 }
 
 #[cfg(test)]
