@@ -122,7 +122,7 @@ impl<'c, W: Width> OsHeap<'c, W> {
     /// # Errors
     /// [`OsHeapError::Order`] and [`OsHeapError::TooLow`] for limits that are not possible;
     /// [`OsHeapError::Os`] if the system reserves nothing; [`OsHeapError::Refused`] if the limit is
-    /// more than words of this width can name.
+    /// more than words of this width can name, or than one reservation can hold.
     ///
     /// # Panics
     /// If the configuration's back-references do not have the width of `W`.
@@ -141,7 +141,10 @@ impl<'c, W: Width> OsHeap<'c, W> {
         let geometry = config.geometry();
         let (page, classes) = (geometry.page_bytes(), geometry.class_count());
         let pages = limits.hard.div_ceil(page);
-        let most = Heap::<W>::pages_at_most(config);
+        // No reservation is larger: on 32-bit targets this is less than words can name.
+        let largest = (isize::MAX as usize - size_of::<Supply<W>>()) & !7;
+        let most =
+            Heap::<W>::pages_at_most(config).min(layout::pages_in::<W>(largest, page, classes));
         if pages > most {
             return Err(Refused::TooLarge { limit: most * page }.into());
         }
