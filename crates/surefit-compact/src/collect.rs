@@ -200,9 +200,12 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
     unsafe fn vetted_piece(&self, entry: u32, len: usize, number: usize) -> Option<u32> {
         let (spine_bytes, at) = (self.spine_bytes(len), number * W::WORD_BYTES);
         let (block, within) = if self.is_in_pieces(spine_bytes) {
+            let (part, within) = self.division.find(spine_bytes, at);
             // SAFETY: S1, S2.
-            let block = unsafe { self.vetted_piece(entry, spine_bytes, at / self.piece_bytes)? };
-            (block, at % self.piece_bytes)
+            (
+                unsafe { self.vetted_piece(entry, spine_bytes, part)? },
+                within,
+            )
         } else {
             (self.is_block_for(entry, spine_bytes).then_some(entry)?, at)
         };

@@ -11,6 +11,7 @@
 use core::fmt;
 
 use crate::geometry::{Geometry, Tail};
+use crate::pieces::Division;
 
 /// A fraction ε of what is live, `numerator / denominator`, at most one half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,6 +160,7 @@ pub struct Config {
     bound: Bound,
     order: PageOrder,
     piece_bytes: Option<usize>,
+    large_bytes: usize,
 }
 
 impl Config {
@@ -180,12 +182,13 @@ impl Config {
         if matches!(bound, Bound::Pages(0)) {
             return Err(ConfigError::NoNotFullPage);
         }
-        let piece_bytes = Some(geometry.page_bytes() / 4);
+        let piece_bytes = geometry.page_bytes() / 4;
         Ok(Self {
             geometry,
             bound,
             order: PageOrder::Newest,
-            piece_bytes,
+            piece_bytes: Some(piece_bytes),
+            large_bytes: piece_bytes,
         })
     }
 
@@ -201,19 +204,49 @@ impl Config {
         Ok(Self { order, ..self })
     }
 
-    /// The same configuration with byte objects over `piece_bytes` in pieces. `None` keeps all of
-    /// them contiguous, up to a page.
+    /// The same configuration with byte objects over `piece_bytes` in pieces of this one size.
+    /// `None` keeps all of them contiguous, up to a page.
     ///
     /// # Errors
     /// [`ConfigError::Pieces`] unless the size is a power of two from 64 bytes up to a page.
     pub const fn with_pieces(self, piece_bytes: Option<usize>) -> Result<Self, ConfigError> {
-        if let Some(bytes) = piece_bytes {
-            if !bytes.is_power_of_two() || bytes < 64 || bytes > self.geometry.page_bytes() {
-                return Err(ConfigError::Pieces);
-            }
+        let Some(bytes) = piece_bytes else {
+            return Ok(Self {
+                piece_bytes,
+                ..self
+            });
+        };
+        if !bytes.is_power_of_two() || bytes < 64 {
+            return Err(ConfigError::Pieces);
+        }
+        let divided = Self {
+            piece_bytes,
+            ..self
+        };
+        divided.with_large_pieces(bytes)
+    }
+
+    /// The same configuration with pieces of `large_bytes` at the beginning of byte objects that
+    /// are as long, and pieces of [`Config::piece_bytes`] for the rest. It means nothing where no
+    /// object is in pieces.
+    ///
+    /// Fewer pieces are faster to allocate, to free and to walk, and pieces of a page never move.
+    /// An object that grows past a multiple of `large_bytes` copies what its small pieces held.
+    ///
+    /// # Errors
+    /// [`ConfigError::Pieces`] unless the size is a power of two from the small pieces' up to a
+    /// page.
+    pub const fn with_large_pieces(self, large_bytes: usize) -> Result<Self, ConfigError> {
+        let least = match self.piece_bytes {
+            Some(bytes) => bytes,
+            None => 64,
+        };
+        let most = self.geometry.page_bytes();
+        if !large_bytes.is_power_of_two() || large_bytes < least || large_bytes > most {
+            return Err(ConfigError::Pieces);
         }
         Ok(Self {
-            piece_bytes,
+            large_bytes,
             ..self
         })
     }
@@ -245,6 +278,13 @@ impl Config {
     #[must_use]
     pub const fn piece_bytes(&self) -> Option<usize> {
         self.piece_bytes
+    }
+
+    /// How byte objects are divided into pieces.
+    #[inline]
+    #[must_use]
+    pub const fn division(&self) -> Division {
+        Division::new(self.piece_bytes, self.large_bytes)
     }
 }
 

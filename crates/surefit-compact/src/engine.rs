@@ -135,6 +135,12 @@ impl<'m, W: Width> Engine<'m, W> {
         }
     }
 
+    /// The size-class of a live entry's block.
+    #[inline]
+    pub(crate) fn class_of(&self, entry: u32) -> SizeClass {
+        self.block_of(entry).page.record.class.get()
+    }
+
     /// The block of an entry if the entry is live. The number may be forged. O(parked).
     pub(crate) fn vet(&self, entry: u32) -> Option<Block<'m, W>> {
         self.named(entry).filter(|block| {
@@ -251,7 +257,7 @@ impl<'m, W: Width> Engine<'m, W> {
     /// Frees the block of a live entry, and the entry; moves at most two other blocks.
     #[inline]
     pub(crate) fn free(&self, entry: u32) {
-        self.free_of_class(self.block_of(entry).page.record.class.get(), entry);
+        self.free_of_class(self.class_of(entry), entry);
     }
 
     /// As [`Engine::free`], for an entry whose size-class is known.

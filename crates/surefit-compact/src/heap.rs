@@ -37,6 +37,7 @@ use crate::handle::{Full, Handle, HeapId, Name};
 use crate::layout;
 use crate::memory::Memory;
 use crate::page::PageTable;
+use crate::pieces::Division;
 use crate::width::{Wide, Width, Word};
 use crate::windows::Windows;
 
@@ -74,10 +75,8 @@ pub struct Heap<'m, W: Width = Wide> {
     pub(crate) engine: Engine<'m, W>,
     pub(crate) config: &'m Config,
     pub(crate) id: HeapId,
-    /// Byte objects larger than this are in pieces.
-    pub(crate) piece_bytes: usize,
-    /// The logarithm of `piece_bytes`, a power of two where objects are in pieces.
-    pub(crate) piece_shift: u32,
+    /// How byte objects are divided into pieces.
+    pub(crate) division: Division,
     /// Bytes of the region skipped for alignment.
     pub(crate) skipped: usize,
 }
@@ -154,8 +153,7 @@ impl<'m, W: Width> Heap<'m, W> {
                 unread: W::Word::NIL.into(),
             },
             config,
-            piece_bytes: config.piece_bytes().unwrap_or(usize::MAX),
-            piece_shift: config.piece_bytes().map_or(0, usize::ilog2),
+            division: config.division(),
             id: HeapId::unique()?,
             skipped,
         })

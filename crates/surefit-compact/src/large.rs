@@ -4,16 +4,18 @@
 //! len ≤ q    one page-block
 //! len > q    the handle names a spine: a byte object of one word per piece; each word is the number
 //!            of an entry
-//!            piece 0 … piece k−1 of q bytes each, then the remainder in the size-class that fits it
+//!            large pieces of Q bytes each, then small ones of q bytes, then the remainder in the
+//!            size-class that fits it
 //! ```
-//! A spine longer than q is itself kept in pieces, so an access walks a few levels: five look-ups
+//! By default Q = q. A large piece of a page is allocated and freed with its page, and never moves. A
+//! spine longer than q is itself kept in pieces, so an access walks a few levels: five look-ups
 //! for 1 MiB in pieces of 64 bytes, two for 1 MiB in pieces of 4 KiB. Pieces move one by one, like
 //! every other block, because the spine names entries, not addresses.
 //!
 //! # Bounds
 //! `alloc` and `free_bytes` are linear in the number of pieces. Each piece is freed by its own
 //! event, with at most two moves. `resize` is linear in the number of pieces that it adds or frees,
-//! and copies at most q bytes per level of spines. An access is O(levels); levels ≤ ⌈log(len / q) /
+//! and copies at most Q bytes per level of spines. An access is O(levels); levels ≤ ⌈log(len / q) /
 //! log(q / word)⌉ + 1.
 //!
 //! # Source
@@ -25,7 +27,6 @@ use core::mem::MaybeUninit;
 use surefit_core::Refused;
 
 use crate::demand::BlockDemand;
-use crate::geometry::SizeClass;
 use crate::handle::{Byte, Bytes, Name};
 use crate::heap::Heap;
 use crate::pieces::Pieces;
@@ -151,35 +152,33 @@ impl<W: Width> Heap<'_, W> {
             self.add_object(&mut demand, len, align)?;
             self.engine.can_serve(&demand)?;
         }
-        let whole = self.class_of(self.piece_bytes, align)?;
         let index = self.allocate_bytes(self.spine_bytes(len), W::WORD_BYTES)?;
-        self.allocate_pieces(index, len, align, 0, whole)?;
+        self.allocate_pieces(index, len, align, 0)?;
         Ok(index)
     }
 
-    /// Allocates the pieces from `first` on, with `whole` as the class of whole pieces. The engine
-    /// has agreed before, so nothing is refused.
+    /// Allocates the pieces from `first` on. The engine has agreed before, so nothing is refused.
     fn allocate_pieces(
         &self,
         index: u32,
         len: usize,
         align: usize,
         first: usize,
-        whole: SizeClass,
     ) -> Result<(), Refused> {
-        let last = self.pieces(len) - 1;
         let mut spine = Spine::new(self, index, len);
         let mut set = |number: usize, entry: u32| {
             // SAFETY: the spine is a live object of this heap, and no reference points into it: it
             // is never handed out.
             unsafe { spine.word(number).write(W::Word::new(entry)) };
         };
-        for number in first..last {
-            set(number, self.allocate_block(whole)?);
-        }
-        if first <= last {
-            let class = self.class_of(self.piece_len(len, last), align)?;
-            set(last, self.allocate_block(class)?);
+        let mut number = first;
+        let rest = len - self.division.start(len, first);
+        for run in self.runs(rest, align).without_spine() {
+            let class = self.class_of(run.bytes, run.align)?;
+            for _ in 0..run.count {
+                set(number, self.allocate_block(class)?);
+                number += 1;
+            }
         }
         Ok(())
     }
@@ -202,12 +201,12 @@ impl<W: Width> Heap<'_, W> {
         align: usize,
         first: usize,
     ) -> Result<(), Refused> {
-        let rest = len - first * self.piece_bytes;
+        let rest = len - self.division.start(len, first);
         self.add_runs(demand, self.runs(rest, align).without_spine())
     }
 
     fn runs(&self, len: usize, align: usize) -> Pieces {
-        Pieces::new(len, align, self.config.piece_bytes(), W::WORD_BYTES)
+        Pieces::new(len, align, self.division, W::WORD_BYTES)
     }
 
     fn add_runs(&self, demand: &mut BlockDemand, runs: Pieces) -> Result<(), Refused> {

@@ -2,18 +2,168 @@
 //! definition.
 //!
 //! ```text
-//! runs(len):   len ≤ q   one block of len bytes                               q: the piece size
-//!              len > q   k − 1 blocks of q bytes, one of the rest (1 ..= q bytes); k = ⌈len / q⌉
-//!                        and runs(k words), the spine: one word per piece
+//! runs(len):   len ≤ q   one block of len bytes                      q: the small piece size
+//!              len > q   ⌊len / Q⌋ blocks of Q bytes                 Q: the large piece size
+//!                        the rest, below Q: ⌈rest / q⌉ − 1 blocks of q bytes, one of what is left
+//!                        and runs(k words), the spine: one word for each of the k pieces
 //! ```
+//! Large pieces make long objects cheap; small ones at the end keep what is wasted small. With
+//! Q = q all pieces but the last have one size.
+//!
 //! # Bounds
 //! Each level of spines is shorter by a factor q / word ≥ 16, so there are at most ⌈log₁₆(len / q)⌉
-//! + 1 levels, with two runs each.
+//! + 1 levels, with three runs each.
 #![deny(
     unsafe_code,
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation
 )]
+
+/// How byte objects are divided into pieces: the small and the large piece size of a configuration.
+///
+/// # Examples
+/// ```
+/// use surefit_compact::pieces::Division;
+/// let division = Division::new(Some(4096), 16384);
+/// assert_eq!((division.small_bytes(), division.large_bytes()), (4096, 16384));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Division {
+    /// The longest contiguous object: the bytes of a small piece.
+    small: usize,
+    small_shift: u32,
+    large_shift: u32,
+}
+
+impl Division {
+    /// No object is in pieces.
+    pub const NONE: Self = Self {
+        small: usize::MAX,
+        small_shift: usize::BITS - 1,
+        large_shift: usize::BITS - 1,
+    };
+
+    /// Pieces of `small` and of `large` bytes, both powers of two, for objects of more than `small`
+    /// bytes. `None`: no object is in pieces.
+    ///
+    /// # Panics
+    /// If a size is not a power of two, or the large one is below the small one.
+    #[must_use]
+    pub const fn new(small: Option<usize>, large: usize) -> Self {
+        let Some(bytes) = small else {
+            return Self::NONE;
+        };
+        assert!(bytes.is_power_of_two() && large.is_power_of_two() && bytes <= large);
+        Self {
+            small: bytes,
+            small_shift: bytes.ilog2(),
+            large_shift: large.ilog2(),
+        }
+    }
+
+    /// The longest contiguous object: the bytes of a small piece, or `usize::MAX`.
+    #[inline]
+    #[must_use]
+    pub const fn small_bytes(self) -> usize {
+        self.small
+    }
+
+    /// The bytes of a large piece.
+    #[inline]
+    #[must_use]
+    pub const fn large_bytes(self) -> usize {
+        1 << self.large_shift
+    }
+
+    /// Whether an object of this length is in pieces.
+    #[inline]
+    pub(crate) const fn divides(self, len: usize) -> bool {
+        len > self.small
+    }
+
+    /// The large pieces of an object in pieces: its first ones.
+    #[inline]
+    pub(crate) const fn large_pieces(self, len: usize) -> usize {
+        len >> self.large_shift
+    }
+
+    /// The pieces of an object in pieces.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "the rest is below a large piece, and the pieces no more than the bytes"
+    )]
+    #[inline]
+    pub(crate) const fn count(self, len: usize) -> usize {
+        let rest = len & (self.large_bytes() - 1);
+        self.large_pieces(len) + ((rest + (self.small - 1)) >> self.small_shift)
+    }
+
+    /// The piece that holds a byte of an object in pieces, and the byte's place in it.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "the offset lies in the object, so the number is below the pieces"
+    )]
+    #[inline]
+    pub(crate) const fn find(self, len: usize, offset: usize) -> (usize, usize) {
+        let (number, within) = (
+            offset >> self.large_shift,
+            offset & (self.large_bytes() - 1),
+        );
+        if number < self.large_pieces(len) {
+            return (number, within);
+        }
+        (
+            number + (within >> self.small_shift),
+            within & (self.small - 1),
+        )
+    }
+
+    /// The offset at which a piece of an object in pieces begins; that of the end for the number of
+    /// pieces, if the last piece is whole.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "the number is at most that of the pieces, which lie in the object"
+    )]
+    #[inline]
+    pub(crate) const fn start(self, len: usize, number: usize) -> usize {
+        let large = self.large_pieces(len);
+        if number < large {
+            return number << self.large_shift;
+        }
+        (large << self.large_shift) + ((number - large) << self.small_shift)
+    }
+
+    /// The bytes of a piece of an object in pieces.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "a piece begins inside the object"
+    )]
+    #[inline]
+    pub(crate) const fn piece_len(self, len: usize, number: usize) -> usize {
+        if number < self.large_pieces(len) {
+            return self.large_bytes();
+        }
+        least(len - self.start(len, number), self.small)
+    }
+
+    /// The last piece that begins at one offset in two objects in pieces. The pieces before it have
+    /// one length in both; its own may differ.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "an object in pieces has at least one"
+    )]
+    pub(crate) const fn last_common(self, a: usize, b: usize) -> usize {
+        let last = least(self.count(a), self.count(b)) - 1;
+        if self.large_pieces(a) == self.large_pieces(b) {
+            return last;
+        }
+        least(last, least(self.large_pieces(a), self.large_pieces(b)))
+    }
+}
+
+const fn least(a: usize, b: usize) -> usize {
+    if a < b { a } else { b }
+}
 
 /// Page-blocks of one request size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,49 +180,45 @@ pub struct Run {
 ///
 /// # Examples
 /// ```
-/// use surefit_compact::pieces::{Pieces, Run};
-/// let runs: Vec<Run> = Pieces::new(10_000, 8, Some(4096), 4).collect();
+/// use surefit_compact::pieces::{Division, Pieces, Run};
+/// let division = Division::new(Some(4096), 16384);
+/// let runs: Vec<Run> = Pieces::new(40_000, 8, division, 4).collect();
 /// let run = |bytes, align, count| Run { bytes, align, count };
-/// assert_eq!(runs, [run(4096, 8, 2), run(1808, 8, 1), run(12, 4, 1)]);
+/// assert_eq!(runs, [run(16384, 8, 2), run(4096, 8, 1), run(3136, 8, 1), run(16, 4, 1)]);
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Pieces {
+    division: Division,
+    /// The length of this level: of the object, of its spine, of the spine's spine.
     len: usize,
+    /// The bytes of this level whose runs were returned before.
+    done: usize,
     align: usize,
-    piece: usize,
     word: usize,
-    /// The last piece of the level whose whole pieces were returned before.
-    last: Option<Run>,
     has_spine: bool,
     is_done: bool,
 }
 
 impl Pieces {
-    /// The blocks of an object of `len` bytes at an alignment, with pieces of `piece_bytes`
-    /// (`None`: not in pieces) and spines of `word_bytes` per piece.
+    /// The blocks of an object of `len` bytes at an alignment, with spines of `word_bytes` per
+    /// piece.
     ///
     /// # Panics
     /// If a word has no bytes, or a piece does not hold two words. A configuration's pieces have at
     /// least 64 bytes.
     #[must_use]
-    pub const fn new(
-        len: usize,
-        align: usize,
-        piece_bytes: Option<usize>,
-        word_bytes: usize,
-    ) -> Self {
-        let piece = match piece_bytes {
-            Some(bytes) => bytes,
-            None => usize::MAX,
-        };
+    pub const fn new(len: usize, align: usize, division: Division, word_bytes: usize) -> Self {
         assert!(word_bytes > 0, "a word has bytes");
-        assert!(word_bytes <= piece / 2, "a piece holds several words");
+        assert!(
+            word_bytes <= division.small_bytes() / 2,
+            "a piece holds several words"
+        );
         Self {
+            division,
             len,
+            done: 0,
             align,
-            piece,
             word: word_bytes,
-            last: None,
             has_spine: true,
             is_done: false,
         }
@@ -88,37 +234,37 @@ impl Pieces {
     }
 
     /// The next run; `const`, unlike [`Iterator::next`].
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "what is done is at most the length, and a run ends inside the object"
+    )]
     pub const fn next_run(&mut self) -> Option<Run> {
-        if let Some(last) = self.last {
-            self.last = None;
-            return Some(last);
-        }
         if self.is_done {
             return None;
         }
-        if self.len <= self.piece {
+        if !self.division.divides(self.len) {
             self.is_done = true;
             return Some(self.run(self.len, 1));
         }
-        let (whole, last) = self.divided();
-        self.last = Some(self.run(last, 1));
-        let run = self.run(self.piece, whole);
-        // A piece has at least two words, so the spine is shorter than what it describes, and
-        // nothing saturates.
-        self.len = whole.saturating_add(1).saturating_mul(self.word);
-        self.align = self.word;
-        self.is_done = !self.has_spine;
+        let small = self.division.small_bytes();
+        let large = self.division.large_pieces(self.len);
+        let rest = self.len - self.done;
+        let run = if self.done == 0 && large > 0 {
+            self.run(self.division.large_bytes(), large)
+        } else if rest > small {
+            self.run(small, (rest - 1) / small)
+        } else {
+            self.run(rest, 1)
+        };
+        self.done += run.bytes * run.count;
+        if self.done == self.len {
+            // A piece has at least two words, so the spine is shorter than what it describes.
+            self.len = self.division.count(self.len) * self.word;
+            self.align = self.word;
+            self.done = 0;
+            self.is_done = !self.has_spine;
+        }
         Some(run)
-    }
-
-    /// The number of whole pieces before the last piece, and the bytes of the last piece.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "asked where len > piece >= 2: 1 <= whole pieces < len / piece + 1, and all of them are below len"
-    )]
-    const fn divided(&self) -> (usize, usize) {
-        let whole = (self.len - 1) / self.piece;
-        (whole, self.len - whole * self.piece)
     }
 
     const fn run(&self, bytes: usize, count: usize) -> Run {
@@ -144,37 +290,111 @@ impl Iterator for Pieces {
     reason = "tests panic where a number overflows"
 )]
 mod tests {
-    use super::Pieces;
+    use super::{Division, Pieces};
+    extern crate alloc;
+    use alloc::vec::Vec;
+
+    /// The lengths of the pieces of an object, by the definition.
+    fn naive_pieces(len: usize, small: usize, large: usize) -> Vec<usize> {
+        let mut rest = len;
+        let mut pieces = Vec::new();
+        while rest > 0 {
+            let next = if rest >= large {
+                large
+            } else {
+                rest.min(small)
+            };
+            pieces.push(next);
+            rest -= next;
+        }
+        pieces
+    }
 
     /// The definition, recursively: blocks and bytes requested.
-    fn naive(len: usize, piece: usize, word: usize) -> (usize, usize) {
-        if len <= piece {
+    fn naive(len: usize, (small, large): (usize, usize), word: usize) -> (usize, usize) {
+        if len <= small {
             return (1, len);
         }
-        let pieces = len.div_ceil(piece);
-        let (blocks, bytes) = naive(pieces * word, piece, word);
+        let pieces = naive_pieces(len, small, large).len();
+        let (blocks, bytes) = naive(pieces * word, (small, large), word);
         (pieces + blocks, len + bytes)
     }
 
+    const SIZES: [(usize, usize, usize); 6] = [
+        (64, 64, 4),
+        (64, 1024, 2),
+        (4096, 4096, 4),
+        (4096, 16384, 4),
+        (256, 256, 8),
+        (256, 512, 4),
+    ];
+
     #[test]
     fn runs_are_those_of_the_definition() {
-        for (piece, word) in [(64, 4), (64, 2), (4096, 4), (256, 8)] {
-            for len in (0..200_000).step_by(37).chain((1..9).map(|n| n * piece)) {
-                let runs = Pieces::new(len, 8, Some(piece), word);
+        for (small, large, word) in SIZES {
+            let edges = (1..9).flat_map(|n| [n * small, n * large, n * large + 1, n * large - 1]);
+            for len in (0..200_000).step_by(37).chain(edges) {
+                let runs = Pieces::new(len, 8, Division::new(Some(small), large), word);
                 let sum = runs.fold((0, 0), |(blocks, bytes), run| {
-                    assert!(run.bytes <= piece && run.count > 0);
+                    assert!(run.bytes <= large && run.count > 0);
                     (blocks + run.count, bytes + run.count * run.bytes)
                 });
-                assert_eq!(sum, naive(len, piece, word), "{len} in {piece}");
+                assert_eq!(sum, naive(len, (small, large), word), "{len} in {small}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_byte_is_found_in_its_piece() {
+        for (small, large, _) in SIZES {
+            let division = Division::new(Some(small), large);
+            for len in (small + 1..5 * large).step_by(61).chain([large, 3 * large]) {
+                if len <= small {
+                    continue;
+                }
+                let pieces = naive_pieces(len, small, large);
+                assert_eq!(division.count(len), pieces.len(), "{len}");
+                let mut start = 0;
+                for (number, &bytes) in pieces.iter().enumerate() {
+                    assert_eq!(division.start(len, number), start);
+                    assert_eq!(division.piece_len(len, number), bytes);
+                    for within in [0, bytes / 2, bytes - 1] {
+                        assert_eq!(division.find(len, start + within), (number, within));
+                    }
+                    start += bytes;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn two_objects_share_the_pieces_before_the_last_common_one() {
+        for (small, large, _) in SIZES {
+            let division = Division::new(Some(small), large);
+            let lens = (1..60).map(|n| small + n * large / 7);
+            let lens: Vec<_> = lens.chain([large, 2 * large, 3 * large]).collect();
+            for (&a, &b) in lens.iter().flat_map(|a| lens.iter().map(move |b| (a, b))) {
+                if !division.divides(a) || !division.divides(b) {
+                    continue;
+                }
+                let pieces = [a, b].map(|len| naive_pieces(len, small, large));
+                let alike = pieces[0].iter().zip(&pieces[1]);
+                let alike = alike.take_while(|(a, b)| a == b).count();
+                let last = division.last_common(a, b);
+                assert!(
+                    last == alike || last + 1 == alike,
+                    "{a} and {b}: {last}, {alike}"
+                );
             }
         }
     }
 
     #[test]
     fn without_pieces_there_is_one_block() {
-        let mut runs = Pieces::new(1 << 30, 64, None, 4);
+        let mut runs = Pieces::new(1 << 30, 64, Division::new(None, 16384), 4);
         let run = runs.next_run().expect("one run");
         assert_eq!((run.bytes, run.align, run.count), (1 << 30, 64, 1));
         assert_eq!(runs.next_run(), None);
+        assert!(!Division::new(None, 16384).divides(usize::MAX));
     }
 }

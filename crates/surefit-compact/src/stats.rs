@@ -208,7 +208,7 @@ impl<W: Width> Heap<'_, W> {
     }
 
     /// A length in bytes for which [`Heap::can_allocate_bytes`] holds now: the largest contiguous
-    /// one or, if more fits in pieces, the most whole pieces that a binary search finds. Some
+    /// one or, if more fits in pieces, the most whole small pieces that a binary search finds. Some
     /// longer lengths may fit too, because free page-blocks belong to classes. O(classes + log
     /// region).
     #[expect(
@@ -217,12 +217,13 @@ impl<W: Width> Heap<'_, W> {
     )]
     #[must_use]
     pub fn largest_free_bytes(&self) -> usize {
-        let contiguous = self.largest_contiguous(self.piece_bytes);
+        let contiguous = self.largest_contiguous(self.division.small_bytes());
         if self.config.piece_bytes().is_none() {
             return contiguous;
         }
-        let fits_pieces = |pieces| self.can_allocate_bytes(pieces * self.piece_bytes, 1);
-        let (mut fits, mut fails) = (0, self.engine.pages.memory.len() / self.piece_bytes + 1);
+        let piece = self.division.small_bytes();
+        let fits_pieces = |pieces| self.can_allocate_bytes(pieces * piece, 1);
+        let (mut fits, mut fails) = (0, self.engine.pages.memory.len() / piece + 1);
         while fails - fits > 1 {
             let middle = fits + (fails - fits) / 2;
             if fits_pieces(middle) {
@@ -231,7 +232,7 @@ impl<W: Width> Heap<'_, W> {
                 fails = middle;
             }
         }
-        contiguous.max(fits * self.piece_bytes)
+        contiguous.max(fits * piece)
     }
 
     /// The slides' degree of fragmentation: how many more page-blocks for objects of this size fit

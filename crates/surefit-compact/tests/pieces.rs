@@ -32,6 +32,41 @@ fn config(width: usize, piece: usize, bound: Bound) -> Config {
     config.with_pieces(Some(piece)).expect("valid")
 }
 
+/// As `config`, with large pieces of a page.
+fn mixed(width: usize, piece: usize, bound: Bound) -> Config {
+    let config = config(width, piece, bound);
+    config.with_large_pieces(1024).expect("valid")
+}
+
+/// The pieces of an object, as the configuration's documentation says.
+fn split<'a>(mut bytes: &'a [u8], config: &Config) -> Vec<&'a [u8]> {
+    let small = config.piece_bytes().expect("pieces");
+    let large = config.division().large_bytes();
+    let mut pieces = Vec::new();
+    let is_contiguous = bytes.len() <= small;
+    while !bytes.is_empty() {
+        let next = if is_contiguous || bytes.len() < large {
+            small.min(bytes.len())
+        } else {
+            large
+        };
+        let (piece, rest) = bytes.split_at(next);
+        pieces.push(piece);
+        bytes = rest;
+    }
+    pieces
+}
+
+/// The end of the piece that holds a byte of an object of `len` bytes.
+fn end_of_piece(len: usize, offset: usize, config: &Config) -> usize {
+    let bytes = vec![0; len];
+    let ends = split(&bytes, config).into_iter().scan(0, |end, piece| {
+        *end += piece.len();
+        Some(*end)
+    });
+    ends.into_iter().find(|&end| end > offset).unwrap_or(len)
+}
+
 fn region(bytes: usize) -> Vec<MaybeUninit<u8>> {
     vec![MaybeUninit::new(0xa5); bytes]
 }
@@ -76,27 +111,37 @@ fn iterators<W: Width>(config: &Config, len: usize) {
         assert!(len > 60_000, "{len}");
         return;
     }
-    let piece = config.piece_bytes().expect("pieces");
     let (mut bytes, mut expected) = object(&heap, len, len);
-    check_iterators(&heap, &bytes, &expected, piece);
+    check_iterators(&heap, &bytes, &expected, config);
     for (number, chunk) in heap.chunks_mut(&mut bytes).enumerate() {
         chunk.fill(number as u8);
     }
-    for (number, chunk) in expected.chunks_mut(piece).enumerate() {
-        chunk.fill(number as u8);
-    }
-    check_iterators(&heap, &bytes, &expected, piece);
+    let lens: Vec<_> = split(&expected, config)
+        .iter()
+        .map(|piece| piece.len())
+        .collect();
+    let numbered = lens.iter().enumerate();
+    expected = numbered
+        .flat_map(|(number, &len)| vec![number as u8; len])
+        .collect();
+    check_iterators(&heap, &bytes, &expected, config);
     let mut all: Vec<_> = heap.chunks_mut(&mut bytes).collect();
     all.iter_mut().for_each(|chunk| chunk[0] = 0xee);
     let firsts = heap.chunks(&bytes).map(|chunk| chunk[0]);
     assert!(firsts.clone().all(|first| first == 0xee));
-    assert_eq!(firsts.len(), len.div_ceil(piece));
+    assert_eq!(firsts.len(), lens.len());
     heap.free_bytes(bytes);
     assert_eq!((heap.stats().live_blocks, heap.check()), (0, Ok(())));
 }
 
-fn check_iterators<W: Width>(heap: &Heap<'_, W>, bytes: &Bytes<u8>, expected: &[u8], piece: usize) {
-    let parts: Vec<&[u8]> = expected.chunks(piece).collect();
+fn check_iterators<W: Width>(
+    heap: &Heap<'_, W>,
+    bytes: &Bytes<u8>,
+    expected: &[u8],
+    config: &Config,
+) {
+    let parts = split(expected, config);
+    let piece = config.piece_bytes().expect("pieces");
     let chunks = heap.chunks(bytes);
     assert_eq!(chunks.len(), parts.len());
     assert!(chunks.clone().eq(parts.iter().copied()));
@@ -113,7 +158,7 @@ fn check_iterators<W: Width>(heap: &Heap<'_, W>, bytes: &Bytes<u8>, expected: &[
     check_both_ends(heap.chunks(bytes), &parts);
     for offset in [0, piece - 1, piece, expected.len() / 2] {
         if offset < expected.len() {
-            let end = expected.len().min((offset / piece + 1) * piece);
+            let end = end_of_piece(expected.len(), offset, config);
             assert_eq!(heap.chunk(bytes, offset), &expected[offset..end]);
         }
     }
@@ -141,6 +186,8 @@ fn iterators_yield_every_piece_once_from_both_ends() {
         for len in lengths(piece) {
             iterators::<Wide>(&config(4, piece, Bound::DEFAULT), len);
             iterators::<Narrow>(&config(2, piece, Bound::Pages(1)), len);
+            iterators::<Wide>(&mixed(4, piece, Bound::DEFAULT), len);
+            iterators::<Narrow>(&mixed(2, piece, Bound::Pages(1)), len);
         }
     }
 }
@@ -205,7 +252,7 @@ fn make<W: Width>(
     cursor: &mut CursorMut<'_, W>,
     (model, at): (&mut [u8], &mut usize),
     action: &Move,
-    piece: usize,
+    config: &Config,
 ) {
     let (from, len) = (*at, model.len());
     match *action {
@@ -230,7 +277,7 @@ fn make<W: Width>(
             cursor.advance(*at - from);
         }
         Move::Chunk => {
-            let end = len.min((from / piece + 1) * piece);
+            let end = end_of_piece(len, from, config);
             assert_eq!(cursor.chunk(), &model[from..end]);
             cursor.chunk_mut().fill(from as u8);
             model[from..end].fill(from as u8);
@@ -241,12 +288,11 @@ fn make<W: Width>(
 fn drive_cursor<W: Width>(config: &Config, len: usize, moves: &[Move]) {
     let mut memory = region(60_000);
     let heap = Heap::<W>::new(&mut memory, config).expect("large enough");
-    let piece = config.piece_bytes().expect("pieces");
     let (mut bytes, mut model) = object(&heap, len, 1);
     let mut cursor = heap.cursor_mut(&mut bytes);
     let mut at = 0;
     for action in moves {
-        make(&mut cursor, (&mut model, &mut at), action, piece);
+        make(&mut cursor, (&mut model, &mut at), action, config);
         assert_eq!((cursor.position(), cursor.remaining()), (at, len - at));
     }
     assert_eq!(content(&heap, &bytes), model);
@@ -268,6 +314,7 @@ proptest! {
     ) {
         drive_cursor::<Wide>(&config(4, piece, Bound::DEFAULT), len, &moves);
         drive_cursor::<Narrow>(&config(2, piece, Bound::Pages(1)), len, &moves);
+        drive_cursor::<Wide>(&mixed(4, piece, Bound::DEFAULT), len, &moves);
     }
 }
 

@@ -9,7 +9,7 @@ use surefit_compact::automaton::{self, ClassCounts, Malloc, PageCounts, pages_bo
 use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
 use surefit_compact::direct::DirectHeap;
 use surefit_compact::layout::{class_state_bytes, fixed_bytes, page_record_bytes, pages_in};
-use surefit_compact::pieces::Pieces;
+use surefit_compact::pieces::{Division, Pieces};
 use surefit_compact::shared::{PerClass, PerPage, ShardedHeap, SharedConfig, SharedHeap};
 use surefit_compact::{
     Bound, Config, Fraction, Geometry, GeometrySpec, Heap, KeyHeap, Narrow, Spacing, Tail, Wide,
@@ -270,37 +270,55 @@ fn layouts_of_any_numbers_saturate() {
 
 #[test]
 fn pieces_of_any_numbers_are_finite_and_add_up() {
+    const MOST: usize = 1 << (usize::BITS - 1);
     for len in SIZES {
-        for piece in [2, 3, 64, 4096, HALF, usize::MAX] {
-            for word in [1, 2, 4, 8, HALF]
-                .into_iter()
-                .filter(|word| *word <= piece / 2)
-            {
-                let mut pieces = Pieces::new(len, 8, Some(piece), word).without_spine();
-                let sum = |sum: u128, run: surefit_compact::pieces::Run| {
-                    sum + run.bytes as u128 * run.count as u128
-                };
-                assert_eq!(pieces.by_ref().fold(0, sum), len as u128);
-                assert!(Pieces::new(len, 8, Some(piece), word).count() <= 130);
-                let [mut one, mut other] = [0; 2].map(|_| Pieces::new(len, 8, Some(piece), word));
-                assert_eq!(one.next_run(), other.next());
+        for small in [2, 4, 64, 4096, HALF, MOST]
+            .into_iter()
+            .filter(|n| n.is_power_of_two())
+        {
+            for large in [small, small.saturating_mul(4).min(MOST), MOST] {
+                let division = Division::new(Some(small), large);
+                let words = [1, 2, 4, 8, HALF].into_iter();
+                for word in words.filter(|word| *word <= small / 2) {
+                    let mut pieces = Pieces::new(len, 8, division, word).without_spine();
+                    let sum = |sum: u128, run: surefit_compact::pieces::Run| {
+                        sum + run.bytes as u128 * run.count as u128
+                    };
+                    assert_eq!(pieces.by_ref().fold(0, sum), len as u128);
+                    assert!(Pieces::new(len, 8, division, word).count() <= 195);
+                    let [mut one, mut other] = [0; 2].map(|_| Pieces::new(len, 8, division, word));
+                    assert_eq!(one.next_run(), other.next());
+                }
             }
         }
-        assert_eq!(Pieces::new(len, usize::MAX, None, 4).count(), 1);
+        assert_eq!(Pieces::new(len, usize::MAX, Division::NONE, 4).count(), 1);
     }
 }
 
 #[test]
-fn a_piece_of_less_than_two_words_panics() {
-    for (piece, word) in [
+fn pieces_that_are_not_powers_of_two_panic() {
+    for (small, large) in [
         (0, 0),
-        (1, 1),
+        (1, 3),
+        (3, 4),
+        (64, 32),
         (64, 0),
-        (64, 33),
-        (2, usize::MAX),
-        (64, HALF + 1),
+        (usize::MAX, usize::MAX),
     ] {
-        let made = std::panic::catch_unwind(|| Pieces::new(1000, 8, Some(piece), word));
+        let made = std::panic::catch_unwind(|| Division::new(Some(small), large));
+        assert!(made.is_err(), "{small} {large}");
+    }
+    let division = Division::new(Some(64), 1024);
+    assert_eq!((division.small_bytes(), division.large_bytes()), (64, 1024));
+    assert_eq!(Division::NONE.small_bytes(), usize::MAX);
+    assert!(Division::NONE.large_bytes() > 0);
+}
+
+#[test]
+fn a_piece_of_less_than_two_words_panics() {
+    for (piece, word) in [(1, 1), (64, 0), (64, 33), (2, usize::MAX), (64, HALF + 1)] {
+        let division = Division::new(Some(piece), piece);
+        let made = std::panic::catch_unwind(|| Pieces::new(1000, 8, division, word));
         assert!(made.is_err(), "{piece} {word}");
     }
 }

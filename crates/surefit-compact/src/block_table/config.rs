@@ -107,6 +107,7 @@ impl BlockTableConfig {
             Ok(geometry) => geometry,
             Err(error) => return Err(BlockTableConfigError::Geometry(error)),
         };
+        // Rows are in pieces of one size: the certificate counts on it.
         match Config::new(geometry, bound) {
             Ok(table) => Ok(Self {
                 table,

@@ -42,7 +42,7 @@ impl<W: Width> BlockTableHeap<'_, W> {
     /// Bytes of the page-blocks that hold a row's words, without spines.
     pub(super) fn row_bytes(&self, frames: usize) -> Result<usize, Refused> {
         let bytes = frames * W::WORD_BYTES;
-        let last = bytes % self.table.piece_bytes;
+        let last = bytes % self.config.piece_bytes();
         if last == 0 {
             return Ok(bytes);
         }
@@ -110,7 +110,7 @@ impl<W: Width> BlockTableHeap<'_, W> {
         if !self.table.is_in_pieces(bytes) {
             return self.table.engine.free(name.index());
         }
-        let pieces = bytes.div_ceil(self.table.piece_bytes);
+        let pieces = self.table.pieces(bytes);
         let spine = Bytes::<u8>::new(name, pieces * W::WORD_BYTES);
         for piece in 0..pieces {
             let entry = get::<W>(self.table.chunk(&spine, piece * W::WORD_BYTES));

@@ -8,7 +8,7 @@
 use super::limits::least;
 use crate::config::Config;
 use crate::geometry::{Geometry, MAX_CLASSES, SizeClass};
-use crate::pieces::Pieces;
+use crate::pieces::{Division, Pieces};
 use crate::width::Width;
 
 /// The most that is live at once.
@@ -201,7 +201,7 @@ impl BlockCount {
         len: usize,
         align: usize,
     ) -> Option<Self> {
-        let mut pieces = Pieces::new(len, align, config.piece_bytes(), word_bytes);
+        let mut pieces = Pieces::new(len, align, config.division(), word_bytes);
         let mut count = Some(Self {
             blocks: 0,
             bytes: 0,
@@ -236,28 +236,53 @@ impl BlockCount {
     }
 
     /// The most that resizing a byte object of up to `len` bytes holds besides the larger of what
-    /// the object takes before and after, if its alignment does not change: a contiguous object or
-    /// a remainder, and a spine.
+    /// the object takes before and after, if its alignment does not change: a contiguous object, or
+    /// the small pieces that a large one replaces, and a spine.
     ///
     /// Add it to a budget once, because one resize is in flight at a time. `None` as in
     /// [`BlockCount::of`].
     #[must_use]
     pub const fn in_resize<W: Width>(config: &Config, len: usize, align: usize) -> Option<Self> {
-        let (contiguous, pieces) = match config.piece_bytes() {
-            Some(piece) if len > piece => (piece, len.div_ceil(piece)),
-            _ => (len, 0),
-        };
-        let Some(count) = Self::of::<W>(config, contiguous, align) else {
+        let division = config.division();
+        if !division.divides(len) {
+            return Self::of::<W>(config, len, align);
+        }
+        let small = division.small_bytes();
+        let Some(one) = Self::of::<W>(config, small, align) else {
             return None;
         };
-        if pieces == 0 {
-            return Some(count);
-        }
+        // Of the pieces only small ones are replaced, by a large one or the other way around.
+        let most = division.large_bytes() >> small.ilog2();
+        let least = len.div_ceil(small);
+        let replaced = if least < most { least } else { most };
+        let none = Self {
+            blocks: 0,
+            bytes: 0,
+        };
         // A piece has at least two words, so the spine is no longer than the object.
-        let spine_bytes = pieces.saturating_mul(W::WORD_BYTES);
-        match Self::of::<W>(config, spine_bytes, W::WORD_BYTES) {
-            None => None,
-            Some(spine) => count.and_bytes(spine.blocks, spine.bytes),
+        let spine_bytes = most_pieces(division, len).saturating_mul(W::WORD_BYTES);
+        match (
+            none.and(replaced as u64, one.bytes),
+            Self::of::<W>(config, spine_bytes, W::WORD_BYTES),
+        ) {
+            (Some(pieces), Some(spine)) => pieces.and_bytes(spine.blocks, spine.bytes),
+            _ => None,
         }
     }
+}
+
+/// The most pieces of an object in pieces of up to `len` bytes: a shorter one may have more, small
+/// ones in place of the last large one.
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "an object has fewer pieces than bytes"
+)]
+const fn most_pieces(division: Division, len: usize) -> usize {
+    let exactly = division.count(len);
+    let large = division.large_pieces(len);
+    if large == 0 {
+        return exactly;
+    }
+    let shorter = division.count((large << division.large_bytes().ilog2()) - 1);
+    if shorter > exactly { shorter } else { exactly }
 }

@@ -24,7 +24,7 @@ use super::uncertifiable::Uncertifiable;
 use super::work::CallWork;
 use crate::config::Config;
 use crate::geometry::{MAX_CLASSES, SizeClass};
-use crate::pieces::{Pieces, Run};
+use crate::pieces::{Division, Pieces, Run};
 use crate::width::Width;
 
 /// Counts the page-blocks that a sequence of calls keeps live, and stores the maxima.
@@ -138,7 +138,7 @@ impl<'c> DemandMeter<'c> {
     pub fn resize_by_copy(&mut self, old: Object, new: Object) -> Result<(), Uncertifiable> {
         self.vet_live(old)?;
         let work = self.vet(new)?;
-        let stays = self.pieces(old) == 1 && self.pieces(new) == 1;
+        let stays = !self.is_in_pieces(old) && !self.is_in_pieces(new);
         if !stays || self.class(old) != self.class(new) {
             self.replace(self.whole(old, new))?;
         }
@@ -234,15 +234,15 @@ impl<'c> DemandMeter<'c> {
     }
 
     fn runs(&self, (len, align): Object) -> Pieces {
-        Pieces::new(len, align, self.config.piece_bytes(), self.word_bytes)
+        Pieces::new(len, align, self.division(), self.word_bytes)
     }
 
-    /// The pieces of an object; 1 if it is contiguous.
-    fn pieces(&self, (len, _): Object) -> usize {
-        match self.config.piece_bytes() {
-            Some(piece) if len > piece => len.div_ceil(piece),
-            _ => 1,
-        }
+    fn division(&self) -> Division {
+        self.config.division()
+    }
+
+    fn is_in_pieces(&self, (len, _): Object) -> bool {
+        self.division().divides(len)
     }
 
     fn class(&self, (len, align): Object) -> SizeClass {
@@ -251,13 +251,8 @@ impl<'c> DemandMeter<'c> {
     }
 
     /// Piece `number` of an object in pieces.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "a piece before the last ends within the object; a piece is two words or more"
-    )]
     fn piece(&self, (len, align): Object, number: usize) -> Object {
-        let piece = self.config.piece_bytes().expect("the object is in pieces");
-        (piece.min(len - number * piece), align)
+        (self.division().piece_len(len, number), align)
     }
 
     /// The page-blocks that a resize in place of a heap of one owner replaces: those of the object,
@@ -276,22 +271,29 @@ impl<'c> DemandMeter<'c> {
         reason = "both objects have pieces, numbers of usize less than their bytes"
     )]
     fn level(&self, old: Object, new: Object) -> Level {
-        let (before, after) = (self.pieces(old), self.pieces(new));
-        if before == 1 && after == 1 && self.class(old) == self.class(new) {
+        let is_divided = (self.is_in_pieces(old), self.is_in_pieces(new));
+        if is_divided == (false, false) && self.class(old) == self.class(new) {
             return Level::default();
         }
-        let is_whole = before == 1 || after == 1 || {
-            let whole = self.piece(old, 0);
-            self.class(whole) != self.class((whole.0, new.1))
+        let replaced = Level {
+            lost: Some(self.runs(old)),
+            gained: Some(self.runs(new)),
+            spines: None,
         };
-        if is_whole {
-            return Level {
-                lost: Some(self.runs(old)),
-                gained: Some(self.runs(new)),
-                spines: None,
-            };
+        if is_divided != (true, true) {
+            return replaced;
         }
-        let last = before.min(after) - 1;
+        let (before, after) = (self.division().count(old.0), self.division().count(new.0));
+        let last = self.division().last_common(old.0, new.0);
+        // Whole pieces, large and small, must serve the new alignment.
+        let serves = |number| {
+            let (len, _) = self.piece(old, number);
+            self.class((len, old.1)) == self.class((len, new.1))
+        };
+        let first_small = self.division().large_pieces(old.0);
+        if !serves(0) || first_small < last && !serves(first_small) {
+            return replaced;
+        }
         let same = self.class(self.piece(old, last)) == self.class(self.piece(new, last));
         let kept = last + usize::from(same);
         let spine = |pieces| (pieces * self.word_bytes, self.word_bytes);
@@ -309,9 +311,8 @@ impl<'c> DemandMeter<'c> {
     )]
     fn parts(&self, object: Object, count: usize, first: usize) -> Option<Pieces> {
         (first < count).then(|| {
-            let piece = self.config.piece_bytes().expect("the object is in pieces");
-            self.runs((object.0 - first * piece, object.1))
-                .without_spine()
+            let start = self.division().start(object.0, first);
+            self.runs((object.0 - start, object.1)).without_spine()
         })
     }
 

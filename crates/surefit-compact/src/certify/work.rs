@@ -103,7 +103,7 @@ impl CallWork {
             moves: 0,
             moved_bytes: 0,
         };
-        let mut pieces = Pieces::new(len, align, config.piece_bytes(), word_bytes);
+        let mut pieces = Pieces::new(len, align, config.division(), word_bytes);
         while let Some(run) = pieces.next_run() {
             let Some(class) = config.geometry().class_for(run.bytes, run.align) else {
                 return None;

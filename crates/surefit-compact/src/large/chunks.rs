@@ -44,8 +44,8 @@ impl<W: Width> Heap<'_, W> {
         unsafe { NonNull::slice_from_raw_parts(first, len).as_mut() }
     }
 
-    /// All bytes in order, one contiguous piece at a time; nothing for an object of no bytes. Every
-    /// piece except the last has the piece size of the configuration.
+    /// All bytes in order, one contiguous piece at a time; nothing for an object of no bytes. The
+    /// large pieces come first, then the small ones; the last may be shorter.
     ///
     /// # Panics
     /// If the handle belongs to another heap.

@@ -21,13 +21,16 @@ const LEAST: usize = 32;
 ///
 /// Up to the piece size the capacity doubles, and the bytes are copied as those of a `Vec`. Above
 /// it, pieces are added and nothing is copied: each piece stays where it is. So a vector has at
-/// most one piece of unused capacity, and no moment needs twice its memory.
+/// most one small piece of unused capacity, and no moment needs twice its memory. With
+/// [large pieces](crate::Config::with_large_pieces) the small ones are copied into a large one
+/// whenever they fill it: each byte once.
 ///
 /// It is an owning name, as [`Bytes`] is: it does not borrow the heap, which every method takes.
 ///
 /// # Complexity
 /// Growing by n bytes is O(n) in the mean. One call copies at most one piece of bytes in all, when
-/// the vector first exceeds a piece, or one page-block of every level of spines.
+/// the vector first exceeds a piece or small pieces become a large one, or one page-block of every
+/// level of spines.
 ///
 /// # Examples
 /// ```
@@ -66,7 +69,7 @@ impl ByteVec {
     /// # Errors
     /// What was exhausted; the heap is unchanged.
     pub fn with_capacity<W: Width>(heap: &Heap<'_, W>, capacity: usize) -> Result<Self, Refused> {
-        let capacity = round_up(capacity, heap.piece_bytes);
+        let capacity = round_up(capacity, heap.division.small_bytes());
         let bytes = heap.alloc(layout(capacity)?)?;
         Ok(Self { bytes, len: 0 })
     }
@@ -105,7 +108,7 @@ impl ByteVec {
         if additional <= self.capacity() - self.len {
             return Ok(());
         }
-        let piece = heap.piece_bytes;
+        let piece = heap.division.small_bytes();
         let needed = self.len.checked_add(additional);
         let needed = needed.ok_or(Refused::TooLarge {
             limit: isize::MAX as usize,

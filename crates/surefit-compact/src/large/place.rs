@@ -1,7 +1,7 @@
 //! Where the bytes of an object are.
 //!
 //! ```text
-//! position → number of the piece (a shift) → word of the spine → entry of the piece → page-block
+//! position → number of the piece (shifts) → word of the spine → entry of the piece → page-block
 //! ```
 //! A spine of at most q bytes is one page-block, which `Spine` finds once. From then on a position
 //! costs one load more than a small object: the word of the spine. A longer spine is found again
@@ -11,6 +11,7 @@ use core::ptr::NonNull;
 
 use crate::handle::{Byte, Bytes};
 use crate::heap::Heap;
+use crate::pieces::Division;
 use crate::width::{Width, Word};
 
 impl<W: Width> Heap<'_, W> {
@@ -47,25 +48,25 @@ impl<W: Width> Heap<'_, W> {
         if self.is_in_pieces(self.spine_bytes(len)) {
             return self.chunk_of_many(index, len, offset);
         }
-        let at = (offset >> self.piece_shift) * W::WORD_BYTES;
-        self.rest_of_piece(self.spine_word(index, at), len, offset)
+        let (number, within) = self.division.find(len, offset);
+        let entry = self.spine_word(index, number * W::WORD_BYTES);
+        self.rest_of_piece(entry, self.piece_len(len, number), within)
     }
 
     /// As `chunk_in_pieces`, of an object whose spine is in pieces.
     #[inline(never)]
     fn chunk_of_many(&self, index: u32, len: usize, offset: usize) -> (NonNull<u8>, usize) {
-        let entry = self.piece(index, len, offset >> self.piece_shift);
-        self.rest_of_piece(entry, len, offset)
+        let (number, within) = self.division.find(len, offset);
+        let entry = self.piece(index, len, number);
+        self.rest_of_piece(entry, self.piece_len(len, number), within)
     }
 
-    /// The byte at `offset` of an object, whose piece an entry names, and the bytes up to the end
-    /// of the piece.
+    /// The byte at `within` of a piece of `len` bytes, and the bytes up to its end.
     #[inline]
-    fn rest_of_piece(&self, entry: u32, len: usize, offset: usize) -> (NonNull<u8>, usize) {
-        let within = self.within_piece(offset);
+    fn rest_of_piece(&self, entry: u32, len: usize, within: usize) -> (NonNull<u8>, usize) {
         // SAFETY: `within` lies inside the piece, which is a live block of at least its length.
         let first = unsafe { self.object::<u8>(entry).add(within) };
-        (first, (self.piece_bytes - within).min(len - offset))
+        (first, len - within)
     }
 
     /// The entry of a piece. O(levels).
@@ -82,8 +83,9 @@ impl<W: Width> Heap<'_, W> {
     /// The word at byte `at` of a spine in pieces.
     #[inline(never)]
     fn word_of_many(&self, index: u32, spine_bytes: usize, at: usize) -> u32 {
-        let entry = self.piece(index, spine_bytes, at >> self.piece_shift);
-        self.spine_word(entry, self.within_piece(at))
+        let (number, within) = self.division.find(spine_bytes, at);
+        let entry = self.piece(index, spine_bytes, number);
+        self.spine_word(entry, within)
     }
 
     /// The word at byte `at` of a block of a spine.
@@ -95,20 +97,15 @@ impl<W: Width> Heap<'_, W> {
     }
 
     #[inline]
-    fn within_piece(&self, offset: usize) -> usize {
-        offset & (self.piece_bytes - 1)
-    }
-
-    #[inline]
     pub(crate) fn is_in_pieces(&self, len: usize) -> bool {
-        len > self.piece_bytes
+        self.division.divides(len)
     }
 
     /// The number of pieces of an object in pieces.
     #[inline]
     pub(crate) fn pieces(&self, len: usize) -> usize {
         debug_assert!(self.is_in_pieces(len));
-        ((len - 1) >> self.piece_shift) + 1
+        self.division.count(len)
     }
 
     #[inline]
@@ -116,10 +113,10 @@ impl<W: Width> Heap<'_, W> {
         self.pieces(len) * W::WORD_BYTES
     }
 
-    /// The bytes of piece `number`.
+    /// The bytes of piece `number` of an object in pieces.
     #[inline]
     pub(crate) fn piece_len(&self, len: usize, number: usize) -> usize {
-        self.piece_bytes.min(len - (number << self.piece_shift))
+        self.division.piece_len(len, number)
     }
 }
 
@@ -137,6 +134,7 @@ fn chunk_at_end(len: usize, offset: usize) -> (NonNull<u8>, usize) {
 #[derive(Debug)]
 pub(super) struct Spine<'a, W: Width> {
     heap: &'a Heap<'a, W>,
+    division: Division,
     index: u32,
     /// The length by which the object is divided.
     len: usize,
@@ -158,8 +156,19 @@ impl<'a, W: Width> Spine<'a, W> {
     /// The pieces of the object of `len` bytes that an entry of the heap names.
     #[inline]
     pub(super) fn new(heap: &'a Heap<'a, W>, index: u32, len: usize) -> Self {
+        Self::divided(heap, heap.division, index, len)
+    }
+
+    /// The one piece of an object in a single block, whatever its length.
+    pub(super) fn of_block(heap: &'a Heap<'a, W>, index: u32, len: usize) -> Self {
+        Self::divided(heap, Division::NONE, index, len)
+    }
+
+    #[inline]
+    fn divided(heap: &'a Heap<'a, W>, division: Division, index: u32, len: usize) -> Self {
         Self {
             heap,
+            division,
             index,
             len,
             end: len,
@@ -179,8 +188,8 @@ impl<'a, W: Width> Spine<'a, W> {
     /// The number of pieces that have used bytes: zero for no bytes, one for a contiguous object.
     #[inline]
     pub(super) fn pieces(&self) -> usize {
-        if self.end > 0 && self.heap.is_in_pieces(self.len) {
-            return ((self.end - 1) >> self.heap.piece_shift) + 1;
+        if self.end > 0 && self.division.divides(self.len) {
+            return self.find(self.end - 1).0 + 1;
         }
         usize::from(self.end > 0)
     }
@@ -189,11 +198,8 @@ impl<'a, W: Width> Spine<'a, W> {
     #[inline]
     pub(super) fn find(&self, offset: usize) -> (usize, usize) {
         debug_assert!(offset < self.end);
-        if self.heap.is_in_pieces(self.len) {
-            return (
-                offset >> self.heap.piece_shift,
-                self.heap.within_piece(offset),
-            );
+        if self.division.divides(self.len) {
+            return self.division.find(self.len, offset);
         }
         (0, offset)
     }
@@ -202,15 +208,14 @@ impl<'a, W: Width> Spine<'a, W> {
     #[inline]
     pub(super) fn piece(&mut self, number: usize) -> (NonNull<u8>, usize) {
         debug_assert!(number < self.pieces());
-        if !self.heap.is_in_pieces(self.len) {
+        if !self.division.divides(self.len) {
             return (self.heap.object(self.index), self.end);
         }
         // SAFETY: a spine's words were written when the object was allocated.
         let entry = unsafe { self.word(number).read() }.get();
-        (
-            self.heap.object(entry),
-            self.heap.piece_len(self.end, number),
-        )
+        let used = self.end - self.division.start(self.len, number);
+        let len = self.division.piece_len(self.len, number).min(used);
+        (self.heap.object(entry), len)
     }
 
     /// The first byte from `offset` on, which lies before the end, and the bytes up to the end of
@@ -267,9 +272,9 @@ impl<'a, W: Width> Spine<'a, W> {
     fn fetch(&mut self, number: usize) {
         let (heap, bytes) = (self.heap, self.heap.spine_bytes(self.len));
         let (first, entry, len) = if heap.is_in_pieces(bytes) {
-            let part = (number * W::WORD_BYTES) >> heap.piece_shift;
-            let first = part << heap.piece_shift;
+            let (part, _) = heap.division.find(bytes, number * W::WORD_BYTES);
             let entry = heap.piece(self.index, bytes, part);
+            let first = heap.division.start(bytes, part);
             (first, entry, heap.piece_len(bytes, part))
         } else {
             (0, self.index, bytes)

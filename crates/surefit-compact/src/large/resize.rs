@@ -1,12 +1,13 @@
 //! Changing the length of an object in pieces.
 //!
 //! Whole pieces stay where they are. The piece in which the shorter object ends is replaced if the
-//! longer object needs a page-block of another size-class there. A spine is itself a byte object
+//! longer object needs a page-block of another size-class there: a longer remainder, or one large
+//! piece for the shorter object's small ones. A spine is itself a byte object
 //! and is resized by the same rules: its whole pieces stay, and so does a spine whose page-block
 //! serves both lengths.
 //!
 //! # Bounds
-//! A resize copies at most q bytes per level of spines, and allocates or frees the pieces by which
+//! A resize copies at most Q bytes per level of spines, and allocates or frees the pieces by which
 //! the lengths differ. Because size-classes grow geometrically, a spine that grows word by word is
 //! copied a constant number of times per word, in the mean.
 
@@ -41,6 +42,9 @@ impl<W: Width> Heap<'_, W> {
             new: layout.size(),
             align: layout.align(),
         };
+        if !self.is_in_pieces(change.old) && !self.is_in_pieces(change.new) {
+            return self.resize_block(index, change);
+        }
         if let Some(index) = self.stays_in_place(index, change) {
             return Ok(index);
         }
@@ -50,10 +54,27 @@ impl<W: Width> Heap<'_, W> {
         self.change(index, change)
     }
 
+    /// Resizes a contiguous object to a contiguous one: one block is allocated, or nothing changes.
+    fn resize_block(&mut self, index: u32, change: Change) -> Result<u32, Refused> {
+        let class = self.class_of(change.new, change.align)?;
+        let former = self.engine.class_of(index);
+        if class == former {
+            return Ok(index);
+        }
+        let fresh = self.allocate_block(class)?;
+        let (from, to) = (self.object::<u8>(index), self.object::<u8>(fresh));
+        // SAFETY: two live blocks, so disjoint, with at least the bytes of the shorter object; no
+        // references are held, because the heap is borrowed exclusively.
+        unsafe { from.copy_to_nonoverlapping(to, change.old.min(change.new)) };
+        self.engine.free_of_class(former, index);
+        Ok(fresh)
+    }
+
     /// The entry of an object that no block must be allocated or freed for.
     fn stays_in_place(&self, index: u32, change: Change) -> Option<u32> {
         let Change { old, new, align } = change;
         let stays = match (self.is_in_pieces(old), self.is_in_pieces(new)) {
+            // A spine.
             (false, false) => self.has_class(index, new, align),
             (true, true) => {
                 let (before, after) = (self.pieces(old), self.pieces(new));
@@ -75,16 +96,16 @@ impl<W: Width> Heap<'_, W> {
             let entry = self.piece(index, old, number);
             self.has_class(entry, self.piece_len(len, number), align)
         };
-        if !serves(0, old) {
+        let last = self.division.last_common(old, new);
+        let first_small = self.division.large_pieces(old);
+        if !serves(0, old) || first_small < last && !serves(first_small, old) {
             return None;
         }
-        let last = self.pieces(old).min(self.pieces(new)) - 1;
         Some(last + usize::from(serves(last, new)))
     }
 
     fn has_class(&self, index: u32, size: usize, align: usize) -> bool {
-        let class = self.engine.block_of(index).page.record.class.get();
-        self.config.geometry().class_for(size, align) == Some(class)
+        self.config.geometry().class_for(size, align) == Some(self.engine.class_of(index))
     }
 
     /// The resize of the spine that a resize in pieces causes.
@@ -123,19 +144,56 @@ impl<W: Width> Heap<'_, W> {
         let Some(kept) = self.kept_pieces(index, change) else {
             return self.replace(index, change);
         };
+        let is_gathered = kept >= self.division.large_pieces(change.old)
+            && kept < self.division.large_pieces(change.new)
+            && kept < self.pieces(change.old);
+        if is_gathered {
+            self.gather(index, kept, change)
+        } else {
+            self.change_rest(index, kept, change)
+        }
+    }
+
+    /// Lengthens an object by large pieces, the first of which takes what its small pieces held.
+    fn gather(&mut self, index: u32, kept: usize, change: Change) -> Result<u32, Refused> {
+        let Change { old, new, align } = change;
+        let start = self.division.start(new, kept);
+        let large = self.division.piece_len(new, kept);
+        let entry = self.allocate_block(self.class_of(large, align)?)?;
+        let mut target = Spine::of_block(self, entry, large);
+        copy(
+            &mut Spine::new(self, index, old),
+            start,
+            &mut target,
+            0,
+            old - start,
+        );
+        self.free_pieces(index, old, kept);
+        let index = self.change(index, self.of_spine(change))?;
+        self.set_piece(index, new, kept, entry);
+        if kept + 1 < self.pieces(new) {
+            self.allocate_pieces(index, new, align, kept + 1)?;
+        }
+        Ok(index)
+    }
+
+    /// Changes an object that gets no more large pieces: of the old pieces from `kept` on, only the
+    /// first has bytes of the new ones.
+    fn change_rest(&mut self, index: u32, kept: usize, change: Change) -> Result<u32, Refused> {
         let Change { old, new, align } = change;
         let (before, after) = (self.pieces(old), self.pieces(new));
-        if after < before {
-            self.free_pieces(index, old, after);
-        }
+        let former = (kept < before.min(after)).then(|| self.piece(index, old, kept));
+        self.free_pieces(index, old, kept + usize::from(former.is_some()));
         let index = self.change(index, self.of_spine(change))?;
-        // From here the spine has `after` words, of which the first `before` are written.
-        if kept < before.min(after) {
-            self.replace_piece(index, kept, change)?;
+        if kept < after {
+            self.allocate_pieces(index, new, align, kept)?;
         }
-        if before < after {
-            let whole = self.class_of(self.piece_bytes, align)?;
-            self.allocate_pieces(index, new, align, before, whole)?;
+        if let Some(entry) = former {
+            let (len, start) = (self.piece_len(old, kept), self.division.start(new, kept));
+            let mut source = Spine::of_block(self, entry, len);
+            let mut target = Spine::new(self, index, new);
+            copy(&mut source, 0, &mut target, start, len.min(new - start));
+            self.engine.free(entry);
         }
         Ok(index)
     }
@@ -143,44 +201,45 @@ impl<W: Width> Heap<'_, W> {
     /// Allocates a new object, copies the bytes, and frees the old one.
     fn replace(&mut self, index: u32, change: Change) -> Result<u32, Refused> {
         let fresh = self.allocate_bytes(change.new, change.align)?;
-        self.copy_prefix((index, change.old), (fresh, change.new));
+        let len = change.old.min(change.new);
+        let mut source = Spine::new(self, index, change.old);
+        copy(
+            &mut source,
+            0,
+            &mut Spine::new(self, fresh, change.new),
+            0,
+            len,
+        );
         self.free_index(index, change.old);
         Ok(fresh)
     }
 
-    /// Replaces piece `number` by one of the new length. The spine is already that of the new
-    /// object.
-    fn replace_piece(&mut self, index: u32, number: usize, change: Change) -> Result<(), Refused> {
-        let (old, new) = (
-            self.piece_len(change.old, number),
-            self.piece_len(change.new, number),
-        );
-        let former = self.piece(index, change.new, number);
-        let entry = self.allocate_block(self.class_of(new, change.align)?)?;
-        self.copy_prefix((former, old), (entry, new));
-        let mut spine = Spine::new(self, index, change.new);
+    /// Writes the word of a piece into the spine of an object of `len` bytes.
+    fn set_piece(&mut self, index: u32, len: usize, number: usize, entry: u32) {
+        let mut spine = Spine::new(self, index, len);
         // SAFETY: the spine is a live object of this heap, and no reference points into it: it is
         // never handed out.
         unsafe { spine.word(number).write(W::Word::new(entry)) };
-        self.engine.free(former);
-        Ok(())
     }
+}
 
-    /// Copies the first bytes of one object, an entry and a length, to another.
-    fn copy_prefix(&self, from: (u32, usize), to: (u32, usize)) {
-        let len = from.1.min(to.1);
-        let mut source = Spine::new(self, from.0, from.1);
-        let mut target = Spine::new(self, to.0, to.1);
-        let mut done = 0;
-        while done < len {
-            let (from, from_len) = source.run(done, len - done);
-            let (to, to_len) = target.run(done, len - done);
-            let count = from_len.min(to_len).min(len - done);
-            let (from, to) = (from.cast::<MaybeUninit<u8>>(), to.cast::<MaybeUninit<u8>>());
-            // SAFETY: two live blocks of this heap, so disjoint, each with `count` bytes from here;
-            // the heap is borrowed exclusively by the callers, so no references are held.
-            unsafe { from.copy_to_nonoverlapping(to, count) };
-            done += count;
-        }
+/// Copies `len` bytes of one object, from an offset on, to another object of its heap.
+fn copy<W: Width>(
+    source: &mut Spine<'_, W>,
+    at: usize,
+    target: &mut Spine<'_, W>,
+    to: usize,
+    len: usize,
+) {
+    let mut done = 0;
+    while done < len {
+        let (from, from_len) = source.run(at + done, len - done);
+        let (to, to_len) = target.run(to + done, len - done);
+        let count = from_len.min(to_len).min(len - done);
+        let (from, to) = (from.cast::<MaybeUninit<u8>>(), to.cast::<MaybeUninit<u8>>());
+        // SAFETY: two live blocks of this heap, so disjoint, each with `count` bytes from here; the
+        // heap is borrowed exclusively by the callers, so no references are held.
+        unsafe { from.copy_to_nonoverlapping(to, count) };
+        done += count;
     }
 }

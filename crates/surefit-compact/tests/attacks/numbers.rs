@@ -229,6 +229,15 @@ fn assert_pieces_and_order(config: Result<Config, ConfigError>, page_bytes: usiz
     for piece in sizes() {
         if let Ok(known) = config.clone().with_pieces(Some(piece)) {
             assert!(piece <= page_bytes && known.piece_bytes() == Some(piece));
+            for large in sizes() {
+                let mixed = known.clone().with_large_pieces(large);
+                assert_eq!(
+                    mixed.is_ok(),
+                    large.is_power_of_two() && (piece..=page_bytes).contains(&large)
+                );
+                let division = mixed.map_or(known.division(), |mixed| mixed.division());
+                assert_eq!(division.small_bytes(), piece);
+            }
         }
     }
     let original = config.with_order(PageOrder::Original);

@@ -152,7 +152,9 @@ proptest! {
             let narrow = Config::new(geometry(1024, 2), bound).expect("valid");
             check::<Narrow>(&narrow, &ops);
             let wide = Config::new(geometry(1024, 4), bound).expect("valid");
-            check::<Wide>(&wide.with_pieces(Some(64)).expect("valid"), &ops);
+            let wide = wide.with_pieces(Some(64)).expect("valid");
+            check::<Wide>(&wide.clone().with_large_pieces(512).expect("valid"), &ops);
+            check::<Wide>(&wide, &ops);
         }
     }
 
@@ -160,9 +162,11 @@ proptest! {
     fn a_resize_holds_no_more_than_is_allowed_for_it(
         lens in prop::collection::vec(prop_oneof![0_usize..300, 0_usize..20_000], 2..20),
         piece in prop_oneof![Just(64_usize), Just(256), Just(1024)],
+        large in prop_oneof![Just(64_usize), Just(512), Just(1024)],
     ) {
         let config = Config::new(geometry(1024, 4), Bound::DEFAULT).expect("valid");
         let config = config.with_pieces(Some(piece)).expect("valid");
+        let config = config.with_large_pieces(large.max(piece)).expect("valid");
         let largest = *lens.iter().max().expect("some");
         let of = |len| BlockCount::of::<Wide>(&config, len, 8).expect("fits");
         let most = |f: fn(BlockCount) -> u64| lens.iter().map(|&len| f(of(len))).max().expect("some");

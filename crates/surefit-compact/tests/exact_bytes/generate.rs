@@ -174,6 +174,7 @@ pub(crate) fn setup(chooser: &mut Chooser, kind: Kind) -> Setup {
         bound,
         order,
         pieces: chooser.one_of(&[None, None, Some(64), Some(256), Some(page_bytes / 4)]),
+        large: chooser.one_of(&[false, true]),
         frame_bytes: chooser.one_of(&[16, 32, 64, 256, 1024]),
         frees: chooser.one_of(&[0, 100, 700, 3000]),
         ..Setup::new(kind)

@@ -106,6 +106,8 @@ pub(crate) struct Setup {
     pub(crate) bound: Bound,
     pub(crate) order: PageOrder,
     pub(crate) pieces: Option<usize>,
+    /// Whether large pieces are pages.
+    pub(crate) large: bool,
     /// Of block tables.
     pub(crate) frame_bytes: usize,
     /// Of shared heaps: ι, Π, the most registrations, L, b.
@@ -134,6 +136,7 @@ impl Setup {
             bound: Bound::DEFAULT,
             order: PageOrder::Newest,
             pieces: None,
+            large: false,
             frame_bytes: 32,
             increment: None,
             pins: 8,
@@ -163,7 +166,11 @@ impl Setup {
         let config = config.with_order(self.order).ok()?;
         // Values under keys are never in pieces.
         let pieces = self.pieces.filter(|_| !self.kind.has_keys());
-        config.with_pieces(pieces).ok()
+        let config = config.with_pieces(pieces).ok()?;
+        match (pieces, self.large) {
+            (Some(_), true) => config.with_large_pieces(self.page_bytes).ok(),
+            _ => Some(config),
+        }
     }
 
     pub(crate) fn table_config(&self) -> Option<BlockTableConfig> {

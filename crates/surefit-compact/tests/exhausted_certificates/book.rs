@@ -20,7 +20,7 @@ impl Cost {
             blocks: vec![0; config.geometry().class_count()],
             bytes: 0,
         };
-        for run in Pieces::new(len, 8, config.piece_bytes(), word_bytes) {
+        for run in Pieces::new(len, 8, config.division(), word_bytes) {
             let class = class_of(config, run.bytes);
             cost.blocks[class.index()] += u32::try_from(run.count).expect("small");
             let beta = config.geometry().layout(class).block_bytes;

@@ -82,6 +82,48 @@ fn a_resize_keeps_whole_pieces_and_a_spine_that_serves() {
     assert_eq!(heap.stats().live_blocks, 0);
 }
 
+/// Resizes between any two lengths around multiples of a large piece: bytes, pieces and counts.
+fn resizes_between<W: Width>(config: &Config, lens: &[usize]) {
+    for (&old, &new) in lens.iter().flat_map(|a| lens.iter().map(move |b| (a, b))) {
+        let mut memory = region(40_000);
+        let mut heap = Heap::<W>::new(&mut memory, config).expect("large enough");
+        let (mut bytes, mut model) = object(&heap, old, 3);
+        let before = addresses(heap.chunks(&bytes));
+        heap.resize(&mut bytes, layout(new, 1)).expect("room");
+        model.resize(new, 0);
+        let pieces: Vec<_> = heap.chunks(&bytes).collect();
+        assert_eq!(pieces, split(&model, config), "{old} to {new}");
+        if old > 64 && new > 64 {
+            let whole = old.min(new) / 1024;
+            let after = addresses(heap.chunks(&bytes));
+            assert_eq!(after[..whole], before[..whole], "{old} to {new}");
+        }
+        assert_eq!(heap.check(), Ok(()));
+        heap.free_bytes(bytes);
+        assert_eq!((heap.stats().live_blocks, heap.check()), (0, Ok(())));
+    }
+}
+
+#[test]
+fn a_resize_replaces_small_pieces_by_large_ones_and_back() {
+    let edges = (1..6).flat_map(|n| [n * 1024 - 1, n * 1024, n * 1024 + 1, n * 1024 + 500]);
+    let mut lens: Vec<_> = [1, 64, 65, 128, 129, 600, 960, 961]
+        .into_iter()
+        .chain(edges)
+        .collect();
+    if cfg!(miri) {
+        lens = vec![64, 65, 1023, 1024, 1025, 3000];
+    }
+    resizes_between::<Wide>(&mixed(4, 64, Bound::DEFAULT), &lens);
+    resizes_between::<Narrow>(&mixed(2, 64, Bound::Pages(1)), &lens);
+    resizes_between::<Wide>(&mixed(4, 256, Bound::Unbounded), &lens);
+    // A large piece of two on a page, which moves.
+    let half = config(4, 64, Bound::DEFAULT)
+        .with_large_pieces(512)
+        .expect("valid");
+    resizes_between::<Wide>(&half, &lens);
+}
+
 #[test]
 fn a_vector_that_was_truncated_holds_what_is_left_and_grows_again() {
     let config = config(4, 64, Bound::DEFAULT);
@@ -98,7 +140,7 @@ fn a_vector_that_was_truncated_holds_what_is_left_and_grows_again() {
         assert_eq!((pair.0.capacity(), pair.0.is_empty()), (capacity, len == 0));
         assert_eq!(pair.0.chunks(&heap).len(), len.div_ceil(64));
         check(&heap, &pair);
-        write(&heap, &mut pair, len / 2, 64);
+        write(&heap, &mut pair, len / 2, &config);
         check(&heap, &pair);
     }
     replace(&mut heap, &mut pair, 0, true);
@@ -177,7 +219,7 @@ fn replace<W: Width>(heap: &mut Heap<'_, W>, pair: &mut Pair, capacity: usize, f
     }
 }
 
-fn write<W: Width>(heap: &Heap<'_, W>, (vec, model): &mut Pair, at: usize, piece: usize) {
+fn write<W: Width>(heap: &Heap<'_, W>, (vec, model): &mut Pair, at: usize, config: &Config) {
     let at = at.checked_rem(model.len()).unwrap_or(0);
     let source = pattern(at, 100);
     let mut cursor = vec.cursor_mut(heap);
@@ -185,10 +227,15 @@ fn write<W: Width>(heap: &Heap<'_, W>, (vec, model): &mut Pair, at: usize, piece
     let got = cursor.write_from(&source);
     model[at..at + got].copy_from_slice(&source[..got]);
     vec.chunks_mut(heap).for_each(|chunk| chunk[0] ^= 1);
-    model.chunks_mut(piece).for_each(|chunk| chunk[0] ^= 1);
+    // The pieces are those of the capacity.
+    let mut start = 0;
+    for piece in split(&vec![0; vec.capacity()], config) {
+        model.get_mut(start).into_iter().for_each(|byte| *byte ^= 1);
+        start += piece.len();
+    }
 }
 
-fn apply<W: Width>(heap: &mut Heap<'_, W>, live: &mut [Pair; 3], op: &Op, piece: usize) {
+fn apply<W: Width>(heap: &mut Heap<'_, W>, live: &mut [Pair; 3], op: &Op, config: &Config) {
     match *op {
         Op::Extend(which, count) => extend(heap, &mut live[which % 3], &pattern(which, count)),
         Op::Push(which) => {
@@ -205,7 +252,7 @@ fn apply<W: Width>(heap: &mut Heap<'_, W>, live: &mut [Pair; 3], op: &Op, piece:
         Op::Reserve(which, count) => reserve(heap, &mut live[which % 3], count),
         Op::Replace(which) => replace(heap, &mut live[which % 3], which % 500, false),
         Op::Finish(which) => replace(heap, &mut live[which % 3], 0, true),
-        Op::Write(which) => write(heap, &mut live[which % 3], which / 3, piece),
+        Op::Write(which) => write(heap, &mut live[which % 3], which / 3, config),
         Op::Compact => assert!(heap.compact(5) <= 5),
     }
 }
@@ -220,13 +267,12 @@ fn check<W: Width>(heap: &Heap<'_, W>, (vec, model): &Pair) {
 }
 
 fn drive<W: Width>(config: &Config, ops: &[Op]) {
-    let piece = config.piece_bytes().expect("pieces");
     let mut memory = region(40_000);
     let mut heap = Heap::<W>::new(&mut memory, config).expect("large enough");
     let empty = |capacity| ByteVec::with_capacity(&heap, capacity).expect("room");
     let mut live = [0, 60, 120].map(|capacity| (empty(capacity), Vec::new()));
     for op in ops {
-        apply(&mut heap, &mut live, op, piece);
+        apply(&mut heap, &mut live, op, config);
         assert_eq!(heap.check(), Ok(()));
         live.iter().for_each(|pair| check(&heap, pair));
     }
@@ -241,5 +287,7 @@ proptest! {
     fn vectors_hold_what_vectors_of_the_standard_library_hold(ops in ops()) {
         drive::<Wide>(&config(4, 64, Bound::DEFAULT), &ops);
         drive::<Narrow>(&config(2, 128, Bound::Pages(1)), &ops);
+        drive::<Wide>(&mixed(4, 64, Bound::DEFAULT), &ops);
+        drive::<Narrow>(&mixed(2, 128, Bound::Pages(1)), &ops);
     }
 }

@@ -119,10 +119,19 @@ fn budget<W: Width>(
             BlockCount::in_resize::<W>(config, len, LEAST_ALIGN).ok_or_else(|| too_large(len))?
         }
     };
+    let classes = ClassSet::of_requests(config.geometry(), largest);
+    let large = config.division().large_bytes();
+    let has_large = config.piece_bytes().is_some()
+        && file
+            .largest_request_bytes
+            .is_none_or(|bytes| bytes >= large);
+    let large = config.geometry().class_for(large, LEAST_ALIGN);
     Ok(Budget {
         objects: objects.saturating_add(resize.blocks),
         block_bytes: bytes.saturating_add(resize.bytes),
-        classes: ClassSet::of_requests(config.geometry(), largest),
+        classes: large
+            .filter(|_| has_large)
+            .map_or(classes, |large| classes.with(large)),
     })
 }
 
@@ -134,7 +143,7 @@ fn most_of<W: Width>(peaks: &[Peak], config: &Config) -> Result<Vec<u32>> {
         let align = peak.align_bytes.unwrap_or(LEAST_ALIGN);
         let bytes = peak.request_bytes;
         for run in
-            surefit_compact::pieces::Pieces::new(bytes, align, config.piece_bytes(), W::WORD_BYTES)
+            surefit_compact::pieces::Pieces::new(bytes, align, config.division(), W::WORD_BYTES)
         {
             let class = geometry.class_for(run.bytes, run.align);
             let class = class.ok_or_else(|| too_large(bytes))?;

@@ -21,6 +21,7 @@ macro_rules! cf_keys {
             "page=BYTES",
             "min=BYTES",
             "pieces=BYTES|off",
+            "large=BYTES",
             "order=newest|original",
             "classes=default|FILE",
         ]
@@ -39,6 +40,9 @@ pub(super) fn config(keys: &Keys, tail: Tail) -> Result<Config> {
         None => {}
         Some("off") => config = config.with_pieces(None)?,
         Some(size) => config = config.with_pieces(Some(sizes::bytes(size)?))?,
+    }
+    if let Some(size) = keys.get("large") {
+        config = config.with_large_pieces(sizes::bytes(size)?)?;
     }
     match keys.get("order") {
         None | Some("newest") => Ok(config),

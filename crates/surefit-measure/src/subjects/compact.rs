@@ -45,8 +45,11 @@ impl Options {
     /// Never: a configuration that is valid with a bound is valid without one.
     pub fn unbounded(&self) -> Result<Self> {
         let config = Config::new(self.config.geometry().clone(), Bound::Unbounded)?;
+        let pieces = self.config.division();
         Ok(Self {
-            config: config.with_pieces(self.config.piece_bytes())?,
+            config: config
+                .with_pieces(self.config.piece_bytes())?
+                .with_large_pieces(pieces.large_bytes())?,
             ..self.clone()
         })
     }

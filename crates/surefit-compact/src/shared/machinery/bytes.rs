@@ -25,6 +25,7 @@ use super::objects::Objects;
 use super::pool::{NO_SLOT, Slot};
 use crate::geometry::SizeClass;
 use crate::handle::{Byte, Bytes, Name};
+use crate::pieces::Division;
 use crate::shared::lock::Granularity;
 
 /// Bytes of a spine's word.
@@ -49,12 +50,16 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
         pieces.unwrap_or(usize::MAX)
     }
 
+    fn division(&self) -> Division {
+        self.engine.config.config.division()
+    }
+
     fn pieces(&self, len: usize) -> usize {
-        len.div_ceil(self.piece_bytes())
+        self.division().count(len)
     }
 
     fn piece_len(&self, len: usize, number: usize) -> usize {
-        self.piece_bytes().min(len - number * self.piece_bytes())
+        self.division().piece_len(len, number)
     }
 
     /// Pins a part of an object of `heap`, for writing if `writes`.
@@ -72,7 +77,7 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
         if part.len <= self.piece_bytes() {
             return Ok((part, offset));
         }
-        let number = offset / self.piece_bytes();
+        let (number, within) = self.division().find(part.len, offset);
         let piece = self.piece_of(part, number);
         let location =
             piece.and_then(|index| Ok((index, self.pin_index(index, part.heap, writes)?)));
@@ -85,7 +90,7 @@ impl<'m, R: RawMutex, G: Granularity> Objects<'m, R, G> {
             len,
             location,
         };
-        Ok((block, offset % self.piece_bytes()))
+        Ok((block, within))
     }
 
     /// The entry of piece `number` of a pinned part in pieces; the part stays pinned.
@@ -196,6 +201,17 @@ impl<R: RawMutex, G: Granularity> Objects<'_, R, G> {
         if layout.size() > self.piece_bytes() {
             return self.allocate_in_pieces(slot, instance, layout, zeroed);
         }
+        self.allocate_block(slot, instance, layout, zeroed)
+    }
+
+    /// Allocates one page-block, for a contiguous object or for a piece.
+    fn allocate_block(
+        &self,
+        slot: Slot,
+        instance: u32,
+        layout: Layout,
+        zeroed: bool,
+    ) -> Result<u32, Refused> {
         let group = self.engine.group_of(instance, self.class_of(layout)?);
         let (index, location) = self.allocate(slot, group)?;
         if zeroed {
@@ -224,7 +240,7 @@ impl<R: RawMutex, G: Granularity> Objects<'_, R, G> {
         let spine = self.allocate_parts(slot, instance, aligned(spine_bytes, WORD)?, true)?;
         for number in 0..self.pieces(len) {
             let piece = aligned(self.piece_len(len, number), align)
-                .and_then(|piece| self.allocate_parts(slot, instance, piece, zeroed))
+                .and_then(|piece| self.allocate_block(slot, instance, piece, zeroed))
                 .and_then(|piece| {
                     self.set_piece(spine, heap, spine_bytes, number, piece)
                         .inspect_err(|_| self.engine.free(slot, piece))
