@@ -247,7 +247,7 @@ fn m3_fills_a_page(scene: Box<Scene>) -> (Box<Scene>, Handle<Object>) {
     insert(scene)
 }
 
-#[library_benchmark(setup = free_in_full_page, config = budget(434))]
+#[library_benchmark(setup = free_in_full_page, config = budget(367))]
 #[bench::thousand(1_000)]
 #[bench::million(1_000_000)]
 fn f1_full_page_becomes_not_full(scene: Box<Scene>) -> Box<Scene> {

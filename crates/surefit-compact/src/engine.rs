@@ -349,9 +349,10 @@ impl<'m, W: Width> Engine<'m, W> {
         let page = self.pages.known(page);
         let freed = Block { page, number };
         state.remove_live();
+        let mut breaks = false;
         if let Some(reservoir) = self.pages.linked(state.tail.get()) {
             // The freed block still counts as used, but not as live: so it is a hole.
-            let breaks = automaton::settle(self.bound, self.counts(state, page.layout));
+            breaks = automaton::settle(self.bound, self.counts(state, page.layout));
             if breaks && !automaton::swaps_roles(page.used() - 1, reservoir.used()) {
                 let from = self.pages.last_used(reservoir);
                 let entry = self.pages.back_reference(from);
@@ -362,7 +363,11 @@ impl<'m, W: Width> Engine<'m, W> {
         }
         self.pages.clear(freed);
         self.pages.push_front(state, page);
-        self.settle(state, page.id);
+        // The block was a hole before as well, so the counts are the same.
+        if breaks {
+            self.swap_roles(state, page);
+        }
+        self.restore_bound(state, page.layout, (0, 0));
     }
 
     /// F5 of a free: the page's last block was given back. Where blocks are parked, the class may
