@@ -150,7 +150,8 @@ impl<'c, W: Width> OsHeap<'c, W> {
         }
         let pages = most.min(pages + pages / 2 + 4);
         let bytes = pages * page + layout::fixed_bytes::<W>(classes, pages);
-        let supply_at = bytes.next_multiple_of(align_of::<Supply<W>>());
+        // In one page of the system, which is what is counted for it.
+        let supply_at = bytes.next_multiple_of(size_of::<Supply<W>>().next_power_of_two());
         let region = (system.reserve)(supply_at + size_of::<Supply<W>>())?;
         let heap = Self::build(&region, system, config, bytes, supply_at)?;
         let mut made = Self {

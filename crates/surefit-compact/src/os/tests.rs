@@ -82,6 +82,20 @@ fn a_new_heap_holds_next_to_nothing_whatever_its_limit() {
     sound(&heap);
 }
 
+/// The heap's own numbers lie behind the records of its pages, wherever these end.
+#[test]
+fn what_is_counted_is_no_less_than_what_is_resident_whatever_the_limit() {
+    for page_bytes in [1 << 10, PAGE] {
+        let config = small_pages(page_bytes);
+        for pages in 40..500 {
+            let limit = pages * page_bytes;
+            let heap: OsHeap = OsHeap::new(&config, Limits::new(limit, limit)).expect("reserved");
+            let _object = heap.insert(1_u8).expect("one object fits");
+            sound(&heap);
+        }
+    }
+}
+
 #[test]
 fn what_is_counted_is_what_the_system_counts() {
     let mut heap: OsHeap = OsHeap::new(&CONFIG, Limits::new(64 * MIB, 64 * MIB)).expect("reserved");
