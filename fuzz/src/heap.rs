@@ -1,5 +1,7 @@
 //! `Heap` beside a model that remembers every byte of every object.
 
+mod parked;
+
 use std::alloc::Layout;
 use std::mem::MaybeUninit;
 
@@ -42,7 +44,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-fn run_width<W: Width>(input: &mut Input<'_>, most_bytes: usize) {
+fn run_width<W: Width<Generation = ()>>(input: &mut Input<'_>, most_bytes: usize) {
     let config = config(input, W::WORD_BYTES);
     let region_bytes = input.region_bytes().min(most_bytes);
     let offset = input.below(9);
@@ -64,10 +66,10 @@ fn run_width<W: Width>(input: &mut Input<'_>, most_bytes: usize) {
     run.finish();
 }
 
-impl<W: Width> Run<'_, W> {
+impl<W: Width<Generation = ()>> Run<'_, W> {
     fn step(&mut self, input: &mut Input<'_>) {
         self.steps += 1;
-        match input.byte() % 16 {
+        match input.byte() % 20 {
             0..4 => self.allocate(input),
             4..7 => self.free(input),
             7 | 8 => self.resize(input),
@@ -77,7 +79,11 @@ impl<W: Width> Run<'_, W> {
             12 => self.read(input),
             13 => self.compact(input),
             14 => self.ask(input),
-            _ => self.verify_all(),
+            15 => self.verify_all(),
+            16 => self.alternate(input),
+            17 => self.free_in_a_row(input),
+            18 => self.exhaust(input),
+            _ => self.forge(input),
         }
         self.heap.check().expect("every invariant holds");
     }

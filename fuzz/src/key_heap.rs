@@ -74,12 +74,14 @@ impl<W: Width<Generation = ()>, G: Counted> Run<'_, W, G> {
     fn step(&mut self, input: &mut Input<'_>) {
         self.steps += 1;
         let number = self.steps;
-        match input.byte() % 8 {
+        match input.byte() % 10 {
             0 | 1 => insert(&self.heap, &mut self.numbers, number),
             2 => insert(&self.heap, &mut self.texts, format!("{number}")),
             3 | 4 => remove(&mut self.heap, &mut self.numbers, input.number()),
             5 => remove(&mut self.heap, &mut self.texts, input.number()),
             6 => self.churn(input),
+            7 => self.remove_in_a_row(input),
+            8 => self.alternate(input),
             _ => self.attack(input),
         }
         self.heap.check().expect("every invariant holds");
@@ -94,6 +96,47 @@ impl<W: Width<Generation = ()>, G: Counted> Run<'_, W, G> {
         }
         if input.byte() < 16 {
             self.heap.compact(u64::from(input.byte()));
+        }
+    }
+
+    /// Fills the heap or a part of it, and removes objects in a row: their pairs are parked, and their keys stale at once.
+    fn remove_in_a_row(&mut self, input: &mut Input<'_>) {
+        let live = self.numbers.live.len();
+        for _ in 0..input.byte() {
+            insert(&self.heap, &mut self.numbers, self.steps);
+        }
+        let inserted = self.numbers.live.len() - live;
+        for _ in 0..input.below(64).min(inserted) {
+            remove(
+                &mut self.heap,
+                &mut self.numbers,
+                live + input.number() % inserted,
+            );
+            self.check_last();
+        }
+    }
+
+    /// Inserts and removes in turn: what was parked last is taken next, under a key of its own.
+    fn alternate(&mut self, input: &mut Input<'_>) {
+        for _ in 0..input.below(64) {
+            if input.byte() % 2 == 0 {
+                insert(&self.heap, &mut self.numbers, self.steps);
+            } else {
+                remove(&mut self.heap, &mut self.numbers, input.number());
+            }
+            self.check_last();
+        }
+    }
+
+    /// The key that became stale last names nothing, whatever lies there now.
+    fn check_last(&mut self) {
+        self.heap.check().expect("every invariant holds");
+        if let Some(&key) = self.numbers.stale.last() {
+            assert_eq!(self.heap.get(key), Err(Refused::StaleHandle));
+            assert_eq!(self.heap.remove(key), Err(Refused::StaleHandle));
+        }
+        if let Some((key, value)) = self.numbers.live.last() {
+            assert_eq!(self.heap.get(*key), Ok(value));
         }
     }
 

@@ -2,8 +2,12 @@
 //!
 //! | target | drives |
 //! | --- | --- |
-//! | `heap` | every method of `Heap`, both widths, all bounds: contents, promises, refusals, `check` after each operation |
-//! | `key_heap` | `KeyHeap` with live, stale and foreign keys, generations of one byte to four |
+//! | `heap` | every method of `Heap`, both widths, all bounds: contents, promises, refusals, parked pairs, forged names, `check` after each operation |
+//! | `key_heap` | `KeyHeap` with live, stale and foreign keys, also of parked pairs, generations of one byte to four |
+//! | `contiguous` | contiguous objects of any length among page-blocks and pieces: every byte, what calls copy, `check` |
+//! | `pieces` | `ByteVec`, cursors, `IoSlice` and `&[T]` views of pieces beside `Vec<u8>` and the standard library's cursor |
+//! | `branded` | branded heaps: branded, checked and foreign handles, one brand after another |
+//! | `os_heap` | `OsHeap` on real system calls: limits, delays, what is resident, memory given back and used again |
 //! | `shared_heap` | `SharedHeap` from one thread: every lock, bound and increment, pins held across frees, `check` |
 //! | `block_table` | `BlockTableHeap`, both widths: contents, where frames are, `check` after each operation |
 //! | `direct` | `DirectHeap` beside the test kit's shadow heap |
@@ -20,13 +24,17 @@
 //! Run one from the workspace's root: `cargo +nightly fuzz run heap`.
 
 pub mod arena;
+pub mod branded;
 pub mod config;
+pub mod contiguous;
 pub mod gc;
 pub mod graph_reader;
 pub mod heap;
 pub mod input;
 pub mod jamaica;
 pub mod key_heap;
+pub mod os_heap;
+pub mod pieces;
 pub mod raw;
 pub mod region;
 pub mod replay;
