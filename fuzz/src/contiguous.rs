@@ -183,7 +183,8 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
             return;
         };
         let len = self.len(input);
-        let before = self.heap.parts();
+        // What is parked goes back before the heap refuses.
+        let before = self.heap.parts().block_bytes;
         let whole = &mut self.wholes[which];
         let align = match input.byte() {
             0..240 => whole.align,
@@ -198,7 +199,11 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
             .resize_contiguous(&mut whole.object, layout)
             .is_err()
         {
-            assert_eq!(self.heap.parts(), before, "a refusal changes nothing");
+            assert_eq!(
+                self.heap.parts().block_bytes,
+                before,
+                "a refusal changes no object"
+            );
             return;
         }
         whole.align = align;

@@ -226,7 +226,8 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
             return;
         };
         let old = object.content.len();
-        let before = self.heap.parts();
+        // What is parked goes back before the heap refuses.
+        let before = self.heap.parts().block_bytes;
         if self.heap.resize(&mut object.bytes, layout).is_ok() {
             object.align = align;
             object.content.resize(layout.size(), 0);
@@ -237,7 +238,11 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
                 self.fill(which, old, layout.size() - old);
             }
         } else {
-            assert_eq!(self.heap.parts(), before, "a refusal changes nothing");
+            assert_eq!(
+                self.heap.parts().block_bytes,
+                before,
+                "a refusal changes no object"
+            );
             self.verify(&self.objects[which]);
         }
     }
