@@ -30,9 +30,9 @@
 //!
 //! # Speed
 //! Instructions of the worst path of each event, equal for 10³ and 10⁶ live objects
-//! (`benches/events.rs`, objects of 40 bytes): 57 for an allocation that takes a parked pair and 37
-//! for a free that parks one; 145 to 148 for an allocation that takes a block of a page, 321 with
-//! opening one; 123 for a free that clears a block, 394 in a full page, 725 with two moves. Giving
+//! (`benches/events.rs`, objects of 40 bytes): 57 for an allocation that takes a parked pair and 39
+//! for a free that parks one; 146 to 149 for an allocation that takes a block of a page, 325 with
+//! opening one; 125 for a free that clears a block, 334 in a full page, 714 with two moves. Giving
 //! 31 parked pairs back takes about 3,100 before an allocation is served, 3,800 before it is
 //! refused. These four decisions should stay:
 //! - `allocate` and `free` call no function on their common path. What they pass on is small enough
