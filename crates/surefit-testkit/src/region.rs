@@ -32,9 +32,13 @@ impl JunkRegion {
     pub fn misaligned(bytes: usize, align: usize, offset: usize, seed: u64) -> Self {
         assert!(align.is_power_of_two(), "an alignment is a power of two");
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let backing: Vec<_> = (0..bytes + align + offset)
-            .map(|_| MaybeUninit::new(random.random()))
-            .collect();
+        let mut backing = vec![MaybeUninit::uninit(); bytes + align + offset];
+        if cfg!(miri) {
+            // Random bytes would take Miri minutes.
+            backing.fill(MaybeUninit::new(random.random()));
+        } else {
+            backing.fill_with(|| MaybeUninit::new(random.random()));
+        }
         let address = backing.as_ptr().addr();
         let start = address.next_multiple_of(align) - address + offset;
         Self {
