@@ -3,7 +3,7 @@
 //!
 //! What `Box::into_raw` and `Box::from_raw` are to boxes: the caller keeps the number and the
 //! length, and promises to name only live objects. The number does not change when the object
-//! moves.
+//! moves; only [`Heap::renumber`] changes it.
 //!
 //! # Source
 //! Ours.
@@ -33,8 +33,8 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
     /// # Safety
     /// S1: [`Heap::into_entry`] of this heap returned the number, and the object is live. S2: `len`
     /// is the object's length; for an object that is not in pieces, a smaller length is also
-    /// correct. S3: as long as two handles name the object, none of them is freed, resized or used
-    /// for a mutable access while another is in use. S4: if `B` is `u8`, the object's first `len`
+    /// correct. S3: as long as two handles name the object, none of them is freed, resized, renumbered
+    /// or used for a mutable access while another is in use. S4: if `B` is `u8`, the object's first `len`
     /// bytes were written.
     #[inline]
     pub unsafe fn from_entry<B: Byte>(&self, entry: u32, len: usize) -> Bytes<B> {

@@ -183,6 +183,19 @@ impl<W: Width> Heap<'_, W> {
         Ok(())
     }
 
+    /// Replaces the entry of every piece of an object by another one that names the same piece.
+    pub(crate) fn replace_pieces(&self, index: u32, len: usize, mut by: impl FnMut(u32) -> u32) {
+        let mut spine = Spine::new(self, index, len);
+        for number in 0..self.pieces(len) {
+            let word = spine.word(number);
+            // SAFETY: a spine's words were written when the object was allocated.
+            let piece = unsafe { word.read() }.get();
+            // SAFETY: the spine is a live object of this heap, and no reference points into it: it
+            // is never handed out. The block stays where it is: nothing moves.
+            unsafe { word.write(W::Word::new(by(piece))) };
+        }
+    }
+
     /// Adds the blocks of a byte object, spines included, to a demand.
     pub(crate) fn add_object(
         &self,

@@ -14,6 +14,7 @@
 //!   stats, check            statistics and checked invariants of a heap
 //!   collect, make_room      for a collector: objects by number, a sweep, moves that make room
 //!   entry                   byte objects named by the number of their entry alone
+//!   renumber                lower entries for byte objects, and a shorter table
 //!   evacuate, windows       consecutive pages, made free by moves; where they lie
 //!   engine, demand          page-blocks and entries: allocate, free, compact
 //!     automaton               which transition an event causes (pure)
@@ -90,6 +91,7 @@ pub mod os;
 mod page;
 mod parked;
 pub mod pieces;
+mod renumber;
 mod shape;
 #[cfg(any(target_has_atomic = "32", feature = "portable-atomic"))]
 pub mod shared;

@@ -484,3 +484,14 @@ impl<'c, W: Width> OsHeap<'c, W> {
         self.heap.check()
     }
 }
+
+impl<W: Width<Generation = ()>> OsHeap<'_, W> {
+    /// As [`Heap::renumber`]. The memory of the dropped entries is given back by [`OsHeap::tick`]
+    /// or [`OsHeap::give_all_back`].
+    ///
+    /// # Panics
+    /// If a handle belongs to another heap; then nothing was renumbered.
+    pub fn renumber<B: Byte>(&mut self, objects: &mut [Bytes<B>]) -> u32 {
+        self.heap.renumber(objects)
+    }
+}

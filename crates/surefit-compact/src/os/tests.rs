@@ -19,6 +19,8 @@ use crate::config::{Bound, Config};
 use crate::geometry::{Geometry, GeometrySpec};
 use crate::handle::Handle;
 
+mod table;
+
 static CONFIG: Config = Config::DEFAULT;
 const PAGE: usize = 16 << 10;
 const MIB: usize = 1 << 20;
