@@ -70,6 +70,7 @@ impl<S: Store> Play<S> {
         self.model.expire(self.now);
         let key = format!("key{}", self.random.random_range(0..600)).into_bytes();
         match self.random.random_range(0..10) {
+            0 if self.random.random_ratio(1, 20) => self.cache.purge(),
             0..4 => self.set(key),
             4..7 => {
                 let entry = self.model.take(&key);
@@ -320,4 +321,43 @@ fn deadlines_pass_with_the_caller_s_clock() {
     (0..10).for_each(|_| cache.tick(100));
     assert!(cache.is_empty(), "ticks find what nobody asks for");
     assert_eq!(cache.counts().expired, 3_001);
+}
+
+/// Most keys go, and the names of the others become the lowest there are: the address table shrinks
+/// with what lives.
+#[test]
+fn a_purge_renumbers_what_lives() {
+    let mut cache = Cache::new(surefit(), 0, 1);
+    let key = |number: usize| format!("key:{number}").into_bytes();
+    let value = |number: usize| vec![number.to_le_bytes()[0]; [10, 300, 9000][number % 3]];
+    let count = 6000;
+    for number in 0..count {
+        let set = cache.set(0, &key(number), &value(number), Options::default());
+        assert_eq!(set, Ok(true));
+    }
+    for number in (0..count).filter(|number| number % 6 < 3) {
+        assert!(cache.delete(0, &key(number)));
+    }
+    for number in (0..count).filter(|number| number % 60 > 5 && number % 6 > 2) {
+        assert!(cache.delete(0, &key(number)));
+    }
+    let table = |cache: &Cache<Surefit>| cache.store().parts().administrative_bytes;
+    let before = table(&cache);
+    cache.purge();
+    cache.assert_sound();
+    cache.store().check().expect("sound");
+    // The table had more than 10,000 entries of four bytes, and less than a tenth of them live.
+    assert!(
+        table(&cache) + 30_000 < before,
+        "{} of {before}",
+        table(&cache)
+    );
+    for number in 0..count {
+        let kept = (number % 60 <= 5 && number % 6 > 2).then(|| value(number));
+        assert_eq!(value_in(&mut cache, 0, &key(number)), kept);
+    }
+    // The order of use was renumbered too.
+    cache.set_limit(1);
+    assert!(cache.is_empty());
+    cache.store().check().expect("sound");
 }

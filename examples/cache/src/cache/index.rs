@@ -16,6 +16,7 @@
 //! Litwin: "Linear Hashing: A New Tool for File and Table Addressing" (1980).
 
 use super::records::{Link, Records};
+use super::renamed::Renamed;
 use crate::store::{Name, Store};
 
 /// The buckets of one object of the store.
@@ -128,6 +129,27 @@ impl<N: Name> Index<N> {
             name = records.link(name, Link::Next);
         }
         names
+    }
+
+    /// The objects of the store that hold the buckets, with their lengths.
+    pub(super) fn objects(&self) -> Vec<(N, usize)> {
+        let object = |&segment: &N| (segment, SEGMENT * N::BYTES);
+        self.segments.iter().map(object).collect()
+    }
+
+    /// Replaces every name by another one of the same object.
+    pub(super) fn rename<S: Store<Name = N>>(
+        &mut self,
+        records: &mut Records<S>,
+        renamed: &Renamed<N>,
+    ) {
+        for segment in &mut self.segments {
+            *segment = renamed.get(*segment);
+        }
+        for bucket in 0..self.buckets {
+            let first = self.first(records, bucket);
+            self.set_first(records, bucket, renamed.get(first));
+        }
     }
 
     fn bucket_of(&self, hash: u32) -> usize {

@@ -6,6 +6,7 @@
 mod index;
 mod order;
 mod records;
+mod renamed;
 
 use std::hash::{DefaultHasher, Hasher};
 
@@ -15,6 +16,7 @@ use crate::store::{Name, Store};
 use index::{Found, Index};
 use order::Order;
 use records::{Link, Records, Shape};
+use renamed::Renamed;
 
 /// Buckets that one step of the search for expired records looks at.
 const STEP: usize = 64;
@@ -179,9 +181,29 @@ impl<S: Store> Cache<S> {
         &self.records.store
     }
 
-    /// Gives back memory that the store does not need.
+    /// Gives back memory that the store does not need. Linear in the cache.
     pub fn purge(&mut self) {
+        self.renumber();
         self.records.store.purge();
+    }
+
+    /// Gives the store's objects other names if the store can, so that its tables shrink.
+    fn renumber(&mut self) {
+        if !S::RENUMBERS {
+            return;
+        }
+        let mut objects = self.index.objects();
+        objects.extend(self.order.objects(&self.records));
+        let before = objects.clone();
+        // SAFETY: every object of the index and of the records is live, has this length, and is
+        // named once here.
+        unsafe { self.records.store.renumber(&mut objects) };
+        let renamed = Renamed::new(&before, &objects);
+        if renamed.is_empty() {
+            return;
+        }
+        self.index.rename(&mut self.records, &renamed);
+        self.order.rename(&mut self.records, &renamed);
     }
 
     // ---- commands ------------------------------------------------------------------------------

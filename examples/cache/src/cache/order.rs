@@ -1,6 +1,7 @@
 //! The order of use: a list of all records, from the one used last to the one used longest ago.
 
 use super::records::{Link, Records};
+use super::renamed::Renamed;
 use crate::store::{Name, Store};
 
 /// The ends of the list; the links are in the records.
@@ -54,6 +55,31 @@ impl<N: Name> Order<N> {
         if self.newest != name {
             self.remove(records, name);
             self.push(records, name);
+        }
+    }
+
+    /// Every object of the records, with its length.
+    pub(super) fn objects<S: Store<Name = N>>(&self, records: &Records<S>) -> Vec<(N, usize)> {
+        let (mut objects, mut name) = (Vec::new(), self.oldest);
+        while name != N::NIL {
+            objects.extend(records.objects(name));
+            name = records.link(name, Link::Newer);
+        }
+        objects
+    }
+
+    /// Replaces every name, here and in the records, by another one of the same object.
+    pub(super) fn rename<S: Store<Name = N>>(
+        &mut self,
+        records: &mut Records<S>,
+        renamed: &Renamed<N>,
+    ) {
+        self.newest = renamed.get(self.newest);
+        self.oldest = renamed.get(self.oldest);
+        let mut name = self.oldest;
+        while name != N::NIL {
+            records.rename(name, renamed);
+            name = records.link(name, Link::Newer);
         }
     }
 }

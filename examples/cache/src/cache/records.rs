@@ -20,6 +20,7 @@
 
 use std::ops::Range;
 
+use super::renamed::Renamed;
 use crate::store::{Name, Store};
 
 /// The longest key, in bytes: it must fit into one object with the header.
@@ -238,6 +239,28 @@ impl<S: Store> Records<S> {
         }
         let end = shape.key.start;
         S::Name::load(&self.start(name, end)[end - S::Name::BYTES..])
+    }
+
+    /// The objects of a record, with their lengths.
+    pub(super) fn objects(&self, name: S::Name) -> impl Iterator<Item = (S::Name, usize)> + use<S> {
+        let shape = self.shape(name);
+        let tail = (shape.tail > 0).then(|| (self.tail(name, &shape), shape.tail));
+        std::iter::once((name, shape.head)).chain(tail)
+    }
+
+    /// Replaces the names in a record by others of the same objects.
+    pub(super) fn rename(&mut self, name: S::Name, renamed: &Renamed<S::Name>) {
+        for link in [Link::Next, Link::Newer, Link::Older] {
+            self.set_link(name, link, renamed.get(self.link(name, link)));
+        }
+        let shape = self.shape(name);
+        if shape.tail > 0 {
+            let tail = renamed.get(self.tail(name, &shape));
+            let end = shape.key.start;
+            // SAFETY: R1 and R2: the tail's name ends the header.
+            let header = unsafe { self.store.edit(name, end, 0) };
+            tail.save(&mut header[end - S::Name::BYTES..]);
+        }
     }
 
     pub(super) fn key<'a>(&'a self, name: S::Name, shape: &Shape) -> &'a [u8] {

@@ -10,7 +10,7 @@ use surefit_os::platform;
 use super::{Name, Store};
 
 /// An object's address; null names none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Address(*mut u8);
 
 impl Name for Address {

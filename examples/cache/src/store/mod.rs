@@ -10,7 +10,7 @@ pub mod tlsf;
 use std::fmt::Debug;
 
 /// A name of an object, as the cache stores it in bytes.
-pub trait Name: Copy + Eq + Debug {
+pub trait Name: Copy + Ord + Debug {
     /// Names no object.
     const NIL: Self;
     /// The bytes of a name in memory.
@@ -95,6 +95,17 @@ pub trait Store: 'static {
     /// Housekeeping between commands, at `now` in milliseconds: gives memory back that was not used
     /// for a while.
     fn tick(&mut self, _now: u64) {}
+
+    /// Whether [`Store::renumber`] does anything.
+    const RENUMBERS: bool = false;
+
+    /// Gives live objects, with their lengths, other names if that makes the store's tables smaller.
+    /// From then on their old names name nothing.
+    ///
+    /// # Safety
+    /// S1: [`Store::allocate`] of this store returned each name for the length beside it, it is
+    /// live, and none stands there twice.
+    unsafe fn renumber(&mut self, _objects: &mut [(Self::Name, usize)]) {}
 
     /// Gives back what can be given back at once.
     fn purge(&mut self) {}

@@ -7,12 +7,26 @@ use std::mem::MaybeUninit;
 use std::time::Duration;
 
 use surefit_compact::os::{Limits, OsHeap};
-use surefit_compact::{Bytes, Config};
+use surefit_compact::{Bound, Bytes, Config, Geometry, GeometrySpec, Spacing};
 use surefit_os::{OsError, Reservation};
 
 use super::Store;
 
-static CONFIG: Config = Config::DEFAULT;
+/// Sixteen size-classes in each power of two: values have any length, and a cache is large enough
+/// that one page more or less per class does not count.
+static CONFIG: Config = {
+    let spec = GeometrySpec {
+        spacing: Spacing::Fraction(16),
+        ..GeometrySpec::DEFAULT
+    };
+    let Ok(geometry) = Geometry::new(&spec) else {
+        panic!("the geometry is valid");
+    };
+    let Ok(config) = Config::new(geometry, Bound::DEFAULT) else {
+        panic!("the configuration is valid");
+    };
+    config
+};
 
 /// The handle heap over the operating system's memory.
 #[derive(Debug)]
@@ -119,9 +133,28 @@ impl Store for Surefit {
         let _ = self.heap.tick(Duration::from_millis(now));
     }
 
+    const RENUMBERS: bool = true;
+
+    unsafe fn renumber(&mut self, objects: &mut [(u32, usize)]) {
+        let heap = self.heap.heap();
+        // SAFETY: S1; every object has one handle.
+        let handle = |&(name, len): &(u32, usize)| unsafe { heap.from_entry(name, len) };
+        let mut handles: Vec<Bytes<MaybeUninit<u8>>> = objects.iter().map(handle).collect();
+        self.heap.renumber(&mut handles);
+        for (object, handle) in objects.iter_mut().zip(handles) {
+            object.0 = self.heap.heap().into_entry(handle);
+        }
+    }
+
     /// Moves objects until no size-class has more than one page that is not full.
     fn purge(&mut self) {
         self.heap.compact(u64::MAX);
         let _ = self.heap.give_all_back();
+        // The lists with which objects were renumbered were the C library's memory.
+        #[cfg(all(target_os = "linux", target_env = "gnu"))]
+        // SAFETY: it may be called at any time.
+        unsafe {
+            libc::malloc_trim(0);
+        }
     }
 }
