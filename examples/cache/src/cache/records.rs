@@ -141,16 +141,20 @@ fn header_bytes<S: Store>(flags: u8) -> usize {
     3 * S::Name::BYTES + 1 + key_width(flags) + value_width(flags) + deadline + tail
 }
 
-/// A little-endian number of up to eight bytes.
-fn number(bytes: &[u8]) -> u64 {
-    let mut word = [0; 8];
-    word[..bytes.len()].copy_from_slice(bytes);
-    u64::from_le_bytes(word)
+/// A length that a record holds, in one, two or four bytes.
+#[inline]
+fn length(bytes: &[u8]) -> usize {
+    match *bytes {
+        [a] => a.into(),
+        [a, b] => u16::from_le_bytes([a, b]).into(),
+        [a, b, c, d] => u32::from_le_bytes([a, b, c, d]) as usize,
+        _ => unreachable!("no length has another width"),
+    }
 }
 
-/// A length that a record holds.
-fn length(bytes: &[u8]) -> usize {
-    usize::try_from(number(bytes)).expect("at most four bytes")
+/// A deadline that a record holds.
+fn deadline(bytes: &[u8]) -> u64 {
+    u64::from_le_bytes(bytes.try_into().expect("eight bytes"))
 }
 
 /// The records of a cache, and the store that holds them and the index.
@@ -225,7 +229,7 @@ impl<S: Store> Records<S> {
         let value_at = key_at + key_width(flags);
         let deadline_at = value_at + value_width(flags);
         let deadline =
-            (flags & DEADLINE != 0).then(|| number(&header[deadline_at..deadline_at + 8]));
+            (flags & DEADLINE != 0).then(|| deadline(&header[deadline_at..deadline_at + 8]));
         let (key, value) = (
             length(&header[key_at..value_at]),
             length(&header[value_at..deadline_at]),

@@ -29,7 +29,7 @@ impl Name for u32 {
 
     #[inline]
     fn load(bytes: &[u8]) -> Self {
-        u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+        u32::from_le_bytes(*bytes.first_chunk().expect("a name has four bytes"))
     }
 
     #[inline]

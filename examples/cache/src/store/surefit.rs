@@ -28,6 +28,12 @@ static CONFIG: Config = {
     config
 };
 
+/// For how long a page is empty before it is given back.
+const KEPT: Duration = Duration::from_millis(200);
+
+/// System calls of a tick, at most: about a millisecond in each hundred.
+const CALLS: u32 = 256;
+
 /// The handle heap over the operating system's memory.
 #[derive(Debug)]
 pub struct Surefit {
@@ -40,7 +46,11 @@ impl Surefit {
     /// # Errors
     /// What the operating system refuses, or that the region is too small.
     pub fn new(region_bytes: usize) -> anyhow::Result<Self> {
-        let limits = Limits::new(region_bytes, region_bytes);
+        let limits = Limits {
+            delay: KEPT,
+            calls_per_tick: CALLS,
+            ..Limits::new(region_bytes, region_bytes)
+        };
         let heap = OsHeap::new(&CONFIG, limits)?;
         Ok(Self { heap })
     }

@@ -31,7 +31,7 @@ use crate::subject::Subject;
 enum Size {
     /// Seconds: shows that everything works; its numbers mean little.
     Smoke,
-    /// Half a minute per server and round.
+    /// One to three minutes per server and round, and memory for two gigabytes.
     Full,
 }
 
@@ -65,8 +65,8 @@ struct Options {
 impl Options {
     fn load(&self) -> Load {
         let (budget_mb, steady, settle_ms) = match self.size {
-            Size::Smoke => (2, 4_000, 50),
-            Size::Full => (64, 200_000, 1_500),
+            Size::Smoke => (2, 20_000, 50),
+            Size::Full => (512, 200_000, 1_500),
         };
         Load {
             seed: self.seed,

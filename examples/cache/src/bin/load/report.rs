@@ -17,14 +17,27 @@ impl Row {
     /// The median over the rounds.
     fn median(&self, value: impl Fn(&Run) -> f64) -> f64 {
         let mut values: Vec<f64> = self.runs.iter().map(value).collect();
-        values.sort_by(f64::total_cmp);
-        let middle = values.len() / 2;
-        if values.len() % 2 == 1 {
-            values[middle]
-        } else {
-            (values[middle - 1] + values[middle]) / 2.0
-        }
+        quantile(&mut values, 0.5)
     }
+
+    /// Quartiles and median of what this server needed, over what another one needed in the same
+    /// round.
+    fn shares(&self, base: &Self, value: impl Fn(&Run) -> f64) -> [f64; 3] {
+        let rounds = self.runs.iter().zip(&base.runs);
+        let mut shares: Vec<f64> = rounds.map(|(run, base)| value(run) / value(base)).collect();
+        [0.25, 0.5, 0.75].map(|part| quantile(&mut shares, part))
+    }
+}
+
+/// A quantile, between two values where it falls between them.
+fn quantile(values: &mut [f64], part: f64) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let place = part * (values.len() - 1) as f64;
+    let (low, high) = (
+        values[place.floor() as usize],
+        values[place.ceil() as usize],
+    );
+    low + (high - low) * place.fract()
 }
 
 /// All servers.
@@ -126,20 +139,21 @@ impl Report {
         for (title, played) in loads {
             let _ = writeln!(
                 text,
-                "{title:<34}{:>9}{:>10}{:>8}{:>8}{:>8}{:>9}{:>10}",
-                "cpu µs/op", "÷ malloc", "resid.", "p50 µs", "p99", "p99.99", "max"
+                "{title:<32}{:>10}{:>17}{:>8}{:>7}{:>7}{:>8}{:>9}",
+                "cpu µs/op", "÷ malloc [¼-¾]", "resid.", "p50 µs", "p99", "p99.99", "max"
             );
             let base = self.rows.iter().find(|row| row.name == "malloc");
-            let base = base.map(|row| row.median(|run| played(run).cpu_ns));
             for row in &self.rows {
                 let of = |value: fn(&Played) -> f64| row.median(|run| value(played(run)));
-                let cpu = of(|run| run.cpu_ns);
-                let share = base.map_or("–".into(), |base| format!("{:.3}", cpu / base));
+                let share = base.map_or("–".into(), |base| {
+                    let [low, middle, high] = row.shares(base, |run| played(run).cpu_ns);
+                    format!("{middle:.2} [{low:.2}-{high:.2}]")
+                });
                 let _ = writeln!(
                     text,
-                    "  {:<32}{:>9.2}{share:>10}{:>8.2}{:>8.0}{:>8.0}{:>9.0}{:>10.0}",
+                    "  {:<30}{:>10.2}{share:>17}{:>8.2}{:>7.0}{:>7.0}{:>8.0}{:>9.0}",
                     row.name,
-                    cpu / 1e3,
+                    of(|run| run.cpu_ns) / 1e3,
                     of(|run| ratio(run.end[run.end.len() - 1], 0)),
                     of(|run| run.latency.p50 as f64 / 1e3),
                     of(|run| run.latency.p99 as f64 / 1e3),
