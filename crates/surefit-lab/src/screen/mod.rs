@@ -63,9 +63,12 @@ fn key(notes: &Notes, counts_instructions: bool) -> Vec<String> {
         lines.push(format!("handle*: {}", handle_line(cost)));
     }
     lines.extend(region_line(notes));
-    if counts_instructions {
-        lines.push("instructions: the mean of a call, counted by valgrind.".to_owned());
-    }
+    lines.push(match counts_instructions {
+        true => "instructions: the mean of a call, counted by valgrind.".to_owned(),
+        false => {
+            "resident: what is resident over what is live, the mean over the trace.".to_owned()
+        }
+    });
     lines
 }
 

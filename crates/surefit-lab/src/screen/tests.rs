@@ -361,3 +361,25 @@ fn the_head_explains_handles_only_where_there_are_any() {
     };
     assert!(head(&fixed, &notes(&trace), false).contains(", 2 interleaved rounds,"));
 }
+
+/// A column that is not on the screen is not explained: with instructions, what is resident is only
+/// on the page.
+#[test]
+fn the_head_explains_what_is_resident_where_the_table_shows_it() {
+    let mut results = results(usual());
+    for row in &mut results.results {
+        row.resident_over_live_mean = Some(1.25);
+    }
+    let notes = notes(&results);
+    assert!(
+        head(&SETTING, &notes, false).contains("\nresident: what is resident over what is live")
+    );
+    assert!(
+        trace(&results, &notes).contains("resident") && trace(&results, &notes).contains("1.25")
+    );
+    for row in &mut results.results {
+        row.instructions_per_free = Some(10.0);
+    }
+    assert!(!head(&SETTING, &notes, true).contains("resident"));
+    assert!(!trace(&results, &notes).contains("resident"));
+}
