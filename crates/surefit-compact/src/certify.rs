@@ -296,7 +296,7 @@ pub const fn pages_max<W: Width>(geometry: &Geometry) -> u64 {
             0
         }
     } else {
-        1_u64 << (35 - geometry.page_shift())
+        1_u64 << (word_bits::<W>() + 3 - geometry.page_shift())
     };
     least(named, numbers::<W>())
 }

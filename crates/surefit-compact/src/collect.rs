@@ -198,7 +198,7 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
     /// # Safety
     /// As `walk`.
     unsafe fn vetted_piece(&self, entry: u32, len: usize, number: usize) -> Option<u32> {
-        let (spine_bytes, at) = (self.spine_bytes(len), number * W::WORD_BYTES);
+        let (spine_bytes, at) = (self.spine_bytes(len), number * W::SPINE_WORD_BYTES);
         let (block, within) = if self.is_in_pieces(spine_bytes) {
             let (part, within) = self.division.find(spine_bytes, at);
             // SAFETY: S1, S2.

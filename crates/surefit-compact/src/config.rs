@@ -320,7 +320,7 @@ impl fmt::Display for ConfigError {
                 "a class needs at least one not-full page: use k=1 for full compaction"
             }
             Self::NoBackReferences => {
-                "a handle heap needs a geometry with back-references of 2 or 4 bytes"
+                "a handle heap needs a geometry with back-references of 2, 3 or 4 bytes"
             }
             Self::OrderNeedsPages => "the original page order needs a bound in pages (k=N)",
             Self::Pieces => {

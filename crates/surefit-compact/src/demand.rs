@@ -135,8 +135,8 @@ impl<W: Width> Engine<'_, W> {
         if used + entries > numbers {
             return Err(Refused::NoHandle);
         }
-        let missing = entries.saturating_sub(u64::from(self.addresses.spare(self.live())));
-        let page_bytes = self.pages.geometry.page_bytes() as u64;
-        Ok((missing * W::ENTRY_BYTES as u64).div_ceil(page_bytes))
+        let room = (self.addresses.top() - self.addresses.floor()) as u64;
+        let missing = ((used + entries) * W::ENTRY_BYTES as u64).saturating_sub(room);
+        Ok(missing.div_ceil(self.pages.geometry.page_bytes() as u64))
     }
 }

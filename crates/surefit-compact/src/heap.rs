@@ -18,9 +18,9 @@
 //! - O3 Objects move only in methods that take `&mut self`, so no reference outlives a move.
 //!
 //! # Drawbacks
-//! Every object costs an entry and a back-reference (eight bytes, or four with
-//! [`Narrow`](crate::Narrow)). Every access costs a compare, a load and an add. A handle alone
-//! cannot be dereferenced.
+//! Every object costs an entry and a back-reference (eight bytes, six with
+//! [`Medium`](crate::Medium), four with [`Narrow`](crate::Narrow)). Every access costs a compare, a
+//! load and an add. A handle alone cannot be dereferenced.
 
 use core::alloc::Layout;
 use core::mem::MaybeUninit;
@@ -180,8 +180,10 @@ impl<'m, W: Width> Heap<'m, W> {
         let most = if W::BY_BLOCK {
             1_usize << (8 * W::WORD_BYTES).saturating_sub(block_bits as usize)
         } else {
+            // Words number units of eight bytes.
+            let bits = W::Word::NIL.get().ilog2() + 4;
             1_usize
-                .checked_shl(35 - config.geometry().page_shift())
+                .checked_shl(bits - config.geometry().page_shift())
                 .unwrap_or(usize::MAX)
         };
         most.min(W::Word::NIL.get() as usize)

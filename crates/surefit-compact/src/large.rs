@@ -152,7 +152,7 @@ impl<W: Width> Heap<'_, W> {
             self.add_object(&mut demand, len, align)?;
             self.engine.can_serve(&demand)?;
         }
-        let index = self.allocate_bytes(self.spine_bytes(len), W::WORD_BYTES)?;
+        let index = self.allocate_bytes(self.spine_bytes(len), W::SPINE_WORD_BYTES)?;
         self.allocate_pieces(index, len, align, 0)?;
         Ok(index)
     }
@@ -169,7 +169,7 @@ impl<W: Width> Heap<'_, W> {
         let mut set = |number: usize, entry: u32| {
             // SAFETY: the spine is a live object of this heap, and no reference points into it: it
             // is never handed out.
-            unsafe { spine.word(number).write(W::Word::new(entry)) };
+            unsafe { spine.set_word(number, entry) };
         };
         let mut number = first;
         let rest = len - self.division.start(len, first);
@@ -219,7 +219,7 @@ impl<W: Width> Heap<'_, W> {
     }
 
     fn runs(&self, len: usize, align: usize) -> Pieces {
-        Pieces::new(len, align, self.division, W::WORD_BYTES)
+        Pieces::new(len, align, self.division, W::SPINE_WORD_BYTES)
     }
 
     fn add_runs(&self, demand: &mut BlockDemand, runs: Pieces) -> Result<(), Refused> {

@@ -113,7 +113,7 @@ pub use key::{Key, KeyHeap};
 pub use large::{ByteVec, Chunks, ChunksMut, Cursor, CursorMut};
 pub use page::PageRecord;
 pub use stats::{LiveBlock, Stats};
-pub use width::{Counted, Generation, Keyed, Narrow, Wide, Width, Word};
+pub use width::{Counted, Generation, Keyed, Medium, Narrow, ThreeBytes, Wide, Width, Word};
 
 /// The example of README.md compiles and runs.
 #[cfg(doctest)]

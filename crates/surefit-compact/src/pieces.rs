@@ -5,7 +5,8 @@
 //! runs(len):   len ≤ q   one block of len bytes                      q: the small piece size
 //!              len > q   ⌊len / Q⌋ blocks of Q bytes                 Q: the large piece size
 //!                        the rest, below Q: ⌈rest / q⌉ − 1 blocks of q bytes, one of what is left
-//!                        and runs(k words), the spine: one word for each of the k pieces
+//!                        and runs(k words), the spine: one word for each of the k
+//!                        pieces, rounded up to a power of two bytes
 //! ```
 //! Large pieces make long objects cheap; small ones at the end keep what is wasted small. With
 //! Q = q all pieces but the last have one size.

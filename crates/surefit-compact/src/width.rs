@@ -1,9 +1,9 @@
 //! The width of a heap's words: entries of the address table, back-references, page numbers and
 //! counts.
 //!
-//! [`Wide`] (four bytes) serves heaps up to 32 GiB. [`Narrow`] (two bytes) serves heaps up to 1
-//! MiB, with half of the administrative space per object. [`Keyed`] adds a generation to every
-//! entry.
+//! [`Wide`] (four bytes) serves heaps up to 32 GiB. [`Medium`] (three bytes) serves heaps up to 128
+//! MiB, with three quarters of the administrative space per object, and [`Narrow`] (two bytes) heaps
+//! up to 1 MiB, with half of it. [`Keyed`] adds a generation to every entry.
 #![deny(unsafe_code)]
 
 use core::fmt::Debug;
@@ -41,6 +41,29 @@ macro_rules! word {
     )*};
 }
 word! { u16 u32 }
+
+/// A word of three bytes, at any address. It is read and written as a word of two bytes and one of
+/// one byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreeBytes([u8; 3]);
+
+impl sealed::Sealed for ThreeBytes {}
+impl Word for ThreeBytes {
+    const NIL: Self = Self([u8::MAX; 3]);
+
+    #[inline]
+    fn get(self) -> u32 {
+        let [low, middle, high] = self.0;
+        u32::from_le_bytes([low, middle, high, 0])
+    }
+
+    #[inline]
+    fn new(value: u32) -> Self {
+        let [low, middle, high, rest] = value.to_le_bytes();
+        debug_assert!(rest == 0, "the region was checked against the width");
+        Self([low, middle, high])
+    }
+}
 
 /// The generation that a keyed entry carries. It never wraps: an entry that reaches the last one
 /// retires.
@@ -105,12 +128,15 @@ pub trait Width: sealed::Sealed + Debug + 'static {
     type Word: Word;
     /// What an entry carries besides its location.
     type Generation: Generation;
-    /// Bytes of a word: 2 or 4.
+    /// Bytes of a word: 2, 3 or 4.
     const WORD_BYTES: usize;
+    /// Bytes of a spine per piece: a word, and up to a power of two, so that no word lies across
+    /// two pieces of a spine.
+    const SPINE_WORD_BYTES: usize = Self::WORD_BYTES.next_power_of_two();
     /// Bytes of an entry of the address table.
     const ENTRY_BYTES: usize;
     /// Whether a location names a page and a block (two bytes), or an offset in units of eight
-    /// bytes (four bytes).
+    /// bytes (three and four bytes).
     const BY_BLOCK: bool;
     /// Nothing, with the alignment that the record of a page needs.
     type Line: Copy + Default + Debug;
@@ -119,6 +145,11 @@ pub trait Width: sealed::Sealed + Debug + 'static {
 /// Four-byte words: heaps up to 32 GiB, eight bytes of administrative space per object.
 #[derive(Clone, Copy, Debug)]
 pub struct Wide;
+
+/// Three-byte words: heaps up to 128 MiB, six bytes of administrative space per object. To read or
+/// write such a word takes two accesses to memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Medium;
 
 /// Two-byte words: heaps up to 1 MiB, four bytes of administrative space per object.
 #[derive(Clone, Copy, Debug)]
@@ -158,6 +189,16 @@ impl Width for Spread {
     type Line = CacheLine;
 }
 
+impl sealed::Sealed for Medium {}
+impl Width for Medium {
+    type Word = ThreeBytes;
+    type Generation = ();
+    const WORD_BYTES: usize = 3;
+    const ENTRY_BYTES: usize = 3;
+    const BY_BLOCK: bool = false;
+    type Line = ();
+}
+
 impl sealed::Sealed for Narrow {}
 impl Width for Narrow {
     type Word = u16;
@@ -174,10 +215,10 @@ impl<W: Width<Generation = ()>, G: Generation> Width for Keyed<W, G> {
     type Generation = G;
     const WORD_BYTES: usize = W::WORD_BYTES;
     const ENTRY_BYTES: usize =
-        (W::WORD_BYTES + G::BYTES).next_multiple_of(if W::WORD_BYTES > G::BYTES {
-            W::WORD_BYTES
+        (W::WORD_BYTES + G::BYTES).next_multiple_of(if align_of::<W::Word>() > align_of::<G>() {
+            align_of::<W::Word>()
         } else {
-            G::BYTES
+            align_of::<G>()
         });
     const BY_BLOCK: bool = W::BY_BLOCK;
     type Line = W::Line;

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use surefit_compact::{
     Bound, Bytes, Config, Counted, Geometry, GeometrySpec, Handle, Heap, Key, KeyHeap, Keyed,
-    Narrow, Spacing, Tail, Wide, Width, layout,
+    Medium, Narrow, Spacing, Tail, Wide, Width, layout,
 };
 use surefit_core::Refused;
 use surefit_testkit::{JunkRegion, Op, Shape, script};
@@ -306,6 +306,7 @@ fn stale_keys_stay_stale<W: Width<Generation = ()>, G: Counted>() {
 fn stale_keys_name_nothing_for_ever() {
     stale_keys_stay_stale::<Wide, u8>();
     stale_keys_stay_stale::<Wide, u32>();
+    stale_keys_stay_stale::<Medium, u16>();
     stale_keys_stay_stale::<Narrow, u8>();
     stale_keys_stay_stale::<Narrow, u16>();
 }
@@ -402,6 +403,7 @@ fn capacity_shrinks_by_what_is_retired<W: Width<Generation = ()>>() {
 #[test]
 fn capacity_shrinks_by_exactly_what_is_retired() {
     capacity_shrinks_by_what_is_retired::<Wide>();
+    capacity_shrinks_by_what_is_retired::<Medium>();
     capacity_shrinks_by_what_is_retired::<Narrow>();
 }
 
@@ -437,5 +439,6 @@ fn exhaust<W: Width<Generation = ()>>() {
 #[test]
 fn a_heap_whose_generations_are_used_up_refuses() {
     exhaust::<Wide>();
+    exhaust::<Medium>();
     exhaust::<Narrow>();
 }

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use surefit_compact::branded::{BrandedBytes, BrandedHandle, BrandedHeap, Scoped};
 use surefit_compact::{
-    Bound, Bytes, Config, Geometry, GeometrySpec, Heap, Narrow, Spacing, Tail, Wide, Width,
+    Bound, Bytes, Config, Geometry, GeometrySpec, Heap, Medium, Narrow, Spacing, Tail, Wide, Width,
 };
 use surefit_testkit::{JunkRegion, Op, Shape, script};
 
@@ -171,6 +171,7 @@ fn lives_as_a_checked_heap<W: Width>(bound: Bound, seed: u64) {
 fn a_branded_heap_lives_as_a_checked_one() {
     for bound in [Bound::DEFAULT, Bound::Pages(1), Bound::Unbounded] {
         lives_as_a_checked_heap::<Wide>(bound, 1);
+        lives_as_a_checked_heap::<Medium>(bound, 3);
         lives_as_a_checked_heap::<Narrow>(bound, 2);
     }
 }

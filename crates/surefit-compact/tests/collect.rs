@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefit_compact::{
-    Bound, Bytes, Config, Fraction, Geometry, GeometrySpec, Heap, Narrow, PageOrder, Spacing, Tail,
-    Wide, Width,
+    Bound, Bytes, Config, Fraction, Geometry, GeometrySpec, Heap, Medium, Narrow, PageOrder,
+    Spacing, Tail, Wide, Width,
 };
 use surefit_core::Refused;
 use surefit_testkit::JunkRegion;
@@ -214,6 +214,7 @@ fn is_a_free_of_each<W: Width<Generation = ()>>() {
 #[test]
 fn a_sweep_is_a_free_of_each() {
     is_a_free_of_each::<Wide>();
+    is_a_free_of_each::<Medium>();
     is_a_free_of_each::<Narrow>();
 }
 

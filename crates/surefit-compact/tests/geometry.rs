@@ -7,9 +7,10 @@ use surefit_compact::geometry::{
 use surefit_testkit::Random;
 
 const PAGES: [usize; 7] = [1024, 2048, 4096, 8192, 16384, 32768, 65536];
-const TAILS: [Tail; 3] = [
+const TAILS: [Tail; 4] = [
     Tail::None,
     Tail::BackReferences { bytes: 2 },
+    Tail::BackReferences { bytes: 3 },
     Tail::BackReferences { bytes: 4 },
 ];
 
@@ -444,7 +445,7 @@ fn impossible_geometries_say_what_is_wrong() {
         let error = refused(|spec| spec.spacing = Spacing::Fraction(fraction));
         assert_eq!(error, GeometryError::Fraction { fraction });
     }
-    for bytes in [0, 1, 3, 8] {
+    for bytes in [0, 1, 5, 8] {
         let error = refused(|spec| spec.tail = Tail::BackReferences { bytes });
         assert_eq!(error, GeometryError::BackReference { bytes });
     }

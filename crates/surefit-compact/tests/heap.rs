@@ -5,8 +5,8 @@ use core::mem::MaybeUninit;
 
 use proptest::prelude::*;
 use surefit_compact::{
-    Bound, Bytes, Config, Fraction, Geometry, GeometrySpec, Heap, Narrow, PageOrder, Spacing, Tail,
-    Wide, Width,
+    Bound, Bytes, Config, Fraction, Geometry, GeometrySpec, Heap, Medium, Narrow, PageOrder,
+    Spacing, Tail, Wide, Width,
 };
 
 /// Memory that starts with junk.
@@ -168,6 +168,15 @@ proptest! {
         }
         for config in configs(16384, 4) {
             run::<Wide>(&config, 500_000, &ops);
+        }
+    }
+
+    #[test]
+    fn medium_heaps_keep_every_byte(ops in prop::collection::vec(op(), 1..150)) {
+        for config in configs(4096, 3) {
+            run::<Medium>(&config, 200_000, &ops);
+            let config = config.with_pieces(Some(64)).expect("valid");
+            run::<Medium>(&config, 100_000, &ops);
         }
     }
 

@@ -6,7 +6,7 @@ use core::mem::MaybeUninit;
 
 use proptest::prelude::*;
 use surefit_compact::{
-    Bound, ByteVec, Bytes, Chunks, Config, CursorMut, Geometry, GeometrySpec, Heap, Narrow,
+    Bound, ByteVec, Bytes, Chunks, Config, CursorMut, Geometry, GeometrySpec, Heap, Medium, Narrow,
     Spacing, Stats, Tail, Wide, Width,
 };
 
@@ -185,6 +185,7 @@ fn iterators_yield_every_piece_once_from_both_ends() {
     for piece in [64, 256] {
         for len in lengths(piece) {
             iterators::<Wide>(&config(4, piece, Bound::DEFAULT), len);
+            iterators::<Medium>(&config(3, piece, Bound::DEFAULT), len);
             iterators::<Narrow>(&config(2, piece, Bound::Pages(1)), len);
             iterators::<Wide>(&mixed(4, piece, Bound::DEFAULT), len);
             iterators::<Narrow>(&mixed(2, piece, Bound::Pages(1)), len);
@@ -313,6 +314,7 @@ proptest! {
         piece in prop_oneof![Just(64_usize), Just(512)],
     ) {
         drive_cursor::<Wide>(&config(4, piece, Bound::DEFAULT), len, &moves);
+        drive_cursor::<Medium>(&config(3, piece, Bound::DEFAULT), len, &moves);
         drive_cursor::<Narrow>(&config(2, piece, Bound::Pages(1)), len, &moves);
         drive_cursor::<Wide>(&mixed(4, piece, Bound::DEFAULT), len, &moves);
     }
@@ -336,6 +338,7 @@ fn positions_are_kept_over_pieces() {
     ];
     for len in [0, 3, 64, 65, 128, 1000] {
         drive_cursor::<Wide>(&config(4, 64, Bound::DEFAULT), len, &moves);
+        drive_cursor::<Medium>(&config(3, 64, Bound::DEFAULT), len, &moves);
         drive_cursor::<Narrow>(&config(2, 64, Bound::DEFAULT), len, &moves);
     }
     let config = config(4, 64, Bound::DEFAULT);

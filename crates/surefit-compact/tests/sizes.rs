@@ -12,10 +12,10 @@ use surefit_compact::layout::{class_state_bytes, fixed_bytes, page_record_bytes,
 use surefit_compact::pieces::{Division, Pieces};
 use surefit_compact::shared::{PerClass, PerPage, ShardedHeap, SharedConfig, SharedHeap};
 use surefit_compact::{
-    Bound, Config, Fraction, Geometry, GeometrySpec, Heap, KeyHeap, Narrow, Spacing, Tail, Wide,
-    Width,
+    Bound, Config, Fraction, Geometry, GeometrySpec, Heap, KeyHeap, Medium, Narrow, Spacing, Tail,
+    Wide, Width,
 };
-use surefit_core::RawHeap;
+use surefit_core::{RawHeap, Refused};
 use surefit_testkit::JunkRegion;
 
 type Lock = parking_lot::RawMutex;
@@ -102,8 +102,48 @@ fn check_heap<W: Width<Generation = ()>>(width: usize, piece: Option<usize>) {
 fn a_heap_refuses_what_no_region_holds() {
     for piece in [Some(64), Some(1024), Some(4096), None] {
         check_heap::<Wide>(4, piece);
+        check_heap::<Medium>(3, piece);
         check_heap::<Narrow>(2, piece);
     }
+}
+
+/// The last page-block of the largest region has the largest location that words of three bytes can
+/// hold.
+#[test]
+#[cfg_attr(miri, ignore = "a region of 128 MiB")]
+fn words_of_three_bytes_name_all_of_128_mib() {
+    let page = 64 << 10;
+    let spec = GeometrySpec {
+        tail: Tail::BackReferences { bytes: 3 },
+        page_bytes: page,
+        ..GeometrySpec::DEFAULT
+    };
+    let config = Config::new(Geometry::new(&spec).expect("valid"), Bound::DEFAULT).expect("valid");
+    let config = config.with_pieces(None).expect("valid");
+    let fixed = fixed_bytes::<Medium>(config.geometry().class_count(), 2048);
+    let mut region = JunkRegion::new((128 << 20) + fixed + 2 * page, page, 0);
+    let memory = region.memory();
+    assert_eq!(
+        Heap::<Medium>::new(memory, &config).err(),
+        Some(Refused::TooLarge { limit: 128 << 20 })
+    );
+    let most = (128 << 20) + fixed + page / 2;
+    let mut heap = Heap::<Medium>::new(&mut memory[..most], &config).expect("large enough");
+    let layout = Layout::from_size_align(page, 8).expect("valid");
+    let mut kept = Vec::new();
+    while let Ok(mut bytes) = heap.alloc_zeroed(layout) {
+        heap.write_at(&mut bytes, page - 8, &kept.len().to_ne_bytes());
+        kept.push(bytes);
+    }
+    assert_eq!(kept.len(), 2048);
+    heap.check().expect("sound");
+    for (number, bytes) in kept.into_iter().enumerate() {
+        let mut read = [0; size_of::<usize>()];
+        heap.read_at(&bytes, page - 8, &mut read);
+        assert_eq!(read, number.to_ne_bytes());
+        heap.free_bytes(bytes);
+    }
+    heap.check().expect("sound");
 }
 
 #[test]
@@ -219,7 +259,7 @@ fn the_largest_configuration_of_a_shared_heap_is_refused_by_what_it_needs() {
     let mut region = JunkRegion::new(300_000, 1 << 14, 5);
     let refused = SharedHeap::<Lock>::new(region.memory(), &config).expect_err("too small");
     assert!(
-        matches!(refused, surefit_core::Refused::Region { needed } if needed > 300_000),
+        matches!(refused, Refused::Region { needed } if needed > 300_000),
         "{refused}"
     );
     for instances in [64, 65, u16::MAX] {

@@ -80,7 +80,7 @@ impl BlockTableConfig {
     }
 
     /// A configuration with frames of `frame_bytes`, in pages of `page_bytes`, for words of width
-    /// `W`.
+    /// `W`, of two or four bytes: another width does not compile.
     ///
     /// The same pages serve for frames, and as abstract pages of the table.
     ///
@@ -91,6 +91,12 @@ impl BlockTableConfig {
         bound: Bound,
         page_bytes: usize,
     ) -> Result<Self, BlockTableConfigError> {
+        const {
+            assert!(
+                W::WORD_BYTES.is_power_of_two(),
+                "rows have words of two or four bytes"
+            )
+        };
         let in_range = frame_bytes >= MIN_FRAME_BYTES && frame_bytes <= MAX_FRAME_BYTES;
         if !frame_bytes.is_power_of_two() || !in_range || frame_bytes > page_bytes {
             return Err(BlockTableConfigError::FrameBytes { frame_bytes });

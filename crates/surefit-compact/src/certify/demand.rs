@@ -191,7 +191,7 @@ impl BlockCount {
     /// 64 bits.
     #[must_use]
     pub const fn of<W: Width>(config: &Config, len: usize, align: usize) -> Option<Self> {
-        Self::of_words(config, W::WORD_BYTES, len, align)
+        Self::of_words(config, W::SPINE_WORD_BYTES, len, align)
     }
 
     /// As [`BlockCount::of`], with spines of `word_bytes` per piece.
@@ -260,10 +260,10 @@ impl BlockCount {
             bytes: 0,
         };
         // A piece has at least two words, so the spine is no longer than the object.
-        let spine_bytes = most_pieces(division, len).saturating_mul(W::WORD_BYTES);
+        let spine_bytes = most_pieces(division, len).saturating_mul(W::SPINE_WORD_BYTES);
         match (
             none.and(replaced as u64, one.bytes),
-            Self::of::<W>(config, spine_bytes, W::WORD_BYTES),
+            Self::of::<W>(config, spine_bytes, W::SPINE_WORD_BYTES),
         ) {
             (Some(pieces), Some(spine)) => pieces.and_bytes(spine.blocks, spine.bytes),
             _ => None,

@@ -21,12 +21,16 @@ pub(super) const fn most(a: u64, b: u64) -> u64 {
 pub(super) const fn word_bits<W: Width>() -> u32 {
     match W::WORD_BYTES {
         2 => u16::BITS,
+        3 => 24,
         _ => u32::BITS,
     }
 }
 
 /// The entries and pages that a word can number: its greatest value names nothing.
-#[expect(clippy::arithmetic_side_effects, reason = "words have 16 or 32 bits")]
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "words have 16, 24 or 32 bits"
+)]
 pub(super) const fn numbers<W: Width>() -> u64 {
     u64::MAX >> (u64::BITS - word_bits::<W>())
 }

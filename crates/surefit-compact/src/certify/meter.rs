@@ -66,7 +66,7 @@ impl<'c> DemandMeter<'c> {
     pub fn new<W: Width>(config: &'c Config) -> Self {
         Self {
             config,
-            word_bytes: W::WORD_BYTES,
+            word_bytes: W::SPINE_WORD_BYTES,
             numbers: numbers::<W>(),
             live: [0; MAX_CLASSES],
             most: [0; MAX_CLASSES],

@@ -47,7 +47,7 @@ use crate::geometry::{Geometry, GeometrySpec, Spacing, Tail};
 use crate::handle::Bytes;
 use crate::heap::Heap;
 use crate::page::{Block, Page, PageRecord, SMALL_BLOCKS};
-use crate::width::{Generation, Keyed, Narrow, Wide, Width, Word};
+use crate::width::{Generation, Keyed, Medium, Narrow, Wide, Width, Word};
 
 // ---- fields ------------------------------------------------------------------------------------
 
@@ -459,6 +459,14 @@ fn every_corruption_of_a_wide_heap_is_found() {
 }
 
 #[test]
+fn every_corruption_of_a_medium_heap_is_found() {
+    let mut score = Score::default();
+    attack::<Medium>(&mut score, &[0, 1, 25, 260], 60_000);
+    attack::<Keyed<Medium, u16>>(&mut score, &[260], 60_000);
+    score.report("medium");
+}
+
+#[test]
 fn every_corruption_of_a_narrow_heap_is_found() {
     let mut score = Score::default();
     attack::<Narrow>(&mut score, &[0, 1, 25, 260], 60_000);
@@ -553,4 +561,10 @@ fn the_record_is_laid_out_as_the_tests_think() {
     }
     places::<Wide>();
     places::<Narrow>();
+    let word = 3;
+    assert_eq!(core::mem::offset_of!(PageRecord<Medium>, used), 2 * word);
+    assert_eq!(
+        size_of::<PageRecord<Medium>>(),
+        2 * word + 4 + SMALL_BLOCKS * word
+    );
 }

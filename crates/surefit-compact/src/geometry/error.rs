@@ -29,7 +29,7 @@ pub enum GeometryError {
         /// The requested denominator.
         fraction: u32,
     },
-    /// A back-reference is neither 2 nor 4 bytes.
+    /// A back-reference has fewer than 2 bytes or more than 4.
     BackReference {
         /// The requested back-reference, in bytes.
         bytes: usize,
@@ -79,7 +79,7 @@ impl GeometryError {
             }
             Self::Fraction { .. } => "the spacing must be 1/1 to 1/64 of a power of two",
             Self::BackReference { .. } => {
-                "a back-reference must be 2 or 4 bytes; use Tail::None for none"
+                "a back-reference must be 2, 3 or 4 bytes; use Tail::None for none"
             }
             Self::NotMultiple { .. } => {
                 "every page-block size must be a multiple of the granule, above zero"

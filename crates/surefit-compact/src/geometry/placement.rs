@@ -51,7 +51,7 @@ impl Page {
         let back_reference = match spec.tail {
             Tail::None => 0,
             Tail::BackReferences {
-                bytes: bytes @ (2 | 4),
+                bytes: bytes @ 2..=4,
             } => bytes,
             Tail::BackReferences { bytes } => return Err(GeometryError::BackReference { bytes }),
         };

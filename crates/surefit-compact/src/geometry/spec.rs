@@ -39,7 +39,7 @@ pub enum Tail {
     None,
     /// One index per page-block, in pages of more than [`INLINE_BLOCKS`] page-blocks.
     BackReferences {
-        /// 2 or 4.
+        /// 2, 3 or 4.
         bytes: usize,
     },
 }

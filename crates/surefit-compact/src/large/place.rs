@@ -49,7 +49,7 @@ impl<W: Width> Heap<'_, W> {
             return self.chunk_of_many(index, len, offset);
         }
         let (number, within) = self.division.find(len, offset);
-        let entry = self.spine_word(index, number * W::WORD_BYTES);
+        let entry = self.spine_word(index, number * W::SPINE_WORD_BYTES);
         self.rest_of_piece(entry, self.piece_len(len, number), within)
     }
 
@@ -73,7 +73,7 @@ impl<W: Width> Heap<'_, W> {
     #[inline]
     pub(super) fn piece(&self, index: u32, len: usize, number: usize) -> u32 {
         let spine_bytes = self.spine_bytes(len);
-        let at = number * W::WORD_BYTES;
+        let at = number * W::SPINE_WORD_BYTES;
         if self.is_in_pieces(spine_bytes) {
             return self.word_of_many(index, spine_bytes, at);
         }
@@ -91,8 +91,8 @@ impl<W: Width> Heap<'_, W> {
     /// The word at byte `at` of a block of a spine.
     #[inline]
     fn spine_word(&self, entry: u32, at: usize) -> u32 {
-        // SAFETY: the word lies inside the spine's block, aligned, because pieces and words have
-        // sizes of powers of two. It was written when the object was allocated.
+        // SAFETY: the word lies inside the spine's block, aligned, because pieces and words of
+        // spines have sizes of powers of two. It was written when the object was allocated.
         unsafe { self.object::<u8>(entry).add(at).cast::<W::Word>().read() }.get()
     }
 
@@ -110,7 +110,7 @@ impl<W: Width> Heap<'_, W> {
 
     #[inline]
     pub(crate) fn spine_bytes(&self, len: usize) -> usize {
-        self.pieces(len) * W::WORD_BYTES
+        self.pieces(len) * W::SPINE_WORD_BYTES
     }
 
     /// The bytes of piece `number` of an object in pieces.
@@ -140,8 +140,8 @@ pub(super) struct Spine<'a, W: Width> {
     len: usize,
     /// The bytes that are used, at most `len`.
     end: usize,
-    /// The words of the pieces from `first` on, `count` of them.
-    words: NonNull<W::Word>,
+    /// The words of the pieces from `first` on, `count` of them, `SPINE_WORD_BYTES` apart.
+    words: NonNull<u8>,
     first: usize,
     count: usize,
 }
@@ -264,7 +264,23 @@ impl<'a, W: Width> Spine<'a, W> {
             self.fetch(number);
         }
         // SAFETY: the word is one of those at hand.
-        unsafe { self.words.add(number - self.first) }
+        let word = unsafe { self.words.add((number - self.first) * W::SPINE_WORD_BYTES) };
+        word.cast()
+    }
+
+    /// Writes the word of a piece: an entry.
+    ///
+    /// # Safety
+    /// S1: the spine is a live object, and no reference points into it.
+    #[inline]
+    pub(super) unsafe fn set_word(&mut self, number: usize, entry: u32) {
+        let word = self.word(number);
+        // SAFETY: S1; a word of a spine lies inside its block.
+        unsafe { word.write(W::Word::new(entry)) };
+        if W::SPINE_WORD_BYTES > W::WORD_BYTES {
+            // SAFETY: S1. All bytes of spines are written: a collector may read any page-block.
+            unsafe { word.add(1).cast::<u8>().write(0) };
+        }
     }
 
     /// Finds the block of the spine that holds the word of a piece. O(levels).
@@ -272,7 +288,7 @@ impl<'a, W: Width> Spine<'a, W> {
     fn fetch(&mut self, number: usize) {
         let (heap, bytes) = (self.heap, self.heap.spine_bytes(self.len));
         let (first, entry, len) = if heap.is_in_pieces(bytes) {
-            let (part, _) = heap.division.find(bytes, number * W::WORD_BYTES);
+            let (part, _) = heap.division.find(bytes, number * W::SPINE_WORD_BYTES);
             let entry = heap.piece(self.index, bytes, part);
             let first = heap.division.start(bytes, part);
             (first, entry, heap.piece_len(bytes, part))
@@ -280,7 +296,7 @@ impl<'a, W: Width> Spine<'a, W> {
             (0, self.index, bytes)
         };
         self.words = heap.object(entry);
-        self.first = first / W::WORD_BYTES;
-        self.count = len / W::WORD_BYTES;
+        self.first = first / W::SPINE_WORD_BYTES;
+        self.count = len / W::SPINE_WORD_BYTES;
     }
 }

@@ -19,7 +19,7 @@ use surefit_core::Refused;
 use super::place::Spine;
 use crate::demand::BlockDemand;
 use crate::heap::Heap;
-use crate::width::{Width, Word};
+use crate::width::Width;
 
 /// Two lengths of one object, and its alignment.
 #[derive(Clone, Copy)]
@@ -113,7 +113,7 @@ impl<W: Width> Heap<'_, W> {
         Change {
             old: self.spine_bytes(change.old),
             new: self.spine_bytes(change.new),
-            align: W::WORD_BYTES,
+            align: W::SPINE_WORD_BYTES,
         }
     }
 
@@ -219,7 +219,7 @@ impl<W: Width> Heap<'_, W> {
         let mut spine = Spine::new(self, index, len);
         // SAFETY: the spine is a live object of this heap, and no reference points into it: it is
         // never handed out.
-        unsafe { spine.word(number).write(W::Word::new(entry)) };
+        unsafe { spine.set_word(number, entry) };
     }
 }
 

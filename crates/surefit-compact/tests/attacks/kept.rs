@@ -7,7 +7,8 @@ use std::mem::MaybeUninit;
 
 use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
 use surefit_compact::{
-    Bound, Bytes, Config, Geometry, GeometrySpec, Heap, KeyHeap, Narrow, Spacing, Tail, Wide, Width,
+    Bound, Bytes, Config, Geometry, GeometrySpec, Heap, KeyHeap, Medium, Narrow, Spacing, Tail,
+    Wide, Width,
 };
 
 const REGION: usize = 60_000;
@@ -89,6 +90,7 @@ fn slices_while_the_heap_fills<W: Width>() {
 #[test]
 fn slices_stay_good_while_the_heap_fills() {
     slices_while_the_heap_fills::<Wide>();
+    slices_while_the_heap_fills::<Medium>();
     slices_while_the_heap_fills::<Narrow>();
 }
 
@@ -134,6 +136,7 @@ fn lists_while_the_heap_fills<W: Width<Generation = ()>>() {
 #[test]
 fn lists_of_what_lives_stay_true_while_the_heap_fills() {
     lists_while_the_heap_fills::<Wide>();
+    lists_while_the_heap_fills::<Medium>();
     lists_while_the_heap_fills::<Narrow>();
 }
 

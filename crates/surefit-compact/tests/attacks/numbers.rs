@@ -13,7 +13,7 @@ use surefit_compact::certify::ClassSet;
 use surefit_compact::direct::DirectHeap;
 use surefit_compact::{
     Bound, Bytes, Config, ConfigError, Fraction, Generation, Geometry, GeometrySpec, Heap, KeyHeap,
-    Keyed, Narrow, PageOrder, Spacing, Tail, Wide, Width, Word, layout,
+    Keyed, Medium, Narrow, PageOrder, Spacing, Tail, Wide, Width, Word, layout,
 };
 use surefit_core::{RawHeap, Refused};
 
@@ -112,6 +112,7 @@ fn a_heap_answers_lengths_of_any_size() {
     for bound in bounds() {
         for piece in [None, Some(64), Some(1024)] {
             lengths_in_a_heap::<Wide>(piece, bound);
+            lengths_in_a_heap::<Medium>(piece, bound);
             lengths_in_a_heap::<Narrow>(piece, bound);
         }
     }

@@ -11,7 +11,7 @@ use std::mem::MaybeUninit;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefit_compact::{
-    Bound, Config, Geometry, GeometrySpec, Heap, Narrow, Spacing, Tail, Wide, Width,
+    Bound, Config, Geometry, GeometrySpec, Heap, Medium, Narrow, Spacing, Tail, Wide, Width,
 };
 
 /// The contents of a region before a heap is made in it. No number of an entry has this byte.
@@ -57,10 +57,10 @@ fn walk_while_writing<W: Width<Generation = ()>>(
             let word = [told[0], told.len() as u32, u32::MAX, random.random()];
             for &written in &told {
                 let (first, bytes) = block(heap, written);
-                for at in (0..bytes).step_by(W::WORD_BYTES) {
+                for at in (0..bytes).step_by(W::SPINE_WORD_BYTES) {
                     let number = word[random.random_range(0..4)].to_ne_bytes();
                     // SAFETY: inside a live page-block, into which nobody holds a reference.
-                    unsafe { core::ptr::copy(number.as_ptr(), first.add(at), W::WORD_BYTES) };
+                    unsafe { core::ptr::copy(number.as_ptr(), first.add(at), W::SPINE_WORD_BYTES) };
                 }
             }
         }
@@ -108,6 +108,7 @@ fn a_callback_that_rewrites_spines_is_told_live_entries_only() {
     let mut add = |(walks, stopped): (u32, u32)| sums = (sums.0 + walks, sums.1 + stopped);
     for piece in [64, 128, 256] {
         add(spines_that_change::<Wide>(piece));
+        add(spines_that_change::<Medium>(piece));
         add(spines_that_change::<Narrow>(piece));
     }
     assert!(sums.0 > 200 && sums.1 > 100, "(walks, stopped) {sums:?}");
@@ -141,6 +142,7 @@ fn no_byte_of_an_entrys_page_blocks_is_left_unwritten() {
     }
     for piece in [64, 128, 256, 512] {
         check::<Wide>(piece);
+        check::<Medium>(piece);
         check::<Narrow>(piece);
     }
 }

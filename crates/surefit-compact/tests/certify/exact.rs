@@ -5,7 +5,7 @@ use core::alloc::Layout;
 
 use surefit_compact::certify::{Demand, certify};
 use surefit_compact::layout::page_record_bytes;
-use surefit_compact::{Bound, Config, Heap, Narrow, Wide, Width};
+use surefit_compact::{Bound, Config, Heap, Medium, Narrow, Wide, Width};
 use surefit_testkit::JunkRegion;
 
 use crate::geometry;
@@ -31,7 +31,7 @@ fn served<W: Width>(config: &Config, most: &[u32], bytes: usize) -> u64 {
 fn check<W: Width>(config: &Config, most: &[u32]) {
     let certificate = certify::<W>(config, &Demand::PerClass(most)).expect("small");
     let demanded: u64 = most.iter().map(|&most| u64::from(most)).sum();
-    assert_eq!(demanded % (8 / W::ENTRY_BYTES as u64), 0, "no padding");
+    assert_eq!(demanded * W::ENTRY_BYTES as u64 % 8, 0, "no padding");
     let bytes = certificate.aligned_bytes;
     assert_eq!(served::<W>(config, most, bytes), demanded, "{most:?}");
     let fewer = bytes - page_record_bytes::<W>() - 8;
@@ -60,6 +60,10 @@ fn the_peaks_of_all_classes_fit_the_aligned_bytes_exactly() {
     ] {
         let narrow = Config::new(geometry(1024, 2), Bound::DEFAULT).expect("valid");
         check::<Narrow>(&narrow.with_pieces(None).expect("valid"), most);
+        if most.iter().sum::<u32>() % 8 == 0 {
+            let medium = Config::new(geometry(1024, 3), Bound::DEFAULT).expect("valid");
+            check::<Medium>(&medium.with_pieces(None).expect("valid"), most);
+        }
         let wide = Config::new(geometry(1024, 4), Bound::Pages(1)).expect("valid");
         check::<Wide>(&wide.with_pieces(None).expect("valid"), most);
     }

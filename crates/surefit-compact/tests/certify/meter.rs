@@ -6,7 +6,7 @@ use core::mem::MaybeUninit;
 
 use proptest::prelude::*;
 use surefit_compact::certify::{BlockCount, Demand, DemandMeter, certify};
-use surefit_compact::{Bound, Bytes, Config, Heap, Narrow, Wide, Width};
+use surefit_compact::{Bound, Bytes, Config, Heap, Medium, Narrow, Wide, Width};
 
 use surefit_testkit::ExactMemory;
 
@@ -151,6 +151,8 @@ proptest! {
         for bound in [Bound::DEFAULT, Bound::Pages(1), Bound::Unbounded] {
             let narrow = Config::new(geometry(1024, 2), bound).expect("valid");
             check::<Narrow>(&narrow, &ops);
+            let medium = Config::new(geometry(1024, 3), bound).expect("valid");
+            check::<Medium>(&medium.with_pieces(Some(64)).expect("valid"), &ops);
             let wide = Config::new(geometry(1024, 4), bound).expect("valid");
             let wide = wide.with_pieces(Some(64)).expect("valid");
             check::<Wide>(&wide.clone().with_large_pieces(512).expect("valid"), &ops);

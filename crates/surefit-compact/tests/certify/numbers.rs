@@ -13,7 +13,7 @@ use surefit_compact::certify::{
 };
 use surefit_compact::layout::{class_state_bytes, page_record_bytes};
 use surefit_compact::shared::{Granularity, PerClass, PerPage, SharedConfig};
-use surefit_compact::{Bound, Config, Keyed, Narrow, Wide, Width};
+use surefit_compact::{Bound, Config, Keyed, Medium, Narrow, Wide, Width};
 
 use crate::shared::Lock;
 use crate::{geometry, holes};
@@ -194,6 +194,8 @@ proptest! {
         page_log2 in 10_u32..17, bound in bound(), most in peaks(), frees in number(),
     ) {
         check_per_class::<Wide>(&config(page_log2, 4, bound), &most, frees, 0);
+        check_per_class::<Medium>(&config(page_log2, 3, bound), &most, frees, 0);
+        check_per_class::<Keyed<Medium, u16>>(&config(page_log2, 3, bound), &most, frees, 65_535);
         check_per_class::<Narrow>(&config(page_log2, 2, bound), &most, frees, 0);
         check_per_class::<Keyed<Wide, u8>>(&config(page_log2, 4, bound), &most, frees, 255);
         check_per_class::<Keyed<Wide, u16>>(&config(page_log2, 4, bound), &most, frees, 65_535);
@@ -205,13 +207,14 @@ proptest! {
         page_log2 in 10_u32..17, bound in bound(), objects in number(), block_bytes in number(),
         largest in number(), peaks in prop::option::of(peaks()),
     ) {
-        for width in [2, 4] {
+        for width in [2, 3, 4] {
             let config = config(page_log2, width, bound);
             let largest = usize::try_from(largest).unwrap_or(usize::MAX);
             let classes = ClassSet::of_requests(config.geometry(), largest);
             let budget = Budget { objects, block_bytes, classes };
             match width {
                 2 => check_joint::<Narrow>(&config, &budget, peaks.as_deref()),
+                3 => check_joint::<Medium>(&config, &budget, peaks.as_deref()),
                 _ => check_joint::<Wide>(&config, &budget, peaks.as_deref()),
             }
         }

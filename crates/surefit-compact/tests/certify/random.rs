@@ -6,7 +6,7 @@ use core::mem::MaybeUninit;
 
 use proptest::prelude::*;
 use surefit_compact::certify::{Budget, ClassSet, Demand, certify};
-use surefit_compact::{Bytes, Config, Heap, Narrow, Wide, Width};
+use surefit_compact::{Bytes, Config, Heap, Medium, Narrow, Wide, Width};
 
 use surefit_testkit::ExactMemory;
 
@@ -160,6 +160,21 @@ proptest! {
         for config in configs(1024, 2) {
             let demand = Demand::PerClass(&most[..config.geometry().class_count()]);
             run::<Narrow>(&config, &demand, &ops, offset);
+        }
+    }
+
+    #[test]
+    fn a_demand_of_words_of_three_bytes_is_never_refused(
+        ops in prop::collection::vec(op(), 1..400),
+        objects in 1_u64..500,
+        block_bytes in 1_u64..20_000,
+        largest in 1_usize..=1024,
+        offset in offset(),
+    ) {
+        for config in configs(1024, 3) {
+            let classes = ClassSet::of_requests(config.geometry(), largest);
+            let demand = Demand::Joint(Budget { objects, block_bytes, classes });
+            run::<Medium>(&config, &demand, &ops, offset);
         }
     }
 }

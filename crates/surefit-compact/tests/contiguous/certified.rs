@@ -3,7 +3,7 @@
 use surefit_compact::certify::{
     ContiguousDemand, Demand, Uncertifiable, certify, certify_contiguous,
 };
-use surefit_compact::{Config, Narrow, Wide, Width};
+use surefit_compact::{Config, Medium, Narrow, Wide, Width};
 use surefit_testkit::{JunkRegion, Random};
 
 use super::setup::{Checked, PAGE, bounds, config};
@@ -123,6 +123,11 @@ const CALLS: usize = if cfg!(miri) { 80 } else { 2000 };
 #[test]
 fn nothing_within_the_demand_is_refused_wide() {
     (0..SEEDS).for_each(|seed| run::<Wide>(seed, 4, CALLS));
+}
+
+#[test]
+fn nothing_within_the_demand_is_refused_medium() {
+    (0..SEEDS).for_each(|seed| run::<Medium>(seed, 3, CALLS));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Random calls against the model: contents, invariants, refusals and the most bytes of a call.
 
-use surefit_compact::{Narrow, Stats, Wide, Width};
+use surefit_compact::{Medium, Narrow, Stats, Wide, Width};
 use surefit_core::Refused;
 use surefit_testkit::Random;
 
@@ -145,6 +145,11 @@ const CALLS: usize = if cfg!(miri) { 60 } else { 1000 };
 #[test]
 fn objects_keep_their_bytes_wide() {
     (0..SEEDS).for_each(|seed| run::<Wide>(seed, CALLS, 4));
+}
+
+#[test]
+fn objects_keep_their_bytes_medium() {
+    (0..SEEDS).for_each(|seed| run::<Medium>(seed, CALLS, 3));
 }
 
 #[test]

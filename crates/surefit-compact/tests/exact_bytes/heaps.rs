@@ -14,7 +14,7 @@ use surefit_compact::shared::{
     Granularity, KeyLocal, Local, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig,
     SharedHeap, SharedKeyHeap, Stepwise,
 };
-use surefit_compact::{Bytes, Config, Counted, Heap, Key, KeyHeap, Narrow, Wide, Width};
+use surefit_compact::{Bytes, Config, Counted, Heap, Key, KeyHeap, Medium, Narrow, Wide, Width};
 use surefit_core::{Corruption, Refused};
 
 use crate::keys::{AnyKey, KeyStore};
@@ -78,8 +78,10 @@ pub(crate) fn run(
     let config = setup.config().expect("valid");
     match setup.kind {
         Kind::Wide => owned::<Wide>(region, &config, act),
+        Kind::Medium => owned::<Medium>(region, &config, act),
         Kind::Narrow => owned::<Narrow>(region, &config, act),
         Kind::WideKeys => keys::<Wide, u8>(region, &config, act),
+        Kind::MediumKeys => keys::<Medium, u16>(region, &config, act),
         Kind::NarrowKeys => keys::<Narrow, u16>(region, &config, act),
         Kind::PerHeap => shared::<PerHeap>(region, setup, &setup.stepwise(&config), act),
         Kind::PerClass => shared::<PerClass>(region, setup, &setup.stepwise(&config), act),

@@ -1,7 +1,7 @@
 //! Demands that are read from calls: a meter counts the calls, and the heap must serve them.
 
 use surefit_compact::certify::DemandMeter;
-use surefit_compact::{Narrow, Wide};
+use surefit_compact::{Medium, Narrow, Wide};
 
 use crate::drive::{Failure, Outcome, Size};
 use crate::generate::{Chooser, OwnedDemand};
@@ -32,6 +32,7 @@ impl Script {
         let config = setup.config().expect("valid");
         let mut meter = match setup.kind.word_bytes() {
             2 => DemandMeter::new::<Narrow>(&config),
+            3 => DemandMeter::new::<Medium>(&config),
             _ => DemandMeter::new::<Wide>(&config),
         };
         let (mut calls, mut live) = (Vec::new(), Vec::<Layout>::new());

@@ -8,8 +8,8 @@ use surefit_compact::certify::{
 };
 use surefit_compact::shared::{Granularity, PerClass, PerHeap, PerPage, SharedConfig, Stepwise};
 use surefit_compact::{
-    Bound, Config, Geometry, GeometrySpec, Keyed, Narrow, PageOrder, SizeClass, Spacing, Tail,
-    Wide, Width,
+    Bound, Config, Geometry, GeometrySpec, Keyed, Medium, Narrow, PageOrder, SizeClass, Spacing,
+    Tail, Wide, Width,
 };
 
 use crate::keys;
@@ -19,11 +19,13 @@ pub(crate) type Lock = parking_lot::RawMutex;
 /// The heaps that have certificates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// `Heap<Wide>`, `Heap<Narrow>`.
+    /// `Heap<Wide>`, `Heap<Medium>`, `Heap<Narrow>`.
     Wide,
+    Medium,
     Narrow,
-    /// `KeyHeap<Wide, u8>`, `KeyHeap<Narrow, u16>`.
+    /// `KeyHeap<Wide, u8>`, `KeyHeap<Medium, u16>`, `KeyHeap<Narrow, u16>`.
     WideKeys,
+    MediumKeys,
     NarrowKeys,
     /// `SharedHeap` by its locks.
     PerHeap,
@@ -41,7 +43,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Wide,
         Self::Narrow,
         Self::WideKeys,
@@ -55,12 +57,15 @@ impl Kind {
         Self::ShardedPerClass,
         Self::WideTable,
         Self::NarrowTable,
+        Self::Medium,
+        Self::MediumKeys,
     ];
 
     /// Bytes of a word.
     pub(crate) fn word_bytes(self) -> usize {
         match self {
             Self::Narrow | Self::NarrowKeys | Self::NarrowTable => 2,
+            Self::Medium | Self::MediumKeys => 3,
             _ => 4,
         }
     }
@@ -68,7 +73,11 @@ impl Kind {
     pub(crate) fn has_keys(self) -> bool {
         matches!(
             self,
-            Self::WideKeys | Self::NarrowKeys | Self::PerHeapKeys | Self::PerClassKeys
+            Self::WideKeys
+                | Self::MediumKeys
+                | Self::NarrowKeys
+                | Self::PerHeapKeys
+                | Self::PerClassKeys
         )
     }
 
@@ -230,8 +239,10 @@ impl Setup {
         let config = self.config().expect("valid");
         match self.kind {
             Kind::Wide => self.certify_owned::<Wide>(&config, demand),
+            Kind::Medium => self.certify_owned::<Medium>(&config, demand),
             Kind::Narrow => self.certify_owned::<Narrow>(&config, demand),
             Kind::WideKeys => self.certify_owned::<Keyed<Wide, u8>>(&config, demand),
+            Kind::MediumKeys => self.certify_owned::<Keyed<Medium, u16>>(&config, demand),
             Kind::NarrowKeys => self.certify_owned::<Keyed<Narrow, u16>>(&config, demand),
             Kind::PerHeap | Kind::PerHeapKeys | Kind::ShardedPerHeap => {
                 self.certify_shared::<PerHeap>(&self.stepwise(&config), demand)
@@ -310,6 +321,7 @@ impl Setup {
         };
         match self.kind.word_bytes() {
             2 => Cost::of::<Narrow>(config, len, align),
+            3 => Cost::of::<Medium>(config, len, align),
             _ => Cost::of::<Wide>(config, len, align),
         }
     }

@@ -2,7 +2,7 @@
 //! bytes.
 
 use surefit_compact::certify::{BlockCount, Budget, ClassSet, Demand, certify, certify_for_life};
-use surefit_compact::{Bound, Config, Counted, Keyed, Narrow, PageOrder, Wide, Width};
+use surefit_compact::{Bound, Config, Counted, Keyed, Medium, Narrow, PageOrder, Wide, Width};
 
 use crate::keys::Keys;
 use crate::region::Region;
@@ -65,6 +65,7 @@ fn exhaust_width<W: Width>(width: usize) {
 #[test]
 fn no_script_of_handles_is_refused() {
     exhaust_width::<Wide>(4);
+    exhaust_width::<Medium>(3);
     exhaust_width::<Narrow>(2);
 }
 

@@ -50,6 +50,7 @@ fn a_vector_that_grows_keeps_its_pieces() {
     let pieces = if cfg!(miri) { 40 } else { 400 };
     for piece in [64, 256] {
         grows_without_copies::<Wide>(&config(4, piece, Bound::DEFAULT), pieces);
+        grows_without_copies::<Medium>(&config(3, piece, Bound::DEFAULT), pieces);
         grows_without_copies::<Narrow>(&config(2, piece, Bound::Unbounded), pieces);
     }
 }
@@ -286,6 +287,7 @@ proptest! {
     #[test]
     fn vectors_hold_what_vectors_of_the_standard_library_hold(ops in ops()) {
         drive::<Wide>(&config(4, 64, Bound::DEFAULT), &ops);
+        drive::<Medium>(&config(3, 64, Bound::DEFAULT), &ops);
         drive::<Narrow>(&config(2, 128, Bound::Pages(1)), &ops);
         drive::<Wide>(&mixed(4, 64, Bound::DEFAULT), &ops);
         drive::<Narrow>(&mixed(2, 128, Bound::Pages(1)), &ops);

@@ -97,6 +97,7 @@ fn refuse_everywhere<W: Width>(config: &Config) {
 #[test]
 fn a_refused_allocation_resize_or_extension_changes_nothing() {
     refuse_everywhere::<Wide>(&config(4, 64, Bound::DEFAULT));
+    refuse_everywhere::<Medium>(&config(3, 64, Bound::DEFAULT));
     refuse_everywhere::<Narrow>(&config(2, 64, Bound::Pages(1)));
     refuse_everywhere::<Wide>(&mixed(4, 64, Bound::DEFAULT));
 }
