@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use surefit_compact::certify::{CallWork, Demand, DemandMeter, Uncertifiable, certify};
-use surefit_compact::{Config, Heap, Keyed, Narrow, Wide, Width};
+use surefit_compact::{Config, Heap, Keyed, Medium, Narrow, Wide, Width};
 use surefit_trace::{Op, Trace};
 
 use self::report::{Certified, Report};
@@ -18,6 +18,7 @@ use surefit_measure::registry::Kind;
 use surefit_measure::source::load_trace;
 use surefit_measure::spec::{Choice, Spec};
 use surefit_measure::steps::LEAST_ALIGN;
+use surefit_measure::subjects::compact::Words;
 
 /// The contents of a demand file, for `--help`.
 const DEMAND_HELP: &str = "\
@@ -65,12 +66,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let Choice::InProcess(Kind::Cf(options)) = &spec.choice else {
         bail!("{spec}: has no certificate; choose cf, with or without keys");
     };
-    let report = if options.is_narrow {
-        report::<Narrow>(args, &spec, &options.config)?
-    } else if options.has_keys {
-        report::<Keyed<Wide>>(args, &spec, &options.config)?
-    } else {
-        report::<Wide>(args, &spec, &options.config)?
+    let report = match options.words {
+        Words::Narrow => report::<Narrow>(args, &spec, &options.config)?,
+        Words::Medium => report::<Medium>(args, &spec, &options.config)?,
+        Words::Wide if options.has_keys => report::<Keyed<Wide>>(args, &spec, &options.config)?,
+        Words::Wide => report::<Wide>(args, &spec, &options.config)?,
     };
     match args.format {
         Format::Json => output::print_json(&report),
@@ -154,7 +154,7 @@ fn count(meter: &mut DemandMeter<'_>, objects: &mut Vec<(usize, usize)>, op: Op)
         let mend = match error {
             Uncertifiable::TooLarge { .. } => "leave pieces=off out, or choose larger pages",
             Uncertifiable::TooManyEntries { .. } => {
-                "no heap can serve it: leave width=16 out, or choose larger pieces"
+                "no heap can serve it: leave width=16|24 out, or choose larger pieces"
             }
             _ => return error.into(),
         };

@@ -228,6 +228,8 @@ mod tests {
             "cf:classes=/no/such/file",
             "cf:keys=yes",
             "cf:keys,width=16",
+            "cf:keys,width=24",
+            "cf:width=25",
             "cf:branded,width=16",
             "cf:keys,branded",
             "cf:branded=yes",

@@ -142,9 +142,12 @@ fn most_of<W: Width>(peaks: &[Peak], config: &Config) -> Result<Vec<u32>> {
     for peak in peaks {
         let align = peak.align_bytes.unwrap_or(LEAST_ALIGN);
         let bytes = peak.request_bytes;
-        for run in
-            surefit_compact::pieces::Pieces::new(bytes, align, config.division(), W::WORD_BYTES)
-        {
+        for run in surefit_compact::pieces::Pieces::new(
+            bytes,
+            align,
+            config.division(),
+            W::SPINE_WORD_BYTES,
+        ) {
             let class = geometry.class_for(run.bytes, run.align);
             let class = class.ok_or_else(|| too_large(bytes))?;
             let count = u32::try_from(run.count)

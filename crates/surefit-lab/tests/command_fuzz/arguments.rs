@@ -127,6 +127,7 @@ const OWN_KEYS: [(&str, &[&str]); 9] = [
             "order=newest",
             "k=3,order=original",
             "width=16",
+            "width=24",
             "width=32",
             "keys",
             "branded",

@@ -48,7 +48,7 @@ fn the_bundled_traces_are_certified_for_little_more_than_their_page_blocks() {
 
 #[test]
 fn a_replay_completes_in_a_heap_of_the_certified_size() {
-    for spec in ["cf", "cf:k=1", "cf:holes=32,frac=0"] {
+    for spec in ["cf", "cf:k=1", "cf:holes=32,frac=0", "cf:width=24"] {
         let report = certify(&["--trace", "bundled:emacs", "--allocator", spec]);
         let heap = bytes(&report["heap_bytes"]).to_string();
         let options = [

@@ -12,7 +12,7 @@ mod predicates_free {
     }
 }
 
-const ALLOCATORS: [&str; 32] = [
+const ALLOCATORS: [&str; 33] = [
     "cf",
     "cf:keys",
     "cf:branded",
@@ -22,6 +22,7 @@ const ALLOCATORS: [&str; 32] = [
     "cf:holes=32,frac=0",
     "cf:page=4K,pieces=1K",
     "cf:width=16,page=1K",
+    "cf:width=24",
     "cf-direct",
     "cf-paper",
     "cf-paper:min=32",

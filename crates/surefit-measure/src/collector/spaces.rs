@@ -9,6 +9,7 @@ use surefit_freelist::When;
 
 use crate::registry::Kind;
 use crate::spec::{Choice, Spec};
+use crate::subjects::compact::Words;
 
 /// A space as the user named it.
 #[derive(Clone, Debug)]
@@ -72,7 +73,7 @@ fn of(choice: &Choice) -> Result<Space> {
         Kind::HalfFit(()) => Space::HalfFit,
         Kind::Tlsf(()) => Space::Tlsf,
         Kind::Segregated(options) => Space::Segregated(checked(*options)?),
-        Kind::Cf(options) if !options.is_narrow && !options.has_keys => {
+        Kind::Cf(options) if options.words == Words::Wide && !options.has_keys => {
             if options.config.geometry().class_count() < 2 {
                 bail!(
                     "there is one size-class only, and the collector needs one more for stubs: name a smaller one in the \

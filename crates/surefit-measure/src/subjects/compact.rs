@@ -8,7 +8,7 @@ use std::ptr;
 use anyhow::{Result, bail};
 use surefit_compact::certify::{DemandMeter, certify, pages_max};
 use surefit_compact::layout::fixed_bytes;
-use surefit_compact::{Bound, Config, DirectHeap, Heap, Keyed, Narrow, Tail, Wide, Width};
+use surefit_compact::{Bound, Config, DirectHeap, Heap, Keyed, Medium, Narrow, Tail, Wide, Width};
 use surefit_core::{Corruption, Parts, Refused};
 
 use super::branded::Branded;
@@ -25,13 +25,25 @@ use crate::subject::{Allocator, Certified, HandleCost, Moves, Pass, Subject, les
 #[derive(Debug)]
 pub struct Cf;
 
+/// The width of a moving heap's words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Words {
+    /// Two bytes.
+    Narrow,
+    /// Three bytes.
+    Medium,
+    /// Four bytes.
+    #[default]
+    Wide,
+}
+
 /// How a moving heap is configured.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The heap's configuration.
     pub config: Config,
-    /// Whether its words have two bytes instead of four.
-    pub is_narrow: bool,
+    /// The width of its words.
+    pub words: Words,
     /// Whether its entries contain generations, as in a heap of keys.
     pub has_keys: bool,
     /// Whether its handles are branded.
@@ -58,15 +70,23 @@ impl Options {
 /// An expression in which `$width` is the width that the options name.
 macro_rules! with_width {
     ($options:expr, $width:ident => $then:expr) => {
-        if $options.is_narrow {
-            type $width = Narrow;
-            $then
-        } else if $options.has_keys {
-            type $width = Keyed<Wide>;
-            $then
-        } else {
-            type $width = Wide;
-            $then
+        match $options.words {
+            Words::Narrow => {
+                type $width = Narrow;
+                $then
+            }
+            Words::Medium => {
+                type $width = Medium;
+                $then
+            }
+            Words::Wide if $options.has_keys => {
+                type $width = Keyed<Wide>;
+                $then
+            }
+            Words::Wide => {
+                type $width = Wide;
+                $then
+            }
         }
     };
 }
@@ -76,25 +96,31 @@ impl Allocator for Cf {
 
     const HAS_POINTERS: bool = false;
 
-    const KEYS: &'static [&'static str] = cf_keys!["width=16|32", "keys", "branded"];
+    const KEYS: &'static [&'static str] = cf_keys!["width=16|24|32", "keys", "branded"];
 
     fn options(keys: &Keys) -> Result<Box<Options>> {
-        let is_narrow = is_narrow(keys)?;
-        let tail = Tail::BackReferences {
-            bytes: if is_narrow { 2 } else { 4 },
+        let words = words(keys)?;
+        let bytes = match words {
+            Words::Narrow => 2,
+            Words::Medium => 3,
+            Words::Wide => 4,
         };
+        let tail = Tail::BackReferences { bytes };
         let config = config(keys, tail)?;
         let has_keys = keys.has("keys");
-        if has_keys && is_narrow {
-            bail!("keys go with words of four bytes: leave width=16 out");
+        if has_keys && words != Words::Wide {
+            bail!(
+                "keys go with words of four bytes: leave width={} out",
+                8 * bytes
+            );
         }
         let is_branded = keys.has("branded");
-        if is_branded && (has_keys || is_narrow) {
-            bail!("branded goes with plain words of four bytes: leave keys and width=16 out");
+        if is_branded && (has_keys || words != Words::Wide) {
+            bail!("branded goes with plain words of four bytes: leave keys and width=16|24 out");
         }
         Ok(Box::new(Options {
             config,
-            is_narrow,
+            words,
             has_keys,
             is_branded,
         }))
@@ -152,11 +178,12 @@ fn usable<'m, W: Width>(
     &mut memory[..bytes]
 }
 
-fn is_narrow(keys: &Keys) -> Result<bool> {
+fn words(keys: &Keys) -> Result<Words> {
     match keys.get("width") {
-        None | Some("32") => Ok(false),
-        Some("16") => Ok(true),
-        Some(other) => bail!("width={other}: write 16 or 32"),
+        None | Some("32") => Ok(Words::Wide),
+        Some("24") => Ok(Words::Medium),
+        Some("16") => Ok(Words::Narrow),
+        Some(other) => bail!("width={other}: write 16, 24 or 32"),
     }
 }
 

@@ -20,7 +20,7 @@ use surefit_measure::single::{Setting, check};
 use surefit_measure::sizes::HeapSize;
 use surefit_measure::source::Source;
 use surefit_measure::spec::Spec;
-use surefit_measure::subjects::compact::Options;
+use surefit_measure::subjects::compact::{Options, Words};
 
 /// The heap as a multiple of the peak: room for what drifts without compaction.
 const HEAP: HeapSize = HeapSize::TimesPeak(16.0);
@@ -89,7 +89,7 @@ fn of_spacing(program: &Source, spacing: u32) -> Result<Found> {
 fn at_peak(program: &Source, config: Config) -> Result<(f64, f64)> {
     let options = Options {
         config,
-        is_narrow: false,
+        words: Words::Wide,
         has_keys: false,
         is_branded: false,
     };

@@ -148,7 +148,7 @@ impl Worst {
     fn holds_beyond<W: Width>(&self, config: &Config, piece: u64, pieces: u64) -> bool {
         let class = config.geometry().class_for(piece as usize, ALIGN);
         let block = class.map(|class| u64::from(config.geometry().layout(class).block_bytes));
-        let word = W::WORD_BYTES as u64;
+        let word = W::SPINE_WORD_BYTES as u64;
         self.blocks.holds_beyond(1, piece, word, pieces)
             && block.is_some_and(|block| self.bytes.holds_beyond(block, piece, word, pieces))
     }
