@@ -117,6 +117,9 @@ impl<W: Width> Engine<'_, W> {
         made + blocks <= u64::from(W::Word::NIL.get())
             && table_pages <= fresh
             && blocks + table_pages <= fresh + u64::from(self.free_page_count.get())
+            && self
+                .stock()
+                .is_none_or(|stock| stock.serves(table_pages, blocks).is_ok())
     }
 
     /// Pages by which the address table must grow to hold that many more entries.

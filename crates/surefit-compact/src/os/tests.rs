@@ -218,6 +218,28 @@ fn the_hard_limit_is_never_exceeded_and_its_refusal_is_typed() {
 
 /// Empty pages of the heap cannot serve its address table: they are given back to make room.
 #[test]
+fn an_object_in_pieces_that_the_limit_refuses_leaves_no_piece() {
+    for hard in (1..40).map(|step| MIB / 2 + step * 10_000) {
+        // The address space is ample, the limit is not.
+        let limits = Limits::new(64 * MIB, 64 * MIB);
+        let mut heap: OsHeap = OsHeap::new(&CONFIG, limits).expect("reserved");
+        heap.set_limits(hard, hard).expect("lower");
+        let alloc = || heap.alloc(Layout::new::<[u8; 100_000]>());
+        let (mut live, mut objects) = (0, Vec::new());
+        let refused = loop {
+            match alloc() {
+                Ok(object) => objects.push(object),
+                Err(refused) => break refused,
+            }
+            live = heap.heap().stats().live_blocks;
+        };
+        assert_eq!(refused, Refused::Limit { limit: hard });
+        assert_eq!(heap.heap().stats().live_blocks, live);
+        sound(&heap);
+    }
+}
+
+#[test]
 fn at_the_hard_limit_empty_pages_make_room_for_the_address_table() {
     let hard = 3 * MIB;
     let mut heap: OsHeap = OsHeap::new(&CONFIG, Limits::new(hard, hard)).expect("reserved");
