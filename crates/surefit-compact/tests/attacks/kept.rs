@@ -32,6 +32,10 @@ fn used_before<'m, W: Width>(
     config: &'m Config,
     len: usize,
 ) -> Heap<'m, W> {
+    // The same pages wherever the memory lies: how many there are decides whether one is left.
+    let page = config.geometry().page_bytes();
+    let first = memory.as_ptr().align_offset(page);
+    let memory = &mut memory[first..][..REGION - page];
     let mut heap: Heap<'m, W> = Heap::new(memory, config).expect("large enough");
     let layout = Layout::from_size_align(len, 8).expect("valid");
     let all: Vec<Bytes<_>> = core::iter::from_fn(|| heap.alloc(layout).ok()).collect();
