@@ -109,7 +109,9 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
             return;
         };
         let promised = self.heap.can_allocate_bytes(size, align);
-        let (before, moves) = (self.heap.parts(), self.heap.stats().moves_total);
+        // What is parked goes back before the heap refuses.
+        let before = self.heap.parts().block_bytes;
+        let moves = self.heap.stats().moves_total;
         let got = if size % 2 == 0 {
             self.heap.alloc_zeroed(layout)
         } else {
@@ -138,7 +140,11 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
                 });
                 self.fill(self.objects.len() - 1, 0, size);
             }
-            Err(_) => assert_eq!(self.heap.parts(), before, "a refusal changes nothing"),
+            Err(_) => assert_eq!(
+                self.heap.parts().block_bytes,
+                before,
+                "a refusal changes no object"
+            ),
         }
     }
 
