@@ -152,6 +152,12 @@ impl<W: Width> Heap<'_, W> {
             self.add_object(&mut demand, len, align)?;
             self.engine.can_serve(&demand)?;
         }
+        // Nothing may be refused once the spine is there. A class for whole pieces at this alignment
+        // also serves the rest.
+        self.class_of(self.division.small_bytes(), align)?;
+        if self.division.large_pieces(len) > 0 {
+            self.class_of(self.division.large_bytes(), align)?;
+        }
         let index = self.allocate_bytes(self.spine_bytes(len), W::SPINE_WORD_BYTES)?;
         self.allocate_pieces(index, len, align, 0)?;
         Ok(index)

@@ -103,6 +103,24 @@ fn a_refused_allocation_resize_or_extension_changes_nothing() {
 }
 
 #[test]
+fn an_alignment_beyond_a_page_is_refused_and_leaves_nothing() {
+    for config in [config(4, 64, Bound::DEFAULT), mixed(4, 64, Bound::DEFAULT)] {
+        let mut memory = region(60_000);
+        let heap = Heap::<Wide>::new(&mut memory, &config).expect("large enough");
+        for len in [65, 1000, 1024, 5000] {
+            let refused = heap
+                .alloc(layout(len, 2048))
+                .expect_err("no page is aligned so");
+            assert!(matches!(refused, surefit_core::Refused::TooAligned { .. }));
+            assert_eq!((heap.stats().live_blocks, heap.check()), (0, Ok(())));
+        }
+        heap.alloc(layout(2000, 1024))
+            .map(|_| ())
+            .expect("a page is aligned so");
+    }
+}
+
+#[test]
 fn lengths_beyond_every_heap_are_refused() {
     let config = config(4, 64, Bound::DEFAULT);
     let mut memory = region(20_000);
