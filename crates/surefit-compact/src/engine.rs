@@ -605,7 +605,14 @@ impl<'m, W: Width> Engine<'m, W> {
             return Err(Refused::NoPage);
         }
         if let Some(stock) = self.stock() {
-            stock.serves(entry.into(), page.into())?;
+            if let Err(refused) = stock.serves(entry.into(), page.into()) {
+                // A page that only parked pairs hold serves within the limit.
+                return if self.unpark_all() {
+                    self.make_room(class)
+                } else {
+                    Err(refused)
+                };
+            }
         }
         if entry {
             self.addresses

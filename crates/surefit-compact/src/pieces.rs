@@ -162,6 +162,15 @@ impl Division {
     }
 }
 
+impl Division {
+    /// Whether a piece that begins at one offset in two objects in pieces holds the same bytes of
+    /// both, as far as the shorter one goes: it is not large in one of them and small in the other.
+    pub(crate) const fn is_alike(self, a: usize, b: usize, number: usize) -> bool {
+        self.large_bytes() == self.small
+            || (number < self.large_pieces(a)) == (number < self.large_pieces(b))
+    }
+}
+
 const fn least(a: usize, b: usize) -> usize {
     if a < b { a } else { b }
 }

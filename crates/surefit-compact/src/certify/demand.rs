@@ -251,24 +251,43 @@ impl BlockCount {
         let Some(one) = Self::of::<W>(config, small, align) else {
             return None;
         };
-        // Of the pieces only small ones are replaced, by a large one or the other way around.
-        let most = division.large_bytes() >> small.ilog2();
-        let least = len.div_ceil(small);
-        let replaced = if least < most { least } else { most };
         let none = Self {
             blocks: 0,
             bytes: 0,
         };
         // A piece has at least two words, so the spine is no longer than the object.
-        let spine_bytes = most_pieces(division, len).saturating_mul(W::SPINE_WORD_BYTES);
-        match (
-            none.and(replaced as u64, one.bytes),
-            Self::of::<W>(config, spine_bytes, W::SPINE_WORD_BYTES),
-        ) {
-            (Some(pieces), Some(spine)) => pieces.and_bytes(spine.blocks, spine.bytes),
-            _ => None,
+        let mut spine_bytes = most_pieces(division, len).saturating_mul(W::SPINE_WORD_BYTES);
+        let Some(spine) = Self::of::<W>(config, spine_bytes, W::SPINE_WORD_BYTES) else {
+            return None;
+        };
+        let Some(mut count) = spine.and(most_replaced(division, len), one.bytes) else {
+            return None;
+        };
+        // A shorter spine may have more pieces than the longest, too, as `most_pieces` says.
+        while division.large_bytes() > small && division.divides(spine_bytes) {
+            let Some(word) = Self::of::<W>(config, small, W::SPINE_WORD_BYTES) else {
+                return None;
+            };
+            let Some(more) = none.and(most_replaced(division, spine_bytes), word.bytes) else {
+                return None;
+            };
+            count = match count.and_bytes(more.blocks, more.bytes) {
+                Some(count) => count,
+                None => return None,
+            };
+            spine_bytes = most_pieces(division, spine_bytes).saturating_mul(W::SPINE_WORD_BYTES);
         }
+        Some(count)
     }
+}
+
+/// The most small pieces that a large one replaces, or the other way around, in an object in pieces
+/// of up to `len` bytes.
+const fn most_replaced(division: Division, len: usize) -> u64 {
+    let small = division.small_bytes();
+    let most = division.large_bytes() >> small.ilog2();
+    let all = len.div_ceil(small);
+    (if all < most { all } else { most }) as u64
 }
 
 /// The most pieces of an object in pieces of up to `len` bytes: a shorter one may have more, small

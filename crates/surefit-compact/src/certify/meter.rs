@@ -294,7 +294,8 @@ impl<'c> DemandMeter<'c> {
         if !serves(0) || first_small < last && !serves(first_small) {
             return replaced;
         }
-        let same = self.class(self.piece(old, last)) == self.class(self.piece(new, last));
+        let same = self.class(self.piece(old, last)) == self.class(self.piece(new, last))
+            && self.division().is_alike(old.0, new.0, last);
         let kept = last + usize::from(same);
         let spine = |pieces| (pieces * self.word_bytes, self.word_bytes);
         Level {

@@ -101,7 +101,9 @@ impl<W: Width> Heap<'_, W> {
         if !serves(0, old) || first_small < last && !serves(first_small, old) {
             return None;
         }
-        Some(last + usize::from(serves(last, new)))
+        // By its alignment a small piece may lie in a block of a large one's class.
+        let stays = serves(last, new) && self.division.is_alike(old, new, last);
+        Some(last + usize::from(stays))
     }
 
     fn has_class(&self, index: u32, size: usize, align: usize) -> bool {

@@ -574,3 +574,20 @@ fn a_system_that_fails_now_and_then_gets_the_memory_later() {
     let stats = heap.stats();
     assert_eq!(stats.calls - stats.failures > 0, stats.given_back_bytes > 0);
 }
+
+#[test]
+fn a_page_of_parked_pairs_serves_another_class_at_the_limit() {
+    let mut heap: OsHeap = OsHeap::new(&CONFIG, Limits::new(2 * MIB, 2 * MIB)).expect("reserved");
+    let mut kept = Vec::new();
+    while let Ok(handle) = heap.insert([7_u8; 1000]) {
+        kept.push(handle);
+    }
+    assert!(heap.insert([0_u8; 3000]).is_err(), "the limit is reached");
+    // All of the last pages, within the bound's room for holes.
+    for _ in 0..40 {
+        heap.free(kept.pop().expect("many"));
+    }
+    let other = heap.insert([1_u8; 3000]).expect("a page is empty");
+    assert_eq!(heap.get(&other)[0], 1);
+    sound(&heap);
+}

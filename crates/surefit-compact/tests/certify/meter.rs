@@ -184,6 +184,26 @@ proptest! {
     }
 }
 
+/// Where a spine itself gets its first large pieces, a shorter one has more pieces.
+#[test]
+fn a_resize_whose_spine_gets_a_large_piece_holds_what_is_allowed() {
+    let config = Config::new(geometry(1024, 4), Bound::DEFAULT).expect("valid");
+    let config = config.with_pieces(Some(64)).expect("valid");
+    let config = config.with_large_pieces(1024).expect("valid");
+    for (old, new) in [(245_759, 246_783), (246_783, 245_759), (245_700, 246_784)] {
+        let of = |len| BlockCount::of::<Wide>(&config, len, 8).expect("fits");
+        let spare = BlockCount::in_resize::<Wide>(&config, old.max(new), 8).expect("fits");
+        let mut meter = DemandMeter::new::<Wide>(&config);
+        meter.allocate(old, 8).expect("fits");
+        meter.resize((old, 8), (new, 8)).expect("fits");
+        let (budget, ends) = (meter.budget(), [of(old), of(new)]);
+        let blocks = ends.iter().map(|count| count.blocks).max().expect("two");
+        let bytes = ends.iter().map(|count| count.bytes).max().expect("two");
+        assert!(budget.objects <= blocks + spare.blocks, "{old} to {new}");
+        assert!(budget.block_bytes <= bytes + spare.bytes, "{old} to {new}");
+    }
+}
+
 #[test]
 fn without_pieces_an_object_over_a_page_is_refused() {
     let config = Config::DEFAULT.with_pieces(None).expect("valid");

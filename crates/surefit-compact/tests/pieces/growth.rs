@@ -125,6 +125,31 @@ fn a_resize_replaces_small_pieces_by_large_ones_and_back() {
     resizes_between::<Wide>(&half, &lens);
 }
 
+/// At the alignment of a page every piece has a page, whatever its length.
+#[test]
+fn pieces_of_one_class_are_replaced_if_they_hold_other_bytes() {
+    let config = mixed(4, 64, Bound::DEFAULT);
+    let mut memory = region(200_000);
+    let mut heap = Heap::<Wide>::new(&mut memory, &config).expect("large enough");
+    let mut bytes = heap.alloc_zeroed(layout(1024, 1024)).expect("room");
+    let mut model = pattern(5, 1024);
+    heap.write_at(&mut bytes, 0, &model);
+    for len in [
+        1023, 1024, 2048, 1025, 960, 3000, 1024, 65, 2047, 2048, 1023,
+    ] {
+        heap.resize(&mut bytes, layout(len, 1024)).expect("room");
+        let kept = model.len();
+        model.resize(len, 0);
+        assert_eq!(content(&heap, &bytes), model, "{kept} to {len}");
+        let fresh = pattern(len, len);
+        heap.write_at(&mut bytes, 0, &fresh);
+        model = fresh;
+        assert_eq!(heap.check(), Ok(()));
+    }
+    heap.free_bytes(bytes);
+    assert_eq!(heap.stats().live_blocks, 0);
+}
+
 #[test]
 fn a_vector_that_was_truncated_holds_what_is_left_and_grows_again() {
     let config = config(4, 64, Bound::DEFAULT);
