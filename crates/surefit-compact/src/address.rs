@@ -22,7 +22,8 @@
 
 use core::cell::Cell;
 
-use crate::memory::{Memory, Slot};
+use crate::handle::Number;
+use crate::memory::{Memory, Origin, Slot};
 use crate::width::{Generation, Width, Word};
 
 /// How many entries are made at once when none is free. Making a single one would take as long as
@@ -34,6 +35,9 @@ const ENTRIES_AT_ONCE: u32 = 32;
 pub(crate) struct AddressTable<W: Width> {
     /// Offset of the first byte after entry 0.
     top: usize,
+    /// Where the word of the entry would be that has the number 0 in names. Entry 0 has the largest
+    /// number, and ends at `top`.
+    origin: Origin,
     /// Offset below which the table needs another page to grow.
     floor: Cell<usize>,
     pub(crate) free: Cell<W::Word>,
@@ -43,10 +47,14 @@ pub(crate) struct AddressTable<W: Width> {
 
 impl<W: Width> AddressTable<W> {
     /// An empty table that grows down from `top`, at first no further than `floor`.
-    pub(crate) fn new(top: usize, floor: usize) -> Self {
+    pub(crate) fn new(memory: &Memory<'_>, top: usize, floor: usize) -> Self {
         debug_assert!(top % 8 == 0 && floor <= top);
+        let all = (u32::MAX as usize)
+            .wrapping_add(1)
+            .wrapping_mul(W::ENTRY_BYTES);
         Self {
             top,
+            origin: memory.origin(top.wrapping_sub(all)),
             floor: Cell::new(floor),
             free: Cell::new(W::Word::NIL),
             made: Cell::new(0),
@@ -110,6 +118,19 @@ impl<W: Width> AddressTable<W> {
         // aligned (`top` and the entry size are multiples of the entry's alignment), in pages or
         // slack that only this table uses.
         unsafe { memory.slot(self.offset(entry)) }
+    }
+
+    /// As `word`, of the entry that a name carries.
+    #[inline]
+    pub(crate) fn named_word<'a>(
+        &self,
+        memory: &'a Memory<'_>,
+        number: Number,
+    ) -> Slot<'a, W::Word> {
+        debug_assert!(self.contains(number.index()));
+        let behind = (number.get() as usize).wrapping_mul(W::ENTRY_BYTES);
+        // SAFETY: the sum of both offsets is that of the entry, for which `word` has the reasons.
+        unsafe { memory.slot_behind(&self.origin, behind) }
     }
 
     /// The generation of an entry that was made.

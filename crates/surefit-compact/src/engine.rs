@@ -55,6 +55,7 @@ use crate::automaton::{self, ClassCounts, Free, MAX_MOVES, Malloc};
 use crate::class::{ClassState, ClassTable};
 use crate::config::{Bound, PageOrder};
 use crate::geometry::{ClassLayout, SizeClass};
+use crate::handle::Number;
 use crate::page::{Block, Page, PageId, PageTable};
 use crate::supply::{Stock, Supply};
 use crate::width::{Width, Word};
@@ -119,6 +120,16 @@ impl<'m, W: Width> Engine<'m, W> {
             return self.pages.offset(self.block_of(entry));
         }
         (self.word(entry) as usize) << 3
+    }
+
+    /// As `object_offset`, of the entry that a name carries.
+    #[inline]
+    pub(crate) fn named_offset(&self, number: Number) -> usize {
+        if W::BY_BLOCK {
+            return self.object_offset(number.index());
+        }
+        let word = self.addresses.named_word(&self.pages.memory, number);
+        (word.get().get() as usize) << 3
     }
 
     /// The block of a live entry.

@@ -33,6 +33,38 @@ impl HeapId {
     }
 }
 
+/// An entry as names carry it: its number, counted down from the largest one.
+///
+/// The address table grows down too. So the word of an entry is `Number` times its size behind an
+/// address that is the same for all of them, and the processor computes where it is while it loads
+/// it. Every instruction less between two loads lets more accesses wait for memory at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Number(u32);
+
+impl Number {
+    #[inline]
+    pub(crate) const fn of(index: u32) -> Self {
+        Self(!index)
+    }
+
+    #[inline]
+    pub(crate) const fn index(self) -> u32 {
+        !self.0
+    }
+
+    /// The number itself, for example of a name that stores it.
+    #[inline]
+    pub(crate) const fn get(self) -> u32 {
+        self.0
+    }
+
+    /// The number of which this is [`Number::get`].
+    #[inline]
+    pub(crate) const fn stored(number: u32) -> Self {
+        Self(number)
+    }
+}
+
 /// The number of an entry and that of its heap, in one word.
 ///
 /// This is not two fields, because the compiler copies a handle as one word, and loading a word
@@ -44,7 +76,7 @@ pub(crate) struct Name(NonZeroU64);
 impl Name {
     #[inline]
     pub(crate) const fn new(index: u32, heap: HeapId) -> Self {
-        let word = (heap.0.get() as u64) << 32 | index as u64;
+        let word = (heap.0.get() as u64) << 32 | Number::of(index).get() as u64;
         match NonZeroU64::new(word) {
             Some(word) => Self(word),
             None => unreachable!(),
@@ -53,8 +85,13 @@ impl Name {
 
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the low half")]
+    pub(crate) const fn number(self) -> Number {
+        Number::stored(self.0.get() as u32)
+    }
+
+    #[inline]
     pub(crate) const fn index(self) -> u32 {
-        self.0.get() as u32
+        self.number().index()
     }
 
     /// The number of the heap.

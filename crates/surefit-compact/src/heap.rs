@@ -33,7 +33,7 @@ use crate::class::{ClassState, ClassTable};
 use crate::config::Config;
 use crate::engine::{Engine, MoveCounters};
 use crate::geometry::{SizeClass, Tail};
-use crate::handle::{Full, Handle, HeapId, Name};
+use crate::handle::{Full, Handle, HeapId, Name, Number};
 use crate::layout;
 use crate::memory::Memory;
 use crate::page::PageTable;
@@ -136,11 +136,12 @@ impl<'m, W: Width> Heap<'m, W> {
         // SAFETY: `divide` left room for all class states from `top` on, which is a multiple of 8
         // after the pages.
         let states = unsafe { memory.table(top, classes, ClassState::new) };
+        let addresses = AddressTable::new(&memory, top, pages << geometry.page_shift());
         Ok(Self {
             engine: Engine {
                 pages: table(memory, records, pages),
                 classes: ClassTable::new(states),
-                addresses: AddressTable::new(top, pages << geometry.page_shift()),
+                addresses,
                 bound: config.bound(),
                 order: config.order(),
                 block_bits,
@@ -249,7 +250,7 @@ impl<'m, W: Width> Heap<'m, W> {
         self.own(handle.name)?;
         // SAFETY: O1; the shared borrow of the handle excludes mutable ones, and that of the heap
         // excludes moves (O3).
-        Ok(unsafe { self.object::<T>(handle.name.index()).as_ref() })
+        Ok(unsafe { self.named::<T>(handle.name.number()).as_ref() })
     }
 
     /// Borrows an object mutably.
@@ -261,7 +262,7 @@ impl<'m, W: Width> Heap<'m, W> {
         self.own(handle.name)?;
         // SAFETY: O1, O2: no other handle names the object, and this one is borrowed exclusively;
         // O3 for moves.
-        Ok(unsafe { self.object::<T>(handle.name.index()).as_mut() })
+        Ok(unsafe { self.named::<T>(handle.name.number()).as_mut() })
     }
 
     /// Takes a value out of the heap, and frees its memory. May move up to two other objects.
@@ -274,7 +275,7 @@ impl<'m, W: Width> Heap<'m, W> {
             foreign();
         }
         // SAFETY: O1: the object is live; the handle is consumed, so nobody reads the bits again.
-        let value = unsafe { self.object::<T>(handle.name.index()).read() };
+        let value = unsafe { self.named::<T>(handle.name.number()).read() };
         match self
             .config
             .geometry()
@@ -363,6 +364,18 @@ impl<'m, W: Width> Heap<'m, W> {
             Some(index) => Ok(index),
             None => Err(self.engine.refusal(class)),
         }
+    }
+
+    /// The address of the object that a name carries.
+    #[inline]
+    pub(crate) fn named<T>(&self, number: Number) -> NonNull<T> {
+        debug_assert!(
+            self.engine.vet(number.index()).is_some(),
+            "O1: the handle names a live entry"
+        );
+        let offset = self.engine.named_offset(number);
+        // SAFETY: a live entry's location lies inside the region (A2).
+        unsafe { self.engine.pages.memory.address(offset) }.cast()
     }
 
     /// The address of a live entry's object.

@@ -34,6 +34,13 @@ impl<T: Copy> Slot<'_, T> {
     }
 }
 
+/// An address from which offsets are counted, inside a heap's region or not.
+#[derive(Debug)]
+pub(crate) struct Origin(*mut u8);
+
+// SAFETY: M1: it is used only together with its `Memory`, which is `Send`.
+unsafe impl Send for Origin {}
+
 /// A heap's region, aligned.
 #[derive(Debug)]
 pub(crate) struct Memory<'m> {
@@ -95,6 +102,26 @@ impl<'m> Memory<'m> {
         let place = unsafe { self.address(offset) }.cast();
         Slot {
             place,
+            memory: PhantomData,
+        }
+    }
+
+    /// The address at an offset that wraps, and may lie outside the region.
+    pub(crate) fn origin(&self, offset: usize) -> Origin {
+        Origin(self.base.as_ptr().wrapping_add(offset))
+    }
+
+    /// The table word `bytes` behind an origin of this memory, an offset that wraps.
+    ///
+    /// # Safety
+    /// S1, S2: as [`Memory::slot`], for the sum of the two offsets.
+    #[inline]
+    pub(crate) unsafe fn slot_behind<T: Copy>(&self, origin: &Origin, bytes: usize) -> Slot<'_, T> {
+        let place = origin.0.wrapping_add(bytes);
+        debug_assert!(place.addr() - self.base.addr().get() < self.len);
+        Slot {
+            // SAFETY: S1: the place lies inside the region.
+            place: unsafe { NonNull::new_unchecked(place) }.cast(),
             memory: PhantomData,
         }
     }

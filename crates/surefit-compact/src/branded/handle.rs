@@ -5,25 +5,25 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::num::NonZeroU32;
 
-use crate::handle::Byte;
+use crate::handle::{Byte, Number};
 
-/// The number of an entry, plus one: never zero.
+/// The number of an entry, which is never zero.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Number(NonZeroU32);
+struct Stored(NonZeroU32);
 
-impl Number {
+impl Stored {
     #[inline]
     const fn new(index: u32) -> Self {
-        // No entry has the last number: it is the end of lists (`Word::NIL`).
-        match NonZeroU32::new(index.wrapping_add(1)) {
+        // No entry has the last index: it is the end of lists (`Word::NIL`).
+        match NonZeroU32::new(Number::of(index).get()) {
             Some(number) => Self(number),
             None => unreachable!(),
         }
     }
 
     #[inline]
-    const fn index(self) -> u32 {
-        self.0.get() - 1
+    const fn number(self) -> Number {
+        Number::stored(self.0.get())
     }
 }
 
@@ -49,7 +49,7 @@ type Invariant<T> = fn(T) -> T;
 /// ```
 #[must_use = "dropping a handle leaks its object"]
 pub struct BrandedHandle<B, T> {
-    number: Number,
+    number: Stored,
     object: PhantomData<(T, Invariant<T>, Invariant<B>)>,
 }
 
@@ -57,14 +57,19 @@ impl<B, T> BrandedHandle<B, T> {
     #[inline]
     pub(super) const fn new(index: u32) -> Self {
         Self {
-            number: Number::new(index),
+            number: Stored::new(index),
             object: PhantomData,
         }
     }
 
     #[inline]
+    pub(super) const fn number(&self) -> Number {
+        self.number.number()
+    }
+
+    #[inline]
     pub(super) const fn index(&self) -> u32 {
-        self.number.index()
+        self.number().index()
     }
 }
 
@@ -86,7 +91,7 @@ impl<B, Y: Byte> BrandedBytes<B, Y> {
     #[inline]
     pub(super) const fn new(index: u32, len: usize) -> Self {
         let name = BrandedName {
-            number: Number::new(index),
+            number: Stored::new(index),
             bytes: PhantomData,
         };
         Self { name, len }
@@ -94,7 +99,7 @@ impl<B, Y: Byte> BrandedBytes<B, Y> {
 
     #[inline]
     pub(super) const fn index(&self) -> u32 {
-        self.name.number.index()
+        self.name.number.number().index()
     }
 
     /// The length in bytes.
@@ -152,7 +157,7 @@ impl<B, Y: Byte> fmt::Debug for BrandedBytes<B, Y> {
 /// elsewhere. It gives access to nothing: add the length again first.
 #[must_use = "dropping a name leaks its object"]
 pub struct BrandedName<B, Y: Byte = u8> {
-    number: Number,
+    number: Stored,
     bytes: PhantomData<(Y, Invariant<B>)>,
 }
 
@@ -169,7 +174,7 @@ impl<B, Y: Byte> BrandedName<B, Y> {
 
 impl<B, Y: Byte> fmt::Debug for BrandedName<B, Y> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "BrandedName(object {})", self.number.index())
+        write!(f, "BrandedName(object {})", self.number.number().index())
     }
 }
 

@@ -134,7 +134,7 @@ impl<'m, B, W: Width> BrandedHeap<'m, B, W> {
     pub fn get<'a, T>(&'a self, handle: &'a BrandedHandle<B, T>) -> &'a T {
         // SAFETY: B1, B2: a live `T` of this heap. The shared borrow of the handle excludes mutable
         // ones, and that of the heap excludes moves (O3).
-        unsafe { self.heap.object::<T>(handle.index()).as_ref() }
+        unsafe { self.heap.named::<T>(handle.number()).as_ref() }
     }
 
     /// Borrows an object mutably. Different objects may be borrowed mutably at once.
@@ -146,7 +146,7 @@ impl<'m, B, W: Width> BrandedHeap<'m, B, W> {
     pub fn get_mut<'a, T>(&'a self, handle: &'a mut BrandedHandle<B, T>) -> &'a mut T {
         // SAFETY: B1, B2: a live `T` of this heap, which no other handle names, and this one is
         // borrowed exclusively; O3 for moves.
-        unsafe { self.heap.object::<T>(handle.index()).as_mut() }
+        unsafe { self.heap.named::<T>(handle.number()).as_mut() }
     }
 
     /// Takes a value out of the heap, and frees its memory. May move up to two other objects.

@@ -29,7 +29,7 @@ impl<W: Width> Heap<'_, W> {
         }
         assert!(offset <= len, "the offset is beyond the object");
         // SAFETY: `offset` lies inside the object, which is a live block of at least `len` bytes.
-        let first = unsafe { self.object::<B>(bytes.name.index()).add(offset) };
+        let first = unsafe { self.named::<B>(bytes.name.number()).add(offset) };
         (first, len - offset)
     }
 
