@@ -165,13 +165,14 @@ pub struct Config {
 
 impl Config {
     /// 16 KiB pages, classes at 1/8 spacing, the default hole bound, byte objects over 4 KiB in
-    /// pieces.
+    /// pieces: of 16 KiB first, the rest of 4 KiB.
     pub const DEFAULT: Self = match Self::new(Geometry::DEFAULT, Bound::DEFAULT) {
         Ok(config) => config,
         Err(_) => panic!("the default configuration is valid"),
     };
 
-    /// A configuration with pieces of a quarter of a page and the newest-first order.
+    /// A configuration with large pieces of a page, small ones of a quarter of a page, and the
+    /// newest-first order.
     ///
     /// # Errors
     /// [`ConfigError`] names the value that is not possible.
@@ -182,13 +183,13 @@ impl Config {
         if matches!(bound, Bound::Pages(0)) {
             return Err(ConfigError::NoNotFullPage);
         }
-        let piece_bytes = geometry.page_bytes() / 4;
+        let page_bytes = geometry.page_bytes();
         Ok(Self {
             geometry,
             bound,
             order: PageOrder::Newest,
-            piece_bytes: Some(piece_bytes),
-            large_bytes: piece_bytes,
+            piece_bytes: Some(page_bytes / 4),
+            large_bytes: page_bytes,
         })
     }
 
@@ -230,8 +231,9 @@ impl Config {
     /// are as long, and pieces of [`Config::piece_bytes`] for the rest. It means nothing where no
     /// object is in pieces.
     ///
-    /// Fewer pieces are faster to allocate, to free and to walk, and pieces of a page never move.
-    /// An object that grows past a multiple of `large_bytes` copies what its small pieces held.
+    /// Fewer pieces are faster to allocate, to free and to walk, and pieces of a page leave no holes.
+    /// An object that grows past a multiple of `large_bytes` copies what its small pieces held. So a
+    /// program whose long objects grow by little each time may want pieces of one size.
     ///
     /// # Errors
     /// [`ConfigError::Pieces`] unless the size is a power of two from the small pieces' up to a

@@ -113,8 +113,13 @@ impl BlockTableConfig {
             Ok(geometry) => geometry,
             Err(error) => return Err(BlockTableConfigError::Geometry(error)),
         };
+        let config = match Config::new(geometry, bound) {
+            Ok(config) => config,
+            Err(error) => return Err(BlockTableConfigError::Bound(error)),
+        };
         // Rows are in pieces of one size: the certificate counts on it.
-        match Config::new(geometry, bound) {
+        let piece = config.piece_bytes();
+        match config.with_pieces(piece) {
             Ok(table) => Ok(Self {
                 table,
                 frame_shift: frame_bytes.trailing_zeros(),

@@ -264,7 +264,7 @@ impl BlockCount {
             return None;
         };
         // A shorter spine may have more pieces than the longest, too, as `most_pieces` says.
-        while division.large_bytes() > small && division.divides(spine_bytes) {
+        while division.large_bytes() > small && division.large_pieces(spine_bytes) > 0 {
             let Some(word) = Self::of::<W>(config, small, W::SPINE_WORD_BYTES) else {
                 return None;
             };
@@ -282,12 +282,12 @@ impl BlockCount {
 }
 
 /// The most small pieces that a large one replaces, or the other way around, in an object in pieces
-/// of up to `len` bytes.
+/// of up to `len` bytes; one where no piece is large, for the last one may be replaced.
 const fn most_replaced(division: Division, len: usize) -> u64 {
-    let small = division.small_bytes();
-    let most = division.large_bytes() >> small.ilog2();
-    let all = len.div_ceil(small);
-    (if all < most { all } else { most }) as u64
+    if division.large_pieces(len) == 0 {
+        return 1;
+    }
+    (division.large_bytes() >> division.small_bytes().ilog2()) as u64
 }
 
 /// The most pieces of an object in pieces of up to `len` bytes: a shorter one may have more, small

@@ -53,7 +53,7 @@ fn a_meter_counts_as_many_page_blocks_as_words_number_and_no_more() {
 fn a_meter_does_not_wrap_over_the_page_blocks_of_a_class() {
     // 2^32 whole pieces in one class. When counts wrapped, the class had no live page-blocks, and
     // 17.6 TB were certified as 17 GB.
-    let config = Config::DEFAULT;
+    let config = Config::DEFAULT.with_pieces(Some(4096)).expect("valid");
     let mut meter = DemandMeter::new::<Wide>(&config);
     let Some(all) = 1_usize.checked_shl(44) else {
         return;

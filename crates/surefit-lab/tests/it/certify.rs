@@ -114,8 +114,8 @@ fn what_has_no_certificate_is_one_line() {
 fn an_object_larger_than_any_heap_is_one_line_that_names_its_event() {
     let directory = tempfile::tempdir().expect("a directory");
     for (log2, spec) in [
-        (45, "cf"),
-        (45, "cf:keys"),
+        (47, "cf"),
+        (47, "cf:keys"),
         (40, "cf:pieces=64"),
         (56, "cf"),
     ] {
