@@ -77,6 +77,22 @@ impl Fraction {
         }
     }
 
+    /// `⌊n ÷ (numerator + denominator)⌋`.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "the sum is above zero and below 2^33; the product is below 2^64"
+    )]
+    #[inline]
+    pub(crate) const fn quotient(self, n: u64) -> u64 {
+        let shift = self.shift as u32;
+        // With b = 2^shift: n ÷ (b + 1) = n · (b − 1) ÷ (b² − 1), and for small n this is nearly
+        // n · (b − 1) ÷ b².
+        if shift < 16 && n + 1 < 1 << (2 * shift) {
+            return ((n + 1) * ((1 << shift) - 1)) >> (2 * shift);
+        }
+        n / (self.numerator as u64 + self.denominator as u64)
+    }
+
     /// The numerator.
     #[must_use]
     pub const fn numerator(self) -> u32 {
@@ -333,3 +349,22 @@ impl fmt::Display for ConfigError {
 }
 
 impl core::error::Error for ConfigError {}
+
+#[cfg(test)]
+mod tests {
+    use super::Fraction;
+
+    #[test]
+    fn a_quotient_is_that_of_a_division() {
+        let powers = (1..20).map(|shift| (1, 1 << shift));
+        for (numerator, denominator) in powers.chain([(1, 3), (3, 8), (5, 100)]) {
+            let fraction = Fraction::new(numerator, denominator).expect("at most one half");
+            let sum = u64::from(numerator + denominator);
+            let near = (1..20).map(|power| 1_u64 << (2 * power));
+            let near = near.flat_map(|square| square.saturating_sub(40)..square + 40);
+            for n in (0..200_000).chain(near).chain([u64::MAX - (1 << 33)]) {
+                assert_eq!(fraction.quotient(n), n / sum, "{n} by {sum}");
+            }
+        }
+    }
+}

@@ -30,10 +30,10 @@
 //!
 //! # Speed
 //! Instructions of the worst path of each event, equal for 10³ and 10⁶ live objects
-//! (`benches/events.rs`, objects of 40 bytes): 57 for an allocation that takes a parked pair and 39
-//! for a free that parks one; 146 to 149 for an allocation that takes a block of a page, 325 with
-//! opening one; 125 for a free that clears a block, 334 in a full page, 714 with two moves. Giving
-//! 31 parked pairs back takes about 3,100 before an allocation is served, 3,800 before it is
+//! (`benches/events.rs`, objects of 40 bytes): 59 for an allocation that takes a parked pair and 40
+//! for a free that parks one; 148 to 151 for an allocation that takes a block of a page, 327 with
+//! opening one; 126 for a free that clears a block, 293 in a full page, 730 with two moves. Giving
+//! 31 parked pairs back takes about 3,100 before an allocation is served, 3,700 before it is
 //! refused. These four decisions should stay:
 //! - `allocate` and `free` call no function on their common path. What they pass on is small enough
 //!   to return in registers.
@@ -204,16 +204,22 @@ impl<'m, W: Width> Engine<'m, W> {
     /// the reason.
     #[inline]
     pub(crate) fn allocate(&self, class: SizeClass) -> Option<u32> {
-        let parked = self.take_parked(self.class_state(class));
-        parked.or_else(|| self.allocate_in_page(class))
+        let hot = self.take_hot(class);
+        hot.or_else(|| self.allocate_in_page(class))
+    }
+
+    /// Takes the pair of a class that was parked last, if there is one.
+    #[inline]
+    pub(crate) fn take_hot(&self, class: SizeClass) -> Option<u32> {
+        self.take_parked(self.class_state(class))
     }
 
     /// Allocates a block of a class that has nothing parked, in a page.
     ///
     /// This function calls no function: what is missing is provided by a jump to
     /// [`Engine::allocate_slowly`] and back.
-    #[inline(never)]
-    fn allocate_in_page(&self, class: SizeClass) -> Option<u32> {
+    #[inline(always)]
+    pub(crate) fn take_in_page(&self, class: SizeClass) -> Option<u32> {
         let state = self.class_state(class);
         let first = self.allocation_end(state);
         if first == W::Word::NIL || self.addresses.has_no_free() {
@@ -227,6 +233,12 @@ impl<'m, W: Width> Engine<'m, W> {
         state.add_live();
         self.detach_if(decision == Malloc::Fill, state, page);
         Some(entry)
+    }
+
+    /// As [`Engine::take_in_page`], as a function of its own.
+    #[inline(never)]
+    fn allocate_in_page(&self, class: SizeClass) -> Option<u32> {
+        self.take_in_page(class)
     }
 
     /// Opens a page (M1), makes an entry or gives the address table another page; then allocates.
@@ -346,10 +358,12 @@ impl<'m, W: Width> Engine<'m, W> {
     #[inline(never)]
     fn settle(&self, state: &ClassState<W>, page: PageId) {
         let page = self.pages.known(page);
-        if automaton::settle(self.bound, self.counts(state, page.layout)) {
+        let counts = self.counts(state, page.layout);
+        if automaton::settle(self.bound, counts) {
             self.swap_roles(state, page);
+            return self.restore_bound(state, page.layout, (0, 0));
         }
-        self.restore_bound(state, page.layout, (0, 0));
+        self.rest(state, page.layout, counts);
     }
 
     /// F1 where the class may break its bound. If it does, a block of the reservoir moves into the
@@ -360,25 +374,29 @@ impl<'m, W: Width> Engine<'m, W> {
         let page = self.pages.known(page);
         let freed = Block { page, number };
         state.remove_live();
-        let mut breaks = false;
-        if let Some(reservoir) = self.pages.linked(state.tail.get()) {
-            // The freed block still counts as used, but not as live: so it is a hole.
-            breaks = automaton::settle(self.bound, self.counts(state, page.layout));
-            if breaks && !automaton::swaps_roles(page.used() - 1, reservoir.used()) {
-                let from = self.pages.last_used(reservoir);
-                let entry = self.pages.back_reference(from);
-                self.pages.set_back_reference(freed, entry);
-                let bytes = self.move_block(state, from, freed, entry);
-                return self.restore_bound(state, page.layout, (1, bytes));
-            }
+        let Some(reservoir) = self.pages.linked(state.tail.get()) else {
+            self.pages.clear(freed);
+            self.pages.push_front(state, page);
+            return self.restore_bound(state, page.layout, (0, 0));
+        };
+        // The freed block still counts as used, but not as live: so it is a hole.
+        let counts = self.counts(state, page.layout);
+        let breaks = automaton::settle(self.bound, counts);
+        if breaks && !automaton::swaps_roles(page.used() - 1, reservoir.used()) {
+            let from = self.pages.last_used(reservoir);
+            let entry = self.pages.back_reference(from);
+            self.pages.set_back_reference(freed, entry);
+            let bytes = self.move_block(state, from, freed, entry);
+            return self.restore_bound(state, page.layout, (1, bytes));
         }
         self.pages.clear(freed);
         self.pages.push_front(state, page);
-        // The block was a hole before as well, so the counts are the same.
         if breaks {
             self.swap_roles(state, page);
+            return self.restore_bound(state, page.layout, (0, 0));
         }
-        self.restore_bound(state, page.layout, (0, 0));
+        // The block was a hole before as well, so the counts are the same.
+        self.rest(state, page.layout, counts);
     }
 
     /// F5 of a free: the page's last block was given back. Where blocks are parked, the class may
@@ -413,6 +431,12 @@ impl<'m, W: Width> Engine<'m, W> {
             counts = self.counts(state, layout);
         }
         self.count_operation(bytes);
+        self.rest(state, layout, counts);
+    }
+
+    /// Ends a free after which the class keeps its bound, with these counts: restores T3 and H5.
+    #[inline]
+    fn rest(&self, state: &ClassState<W>, layout: &ClassLayout, mut counts: ClassCounts) {
         if state.pages() > state.live() {
             self.unpark_class(state);
             counts = self.counts(state, layout);

@@ -27,6 +27,7 @@ use core::mem::MaybeUninit;
 use surefit_core::Refused;
 
 use crate::demand::BlockDemand;
+use crate::geometry::SizeClass;
 use crate::handle::{Byte, Bytes, Name};
 use crate::heap::Heap;
 use crate::pieces::Pieces;
@@ -60,6 +61,33 @@ impl<W: Width> Heap<'_, W> {
     /// What was exhausted; the heap is unchanged.
     #[inline]
     pub fn alloc(&self, layout: Layout) -> Result<Bytes<MaybeUninit<u8>>, Refused> {
+        let (len, geometry) = (layout.size(), self.config.geometry());
+        match geometry.class_at_once(len, layout.align()) {
+            Some(class) if !self.is_in_pieces(len) => match self.engine.take_hot(class) {
+                Some(index) => Ok(Bytes::new(Name::new(index, self.id), len)),
+                None => self.alloc_in_page(class, layout),
+            },
+            _ => self.alloc_otherwise(layout),
+        }
+    }
+
+    /// Allocates an object in a block of a class that has nothing parked. `alloc` ends with this
+    /// call, so that it saves no register for it.
+    #[inline(never)]
+    fn alloc_in_page(
+        &self,
+        class: SizeClass,
+        layout: Layout,
+    ) -> Result<Bytes<MaybeUninit<u8>>, Refused> {
+        match self.engine.take_in_page(class) {
+            Some(index) => Ok(Bytes::new(Name::new(index, self.id), layout.size())),
+            None => Err(self.engine.refusal(class)),
+        }
+    }
+
+    /// Allocates an object whose class is not found at once, or which is in pieces.
+    #[inline(never)]
+    fn alloc_otherwise(&self, layout: Layout) -> Result<Bytes<MaybeUninit<u8>>, Refused> {
         let index = self.allocate_bytes(layout.size(), layout.align())?;
         Ok(Bytes::new(Name::new(index, self.id), layout.size()))
     }

@@ -203,7 +203,7 @@ pub const fn frees_in_a_row(bound: Bound, class: ClassCounts) -> u32 {
                 .saturating_mul(class.live as u64)
                 .saturating_add(b.saturating_mul(base as u64));
             let spare = most.saturating_sub(b.saturating_mul(class.holes as u64));
-            least(spare / a.saturating_add(b), class.live)
+            least(fraction.quotient(spare), class.live)
         }
         Bound::Pages(_) | Bound::Unbounded => class.live,
     }

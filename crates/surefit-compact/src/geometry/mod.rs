@@ -199,6 +199,17 @@ impl Geometry {
         self.class_for_bytes(bytes)
     }
 
+    /// As [`class_for`](Self::class_for), if it takes one look-up: `None` also for larger requests,
+    /// and for alignments above the granule.
+    #[expect(clippy::arithmetic_side_effects, reason = "not above 1024 bytes")]
+    #[inline]
+    pub(crate) const fn class_at_once(&self, bytes: usize, align: usize) -> Option<SizeClass> {
+        if bytes <= FINE_BYTES && (align <= MIN_GRANULE || align <= self.granule as usize) {
+            return Some(SizeClass(self.fine[(bytes + 7) >> 3]));
+        }
+        None
+    }
+
     /// [`class_for`](Self::class_for) with the alignment of the granule.
     #[expect(clippy::arithmetic_side_effects, reason = "not above 1024 bytes")]
     #[inline]
