@@ -60,8 +60,9 @@ impl BlockDemand {
 }
 
 impl<W: Width> Engine<'_, W> {
-    /// Whether all blocks of a demand can be taken, together with their entries. Gives everything
-    /// that is parked back if they cannot without. O(classes of the demand).
+    /// Whether all blocks of a demand can be taken, together with their entries: O(classes of the
+    /// demand). Gives everything that is parked back if they cannot without: O(all classes), times
+    /// what a class may park.
     pub(crate) fn can_serve(&self, demand: &BlockDemand) -> Result<(), Refused> {
         let refused = match self.can_serve_now(demand) {
             Ok(()) => return Ok(()),

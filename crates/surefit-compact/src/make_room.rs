@@ -35,7 +35,8 @@ use crate::page::Page;
 use crate::width::Width;
 
 impl<W: Width<Generation = ()>> Heap<'_, W> {
-    /// Whether byte objects of all these lengths, aligned to eight, can be allocated now.
+    /// Whether byte objects of all these lengths, aligned to eight, can be allocated now. O(classes),
+    /// times a constant: it may give parked page-blocks back to their pages.
     ///
     /// # Errors
     /// What is exhausted.
@@ -54,7 +55,8 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
     }
 
     /// Whether byte objects of all these lengths, aligned to eight, could be allocated if all live
-    /// page-blocks lay together: then only fragmentation can refuse them. O(classes).
+    /// page-blocks lay together: then only fragmentation can refuse them. A heap over the operating
+    /// system's memory counts its limit. O(classes).
     #[must_use]
     pub fn would_fit(&self, lens: &[usize]) -> bool {
         let demand = self.demand_of(lens);
@@ -73,7 +75,7 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
 impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
     #[expect(
         clippy::arithmetic_side_effects,
-        reason = "sums of at most 128 numbers of 33 bits, in 64 bits"
+        reason = "sums of at most 128 numbers of 33 bits, in 64 bits; free pages were opened"
     )]
     fn would_fit(&self, demand: &BlockDemand) -> bool {
         let geometry = self.pages.geometry;
@@ -86,7 +88,14 @@ impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
         let table_pages = self.table_pages_for(demand.entries());
         let packed = packed.sum::<u64>() + u64::from(self.windows.parts());
         let data = packed.max(self.windows.end().into());
-        table_pages.is_ok_and(|table_pages| data + table_pages <= below_table)
+        let in_use = u64::from(self.frontier.get() - self.free_page_count.get());
+        let is_granted = |table_pages| {
+            let more = packed.saturating_sub(in_use);
+            self.stock()
+                .is_none_or(|stock| stock.serves(table_pages, more).is_ok())
+        };
+        table_pages
+            .is_ok_and(|table_pages| data + table_pages <= below_table && is_granted(table_pages))
     }
 
     fn make_room_for(&self, demand: &BlockDemand) -> Result<(), Refused> {

@@ -266,6 +266,34 @@ fn at_the_hard_limit_empty_pages_make_room_for_the_address_table() {
 }
 
 #[test]
+fn what_would_fit_below_the_limit_is_served_after_moves() {
+    let config = Config::new(Geometry::DEFAULT, Bound::Unbounded).expect("valid");
+    let mut heap: OsHeap = OsHeap::new(&config, Limits::new(64 * MIB, 64 * MIB)).expect("reserved");
+    heap.set_limits(3 * MIB, 3 * MIB).expect("lower");
+    let mut kept = Vec::new();
+    for (number, handle) in fill(&heap, 2000).into_iter().enumerate() {
+        match number % 3 {
+            0 => kept.push(handle),
+            _ => heap.free(handle),
+        }
+    }
+    let lens = [100, 4000, 40_000, 400_000, 4 * MIB, 40 * MIB];
+    let lens = lens.into_iter().chain((1..30).map(|n| n * 100_000));
+    let would_fit: Vec<_> = lens
+        .map(|len| (len, heap.heap().would_fit(&[len])))
+        .collect();
+    assert!(would_fit.iter().any(|(_, fits)| *fits));
+    heap.compact(u64::MAX);
+    for (len, fits) in would_fit {
+        let layout = Layout::from_size_align(len, 8).expect("a layout");
+        let served = heap.alloc(layout).map(|bytes| heap.free_bytes(bytes));
+        assert_eq!(served.is_ok(), fits, "{len} bytes: {served:?}");
+    }
+    free_all(&mut heap, kept);
+    sound(&heap);
+}
+
+#[test]
 fn above_the_soft_limit_objects_are_moved_and_empty_pages_given_back_at_once() {
     let limits = Limits {
         delay: at(1_000_000),
