@@ -57,7 +57,18 @@ fn with_options(input: &mut Input<'_>, config: Config) -> Config {
         2 => Some(page),
         _ => None,
     };
-    config
+    let config = config
         .with_pieces(pieces)
-        .expect("a power of two up to a page")
+        .expect("a power of two up to a page");
+    let Some(small) = pieces else {
+        return config;
+    };
+    let large = match options >> 3 & 3 {
+        0 => small,
+        1 => page,
+        times => (small << times).min(page),
+    };
+    config
+        .with_large_pieces(large)
+        .expect("a power of two from the small piece to a page")
 }

@@ -2,7 +2,7 @@
 
 use std::alloc::Layout;
 
-use surefit_compact::{Bytes, Contiguous, Heap, Narrow, Wide, Width};
+use surefit_compact::{Bytes, Contiguous, Heap, Medium, Narrow, Wide, Width};
 
 use crate::config::config;
 use crate::input::Input;
@@ -33,10 +33,10 @@ struct Run<'m, W: Width> {
 /// Runs all operations of an input.
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
-    if input.byte() & 1 == 0 {
-        run_width::<Wide>(&mut input);
-    } else {
-        run_width::<Narrow>(&mut input);
+    match input.byte() % 3 {
+        0 => run_width::<Wide>(&mut input),
+        1 => run_width::<Narrow>(&mut input),
+        _ => run_width::<Medium>(&mut input),
     }
 }
 

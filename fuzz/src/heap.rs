@@ -5,7 +5,7 @@ mod parked;
 use std::alloc::Layout;
 use std::mem::MaybeUninit;
 
-use surefit_compact::{Bytes, Handle, Heap, Narrow, Wide, Width};
+use surefit_compact::{Bytes, Handle, Heap, Medium, Narrow, Wide, Width};
 
 use crate::config::config;
 use crate::input::Input;
@@ -37,10 +37,10 @@ struct Run<'m, W: Width> {
 /// Runs all operations of an input.
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
-    if input.byte() & 1 == 0 {
-        run_width::<Wide>(&mut input, 1 << 20);
-    } else {
-        run_width::<Narrow>(&mut input, 128 << 10);
+    match input.byte() % 3 {
+        0 => run_width::<Wide>(&mut input, 1 << 20),
+        1 => run_width::<Narrow>(&mut input, 128 << 10),
+        _ => run_width::<Medium>(&mut input, 1 << 20),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `KeyHeap` beside a model that remembers every key there ever was.
 
-use surefit_compact::{Counted, Key, KeyHeap, Narrow, Wide, Width};
+use surefit_compact::{Counted, Key, KeyHeap, Medium, Narrow, Wide, Width};
 use surefit_core::Refused;
 
 use crate::config::config;
@@ -25,12 +25,13 @@ struct Run<'m, W: Width<Generation = ()>, G: Counted> {
 /// Runs all operations of an input.
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
-    match input.byte() % 5 {
+    match input.byte() % 6 {
         0 => run_width::<Wide, u8>(&mut input),
         1 => run_width::<Wide, u16>(&mut input),
         2 => run_width::<Wide, u32>(&mut input),
         3 => run_width::<Narrow, u8>(&mut input),
-        _ => run_width::<Narrow, u16>(&mut input),
+        4 => run_width::<Narrow, u16>(&mut input),
+        _ => run_width::<Medium, u8>(&mut input),
     }
 }
 

@@ -6,7 +6,7 @@ use std::alloc::Layout;
 use std::time::Duration;
 
 use surefit_compact::os::{Limits, OsHeap};
-use surefit_compact::{Bytes, Handle, Narrow, Wide, Width};
+use surefit_compact::{Bytes, Handle, Medium, Narrow, Wide, Width};
 use surefit_core::Refused;
 
 use crate::config::config;
@@ -26,10 +26,10 @@ struct Run<'c, W: Width> {
 /// Runs all operations of an input.
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
-    if input.byte() & 1 == 0 {
-        run_width::<Wide>(&mut input);
-    } else {
-        run_width::<Narrow>(&mut input);
+    match input.byte() % 3 {
+        0 => run_width::<Wide>(&mut input),
+        1 => run_width::<Narrow>(&mut input),
+        _ => run_width::<Medium>(&mut input),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::alloc::Layout;
 use std::io::{BufRead, Cursor, IoSlice, IoSliceMut, Read, Seek, SeekFrom, Write};
 
-use surefit_compact::{ByteVec, Bytes, Heap, Narrow, Wide, Width};
+use surefit_compact::{ByteVec, Bytes, Heap, Medium, Narrow, Wide, Width};
 
 use crate::config::config;
 use crate::input::Input;
@@ -19,10 +19,10 @@ struct Run<'m, W: Width> {
 /// Runs all operations of an input.
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
-    if input.byte() & 1 == 0 {
-        run_width::<Wide>(&mut input);
-    } else {
-        run_width::<Narrow>(&mut input);
+    match input.byte() % 3 {
+        0 => run_width::<Wide>(&mut input),
+        1 => run_width::<Narrow>(&mut input),
+        _ => run_width::<Medium>(&mut input),
     }
 }
 
