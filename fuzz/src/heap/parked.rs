@@ -74,6 +74,11 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
     /// Allocates until the heap refuses, which gives back everything that is parked; what is parked keeps no room from anybody.
     pub(super) fn exhaust(&mut self, input: &mut Input<'_>) {
         let layout = Self::layout(input);
+        let config = self.heap.config();
+        let class = config.geometry().class_for(layout.size(), layout.align());
+        if class.is_none() && config.piece_bytes().is_none() {
+            return; // It is larger than a page, so that is why it is refused.
+        }
         let served = (0..MOST).take_while(|_| self.allocate_of(layout)).count();
         self.check();
         if served == MOST {
