@@ -318,18 +318,18 @@ fn timed(
             break;
         }
         let empty = run_empty(Timing { steps })?;
-        for row in rows.iter_mut() {
+        for row in in_turn(rows, round) {
             time_row(source, row, &mut region, empty, plan)?;
             progress.step(&steps.name, "timing", row.spec);
         }
     }
     let sample = plan.sample(steps);
-    for _ in 0..plan.access_rounds {
+    for round in 0..plan.access_rounds {
         let empty = (
             run_empty(Access { steps, sample })?,
             run_empty(AtPeak { steps })?,
         );
-        for row in rows.iter_mut() {
+        for row in in_turn(rows, round) {
             access_row(source, row, &mut region, empty, plan)?;
             progress.step(&steps.name, "accesses", row.spec);
         }
@@ -339,6 +339,13 @@ fn timed(
         progress.step(&steps.name, "percentiles", row.spec);
     }
     Ok(())
+}
+
+/// All rows, each round another one first: the first one finds the region in no cache.
+fn in_turn<'r, 'a>(rows: &'r mut [Row<'a>], round: u32) -> impl Iterator<Item = &'r mut Row<'a>> {
+    let first = round as usize % rows.len().max(1);
+    let (before, from_first) = rows.split_at_mut(first);
+    from_first.iter_mut().chain(before)
 }
 
 /// Whether more rounds would tell more: the spread of a ratio is wide.

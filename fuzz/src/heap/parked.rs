@@ -71,26 +71,29 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
         }
     }
 
+    /// The pairs that all classes have parked.
+    fn parked(&self) -> usize {
+        let geometry = self.heap.config().geometry();
+        let parked = |class| self.heap.parked_pages(class).count();
+        geometry.classes().map(parked).sum()
+    }
+
     /// Allocates until the heap refuses, which gives back everything that is parked; what is parked keeps no room from anybody.
+    /// A request above a page, where no object is in pieces, exhausts nothing: it gives nothing back.
     pub(super) fn exhaust(&mut self, input: &mut Input<'_>) {
         let layout = Self::layout(input);
         let config = self.heap.config();
         let class = config.geometry().class_for(layout.size(), layout.align());
-        if class.is_none() && config.piece_bytes().is_none() {
-            return; // It is larger than a page, so that is why it is refused.
-        }
+        let is_possible = class.is_some() || config.piece_bytes().is_some();
+        let before = self.parked();
         let served = (0..MOST).take_while(|_| self.allocate_of(layout)).count();
         self.check();
         if served == MOST {
             return;
         }
         assert!(!self.heap.can_allocate_bytes(layout.size(), layout.align()));
-        let geometry = self.heap.config().geometry().clone();
-        let parked: usize = geometry
-            .classes()
-            .map(|class| self.heap.parked_pages(class).count())
-            .sum();
-        assert_eq!(parked, 0, "a refusal leaves nothing parked");
+        let left = if is_possible { 0 } else { before };
+        assert_eq!(self.parked(), left, "what a refusal leaves parked");
     }
 
     /// Names no object was given: only those of live page-blocks, of the right size-class, are accepted.
