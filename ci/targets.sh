@@ -66,8 +66,8 @@ if ! fetch rust; then
   exit 0
 fi
 export RUSTC=$folder/rustc RUSTC_BOOTSTRAP=1
-for target in "${exchanging[@]}"; do build "$target" "" compact gc compact,freelist,gc,alloc,critical-section; done
-for target in "${plain[@]}"; do build "$target" "" compact gc compact,freelist,gc,alloc compact,critical-section; done
+for target in "${exchanging[@]}"; do build "$target" "" compact gc compact,freelist,gc,alloc,critical-section,allocator-api2; done
+for target in "${plain[@]}"; do build "$target" "" compact gc compact,freelist,gc,alloc,locked compact,critical-section; done
 for machine in i686 aarch64; do
   if fetch linux "$machine"; then tests "$machine" "${chosen[@]}"; else echo "NOT RUN: tests on $machine ($why)"; fi
 done

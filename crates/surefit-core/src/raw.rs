@@ -26,6 +26,24 @@ pub unsafe trait RawHeap {
     /// was allocated or last resized.
     unsafe fn free(&mut self, object: NonNull<u8>, layout: Layout);
 
+    /// As [`RawHeap::free`], but refuses an object that the heap finds not to be live: for callers
+    /// that must not panic.
+    ///
+    /// What a heap finds is documented with it. What it does not find is undefined behaviour, as
+    /// for [`RawHeap::free`]; a heap may find nothing.
+    ///
+    /// # Errors
+    /// [`Refused::ForeignHandle`] if the address is outside the heap, [`Refused::StaleHandle`] if
+    /// no live object is there. The heap is unchanged.
+    ///
+    /// # Safety
+    /// As for [`RawHeap::free`], except for what the heap finds.
+    unsafe fn try_free(&mut self, object: NonNull<u8>, layout: Layout) -> Result<(), Refused> {
+        // SAFETY: S1 and S2 are the caller's promise.
+        unsafe { self.free(object, layout) };
+        Ok(())
+    }
+
     /// Changes the size of an object, in place where possible. The bytes that both sizes share are
     /// kept.
     ///

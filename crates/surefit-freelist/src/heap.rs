@@ -418,6 +418,22 @@ unsafe impl<I: Index> RawHeap for Heap<'_, I> {
         self.release(Chunk::at(self.memory.granule_of(object)));
     }
 
+    /// As `free`. Finds addresses outside the chunks, and chunks whose header says that they are
+    /// free; not chunks that were merged with the one before them.
+    #[inline]
+    unsafe fn try_free(&mut self, object: NonNull<u8>, _layout: Layout) -> Result<(), Refused> {
+        let granule = self.memory.granule_inside(object);
+        let chunk = Chunk::at(granule.ok_or(Refused::ForeignHandle)?);
+        if chunk < self.first {
+            return Err(Refused::ForeignHandle);
+        }
+        if chunk >= self.end || self.memory.header(chunk).is_free() {
+            return Err(Refused::StaleHandle);
+        }
+        self.release(chunk);
+        Ok(())
+    }
+
     unsafe fn resize(
         &mut self,
         object: NonNull<u8>,

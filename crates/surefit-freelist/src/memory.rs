@@ -208,6 +208,15 @@ impl<'m> Memory<'m> {
         (offset / GRANULE) as u32
     }
 
+    /// The granule at which a payload would start; `None` for an address outside the region, or
+    /// between granules.
+    #[inline]
+    pub(crate) fn granule_inside(&self, payload: NonNull<u8>) -> Option<u32> {
+        let offset = payload.addr().get().wrapping_sub(self.words.addr().get());
+        let inside = offset / GRANULE < self.granules as usize && offset % GRANULE == 0;
+        inside.then_some((offset / GRANULE) as u32)
+    }
+
     /// Copies `bytes` bytes between payloads that may overlap.
     ///
     /// # Safety

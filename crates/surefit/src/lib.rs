@@ -22,6 +22,8 @@
 //! | `derive` | no | `#[derive(Immutable)]` for objects that are pinned, `#[derive(Trace)]` for collected ones | procedural macros are built |
 //! | `std` | no | `compact::shared::PerThread`; `HashMap` and `HashSet` in collected objects; includes `alloc` | the crate `thread_local`; needs `std` |
 //! | `os` | no | `compact::os`: a heap that grows and shrinks with its demand, between two limits | the crates `surefit-os` and `libc`; needs `std` and Linux |
+//! | `locked` | no | [`Locked`]: a raw-pointer heap behind a lock, as `#[global_allocator]` | the crate `lock_api` |
+//! | `allocator-api2` | no | collections in a `Locked` heap of their own: `Vec::new_in`; includes `locked` | the crate `allocator-api2` 0.2 |
 //! | `alloc` | no | `Box`, `Vec` and `String` in collected objects | needs `alloc` |
 //! | `critical-section` | no | `compact::shared::CriticalSection`, a lock for bare metal | the crate `critical-section` |
 //! | `portable-atomic` | no | shared heaps on targets without compare-and-exchange | the crate `portable-atomic`, on these targets only |
@@ -55,6 +57,8 @@ pub use surefit_freelist as freelist;
 #[cfg(feature = "gc")]
 #[doc(inline)]
 pub use surefit_gc as gc;
+#[cfg(feature = "locked")]
+pub use surefit_locked::{Locked, OneThread};
 
 /// The example of README.md compiles and runs.
 #[cfg(doctest)]

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use syn::{Attribute, ImplItem, Item, TraitItem, UseTree, Visibility};
 
 /// The libraries that programs use; the laboratory is a command, the test kit is for tests.
-const PUBLISHED: [&str; 9] = [
+const PUBLISHED: [&str; 10] = [
     "surefit",
     "surefit-core",
     "surefit-os",
@@ -19,6 +19,7 @@ const PUBLISHED: [&str; 9] = [
     "surefit-compact",
     "surefit-gc",
     "surefit-gc-derive",
+    "surefit-locked",
     "surefit-trace",
     "surefit-clients",
 ];

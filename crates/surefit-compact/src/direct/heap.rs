@@ -85,16 +85,40 @@ impl<'m> DirectHeap<'m> {
         Ok(self.memory.unit_address(run.ok_or(Refused::NoPage)?))
     }
 
-    /// F5, and the free of a large object.
+    /// F5, and the free of a large object. Returns `false`, and changes nothing, if no object
+    /// begins there.
     #[cold]
-    fn free_last(&mut self, block: Block) {
+    fn free_last(&mut self, block: Block) -> bool {
         let unit = self.memory.unit_at(block);
         if !self.memory.record(block.page).holds_blocks() {
-            return self.free_runs.give(&mut self.memory, unit);
+            let begins = runs::begins(&self.memory, unit);
+            if begins {
+                self.free_runs.give(&mut self.memory, unit);
+            }
+            return begins;
         }
         self.not_full.release(&mut self.memory, block.page);
         self.free_runs
             .give(&mut self.memory, block.page.first_unit());
+        true
+    }
+
+    /// As [`Self::free_last`].
+    ///
+    /// # Panics
+    /// If no object begins there.
+    #[cold]
+    fn free_last_or_panic(&mut self, block: Block) {
+        assert!(
+            self.free_last(block),
+            "S1: no object begins here: a foreign or double free"
+        );
+    }
+
+    /// Whether an object can begin here, as far as records and tags show it.
+    fn is_live(&self, block: Block) -> bool {
+        self.memory.record(block.page).holds_blocks()
+            || runs::begins(&self.memory, self.memory.unit_at(block))
     }
 
     /// Resizes `object` to `bytes` bytes where it is, if possible. Its alignment stays what it was.
@@ -178,12 +202,33 @@ unsafe impl RawHeap for DirectHeap<'_> {
         // SAFETY: S1 of `RawHeap::free`.
         let block = unsafe { self.memory.block_at(object) };
         if !self.not_full.put_back(&mut self.memory, block, object) {
-            self.free_last(block);
+            self.free_last_or_panic(block);
+        }
+    }
+
+    /// O(1). Finds what [`DirectHeap::free`](RawHeap::free) detects, and addresses outside the
+    /// region.
+    #[inline]
+    unsafe fn try_free(&mut self, object: NonNull<u8>, _layout: Layout) -> Result<(), Refused> {
+        if !self.memory.contains(object) {
+            return Err(Refused::ForeignHandle);
+        }
+        // SAFETY: S1 of `RawHeap::free`, as far as it is not found here; the address is inside.
+        let block = unsafe { self.memory.block_at(object) };
+        let freed =
+            self.not_full.put_back(&mut self.memory, block, object) || self.free_last(block);
+        if freed {
+            Ok(())
+        } else {
+            Err(Refused::StaleHandle)
         }
     }
 
     /// O(1) if the object stays in place: within its class, as a run that shrinks, or as a run
     /// whose next run is free. Otherwise O(bytes copied).
+    ///
+    /// # Errors
+    /// [`Refused::StaleHandle`] if no object begins at the address of a large object.
     unsafe fn resize(
         &mut self,
         object: NonNull<u8>,
@@ -192,6 +237,9 @@ unsafe impl RawHeap for DirectHeap<'_> {
     ) -> Result<NonNull<u8>, Refused> {
         // SAFETY: S1 of `RawHeap::free`.
         let block = unsafe { self.memory.block_at(object) };
+        if !self.is_live(block) {
+            return Err(Refused::StaleHandle);
+        }
         if self.resize_in_place(block, new_size, layout.align()) {
             return Ok(object);
         }

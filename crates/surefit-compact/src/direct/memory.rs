@@ -311,6 +311,14 @@ impl<'m> Memory<'m> {
         unsafe { self.tag_place(unit).write(tag) }
     }
 
+    /// Whether an object can begin at an address: behind the tables, at a multiple of eight bytes.
+    #[inline]
+    pub(super) fn contains(&self, object: NonNull<u8>) -> bool {
+        let offset = object.addr().get().wrapping_sub(self.base.addr().get());
+        let objects = self.first_unit as usize * UNIT_BYTES..self.units as usize * UNIT_BYTES;
+        objects.contains(&offset) && offset % 8 == 0
+    }
+
     /// The page-block that begins at a caller's address.
     ///
     /// # Safety

@@ -132,10 +132,6 @@ impl FreeRuns {
     }
 
     /// Gives a used run back. It coalesces with free neighbours.
-    ///
-    /// # Panics
-    /// If no used run begins at `start`: a foreign or a double free of a large object, as far as
-    /// tags show it.
     pub(super) fn give(&mut self, memory: &mut Memory<'_>, start: Unit) {
         let (mut start, mut units) = (start, used_units(memory, start));
         memory.set_tag(start, 0);
@@ -355,14 +351,15 @@ fn list_of_whole(units: u32) -> usize {
     WHOLE + ((power as usize) << STEPS_LOG2) + (units >> power) as usize
 }
 
+/// Whether a used run begins at `start`.
+pub(super) fn begins(memory: &Memory<'_>, start: Unit) -> bool {
+    memory.tag(start) & USED != 0
+}
+
 /// The length of the used run that begins at `start`.
 pub(super) fn used_units(memory: &Memory<'_>, start: Unit) -> u32 {
-    let tag = memory.tag(start);
-    assert!(
-        tag & USED != 0,
-        "S1: no object begins here: a foreign or double free"
-    );
-    tag & LEN
+    debug_assert!(begins(memory, start), "R1: a used run begins here");
+    memory.tag(start) & LEN
 }
 
 /// The bytes of a used run's last unit that its object leaves unused; 0 for a single unit.

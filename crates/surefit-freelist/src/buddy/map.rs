@@ -206,6 +206,20 @@ impl<'m, const SMALLEST: usize> Map<'m, SMALLEST> {
         Block { unit, order }
     }
 
+    /// The block of a live object, if an address is that of one.
+    pub(super) fn find_in_use(&self, object: NonNull<u8>) -> Result<Block, Refused> {
+        let granule = self.memory.granule_inside(object);
+        let granule = granule.ok_or(Refused::ForeignHandle)? + self.before;
+        let unit = granule / Self::UNIT;
+        if granule % Self::UNIT != 0 || unit < self.first || unit >= self.last {
+            return Err(Refused::ForeignHandle);
+        }
+        match self.block_at(unit) {
+            Some((block, false)) => Ok(block),
+            _ => Err(Refused::StaleHandle),
+        }
+    }
+
     /// The address of a block.
     pub(super) fn address(&self, block: Block) -> NonNull<u8> {
         self.memory.payload(self.links(block).granule())

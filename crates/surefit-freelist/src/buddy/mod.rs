@@ -288,6 +288,14 @@ unsafe impl<const SMALLEST: usize> RawHeap for Buddy<'_, SMALLEST> {
         self.release(block);
     }
 
+    /// As `free`. Finds every address at which no live object begins.
+    #[inline]
+    unsafe fn try_free(&mut self, object: NonNull<u8>, _layout: Layout) -> Result<(), Refused> {
+        let block = self.map.find_in_use(object)?;
+        self.release(block);
+        Ok(())
+    }
+
     unsafe fn resize(
         &mut self,
         object: NonNull<u8>,
