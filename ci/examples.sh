@@ -5,6 +5,7 @@ bash "$(dirname "$0")/budget.sh" command
 cargo run --release --locked -- compare --rounds 1 >/dev/null
 cargo run --release --locked -p surefit --example hello
 cargo run --release --locked -p surefit --example static_region
+cargo run --release --locked -p surefit --example certified
 cargo run --release --locked -p surefit --example shared
 cargo run --release --locked -p surefit --example contiguous
 cargo run --release --locked -p surefit --features locked --example global_allocator

@@ -10,7 +10,7 @@
 
 use core::fmt;
 
-use crate::geometry::{Geometry, Tail};
+use crate::geometry::{Geometry, GeometrySpec, Spacing, Tail};
 use crate::pieces::Division;
 
 /// A fraction ε of what is live, `numerator / denominator`, at most one half.
@@ -186,6 +186,49 @@ impl Config {
         Ok(config) => config,
         Err(_) => panic!("the default configuration is valid"),
     };
+
+    /// For heaps of up to 256 KiB, with words of two bytes ([`Narrow`](crate::Narrow)): 1 KiB pages,
+    /// classes at 1/4 spacing, at most one not-full page per class, pieces of 1 KiB and 256 bytes.
+    ///
+    /// For 64 KiB of live requests of up to 256 bytes, certificates are within 5 % of the least over
+    /// pages, spacings, bounds and pieces (`surefit certify --propose`).
+    ///
+    /// # Examples
+    /// ```
+    /// use surefit_compact::certify::{Demand, region_bytes};
+    /// use surefit_compact::{Config, Heap, Narrow};
+    /// use surefit_core::{Page1K, Region};
+    ///
+    /// static CONFIG: Config = Config::TINY;
+    /// // At most 40 objects of up to 24 bytes and 20 of up to 48, in any order.
+    /// const DEMAND: Demand<'static> = Demand::PerClass(&[0, 40, 0, 0, 20]);
+    /// static MEMORY: Region<{ region_bytes::<Narrow>(&CONFIG, &DEMAND) }, Page1K> = Region::new();
+    /// let mut heap: Heap<Narrow> = Heap::new(MEMORY.take().expect("taken once"), &CONFIG)?;
+    /// let sample = heap.insert([1_u16; 12])?;
+    /// assert_eq!(heap.remove(sample), [1; 12]);
+    /// # Ok::<(), surefit_core::Refused>(())
+    /// ```
+    pub const TINY: Self = Self::of_small_pages(1 << 10);
+
+    /// For heaps of 256 KiB to 1 MiB, with words of two bytes: as [`Config::TINY`], with 4 KiB pages
+    /// and pieces of 4 KiB and 1 KiB.
+    pub const SMALL: Self = Self::of_small_pages(4 << 10);
+
+    const fn of_small_pages(page_bytes: usize) -> Self {
+        let geometry = Geometry::new(&GeometrySpec {
+            page_bytes,
+            spacing: Spacing::Fraction(4),
+            tail: Tail::BackReferences { bytes: 2 },
+            ..GeometrySpec::DEFAULT
+        });
+        let Ok(geometry) = geometry else {
+            panic!("the partitioning is valid")
+        };
+        let Ok(config) = Self::new(geometry, Bound::Pages(1)) else {
+            panic!("the bound is valid")
+        };
+        config
+    }
 
     /// A configuration with large pieces of a page, small ones of a quarter of a page, and the
     /// newest-first order.

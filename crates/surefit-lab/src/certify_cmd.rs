@@ -1,28 +1,30 @@
 //! `surefit certify`: how large a heap must be to serve a demand without fail, and how much one
 //! call can cost.
 
+mod certified;
 mod demand;
+mod emit;
+mod proposals;
+mod proposed;
 mod report;
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
-use surefit_compact::certify::{CallWork, Demand, DemandMeter, Uncertifiable, certify};
-use surefit_compact::{Config, Heap, Keyed, Medium, Narrow, Wide, Width};
-use surefit_trace::{Op, Trace};
-
-use self::report::{Certified, Report};
+use anyhow::Result;
 use surefit_measure::output;
 use surefit_measure::output::Format;
-use surefit_measure::registry::Kind;
-use surefit_measure::source::load_trace;
-use surefit_measure::spec::{Choice, Spec};
-use surefit_measure::steps::LEAST_ALIGN;
-use surefit_measure::subjects::compact::Words;
+use surefit_measure::spec::Spec;
+
+use self::certified::{Source, report};
+use self::report::Report;
 
 /// The contents of a demand file, for `--help`.
 const DEMAND_HELP: &str = "\
-A demand states the most that a program has live at once. Its file has one of two forms, or both:
+A demand states the most that a program has live at once. Its file has one of these forms; the last
+two can be combined:
+  {\"request_bytes\": 65536, \"largest_request_bytes\": 256}
+      requests of at most 65,536 bytes in all, each of at most 256 bytes, in any mix of sizes. Optional
+      key: \"smallest_request_bytes\" (16 if absent: each object costs bytes of its own).
   {\"objects\": 10000, \"block_bytes\": 640000}
       at most 10,000 objects in any mix of sizes, with at most 640,000 bytes of page-blocks in all.
       The page-block of an object is its request rounded up to a size-class: at most 1/8 larger for
@@ -31,8 +33,8 @@ A demand states the most that a program has live at once. Its file has one of tw
   {\"per_class\": [{\"request_bytes\": 48, \"objects\": 200}, {\"request_bytes\": 4096, \"objects\": 8}]}
       for each size, at most that many objects at once; the key \"align_bytes\" is optional.
 
-Example: echo '{\"objects\": 10000, \"block_bytes\": 640000}' > demand.json
-         surefit certify --demand demand.json
+Example: echo '{\"request_bytes\": 65536, \"largest_request_bytes\": 256}' > demand.json
+         surefit certify --demand demand.json --propose
 ";
 
 /// The arguments of `certify`.
@@ -52,6 +54,13 @@ pub(crate) struct Args {
     /// The allocator: cf, with or without keys.
     #[arg(long, value_name = "SPEC", default_value = "cf")]
     allocator: String,
+    /// Also propose the configuration that needs the fewest bytes, and show what each choice costs.
+    /// The keys of SPEC are kept.
+    #[arg(long)]
+    propose: bool,
+    /// Print the configuration, the demand and the certified bytes as source text instead.
+    #[arg(long, value_enum, conflicts_with_all = ["propose", "format"])]
+    emit: Option<emit::Language>,
     /// How the certificate is printed.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -62,112 +71,25 @@ pub(crate) struct Args {
 /// # Errors
 /// Bad input; no heap of this configuration can serve the demand.
 pub(crate) fn run(args: &Args) -> Result<()> {
+    let source = Source::load(args.trace.as_deref(), args.demand.as_deref())?;
     let spec = Spec::parse(&args.allocator)?;
-    let Choice::InProcess(Kind::Cf(options)) = &spec.choice else {
-        bail!("{spec}: has no certificate; choose cf, with or without keys");
-    };
-    let report = match options.words {
-        Words::Narrow => report::<Narrow>(args, &spec, &options.config)?,
-        Words::Medium => report::<Medium>(args, &spec, &options.config)?,
-        Words::Wide if options.has_keys => report::<Keyed<Wide>>(args, &spec, &options.config)?,
-        Words::Wide => report::<Wide>(args, &spec, &options.config)?,
-    };
-    match args.format {
-        Format::Json => output::print_json(&report),
-        Format::Table => output::print(&report.to_string()),
+    if let Some(language) = args.emit {
+        return output::print(&emit::source(language, &source, &spec)?);
     }
-}
-
-fn report<W: Width>(args: &Args, spec: &Spec, config: &Config) -> Result<Report> {
-    match (&args.trace, &args.demand) {
-        (Some(file), _) => of_trace::<W>(&load_trace(file)?, spec, config),
-        (None, Some(file)) => {
-            let demand = demand::Parsed::load::<W>(file, config)?;
-            let mut report = Report::new(&file.display().to_string(), spec);
-            report.demand = demand.budget().map(report::Budget::new);
-            for (name, demand) in demand.demands() {
-                let certified = certified::<W>(config, name, &demand);
-                report.add(certified.with_context(|| file.display().to_string())?);
-            }
-            Ok(report)
-        }
-        (None, None) => bail!("give --trace or --demand"),
-    }
-}
-
-/// The certificates of a trace. They follow from counts; nothing is replayed.
-fn of_trace<W: Width>(trace: &Trace, spec: &Spec, config: &Config) -> Result<Report> {
-    let meter = metered::<W>(trace, config)?;
-    let mut report = Report::new(trace.name(), spec);
-    report.peak_live_bytes = Some(trace.header().counts.peak_bytes);
-    report.demand = Some(report::Budget::new(meter.budget()));
-    report.largest_free = Some(largest(meter.call()));
-    for (name, demand) in [
-        ("joint", meter.joint()),
-        ("per-class", meter.per_class()),
-        ("both", meter.both()),
-    ] {
-        let certified = certified::<W>(config, name, &demand);
-        report.add(certified.with_context(|| trace.name().to_owned())?);
-    }
-    Ok(report)
-}
-
-fn largest(call: CallWork) -> report::LargestFree {
-    report::LargestFree {
-        blocks: call.blocks,
-        moves_max: call.moves,
-        moved_bytes_max: call.moved_bytes,
-    }
-}
-
-/// Counts the demand of a trace.
-fn metered<'c, W: Width>(trace: &Trace, config: &'c Config) -> Result<DemandMeter<'c>> {
-    let mut meter = DemandMeter::new::<W>(config);
-    let mut objects = Vec::new();
-    for (number, event) in trace.events().iter().enumerate() {
-        count(&mut meter, &mut objects, event.op())
-            .with_context(|| format!("{}: event {number}", trace.name()))?;
-    }
-    Ok(meter)
-}
-
-/// Counts one event; `objects` are the sizes and alignments of all objects so far.
-fn count(meter: &mut DemandMeter<'_>, objects: &mut Vec<(usize, usize)>, op: Op) -> Result<()> {
-    let counted = match op {
-        Op::Alloc { size, call, .. } => {
-            let object = (usize::try_from(size)?, call.align_at_least(LEAST_ALIGN));
-            objects.push(object);
-            meter.allocate(object.0, object.1)
-        }
-        Op::Realloc { id, size } => {
-            let object = &mut objects[id as usize];
-            let old = std::mem::replace(&mut object.0, usize::try_from(size)?);
-            meter.resize((old, object.1), *object)
-        }
-        Op::Free { id } => {
-            let (len, align) = objects[id as usize];
-            meter.free(len, align)
-        }
-    };
-    counted.map_err(|error| {
-        let mend = match error {
-            Uncertifiable::TooLarge { .. } => "leave pieces=off out, or choose larger pages",
-            Uncertifiable::TooManyEntries { .. } => {
-                "no heap can serve it: leave width=16|24 out, or choose larger pieces"
-            }
-            _ => return error.into(),
+    let mut certified = report(&source, &spec);
+    if args.propose {
+        let found = proposals::find(&source, &spec)?;
+        certified = match certified {
+            Ok(report) => Ok(Report {
+                proposals: Some(found),
+                ..report
+            }),
+            Err(error) => Err(error.context(found.instead())),
         };
-        anyhow::Error::new(error).context(mend)
-    })
-}
-
-fn certified<W: Width>(
-    config: &Config,
-    name: &'static str,
-    demand: &Demand<'_>,
-) -> Result<Certified> {
-    let certificate = certify::<W>(config, demand)?;
-    let control = size_of::<Heap<'_, W>>().next_multiple_of(8);
-    Ok(Certified::new(name, &certificate, control))
+    }
+    let certified = certified?;
+    match args.format {
+        Format::Json => output::print_json(&certified),
+        Format::Table => output::print(&certified.to_string()),
+    }
 }

@@ -3,6 +3,7 @@
 //! | module | holds |
 //! | --- | --- |
 //! | `arguments`, `error`, `suggest`, `sizes`, `spec`, `output`, `progress`, `grid`, `html` | what people type and see, and how a command fails |
+//! | `requests` | a demand in requests, whatever the size-classes |
 //! | `source`, `leave_out`, `steps`, `small_file`, `memory` | traces prepared for replaying, and small files that people write |
 //! | `keys`, `pointer_heap`, `subject`, `subjects`, `registry` | the allocators |
 //! | `passes` | one replay each: timing, accesses, percentiles, checking, counting, the smallest heap |
@@ -31,6 +32,7 @@ pub mod progress;
 pub mod ratio;
 pub mod refusal;
 pub mod registry;
+pub mod requests;
 pub mod results;
 pub mod rounds;
 pub mod schema;

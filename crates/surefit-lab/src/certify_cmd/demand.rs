@@ -8,13 +8,22 @@ use serde::Deserialize;
 use surefit_compact::certify::{BlockCount, Budget, ClassSet, Demand};
 use surefit_compact::{Config, Width};
 
+use surefit_measure::requests::{Requests, Sizes};
 use surefit_measure::small_file;
 use surefit_measure::steps::LEAST_ALIGN;
+
+/// The smallest request, in bytes, if a file does not say it: smaller ones cost as much.
+const SMALLEST: u64 = 16;
 
 /// The contents of a demand file.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DemandFile {
+    /// M: the most bytes of requests live at once, in any mix of sizes. What they cost in
+    /// page-blocks follows from the configuration.
+    pub(crate) request_bytes: Option<u64>,
+    /// The smallest of these requests, in bytes; 16 if absent.
+    pub(crate) smallest_request_bytes: Option<u64>,
     /// N: the most page-blocks live at once, in any mix of sizes; needs `block_bytes`.
     pub(crate) objects: Option<u64>,
     /// B: the most bytes of page-blocks live at once; needs `objects`.
@@ -47,23 +56,61 @@ pub(super) struct Parsed {
     most: Option<Vec<u32>>,
 }
 
-impl Parsed {
+impl DemandFile {
     /// Reads a demand file.
     ///
     /// # Errors
     /// One line that names the file, the problem and the remedy.
-    pub(super) fn load<W: Width>(file: &Path, config: &Config) -> Result<Self> {
-        let name = || file.display().to_string();
+    pub(super) fn load(file: &Path) -> Result<Self> {
         let text = small_file::read(file)?;
-        let parsed: DemandFile = serde_json::from_slice(&text)
-            .with_context(|| format!("{}: is not a demand file", file.display()))?;
-        Self::new::<W>(&parsed, config).with_context(name)
+        serde_json::from_slice(&text)
+            .with_context(|| format!("{}: is not a demand file", file.display()))
     }
 
-    fn new<W: Width>(file: &DemandFile, config: &Config) -> Result<Self> {
-        let budget = match (file.objects, file.block_bytes) {
-            (Some(objects), Some(bytes)) => Some(budget::<W>(file, config, objects, bytes)?),
-            (None, None) => None,
+    /// The demand in requests, if the file states one.
+    fn requests(&self) -> Result<Option<Requests>> {
+        let Some(live) = self.request_bytes else {
+            if self.smallest_request_bytes.is_some() {
+                bail!("smallest_request_bytes goes with request_bytes: give both");
+            }
+            return Ok(None);
+        };
+        if self.objects.is_some() || self.block_bytes.is_some() {
+            bail!(
+                "request_bytes counts requests, objects and block_bytes count page-blocks: give one of the two"
+            );
+        }
+        let largest = self
+            .largest_request_bytes
+            .map_or(live, |bytes| bytes as u64);
+        let smallest = self.smallest_request_bytes.unwrap_or(SMALLEST.min(largest));
+        if smallest == 0 || smallest > largest || largest > live {
+            bail!(
+                "requests of {smallest} to {largest} bytes, {live} bytes in all: the smallest is at least 1, at most the largest, and that at most all"
+            );
+        }
+        Ok(Some(Requests {
+            sizes: Sizes::Any,
+            smallest,
+            largest,
+            live,
+        }))
+    }
+}
+
+impl Parsed {
+    /// Reads a demand on heaps of one configuration.
+    ///
+    /// # Errors
+    /// One line that names the problem and the remedy.
+    pub(super) fn new<W: Width>(file: &DemandFile, config: &Config) -> Result<Self> {
+        let budget = match (file.requests()?, file.objects, file.block_bytes) {
+            (Some(requests), ..) => {
+                let budget = requests.budget::<W>(config)?;
+                Some(with_resize::<W>(file, config, budget)?)
+            }
+            (None, Some(objects), Some(bytes)) => Some(budget::<W>(file, config, objects, bytes)?),
+            (None, None, None) => None,
             _ => bail!(
                 "objects (the most live at once) and block_bytes (the most bytes of their page-blocks) need each other: give both"
             ),
@@ -72,7 +119,7 @@ impl Parsed {
         let most = most.map(|peaks| most_of::<W>(peaks, config)).transpose()?;
         if budget.is_none() && most.is_none() {
             bail!(
-                "the file states no demand: give objects and block_bytes, or per_class; `surefit certify --help` explains both"
+                "the file states no demand: give request_bytes, or objects and block_bytes, or per_class; `surefit certify --help` explains them"
             );
         }
         Ok(Self { budget, most })
@@ -113,12 +160,6 @@ fn budget<W: Width>(
     let page = config.geometry().page_bytes();
     let piece = config.piece_bytes().unwrap_or(page);
     let largest = file.largest_request_bytes.unwrap_or(piece).min(piece);
-    let resize = match file.resized_bytes {
-        None => BlockCount::default(),
-        Some(len) => {
-            BlockCount::in_resize::<W>(config, len, LEAST_ALIGN).ok_or_else(|| too_large(len))?
-        }
-    };
     let classes = ClassSet::of_requests(config.geometry(), largest);
     let large = config.division().large_bytes();
     let has_large = config.piece_bytes().is_some()
@@ -126,12 +167,27 @@ fn budget<W: Width>(
             .largest_request_bytes
             .is_none_or(|bytes| bytes >= large);
     let large = config.geometry().class_for(large, LEAST_ALIGN);
-    Ok(Budget {
-        objects: objects.saturating_add(resize.blocks),
-        block_bytes: bytes.saturating_add(resize.bytes),
+    let budget = Budget {
+        objects,
+        block_bytes: bytes,
         classes: large
             .filter(|_| has_large)
             .map_or(classes, |large| classes.with(large)),
+    };
+    with_resize::<W>(file, config, budget)
+}
+
+/// A budget, and what the largest resize holds twice.
+fn with_resize<W: Width>(file: &DemandFile, config: &Config, budget: Budget) -> Result<Budget> {
+    let Some(len) = file.resized_bytes else {
+        return Ok(budget);
+    };
+    let resize = BlockCount::in_resize::<W>(config, len, LEAST_ALIGN);
+    let resize = resize.ok_or_else(|| too_large(len))?;
+    Ok(Budget {
+        objects: budget.objects.saturating_add(resize.blocks),
+        block_bytes: budget.block_bytes.saturating_add(resize.bytes),
+        ..budget
     })
 }
 

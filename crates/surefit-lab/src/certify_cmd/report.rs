@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use surefit_compact::certify::Certificate;
 
+use super::proposed::Proposals;
 use surefit_measure::error::one_line;
 use surefit_measure::output::grouped;
 use surefit_measure::results::SCHEMA;
@@ -43,6 +44,9 @@ pub(crate) struct Report {
     pub(crate) pages_touched_max_per_op: u64,
     /// One certificate for each reading of the demand.
     pub(crate) certificates: Vec<Certified>,
+    /// Cheaper configurations, where they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) proposals: Option<Proposals>,
 }
 
 /// A joint demand.
@@ -242,16 +246,16 @@ impl fmt::Display for Report {
             grouped(self.moved_bytes_max_per_op),
             counted(self.pages_touched_max_per_op, "page")
         )?;
-        let Some(largest) = self.largest_free else {
-            return Ok(());
-        };
-        writeln!(
-            f,
-            "Freeing the largest object: {}, at most {}, {} B copied.",
-            counted(largest.blocks, "page-block"),
-            counted(largest.moves_max, "move"),
-            grouped(largest.moved_bytes_max)
-        )
+        if let Some(largest) = self.largest_free {
+            writeln!(
+                f,
+                "Freeing the largest object: {}, at most {}, {} B copied.",
+                counted(largest.blocks, "page-block"),
+                counted(largest.moves_max, "move"),
+                grouped(largest.moved_bytes_max)
+            )?;
+        }
+        self.proposals.iter().try_for_each(|it| write!(f, "{it}"))
     }
 }
 

@@ -140,3 +140,152 @@ fn an_object_larger_than_any_heap_is_one_line_that_names_its_event() {
         assert!(line.contains("larger pieces"), "{line}");
     }
 }
+
+/// A demand in a file that lives as long as what is returned.
+fn demand(text: &str) -> tempfile::NamedTempFile {
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(file.path(), text).expect("writable");
+    file
+}
+
+#[test]
+fn a_demand_in_requests_costs_what_its_configuration_makes_of_it() {
+    let file = demand(r#"{"request_bytes": 65536, "largest_request_bytes": 256}"#);
+    let path = file.path().to_str().expect("a plain name");
+    let of = |spec: &str| certify(&["--demand", path, "--allocator", spec]);
+    let (coarse, fine) = (of("cf:spacing=1/2"), of("cf:spacing=1/16"));
+    let block_bytes = |report: &Value| bytes(&report["demand"]["block_bytes"]);
+    assert!(block_bytes(&fine) < block_bytes(&coarse));
+    for report in [&coarse, &fine] {
+        assert_eq!(report["demand"]["objects"], 65536 / 16);
+        assert!(block_bytes(report) >= 65536);
+        assert!(bytes(&report["heap_bytes"]) > block_bytes(report));
+    }
+}
+
+#[test]
+fn the_cheapest_configuration_is_proposed_with_what_each_choice_costs() {
+    let file = demand(r#"{"request_bytes": 8192, "largest_request_bytes": 256}"#);
+    let path = file.path().to_str().expect("a plain name");
+    let with = |spec: &str| certify(&["--demand", path, "--allocator", spec, "--propose"]);
+    let report = with("cf");
+    let cheapest = &report["proposals"]["cheapest"];
+    let least = bytes(&cheapest["heap_bytes"]);
+    let choices = report["proposals"]["choices"].as_array().expect("choices");
+    let of = |choice: &Value| bytes(&choice["proposal"]["heap_bytes"]);
+    assert!(least < bytes(&report["heap_bytes"]) / 5, "{report}");
+    assert!(choices.iter().all(|choice| of(choice) >= least));
+    assert_eq!(
+        choices.iter().filter(|choice| of(choice) == least).count(),
+        5,
+        "{report}"
+    );
+    // It is what certify says of it.
+    let spec = cheapest["allocator"].as_str().expect("a spec");
+    assert_eq!(
+        bytes(&certify(&["--demand", path, "--allocator", spec])["heap_bytes"]),
+        least
+    );
+    // What is given is kept.
+    let kept = with("cf:page=4K,k=1");
+    let spec = kept["proposals"]["cheapest"]["allocator"]
+        .as_str()
+        .expect("a spec");
+    assert!(spec.starts_with("cf:page=4K,k=1,"), "{spec}");
+    let names = kept["proposals"]["choices"]
+        .as_array()
+        .expect("choices")
+        .iter();
+    let names: Vec<_> = names.filter_map(|it| it["choice"].as_str()).collect();
+    assert!(
+        names
+            .iter()
+            .all(|it| !it.starts_with("page") && !it.starts_with("k=")),
+        "{names:?}"
+    );
+}
+
+#[test]
+fn what_cannot_be_served_is_refused_with_what_can() {
+    // Two-byte words number too few pages of 16 KiB for both; smaller pages serve the first.
+    for (live, word) in [
+        (400_000, "serves it in"),
+        (4_000_000, "no configuration serves"),
+    ] {
+        let file = demand(&format!(
+            r#"{{"request_bytes": {live}, "largest_request_bytes": 256}}"#
+        ));
+        let options = [
+            "certify",
+            "--allocator",
+            "cf:width=16",
+            "--propose",
+            "--demand",
+        ];
+        let output = surefit().args(options).arg(file.path()).output();
+        let line = error_line(&output.expect("the command runs"), 2);
+        assert!(line.contains(word), "{line}");
+        assert_eq!(
+            line.contains("cf:width=16,page=1K"),
+            live == 400_000,
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn demands_in_requests_that_contradict_themselves_are_one_line() {
+    for (text, word) in [
+        (r#"{"smallest_request_bytes": 8}"#, "give both"),
+        (
+            r#"{"request_bytes": 100, "objects": 3}"#,
+            "give one of the two",
+        ),
+        (
+            r#"{"request_bytes": 100, "largest_request_bytes": 200}"#,
+            "at most all",
+        ),
+        (
+            r#"{"request_bytes": 100, "smallest_request_bytes": 0}"#,
+            "at least 1",
+        ),
+        (
+            r#"{"request_bytes": 9, "smallest_request_bytes": 8, "largest_request_bytes": 7}"#,
+            "at most the largest",
+        ),
+    ] {
+        let file = demand(text);
+        let output = surefit()
+            .args(["certify", "--demand"])
+            .arg(file.path())
+            .output();
+        let line = error_line(&output.expect("the command runs"), 2);
+        assert!(line.contains(word), "{text}: {line}");
+    }
+}
+
+/// The modules of the library's example are what the command writes today; that they compile, and
+/// that their heaps refuse nothing, the example shows.
+#[test]
+fn what_is_emitted_is_the_example() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../surefit/examples/certified");
+    for (name, page) in [("heap_4k", "1K"), ("heap_64k", "1K"), ("heap_1m", "4K")] {
+        let spec = format!("cf:page={page},width=16,spacing=1/4,k=1");
+        let output = surefit()
+            .current_dir(folder)
+            .args([
+                "certify",
+                "--emit",
+                "rust",
+                "--allocator",
+                &spec,
+                "--demand",
+            ])
+            .arg(format!("{name}.json"))
+            .output()
+            .expect("the command runs");
+        assert!(output.status.success());
+        let committed = std::fs::read_to_string(format!("{folder}/{name}.rs")).expect("a module");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), committed, "{name}");
+    }
+}

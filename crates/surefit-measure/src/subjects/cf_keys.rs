@@ -20,6 +20,7 @@ macro_rules! cf_keys {
             "frac=1/N",
             "page=BYTES",
             "min=BYTES",
+            "spacing=1/N",
             "pieces=BYTES|off",
             "large=BYTES",
             "order=newest|original",
@@ -98,16 +99,27 @@ fn geometry(keys: &Keys, tail: Tail) -> Result<Geometry> {
     if smallest.is_some() && classes.is_some() {
         bail!("the file of classes says which page-block is the smallest: leave min out");
     }
+    let spacing = keys.get("spacing").map(spacing).transpose()?;
+    if spacing.is_some() && classes.is_some() {
+        bail!("the file of classes says how they are spaced: leave spacing out");
+    }
     let spec = GeometrySpec {
         page_bytes: page.unwrap_or(default.page_bytes),
         smallest: smallest.map_or(default.smallest, |bytes| bytes as usize),
         spacing: classes
             .as_deref()
-            .map_or(default.spacing, Spacing::Explicit),
+            .map_or(spacing.unwrap_or(default.spacing), Spacing::Explicit),
         tail,
         ..default
     };
     Ok(Geometry::new(&spec)?)
+}
+
+/// Reads `1/8`: every size-class is at most 1/8 larger than the one below it.
+fn spacing(text: &str) -> Result<Spacing<'static>> {
+    let steps = text.strip_prefix("1/").and_then(|steps| steps.parse().ok());
+    let steps = steps.ok_or_else(|| anyhow!("spacing={text}: write a fraction such as 1/8"))?;
+    Ok(Spacing::Fraction(steps))
 }
 
 /// Reads page-block sizes from a file: numbers separated by blanks, commas or lines; `#` begins a

@@ -10,10 +10,10 @@
 use anyhow::Result;
 use surefit_compact::{Bound, Config, Narrow};
 
-use super::demand::{Requests, Sizes};
-use super::others::{half_fit, robson};
+use super::others::{UNIT_BYTES, half_fit, robson};
 use super::search::{Choice, FULL, certified};
 use crate::kit::{Cell, Claim, Column, Table};
+use surefit_measure::requests::{Requests, Sizes};
 
 /// n: the largest requests of the table.
 pub(super) const LARGEST: [u64; 3] = [64, 256, 1024];
@@ -66,6 +66,7 @@ struct Heaps([Config; 2]);
 impl Heaps {
     fn bytes(&self, sizes: Sizes, live: u64, largest: u64) -> Result<[Option<u64>; 2]> {
         let requests = Requests {
+            smallest: UNIT_BYTES,
             sizes,
             largest,
             live,

@@ -13,7 +13,6 @@
 #![deny(unsafe_code)]
 
 mod claims;
-mod demand;
 mod fixed;
 mod others;
 mod picture;

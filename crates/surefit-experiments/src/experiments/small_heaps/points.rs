@@ -4,9 +4,9 @@
 use anyhow::Result;
 use surefit_compact::Bound;
 
-use super::demand::{Requests, Sizes};
-use super::others;
+use super::others::{self, UNIT_BYTES};
 use super::search::{Best, LEAST_PIECE, best};
+use surefit_measure::requests::{Requests, Sizes};
 
 /// The live bytes, as logarithms: 4 KiB to 16 MiB.
 pub(super) const LIVE_LOG2: std::ops::RangeInclusive<u32> = 12..=24;
@@ -41,6 +41,7 @@ impl Objects {
     pub(super) const fn requests(self, live: u64) -> Requests {
         Requests {
             sizes: Sizes::Any,
+            smallest: UNIT_BYTES,
             largest: match self {
                 Self::Small => SMALL,
                 Self::AnySize => live,

@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 use surefit_compact::certify::{Certificate, Demand, Uncertifiable, certify};
 use surefit_compact::{Bound, Config, Geometry, GeometrySpec, Narrow, Spacing, Tail, Wide, Width};
 
-use super::demand::Requests;
+use surefit_measure::requests::Requests;
 
 /// Full compaction.
 pub(super) const FULL: Bound = Bound::Pages(1);

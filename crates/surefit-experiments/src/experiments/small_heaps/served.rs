@@ -16,9 +16,9 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefit_compact::{Bytes, Config, Heap, Narrow, Wide, Width};
 
-use super::demand::Requests;
 use super::others::UNIT_BYTES;
 use super::search::{Best, FULL};
+use surefit_measure::requests::Requests;
 
 /// Requests of random sizes.
 const RANDOM: u32 = 20_000;

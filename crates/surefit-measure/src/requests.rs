@@ -1,10 +1,10 @@
-//! Which requests occur, and what they cost a budget.
+//! A demand in requests, and what it costs in page-blocks, whatever the size-classes of the heap.
 //!
 //! ```text
-//! sizes                            requests of 16 bytes and more, at most M bytes of them live at once
-//!   powers of two                    16, 32, … n bytes
-//!   multiples of eight               16, 24, … n bytes
-//!   any                              16, 17, … n bytes
+//! sizes                            requests of s bytes and more, at most M bytes of them live at once
+//!   powers of two                    s, 2·s, … n bytes; s a power of two
+//!   multiples of eight               s, s + 8, … n bytes; s a multiple of eight
+//!   any                              s, s + 1, … n bytes
 //!
 //! N = ⌊ρ·M⌋, ρ = max over requests r of page-blocks(r)/r        B = ⌊σ·M⌋, σ = max of their bytes(r)/r
 //! ```
@@ -15,18 +15,16 @@
 //! The steps of up to J pieces are all tried. Beyond, a request costs at most j·β(q) + β(q) bytes and its spine, which is a
 //! request of (j + 1)·w bytes and so costs at most σ·(j + 1)·w. That is no more than σ·(j·q + 1), at most σ·r, if
 //! j·(β(q) + σ·w − σ·q) + β(q) + σ·w − σ ≤ 0; which, holding for j = J > 0 and the bracket not being positive, holds for
-//! all above. J is doubled until it does. The same with β = 1 for page-blocks.
-#![deny(unsafe_code)]
+//! all above. J is doubled until it does. The same with β = 1 for page-blocks. Large pieces, of L bytes, cost no more: β(L) ≤
+//! (L/q)·β(q), and the spine is shorter.
 
 use anyhow::{Context, Result};
 use surefit_compact::certify::{BlockCount, Budget, ClassSet};
 use surefit_compact::{Config, Width};
 
-use super::others::UNIT_BYTES;
-
 /// Which requests occur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sizes {
+pub enum Sizes {
     /// Powers of two.
     Powers,
     /// Multiples of eight bytes.
@@ -37,13 +35,15 @@ pub(super) enum Sizes {
 
 /// A demand: any order of such requests, of at most so many bytes each and in sum.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Requests {
+pub struct Requests {
     /// Which.
-    pub(super) sizes: Sizes,
+    pub sizes: Sizes,
+    /// s: bytes of the smallest, at least 1.
+    pub smallest: u64,
     /// n: bytes of the largest.
-    pub(super) largest: u64,
+    pub largest: u64,
     /// M: bytes of all that are live.
-    pub(super) live: u64,
+    pub live: u64,
 }
 
 /// The alignment of requests.
@@ -56,8 +56,8 @@ impl Requests {
     /// What a heap of this configuration must have page-blocks for.
     ///
     /// # Errors
-    /// A request has no page-block: never, if the page or the piece is as large as the largest.
-    pub(super) fn budget<W: Width>(self, config: &Config) -> Result<Budget> {
+    /// A request has no page-block: it is larger than a page, and not in pieces.
+    pub fn budget<W: Width>(self, config: &Config) -> Result<Budget> {
         let worst = self.worst::<W>(config)?;
         Ok(Budget {
             objects: worst.blocks.of(self.live),
@@ -70,10 +70,16 @@ impl Requests {
     fn classes(self, config: &Config) -> ClassSet {
         let (geometry, largest) = (config.geometry(), self.contiguous(config));
         if self.sizes == Sizes::Powers {
-            let classes = powers(largest).filter_map(|bytes| geometry.class_for(bytes, ALIGN));
+            let classes = self
+                .powers(largest)
+                .filter_map(|bytes| geometry.class_for(bytes, ALIGN));
             return classes.fold(ClassSet::EMPTY, ClassSet::with);
         }
-        ClassSet::of_requests(geometry, largest as usize)
+        let classes = ClassSet::of_requests(geometry, largest as usize);
+        let large = config.division().large_bytes();
+        let has_large = config.piece_bytes().is_some() && self.largest >= large as u64;
+        let large = geometry.class_for(large, ALIGN).filter(|_| has_large);
+        large.map_or(classes, |large| classes.with(large))
     }
 
     /// The largest request, or piece of one, that has a page-block of its own.
@@ -82,11 +88,13 @@ impl Requests {
         self.largest.min(piece)
     }
 
-    /// The steps of requests of one page-block: the least that each class serves.
-    pub(super) fn steps(self, config: &Config) -> Vec<u64> {
+    /// The steps of requests of one page-block: the least that each class serves, which may be below
+    /// the smallest.
+    #[must_use]
+    pub fn steps(self, config: &Config) -> Vec<u64> {
         let (geometry, largest) = (config.geometry(), self.contiguous(config));
         if self.sizes == Sizes::Powers {
-            return powers(largest).map(|bytes| bytes as u64).collect();
+            return self.powers(largest).map(|bytes| bytes as u64).collect();
         }
         let step = if self.sizes == Sizes::Eights { 8 } else { 1 };
         let least = |class| (geometry.smallest_request(class) as u64).max(1);
@@ -99,7 +107,7 @@ impl Requests {
     fn worst<W: Width>(self, config: &Config) -> Result<Worst> {
         let (mut worst, steps) = (Worst::default(), self.steps(config));
         for &bytes in &steps {
-            worst.meet::<W>(config, bytes.max(UNIT_BYTES))?;
+            worst.meet::<W>(config, bytes.max(self.smallest))?;
         }
         let piece = self.contiguous(config);
         let most = self.largest.saturating_sub(1) / piece;
@@ -119,11 +127,11 @@ impl Requests {
         }
         Ok(worst)
     }
-}
 
-/// 16, 32, … up to the largest.
-fn powers(largest: u64) -> impl Iterator<Item = usize> {
-    (UNIT_BYTES.ilog2()..=largest.ilog2()).map(|log2| 1_usize << log2)
+    /// The powers of two from the smallest up to the largest.
+    fn powers(self, largest: u64) -> impl Iterator<Item = usize> {
+        (self.smallest.ilog2()..=largest.ilog2()).map(|log2| 1_usize << log2)
+    }
 }
 
 /// The most that a byte of requests costs.

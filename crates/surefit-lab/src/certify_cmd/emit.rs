@@ -1,0 +1,265 @@
+//! A certified heap as source text, so that a build needs neither the command nor the demand's file.
+
+use std::fmt::Write;
+
+use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+use surefit_compact::certify::{Budget, Demand};
+use surefit_compact::{Bound, Config, Keyed, Medium, Narrow, SizeClass, Tail, Wide, Width};
+use surefit_measure::error::one_line;
+use surefit_measure::output::grouped;
+use surefit_measure::sizes::counted;
+use surefit_measure::spec::Spec;
+use surefit_measure::subjects::compact::{Options, Words};
+
+use super::certified::{Source, metered, options, report};
+use super::demand;
+
+/// The language of the source text.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Language {
+    /// A module with the configuration, the demand and a static region of the certified bytes.
+    Rust,
+}
+
+/// The configuration, the first reading of the demand and its certificate, as source text.
+///
+/// # Errors
+/// The demand has no certificate in this configuration.
+pub(super) fn source(language: Language, source: &Source, spec: &Spec) -> Result<String> {
+    match language {
+        Language::Rust => rust(source, spec),
+    }
+}
+
+/// A demand with what it names on its own.
+struct Emitted {
+    demand: String,
+    region_bytes: usize,
+}
+
+fn rust(source: &Source, spec: &Spec) -> Result<String> {
+    let options = options(spec)?;
+    let report = report(source, spec)?;
+    let (words, emitted) = match options.words {
+        Words::Narrow => ("Narrow", emitted::<Narrow>(source, options)?),
+        Words::Medium => ("Medium", emitted::<Medium>(source, options)?),
+        Words::Wide if options.has_keys => {
+            ("Keyed<Wide>", emitted::<Keyed<Wide>>(source, options)?)
+        }
+        Words::Wide => ("Wide", emitted::<Wide>(source, options)?),
+    };
+    let page = options.config.geometry().page_bytes();
+    let align = [1, 4, 16, 64].into_iter().find(|kib| kib << 10 >= page);
+    let align = align.context("pages have at most 64 KiB")?;
+    let imported = if options.has_keys {
+        "Keyed, Wide"
+    } else {
+        words
+    };
+    let bound = bound(options.config.bound());
+    let fraction = if bound.contains("Fraction") {
+        "Fraction, "
+    } else {
+        ""
+    };
+    let mut text = format!(
+        "//! The heap of {name}, in the configuration {spec}.
+//!
+//! Written by `surefit certify --emit rust`. The region suffices for every order of calls within the
+//! demand. One free makes at most {moves} and copies at most {moved} bytes.
+
+use surefit::compact::certify::{{Budget, ClassSet, Demand, region_bytes}};
+use surefit::compact::geometry::{{Geometry, GeometrySpec, Spacing, Tail}};
+use surefit::compact::{{Bound, Config, {fraction}{imported}}};
+use surefit::{{Page{align}K, Region}};
+
+/// The width of the heap's words.
+pub(crate) type Words = {words};
+
+/// The configuration of the heap.
+#[rustfmt::skip]
+pub(crate) static CONFIG: Config = {config};
+
+/// What the program has live at most.
+#[rustfmt::skip]
+pub(crate) const DEMAND: Demand<'static> = {demand};
+
+/// The bytes that are enough, wherever the heap's pages lie in memory.
+pub(crate) const REGION_BYTES: usize = {bytes};
+const _: () = assert!(
+    region_bytes::<Words>(&CONFIG, &DEMAND) == REGION_BYTES,
+    \"this version of surefit certifies other bytes: run surefit certify again\"
+);
+
+/// The memory of the heap.
+pub(crate) static MEMORY: Region<REGION_BYTES, Page{align}K> = Region::new();
+",
+        name = one_line(&report.name),
+        moves = counted(u64::from(report.moves_max_per_op), "move"),
+        moved = grouped(report.moved_bytes_max_per_op),
+        config = config(&options.config, &bound),
+        demand = emitted.demand,
+        bytes = digits(emitted.region_bytes),
+    );
+    for (unused, sign) in [("Budget, ", "Budget {"), ("ClassSet, ", "ClassSet::")] {
+        if !emitted.demand.contains(sign) {
+            text = text.replacen(unused, "", 1);
+        }
+    }
+    Ok(text)
+}
+
+fn emitted<W: Width>(source: &Source, options: &Options) -> Result<Emitted> {
+    let config = &options.config;
+    let of = |demand: Demand<'_>| -> Result<Emitted> {
+        let certificate = surefit_compact::certify::certify::<W>(config, &demand)?;
+        Ok(Emitted {
+            demand: demand_text(config, &demand)?,
+            // One byte says whether the region was taken.
+            region_bytes: certificate.aligned_bytes + 1,
+        })
+    };
+    match source {
+        Source::Trace(trace) => of(metered::<W>(trace, config)?.joint()),
+        Source::Demand(_, file) => {
+            let parsed = demand::Parsed::new::<W>(file, config)?;
+            let first = parsed.demands().into_iter().next();
+            of(first.context("a demand has a reading")?.1)
+        }
+    }
+}
+
+/// 42888 as `42_888`, and 1024 as it is.
+fn digits(number: usize) -> String {
+    if number < 10_000 {
+        return number.to_string();
+    }
+    grouped(number as u64).replace(',', "_")
+}
+
+fn bound(bound: Bound) -> String {
+    match bound {
+        Bound::Unbounded => "Bound::Unbounded".to_owned(),
+        Bound::Pages(k) => format!("Bound::Pages({k})"),
+        bound if bound == Bound::DEFAULT => "Bound::DEFAULT".to_owned(),
+        Bound::Holes { base, fraction } => format!(
+            "Bound::Holes {{
+        base: {base},
+        fraction: match Fraction::new({}, {}) {{
+            Ok(fraction) => fraction,
+            Err(_) => panic!(\"the fraction is valid\"),
+        }},
+    }}",
+            fraction.numerator(),
+            fraction.denominator()
+        ),
+    }
+}
+
+fn config(config: &Config, bound: &str) -> String {
+    let geometry = config.geometry();
+    let bytes = match geometry.tail() {
+        Tail::BackReferences { bytes } => bytes,
+        Tail::None => 0,
+    };
+    let sizes = geometry
+        .classes()
+        .map(|class| geometry.layout(class).block_bytes);
+    let sizes: Vec<_> = sizes.map(|bytes| bytes.to_string()).collect();
+    let mut text = format!(
+        "{{
+    let spec = GeometrySpec {{
+        page_bytes: {},
+        spacing: Spacing::Explicit(&[{}]),
+        tail: Tail::BackReferences {{ bytes: {bytes} }},
+        ..GeometrySpec::DEFAULT
+    }};
+    let Ok(geometry) = Geometry::new(&spec) else {{
+        panic!(\"the partitioning is valid\")
+    }};
+    let bound = {bound};
+    let Ok(config) = Config::new(geometry, bound) else {{
+        panic!(\"the bound is valid\")
+    }};
+",
+        digits(geometry.page_bytes()),
+        sizes.join(", ")
+    );
+    let pieces = config
+        .piece_bytes()
+        .map_or("None".to_owned(), |it| format!("Some({})", digits(it)));
+    let mut steps = vec![format!("with_pieces({pieces})")];
+    if config
+        .piece_bytes()
+        .is_some_and(|small| small != config.division().large_bytes())
+    {
+        steps.push(format!(
+            "with_large_pieces({})",
+            digits(config.division().large_bytes())
+        ));
+    }
+    for step in steps {
+        // Writing to a string does not fail.
+        let _ = write!(
+            text,
+            "    let Ok(config) = config.{step} else {{
+        panic!(\"the pieces are valid\")
+    }};
+"
+        );
+    }
+    text + "    config\n}"
+}
+
+fn demand_text(config: &Config, demand: &Demand<'_>) -> Result<String> {
+    match demand {
+        Demand::Joint(budget) => Ok(joint(config, budget)),
+        Demand::PerClass(most) => {
+            let most: Vec<_> = most.iter().map(u32::to_string).collect();
+            Ok(format!("Demand::PerClass(&[{}])", most.join(", ")))
+        }
+        Demand::Both(..) => bail!("a demand is emitted in its first reading"),
+    }
+}
+
+fn joint(config: &Config, budget: &Budget) -> String {
+    let used = config
+        .geometry()
+        .classes()
+        .filter(|class| budget.classes.contains(*class));
+    let used: Vec<_> = used.map(SizeClass::index).collect();
+    let largest = used.last().copied();
+    let of_requests = largest.is_some_and(|largest| used.iter().copied().eq(0..=largest));
+    let classes = match largest.and_then(|class| config.geometry().class(class)) {
+        Some(largest) if of_requests => format!(
+            "ClassSet::of_requests(CONFIG.geometry(), {})",
+            digits(config.geometry().layout(largest).block_bytes as usize)
+        ),
+        _ => {
+            let used: Vec<_> = used.iter().map(usize::to_string).collect();
+            format!(
+                "{{
+        let (used, mut classes, mut i) = ([{}], ClassSet::EMPTY, 0);
+        while i < used.len() {{
+            if let Some(class) = CONFIG.geometry().class(used[i]) {{
+                classes = classes.with(class);
+            }}
+            i += 1;
+        }}
+        classes
+    }}",
+                used.join(", ")
+            )
+        }
+    };
+    format!(
+        "Demand::Joint(Budget {{
+    objects: {},
+    block_bytes: {},
+    classes: {classes},
+}})",
+        digits(budget.objects as usize),
+        digits(budget.block_bytes as usize)
+    )
+}
