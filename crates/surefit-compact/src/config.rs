@@ -206,7 +206,7 @@ impl Config {
     /// let mut heap: Heap<Narrow> = Heap::new(MEMORY.take().expect("taken once"), &CONFIG)?;
     /// let sample = heap.insert([1_u16; 12])?;
     /// assert_eq!(heap.remove(sample), [1; 12]);
-    /// # Ok::<(), surefit_core::Refused>(())
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub const TINY: Self = Self::of_small_pages(1 << 10);
 
