@@ -24,6 +24,16 @@ pub enum OsError {
         /// The system's error.
         source: io::Error,
     },
+    /// Memory could not be locked.
+    #[error(
+        "the operating system does not lock {bytes} bytes of memory: {source}; raise the limit (`ulimit -l`), or lock less"
+    )]
+    Lock {
+        /// The bytes that should be locked.
+        bytes: usize,
+        /// The system's error.
+        source: io::Error,
+    },
     /// The resident pages could not be read.
     #[error("cannot read which pages are resident: {source}")]
     Residency {

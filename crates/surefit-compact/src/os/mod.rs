@@ -37,6 +37,7 @@ mod limits;
 pub use error::OsHeapError;
 pub use heap::{GivenBack, OsHeap, OsStats};
 pub use limits::Limits;
+pub use surefit_os::{OsError, Reservation};
 
 #[cfg(test)]
 mod tests;
