@@ -11,6 +11,7 @@ crates/surefit-compact/src/address.rs
 crates/surefit-compact/src/brand.rs
 crates/surefit-compact/src/branded/handle.rs
 crates/surefit-compact/src/branded/heap.rs
+crates/surefit-compact/src/byte_key.rs
 crates/surefit-compact/src/block_table/bytes.rs
 crates/surefit-compact/src/block_table/frames.rs
 crates/surefit-compact/src/block_table/values.rs

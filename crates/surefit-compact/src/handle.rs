@@ -100,6 +100,16 @@ impl Name {
         (self.0.get() >> 32) as u32
     }
 
+    /// Both numbers in one word.
+    pub(crate) const fn to_word(self) -> NonZeroU64 {
+        self.0
+    }
+
+    /// The name of which this is [`Name::to_word`].
+    pub(crate) const fn of_word(word: NonZeroU64) -> Self {
+        Self(word)
+    }
+
     /// Whether the name belongs to this heap.
     #[inline]
     pub(crate) const fn is_of(self, heap: HeapId) -> bool {

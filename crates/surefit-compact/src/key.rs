@@ -113,7 +113,7 @@ impl<'m, W: Width<Generation = ()>, G: Counted> KeyHeap<'m, W, G> {
     /// [`Refused::ForeignHandle`] for another heap's key, [`Refused::StaleHandle`] if the object
     /// was removed.
     pub fn get<T>(&self, key: Key<T>) -> Result<&T, Refused> {
-        let index = self.vet(key)?.name.index();
+        let index = self.handle_of(key)?.name.index();
         Ok(self.heap.by_index(index))
     }
 
@@ -122,7 +122,7 @@ impl<'m, W: Width<Generation = ()>, G: Counted> KeyHeap<'m, W, G> {
     /// # Errors
     /// As [`KeyHeap::get`].
     pub fn get_mut<T>(&mut self, key: Key<T>) -> Result<&mut T, Refused> {
-        let index = self.vet(key)?.name.index();
+        let index = self.handle_of(key)?.name.index();
         Ok(self.heap.by_index_mut(index))
     }
 
@@ -132,14 +132,14 @@ impl<'m, W: Width<Generation = ()>, G: Counted> KeyHeap<'m, W, G> {
     /// # Errors
     /// As [`KeyHeap::get`].
     pub fn remove<T>(&mut self, key: Key<T>) -> Result<T, Refused> {
-        let handle = self.vet(key)?;
+        let handle = self.handle_of(key)?;
         Ok(self.heap.remove(handle))
     }
 
     /// Whether the key names a live object of this heap.
     #[must_use]
     pub fn contains<T>(&self, key: Key<T>) -> bool {
-        self.vet(key).is_ok()
+        self.handle_of(key).is_ok()
     }
 
     /// Moves at most `budget` objects, until no size-class has more than one not-full page; returns
@@ -173,19 +173,46 @@ impl<'m, W: Width<Generation = ()>, G: Counted> KeyHeap<'m, W, G> {
         &self.heap
     }
 
-    fn generation(&self, index: u32) -> u32 {
+    /// The heap of entries with generations, to change it.
+    pub(crate) fn heap_mut(&mut self) -> &mut Heap<'m, Keyed<W, G>> {
+        &mut self.heap
+    }
+
+    pub(crate) fn generation(&self, index: u32) -> u32 {
         let engine = &self.heap.engine;
         let generation = engine.addresses.generation(&engine.pages.memory, index);
         generation.get().get()
     }
 
+    /// Whether the entry of a live object does not have its last generation.
+    pub(crate) fn has_another_generation(&self, name: Name) -> bool {
+        let engine = &self.heap.engine;
+        let generation = engine
+            .addresses
+            .generation(&engine.pages.memory, name.index());
+        generation.get().next().is_some()
+    }
+
+    /// Gives the entry of a live object its next generation: keys of the object are stale.
+    pub(crate) fn renew(&mut self, name: Name) {
+        let engine = &self.heap.engine;
+        let renewed = engine.addresses.renew(&engine.pages.memory, name.index());
+        debug_assert!(renewed, "there is another generation");
+    }
+
     /// The handle of a key whose object is live.
-    fn vet<T>(&self, key: Key<T>) -> Result<Handle<T>, Refused> {
-        self.heap.own(key.name)?;
+    fn handle_of<T>(&self, key: Key<T>) -> Result<Handle<T>, Refused> {
+        self.vet(key.name, key.generation)?;
+        Ok(Handle::new(key.name))
+    }
+
+    /// Whether a name and a generation are those of a live object of this heap.
+    pub(crate) fn vet(&self, name: Name, generation: u32) -> Result<(), Refused> {
+        self.heap.own(name)?;
         // No key has the generation of an entry that is parked.
-        let named = self.heap.engine.named(key.name.index()).is_some();
-        if named && self.generation(key.name.index()) == key.generation {
-            Ok(Handle::new(key.name))
+        let named = self.heap.engine.named(name.index()).is_some();
+        if named && self.generation(name.index()) == generation {
+            Ok(())
         } else {
             Err(Refused::StaleHandle)
         }

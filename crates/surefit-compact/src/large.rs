@@ -103,6 +103,16 @@ impl<W: Width> Heap<'_, W> {
         Ok(unsafe { bytes.assume_init() })
     }
 
+    /// Allocates a byte object whose bytes are what `B` promises: zeros, or not initialised.
+    pub(crate) fn alloc_of<B: Byte>(&self, layout: Layout) -> Result<Bytes<B>, Refused> {
+        let bytes = self.alloc(layout)?;
+        let mut bytes = Bytes::<B>::new(bytes.name, bytes.len());
+        if B::ZEROED {
+            self.zero(&mut bytes, 0);
+        }
+        Ok(bytes)
+    }
+
     /// Frees a byte object. May move up to two objects per piece.
     ///
     /// # Panics

@@ -65,6 +65,7 @@ pub mod block_table;
 pub mod bounds;
 mod brand;
 pub mod branded;
+mod byte_key;
 pub mod certify;
 mod check;
 mod class;
@@ -101,6 +102,7 @@ mod width;
 mod windows;
 
 pub use block_table::{BlockTableConfig, BlockTableHeap};
+pub use byte_key::ByteKey;
 pub use certify::{Certificate, Demand, DemandMeter};
 pub use class::ClassState;
 pub use config::{Bound, Config, ConfigError, Fraction, PageOrder};
