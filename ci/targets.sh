@@ -62,12 +62,19 @@ fi
 
 if ! fetch rust; then
   for target in "${exchanging[@]}" "${plain[@]}"; do echo "NOT RUN: build for $target ($why)"; done
+  echo "NOT RUN: surefit-c without a standard library ($why)"
   for machine in i686 aarch64; do echo "NOT RUN: tests on $machine ($why)"; done
   exit 0
 fi
 export RUSTC=$folder/rustc RUSTC_BOOTSTRAP=1
 for target in "${exchanging[@]}"; do build "$target" "" compact gc compact,freelist,gc,alloc,critical-section,allocator-api2; done
 for target in "${plain[@]}"; do build "$target" "" compact gc compact,freelist,gc,alloc,locked compact,critical-section; done
+# The C interface, without a standard library: a static library that C programs link.
+for target in thumbv7em-none-eabihf thumbv6m-none-eabi riscv32imc-unknown-none-elf; do
+  cargo build --locked --quiet --release -Zbuild-std=core --target "$target" -p surefit-c \
+    --no-default-features --features panic-handler,words16
+  echo "built libsurefit_c.a for $target"
+done
 for machine in i686 aarch64; do
   if fetch linux "$machine"; then tests "$machine" "${chosen[@]}"; else echo "NOT RUN: tests on $machine ($why)"; fi
 done

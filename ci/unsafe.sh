@@ -5,6 +5,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 listed=$(
   sort <<'FILES'
+crates/surefit-c/src/certify.rs
+crates/surefit-c/src/config.rs
+crates/surefit-c/src/heap.rs
+crates/surefit-c/src/panicked.rs
+crates/surefit-c/src/stats.rs
+crates/surefit-c/src/status.rs
 crates/surefit-clients/src/lua/memory.rs
 crates/surefit-clients/src/lua/vm.rs
 crates/surefit-compact/src/address.rs
@@ -93,7 +99,7 @@ crates/surefit-os/src/reservation.rs
 FILES
 )
 found=$(grep -rlE '^[^/"]*\bunsafe\b' --include='*.rs' \
-  crates/surefit{,-core,-compact,-freelist,-gc,-gc-derive,-locked,-os,-clients,-trace}/src | grep -vE '/tests(\.rs|/)' | sort)
+  crates/surefit{,-c,-core,-compact,-freelist,-gc,-gc-derive,-locked,-os,-clients,-trace}/src | grep -vE '/tests(\.rs|/)' | sort)
 if ! diff <(printf '%s\n' "$listed") <(printf '%s\n' "$found"); then
   echo "unsafe.sh: > has unsafe and is not listed, < is listed and has none"
   exit 1

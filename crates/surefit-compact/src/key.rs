@@ -148,6 +148,20 @@ impl<'m, W: Width<Generation = ()>, G: Counted> KeyHeap<'m, W, G> {
         self.heap.compact(budget)
     }
 
+    /// Whether a byte object of this length can be allocated now, contiguous or in pieces. O(levels
+    /// of its spine).
+    #[must_use]
+    pub fn can_allocate_bytes(&self, len: usize, align: usize) -> bool {
+        self.heap.can_allocate_bytes(len, align)
+    }
+
+    /// The largest contiguous object that can be allocated now, in bytes; 0 if there is none.
+    /// O(classes).
+    #[must_use]
+    pub fn largest_free(&self) -> usize {
+        self.heap.largest_free()
+    }
+
     /// Counters. O(classes).
     #[must_use]
     pub fn stats(&self) -> Stats {

@@ -39,7 +39,10 @@ impl<W: Width<Generation = ()>, G: Counted> World<'_, W, G> {
 
     fn allocate(&mut self) {
         let len = self.len();
-        if let Ok(key) = self.heap.alloc_zeroed(layout(len)) {
+        let is_promised = self.heap.can_allocate_bytes(len, 8);
+        let allocated = self.heap.alloc_zeroed(layout(len));
+        assert_eq!(allocated.is_ok(), is_promised);
+        if let Ok(key) = allocated {
             self.live.push(Object {
                 key,
                 bytes: vec![0; len],
@@ -130,6 +133,11 @@ fn run<W: Width<Generation = ()>, G: Counted>(
         }
     }
     world.verify();
+    let largest = world.heap.largest_free();
+    if largest > 0 {
+        let key = world.heap.alloc(layout(largest)).expect("promised");
+        world.heap.free_bytes(key).expect("live");
+    }
     for Object { key, .. } in std::mem::take(&mut world.live) {
         world.heap.free_bytes(key).expect("live");
         assert_eq!(world.heap.free_bytes(key), Err(Refused::StaleHandle));

@@ -1,0 +1,368 @@
+/* surefit: heaps whose time and space are known before the program runs.
+ *
+ * A heap lives in a region that the caller gives, and names objects by keys. It moves objects when
+ * one is freed, so that fragmentation keeps a bound: ask for the address of an object again after
+ * every call that frees or resizes one. No call uses other memory than the region.
+ *
+ * No function is safe to call for one heap from two threads at once; heaps are independent of each
+ * other. Every function checks its arguments; what it refuses changes nothing, and writes to no
+ * output. "O(1)" bounds instructions; copied bytes are counted apart.
+ *
+ * Written by cbindgen from the sources of surefit-c; a test keeps it current. */
+
+#ifndef SUREFIT_H
+#define SUREFIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SUREFIT_VERSION_MAJOR 0
+#define SUREFIT_VERSION_MINOR 1
+#define SUREFIT_VERSION_PATCH 0
+
+// What a call answers. Every other answer than `SUREFIT_STATUS_OK` means that nothing has changed,
+// and that no output was written.
+typedef enum surefit_status {
+  // The call did what it was asked.
+  SUREFIT_STATUS_OK = 0,
+  // A pointer is NULL that must not be.
+  SUREFIT_STATUS_NULL,
+  // The pointer is not that of a heap, or the heap was overwritten.
+  SUREFIT_STATUS_NOT_A_HEAP,
+  // The region is too small for this configuration: see surefit_certify.
+  SUREFIT_STATUS_REGION,
+  // The configuration is not possible, or its words were not compiled in.
+  SUREFIT_STATUS_CONFIG,
+  // The alignment is not a power of two, or stricter than a page.
+  SUREFIT_STATUS_ALIGN,
+  // The size is more than this heap can ever serve.
+  SUREFIT_STATUS_TOO_LARGE,
+  // No page is left for the request: the demand is larger than the region was certified for.
+  SUREFIT_STATUS_NO_MEMORY,
+  // No entry is left for another object, and no page for more entries.
+  SUREFIT_STATUS_NO_ENTRY,
+  // The key names no live object: it was freed or resized before.
+  SUREFIT_STATUS_STALE,
+  // The key is that of another heap.
+  SUREFIT_STATUS_FOREIGN,
+  // The range ends after the object.
+  SUREFIT_STATUS_RANGE,
+  // The demand has no certificate in this configuration.
+  SUREFIT_STATUS_DEMAND,
+  // An invariant of the heap does not hold: memory was overwritten.
+  SUREFIT_STATUS_CORRUPT,
+  // More heaps were made in this process than can be numbered.
+  SUREFIT_STATUS_HEAPS,
+} surefit_status;
+
+// A configuration: pages, size-classes, words, the bound on fragmentation, pieces. It never
+// changes, and must stay where it is as long as a heap uses it.
+typedef struct surefit_config surefit_config;
+
+// A heap in a region.
+typedef struct surefit_heap surefit_heap;
+
+// The most objects of one size that are live at once.
+typedef struct surefit_peak {
+  // Bytes of such a request.
+  size_t bytes;
+  // Its alignment; 0 means 8.
+  size_t align;
+  // How many are live at once, at most.
+  uint32_t objects;
+} surefit_peak;
+
+// What a program has live at most: either peaks of sizes, each on its own, or a budget in any mix of
+// sizes.
+typedef struct surefit_demand {
+  // The peaks; NULL for a budget.
+  const struct surefit_peak *peaks;
+  // How many peaks there are.
+  size_t peak_count;
+  // Budget: the most page-blocks live at once.
+  uint64_t blocks;
+  // Budget: the most bytes of these page-blocks. The page-block of an object is its size rounded
+  // up to a size-class.
+  uint64_t block_bytes;
+  // Budget: the largest request in bytes; 0 if any size-class may be used.
+  size_t largest;
+  // The most objects that are freed or resized in the life of the heap; 0 if fewer than 4 billion
+  // for each key's entry. Entries of which all generations are used up cost their bytes.
+  uint64_t frees;
+} surefit_demand;
+
+// The bytes that are enough for a demand, and the most work of one call.
+typedef struct surefit_certificate {
+  // Bytes of a region that are enough, wherever it begins, the control structure included.
+  size_t heap_bytes;
+  // Bytes that are enough if the region begins at a multiple of the page.
+  size_t aligned_bytes;
+  // Pages that the demand can fill.
+  uint64_t pages;
+  // Entries that it can need at once.
+  uint64_t entries;
+  // The most moves that the free of one page-block makes.
+  uint32_t moves_max;
+  // The most bytes that these moves copy.
+  uint64_t moved_bytes_max;
+} surefit_certificate;
+
+// What a configuration is built from. Zero stands for the default of each member.
+typedef struct surefit_options {
+  // Bytes of a page: a power of two from 1024 to 65536. Default 16384.
+  uint32_t page_bytes;
+  // Bytes of a word: 2 for heaps of up to 1 MiB, 3 up to 128 MiB, 4 up to 32 GiB. Default 4.
+  uint32_t word_bytes;
+  // Sizes of page-blocks in each power of two, from 1 to 64. Default 8.
+  uint32_t sizes_per_power_of_two;
+  // The most not-full pages of a size-class (the papers' kappa). 0: the bound is in holes.
+  uint32_t not_full_pages;
+  // Free page-blocks of a size-class that are always allowed. Default 4.
+  uint32_t holes;
+  // One more is allowed for each so many live ones, at least 2. Default 16.
+  uint32_t live_per_hole;
+  // Objects of more bytes lie in pieces of this size: a power of two from 64 to a page. Default a
+  // quarter of a page. UINT32_MAX: no object is in pieces; none is larger than a page.
+  uint32_t piece_bytes;
+} surefit_options;
+
+// The name of an object. It may be copied; it is stale once its object is freed or resized. All
+// zeros are never a key.
+typedef struct surefit_key {
+  // The object and its heap.
+  uint64_t name;
+  // How often the name was given before.
+  uint32_t generation;
+  // The length of the object, in bytes.
+  uint32_t length;
+} surefit_key;
+
+// Counters of a heap, and the account of its bytes.
+typedef struct surefit_stats {
+  // Page-blocks in use. An object in pieces has several.
+  uint32_t live_blocks;
+  // Pages of all size-classes.
+  uint32_t pages;
+  // Not-full pages of all size-classes.
+  uint32_t not_full_pages;
+  // Pages that are free, once used or never.
+  uint32_t free_pages;
+  // Entries whose generations are used up.
+  uint32_t retired_keys;
+  // Page-blocks moved since the heap was made.
+  uint64_t moves;
+  // Bytes that these moves copied.
+  uint64_t moved_bytes;
+  // The most bytes that the free of one page-block copied.
+  uint64_t moved_bytes_max;
+  // Bytes of page-blocks in use.
+  size_t block_bytes;
+  // Bytes of pages that are free.
+  size_t free_page_bytes;
+  // Bytes that the heap needs for itself.
+  size_t administrative_bytes;
+} surefit_stats;
+
+// An invariant that does not hold.
+typedef struct surefit_fault {
+  // The invariant's letter and number, such as "P2", ended by a zero.
+  char invariant[8];
+  // Where: a page, an entry or a class, as the invariant says.
+  size_t at;
+} surefit_fault;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// Computes how large a region must be, so that surefit_alloc refuses nothing within the demand, in
+// any order of calls. It needs no heap: call it in a program for the host, or when you start.
+//
+// Answers NULL, CONFIG, ALIGN, TOO_LARGE, DEMAND if no heap of this configuration serves it. Time
+// for a budget: some 600 passes over the size-classes.
+//
+// # Safety
+// Each pointer is NULL or leads to what it says.
+enum surefit_status surefit_certify(const struct surefit_config *config,
+                                    const struct surefit_demand *demand,
+                                    struct surefit_certificate *certificate);
+
+// For regions of up to 256 KiB: pages of 1 KiB, words of two bytes, one move per free at most.
+const struct surefit_config *surefit_config_tiny(void);
+
+// For regions of 256 KiB to 1 MiB: pages of 4 KiB, words of two bytes, one move per free at most.
+const struct surefit_config *surefit_config_small(void);
+
+// For larger regions: pages of 16 KiB, words of four bytes, the bound in holes, two moves per free
+// at most.
+const struct surefit_config *surefit_config_standard(void);
+
+// The bytes that surefit_config_build needs, wherever they lie. O(1).
+size_t surefit_config_bytes(void);
+
+// Builds a configuration in the caller's memory, of at least surefit_config_bytes() bytes. O(1):
+// some ten thousand instructions.
+//
+// Answers NULL, REGION for too little memory, CONFIG for options that are not possible.
+//
+// # Safety
+// The memory is the caller's, for as long as a heap uses the configuration.
+enum surefit_status surefit_config_build(void *memory,
+                                         size_t bytes,
+                                         const struct surefit_options *options,
+                                         const struct surefit_config **config);
+
+// Makes a heap in a region, whatever its contents, wherever it begins. The heap is in the region;
+// there is nothing to destroy: the region may be used otherwise once the heap is not used any more.
+//
+// Answers NULL, CONFIG, REGION if it is too small, HEAPS. O(classes), and 16 bytes written per page.
+//
+// # Safety
+// The region has so many bytes, which nothing else uses as long as the heap is used; the
+// configuration stays as long.
+enum surefit_status surefit_heap_init(void *region,
+                                      size_t bytes,
+                                      const struct surefit_config *config,
+                                      struct surefit_heap **heap);
+
+// Allocates an object of some bytes, which are not initialised. No object moves. An alignment of 0
+// means 8. A size of 0 is served: the object has a key and no byte.
+//
+// An object of more bytes than the configuration's pieces is not contiguous; the alignment applies
+// to each piece.
+//
+// Answers NULL, NOT_A_HEAP, ALIGN, TOO_LARGE, NO_MEMORY, NO_ENTRY. O(1), or O(pieces).
+//
+// # Safety
+// The heap is NULL or came from surefit_heap_init; the key is NULL or the caller's.
+enum surefit_status surefit_alloc(struct surefit_heap *heap,
+                                  size_t bytes,
+                                  size_t align,
+                                  struct surefit_key *key);
+
+// As surefit_alloc; the bytes are zero. O(bytes).
+//
+// # Safety
+// As surefit_alloc.
+enum surefit_status surefit_alloc_zeroed(struct surefit_heap *heap,
+                                         size_t bytes,
+                                         size_t align,
+                                         struct surefit_key *key);
+
+// The bytes of an object from an offset on, as far as they lie together: to the end of the object,
+// or of its piece. The pointer is good until any object of the heap is freed, resized or compacted;
+// an allocation does not move objects. At the end of the object there are 0 bytes.
+//
+// Answers NULL, NOT_A_HEAP, STALE, FOREIGN, RANGE. O(1).
+//
+// # Safety
+// As surefit_alloc; the key came from a call of this library, or is all zeros.
+enum surefit_status surefit_get(struct surefit_heap *heap,
+                                struct surefit_key key,
+                                size_t offset,
+                                void **first,
+                                size_t *count);
+
+// Copies bytes of an object, from an offset on, to the caller's memory.
+//
+// Answers NULL, NOT_A_HEAP, STALE, FOREIGN, RANGE. O(bytes).
+//
+// # Safety
+// As surefit_get; the target has so many bytes, outside the heap.
+enum surefit_status surefit_read(const struct surefit_heap *heap,
+                                 struct surefit_key key,
+                                 size_t offset,
+                                 void *target,
+                                 size_t count);
+
+// Copies bytes of the caller's memory to an object, from an offset on.
+//
+// Answers NULL, NOT_A_HEAP, STALE, FOREIGN, RANGE. O(bytes).
+//
+// # Safety
+// As surefit_get; the source has so many bytes, outside the heap.
+enum surefit_status surefit_write(struct surefit_heap *heap,
+                                  struct surefit_key key,
+                                  size_t offset,
+                                  const void *source,
+                                  size_t count);
+
+// Changes the length of an object, and its alignment if that is stricter. The bytes up to the
+// smaller length are kept; more bytes are not initialised. The key is replaced by a new one; copies
+// of the former are stale. May move two other objects per page-block that is freed.
+//
+// Answers as surefit_alloc, STALE, FOREIGN; then the object and the key are as they were. O(1) and
+// a copy of the object; in pieces O(pieces that are added or freed) and a copy of one piece.
+//
+// # Safety
+// As surefit_get; the key is NULL or the caller's.
+enum surefit_status surefit_resize(struct surefit_heap *heap,
+                                   struct surefit_key *key,
+                                   size_t bytes,
+                                   size_t align);
+
+// Frees an object. Moves at most two other objects per page-block, so that fragmentation keeps its
+// bound: pointers into objects are stale, keys are not.
+//
+// Answers NULL, NOT_A_HEAP, STALE (a double free), FOREIGN. O(1) and copies of at most two
+// page-blocks; in pieces the same per piece.
+//
+// # Safety
+// As surefit_get.
+enum surefit_status surefit_free(struct surefit_heap *heap, struct surefit_key key);
+
+// Whether a key names a live object of this heap. O(1).
+//
+// # Safety
+// As surefit_get.
+bool surefit_is_live(const struct surefit_heap *heap, struct surefit_key key);
+
+// Moves at most `budget` page-blocks together, until each size-class has at most one page that is
+// not full. Writes how many it moved, unless `moves` is NULL.
+//
+// Answers NULL, NOT_A_HEAP. O(budget), and as many copies of page-blocks.
+//
+// # Safety
+// As surefit_alloc.
+enum surefit_status surefit_compact(struct surefit_heap *heap, uint64_t budget, uint64_t *moves);
+
+// Whether an object of these bytes can be allocated now. O(1), or O(levels of its pieces).
+//
+// # Safety
+// As surefit_alloc.
+bool surefit_can_alloc(const struct surefit_heap *heap, size_t bytes, size_t align);
+
+// The most bytes of a contiguous object that can be allocated now; 0 without a heap. O(classes).
+//
+// # Safety
+// As surefit_alloc.
+size_t surefit_largest_free(const struct surefit_heap *heap);
+
+// Defined by the program. Does not return.
+extern void surefit_panicked(void);
+
+// Writes the counters of a heap.
+//
+// Answers NULL, NOT_A_HEAP. O(classes).
+//
+// # Safety
+// The heap is NULL or came from surefit_heap_init; the other pointer is NULL or the caller's.
+enum surefit_status surefit_stats_get(const struct surefit_heap *heap, struct surefit_stats *stats);
+
+// Verifies every invariant of a heap. Writes the first that does not hold, unless `fault` is NULL.
+//
+// Answers NULL, NOT_A_HEAP, CORRUPT. O(region).
+//
+// # Safety
+// As surefit_stats_get.
+enum surefit_status surefit_check(const struct surefit_heap *heap, struct surefit_fault *fault);
+
+// A status in words: a string that lives for ever. O(1).
+const char *surefit_strerror(enum surefit_status status);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* SUREFIT_H */

@@ -1,0 +1,132 @@
+//! Configurations, named and built.
+
+use core::mem::{align_of, size_of};
+
+use surefit_compact::{Bound, Config, Fraction, Geometry, GeometrySpec, Spacing, Tail};
+
+use crate::status::{Answer, status, surefit_status};
+
+/// A configuration: pages, size-classes, words, the bound on fragmentation, pieces. It never
+/// changes, and must stay where it is as long as a heap uses it.
+#[derive(Debug)]
+pub struct surefit_config(pub(crate) Config);
+
+/// What a configuration is built from. Zero stands for the default of each member.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct surefit_options {
+    /// Bytes of a page: a power of two from 1024 to 65536. Default 16384.
+    pub page_bytes: u32,
+    /// Bytes of a word: 2 for heaps of up to 1 MiB, 3 up to 128 MiB, 4 up to 32 GiB. Default 4.
+    pub word_bytes: u32,
+    /// Sizes of page-blocks in each power of two, from 1 to 64. Default 8.
+    pub sizes_per_power_of_two: u32,
+    /// The most not-full pages of a size-class (the papers' kappa). 0: the bound is in holes.
+    pub not_full_pages: u32,
+    /// Free page-blocks of a size-class that are always allowed. Default 4.
+    pub holes: u32,
+    /// One more is allowed for each so many live ones, at least 2. Default 16.
+    pub live_per_hole: u32,
+    /// Objects of more bytes lie in pieces of this size: a power of two from 64 to a page. Default a
+    /// quarter of a page. UINT32_MAX: no object is in pieces; none is larger than a page.
+    pub piece_bytes: u32,
+}
+
+static TINY: surefit_config = surefit_config(Config::TINY);
+static SMALL: surefit_config = surefit_config(Config::SMALL);
+static STANDARD: surefit_config = surefit_config(Config::DEFAULT);
+
+/// For regions of up to 256 KiB: pages of 1 KiB, words of two bytes, one move per free at most.
+#[unsafe(no_mangle)]
+pub extern "C" fn surefit_config_tiny() -> *const surefit_config {
+    &raw const TINY
+}
+
+/// For regions of 256 KiB to 1 MiB: pages of 4 KiB, words of two bytes, one move per free at most.
+#[unsafe(no_mangle)]
+pub extern "C" fn surefit_config_small() -> *const surefit_config {
+    &raw const SMALL
+}
+
+/// For larger regions: pages of 16 KiB, words of four bytes, the bound in holes, two moves per free
+/// at most.
+#[unsafe(no_mangle)]
+pub extern "C" fn surefit_config_standard() -> *const surefit_config {
+    &raw const STANDARD
+}
+
+/// The bytes that surefit_config_build needs, wherever they lie. O(1).
+#[unsafe(no_mangle)]
+pub extern "C" fn surefit_config_bytes() -> usize {
+    size_of::<surefit_config>() + align_of::<surefit_config>() - 1
+}
+
+/// Builds a configuration in the caller's memory, of at least surefit_config_bytes() bytes. O(1):
+/// some ten thousand instructions.
+///
+/// Answers NULL, REGION for too little memory, CONFIG for options that are not possible.
+///
+/// # Safety
+/// The memory is the caller's, for as long as a heap uses the configuration.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn surefit_config_build(
+    memory: *mut core::ffi::c_void,
+    bytes: usize,
+    options: *const surefit_options,
+    config: *mut *const surefit_config,
+) -> surefit_status {
+    // SAFETY: the caller's promise.
+    status(unsafe { build(memory.cast(), bytes, options, config) })
+}
+
+unsafe fn build(
+    memory: *mut u8,
+    bytes: usize,
+    options: *const surefit_options,
+    config: *mut *const surefit_config,
+) -> Answer {
+    if memory.is_null() || options.is_null() || config.is_null() {
+        return Err(surefit_status::Null);
+    }
+    let skipped = memory.align_offset(align_of::<surefit_config>());
+    if bytes < skipped.saturating_add(size_of::<surefit_config>()) {
+        return Err(surefit_status::Region);
+    }
+    // SAFETY: not NULL; the caller's.
+    let built = unsafe { options.read_unaligned() }.build();
+    let built = built.ok_or(surefit_status::Config)?;
+    // SAFETY: the bytes are the caller's, and enough.
+    let place = unsafe { memory.add(skipped) }.cast::<surefit_config>();
+    // SAFETY: as above, and aligned.
+    unsafe { place.write(surefit_config(built)) };
+    // SAFETY: not NULL.
+    unsafe { config.write_unaligned(place) };
+    Ok(())
+}
+
+impl surefit_options {
+    fn build(self) -> Option<Config> {
+        let or = |value: u32, default: u32| if value == 0 { default } else { value };
+        let geometry = Geometry::new(&GeometrySpec {
+            page_bytes: or(self.page_bytes, 16 << 10) as usize,
+            spacing: Spacing::Fraction(or(self.sizes_per_power_of_two, 8)),
+            tail: Tail::BackReferences {
+                bytes: or(self.word_bytes, 4) as usize,
+            },
+            ..GeometrySpec::DEFAULT
+        });
+        let bound = match self.not_full_pages {
+            0 => Bound::Holes {
+                base: or(self.holes, 4),
+                fraction: Fraction::new(1, or(self.live_per_hole, 16)).ok()?,
+            },
+            pages => Bound::Pages(pages),
+        };
+        let config = Config::new(geometry.ok()?, bound).ok()?;
+        match self.piece_bytes {
+            0 => Some(config),
+            u32::MAX => config.with_pieces(None).ok(),
+            bytes => config.with_pieces(Some(bytes as usize)).ok(),
+        }
+    }
+}

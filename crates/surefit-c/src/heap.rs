@@ -1,0 +1,463 @@
+//! A heap in the caller's region, and its objects.
+//!
+//! ```text
+//! the region   | pages …   … address table | tables | surefit_heap |
+//! ```
+//! The control structure is at the end, so that pages begin where the region does.
+//!
+//! # Invariants
+//! - C1 A `surefit_heap` that begins with [`MAGIC`] was written by `surefit_heap_init`; its region
+//!   and its configuration are the heap's alone until the caller uses the region otherwise.
+
+use core::alloc::Layout;
+use core::ffi::c_void;
+use core::mem::{MaybeUninit, align_of, size_of};
+use core::num::NonZeroU64;
+
+use surefit_compact::{ByteKey, KeyHeap, Width};
+
+use crate::config::surefit_config;
+use crate::status::{Answer, status, surefit_status};
+use crate::words::{AnyHeap, with_heap};
+
+/// "sure", "fit" and the version of the structure.
+const MAGIC: u64 = 0x7375_7265_6669_7401;
+
+/// A heap in a region.
+#[derive(Debug)]
+pub struct surefit_heap {
+    magic: u64,
+    heap: AnyHeap,
+}
+
+/// The name of an object. It may be copied; it is stale once its object is freed or resized. All
+/// zeros are never a key.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct surefit_key {
+    /// The object and its heap.
+    pub name: u64,
+    /// How often the name was given before.
+    pub generation: u32,
+    /// The length of the object, in bytes.
+    pub length: u32,
+}
+
+type Key = ByteKey<MaybeUninit<u8>>;
+
+impl surefit_key {
+    /// # Safety
+    /// The key came from a call of this library.
+    unsafe fn get(self) -> Result<Key, surefit_status> {
+        let name = NonZeroU64::new(self.name).ok_or(surefit_status::Stale)?;
+        // SAFETY: the caller's promise.
+        Ok(unsafe { Key::from_parts(name, self.generation, self.length as usize) })
+    }
+
+    fn new(key: Key) -> Self {
+        let (name, generation, length) = key.to_parts();
+        Self {
+            name: name.get(),
+            generation,
+            // `layout` lets no longer object be.
+            length: u32::try_from(length).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+/// A request of C: an alignment of zero means that of any scalar type.
+fn layout(bytes: usize, align: usize) -> Result<Layout, surefit_status> {
+    if u32::try_from(bytes).is_err() {
+        return Err(surefit_status::TooLarge);
+    }
+    let align = if align == 0 { align_of::<u64>() } else { align };
+    if !align.is_power_of_two() {
+        return Err(surefit_status::Align);
+    }
+    Layout::from_size_align(bytes, align).map_err(|_| surefit_status::TooLarge)
+}
+
+/// The bytes that the control structure takes at the end of a region, at most.
+pub(crate) const CONTROL_BYTES: usize = size_of::<surefit_heap>() + align_of::<surefit_heap>() - 1;
+
+/// A heap that a caller names.
+///
+/// # Safety
+/// The pointer is NULL, or leads to the bytes of a heap (C1) or of no heap.
+pub(crate) unsafe fn heap<'a>(heap: *const surefit_heap) -> Result<&'a AnyHeap, surefit_status> {
+    // SAFETY: the caller's promise.
+    unsafe { vet(heap) }?;
+    // SAFETY: C1; nobody changes the heap meanwhile, because one thread at a time uses it.
+    Ok(unsafe { &(*heap).heap })
+}
+
+unsafe fn heap_mut<'a>(heap: *mut surefit_heap) -> Result<&'a mut AnyHeap, surefit_status> {
+    // SAFETY: the caller's promise.
+    unsafe { vet(heap) }?;
+    // SAFETY: as in `heap`.
+    Ok(unsafe { &mut (*heap).heap })
+}
+
+unsafe fn vet(heap: *const surefit_heap) -> Answer {
+    if heap.is_null() {
+        return Err(surefit_status::Null);
+    }
+    if !heap.is_aligned() {
+        return Err(surefit_status::NotAHeap);
+    }
+    // SAFETY: not NULL, aligned; the bytes are readable (the caller's promise).
+    if unsafe { (&raw const (*heap).magic).read() } != MAGIC {
+        return Err(surefit_status::NotAHeap);
+    }
+    Ok(())
+}
+
+/// Writes an output.
+///
+/// # Safety
+/// The place is NULL or the caller's.
+pub(crate) unsafe fn put<T>(place: *mut T, value: T) -> Answer {
+    if place.is_null() {
+        return Err(surefit_status::Null);
+    }
+    // SAFETY: not NULL; the caller's.
+    unsafe { place.write_unaligned(value) };
+    Ok(())
+}
+
+/// Makes a heap in a region, whatever its contents, wherever it begins. The heap is in the region;
+/// there is nothing to destroy: the region may be used otherwise once the heap is not used any more.
+///
+/// Answers NULL, CONFIG, REGION if it is too small, HEAPS. O(classes), and 16 bytes written per page.
+///
+/// # Safety
+/// The region has so many bytes, which nothing else uses as long as the heap is used; the
+/// configuration stays as long.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn surefit_heap_init(
+    region: *mut c_void,
+    bytes: usize,
+    config: *const surefit_config,
+    heap: *mut *mut surefit_heap,
+) -> surefit_status {
+    // SAFETY: the caller's promise.
+    status(unsafe { init(region.cast(), bytes, config, heap) })
+}
+
+unsafe fn init(
+    region: *mut u8,
+    bytes: usize,
+    config: *const surefit_config,
+    heap: *mut *mut surefit_heap,
+) -> Answer {
+    if region.is_null() || config.is_null() || heap.is_null() {
+        return Err(surefit_status::Null);
+    }
+    if !config.is_aligned() {
+        return Err(surefit_status::Config);
+    }
+    if isize::try_from(bytes).is_err() || region.addr().checked_add(bytes).is_none() {
+        return Err(surefit_status::TooLarge);
+    }
+    let end = region.addr() + bytes;
+    let control = end
+        .checked_sub(size_of::<surefit_heap>())
+        .map(|at| at & !(align_of::<surefit_heap>() - 1))
+        .filter(|at| *at > region.addr())
+        .ok_or(surefit_status::Region)?;
+    let before = control - region.addr();
+    // SAFETY: the bytes are the caller's, and the heap's from here on.
+    let pages = unsafe { core::slice::from_raw_parts_mut(region.cast(), before) };
+    // SAFETY: not NULL, aligned; the caller keeps it.
+    let config = unsafe { &(*config).0 };
+    let made = surefit_heap {
+        magic: MAGIC,
+        heap: AnyHeap::new(pages, config)?,
+    };
+    // SAFETY: behind the pages, inside the region, aligned.
+    let place = unsafe { region.add(before) }.cast::<surefit_heap>();
+    // SAFETY: as above.
+    unsafe { place.write(made) };
+    // SAFETY: not NULL.
+    unsafe { put(heap, place) }
+}
+
+/// Allocates an object of some bytes, which are not initialised. No object moves. An alignment of 0
+/// means 8. A size of 0 is served: the object has a key and no byte.
+///
+/// An object of more bytes than the configuration's pieces is not contiguous; the alignment applies
+/// to each piece.
+///
+/// Answers NULL, NOT_A_HEAP, ALIGN, TOO_LARGE, NO_MEMORY, NO_ENTRY. O(1), or O(pieces).
+///
+/// # Safety
+/// The heap is NULL or came from surefit_heap_init; the key is NULL or the caller's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn surefit_alloc(
+    heap: *mut surefit_heap,
+    bytes: usize,
+    align: usize,
+    key: *mut surefit_key,
+) -> surefit_status {
+    // SAFETY: the caller's promise.
+    status(unsafe { alloc(heap, bytes, align, key, false) })
+}
+
+/// As surefit_alloc; the bytes are zero. O(bytes).
+///
+/// # Safety
+/// As surefit_alloc.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn surefit_alloc_zeroed(
+    heap: *mut surefit_heap,
+    bytes: usize,
+    align: usize,
+    key: *mut surefit_key,
+) -> surefit_status {
+    // SAFETY: the caller's promise.
+    status(unsafe { alloc(heap, bytes, align, key, true) })
+}
+
+unsafe fn alloc(
+    heap: *mut surefit_heap,
+    bytes: usize,
+    align: usize,
+    key: *mut surefit_key,
+    is_zeroed: bool,
+) -> Answer {
+    if key.is_null() {
+        return Err(surefit_status::Null);
+    }
+    // SAFETY: the caller's promise.
+    let any = unsafe { heap_mut(heap) }?;
+    let layout = layout(bytes, align)?;
+    let made = with_heap!(any, heap => {
+        let made = heap.alloc(layout).map_err(surefit_status::of)?;
+        if is_zeroed {
+            zero(heap, made)?;
+        }
+        made
+    });
+    // SAFETY: the caller's promise.
+    unsafe { put(key, surefit_key::new(made)) }
+}
+
+/// Zeroes an object.
+fn zero<W: Width<Generation = ()>>(heap: &mut KeyHeap<'static, W>, key: Key) -> Answer {
+    let mut at = 0;
+    while at < key.len() {
+        let chunk = heap.chunk_mut(key, at).map_err(surefit_status::of)?;
+        chunk.fill(MaybeUninit::new(0));
+        at += chunk.len();
+    }
+    Ok(())
+}
+
+/// The bytes of an object from an offset on, as far as they lie together: to the end of the object,
+/// or of its piece. The pointer is good until any object of the heap is freed, resized or compacted;
+/// an allocation does not move objects. At the end of the object there are 0 bytes.
+///
+/// Answers NULL, NOT_A_HEAP, STALE, FOREIGN, RANGE. O(1).
+///
+/// # Safety
+/// As surefit_alloc; the key came from a call of this library, or is all zeros.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn surefit_get(
+    heap: *mut surefit_heap,
+    key: surefit_key,
+    offset: usize,
+    first: *mut *mut c_void,
+    count: *mut usize,
+) -> surefit_status {
+    let get = || {
+        if first.is_null() || count.is_null() {
+            return Err(surefit_status::Null);
+        }
+        // SAFETY: the caller's promise.
+        let (any, key) = unsafe { (heap_mut(heap)?, key.get()?) };
+        in_range(key, offset, 0)?;
+        let chunk = with_heap!(any, heap => heap.chunk_mut(key, offset));
+        let chunk = chunk.map_err(surefit_status::of)?;
+        let (start, len) = (chunk.as_mut_ptr(), chunk.len());
+        // SAFETY: neither is NULL.
+        unsafe {
+            put(first, start.cast())?;
+            put(count, len)
+        }
+    };
+    status(get())
+}
+
+fn in_range(key: Key, offset: usize, count: usize) -> Answer {
+    match offset.checked_add(count) {
+        Some(end) if end <= key.len() => Ok(()),
+        _ => Err(surefit_status::Range),
+    }
+}
+
+/// Copies bytes of an object, from an offset on, to the caller's memory.
+///
+/// Answers NULL, NOT_A_HEAP, STALE, FOREIGN, RANGE. O(bytes).
+///
+/// # Safety
+/// As surefit_get; the target has so many bytes, outside the heap.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn surefit_read(
+    heap: *const surefit_heap,
+    key: surefit_key,
+    offset: usize,
+    target: *mut c_void,
+    count: usize,
+) -> surefit_status {
+    let read = || {
+        if target.is_null() {
+            return Err(surefit_status::Null);
+        }
+        // SAFETY: the caller's promise.
+        let (any, key) = unsafe { (self::heap(heap)?, key.get()?) };
+        in_range(key, offset, count)?;
+        // SAFETY: so many bytes of the caller.
+        let target = unsafe { core::slice::from_raw_parts_mut(target.cast(), count) };
+        with_heap!(any, heap => heap.read_at(key, offset, target)).map_err(surefit_status::of)
+    };
+    status(read())
+}
+
+/// Copies bytes of the caller's memory to an object, from an offset on.
+///
+/// Answers NULL, NOT_A_HEAP, STALE, FOREIGN, RANGE. O(bytes).
+///
+/// # Safety
+/// As surefit_get; the source has so many bytes, outside the heap.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn surefit_write(
+    heap: *mut surefit_heap,
+    key: surefit_key,
+    offset: usize,
+    source: *const c_void,
+    count: usize,
+) -> surefit_status {
+    let write = || {
+        if source.is_null() {
+            return Err(surefit_status::Null);
+        }
+        // SAFETY: the caller's promise.
+        let (any, key) = unsafe { (heap_mut(heap)?, key.get()?) };
+        in_range(key, offset, count)?;
+        // SAFETY: so many bytes of the caller.
+        let source = unsafe { core::slice::from_raw_parts(source.cast(), count) };
+        with_heap!(any, heap => heap.write_at(key, offset, source)).map_err(surefit_status::of)
+    };
+    status(write())
+}
+
+/// Changes the length of an object, and its alignment if that is stricter. The bytes up to the
+/// smaller length are kept; more bytes are not initialised. The key is replaced by a new one; copies
+/// of the former are stale. May move two other objects per page-block that is freed.
+///
+/// Answers as surefit_alloc, STALE, FOREIGN; then the object and the key are as they were. O(1) and
+/// a copy of the object; in pieces O(pieces that are added or freed) and a copy of one piece.
+///
+/// # Safety
+/// As surefit_get; the key is NULL or the caller's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn surefit_resize(
+    heap: *mut surefit_heap,
+    key: *mut surefit_key,
+    bytes: usize,
+    align: usize,
+) -> surefit_status {
+    let resize = || {
+        if key.is_null() {
+            return Err(surefit_status::Null);
+        }
+        // SAFETY: the caller's promise.
+        let (any, old) = unsafe { (heap_mut(heap)?, key.read_unaligned().get()?) };
+        let layout = layout(bytes, align)?;
+        let resized = with_heap!(any, heap => heap.resize(old, layout));
+        let resized = resized.map_err(surefit_status::of)?;
+        // SAFETY: not NULL.
+        unsafe { put(key, surefit_key::new(resized)) }
+    };
+    status(resize())
+}
+
+/// Frees an object. Moves at most two other objects per page-block, so that fragmentation keeps its
+/// bound: pointers into objects are stale, keys are not.
+///
+/// Answers NULL, NOT_A_HEAP, STALE (a double free), FOREIGN. O(1) and copies of at most two
+/// page-blocks; in pieces the same per piece.
+///
+/// # Safety
+/// As surefit_get.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn surefit_free(heap: *mut surefit_heap, key: surefit_key) -> surefit_status {
+    let free = || {
+        // SAFETY: the caller's promise.
+        let (any, key) = unsafe { (heap_mut(heap)?, key.get()?) };
+        with_heap!(any, heap => heap.free_bytes(key)).map_err(surefit_status::of)
+    };
+    status(free())
+}
+
+/// Whether a key names a live object of this heap. O(1).
+///
+/// # Safety
+/// As surefit_get.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn surefit_is_live(heap: *const surefit_heap, key: surefit_key) -> bool {
+    // SAFETY: the caller's promise.
+    let both = unsafe { self::heap(heap).and_then(|any| Ok((any, key.get()?))) };
+    both.is_ok_and(|(any, key)| with_heap!(any, heap => heap.contains_bytes(key)))
+}
+
+/// Moves at most `budget` page-blocks together, until each size-class has at most one page that is
+/// not full. Writes how many it moved, unless `moves` is NULL.
+///
+/// Answers NULL, NOT_A_HEAP. O(budget), and as many copies of page-blocks.
+///
+/// # Safety
+/// As surefit_alloc.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn surefit_compact(
+    heap: *mut surefit_heap,
+    budget: u64,
+    moves: *mut u64,
+) -> surefit_status {
+    // SAFETY: the caller's promise.
+    let any = unsafe { heap_mut(heap) };
+    status(any.map(|any| {
+        let moved = with_heap!(any, heap => heap.compact(budget));
+        // SAFETY: NULL is not written to.
+        let _ = unsafe { put(moves, moved) };
+    }))
+}
+
+/// Whether an object of these bytes can be allocated now. O(1), or O(levels of its pieces).
+///
+/// # Safety
+/// As surefit_alloc.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn surefit_can_alloc(
+    heap: *const surefit_heap,
+    bytes: usize,
+    align: usize,
+) -> bool {
+    // SAFETY: the caller's promise.
+    let any = unsafe { self::heap(heap) };
+    let both = any.and_then(|any| Ok((any, layout(bytes, align)?)));
+    both.is_ok_and(|(any, layout)| {
+        with_heap!(any, heap => heap.can_allocate_bytes(layout.size(), layout.align()))
+    })
+}
+
+/// The most bytes of a contiguous object that can be allocated now; 0 without a heap. O(classes).
+///
+/// # Safety
+/// As surefit_alloc.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn surefit_largest_free(heap: *const surefit_heap) -> usize {
+    // SAFETY: the caller's promise.
+    let any = unsafe { self::heap(heap) };
+    any.map_or(0, |any| with_heap!(any, heap => heap.largest_free()))
+}

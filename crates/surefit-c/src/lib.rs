@@ -1,0 +1,42 @@
+//! The C interface of surefit: `include/surefit.h`.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `status` | what a call answers |
+//! | `config` | configurations, named and built |
+//! | `certify` | the bytes that are enough for a demand |
+//! | `heap` | a heap in the caller's region, its objects |
+//! | `words` | the widths of words that were compiled in |
+//! | `stats` | what a heap reports |
+//! | `panicked` | what a panic does without the standard library |
+//!
+//! # Features
+//! - `std` (default): a panic of the library ends the process.
+//! - `panic-handler`: for programs without it. A panic calls `surefit_panicked`, which the program
+//!   defines and which does not return.
+//! - `words16`, `words24`, `words32` (default: all): the widths of words that heaps may have.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(not(any(test, feature = "std")), no_std)]
+#![allow(non_camel_case_types, reason = "the names are those of the header")]
+
+mod certify;
+mod config;
+mod heap;
+#[cfg(all(feature = "panic-handler", not(any(test, feature = "std"))))]
+mod panicked;
+mod stats;
+mod status;
+mod words;
+
+pub use certify::{surefit_certificate, surefit_certify, surefit_demand, surefit_peak};
+pub use config::{
+    surefit_config, surefit_config_build, surefit_config_bytes, surefit_config_small,
+    surefit_config_standard, surefit_config_tiny, surefit_options,
+};
+pub use heap::{
+    surefit_alloc, surefit_alloc_zeroed, surefit_can_alloc, surefit_compact, surefit_free,
+    surefit_get, surefit_heap, surefit_heap_init, surefit_is_live, surefit_key,
+    surefit_largest_free, surefit_read, surefit_resize, surefit_write,
+};
+pub use stats::{surefit_check, surefit_fault, surefit_stats, surefit_stats_get};
+pub use status::{surefit_status, surefit_strerror};

@@ -1,0 +1,94 @@
+//! The widths of words that were compiled in.
+
+use core::mem::MaybeUninit;
+
+#[cfg(feature = "words24")]
+use surefit_compact::Medium;
+#[cfg(feature = "words16")]
+use surefit_compact::Narrow;
+#[cfg(feature = "words32")]
+use surefit_compact::Wide;
+use surefit_compact::{Config, Tail};
+
+use crate::status::surefit_status;
+
+#[cfg(not(any(feature = "words16", feature = "words24", feature = "words32")))]
+compile_error!("surefit-c needs one of its features words16, words24, words32");
+
+/// Bytes of a configuration's words; 0 if it has none.
+pub(crate) const fn word_bytes(config: &Config) -> usize {
+    match config.geometry().tail() {
+        Tail::BackReferences { bytes } => bytes,
+        Tail::None => 0,
+    }
+}
+
+/// An expression for the width of words that a configuration names.
+macro_rules! for_width {
+    ($config:expr, $width:ident => $then:expr, else $other:expr) => {
+        match $crate::words::word_bytes($config) {
+            #[cfg(feature = "words16")]
+            2 => {
+                type $width = surefit_compact::Narrow;
+                $then
+            }
+            #[cfg(feature = "words24")]
+            3 => {
+                type $width = surefit_compact::Medium;
+                $then
+            }
+            #[cfg(feature = "words32")]
+            4 => {
+                type $width = surefit_compact::Wide;
+                $then
+            }
+            _ => $other,
+        }
+    };
+}
+pub(crate) use for_width;
+
+/// A heap of keys with words of any width that was compiled in.
+#[derive(Debug)]
+pub(crate) enum AnyHeap {
+    #[cfg(feature = "words16")]
+    Narrow(surefit_compact::KeyHeap<'static, Narrow>),
+    #[cfg(feature = "words24")]
+    Medium(surefit_compact::KeyHeap<'static, Medium>),
+    #[cfg(feature = "words32")]
+    Wide(surefit_compact::KeyHeap<'static, Wide>),
+}
+
+/// An expression of the heap itself.
+macro_rules! with_heap {
+    ($any:expr, $heap:ident => $then:expr) => {
+        match $any {
+            #[cfg(feature = "words16")]
+            $crate::words::AnyHeap::Narrow($heap) => $then,
+            #[cfg(feature = "words24")]
+            $crate::words::AnyHeap::Medium($heap) => $then,
+            #[cfg(feature = "words32")]
+            $crate::words::AnyHeap::Wide($heap) => $then,
+        }
+    };
+}
+pub(crate) use with_heap;
+
+impl AnyHeap {
+    /// A heap over a region.
+    pub(crate) fn new(
+        region: &'static mut [MaybeUninit<u8>],
+        config: &'static Config,
+    ) -> Result<Self, surefit_status> {
+        let heap = match word_bytes(config) {
+            #[cfg(feature = "words16")]
+            2 => surefit_compact::KeyHeap::new(region, config).map(Self::Narrow),
+            #[cfg(feature = "words24")]
+            3 => surefit_compact::KeyHeap::new(region, config).map(Self::Medium),
+            #[cfg(feature = "words32")]
+            4 => surefit_compact::KeyHeap::new(region, config).map(Self::Wide),
+            _ => return Err(surefit_status::Config),
+        };
+        heap.map_err(surefit_status::of)
+    }
+}

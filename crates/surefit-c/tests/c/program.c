@@ -1,0 +1,264 @@
+/* A program that keeps records of changing lengths, and what a careless caller may do. */
+#include "surefit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int failures = 0;
+
+#define EXPECT(condition)                                                                          \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            failures += 1;                                                                         \
+            printf("line %d: %s\n", __LINE__, #condition);                                         \
+        }                                                                                          \
+    } while (0)
+
+#define OK SUREFIT_STATUS_OK
+
+static unsigned char memory[256 * 1024 + 64];
+
+/* Numbers that look random, the same in every run. */
+static uint32_t state = 2463534242u;
+static uint32_t number(uint32_t below) {
+    state ^= state << 13;
+    state ^= state >> 17;
+    state ^= state << 5;
+    return state % below;
+}
+
+enum { RECORDS = 200 };
+static surefit_key keys[RECORDS];
+static unsigned char marks[RECORDS];
+static surefit_key stale[RECORDS];
+static uint64_t moves;
+
+static void fill(surefit_heap *heap, surefit_key key, unsigned char mark) {
+    void *bytes;
+    size_t offset = 0, count;
+    while (offset < key.length) {
+        EXPECT(surefit_get(heap, key, offset, &bytes, &count) == OK && count > 0);
+        memset(bytes, mark, count);
+        offset += count;
+    }
+}
+
+static void verify(surefit_heap *heap, surefit_key key, unsigned char mark) {
+    unsigned char read[64];
+    size_t offset = 0;
+    while (offset < key.length) {
+        size_t count = key.length - offset < sizeof read ? key.length - offset : sizeof read;
+        EXPECT(surefit_read(heap, key, offset, read, count) == OK);
+        for (size_t i = 0; i < count; i++) EXPECT(read[i] == mark);
+        offset += count;
+    }
+}
+
+/* A drifting load; every byte is verified, and every former key stays stale. */
+static void drift(const surefit_config *config, size_t misaligned) {
+    surefit_heap *heap;
+    surefit_stats stats;
+    EXPECT(surefit_heap_init(memory + misaligned, 256 * 1024, config, &heap) == OK);
+    memset(keys, 0, sizeof keys);
+    memset(stale, 0, sizeof stale);
+    for (int round = 0; round < 4000; round++) {
+        size_t at = number(RECORDS);
+        size_t bytes = number(4) == 0 ? number(6000) : number(200);
+        if (!surefit_is_live(heap, keys[at])) {
+            EXPECT(surefit_free(heap, keys[at]) == SUREFIT_STATUS_STALE);
+            if (surefit_can_alloc(heap, bytes, 8)) {
+                EXPECT(surefit_alloc(heap, bytes, 8, &keys[at]) == OK);
+                marks[at] = (unsigned char)round;
+                fill(heap, keys[at], marks[at]);
+            }
+        } else if (number(3) == 0) {
+            surefit_key former = keys[at];
+            surefit_status status = surefit_resize(heap, &keys[at], bytes, 8);
+            EXPECT(status == OK || status == SUREFIT_STATUS_NO_MEMORY);
+            if (status == OK) {
+                stale[at] = former;
+                fill(heap, keys[at], marks[at]);
+            } else {
+                verify(heap, former, marks[at]);
+            }
+        } else {
+            verify(heap, keys[at], marks[at]);
+            stale[at] = keys[at];
+            EXPECT(surefit_free(heap, keys[at]) == OK);
+            EXPECT(surefit_free(heap, keys[at]) == SUREFIT_STATUS_STALE);
+        }
+        EXPECT(!surefit_is_live(heap, stale[at]));
+        if (round % 64 == 0) EXPECT(surefit_check(heap, NULL) == OK);
+    }
+    EXPECT(surefit_stats_get(heap, &stats) == OK);
+    EXPECT(stats.moved_bytes >= 8 * stats.moves && stats.moved_bytes_max <= 32 * 1024);
+    moves += stats.moves;
+    for (size_t i = 0; i < RECORDS; i++) {
+        if (surefit_is_live(heap, keys[i])) {
+            verify(heap, keys[i], marks[i]);
+            EXPECT(surefit_free(heap, keys[i]) == OK);
+        }
+    }
+    EXPECT(surefit_stats_get(heap, &stats) == OK && stats.live_blocks == 0);
+    EXPECT(surefit_check(heap, NULL) == OK);
+}
+
+/* Every argument that can be wrong, one at a time. */
+static void careless(void) {
+    surefit_heap *heap = NULL, *other = NULL;
+    surefit_key key = {0, 0, 0}, kept, none = {0, 0, 0};
+    void *bytes = NULL;
+    size_t count = 7;
+    static unsigned char second[64 * 1024];
+    static uint64_t zeros[64];
+    const surefit_config *tiny = surefit_config_tiny();
+
+    EXPECT(surefit_heap_init(NULL, 1000, tiny, &heap) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_heap_init(memory, sizeof memory, NULL, &heap) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_heap_init(memory, sizeof memory, tiny, NULL) == SUREFIT_STATUS_NULL);
+    for (size_t small = 0; small < 1500; small++)
+        EXPECT(surefit_heap_init(memory, small, tiny, &heap) == SUREFIT_STATUS_REGION);
+    EXPECT(surefit_heap_init(memory, SIZE_MAX, tiny, &heap) == SUREFIT_STATUS_TOO_LARGE);
+    EXPECT(heap == NULL);
+    EXPECT(surefit_heap_init(memory + 1, 64 * 1024, tiny, &heap) == OK);
+    EXPECT(surefit_heap_init(second, sizeof second, tiny, &other) == OK);
+
+    EXPECT(surefit_alloc(NULL, 8, 0, &key) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_alloc(heap, 8, 0, NULL) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_alloc((surefit_heap *)(void *)zeros, 8, 0, &key) == SUREFIT_STATUS_NOT_A_HEAP);
+    EXPECT(surefit_alloc((surefit_heap *)(void *)((char *)heap + 1), 8, 0, &key) ==
+           SUREFIT_STATUS_NOT_A_HEAP);
+    EXPECT(surefit_alloc(heap, 8, 3, &key) == SUREFIT_STATUS_ALIGN);
+    EXPECT(surefit_alloc(heap, 8, 2048, &key) == SUREFIT_STATUS_ALIGN);
+    EXPECT(surefit_alloc(heap, SIZE_MAX, 0, &key) == SUREFIT_STATUS_TOO_LARGE);
+    EXPECT(surefit_alloc(heap, 100 * 1024, 0, &key) == SUREFIT_STATUS_NO_MEMORY);
+    EXPECT(key.name == 0 && key.length == 0);
+    EXPECT(surefit_alloc(heap, 0, 0, &kept) == OK && kept.length == 0);
+    EXPECT(surefit_get(heap, kept, 0, &bytes, &count) == OK && count == 0);
+    EXPECT(surefit_free(heap, kept) == OK);
+
+    EXPECT(surefit_alloc_zeroed(heap, 100, 64, &key) == OK);
+    EXPECT(surefit_get(heap, key, 0, &bytes, &count) == OK && count == 100);
+    EXPECT(((uintptr_t)bytes & 63) == 0);
+    verify(heap, key, 0);
+    EXPECT(surefit_get(heap, key, 100, &bytes, &count) == OK && count == 0);
+    EXPECT(surefit_get(heap, key, 101, &bytes, &count) == SUREFIT_STATUS_RANGE);
+    EXPECT(surefit_get(heap, key, 0, NULL, &count) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_get(heap, key, 0, &bytes, NULL) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_read(heap, key, 1, memory, 100) == SUREFIT_STATUS_RANGE);
+    EXPECT(surefit_read(heap, key, SIZE_MAX, memory, 2) == SUREFIT_STATUS_RANGE);
+    EXPECT(surefit_read(heap, key, 0, NULL, 1) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_write(heap, key, 0, NULL, 1) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_write(heap, key, 99, "ab", 2) == SUREFIT_STATUS_RANGE);
+
+    EXPECT(surefit_free(other, key) == SUREFIT_STATUS_FOREIGN);
+    EXPECT(surefit_get(other, key, 0, &bytes, &count) == SUREFIT_STATUS_FOREIGN);
+    EXPECT(surefit_resize(other, &key, 10, 0) == SUREFIT_STATUS_FOREIGN);
+    EXPECT(surefit_free(heap, none) == SUREFIT_STATUS_STALE);
+    kept = key;
+    EXPECT(surefit_resize(heap, &key, SIZE_MAX, 0) == SUREFIT_STATUS_TOO_LARGE);
+    EXPECT(surefit_resize(heap, &key, 10, 5) == SUREFIT_STATUS_ALIGN);
+    EXPECT(surefit_resize(heap, NULL, 10, 0) == SUREFIT_STATUS_NULL);
+    EXPECT(memcmp(&kept, &key, sizeof key) == 0);
+    EXPECT(surefit_resize(heap, &key, 101, 0) == OK);
+    EXPECT(surefit_get(heap, kept, 0, &bytes, &count) == SUREFIT_STATUS_STALE);
+    EXPECT(surefit_free(heap, kept) == SUREFIT_STATUS_STALE);
+    EXPECT(surefit_free(heap, key) == OK);
+    EXPECT(surefit_free(heap, key) == SUREFIT_STATUS_STALE);
+    EXPECT(surefit_compact(heap, 10, NULL) == OK);
+    EXPECT(surefit_compact(NULL, 10, NULL) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_check(NULL, NULL) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_stats_get(heap, NULL) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_largest_free(NULL) == 0 && surefit_largest_free(heap) == 1024);
+    EXPECT(!surefit_can_alloc(NULL, 1, 1) && !surefit_can_alloc(heap, 1, 3));
+    EXPECT(surefit_check(heap, NULL) == OK && surefit_check(other, NULL) == OK);
+}
+
+/* An overwritten table is found. */
+static void overwritten(void) {
+    surefit_heap *heap;
+    surefit_key key;
+    surefit_fault fault;
+    void *bytes;
+    size_t count;
+    EXPECT(surefit_heap_init(memory, 16 * 1024, surefit_config_tiny(), &heap) == OK);
+    EXPECT(surefit_alloc(heap, 16, 0, &key) == OK);
+    EXPECT(surefit_get(heap, key, 0, &bytes, &count) == OK);
+    memset(bytes, 0xff, 1000); /* what a caller must not do: beyond its object */
+    EXPECT(surefit_check(heap, &fault) == SUREFIT_STATUS_CORRUPT);
+    EXPECT(fault.invariant[0] != 0 && fault.invariant[7] == 0);
+}
+
+/* A heap of exactly its certified bytes refuses nothing, in adverse orders, wherever it begins. */
+static void certified(void) {
+    static const surefit_peak peaks[] = {{24, 0, 40}, {64, 8, 20}, {900, 0, 7}};
+    static surefit_key live[3][40];
+    surefit_demand demand = {peaks, 3, 0, 0, 0, 0}, budget = {NULL, 0, 100, 8000, 256, 1000000};
+    surefit_certificate certificate;
+    const surefit_config *tiny = surefit_config_tiny();
+    EXPECT(surefit_certify(NULL, &demand, &certificate) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_certify(tiny, NULL, &certificate) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_certify(tiny, &demand, NULL) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_certify(tiny, &budget, &certificate) == OK);
+    EXPECT(certificate.heap_bytes > 8000 && certificate.moves_max == 1);
+    budget.block_bytes = (uint64_t)1 << 40;
+    budget.blocks = (uint64_t)1 << 40;
+    EXPECT(surefit_certify(tiny, &budget, &certificate) == SUREFIT_STATUS_DEMAND);
+    EXPECT(surefit_certify(tiny, &demand, &certificate) == OK);
+    for (size_t misaligned = 0; misaligned < 17; misaligned++) {
+        surefit_heap *heap;
+        memset(live, 0, sizeof live);
+        EXPECT(surefit_heap_init(memory + misaligned, certificate.heap_bytes, tiny, &heap) == OK);
+        for (int round = 0; round < 30; round++) {
+            size_t first = number(3);
+            for (size_t i = 0; i < 3; i++) {
+                const surefit_peak *peak = &peaks[(first + i) % 3];
+                surefit_key *mine = live[(first + i) % 3];
+                for (size_t n = 0; n < peak->objects; n++)
+                    if (!surefit_is_live(heap, mine[n]))
+                        EXPECT(surefit_alloc(heap, peak->bytes, peak->align, &mine[n]) == OK);
+            }
+            for (size_t i = 0; i < 3; i++)
+                for (size_t n = 0; n < peaks[i].objects; n++)
+                    if (number(4) != 0) EXPECT(surefit_free(heap, live[i][n]) == OK);
+        }
+        EXPECT(surefit_check(heap, NULL) == OK);
+    }
+}
+
+static void configurations(void) {
+    static unsigned char place[8192];
+    const surefit_config *config = NULL;
+    surefit_options options = {0, 0, 0, 0, 0, 0, 0};
+    EXPECT(surefit_config_bytes() <= sizeof place);
+    EXPECT(surefit_config_build(place, 10, &options, &config) == SUREFIT_STATUS_REGION);
+    EXPECT(surefit_config_build(NULL, 10, &options, &config) == SUREFIT_STATUS_NULL);
+    options.page_bytes = 1000;
+    EXPECT(surefit_config_build(place, sizeof place, &options, &config) == SUREFIT_STATUS_CONFIG);
+    options.page_bytes = 4096;
+    options.word_bytes = 5;
+    EXPECT(surefit_config_build(place, sizeof place, &options, &config) == SUREFIT_STATUS_CONFIG);
+    options.word_bytes = 3;
+    options.live_per_hole = 1;
+    EXPECT(surefit_config_build(place, sizeof place, &options, &config) == SUREFIT_STATUS_CONFIG);
+    options.live_per_hole = 8;
+    options.piece_bytes = 512;
+    EXPECT(config == NULL);
+    EXPECT(surefit_config_build(place + 3, sizeof place - 3, &options, &config) == OK);
+    drift(config, 5);
+}
+
+int main(void) {
+    drift(surefit_config_tiny(), 0);
+    drift(surefit_config_small(), 1);
+    drift(surefit_config_standard(), 63);
+    careless();
+    overwritten();
+    certified();
+    configurations();
+    EXPECT(moves > 1000);
+    for (int status = SUREFIT_STATUS_OK; status <= SUREFIT_STATUS_HEAPS; status++)
+        EXPECT(strlen(surefit_strerror((surefit_status)status)) > 3);
+    printf("%d failures\n", failures);
+    return failures != 0;
+}
