@@ -72,7 +72,7 @@ for target in "${plain[@]}"; do build "$target" "" compact gc compact,freelist,g
 # The C interface, without a standard library: a static library that C programs link.
 for target in thumbv7em-none-eabihf thumbv6m-none-eabi riscv32imc-unknown-none-elf; do
   cargo build --locked --quiet --release -Zbuild-std=core --target "$target" -p surefit-c \
-    --no-default-features --features panic-handler,words16
+    --no-default-features --features panic-handler,words16,direct,tlsf,segregated
   echo "built libsurefit_c.a for $target"
 done
 for machine in i686 aarch64; do

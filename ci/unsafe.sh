@@ -9,6 +9,7 @@ crates/surefit-c/src/certify.rs
 crates/surefit-c/src/config.rs
 crates/surefit-c/src/heap.rs
 crates/surefit-c/src/panicked.rs
+crates/surefit-c/src/raw.rs
 crates/surefit-c/src/stats.rs
 crates/surefit-c/src/status.rs
 crates/surefit-clients/src/lua/memory.rs

@@ -21,6 +21,16 @@
 #define SUREFIT_VERSION_MINOR 1
 #define SUREFIT_VERSION_PATCH 0
 
+// A kind of heap: pages of size-classes, and runs of 1 KiB units for objects over 2 KiB. The fastest,
+// for regions of 64 KiB and more.
+#define SUREFIT_RAW_DIRECT 0
+
+// A kind of heap: Two-Level Segregated Fit.
+#define SUREFIT_RAW_TLSF 1
+
+// A kind of heap: segregated lists of exact sizes, found through a Next Hit Table.
+#define SUREFIT_RAW_SEGREGATED 2
+
 // What a call answers. Every other answer than `SUREFIT_STATUS_OK` means that nothing has changed,
 // and that no output was written.
 typedef enum surefit_status {
@@ -62,6 +72,9 @@ typedef struct surefit_config surefit_config;
 
 // A heap in a region.
 typedef struct surefit_heap surefit_heap;
+
+// A heap of raw pointers in a region.
+typedef struct surefit_raw surefit_raw;
 
 // The most objects of one size that are live at once.
 typedef struct surefit_peak {
@@ -342,6 +355,73 @@ size_t surefit_largest_free(const struct surefit_heap *heap);
 // Defined by the program. Does not return.
 extern void surefit_panicked(void);
 
+// Makes a heap of raw pointers of a kind (SUREFIT_RAW_…) in a region, whatever its contents, wherever it begins. There is
+// nothing to destroy.
+//
+// Answers NULL, CONFIG for a kind that was not compiled in, REGION if the region is too small,
+// TOO_LARGE if it is larger than the kind can use. O(tables).
+//
+// # Safety
+// The region has so many bytes, which nothing else uses as long as the heap is used.
+enum surefit_status surefit_raw_init(void *region,
+                                     size_t bytes,
+                                     uint32_t kind,
+                                     struct surefit_raw **raw);
+
+// As malloc: an object of some bytes, which are not initialised, aligned for every scalar type; NULL
+// if there is no room, or `raw` is no heap. A size of 0 is served like 1. O(1) for DIRECT and TLSF.
+//
+// # Safety
+// The heap is NULL or came from surefit_raw_init.
+void *surefit_raw_malloc(struct surefit_raw *raw,
+                         size_t bytes);
+
+// As calloc: `count` times `bytes` zeros; NULL also if the product overflows. O(bytes).
+//
+// # Safety
+// As surefit_raw_malloc.
+void *surefit_raw_calloc(struct surefit_raw *raw, size_t count, size_t bytes);
+
+// As aligned_alloc, for any power of two; NULL also if `align` is none, or stricter than the heap
+// gives (64 KiB for DIRECT).
+//
+// # Safety
+// As surefit_raw_malloc.
+void *surefit_raw_aligned_alloc(struct surefit_raw *raw, size_t align, size_t bytes);
+
+// As realloc: in place where possible; NULL, and the object as it was, if there is no room, or the
+// heap finds that the object is not live. NULL for an object is a malloc; a size of 0 is served
+// like 1. O(bytes copied).
+//
+// # Safety
+// As surefit_raw_malloc; the object is NULL, or live in this heap.
+void *surefit_raw_realloc(struct surefit_raw *raw, void *object, size_t bytes);
+
+// As free; NULL is none. A double or a foreign free is answered where the heap finds it, and is
+// undefined behaviour where it does not: DIRECT finds large objects and the last of a page, the
+// others find objects that were not merged with free neighbours.
+//
+// Answers NULL or NOT_A_HEAP for the heap, STALE, FOREIGN. O(1).
+//
+// # Safety
+// As surefit_raw_realloc, except for what the heap finds.
+enum surefit_status surefit_raw_free(struct surefit_raw *raw, void *object);
+
+// The bytes of a live object, all of which may be used: at least its request. 0 for NULL, and where
+// the heap finds that the object is not live. O(1).
+//
+// # Safety
+// As surefit_raw_free.
+size_t surefit_raw_usable_size(struct surefit_raw *raw, void *object);
+
+// Verifies every invariant of the heap.
+//
+// Answers NULL, NOT_A_HEAP, CORRUPT. O(region).
+//
+// # Safety
+// As surefit_raw_malloc.
+enum surefit_status surefit_raw_check(struct surefit_raw *raw);
+
 // Writes the counters of a heap.
 //
 // Answers NULL, NOT_A_HEAP. O(classes).
@@ -358,8 +438,8 @@ enum surefit_status surefit_stats_get(const struct surefit_heap *heap, struct su
 // As surefit_stats_get.
 enum surefit_status surefit_check(const struct surefit_heap *heap, struct surefit_fault *fault);
 
-// A status in words: a string that lives for ever. O(1).
-const char *surefit_strerror(enum surefit_status status);
+// A status in words: a string that lives for ever, also for a number that is no status. O(1).
+const char *surefit_strerror(int status);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -6,8 +6,8 @@ use surefit_compact::pieces::Pieces;
 use surefit_compact::{Config, Keyed, Width};
 
 use crate::config::surefit_config;
-use crate::heap::{CONTROL_BYTES, put};
-use crate::status::{Answer, status, surefit_status};
+use crate::heap::CONTROL_BYTES;
+use crate::status::{Answer, put, status, surefit_status};
 use crate::words::for_width;
 
 /// The most objects of one size that are live at once.

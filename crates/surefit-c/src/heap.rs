@@ -17,7 +17,7 @@ use core::num::NonZeroU64;
 use surefit_compact::{ByteKey, KeyHeap, Width};
 
 use crate::config::surefit_config;
-use crate::status::{Answer, status, surefit_status};
+use crate::status::{Answer, put, status, surefit_status};
 use crate::words::{AnyHeap, with_heap};
 
 /// "sure", "fit" and the version of the structure.
@@ -109,19 +109,6 @@ unsafe fn vet(heap: *const surefit_heap) -> Answer {
     if unsafe { (&raw const (*heap).magic).read() } != MAGIC {
         return Err(surefit_status::NotAHeap);
     }
-    Ok(())
-}
-
-/// Writes an output.
-///
-/// # Safety
-/// The place is NULL or the caller's.
-pub(crate) unsafe fn put<T>(place: *mut T, value: T) -> Answer {
-    if place.is_null() {
-        return Err(surefit_status::Null);
-    }
-    // SAFETY: not NULL; the caller's.
-    unsafe { place.write_unaligned(value) };
     Ok(())
 }
 

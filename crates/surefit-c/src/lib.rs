@@ -7,6 +7,7 @@
 //! | `certify` | the bytes that are enough for a demand |
 //! | `heap` | a heap in the caller's region, its objects |
 //! | `words` | the widths of words that were compiled in |
+//! | `raw` | malloc and its family over a region |
 //! | `stats` | what a heap reports |
 //! | `panicked` | what a panic does without the standard library |
 //!
@@ -14,6 +15,7 @@
 //! - `std` (default): a panic of the library ends the process.
 //! - `panic-handler`: for programs without it. A panic calls `surefit_panicked`, which the program
 //!   defines and which does not return.
+//! - `direct`, `tlsf`, `segregated` (default: all): the kinds of heaps of raw pointers.
 //! - `words16`, `words24`, `words32` (default: all): the widths of words that heaps may have.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
@@ -24,6 +26,8 @@ mod config;
 mod heap;
 #[cfg(all(feature = "panic-handler", not(any(test, feature = "std"))))]
 mod panicked;
+#[cfg(any(feature = "direct", feature = "tlsf", feature = "segregated"))]
+mod raw;
 mod stats;
 mod status;
 mod words;
@@ -37,6 +41,12 @@ pub use heap::{
     surefit_alloc, surefit_alloc_zeroed, surefit_can_alloc, surefit_compact, surefit_free,
     surefit_get, surefit_heap, surefit_heap_init, surefit_is_live, surefit_key,
     surefit_largest_free, surefit_read, surefit_resize, surefit_write,
+};
+#[cfg(any(feature = "direct", feature = "tlsf", feature = "segregated"))]
+pub use raw::{
+    SUREFIT_RAW_DIRECT, SUREFIT_RAW_SEGREGATED, SUREFIT_RAW_TLSF, surefit_raw,
+    surefit_raw_aligned_alloc, surefit_raw_calloc, surefit_raw_check, surefit_raw_free,
+    surefit_raw_init, surefit_raw_malloc, surefit_raw_realloc, surefit_raw_usable_size,
 };
 pub use stats::{surefit_check, surefit_fault, surefit_stats, surefit_stats_get};
 pub use status::{surefit_status, surefit_strerror};

@@ -1,7 +1,7 @@
 //! What a heap reports.
 
-use crate::heap::{heap, put, surefit_heap};
-use crate::status::{status, surefit_status};
+use crate::heap::{heap, surefit_heap};
+use crate::status::{put, status, surefit_status};
 use crate::words::with_heap;
 
 /// Counters of a heap, and the account of its bytes.

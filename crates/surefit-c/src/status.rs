@@ -1,6 +1,6 @@
 //! What a call answers.
 
-use core::ffi::c_char;
+use core::ffi::{CStr, c_char, c_int};
 
 use surefit_core::Refused;
 
@@ -67,26 +67,42 @@ pub(crate) fn status(answer: Answer) -> surefit_status {
     }
 }
 
-/// A status in words: a string that lives for ever. O(1).
+/// Writes an output.
+///
+/// # Safety
+/// The place is NULL or the caller's.
+pub(crate) unsafe fn put<T>(place: *mut T, value: T) -> Answer {
+    if place.is_null() {
+        return Err(surefit_status::Null);
+    }
+    // SAFETY: not NULL; the caller's.
+    unsafe { place.write_unaligned(value) };
+    Ok(())
+}
+
+/// What each status says, in their order.
+const TEXTS: [&CStr; 15] = [
+    c"done",
+    c"a pointer is NULL",
+    c"not a heap, or an overwritten one",
+    c"the region is too small for this configuration",
+    c"the configuration is not possible, or was not compiled in",
+    c"the alignment is not a power of two, or stricter than a page",
+    c"the size is more than this heap can ever serve",
+    c"no page is left: the region is too small for this demand",
+    c"no entry is left for another object",
+    c"the key or pointer is stale: its object was freed or resized",
+    c"the key or pointer is that of another heap",
+    c"the range ends after the object",
+    c"the demand has no certificate in this configuration",
+    c"an invariant does not hold: memory was overwritten",
+    c"no number is left for another heap",
+];
+const _: () = assert!(TEXTS.len() == surefit_status::Heaps as usize + 1);
+
+/// A status in words: a string that lives for ever, also for a number that is no status. O(1).
 #[unsafe(no_mangle)]
-pub extern "C" fn surefit_strerror(status: surefit_status) -> *const c_char {
-    use surefit_status as S;
-    let text = match status {
-        S::Ok => c"done",
-        S::Null => c"a pointer is NULL",
-        S::NotAHeap => c"not a heap, or an overwritten one",
-        S::Region => c"the region is too small for this configuration",
-        S::Config => c"the configuration is not possible, or its words were not compiled in",
-        S::Align => c"the alignment is not a power of two, or stricter than a page",
-        S::TooLarge => c"the size is more than this heap can ever serve",
-        S::NoMemory => c"no page is left: the region is too small for this demand",
-        S::NoEntry => c"no entry is left for another object",
-        S::Stale => c"the key is stale: its object was freed or resized",
-        S::Foreign => c"the key is that of another heap",
-        S::Range => c"the range ends after the object",
-        S::Demand => c"the demand has no certificate in this configuration",
-        S::Corrupt => c"an invariant does not hold: memory was overwritten",
-        S::Heaps => c"no number is left for another heap",
-    };
-    text.as_ptr()
+pub extern "C" fn surefit_strerror(status: c_int) -> *const c_char {
+    let text = usize::try_from(status).ok().and_then(|at| TEXTS.get(at));
+    text.map_or(c"not a status", |text| *text).as_ptr()
 }

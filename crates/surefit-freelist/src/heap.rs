@@ -137,6 +137,24 @@ impl<'m, I: Index> Heap<'m, I> {
         self.largest_request
     }
 
+    /// The bytes of a live object's chunk, all of which the program may use: at least the size of
+    /// its request. O(1).
+    ///
+    /// 0 if the heap finds that no live object is there, as [`try_free`](RawHeap::try_free) does.
+    ///
+    /// # Safety
+    /// S1 of [`RawHeap::free`], except for what the heap finds.
+    #[must_use]
+    pub unsafe fn usable_bytes(&self, object: NonNull<u8>) -> usize {
+        let granule = self.memory.granule_inside(object);
+        let chunk = granule
+            .map(Chunk::at)
+            .filter(|chunk| *chunk >= self.first && *chunk < self.end);
+        let header = chunk.map(|chunk| self.memory.header(chunk));
+        let used = header.filter(|header| !header.is_free());
+        used.map_or(0, |header| payload_bytes(header.granules()))
+    }
+
     /// Allocates if the index finds a chunk without a search. The result fits in a register, unlike
     /// a [`Result`].
     #[inline]

@@ -16,7 +16,10 @@ static int failures = 0;
 
 #define OK SUREFIT_STATUS_OK
 
-static unsigned char memory[256 * 1024 + 64];
+/* At a multiple of the largest page, so that every run does the same. */
+enum { MEMORY_BYTES = 256 * 1024 + 64, LARGEST_PAGE = 64 * 1024 };
+static unsigned char space[MEMORY_BYTES + LARGEST_PAGE];
+static unsigned char *memory;
 
 /* Numbers that look random, the same in every run. */
 static uint32_t state = 2463534242u;
@@ -74,7 +77,8 @@ static void drift(const surefit_config *config, size_t misaligned) {
         } else if (number(3) == 0) {
             surefit_key former = keys[at];
             surefit_status status = surefit_resize(heap, &keys[at], bytes, 8);
-            EXPECT(status == OK || status == SUREFIT_STATUS_NO_MEMORY);
+            EXPECT(status == OK || status == SUREFIT_STATUS_NO_MEMORY ||
+                   status == SUREFIT_STATUS_NO_ENTRY);
             if (status == OK) {
                 stale[at] = former;
                 fill(heap, keys[at], marks[at]);
@@ -114,8 +118,8 @@ static void careless(void) {
     const surefit_config *tiny = surefit_config_tiny();
 
     EXPECT(surefit_heap_init(NULL, 1000, tiny, &heap) == SUREFIT_STATUS_NULL);
-    EXPECT(surefit_heap_init(memory, sizeof memory, NULL, &heap) == SUREFIT_STATUS_NULL);
-    EXPECT(surefit_heap_init(memory, sizeof memory, tiny, NULL) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_heap_init(memory, MEMORY_BYTES, NULL, &heap) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_heap_init(memory, MEMORY_BYTES, tiny, NULL) == SUREFIT_STATUS_NULL);
     for (size_t small = 0; small < 1500; small++)
         EXPECT(surefit_heap_init(memory, small, tiny, &heap) == SUREFIT_STATUS_REGION);
     EXPECT(surefit_heap_init(memory, SIZE_MAX, tiny, &heap) == SUREFIT_STATUS_TOO_LARGE);
@@ -248,7 +252,77 @@ static void configurations(void) {
     drift(config, 5);
 }
 
+/* A drifting load of raw pointers, every byte verified, and what a careless caller may do. */
+static void raw(uint32_t kind) {
+    static unsigned char *objects[RECORDS];
+    static size_t lengths[RECORDS];
+    static uint64_t zeros[64];
+    surefit_raw *heap = NULL;
+    EXPECT(surefit_raw_init(NULL, 1000, kind, &heap) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_raw_init(memory, 1000, kind, NULL) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_raw_init(memory, 100, kind, &heap) == SUREFIT_STATUS_REGION);
+    EXPECT(surefit_raw_init(memory, MEMORY_BYTES, 77, &heap) == SUREFIT_STATUS_CONFIG);
+    EXPECT(surefit_raw_init(memory, SIZE_MAX, kind, &heap) == SUREFIT_STATUS_TOO_LARGE);
+    EXPECT(heap == NULL);
+    EXPECT(surefit_raw_init(memory + 3, 256 * 1024, kind, &heap) == OK);
+    memset(objects, 0, sizeof objects);
+    for (int round = 0; round < 6000; round++) {
+        size_t at = number(RECORDS), bytes = number(4) == 0 ? number(6000) : number(200);
+        unsigned char mark = (unsigned char)at;
+        for (size_t i = 0; objects[at] != NULL && i < lengths[at]; i++)
+            EXPECT(objects[at][i] == mark);
+        if (objects[at] == NULL || number(2) == 0) {
+            unsigned char *moved = surefit_raw_realloc(heap, objects[at], bytes);
+            if (moved != NULL) {
+                size_t kept = objects[at] == NULL ? 0 : lengths[at] < bytes ? lengths[at] : bytes;
+                for (size_t i = 0; i < kept; i++) EXPECT(moved[i] == mark);
+                EXPECT(surefit_raw_usable_size(heap, moved) >= bytes);
+                EXPECT(((uintptr_t)moved & (sizeof(void *) == 8 && bytes >= 16 ? 15 : 7)) == 0);
+                objects[at] = moved;
+                lengths[at] = bytes;
+                memset(moved, mark, bytes);
+            }
+        } else {
+            EXPECT(surefit_raw_free(heap, objects[at]) == OK);
+            objects[at] = NULL;
+        }
+        if (round % 64 == 0) EXPECT(surefit_raw_check(heap) == OK);
+    }
+    for (size_t i = 0; i < RECORDS; i++) EXPECT(surefit_raw_free(heap, objects[i]) == OK);
+
+    unsigned char *before = surefit_raw_malloc(heap, 5000), *large = surefit_raw_malloc(heap, 5000);
+    unsigned char *after = surefit_raw_calloc(heap, 100, 50);
+    for (size_t i = 0; i < 5000; i++) EXPECT(after[i] == 0);
+    EXPECT(surefit_raw_free(heap, large) == OK);
+    EXPECT(surefit_raw_free(heap, large) == SUREFIT_STATUS_STALE);
+    EXPECT(surefit_raw_realloc(heap, large, 10) == NULL);
+    EXPECT(surefit_raw_usable_size(heap, large) == 0);
+    EXPECT(surefit_raw_free(heap, zeros) == SUREFIT_STATUS_FOREIGN);
+    EXPECT(surefit_raw_realloc(heap, zeros, 10) == NULL);
+    EXPECT(surefit_raw_malloc(heap, SIZE_MAX) == NULL && surefit_raw_malloc(heap, 1 << 20) == NULL);
+    EXPECT(surefit_raw_calloc(heap, SIZE_MAX / 2, 3) == NULL);
+    EXPECT(surefit_raw_realloc(heap, before, 1 << 20) == NULL);
+    EXPECT(surefit_raw_aligned_alloc(heap, 3, 8) == NULL);
+    for (size_t align = 1; align <= 4096; align *= 2) {
+        void *object = surefit_raw_aligned_alloc(heap, align, 100);
+        EXPECT(object != NULL && ((uintptr_t)object & (align - 1)) == 0);
+        EXPECT(surefit_raw_free(heap, object) == OK);
+    }
+    void *none = surefit_raw_malloc(heap, 0), *other = surefit_raw_malloc(heap, 0);
+    EXPECT(none != NULL && other != NULL && none != other);
+    EXPECT(surefit_raw_free(heap, none) == OK && surefit_raw_free(heap, other) == OK);
+    EXPECT(surefit_raw_free(heap, before) == OK && surefit_raw_free(heap, after) == OK);
+    EXPECT(surefit_raw_malloc(NULL, 8) == NULL && surefit_raw_usable_size(NULL, before) == 0);
+    EXPECT(surefit_raw_free(NULL, before) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_raw_free((surefit_raw *)(void *)zeros, before) == SUREFIT_STATUS_NOT_A_HEAP);
+    EXPECT(surefit_raw_check(heap) == OK && surefit_raw_check(NULL) == SUREFIT_STATUS_NULL);
+}
+
 int main(void) {
+    memory = space + (LARGEST_PAGE - (uintptr_t)space % LARGEST_PAGE);
+    raw(SUREFIT_RAW_DIRECT);
+    raw(SUREFIT_RAW_TLSF);
+    raw(SUREFIT_RAW_SEGREGATED);
     drift(surefit_config_tiny(), 0);
     drift(surefit_config_small(), 1);
     drift(surefit_config_standard(), 63);
@@ -258,7 +332,8 @@ int main(void) {
     configurations();
     EXPECT(moves > 1000);
     for (int status = SUREFIT_STATUS_OK; status <= SUREFIT_STATUS_HEAPS; status++)
-        EXPECT(strlen(surefit_strerror((surefit_status)status)) > 3);
+        EXPECT(strlen(surefit_strerror(status)) > 3);
+    EXPECT(strcmp(surefit_strerror(-1), surefit_strerror(1000)) == 0);
     printf("%d failures\n", failures);
     return failures != 0;
 }

@@ -60,9 +60,14 @@ const fn class_index(bytes: usize, align: usize) -> u8 {
     }
 }
 
+/// β of a class, in bytes; 0 where there is no class.
+pub(super) fn block_bytes(class: u8) -> u16 {
+    BLOCK_BYTES.get(usize::from(class)).copied().unwrap_or(0)
+}
+
 /// π of a class; 0 where there is no class.
 pub(super) fn blocks(class: u8) -> u16 {
-    let bytes = BLOCK_BYTES.get(usize::from(class)).copied().unwrap_or(0);
+    let bytes = block_bytes(class);
     (PAGE_BYTES as u16).checked_div(bytes).unwrap_or(0)
 }
 

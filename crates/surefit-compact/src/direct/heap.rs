@@ -6,7 +6,7 @@ use core::ptr::NonNull;
 
 use surefit_core::{Corruption, Parts, RawHeap, Refused};
 
-use super::classes::class_of;
+use super::classes::{block_bytes, class_of};
 use super::memory::{Block, MAX_UNITS, Memory, UNIT_BYTES};
 use super::pages::NotFull;
 use super::runs::{self, FreeRuns};
@@ -56,6 +56,35 @@ impl<'m> DirectHeap<'m> {
             free_runs,
             not_full: NotFull::new(),
         })
+    }
+
+    /// The bytes of a live object's page-block or run, all of which the program may use: at least
+    /// the size of its request. O(1).
+    ///
+    /// 0 if the heap finds that no live object is there, as
+    /// [`try_free`](RawHeap::try_free) does.
+    ///
+    /// # Safety
+    /// S1 of [`RawHeap::free`], except for what the heap finds.
+    #[allow(unsafe_code, reason = "the contract of raw pointers")]
+    #[must_use]
+    pub unsafe fn usable_bytes(&self, object: NonNull<u8>) -> usize {
+        if !self.memory.contains(object) {
+            return 0;
+        }
+        // SAFETY: the address is inside; S1 for the rest.
+        let block = unsafe { self.memory.block_at(object) };
+        let record = self.memory.record(block.page);
+        if record.holds_blocks() {
+            return usize::from(block_bytes(record.class));
+        }
+        match self.is_live(block) {
+            true => {
+                let units = runs::used_units(&self.memory, self.memory.unit_at(block));
+                units as usize * UNIT_BYTES
+            }
+            false => 0,
+        }
     }
 
     #[inline]
