@@ -48,7 +48,7 @@ fn every_snippet_stands_here() {
     let snippets: Vec<_> = blocks
         .filter_map(|block| block.split("```").next())
         .collect();
-    assert_eq!(snippets.len(), 6);
+    assert_eq!(snippets.len(), 7);
     for snippet in snippets {
         assert!(
             here.contains(&bare(snippet)),
@@ -118,6 +118,33 @@ fn a_certified_heap() -> Done {
     let heap: Heap = Heap::new(MEMORY.take().expect("taken once"), &CONFIG)?;
     heap.check()?;
     Ok(())
+}
+
+fn a_locked_heap() -> Done {
+    use surefit::compact::certify::{Demand, certify};
+    use surefit::compact::{Config, Heap, Wide};
+
+    static CONFIG: Config = Config::DEFAULT;
+    let certificate = certify::<Wide>(&CONFIG, &Demand::PerClass(&[100]))?;
+
+    use surefit::compact::os::Reservation;
+
+    let mut region = Reservation::new(certificate.aligned_bytes)?; // at a multiple of 64 KiB
+    region.lock()?; // resident now, and from now on; the limit is `ulimit -l`
+    let mut heap: Heap = Heap::new(region.memory(), &CONFIG)?;
+
+    let number = heap.insert(7_u64)?;
+    assert_eq!(heap.remove(number), 7);
+    Ok(())
+}
+
+#[test]
+fn a_locked_heap_serves_where_memory_can_be_locked() {
+    let refused = a_locked_heap().err().map(|error| error.to_string());
+    assert!(
+        refused.is_none_or(|line| line.contains("ulimit -l")),
+        "only the limit may refuse it"
+    );
 }
 
 #[test]
