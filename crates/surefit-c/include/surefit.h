@@ -346,7 +346,9 @@ enum surefit_status surefit_compact(struct surefit_heap *heap, uint64_t budget, 
 // As surefit_alloc.
 bool surefit_can_alloc(const struct surefit_heap *heap, size_t bytes, size_t align);
 
-// The most bytes of a contiguous object that can be allocated now; 0 without a heap. O(classes).
+// A size that can be allocated now with an alignment of 1: the largest contiguous one or, if more
+// fits in pieces, the most whole pieces that a binary search finds. 0 without a heap. O(classes +
+// log region).
 //
 // # Safety
 // As surefit_alloc.

@@ -438,7 +438,9 @@ pub unsafe extern "C" fn surefit_can_alloc(
     })
 }
 
-/// The most bytes of a contiguous object that can be allocated now; 0 without a heap. O(classes).
+/// A size that can be allocated now with an alignment of 1: the largest contiguous one or, if more
+/// fits in pieces, the most whole pieces that a binary search finds. 0 without a heap. O(classes +
+/// log region).
 ///
 /// # Safety
 /// As surefit_alloc.
@@ -446,5 +448,5 @@ pub unsafe extern "C" fn surefit_can_alloc(
 pub unsafe extern "C" fn surefit_largest_free(heap: *const surefit_heap) -> usize {
     // SAFETY: the caller's promise.
     let any = unsafe { self::heap(heap) };
-    any.map_or(0, |any| with_heap!(any, heap => heap.largest_free()))
+    any.map_or(0, |any| with_heap!(any, heap => heap.largest_free_bytes()))
 }

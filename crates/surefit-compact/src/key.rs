@@ -155,11 +155,11 @@ impl<'m, W: Width<Generation = ()>, G: Counted> KeyHeap<'m, W, G> {
         self.heap.can_allocate_bytes(len, align)
     }
 
-    /// The largest contiguous object that can be allocated now, in bytes; 0 if there is none.
-    /// O(classes).
+    /// A length in bytes for which [`KeyHeap::can_allocate_bytes`] holds now, as
+    /// [`Heap::largest_free_bytes`]. O(classes + log region).
     #[must_use]
-    pub fn largest_free(&self) -> usize {
-        self.heap.largest_free()
+    pub fn largest_free_bytes(&self) -> usize {
+        self.heap.largest_free_bytes()
     }
 
     /// Counters. O(classes).

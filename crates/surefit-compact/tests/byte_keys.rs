@@ -8,6 +8,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefit_compact::{ByteKey, Config, Counted, KeyHeap, Medium, Narrow, Wide, Width};
 use surefit_core::Refused;
+use surefit_testkit::JunkRegion;
 
 fn layout(len: usize) -> Layout {
     Layout::from_size_align(len, 8).expect("valid")
@@ -114,9 +115,9 @@ fn run<W: Width<Generation = ()>, G: Counted>(
     seed: u64,
     steps: u32,
 ) {
-    let mut memory = vec![MaybeUninit::uninit(); bytes];
+    let mut memory = JunkRegion::misaligned(bytes, 64 << 10, 8 * seed as usize, seed);
     let mut world = World::<W, G> {
-        heap: KeyHeap::new(&mut memory, config).expect("enough"),
+        heap: KeyHeap::new(memory.memory(), config).expect("enough"),
         live: Vec::new(),
         stale: Vec::new(),
         random: ChaCha8Rng::seed_from_u64(seed),
@@ -133,9 +134,10 @@ fn run<W: Width<Generation = ()>, G: Counted>(
         }
     }
     world.verify();
-    let largest = world.heap.largest_free();
+    let largest = world.heap.largest_free_bytes();
     if largest > 0 {
-        let key = world.heap.alloc(layout(largest)).expect("promised");
+        let layout = Layout::from_size_align(largest, 1).expect("valid");
+        let key = world.heap.alloc(layout).expect("promised");
         world.heap.free_bytes(key).expect("live");
     }
     for Object { key, .. } in std::mem::take(&mut world.live) {
