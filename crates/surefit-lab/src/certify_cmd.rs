@@ -71,8 +71,8 @@ pub(crate) struct Args {
 /// # Errors
 /// Bad input; no heap of this configuration can serve the demand.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let source = Source::load(args.trace.as_deref(), args.demand.as_deref())?;
     let spec = Spec::parse(&args.allocator)?;
+    let source = Source::load(args.trace.as_deref(), args.demand.as_deref())?;
     if let Some(language) = args.emit {
         return output::print(&emit::source(language, &source, &spec)?);
     }
