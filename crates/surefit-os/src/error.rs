@@ -26,7 +26,7 @@ pub enum OsError {
     },
     /// Memory could not be locked.
     #[error(
-        "the operating system does not lock {bytes} bytes of memory: {source}; raise the limit (`ulimit -l`), or lock less"
+        "the operating system does not lock {bytes} bytes of memory: {source}; raise the limit RLIMIT_MEMLOCK of the process (`ulimit -l`, in KiB; `LimitMEMLOCK=` of a service), or lock less"
     )]
     Lock {
         /// The bytes that should be locked.

@@ -5,6 +5,7 @@
 //! - [`platform`] is the C library's malloc, or the one that was preloaded.
 //! - [`clock`] reads the processor time of one thread.
 //! - [`counter`] counts the instructions of one thread, where the machine lets it.
+//! - [`faults`] counts the page faults of one thread.
 //! - [`resident`] reads how much memory the process holds.
 //!
 //! Every failure is an [`OsError`] that names the call.
@@ -13,6 +14,7 @@
 pub mod clock;
 pub mod counter;
 mod error;
+pub mod faults;
 pub mod platform;
 mod reservation;
 pub mod resident;

@@ -102,12 +102,43 @@ impl Reservation {
     /// # Complexity
     /// One system call, which writes zeros to every page.
     pub fn lock(&mut self) -> Result<(), OsError> {
-        let bytes = self.bytes;
+        self.lock_bytes(0..self.bytes)
+    }
+
+    /// As [`Reservation::lock`], of the whole pages of the kernel in a range: its contents stay as
+    /// they are.
+    ///
+    /// # Errors
+    /// [`OsError::Size`] unless the range lies inside the reservation and both its ends are
+    /// multiples of [`page_bytes`]; [`OsError::Lock`] if the process may not lock so much.
+    ///
+    /// # Complexity
+    /// One system call, which writes zeros to every page that was not touched.
+    pub fn lock_range(&self, range: Range<usize>) -> Result<(), OsError> {
+        self.whole_pages(&range)?;
+        self.lock_bytes(range)
+    }
+
+    /// Locks bytes that lie inside the reservation.
+    fn lock_bytes(&self, range: Range<usize>) -> Result<(), OsError> {
+        let bytes = range.len();
+        // SAFETY: inside the reservation (I2).
+        let first = unsafe { self.base.add(range.start) };
         // SAFETY: the bytes are inside our mapping (I2); locking them changes none.
-        let status = unsafe { libc::mlock(self.base.as_ptr().cast(), bytes) };
+        let status = unsafe { libc::mlock(first.as_ptr().cast(), bytes) };
         if status != 0 {
             let source = io::Error::last_os_error();
             return Err(OsError::Lock { bytes, source });
+        }
+        Ok(())
+    }
+
+    /// Whether a range is of whole pages of the kernel inside the reservation.
+    fn whole_pages(&self, range: &Range<usize>) -> Result<(), OsError> {
+        let bytes = range.len();
+        let whole = |at: usize| at % page_bytes() == 0 && at <= self.bytes;
+        if bytes == 0 || !whole(range.start) || !whole(range.end) {
+            return Err(OsError::Size { bytes });
         }
         Ok(())
     }
@@ -151,10 +182,7 @@ impl Reservation {
     /// One system call.
     pub unsafe fn give_back(&self, range: Range<usize>) -> Result<(), OsError> {
         let bytes = range.len();
-        let whole = |at: usize| at % page_bytes() == 0 && at <= self.bytes;
-        if bytes == 0 || !whole(range.start) || !whole(range.end) {
-            return Err(OsError::Size { bytes });
-        }
+        self.whole_pages(&range)?;
         // SAFETY: inside the reservation (I2).
         let first = unsafe { self.base.add(range.start) };
         // SAFETY: the range consists of whole pages of our mapping (I1, I2); the caller promised
@@ -284,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn only_whole_pages_of_the_reservation_are_given_back() {
+    fn only_whole_pages_of_the_reservation_are_given_back_or_locked() {
         let page = page_bytes();
         let region = Reservation::new(8 * page + 1).expect("memory");
         let beyond = usize::MAX - page + 1;
@@ -298,6 +326,8 @@ mod tests {
         ] {
             // SAFETY: nobody relies on the bytes.
             let refused = unsafe { region.give_back(range.clone()) };
+            assert!(matches!(refused, Err(OsError::Size { .. })), "{range:?}");
+            let refused = region.lock_range(range.clone());
             assert!(matches!(refused, Err(OsError::Size { .. })), "{range:?}");
         }
     }
