@@ -19,7 +19,7 @@ export SUREFIT_STRESS="${SUREFIT_STRESS:-0.5}"
 # their models are not here: ci/fuzz.sh drives them, under the address sanitizer too.
 address=(
   compact_attacks compact_shared_attacks compact_beside compact_block_table compact_branded compact_collect
-  compact_contiguous compact_direct compact_pieces
+  compact_contiguous compact_direct compact_pieces compact_pooled
   compact_sharded compact_shared compact_shared_bytes compact_shared_keys compact_shared_parked compact_stress
   freelist_attacks freelist_limits freelist_run
   gc_access gc_arena gc_arena_ends gc_attacks gc_compact_fit gc_ends gc_shapes

@@ -6,4 +6,6 @@ SUREFIT_CLAIMS=$(mktemp)
 export SUREFIT_CLAIMS
 trap 'rm -f "$SUREFIT_CLAIMS"' EXIT
 cargo test --workspace --locked
+# The heap of keys as small images have it.
+cargo test --locked -p surefit-c --no-default-features --features std,words16 --test small
 bash "$(dirname "$0")/claims.sh" --noted "$SUREFIT_CLAIMS"

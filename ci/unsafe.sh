@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# In the crates that programs link, `unsafe` stands only in these files and in tests beside the code; ARCHITECTURE.md, "Where
-# `unsafe` lives", says what for. A file with `unsafe` that is not listed fails; so does a listed one that has none any more.
+# In the crates that programs link, and in the images for boards, `unsafe` stands only in these files and in tests beside the
+# code; ARCHITECTURE.md, "Where `unsafe` lives", says what for. A file with `unsafe` that is not listed fails; so does a listed one that has none any more.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 listed=$(
@@ -8,7 +8,10 @@ listed=$(
 crates/surefit-c/src/certify.rs
 crates/surefit-c/src/config.rs
 crates/surefit-c/src/heap.rs
+crates/surefit-c/src/lock.rs
 crates/surefit-c/src/panicked.rs
+crates/surefit-c/src/place.rs
+crates/surefit-c/src/pooled.rs
 crates/surefit-c/src/raw.rs
 crates/surefit-c/src/stats.rs
 crates/surefit-c/src/status.rs
@@ -95,12 +98,21 @@ crates/surefit-locked/src/global.rs
 crates/surefit-locked/src/one_thread.rs
 crates/surefit-os/src/clock.rs
 crates/surefit-os/src/counter.rs
+crates/surefit-os/src/faults.rs
 crates/surefit-os/src/platform.rs
 crates/surefit-os/src/reservation.rs
+firmware/src/certified.rs
+firmware/src/pointers.rs
+firmware/src/start/cortex_m.rs
+firmware/src/start/stack.rs
+firmware/src/worst/clock.rs
+firmware/src/worst/main.rs
+firmware/src/worst/others.rs
+firmware/src/worst/pointers.rs
 FILES
 )
 found=$(grep -rlE '^[^/"]*\bunsafe\b' --include='*.rs' \
-  crates/surefit{,-c,-core,-compact,-freelist,-gc,-gc-derive,-locked,-os,-clients,-trace}/src | grep -vE '/tests(\.rs|/)' | sort)
+  crates/surefit{,-c,-core,-compact,-freelist,-gc,-gc-derive,-locked,-os,-clients,-trace}/src firmware/src | grep -vE '/tests(\.rs|/)' | sort)
 if ! diff <(printf '%s\n' "$listed") <(printf '%s\n' "$found"); then
   echo "unsafe.sh: > has unsafe and is not listed, < is listed and has none"
   exit 1

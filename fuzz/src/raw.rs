@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use surefit_compact::direct::DirectHeap;
+use surefit_compact::direct::{DirectDemand, DirectHeap, PooledHeap, Standard, Tiny};
 use surefit_core::{RawHeap, Refused};
 use surefit_freelist::{
     BestFit, Bins, Bitmap, Buddy, Deferred, FirstFit, Heap, Immediate, Index, Linear, Never, Next,
@@ -14,10 +14,31 @@ use surefit_testkit::{ops_from_bytes, run_script};
 use crate::input::Input;
 use crate::region::Region;
 
-/// Runs an input's operations on a `DirectHeap`.
+/// What the heaps with pools are certified for: a few objects of every class that scripts use, and of three lengths of runs.
+const DEMAND: [DirectDemand; 8] = [
+    DirectDemand::new(8, 9),
+    DirectDemand::new(24, 20),
+    DirectDemand::new(64, 9),
+    DirectDemand { bytes: 64, align: 64, objects: 3 },
+    DirectDemand::new(128, 7),
+    DirectDemand::new(200, 5),
+    DirectDemand::new(1000, 4),
+    DirectDemand::new(3000, 3),
+];
+
+/// Runs an input's operations on a `DirectHeap`, on one with small pages, and on their certified modes.
 pub fn direct(data: &[u8]) {
     run(data, 1, |memory, drive| {
         drive(&mut DirectHeap::new(memory)?)
+    });
+    run(data, 1, |memory, drive| {
+        drive(&mut DirectHeap::<Tiny>::with(memory)?)
+    });
+    run(data, 1, |memory, drive| {
+        drive(&mut PooledHeap::<Tiny>::certified(memory, &DEMAND)?)
+    });
+    run(data, 1, |memory, drive| {
+        drive(&mut PooledHeap::<Standard>::certified(memory, &DEMAND)?)
     });
 }
 

@@ -4,8 +4,8 @@
  * one is freed, so that fragmentation keeps a bound: ask for the address of an object again after
  * every call that frees or resizes one. No call uses other memory than the region.
  *
- * No function is safe to call for one heap from two threads at once; heaps are independent of each
- * other. Every function checks its arguments; what it refuses changes nothing, and writes to no
+ * A heap that two threads or interrupts use has a lock of the caller: surefit_share, surefit_raw_share. Without one, no
+ * function is safe to call for one heap from two threads at once. Heaps are independent of each other. Every function checks its arguments; what it refuses changes nothing, and writes to no
  * output. "O(1)" bounds instructions; copied bytes are counted apart.
  *
  * Written by cbindgen from the sources of surefit-c; a test keeps it current. */
@@ -21,6 +21,15 @@
 #define SUREFIT_VERSION_MINOR 1
 #define SUREFIT_VERSION_PATCH 0
 
+// The bytes of memory that surefit_config_build needs at most, on any machine.
+#define SUREFIT_CONFIG_BYTES 4096
+
+// The bytes of a region that a heap's control structure takes at most, on any machine.
+#define SUREFIT_CONTROL_BYTES 512
+
+// The most lines of a demand on a certified raw heap.
+#define SUREFIT_RAW_PEAKS_MAX 64
+
 // A kind of heap: pages of size-classes, and runs of 1 KiB units for objects over 2 KiB. The fastest,
 // for regions of 64 KiB and more.
 #define SUREFIT_RAW_DIRECT 0
@@ -30,6 +39,10 @@
 
 // A kind of heap: segregated lists of exact sizes, found through a Next Hit Table.
 #define SUREFIT_RAW_SEGREGATED 2
+
+// A kind of heap: as DIRECT, with pages of 512 bytes and units of 64, for regions of 2 KiB and more; page-blocks serve up to
+// 128 bytes.
+#define SUREFIT_RAW_TINY 3
 
 // What a call answers. Every other answer than `SUREFIT_STATUS_OK` means that nothing has changed,
 // and that no output was written.
@@ -64,6 +77,10 @@ typedef enum surefit_status {
   SUREFIT_STATUS_CORRUPT,
   // More heaps were made in this process than can be numbered.
   SUREFIT_STATUS_HEAPS,
+  // The heap is shared, and this thread does not hold its lock.
+  SUREFIT_STATUS_UNLOCKED,
+  // This thread holds the lock already, or the heap has one already.
+  SUREFIT_STATUS_LOCKED,
 } surefit_status;
 
 // A configuration: pages, size-classes, words, the bound on fragmentation, pieces. It never
@@ -140,6 +157,19 @@ typedef struct surefit_options {
   uint32_t piece_bytes;
 } surefit_options;
 
+// The caller's lock: a mutex, or what keeps interrupts out. Its functions must not use the heap.
+typedef struct surefit_lock {
+  // Handed to the three functions.
+  void *context;
+  // Takes the lock, and waits until it is free. Must not be NULL.
+  void (*acquire)(void *context);
+  // Gives the lock back. Must not be NULL.
+  void (*release)(void *context);
+  // A number of the thread or interrupt that calls, never 0: whoever holds the lock is told from all others by
+  // it. Must not be NULL.
+  size_t (*caller)(void *context);
+} surefit_lock;
+
 // The name of an object. It may be copied; it is stale once its object is freed or resized. All
 // zeros are never a key.
 typedef struct surefit_key {
@@ -150,6 +180,16 @@ typedef struct surefit_key {
   // The length of the object, in bytes.
   uint32_t length;
 } surefit_key;
+
+// The account of a raw heap's bytes.
+typedef struct surefit_raw_stats {
+  // Bytes of the region, less the control structure.
+  size_t region_bytes;
+  // Bytes of objects, each rounded up as the heap does it.
+  size_t used_bytes;
+  // Bytes that tables and headers take, and bytes around the region's units.
+  size_t administrative_bytes;
+} surefit_raw_stats;
 
 // Counters of a heap, and the account of its bytes.
 typedef struct surefit_stats {
@@ -176,6 +216,14 @@ typedef struct surefit_stats {
   // Bytes that the heap needs for itself.
   size_t administrative_bytes;
 } surefit_stats;
+
+// A live page-block. An object in pieces has several.
+typedef struct surefit_block {
+  // The number of its entry.
+  uint32_t entry;
+  // Its bytes: those of the object, rounded up to its size-class.
+  uint32_t bytes;
+} surefit_block;
 
 // An invariant that does not hold.
 typedef struct surefit_fault {
@@ -208,7 +256,8 @@ const struct surefit_config *surefit_config_tiny(void);
 const struct surefit_config *surefit_config_small(void);
 
 // For larger regions: pages of 16 KiB, words of four bytes, the bound in holes, two moves per free
-// at most.
+// at most. A library built without the features `holes` and `many-classes` does not have this
+// function.
 const struct surefit_config *surefit_config_standard(void);
 
 // The bytes that surefit_config_build needs, wherever they lie. O(1).
@@ -238,6 +287,33 @@ enum surefit_status surefit_heap_init(void *region,
                                       size_t bytes,
                                       const struct surefit_config *config,
                                       struct surefit_heap **heap);
+
+// Lets threads or interrupts share a heap by a lock of the caller. From now on every call for the heap answers UNLOCKED unless
+// the thread holds the lock: see surefit_acquire. Call it before other threads use the heap.
+//
+// Answers NULL (also for a function that is NULL), NOT_A_HEAP, LOCKED if the heap has a lock. O(1).
+//
+// # Safety
+// As surefit_alloc; the functions can be called with their context as long as the heap is used.
+enum surefit_status surefit_share(struct surefit_heap *heap,
+                                  const struct surefit_lock *lock);
+
+// Takes the lock of a shared heap. The addresses that surefit_get gives are good at most until
+// surefit_release: then other threads free, and objects move. An interrupt may use the heap if `acquire` keeps it out.
+//
+// Answers NULL, NOT_A_HEAP, UNLOCKED if the heap has no lock, LOCKED if the thread holds it.
+//
+// # Safety
+// As surefit_alloc.
+enum surefit_status surefit_acquire(struct surefit_heap *heap);
+
+// Gives the lock of a shared heap back.
+//
+// Answers NULL, NOT_A_HEAP, UNLOCKED if the thread does not hold it.
+//
+// # Safety
+// As surefit_alloc.
+enum surefit_status surefit_release(struct surefit_heap *heap);
 
 // Allocates an object of some bytes, which are not initialised. No object moves. An alignment of 0
 // means 8. A size of 0 is served: the object has a key and no byte.
@@ -357,11 +433,40 @@ size_t surefit_largest_free(const struct surefit_heap *heap);
 // Defined by the program. Does not return.
 extern void surefit_panicked(void);
 
+// Computes how large a region must be for surefit_raw_init_certified. Each peak is a request of malloc, or with an alignment of
+// aligned_alloc, and the most such objects that are live at once; a realloc that moves its object counts twice. DIRECT: up to
+// 2 KiB (TINY: 128 bytes), a peak counts for the size-class of its request, and a class without a peak is refused. Above, a peak counts
+// for all requests that are longer than the next shorter peak. Alignments are at most 1 KiB (TINY: 64 bytes).
+//
+// Answers NULL, CONFIG for another kind than DIRECT and TINY, DEMAND for over 64 peaks, ALIGN, TOO_LARGE. O(peaks squared).
+//
+// # Safety
+// There are so many peaks; each pointer is NULL or leads to what it says.
+enum surefit_status surefit_raw_certify(uint32_t kind,
+                                        const struct surefit_peak *peaks,
+                                        size_t peak_count,
+                                        size_t *heap_bytes);
+
+// Makes a heap of raw pointers that refuses nothing within a demand, in any order of calls, and what exceeds it: pages and
+// the places of larger objects are pools of their own. For peaks see surefit_raw_certify; they are read only now.
+//
+// Answers NULL, CONFIG, DEMAND, ALIGN, TOO_LARGE, REGION if the region is smaller than surefit_raw_certify says. O(tables).
+//
+// # Safety
+// As surefit_raw_init and surefit_raw_certify.
+enum surefit_status surefit_raw_init_certified(void *region,
+                                               size_t bytes,
+                                               uint32_t kind,
+                                               const struct surefit_peak *peaks,
+                                               size_t peak_count,
+                                               struct surefit_raw **raw);
+
 // Makes a heap of raw pointers of a kind (SUREFIT_RAW_…) in a region, whatever its contents, wherever it begins. There is
 // nothing to destroy.
 //
 // Answers NULL, CONFIG for a kind that was not compiled in, REGION if the region is too small,
-// TOO_LARGE if it is larger than the kind can use. O(tables).
+// TOO_LARGE if it is larger than the kind can use. O(tables). On a 32-bit processor no call for a raw
+// heap takes more than 0.5 KiB of stack, except surefit_raw_check.
 //
 // # Safety
 // The region has so many bytes, which nothing else uses as long as the heap is used.
@@ -369,6 +474,16 @@ enum surefit_status surefit_raw_init(void *region,
                                      size_t bytes,
                                      uint32_t kind,
                                      struct surefit_raw **raw);
+
+// Lets threads or interrupts share a heap by a lock of the caller: from now on every call for the heap takes it and gives it back.
+// Call it before other threads use the heap.
+//
+// Answers NULL (also for a function that is NULL), NOT_A_HEAP, LOCKED if the heap has a lock. O(1).
+//
+// # Safety
+// As surefit_raw_malloc; the functions can be called with their context as long as the heap is used.
+enum surefit_status surefit_raw_share(struct surefit_raw *raw,
+                                      const struct surefit_lock *lock);
 
 // As malloc: an object of some bytes, which are not initialised, aligned for every scalar type; NULL
 // if there is no room, or `raw` is no heap. A size of 0 is served like 1. O(1) for DIRECT and TLSF.
@@ -424,6 +539,14 @@ size_t surefit_raw_usable_size(struct surefit_raw *raw, void *object);
 // As surefit_raw_malloc.
 enum surefit_status surefit_raw_check(struct surefit_raw *raw);
 
+// Writes the account of a heap's bytes; what is neither used nor administrative is free.
+//
+// Answers NULL, NOT_A_HEAP. O(region).
+//
+// # Safety
+// As surefit_raw_malloc; the other pointer is NULL or the caller's.
+enum surefit_status surefit_raw_stats_get(struct surefit_raw *raw, struct surefit_raw_stats *stats);
+
 // Writes the counters of a heap.
 //
 // Answers NULL, NOT_A_HEAP. O(classes).
@@ -431,6 +554,17 @@ enum surefit_status surefit_raw_check(struct surefit_raw *raw);
 // # Safety
 // The heap is NULL or came from surefit_heap_init; the other pointer is NULL or the caller's.
 enum surefit_status surefit_stats_get(const struct surefit_heap *heap, struct surefit_stats *stats);
+
+// Shows all live page-blocks to a function, in the order of their entries, until it answers false. The function must
+// not change the heap.
+//
+// Answers NULL, NOT_A_HEAP, UNLOCKED. O(entries ever made).
+//
+// # Safety
+// As surefit_stats_get; the function takes its context.
+enum surefit_status surefit_walk(const struct surefit_heap *heap,
+                                 bool (*show)(void *context, struct surefit_block block),
+                                 void *context);
 
 // Verifies every invariant of a heap. Writes the first that does not hold, unless `fault` is NULL.
 //
@@ -440,7 +574,8 @@ enum surefit_status surefit_stats_get(const struct surefit_heap *heap, struct su
 // As surefit_stats_get.
 enum surefit_status surefit_check(const struct surefit_heap *heap, struct surefit_fault *fault);
 
-// A status in words: a string that lives for ever, also for a number that is no status. O(1).
+// A status in words: a string that lives for ever, also for a number that is no status. A library
+// built without the feature `strerror` does not have this function. O(1).
 const char *surefit_strerror(int status);
 
 #ifdef __cplusplus

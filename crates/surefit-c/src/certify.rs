@@ -6,7 +6,8 @@ use surefit_compact::pieces::Pieces;
 use surefit_compact::{Config, Keyed, Width};
 
 use crate::config::surefit_config;
-use crate::heap::CONTROL_BYTES;
+use crate::heap::surefit_heap;
+use crate::place::control_bytes;
 use crate::status::{Answer, put, status, surefit_status};
 use crate::words::for_width;
 
@@ -97,8 +98,12 @@ unsafe fn certified(
     // SAFETY: the caller's promise of the peaks.
     let found = for_width!(config, W => unsafe { of_width::<Keyed<W>>(config, &demand) }, else Err(surefit_status::Config))?;
     let written = surefit_certificate {
-        heap_bytes: found.heap_bytes.saturating_add(CONTROL_BYTES),
-        aligned_bytes: found.aligned_bytes.saturating_add(CONTROL_BYTES),
+        heap_bytes: found
+            .heap_bytes
+            .saturating_add(control_bytes::<surefit_heap>()),
+        aligned_bytes: found
+            .aligned_bytes
+            .saturating_add(control_bytes::<surefit_heap>()),
         pages: found.data_pages,
         entries: found.entries,
         moves_max: found.moves_max_per_op,

@@ -34,7 +34,13 @@ pub struct surefit_options {
 
 static TINY: surefit_config = surefit_config(Config::TINY);
 static SMALL: surefit_config = surefit_config(Config::SMALL);
+#[cfg(all(feature = "holes", feature = "many-classes"))]
 static STANDARD: surefit_config = surefit_config(Config::DEFAULT);
+
+/// The bytes of memory that surefit_config_build needs at most, on any machine.
+pub const SUREFIT_CONFIG_BYTES: usize = 4096;
+const _: () =
+    assert!(size_of::<surefit_config>() + align_of::<surefit_config>() - 1 <= SUREFIT_CONFIG_BYTES);
 
 /// For regions of up to 256 KiB: pages of 1 KiB, words of two bytes, one move per free at most.
 #[unsafe(no_mangle)]
@@ -49,7 +55,9 @@ pub extern "C" fn surefit_config_small() -> *const surefit_config {
 }
 
 /// For larger regions: pages of 16 KiB, words of four bytes, the bound in holes, two moves per free
-/// at most.
+/// at most. A library built without the features `holes` and `many-classes` does not have this
+/// function.
+#[cfg(all(feature = "holes", feature = "many-classes"))]
 #[unsafe(no_mangle)]
 pub extern "C" fn surefit_config_standard() -> *const surefit_config {
     &raw const STANDARD

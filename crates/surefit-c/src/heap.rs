@@ -8,26 +8,34 @@
 //! # Invariants
 //! - C1 A `surefit_heap` that begins with [`MAGIC`] was written by `surefit_heap_init`; its region
 //!   and its configuration are the heap's alone until the caller uses the region otherwise.
+//! - C2 A heap with a lock is used by the thread that holds it, and by no other.
 
 use core::alloc::Layout;
 use core::ffi::c_void;
-use core::mem::{MaybeUninit, align_of, size_of};
+use core::mem::{MaybeUninit, align_of};
 use core::num::NonZeroU64;
 
 use surefit_compact::{ByteKey, KeyHeap, Width};
 
 use crate::config::surefit_config;
+use crate::lock::{Shared, surefit_lock};
+use crate::place::{control_bytes, place};
 use crate::status::{Answer, put, status, surefit_status};
 use crate::words::{AnyHeap, with_heap};
 
 /// "sure", "fit" and the version of the structure.
 const MAGIC: u64 = 0x7375_7265_6669_7401;
 
+/// The bytes of a region that a heap's control structure takes at most, on any machine.
+pub const SUREFIT_CONTROL_BYTES: usize = 512;
+const _: () = assert!(control_bytes::<surefit_heap>() <= SUREFIT_CONTROL_BYTES);
+
 /// A heap in a region.
 #[derive(Debug)]
 pub struct surefit_heap {
     magic: u64,
     heap: AnyHeap,
+    shared: Option<Shared>,
 }
 
 /// The name of an object. It may be copied; it is stale once its object is freed or resized. All
@@ -77,25 +85,42 @@ fn layout(bytes: usize, align: usize) -> Result<Layout, surefit_status> {
     Layout::from_size_align(bytes, align).map_err(|_| surefit_status::TooLarge)
 }
 
-/// The bytes that the control structure takes at the end of a region, at most.
-pub(crate) const CONTROL_BYTES: usize = size_of::<surefit_heap>() + align_of::<surefit_heap>() - 1;
-
 /// A heap that a caller names.
 ///
 /// # Safety
 /// The pointer is NULL, or leads to the bytes of a heap (C1) or of no heap.
 pub(crate) unsafe fn heap<'a>(heap: *const surefit_heap) -> Result<&'a AnyHeap, surefit_status> {
     // SAFETY: the caller's promise.
-    unsafe { vet(heap) }?;
-    // SAFETY: C1; nobody changes the heap meanwhile, because one thread at a time uses it.
+    unsafe { vet_held(heap) }?;
+    // SAFETY: C1; nobody changes the heap meanwhile, because one thread at a time uses it: the caller's
+    // promise, or C2.
     Ok(unsafe { &(*heap).heap })
 }
 
 unsafe fn heap_mut<'a>(heap: *mut surefit_heap) -> Result<&'a mut AnyHeap, surefit_status> {
     // SAFETY: the caller's promise.
-    unsafe { vet(heap) }?;
+    unsafe { vet_held(heap) }?;
     // SAFETY: as in `heap`.
     Ok(unsafe { &mut (*heap).heap })
+}
+
+/// The lock of a heap, if it has one. It is a field of its own: other threads use it while one uses the heap.
+///
+/// # Safety
+/// As [`heap`].
+unsafe fn shared<'a>(heap: *const surefit_heap) -> Result<Option<&'a Shared>, surefit_status> {
+    // SAFETY: the caller's promise.
+    unsafe { vet(heap) }?;
+    // SAFETY: C1; only `surefit_share` writes it, before other threads use the heap.
+    Ok(unsafe { (*heap).shared.as_ref() })
+}
+
+unsafe fn vet_held(heap: *const surefit_heap) -> Answer {
+    // SAFETY: the caller's promise.
+    match unsafe { shared(heap) }? {
+        Some(shared) if !shared.is_held() => Err(surefit_status::Unlocked),
+        _ => Ok(()),
+    }
 }
 
 unsafe fn vet(heap: *const surefit_heap) -> Answer {
@@ -137,36 +162,81 @@ unsafe fn init(
     config: *const surefit_config,
     heap: *mut *mut surefit_heap,
 ) -> Answer {
-    if region.is_null() || config.is_null() || heap.is_null() {
+    if config.is_null() || heap.is_null() {
         return Err(surefit_status::Null);
     }
     if !config.is_aligned() {
         return Err(surefit_status::Config);
     }
-    if isize::try_from(bytes).is_err() || region.addr().checked_add(bytes).is_none() {
-        return Err(surefit_status::TooLarge);
-    }
-    let end = region.addr() + bytes;
-    let control = end
-        .checked_sub(size_of::<surefit_heap>())
-        .map(|at| at & !(align_of::<surefit_heap>() - 1))
-        .filter(|at| *at > region.addr())
-        .ok_or(surefit_status::Region)?;
-    let before = control - region.addr();
-    // SAFETY: the bytes are the caller's, and the heap's from here on.
-    let pages = unsafe { core::slice::from_raw_parts_mut(region.cast(), before) };
     // SAFETY: not NULL, aligned; the caller keeps it.
     let config = unsafe { &(*config).0 };
-    let made = surefit_heap {
-        magic: MAGIC,
-        heap: AnyHeap::new(pages, config)?,
+    let make = |pages: &'static mut [MaybeUninit<u8>]| {
+        Ok(surefit_heap {
+            magic: MAGIC,
+            heap: AnyHeap::new(pages, config)?,
+            shared: None,
+        })
     };
-    // SAFETY: behind the pages, inside the region, aligned.
-    let place = unsafe { region.add(before) }.cast::<surefit_heap>();
-    // SAFETY: as above.
-    unsafe { place.write(made) };
+    // SAFETY: the caller's promise.
+    let place = unsafe { place(region, bytes, make) }?;
     // SAFETY: not NULL.
     unsafe { put(heap, place) }
+}
+
+/// Lets threads or interrupts share a heap by a lock of the caller. From now on every call for the heap answers UNLOCKED unless
+/// the thread holds the lock: see surefit_acquire. Call it before other threads use the heap.
+///
+/// Answers NULL (also for a function that is NULL), NOT_A_HEAP, LOCKED if the heap has a lock. O(1).
+///
+/// # Safety
+/// As surefit_alloc; the functions can be called with their context as long as the heap is used.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn surefit_share(
+    heap: *mut surefit_heap,
+    lock: *const surefit_lock,
+) -> surefit_status {
+    let share = || {
+        if lock.is_null() {
+            return Err(surefit_status::Null);
+        }
+        // SAFETY: the caller's promise.
+        if unsafe { shared(heap) }?.is_some() {
+            return Err(surefit_status::Locked);
+        }
+        // SAFETY: not NULL.
+        let shared = Shared::new(unsafe { lock.read_unaligned() })?;
+        // SAFETY: C1, by `shared`; no other thread uses the heap yet.
+        unsafe { (&raw mut (*heap).shared).write(Some(shared)) };
+        Ok(())
+    };
+    status(share())
+}
+
+/// Takes the lock of a shared heap. The addresses that surefit_get gives are good at most until
+/// surefit_release: then other threads free, and objects move. An interrupt may use the heap if `acquire` keeps it out.
+///
+/// Answers NULL, NOT_A_HEAP, UNLOCKED if the heap has no lock, LOCKED if the thread holds it.
+///
+/// # Safety
+/// As surefit_alloc.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn surefit_acquire(heap: *mut surefit_heap) -> surefit_status {
+    // SAFETY: the caller's promise.
+    let shared = unsafe { shared(heap) };
+    status(shared.and_then(|shared| shared.ok_or(surefit_status::Unlocked)?.acquire()))
+}
+
+/// Gives the lock of a shared heap back.
+///
+/// Answers NULL, NOT_A_HEAP, UNLOCKED if the thread does not hold it.
+///
+/// # Safety
+/// As surefit_alloc.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn surefit_release(heap: *mut surefit_heap) -> surefit_status {
+    // SAFETY: the caller's promise.
+    let shared = unsafe { shared(heap) };
+    status(shared.and_then(|shared| shared.ok_or(surefit_status::Unlocked)?.release()))
 }
 
 /// Allocates an object of some bytes, which are not initialised. No object moves. An alignment of 0

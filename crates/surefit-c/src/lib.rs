@@ -6,8 +6,11 @@
 //! | `config` | configurations, named and built |
 //! | `certify` | the bytes that are enough for a demand |
 //! | `heap` | a heap in the caller's region, its objects |
+//! | `lock` | heaps that threads share |
+//! | `place` | control structures at the end of regions |
 //! | `words` | the widths of words that were compiled in |
 //! | `raw` | malloc and its family over a region |
+//! | `pooled` | raw heaps whose bytes are known from a demand |
 //! | `stats` | what a heap reports |
 //! | `panicked` | what a panic does without the standard library |
 //!
@@ -15,7 +18,9 @@
 //! - `std` (default): a panic of the library ends the process.
 //! - `panic-handler`: for programs without it. A panic calls `surefit_panicked`, which the program
 //!   defines and which does not return.
-//! - `direct`, `tlsf`, `segregated` (default: all): the kinds of heaps of raw pointers.
+//! - `direct`, `tiny`, `tlsf`, `segregated` (default: all): the kinds of heaps of raw pointers.
+//! - `pieces`, `holes`, `many-classes`, `strerror` (default): what a small image leaves out; see
+//!   README.md.
 //! - `words16`, `words24`, `words32` (default: all): the widths of words that heaps may have.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
@@ -24,29 +29,54 @@
 mod certify;
 mod config;
 mod heap;
+mod lock;
 #[cfg(all(feature = "panic-handler", not(any(test, feature = "std"))))]
 mod panicked;
-#[cfg(any(feature = "direct", feature = "tlsf", feature = "segregated"))]
+mod place;
+#[cfg(all(feature = "pooled", any(feature = "direct", feature = "tiny")))]
+mod pooled;
+#[cfg(any(
+    feature = "direct",
+    feature = "tiny",
+    feature = "tlsf",
+    feature = "segregated"
+))]
 mod raw;
 mod stats;
 mod status;
 mod words;
 
 pub use certify::{surefit_certificate, surefit_certify, surefit_demand, surefit_peak};
+#[cfg(all(feature = "holes", feature = "many-classes"))]
+pub use config::surefit_config_standard;
 pub use config::{
-    surefit_config, surefit_config_build, surefit_config_bytes, surefit_config_small,
-    surefit_config_standard, surefit_config_tiny, surefit_options,
+    SUREFIT_CONFIG_BYTES, surefit_config, surefit_config_build, surefit_config_bytes,
+    surefit_config_small, surefit_config_tiny, surefit_options,
 };
 pub use heap::{
-    surefit_alloc, surefit_alloc_zeroed, surefit_can_alloc, surefit_compact, surefit_free,
-    surefit_get, surefit_heap, surefit_heap_init, surefit_is_live, surefit_key,
-    surefit_largest_free, surefit_read, surefit_resize, surefit_write,
+    SUREFIT_CONTROL_BYTES, surefit_acquire, surefit_alloc, surefit_alloc_zeroed, surefit_can_alloc,
+    surefit_compact, surefit_free, surefit_get, surefit_heap, surefit_heap_init, surefit_is_live,
+    surefit_key, surefit_largest_free, surefit_read, surefit_release, surefit_resize,
+    surefit_share, surefit_write,
 };
-#[cfg(any(feature = "direct", feature = "tlsf", feature = "segregated"))]
+pub use lock::surefit_lock;
+#[cfg(all(feature = "pooled", any(feature = "direct", feature = "tiny")))]
+pub use pooled::{SUREFIT_RAW_PEAKS_MAX, surefit_raw_certify, surefit_raw_init_certified};
+#[cfg(any(
+    feature = "direct",
+    feature = "tiny",
+    feature = "tlsf",
+    feature = "segregated"
+))]
 pub use raw::{
-    SUREFIT_RAW_DIRECT, SUREFIT_RAW_SEGREGATED, SUREFIT_RAW_TLSF, surefit_raw,
+    SUREFIT_RAW_DIRECT, SUREFIT_RAW_SEGREGATED, SUREFIT_RAW_TINY, SUREFIT_RAW_TLSF, surefit_raw,
     surefit_raw_aligned_alloc, surefit_raw_calloc, surefit_raw_check, surefit_raw_free,
-    surefit_raw_init, surefit_raw_malloc, surefit_raw_realloc, surefit_raw_usable_size,
+    surefit_raw_init, surefit_raw_malloc, surefit_raw_realloc, surefit_raw_share,
+    surefit_raw_stats, surefit_raw_stats_get, surefit_raw_usable_size,
 };
-pub use stats::{surefit_check, surefit_fault, surefit_stats, surefit_stats_get};
-pub use status::{surefit_status, surefit_strerror};
+pub use stats::{
+    surefit_block, surefit_check, surefit_fault, surefit_stats, surefit_stats_get, surefit_walk,
+};
+pub use status::surefit_status;
+#[cfg(feature = "strerror")]
+pub use status::surefit_strerror;

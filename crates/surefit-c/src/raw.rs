@@ -10,17 +10,23 @@
 
 use core::alloc::Layout;
 use core::ffi::c_void;
-use core::mem::{MaybeUninit, align_of, size_of};
+use core::mem::{MaybeUninit, size_of};
 use core::ptr::{NonNull, null_mut};
 
-#[cfg(feature = "direct")]
+#[cfg(any(feature = "direct", feature = "tiny"))]
 use surefit_compact::DirectHeap;
+#[cfg(all(feature = "pooled", any(feature = "direct", feature = "tiny")))]
+use surefit_compact::PooledHeap;
+#[cfg(feature = "tiny")]
+use surefit_compact::direct::Tiny;
 use surefit_core::{RawHeap, Refused};
 #[cfg(feature = "tlsf")]
 use surefit_freelist::Tlsf;
 #[cfg(feature = "segregated")]
 use surefit_freelist::{Immediate, NextHitTable, SegregatedFit, Tree};
 
+use crate::lock::{Shared, surefit_lock};
+use crate::place::place;
 use crate::status::{Answer, put, status, surefit_status};
 
 /// "suref", "r" and the version of the structure.
@@ -33,6 +39,9 @@ pub const SUREFIT_RAW_DIRECT: u32 = 0;
 pub const SUREFIT_RAW_TLSF: u32 = 1;
 /// A kind of heap: segregated lists of exact sizes, found through a Next Hit Table.
 pub const SUREFIT_RAW_SEGREGATED: u32 = 2;
+/// A kind of heap: as DIRECT, with pages of 512 bytes and units of 64, for regions of 2 KiB and more; page-blocks serve up to
+/// 128 bytes.
+pub const SUREFIT_RAW_TINY: u32 = 3;
 
 /// The thesis's lists.
 #[cfg(feature = "segregated")]
@@ -43,6 +52,7 @@ type Segregated = SegregatedFit<'static, NextHitTable, Immediate, Tree>;
 pub struct surefit_raw {
     magic: u64,
     heap: Any,
+    shared: Option<Shared>,
 }
 
 /// A heap of any kind that was compiled in.
@@ -51,9 +61,15 @@ pub struct surefit_raw {
     reason = "it lies in the caller's region: there is nothing to box it with"
 )]
 #[derive(Debug)]
-enum Any {
+pub(crate) enum Any {
     #[cfg(feature = "direct")]
     Direct(DirectHeap<'static>),
+    #[cfg(all(feature = "direct", feature = "pooled"))]
+    Pooled(PooledHeap<'static>),
+    #[cfg(feature = "tiny")]
+    Tiny(DirectHeap<'static, Tiny>),
+    #[cfg(all(feature = "tiny", feature = "pooled"))]
+    PooledTiny(PooledHeap<'static, Tiny>),
     #[cfg(feature = "tlsf")]
     Tlsf(Tlsf<'static>),
     #[cfg(feature = "segregated")]
@@ -65,6 +81,12 @@ macro_rules! with_raw {
         match $any {
             #[cfg(feature = "direct")]
             Any::Direct($heap) => $then,
+            #[cfg(all(feature = "direct", feature = "pooled"))]
+            Any::Pooled($heap) => $then,
+            #[cfg(feature = "tiny")]
+            Any::Tiny($heap) => $then,
+            #[cfg(all(feature = "tiny", feature = "pooled"))]
+            Any::PooledTiny($heap) => $then,
             #[cfg(feature = "tlsf")]
             Any::Tlsf($heap) => $then,
             #[cfg(feature = "segregated")]
@@ -78,6 +100,8 @@ impl Any {
         let made: Result<Self, Refused> = match kind {
             #[cfg(feature = "direct")]
             SUREFIT_RAW_DIRECT => DirectHeap::new(region).map(Self::Direct),
+            #[cfg(feature = "tiny")]
+            SUREFIT_RAW_TINY => DirectHeap::with(region).map(Self::Tiny),
             #[cfg(feature = "tlsf")]
             SUREFIT_RAW_TLSF => Tlsf::new(region).map(Self::Tlsf),
             #[cfg(feature = "segregated")]
@@ -88,9 +112,22 @@ impl Any {
     }
 }
 
+/// A heap in use: if it is shared, its lock is held until this is dropped.
+struct InUse<'a> {
+    any: &'a mut Any,
+    shared: Option<&'a Shared>,
+}
+
+impl Drop for InUse<'_> {
+    fn drop(&mut self) {
+        // It is held: nothing can be wrong.
+        let _ = self.shared.map(Shared::release);
+    }
+}
+
 /// # Safety
 /// The pointer is NULL, or leads to the bytes of a heap (W1) or of no heap.
-unsafe fn raw<'a>(raw: *mut surefit_raw) -> Result<&'a mut Any, surefit_status> {
+unsafe fn vet(raw: *const surefit_raw) -> Answer {
     if raw.is_null() {
         return Err(surefit_status::Null);
     }
@@ -98,12 +135,28 @@ unsafe fn raw<'a>(raw: *mut surefit_raw) -> Result<&'a mut Any, surefit_status> 
     if !raw.is_aligned() || unsafe { (&raw const (*raw).magic).read() } != MAGIC {
         return Err(surefit_status::NotAHeap);
     }
-    // SAFETY: W1; one thread at a time uses the heap.
-    Ok(unsafe { &mut (*raw).heap })
+    Ok(())
+}
+
+/// Takes the lock of a heap that is shared.
+///
+/// # Safety
+/// As [`vet`].
+unsafe fn raw<'a>(raw: *mut surefit_raw) -> Result<InUse<'a>, surefit_status> {
+    // SAFETY: the caller's promise.
+    unsafe { vet(raw) }?;
+    // SAFETY: W1. The lock is a field of its own: other threads use it while one uses the heap.
+    let shared = unsafe { (*raw).shared.as_ref() };
+    if let Some(shared) = shared {
+        shared.acquire()?;
+    }
+    // SAFETY: W1; one thread at a time uses the heap: the caller's promise, or the lock.
+    let any = unsafe { &mut (*raw).heap };
+    Ok(InUse { any, shared })
 }
 
 /// The layout of a request: aligned for every scalar type that fits in it.
-fn layout(bytes: usize) -> Option<Layout> {
+pub(crate) fn layout(bytes: usize) -> Option<Layout> {
     let widest = if size_of::<usize>() == 8 { 16 } else { 8 };
     let align = if bytes < widest { 8 } else { widest };
     Layout::from_size_align(bytes, align).ok()
@@ -117,7 +170,8 @@ fn pointer(object: Result<NonNull<u8>, Refused>) -> *mut c_void {
 /// nothing to destroy.
 ///
 /// Answers NULL, CONFIG for a kind that was not compiled in, REGION if the region is too small,
-/// TOO_LARGE if it is larger than the kind can use. O(tables).
+/// TOO_LARGE if it is larger than the kind can use. O(tables). On a 32-bit processor no call for a raw
+/// heap takes more than 0.5 KiB of stack, except surefit_raw_check.
 ///
 /// # Safety
 /// The region has so many bytes, which nothing else uses as long as the heap is used.
@@ -133,30 +187,55 @@ pub unsafe extern "C" fn surefit_raw_init(
 }
 
 unsafe fn init(region: *mut u8, bytes: usize, kind: u32, raw: *mut *mut surefit_raw) -> Answer {
-    if region.is_null() || raw.is_null() {
+    if raw.is_null() {
         return Err(surefit_status::Null);
     }
-    if isize::try_from(bytes).is_err() || region.addr().checked_add(bytes).is_none() {
-        return Err(surefit_status::TooLarge);
-    }
-    let control = (region.addr() + bytes)
-        .checked_sub(size_of::<surefit_raw>())
-        .map(|at| at & !(align_of::<surefit_raw>() - 1))
-        .filter(|at| *at > region.addr())
-        .ok_or(surefit_status::Region)?;
-    let before = control - region.addr();
-    // SAFETY: the bytes are the caller's, and the heap's from here on.
-    let memory = unsafe { core::slice::from_raw_parts_mut(region.cast(), before) };
-    let made = surefit_raw {
-        magic: MAGIC,
-        heap: Any::new(kind, memory)?,
-    };
-    // SAFETY: behind that memory, inside the region, aligned.
-    let place = unsafe { region.add(before) }.cast::<surefit_raw>();
-    // SAFETY: as above.
-    unsafe { place.write(made) };
+    let make =
+        |memory: &'static mut [MaybeUninit<u8>]| Ok(surefit_raw::new(Any::new(kind, memory)?));
+    // SAFETY: the caller's promise.
+    let place = unsafe { place(region, bytes, make) }?;
     // SAFETY: not NULL.
     unsafe { put(raw, place) }
+}
+
+impl surefit_raw {
+    pub(crate) fn new(heap: Any) -> Self {
+        Self {
+            magic: MAGIC,
+            heap,
+            shared: None,
+        }
+    }
+}
+
+/// Lets threads or interrupts share a heap by a lock of the caller: from now on every call for the heap takes it and gives it back.
+/// Call it before other threads use the heap.
+///
+/// Answers NULL (also for a function that is NULL), NOT_A_HEAP, LOCKED if the heap has a lock. O(1).
+///
+/// # Safety
+/// As surefit_raw_malloc; the functions can be called with their context as long as the heap is used.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn surefit_raw_share(
+    raw: *mut surefit_raw,
+    lock: *const surefit_lock,
+) -> surefit_status {
+    let share = || {
+        if lock.is_null() {
+            return Err(surefit_status::Null);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { vet(raw) }?;
+        // SAFETY: W1; no other thread uses the heap yet.
+        let shared = unsafe { &mut (*raw).shared };
+        if shared.is_some() {
+            return Err(surefit_status::Locked);
+        }
+        // SAFETY: not NULL.
+        *shared = Some(Shared::new(unsafe { lock.read_unaligned() })?);
+        Ok(())
+    };
+    status(share())
 }
 
 /// As malloc: an object of some bytes, which are not initialised, aligned for every scalar type; NULL
@@ -173,7 +252,7 @@ pub unsafe extern "C" fn surefit_raw_malloc(raw: *mut surefit_raw, bytes: usize)
     let any = unsafe { self::raw(raw) };
     any.map_or(
         null_mut(),
-        |any| with_raw!(any, heap => pointer(heap.allocate(layout))),
+        |used| with_raw!(&mut *used.any, heap => pointer(heap.allocate(layout))),
     )
 }
 
@@ -217,7 +296,7 @@ pub unsafe extern "C" fn surefit_raw_aligned_alloc(
     let any = unsafe { self::raw(raw) };
     any.map_or(
         null_mut(),
-        |any| with_raw!(any, heap => pointer(heap.allocate(layout))),
+        |used| with_raw!(&mut *used.any, heap => pointer(heap.allocate(layout))),
     )
 }
 
@@ -238,19 +317,43 @@ pub unsafe extern "C" fn surefit_raw_realloc(
         return unsafe { surefit_raw_malloc(raw, bytes) };
     };
     // SAFETY: the caller's promise.
-    let (Ok(any), Some(new)) = (unsafe { self::raw(raw) }, layout(bytes)) else {
+    let (Ok(used), Some(new)) = (unsafe { self::raw(raw) }, layout(bytes)) else {
         return null_mut();
     };
-    with_raw!(any, heap => {
+    with_raw!(&mut *used.any, heap => {
         // SAFETY: the caller's promise.
         let old = unsafe { heap.usable_bytes(object) };
-        match Layout::from_size_align(old, new.align()) {
-            // SAFETY: the object is live and has `old` bytes. These heaps need no other layout than
-            // one that is not longer than the object.
-            Ok(old) if old.size() > 0 => pointer(unsafe { heap.resize(object, old, bytes) }),
-            _ => null_mut(),
-        }
+        // SAFETY: the object is live and has `old` bytes, or none.
+        pointer(unsafe { resize(heap, object, old, new) })
     })
+}
+
+/// Resizes an object of `old` bytes; one of no byte is not live. It moves if it is not aligned as its new length demands.
+///
+/// # Safety
+/// The object is live and has the old bytes, if those are not 0.
+unsafe fn resize(
+    heap: &mut impl RawHeap,
+    object: NonNull<u8>,
+    old: usize,
+    new: Layout,
+) -> Result<NonNull<u8>, Refused> {
+    let old = Layout::from_size_align(old, new.align()).map_err(|_| Refused::StaleHandle)?;
+    if old.size() == 0 {
+        return Err(Refused::StaleHandle);
+    }
+    if object.addr().get() % new.align() == 0 {
+        // SAFETY: the caller's promise. These heaps need no other layout than one that is not longer
+        // than the object.
+        return unsafe { heap.resize(object, old, new.size()) };
+    }
+    let moved = heap.allocate(new)?;
+    let bytes = old.size().min(new.size());
+    // SAFETY: both are live and have so many bytes.
+    unsafe { object.copy_to_nonoverlapping(moved, bytes) };
+    // SAFETY: the caller's promise.
+    unsafe { heap.free(object, old) };
+    Ok(moved)
 }
 
 /// As free; NULL is none. A double or a foreign free is answered where the heap finds it, and is
@@ -268,12 +371,12 @@ pub unsafe extern "C" fn surefit_raw_free(
 ) -> surefit_status {
     // SAFETY: the caller's promise.
     let any = unsafe { self::raw(raw) };
-    status(any.and_then(|any| {
+    status(any.and_then(|used| {
         let Some(object) = NonNull::new(object.cast::<u8>()) else {
             return Ok(());
         };
         // SAFETY: the caller's promise; these heaps do not look at the layout.
-        let freed = with_raw!(any, heap => unsafe { heap.try_free(object, Layout::new::<u8>()) });
+        let freed = with_raw!(&mut *used.any, heap => unsafe { heap.try_free(object, Layout::new::<u8>()) });
         freed.map_err(surefit_status::of)
     }))
 }
@@ -291,9 +394,9 @@ pub unsafe extern "C" fn surefit_raw_usable_size(
     // SAFETY: the caller's promise.
     let any = unsafe { self::raw(raw) };
     let both = any.ok().zip(NonNull::new(object.cast::<u8>()));
-    both.map_or(0, |(any, object)| {
+    both.map_or(0, |(used, object)| {
         // SAFETY: the caller's promise.
-        with_raw!(any, heap => unsafe { heap.usable_bytes(object) })
+        with_raw!(&mut *used.any, heap => unsafe { heap.usable_bytes(object) })
     })
 }
 
@@ -307,9 +410,44 @@ pub unsafe extern "C" fn surefit_raw_usable_size(
 pub unsafe extern "C" fn surefit_raw_check(raw: *mut surefit_raw) -> surefit_status {
     // SAFETY: the caller's promise.
     let any = unsafe { self::raw(raw) };
-    status(
-        any.and_then(|any| {
-            with_raw!(any, heap => heap.check()).map_err(|_| surefit_status::Corrupt)
-        }),
-    )
+    status(any.and_then(|used| {
+        with_raw!(&mut *used.any, heap => heap.check()).map_err(|_| surefit_status::Corrupt)
+    }))
+}
+
+/// The account of a raw heap's bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct surefit_raw_stats {
+    /// Bytes of the region, less the control structure.
+    pub region_bytes: usize,
+    /// Bytes of objects, each rounded up as the heap does it.
+    pub used_bytes: usize,
+    /// Bytes that tables and headers take, and bytes around the region's units.
+    pub administrative_bytes: usize,
+}
+
+/// Writes the account of a heap's bytes; what is neither used nor administrative is free.
+///
+/// Answers NULL, NOT_A_HEAP. O(region).
+///
+/// # Safety
+/// As surefit_raw_malloc; the other pointer is NULL or the caller's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn surefit_raw_stats_get(
+    raw: *mut surefit_raw,
+    stats: *mut surefit_raw_stats,
+) -> surefit_status {
+    // SAFETY: the caller's promise.
+    let any = unsafe { self::raw(raw) };
+    status(any.and_then(|used| {
+        let parts = with_raw!(&mut *used.any, heap => heap.parts());
+        let filled = surefit_raw_stats {
+            region_bytes: parts.total(),
+            used_bytes: parts.block_bytes + parts.large_tail_bytes,
+            administrative_bytes: parts.administrative_bytes,
+        };
+        // SAFETY: the caller's promise.
+        unsafe { put(stats, filled) }
+    }))
 }

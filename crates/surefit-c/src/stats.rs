@@ -1,5 +1,7 @@
 //! What a heap reports.
 
+use core::ffi::c_void;
+
 use crate::heap::{heap, surefit_heap};
 use crate::status::{put, status, surefit_status};
 use crate::words::with_heap;
@@ -62,6 +64,46 @@ pub unsafe extern "C" fn surefit_stats_get(
         };
         // SAFETY: the caller's promise.
         unsafe { put(stats, filled) }
+    }))
+}
+
+/// A live page-block. An object in pieces has several.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct surefit_block {
+    /// The number of its entry.
+    pub entry: u32,
+    /// Its bytes: those of the object, rounded up to its size-class.
+    pub bytes: u32,
+}
+
+/// Shows all live page-blocks to a function, in the order of their entries, until it answers false. The function must
+/// not change the heap.
+///
+/// Answers NULL, NOT_A_HEAP, UNLOCKED. O(entries ever made).
+///
+/// # Safety
+/// As surefit_stats_get; the function takes its context.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn surefit_walk(
+    heap: *const surefit_heap,
+    show: Option<unsafe extern "C" fn(context: *mut c_void, block: surefit_block) -> bool>,
+    context: *mut c_void,
+) -> surefit_status {
+    // SAFETY: the caller's promise.
+    let any = unsafe { self::heap(heap) };
+    status(any.and_then(|any| {
+        let show = show.ok_or(surefit_status::Null)?;
+        with_heap!(any, heap => {
+            for block in heap.live_blocks() {
+                let block = surefit_block { entry: block.index, bytes: block.block_bytes };
+                // SAFETY: the caller's promise.
+                if !unsafe { show(context, block) } {
+                    break;
+                }
+            }
+        });
+        Ok(())
     }))
 }
 

@@ -1,5 +1,6 @@
 //! What a call answers.
 
+#[cfg(feature = "strerror")]
 use core::ffi::{CStr, c_char, c_int};
 
 use surefit_core::Refused;
@@ -39,6 +40,10 @@ pub enum surefit_status {
     Corrupt,
     /// More heaps were made in this process than can be numbered.
     Heaps,
+    /// The heap is shared, and this thread does not hold its lock.
+    Unlocked,
+    /// This thread holds the lock already, or the heap has one already.
+    Locked,
 }
 
 impl surefit_status {
@@ -81,7 +86,8 @@ pub(crate) unsafe fn put<T>(place: *mut T, value: T) -> Answer {
 }
 
 /// What each status says, in their order.
-const TEXTS: [&CStr; 15] = [
+#[cfg(feature = "strerror")]
+const TEXTS: [&CStr; 17] = [
     c"done",
     c"a pointer is NULL",
     c"not a heap, or an overwritten one",
@@ -97,10 +103,15 @@ const TEXTS: [&CStr; 15] = [
     c"the demand has no certificate in this configuration",
     c"an invariant does not hold: memory was overwritten",
     c"no number is left for another heap",
+    c"the heap is shared, and this thread does not hold its lock",
+    c"this thread holds the lock already, or the heap has one",
 ];
-const _: () = assert!(TEXTS.len() == surefit_status::Heaps as usize + 1);
+#[cfg(feature = "strerror")]
+const _: () = assert!(TEXTS.len() == surefit_status::Locked as usize + 1);
 
-/// A status in words: a string that lives for ever, also for a number that is no status. O(1).
+/// A status in words: a string that lives for ever, also for a number that is no status. A library
+/// built without the feature `strerror` does not have this function. O(1).
+#[cfg(feature = "strerror")]
 #[unsafe(no_mangle)]
 pub extern "C" fn surefit_strerror(status: c_int) -> *const c_char {
     let text = usize::try_from(status).ok().and_then(|at| TEXTS.get(at));

@@ -1,50 +1,9 @@
 //! C programs on the library: compiled without a warning by every compiler that is here, and run
 //! under the address and the undefined-behaviour sanitizer.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod compiler;
 
-const WARNINGS: [&str; 5] = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
-
-fn folder() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// The static library, which Cargo builds beside the tests.
-fn library() -> PathBuf {
-    let tests = std::env::current_exe().expect("a test");
-    let library = tests.with_file_name("libsurefit_c.a");
-    assert!(
-        library.exists(),
-        "{} is built with the tests",
-        library.display()
-    );
-    library
-}
-
-/// Runs a compiler; `None` if it is not here.
-fn compile(compiler: &str, arguments: &[&str]) -> Option<Output> {
-    let mut command = Command::new(compiler);
-    command
-        .arg("-I")
-        .arg(folder().join("include"))
-        .args(WARNINGS)
-        .args(arguments);
-    match command.output() {
-        Ok(output) => Some(output),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-        Err(error) => panic!("{compiler}: {error}"),
-    }
-}
-
-fn assert_success(output: &Output, what: &str) {
-    let said = [&output.stdout[..], &output.stderr[..]].concat();
-    assert!(
-        output.status.success(),
-        "{what}: {}",
-        String::from_utf8_lossy(&said)
-    );
-}
+use compiler::{assert_no_failure, assert_success, compile, folder};
 
 #[test]
 fn the_header_is_c99_and_cpp_without_a_warning() {
@@ -72,42 +31,13 @@ fn the_header_is_c99_and_cpp_without_a_warning() {
 
 #[test]
 fn a_c_program_keeps_its_bytes_and_every_misuse_is_an_answer() {
-    let target = tempfile::tempdir().expect("a folder");
-    let (library, source) = (library(), folder().join("tests/c/program.c"));
-    let paths = [&source, &library].map(|path| path.to_str().expect("a plain name"));
-    for (compiler, sanitizers) in [
-        ("cc", &[][..]),
-        (
-            "gcc",
-            &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
-        ),
-        (
-            "clang",
-            &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
-        ),
-    ] {
-        let program = target.path().join(compiler);
-        let output = [
-            "-std=c99",
-            "-g",
-            "-O1",
-            "-o",
-            program.to_str().expect("a plain name"),
-        ];
-        let libraries = ["-lpthread", "-ldl", "-lm"];
-        let arguments = [&output[..], sanitizers, &paths, &libraries].concat();
-        let Some(built) = compile(compiler, &arguments) else {
-            assert_ne!(compiler, "cc", "a C compiler is here");
-            continue;
-        };
-        let said = String::from_utf8_lossy(&built.stderr);
-        if said.contains("libasan") || said.contains("libclang_rt") || said.contains("lasan") {
-            println!("NOT RUN: {compiler} has no sanitizers here");
-            continue;
-        }
-        assert_success(&built, compiler);
-        let run = Command::new(&program).output().expect("the program runs");
-        assert_success(&run, compiler);
-        assert_eq!(String::from_utf8_lossy(&run.stdout), "0 failures\n");
+    assert_no_failure(&["tests/c/program.c"], &[], &[]);
+}
+
+/// `surefit certify --emit c` wrote their headers.
+#[test]
+fn programs_on_emitted_headers_are_refused_nothing() {
+    for header in ["tests/c/emitted/peaks", "tests/c/emitted/budget"] {
+        assert_no_failure(&["tests/c/emitted/main.c"], &[header], &["-std=c11"]);
     }
 }

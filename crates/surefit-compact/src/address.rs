@@ -28,7 +28,7 @@ use crate::width::{Generation, Width, Word};
 
 /// How many entries are made at once when none is free. Making a single one would take as long as
 /// allocating an object.
-const ENTRIES_AT_ONCE: u32 = 32;
+const ENTRIES_AT_ONCE: u32 = 8;
 
 /// The table's state; the words themselves lie in the region.
 #[derive(Debug)]

@@ -31,6 +31,7 @@ impl<W: Width> Heap<'_, W> {
             "data pages reach into the address table",
             engine.frontier.get() as usize,
         )?;
+        engine.check_limit()?;
         engine.check_table_room()?;
         engine.check_free_pages()?;
         engine.check_windows()?;

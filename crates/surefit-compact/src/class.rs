@@ -6,6 +6,10 @@ use core::cell::Cell;
 use crate::geometry::SizeClass;
 use crate::width::{Width, Word};
 
+/// Whether pairs are parked at all. A bound in pages parks none, and without the feature `holes` it
+/// is the only bound: the compiler then leaves out what parks and takes.
+pub(crate) const PARKS: bool = cfg!(feature = "holes");
+
 /// One size-class of a heap. Full pages are in no list: nothing ever searches for them.
 #[derive(Debug)]
 #[repr(C)]
@@ -72,6 +76,9 @@ impl<W: Width> ClassState<W> {
     /// Parked pairs.
     #[inline]
     pub(crate) fn parked(&self) -> u32 {
+        if !PARKS {
+            return 0;
+        }
         u32::from(self.cap.get().wrapping_sub(self.left.get()))
     }
 

@@ -182,6 +182,8 @@ pub struct Config {
 impl Config {
     /// 16 KiB pages, classes at 1/8 spacing, the default hole bound, byte objects over 4 KiB in
     /// pieces: of 16 KiB first, the rest of 4 KiB.
+    #[cfg(all(feature = "holes", feature = "many-classes"))]
+    #[cfg_attr(docsrs, doc(cfg(all(feature = "holes", feature = "many-classes"))))]
     pub const DEFAULT: Self = match Self::new(Geometry::DEFAULT, Bound::DEFAULT) {
         Ok(config) => config,
         Err(_) => panic!("the default configuration is valid"),
@@ -242,12 +244,19 @@ impl Config {
         if matches!(bound, Bound::Pages(0)) {
             return Err(ConfigError::NoNotFullPage);
         }
+        if !cfg!(feature = "holes") && !matches!(bound, Bound::Pages(_)) {
+            return Err(ConfigError::Bound);
+        }
         let page_bytes = geometry.page_bytes();
         Ok(Self {
             geometry,
             bound,
             order: PageOrder::Newest,
-            piece_bytes: Some(page_bytes / 4),
+            piece_bytes: if cfg!(feature = "pieces") {
+                Some(page_bytes / 4)
+            } else {
+                None
+            },
             large_bytes: page_bytes,
         })
     }
@@ -268,7 +277,8 @@ impl Config {
     /// `None` keeps all of them contiguous, up to a page.
     ///
     /// # Errors
-    /// [`ConfigError::Pieces`] unless the size is a power of two from 64 bytes up to a page.
+    /// [`ConfigError::Pieces`] unless the size is a power of two from 64 bytes up to a page, or
+    /// without the feature `pieces`.
     pub const fn with_pieces(self, piece_bytes: Option<usize>) -> Result<Self, ConfigError> {
         let Some(bytes) = piece_bytes else {
             return Ok(Self {
@@ -276,7 +286,7 @@ impl Config {
                 ..self
             });
         };
-        if !bytes.is_power_of_two() || bytes < 64 {
+        if !cfg!(feature = "pieces") || !bytes.is_power_of_two() || bytes < 64 {
             return Err(ConfigError::Pieces);
         }
         let divided = Self {
@@ -349,6 +359,8 @@ impl Config {
     }
 }
 
+#[cfg(all(feature = "holes", feature = "many-classes"))]
+#[cfg_attr(docsrs, doc(cfg(all(feature = "holes", feature = "many-classes"))))]
 impl Default for Config {
     fn default() -> Self {
         Self::DEFAULT
@@ -367,8 +379,11 @@ pub enum ConfigError {
     NoBackReferences,
     /// The original page order is possible only with a bound in pages.
     OrderNeedsPages,
-    /// The piece size is not a power of two from 64 bytes to a page.
+    /// The piece size is not a power of two from 64 bytes to a page, or the crate was built without
+    /// its feature `pieces`.
     Pieces,
+    /// The crate was built without its feature `holes`, and the bound is not in pages.
+    Bound,
 }
 
 impl fmt::Display for ConfigError {
@@ -387,6 +402,7 @@ impl fmt::Display for ConfigError {
             Self::Pieces => {
                 "the piece size must be a power of two from 64 bytes up to the page size"
             }
+            Self::Bound => "this bound needs the feature `holes` of surefit-compact",
         })
     }
 }

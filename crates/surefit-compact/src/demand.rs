@@ -93,11 +93,8 @@ impl<W: Width> Engine<'_, W> {
         if let Some(stock) = self.stock() {
             stock.serves(table_pages, pages)?;
         }
-        let fresh = u64::from(self.fresh_pages());
-        if table_pages > fresh {
-            return Err(Refused::NoHandle);
-        }
-        if pages > u64::from(self.free_page_count.get()) + fresh - table_pages {
+        let fresh = self.fresh_after(table_pages).ok_or(Refused::NoHandle)?;
+        if pages > u64::from(self.free_page_count.get()) + u64::from(fresh) {
             return Err(Refused::NoPage);
         }
         Ok(())
@@ -114,10 +111,10 @@ impl<W: Width> Engine<'_, W> {
         let made = u64::from(self.addresses.made.get());
         let table_bytes = blocks * W::ENTRY_BYTES as u64;
         let table_pages = (table_bytes >> self.pages.geometry.page_shift()) + 1;
-        let fresh = u64::from(self.fresh_pages());
+        let free = u64::from(self.free_page_count.get());
+        let fresh = self.fresh_after(table_pages);
         made + blocks <= u64::from(W::Word::NIL.get())
-            && table_pages <= fresh
-            && blocks + table_pages <= fresh + u64::from(self.free_page_count.get())
+            && fresh.is_some_and(|fresh| blocks <= free + u64::from(fresh))
             && self
                 .stock()
                 .is_none_or(|stock| stock.serves(table_pages, blocks).is_ok())

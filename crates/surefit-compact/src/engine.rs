@@ -56,6 +56,7 @@ use crate::class::{ClassState, ClassTable};
 use crate::config::{Bound, PageOrder};
 use crate::geometry::{ClassLayout, SizeClass};
 use crate::handle::Number;
+use crate::limit::Limit;
 use crate::page::{Block, Page, PageId, PageTable};
 use crate::supply::{Stock, Supply};
 use crate::width::{Width, Word};
@@ -83,6 +84,8 @@ pub(crate) struct Engine<'m, W: Width> {
     pub(crate) frontier: Cell<u32>,
     pub(crate) free_pages: Cell<W::Word>,
     pub(crate) free_page_count: Cell<u32>,
+    /// Where the pages end that a heap with a limit may use.
+    pub(crate) limit: Option<Limit>,
     /// What a heap over the operating system's memory knows about its pages.
     pub(crate) supply: Option<&'m Supply<W>>,
     pub(crate) moved: MoveCounters,
@@ -302,7 +305,7 @@ impl<'m, W: Width> Engine<'m, W> {
         self.addresses.give(&self.pages.memory, entry);
         let page = block.page;
         let state = self.class_state(page.record.class.get());
-        if let Bound::Pages(_) = self.bound {
+        if self.is_bound_in_pages() {
             return self.free_keeping_pages(state, page.id, block.number);
         }
         let counts = page.counts();
@@ -319,6 +322,13 @@ impl<'m, W: Width> Engine<'m, W> {
         if !state.take_free() {
             self.settle(state, page.id);
         }
+    }
+
+    /// Whether the bound is in pages. It is the only one without the feature `holes`: the compiler
+    /// then leaves out what the others need.
+    #[inline]
+    pub(crate) fn is_bound_in_pages(&self) -> bool {
+        !cfg!(feature = "holes") || matches!(self.bound, Bound::Pages(_))
     }
 
     /// A free under a bound in pages: a full page may have to stay full.
@@ -601,15 +611,13 @@ impl<'m, W: Width> Engine<'m, W> {
         self.classes.all().iter().map(ClassState::live).sum()
     }
 
-    /// Pages that were never opened, and that the table does not use.
-    pub(crate) fn fresh_pages(&self) -> u32 {
-        let below_table = self.addresses.floor() >> self.pages.geometry.page_shift();
-        u32::try_from(below_table).expect("a page number fits") - self.frontier.get()
-    }
-
     /// The pages as a heap over the operating system's memory sees them; `None` for other heaps.
     #[inline]
     pub(crate) fn stock(&self) -> Option<Stock<'_, 'm, W>> {
+        // Without the feature no heap has a supply: the compiler then leaves out what would use it.
+        if !cfg!(feature = "os") {
+            return None;
+        }
         self.supply.map(|supply| Stock {
             pages: &self.pages,
             addresses: &self.addresses,
@@ -623,20 +631,23 @@ impl<'m, W: Width> Engine<'m, W> {
     /// Ensures that a block of a class and an entry can be taken; lets the address table grow if
     /// necessary.
     ///
-    /// Before it lets the table grow by a page, or refuses, everything that is parked goes back: so
-    /// no more entries or pages are ever needed than without parking.
+    /// Before it lets the table grow by a page, refuses, or opens the first page beyond those that
+    /// are held resident, everything that is parked goes back: so no more entries or pages are ever
+    /// needed than without parking.
     fn make_room(&self, class: SizeClass) -> Result<(), Refused> {
         let mut page = self.class_state(class).not_full() == 0;
         let mut entry = self.addresses.is_exhausted();
-        let no_page = page && self.free_page_count.get() == 0 && self.fresh_pages() == 0;
+        let last = self.fresh_pages() == 0 || self.stock().is_some_and(|s| s.leaves_held_pages());
+        let no_page = page && self.free_page_count.get() == 0 && last;
         if (entry || no_page) && self.unpark_all() {
             page = self.class_state(class).not_full() == 0;
             entry = self.addresses.is_exhausted();
         }
-        if entry && (!self.addresses.can_number_another() || self.fresh_pages() == 0) {
+        if entry && (!self.addresses.can_number_another() || self.fresh_after(1).is_none()) {
             return Err(Refused::NoHandle);
         }
-        if page && self.free_page_count.get() == 0 && self.fresh_pages() <= u32::from(entry) {
+        let fresh = self.fresh_after(entry.into()).unwrap_or(0);
+        if page && self.free_page_count.get() == 0 && fresh == 0 {
             return Err(Refused::NoPage);
         }
         if let Some(stock) = self.stock() {

@@ -153,8 +153,7 @@ impl<'m, W: Width> Engine<'m, W> {
             let most = (1 << total.ilog2()) * self.pages.geometry.page_bytes();
             return Err(Refused::TooLarge { limit: most });
         };
-        let for_table = u32::from(self.addresses.is_exhausted());
-        let fresh = self.fresh_pages().checked_sub(for_table);
+        let fresh = self.fresh_after(self.addresses.is_exhausted().into());
         let fresh = fresh.filter(|_| self.addresses.can_number_another());
         let fresh = fresh.ok_or(Refused::NoHandle)?;
         let end = u64::from(self.windows.end()) + u64::from(level.pages());

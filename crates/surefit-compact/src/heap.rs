@@ -148,6 +148,7 @@ impl<'m, W: Width> Heap<'m, W> {
                 frontier: 0.into(),
                 free_pages: W::Word::NIL.into(),
                 free_page_count: 0.into(),
+                limit: None,
                 supply: None,
                 moved: MoveCounters::default(),
                 windows: Windows::new(),

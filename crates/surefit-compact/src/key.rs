@@ -15,7 +15,7 @@ use surefit_core::{Corruption, Parts, Refused};
 use crate::config::Config;
 use crate::handle::{Full, Handle, Name};
 use crate::heap::Heap;
-use crate::stats::Stats;
+use crate::stats::{LiveBlock, Stats};
 use crate::width::{Counted, Keyed, Wide, Width};
 
 /// A copyable name of a `T` in a [`KeyHeap`] or a [`SharedKeyHeap`](crate::shared::SharedKeyHeap).
@@ -166,6 +166,11 @@ impl<'m, W: Width<Generation = ()>, G: Counted> KeyHeap<'m, W, G> {
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.heap.stats()
+    }
+
+    /// All live page-blocks, in the order of their entries. O(entries ever made).
+    pub fn live_blocks(&self) -> impl Iterator<Item = LiveBlock> {
+        self.heap.live_blocks()
     }
 
     /// Accounts for every byte of the region.

@@ -4,7 +4,8 @@
 //!   size-class, the [`Bound`], limits the cost of fragmentation.
 //! - [`branded`] heaps have handles of four bytes, and compare nothing on an access.
 //! - [`KeyHeap`] names objects by copyable [`Key`]s instead.
-//! - [`DirectHeap`] has the same partitioning without moves, for raw pointers.
+//! - [`DirectHeap`] has the same partitioning without moves, for raw pointers; [`PooledHeap`] is its
+//!   certified mode.
 //! - [`certify`] computes how many bytes are enough for a demand.
 //!
 //! ```text
@@ -26,8 +27,16 @@
 //! `zerocopy`. Everything that a heap needs comes from the region that it is given.
 //!
 //! # Features
-//! None is on by default.
+//! `holes`, `many-classes` and `pieces` are on by default. A program for a small board turns them
+//! off by `default-features = false`, to save flash.
 //!
+//! - `holes` (default): the bounds [`Bound::Holes`] and [`Bound::Unbounded`], with what parks pairs.
+//!   Without it [`Bound::Pages`] is the only bound, and there is no `Config::DEFAULT`.
+//! - `many-classes` (default): geometries of up to 128 size-classes. Without it a geometry has at
+//!   most 32, and tables for so many: [`Config::TINY`] has 1,136 bytes instead of 3,256 on a
+//!   Cortex-M4. There is no `Geometry::DEFAULT`.
+//! - `pieces` (default): byte objects in pieces. Without it a byte object has at most a page. Block
+//!   tables (`block_table`) need all three.
 //! - `critical-section`: [`shared::CriticalSection`], a lock for bare metal. It costs the crate
 //!   `critical-section`, and turns on `portable-atomic`.
 //! - `portable-atomic`: shared heaps ([`shared`]) on targets without compare-and-exchange
@@ -61,6 +70,12 @@
 
 mod address;
 pub mod automaton;
+mod banks;
+#[cfg(all(feature = "holes", feature = "many-classes", feature = "pieces"))]
+#[cfg_attr(
+    docsrs,
+    doc(cfg(all(feature = "holes", feature = "many-classes", feature = "pieces")))
+)]
 pub mod block_table;
 pub mod bounds;
 mod brand;
@@ -83,6 +98,7 @@ mod heap;
 mod key;
 mod large;
 pub mod layout;
+mod limit;
 mod list;
 mod make_room;
 mod memory;
@@ -101,13 +117,15 @@ mod supply;
 mod width;
 mod windows;
 
+pub use banks::table_bytes;
+#[cfg(all(feature = "holes", feature = "many-classes", feature = "pieces"))]
 pub use block_table::{BlockTableConfig, BlockTableHeap};
 pub use byte_key::ByteKey;
 pub use certify::{Certificate, Demand, DemandMeter};
 pub use class::ClassState;
 pub use config::{Bound, Config, ConfigError, Fraction, PageOrder};
 pub use contiguous::Contiguous;
-pub use direct::DirectHeap;
+pub use direct::{DirectHeap, PooledHeap};
 pub use geometry::{ClassLayout, Geometry, GeometryError, GeometrySpec, SizeClass, Spacing, Tail};
 pub use handle::{Byte, Bytes, BytesName, Full, Handle};
 pub use heap::Heap;

@@ -84,7 +84,6 @@ impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
             let blocks = u64::from(geometry.layout(class).blocks);
             (live + u64::from(demand.blocks_of(class))).div_ceil(blocks)
         });
-        let below_table = (self.addresses.floor() >> geometry.page_shift()) as u64;
         let table_pages = self.table_pages_for(demand.entries());
         let packed = packed.sum::<u64>() + u64::from(self.windows.parts());
         let data = packed.max(self.windows.end().into());
@@ -95,7 +94,7 @@ impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
                 .is_none_or(|stock| stock.serves(table_pages, more).is_ok())
         };
         table_pages
-            .is_ok_and(|table_pages| data + table_pages <= below_table && is_granted(table_pages))
+            .is_ok_and(|table_pages| self.has_place(data, table_pages) && is_granted(table_pages))
     }
 
     fn make_room_for(&self, demand: &BlockDemand) -> Result<(), Refused> {
@@ -140,7 +139,7 @@ impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
 
     /// Makes the last opened page a never-opened one, if it is free or can be emptied into a free
     /// page; returns whether it did.
-    fn close_last_page(&self) -> bool {
+    pub(crate) fn close_last_page(&self) -> bool {
         let last = self.frontier.get().checked_sub(1);
         let last = last.filter(|&last| last >= self.windows.end());
         let Some(last) = last.and_then(|number| self.pages.page(number)) else {

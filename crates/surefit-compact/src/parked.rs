@@ -32,8 +32,7 @@
 use core::cell::Cell;
 
 use crate::automaton::{self, ClassCounts};
-use crate::class::ClassState;
-use crate::config::Bound;
+use crate::class::{ClassState, PARKS};
 use crate::engine::Engine;
 use crate::memory::Slot;
 use crate::width::{Width, Word};
@@ -85,7 +84,7 @@ impl<W: Width> Engine<'_, W> {
     /// Parks a live block and its entry if there is room; returns whether it did.
     #[inline]
     pub(crate) fn park(&self, state: &ClassState<W>, entry: u32) -> bool {
-        if state.left.get() == 0 || !self.addresses.renew(&self.pages.memory, entry) {
+        if !PARKS || state.left.get() == 0 || !self.addresses.renew(&self.pages.memory, entry) {
             return false;
         }
         change(&state.left, -1);
@@ -98,7 +97,7 @@ impl<W: Width> Engine<'_, W> {
     #[inline]
     pub(crate) fn take_parked(&self, state: &ClassState<W>) -> Option<u32> {
         let top = state.top.get();
-        if top == W::Word::NIL {
+        if !PARKS || top == W::Word::NIL {
             return None;
         }
         state.top.set(self.link(top.get()).get());
@@ -128,6 +127,9 @@ impl<W: Width> Engine<'_, W> {
     #[inline(never)]
     pub(crate) fn unpark_all(&self) -> bool {
         let mut any = false;
+        if !PARKS || self.is_bound_in_pages() {
+            return any;
+        }
         for state in self.classes.all() {
             any |= state.parked() > 0;
             self.unpark_class(state);
@@ -168,7 +170,7 @@ impl<W: Width> Engine<'_, W> {
     /// The class keeps its bound; `counts` are its numbers now.
     #[inline]
     pub(crate) fn renew_quiet(&self, state: &ClassState<W>, counts: ClassCounts) {
-        if let Bound::Pages(_) = self.bound {
+        if self.is_bound_in_pages() {
             return;
         }
         let run = automaton::frees_in_a_row(self.bound, counts);

@@ -79,7 +79,8 @@ impl Division {
     /// Whether an object of this length is in pieces.
     #[inline]
     pub(crate) const fn divides(self, len: usize) -> bool {
-        len > self.small
+        // Without the feature no configuration has pieces: the compiler then leaves them out.
+        cfg!(feature = "pieces") && len > self.small
     }
 
     /// The large pieces of an object in pieces: its first ones.

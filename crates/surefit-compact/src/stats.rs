@@ -27,7 +27,7 @@ pub struct Stats {
     pub holes: u32,
     /// Pages that their classes have given back and that are not in use again.
     pub freed_pages: u32,
-    /// Pages that were never opened.
+    /// Pages that were never opened, and may be.
     pub fresh_pages: u32,
     /// Page-blocks moved since the heap was made.
     pub moves_total: u64,
@@ -119,7 +119,7 @@ impl<W: Width> Heap<'_, W> {
             self.add_class(&mut parts, class);
         }
         parts.block_bytes += engine.windows.parts() as usize * page;
-        let free = engine.free_page_count.get() + engine.fresh_pages();
+        let free = engine.free_page_count.get() + engine.unopened_pages();
         parts.free_page_bytes = free as usize * page;
         let table_and_fixed = memory.len() - engine.addresses.floor();
         parts.administrative_bytes += self.skipped + table_and_fixed;

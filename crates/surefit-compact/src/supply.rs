@@ -19,6 +19,8 @@
 //! - S2 The pages of a group that was given back follow each other in the list, all of them.
 //! - S3 No more than `most` bytes are resident, as [`Stock::resident_bytes`] counts them: the limit,
 //!   or what was resident when the limit became less than that.
+//! - S4 The first `held_pages` pages, opened or not, and the address table's room from `held_table`
+//!   on are resident for the heap's life: they are never given back.
 //!
 //! # Bounds
 //! Every function is O(pages of a group), except those that collect a run of neighbours: O(run).
@@ -53,6 +55,18 @@ pub(crate) struct Supply<W: Width> {
     most: Cell<usize>,
     /// Bytes of a page of the operating system.
     unit: usize,
+    /// The first pages, which are resident for the heap's life.
+    held_pages: Cell<u32>,
+    /// Where the address table's room begins that is resident for the heap's life.
+    held_table: Cell<usize>,
+}
+
+/// What is resident for a heap's life, as ranges of bytes from the base.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) pages: Range<usize>,
+    /// The address table, the class states, and the records of the pages.
+    pub(crate) tail: Range<usize>,
 }
 
 /// The pages of a heap over the operating system's memory.
@@ -95,6 +109,8 @@ impl<W: Width> Supply<W> {
             limit: Cell::new(usize::MAX),
             most: Cell::new(usize::MAX),
             unit,
+            held_pages: Cell::new(0),
+            held_table: Cell::new(table_floor),
         }
     }
 
@@ -189,11 +205,29 @@ impl<'m, W: Width> Stock<'_, 'm, W> {
     /// # Errors
     /// [`Refused::Limit`].
     pub(crate) fn serves(&self, table_pages: u64, pages: u64) -> Result<(), Refused> {
-        let missing = pages.saturating_sub(u64::from(self.supply.resident.get()));
+        let ready = u64::from(self.supply.resident.get()) + u64::from(self.held_fresh());
+        let missing = pages.saturating_sub(ready);
+        let page = self.pages.geometry.page_bytes();
+        let held_table = self
+            .addresses
+            .floor()
+            .saturating_sub(self.supply.held_table.get());
+        let table_pages = table_pages.saturating_sub((held_table / page) as u64);
         if table_pages + missing == 0 {
             return Ok(());
         }
         self.grants(table_pages + missing)
+    }
+
+    /// Held pages that were never opened (S4).
+    fn held_fresh(&self) -> u32 {
+        self.supply.held_pages.get().saturating_sub(self.frontier)
+    }
+
+    /// Whether the next fresh page is the first one that is not held (S4), of a heap that holds
+    /// some.
+    pub(crate) fn leaves_held_pages(&self) -> bool {
+        self.frontier == self.supply.held_pages.get() && self.frontier > 0
     }
 }
 
@@ -225,27 +259,32 @@ impl<W: Width> Stock<'_, '_, W> {
     /// O(1).
     pub(crate) fn resident_bytes(&self) -> usize {
         let page = self.pages.geometry.page_bytes();
-        let opened = (self.frontier as usize * page).next_multiple_of(self.supply.unit);
+        let pages = self.resident_end();
+        let opened = (pages as usize * page).next_multiple_of(self.supply.unit);
         let given_back = self.given_back() as usize * page;
         let classes = self.pages.geometry.class_count();
-        let records =
-            self.addresses.top() + layout::fixed_bytes::<W>(classes, self.frontier as usize);
+        let records = self.addresses.top() + layout::fixed_bytes::<W>(classes, pages as usize);
         let tail = records.next_multiple_of(self.supply.unit) - self.table_end();
         opened - given_back + tail + self.supply.unit
+    }
+
+    /// The page behind those that were opened, and behind those that are held.
+    fn resident_end(&self) -> u32 {
+        self.frontier.max(self.supply.held_pages.get())
     }
 
     /// The lowest byte that the address table may have touched, down to a page of the operating
     /// system. Pages that were opened since count as such.
     fn table_end(&self) -> usize {
-        let opened = self.frontier as usize * self.pages.geometry.page_bytes();
+        let opened = self.resident_end() as usize * self.pages.geometry.page_bytes();
         let floor = self.supply.table_floor.get() / self.supply.unit * self.supply.unit;
         floor.max(opened.next_multiple_of(self.supply.unit))
     }
 
     /// Bytes that the address table touched and does not need any more.
     pub(crate) fn table_surplus(&self) -> Option<Range<usize>> {
-        let surplus =
-            self.table_end()..self.addresses.floor() / self.supply.unit * self.supply.unit;
+        let needed = self.addresses.floor().min(self.supply.held_table.get());
+        let surplus = self.table_end()..needed / self.supply.unit * self.supply.unit;
         (!surplus.is_empty()).then_some(surplus)
     }
 
@@ -268,7 +307,41 @@ impl<W: Width> Stock<'_, '_, W> {
 
     /// What [`Stock::table_surplus`] names was given back.
     pub(crate) fn gave_table_surplus(&self) {
-        self.supply.table_floor.set(self.addresses.floor());
+        let needed = self.addresses.floor().min(self.supply.held_table.get());
+        self.supply.table_floor.set(needed);
+    }
+}
+
+// ---- what is held --------------------------------------------------------------------------------
+
+impl<W: Width> Stock<'_, '_, W> {
+    /// From now on the first pages, of `page_bytes` bytes together, and the room of `entries`
+    /// entries are resident, for the heap's life (S4); the caller makes them so. `None`, and nothing
+    /// has changed, if the heap has no room for them. The heap must be fresh.
+    pub(crate) fn hold(&self, page_bytes: usize, entries: usize) -> Option<Held> {
+        debug_assert!(self.frontier == 0);
+        let (page, unit) = (self.pages.geometry.page_bytes(), self.supply.unit);
+        let pages_end = page_bytes.checked_next_multiple_of(page.max(unit))?;
+        let missing = entries
+            .checked_mul(W::ENTRY_BYTES)?
+            .saturating_sub(self.addresses.top() - self.addresses.floor());
+        let table = self
+            .addresses
+            .floor()
+            .checked_sub(missing.checked_next_multiple_of(page)?)?;
+        if pages_end > table / unit * unit {
+            return None;
+        }
+        let pages = u32::try_from(pages_end / page).ok()?;
+        self.supply.held_pages.set(pages);
+        self.supply.held_table.set(table);
+        self.supply.table_floor.set(table);
+        let classes = self.pages.geometry.class_count();
+        let records = self.addresses.top() + layout::fixed_bytes::<W>(classes, pages as usize);
+        Some(Held {
+            pages: 0..pages_end,
+            tail: table / unit * unit..records.next_multiple_of(unit),
+        })
     }
 }
 
@@ -305,6 +378,7 @@ impl<'m, W: Width> Stock<'_, 'm, W> {
     fn is_group_resident(&self, first: u32, group: u32) -> bool {
         (first..first + group).all(|number| {
             let page = self.pages.page(number).filter(|_| number < self.frontier);
+            let page = page.filter(|_| number >= self.supply.held_pages.get());
             page.is_some_and(|page| page.used() == 0 && !is_given_back(page))
         })
     }
@@ -377,7 +451,7 @@ fn is_given_back<W: Width>(page: Page<'_, W>) -> bool {
 // ---- check ---------------------------------------------------------------------------------------
 
 impl<W: Width> Stock<'_, '_, W> {
-    /// Verifies S1 to S3. The list itself was verified before (P2).
+    /// Verifies S1 to S4. The list itself was verified before (P2).
     pub(crate) fn check(&self) -> Result<(), Corruption> {
         let (mut found, mut before) = (0, W::Word::NIL);
         let mut link = self.list.get();
@@ -413,6 +487,14 @@ impl<W: Width> Stock<'_, '_, W> {
             found as usize,
         )?;
         self.check_groups(link)?;
+        let table = self.supply.table_floor.get();
+        let held = table <= self.supply.held_table.get();
+        ensure(
+            held,
+            "S4",
+            "held room of the address table was given back",
+            table,
+        )?;
         let bytes = self.resident_bytes();
         ensure(
             bytes <= self.supply.most.get(),
@@ -433,6 +515,8 @@ impl<W: Width> Stock<'_, '_, W> {
                 "a page behind the resident ones was not given back",
                 number as usize,
             )?;
+            let held = number < self.supply.held_pages.get();
+            ensure(!held, "S4", "a held page was given back", number as usize)?;
             if found % group == 0 {
                 expected = self.first_of_group(number);
             }

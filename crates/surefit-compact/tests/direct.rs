@@ -4,7 +4,9 @@ use std::alloc::Layout;
 use std::ptr::NonNull;
 
 use proptest::prelude::*;
-use surefit_compact::direct::{DirectHeap, MAX_ALIGN};
+use surefit_compact::direct::{
+    DirectHeap, MAX_ALIGN, Partition, Partitioning, Small, Standard, Tiny,
+};
 use surefit_core::{RawHeap, Refused};
 use surefit_testkit::{JunkRegion, Op, Shape, Tally, ops_from_bytes, run_script, script};
 
@@ -29,10 +31,10 @@ fn fill(heap: &mut DirectHeap<'_>, bytes: usize) -> Vec<NonNull<u8>> {
     std::iter::from_fn(allocate).collect()
 }
 
-fn run(bytes: usize, misaligned: usize, ops: &[Op]) -> Tally {
+fn run<S: Partitioning>(bytes: usize, misaligned: usize, ops: &[Op]) -> Tally {
     let mut region = JunkRegion::misaligned(bytes, UNIT, misaligned, 7);
     let span = region.span();
-    let mut heap = DirectHeap::new(region.memory()).expect("a heap");
+    let mut heap = DirectHeap::<S>::with(region.memory()).expect("a heap");
     let empty = heap.parts();
     let tally = run_script(&mut heap, span, ops, 1).expect("no fault");
     assert_eq!(heap.parts(), empty, "an empty heap is as good as new");
@@ -43,12 +45,14 @@ fn run(bytes: usize, misaligned: usize, ops: &[Op]) -> Tally {
 fn every_shape_of_script_runs() {
     for (seed, shape) in (0..).zip(Shape::ALL) {
         for largest in [40, 700, 6000, 20_000] {
-            let tally = run(
-                96 << 10,
-                8 * seed,
-                &script(shape, seed as u64, 1200, largest),
-            );
+            let ops = script(shape, seed as u64, 1200, largest);
+            let tally = run::<Standard>(96 << 10, 8 * seed, &ops);
             assert!(tally.allocated > 100, "{shape:?} {largest}: {tally:?}");
+            let tally = run::<Small>(48 << 10, 8 * seed, &ops);
+            assert!(tally.allocated > 50, "{shape:?} {largest}: {tally:?}");
+            let ops = script(shape, seed as u64, 1200, largest.min(900));
+            let tally = run::<Tiny>(4 << 10, 8 * seed, &ops);
+            assert!(tally.allocated > 20, "{shape:?} {largest}: {tally:?}");
         }
     }
 }
@@ -58,7 +62,11 @@ proptest! {
 
     #[test]
     fn any_script_runs(bytes in prop::collection::vec(any::<u8>(), 0..2000), largest in 1_usize..9000, misaligned in 0_usize..2000) {
-        run(64 << 10, misaligned, &ops_from_bytes(&bytes, largest));
+        let ops = ops_from_bytes(&bytes, largest);
+        run::<Standard>(64 << 10, misaligned, &ops);
+        run::<Tiny>(16 << 10, misaligned, &ops);
+        run::<Partition<1024, 512, 2>>(16 << 10, misaligned, &ops);
+        run::<Partition<4096, 256, 8>>(32 << 10, misaligned, &ops);
     }
 }
 
@@ -216,14 +224,16 @@ fn statistics_count_objects_and_pages() {
 
 #[test]
 fn a_region_too_small_is_refused() {
+    // The heads of 46 classes, two units, and what a unit's alignment skips.
+    const NEEDED: usize = 46 * 4 + 3 * UNIT - 1;
     for bytes in 0..4 * UNIT {
         for misaligned in [0, 1, 1023] {
             let mut region = JunkRegion::misaligned(bytes, UNIT, misaligned, 9);
             match DirectHeap::new(region.memory()) {
                 Ok(heap) => heap.check().expect("sound"),
                 Err(refused) => {
-                    assert_eq!(refused, Refused::Region { needed: 3 * UNIT });
-                    assert!(bytes < 3 * UNIT, "{bytes} at {misaligned}");
+                    assert_eq!(refused, Refused::Region { needed: NEEDED });
+                    assert!(bytes < NEEDED, "{bytes} at {misaligned}");
                 }
             }
         }

@@ -4,9 +4,11 @@
 mod certified;
 mod demand;
 mod emit;
+mod emit_c;
 mod proposals;
 mod proposed;
 mod report;
+mod target;
 
 use std::path::PathBuf;
 
@@ -17,6 +19,7 @@ use surefit_measure::spec::Spec;
 
 use self::certified::{Source, report};
 use self::report::Report;
+use self::target::Target;
 
 /// The contents of a demand file, for `--help`.
 const DEMAND_HELP: &str = "\
@@ -59,8 +62,11 @@ pub(crate) struct Args {
     #[arg(long)]
     propose: bool,
     /// Print the configuration, the demand and the certified bytes as source text instead.
-    #[arg(long, value_enum, conflicts_with_all = ["propose", "format"])]
+    #[arg(long, value_enum, conflicts_with_all = ["propose", "format", "target"])]
     emit: Option<emit::Language>,
+    /// Also print the worst calls that were seen on this processor: cortex-m4.
+    #[arg(long, value_name = "NAME")]
+    target: Option<String>,
     /// How the certificate is printed.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -72,6 +78,10 @@ pub(crate) struct Args {
 /// Bad input; no heap of this configuration can serve the demand.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let spec = Spec::parse(&args.allocator)?;
+    let target = match &args.target {
+        Some(name) => Some(Target::find(name, &spec, certified::options(&spec)?)?),
+        None => None,
+    };
     let source = Source::load(args.trace.as_deref(), args.demand.as_deref())?;
     if let Some(language) = args.emit {
         return output::print(&emit::source(language, &source, &spec)?);
@@ -87,7 +97,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             Err(error) => Err(error.context(found.instead())),
         };
     }
-    let certified = certified?;
+    let certified = Report {
+        target,
+        ..certified?
+    };
     match args.format {
         Format::Json => output::print_json(&certified),
         Format::Table => output::print(&certified.to_string()),

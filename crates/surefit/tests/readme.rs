@@ -10,7 +10,7 @@ use surefit::gc::{Client, Edges, Object, Scanned};
 type Done = Result<(), Box<dyn Error>>;
 
 /// What people read first, by its place.
-const PAGES: [(&str, &str); 7] = [
+const PAGES: [(&str, &str); 8] = [
     ("README.md", include_str!("../../../README.md")),
     ("docs/heaps.md", include_str!("../../../docs/heaps.md")),
     ("docs/threads.md", include_str!("../../../docs/threads.md")),
@@ -22,6 +22,10 @@ const PAGES: [(&str, &str); 7] = [
         "docs/free-lists.md",
         include_str!("../../../docs/free-lists.md"),
     ),
+    (
+        "docs/firmware.md",
+        include_str!("../../../docs/firmware.md"),
+    ),
     ("docs/command.md", include_str!("../../../docs/command.md")),
     (
         "docs/guarantees.md",
@@ -29,8 +33,14 @@ const PAGES: [(&str, &str); 7] = [
     ),
 ];
 
-/// All Rust of this file.
-const HERE: &str = include_str!("readme.rs");
+/// All Rust of this file, and the program for a board that ci/boards.sh runs.
+const HERE: &str = concat!(
+    include_str!("readme.rs"),
+    include_str!("../../../firmware/examples/sensor.rs")
+);
+
+/// The memory of that board.
+const MEMORY_X: &str = include_str!("../../../firmware/boards/mps2-an386.x");
 
 /// A text without white space and the commas that a formatter adds.
 fn bare(text: &str) -> String {
@@ -48,13 +58,21 @@ fn every_snippet_stands_here() {
     let snippets: Vec<_> = blocks
         .filter_map(|block| block.split("```").next())
         .collect();
-    assert_eq!(snippets.len(), 7);
+    assert_eq!(snippets.len(), 10);
     for snippet in snippets {
         assert!(
             here.contains(&bare(snippet)),
             "not in this file:\n{snippet}"
         );
     }
+}
+
+#[test]
+fn the_board_has_the_memory_that_its_page_says() {
+    let page = include_str!("../../../docs/firmware.md");
+    let memory = page.split("```text\n").nth(1).expect("a block");
+    let memory = memory.split("```").next().expect("its end");
+    assert!(bare(MEMORY_X).ends_with(&bare(memory)), "{memory}");
 }
 
 #[test]
@@ -145,6 +163,53 @@ fn a_locked_heap_serves_where_memory_can_be_locked() {
         refused.is_none_or(|line| line.contains("ulimit -l")),
         "only the limit may refuse it"
     );
+}
+
+fn a_heap_with_a_floor() -> Done {
+    use surefit::compact::certify::{Demand, certify};
+    use surefit::compact::{Config, Wide};
+
+    static CONFIG: Config = Config::DEFAULT;
+    let certificate = certify::<Wide>(&CONFIG, &Demand::PerClass(&[100]))?;
+
+    use surefit::compact::os::{Floor, Limits, OsHeap};
+
+    let limits = Limits::new(64 << 20, 64 << 20);
+    let heap: OsHeap = OsHeap::with_floor(&CONFIG, limits, Floor::of(&certificate))?;
+
+    assert!(heap.stats().resident_bytes > 0);
+    Ok(())
+}
+
+#[test]
+fn a_heap_with_a_floor_serves_where_memory_can_be_locked() {
+    let refused = a_heap_with_a_floor().err().map(|error| error.to_string());
+    assert!(
+        refused
+            .as_ref()
+            .is_none_or(|line| line.contains("RLIMIT_MEMLOCK")),
+        "only the limit may refuse it: {refused:?}"
+    );
+}
+
+#[test]
+fn a_heap_grows_by_a_bank() -> Done {
+    use std::mem::MaybeUninit;
+    use std::ops::Range;
+    use surefit::compact::{Config, Heap};
+
+    static CONFIG: Config = Config::DEFAULT;
+    let mut memory = vec![MaybeUninit::uninit(); 1 << 20];
+    let region = &mut memory[..];
+    let bank_off = |untouched: Range<usize>| assert!(untouched.len() >= 256 << 10);
+
+    let mut heap: Heap = Heap::with_limit(region, &CONFIG, 512 << 10, 5000)?; // 512 KiB, 5000 objects
+    heap.add(256 << 10); // a bank is on
+    let bytes = heap.take_back(256 << 10); // moves what lies in the last pages to free ones
+    bank_off(heap.untouched()); // offsets from the region's beginning
+
+    assert_eq!(bytes, 256 << 10);
+    Ok(())
 }
 
 #[test]

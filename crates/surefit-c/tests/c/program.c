@@ -320,11 +320,169 @@ static void raw(uint32_t kind) {
     EXPECT(surefit_raw_check(heap) == OK && surefit_raw_check(NULL) == SUREFIT_STATUS_NULL);
 }
 
+/* A raw heap of exactly its certified bytes refuses nothing within the demand, and what exceeds it. */
+static void raw_certified(uint32_t kind, size_t largest_block) {
+    const surefit_peak peaks[] = {{24, 0, 40}, {largest_block, 8, 5}, {3000, 0, 3}, {5000, 0, 2}};
+    static unsigned char *live[4][40];
+    size_t bytes = 0;
+    surefit_raw *heap = NULL;
+    surefit_raw_stats stats;
+    EXPECT(surefit_raw_certify(kind, NULL, 4, &bytes) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_raw_certify(kind, peaks, 4, NULL) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_raw_certify(SUREFIT_RAW_TLSF, peaks, 4, &bytes) == SUREFIT_STATUS_CONFIG);
+    EXPECT(surefit_raw_certify(kind, peaks, 65, &bytes) == SUREFIT_STATUS_DEMAND);
+    const surefit_peak odd = {24, 3, 1}, strict = {24, 4096, 1}, huge = {SIZE_MAX, 8, 1};
+    EXPECT(surefit_raw_certify(kind, &odd, 1, &bytes) == SUREFIT_STATUS_ALIGN);
+    EXPECT(surefit_raw_certify(kind, &strict, 1, &bytes) == SUREFIT_STATUS_ALIGN);
+    EXPECT(surefit_raw_certify(kind, &huge, 1, &bytes) == SUREFIT_STATUS_TOO_LARGE);
+    EXPECT(bytes == 0 && surefit_raw_certify(kind, peaks, 4, &bytes) == OK);
+    EXPECT(surefit_raw_init_certified(memory, bytes / 2, kind, peaks, 4, &heap) ==
+           SUREFIT_STATUS_REGION);
+    EXPECT(surefit_raw_init_certified(NULL, bytes, kind, peaks, 4, &heap) == SUREFIT_STATUS_NULL);
+    EXPECT(heap == NULL);
+    for (size_t misaligned = 0; misaligned < 17; misaligned++) {
+        memset(live, 0, sizeof live);
+        EXPECT(surefit_raw_init_certified(memory + misaligned, bytes, kind, peaks, 4, &heap) == OK);
+        for (int round = 0; round < 30; round++) {
+            size_t first = number(4);
+            for (size_t i = 0; i < 4; i++) {
+                const surefit_peak *peak = &peaks[(first + i) % 4];
+                for (size_t n = 0; n < peak->objects; n++) {
+                    unsigned char **mine = &live[(first + i) % 4][n];
+                    if (*mine != NULL) continue;
+                    *mine = surefit_raw_malloc(heap, peak->bytes);
+                    EXPECT(*mine != NULL);
+                    if (*mine != NULL) memset(*mine, 1, peak->bytes);
+                }
+            }
+            EXPECT(surefit_raw_malloc(heap, 3000) == NULL && surefit_raw_malloc(heap, 40) == NULL);
+            EXPECT(surefit_raw_malloc(heap, 5001 + 1024) == NULL);
+            for (size_t i = 0; i < 4; i++)
+                for (size_t n = 0; n < peaks[i].objects; n++)
+                    if (number(4) != 0) {
+                        EXPECT(surefit_raw_free(heap, live[i][n]) == OK);
+                        live[i][n] = NULL;
+                    }
+        }
+        EXPECT(surefit_raw_check(heap) == OK);
+        EXPECT(surefit_raw_stats_get(heap, &stats) == OK);
+        EXPECT(stats.region_bytes <= bytes &&
+               stats.used_bytes + stats.administrative_bytes <= stats.region_bytes);
+    }
+}
+
+/* A lock of threads that this program only plays: who calls, and who holds it. */
+struct lock {
+    size_t caller, holder;
+    unsigned taken;
+};
+static void take(void *context) {
+    struct lock *lock = context;
+    EXPECT(lock->holder == 0);
+    lock->holder = lock->caller;
+    lock->taken += 1;
+}
+static void give(void *context) {
+    struct lock *lock = context;
+    EXPECT(lock->holder == lock->caller);
+    lock->holder = 0;
+}
+static size_t who(void *context) {
+    return ((struct lock *)context)->caller;
+}
+
+/* A call without the lock is an answer, and changes nothing. */
+static void shared(void) {
+    struct lock state_of = {1, 0, 0};
+    const surefit_lock lock = {&state_of, take, give, who}, half = {&state_of, take, NULL, who};
+    surefit_heap *heap = NULL;
+    surefit_key key = {0, 0, 0}, none = {0, 0, 0};
+    surefit_stats stats;
+    void *bytes;
+    size_t count;
+    uint64_t moved;
+    EXPECT(surefit_heap_init(memory, 64 * 1024, surefit_config_tiny(), &heap) == OK);
+    EXPECT(surefit_acquire(heap) == SUREFIT_STATUS_UNLOCKED);
+    EXPECT(surefit_share(heap, NULL) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_share(NULL, &lock) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_share(heap, &half) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_share(heap, &lock) == OK);
+    EXPECT(surefit_share(heap, &lock) == SUREFIT_STATUS_LOCKED);
+    EXPECT(surefit_alloc(heap, 24, 0, &key) == SUREFIT_STATUS_UNLOCKED && key.name == 0);
+    EXPECT(surefit_acquire(heap) == OK && surefit_acquire(heap) == SUREFIT_STATUS_LOCKED);
+    EXPECT(surefit_alloc(heap, 24, 0, &key) == OK);
+    fill(heap, key, 7);
+    /* Another thread calls while the first one holds the lock, and after it. */
+    for (int held = 1; held >= 0; held--) {
+        state_of.caller = 2;
+        EXPECT(surefit_alloc(heap, 24, 0, &none) == SUREFIT_STATUS_UNLOCKED);
+        EXPECT(surefit_alloc_zeroed(heap, 24, 0, &none) == SUREFIT_STATUS_UNLOCKED);
+        EXPECT(surefit_get(heap, key, 0, &bytes, &count) == SUREFIT_STATUS_UNLOCKED);
+        EXPECT(surefit_read(heap, key, 0, &state_of, 1) == SUREFIT_STATUS_UNLOCKED);
+        EXPECT(surefit_write(heap, key, 0, &state_of, 1) == SUREFIT_STATUS_UNLOCKED);
+        EXPECT(surefit_resize(heap, &key, 30, 0) == SUREFIT_STATUS_UNLOCKED);
+        EXPECT(surefit_free(heap, key) == SUREFIT_STATUS_UNLOCKED);
+        EXPECT(surefit_compact(heap, 1, &moved) == SUREFIT_STATUS_UNLOCKED);
+        EXPECT(surefit_stats_get(heap, &stats) == SUREFIT_STATUS_UNLOCKED);
+        EXPECT(surefit_check(heap, NULL) == SUREFIT_STATUS_UNLOCKED);
+        EXPECT(surefit_walk(heap, NULL, NULL) == SUREFIT_STATUS_UNLOCKED);
+        EXPECT(!surefit_is_live(heap, key) && !surefit_can_alloc(heap, 1, 1));
+        EXPECT(surefit_largest_free(heap) == 0);
+        EXPECT(surefit_release(heap) == SUREFIT_STATUS_UNLOCKED);
+        state_of.caller = 1;
+        if (held) EXPECT(surefit_release(heap) == OK);
+    }
+    state_of.caller = 0; /* nobody's number */
+    EXPECT(surefit_free(heap, key) == SUREFIT_STATUS_UNLOCKED);
+    state_of.caller = 2;
+    EXPECT(surefit_acquire(heap) == OK);
+    verify(heap, key, 7);
+    EXPECT(surefit_free(heap, key) == OK && surefit_check(heap, NULL) == OK);
+    EXPECT(surefit_release(heap) == OK && state_of.holder == 0);
+
+    surefit_raw *raw_heap = NULL;
+    EXPECT(surefit_raw_init(memory, 64 * 1024, SUREFIT_RAW_TINY, &raw_heap) == OK);
+    EXPECT(surefit_raw_share(raw_heap, &half) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_raw_share(raw_heap, &lock) == OK);
+    EXPECT(surefit_raw_share(raw_heap, &lock) == SUREFIT_STATUS_LOCKED);
+    unsigned before = state_of.taken;
+    void *object = surefit_raw_malloc(raw_heap, 24);
+    EXPECT(object != NULL && surefit_raw_free(raw_heap, object) == OK);
+    EXPECT(surefit_raw_malloc(raw_heap, 1 << 20) == NULL && surefit_raw_check(raw_heap) == OK);
+    EXPECT(state_of.taken == before + 4 && state_of.holder == 0);
+}
+
+static bool count_block(void *context, surefit_block block) {
+    size_t *sum = context;
+    sum[0] += 1;
+    sum[1] += block.bytes;
+    return sum[0] < sum[2];
+}
+
+/* All live page-blocks are shown, until the program has seen enough. */
+static void walked(void) {
+    surefit_heap *heap = NULL;
+    surefit_key key;
+    size_t all[3] = {0, 0, 100}, some[3] = {0, 0, 5};
+    EXPECT(surefit_heap_init(memory, 64 * 1024, surefit_config_tiny(), &heap) == OK);
+    for (int i = 0; i < 20; i++) EXPECT(surefit_alloc(heap, 30, 0, &key) == OK);
+    EXPECT(surefit_free(heap, key) == OK);
+    EXPECT(surefit_walk(heap, NULL, NULL) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_walk(NULL, count_block, all) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_walk(heap, count_block, all) == OK && all[0] == 19 && all[1] >= 19 * 30);
+    EXPECT(surefit_walk(heap, count_block, some) == OK && some[0] == 5);
+}
+
 int main(void) {
     memory = space + (LARGEST_PAGE - (uintptr_t)space % LARGEST_PAGE);
     raw(SUREFIT_RAW_DIRECT);
     raw(SUREFIT_RAW_TLSF);
     raw(SUREFIT_RAW_SEGREGATED);
+    raw(SUREFIT_RAW_TINY);
+    raw_certified(SUREFIT_RAW_DIRECT, 2048);
+    raw_certified(SUREFIT_RAW_TINY, 128);
+    shared();
+    walked();
     drift(surefit_config_tiny(), 0);
     drift(surefit_config_small(), 1);
     drift(surefit_config_standard(), 63);
@@ -333,7 +491,7 @@ int main(void) {
     certified();
     configurations();
     EXPECT(moves > 1000);
-    for (int status = SUREFIT_STATUS_OK; status <= SUREFIT_STATUS_HEAPS; status++)
+    for (int status = SUREFIT_STATUS_OK; status <= SUREFIT_STATUS_LOCKED; status++)
         EXPECT(strlen(surefit_strerror(status)) > 3);
     EXPECT(strcmp(surefit_strerror(-1), surefit_strerror(1000)) == 0);
     printf("%d failures\n", failures);

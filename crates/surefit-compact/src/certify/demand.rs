@@ -107,8 +107,8 @@ impl ClassSet {
     /// No class.
     pub const EMPTY: Self = Self(0);
 
-    /// The greatest index of a class.
-    const LAST: usize = MAX_CLASSES - 1;
+    /// The last bit of a set, no less than the greatest index of a class.
+    const LAST: usize = u128::BITS as usize - 1;
 
     /// All classes of a geometry.
     #[must_use]
@@ -160,7 +160,7 @@ impl ClassSet {
 
     /// The number of classes from an index on.
     pub(super) const fn len_from(self, index: usize) -> u32 {
-        if index > Self::LAST {
+        if index >= MAX_CLASSES {
             return 0;
         }
         (self.0 >> index).count_ones()

@@ -1,4 +1,5 @@
 //! The direct heap itself: allocate, free, resize.
+#![allow(private_bounds, reason = "`Space` is sealed")]
 
 use core::alloc::Layout;
 use core::mem::MaybeUninit;
@@ -6,13 +7,13 @@ use core::ptr::NonNull;
 
 use surefit_core::{Corruption, Parts, RawHeap, Refused};
 
-use super::classes::{block_bytes, class_of};
-use super::memory::{Block, MAX_UNITS, Memory, UNIT_BYTES};
-use super::pages::NotFull;
-use super::runs::{self, FreeRuns};
-
-/// The strictest alignment that a [`DirectHeap`] serves, in bytes.
-pub const MAX_ALIGN: usize = 1 << 16;
+use super::demand::{DirectDemand, Needs, certify};
+use super::memory::{Block, MAX_UNITS, Memory, head_bytes};
+use super::partition::{Class, Partitioning, Standard, block_bytes, class_of};
+use super::pools::Pools;
+use super::runs::{FreeRuns, plan};
+use super::space::Space;
+use super::tags;
 
 /// CF(∞) without abstract addresses: a heap of raw pointers over one region. Objects never move.
 ///
@@ -34,30 +35,88 @@ pub const MAX_ALIGN: usize = 1 << 16;
 /// # Ok::<(), surefit_core::Refused>(())
 /// ```
 #[derive(Debug)]
-pub struct DirectHeap<'m> {
-    pub(super) memory: Memory<'m>,
-    pub(super) free_runs: FreeRuns,
-    pub(super) not_full: NotFull,
+pub struct DirectHeap<'m, S = Standard, R = FreeRuns<S>> {
+    pub(super) memory: Memory<'m, S>,
+    pub(super) space: R,
+}
+
+/// A direct heap with [`Pools`]: its certified mode. It serves a demand in exactly the bytes that
+/// [`certify`](super::certify) computes, in any order of allocations and frees, and refuses what exceeds the demand's pages
+/// and runs.
+///
+/// # Examples
+/// See [`certify`](super::certify).
+pub type PooledHeap<'m, S = Standard> = DirectHeap<'m, S, Pools<S>>;
+
+impl<'m, S: Partitioning> PooledHeap<'m, S> {
+    /// Creates a heap for a demand in the first [`certified`](super::certify) bytes of a region.
+    ///
+    /// # Errors
+    /// As [`certify`](super::certify); [`Refused::Region`] if the region is too small.
+    ///
+    /// # Complexity
+    /// Linear in the region's pages and units, and quadratic in the demand's lines.
+    pub fn certified(
+        region: &'m mut [MaybeUninit<u8>],
+        demand: &[DirectDemand],
+    ) -> Result<Self, Refused> {
+        let needed = certify::<S>(demand)?.heap_bytes;
+        let needs = Needs::of::<S>(demand)?;
+        let refused = Refused::Region { needed };
+        let plan = needs.plan::<S>().ok_or(refused)?;
+        let mut memory = Memory::new(region, |_| Some(plan)).ok_or(refused)?;
+        let space = Pools::new(&mut memory, plan, &needs, demand);
+        Ok(Self { memory, space })
+    }
 }
 
 impl<'m> DirectHeap<'m> {
-    /// Creates a heap over a region. It uses the whole units of 1 KiB, up to 1 TiB.
+    /// Creates a heap with pages of 8 KiB and units of 1 KiB over a region. It uses the whole units,
+    /// up to 1 TiB.
+    ///
+    /// # Errors
+    /// As [`DirectHeap::with`].
+    ///
+    /// # Complexity
+    /// Linear in the region: writes 16 bytes per page and 4 bytes per unit.
+    // It and what it calls are inlined so that the heap, of 3 KiB, is seldom copied: stacks may be
+    // small.
+    #[inline]
+    pub fn new(region: &'m mut [MaybeUninit<u8>]) -> Result<Self, Refused> {
+        Self::with(region)
+    }
+}
+
+impl<'m, S: Partitioning> DirectHeap<'m, S> {
+    /// As [`DirectHeap::new`], with any [`Partitioning`]: for small regions.
     ///
     /// # Errors
     /// [`Refused::Region`] if the region does not hold the tables and one unit.
     ///
-    /// # Complexity
-    /// Linear in the region: writes 16 bytes per page and 4 bytes per unit.
-    pub fn new(region: &'m mut [MaybeUninit<u8>]) -> Result<Self, Refused> {
-        let mut memory = Memory::new(region)?;
+    /// # Examples
+    /// ```
+    /// use core::mem::MaybeUninit;
+    /// use surefit_compact::direct::{DirectHeap, Tiny};
+    ///
+    /// let mut region = [MaybeUninit::uninit(); 4 << 10];
+    /// let heap: DirectHeap<'_, Tiny> = DirectHeap::with(&mut region)?;
+    /// assert!(heap.largest_free() > 3 << 10);
+    /// # Ok::<(), surefit_core::Refused>(())
+    /// ```
+    pub fn with(region: &'m mut [MaybeUninit<u8>]) -> Result<Self, Refused> {
+        let memory = Memory::new(region, |units| Some(plan::<S>(units)));
+        let mut memory = memory.ok_or(Refused::Region {
+            needed: least_bytes::<S>(),
+        })?;
         let free_runs = FreeRuns::new(&mut memory);
         Ok(Self {
             memory,
-            free_runs,
-            not_full: NotFull::new(),
+            space: free_runs,
         })
     }
+}
 
+impl<S: Partitioning, R: Space<S>> DirectHeap<'_, S, R> {
     /// The bytes of a live object's page-block or run, all of which the program may use: at least
     /// the size of its request. O(1).
     ///
@@ -76,20 +135,20 @@ impl<'m> DirectHeap<'m> {
         let block = unsafe { self.memory.block_at(object) };
         let record = self.memory.record(block.page);
         if record.holds_blocks() {
-            return usize::from(block_bytes(record.class));
+            return usize::from(block_bytes::<S>(record.class));
         }
         match self.is_live(block) {
             true => {
-                let units = runs::used_units(&self.memory, self.memory.unit_at(block));
-                units as usize * UNIT_BYTES
+                let units = tags::used_units(&self.memory, self.memory.unit_at(block));
+                units as usize * S::UNIT_BYTES
             }
             false => 0,
         }
     }
 
     #[inline]
-    fn allocate_block(&mut self, class: u8) -> Result<NonNull<u8>, Refused> {
-        match self.not_full.take(&mut self.memory, class) {
+    fn allocate_block(&mut self, class: Class) -> Result<NonNull<u8>, Refused> {
+        match self.memory.take_block(class) {
             Some(block) => Ok(self.memory.address(block)),
             None => self.open(class),
         }
@@ -97,21 +156,18 @@ impl<'m> DirectHeap<'m> {
 
     /// M1.
     #[cold]
-    fn open(&mut self, class: u8) -> Result<NonNull<u8>, Refused> {
-        let page = self.free_runs.take_page(&mut self.memory);
+    fn open(&mut self, class: Class) -> Result<NonNull<u8>, Refused> {
+        let page = self.space.take_page(&mut self.memory, class);
         let page = page.ok_or(Refused::NoPage)?;
-        self.not_full.open(&mut self.memory, class, page);
+        self.memory.open_page(class, page);
         self.allocate_block(class)
     }
 
     #[inline(never)]
     fn allocate_run(&mut self, bytes: usize, align: usize) -> Result<NonNull<u8>, Refused> {
-        if align > MAX_ALIGN {
-            return Err(Refused::TooAligned { limit: MAX_ALIGN });
-        }
-        let (units, tail) = units_of(bytes)?;
-        let run = self.free_runs.take(&mut self.memory, units, align, tail);
-        Ok(self.memory.unit_address(run.ok_or(Refused::NoPage)?))
+        let (units, tail) = units_of::<S>(bytes)?;
+        let run = self.space.take(&mut self.memory, units, align, tail)?;
+        Ok(self.memory.unit_address(run))
     }
 
     /// F5, and the free of a large object. Returns `false`, and changes nothing, if no object
@@ -120,15 +176,15 @@ impl<'m> DirectHeap<'m> {
     fn free_last(&mut self, block: Block) -> bool {
         let unit = self.memory.unit_at(block);
         if !self.memory.record(block.page).holds_blocks() {
-            let begins = runs::begins(&self.memory, unit);
+            let begins = tags::begins(&self.memory, unit);
             if begins {
-                self.free_runs.give(&mut self.memory, unit);
+                self.space.give(&mut self.memory, unit);
             }
             return begins;
         }
-        self.not_full.release(&mut self.memory, block.page);
-        self.free_runs
-            .give(&mut self.memory, block.page.first_unit());
+        let class = self.memory.record(block.page).class;
+        self.memory.release_page(block.page);
+        self.space.give_page(&mut self.memory, class, block.page);
         true
     }
 
@@ -147,7 +203,7 @@ impl<'m> DirectHeap<'m> {
     /// Whether an object can begin here, as far as records and tags show it.
     fn is_live(&self, block: Block) -> bool {
         self.memory.record(block.page).holds_blocks()
-            || runs::begins(&self.memory, self.memory.unit_at(block))
+            || tags::begins(&self.memory, self.memory.unit_at(block))
     }
 
     /// Resizes `object` to `bytes` bytes where it is, if possible. Its alignment stays what it was.
@@ -155,47 +211,57 @@ impl<'m> DirectHeap<'m> {
     fn resize_in_place(&mut self, block: Block, bytes: usize, align: usize) -> bool {
         let record = self.memory.record(block.page);
         if record.holds_blocks() {
-            return class_of(bytes, align) == Some(record.class);
+            return class_of::<S>(bytes, align) == Some(record.class);
         }
-        if class_of(bytes, align).is_some() {
+        if class_of::<S>(bytes, align).is_some() {
             return false;
         }
         let unit = self.memory.unit_at(block);
-        units_of(bytes)
-            .is_ok_and(|(units, tail)| self.free_runs.resize(&mut self.memory, unit, units, tail))
+        units_of::<S>(bytes)
+            .is_ok_and(|(units, tail)| self.space.resize(&mut self.memory, unit, units, tail))
     }
 
     /// Allocates the new place of an object that changes its size.
     fn allocate_to_move(&mut self, layout: Layout, grows: bool) -> Result<NonNull<u8>, Refused> {
         let (bytes, align) = (layout.size(), layout.align());
-        if !grows || align > UNIT_BYTES || class_of(bytes, align).is_some() {
+        if !grows || align > S::UNIT_BYTES || class_of::<S>(bytes, align).is_some() {
             return self.allocate(layout);
         }
-        let (units, tail) = units_of(bytes)?;
-        let run = self.free_runs.take_growing(&mut self.memory, units, tail);
-        Ok(self.memory.unit_address(run.ok_or(Refused::NoPage)?))
+        let (units, tail) = units_of::<S>(bytes)?;
+        let run = self.space.take_growing(&mut self.memory, units, tail)?;
+        Ok(self.memory.unit_address(run))
     }
 
     /// Frees the end of an object that shrinks, and that cannot move to a place with less waste.
     fn shrink_in_place(&mut self, block: Block, bytes: usize) {
         if !self.memory.record(block.page).holds_blocks() {
             let unit = self.memory.unit_at(block);
-            if let Ok((units, tail)) = units_of(bytes) {
-                self.free_runs.resize(&mut self.memory, unit, units, tail);
+            if let Ok((units, tail)) = units_of::<S>(bytes) {
+                self.space.resize(&mut self.memory, unit, units, tail);
             }
         }
     }
 }
 
+/// The least bytes of a region, wherever it begins.
+const fn least_bytes<S: Partitioning>() -> usize {
+    let mut units = 1;
+    while plan::<S>(units).admin_units::<S>() >= units {
+        units += 1;
+    }
+    head_bytes::<S>() + units * S::UNIT_BYTES + S::UNIT_BYTES - 1
+}
+
 /// The number of units of a large object, and of unused bytes in the last one.
-fn units_of(bytes: usize) -> Result<(u32, u32), Refused> {
-    let units = bytes.max(1).div_ceil(UNIT_BYTES);
+pub(super) const fn units_of<S: Partitioning>(bytes: usize) -> Result<(u32, u32), Refused> {
+    let bytes = if bytes == 0 { 1 } else { bytes };
+    let units = bytes.div_ceil(S::UNIT_BYTES);
     if units > MAX_UNITS {
         return Err(Refused::TooLarge {
-            limit: MAX_UNITS.saturating_mul(UNIT_BYTES),
+            limit: MAX_UNITS.saturating_mul(S::UNIT_BYTES),
         });
     }
-    let tail = units * UNIT_BYTES - bytes.max(1);
+    let tail = bytes.wrapping_neg() & (S::UNIT_BYTES - 1);
     #[expect(
         clippy::cast_possible_truncation,
         reason = "at most MAX_UNITS, and below a unit"
@@ -210,11 +276,11 @@ fn units_of(bytes: usize) -> Result<(u32, u32), Refused> {
 // of the chosen class are as long and as aligned as requested (`classes`), and a run's length and
 // start are computed from the request.
 #[allow(unsafe_code, reason = "the contract of raw pointers")]
-unsafe impl RawHeap for DirectHeap<'_> {
+unsafe impl<S: Partitioning, R: Space<S>> RawHeap for DirectHeap<'_, S, R> {
     /// O(1).
     #[inline]
     fn allocate(&mut self, layout: Layout) -> Result<NonNull<u8>, Refused> {
-        match class_of(layout.size(), layout.align()) {
+        match class_of::<S>(layout.size(), layout.align()) {
             Some(class) => self.allocate_block(class),
             None => self.allocate_run(layout.size(), layout.align()),
         }
@@ -230,7 +296,7 @@ unsafe impl RawHeap for DirectHeap<'_> {
     unsafe fn free(&mut self, object: NonNull<u8>, _layout: Layout) {
         // SAFETY: S1 of `RawHeap::free`.
         let block = unsafe { self.memory.block_at(object) };
-        if !self.not_full.put_back(&mut self.memory, block, object) {
+        if !self.memory.put_back(block, object) {
             self.free_last_or_panic(block);
         }
     }
@@ -244,8 +310,7 @@ unsafe impl RawHeap for DirectHeap<'_> {
         }
         // SAFETY: S1 of `RawHeap::free`, as far as it is not found here; the address is inside.
         let block = unsafe { self.memory.block_at(object) };
-        let freed =
-            self.not_full.put_back(&mut self.memory, block, object) || self.free_last(block);
+        let freed = self.memory.put_back(block, object) || self.free_last(block);
         if freed {
             Ok(())
         } else {
@@ -294,8 +359,7 @@ unsafe impl RawHeap for DirectHeap<'_> {
     }
 
     fn check(&self) -> Result<(), Corruption> {
-        let free_runs = runs::check_tags(&self.memory)?;
-        self.free_runs.check(&self.memory, free_runs)?;
-        self.not_full.check(&self.memory)
+        self.memory.check_pages()?;
+        self.space.check(&self.memory)
     }
 }

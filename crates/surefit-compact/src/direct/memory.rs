@@ -1,40 +1,39 @@
 //! The region of a direct heap. Only this module accesses its bytes.
 //!
 //! ```text
-//! base                                          1 KiB aligned
-//! | page records, 16 each | unit tags, 4 each | pad | unit | unit | unit … | less than a unit |
-//! |<------------ administrative units ------------->|
-//! page 0 is base .. base + 8192, and so on: pages and units count from the base, with the tables
+//!                                       base, aligned to a unit
+//! | newest not-full page of every class | page records | unit tags | lists  | counts | pad | unit | unit …
+//! |              4 each                 |   16 each    |  4 each   | 4 each | 4 each |     |
+//!                                       |<--------------- administrative units -------------->|
+//! page 0 is base .. base + P, and so on: pages and units count from the base, with the tables
 //! ```
 //!
 //! # Invariants
-//! - D1 `base .. base + units · 1024` belongs to this heap alone for `'m`; `base` is a multiple of
-//!   1024.
+//! - D1 `base - heads .. base + units · unit bytes` belongs to this heap alone for `'m`; `base` is a multiple
+//!   of a unit's bytes.
 //! - D2 Every [`Page`] is below the number of page records, every [`Unit`] below the number of
 //!   tags: only this module makes them from numbers, and it checks the numbers. (Pages and units of
 //!   another heap never get here: both types are private to a heap.)
 //! - D3 A [`Block`] lies inside the units, at a multiple of eight, with at least eight bytes before
-//!   the end; a [`Unit`] that is not administrative is 1024 bytes of payload.
-//! - D4 The tables lie at the base, in the administrative units: first records, then tags.
-//!   `Memory::new` writes both.
+//!   the end; a [`Unit`] that is not administrative is a unit of payload.
+//! - D4 The heads lie before the base, all other tables at it, in the administrative units, in the
+//!   order of the picture. `Memory::new` writes them all.
+//! - D5 A [`Class`] whose head is asked for is one of the partitioning's: it comes from the table of
+//!   classes, or from the record of a page that holds page-blocks (P1).
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
-use surefit_core::Refused;
-
 use super::choice::Chosen;
+use super::partition::{Class, Partitioning, classes};
 
-/// Bytes of a unit. Of 512 to 4096, 1 KiB was the best on the recorded programs (module `direct`).
-pub(super) const UNIT_BYTES: usize = 1 << UNIT_SHIFT;
-const UNIT_SHIFT: u32 = 10;
-/// Bytes of a page.
-pub(super) const PAGE_BYTES: usize = 1 << PAGE_SHIFT;
-const PAGE_SHIFT: u32 = 13;
 /// Units of a page.
-#[expect(clippy::cast_possible_truncation, reason = "eight")]
-pub(super) const PAGE_UNITS: u32 = (PAGE_BYTES / UNIT_BYTES) as u32;
+#[expect(clippy::cast_possible_truncation, reason = "up to 16")]
+pub(super) const fn page_units<S: Partitioning>() -> u32 {
+    (S::PAGE_BYTES / S::UNIT_BYTES) as u32
+}
+
 /// The most units of a region: a tag keeps a length in 30 bits.
 pub(super) const MAX_UNITS: usize = (1 << 30) - 1;
 
@@ -59,19 +58,11 @@ impl Page {
     pub(super) const fn or(self, other: Self, chosen: Chosen) -> Self {
         Self(chosen.of(self.0, other.0))
     }
-
-    /// The first unit of the page.
-    #[inline]
-    pub(super) const fn first_unit(self) -> Unit {
-        Unit(self.0 * PAGE_UNITS)
-    }
 }
 
 /// Ends the free list of a page that has no frontier left. It is odd, so it is not the offset of a
 /// page-block.
 pub(super) const FULL: u16 = u16::MAX;
-/// The class byte of a page that holds no page-blocks.
-pub(super) const NOT_BLOCKS: u8 = u8::MAX;
 
 /// What is known of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +71,7 @@ pub(super) struct PageRecord {
     pub(super) free: u16,
     pub(super) frontier: u16,
     pub(super) used: u16,
-    pub(super) class: u8,
+    pub(super) class: Class,
     pub(super) next: Page,
     pub(super) previous: Page,
 }
@@ -88,20 +79,20 @@ pub(super) struct PageRecord {
 const _: () = assert!(size_of::<PageRecord>() == 16, "four records a cache line");
 
 impl PageRecord {
-    /// The record of a page without page-blocks. `used` is 1, so that `NotFull::put_back` rejects
+    /// The record of a page without page-blocks. `used` is 1, so that `Memory::put_back` rejects
     /// a large object by the same test as a page's last object.
     pub(super) const NOT_BLOCKS: Self = Self {
         free: FULL,
         frontier: FULL,
         used: 1,
-        class: NOT_BLOCKS,
+        class: Class::NONE,
         next: Page::NONE,
         previous: Page::NONE,
     };
 
     /// Whether the page holds page-blocks.
     pub(super) const fn holds_blocks(&self) -> bool {
-        self.class != NOT_BLOCKS
+        self.class.index() != Class::NONE.index()
     }
 
     /// Whether no page-block is free.
@@ -133,75 +124,224 @@ pub(super) struct Block {
     pub(super) offset: u16,
 }
 
-/// The region and its two tables.
+/// The region and its tables.
 #[derive(Debug)]
-pub(super) struct Memory<'m> {
+pub(super) struct Memory<'m, S> {
     base: NonNull<u8>,
     pages: u32,
     units: u32,
     first_unit: u32,
+    lists: u32,
+    counts: u32,
+    tags_at: usize,
+    lists_at: usize,
     outside: usize,
     owner: PhantomData<&'m mut [MaybeUninit<u8>]>,
+    partition: PhantomData<S>,
 }
 
 // SAFETY: D1: the memory is owned like a `&mut [MaybeUninit<u8>]`, which is `Send`.
-unsafe impl Send for Memory<'_> {}
+unsafe impl<S> Send for Memory<'_, S> {}
 
-/// Sizes of the tables of a region of `units` units.
-struct Plan {
-    units: usize,
-    pages: usize,
-    admin_units: usize,
+/// Numbers of the tables' entries.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan {
+    /// Units of the region, administrative ones included.
+    pub(super) units: usize,
+    /// Lists of units.
+    pub(super) lists: usize,
+    /// Counts.
+    pub(super) counts: usize,
 }
 
 impl Plan {
-    const fn new(bytes: usize) -> Self {
-        let units = bytes / UNIT_BYTES;
-        let units = if units < MAX_UNITS { units } else { MAX_UNITS };
-        let pages = units.div_ceil(PAGE_UNITS as usize) + 1;
-        let tables = pages * size_of::<PageRecord>() + (units + 1) * size_of::<u32>();
-        Self {
-            units,
-            pages,
-            admin_units: tables.div_ceil(UNIT_BYTES),
-        }
+    const fn pages<S: Partitioning>(self) -> usize {
+        self.units.div_ceil(page_units::<S>() as usize) + 1
+    }
+
+    /// Where the tags begin.
+    const fn tags_at<S: Partitioning>(self) -> usize {
+        self.pages::<S>() * size_of::<PageRecord>()
+    }
+
+    /// Where the lists begin, behind one tag per unit and one more.
+    const fn lists_at<S: Partitioning>(self) -> usize {
+        self.tags_at::<S>() + (self.units + 1) * size_of::<u32>()
+    }
+
+    /// Bytes of all tables from the base on.
+    const fn table_bytes<S: Partitioning>(self) -> usize {
+        self.lists_at::<S>() + (self.lists + self.counts) * size_of::<u32>()
+    }
+
+    /// Units that the tables take.
+    pub(super) const fn admin_units<S: Partitioning>(self) -> usize {
+        self.table_bytes::<S>().div_ceil(S::UNIT_BYTES)
     }
 }
 
-impl<'m> Memory<'m> {
-    /// Writes the tables of a region; every tag is zero.
-    pub(super) fn new(region: &'m mut [MaybeUninit<u8>]) -> Result<Self, Refused> {
+/// Bytes of the heads.
+pub(super) const fn head_bytes<S: Partitioning>() -> usize {
+    classes::<S>() * size_of::<Page>()
+}
+
+impl<'m, S: Partitioning> Memory<'m, S> {
+    const PAGE_UNITS: u32 = page_units::<S>();
+    const PAGE_SHIFT: u32 = S::PAGE_BYTES.trailing_zeros();
+    const UNIT_SHIFT: u32 = S::UNIT_BYTES.trailing_zeros();
+
+    /// Writes the tables of a region: every tag, list and count is zero, and no class has a not-full
+    /// page. `plan` gets the whole units of the region, and plans no more.
+    pub(super) fn new(
+        region: &'m mut [MaybeUninit<u8>],
+        plan: impl FnOnce(usize) -> Option<Plan>,
+    ) -> Option<Self> {
         let len = region.len();
-        let skipped = region.as_ptr().align_offset(UNIT_BYTES).min(len);
-        let plan = Plan::new(len - skipped);
-        if plan.admin_units >= plan.units {
-            return Err(Refused::Region {
-                needed: 3 * UNIT_BYTES,
-            });
+        let heads = head_bytes::<S>();
+        let behind_heads = region.as_ptr().wrapping_add(heads);
+        let skipped = behind_heads
+            .align_offset(S::UNIT_BYTES)
+            .saturating_add(heads);
+        let skipped = skipped.min(len);
+        let units = ((len - skipped) / S::UNIT_BYTES).min(MAX_UNITS);
+        let plan = plan(units)?;
+        let admin_units = plan.admin_units::<S>();
+        if plan.units > units || admin_units >= plan.units {
+            return None;
         }
-        let base = NonNull::from(&mut region[skipped..]).cast::<u8>();
+        // From the whole region: the heads lie before the base.
+        // SAFETY: D1: `skipped` bytes of the region are before the base.
+        let base = unsafe { NonNull::from(region).cast::<u8>().add(skipped) };
         let memory = Self {
             base,
-            pages: number(plan.pages),
+            pages: number(plan.pages::<S>()),
             units: number(plan.units),
-            first_unit: number(plan.admin_units),
-            outside: len - plan.units * UNIT_BYTES,
+            first_unit: number(admin_units),
+            lists: number(plan.lists),
+            counts: number(plan.counts),
+            tags_at: plan.tags_at::<S>(),
+            lists_at: plan.lists_at::<S>(),
+            outside: len - plan.units * S::UNIT_BYTES,
             owner: PhantomData,
+            partition: PhantomData,
         };
         memory.write_tables();
-        Ok(memory)
+        Some(memory)
     }
 
     fn write_tables(&self) {
+        let heads = head_bytes::<S>();
+        // SAFETY: D1, D4: the heads before the base, and the administrative units, hold all tables;
+        // nobody refers to them yet. All of them but the records may be zero.
+        unsafe {
+            let bytes = heads + self.first_unit as usize * S::UNIT_BYTES;
+            self.base.sub(heads).write_bytes(0, bytes);
+        }
         for page in self.pages() {
             // SAFETY: D2, D4: the record's bytes are inside the administrative units, aligned;
             // nobody refers to them yet.
             unsafe { self.record_place(page).write(PageRecord::NOT_BLOCKS) };
         }
-        for unit in 0..=self.units {
-            // SAFETY: D2, D4: as above; there is one tag per unit, and one behind them.
-            unsafe { self.tag_place(Unit(unit)).write(0) };
+    }
+
+    /// Where the newest not-full page of a class is kept.
+    #[inline]
+    fn head_place(&self, class: Class) -> NonNull<Page> {
+        debug_assert!(class.index() < classes::<S>(), "D5");
+        // SAFETY: D1, D4, D5: before the base, and aligned like it.
+        unsafe {
+            let heads = self.base.cast::<Page>().sub(classes::<S>());
+            heads.add(class.index())
         }
+    }
+
+    /// The newest not-full page of a class, or [`Page::NONE`].
+    #[inline]
+    pub(super) fn head(&self, class: Class) -> Page {
+        // SAFETY: D4: written by `new`, as zeros, or by `set_head`.
+        unsafe { self.head_place(class).read() }
+    }
+
+    /// Makes a page, or none, the newest not-full page of a class.
+    #[inline]
+    pub(super) fn set_head(&mut self, class: Class, page: Page) {
+        // SAFETY: D4: a head; no reference to it exists, because none is ever made.
+        unsafe { self.head_place(class).write(page) }
+    }
+
+    /// The number of lists.
+    pub(super) fn lists(&self) -> usize {
+        self.lists as usize
+    }
+
+    /// The number of counts.
+    pub(super) fn counts(&self) -> usize {
+        self.counts as usize
+    }
+
+    /// Where the first unit of a list is kept.
+    ///
+    /// # Panics
+    /// If there is no such list.
+    #[inline]
+    fn list_place(&self, list: usize) -> NonNull<Unit> {
+        assert!(list < self.lists(), "D4: a list");
+        // SAFETY: D4: inside the administrative units, aligned like the tags before it.
+        unsafe {
+            self.base
+                .add(self.lists_at + list * size_of::<Unit>())
+                .cast()
+        }
+    }
+
+    /// The first unit of a list, or [`Unit::NONE`].
+    #[inline]
+    pub(super) fn list(&self, list: usize) -> Unit {
+        // SAFETY: D4: written by `new`, as zeros, or by `set_list`.
+        unsafe { self.list_place(list).read() }
+    }
+
+    /// Makes a unit, or none, the first of a list.
+    #[inline]
+    pub(super) fn set_list(&mut self, list: usize, first: Unit) {
+        // SAFETY: D4: a list; no reference to it exists, because none is ever made.
+        unsafe { self.list_place(list).write(first) }
+    }
+
+    /// Where a count is kept, behind the lists.
+    ///
+    /// # Panics
+    /// If there is no such count.
+    #[inline]
+    fn count_place(&self, count: usize) -> NonNull<u32> {
+        assert!(count < self.counts(), "D4: a count");
+        let before = self.lists() + count;
+        // SAFETY: D4: inside the administrative units, aligned like the tags before it.
+        unsafe {
+            self.base
+                .add(self.lists_at + before * size_of::<u32>())
+                .cast()
+        }
+    }
+
+    /// A count.
+    #[inline]
+    pub(super) fn count(&self, count: usize) -> u32 {
+        // SAFETY: D4: written by `new`, as zeros, or by `set_count`.
+        unsafe { self.count_place(count).read() }
+    }
+
+    /// Writes a count.
+    #[inline]
+    pub(super) fn set_count(&mut self, count: usize, value: u32) {
+        // SAFETY: D4: a count; no reference to it exists, because none is ever made.
+        unsafe { self.count_place(count).write(value) }
+    }
+
+    /// The first unit of a page.
+    #[inline]
+    pub(super) fn first_unit_of(&self, page: Page) -> Unit {
+        Unit(page.0 * Self::PAGE_UNITS)
     }
 
     /// Where a page's record is.
@@ -216,11 +356,10 @@ impl<'m> Memory<'m> {
     #[inline]
     fn tag_place(&self, unit: Unit) -> NonNull<u32> {
         debug_assert!(unit.0 <= self.units, "D2");
-        let tags = self.pages as usize * size_of::<PageRecord>();
         // SAFETY: D2, D4: inside the administrative units; records are a multiple of four bytes.
         unsafe {
             self.base
-                .add(tags + unit.0 as usize * size_of::<u32>())
+                .add(self.tags_at + unit.0 as usize * size_of::<u32>())
                 .cast()
         }
     }
@@ -241,14 +380,20 @@ impl<'m> Memory<'m> {
     }
 
     /// The pages of the region that have a record.
-    pub(super) fn pages(&self) -> impl Iterator<Item = Page> + use<> {
+    pub(super) fn pages(&self) -> impl Iterator<Item = Page> + use<S> {
         (0..self.pages).map(Page)
     }
 
     /// The number of units from `unit` to the next one at a multiple of `align`.
     pub(super) fn units_to_aligned(&self, unit: Unit, align: usize) -> u32 {
-        let address = self.base.addr().get() + unit.0 as usize * UNIT_BYTES;
-        number((address.next_multiple_of(align) - address) / UNIT_BYTES)
+        let address = self.base.addr().get() + unit.0 as usize * S::UNIT_BYTES;
+        number((address.next_multiple_of(align) - address) / S::UNIT_BYTES)
+    }
+
+    /// The unit with a number, but at most the end of the region.
+    pub(super) fn unit(&self, number: usize) -> Unit {
+        assert!(number <= self.units as usize, "D2: a unit of the region");
+        Unit(self::number(number))
     }
 
     /// The unit `units` behind `unit`, but at most the end of the region.
@@ -267,13 +412,13 @@ impl<'m> Memory<'m> {
 
     /// The page that begins at `unit`, if one does.
     pub(super) fn page_at(&self, unit: Unit) -> Option<Page> {
-        (unit.0 % PAGE_UNITS == 0).then_some(Page(unit.0 / PAGE_UNITS))
+        (unit.0 % Self::PAGE_UNITS == 0).then_some(Page(unit.0 / Self::PAGE_UNITS))
     }
 
     /// The page that begins at `unit` or behind it.
     #[inline]
     pub(super) fn page_from(&self, unit: Unit) -> Page {
-        let number = unit.0.div_ceil(PAGE_UNITS);
+        let number = unit.0.div_ceil(Self::PAGE_UNITS);
         assert!(number < self.pages, "D2: a page of the region");
         Page(number)
     }
@@ -315,7 +460,7 @@ impl<'m> Memory<'m> {
     #[inline]
     pub(super) fn contains(&self, object: NonNull<u8>) -> bool {
         let offset = object.addr().get().wrapping_sub(self.base.addr().get());
-        let objects = self.first_unit as usize * UNIT_BYTES..self.units as usize * UNIT_BYTES;
+        let objects = self.first_unit as usize * S::UNIT_BYTES..self.units as usize * S::UNIT_BYTES;
         objects.contains(&offset) && offset % 8 == 0
     }
 
@@ -327,19 +472,19 @@ impl<'m> Memory<'m> {
     pub(super) unsafe fn block_at(&self, object: NonNull<u8>) -> Block {
         let offset = object.addr().get().wrapping_sub(self.base.addr().get());
         debug_assert!(
-            offset < self.units as usize * UNIT_BYTES && offset % 8 == 0,
+            offset < self.units as usize * S::UNIT_BYTES && offset % 8 == 0,
             "S1: an object of this heap"
         );
         Block {
-            page: Page((offset >> PAGE_SHIFT) as u32),
-            offset: (offset & (PAGE_BYTES - 1)) as u16,
+            page: Page((offset >> Self::PAGE_SHIFT) as u32),
+            offset: (offset & (S::PAGE_BYTES - 1)) as u16,
         }
     }
 
     /// The unit that begins where `block` does.
     #[inline]
     pub(super) fn unit_at(&self, block: Block) -> Unit {
-        Unit(block.page.0 * PAGE_UNITS + (u32::from(block.offset) >> UNIT_SHIFT))
+        Unit(block.page.0 * Self::PAGE_UNITS + (u32::from(block.offset) >> Self::UNIT_SHIFT))
     }
 
     /// The address of a page-block.
@@ -348,7 +493,7 @@ impl<'m> Memory<'m> {
         // SAFETY: D3 and D1: inside the region.
         unsafe {
             self.base
-                .add((block.page.number() << PAGE_SHIFT) + usize::from(block.offset))
+                .add((block.page.number() << Self::PAGE_SHIFT) + usize::from(block.offset))
         }
     }
 
@@ -356,7 +501,7 @@ impl<'m> Memory<'m> {
     #[inline]
     pub(super) fn unit_address(&self, unit: Unit) -> NonNull<u8> {
         // SAFETY: D2 and D1: inside the region.
-        unsafe { self.base.add(unit.0 as usize * UNIT_BYTES) }
+        unsafe { self.base.add(unit.0 as usize * S::UNIT_BYTES) }
     }
 
     /// The link in a free page-block.
@@ -378,7 +523,7 @@ impl<'m> Memory<'m> {
     #[inline]
     pub(super) fn run_links(&self, run: Unit) -> [Unit; 2] {
         debug_assert!(run.0 >= self.first_unit);
-        // SAFETY: D2, D3: a unit of payload, aligned to 1024. When the run was listed (R4),
+        // SAFETY: D2, D3: a unit of payload, aligned to a unit. When the run was listed (R4, Q2),
         // `set_run_links` wrote two units of this region there, and a free run is no object's.
         unsafe { self.unit_address(run).cast().read() }
     }
@@ -387,7 +532,7 @@ impl<'m> Memory<'m> {
     #[inline]
     pub(super) fn set_run_links(&mut self, run: Unit, links: [Unit; 2]) {
         debug_assert!(run.0 >= self.first_unit);
-        // SAFETY: D2, D3: a unit of payload, aligned to 1024; the run is free, so nobody else uses
+        // SAFETY: D2, D3: a unit of payload, aligned to a unit; the run is free, so nobody else uses
         // its bytes.
         unsafe { self.unit_address(run).cast().write(links) }
     }
@@ -406,7 +551,7 @@ impl<'m> Memory<'m> {
 /// A count of units or pages. It fits, because regions are cut at [`MAX_UNITS`].
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "at most MAX_UNITS, see Plan"
+    reason = "at most MAX_UNITS, see `Memory::new`"
 )]
 const fn number(count: usize) -> u32 {
     debug_assert!(count <= MAX_UNITS + 1);

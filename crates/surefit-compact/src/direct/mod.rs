@@ -6,10 +6,10 @@
 //!
 //! ```text
 //! allocate(bytes, align):
-//!   c = class of (bytes, align), by table       no class: over P/4 bytes, or over 1 KiB aligned
+//!   c = class of (bytes, align), by table       no class: over P/4 bytes, or over a unit aligned
 //!   c: p = newest not-full page of c            none: open an aligned page out of a free run    M1
 //!      take p's first free page-block           p's last one: p leaves the not-full pages   M2, M3
-//!   none: take the shortest free run of ⌈bytes / 1 KiB⌉ units, or of a length next to it;
+//!   none: take the shortest free run of ⌈bytes / unit⌉ units, or of a length next to it;
 //!         its rest stays free
 //! free(object):
 //!   p = page of the object's address, by shift  p holds no page-blocks: give a run back
@@ -20,31 +20,36 @@
 //!   (a run that must move to grow looks for a place with room behind); else allocate, copy, free
 //! ```
 //!
-//! The picture shows the region, low addresses left. Units have 1 KiB. Pages have 8 KiB and are
-//! aligned to 8 KiB from the base, so a shift finds a page's record. Runs begin at any unit.
-//! Records and tags lie in one table each: in front of their pages, their equal offsets would
-//! compete for the same few sets of the cache.
+//! The picture shows the region, low addresses left. In a [`Standard`] heap units have 1 KiB, and pages 8 KiB; any other
+//! [`Partition`] is a type parameter, for small regions. Pages are aligned to their size from the base, so a shift
+//! finds a page's record. Runs begin at any unit. Records and tags lie in one table each: in front of their pages, their equal
+//! offsets would compete for the same few sets of the cache.
 //!
 //! ```text
-//! 0            16·pages       4·units
-//! | page records | unit tags | pad || page of 40-byte blocks | 2-unit run | free run | page … |
-//!                                  || P = 8192               | 2048       |
+//! | heads | page records | unit tags | lists | pad || page of 40-byte blocks | 2-unit run | free run | page … |
+//!                                                  || P                      |            |
 //! ```
 //!
+//! # Certified mode
+//! Where pages and runs share free units, a run may pin units that a page needs, so no number of bytes is enough for
+//! a demand with runs. A [`PooledHeap`] has [`Pools`] instead: pages and the runs of each length are carved once, and never become
+//! anything else. Its bytes are known from the demand ([`certify`]), and what exceeds the demand is refused. The general mode has a
+//! certificate for demands without runs ([`certify_blocks`]).
+//!
 //! # Invariants
-//! D1 to D4 (the region, `memory`), P1 to P4 (pages, `pages`) and R1 to R5 (runs, `runs`) are
-//! stated in those modules. [`check`](surefit_core::RawHeap::check) verifies P and R and reports
+//! D1 to D5 (the region, `memory`), P1 to P4 (pages, `pages`), R1 to R5 (runs, `runs`) and Q1 to Q3 (pools, `pools`) are
+//! stated in those modules. [`check`](surefit_core::RawHeap::check) verifies P, R and Q and reports
 //! the number; D holds by construction.
 //!
 //! # Bounds
 //! - Time: every call is O(1), whatever the heap holds, except for the bytes that `resize` copies.
 //!   There are no searches: opening a page writes its record, and one two-level bitmap finds the
-//!   lists.
+//!   lists. (Pools: a run's pool is found in O(log of the demand's lines).)
 //! - Space: a class with h live page-blocks now and at most H ever, π per page, has at most min(h,
 //!   ⌈H/π⌉) pages. Nothing else bounds size-class fragmentation: that is the price of pointers.
 //!   Runs fragment as Robson's bound says.
-//! - Administrative space: 4 bytes per unit and 16 bytes per page, 0.6 % of the region, and up to 2
-//!   KiB for alignment.
+//! - Administrative space: 4 bytes per unit and 16 bytes per page (0.6 % of a standard region, 9 % of a tiny one), 4 per class and
+//!   list, and what a page and a unit lose to alignment.
 //!
 //! # Departures
 //! 1. κ is ∞, so F2 and F3 never happen. Only debug builds ask the automaton, to assert its
@@ -84,9 +89,13 @@
 //! | talc | 1.069 | 1.202 | 1.167 | 1.034 | 1.430 | 1.257 | 1.281 |
 //! | rlsf | 1.092 | 1.256 | 1.178 | 1.048 | 1.484 | 1.182 | 1.575 |
 //!
-//! Instructions on x86-64, the same with 10³ and 10⁶ live objects: allocate 33 (M2, M3), 254 (M1),
-//! 293 (a run); free 33 (F1, F4), 165 (F5), 160 (a run). On the synthetic Emacs mix a pair takes
-//! 66, with talc 114.
+//! Most instructions seen on x86-64 (callgrind, with the caller's; the same with 10² and 10⁴ live objects):
+//!
+//! | | M2, M3 | M1 | a run | F1, F4 | F5 | a run |
+//! |---|---|---|---|---|---|---|
+//! | `DirectHeap` | 42 | 332 | 255 | 33 | 225 | 195 |
+//! | with [`Tiny`] pages | 42 | 195 | 248 | 33 | 125 | 195 |
+//! | `PooledHeap` | 42 | 114 | 125 | 33 | 61 | 100 |
 //!
 //! # Source
 //! Craciunas et al., "A Compacting Real-Time Memory Management System" (2008), the optimised
@@ -94,15 +103,23 @@
 #![deny(unsafe_code)]
 
 mod choice;
-mod classes;
+mod demand;
 mod heap;
 #[allow(unsafe_code, reason = "the one module that touches the region's bytes")]
 mod memory;
 mod pages;
+mod partition;
+mod pools;
 mod runs;
+mod space;
 mod stats;
+mod tags;
 #[cfg(test)]
 mod tests;
 
-pub use heap::{DirectHeap, MAX_ALIGN};
+pub use demand::{DirectCertificate, DirectDemand, certify, certify_blocks};
+pub use heap::{DirectHeap, PooledHeap};
+pub use partition::{Partition, Partitioning, Small, Standard, Tiny};
+pub use pools::Pools;
+pub use runs::{FreeRuns, MAX_ALIGN};
 pub use stats::{DirectClassStats, DirectStats};

@@ -32,58 +32,28 @@ use core::ptr::NonNull;
 use surefit_core::{Corruption, ensure};
 
 use super::choice::Chosen;
-use super::classes::{BLOCK_BYTES, CLASSES, blocks};
-use super::memory::{Block, FULL, Memory, PAGE_BYTES, PAGE_UNITS, Page, PageRecord};
-use super::runs;
+use super::memory::{Block, FULL, Memory, Page, PageRecord, page_units};
+use super::partition::{Class, Partitioning, block_bytes, block_bytes_of, blocks, each_class};
+use super::tags::runs_from;
 use crate::automaton::{self, ClassCounts, Free, Malloc, PageCounts};
 use crate::config::Bound;
 
 impl PageRecord {
-    fn counts(&self) -> PageCounts {
+    fn counts<S: Partitioning>(&self) -> PageCounts {
         PageCounts {
             used: u32::from(self.used),
-            blocks: u32::from(blocks(self.class)),
+            blocks: u32::from(blocks::<S>(self.class)),
         }
     }
 }
 
-/// The newest not-full page of every class. It has as many entries as a byte has values, so that no
-/// index is checked.
-#[derive(Debug)]
-pub(super) struct NotFull {
-    heads: [Page; 256],
-}
-
-impl NotFull {
-    /// No class has a not-full page.
-    pub(super) const fn new() -> Self {
-        Self {
-            heads: [Page::NONE; 256],
-        }
-    }
-
-    /// The newest not-full page of a class, or [`Page::NONE`].
-    #[inline]
-    pub(super) fn head(&self, class: u8) -> Page {
-        self.heads[usize::from(class)]
-    }
-
-    /// Whether a class has a not-full page.
-    pub(super) fn has_page(&self, class: u8) -> bool {
-        self.head(class) != Page::NONE
-    }
-
-    #[inline]
-    fn set_head(&mut self, class: u8, page: Page) {
-        self.heads[usize::from(class)] = page;
-    }
-
+impl<S: Partitioning> Memory<'_, S> {
     /// M1, first half: makes a page the class's only not-full page. None of its page-blocks was
     /// ever used.
-    pub(super) fn open(&mut self, memory: &mut Memory<'_>, class: u8, page: Page) {
+    pub(super) fn open_page(&mut self, class: Class, page: Page) {
         debug_assert_eq!(automaton::malloc(None), Malloc::Open, "M1");
         debug_assert_eq!(self.head(class), Page::NONE, "M1: n = 0");
-        *memory.record_mut(page) = PageRecord {
+        *self.record_mut(page) = PageRecord {
             free: 0,
             frontier: 0,
             used: 0,
@@ -101,26 +71,26 @@ impl NotFull {
     /// foresee, so a branch would often be mispredicted. Both are therefore one sequence of
     /// selections.
     #[inline]
-    pub(super) fn take(&mut self, memory: &mut Memory<'_>, class: u8) -> Option<Block> {
+    pub(super) fn take_block(&mut self, class: Class) -> Option<Block> {
         let page = self.head(class);
         let PageRecord {
             free: offset,
             frontier,
             next: behind,
             ..
-        } = *memory.record(page);
+        } = *self.record(page);
         let block = Block { page, offset };
         let free = if offset == frontier {
             if page == Page::NONE {
                 return None;
             }
-            advance(memory.record_mut(page), class)
+            advance::<S>(self.record_mut(page), class)
         } else {
-            memory.link(block)
+            self.link(block)
         };
-        let record = memory.record_mut(page);
+        let record = self.record_mut(page);
         debug_assert_eq!(
-            automaton::malloc(Some(record.counts())) == Malloc::Fill,
+            automaton::malloc(Some(record.counts::<S>())) == Malloc::Fill,
             free == FULL
         );
         record.free = free;
@@ -133,20 +103,15 @@ impl NotFull {
     /// F1 and F4: frees the page-block at `object`, in a page that holds others. Returns `false`,
     /// and changes nothing, if it is the page's last one, or the page holds no page-blocks.
     #[inline]
-    pub(super) fn put_back(
-        &mut self,
-        memory: &mut Memory<'_>,
-        block: Block,
-        object: NonNull<u8>,
-    ) -> bool {
-        let record = memory.record_mut(block.page);
-        debug_assert!(!record.holds_blocks() || is_used(record, block.offset));
+    pub(super) fn put_back(&mut self, block: Block, object: NonNull<u8>) -> bool {
+        let record = self.record(block.page);
+        debug_assert!(!record.holds_blocks() || is_used::<S>(record, block.offset));
         let used = record.used - 1;
         if used == 0 {
             return false;
         }
         debug_assert_eq!(
-            decide(record),
+            decide::<S>(record),
             if record.is_full() {
                 Free::Loosen
             } else {
@@ -154,39 +119,34 @@ impl NotFull {
             },
         );
         let (link, class, next) = (record.free, record.class, record.next);
+        let head = self.head(class);
+        let loosened = Chosen::when(link == FULL);
+        let record = self.record_mut(block.page);
         record.used = used;
         record.free = block.offset;
-        let loosened = Chosen::when(link == FULL);
-        let head = self.head(class);
         record.next = next.or(head, loosened);
-        memory.record_mut(Page::NONE.or(head, loosened)).previous = block.page;
+        self.record_mut(Page::NONE.or(head, loosened)).previous = block.page;
         self.set_head(class, head.or(block.page, loosened));
-        memory.set_link(object, link);
+        self.set_link(object, link);
         true
     }
 
     /// F5: frees the page's only object. The page leaves its class.
-    pub(super) fn release(&mut self, memory: &mut Memory<'_>, page: Page) {
-        let record = *memory.record(page);
-        debug_assert_eq!(decide(&record), Free::Release, "F5");
+    pub(super) fn release_page(&mut self, page: Page) {
+        let record = *self.record(page);
+        debug_assert_eq!(decide::<S>(&record), Free::Release, "F5");
         if self.head(record.class) == page {
             self.set_head(record.class, record.next);
         } else {
-            memory.record_mut(record.previous).next = record.next;
-            memory.record_mut(record.next).previous = record.previous;
+            self.record_mut(record.previous).next = record.next;
+            self.record_mut(record.next).previous = record.previous;
         }
-        *memory.record_mut(page) = PageRecord::NOT_BLOCKS;
+        *self.record_mut(page) = PageRecord::NOT_BLOCKS;
     }
 
-    /// Makes a page a class's first, for tests of the checker.
-    #[cfg(test)]
-    pub(super) fn corrupt(&mut self, class: u8, page: Page) {
-        self.set_head(class, page);
-    }
-
-    /// Verifies P1 to P4.
-    pub(super) fn check(&self, memory: &Memory<'_>) -> Result<(), Corruption> {
-        let none = memory.record(Page::NONE);
+    /// Verifies P1 to P4, except that pages are runs of their own.
+    pub(super) fn check_pages(&self) -> Result<(), Corruption> {
+        let none = self.record(Page::NONE);
         ensure(
             none.free == none.frontier && !none.holds_blocks(),
             "P4",
@@ -194,13 +154,11 @@ impl NotFull {
             0,
         )?;
         let mut not_full = 0;
-        for page in memory.pages().skip(1) {
-            not_full += usize::from(check_page(memory, page)?);
+        for page in self.pages().skip(1) {
+            not_full += usize::from(check_page(self, page)?);
         }
-        check_runs_of_pages(memory)?;
-        for (class, &head) in self.heads.iter().enumerate() {
-            let listed = check_list(memory, class, head, not_full)?;
-            not_full -= listed;
+        for class in each_class::<S>() {
+            not_full -= check_list(self, class, not_full)?;
         }
         ensure(
             not_full == 0,
@@ -212,37 +170,37 @@ impl NotFull {
 }
 
 /// The automaton's decision about a free in a page.
-fn decide(record: &PageRecord) -> Free {
+fn decide<S: Partitioning>(record: &PageRecord) -> Free {
     let class = ClassCounts {
         live: 0,
         not_full: 0,
         holes: 0,
     };
-    automaton::free(Bound::Unbounded, class, record.counts(), None)
+    automaton::free(Bound::Unbounded, class, record.counts::<S>(), None)
 }
 
 /// Moves the frontier over one page-block, and returns its new offset.
 #[inline]
-fn advance(record: &mut PageRecord, class: u8) -> u16 {
-    let bytes = BLOCK_BYTES[usize::from(class) % CLASSES];
+fn advance<S: Partitioning>(record: &mut PageRecord, class: Class) -> u16 {
+    let bytes = block_bytes_of::<S>(class);
     let next = record.frontier + bytes;
-    let fits = usize::from(next) + usize::from(bytes) <= PAGE_BYTES;
+    let fits = usize::from(next) + usize::from(bytes) <= S::PAGE_BYTES;
     record.frontier = if fits { next } else { FULL };
     record.frontier
 }
 
 /// Whether an offset can be that of a used page-block: it is below the frontier, and not that of
 /// the page-block freed last.
-fn is_used(record: &PageRecord, offset: u16) -> bool {
-    let bytes = BLOCK_BYTES[usize::from(record.class) % CLASSES];
+fn is_used<S: Partitioning>(record: &PageRecord, offset: u16) -> bool {
+    let bytes = block_bytes_of::<S>(record.class);
     offset % bytes == 0
         && offset < record.frontier
         && offset != record.free
-        && usize::from(offset + bytes) <= PAGE_BYTES
+        && usize::from(offset + bytes) <= S::PAGE_BYTES
 }
 
 /// Verifies P1 and P2 for one page. Returns whether it is not full.
-fn check_page(memory: &Memory<'_>, page: Page) -> Result<bool, Corruption> {
+fn check_page<S: Partitioning>(memory: &Memory<'_, S>, page: Page) -> Result<bool, Corruption> {
     let record = memory.record(page);
     let at = page.number();
     if !record.holds_blocks() {
@@ -251,13 +209,13 @@ fn check_page(memory: &Memory<'_>, page: Page) -> Result<bool, Corruption> {
         return Ok(false);
     }
     ensure(
-        blocks(record.class) != 0,
+        blocks::<S>(record.class) != 0,
         "P1",
         "a page's class does not exist",
         at,
     )?;
     ensure(
-        (1..=blocks(record.class)).contains(&record.used),
+        (1..=blocks::<S>(record.class)).contains(&record.used),
         "P1",
         "a page's count of used page-blocks cannot be",
         at,
@@ -267,10 +225,10 @@ fn check_page(memory: &Memory<'_>, page: Page) -> Result<bool, Corruption> {
 }
 
 /// Verifies P2.
-fn check_free_list(memory: &Memory<'_>, page: Page) -> Result<(), Corruption> {
+fn check_free_list<S: Partitioning>(memory: &Memory<'_, S>, page: Page) -> Result<(), Corruption> {
     let record = memory.record(page);
-    let (at, blocks) = (page.number(), blocks(record.class));
-    let bytes = BLOCK_BYTES[usize::from(record.class) % CLASSES];
+    let (at, blocks) = (page.number(), blocks::<S>(record.class));
+    let bytes = block_bytes::<S>(record.class);
     let opened = match record.frontier {
         FULL => blocks,
         frontier => frontier / bytes,
@@ -281,7 +239,7 @@ fn check_free_list(memory: &Memory<'_>, page: Page) -> Result<(), Corruption> {
         "a frontier is at no page-block",
         at,
     )?;
-    let mut seen = [0_u64; PAGE_BYTES / 8 / 64];
+    let mut seen = [0_u64; 8192 / 8 / 64];
     let (mut offset, mut listed) = (record.free, 0);
     while offset != record.frontier {
         let number = offset / bytes;
@@ -305,10 +263,12 @@ fn check_free_list(memory: &Memory<'_>, page: Page) -> Result<(), Corruption> {
 }
 
 /// Verifies P1: pages of page-blocks are used runs of their own.
-fn check_runs_of_pages(memory: &Memory<'_>) -> Result<(), Corruption> {
+pub(super) fn check_runs_of_pages<S: Partitioning>(
+    memory: &Memory<'_, S>,
+) -> Result<(), Corruption> {
     let holding = |page: &Page| memory.record(*page).holds_blocks();
-    let starts = runs::runs(memory)
-        .filter(|run| !run.free && run.units == PAGE_UNITS)
+    let starts = runs_from(memory, memory.first_unit())
+        .filter(|run| !run.free && run.units == page_units::<S>())
         .filter_map(|run| memory.page_at(run.start));
     let (found, all) = (
         starts.filter(holding).count(),
@@ -323,20 +283,19 @@ fn check_runs_of_pages(memory: &Memory<'_>) -> Result<(), Corruption> {
 }
 
 /// Verifies P3 for one class. Returns the number of its not-full pages, which is at most `most`.
-fn check_list(
-    memory: &Memory<'_>,
-    class: usize,
-    head: Page,
+fn check_list<S: Partitioning>(
+    memory: &Memory<'_, S>,
+    class: Class,
     most: usize,
 ) -> Result<usize, Corruption> {
-    let (mut page, mut previous, mut listed) = (head, Page::NONE, 0);
+    let (mut page, mut previous, mut listed) = (memory.head(class), Page::NONE, 0);
     while page != Page::NONE {
         let Some(record) = memory.try_record(page) else {
             let what = "a list leads out of the region";
-            return Err(Corruption::new("P3", what, class));
+            return Err(Corruption::new("P3", what, class.index()));
         };
         ensure(
-            usize::from(record.class) == class && !record.is_full() && listed < most,
+            record.class == class && !record.is_full() && listed < most,
             "P3",
             "a page is in a list that is not its own",
             page.number(),

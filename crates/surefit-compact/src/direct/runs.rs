@@ -1,15 +1,5 @@
 //! Runs of units: free runs lie in segregated lists with boundary tags, used runs are pages and
-//! large objects.
-//!
-//! ```text
-//! tags, one per unit:
-//! | FREE 5 |   ?   |   ?   |   ?   | FREE 5 | USED 3 |   ?   |  712  | FREE 1 | USED 8 | …
-//! |<----------- a free run -------------->|<-- 2360 bytes used ---->|        |<- a page
-//! ```
-//! The first tag of a run says whether it is free, and how many units it has. The last tag of a
-//! free run says the same. The last tag of a used run of several units says how many bytes of its
-//! last unit the object leaves unused. The tags between are stale. The first eight bytes of a free
-//! run name its neighbours in its list.
+//! large objects. The first eight bytes of a free run name its neighbours in its list. For tags see `tags`.
 //!
 //! # Invariants
 //! - R1 From the first unit behind the tables, first tags lead from run to run to the end of the
@@ -22,61 +12,65 @@
 //!   has a bit.
 #![deny(unsafe_code)]
 
-use surefit_core::{Corruption, ensure};
+use core::marker::PhantomData;
 
-use super::memory::{Memory, PAGE_UNITS, Page, UNIT_BYTES, Unit};
+use surefit_core::{Corruption, Refused, ensure};
 
-const FREE: u32 = 1 << 31;
-const USED: u32 = 1 << 30;
-const LEN: u32 = USED - 1;
+use super::memory::{Memory, Page, Plan, Unit, page_units};
+use super::pages::check_runs_of_pages;
+use super::partition::{Class, Partitioning};
+use super::space::Space;
+use super::tags::{FREE, LEN, Run, USED, runs_from, set_free, set_tail, set_used, used_units};
+
+/// The strictest alignment that runs which coalesce serve, in bytes.
+pub const MAX_ALIGN: usize = 1 << 16;
 
 /// The most room, in units, that is sought behind an object that grew. On the Emacs trace it saves
 /// two fifths of the bytes that large objects copy to grow; more room saved little more.
 const GROWTH_UNITS: u32 = 64;
 
-/// Runs without a whole page are *crumbs*. Each length up to this one has a list.
-const LONGEST_CRUMB: u32 = 2 * PAGE_UNITS - 2;
-/// The first list of runs that hold a whole page.
-const WHOLE: usize = LONGEST_CRUMB as usize + 1;
 /// Lists per power of two of lengths, as a binary logarithm: a run is at most 1/16 longer than the
 /// shortest of its list.
 const STEPS_LOG2: u32 = 4;
-/// The number of lists: crumbs, and lengths up to 2³⁰ units.
-const LISTS: usize = WHOLE + ((30 - STEPS_LOG2 as usize + 1) << STEPS_LOG2);
-const WORDS: usize = LISTS.div_ceil(64);
+/// Words of bits, one per list: enough for crumbs of 16 units a page, and lengths up to 2³⁰ units.
+const WORDS: usize = 8;
 
-/// The free runs.
-#[derive(Debug)]
-pub(super) struct FreeRuns {
-    summary: u64,
-    non_empty: [u64; WORDS],
-    heads: [Unit; LISTS],
+/// Runs without a whole page are *crumbs*. Each length up to this one has a list.
+const fn longest_crumb<S: Partitioning>() -> u32 {
+    2 * page_units::<S>() - 2
 }
 
-/// A run as its first tag describes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
-    pub(super) start: Unit,
-    pub(super) units: u32,
-    pub(super) free: bool,
+/// The first list of runs that hold a whole page.
+const fn whole<S: Partitioning>() -> usize {
+    longest_crumb::<S>() as usize + 1
 }
 
-impl Run {
-    /// The number of whole pages in the run.
-    pub(super) fn whole_pages(self) -> usize {
-        let first = self.start.number().next_multiple_of(PAGE_UNITS);
-        let end = self.start.number() + self.units;
-        (end.saturating_sub(first) / PAGE_UNITS) as usize
+/// The tables of a region with so many units.
+#[expect(clippy::cast_possible_truncation, reason = "at most MAX_UNITS")]
+pub(super) const fn plan<S: Partitioning>(units: usize) -> Plan {
+    Plan {
+        units,
+        lists: list_of_whole::<S>(units as u32) + 1,
+        counts: 0,
     }
 }
 
-impl FreeRuns {
+/// Free runs that coalesce: the general mode of [`DirectHeap`](super::DirectHeap). The first run of each list is kept in the
+/// region.
+#[derive(Debug)]
+pub struct FreeRuns<S> {
+    summary: u64,
+    non_empty: [u64; WORDS],
+    partition: PhantomData<S>,
+}
+
+impl<S: Partitioning> FreeRuns<S> {
     /// All units behind the tables, as one free run.
-    pub(super) fn new(memory: &mut Memory<'_>) -> Self {
+    pub(super) fn new(memory: &mut Memory<'_, S>) -> Self {
         let mut runs = Self {
             summary: 0,
             non_empty: [0; WORDS],
-            heads: [Unit::NONE; LISTS],
+            partition: PhantomData,
         };
         let first = memory.first_unit();
         let units = memory.units() - first.number();
@@ -85,123 +79,32 @@ impl FreeRuns {
         runs
     }
 
-    /// Takes one aligned page from the shortest list whose runs hold one.
-    pub(super) fn take_page(&mut self, memory: &mut Memory<'_>) -> Option<Page> {
-        let list = self.first_list(WHOLE)?;
-        let run = self.heads[list];
-        let page = memory.page_from(run);
-        self.carve(memory, run, page.first_unit(), PAGE_UNITS);
-        Some(page)
-    }
-
-    /// Takes `units` units, the first at a multiple of `align` bytes, for an object that leaves
-    /// `tail` bytes unused.
-    pub(super) fn take(
-        &mut self,
-        memory: &mut Memory<'_>,
-        units: u32,
-        align: usize,
-        tail: u32,
-    ) -> Option<Unit> {
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "an alignment is at most 64 KiB"
-        )]
-        let slack = (align.div_ceil(UNIT_BYTES) - 1) as u32;
-        let run = self.find(memory, units.checked_add(slack)?)?;
-        let start = memory.after(run, memory.units_to_aligned(run, align));
-        self.carve(memory, run, start, units);
-        set_tail(memory, start, units, tail);
-        Some(start)
-    }
-
-    /// As [`FreeRuns::take`] without alignment, for an object that grew. Prefers a run with room
-    /// behind the object, because what has grown will grow again.
-    pub(super) fn take_growing(
-        &mut self,
-        memory: &mut Memory<'_>,
-        units: u32,
-        tail: u32,
-    ) -> Option<Unit> {
-        let run = self
-            .find(memory, units + units.min(GROWTH_UNITS))
-            .or_else(|| self.find(memory, units))?;
-        self.carve(memory, run, run, units);
-        set_tail(memory, run, units, tail);
-        Some(run)
-    }
-
-    /// Gives a used run back. It coalesces with free neighbours.
-    pub(super) fn give(&mut self, memory: &mut Memory<'_>, start: Unit) {
-        let (mut start, mut units) = (start, used_units(memory, start));
-        memory.set_tag(start, 0);
-        let next = memory.after(start, units);
-        if memory.tag(next) & FREE != 0 {
-            units += memory.tag(next) & LEN;
-            self.remove(memory, next);
-        }
-        let before = memory.tag(memory.back(start, 1));
-        if before & FREE != 0 {
-            start = memory.back(start, before & LEN);
-            units += before & LEN;
-            self.remove(memory, start);
-        }
-        self.add(memory, start, units);
-    }
-
-    /// Changes the length of a used run to `units` in place. Returns `false`, and changes nothing,
-    /// if the run behind it does not allow that.
-    pub(super) fn resize(
-        &mut self,
-        memory: &mut Memory<'_>,
-        start: Unit,
-        units: u32,
-        tail: u32,
-    ) -> bool {
-        let had = used_units(memory, start);
-        if units > had {
-            let next = memory.after(start, had);
-            let tag = memory.tag(next);
-            if tag & FREE == 0 || had + (tag & LEN) < units {
-                return false;
-            }
-            self.remove(memory, next);
-            set_used(memory, start, had + (tag & LEN));
-        }
-        let all = used_units(memory, start);
-        if units < all {
-            let rest = memory.after(start, units);
-            set_used(memory, start, units);
-            set_used(memory, rest, all - units);
-            self.give(memory, rest);
-        }
-        set_tail(memory, start, units, tail);
-        true
-    }
-
     /// A free run of at least `units` units: a crumb if one is long enough, otherwise a run with
     /// whole pages.
-    fn find(&self, memory: &Memory<'_>, units: u32) -> Option<Unit> {
-        if units <= LONGEST_CRUMB {
+    fn find(&self, memory: &Memory<'_, S>, units: u32) -> Option<Unit> {
+        if units <= longest_crumb::<S>() {
             let list = self.first_list(units as usize)?;
-            if list < WHOLE {
-                return Some(self.heads[list]);
+            if list < whole::<S>() {
+                return Some(memory.list(list));
             }
         }
         if units > LEN {
             return None;
         }
-        let own = list_of_whole(units);
-        let head = self.heads[own];
+        let own = list_of_whole::<S>(units);
+        if own >= memory.lists() {
+            return None;
+        }
+        let head = memory.list(own);
         if head != Unit::NONE && memory.tag(head) & LEN >= units {
             return Some(head);
         }
-        self.first_list(own + 1).map(|list| self.heads[list])
+        self.first_list(own + 1).map(|list| memory.list(list))
     }
 
     /// Cuts `units` units at `start` out of a free run, as a used run. The rest on both sides stays
     /// free.
-    fn carve(&mut self, memory: &mut Memory<'_>, run: Unit, start: Unit, units: u32) {
+    fn carve(&mut self, memory: &mut Memory<'_, S>, run: Unit, start: Unit, units: u32) {
         let all = memory.tag(run) & LEN;
         let before = start.number() - run.number();
         debug_assert!(before + units <= all, "the run is long enough");
@@ -216,23 +119,23 @@ impl FreeRuns {
         set_used(memory, start, units);
     }
 
-    fn add(&mut self, memory: &mut Memory<'_>, start: Unit, units: u32) {
-        memory.set_tag(start, FREE | units);
-        memory.set_tag(memory.after(start, units - 1), FREE | units);
-        let list = list_of(start, units);
-        let head = self.heads[list];
+    fn add(&mut self, memory: &mut Memory<'_, S>, start: Unit, units: u32) {
+        set_free(memory, start, units);
+        let list = list_of::<S>(start, units);
+        let head = memory.list(list);
         memory.set_run_links(start, [head, Unit::NONE]);
         if head != Unit::NONE {
             let [next, _] = memory.run_links(head);
             memory.set_run_links(head, [next, start]);
         }
-        self.heads[list] = start;
-        self.non_empty[list / 64] |= 1 << (list % 64);
-        self.summary |= 1 << (list / 64);
+        memory.set_list(list, start);
+        let word = word_of(list);
+        self.non_empty[word] |= 1 << (list % 64);
+        self.summary |= 1 << word;
     }
 
-    fn remove(&mut self, memory: &mut Memory<'_>, start: Unit) {
-        let list = list_of(start, memory.tag(start) & LEN);
+    fn remove(&mut self, memory: &mut Memory<'_, S>, start: Unit) {
+        let list = list_of::<S>(start, memory.tag(start) & LEN);
         let [next, previous] = memory.run_links(start);
         if next != Unit::NONE {
             let [after, _] = memory.run_links(next);
@@ -243,10 +146,11 @@ impl FreeRuns {
             memory.set_run_links(previous, [next, before]);
             return;
         }
-        self.heads[list] = next;
+        memory.set_list(list, next);
         if next == Unit::NONE {
-            self.non_empty[list / 64] &= !(1 << (list % 64));
-            self.summary &= !(u64::from(self.non_empty[list / 64] == 0) << (list / 64));
+            let word = word_of(list);
+            self.non_empty[word] &= !(1 << (list % 64));
+            self.summary &= !(u64::from(self.non_empty[word] == 0) << word);
         }
     }
 
@@ -265,33 +169,23 @@ impl FreeRuns {
 
     /// Corrupts a bit, a head or the summary, for tests of the checker.
     #[cfg(test)]
-    pub(super) fn corrupt(&mut self, what: usize, used: Unit) {
+    pub(super) fn corrupt(&mut self, memory: &mut Memory<'_, S>, what: usize, used: Unit) {
         match what {
             0 => self.summary ^= 1,
             1 => self.non_empty[0] ^= 1 << 3,
-            2 => self.heads[4] = used,
+            2 => memory.set_list(4, used),
             _ => {
-                self.heads[4] = used;
+                memory.set_list(4, used);
                 self.non_empty[0] |= 1 << 4;
             }
         }
     }
 
-    /// The most units of a run that [`FreeRuns::take`] is sure to find; 0 if there is no free run.
-    pub(super) fn longest(&self, memory: &Memory<'_>) -> u32 {
-        let crumbs = self.non_empty[0] & ((1 << WHOLE) - 1);
-        let Some(word) = self.summary.checked_ilog2() else {
-            return 0;
-        };
-        let list = word * 64 + self.non_empty[word as usize].ilog2();
-        let longest = memory.tag(self.heads[list as usize]) & LEN;
-        longest.max(crumbs.checked_ilog2().unwrap_or(0))
-    }
-
     /// Verifies R4 and R5. `free_runs` is the number of free runs that the tags show.
-    pub(super) fn check(&self, memory: &Memory<'_>, free_runs: usize) -> Result<(), Corruption> {
+    fn check_lists(&self, memory: &Memory<'_, S>, free_runs: usize) -> Result<(), Corruption> {
         let mut listed = 0;
-        for (list, &head) in self.heads.iter().enumerate() {
+        for list in 0..memory.lists() {
+            let head = memory.list(list);
             let bit = self.non_empty[list / 64] >> (list % 64) & 1;
             ensure(
                 (bit == 1) == (head != Unit::NONE),
@@ -329,93 +223,183 @@ impl FreeRuns {
     }
 }
 
+impl<S: Partitioning> Space<S> for FreeRuns<S> {
+    /// Takes one aligned page from the shortest list whose runs hold one.
+    fn take_page(&mut self, memory: &mut Memory<'_, S>, _class: Class) -> Option<Page> {
+        let list = self.first_list(whole::<S>())?;
+        let run = memory.list(list);
+        let page = memory.page_from(run);
+        self.carve(memory, run, memory.first_unit_of(page), page_units::<S>());
+        Some(page)
+    }
+
+    /// Takes `units` units, the first at a multiple of `align` bytes, for an object that leaves
+    /// `tail` bytes unused.
+    fn take(
+        &mut self,
+        memory: &mut Memory<'_, S>,
+        units: u32,
+        align: usize,
+        tail: u32,
+    ) -> Result<Unit, Refused> {
+        if align > MAX_ALIGN {
+            return Err(Refused::TooAligned { limit: MAX_ALIGN });
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "an alignment is at most 64 KiB"
+        )]
+        let slack = (align.div_ceil(S::UNIT_BYTES) - 1) as u32;
+        let all = units.checked_add(slack).ok_or(Refused::NoPage)?;
+        let run = self.find(memory, all).ok_or(Refused::NoPage)?;
+        let start = memory.after(run, memory.units_to_aligned(run, align));
+        self.carve(memory, run, start, units);
+        set_tail(memory, start, units, tail);
+        Ok(start)
+    }
+
+    /// As [`Space::take`] without alignment, for an object that grew. Prefers a run with room
+    /// behind the object, because what has grown will grow again.
+    fn take_growing(
+        &mut self,
+        memory: &mut Memory<'_, S>,
+        units: u32,
+        tail: u32,
+    ) -> Result<Unit, Refused> {
+        let run = self
+            .find(memory, units + units.min(GROWTH_UNITS))
+            .or_else(|| self.find(memory, units))
+            .ok_or(Refused::NoPage)?;
+        self.carve(memory, run, run, units);
+        set_tail(memory, run, units, tail);
+        Ok(run)
+    }
+
+    fn give_page(&mut self, memory: &mut Memory<'_, S>, _class: Class, page: Page) {
+        let unit = memory.first_unit_of(page);
+        self.give(memory, unit);
+    }
+
+    /// Gives a used run back. It coalesces with free neighbours.
+    fn give(&mut self, memory: &mut Memory<'_, S>, start: Unit) {
+        let (mut start, mut units) = (start, used_units(memory, start));
+        memory.set_tag(start, 0);
+        let next = memory.after(start, units);
+        if memory.tag(next) & FREE != 0 {
+            units += memory.tag(next) & LEN;
+            self.remove(memory, next);
+        }
+        let before = memory.tag(memory.back(start, 1));
+        if before & FREE != 0 {
+            start = memory.back(start, before & LEN);
+            units += before & LEN;
+            self.remove(memory, start);
+        }
+        self.add(memory, start, units);
+    }
+
+    /// Changes the length of a used run to `units` in place. Returns `false`, and changes nothing,
+    /// if the run behind it does not allow that.
+    fn resize(&mut self, memory: &mut Memory<'_, S>, start: Unit, units: u32, tail: u32) -> bool {
+        let had = used_units(memory, start);
+        if units > had {
+            let next = memory.after(start, had);
+            let tag = memory.tag(next);
+            if tag & FREE == 0 || had + (tag & LEN) < units {
+                return false;
+            }
+            self.remove(memory, next);
+            set_used(memory, start, had + (tag & LEN));
+        }
+        let all = used_units(memory, start);
+        if units < all {
+            let rest = memory.after(start, units);
+            set_used(memory, start, units);
+            set_used(memory, rest, all - units);
+            self.give(memory, rest);
+        }
+        set_tail(memory, start, units, tail);
+        true
+    }
+
+    fn has_page(&self, _memory: &Memory<'_, S>, _class: Class) -> bool {
+        self.first_list(whole::<S>()).is_some()
+    }
+
+    /// The most units of a run that [`Space::take`] is sure to find; 0 if there is no free run.
+    fn longest(&self, memory: &Memory<'_, S>) -> u32 {
+        let crumbs = self.non_empty[0] & ((1 << whole::<S>()) - 1);
+        let Some(word) = self.summary.checked_ilog2() else {
+            return 0;
+        };
+        let list = word * 64 + self.non_empty[word as usize].ilog2();
+        let longest = memory.tag(memory.list(list as usize)) & LEN;
+        longest.max(crumbs.checked_ilog2().unwrap_or(0))
+    }
+
+    fn free_pages(&self, memory: &Memory<'_, S>, _class: Class) -> usize {
+        let free = runs_from(memory, memory.first_unit()).filter(|run| run.free);
+        free.map(|run| run.whole_pages::<S>()).sum()
+    }
+
+    fn free_runs(&self, memory: &Memory<'_, S>, units: u32) -> usize {
+        let free = runs_from(memory, memory.first_unit()).filter(|run| run.free);
+        free.map(|run| (run.units / units) as usize).sum()
+    }
+
+    fn first_unit(&self, memory: &Memory<'_, S>) -> Unit {
+        memory.first_unit()
+    }
+
+    fn runs<'a>(&'a self, memory: &'a Memory<'_, S>) -> impl Iterator<Item = Run> + 'a {
+        runs_from(memory, memory.first_unit())
+    }
+
+    /// Verifies R1 to R5.
+    fn check(&self, memory: &Memory<'_, S>) -> Result<(), Corruption> {
+        let free_runs = check_tags(memory)?;
+        self.check_lists(memory, free_runs)?;
+        check_runs_of_pages(memory)
+    }
+}
+
+/// The word of a list's bit. It is masked instead of checked: there are fewer lists than bits.
+const fn word_of(list: usize) -> usize {
+    list / 64 % WORDS
+}
+
 /// The list that a free run belongs to.
-fn list_of(start: Unit, units: u32) -> usize {
+fn list_of<S: Partitioning>(start: Unit, units: u32) -> usize {
     let run = Run {
         start,
         units,
         free: true,
     };
-    if run.whole_pages() == 0 {
+    if run.whole_pages::<S>() == 0 {
         return units as usize;
     }
-    list_of_whole(units)
+    list_of_whole::<S>(units)
 }
 
 /// The list that a run of `units` units belongs to if it holds a whole page.
-fn list_of_whole(units: u32) -> usize {
+const fn list_of_whole<S: Partitioning>(units: u32) -> usize {
     if units < 1 << STEPS_LOG2 {
-        return WHOLE + units as usize;
+        return whole::<S>() + units as usize;
     }
     let power = units.ilog2() - STEPS_LOG2;
-    WHOLE + ((power as usize) << STEPS_LOG2) + (units >> power) as usize
-}
-
-/// Whether a used run begins at `start`.
-pub(super) fn begins(memory: &Memory<'_>, start: Unit) -> bool {
-    memory.tag(start) & USED != 0
-}
-
-/// The length of the used run that begins at `start`.
-pub(super) fn used_units(memory: &Memory<'_>, start: Unit) -> u32 {
-    debug_assert!(begins(memory, start), "R1: a used run begins here");
-    memory.tag(start) & LEN
-}
-
-/// The bytes of a used run's last unit that its object leaves unused; 0 for a single unit.
-pub(super) fn tail_bytes(memory: &Memory<'_>, run: Run) -> usize {
-    if run.units == 1 {
-        return 0;
-    }
-    memory.tag(memory.after(run.start, run.units - 1)) as usize
-}
-
-/// Writes the tags of a free run that is in no list, for tests of the checker.
-#[cfg(test)]
-pub(super) fn corrupt_free(memory: &mut Memory<'_>, start: Unit, units: u32) {
-    memory.set_tag(start, FREE | units);
-    memory.set_tag(memory.after(start, units - 1), FREE | units);
-}
-
-fn set_used(memory: &mut Memory<'_>, start: Unit, units: u32) {
-    set_tail(memory, start, units, 0);
-    memory.set_tag(start, USED | units);
-}
-
-fn set_tail(memory: &mut Memory<'_>, start: Unit, units: u32, tail: u32) {
-    if units > 1 {
-        memory.set_tag(memory.after(start, units - 1), tail);
-    }
-}
-
-/// The runs of a region in address order. It ends early at a tag that describes no run.
-pub(super) fn runs<'a>(memory: &'a Memory<'_>) -> impl Iterator<Item = Run> + 'a {
-    let mut start = memory.first_unit();
-    core::iter::from_fn(move || {
-        let run = run_at(memory, start)?;
-        start = memory.after(start, run.units);
-        Some(run)
-    })
-}
-
-fn run_at(memory: &Memory<'_>, start: Unit) -> Option<Run> {
-    let left = memory.units() - start.number();
-    let tag = memory.tag(start);
-    let (units, free) = (tag & LEN, tag & FREE != 0);
-    let sound = units > 0 && units <= left && free != (tag & USED != 0);
-    sound.then_some(Run { start, units, free })
+    whole::<S>() + ((power as usize) << STEPS_LOG2) + (units >> power) as usize
 }
 
 /// Verifies R1 to R3: the runs fill the region, no two free runs touch, and last tags agree with
 /// first tags. Returns the number of free runs.
-pub(super) fn check_tags(memory: &Memory<'_>) -> Result<usize, Corruption> {
+fn check_tags<S: Partitioning>(memory: &Memory<'_, S>) -> Result<usize, Corruption> {
     let (mut end, mut free_runs, mut after_free) = (memory.first_unit(), 0, false);
-    for run in runs(memory) {
+    for run in runs_from(memory, memory.first_unit()) {
         let last = memory.tag(memory.after(run.start, run.units - 1));
         let agrees = if run.free {
             last == FREE | run.units
         } else {
-            run.units == 1 || last < UNIT_BYTES as u32
+            run.units == 1 || last < S::UNIT_BYTES as u32
         };
         ensure(
             agrees,
@@ -442,8 +426,8 @@ pub(super) fn check_tags(memory: &Memory<'_>) -> Result<usize, Corruption> {
     Ok(free_runs)
 }
 
-fn check_listed(
-    memory: &Memory<'_>,
+fn check_listed<S: Partitioning>(
+    memory: &Memory<'_, S>,
     run: Unit,
     previous: Unit,
     list: usize,
@@ -457,7 +441,7 @@ fn check_listed(
     )?;
     let tag = memory.tag(run);
     ensure(
-        tag & FREE != 0 && list_of(run, tag & LEN) == list,
+        tag & FREE != 0 && list_of::<S>(run, tag & LEN) == list,
         "R4",
         "a run is in a list that is not its own",
         at,

@@ -1,12 +1,14 @@
 //! Statistics of a direct heap: where every byte is, and what can still be allocated.
+#![allow(private_bounds, reason = "`Space` is sealed")]
 #![deny(unsafe_code)]
 
 use surefit_core::Parts;
 
-use super::classes::{BLOCK_BYTES, LARGEST_BLOCK, blocks, class_of};
-use super::heap::DirectHeap;
-use super::memory::{PAGE_BYTES, PAGE_UNITS, PageRecord, UNIT_BYTES};
-use super::runs::{self, Run};
+use super::heap::{DirectHeap, units_of};
+use super::memory::{Page, PageRecord, page_units};
+use super::partition::{Class, Partitioning, block_bytes, blocks, class_of, each_class};
+use super::space::Space;
+use super::tags::{self, Run};
 
 /// What a [`DirectHeap`] holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,10 +43,10 @@ pub struct DirectClassStats {
 }
 
 impl DirectClassStats {
-    fn of(class: u8) -> Self {
+    pub(super) fn of<S: Partitioning>(class: Class) -> Self {
         Self {
-            block_bytes: usize::from(BLOCK_BYTES[usize::from(class)]),
-            blocks: usize::from(blocks(class)),
+            block_bytes: usize::from(block_bytes::<S>(class)),
+            blocks: usize::from(blocks::<S>(class)),
             ..Self::default()
         }
     }
@@ -60,7 +62,7 @@ impl DirectClassStats {
     }
 }
 
-impl DirectHeap<'_> {
+impl<S: Partitioning, R: Space<S>> DirectHeap<'_, S, R> {
     /// What the heap holds now.
     ///
     /// # Complexity
@@ -72,9 +74,9 @@ impl DirectHeap<'_> {
             stats.pages += 1;
             stats.live_objects += usize::from(record.used);
             stats.not_full_pages += usize::from(!record.is_full());
-            stats.holes += usize::from(blocks(record.class) - record.used);
+            stats.holes += usize::from(blocks::<S>(record.class) - record.used);
         }
-        for run in runs::runs(&self.memory) {
+        for run in self.space.runs(&self.memory) {
             stats.free_runs += usize::from(run.free);
             stats.large_objects += usize::from(self.is_large(run));
         }
@@ -89,27 +91,24 @@ impl DirectHeap<'_> {
     /// Linear in the region.
     #[must_use]
     pub fn class_stats(&self, bytes: usize, align: usize) -> Option<DirectClassStats> {
-        let class = class_of(bytes, align)?;
-        let mut stats = DirectClassStats::of(class);
-        self.block_pages()
-            .filter(|record| record.class == class)
-            .for_each(|record| stats.add(record));
-        Some(stats)
+        class_of::<S>(bytes, align).map(|class| self.class_holds(class))
     }
 
     /// The largest request in bytes, aligned to eight, that is sure to be served now.
     ///
     /// # Complexity
-    /// O(1): looks at no more than one entry per size-class.
+    /// O(1): looks at no more than one entry per size-class, and with pools at each pool.
     #[must_use]
     pub fn largest_free(&self) -> usize {
-        let run_bytes = self.free_runs.longest(&self.memory) as usize * UNIT_BYTES;
-        if run_bytes > LARGEST_BLOCK {
+        let run_bytes = self.space.longest(&self.memory) as usize * S::UNIT_BYTES;
+        if run_bytes > S::LARGEST_BLOCK {
             return run_bytes;
         }
-        let served = |&class: &u8| self.not_full.has_page(class);
-        let class = (0..=u8::MAX).rev().find(served);
-        class.map_or(0, |class| DirectClassStats::of(class).block_bytes)
+        let served = |&class: &Class| {
+            self.memory.head(class) != Page::NONE || self.space.has_page(&self.memory, class)
+        };
+        let class = each_class::<S>().rev().find(served);
+        class.map_or(0, |class| DirectClassStats::of::<S>(class).block_bytes)
     }
 
     /// The degree of fragmentation for `bytes`: how many more objects of this size, aligned to
@@ -123,37 +122,44 @@ impl DirectHeap<'_> {
     /// Linear in the region.
     #[must_use]
     pub fn degree_of_fragmentation(&self, bytes: usize) -> usize {
-        let free = runs::runs(&self.memory).filter(|run| run.free);
-        match self.class_stats(bytes, 8) {
+        match class_of::<S>(bytes, 8) {
             Some(class) => {
-                class.holes() + class.blocks * free.map(|run| run.whole_pages()).sum::<usize>()
+                let held = self.class_holds(class);
+                held.holes() + held.blocks * self.space.free_pages(&self.memory, class)
             }
-            None => free
-                .map(|run| run.units as usize / bytes.div_ceil(UNIT_BYTES))
-                .sum(),
+            None => units_of::<S>(bytes)
+                .map_or(0, |(units, _)| self.space.free_runs(&self.memory, units)),
         }
+    }
+
+    fn class_holds(&self, class: Class) -> DirectClassStats {
+        let mut stats = DirectClassStats::of::<S>(class);
+        self.block_pages()
+            .filter(|record| record.class == class)
+            .for_each(|record| stats.add(record));
+        stats
     }
 
     pub(super) fn account(&self) -> Parts {
         let mut parts = Parts {
             administrative_bytes: self.memory.outside_bytes()
-                + self.memory.first_unit().number() as usize * UNIT_BYTES,
+                + self.space.first_unit(&self.memory).number() as usize * S::UNIT_BYTES,
             ..Parts::default()
         };
         for record in self.block_pages() {
-            let class = DirectClassStats::of(record.class);
+            let class = DirectClassStats::of::<S>(record.class);
             let used = usize::from(record.used) * class.block_bytes;
             let all = class.blocks * class.block_bytes;
             parts.block_bytes += used;
             parts.size_class_bytes += all - used;
-            parts.page_internal_bytes += PAGE_BYTES - all;
+            parts.page_internal_bytes += S::PAGE_BYTES - all;
         }
-        for run in runs::runs(&self.memory) {
-            let bytes = run.units as usize * UNIT_BYTES;
+        for run in self.space.runs(&self.memory) {
+            let bytes = run.units as usize * S::UNIT_BYTES;
             if run.free {
                 parts.free_page_bytes += bytes;
             } else if self.is_large(run) {
-                let tail = runs::tail_bytes(&self.memory, run);
+                let tail = tags::tail_bytes(&self.memory, run);
                 parts.block_bytes += bytes - tail;
                 parts.large_tail_bytes += tail;
             }
@@ -168,7 +174,7 @@ impl DirectHeap<'_> {
 
     fn is_large(&self, run: Run) -> bool {
         let page = self.memory.page_at(run.start);
-        let blocks = run.units == PAGE_UNITS
+        let blocks = run.units == page_units::<S>()
             && page.is_some_and(|page| self.memory.record(page).holds_blocks());
         !run.free && !blocks
     }

@@ -10,9 +10,11 @@ use core::ptr::NonNull;
 
 use surefit_core::RawHeap;
 
-use super::heap::DirectHeap;
+use super::demand::DirectDemand;
+use super::heap::{DirectHeap, PooledHeap};
 use super::memory::{Block, FULL, Page, PageRecord, Unit};
-use super::runs;
+use super::partition::{Class, Tiny};
+use super::tags;
 
 /// Two full pages and two not-full ones of 64-byte page-blocks, a page of 1024-byte page-blocks,
 /// large objects, and holes between them.
@@ -20,7 +22,7 @@ struct Example<'m> {
     heap: DirectHeap<'m>,
     /// The newest not-full page of the class, the one behind it, and a full one.
     pages: [Page; 3],
-    class: u8,
+    class: Class,
     large: Unit,
     free: Unit,
 }
@@ -68,6 +70,11 @@ fn example(memory: &mut [MaybeUninit<u8>]) -> Example<'_> {
     }
 }
 
+/// The class above another one.
+fn next(class: Class) -> Class {
+    Class::corrupt(class.index() as u8 + 1)
+}
+
 /// Corrupts an example, and expects that one of these invariants is reported.
 fn corrupted(invariants: &[&str], corrupt: impl FnOnce(&mut Example<'_>)) {
     let mut memory = region();
@@ -95,9 +102,9 @@ fn every_field_of_a_record_is_checked() {
     corrupted(&["P2"], |e| record(e, 0).used -= 1);
     corrupted(&["P1"], |e| record(e, 0).used = 0);
     corrupted(&["P1"], |e| record(e, 0).used = 129);
-    corrupted(&["P1"], |e| record(e, 0).class = 127);
-    corrupted(&["P1"], |e| record(e, 0).class = super::memory::NOT_BLOCKS);
-    corrupted(&["P1", "P2"], |e| record(e, 0).class += 1);
+    corrupted(&["P1"], |e| record(e, 0).class = Class::corrupt(127));
+    corrupted(&["P1"], |e| record(e, 0).class = Class::NONE);
+    corrupted(&["P1", "P2"], |e| record(e, 0).class = next(e.class));
     corrupted(&["P3"], |e| record(e, 0).next = Page::NONE);
     corrupted(&["P3"], |e| record(e, 0).next = e.pages[2]);
     corrupted(&["P3"], |e| record(e, 1).next = e.pages[0]);
@@ -121,15 +128,17 @@ fn every_page_without_page_blocks_is_checked() {
         *e.heap.memory.record_mut(page) = *e.heap.memory.record(other);
     });
     corrupted(&["P4"], |e| e.heap.memory.record_mut(Page::NONE).free = 0);
-    corrupted(&["P4"], |e| e.heap.memory.record_mut(Page::NONE).class = 0);
+    corrupted(&["P4"], |e| {
+        e.heap.memory.record_mut(Page::NONE).class = Class::corrupt(0)
+    });
 }
 
 #[test]
 fn every_list_of_not_full_pages_is_checked() {
-    corrupted(&["P3"], |e| e.heap.not_full.corrupt(e.class, Page::NONE));
-    corrupted(&["P3"], |e| e.heap.not_full.corrupt(e.class, e.pages[1]));
+    corrupted(&["P3"], |e| e.heap.memory.set_head(e.class, Page::NONE));
+    corrupted(&["P3"], |e| e.heap.memory.set_head(e.class, e.pages[1]));
     corrupted(&["P3"], |e| {
-        e.heap.not_full.corrupt(e.class + 1, e.pages[0])
+        e.heap.memory.set_head(next(e.class), e.pages[0])
     });
 }
 
@@ -172,7 +181,7 @@ fn every_tag_is_checked() {
         let last = e
             .heap
             .memory
-            .after(e.large, runs::used_units(&e.heap.memory, e.large) - 1);
+            .after(e.large, tags::used_units(&e.heap.memory, e.large) - 1);
         e.heap.memory.set_tag(last, 1024);
     });
     corrupted(&["R2"], |e| {
@@ -188,10 +197,10 @@ fn every_tag_is_checked() {
         e.heap.memory.set_tag(guard, 0);
     });
     corrupted(&["R3"], |e| {
-        let (free, units) = (e.free, runs::used_units(&e.heap.memory, e.large));
+        let (free, units) = (e.free, tags::used_units(&e.heap.memory, e.large));
         let next = e.heap.memory.after(free, units - 2);
-        runs::corrupt_free(&mut e.heap.memory, free, units - 2);
-        runs::corrupt_free(&mut e.heap.memory, next, 2);
+        tags::set_free(&mut e.heap.memory, free, units - 2);
+        tags::set_free(&mut e.heap.memory, next, 2);
     });
 }
 
@@ -210,6 +219,129 @@ fn every_list_of_runs_is_checked() {
         e.heap.memory.set_run_links(e.free, [e.large, previous]);
     });
     for (what, invariant) in ["R5", "R5", "R5", "R4"].iter().enumerate() {
-        corrupted(&[invariant], |e| e.heap.free_runs.corrupt(what, e.large));
+        corrupted(&[invariant], |e| {
+            e.heap.space.corrupt(&mut e.heap.memory, what, e.large)
+        });
     }
+}
+
+/// A heap with pools: two pages of 24-byte page-blocks, a free page, runs of 3 and 8 units, of both one that is
+/// free, and budgets left.
+struct Pooled<'m> {
+    heap: PooledHeap<'m, Tiny>,
+    /// A page of page-blocks, and the free one.
+    pages: [Unit; 2],
+    /// Of three units, used and free; of eight units, used and free.
+    runs: [Unit; 4],
+}
+
+fn pooled(memory: &mut [MaybeUninit<u8>]) -> Pooled<'_> {
+    let demand = [
+        DirectDemand::new(24, 50),
+        DirectDemand::new(128, 10),
+        DirectDemand::new(190, 3),
+        DirectDemand::new(500, 3),
+    ];
+    let mut heap = PooledHeap::<Tiny>::certified(memory, &demand).expect("enough");
+    let mut take = |bytes: usize| {
+        let layout = Layout::from_size_align(bytes, 8).expect("a layout");
+        heap.allocate(layout).expect("room")
+    };
+    let small: Vec<_> = (0..30).map(|_| take(24)).collect();
+    let emptied = take(128);
+    let runs = [190, 190, 500, 500].map(take);
+    for object in [emptied, runs[1], runs[3]] {
+        free_pooled(&mut heap, object);
+    }
+    heap.check().expect("sound");
+    let unit = |object| heap.memory.unit_at(block_of(&heap, object));
+    let page = |object| heap.memory.first_unit_of(block_of(&heap, object).page);
+    Pooled {
+        pages: [page(small[0]), page(emptied)],
+        runs: runs.map(unit),
+        heap,
+    }
+}
+
+#[expect(unsafe_code, reason = "the block of an address")]
+fn block_of(heap: &PooledHeap<'_, Tiny>, object: NonNull<u8>) -> Block {
+    // SAFETY: S1: the tests ask for objects of the heap.
+    unsafe { heap.memory.block_at(object) }
+}
+
+#[expect(unsafe_code, reason = "RawHeap::free")]
+fn free_pooled(heap: &mut PooledHeap<'_, Tiny>, object: NonNull<u8>) {
+    // SAFETY: S1: the tests free what they allocated; S2: the heap does not read the layout.
+    unsafe { heap.free(object, Layout::new::<u8>()) };
+}
+
+/// Corrupts a heap with pools, and expects that this invariant is reported.
+fn corrupted_pools(invariant: &str, corrupt: impl FnOnce(&mut Pooled<'_>)) {
+    let mut memory = region();
+    let mut pooled = pooled(&mut memory);
+    corrupt(&mut pooled);
+    let corruption = pooled.heap.check().expect_err("a corruption");
+    assert_eq!(corruption.invariant, invariant, "{corruption}");
+}
+
+#[test]
+fn every_count_of_pools_is_checked() {
+    // Budgets of classes, then the lengths and the budgets of two pools.
+    let mut memory = region();
+    let (counts, lists) = {
+        let heap = pooled(&mut memory).heap;
+        (heap.memory.counts(), heap.memory.lists())
+    };
+    assert_eq!(lists, 2);
+    let changed = |count: usize, by: u32, invariant: &str| {
+        corrupted_pools(invariant, |e| {
+            let value = e.heap.memory.count(count);
+            e.heap.memory.set_count(count, value + by);
+        });
+    };
+    (0..counts - 4).for_each(|count| changed(count, 1, "Q1"));
+    (counts - 4..counts).for_each(|count| changed(count, 1, "Q2"));
+    changed(counts - 4, 5, "Q3");
+}
+
+#[test]
+fn every_list_of_pools_is_checked() {
+    for list in 0..2 {
+        corrupted_pools("Q2", |e| e.heap.memory.set_list(list, Unit::NONE));
+    }
+    corrupted_pools("Q2", |e| e.heap.memory.set_list(0, e.runs[0]));
+    corrupted_pools("Q2", |e| e.heap.memory.set_list(0, e.runs[3]));
+    corrupted_pools("Q2", |e| e.heap.memory.set_list(1, e.pages[1]));
+    corrupted_pools("Q2", |e| {
+        e.heap
+            .memory
+            .set_run_links(e.runs[1], [e.runs[1], Unit::NONE]);
+    });
+    corrupted_pools("Q2", |e| e.heap.memory.set_tag(e.runs[2], 0));
+    corrupted_pools("Q2", |e| tags::set_used(&mut e.heap.memory, e.runs[1], 3));
+    corrupted_pools("Q2", |e| tags::set_used(&mut e.heap.memory, e.runs[2], 3));
+}
+
+#[test]
+fn every_page_of_pools_is_checked() {
+    corrupted_pools("Q1", |e| {
+        e.heap
+            .memory
+            .set_run_links(e.pages[1], [e.pages[1], Unit::NONE]);
+    });
+    corrupted_pools("Q1", |e| {
+        e.heap
+            .memory
+            .set_run_links(e.pages[1], [e.pages[0], Unit::NONE]);
+    });
+    corrupted_pools("Q1", |e| {
+        let page = e.heap.memory.page_at(e.pages[0]).expect("a page");
+        *e.heap.memory.record_mut(page) = PageRecord::NOT_BLOCKS;
+    });
+    corrupted_pools("Q1", |e| {
+        // A page that was never carved.
+        let page = e.heap.memory.page_from(e.heap.memory.after(e.pages[1], 8));
+        let other = e.heap.memory.page_at(e.pages[0]).expect("a page");
+        *e.heap.memory.record_mut(page) = *e.heap.memory.record(other);
+    });
 }

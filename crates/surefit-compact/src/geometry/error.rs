@@ -89,7 +89,7 @@ impl GeometryError {
                 "no page-block may be larger than a page: drop it or take larger pages"
             }
             Self::TooManyClasses => {
-                "there are at most 128 size-classes, the page-sized one included: take a coarser spacing or fewer sizes"
+                "there are at most 128 size-classes (32 without the feature `many-classes`), the page-sized one included: take a coarser spacing or fewer sizes"
             }
             Self::TooManyBlocks { .. } => {
                 "a page has at most 4096 page-blocks: take a larger smallest page-block or smaller pages"

@@ -108,6 +108,7 @@ use cast::byte;
 pub use class_layout::ClassLayout;
 pub use error::GeometryError;
 use placement::{Page, Placement};
+use spec::ClassBits;
 pub use spec::{
     GeometrySpec, INLINE_BLOCKS, MAX_BLOCKS, MAX_CLASSES, SizeClass, Spacing, Tail, WORD_BLOCKS,
 };
@@ -122,7 +123,7 @@ pub struct Geometry {
     /// G1, G2, G4, G5.
     layouts: [ClassLayout; MAX_CLASSES],
     /// For each alignment from 16 bytes, the set of classes whose page-blocks are multiples of it.
-    aligned: [u128; ALIGNMENTS],
+    aligned: [ClassBits; ALIGNMENTS],
     /// For each multiple of eight bytes, the smallest class that holds it.
     fine: [u8; FINE_ENTRIES],
     /// For each bucket, the smallest class that holds its smallest request.
@@ -135,6 +136,8 @@ pub struct Geometry {
 
 impl Geometry {
     /// [`GeometrySpec::DEFAULT`], built.
+    #[cfg(feature = "many-classes")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "many-classes")))]
     pub const DEFAULT: Self = match Self::new(&GeometrySpec::DEFAULT) {
         Ok(geometry) => geometry,
         Err(error) => panic!("{}", error.message()),
@@ -408,6 +411,8 @@ impl EachClass<'_> {
     }
 }
 
+#[cfg(feature = "many-classes")]
+#[cfg_attr(docsrs, doc(cfg(feature = "many-classes")))]
 impl Default for Geometry {
     fn default() -> Self {
         Self::DEFAULT

@@ -5,10 +5,18 @@
     clippy::cast_possible_truncation
 )]
 
-/// The most size-classes that a geometry can have.
+/// The most size-classes that a geometry can have: 128, or 32 without the feature `many-classes`,
+/// because every geometry has tables for so many.
 ///
 /// This is a power of two, so that a mask replaces the bounds check in the table of layouts.
-pub const MAX_CLASSES: usize = 128;
+pub const MAX_CLASSES: usize = ClassBits::BITS as usize;
+
+/// A bit for each size-class.
+#[cfg(feature = "many-classes")]
+pub(super) type ClassBits = u128;
+/// A bit for each size-class.
+#[cfg(not(feature = "many-classes"))]
+pub(super) type ClassBits = u32;
 
 /// The most page-blocks that a page can have: 64 bitmap words of 64 bits.
 pub const MAX_BLOCKS: usize = 4096;

@@ -4,7 +4,7 @@
 use super::cast::{byte, word};
 use super::class_layout::ClassLayout;
 use super::placement::{Page, Placement};
-use super::spec::MAX_CLASSES;
+use super::spec::{ClassBits, MAX_CLASSES};
 
 /// Requests up to this many bytes find their class with one load. At most the smallest page.
 pub(super) const FINE_BYTES: usize = 1024;
@@ -76,7 +76,7 @@ pub(super) const fn layouts(placement: &Placement, page: Page) -> [ClassLayout; 
 pub(super) const fn aligned(
     layouts: &[ClassLayout; MAX_CLASSES],
     count: usize,
-) -> [u128; ALIGNMENTS] {
+) -> [ClassBits; ALIGNMENTS] {
     let mut sets = [0; ALIGNMENTS];
     let mut power = 0;
     while power < ALIGNMENTS {
@@ -85,7 +85,7 @@ pub(super) const fn aligned(
             if layouts[class].block_bytes.trailing_zeros() as usize
                 >= power + FIRST_ALIGNMENT as usize
             {
-                sets[power] |= 1_u128 << class;
+                sets[power] |= 1 << class;
             }
             class += 1;
         }

@@ -23,6 +23,11 @@ pub enum OsHeapError {
         /// The lowest hard limit, in bytes.
         needed: usize,
     },
+    /// The floor does not fit below the hard limit.
+    Floor {
+        /// Bytes that the hard limit must not be less than.
+        needed: usize,
+    },
     /// The hard limit is above the one with which the heap was made.
     TooHigh {
         /// The highest hard limit, in bytes.
@@ -38,6 +43,9 @@ impl fmt::Display for OsHeapError {
             Self::Order => f.write_str("the soft limit is above the hard one"),
             Self::TooLow { needed } => {
                 write!(f, "the hard limit must be at least {needed} bytes")
+            }
+            Self::Floor { needed } => {
+                write!(f, "the floor needs a hard limit of at least {needed} bytes")
             }
             Self::TooHigh { limit } => write!(
                 f,

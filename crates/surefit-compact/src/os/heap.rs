@@ -8,6 +8,8 @@
 //!   know the supply.
 //! - R2 Only pages without used page-blocks, and bytes below the address table, are given back: the
 //!   heap reads nothing there before it writes it again.
+//! - R3 What the supply holds (S4) is locked before the heap is handed out, and so is the page in
+//!   which the supply lies.
 
 extern crate std;
 
@@ -20,7 +22,7 @@ use core::time::Duration;
 use surefit_core::{Corruption, Refused};
 use surefit_os::{OsError, Reservation};
 
-use super::{Limits, OsHeapError};
+use super::{Floor, Limits, OsHeapError};
 use crate::config::Config;
 use crate::handle::{Byte, Bytes, Full, Handle};
 use crate::heap::Heap;
@@ -44,6 +46,7 @@ pub(super) struct System {
     /// # Safety
     /// As [`Reservation::give_back`].
     pub(super) give_back: unsafe fn(&Reservation, Range<usize>) -> Result<(), OsError>,
+    pub(super) lock: fn(&Reservation, Range<usize>) -> Result<(), OsError>,
 }
 
 impl System {
@@ -52,6 +55,7 @@ impl System {
             page_bytes: surefit_os::page_bytes(),
             reserve: Reservation::new,
             give_back: Reservation::give_back,
+            lock: Reservation::lock_range,
         }
     }
 }
@@ -130,13 +134,52 @@ impl<'c, W: Width> OsHeap<'c, W> {
     /// # Complexity
     /// O(classes): the pages' records are not written. Four system calls.
     pub fn new(config: &'c Config, limits: Limits) -> Result<Self, OsHeapError> {
-        Self::on(System::real(), config, limits)
+        Self::on(System::real(), config, limits, None)
+    }
+
+    /// As [`OsHeap::new`], and locks the memory of a floor: it is resident before the first call,
+    /// and is never given back. So no call waits for the kernel while the heap's pages and entries
+    /// stay within the floor; above it the heap grows as before. A program that keeps to a certified
+    /// demand stays within [`Floor::of`] its certificate.
+    ///
+    /// This is about the heap's memory. Code, stack and other data of the program wait for the
+    /// kernel too, unless the program locks them (`mlockall`). A forked child inherits no locks.
+    ///
+    /// # Errors
+    /// As [`OsHeap::new`]; [`OsHeapError::Floor`] if the floor does not fit below the hard limit;
+    /// [`OsError::Lock`] if the process may not lock so much: raise `RLIMIT_MEMLOCK`.
+    ///
+    /// # Panics
+    /// As [`OsHeap::new`].
+    ///
+    /// # Complexity
+    /// Seven system calls, which write zeros to all pages of the floor.
+    ///
+    /// # Examples
+    /// ```
+    /// use surefit_compact::os::{Floor, Limits, OsHeap};
+    /// use surefit_compact::Config;
+    ///
+    /// static CONFIG: Config = Config::DEFAULT;
+    /// let floor = Floor { page_bytes: 1 << 20, objects: 2000 };
+    /// match OsHeap::<surefit_compact::Wide>::with_floor(&CONFIG, Limits::new(8 << 20, 8 << 20), floor) {
+    ///     Ok(heap) => assert!(heap.stats().resident_bytes > 1 << 20),
+    ///     Err(refused) => println!("{refused}"), // the process may not lock so much
+    /// }
+    /// ```
+    pub fn with_floor(
+        config: &'c Config,
+        limits: Limits,
+        floor: Floor,
+    ) -> Result<Self, OsHeapError> {
+        Self::on(System::real(), config, limits, Some(floor))
     }
 
     pub(super) fn on(
         system: System,
         config: &'c Config,
         limits: Limits,
+        floor: Option<Floor>,
     ) -> Result<Self, OsHeapError> {
         let geometry = config.geometry();
         let (page, classes) = (geometry.page_bytes(), geometry.class_count());
@@ -152,7 +195,8 @@ impl<'c, W: Width> OsHeap<'c, W> {
         let bytes = pages * page + layout::fixed_bytes::<W>(classes, pages);
         // In one page of the system, which is what is counted for it.
         let supply_at = bytes.next_multiple_of(size_of::<Supply<W>>().next_power_of_two());
-        let region = (system.reserve)(supply_at + size_of::<Supply<W>>())?;
+        let all = (supply_at + size_of::<Supply<W>>()).next_multiple_of(system.page_bytes);
+        let region = (system.reserve)(all)?;
         let heap = Self::build(&region, system, config, bytes, supply_at)?;
         let mut made = Self {
             heap,
@@ -165,7 +209,32 @@ impl<'c, W: Width> OsHeap<'c, W> {
             given: Totals::default(),
         };
         made.set_limits(limits.soft, limits.hard)?;
+        if let Some(floor) = floor {
+            made.lock(floor)?;
+        }
         Ok(made)
+    }
+
+    /// Makes the memory of a floor resident, for the heap's life (R3).
+    fn lock(&self, floor: Floor) -> Result<(), OsHeapError> {
+        let (stock, unit) = (self.stock(), self.system.page_bytes);
+        let Some(held) = stock.hold(floor.page_bytes, floor.objects) else {
+            let entries = floor.objects.saturating_mul(W::ENTRY_BYTES);
+            let needed = floor.page_bytes.saturating_add(entries);
+            return Err(OsHeapError::Floor { needed });
+        };
+        let needed = stock.resident_bytes();
+        if needed > self.limits.hard {
+            return Err(OsHeapError::Floor { needed });
+        }
+        let supply = self.heap.engine.pages.memory.offset_of(stock.supply) / unit * unit;
+        let supply = supply..supply + unit;
+        for range in [held.pages, held.tail, supply] {
+            if !range.is_empty() {
+                (self.system.lock)(&self.region, range)?;
+            }
+        }
+        Ok(())
     }
 
     /// A heap in the first `bytes` bytes of a fresh reservation, whose supply lies behind it.

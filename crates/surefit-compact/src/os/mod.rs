@@ -6,6 +6,8 @@
 //! free, remove                  empty pages by moves, and keep them
 //! tick(now)                     gives back what was empty for the whole delay, a few system calls
 //!                               per call; above the soft limit at once, and compacts
+//! OsHeap::with_floor            also locks memory for so many bytes and objects: resident before the
+//!                               first call, and never given back
 //! ```
 //! Compaction alone saves nothing that an operator can see: pages that it empties stay resident
 //! until the system gets them back. This is what [`OsHeap`] adds to [`Heap`](crate::Heap).
@@ -31,10 +33,12 @@
 //! ```
 
 mod error;
+mod floor;
 mod heap;
 mod limits;
 
 pub use error::OsHeapError;
+pub use floor::Floor;
 pub use heap::{GivenBack, OsHeap, OsStats};
 pub use limits::Limits;
 pub use surefit_os::{OsError, Reservation};

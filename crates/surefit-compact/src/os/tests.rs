@@ -19,6 +19,7 @@ use crate::config::{Bound, Config};
 use crate::geometry::{Geometry, GeometrySpec};
 use crate::handle::Handle;
 
+mod floor;
 mod table;
 
 static CONFIG: Config = Config::DEFAULT;
@@ -34,6 +35,7 @@ fn system() -> System {
         page_bytes: surefit_os::page_bytes(),
         reserve: Reservation::new,
         give_back: Reservation::give_back,
+        lock: Reservation::lock_range,
     }
 }
 
@@ -445,7 +447,7 @@ fn pages_of_the_system_may_be_smaller_or_larger_than_those_of_the_heap() {
             delay: at(0),
             ..Limits::new(8 * MIB, 8 * MIB)
         };
-        let mut heap: OsHeap = OsHeap::on(system, &config, limits).expect("reserved");
+        let mut heap: OsHeap = OsHeap::on(system, &config, limits, None).expect("reserved");
         let mut random = 1_u64;
         let mut live: Vec<(u64, Handle<[u64; 25]>)> = Vec::new();
         for step in 0..20_000_u64 {
@@ -528,7 +530,7 @@ fn a_system_that_reserves_nothing_is_a_typed_error() {
         reserve: refuses,
         ..system()
     };
-    let made = OsHeap::<crate::Wide>::on(system, &CONFIG, Limits::new(MIB, MIB));
+    let made = OsHeap::<crate::Wide>::on(system, &CONFIG, Limits::new(MIB, MIB), None);
     assert!(matches!(
         made,
         Err(OsHeapError::Os(OsError::Reserve { .. }))
@@ -545,7 +547,7 @@ fn a_system_that_takes_nothing_back_leaves_the_heap_as_it_was() {
         delay: at(0),
         ..Limits::new(0, 8 * MIB)
     };
-    let mut heap: OsHeap = OsHeap::on(system, &CONFIG, limits).expect("reserved");
+    let mut heap: OsHeap = OsHeap::on(system, &CONFIG, limits, None).expect("reserved");
     let mut handles = fill(&heap, 5000);
     free_all(&mut heap, handles.split_off(100));
     let before = heap.stats();
@@ -584,7 +586,7 @@ fn a_system_that_fails_now_and_then_gets_the_memory_later() {
         delay: at(0),
         ..Limits::new(8 * MIB, 8 * MIB)
     };
-    let mut heap: OsHeap = OsHeap::on(system, &CONFIG, limits).expect("reserved");
+    let mut heap: OsHeap = OsHeap::on(system, &CONFIG, limits, None).expect("reserved");
     let mut kept = Vec::new();
     for (number, handle) in fill(&heap, 6000).into_iter().enumerate() {
         match number / 64 % 2 {

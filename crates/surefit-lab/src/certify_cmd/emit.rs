@@ -13,13 +13,16 @@ use surefit_measure::spec::Spec;
 use surefit_measure::subjects::compact::{Options, Words};
 
 use super::certified::{Source, metered, options, report};
-use super::demand;
+use super::{demand, emit_c};
 
 /// The language of the source text.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Language {
     /// A module with the configuration, the demand and a static region of the certified bytes.
     Rust,
+    /// A header with the configuration, the demand and a static region of the certified bytes, for a program on
+    /// surefit.h (C11).
+    C,
 }
 
 /// The configuration, the first reading of the demand and its certificate, as source text.
@@ -29,6 +32,7 @@ pub(super) enum Language {
 pub(super) fn source(language: Language, source: &Source, spec: &Spec) -> Result<String> {
     match language {
         Language::Rust => rust(source, spec),
+        Language::C => emit_c::header(source, spec),
     }
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use surefit_compact::certify::Certificate;
 
 use super::proposed::Proposals;
+use super::target::Target;
 use surefit_measure::error::one_line;
 use surefit_measure::output::grouped;
 use surefit_measure::results::SCHEMA;
@@ -47,6 +48,9 @@ pub(crate) struct Report {
     /// Cheaper configurations, where they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) proposals: Option<Proposals>,
+    /// The worst calls on a processor, where they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) target: Option<Target>,
 }
 
 /// A joint demand.
@@ -255,6 +259,7 @@ impl fmt::Display for Report {
                 grouped(largest.moved_bytes_max)
             )?;
         }
+        self.target.iter().try_for_each(|it| write!(f, "{it}"))?;
         self.proposals.iter().try_for_each(|it| write!(f, "{it}"))
     }
 }

@@ -289,3 +289,95 @@ fn what_is_emitted_is_the_example() {
         assert_eq!(String::from_utf8_lossy(&output.stdout), committed, "{name}");
     }
 }
+
+/// The headers of the C interface's tests are what the command writes today; its tests compile and run them.
+#[test]
+fn what_is_emitted_in_c_is_what_its_tests_run() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    for (demand, spec, header) in [
+        ("heap_4k", "cf:page=1K,width=16,spacing=1/4,k=1", "peaks"),
+        ("heap_64k", "cf:page=2K,width=24,spacing=1/4", "budget"),
+    ] {
+        let output = surefit()
+            .current_dir(format!("{root}/surefit/examples/certified"))
+            .args(["certify", "--emit", "c", "--allocator", spec, "--demand"])
+            .arg(format!("{demand}.json"))
+            .output()
+            .expect("the command runs");
+        assert!(output.status.success());
+        let file = format!("{root}/surefit-c/tests/c/emitted/{header}/heap.h");
+        if std::env::var_os("SUREFIT_WRITE_HEADER").is_some() {
+            std::fs::write(&file, &output.stdout).expect("written");
+        }
+        let committed = std::fs::read_to_string(&file).expect("a header");
+        assert_eq!(
+            String::from_utf8_lossy(&output.stdout),
+            committed,
+            "{header}"
+        );
+    }
+}
+
+#[test]
+fn a_configuration_that_c_cannot_say_is_refused() {
+    let file = demand(r#"{"per_class": [{"request_bytes": 24, "objects": 36}]}"#);
+    let output = surefit()
+        .args([
+            "certify",
+            "--emit",
+            "c",
+            "--allocator",
+            "cf:k=inf",
+            "--demand",
+        ])
+        .arg(file.path())
+        .output();
+    let line = error_line(&output.expect("the command runs"), 2);
+    assert!(
+        line.contains("surefit_options cannot say this configuration"),
+        "{line}"
+    );
+}
+
+/// The configuration that was measured on boards.
+const TINY: &str = "cf:page=1K,width=16,spacing=1/4,k=1";
+
+/// What `certify --target` does with a small demand.
+fn on_target(target: &str, spec: &str) -> std::process::Output {
+    let file = demand(r#"{"per_class": [{"request_bytes": 24, "objects": 36}]}"#);
+    let mut command = surefit();
+    command.args([
+        "certify",
+        "--target",
+        target,
+        "--allocator",
+        spec,
+        "--demand",
+    ]);
+    let output = command.arg(file.path()).output();
+    output.expect("the command runs")
+}
+
+#[test]
+fn the_worst_calls_on_a_processor_are_those_of_its_table() {
+    let output = on_target("cortex-m4", TINY);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}");
+    let table = include_str!("../../../../firmware/worst/cortex-m4.csv");
+    let of_heap: Vec<&str> = table.lines().filter(|it| it.starts_with("Heap,")).collect();
+    assert!(!of_heap.is_empty());
+    for line in of_heap {
+        let cells: Vec<&str> = line.split(',').collect();
+        let line = format!("{:<14} at most {} instructions", cells[1], cells[2]);
+        assert!(text.contains(&line), "{line} is not in {text}");
+    }
+    assert!(text.contains("QEMU counts instructions, not cycles"));
+}
+
+#[test]
+fn a_processor_or_a_heap_without_figures_is_refused() {
+    let line = error_line(&on_target("z80", TINY), 2);
+    assert!(line.contains("no figures for the target \"z80\""), "{line}");
+    let line = error_line(&on_target("cortex-m4", "cf"), 2);
+    assert!(line.contains("cf: not measured on cortex-m4"), "{line}");
+}

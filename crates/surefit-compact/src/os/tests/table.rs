@@ -52,7 +52,7 @@ fn the_end_of_the_table_is_given_back_once_what_lives_is_renumbered() {
             ..system()
         };
         let limits = Limits::new(16 * MIB, 16 * MIB);
-        let mut heap: OsHeap = OsHeap::on(system, &config, limits).expect("reserved");
+        let mut heap: OsHeap = OsHeap::on(system, &config, limits, None).expect("reserved");
         let mut kept = scattered(&mut heap, 100_000, 50);
         heap.give_all_back().expect("gives");
         let before = heap.stats().resident_bytes;
@@ -143,7 +143,7 @@ fn a_table_whose_end_the_system_does_not_take_back_serves_on_and_is_given_back_l
         ..system()
     };
     let limits = Limits::new(16 * MIB, 16 * MIB);
-    let mut heap: OsHeap = OsHeap::on(system, &CONFIG, limits).expect("reserved");
+    let mut heap: OsHeap = OsHeap::on(system, &CONFIG, limits, None).expect("reserved");
     let mut kept = scattered(&mut heap, 100_000, 50);
     heap.renumber(&mut kept);
     let before = heap.stats().resident_bytes;

@@ -1,0 +1,44 @@
+//! Control structures at the end of the caller's regions.
+
+use core::mem::{MaybeUninit, align_of, size_of};
+
+use crate::status::surefit_status;
+
+/// The bytes that a control structure takes at the end of a region, at most.
+pub(crate) const fn control_bytes<T>() -> usize {
+    size_of::<T>() + align_of::<T>() - 1
+}
+
+/// Makes a `T` of a region's bytes less its own, and puts it behind them, aligned. The bytes begin where the
+/// region does.
+///
+/// # Errors
+/// `Null`, `TooLarge` for bytes that no memory has, `Region` if there is no room; those of `make`.
+///
+/// # Safety
+/// The region is NULL, or has so many bytes, which are the caller's, and the `T`'s from here on.
+pub(crate) unsafe fn place<T>(
+    region: *mut u8,
+    bytes: usize,
+    make: impl FnOnce(&'static mut [MaybeUninit<u8>]) -> Result<T, surefit_status>,
+) -> Result<*mut T, surefit_status> {
+    if region.is_null() {
+        return Err(surefit_status::Null);
+    }
+    if isize::try_from(bytes).is_err() || region.addr().checked_add(bytes).is_none() {
+        return Err(surefit_status::TooLarge);
+    }
+    let control = (region.addr() + bytes)
+        .checked_sub(size_of::<T>())
+        .map(|at| at & !(align_of::<T>() - 1))
+        .filter(|at| *at > region.addr())
+        .ok_or(surefit_status::Region)?;
+    let before = control - region.addr();
+    // SAFETY: the bytes are the caller's, and the heap's from here on.
+    let made = make(unsafe { core::slice::from_raw_parts_mut(region.cast(), before) })?;
+    // SAFETY: behind those bytes, inside the region, aligned.
+    let control = unsafe { region.add(before) }.cast::<T>();
+    // SAFETY: as above.
+    unsafe { control.write(made) };
+    Ok(control)
+}

@@ -1,0 +1,41 @@
+/* The heap of heap_64k.json, in the configuration cf:page=2K,width=24,spacing=1/4.
+ *
+ * Written by `surefit certify --emit c`. The region suffices for every order of calls within the
+ * demand. One free makes at most 2 moves and copies at most 512 bytes. */
+#ifndef HEAP_H
+#define HEAP_H
+
+#include "surefit.h"
+
+#if SUREFIT_VERSION_MAJOR != 0 || SUREFIT_VERSION_MINOR != 1
+#error "another version of surefit may certify other bytes: run surefit certify again"
+#endif
+
+/* Bytes of a page: the alignment of the region. */
+#define HEAP_PAGE_BYTES 2048
+/* Bytes that are enough, and those of the heap's control structure. */
+#define HEAP_CERTIFIED_BYTES 97976
+#define HEAP_REGION_BYTES (HEAP_CERTIFIED_BYTES + SUREFIT_CONTROL_BYTES)
+/* The most moves of one free, and the most bytes that they copy. */
+#define HEAP_MOVES_MAX 2
+#define HEAP_MOVED_BYTES_MAX 512
+
+/* What the program has live at most. */
+static const surefit_demand heap_demand = {NULL, 0, 1750, 39529, 256, 0};
+
+/* The memory of the heap. */
+_Alignas(HEAP_PAGE_BYTES) static unsigned char heap_memory[HEAP_REGION_BYTES];
+_Static_assert(sizeof heap_memory == HEAP_CERTIFIED_BYTES + 512,
+               "the control structure has another size: run surefit certify again");
+
+/* Makes the heap: once, before anything else. */
+static inline surefit_status heap_init(surefit_heap **heap) {
+    static unsigned char place[SUREFIT_CONFIG_BYTES];
+    static const surefit_options options = {2048, 3, 4, 0, 4, 16, 0};
+    const surefit_config *config = NULL;
+    surefit_status status = surefit_config_build(place, sizeof place, &options, &config);
+    if (status != SUREFIT_STATUS_OK) return status;
+    return surefit_heap_init(heap_memory, sizeof heap_memory, config, heap);
+}
+
+#endif

@@ -1,0 +1,37 @@
+/* The heap of heap_4k.json, in the configuration cf:page=1K,width=16,spacing=1/4,k=1.
+ *
+ * Written by `surefit certify --emit c`. The region suffices for every order of calls within the
+ * demand. One free makes at most 1 move and copies at most 200 bytes. */
+#ifndef HEAP_H
+#define HEAP_H
+
+#include "surefit.h"
+
+#if SUREFIT_VERSION_MAJOR != 0 || SUREFIT_VERSION_MINOR != 1
+#error "another version of surefit may certify other bytes: run surefit certify again"
+#endif
+
+/* Bytes of a page: the alignment of the region. */
+#define HEAP_PAGE_BYTES 1024
+/* Bytes that are enough, and those of the heap's control structure. */
+#define HEAP_CERTIFIED_BYTES 3848
+#define HEAP_REGION_BYTES (HEAP_CERTIFIED_BYTES + SUREFIT_CONTROL_BYTES)
+/* The most moves of one free, and the most bytes that they copy. */
+#define HEAP_MOVES_MAX 1
+#define HEAP_MOVED_BYTES_MAX 200
+
+/* What the program has live at most. */
+static const surefit_peak heap_peaks[] = {{24, 1, 36}, {64, 1, 12}, {200, 1, 4}};
+static const surefit_demand heap_demand = {heap_peaks, 3, 0, 0, 0, 0};
+
+/* The memory of the heap. */
+_Alignas(HEAP_PAGE_BYTES) static unsigned char heap_memory[HEAP_REGION_BYTES];
+_Static_assert(sizeof heap_memory == HEAP_CERTIFIED_BYTES + 512,
+               "the control structure has another size: run surefit certify again");
+
+/* Makes the heap: once, before anything else. */
+static inline surefit_status heap_init(surefit_heap **heap) {
+    return surefit_heap_init(heap_memory, sizeof heap_memory, surefit_config_tiny(), heap);
+}
+
+#endif

@@ -1,0 +1,246 @@
+//! A certified heap as a C header, for programs on `surefit.h`.
+
+use std::fmt::Write;
+
+use anyhow::{Context, Result, bail};
+use surefit_compact::certify::{Budget, Certificate, ClassSet, Demand, certify};
+use surefit_compact::{
+    Bound, Config, Geometry, GeometrySpec, Keyed, Medium, Narrow, Spacing, Tail, Wide, Width,
+};
+use surefit_measure::error::one_line;
+use surefit_measure::output::grouped;
+use surefit_measure::sizes::counted;
+use surefit_measure::spec::Spec;
+use surefit_measure::subjects::compact::Words;
+
+use super::certified::{Source, metered, options, report};
+use super::demand;
+
+/// The configuration, the first reading of the demand and its certificate, as a header. Heaps of C have keys.
+///
+/// # Errors
+/// The demand has no certificate in this configuration, or `surefit_options` cannot say the configuration.
+pub(super) fn header(source: &Source, spec: &Spec) -> Result<String> {
+    let given = options(spec)?;
+    let config = &given.config;
+    let built = built(config).context(
+        "surefit_options cannot say this configuration: take page, width, spacing, k or holes, and pieces",
+    )?;
+    let heap = match given.words {
+        Words::Narrow => certified::<Keyed<Narrow>>(source, config)?,
+        Words::Medium => certified::<Keyed<Medium>>(source, config)?,
+        Words::Wide => certified::<Keyed<Wide>>(source, config)?,
+    };
+    let name = report(source, spec)?.name;
+    Ok(text(&one_line(&name), spec, config, &built, &heap))
+}
+
+/// A demand in C, and its certificate.
+struct Heap {
+    /// The definition of the peaks, if there are any.
+    peaks: String,
+    demand: String,
+    certificate: Certificate,
+}
+
+fn certified<W: Width>(source: &Source, config: &Config) -> Result<Heap> {
+    match source {
+        Source::Trace(trace) => in_c::<W>(config, &metered::<W>(trace, config)?.joint()),
+        Source::Demand(_, file) => {
+            let parsed = demand::Parsed::new::<W>(file, config)?;
+            let first = parsed.demands().into_iter().next();
+            in_c::<W>(config, &first.context("a demand has a reading")?.1)
+        }
+    }
+}
+
+fn in_c<W: Width>(config: &Config, demand: &Demand<'_>) -> Result<Heap> {
+    match demand {
+        Demand::PerClass(most) => per_class::<W>(config, most),
+        Demand::Joint(budget) => joint::<W>(config, budget),
+        Demand::Both(..) => bail!("a demand is emitted in its first reading"),
+    }
+}
+
+/// Peaks of page-blocks: of the largest request of each class.
+fn per_class<W: Width>(config: &Config, most: &[u32]) -> Result<Heap> {
+    let geometry = config.geometry();
+    let used = geometry.classes().zip(most).filter(|(_, most)| **most > 0);
+    let lines: Vec<_> = used
+        .map(|(class, most)| format!("{{{}, 1, {most}}}", geometry.layout(class).block_bytes))
+        .collect();
+    Ok(Heap {
+        demand: format!("{{heap_peaks, {}, 0, 0, 0, 0}}", lines.len()),
+        peaks: format!(
+            "static const surefit_peak heap_peaks[] = {{{}}};\n",
+            lines.join(", ")
+        ),
+        certificate: certify::<W>(config, &Demand::PerClass(most))?,
+    })
+}
+
+/// A budget of the classes that `surefit_demand` says by the largest request: of exactly these, or of all.
+fn joint<W: Width>(config: &Config, budget: &Budget) -> Result<Heap> {
+    let geometry = config.geometry();
+    let sizes = geometry
+        .classes()
+        .map(|class| geometry.layout(class).block_bytes as usize);
+    let exact = sizes
+        .chain([usize::MAX])
+        .find(|largest| classes(config, *largest) == budget.classes);
+    let largest = exact.unwrap_or(usize::MAX);
+    let budget = Budget {
+        classes: classes(config, largest),
+        ..*budget
+    };
+    let largest = if largest == usize::MAX { 0 } else { largest };
+    Ok(Heap {
+        peaks: String::new(),
+        demand: format!(
+            "{{NULL, 0, {}, {}, {largest}, 0}}",
+            budget.objects, budget.block_bytes
+        ),
+        certificate: certify::<W>(config, &Demand::Joint(budget))?,
+    })
+}
+
+/// The classes that a budget in C uses for requests of up to `largest` bytes.
+fn classes(config: &Config, largest: usize) -> ClassSet {
+    let (geometry, large) = (config.geometry(), config.division().large_bytes());
+    let piece = config.piece_bytes().unwrap_or(geometry.page_bytes());
+    let small = ClassSet::of_requests(geometry, largest.min(piece));
+    let in_pieces = config.piece_bytes().is_some() && largest >= large;
+    let large = geometry.class_for(large, 1).filter(|_| in_pieces);
+    large.map_or(small, |large| small.with(large))
+}
+
+/// How a program gets the configuration.
+struct Built {
+    /// The initialiser of `surefit_options`.
+    options: String,
+    /// The function that returns it, if it has a name.
+    named: Option<&'static str>,
+}
+
+/// The options from which `surefit_config_build` makes this configuration, if there are any.
+fn built(config: &Config) -> Option<Built> {
+    let geometry = config.geometry();
+    let Tail::BackReferences { bytes } = geometry.tail() else {
+        return None;
+    };
+    let steps = (1..=64).find(|steps| {
+        let spec = GeometrySpec {
+            page_bytes: geometry.page_bytes(),
+            spacing: Spacing::Fraction(*steps),
+            tail: Tail::BackReferences { bytes },
+            ..GeometrySpec::DEFAULT
+        };
+        Geometry::new(&spec).is_ok_and(|other| other == *geometry)
+    })?;
+    let (pages, holes, per_hole) = match config.bound() {
+        Bound::Pages(pages) => (pages, 0, 0),
+        Bound::Holes { base, fraction } if base > 0 && fraction.numerator() == 1 => {
+            (0, base, fraction.denominator())
+        }
+        Bound::Holes { .. } | Bound::Unbounded => return None,
+    };
+    let default = Config::new(geometry.clone(), config.bound()).ok()?;
+    let in_pieces = |other: &Config| {
+        other.piece_bytes() == config.piece_bytes() && other.division() == config.division()
+    };
+    let pieces = match config.piece_bytes() {
+        _ if in_pieces(&default) => "0".to_owned(),
+        None => "UINT32_MAX".to_owned(),
+        Some(bytes) => {
+            let one_size = default.with_pieces(Some(bytes)).ok()?;
+            in_pieces(&one_size).then(|| bytes.to_string())?
+        }
+    };
+    let named = [
+        (Config::TINY, "surefit_config_tiny"),
+        (Config::SMALL, "surefit_config_small"),
+        (Config::DEFAULT, "surefit_config_standard"),
+    ];
+    let is_same = |other: &Config| {
+        other.geometry() == geometry && other.bound() == config.bound() && in_pieces(other)
+    };
+    let page = geometry.page_bytes();
+    Some(Built {
+        options: format!("{{{page}, {bytes}, {steps}, {pages}, {holes}, {per_hole}, {pieces}}}"),
+        named: named
+            .into_iter()
+            .find(|(other, _)| is_same(other))
+            .map(|(_, name)| name),
+    })
+}
+
+fn text(name: &str, spec: &Spec, config: &Config, built: &Built, heap: &Heap) -> String {
+    let certificate = &heap.certificate;
+    let mut text = format!(
+        "/* The heap of {name}, in the configuration {spec}.
+ *
+ * Written by `surefit certify --emit c`. The region suffices for every order of calls within the
+ * demand. One free makes at most {moves} and copies at most {moved} bytes. */
+#ifndef HEAP_H
+#define HEAP_H
+
+#include \"surefit.h\"
+
+#if SUREFIT_VERSION_MAJOR != 0 || SUREFIT_VERSION_MINOR != 1
+#error \"another version of surefit may certify other bytes: run surefit certify again\"
+#endif
+
+/* Bytes of a page: the alignment of the region. */
+#define HEAP_PAGE_BYTES {page}
+/* Bytes that are enough, and those of the heap's control structure. */
+#define HEAP_CERTIFIED_BYTES {bytes}
+#define HEAP_REGION_BYTES (HEAP_CERTIFIED_BYTES + SUREFIT_CONTROL_BYTES)
+/* The most moves of one free, and the most bytes that they copy. */
+#define HEAP_MOVES_MAX {most_moves}
+#define HEAP_MOVED_BYTES_MAX {most_moved}
+
+/* What the program has live at most. */
+{peaks}static const surefit_demand heap_demand = {demand};
+
+/* The memory of the heap. */
+_Alignas(HEAP_PAGE_BYTES) static unsigned char heap_memory[HEAP_REGION_BYTES];
+_Static_assert(sizeof heap_memory == HEAP_CERTIFIED_BYTES + 512,
+               \"the control structure has another size: run surefit certify again\");
+
+",
+        moves = counted(u64::from(certificate.moves_max_per_op), "move"),
+        moved = grouped(certificate.moved_bytes_max_per_op),
+        page = config.geometry().page_bytes(),
+        bytes = certificate.aligned_bytes,
+        most_moves = certificate.moves_max_per_op,
+        most_moved = certificate.moved_bytes_max_per_op,
+        peaks = heap.peaks,
+        demand = heap.demand,
+    );
+    let initialised = match built.named {
+        Some(named) => format!(
+            "    return surefit_heap_init(heap_memory, sizeof heap_memory, {named}(), heap);\n"
+        ),
+        None => format!(
+            "    static unsigned char place[SUREFIT_CONFIG_BYTES];
+    static const surefit_options options = {};
+    const surefit_config *config = NULL;
+    surefit_status status = surefit_config_build(place, sizeof place, &options, &config);
+    if (status != SUREFIT_STATUS_OK) return status;
+    return surefit_heap_init(heap_memory, sizeof heap_memory, config, heap);
+",
+            built.options
+        ),
+    };
+    // Writing to a string does not fail.
+    let _ = write!(
+        text,
+        "/* Makes the heap: once, before anything else. */
+static inline surefit_status heap_init(surefit_heap **heap) {{
+{initialised}}}
+
+#endif
+"
+    );
+    text
+}

@@ -1,0 +1,140 @@
+//! The worst case of each call on a processor, from the tables in `firmware/worst`.
+
+use std::fmt;
+
+use anyhow::{Context, Result, bail};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use surefit_compact::Config;
+use surefit_measure::spec::Spec;
+use surefit_measure::subjects::compact::{Options, Words};
+
+/// What `ci/extra/worst.sh` measured.
+const CORTEX_M4: &str = include_str!("../../../../firmware/worst/cortex-m4.csv");
+
+/// The configuration that was measured, as a spec.
+const MEASURED: &str = "cf:page=1K,width=16,spacing=1/4,k=1";
+
+/// The worst calls that were seen on a target.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Target {
+    /// Its name.
+    pub(crate) name: String,
+    /// The compiler of the measured image.
+    pub(crate) compiler: String,
+    /// The worst call of each kind.
+    pub(crate) calls: Vec<Call>,
+}
+
+/// The worst call of one kind.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Call {
+    /// What is called, and which transition it causes.
+    pub(crate) event: String,
+    /// Instructions, copied bytes apart.
+    pub(crate) instructions: u64,
+    /// Instructions for each copied byte.
+    pub(crate) per_copied_byte: f64,
+    /// Bytes of stack.
+    pub(crate) stack_bytes: u64,
+}
+
+impl Target {
+    /// The figures of a target for the heap of a spec.
+    ///
+    /// # Errors
+    /// No such target; the heap was not measured.
+    pub(super) fn find(name: &str, spec: &Spec, options: &Options) -> Result<Self> {
+        if name != "cortex-m4" {
+            bail!("no figures for the target {name:?}; there are some for cortex-m4");
+        }
+        if !is_measured(options) {
+            bail!("{spec}: not measured on {name}; choose {MEASURED}");
+        }
+        let heap = if options.has_keys { "KeyHeap" } else { "Heap" };
+        Self::of(name, heap, CORTEX_M4)
+    }
+
+    /// The lines of a table that are about a heap.
+    fn of(name: &str, heap: &str, table: &str) -> Result<Self> {
+        let mut target = Self {
+            name: name.to_owned(),
+            ..Self::default()
+        };
+        for line in table.lines().skip(1) {
+            let cells: Vec<&str> = line.split(',').collect();
+            let [of, event, instructions, copied, stack, compiler] = cells[..] else {
+                bail!("the table of {name}: not six cells: {line}");
+            };
+            if of != heap {
+                continue;
+            }
+            compiler.clone_into(&mut target.compiler);
+            target.calls.push(Call {
+                event: event.to_owned(),
+                instructions: instructions.parse().context("instructions")?,
+                per_copied_byte: copied.parse().context("per_copied_byte")?,
+                stack_bytes: stack.parse().context("stack_bytes")?,
+            });
+        }
+        Ok(target)
+    }
+}
+
+/// Whether a heap has the configuration that was measured: that of [`Config::TINY`], without brands.
+fn is_measured(options: &Options) -> bool {
+    let same = format!("{:?}", options.config) == format!("{:?}", Config::TINY);
+    same && matches!(options.words, Words::Narrow) && !options.is_branded
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, compiler, .. } = self;
+        writeln!(
+            f,
+            "On {name} ({compiler}), the worst calls that a search found, no proof, for objects of one page-block:"
+        )?;
+        for call in &self.calls {
+            let copied = match call.per_copied_byte {
+                0.0 => String::new(),
+                each => format!(" + {each:.2} per copied byte"),
+            };
+            writeln!(
+                f,
+                "  {:<14} at most {} instructions{copied} (QEMU counts instructions, not cycles), {} B of stack",
+                call.event, call.instructions, call.stack_bytes
+            )?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::certified::options;
+    use super::{MEASURED, Spec, Target, is_measured};
+
+    #[test]
+    fn only_the_measured_configuration_has_figures() {
+        let measured = |spec: &str| {
+            let spec = Spec::parse(spec).expect("a spec");
+            is_measured(options(&spec).expect("a handle heap"))
+        };
+        assert!(measured(MEASURED));
+        assert!(!measured("cf"));
+        assert!(!measured("cf:page=1K,width=16,spacing=1/4,k=2"));
+    }
+
+    #[test]
+    fn the_lines_of_another_heap_are_left_out() {
+        let table = "header\nHeap,free F2,300,1.00,108,rustc 1\nTlsf,free,162,0.00,48,rustc 1\n";
+        let target = Target::of("board", "Heap", table).expect("a table");
+        assert_eq!(target.calls.len(), 1);
+        let text = target.to_string();
+        let line = "free F2        at most 300 instructions + 1.00 per copied byte";
+        assert!(text.contains(line), "{text}");
+        assert!(Target::of("board", "Heap", "header\nHeap,free\n").is_err());
+    }
+}
