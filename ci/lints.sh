@@ -5,3 +5,5 @@ bash "$(dirname "$0")/unsafe.sh"
 cargo clippy --workspace --all-targets --locked -- -D warnings
 # The commands without the Lua machine.
 cargo clippy -p surefit-lab -p surefit-experiments --no-default-features --locked -- -D warnings
+# The tests for boards, as they are on this machine: a workspace of their own.
+cargo clippy --manifest-path firmware/Cargo.toml --locked -- -D warnings

@@ -12,14 +12,7 @@ export CARGO_TARGET_DIR=$folder/target CARGO_INCREMENTAL=0
 exchanging=(thumbv7em-none-eabihf wasm32-unknown-unknown i686-unknown-linux-gnu aarch64-unknown-linux-gnu aarch64-unknown-none)
 plain=(thumbv6m-none-eabi armv5te-none-eabi riscv32imc-unknown-none-elf)
 
-# Fetches a part of the toolchain; false if it cannot be had.
-fetch() {
-  local said status=0
-  said=$(bash ci/toolchain.sh "$@") || status=$?
-  [ "$status" -ne 3 ] || { why=${said##*$'\n'} && return 1; }
-  [ "$status" -eq 0 ] || { echo "$said" && echo "FAILED: ci/toolchain.sh $*" && exit 1; }
-  echo "$said"
-}
+. ci/fetch.sh
 
 build() {
   local target=$1 start=$SECONDS features
@@ -45,19 +38,21 @@ tests() {
   echo "tested $target in $((SECONDS - start)) s"
 }
 
-# The heaps' crates with a selection of their integration tests, or with all that build there.
+# The heaps' crates with a selection of their integration tests, or with all that build there: on 32 bits the unit tests, what
+# threads do, and what moves, frees and collects; on Arm, where an emulator runs them, the unit tests and two of those.
 heaps=(-p surefit-core -p surefit-compact -p surefit-freelist -p surefit-gc)
 if [ "${SUREFIT_TESTS:-}" = all ]; then
   # All but `misuse`, which calls the compiler.
-  chosen=("${heaps[@]}" --lib --no-fail-fast)
+  i686=("${heaps[@]}" --lib --no-fail-fast)
   for file in crates/surefit-{compact,freelist,gc}/tests/*.rs; do
     test=$(basename "$file" .rs)
-    [ "$test" = misuse ] || chosen+=(--test "$test")
+    [ "$test" = misuse ] || i686+=(--test "$test")
   done
+  aarch64=("${i686[@]}")
 else
-  # The unit tests; what threads do; and what moves, frees and collects.
-  chosen=("${heaps[@]}" --lib)
-  for test in stress shared shared_keys shared_bytes sharded heap attacks arena; do chosen+=(--test "$test"); done
+  i686=("${heaps[@]}" --lib)
+  for test in stress shared shared_keys shared_bytes sharded heap pooled attacks arena; do i686+=(--test "$test"); done
+  aarch64=("${heaps[@]}" --lib --test stress --test heap)
 fi
 
 if ! fetch rust; then
@@ -67,14 +62,47 @@ if ! fetch rust; then
   exit 0
 fi
 export RUSTC=$folder/rustc RUSTC_BOOTSTRAP=1
-for target in "${exchanging[@]}"; do build "$target" "" compact gc compact,freelist,gc,alloc,critical-section,allocator-api2; done
-for target in "${plain[@]}"; do build "$target" "" compact gc compact,freelist,gc,alloc,locked compact,critical-section; done
+# The first target of each kind with few features too: what a selection leaves out does not depend on the target.
+build "${exchanging[0]}" "" compact gc
+build "${plain[0]}" "" compact gc
+for target in "${exchanging[@]}"; do build "$target" compact,freelist,gc,alloc,critical-section,allocator-api2; done
+for target in "${plain[@]}"; do build "$target" compact,freelist,gc,alloc,locked compact,critical-section; done
+# flash LIMIT FEATURES FUNCTION…: the bytes that a heap takes on a Cortex-M4, of an image with the least that a program
+# needs: these functions. More than LIMIT, 5 % over what was measured, fails.
+flash() {
+  local limit=$1 features=$2 target=thumbv7em-none-eabihf image size text data bss function keep=()
+  shift 2
+  for function; do keep+=(-u "surefit_$function"); done
+  # A static library alone: Cargo optimises nothing across crates if other kinds are built with it.
+  CARGO_PROFILE_RELEASE_OPT_LEVEL=s CARGO_PROFILE_RELEASE_PANIC=abort cargo rustc --locked --quiet --release -Zbuild-std=core \
+    --target "$target" -p surefit-c --lib --crate-type staticlib --no-default-features --features "panic-handler,words16$features"
+  image=$CARGO_TARGET_DIR/$target/release/surefit-c.elf
+  "$folder/arm-none-eabi-ld" --gc-sections -e "surefit_$1" "${keep[@]}" --defsym surefit_panicked=0 \
+    -o "$image" "$CARGO_TARGET_DIR/$target/release/libsurefit_c.a"
+  size=$("$folder/arm-none-eabi-size" "$image" | sed 1d)
+  read -r text data bss _ <<<"$size"
+  echo "surefit-c on a Cortex-M4, features panic-handler,words16$features: $text bytes of flash, $((data + bss)) of RAM beside the region"
+  [ "$text" -le "$limit" ] || { echo "FAILED: more than $limit bytes of flash" && exit 1; }
+}
+
 # The C interface, without a standard library: a static library that C programs link.
-for target in thumbv7em-none-eabihf thumbv6m-none-eabi riscv32imc-unknown-none-elf; do
+for target in thumbv6m-none-eabi riscv32imc-unknown-none-elf; do
   cargo build --locked --quiet --release -Zbuild-std=core --target "$target" -p surefit-c \
-    --no-default-features --features panic-handler,words16,direct,tlsf,segregated
+    --no-default-features --features panic-handler,words16,direct,tiny,tlsf,segregated
   echo "built libsurefit_c.a for $target"
 done
+if fetch boards arm; then
+  keys=(heap_init config_tiny alloc get write free)
+  flash 8390 "" "${keys[@]}"
+  flash 13172 ,pieces "${keys[@]}"
+  flash 22467 ,pieces,holes,many-classes,strerror "${keys[@]}"
+  raw=(raw_init raw_malloc raw_free)
+  flash 3738 ,tiny "${raw[@]}"
+  flash 3782 ,tlsf "${raw[@]}"
+else
+  echo "NOT RUN: the flash of surefit-c ($why)"
+fi
 for machine in i686 aarch64; do
+  declare -n chosen=$machine
   if fetch linux "$machine"; then tests "$machine" "${chosen[@]}"; else echo "NOT RUN: tests on $machine ($why)"; fi
 done

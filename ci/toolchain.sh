@@ -7,6 +7,8 @@
 #   ci/toolchain.sh rust 1.85         FOLDER/rustc-1.85: that version of rustc-web or rustc, for this machine only
 #   ci/toolchain.sh linux i686        FOLDER/i686-linux-gnu-gcc, a cross compiler; programs run on an x86-64 kernel as they are
 #   ci/toolchain.sh linux aarch64     FOLDER/aarch64-linux-gnu-gcc, and FOLDER/qemu-aarch64, which runs its programs
+#   ci/toolchain.sh boards arm        FOLDER/qemu-system-arm, which runs images on boards, and FOLDER/arm-none-eabi-ld, -size and -objcopy
+#   ci/toolchain.sh boards riscv32    FOLDER/qemu-system-riscv32, and FOLDER/riscv64-unknown-elf-ld, -size and -objcopy
 #
 # FOLDER is $SUREFIT_TOOLCHAIN, or target/toolchain. Exit 3: this cannot be had here, and the last line says why. Every other failure
 # is an error.
@@ -14,7 +16,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(realpath -m "${SUREFIT_TOOLCHAIN:-target/toolchain}")
 root=$folder/root
-host_libraries=$root/usr/lib/x86_64-linux-gnu
 
 cannot() {
   echo "$*"
@@ -42,12 +43,22 @@ with_dependencies() {
   apt-get install --simulate --no-install-recommends "$@" 2>/dev/null | awk '$1 == "Inst" { print $2 }'
 }
 
+# Unpacks packages, with those that they need, unless they are installed.
+unpack_missing() {
+  local package packages
+  for package in "$@"; do known "$package" || cannot "no package $package"; done
+  packages=$(with_dependencies "$@") || cannot "$* cannot be installed beside what is here"
+  # shellcheck disable=SC2086
+  [ -z "$packages" ] || unpack $packages
+}
+
 # A program that calls another one of the unpacked root, with its libraries and companions.
 wrapper() {
   local name=$1 program=$2
   shift 2
+  mkdir -p "$folder"
   printf '#!/bin/sh\nLD_LIBRARY_PATH="%s" PATH="%s:$PATH" exec "%s" %s "$@"\n' \
-    "$host_libraries" "$root/usr/bin" "$program" "$*" >"$folder/$name.new"
+    "$root/usr/lib/x86_64-linux-gnu:$root/lib/x86_64-linux-gnu" "$root/usr/bin" "$program" "$*" >"$folder/$name.new"
   chmod +x "$folder/$name.new"
   mv "$folder/$name.new" "$folder/$name"
 }
@@ -70,7 +81,7 @@ rust() {
 old_rust() {
   local minor=$1 suffix version="" llvm
   [ -x "$folder/rustc-$minor" ] && return
-  root=$folder/rust-$minor host_libraries=$folder/rust-$minor/usr/lib/x86_64-linux-gnu
+  root=$folder/rust-$minor
   # Stable Debian has one rustc, and several of rustc-web.
   for suffix in -web ""; do
     known "rustc$suffix" || continue
@@ -89,11 +100,7 @@ linux() {
   [ -x "$folder/$machine-linux-gnu-gcc" ] && return
   local wanted=("gcc-$machine-linux-gnu" "libc6-dev-$debian-cross")
   [ "$machine" = i686 ] || wanted+=(qemu-user-static)
-  for package in "${wanted[@]}"; do known "$package" || cannot "no package $package"; done
-  local packages
-  packages=$(with_dependencies "${wanted[@]}") || cannot "${wanted[*]} cannot be installed beside what is here"
-  # shellcheck disable=SC2086
-  [ -z "$packages" ] || unpack $packages
+  unpack_missing "${wanted[@]}"
   local gcc=$root/usr/bin/$machine-linux-gnu-gcc
   if [ -x "$gcc" ]; then wrapper "$machine-linux-gnu-gcc" "$gcc" "--sysroot=$root"; else wrapper "$machine-linux-gnu-gcc" "$machine-linux-gnu-gcc"; fi
   if [ "$machine" != i686 ]; then
@@ -101,6 +108,30 @@ linux() {
     [ -x "$qemu" ] || qemu=qemu-$machine-static
     wrapper "qemu-$machine" "$qemu"
   fi
+}
+
+# A wrapper for a program of the unpacked root, or for the installed one.
+installed() {
+  local name=$1 program=$root/usr/bin/$1
+  [ -x "$program" ] || program=$name
+  wrapper "$name" "$program"
+}
+
+boards() {
+  local machine=$1 emulator utilities tool
+  case $machine in
+    arm) emulator=qemu-system-arm utilities=arm-none-eabi ;;
+    riscv32) emulator=qemu-system-riscv utilities=riscv64-unknown-elf ;;
+    *) echo "no such machine: $machine" >&2 && exit 2 ;;
+  esac
+  [ -x "$folder/qemu-system-$machine" ] && return
+  known "binutils-$utilities" || cannot "no package binutils-$utilities"
+  # Before Debian 13, one package has all machines but the most common ones.
+  apt-cache show "$emulator" >/dev/null 2>&1 || emulator=qemu-system-misc
+  unpack_missing "binutils-$utilities" "$emulator"
+  for tool in ld size objcopy; do installed "$utilities-$tool"; done
+  # The last one says that the part is there.
+  installed "qemu-system-$machine"
 }
 
 [ "$(uname -m)" = x86_64 ] || cannot "only for x86-64 machines: this is $(uname -m)"
@@ -118,5 +149,9 @@ case ${1:-} in
     linux "${2:-}"
     "$folder/$2-linux-gnu-gcc" --version | sed -n 1p
     ;;
-  *) sed -n '2,12p' "$0" | cut -c 3- && exit 2 ;;
+  boards)
+    boards "${2:-}"
+    "$folder/qemu-system-$2" --version | sed -n 1p
+    ;;
+  *) sed -n '2,14p' "$0" | cut -c 3- && exit 2 ;;
 esac

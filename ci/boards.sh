@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# Runs the tests of firmware/ on emulated boards without an operating system. Prints the log of each board, and at the end the
+# flash and the RAM of the images. An image must also notice an object that was damaged. `ci/toolchain.sh` fetches what this
+# needs: what cannot be fetched is NOT RUN and passes.
+# usage: boards.sh [mps2-an386] [virt] [microbit] [verdex]      the first two, unless others are named
+set -euo pipefail
+cd "$(dirname "$0")/.."
+[ $# -gt 0 ] || set -- mps2-an386 virt
+folder=$(realpath -m "${SUREFIT_TOOLCHAIN:-target/toolchain}")
+export CARGO_TARGET_DIR=$folder/target CARGO_INCREMENTAL=0
+
+. ci/fetch.sh
+
+# Sets what a board is: its processor, its target, its emulator, its binary utilities, and the linker's own flags.
+describe() {
+  emulator=arm utilities=arm-none-eabi linker=""
+  case $1 in
+    mps2-an386) processor=Cortex-M4 target=thumbv7em-none-eabihf ;;
+    microbit) processor=Cortex-M0 target=thumbv6m-none-eabi ;;
+    verdex) processor=XScale target=armv5te-none-eabi ;;
+    virt)
+      processor=RISC-V target=riscv32imc-unknown-none-elf
+      emulator=riscv32 utilities=riscv64-unknown-elf linker=-Clink-arg=-melf32lriscv
+      ;;
+    *) echo "boards.sh: no board $1" >&2 && exit 2 ;;
+  esac
+  images=$CARGO_TARGET_DIR/$target/release
+}
+
+# build OPTION…: builds the image of the board described.
+build() {
+  local name=${target//-/_}
+  name=${name^^}
+  export "CARGO_TARGET_${name}_LINKER=$folder/$utilities-ld"
+  export "CARGO_TARGET_${name}_RUSTFLAGS=-Clinker-flavor=ld $linker"
+  (cd firmware && cargo build --locked --quiet --release -Zbuild-std=core --target "$target" "$@")
+}
+
+# emulate BOARD IMAGE [ARGUMENT]: runs an image; its log is our output, its exit status ours.
+emulate() {
+  local board=$1 image=$2 argument=${3:-} options
+  options=(-M "$board" -display none -serial none -monitor none)
+  options+=(-semihosting-config "enable=on,target=native,arg=tests${argument:+,arg=$argument}")
+  case $board in
+    verdex)
+      # It begins in its flash of 32 MiB.
+      "$folder/$utilities-objcopy" -O binary "$image" "$image.flash"
+      truncate -s 32M "$image.flash"
+      options+=(-drive "if=pflash,format=raw,readonly=on,file=$image.flash")
+      ;;
+    virt) options+=(-bios none -kernel "$image") ;;
+    *) options+=(-kernel "$image") ;;
+  esac
+  timeout 120 "$folder/qemu-system-$emulator" "${options[@]}"
+}
+
+# The tests on one board, and a line of the table.
+tests() {
+  local board=$1 start=$SECONDS log status=0 passed failed built
+  build
+  built=$((SECONDS - start)) start=$SECONDS
+  log=$(emulate "$board" "$images/surefit-firmware") || status=$?
+  echo "-- $board ($processor)"
+  echo "$log"
+  passed=$(grep -c '^ok ' <<<"$log" || true)
+  failed=$(grep -c '^FAILED ' <<<"$log" || true)
+  if [ "$status" -ne 0 ] || [ "$passed" -eq 0 ]; then
+    echo "FAILED: the tests on $board end with exit status $status"
+    exit 1
+  fi
+  must_notice_damage "$board"
+  # In the words of the test runner: .ci/run adds them up.
+  echo "test result: ok. $passed passed; $failed failed; 0 ignored"
+  "$folder/$utilities-size" "$images/surefit-firmware" |
+    awk -v board="$board" -v processor="$processor" -v built="$built" -v ran=$((SECONDS - start)) \
+      'NR == 2 { printf "%-12s %-10s %8d %8d %8d %8d\n", board, processor, $1 + $2, $2 + $3, built, ran }' >>"$table"
+}
+
+# An image that is told to damage an object must fail, and say where.
+must_notice_damage() {
+  local board=$1 log status=0
+  log=$(emulate "$board" "$images/surefit-firmware" damage) || status=$?
+  if [ "$status" -ne 1 ] || ! grep -q '^FAILED handles: object [0-9]*: byte 0 is' <<<"$log"; then
+    echo "$log"
+    echo "FAILED: a damaged object was not noticed on $board (exit status $status)"
+    exit 1
+  fi
+}
+
+# The program of docs/firmware.md: it adds up the first 984 numbers modulo 256.
+example() {
+  local said
+  build --example sensor
+  said=$(emulate mps2-an386 "$images/examples/sensor")
+  echo "-- the program of docs/firmware.md: $said"
+  [ "$said" = "sum 121140" ]
+}
+
+# A wrong name is told before anything is fetched.
+for board; do describe "$board"; done
+if ! fetch rust; then
+  for board; do echo "NOT RUN: tests on the board $board ($why)"; done
+  exit 0
+fi
+export RUSTC=$folder/rustc RUSTC_BOOTSTRAP=1
+table=$(mktemp)
+trap 'rm -f "$table"' EXIT
+for board; do
+  describe "$board"
+  if fetch boards "$emulator"; then tests "$board"; else echo "NOT RUN: tests on the board $board ($why)"; fi
+  if [ "$board" = mps2-an386 ] && [ -x "$folder/qemu-system-arm" ]; then example; fi
+done
+if [ -s "$table" ]; then
+  printf '%-12s %-10s %8s %8s %8s %8s\n' board processor flash/B RAM/B build/s run/s
+  cat "$table"
+fi

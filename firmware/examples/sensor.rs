@@ -1,0 +1,60 @@
+//! A heap on a Cortex-M4, in as many bytes as its demand is certified to need.
+#![no_std]
+#![no_main]
+
+use core::alloc::Layout;
+
+use cortex_m_rt::entry;
+use semihosting::{println, process};
+use surefit::compact::certify::{Budget, ClassSet, Demand, region_bytes};
+use surefit::compact::{Bytes, Config, Heap, Narrow};
+use surefit::{Page1K, Refused, Region};
+
+static CONFIG: Config = Config::TINY;
+
+/// At most 16 messages at once, each of up to 128 bytes, in any mix of lengths and in any order.
+const MESSAGES: usize = 16;
+const LONGEST: usize = 128;
+const DEMAND: Demand<'static> = Demand::Joint(Budget {
+    objects: MESSAGES as u64,
+    block_bytes: (MESSAGES * LONGEST) as u64,
+    classes: ClassSet::of_requests(CONFIG.geometry(), LONGEST),
+});
+
+static MEMORY: Region<{ region_bytes::<Narrow>(&CONFIG, &DEMAND) }, Page1K> = Region::new();
+
+#[entry]
+fn main() -> ! {
+    match messages() {
+        Ok(sum) => {
+            println!("sum {sum}");
+            process::exit(0)
+        }
+        Err(refused) => {
+            println!("refused: {refused}");
+            process::exit(1)
+        }
+    }
+}
+
+/// Queues messages of changing lengths, and adds up what they hold.
+fn messages() -> Result<u32, Refused> {
+    let memory = MEMORY.take().expect("taken once");
+    let mut heap: Heap<Narrow> = Heap::new(memory, &CONFIG)?;
+    let mut queue: [Option<Bytes>; MESSAGES] = [const { None }; MESSAGES];
+    let mut sum = 0;
+    for number in 0..1000_usize {
+        let place = number % MESSAGES;
+        if let Some(message) = queue[place].take() {
+            sum += u32::from(heap.chunk(&message, 0)[0]);
+            heap.free_bytes(message); // may move other messages; their handles stay valid
+        }
+        let len = 1 + number * 37 % LONGEST;
+        let layout = Layout::array::<u8>(len).expect("a short message");
+        let mut message = heap.alloc_zeroed(layout)?;
+        heap.chunk_mut(&mut message, 0)
+            .fill(number.to_le_bytes()[0]);
+        queue[place] = Some(message);
+    }
+    Ok(sum)
+}
