@@ -631,14 +631,12 @@ impl<'m, W: Width> Engine<'m, W> {
     /// Ensures that a block of a class and an entry can be taken; lets the address table grow if
     /// necessary.
     ///
-    /// Before it lets the table grow by a page, refuses, or opens the first page beyond those that
-    /// are held resident, everything that is parked goes back: so no more entries or pages are ever
-    /// needed than without parking.
+    /// Before it lets the table grow by a page, or refuses, everything that is parked goes back: so
+    /// no more entries or pages are ever needed than without parking.
     fn make_room(&self, class: SizeClass) -> Result<(), Refused> {
         let mut page = self.class_state(class).not_full() == 0;
         let mut entry = self.addresses.is_exhausted();
-        let last = self.fresh_pages() == 0 || self.stock().is_some_and(|s| s.leaves_held_pages());
-        let no_page = page && self.free_page_count.get() == 0 && last;
+        let no_page = page && self.free_page_count.get() == 0 && self.fresh_pages() == 0;
         if (entry || no_page) && self.unpark_all() {
             page = self.class_state(class).not_full() == 0;
             entry = self.addresses.is_exhausted();

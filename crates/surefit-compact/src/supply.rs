@@ -223,12 +223,6 @@ impl<'m, W: Width> Stock<'_, 'm, W> {
     fn held_fresh(&self) -> u32 {
         self.supply.held_pages.get().saturating_sub(self.frontier)
     }
-
-    /// Whether the next fresh page is the first one that is not held (S4), of a heap that holds
-    /// some.
-    pub(crate) fn leaves_held_pages(&self) -> bool {
-        self.frontier == self.supply.held_pages.get() && self.frontier > 0
-    }
 }
 
 fn size_of_record<W: Width>() -> usize {

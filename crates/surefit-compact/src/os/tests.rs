@@ -3,7 +3,6 @@
 extern crate alloc;
 extern crate std;
 
-use alloc::format;
 use alloc::vec::Vec;
 
 use core::alloc::Layout;
@@ -354,7 +353,7 @@ fn a_limit_beyond_what_words_name_is_a_typed_error() {
     for hard in [(32 << 30) + 1, usize::MAX] {
         let refused = OsHeapError::Refused(Refused::TooLarge { limit: 32 << 30 });
         let is = new(hard).expect_err("too large");
-        assert_eq!(format!("{is}"), format!("{refused}"));
+        assert_eq!(alloc::format!("{is}"), alloc::format!("{refused}"));
     }
     assert!(new(32 << 30).is_ok(), "the most that words name");
 }
