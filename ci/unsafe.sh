@@ -8,6 +8,7 @@ listed=$(
 crates/surefit-c/src/certify.rs
 crates/surefit-c/src/config.rs
 crates/surefit-c/src/heap.rs
+crates/surefit-c/src/limit.rs
 crates/surefit-c/src/lock.rs
 crates/surefit-c/src/panicked.rs
 crates/surefit-c/src/place.rs

@@ -275,8 +275,8 @@ enum surefit_status surefit_config_build(void *memory,
                                          const struct surefit_options *options,
                                          const struct surefit_config **config);
 
-// Makes a heap in a region, whatever its contents, wherever it begins. The heap is in the region;
-// there is nothing to destroy: the region may be used otherwise once the heap is not used any more.
+// Makes a heap in a region, whatever its contents, wherever it begins. The heap is in the region:
+// once it is not used any more, the region may be used otherwise. See surefit_destroy.
 //
 // Answers NULL, CONFIG, REGION if it is too small, HEAPS. O(classes), and 16 bytes written per page.
 //
@@ -287,6 +287,16 @@ enum surefit_status surefit_heap_init(void *region,
                                       size_t bytes,
                                       const struct surefit_config *config,
                                       struct surefit_heap **heap);
+
+// Ends a heap and all its objects at once. From now on every call for it answers NOT_A_HEAP, and
+// its keys are FOREIGN to every later heap, also one in the same region. The lock of a shared heap, which the thread must hold, is given
+// back.
+//
+// Answers NULL, NOT_A_HEAP (also the second time), UNLOCKED. O(1).
+//
+// # Safety
+// As surefit_alloc.
+enum surefit_status surefit_destroy(struct surefit_heap *heap);
 
 // Lets threads or interrupts share a heap by a lock of the caller. From now on every call for the heap answers UNLOCKED unless
 // the thread holds the lock: see surefit_acquire. Call it before other threads use the heap.
@@ -430,6 +440,48 @@ bool surefit_can_alloc(const struct surefit_heap *heap, size_t bytes, size_t ali
 // As surefit_alloc.
 size_t surefit_largest_free(const struct surefit_heap *heap);
 
+// As surefit_heap_init, of a heap that may use only the whole pages in the first `limit` bytes of
+// its region, and the tables at the region's end: with entries for `objects` objects at once, all
+// pieces of long ones counted. It touches no byte between these: see surefit_untouched.
+//
+// A demand is served while the limit has at least the certificate's pages, and `objects` is at least
+// its entries.
+//
+// Answers as surefit_heap_init. O(classes), and 16 bytes written per page of the region.
+//
+// # Safety
+// As surefit_heap_init.
+enum surefit_status surefit_heap_init_limited(void *region,
+                                              size_t bytes,
+                                              const struct surefit_config *config,
+                                              size_t limit,
+                                              size_t objects,
+                                              struct surefit_heap **heap);
+
+// Raises or lowers the limit of a heap to `bytes`, rounded down to whole pages, as far as it can:
+// up to the heap's tables, and down to the pages that have objects: surefit_compact makes these
+// fewer. What lies in the last pages moves to free ones. Writes the limit that it reached.
+//
+// Answers NULL, NOT_A_HEAP, UNLOCKED, CONFIG if the heap was made without a limit. Raising is O(1); lowering
+// moves at most as many bytes as it takes away.
+//
+// # Safety
+// The heap is NULL or came from surefit_heap_init_limited; the other pointer is NULL or the
+// caller's.
+enum surefit_status surefit_set_limit(struct surefit_heap *heap,
+                                      size_t bytes,
+                                      size_t *reached);
+
+// Writes the first and the last offset, plus one, of the bytes of the region that the heap does not
+// touch now: those between its limit and its tables. Two equal ones if there are none, as for a
+// heap without a limit. This memory may be off.
+//
+// Answers NULL, NOT_A_HEAP, UNLOCKED. O(1).
+//
+// # Safety
+// As surefit_set_limit.
+enum surefit_status surefit_untouched(const struct surefit_heap *heap, size_t *first, size_t *end);
+
 // Defined by the program. Does not return.
 extern void surefit_panicked(void);
 
@@ -461,8 +513,8 @@ enum surefit_status surefit_raw_init_certified(void *region,
                                                size_t peak_count,
                                                struct surefit_raw **raw);
 
-// Makes a heap of raw pointers of a kind (SUREFIT_RAW_…) in a region, whatever its contents, wherever it begins. There is
-// nothing to destroy.
+// Makes a heap of raw pointers of a kind (SUREFIT_RAW_…) in a region, whatever its contents, wherever it begins. Once it
+// is not used any more, the region may be used otherwise. See surefit_raw_destroy.
 //
 // Answers NULL, CONFIG for a kind that was not compiled in, REGION if the region is too small,
 // TOO_LARGE if it is larger than the kind can use. O(tables). On a 32-bit processor no call for a raw
@@ -484,6 +536,15 @@ enum surefit_status surefit_raw_init(void *region,
 // As surefit_raw_malloc; the functions can be called with their context as long as the heap is used.
 enum surefit_status surefit_raw_share(struct surefit_raw *raw,
                                       const struct surefit_lock *lock);
+
+// Ends a heap and all its objects at once. From now on every call for it answers NOT_A_HEAP, or gives
+// NULL. No other thread may wait for its lock.
+//
+// Answers NULL, NOT_A_HEAP (also the second time). O(1).
+//
+// # Safety
+// As surefit_raw_malloc.
+enum surefit_status surefit_raw_destroy(struct surefit_raw *raw);
 
 // As malloc: an object of some bytes, which are not initialised, aligned for every scalar type; NULL
 // if there is no room, or `raw` is no heap. A size of 0 is served like 1. O(1) for DIRECT and TLSF.

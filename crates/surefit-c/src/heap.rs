@@ -15,7 +15,7 @@ use core::ffi::c_void;
 use core::mem::{MaybeUninit, align_of};
 use core::num::NonZeroU64;
 
-use surefit_compact::{ByteKey, KeyHeap, Width};
+use surefit_compact::{ByteKey, Config, KeyHeap, Width};
 
 use crate::config::surefit_config;
 use crate::lock::{Shared, surefit_lock};
@@ -97,7 +97,9 @@ pub(crate) unsafe fn heap<'a>(heap: *const surefit_heap) -> Result<&'a AnyHeap, 
     Ok(unsafe { &(*heap).heap })
 }
 
-unsafe fn heap_mut<'a>(heap: *mut surefit_heap) -> Result<&'a mut AnyHeap, surefit_status> {
+pub(crate) unsafe fn heap_mut<'a>(
+    heap: *mut surefit_heap,
+) -> Result<&'a mut AnyHeap, surefit_status> {
     // SAFETY: the caller's promise.
     unsafe { vet_held(heap) }?;
     // SAFETY: as in `heap`.
@@ -137,8 +139,8 @@ unsafe fn vet(heap: *const surefit_heap) -> Answer {
     Ok(())
 }
 
-/// Makes a heap in a region, whatever its contents, wherever it begins. The heap is in the region;
-/// there is nothing to destroy: the region may be used otherwise once the heap is not used any more.
+/// Makes a heap in a region, whatever its contents, wherever it begins. The heap is in the region:
+/// once it is not used any more, the region may be used otherwise. See surefit_destroy.
 ///
 /// Answers NULL, CONFIG, REGION if it is too small, HEAPS. O(classes), and 16 bytes written per page.
 ///
@@ -152,15 +154,24 @@ pub unsafe extern "C" fn surefit_heap_init(
     config: *const surefit_config,
     heap: *mut *mut surefit_heap,
 ) -> surefit_status {
+    let make = AnyHeap::new;
     // SAFETY: the caller's promise.
-    status(unsafe { init(region.cast(), bytes, config, heap) })
+    status(unsafe { init(region.cast(), bytes, config, heap, make) })
 }
 
-unsafe fn init(
+/// Makes a heap that `make` makes of its pages and a configuration.
+///
+/// # Safety
+/// As surefit_heap_init.
+pub(crate) unsafe fn init(
     region: *mut u8,
     bytes: usize,
     config: *const surefit_config,
     heap: *mut *mut surefit_heap,
+    make: impl FnOnce(
+        &'static mut [MaybeUninit<u8>],
+        &'static Config,
+    ) -> Result<AnyHeap, surefit_status>,
 ) -> Answer {
     if config.is_null() || heap.is_null() {
         return Err(surefit_status::Null);
@@ -173,7 +184,7 @@ unsafe fn init(
     let make = |pages: &'static mut [MaybeUninit<u8>]| {
         Ok(surefit_heap {
             magic: MAGIC,
-            heap: AnyHeap::new(pages, config)?,
+            heap: make(pages, config)?,
             shared: None,
         })
     };
@@ -181,6 +192,28 @@ unsafe fn init(
     let place = unsafe { place(region, bytes, make) }?;
     // SAFETY: not NULL.
     unsafe { put(heap, place) }
+}
+
+/// Ends a heap and all its objects at once. From now on every call for it answers NOT_A_HEAP, and
+/// its keys are FOREIGN to every later heap, also one in the same region. The lock of a shared heap, which the thread must hold, is given
+/// back.
+///
+/// Answers NULL, NOT_A_HEAP (also the second time), UNLOCKED. O(1).
+///
+/// # Safety
+/// As surefit_alloc.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn surefit_destroy(heap: *mut surefit_heap) -> surefit_status {
+    let destroy = || {
+        // SAFETY: the caller's promise.
+        unsafe { vet_held(heap) }?;
+        // SAFETY: as above. The lock is copied: once it is given back, the region may be used otherwise.
+        let shared = unsafe { shared(heap) }?.map(Shared::taken_over);
+        // SAFETY: C1. The heap owns nothing but its region; what has no magic is no heap.
+        unsafe { (&raw mut (*heap).magic).write(0) };
+        shared.map_or(Ok(()), |shared| shared.release())
+    };
+    status(destroy())
 }
 
 /// Lets threads or interrupts share a heap by a lock of the caller. From now on every call for the heap answers UNLOCKED unless

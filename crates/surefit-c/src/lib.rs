@@ -6,6 +6,7 @@
 //! | `config` | configurations, named and built |
 //! | `certify` | the bytes that are enough for a demand |
 //! | `heap` | a heap in the caller's region, its objects |
+//! | `limit` | heaps with a limit that is raised and lowered |
 //! | `lock` | heaps that threads share |
 //! | `place` | control structures at the end of regions |
 //! | `words` | the widths of words that were compiled in |
@@ -29,6 +30,7 @@
 mod certify;
 mod config;
 mod heap;
+mod limit;
 mod lock;
 #[cfg(all(feature = "panic-handler", not(any(test, feature = "std"))))]
 mod panicked;
@@ -55,10 +57,11 @@ pub use config::{
 };
 pub use heap::{
     SUREFIT_CONTROL_BYTES, surefit_acquire, surefit_alloc, surefit_alloc_zeroed, surefit_can_alloc,
-    surefit_compact, surefit_free, surefit_get, surefit_heap, surefit_heap_init, surefit_is_live,
-    surefit_key, surefit_largest_free, surefit_read, surefit_release, surefit_resize,
-    surefit_share, surefit_write,
+    surefit_compact, surefit_destroy, surefit_free, surefit_get, surefit_heap, surefit_heap_init,
+    surefit_is_live, surefit_key, surefit_largest_free, surefit_read, surefit_release,
+    surefit_resize, surefit_share, surefit_write,
 };
+pub use limit::{surefit_heap_init_limited, surefit_set_limit, surefit_untouched};
 pub use lock::surefit_lock;
 #[cfg(all(feature = "pooled", any(feature = "direct", feature = "tiny")))]
 pub use pooled::{SUREFIT_RAW_PEAKS_MAX, surefit_raw_certify, surefit_raw_init_certified};
@@ -70,8 +73,8 @@ pub use pooled::{SUREFIT_RAW_PEAKS_MAX, surefit_raw_certify, surefit_raw_init_ce
 ))]
 pub use raw::{
     SUREFIT_RAW_DIRECT, SUREFIT_RAW_SEGREGATED, SUREFIT_RAW_TINY, SUREFIT_RAW_TLSF, surefit_raw,
-    surefit_raw_aligned_alloc, surefit_raw_calloc, surefit_raw_check, surefit_raw_free,
-    surefit_raw_init, surefit_raw_malloc, surefit_raw_realloc, surefit_raw_share,
+    surefit_raw_aligned_alloc, surefit_raw_calloc, surefit_raw_check, surefit_raw_destroy,
+    surefit_raw_free, surefit_raw_init, surefit_raw_malloc, surefit_raw_realloc, surefit_raw_share,
     surefit_raw_stats, surefit_raw_stats_get, surefit_raw_usable_size,
 };
 pub use stats::{

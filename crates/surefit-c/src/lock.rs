@@ -38,6 +38,14 @@ impl Shared {
         })
     }
 
+    /// The same lock with the same holder, for whoever ends the heap.
+    pub(crate) fn taken_over(&self) -> Self {
+        Self {
+            lock: self.lock,
+            holder: AtomicUsize::new(self.holder.load(Ordering::Relaxed)),
+        }
+    }
+
     fn caller(&self) -> usize {
         // SAFETY: the caller of `surefit_share` gave a function that takes its context.
         let number = self

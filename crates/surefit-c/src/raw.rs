@@ -166,8 +166,8 @@ fn pointer(object: Result<NonNull<u8>, Refused>) -> *mut c_void {
     object.map_or(null_mut(), |object| object.as_ptr().cast())
 }
 
-/// Makes a heap of raw pointers of a kind (SUREFIT_RAW_…) in a region, whatever its contents, wherever it begins. There is
-/// nothing to destroy.
+/// Makes a heap of raw pointers of a kind (SUREFIT_RAW_…) in a region, whatever its contents, wherever it begins. Once it
+/// is not used any more, the region may be used otherwise. See surefit_raw_destroy.
 ///
 /// Answers NULL, CONFIG for a kind that was not compiled in, REGION if the region is too small,
 /// TOO_LARGE if it is larger than the kind can use. O(tables). On a 32-bit processor no call for a raw
@@ -236,6 +236,30 @@ pub unsafe extern "C" fn surefit_raw_share(
         Ok(())
     };
     status(share())
+}
+
+/// Ends a heap and all its objects at once. From now on every call for it answers NOT_A_HEAP, or gives
+/// NULL. No other thread may wait for its lock.
+///
+/// Answers NULL, NOT_A_HEAP (also the second time). O(1).
+///
+/// # Safety
+/// As surefit_raw_malloc.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn surefit_raw_destroy(raw: *mut surefit_raw) -> surefit_status {
+    let destroy = || {
+        // SAFETY: the caller's promise.
+        unsafe { vet(raw) }?;
+        // SAFETY: W1. The lock is copied: once it is given back, the region may be used otherwise.
+        let shared = unsafe { (*raw).shared.as_ref() }.map(Shared::taken_over);
+        if let Some(shared) = &shared {
+            shared.acquire()?;
+        }
+        // SAFETY: W1. The heap owns nothing but its region; what has no magic is no heap.
+        unsafe { (&raw mut (*raw).magic).write(0) };
+        shared.map_or(Ok(()), |shared| shared.release())
+    };
+    status(destroy())
 }
 
 /// As malloc: an object of some bytes, which are not initialised, aligned for every scalar type; NULL

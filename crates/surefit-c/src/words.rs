@@ -8,7 +8,7 @@ use surefit_compact::Medium;
 use surefit_compact::Narrow;
 #[cfg(feature = "words32")]
 use surefit_compact::Wide;
-use surefit_compact::{Config, Tail};
+use surefit_compact::{Config, KeyHeap, Tail};
 
 use crate::status::surefit_status;
 
@@ -52,11 +52,11 @@ pub(crate) use for_width;
 #[derive(Debug)]
 pub(crate) enum AnyHeap {
     #[cfg(feature = "words16")]
-    Narrow(surefit_compact::KeyHeap<'static, Narrow>),
+    Narrow(KeyHeap<'static, Narrow>),
     #[cfg(feature = "words24")]
-    Medium(surefit_compact::KeyHeap<'static, Medium>),
+    Medium(KeyHeap<'static, Medium>),
     #[cfg(feature = "words32")]
-    Wide(surefit_compact::KeyHeap<'static, Wide>),
+    Wide(KeyHeap<'static, Wide>),
 }
 
 /// An expression of the heap itself.
@@ -82,11 +82,31 @@ impl AnyHeap {
     ) -> Result<Self, surefit_status> {
         let heap = match word_bytes(config) {
             #[cfg(feature = "words16")]
-            2 => surefit_compact::KeyHeap::new(region, config).map(Self::Narrow),
+            2 => KeyHeap::new(region, config).map(Self::Narrow),
             #[cfg(feature = "words24")]
-            3 => surefit_compact::KeyHeap::new(region, config).map(Self::Medium),
+            3 => KeyHeap::new(region, config).map(Self::Medium),
             #[cfg(feature = "words32")]
-            4 => surefit_compact::KeyHeap::new(region, config).map(Self::Wide),
+            4 => KeyHeap::new(region, config).map(Self::Wide),
+            _ => return Err(surefit_status::Config),
+        };
+        heap.map_err(surefit_status::of)
+    }
+
+    /// A heap that may use the pages in the first `bytes` bytes of a region, and has entries for
+    /// `objects` objects.
+    pub(crate) fn with_limit(
+        region: &'static mut [MaybeUninit<u8>],
+        config: &'static Config,
+        bytes: usize,
+        objects: usize,
+    ) -> Result<Self, surefit_status> {
+        let heap = match word_bytes(config) {
+            #[cfg(feature = "words16")]
+            2 => KeyHeap::with_limit(region, config, bytes, objects).map(Self::Narrow),
+            #[cfg(feature = "words24")]
+            3 => KeyHeap::with_limit(region, config, bytes, objects).map(Self::Medium),
+            #[cfg(feature = "words32")]
+            4 => KeyHeap::with_limit(region, config, bytes, objects).map(Self::Wide),
             _ => return Err(surefit_status::Config),
         };
         heap.map_err(surefit_status::of)

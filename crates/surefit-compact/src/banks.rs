@@ -115,7 +115,7 @@ pub fn table_bytes<W: Width>(
     (floor > 0).then(|| region_bytes - floor)
 }
 
-impl<'m, W: Width<Generation = ()>> Heap<'m, W> {
+impl<'m, W: Width> Heap<'m, W> {
     /// As [`Heap::new`], of a heap that may use only the whole pages in the first `bytes` bytes of
     /// its region, and [`table_bytes`] at the region's end: entries for `objects` objects at once,
     /// all pieces of long ones counted. [`Heap::add`] gives it more pages, [`Heap::take_back`] takes
@@ -204,6 +204,13 @@ impl<'m, W: Width<Generation = ()>> Heap<'m, W> {
         taken * page
     }
 
+    /// The bytes of the pages that the heap may use; `None` for a heap without a limit.
+    #[must_use]
+    pub fn limit_bytes(&self) -> Option<usize> {
+        let limit = self.engine.limit.as_ref()?;
+        Some(limit.pages.get() as usize * self.config.geometry().page_bytes())
+    }
+
     /// The bytes of the region, counted from its beginning, that the heap does not touch now: from
     /// the limit to the room of the address table. Empty for a heap without a limit.
     #[must_use]
@@ -217,7 +224,7 @@ impl<'m, W: Width<Generation = ()>> Heap<'m, W> {
     }
 }
 
-impl<W: Width<Generation = ()>> Engine<'_, W> {
+impl<W: Width> Engine<'_, W> {
     /// Lowers the limit by a page, which is fresh or can be emptied; returns whether it did.
     fn lower_limit(&self) -> bool {
         let Some(limit) = &self.limit else {

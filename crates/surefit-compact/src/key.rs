@@ -9,6 +9,7 @@
 use core::fmt;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
+use core::ops::Range;
 
 use surefit_core::{Corruption, Parts, Refused};
 
@@ -95,6 +96,49 @@ impl<'m, W: Width<Generation = ()>, G: Counted> KeyHeap<'m, W, G> {
         Ok(Self {
             heap: Heap::new(region, config)?,
         })
+    }
+
+    /// As [`Heap::with_limit`]. Its tables take [`KeyHeap::table_bytes`].
+    ///
+    /// # Errors
+    /// As [`Heap::with_limit`].
+    pub fn with_limit(
+        region: &'m mut [MaybeUninit<u8>],
+        config: &'m Config,
+        bytes: usize,
+        objects: usize,
+    ) -> Result<Self, Refused> {
+        Ok(Self {
+            heap: Heap::with_limit(region, config, bytes, objects)?,
+        })
+    }
+
+    /// As [`table_bytes`](crate::table_bytes), whose entries have no generations.
+    #[must_use]
+    pub fn table_bytes(config: &Config, region_bytes: usize, objects: usize) -> Option<usize> {
+        crate::table_bytes::<Keyed<W, G>>(config, region_bytes, objects)
+    }
+
+    /// As [`Heap::add`].
+    pub fn add(&mut self, bytes: usize) -> usize {
+        self.heap.add(bytes)
+    }
+
+    /// As [`Heap::take_back`].
+    pub fn take_back(&mut self, bytes: usize) -> usize {
+        self.heap.take_back(bytes)
+    }
+
+    /// As [`Heap::limit_bytes`].
+    #[must_use]
+    pub fn limit_bytes(&self) -> Option<usize> {
+        self.heap.limit_bytes()
+    }
+
+    /// As [`Heap::untouched`].
+    #[must_use]
+    pub fn untouched(&self) -> Range<usize> {
+        self.heap.untouched()
     }
 
     /// Moves a value into the heap. Never moves another object.

@@ -72,7 +72,7 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
     }
 }
 
-impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
+impl<'m, W: Width> Engine<'m, W> {
     #[expect(
         clippy::arithmetic_side_effects,
         reason = "sums of at most 128 numbers of 33 bits, in 64 bits; free pages were opened"

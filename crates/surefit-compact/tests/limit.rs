@@ -8,7 +8,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefit_compact::certify::{Budget, ClassSet, Demand, certify};
 use surefit_compact::{
-    Bound, Bytes, Config, Contiguous, Geometry, GeometrySpec, Heap, Wide, table_bytes,
+    Bound, Bytes, Config, Contiguous, Geometry, GeometrySpec, Heap, KeyHeap, Wide, table_bytes,
 };
 use surefit_core::Refused;
 
@@ -316,4 +316,41 @@ fn a_heap_without_a_limit_has_nothing_to_add_or_to_take_back() {
     let object = heap.alloc(layout(1)).expect("room");
     heap.free_bytes(object);
     heap.check().expect("sound");
+}
+
+/// Keys keep naming their objects while the limit moves these, and entries have their own table.
+#[test]
+fn a_heap_of_keys_keeps_to_its_limit() {
+    let config = config(Bound::Unbounded);
+    let mut memory = junk(64 * PAGE);
+    let tables = KeyHeap::<Wide>::table_bytes(&config, 64 * PAGE, 500).expect("room");
+    assert!(tables > table_bytes::<Wide>(&config, 64 * PAGE, 500).expect("room"));
+    let mut heap: KeyHeap = KeyHeap::with_limit(&mut memory, &config, 8 * PAGE, 500).expect("room");
+    let limit = heap.limit_bytes().expect("it has one");
+    let mut keys = Vec::new();
+    while let Ok(key) = heap.insert([keys.len(); 8]) {
+        keys.push(key);
+    }
+    assert_eq!(heap.stats().pages as usize * PAGE, limit);
+    let removed: Vec<_> = keys.iter().copied().step_by(2).collect();
+    for key in &removed {
+        heap.remove(*key).expect("live");
+    }
+    assert_eq!(heap.take_back(usize::MAX), 0, "each page has objects");
+    assert!(heap.compact(u64::MAX) > 0);
+    let taken = heap.take_back(usize::MAX);
+    assert!(taken >= limit / 2 - PAGE, "{taken} of {limit}");
+    assert_eq!(heap.limit_bytes(), Some(limit - taken));
+    heap.check().expect("sound");
+    for (number, key) in keys.iter().enumerate() {
+        match number % 2 {
+            0 => assert_eq!(heap.get(*key), Err(Refused::StaleHandle)),
+            _ => assert_eq!(heap.get(*key), Ok(&[number; 8])),
+        }
+    }
+    assert_eq!(
+        heap.add(usize::MAX) + limit - taken,
+        heap.limit_bytes().expect("it has one")
+    );
+    assert_eq!(heap.untouched().len(), 0);
 }

@@ -426,6 +426,9 @@ static void shared(void) {
         EXPECT(surefit_stats_get(heap, &stats) == SUREFIT_STATUS_UNLOCKED);
         EXPECT(surefit_check(heap, NULL) == SUREFIT_STATUS_UNLOCKED);
         EXPECT(surefit_walk(heap, NULL, NULL) == SUREFIT_STATUS_UNLOCKED);
+        EXPECT(surefit_set_limit(heap, 0, &count) == SUREFIT_STATUS_UNLOCKED);
+        EXPECT(surefit_untouched(heap, &count, &count) == SUREFIT_STATUS_UNLOCKED);
+        EXPECT(surefit_destroy(heap) == SUREFIT_STATUS_UNLOCKED);
         EXPECT(!surefit_is_live(heap, key) && !surefit_can_alloc(heap, 1, 1));
         EXPECT(surefit_largest_free(heap) == 0);
         EXPECT(surefit_release(heap) == SUREFIT_STATUS_UNLOCKED);
@@ -450,6 +453,86 @@ static void shared(void) {
     EXPECT(object != NULL && surefit_raw_free(raw_heap, object) == OK);
     EXPECT(surefit_raw_malloc(raw_heap, 1 << 20) == NULL && surefit_raw_check(raw_heap) == OK);
     EXPECT(state_of.taken == before + 4 && state_of.holder == 0);
+}
+
+/* A heap keeps to its limit while that is raised and lowered; its objects keep their bytes. */
+static void limited(void) {
+    enum { PAGE = 1024, OBJECTS = 400 };
+    surefit_heap *heap = NULL;
+    surefit_key key;
+    size_t reached = 0, first = 0, end = 0, live = 0;
+    const surefit_config *tiny = surefit_config_tiny();
+    memset(memory, 0xa5, 64 * 1024);
+    EXPECT(surefit_heap_init_limited(NULL, 64 * 1024, tiny, 0, 1, &heap) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_heap_init_limited(memory, 64 * 1024, NULL, 0, 1, &heap) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_heap_init_limited(memory, 64 * 1024, tiny, 0, 1, NULL) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_heap_init_limited(memory, 512, tiny, 0, 1, &heap) == SUREFIT_STATUS_REGION);
+    EXPECT(surefit_heap_init_limited(memory, 64 * 1024, tiny, 0, SIZE_MAX, &heap) == SUREFIT_STATUS_REGION);
+    EXPECT(heap == NULL);
+    EXPECT(surefit_heap_init_limited(memory, 64 * 1024, tiny, 4 * PAGE + 1, OBJECTS, &heap) == OK);
+    EXPECT(surefit_untouched(heap, &first, &end) == OK && first == 4 * PAGE && end > 40 * PAGE);
+    EXPECT(surefit_untouched(NULL, &first, &end) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_untouched(heap, NULL, &end) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_untouched(heap, &first, NULL) == SUREFIT_STATUS_NULL);
+    while (surefit_alloc(heap, 60, 0, &keys[live]) == OK) fill(heap, keys[live++], 9);
+    EXPECT(surefit_alloc(heap, 60, 0, &key) == SUREFIT_STATUS_NO_MEMORY);
+    EXPECT(live > 4 * 12 && live < 4 * 17);
+    EXPECT(surefit_set_limit(heap, SIZE_MAX, NULL) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_set_limit(NULL, 0, &reached) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_set_limit(heap, 8 * PAGE + 1000, &reached) == OK && reached == 8 * PAGE);
+    while (live < 100) {
+        EXPECT(surefit_alloc(heap, 60, 0, &keys[live]) == OK);
+        fill(heap, keys[live++], 9);
+    }
+    /* Down to what its objects fill: every second one is freed, and the others move together. */
+    for (size_t i = 0; i < live; i += 2) EXPECT(surefit_free(heap, keys[i]) == OK);
+    EXPECT(surefit_set_limit(heap, 0, &reached) == OK && reached >= 50 * 60 && reached <= 5 * PAGE);
+    EXPECT(surefit_check(heap, NULL) == OK);
+    for (size_t i = 1; i < live; i += 2) verify(heap, keys[i], 9);
+    EXPECT(surefit_untouched(heap, &first, &end) == OK && first == reached);
+    for (size_t at = 8 * PAGE; at < end; at++) EXPECT(memory[at] == 0xa5);
+    EXPECT(surefit_set_limit(heap, SIZE_MAX, &reached) == OK);
+    EXPECT(surefit_untouched(heap, &first, &end) == OK && first == end && end == reached);
+    surefit_heap *whole = NULL;
+    EXPECT(surefit_destroy(heap) == OK);
+    EXPECT(surefit_heap_init(memory, 64 * 1024, tiny, &whole) == OK);
+    EXPECT(surefit_set_limit(whole, PAGE, &reached) == SUREFIT_STATUS_CONFIG);
+    EXPECT(surefit_untouched(whole, &first, &end) == OK && first == end);
+}
+
+/* What is destroyed is no heap, and its keys are none of the next heap in the same region. */
+static void destroyed(void) {
+    surefit_heap *heap = NULL, *next = NULL;
+    surefit_key key, new_key;
+    void *bytes;
+    size_t count;
+    EXPECT(surefit_destroy(NULL) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_heap_init(memory, 64 * 1024, surefit_config_tiny(), &heap) == OK);
+    EXPECT(surefit_alloc(heap, 24, 0, &key) == OK);
+    EXPECT(surefit_destroy(heap) == OK);
+    EXPECT(surefit_destroy(heap) == SUREFIT_STATUS_NOT_A_HEAP);
+    EXPECT(surefit_free(heap, key) == SUREFIT_STATUS_NOT_A_HEAP);
+    EXPECT(surefit_alloc(heap, 24, 0, &new_key) == SUREFIT_STATUS_NOT_A_HEAP);
+    EXPECT(surefit_heap_init(memory, 64 * 1024, surefit_config_tiny(), &next) == OK);
+    EXPECT(surefit_alloc(next, 24, 0, &new_key) == OK);
+    EXPECT(surefit_get(next, key, 0, &bytes, &count) == SUREFIT_STATUS_FOREIGN);
+    EXPECT(surefit_free(next, key) == SUREFIT_STATUS_FOREIGN);
+    struct lock state_of = {1, 0, 0};
+    const surefit_lock lock = {&state_of, take, give, who};
+    EXPECT(surefit_share(next, &lock) == OK);
+    EXPECT(surefit_destroy(next) == SUREFIT_STATUS_UNLOCKED);
+    EXPECT(surefit_acquire(next) == OK && surefit_destroy(next) == OK && state_of.holder == 0);
+    EXPECT(surefit_release(next) == SUREFIT_STATUS_NOT_A_HEAP);
+
+    surefit_raw *raw_heap = NULL;
+    EXPECT(surefit_raw_destroy(NULL) == SUREFIT_STATUS_NULL);
+    EXPECT(surefit_raw_init(memory, 64 * 1024, SUREFIT_RAW_TINY, &raw_heap) == OK);
+    EXPECT(surefit_raw_share(raw_heap, &lock) == OK);
+    void *object = surefit_raw_malloc(raw_heap, 24);
+    EXPECT(object != NULL && surefit_raw_destroy(raw_heap) == OK && state_of.holder == 0);
+    EXPECT(surefit_raw_destroy(raw_heap) == SUREFIT_STATUS_NOT_A_HEAP);
+    EXPECT(surefit_raw_malloc(raw_heap, 24) == NULL);
+    EXPECT(surefit_raw_free(raw_heap, object) == SUREFIT_STATUS_NOT_A_HEAP);
 }
 
 static bool count_block(void *context, surefit_block block) {
@@ -482,6 +565,8 @@ int main(void) {
     raw_certified(SUREFIT_RAW_DIRECT, 2048);
     raw_certified(SUREFIT_RAW_TINY, 128);
     shared();
+    limited();
+    destroyed();
     walked();
     drift(surefit_config_tiny(), 0);
     drift(surefit_config_small(), 1);
