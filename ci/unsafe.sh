@@ -94,6 +94,11 @@ crates/surefit-gc/src/free_list.rs
 crates/surefit-gc/src/mark.rs
 crates/surefit-gc/src/space.rs
 crates/surefit-gc/src/tables.rs
+crates/surefit-interpose/src/calls.rs
+crates/surefit-interpose/src/fork.rs
+crates/surefit-interpose/src/next.rs
+crates/surefit-interpose/src/system.rs
+crates/surefit-interpose/src/thread.rs
 crates/surefit-locked/src/collections.rs
 crates/surefit-locked/src/global.rs
 crates/surefit-locked/src/one_thread.rs
@@ -113,7 +118,7 @@ firmware/src/worst/pointers.rs
 FILES
 )
 found=$(grep -rlE '^[^/"]*\bunsafe\b' --include='*.rs' \
-  crates/surefit{,-c,-core,-compact,-freelist,-gc,-gc-derive,-locked,-os,-clients,-trace}/src firmware/src | grep -vE '/tests(\.rs|/)' | sort)
+  crates/surefit{,-c,-core,-compact,-freelist,-gc,-gc-derive,-interpose,-locked,-os,-clients,-recorder,-trace}/src firmware/src | grep -vE '/tests(\.rs|/)' | sort)
 if ! diff <(printf '%s\n' "$listed") <(printf '%s\n' "$found"); then
   echo "unsafe.sh: > has unsafe and is not listed, < is listed and has none"
   exit 1

@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use surefit_measure::output::Format;
 use surefit_measure::sizes::HeapSize;
 
-/// Replays recorded programs on many allocators, compares them, and certifies heap sizes.
+/// Records programs, replays them on many allocators, compares these, and certifies heap sizes.
 #[derive(Debug, Parser)]
 #[command(name = "surefit", version, disable_help_subcommand = true)]
 pub(crate) struct Cli {
@@ -19,6 +19,9 @@ pub(crate) struct Cli {
 /// What the command can do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    /// Run a program, and record what it asks of malloc.
+    #[cfg(target_os = "linux")]
+    Record(crate::record_cmd::Args),
     /// Replay a trace on one allocator; exit status 1 if the replay cannot complete.
     #[command(after_help = surefit_measure::registry::help())]
     Replay(ReplayArgs),

@@ -5,20 +5,16 @@ use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use indicatif::{ProgressBar, ProgressStyle};
 use surefit_trace::Trace;
 use surefit_trace::generate::{Churn, Options, Program};
 
 use crate::trace_cmd::report::{CheckDocument, CheckedFile, Described};
 use crate::trace_cmd::summary;
+use crate::trace_file;
 use surefit_measure::memory::affordable_events;
 use surefit_measure::output;
 use surefit_measure::output::Format;
 use surefit_measure::sizes::{self, Size};
-
-/// The compression level. It is five times as fast as the level of the recorded traces, and its
-/// files are five per cent larger.
-const LEVEL: i32 = 12;
 
 /// The arguments of `surefit gen`.
 #[derive(Debug, clap::Args)]
@@ -73,30 +69,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         .program
         .generate(&options)
         .map_err(|error| anyhow!("gen {name}: {error}"))?;
-    let bytes = encode(&trace, &args.output)?;
-    output::to_file(&args.output, |out| Ok(out.write_all(&bytes)?))?;
+    let bytes = trace_file::write(&trace, &args.output)?;
     if args.output != Path::new("-") {
-        report(args, &trace, bytes.len() as u64)?;
+        report(args, &trace, bytes)?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The bytes of the file. They are complete before the file is created, and then written at once.
-fn encode(trace: &Trace, path: &Path) -> Result<Vec<u8>> {
-    if path.extension().is_none_or(|extension| extension != "zst") {
-        return Ok(trace.to_bytes());
-    }
-    let progress = progress_bar(trace.header().counts.events)?;
-    let mut bytes = Vec::new();
-    trace.write_compressed(&mut bytes, LEVEL, |events| progress.set_position(events))?;
-    progress.finish_and_clear();
-    Ok(bytes)
-}
-
-/// A progress bar on standard error, if that is a terminal.
-fn progress_bar(events: u64) -> Result<ProgressBar> {
-    let style = ProgressStyle::with_template("compressing {wide_bar} {percent} %  {eta} left")?;
-    Ok(ProgressBar::new(events).with_style(style))
 }
 
 fn report(args: &Args, trace: &Trace, file_bytes: u64) -> Result<()> {

@@ -14,10 +14,13 @@ mod compare_cmd;
 mod experiment_cmd;
 mod gc_cmd;
 mod gen_cmd;
+#[cfg(target_os = "linux")]
+mod record_cmd;
 mod replay_cmd;
 mod report;
 mod screen;
 mod trace_cmd;
+mod trace_file;
 
 use std::process::ExitCode;
 
@@ -45,6 +48,8 @@ fn verb(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Replay(args) => replay_cmd::run(&args).map(|()| ExitCode::SUCCESS),
         Verb::Compare(args) => compare_cmd::run(&args).map(|()| ExitCode::SUCCESS),
         Verb::Certify(args) => certify_cmd::run(&args).map(|()| ExitCode::SUCCESS),
+        #[cfg(target_os = "linux")]
+        Verb::Record(args) => record_cmd::run(&args),
         Verb::Trace(args) => trace_cmd::run(&args),
         Verb::Gc(args) => gc_cmd::run(&args),
         Verb::Gen(args) => gen_cmd::run(&args),

@@ -9,6 +9,8 @@ mod experiment;
 #[cfg(feature = "lua")]
 mod gc_lua;
 mod gc_replay;
+#[cfg(target_os = "linux")]
+mod record;
 mod refusals;
 mod replay;
 #[cfg(target_os = "linux")]

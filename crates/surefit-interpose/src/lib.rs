@@ -1,0 +1,19 @@
+//! Standing in for malloc in a program that was not built for it, by way of `LD_PRELOAD`.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`calls`] | the calls of malloc's family, and [`export!`], which makes a library export them |
+//! | [`next`] | the allocator that would have served them, and memory for calls before it is found |
+//! | [`thread`] | one word for each thread |
+//! | [`fork`] | memory that a forked child finds zero |
+//!
+//! Nothing here allocates, and nothing depends on another crate: the recorder is compiled without
+//! Cargo. Linux with the GNU C library.
+#![cfg(target_os = "linux")]
+#![no_std]
+
+pub mod calls;
+pub mod fork;
+pub mod next;
+pub mod system;
+pub mod thread;

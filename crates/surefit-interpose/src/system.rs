@@ -1,0 +1,116 @@
+//! What is used of the C library, as its header files declare it on Linux with 64 bits.
+#![expect(
+    missing_docs,
+    reason = "the C library's manual describes each of these"
+)]
+
+use core::ffi::{c_char, c_int, c_long, c_uint, c_void};
+
+pub const PROT_READ: c_int = 1;
+pub const PROT_WRITE: c_int = 2;
+pub const MAP_SHARED: c_int = 1;
+pub const MAP_PRIVATE: c_int = 2;
+pub const MAP_ANONYMOUS: c_int = 0x20;
+pub const MAP_NORESERVE: c_int = 0x4000;
+pub const MADV_DONTFORK: c_int = 10;
+pub const MADV_WIPEONFORK: c_int = 18;
+/// Since Linux 5.14.
+pub const MADV_POPULATE_WRITE: c_int = 23;
+pub const O_RDWR: c_int = 2;
+pub const O_CREAT: c_int = 0o100;
+pub const O_EXCL: c_int = 0o200;
+pub const O_CLOEXEC: c_int = 0o2_000_000;
+pub const RTLD_DEFAULT: *mut c_void = core::ptr::null_mut();
+/// The definition after that of the library that asks.
+pub const RTLD_NEXT: *mut c_void = core::ptr::without_provenance_mut(usize::MAX);
+pub const SC_PAGESIZE: c_int = 30;
+pub const ENOMEM: c_int = 12;
+pub const EEXIST: c_int = 17;
+pub const EFBIG: c_int = 27;
+pub const RLIMIT_FSIZE: c_int = 1;
+
+/// What `mmap` answers when it fails.
+pub const MAP_FAILED: *mut c_void = core::ptr::without_provenance_mut(usize::MAX);
+
+/// What `dladdr` says of the library that holds an address.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Library {
+    pub file: *const c_char,
+    pub base: *mut c_void,
+    pub symbol: *const c_char,
+    pub address: *mut c_void,
+}
+
+unsafe extern "C" {
+    pub static environ: *const *const c_char;
+
+    pub fn getenv(name: *const c_char) -> *const c_char;
+    pub fn mmap(
+        at: *mut c_void,
+        bytes: usize,
+        protection: c_int,
+        flags: c_int,
+        file: c_int,
+        offset: c_long,
+    ) -> *mut c_void;
+    pub fn munmap(at: *mut c_void, bytes: usize) -> c_int;
+    pub fn madvise(at: *mut c_void, bytes: usize, advice: c_int) -> c_int;
+    pub fn open(path: *const c_char, flags: c_int, ...) -> c_int;
+    pub fn close(file: c_int) -> c_int;
+    pub fn posix_fallocate(file: c_int, offset: c_long, bytes: c_long) -> c_int;
+    pub fn getrlimit(what: c_int, limits: *mut [u64; 2]) -> c_int;
+    pub fn readlink(path: *const c_char, to: *mut c_char, bytes: usize) -> isize;
+    pub fn getpid() -> c_int;
+    pub fn getppid() -> c_int;
+    pub fn sysconf(name: c_int) -> c_long;
+    pub fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
+    pub fn dladdr(address: *const c_void, about: *mut Library) -> c_int;
+    pub fn pthread_key_create(
+        key: *mut c_uint,
+        destructor: Option<unsafe extern "C" fn(*mut c_void)>,
+    ) -> c_int;
+    pub fn pthread_getspecific(key: c_uint) -> *mut c_void;
+    pub fn pthread_setspecific(key: c_uint, value: *const c_void) -> c_int;
+    pub fn __errno_location() -> *mut c_int;
+}
+
+/// The error of the last failed call of this thread.
+#[must_use]
+pub fn errno() -> c_int {
+    // SAFETY: the C library's own word of this thread.
+    unsafe { *__errno_location() }
+}
+
+/// Sets the error of this thread: a program may look at what was there before a call that succeeded.
+pub fn set_errno(error: c_int) {
+    // SAFETY: as above.
+    unsafe { *__errno_location() = error }
+}
+
+/// The most bytes of a file that this process may write.
+#[must_use]
+pub fn file_limit() -> u64 {
+    let mut limits = [u64::MAX; 2];
+    // SAFETY: a place for two numbers: the limit, and the most that it may be raised to.
+    match unsafe { getrlimit(RLIMIT_FSIZE, &raw mut limits) } {
+        0 => limits[0],
+        _ => u64::MAX,
+    }
+}
+
+/// Where the library begins that holds an address; 0 if none does.
+#[must_use]
+pub fn library_of(address: usize) -> usize {
+    let mut about = Library {
+        file: core::ptr::null(),
+        base: core::ptr::null_mut(),
+        symbol: core::ptr::null(),
+        address: core::ptr::null_mut(),
+    };
+    // SAFETY: any address; a place for the answer.
+    match unsafe { dladdr(core::ptr::without_provenance(address), &raw mut about) } {
+        0 => 0,
+        _ => about.base.addr(),
+    }
+}

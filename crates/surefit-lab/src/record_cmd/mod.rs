@@ -1,0 +1,261 @@
+//! `surefit record`: runs a program with the recorder in it, and makes a trace of each process.
+
+mod report;
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{ExitCode, ExitStatus};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use surefit_measure::error::say;
+use surefit_measure::memory::affordable_events;
+use surefit_measure::output::{self, Format};
+use surefit_measure::sizes;
+use surefit_recorder::convert::convert;
+use surefit_recorder::read::{Described, Reader};
+use surefit_recorder::session::{self, Session};
+use surefit_recorder::{LIBRARY, program};
+use surefit_trace::Trace;
+
+use crate::trace_file;
+use report::{Document, Recorded};
+
+/// The arguments of `surefit record`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The file to write; it is compressed if its name ends in .zst
+    ///
+    /// Each further process gets a file of its own beside it, with its number and name.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Record only so long, such as 60s, 5m or 1h; the program goes on
+    #[arg(long = "for", value_name = "TIME", value_parser = duration)]
+    time: Option<Duration>,
+    /// The most bytes of a log while the program runs, 24 for each event [default: 64G]
+    #[arg(long, value_name = "BYTES", value_parser = sizes::bytes)]
+    max_size: Option<usize>,
+    /// Make traces of logs that an interrupted recording left behind, instead of running a program
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["command", "time", "max_size"])]
+    logs: Option<PathBuf>,
+    /// How the result is printed
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// The program and its arguments
+    #[arg(last = true, value_name = "COMMAND", required_unless_present = "logs")]
+    command: Vec<OsString>,
+}
+
+/// A time such as `60s`, `5m` or `1h`.
+fn duration(text: &str) -> Result<Duration> {
+    let wrong = || anyhow!("`{text}` is not a time: write 60s, 5m or 1h");
+    let seconds = match text.as_bytes().last() {
+        Some(b's') => 1,
+        Some(b'm') => 60,
+        Some(b'h') => 3600,
+        _ => return Err(wrong()),
+    };
+    let number: u32 = text[..text.len() - 1].parse().map_err(|_| wrong())?;
+    Ok(Duration::from_secs(u64::from(number) * seconds))
+}
+
+/// Runs `surefit record`. The exit status is the program's own.
+///
+/// # Errors
+/// The program cannot be recorded, or a trace cannot be written: then the logs stay.
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    if let Some(folder) = &args.logs {
+        let document = traces(folder, None, &args.output)?;
+        return print(args, &document, folder).map(|()| ExitCode::SUCCESS);
+    }
+    let program = recordable(args)?;
+    let folder = folder_beside(&args.output)?;
+    let most = args.max_size.map(|bytes| bytes as u64);
+    let session = Session::start(&args.command, folder.path(), most)
+        .with_context(|| format!("cannot run {}", program.display()))?;
+    let ended = session.wait(args.time)?;
+    if ended.is_none() {
+        session.stop()?;
+    }
+    // From here on the logs stay until every trace is written.
+    let folder = folder.keep();
+    let document = traces(&folder, Some(session.pid()), &args.output)
+        .with_context(|| kept(&folder, &args.output))?;
+    print(args, &document, &folder)?;
+    let status = match ended {
+        Some(status) => status,
+        None => go_on(&session, &program)?,
+    };
+    // A process that goes on without us may still have the folder; what it writes there is not read.
+    let _ = fs::remove_dir_all(&folder);
+    exit(&program, status)
+}
+
+/// The program, if it can be recorded and there is a place for the trace.
+fn recordable(args: &Args) -> Result<PathBuf> {
+    if LIBRARY.is_empty() {
+        bail!(
+            "record: this command was built for a system without the GNU C library; build it on 64-bit Linux with it"
+        );
+    }
+    if args.output == Path::new("-") {
+        bail!("record: the program has standard output; name a file with -o");
+    }
+    output::writable(&args.output)?;
+    let first = args.command.first().context("name a program")?;
+    program::check(first).context("record")
+}
+
+/// A folder for the logs: on the disk that the trace is for, which shows early whether it is full.
+fn folder_beside(path: &Path) -> Result<tempfile::TempDir> {
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
+    tempfile::Builder::new()
+        .prefix("surefit-record-")
+        .tempdir_in(parent.unwrap_or(Path::new(".")))
+        .map_err(|cause| output::unwritable(&path.display().to_string(), &cause))
+}
+
+fn kept(folder: &Path, output: &Path) -> String {
+    format!(
+        "what was recorded is in {folder}: once that is mended, `surefit record -o {output} --logs {folder}` goes on from there",
+        folder = folder.display(),
+        output = output.display()
+    )
+}
+
+/// Makes a trace of each log.
+fn traces(folder: &Path, first: Option<u32>, output: &Path) -> Result<Document> {
+    let found =
+        session::logs(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let mut readers = Vec::new();
+    for log in &found {
+        match Reader::open(log) {
+            Ok(reader) => readers.push(reader),
+            // The process was killed while it began its log: it had asked for nothing yet.
+            Err(surefit_recorder::read::ReadError::NoLog { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let logs: Vec<_> = readers
+        .iter()
+        .map(|reader| reader.described().clone())
+        .collect();
+    let main = main_log(&logs, first);
+    let mut document = Document::new();
+    let mut others = 1;
+    for (index, mut reader) in readers.into_iter().enumerate() {
+        let log = reader.described().clone();
+        if log.events == 0 || log.own_malloc {
+            document.skip(&log, Some(index) == main);
+            continue;
+        }
+        let path = if Some(index) == main {
+            output.to_owned()
+        } else {
+            others += 1;
+            numbered(output, others, name_of(&log))
+        };
+        document.recorded.push(make(&mut reader, &log, &path)?);
+    }
+    document.sort(output);
+    Ok(document)
+}
+
+/// Which log is the program's: of the process that we began, that of the last program in it; if
+/// nobody knows the process, the log with most events.
+fn main_log(logs: &[Described], first: Option<u32>) -> Option<usize> {
+    let mut numbered = logs.iter().enumerate();
+    match first {
+        Some(pid) => numbered.rfind(|(_, log)| log.pid == pid && !log.forked),
+        None => numbered.max_by_key(|(_, log)| log.events),
+    }
+    .map(|(index, _)| index)
+}
+
+fn make(reader: &mut Reader, log: &Described, path: &Path) -> Result<Recorded> {
+    affordable_events(log.events)?;
+    let progress = trace_file::progress_bar("reading", log.events)?;
+    let (events, gaps) = convert(reader, |records| progress.set_position(records))?;
+    progress.finish_and_clear();
+    let trace = Trace::new(name_of(log), events)?;
+    let bytes = trace_file::write(&trace, path)?;
+    Ok(Recorded::new(path, bytes, log, &trace, gaps))
+}
+
+/// The program's name, without its folder.
+fn name_of(log: &Described) -> &str {
+    let name = log.program.rsplit('/').next().unwrap_or_default();
+    if name.is_empty() { "program" } else { name }
+}
+
+/// `a.sft.zst` becomes `a-2-name.sft.zst`.
+fn numbered(output: &Path, number: usize, name: &str) -> PathBuf {
+    let file = output.file_name().unwrap_or_default().to_string_lossy();
+    let (stem, extension) = match file.find(".sft") {
+        Some(at) => file.split_at(at),
+        None => (&*file, ""),
+    };
+    output.with_file_name(format!("{stem}-{number}-{name}{extension}"))
+}
+
+fn print(args: &Args, document: &Document, folder: &Path) -> Result<()> {
+    match args.format {
+        Format::Json => output::print_json(document)?,
+        // The program has standard output.
+        Format::Table => say(&document.to_text()),
+    }
+    if let Some(reason) = document.no_trace() {
+        let _ = fs::remove_dir_all(folder);
+        bail!("record: {reason}");
+    }
+    Ok(())
+}
+
+fn go_on(session: &Session, program: &Path) -> Result<ExitStatus> {
+    say(&format!(
+        "the recording has ended; {} goes on\n",
+        program.display()
+    ));
+    session.wait(None)?.context("the program has not ended")
+}
+
+/// The exit status of a shell for a program that ended so.
+fn exit(program: &Path, status: ExitStatus) -> Result<ExitCode> {
+    if let Some(signal) = status.signal() {
+        say(&format!(
+            "surefit: {} was ended by signal {signal}; what it did until then is recorded\n",
+            program.display()
+        ));
+        return Ok(ExitCode::from(128 + u8::try_from(signal).unwrap_or(0)));
+    }
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(ExitCode::from(code.unwrap_or(1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{duration, numbered};
+    use std::path::Path;
+    use std::time::Duration;
+
+    #[test]
+    fn times_have_a_unit() {
+        assert_eq!(duration("90s").ok(), Some(Duration::from_secs(90)));
+        assert_eq!(duration("2m").ok(), Some(Duration::from_secs(120)));
+        assert_eq!(duration("1h").ok(), Some(Duration::from_secs(3600)));
+        for wrong in ["", "60", "s", "1.5m", "-1s", "1d", "é"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn files_of_further_processes_are_numbered_before_the_extension() {
+        let beside = |output| numbered(Path::new(output), 2, "git");
+        assert_eq!(beside("x/a.sft.zst"), Path::new("x/a-2-git.sft.zst"));
+        assert_eq!(beside("a.b"), Path::new("a.b-2-git"));
+    }
+}

@@ -1,0 +1,211 @@
+//! What `surefit record` says: a line for each trace, or a document.
+
+use std::cmp::Reverse;
+use std::io;
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use surefit_measure::output::grouped;
+use surefit_measure::results::SCHEMA;
+use surefit_measure::sizes::{Size, counted};
+use surefit_recorder::convert::Gaps;
+use surefit_recorder::read::{Described as Log, Ended};
+use surefit_trace::Trace;
+
+use crate::trace_cmd::report::Described;
+use crate::trace_cmd::summary;
+
+/// The document of `surefit record --format json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct Document {
+    /// The version of this format.
+    schema: u32,
+    /// The traces; the program's own is first.
+    pub(crate) recorded: Vec<Recorded>,
+    /// Processes of which there is no trace.
+    not_recorded: Vec<NotRecorded>,
+    /// Why there is no trace of the program itself; absent if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_trace: Option<String>,
+}
+
+/// The most further processes that are printed for people; the document has all.
+const MOST_PRINTED: usize = 8;
+
+/// A trace that was written.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct Recorded {
+    /// The file.
+    pub(crate) file: String,
+    /// Its bytes.
+    file_bytes: u64,
+    /// The process.
+    pid: u32,
+    /// Whether it is a copy of its parent, in which no program began.
+    forked: bool,
+    /// The figures of the trace.
+    trace: Described,
+    /// Frees and reallocations of objects from before the recording, or of the parent; left out.
+    unknown_frees: u64,
+    /// Objects whose free the recorder did not see; it is put before the next object at the address.
+    missed_frees: u64,
+    /// Threads above the 65,536th; their events are those of the last thread.
+    more_threads: u64,
+    /// Why the recording ended before the process did; absent if it did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended: Option<String>,
+}
+
+/// A process of which there is no trace.
+#[derive(Debug, JsonSchema, Serialize)]
+struct NotRecorded {
+    /// The program's path.
+    program: String,
+    /// The process.
+    pid: u32,
+    /// Why not.
+    reason: String,
+}
+
+impl Document {
+    pub(crate) fn new() -> Self {
+        let nobody =
+            "nothing was recorded: the system did not preload the recorder into the program";
+        Self {
+            schema: SCHEMA,
+            recorded: Vec::new(),
+            not_recorded: Vec::new(),
+            no_trace: Some(nobody.into()),
+        }
+    }
+
+    /// Notes a process without events. A copy of its parent that only began another program is no
+    /// process of its own to anybody.
+    pub(crate) fn skip(&mut self, log: &Log, is_main: bool) {
+        let reason = if log.own_malloc {
+            "it has a malloc of its own, and nothing can stand in for that".to_owned()
+        } else if let Some(ended) = log.ended {
+            why(ended, log)
+        } else if log.forked {
+            return;
+        } else {
+            "it called no malloc, or one of its own".to_owned()
+        };
+        if is_main {
+            self.no_trace = Some(format!("nothing was recorded of {}: {reason}", log.program));
+            return;
+        }
+        let (program, pid) = (log.program.clone(), log.pid);
+        self.not_recorded.push(NotRecorded {
+            program,
+            pid,
+            reason,
+        });
+    }
+
+    /// The program's own trace first, then the others, the longest first.
+    pub(crate) fn sort(&mut self, output: &Path) {
+        let is_own = |recorded: &Recorded| Path::new(&recorded.file) == output;
+        if self.recorded.iter().any(is_own) {
+            self.no_trace = None;
+        }
+        self.recorded
+            .sort_by_key(|recorded| (!is_own(recorded), Reverse(recorded.trace.events)));
+    }
+
+    /// Why there is no trace of the program itself.
+    pub(crate) fn no_trace(&self) -> Option<&str> {
+        self.no_trace.as_deref()
+    }
+
+    pub(crate) fn to_text(&self) -> String {
+        let mut text: String = self
+            .recorded
+            .iter()
+            .take(1 + MOST_PRINTED)
+            .map(Recorded::to_text)
+            .collect();
+        let more = self.recorded.len().saturating_sub(1 + MOST_PRINTED);
+        if more > 0 {
+            text += &format!("… and {more} shorter ones, of further processes, beside them\n");
+        }
+        for process in &self.not_recorded {
+            text += &format!(
+                "not recorded: {} ({}): {}\n",
+                process.program, process.pid, process.reason
+            );
+        }
+        text
+    }
+}
+
+impl Recorded {
+    pub(crate) fn new(path: &Path, bytes: u64, log: &Log, trace: &Trace, gaps: Gaps) -> Self {
+        Self {
+            file: path.display().to_string(),
+            file_bytes: bytes,
+            pid: log.pid,
+            forked: log.forked,
+            trace: Described::new(trace.header(), trace.peak()),
+            unknown_frees: gaps.unknown,
+            missed_frees: gaps.overlapping,
+            more_threads: gaps.more_threads,
+            ended: log.ended.map(|ended| why(ended, log)),
+        }
+    }
+
+    fn to_text(&self) -> String {
+        let mut text = format!(
+            "{}: {}, {} on disk\n",
+            self.file,
+            summary(&self.trace),
+            Size(self.file_bytes)
+        );
+        let mut note = |note: String| text.push_str(&format!("  {note}\n"));
+        if self.unknown_frees > 0 {
+            let objects = counted(self.unknown_frees, "free");
+            note(format!(
+                "left out: {objects} of objects from before the recording or of the parent"
+            ));
+        }
+        if self.missed_frees > 0 {
+            note(format!(
+                "{} that the recorder did not see: put before the next object there",
+                counted(self.missed_frees, "free")
+            ));
+        }
+        if self.more_threads > 0 {
+            note(format!(
+                "{} more threads than a trace has numbers for: together they have the last number",
+                grouped(self.more_threads)
+            ));
+        }
+        if let Some(ended) = &self.ended {
+            note(format!("not all of it: {ended}"));
+        }
+        text
+    }
+}
+
+/// Why a recording ended before the process did, and how to mend it.
+fn why(ended: Ended, log: &Log) -> String {
+    let events = grouped(log.events);
+    match ended {
+        Ended::Full => format!("the log was full near event {events}; --max-size gives it more"),
+        Ended::Error(number) => {
+            let error = io::Error::from_raw_os_error(number);
+            format!(
+                "the log could not grow near event {events}: {error}; choose another place with -o, or record less with --for"
+            )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_committed_schema_is_that_of_the_type() {
+        surefit_measure::schema::is_committed::<super::Document>("record.json");
+    }
+}

@@ -1,0 +1,386 @@
+//! `surefit record` as a user runs it, on programs of our own.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+
+use serde_json::Value;
+use surefit_testkit::{broken, schema};
+use surefit_trace::{Call, Op, Trace};
+use tempfile::TempDir;
+
+/// `recorded.c`, compiled once. Rust links by the C compiler, so whoever builds this has one.
+fn program() -> &'static Path {
+    static PROGRAM: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
+    &PROGRAM
+        .get_or_init(|| {
+            let folder = folder();
+            let path = compiled(folder.path(), "recorded", &[]);
+            (folder, path)
+        })
+        .1
+}
+
+fn compiled(folder: &Path, name: &str, options: &[&str]) -> PathBuf {
+    let path = folder.join(name);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/recorded.c");
+    let made = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
+        .args(["-O1", "-w", "-fno-builtin", "-pthread", "-o"])
+        .arg(&path)
+        .arg(source)
+        .args(options)
+        .status();
+    let made = made.expect("a C compiler: `cc`, or what CC names");
+    assert!(made.success(), "the program does not compile");
+    path
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+fn record(folder: &TempDir, options: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_surefit"));
+    command.args(["record", "-o", "a.sft.zst"]).args(options);
+    command.current_dir(folder.path());
+    command
+}
+
+/// Records what our program does; the exit status, the document and the program's own trace.
+fn recorded(folder: &TempDir, options: &[&str], what: &str) -> (Option<i32>, Value, Trace) {
+    let mut command = record(folder, options);
+    let output = command
+        .args(["--format", "json", "--"])
+        .arg(program())
+        .arg(what)
+        .output();
+    let output = output.expect("the command runs");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let document: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{errors}"));
+    let schema = schema("record.json");
+    assert_eq!(broken(&schema, &schema, &document, what), None);
+    let trace = Trace::load(folder.path().join("a.sft.zst")).expect("a sound trace");
+    (output.status.code(), document, trace)
+}
+
+fn files(folder: &TempDir) -> Vec<String> {
+    let entries = folder.path().read_dir().expect("a folder");
+    let mut names: Vec<_> = entries
+        .map(|entry| {
+            entry
+                .expect("an entry")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    names.sort();
+    names
+}
+
+/// The events of a trace on objects whose requests are at least this large at first.
+fn on_objects_from(trace: &Trace, least: u64) -> Vec<Op> {
+    let mut ours = Vec::new();
+    let mut kept = Vec::new();
+    for event in trace.events() {
+        let op = event.op();
+        let is_ours = match op {
+            Op::Alloc { id, size, .. } if size >= least => {
+                ours.push(id);
+                true
+            }
+            Op::Alloc { .. } => false,
+            Op::Realloc { id, .. } | Op::Free { id } => ours.contains(&id),
+        };
+        if is_ours {
+            kept.push(op);
+        }
+    }
+    kept
+}
+
+#[test]
+fn each_call_of_the_family_is_an_event_and_refused_ones_are_none() {
+    let folder = folder();
+    let (status, document, trace) = recorded(&folder, &[], "family");
+    assert_eq!(status, Some(0));
+    let all = on_objects_from(&trace, 1001);
+    let sizes: Vec<(u64, Option<usize>)> = all
+        .iter()
+        .filter_map(|op| match *op {
+            Op::Alloc {
+                size,
+                call: Call::Aligned(align),
+                ..
+            } => Some((size, Some(align.bytes()))),
+            Op::Alloc { size, .. } | Op::Realloc { size, .. } => Some((size, None)),
+            Op::Free { .. } => None,
+        })
+        .collect();
+    let page = 4096;
+    let expected = [
+        (1001, None),
+        (1002, None),
+        (1003, None),
+        (1020, None),
+        (1088, Some(64)),
+        (1005, Some(4096)),
+        (1006, Some(32)),
+        (1007, Some(page)),
+        (4096, Some(page)),
+        (1009, None),
+        (1010, None),
+    ];
+    assert_eq!(sizes, expected);
+    let frees = all
+        .iter()
+        .filter(|op| matches!(op, Op::Free { .. }))
+        .count();
+    assert_eq!(frees, 8, "all but the last");
+    assert_eq!(document["recorded"][0]["missed_frees"], 0);
+    assert_eq!(files(&folder), ["a.sft.zst"]);
+}
+
+#[test]
+fn forked_children_have_files_of_their_own() {
+    let folder = folder();
+    let (status, document, trace) = recorded(&folder, &[], "forks");
+    assert_eq!(status, Some(5));
+    let own = on_objects_from(&trace, 2001);
+    assert!(
+        matches!(own[..], [Op::Alloc { size: 2001, .. }, Op::Free { .. }]),
+        "{own:?}"
+    );
+    assert_eq!(
+        files(&folder),
+        ["a-2-recorded.sft.zst", "a-3-recorded.sft.zst", "a.sft.zst"]
+    );
+    // The longest first: the child, then its own child.
+    let forked = |index: usize, least, events| {
+        let row = &document["recorded"][index];
+        assert_eq!(row["forked"], true);
+        let file = folder.path().join(row["file"].as_str().expect("a name"));
+        let trace = Trace::load(file).expect("sound");
+        assert_eq!(on_objects_from(&trace, least).len(), events);
+    };
+    forked(1, 2001, 100);
+    forked(2, 2003, 1);
+    assert_eq!(document["recorded"][1]["unknown_frees"], 1);
+}
+
+#[test]
+fn a_program_begun_in_the_same_process_is_the_one_that_is_recorded() {
+    let folder = folder();
+    let mut command = record(&folder, &["--", "sh", "-c", "exec \"$0\" forks"]);
+    let status = command.arg(program()).status().expect("the command runs");
+    assert_eq!(status.code(), Some(5));
+    let trace = Trace::load(folder.path().join("a.sft.zst")).expect("sound");
+    assert_eq!(on_objects_from(&trace, 2001).len(), 2);
+}
+
+#[test]
+fn the_order_is_that_in_which_threads_took_turns() {
+    let folder = folder();
+    let (_, document, trace) = recorded(&folder, &[], "order");
+    let all = on_objects_from(&trace, 3000);
+    let mut next = 3000;
+    let mut freed = 0;
+    let mut ids = Vec::new();
+    for op in all {
+        match op {
+            Op::Alloc { id, size, .. } => {
+                assert_eq!(size, next);
+                ids.push(id);
+                next += 1;
+            }
+            Op::Free { id } => {
+                assert_eq!(id, ids[freed], "the object of the turn before");
+                freed += 1;
+            }
+            Op::Realloc { .. } => panic!("there is none"),
+        }
+    }
+    assert_eq!((next, freed), (5000, 2000));
+    assert_eq!(document["recorded"][0]["trace"]["threads"], 2);
+}
+
+#[test]
+fn no_object_of_four_threads_is_unknown_or_lives_twice() {
+    let folder = folder();
+    let (status, document, trace) = recorded(&folder, &[], "threads");
+    assert_eq!(status, Some(0));
+    let own = &document["recorded"][0];
+    assert_eq!(
+        (&own["unknown_frees"], &own["missed_frees"]),
+        (&0.into(), &0.into())
+    );
+    assert_eq!(own["trace"]["threads"], 5);
+    assert!(trace.header().counts.objects >= 200_000);
+    assert!(
+        trace.header().counts.live_at_end < 100,
+        "{:?}",
+        trace.header()
+    );
+}
+
+/// The one line, or the last of several, on standard error.
+fn last_line(output: &Output) -> String {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    errors.lines().last().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn what_a_killed_program_did_is_recorded() {
+    let folder = folder();
+    let mut command = record(&folder, &["--"]);
+    let output = command
+        .arg(program())
+        .arg("killed")
+        .output()
+        .expect("the command runs");
+    assert_eq!(output.status.code(), Some(128 + 9));
+    assert!(last_line(&output).contains("ended by signal 9"));
+    let trace = Trace::load(folder.path().join("a.sft.zst")).expect("sound");
+    assert_eq!(on_objects_from(&trace, 4000).len(), 2000);
+}
+
+#[test]
+fn a_log_that_may_not_grow_ends_the_recording_and_not_the_program() {
+    let folder = folder();
+    let (status, document, trace) = recorded(&folder, &["--max-size", "1M"], "many");
+    assert_eq!(status, Some(0));
+    let why = document["recorded"][0]["ended"].as_str().expect("it ended");
+    assert!(why.contains("--max-size"), "{why}");
+    let events = trace.header().counts.events;
+    assert!((40_000..=43_690).contains(&events), "{events}");
+    // The system refuses more: it has the same effect as a full disk.
+    let folder = self::folder();
+    let mut command = record(
+        &folder,
+        &[
+            "--format",
+            "json",
+            "--",
+            "sh",
+            "-c",
+            "ulimit -f 2048; exec \"$0\" many",
+        ],
+    );
+    let output = command.arg(program()).output().expect("the command runs");
+    assert_eq!(output.status.code(), Some(0));
+    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let why = document["recorded"][0]["ended"].as_str().expect("it ended");
+    assert!(why.contains("choose another place"), "{why}");
+    let trace = Trace::load(folder.path().join("a.sft.zst")).expect("sound");
+    assert!(trace.header().counts.events > 10_000);
+}
+
+#[test]
+fn the_program_goes_on_after_the_time_that_is_recorded() {
+    let folder = folder();
+    let mut command = record(&folder, &["--for", "1s", "--"]);
+    command
+        .arg(program())
+        .arg("waits")
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the command runs");
+    let lines = BufReader::new(child.stderr.take().expect("piped")).lines();
+    // The program ends only after this.
+    let said = lines
+        .map(|line| line.expect("text"))
+        .find(|line| line.contains("goes on"));
+    assert!(said.is_some());
+    drop(child.stdin.take());
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+    let trace = Trace::load(folder.path().join("a.sft.zst")).expect("sound");
+    assert_eq!(on_objects_from(&trace, 4000).len(), 2000);
+    assert_eq!(files(&folder), ["a.sft.zst"]);
+}
+
+#[test]
+fn logs_of_an_interrupted_recording_become_traces() {
+    let folder = folder();
+    let mut command = record(&folder, &["--"]);
+    command
+        .arg(program())
+        .arg("waits")
+        .stdin(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut child = command.spawn().expect("the command runs");
+    // Wait until the program has done its first half.
+    let logs = loop {
+        let logs = folder
+            .path()
+            .read_dir()
+            .expect("a folder")
+            .map(|entry| entry.expect("an entry").path());
+        let logs = logs.into_iter().find(|path| path.is_dir());
+        let log = logs
+            .as_ref()
+            .and_then(|logs| surefit_recorder::session::logs(logs).ok()?.pop());
+        let events = log.and_then(|log| {
+            Some(
+                surefit_recorder::read::Reader::open(&log)
+                    .ok()?
+                    .described()
+                    .events,
+            )
+        });
+        if events.is_some_and(|events| events >= 2000) {
+            break logs.expect("a folder");
+        }
+        std::thread::yield_now();
+    };
+    child.kill().expect("it runs");
+    drop(child.stdin.take());
+    child.wait().expect("it ended");
+    let logs = logs
+        .file_name()
+        .expect("a name")
+        .to_str()
+        .expect("plain")
+        .to_owned();
+    let output = record(&folder, &["--logs", &logs])
+        .output()
+        .expect("the command runs");
+    assert_eq!(output.status.code(), Some(0), "{}", last_line(&output));
+    let trace = Trace::load(folder.path().join("a.sft.zst")).expect("sound");
+    assert!(on_objects_from(&trace, 4000).len() >= 2000);
+}
+
+#[test]
+fn what_cannot_be_recorded_is_refused_in_one_line() {
+    let folder = folder();
+    let refused = |mut command: Command, words: &str| {
+        let output = command.output().expect("the command runs");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert_eq!(errors.lines().count(), 1, "{errors}");
+        assert!(errors.contains(words), "{errors}");
+        assert!(output.stdout.is_empty());
+    };
+    refused(
+        record(&folder, &["--", "no-such-program"]),
+        "no-such-program",
+    );
+    refused(record(&folder, &["--"]), "COMMAND");
+    refused(
+        record(&folder, &["--for", "60", "--", "ls"]),
+        "60s, 5m or 1h",
+    );
+    refused(record(&folder, &["--logs", "nowhere"]), "nowhere");
+    let fixed = compiled(folder.path(), "fixed", &["-static"]);
+    refused(
+        record(&folder, &["--", fixed.to_str().expect("plain")]),
+        "linked statically",
+    );
+    let text = folder.path().join("a.sft.zst");
+    std::fs::create_dir(&text).expect("a folder");
+    refused(
+        record(&folder, &["--", "ls"]),
+        "a.sft.zst: cannot be written",
+    );
+}

@@ -1,0 +1,129 @@
+/* A program to be recorded: its first argument says what it does. */
+#define _GNU_SOURCE
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Each call of the family once. */
+static int family(void) {
+    void *p = malloc(1001), *q = NULL;
+    p = realloc(p, 1002);
+    p = reallocarray(p, 17, 59);
+    free(p);
+    free(calloc(17, 60));
+    free(aligned_alloc(64, 1088));
+    if (posix_memalign(&q, 4096, 1005) != 0) return 1;
+    free(q);
+    if (posix_memalign(&q, 24, 1) == 0) return 2;
+    free(memalign(32, 1006));
+    free(valloc(1007));
+    free(pvalloc(1008));
+    p = malloc(1009);
+    if (malloc_usable_size(p) < 1009) return 3;
+    if (realloc(p, 0) != NULL) return 4;
+    free(NULL);
+    volatile size_t huge = (size_t)-1;
+    if (malloc(huge) != NULL || calloc(huge, 2) != NULL || reallocarray(NULL, huge, 2) != NULL) return 5;
+    p = malloc(1010);
+    if (realloc(p, huge) != NULL) return 6;
+    memset(p, 1, 1010);
+    return 0; /* the last object lives on */
+}
+
+/* A child that frees what it inherited and allocates; its own child does as well. */
+static int forks(void) {
+    void *inherited = malloc(2001);
+    if (fork() == 0) {
+        free(inherited);
+        for (int i = 0; i < 100; i++) if (malloc(2002) == NULL) _exit(1);
+        if (fork() == 0) {
+            if (malloc(2003) == NULL) _exit(1);
+            _exit(0);
+        }
+        wait(NULL);
+        _exit(0);
+    }
+    wait(NULL);
+    free(inherited);
+    return 5;
+}
+
+static pthread_barrier_t turn;
+static void *last;
+
+/* Two threads take turns; each frees the object of the other. */
+static void *turns(void *odd) {
+    for (size_t i = 0; i < 2000; i++) {
+        if (i % 2 == (size_t)odd) {
+            void *mine = malloc(3000 + i);
+            free(last);
+            last = mine;
+        }
+        pthread_barrier_wait(&turn);
+    }
+    return NULL;
+}
+
+static int order(void) {
+    pthread_t other;
+    pthread_barrier_init(&turn, NULL, 2);
+    if (pthread_create(&other, NULL, turns, (void *)1) != 0) return 1;
+    turns((void *)0);
+    pthread_join(other, NULL);
+    free(last);
+    return 0;
+}
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *shared[64];
+
+/* Objects that go through many hands. */
+static void *hands(void *seed) {
+    unsigned random = 1 + (unsigned)(size_t)seed;
+    for (int i = 0; i < 50000; i++) {
+        random = random * 1664525u + 1013904223u;
+        void *mine = malloc(random >> 22);
+        pthread_mutex_lock(&lock);
+        void *theirs = shared[random >> 8 & 63];
+        shared[random >> 8 & 63] = mine;
+        pthread_mutex_unlock(&lock);
+        if (random >> 7 & 1) theirs = realloc(theirs, (random >> 23) + 1);
+        free(theirs);
+    }
+    return NULL;
+}
+
+static int threads(void) {
+    pthread_t all[4];
+    for (size_t i = 0; i < 4; i++) if (pthread_create(&all[i], NULL, hands, (void *)i) != 0) return 1;
+    for (size_t i = 0; i < 4; i++) pthread_join(all[i], NULL);
+    for (size_t i = 0; i < 64; i++) free(shared[i]);
+    return 0;
+}
+
+static void many(int objects) {
+    for (int i = 0; i < objects; i++) free(malloc(4000));
+}
+
+int main(int argc, char **argv) {
+    const char *what = argc > 1 ? argv[1] : "";
+    if (strcmp(what, "family") == 0) return family();
+    if (strcmp(what, "forks") == 0) return forks();
+    if (strcmp(what, "order") == 0) return order();
+    if (strcmp(what, "threads") == 0) return threads();
+    if (strcmp(what, "many") == 0) return many(50000), 0;
+    if (strcmp(what, "killed") == 0) return many(1000), raise(SIGKILL);
+    if (strcmp(what, "waits") == 0) {
+        char byte;
+        many(1000);
+        while (read(0, &byte, 1) > 0) {}
+        many(1000);
+        return 0;
+    }
+    return 9;
+}

@@ -1,0 +1,381 @@
+//! The log of this process, and the one place that writes to it.
+//!
+//! # Invariants
+//! - What `Process` holds besides its phase is written by the one thread that changed the phase from
+//!   NOT_BEGUN to BEGINS, before the phase becomes ON.
+//! - Of a log's slots those below `ready` lie in the file, so that writing them cannot fail; each is
+//!   written by the one thread that took its number.
+
+use core::cell::UnsafeCell;
+use core::ffi::{CStr, c_char, c_int, c_long, c_void};
+use core::mem::offset_of;
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+
+use surefit_interpose::fork;
+use surefit_interpose::system;
+use surefit_interpose::thread::ThreadWord;
+
+use crate::log::{self, FULL, HEADER_BYTES, Header, SLOT_BYTES, Slot};
+use crate::text::Text;
+
+/// Slots by which a log grows at least, and at most.
+const LEAST_SLOTS: u64 = 8192;
+const MOST_SLOTS: u64 = 1 << 20;
+
+/// The most bytes of a log if the environment does not say.
+const DEFAULT_BYTES: u64 = 64 << 30;
+
+const PATH_BYTES: usize = 4000;
+
+/// What this process knows of its log. A forked child finds it zero, and begins a log of its own.
+#[repr(C)]
+struct Process {
+    phase: AtomicU32,
+    header: UnsafeCell<*mut Header>,
+    /// Slots that the mapping has addresses for.
+    slots: UnsafeCell<u64>,
+    path: UnsafeCell<Text<PATH_BYTES>>,
+}
+
+const NOT_BEGUN: u32 = 0;
+const BEGINS: u32 = 1;
+const ON: u32 = 2;
+const OFF: u32 = 3;
+
+static PROCESS: AtomicPtr<Process> = AtomicPtr::new(null_mut());
+
+/// Logs that this process and those it was copied from began: the number of a thread is that of one
+/// log.
+static LOGS: AtomicU32 = AtomicU32::new(0);
+
+/// `LOGS`, and in the lower half the thread's number plus one.
+static THREAD: ThreadWord = ThreadWord::new();
+
+/// A log that is on.
+#[derive(Clone, Copy)]
+struct Log<'p> {
+    process: &'p Process,
+    header: &'p Header,
+}
+
+/// Writes an event with the next number.
+#[inline]
+pub(crate) fn stamp(kind: u8, object: *mut c_void, size: usize, align: usize) {
+    if let Some(log) = log() {
+        let tag = log::tag(kind, align, log.thread());
+        log.write(object.addr() as u64, size as u64, tag);
+    }
+}
+
+#[inline]
+fn log() -> Option<Log<'static>> {
+    // SAFETY: null, or a mapping that lives as long as the process.
+    let process = unsafe { PROCESS.load(Ordering::Acquire).as_ref() };
+    match process {
+        Some(process) if process.phase.load(Ordering::Acquire) == ON => {
+            // SAFETY: ON, so the header is that of a mapping that stays.
+            let header = unsafe { &**process.header.get() };
+            (header.stop.load(Ordering::Relaxed) == 0).then_some(Log { process, header })
+        }
+        _ => begin(),
+    }
+}
+
+impl Log<'_> {
+    #[inline]
+    fn write(self, address: u64, size: u64, tag: u64) {
+        let number = self.header.next.fetch_add(1, Ordering::Relaxed);
+        if number >= self.header.ready.load(Ordering::Acquire) && !self.grow(number) {
+            return;
+        }
+        // SAFETY: below `ready`, so inside the mapping.
+        let slot = unsafe {
+            let first = (&raw const *self.header).cast::<u8>().add(HEADER_BYTES);
+            &*first.cast::<Slot>().add(number as usize)
+        };
+        slot.address.store(address, Ordering::Relaxed);
+        slot.size.store(size, Ordering::Relaxed);
+        slot.tag.store(tag, Ordering::Release);
+    }
+
+    /// The number of this thread.
+    #[inline]
+    fn thread(self) -> u32 {
+        let word = THREAD.get() as u64;
+        if (word >> 32) as u32 == LOGS.load(Ordering::Relaxed) && word as u32 != 0 {
+            return word as u32 - 1;
+        }
+        let number = self.header.threads.fetch_add(1, Ordering::Relaxed);
+        let logs = u64::from(LOGS.load(Ordering::Relaxed));
+        THREAD.set((logs << 32 | u64::from(number + 1)) as usize);
+        number
+    }
+
+    /// Lets the file grow until it has a slot with this number; if it cannot, recording ends.
+    #[cold]
+    #[inline(never)]
+    fn grow(self, number: u64) -> bool {
+        let before = system::errno();
+        let grown = self.grow_to(number);
+        if let Err(error) = grown {
+            let ended = &self.header.ended;
+            let _ = ended.compare_exchange(0, error, Ordering::Relaxed, Ordering::Relaxed);
+            self.process.phase.store(OFF, Ordering::Release);
+        }
+        system::set_errno(before);
+        grown.is_ok()
+    }
+
+    fn grow_to(self, number: u64) -> Result<(), u32> {
+        // SAFETY: ON, so it stays as it is.
+        let slots = unsafe { *self.process.slots.get() };
+        loop {
+            let ready = self.header.ready.load(Ordering::Acquire);
+            if number < ready {
+                return Ok(());
+            }
+            let goal = (ready + (ready / 4).clamp(LEAST_SLOTS, MOST_SLOTS)).min(slots);
+            if goal <= ready {
+                return Err(FULL);
+            }
+            // SAFETY: ON, so it stays as it is.
+            let file = File::open(unsafe { &*self.process.path.get() })?;
+            file.reserve(ready * SLOT_BYTES as u64, goal * SLOT_BYTES as u64)?;
+            self.fetch(ready, goal);
+            self.header.ready.fetch_max(goal, Ordering::AcqRel);
+        }
+    }
+}
+
+impl Log<'_> {
+    /// Has the kernel map the pages of some slots at once rather than one by one, where it can.
+    fn fetch(self, start: u64, end: u64) {
+        let page = surefit_interpose::calls::page_bytes();
+        let place = |slot: u64| HEADER_BYTES + slot as usize * SLOT_BYTES;
+        let (first, last) = (place(start) / page * page, place(end) / page * page);
+        // SAFETY: both places are in the mapping; the bytes stay what they are.
+        unsafe {
+            let at = (&raw const *self.header).cast::<u8>().add(first);
+            system::madvise(
+                at.cast_mut().cast(),
+                last - first,
+                system::MADV_POPULATE_WRITE,
+            );
+        }
+    }
+}
+
+/// A log's file while it is open: a program may close every file that it does not know.
+struct File(c_int);
+
+impl File {
+    fn open(path: &Text<PATH_BYTES>) -> Result<Self, u32> {
+        Self::with(path, system::O_RDWR | system::O_CLOEXEC)
+    }
+
+    fn create(path: &Text<PATH_BYTES>) -> Result<Self, u32> {
+        let flags = system::O_RDWR | system::O_CLOEXEC | system::O_CREAT | system::O_EXCL;
+        Self::with(path, flags)
+    }
+
+    fn with(path: &Text<PATH_BYTES>, flags: c_int) -> Result<Self, u32> {
+        // SAFETY: a text ends with zero; the last argument is the mode of a new file.
+        match unsafe { system::open(path.as_ptr(), flags, 0o600 as c_int) } {
+            -1 => Err(system::errno() as u32),
+            file => Ok(Self(file)),
+        }
+    }
+
+    /// Reserves the disk's place for the bytes of slots from `start` to `end`.
+    fn reserve(&self, start: u64, end: u64) -> Result<(), u32> {
+        let header = HEADER_BYTES as u64;
+        let (start, end) = (if start == 0 { 0 } else { start + header }, end + header);
+        if end > system::file_limit() {
+            // Beyond it the kernel would send a signal that ends the program.
+            return Err(system::EFBIG as u32);
+        }
+        // SAFETY: it changes the file alone.
+        match unsafe { system::posix_fallocate(self.0, start as c_long, (end - start) as c_long) } {
+            0 => Ok(()),
+            error => Err(error as u32),
+        }
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        // SAFETY: this call opened it.
+        unsafe { system::close(self.0) };
+    }
+}
+
+/// The program begins. If another library than ours has what it calls malloc, nothing comes to us.
+pub(crate) fn program_begins() {
+    let before = system::errno();
+    if let Some(log) = log() {
+        // SAFETY: a name that ends with zero.
+        let called = unsafe { system::dlsym(system::RTLD_DEFAULT, c"malloc".as_ptr()) };
+        let ours = system::library_of((&raw const PROCESS).addr());
+        let own = u32::from(system::library_of(called.addr()) != ours);
+        log.header.own_malloc.store(own, Ordering::Relaxed);
+        log.header.forked.store(0, Ordering::Relaxed);
+    }
+    system::set_errno(before);
+}
+
+/// Begins this process's log, unless somebody did or does, or it is not to be recorded.
+#[cold]
+#[inline(never)]
+fn begin() -> Option<Log<'static>> {
+    let before = system::errno();
+    let log = try_begin();
+    system::set_errno(before);
+    log
+}
+
+fn try_begin() -> Option<Log<'static>> {
+    // SAFETY: the C library's own; null until it has begun.
+    if unsafe { system::environ }.is_null() {
+        return None;
+    }
+    let process = process()?;
+    let won =
+        process
+            .phase
+            .compare_exchange(NOT_BEGUN, BEGINS, Ordering::AcqRel, Ordering::Acquire);
+    if won.is_err() {
+        return None;
+    }
+    // SAFETY: this thread changed the phase to BEGINS.
+    let header = unsafe { open_log(process) };
+    process
+        .phase
+        .store(if header.is_some() { ON } else { OFF }, Ordering::Release);
+    header.map(|header| Log { process, header })
+}
+
+/// The memory that a forked child finds zero.
+fn process() -> Option<&'static Process> {
+    let known = PROCESS.load(Ordering::Acquire);
+    if known.is_null() {
+        let fresh = fork::wiped(size_of::<Process>())?
+            .as_ptr()
+            .cast::<Process>();
+        // Of two threads that come at once, the second leaves its own unused.
+        let _ = PROCESS.compare_exchange(null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire);
+    }
+    // SAFETY: not null now; zeros are a `Process` that has not begun, and it lives as long as the
+    // process.
+    unsafe { PROCESS.load(Ordering::Acquire).as_ref() }
+}
+
+/// Creates the log of this process.
+///
+/// # Safety
+/// Only the thread that changed the phase to BEGINS calls this.
+unsafe fn open_log(process: &Process) -> Option<&'static Header> {
+    let folder = environment(log::FOLDER)?;
+    // SAFETY: the caller's promise: nobody else reads or writes it.
+    let path = unsafe { &mut *process.path.get() };
+    let file = create(path, folder)?;
+    let most = environment(log::MAX_BYTES).and_then(|text| text.to_str().ok()?.parse().ok());
+    let mut slots = most
+        .unwrap_or(DEFAULT_BYTES)
+        .saturating_sub(HEADER_BYTES as u64)
+        / SLOT_BYTES as u64;
+    let first = LEAST_SLOTS.min(slots);
+    file.reserve(0, first * SLOT_BYTES as u64).ok()?;
+    let at = loop {
+        match file.map(HEADER_BYTES + slots as usize * SLOT_BYTES) {
+            Some(at) => break at,
+            // A limit of addresses: fewer slots then.
+            None if slots > LEAST_SLOTS => slots /= 2,
+            None => return None,
+        }
+    };
+    // SAFETY: the mapping begins with the header's bytes, which lie in the file and are zeros; the
+    // mapping stays.
+    let header = unsafe { &mut *at.cast::<Header>() };
+    describe(header);
+    *header.ready.get_mut() = first.min(slots);
+    // The last: what has it is a log.
+    header.magic.store(log::MAGIC, Ordering::Release);
+    LOGS.fetch_add(1, Ordering::Relaxed);
+    // SAFETY: as the path.
+    unsafe {
+        *process.slots.get() = slots;
+        *process.header.get() = header;
+    }
+    Some(header)
+}
+
+/// Creates `folder/PID-N.log` with the first N that there is not, unless the folder has a file
+/// `stop`.
+fn create(path: &mut Text<PATH_BYTES>, folder: &CStr) -> Option<File> {
+    name(path, folder, b"stop")?;
+    if File::open(path).is_ok() {
+        return None;
+    }
+    // SAFETY: it asks for a number.
+    let pid = unsafe { system::getpid() };
+    for number in 1_u32.. {
+        name(path, folder, b"")?;
+        path.push_number(pid.unsigned_abs())?;
+        path.push(b"-")?;
+        path.push_number(number)?;
+        path.push(b".log")?;
+        match File::create(path) {
+            Ok(file) => return Some(file),
+            Err(error) if error == system::EEXIST as u32 => {}
+            Err(_) => return None,
+        }
+    }
+    None
+}
+
+/// Writes `folder/name`.
+fn name(path: &mut Text<PATH_BYTES>, folder: &CStr, name: &[u8]) -> Option<()> {
+    path.clear();
+    path.push(folder.to_bytes())?;
+    path.push(b"/")?;
+    path.push(name)
+}
+
+/// Writes what is known of the process. It counts as forked until a program begins in it.
+fn describe(header: &mut Header) {
+    // SAFETY: both ask for a number.
+    let (pid, parent) = unsafe { (system::getpid(), system::getppid()) };
+    *header.pid.get_mut() = pid.unsigned_abs();
+    *header.parent.get_mut() = parent.unsigned_abs();
+    *header.forked.get_mut() = 1;
+    let to = header.program.as_mut_ptr().cast::<c_char>();
+    // SAFETY: as many bytes as there are, less the zero at the end.
+    unsafe { system::readlink(c"/proc/self/exe".as_ptr(), to, log::PROGRAM_BYTES - 1) };
+}
+
+impl File {
+    /// Maps so many bytes of the file, of which it may have fewer; a forked child has no such mapping.
+    fn map(&self, bytes: usize) -> Option<*mut c_void> {
+        let protection = system::PROT_READ | system::PROT_WRITE;
+        let flags = system::MAP_SHARED | system::MAP_NORESERVE;
+        // SAFETY: a new mapping at an address of the kernel's choice.
+        let at = unsafe { system::mmap(null_mut(), bytes, protection, flags, self.0, 0) };
+        if at == system::MAP_FAILED {
+            return None;
+        }
+        // SAFETY: the mapping above.
+        unsafe { system::madvise(at, bytes, system::MADV_DONTFORK) };
+        Some(at)
+    }
+}
+
+fn environment(name: &CStr) -> Option<&'static CStr> {
+    // SAFETY: a name that ends with zero.
+    let value = unsafe { system::getenv(name.as_ptr()) };
+    // SAFETY: not null: a text that ends with zero. The program may change its environment: we look
+    // at it at once.
+    (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) })
+}
+
+const _: () = assert!(offset_of!(Header, program) + log::PROGRAM_BYTES <= HEADER_BYTES);

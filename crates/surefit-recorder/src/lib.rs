@@ -1,0 +1,24 @@
+//! Records what a program asks of malloc: every call, its thread, and one order of all of them.
+//!
+//! A library that is preloaded into the program stands in for malloc. It passes each call on, and
+//! writes it into a log: a file that is mapped into the program, so that what was written stays even
+//! if the program is killed. Each process has a log of its own. [`convert`](mod@convert) makes a
+//! trace of one.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`log`] | the layout of a log |
+//! | [`read`] | reading one |
+//! | [`convert`](mod@convert) | from addresses to numbered objects |
+//! | [`program`] | whether a program can be recorded |
+//! | [`session`] | running it |
+#![deny(unsafe_code)]
+
+pub mod convert;
+pub mod log;
+pub mod program;
+pub mod read;
+pub mod session;
+
+/// The preloaded library; empty where recording is not supported.
+pub static LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libsurefit_recorder.so"));
