@@ -44,6 +44,7 @@ pub struct Library {
 
 unsafe extern "C" {
     pub static environ: *const *const c_char;
+    pub static program_invocation_name: *const c_char;
 
     pub fn getenv(name: *const c_char) -> *const c_char;
     pub fn mmap(
@@ -60,7 +61,6 @@ unsafe extern "C" {
     pub fn close(file: c_int) -> c_int;
     pub fn posix_fallocate(file: c_int, offset: c_long, bytes: c_long) -> c_int;
     pub fn getrlimit(what: c_int, limits: *mut [u64; 2]) -> c_int;
-    pub fn readlink(path: *const c_char, to: *mut c_char, bytes: usize) -> isize;
     pub fn getpid() -> c_int;
     pub fn getppid() -> c_int;
     pub fn sysconf(name: c_int) -> c_long;

@@ -7,7 +7,7 @@
 //!   written by the one thread that took its number.
 
 use core::cell::UnsafeCell;
-use core::ffi::{CStr, c_char, c_int, c_long, c_void};
+use core::ffi::{CStr, c_int, c_long, c_void};
 use core::mem::offset_of;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -349,9 +349,14 @@ fn describe(header: &mut Header) {
     *header.pid.get_mut() = pid.unsigned_abs();
     *header.parent.get_mut() = parent.unsigned_abs();
     *header.forked.get_mut() = 1;
-    let to = header.program.as_mut_ptr().cast::<c_char>();
-    // SAFETY: as many bytes as there are, less the zero at the end.
-    unsafe { system::readlink(c"/proc/self/exe".as_ptr(), to, log::PROGRAM_BYTES - 1) };
+    // SAFETY: the C library's own: null before it has begun, and then a text that ends with zero.
+    let name = unsafe { system::program_invocation_name };
+    if !name.is_null() {
+        // SAFETY: as above.
+        let name = unsafe { CStr::from_ptr(name) }.to_bytes();
+        let len = name.len().min(log::PROGRAM_BYTES - 1);
+        header.program[..len].copy_from_slice(&name[..len]);
+    }
 }
 
 impl File {

@@ -41,7 +41,8 @@ pub struct Header {
     pub parent: AtomicU32,
     /// 1 if the process began as a copy of its parent rather than as a program.
     pub forked: AtomicU32,
-    /// 1 if the program has a malloc of its own, which no library can stand in for.
+    /// 1 if what the program calls malloc is not ours: another one that no library can stand in for,
+    /// or, in a program at a fixed place, its own way to ours.
     pub own_malloc: AtomicU32,
     /// Threads so far.
     pub threads: AtomicU32,
@@ -56,7 +57,7 @@ pub struct Header {
     /// The number of the next slot.
     pub next: AtomicU64,
     _line_3: [u64; 7],
-    /// The program's path, and a zero.
+    /// The program, as it was called, and a zero.
     pub program: [u8; PROGRAM_BYTES],
 }
 

@@ -18,9 +18,9 @@ pub struct Described {
     pub parent: u32,
     /// Whether it is a copy of its parent, in which no program began.
     pub forked: bool,
-    /// Whether the program has a malloc of its own, so that nothing could be recorded.
+    /// Whether the program, if nothing was recorded, has a malloc of its own.
     pub own_malloc: bool,
-    /// The program's path.
+    /// The program, as it was called.
     pub program: String,
     /// Events that took a number, also those that were not written any more.
     pub events: u64,

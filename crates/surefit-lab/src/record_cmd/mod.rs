@@ -149,7 +149,7 @@ fn traces(folder: &Path, first: Option<u32>, output: &Path) -> Result<Document> 
     let mut others = 1;
     for (index, mut reader) in readers.into_iter().enumerate() {
         let log = reader.described().clone();
-        if log.events == 0 || log.own_malloc {
+        if log.events == 0 {
             document.skip(&log, Some(index) == main);
             continue;
         }

@@ -60,7 +60,7 @@ pub(crate) struct Recorded {
 /// A process of which there is no trace.
 #[derive(Debug, JsonSchema, Serialize)]
 struct NotRecorded {
-    /// The program's path.
+    /// The program, as it was called.
     program: String,
     /// The process.
     pid: u32,

@@ -225,6 +225,17 @@ fn no_object_of_four_threads_is_unknown_or_lives_twice() {
     );
 }
 
+#[test]
+fn a_program_at_a_fixed_place_is_recorded() {
+    let folder = folder();
+    let fixed = compiled(folder.path(), "fixed", &["-no-pie", "-fno-pie"]);
+    let output = record(&folder, &["--"]).arg(fixed).arg("pointer").output();
+    let output = output.expect("the command runs");
+    assert_eq!(output.status.code(), Some(0), "{}", last_line(&output));
+    let trace = Trace::load(folder.path().join("a.sft.zst")).expect("sound");
+    assert_eq!(on_objects_from(&trace, 4000).len(), 2);
+}
+
 /// The one line, or the last of several, on standard error.
 fn last_line(output: &Output) -> String {
     let errors = String::from_utf8_lossy(&output.stderr);

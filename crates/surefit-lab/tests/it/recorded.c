@@ -110,6 +110,8 @@ static void many(int objects) {
     for (int i = 0; i < objects; i++) free(malloc(4000));
 }
 
+static void *(*volatile pointer)(size_t) = malloc;
+
 int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "";
     if (strcmp(what, "family") == 0) return family();
@@ -117,6 +119,7 @@ int main(int argc, char **argv) {
     if (strcmp(what, "order") == 0) return order();
     if (strcmp(what, "threads") == 0) return threads();
     if (strcmp(what, "many") == 0) return many(50000), 0;
+    if (strcmp(what, "pointer") == 0) return free(pointer(4000)), 0;
     if (strcmp(what, "killed") == 0) return many(1000), raise(SIGKILL);
     if (strcmp(what, "waits") == 0) {
         char byte;
