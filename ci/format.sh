@@ -2,4 +2,4 @@
 # Every file is formatted as rustfmt does by default.
 set -euo pipefail
 cargo fmt --all -- --check
-cargo fmt --manifest-path firmware/Cargo.toml -- --check
+cargo fmt --manifest-path firmware/Cargo.toml --all -- --check

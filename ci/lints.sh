@@ -7,3 +7,4 @@ cargo clippy --workspace --all-targets --locked -- -D warnings
 cargo clippy -p surefit-lab -p surefit-experiments --no-default-features --locked -- -D warnings
 # The tests for boards, as they are on this machine: a workspace of their own.
 cargo clippy --manifest-path firmware/Cargo.toml --locked -- -D warnings
+cargo clippy --manifest-path firmware/Cargo.toml --locked -p surefit-bound --all-targets -- -D warnings

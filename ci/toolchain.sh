@@ -7,8 +7,8 @@
 #   ci/toolchain.sh rust 1.85         FOLDER/rustc-1.85: that version of rustc-web or rustc, for this machine only
 #   ci/toolchain.sh linux i686        FOLDER/i686-linux-gnu-gcc, a cross compiler; programs run on an x86-64 kernel as they are
 #   ci/toolchain.sh linux aarch64     FOLDER/aarch64-linux-gnu-gcc, and FOLDER/qemu-aarch64, which runs its programs
-#   ci/toolchain.sh boards arm        FOLDER/qemu-system-arm, which runs images on boards, and FOLDER/arm-none-eabi-ld, -size and -objcopy
-#   ci/toolchain.sh boards riscv32    FOLDER/qemu-system-riscv32, and FOLDER/riscv64-unknown-elf-ld, -size and -objcopy
+#   ci/toolchain.sh boards arm        FOLDER/qemu-system-arm, which runs images on boards, and FOLDER/arm-none-eabi-ld, -objdump and so on
+#   ci/toolchain.sh boards riscv32    FOLDER/qemu-system-riscv32, and FOLDER/riscv64-unknown-elf-ld and so on
 #
 # FOLDER is $SUREFIT_TOOLCHAIN, or target/toolchain. Exit 3: this cannot be had here, and the last line says why. Every other failure
 # is an error.
@@ -124,12 +124,12 @@ boards() {
     riscv32) emulator=qemu-system-riscv utilities=riscv64-unknown-elf ;;
     *) echo "no such machine: $machine" >&2 && exit 2 ;;
   esac
-  [ -x "$folder/qemu-system-$machine" ] && return
+  [ -x "$folder/qemu-system-$machine" ] && [ -x "$folder/$utilities-objdump" ] && return
   known "binutils-$utilities" || cannot "no package binutils-$utilities"
   # Before Debian 13, one package has all machines but the most common ones.
   apt-cache show "$emulator" >/dev/null 2>&1 || emulator=qemu-system-misc
   unpack_missing "binutils-$utilities" "$emulator"
-  for tool in ld size objcopy; do installed "$utilities-$tool"; done
+  for tool in ld size objcopy objdump; do installed "$utilities-$tool"; done
   # The last one says that the part is there.
   installed "qemu-system-$machine"
 }

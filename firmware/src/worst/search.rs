@@ -90,6 +90,8 @@ pub fn run<K: Kind>(clock: &Clock, memory: &mut [MaybeUninit<u8>]) -> Record {
         let memory = &mut memory[..level.bytes];
         on_stage::<K>(memory, number, clock, &mut record, |stage| {
             extremes(stage, scale);
+            holes(stage, scale, 4, |_| 2);
+            holes(stage, scale, 6, |hole| if hole < 8 { 2 } else { 4 });
         });
         for round in 0..level.programs {
             let program = climb.next(round, &mut random, scale);
@@ -146,6 +148,47 @@ fn extremes<S: Subject>(stage: &mut Stage<'_, S>, scale: Scale) {
             stage.access(slot);
             stage.resize(slot, more);
         });
+        stage.empty();
+    }
+}
+
+/// Holes of neighbouring lengths above 2 KiB, which a tree of lengths holds one below the other; then
+/// short objects out of them, and frees of what lies between two of them. A hole is made of
+/// `parts` of the longest objects and a shorter one; `group` slots are enough for that and for the
+/// object behind it.
+fn holes<S: Subject>(
+    stage: &mut Stage<'_, S>,
+    scale: Scale,
+    group: usize,
+    parts: impl Fn(usize) -> usize,
+) {
+    let holes = (stage.slots() / group).min(24);
+    for step in 1..=8 {
+        for hole in 0..holes {
+            let (first, parts) = (group * hole, parts(hole));
+            for slot in first..first + parts {
+                stage.allocate(slot, scale.largest);
+            }
+            let rest = 44 + 8 * (step + hole);
+            stage.allocate(first + parts, rest.min(scale.largest));
+            stage.allocate(first + group - 1, 8);
+        }
+        for hole in 0..holes {
+            // From the shortest to the longest, or the other way around.
+            let hole = if step % 2 == 0 {
+                hole
+            } else {
+                holes - 1 - hole
+            };
+            (0..group - 1).for_each(|slot| stage.free(group * hole + slot));
+        }
+        (0..holes).for_each(|hole| {
+            stage.allocate(group * hole, 8 * step);
+        });
+        (0..holes).for_each(|hole| stage.free(group * hole));
+        (0..holes)
+            .step_by(2)
+            .for_each(|hole| stage.free(group * hole + group - 1));
         stage.empty();
     }
 }

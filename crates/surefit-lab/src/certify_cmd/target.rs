@@ -9,13 +9,13 @@ use surefit_compact::Config;
 use surefit_measure::spec::Spec;
 use surefit_measure::subjects::compact::{Options, Words};
 
-/// What `ci/extra/worst.sh` measured.
+/// What `ci/extra/worst.sh` measured and bounded.
 const CORTEX_M4: &str = include_str!("../../../../firmware/worst/cortex-m4.csv");
 
 /// The configuration that was measured, as a spec.
 const MEASURED: &str = "cf:page=1K,width=16,spacing=1/4,k=1";
 
-/// The worst calls that were seen on a target.
+/// The worst calls on a target.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Target {
@@ -33,8 +33,11 @@ pub(crate) struct Target {
 pub(crate) struct Call {
     /// What is called, and which transition it causes.
     pub(crate) event: String,
-    /// Instructions, copied bytes apart.
+    /// Instructions of the worst call that a search found, copied bytes apart.
     pub(crate) instructions: u64,
+    /// The most instructions of any call, copied bytes apart; absent if no bound is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) bound: Option<u64>,
     /// Instructions for each copied byte.
     pub(crate) per_copied_byte: f64,
     /// Bytes of stack.
@@ -65,8 +68,8 @@ impl Target {
         };
         for line in table.lines().skip(1) {
             let cells: Vec<&str> = line.split(',').collect();
-            let [of, event, instructions, copied, stack, compiler] = cells[..] else {
-                bail!("the table of {name}: not six cells: {line}");
+            let [of, event, instructions, bound, copied, stack, compiler] = cells[..] else {
+                bail!("the table of {name}: not seven cells: {line}");
             };
             if of != heap {
                 continue;
@@ -75,6 +78,9 @@ impl Target {
             target.calls.push(Call {
                 event: event.to_owned(),
                 instructions: instructions.parse().context("instructions")?,
+                bound: (!bound.is_empty())
+                    .then(|| bound.parse().context("bound"))
+                    .transpose()?,
                 per_copied_byte: copied.parse().context("per_copied_byte")?,
                 stack_bytes: stack.parse().context("stack_bytes")?,
             });
@@ -94,18 +100,27 @@ impl fmt::Display for Target {
         let Self { name, compiler, .. } = self;
         writeln!(
             f,
-            "On {name} ({compiler}), the worst calls that a search found, no proof, for objects of one page-block:"
+            "On {name} ({compiler}), the worst calls with objects of one page-block (QEMU counts instructions, not cycles):"
         )?;
         for call in &self.calls {
             let copied = match call.per_copied_byte {
                 0.0 => String::new(),
                 each => format!(" + {each:.2} per copied byte"),
             };
-            writeln!(
-                f,
-                "  {:<14} at most {} instructions{copied} (QEMU counts instructions, not cycles), {} B of stack",
-                call.event, call.instructions, call.stack_bytes
-            )?;
+            write!(f, "  {:<14} ", call.event)?;
+            match call.bound {
+                Some(bound) => write!(
+                    f,
+                    "at most {bound} instructions{copied}; a search found {}",
+                    call.instructions
+                )?,
+                None => write!(
+                    f,
+                    "no bound; a search found {} instructions{copied}",
+                    call.instructions
+                )?,
+            }
+            writeln!(f, "; {} B of stack", call.stack_bytes)?;
         }
         Ok(())
     }
@@ -128,12 +143,18 @@ mod tests {
     }
 
     #[test]
-    fn the_lines_of_another_heap_are_left_out() {
-        let table = "header\nHeap,free F2,300,1.00,108,rustc 1\nTlsf,free,162,0.00,48,rustc 1\n";
+    fn the_bound_comes_first_and_other_heaps_are_left_out() {
+        let table =
+            "header\nHeap,free F2,300,310,1.00,108,rustc 1\nTlsf,free,162,,0.00,48,rustc 1\n";
         let target = Target::of("board", "Heap", table).expect("a table");
         assert_eq!(target.calls.len(), 1);
         let text = target.to_string();
-        let line = "free F2        at most 300 instructions + 1.00 per copied byte";
+        let line = "free F2        at most 310 instructions + 1.00 per copied byte; a search found 300; 108 B";
+        assert!(text.contains(line), "{text}");
+        let text = Target::of("board", "Tlsf", table)
+            .expect("a table")
+            .to_string();
+        let line = "free           no bound; a search found 162 instructions; 48 B of stack";
         assert!(text.contains(line), "{text}");
         assert!(Target::of("board", "Heap", "header\nHeap,free\n").is_err());
     }

@@ -1,0 +1,18 @@
+//! What is known of each heap.
+
+mod compact;
+mod direct;
+mod free_lists;
+
+use crate::annotation::Known;
+
+/// All heaps that have a bound.
+pub const ALL: &[&Known] = &[
+    &compact::HEAP,
+    &compact::KEY_HEAP,
+    &direct::POOLED_TINY,
+    &direct::DIRECT,
+    &direct::DIRECT_TINY,
+    &free_lists::TLSF,
+    &free_lists::SEGREGATED,
+];

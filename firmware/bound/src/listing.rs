@@ -1,0 +1,113 @@
+//! The functions of an image, from what `objdump -d` prints.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result};
+
+/// An instruction as it is printed.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// Its address.
+    pub address: u32,
+    /// Its bytes.
+    pub bytes: u32,
+    /// Its name, with suffixes.
+    pub mnemonic: String,
+    /// Registers, numbers and targets.
+    pub operands: String,
+}
+
+/// A function.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Its demangled name.
+    pub name: String,
+    /// Its instructions, by address.
+    pub lines: Vec<Line>,
+    /// The bytes of tables between the instructions.
+    pub data: BTreeMap<u32, u8>,
+}
+
+impl Function {
+    /// The address of the first instruction.
+    pub fn address(&self) -> u32 {
+        self.lines.first().map_or(0, |line| line.address)
+    }
+}
+
+/// Reads a listing.
+///
+/// # Errors
+/// A line that looks like an instruction and is none.
+pub fn read(text: &str) -> Result<Vec<Function>> {
+    let mut functions: Vec<Function> = Vec::new();
+    for line in text.lines() {
+        if let Some((_, name)) = line
+            .strip_suffix(">:")
+            .and_then(|line| line.split_once(" <"))
+        {
+            functions.push(Function {
+                name: format!("{:#}", rustc_demangle::demangle(name)),
+                lines: Vec::new(),
+                data: BTreeMap::new(),
+            });
+            continue;
+        }
+        let (Some(function), Some((address, rest))) =
+            (functions.last_mut(), line.split_once(":\t"))
+        else {
+            continue;
+        };
+        instruction(function, address.trim(), rest)
+            .with_context(|| format!("a listing: {line}"))?;
+    }
+    functions.retain(|function| !function.lines.is_empty());
+    Ok(functions)
+}
+
+fn instruction(function: &mut Function, address: &str, rest: &str) -> Result<()> {
+    let address = u32::from_str_radix(address, 16).context("no address")?;
+    let mut cells = rest.split('\t');
+    let raw = cells.next().context("no bytes")?;
+    let mnemonic = cells.next().unwrap_or(".word").trim().to_owned();
+    let operands = cells.next().unwrap_or_default();
+    let operands = operands.split(" @ ").next().unwrap_or_default().trim();
+    let digits: usize = raw.split_whitespace().map(str::len).sum();
+    if mnemonic.starts_with('.') {
+        // Printed as numbers of two or four bytes; the image has the low byte first.
+        let mut at = address;
+        for number in raw.split_whitespace() {
+            for pair in (0..number.len() / 2).rev() {
+                let byte = &number[2 * pair..2 * pair + 2];
+                let byte = u8::from_str_radix(byte, 16).context("no byte")?;
+                function.data.insert(at, byte);
+                at += 1;
+            }
+        }
+        return Ok(());
+    }
+    function.lines.push(Line {
+        address,
+        bytes: (digits / 2) as u32,
+        mnemonic,
+        operands: operands.trim_end_matches(';').trim().to_owned(),
+    });
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+
+    #[test]
+    fn functions_instructions_and_tables_are_told_apart() {
+        let text = "00000010 <f>:\n  10:\te8df f000 \ttbb\t[pc, r0]\n  14:\t0302      \t.short\t0x0302\n  \
+                    16:\t2a80      \tcmp\tr2, #128\t@ 0x80\n";
+        let functions = read(text).expect("a listing");
+        assert_eq!(functions.len(), 1);
+        assert_eq!(functions[0].lines.len(), 2);
+        assert_eq!(functions[0].lines[1].operands, "r2, #128");
+        assert_eq!(functions[0].data.get(&0x14), Some(&2));
+        assert_eq!(functions[0].data.get(&0x15), Some(&3));
+    }
+}
