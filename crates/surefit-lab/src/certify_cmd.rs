@@ -34,7 +34,8 @@ two can be combined:
       64 bytes and more. An object in pieces has several page-blocks. Optional keys:
       \"largest_request_bytes\" (the largest request), \"resized_bytes\" (the largest resized object).
   {\"per_class\": [{\"request_bytes\": 48, \"objects\": 200}, {\"request_bytes\": 4096, \"objects\": 8}]}
-      for each size, at most that many objects at once; the key \"align_bytes\" is optional.
+      for each size, at most that many objects of just this size at once; the key \"align_bytes\" is
+      optional. Objects of any size up to a limit are a demand of the first form.
 
 Example: echo '{\"request_bytes\": 65536, \"largest_request_bytes\": 256}' > demand.json
          surefit certify --demand demand.json --propose

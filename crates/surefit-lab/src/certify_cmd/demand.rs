@@ -63,8 +63,12 @@ impl DemandFile {
     /// One line that names the file, the problem and the remedy.
     pub(super) fn load(file: &Path) -> Result<Self> {
         let text = small_file::read(file)?;
-        serde_json::from_slice(&text)
-            .with_context(|| format!("{}: is not a demand file", file.display()))
+        serde_json::from_slice(&text).with_context(|| {
+            format!(
+                "{}: is not a demand file (`surefit certify --help` shows its forms)",
+                file.display()
+            )
+        })
     }
 
     /// The demand in requests, if the file states one.

@@ -2,6 +2,9 @@
 //!
 //! Written by `surefit certify --emit rust`. The region suffices for every order of calls within the
 //! demand. One free makes at most 1 move and copies at most 200 bytes.
+//!
+//! To make the heap, in a program whose module this is:
+//! `Heap::<heap::Words>::new(heap::MEMORY.take().expect("taken once"), &heap::CONFIG)`.
 
 use surefit::compact::certify::{Demand, region_bytes};
 use surefit::compact::geometry::{Geometry, GeometrySpec, Spacing, Tail};
