@@ -79,13 +79,13 @@ impl<S: Partitioning> FreeRuns<S> {
         runs
     }
 
-    /// A free run of at least `units` units: a crumb if one is long enough, otherwise a run with
-    /// whole pages.
-    fn find(&self, memory: &Memory<'_, S>, units: u32) -> Option<Unit> {
+    /// A list whose first run has at least `units` units: a crumb if one is long enough, otherwise a
+    /// run with whole pages.
+    fn find(&self, memory: &Memory<'_, S>, units: u32) -> Option<usize> {
         if units <= longest_crumb::<S>() {
             let list = self.first_list(units as usize)?;
             if list < whole::<S>() {
-                return Some(memory.list(list));
+                return Some(list);
             }
         }
         if units > LEN {
@@ -97,18 +97,20 @@ impl<S: Partitioning> FreeRuns<S> {
         }
         let head = memory.list(own);
         if head != Unit::NONE && memory.tag(head) & LEN >= units {
-            return Some(head);
+            return Some(own);
         }
-        self.first_list(own + 1).map(|list| memory.list(list))
+        self.first_list(own + 1)
     }
 
-    /// Cuts `units` units at `start` out of a free run, as a used run. The rest on both sides stays
-    /// free.
-    fn carve(&mut self, memory: &mut Memory<'_, S>, run: Unit, start: Unit, units: u32) {
+    /// Cuts `units` units at `start` out of the first run of a list, as a used run. The rest on both
+    /// sides stays free.
+    fn carve(&mut self, memory: &mut Memory<'_, S>, list: usize, start: Unit, units: u32) {
+        let run = memory.list(list);
         let all = memory.tag(run) & LEN;
         let before = start.number() - run.number();
         debug_assert!(before + units <= all, "the run is long enough");
-        self.remove(memory, run);
+        let [next, _] = memory.run_links(run);
+        self.remove_first(memory, list, next);
         if before > 0 {
             self.add(memory, run, before);
         }
@@ -135,23 +137,32 @@ impl<S: Partitioning> FreeRuns<S> {
     }
 
     fn remove(&mut self, memory: &mut Memory<'_, S>, start: Unit) {
-        let list = list_of::<S>(start, memory.tag(start) & LEN);
         let [next, previous] = memory.run_links(start);
+        if previous == Unit::NONE {
+            let list = list_of::<S>(start, memory.tag(start) & LEN);
+            self.remove_first(memory, list, next);
+            return;
+        }
+        let [_, before] = memory.run_links(previous);
+        memory.set_run_links(previous, [next, before]);
         if next != Unit::NONE {
             let [after, _] = memory.run_links(next);
             memory.set_run_links(next, [after, previous]);
         }
-        if previous != Unit::NONE {
-            let [_, before] = memory.run_links(previous);
-            memory.set_run_links(previous, [next, before]);
+    }
+
+    /// Removes the first run of a list. The one behind it is `next`.
+    #[inline]
+    fn remove_first(&mut self, memory: &mut Memory<'_, S>, list: usize, next: Unit) {
+        memory.set_list(list, next);
+        if next != Unit::NONE {
+            let [after, _] = memory.run_links(next);
+            memory.set_run_links(next, [after, Unit::NONE]);
             return;
         }
-        memory.set_list(list, next);
-        if next == Unit::NONE {
-            let word = word_of(list);
-            self.non_empty[word] &= !(1 << (list % 64));
-            self.summary &= !(u64::from(self.non_empty[word] == 0) << word);
-        }
+        let word = word_of(list);
+        self.non_empty[word] &= !(1 << (list % 64));
+        self.summary &= !(u64::from(self.non_empty[word] == 0) << word);
     }
 
     /// The first list at `from` or above that is not empty.
@@ -229,7 +240,7 @@ impl<S: Partitioning> Space<S> for FreeRuns<S> {
         let list = self.first_list(whole::<S>())?;
         let run = memory.list(list);
         let page = memory.page_from(run);
-        self.carve(memory, run, memory.first_unit_of(page), page_units::<S>());
+        self.carve(memory, list, memory.first_unit_of(page), page_units::<S>());
         Some(page)
     }
 
@@ -251,9 +262,10 @@ impl<S: Partitioning> Space<S> for FreeRuns<S> {
         )]
         let slack = (align.div_ceil(S::UNIT_BYTES) - 1) as u32;
         let all = units.checked_add(slack).ok_or(Refused::NoPage)?;
-        let run = self.find(memory, all).ok_or(Refused::NoPage)?;
+        let list = self.find(memory, all).ok_or(Refused::NoPage)?;
+        let run = memory.list(list);
         let start = memory.after(run, memory.units_to_aligned(run, align));
-        self.carve(memory, run, start, units);
+        self.carve(memory, list, start, units);
         set_tail(memory, start, units, tail);
         Ok(start)
     }
@@ -266,11 +278,12 @@ impl<S: Partitioning> Space<S> for FreeRuns<S> {
         units: u32,
         tail: u32,
     ) -> Result<Unit, Refused> {
-        let run = self
+        let list = self
             .find(memory, units + units.min(GROWTH_UNITS))
             .or_else(|| self.find(memory, units))
             .ok_or(Refused::NoPage)?;
-        self.carve(memory, run, run, units);
+        let run = memory.list(list);
+        self.carve(memory, list, run, units);
         set_tail(memory, run, units, tail);
         Ok(run)
     }
@@ -375,7 +388,7 @@ fn list_of<S: Partitioning>(start: Unit, units: u32) -> usize {
         units,
         free: true,
     };
-    if run.whole_pages::<S>() == 0 {
+    if !run.holds_page::<S>() {
         return units as usize;
     }
     list_of_whole::<S>(units)

@@ -26,6 +26,12 @@ pub(super) struct Run {
 }
 
 impl Run {
+    /// Whether the run holds a whole page.
+    pub(super) fn holds_page<S: Partitioning>(self) -> bool {
+        let first = self.start.number().next_multiple_of(page_units::<S>());
+        first + page_units::<S>() <= self.start.number() + self.units
+    }
+
     /// The number of whole pages in the run.
     pub(super) fn whole_pages<S: Partitioning>(self) -> usize {
         let first = self.start.number().next_multiple_of(page_units::<S>());
