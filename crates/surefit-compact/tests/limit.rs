@@ -257,27 +257,28 @@ fn entries_beyond_the_room_of_the_table_are_refused() {
     heap.check().expect("sound");
 }
 
+const ANY_NUMBERS: [usize; 9] = [
+    0,
+    1,
+    7,
+    PAGE - 1,
+    PAGE,
+    5000,
+    60 * PAGE,
+    usize::MAX / 2,
+    usize::MAX,
+];
+
 #[test]
 fn a_limit_of_any_numbers_is_a_heap_or_a_typed_refusal() {
     let config = config(Bound::DEFAULT);
-    let numbers = [
-        0,
-        1,
-        7,
-        PAGE - 1,
-        PAGE,
-        5000,
-        60 * PAGE,
-        usize::MAX / 2,
-        usize::MAX,
-    ];
-    for bytes in numbers {
-        for objects in numbers {
+    for bytes in ANY_NUMBERS {
+        for objects in ANY_NUMBERS {
             let mut memory = junk(64 * PAGE);
             match Heap::<Wide>::with_limit(&mut memory, &config, bytes, objects) {
                 Ok(mut heap) => {
                     heap.check().expect("sound");
-                    for more in numbers {
+                    for more in ANY_NUMBERS {
                         heap.add(more);
                         heap.check().expect("sound");
                         let untouched = heap.untouched();
@@ -312,10 +313,45 @@ fn a_heap_without_a_limit_has_nothing_to_add_or_to_take_back() {
     let mut memory = junk(64 * PAGE);
     let mut heap: Heap = Heap::new(&mut memory, &config).expect("room");
     assert_eq!((heap.add(PAGE), heap.take_back(PAGE)), (0, 0));
-    assert_eq!(heap.untouched(), 0..0);
+    assert_eq!((heap.limit_bytes(), heap.untouched()), (None, 0..0));
     let object = heap.alloc(layout(1)).expect("room");
     heap.free_bytes(object);
     heap.check().expect("sound");
+}
+
+#[test]
+fn a_limit_of_any_numbers_is_a_heap_of_keys_or_a_typed_refusal() {
+    let config = config(Bound::DEFAULT);
+    for bytes in ANY_NUMBERS {
+        for objects in ANY_NUMBERS {
+            let mut memory = junk(64 * PAGE);
+            let tables = KeyHeap::<Wide>::table_bytes(&config, 64 * PAGE, objects);
+            let heap = KeyHeap::<Wide>::with_limit(&mut memory, &config, bytes, objects);
+            let mut heap = match heap {
+                Ok(heap) => heap,
+                Err(refused) => {
+                    assert!(matches!(refused, Refused::Region { .. }), "{refused}");
+                    continue;
+                }
+            };
+            assert!(tables.is_some());
+            for more in ANY_NUMBERS {
+                let before = heap.limit_bytes().expect("it has one");
+                let added = heap.add(more);
+                assert!(added <= more);
+                assert_eq!(heap.limit_bytes(), Some(before + added));
+                let key = heap.insert(0_u8);
+                assert!(heap.take_back(more) <= before + added);
+                heap.check().expect("sound");
+                assert!(key.is_err() || heap.remove(key.expect("served")) == Ok(0));
+                assert!(heap.untouched().end <= 64 * PAGE);
+            }
+        }
+    }
+    let mut memory = junk(64 * PAGE);
+    let mut whole: KeyHeap = KeyHeap::new(&mut memory, &config).expect("room");
+    assert_eq!((whole.add(PAGE), whole.take_back(PAGE)), (0, 0));
+    assert_eq!((whole.limit_bytes(), whole.untouched()), (None, 0..0));
 }
 
 /// Keys keep naming their objects while the limit moves these, and entries have their own table.
