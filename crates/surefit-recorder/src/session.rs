@@ -5,16 +5,24 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::mem::offset_of;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process, test_kill_process, waitid,
+};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+use tempfile::TempDir;
 
 use crate::LIBRARY;
 use crate::log::{self, Header};
@@ -31,20 +39,24 @@ pub struct Session {
     folder: PathBuf,
     pid: u32,
     ended: Receiver<io::Result<ExitStatus>>,
+    /// The place of the library if it is not in `folder`; it goes with the session.
+    _elsewhere: Option<TempDir>,
 }
 
 impl Session {
     /// Starts a program: `command` is its path, and then its arguments. Logs go into `folder`, which
     /// exists; each may have `most_bytes`.
     ///
-    /// From now on what a terminal sends at Ctrl-C ends the program, not us, and what else asks us to
-    /// end is passed on to it.
+    /// Until the program ends, what a terminal sends at Ctrl-C ends the program, not us, and what
+    /// else asks us to end is passed on to it. After that it ends us.
     ///
     /// # Errors
     /// The library cannot be written, or the program not be started.
     pub fn start(command: &[OsString], folder: &Path, most_bytes: Option<u64>) -> io::Result<Self> {
         let folder = fs::canonicalize(folder)?;
-        let library = folder.join(LIBRARY_NAME);
+        let elsewhere = elsewhere(&folder)?;
+        let place = elsewhere.as_ref().map_or(&*folder, TempDir::path);
+        let library = place.join(LIBRARY_NAME);
         fs::write(&library, LIBRARY)?;
         let mut preload = library.into_os_string();
         if let Some(others) = env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
@@ -65,15 +77,23 @@ impl Session {
         }
         let child = command.spawn()?;
         let pid = child.id();
+        let has_ended = Arc::new(AtomicBool::new(false));
+        let ended = wait_for(child, Arc::clone(&has_ended));
         thread::spawn(move || {
             for signal in signals.forever() {
-                pass_on(signal, pid);
+                if has_ended.load(Ordering::Acquire) {
+                    // It ends this process.
+                    let _ = emulate_default_handler(signal);
+                } else {
+                    pass_on(signal, pid);
+                }
             }
         });
         Ok(Self {
             folder,
             pid,
-            ended: wait_for(child),
+            ended,
+            _elsewhere: elsewhere,
         })
     }
 
@@ -99,7 +119,7 @@ impl Session {
         }
     }
 
-    /// Ends the recording; the program goes on.
+    /// Ends the recording of every process that still runs; they go on.
     ///
     /// # Errors
     /// A log cannot be written.
@@ -117,11 +137,57 @@ fn name(text: &std::ffi::CStr) -> &OsStr {
     OsStr::new(text.to_str().expect("plain letters"))
 }
 
-fn wait_for(mut child: Child) -> Receiver<io::Result<ExitStatus>> {
+/// A folder for the library, where its name can stand in LD_PRELOAD: `None` if it can in `folder`.
+fn elsewhere(folder: &Path) -> io::Result<Option<TempDir>> {
+    // The loader takes both for the end of a name, and knows no way to write them.
+    let can_stand = |path: &Path| {
+        let mut bytes = path.as_os_str().as_bytes().iter();
+        !bytes.any(|byte| byte.is_ascii_whitespace() || *byte == b':')
+    };
+    if can_stand(folder) {
+        return Ok(None);
+    }
+    let other = tempfile::Builder::new()
+        .prefix("surefit-record-")
+        .tempdir()?;
+    if can_stand(other.path()) {
+        return Ok(Some(other));
+    }
+    Err(io::Error::other(format!(
+        "neither {} nor {} can be preloaded from: each has a blank or a colon in its name; choose \
+         another place with -o, or another TMPDIR",
+        folder.display(),
+        other.path().display()
+    )))
+}
+
+/// Waits for the program in a thread, which sets `has_ended` before the process's number can be
+/// another's.
+fn wait_for(mut child: Child, has_ended: Arc<AtomicBool>) -> Receiver<io::Result<ExitStatus>> {
     let (send, receive) = mpsc::channel();
-    // Nobody listens any more if we end before the program does.
-    thread::spawn(move || drop(send.send(child.wait())));
+    thread::spawn(move || {
+        let ends = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        while let Some(pid) = process(child.id()) {
+            // A signal may interrupt it.
+            if !matches!(waitid(WaitId::Pid(pid), ends), Err(Errno::INTR)) {
+                break;
+            }
+        }
+        has_ended.store(true, Ordering::Release);
+        // Nobody listens any more if we end before the program does.
+        drop(send.send(child.wait()));
+    });
     receive
+}
+
+fn process(pid: u32) -> Option<Pid> {
+    i32::try_from(pid).ok().and_then(Pid::from_raw)
+}
+
+/// Whether a process runs, or at least has not been waited for.
+#[must_use]
+pub fn runs(pid: u32) -> bool {
+    process(pid).is_some_and(|pid| test_kill_process(pid) != Err(Errno::SRCH))
 }
 
 /// A terminal sends Ctrl-C to all its processes, so to the program too; other signals are for us.
@@ -131,8 +197,8 @@ fn pass_on(signal: i32, pid: u32) {
         SIGHUP => Signal::HUP,
         _ => return,
     };
-    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-        // It may have ended meanwhile.
+    if let Some(pid) = process(pid) {
+        // It may have ended meanwhile, but nobody has waited for it.
         let _ = kill_process(pid, signal);
     }
 }

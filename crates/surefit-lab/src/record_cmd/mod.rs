@@ -67,8 +67,9 @@ fn duration(text: &str) -> Result<Duration> {
 /// The program cannot be recorded, or a trace cannot be written: then the logs stay.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if let Some(folder) = &args.logs {
-        let document = traces(folder, None, &args.output)?;
-        return print(args, &document, folder).map(|()| ExitCode::SUCCESS);
+        // It is the user's: whatever comes of it, it stays.
+        let document = traces(&logs_in(folder)?, None, &args.output)?;
+        return print(args, &document).map(|()| ExitCode::SUCCESS);
     }
     let program = recordable(args)?;
     let folder = folder_beside(&args.output)?;
@@ -76,21 +77,22 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let session = Session::start(&args.command, folder.path(), most)
         .with_context(|| format!("cannot run {}", program.display()))?;
     let ended = session.wait(args.time)?;
-    if ended.is_none() {
-        session.stop()?;
-    }
+    // Those that it leaves behind too.
+    session.stop()?;
     // From here on the logs stay until every trace is written.
     let folder = folder.keep();
-    let document = traces(&folder, Some(session.pid()), &args.output)
+    let mut document = traces(&session::logs(&folder)?, Some(session.pid()), &args.output)
         .with_context(|| kept(&folder, &args.output))?;
-    print(args, &document, &folder)?;
-    let status = match ended {
-        Some(status) => status,
-        None => go_on(&session, &program)?,
-    };
+    if ended.is_some() {
+        document.note_left_behind(session::runs);
+    }
+    let status = print(args, &document).and_then(|()| match ended {
+        Some(status) => Ok(status),
+        None => go_on(&session, &program),
+    });
     // A process that goes on without us may still have the folder; what it writes there is not read.
     let _ = fs::remove_dir_all(&folder);
-    exit(&program, status)
+    exit(&program, status?)
 }
 
 /// The program, if it can be recorded and there is a place for the trace.
@@ -127,12 +129,20 @@ fn kept(folder: &Path, output: &Path) -> String {
     )
 }
 
+/// The logs in a folder that the user names.
+fn logs_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let name = folder.display();
+    let logs = session::logs(folder).with_context(|| format!("cannot read {name}"))?;
+    if logs.is_empty() {
+        bail!("--logs {name}: has no log; name the folder surefit-record-… of the recording");
+    }
+    Ok(logs)
+}
+
 /// Makes a trace of each log.
-fn traces(folder: &Path, first: Option<u32>, output: &Path) -> Result<Document> {
-    let found =
-        session::logs(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+fn traces(found: &[PathBuf], first: Option<u32>, output: &Path) -> Result<Document> {
     let mut readers = Vec::new();
-    for log in &found {
+    for log in found {
         match Reader::open(log) {
             Ok(reader) => readers.push(reader),
             // The process was killed while it began its log: it had asked for nothing yet.
@@ -202,14 +212,13 @@ fn numbered(output: &Path, number: usize, name: &str) -> PathBuf {
     output.with_file_name(format!("{stem}-{number}-{name}{extension}"))
 }
 
-fn print(args: &Args, document: &Document, folder: &Path) -> Result<()> {
+fn print(args: &Args, document: &Document) -> Result<()> {
     match args.format {
         Format::Json => output::print_json(document)?,
         // The program has standard output.
         Format::Table => say(&document.to_text()),
     }
     if let Some(reason) = document.no_trace() {
-        let _ = fs::remove_dir_all(folder);
         bail!("record: {reason}");
     }
     Ok(())

@@ -33,6 +33,10 @@ pub(crate) struct Document {
 /// The most further processes that are printed for people; the document has all.
 const MOST_PRINTED: usize = 8;
 
+/// What is said of a process that outlives the program.
+const LEFT_BEHIND: &str = "the process runs on after the program's end; to record more of it, let \
+     the program stay in the foreground, or end it later";
+
 /// A trace that was written.
 #[derive(Debug, JsonSchema, Serialize)]
 pub(crate) struct Recorded {
@@ -70,8 +74,7 @@ struct NotRecorded {
 
 impl Document {
     pub(crate) fn new() -> Self {
-        let nobody =
-            "nothing was recorded: the system did not preload the recorder into the program";
+        let nobody = "nothing was recorded: the system did not preload the recorder into the program; choose a place with -o from which programs may run";
         Self {
             schema: SCHEMA,
             recorded: Vec::new(),
@@ -112,6 +115,14 @@ impl Document {
         }
         self.recorded
             .sort_by_key(|recorded| (!is_own(recorded), Reverse(recorded.trace.events)));
+    }
+
+    /// Says of each process that outlives the program that its trace ends before it does.
+    pub(crate) fn note_left_behind(&mut self, runs: impl Fn(u32) -> bool) {
+        let left = self.recorded.iter_mut().filter(|it| runs(it.pid));
+        left.for_each(|it| {
+            it.ended.get_or_insert_with(|| LEFT_BEHIND.to_owned());
+        });
     }
 
     /// Why there is no trace of the program itself.

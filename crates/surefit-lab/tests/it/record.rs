@@ -312,6 +312,47 @@ fn the_program_goes_on_after_the_time_that_is_recorded() {
 }
 
 #[test]
+fn a_process_that_is_left_behind_is_said_to_run_on() {
+    let folder = folder();
+    let said = std::fs::File::create(folder.path().join("said")).expect("a file");
+    let mut command = record(&folder, &["--format", "json", "--"]);
+    command.arg(program()).arg("leaves");
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(said)
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the command runs");
+    // What is left behind still has the other end.
+    let _input = child.stdin.take();
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+    let text = std::fs::read(folder.path().join("said")).expect("text");
+    let document: Value = serde_json::from_slice(&text).expect("JSON");
+    let rows = document["recorded"].as_array().expect("rows");
+    let of = |forked| rows.iter().find(|row| row["forked"] == forked);
+    let left = of(true).expect("the child's trace");
+    let why = left["ended"].as_str().expect("it ended");
+    assert!(why.contains("runs on"), "{why}");
+    assert_eq!(left["trace"]["events"], 2000);
+    assert!(of(false).expect("the program's")["ended"].is_null());
+}
+
+#[test]
+fn a_place_whose_name_cannot_stand_in_the_environment_serves_too() {
+    let folder = folder();
+    let place = folder.path().join("with: blanks");
+    std::fs::create_dir(&place).expect("a folder");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_surefit"));
+    command.args(["record", "-o", "a.sft", "--"]).arg(program());
+    let output = command.arg("pointer").current_dir(&place).output();
+    let output = output.expect("the command runs");
+    assert_eq!(output.status.code(), Some(0), "{}", last_line(&output));
+    let trace = Trace::load(place.join("a.sft")).expect("sound");
+    assert_eq!(on_objects_from(&trace, 4000).len(), 2);
+    assert_eq!(place.read_dir().expect("a folder").count(), 1);
+}
+
+#[test]
 fn logs_of_an_interrupted_recording_become_traces() {
     let folder = folder();
     let mut command = record(&folder, &["--"]);
@@ -383,6 +424,14 @@ fn what_cannot_be_recorded_is_refused_in_one_line() {
         "60s, 5m or 1h",
     );
     refused(record(&folder, &["--logs", "nowhere"]), "nowhere");
+    let own = folder.path().join("own");
+    std::fs::create_dir(&own).expect("a folder");
+    std::fs::write(own.join("kept"), "of the user").expect("written");
+    refused(record(&folder, &["--logs", "own"]), "own: has no log");
+    // A log that was begun and no more: still nothing of the user's goes.
+    std::fs::write(own.join("7-1.log"), "").expect("written");
+    refused(record(&folder, &["--logs", "own"]), "nothing was recorded");
+    assert_eq!(own.read_dir().expect("a folder").count(), 2);
     let fixed = compiled(folder.path(), "fixed", &["-static"]);
     refused(
         record(&folder, &["--", fixed.to_str().expect("plain")]),

@@ -110,6 +110,21 @@ static void many(int objects) {
     for (int i = 0; i < objects; i++) free(malloc(4000));
 }
 
+/* Leaves a child behind that ends when its input does. */
+static int leaves(void) {
+    int done[2];
+    char byte;
+    many(10);
+    if (pipe(done) != 0) return 1;
+    if (fork() == 0) {
+        many(1000);
+        if (write(done[1], "", 1) != 1) _exit(1);
+        while (read(0, &byte, 1) > 0) {}
+        _exit(0);
+    }
+    return read(done[0], &byte, 1) != 1;
+}
+
 static void *(*volatile pointer)(size_t) = malloc;
 
 int main(int argc, char **argv) {
@@ -121,6 +136,7 @@ int main(int argc, char **argv) {
     if (strcmp(what, "many") == 0) return many(50000), 0;
     if (strcmp(what, "pointer") == 0) return free(pointer(4000)), 0;
     if (strcmp(what, "killed") == 0) return many(1000), raise(SIGKILL);
+    if (strcmp(what, "leaves") == 0) return leaves();
     if (strcmp(what, "waits") == 0) {
         char byte;
         many(1000);
