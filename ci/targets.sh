@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The heaps build for microcontrollers, WebAssembly, and 32-bit and Arm Linux; their tests run on 32 bits (i686) and on Arm (aarch64, under
-# qemu's emulation of programs). `ci/toolchain.sh` fetches what this needs: what cannot be fetched is NOT RUN and passes, what was fetched and does
-# not build fails. SUREFIT_TESTS=all runs every test that can run there (ci/extra/targets.sh does), not only the chosen ones.
+# The heaps build for microcontrollers, WebAssembly, and 32-bit and Arm Linux; chosen tests run on 32 bits (i686). `ci/toolchain.sh` fetches what
+# this needs: what cannot be fetched is NOT RUN and passes, what was fetched and does not build fails. SUREFIT_TESTS=all runs every test that can
+# run there, and on Arm too (aarch64, under qemu's emulation of programs): ci/extra/targets.sh does.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(realpath -m "${SUREFIT_TOOLCHAIN:-target/toolchain}")
@@ -38,27 +38,27 @@ tests() {
   echo "tested $target in $((SECONDS - start)) s"
 }
 
-# The heaps' crates with a selection of their integration tests, or with all that build there: on 32 bits the unit tests, what
-# threads do, and what moves, frees and collects; on Arm, where an emulator runs them, the unit tests and two of those.
+# The heaps' crates with all integration tests that build there, or with a selection: the unit tests, what threads do, and what moves, frees and
+# collects.
 heaps=(-p surefit-core -p surefit-compact -p surefit-freelist -p surefit-gc)
 if [ "${SUREFIT_TESTS:-}" = all ]; then
   # All but `misuse`, which calls the compiler.
-  i686=("${heaps[@]}" --lib --no-fail-fast)
+  chosen=("${heaps[@]}" --lib --no-fail-fast)
   for file in crates/surefit-{compact,freelist,gc}/tests/*.rs; do
     test=$(basename "$file" .rs)
-    [ "$test" = misuse ] || i686+=(--test "$test")
+    [ "$test" = misuse ] || chosen+=(--test "$test")
   done
-  aarch64=("${i686[@]}")
+  machines=(i686 aarch64)
 else
-  i686=("${heaps[@]}" --lib)
-  for test in stress shared shared_keys shared_bytes sharded heap pooled attacks arena; do i686+=(--test "$test"); done
-  aarch64=("${heaps[@]}" --lib --test stress --test heap)
+  chosen=("${heaps[@]}" --lib)
+  for test in stress shared shared_keys shared_bytes sharded heap pooled attacks arena; do chosen+=(--test "$test"); done
+  machines=(i686)
 fi
 
 if ! fetch rust; then
   for target in "${exchanging[@]}" "${plain[@]}"; do echo "NOT RUN: build for $target ($why)"; done
   echo "NOT RUN: surefit-c without a standard library ($why)"
-  for machine in i686 aarch64; do echo "NOT RUN: tests on $machine ($why)"; done
+  for machine in "${machines[@]}"; do echo "NOT RUN: tests on $machine ($why)"; done
   exit 0
 fi
 export RUSTC=$folder/rustc RUSTC_BOOTSTRAP=1
@@ -102,7 +102,6 @@ if fetch boards arm; then
 else
   echo "NOT RUN: the flash of surefit-c ($why)"
 fi
-for machine in i686 aarch64; do
-  declare -n chosen=$machine
+for machine in "${machines[@]}"; do
   if fetch linux "$machine"; then tests "$machine" "${chosen[@]}"; else echo "NOT RUN: tests on $machine ($why)"; fi
 done
