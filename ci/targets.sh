@@ -68,7 +68,8 @@ build "${plain[0]}" "" compact gc
 for target in "${exchanging[@]}"; do build "$target" compact,freelist,gc,alloc,critical-section,allocator-api2; done
 for target in "${plain[@]}"; do build "$target" compact,freelist,gc,alloc,locked compact,critical-section; done
 # flash LIMIT FEATURES FUNCTION…: the bytes that a heap takes on a Cortex-M4, of an image with the least that a program
-# needs: these functions. More than LIMIT, 5 % over what was measured, fails.
+# needs: these functions. More than LIMIT fails: 5 % over what was measured, or the goal if that is less. The goal is 8 KiB for the heap
+# with handles, and 4 KiB for one of raw pointers.
 flash() {
   local limit=$1 features=$2 target=thumbv7em-none-eabihf image size text data bss function keep=()
   shift 2
@@ -93,7 +94,7 @@ for target in thumbv6m-none-eabi riscv32imc-unknown-none-elf; do
 done
 if fetch boards arm; then
   keys=(heap_init config_tiny alloc get write free)
-  flash 8390 "" "${keys[@]}"
+  flash 8192 "" "${keys[@]}"
   flash 13172 ,pieces "${keys[@]}"
   flash 22467 ,pieces,holes,many-classes,strerror "${keys[@]}"
   raw=(raw_init raw_malloc raw_free)
