@@ -113,6 +113,7 @@ firmware/src/start/cortex_m.rs
 firmware/src/start/stack.rs
 firmware/src/worst/clock.rs
 firmware/src/worst/main.rs
+firmware/src/worst/marks.rs
 firmware/src/worst/others.rs
 firmware/src/worst/pointers.rs
 FILES

@@ -28,6 +28,9 @@ pub struct LoopBound {
     pub most: u32,
     /// How many bytes it copies each time, which are counted apart.
     pub bytes: u32,
+    /// Whether the loop must begin at the place. A loop of the source, or a call of itself, may be
+    /// turned by the compiler, so that it goes back once more or less: then this is an error.
+    pub begins: bool,
     /// Why.
     pub because: &'static str,
 }
@@ -37,7 +40,7 @@ pub struct LoopBound {
 pub struct Called {
     /// The kinds of calls of which this is true; none: all.
     pub events: &'static [&'static str],
-    /// The end of the function's name.
+    /// The function's name, without the arguments of types.
     pub function: &'static str,
     /// How often, at least.
     pub least: u32,
@@ -65,9 +68,9 @@ pub struct Fact {
 pub struct NotCalled {
     /// The kinds of calls of which this is true; none: all.
     pub events: &'static [&'static str],
-    /// The end of the function's name.
+    /// The function's name, without the arguments of types.
     pub function: &'static str,
-    /// The end of the caller's name; empty: all callers.
+    /// The caller's name; empty: all callers.
     pub from: &'static str,
     /// Why.
     pub because: &'static str,

@@ -27,6 +27,8 @@ pub struct Graph {
     pub address: u32,
     /// The function's name.
     pub name: String,
+    /// Its name without arguments.
+    pub path: String,
     /// The blocks.
     pub blocks: Vec<Block>,
     /// Calls from which there is no way back.
@@ -40,11 +42,22 @@ struct Step {
     ends: bool,
 }
 
-/// What follows an instruction of a function, if the functions `returning` return.
+/// What is known of the target of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Callee {
+    /// It may return.
+    Returns,
+    /// It does not return, or is not called.
+    NeverReturns,
+    /// No function begins there.
+    Unknown,
+}
+
+/// What follows an instruction of a function, by what is known of those that it calls.
 fn step(
     function: &Function,
     line: &Line,
-    returning: &dyn Fn(u32) -> bool,
+    callee: &dyn Fn(u32) -> Callee,
     strict: bool,
 ) -> Result<Step> {
     let inside = |address: u32| function.lines.iter().any(|line| line.address == address);
@@ -54,6 +67,9 @@ fn step(
         call: None,
         ends: false,
     };
+    // Where no function begins, anything may be: such a way returns, and on a way that returns it is
+    // an error.
+    let returning = |target: u32| callee(target) != Callee::NeverReturns;
     let to = |step: &mut Step, target: u32| {
         if inside(target) {
             step.next.push(target);
@@ -100,7 +116,13 @@ fn step(
         }
         Flow::Indirect => step.next.push(after),
     }
-    Ok(step)
+    match step.call {
+        Some(target) if strict && callee(target) == Callee::Unknown => bail!(
+            "a call of {target:#x} at {:#x}, where no function begins",
+            line.address
+        ),
+        _ => Ok(step),
+    }
 }
 
 /// The targets of a jump table: it ends where the nearest target begins.
@@ -132,8 +154,12 @@ pub fn returning(functions: &BTreeMap<u32, Function>) -> BTreeSet<u32> {
     loop {
         let before = known.len();
         for (&address, function) in functions {
-            if !known.contains(&address) && may_return(function, &|target| known.contains(&target))
-            {
+            let callee = |target: u32| match functions.contains_key(&target) {
+                false => Callee::Unknown,
+                true if known.contains(&target) => Callee::Returns,
+                true => Callee::NeverReturns,
+            };
+            if !known.contains(&address) && may_return(function, &callee) {
                 known.insert(address);
             }
         }
@@ -143,7 +169,8 @@ pub fn returning(functions: &BTreeMap<u32, Function>) -> BTreeSet<u32> {
     }
 }
 
-fn may_return(function: &Function, returning: &dyn Fn(u32) -> bool) -> bool {
+/// Whether a function may return, or falls through its end into what is behind it.
+fn may_return(function: &Function, callee: &dyn Fn(u32) -> Callee) -> bool {
     let at: BTreeMap<u32, &Line> = function
         .lines
         .iter()
@@ -152,10 +179,13 @@ fn may_return(function: &Function, returning: &dyn Fn(u32) -> bool) -> bool {
     let mut seen = BTreeSet::new();
     let mut open = vec![function.address()];
     while let Some(address) = open.pop() {
-        let Some(line) = at.get(&address).filter(|_| seen.insert(address)) else {
+        if !seen.insert(address) {
             continue;
+        }
+        let Some(line) = at.get(&address) else {
+            return true;
         };
-        match step(function, line, returning, false) {
+        match step(function, line, callee, false) {
             Ok(step) if !step.ends => open.extend(step.next),
             _ => return true,
         }
@@ -167,8 +197,9 @@ impl Graph {
     /// The blocks of a function that lie on a way to a return.
     ///
     /// # Errors
-    /// An instruction that is not known, or an indirect jump or call, on such a way; no return.
-    pub fn of(function: &Function, returning: &dyn Fn(u32) -> bool) -> Result<Self> {
+    /// On such a way: an instruction that is not known, an indirect jump or call, a call of what is no
+    /// function. A way through the function's end; no return.
+    pub fn of(function: &Function, callee: &dyn Fn(u32) -> Callee) -> Result<Self> {
         let at: BTreeMap<u32, &Line> = function
             .lines
             .iter()
@@ -184,7 +215,7 @@ impl Graph {
             let line = at
                 .get(&address)
                 .with_context(|| format!("{}: no instruction at {address:#x}", function.name))?;
-            let step = step(function, line, returning, false)?;
+            let step = step(function, line, callee, false)?;
             open.extend(&step.next);
             steps.insert(address, step);
         }
@@ -202,7 +233,7 @@ impl Graph {
         steps.retain(|address, _| alive.contains(address));
         for (address, step) in &mut steps {
             step.next.retain(|next| alive.contains(next));
-            self::step(function, at[address], returning, true)
+            self::step(function, at[address], callee, true)
                 .with_context(|| function.name.clone())?;
         }
         let mut graph = Self::blocks(function, &steps);
@@ -249,6 +280,7 @@ impl Graph {
         Self {
             address: function.address(),
             name: function.name.clone(),
+            path: function.path.clone(),
             blocks,
             never_return: BTreeSet::new(),
         }

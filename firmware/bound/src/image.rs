@@ -1,17 +1,19 @@
 //! The compiled image: its functions, and the lines that its instructions come from.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use addr2line::Loader;
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::annotation::{At, NotCalled, Place, Sources};
-use crate::graph::{self, Graph};
+use crate::annotation::{At, Known, Place, Sources, is_about};
+use crate::graph::{self, Callee, Graph};
 use crate::instruction::Flow;
 use crate::listing::{self, Function};
 
 /// An image.
+#[derive(Clone)]
 pub struct Image {
     functions: BTreeMap<u32, Function>,
     returning: BTreeSet<u32>,
@@ -23,6 +25,8 @@ pub struct Image {
 pub struct Reached {
     /// Each function's blocks.
     pub graphs: Vec<Graph>,
+    /// Which of the functions that are said not to be called were left out, by their numbers.
+    pub left_out: BTreeSet<usize>,
 }
 
 impl Reached {
@@ -69,17 +73,28 @@ impl Image {
     }
 
     /// All functions that a function calls, directly and through others, and itself; the ways to
-    /// those that are not called are left out.
+    /// those that a kind of call does not call are left out.
     ///
     /// # Errors
     /// Recursion; a function that cannot be followed.
-    pub fn reached(&self, root: &Function, not_called: &[NotCalled]) -> Result<Reached> {
+    pub fn reached(&self, root: &Function, known: &Known, event: &str) -> Result<Reached> {
+        let left_out = RefCell::new(BTreeSet::new());
         let graph = |function: &Function| {
             Graph::of(function, &|address| {
-                let cut = |not: &NotCalled| {
-                    self.name(address).ends_with(not.function) && function.name.ends_with(not.from)
+                let Some(target) = self.functions.get(&address) else {
+                    return Callee::Unknown;
                 };
-                self.returning.contains(&address) && !not_called.iter().any(cut)
+                for (number, not) in known.not_called.iter().enumerate() {
+                    let from = not.from.is_empty() || function.path == not.from;
+                    if is_about(not.events, event) && from && target.path == not.function {
+                        left_out.borrow_mut().insert(number);
+                        return Callee::NeverReturns;
+                    }
+                }
+                match self.returning.contains(&address) {
+                    true => Callee::Returns,
+                    false => Callee::NeverReturns,
+                }
             })
         };
         let mut graphs = vec![graph(root)?];
@@ -97,7 +112,10 @@ impl Image {
             number += 1;
         }
         acyclic(&graphs)?;
-        Ok(Reached { graphs })
+        Ok(Reached {
+            graphs,
+            left_out: left_out.into_inner(),
+        })
     }
 
     /// Looks up the lines of all instructions of some functions.

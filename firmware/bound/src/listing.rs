@@ -22,6 +22,8 @@ pub struct Line {
 pub struct Function {
     /// Its demangled name.
     pub name: String,
+    /// Its name without the arguments of types and functions: what annotations say.
+    pub path: String,
     /// Its instructions, by address.
     pub lines: Vec<Line>,
     /// The bytes of tables between the instructions.
@@ -46,8 +48,10 @@ pub fn read(text: &str) -> Result<Vec<Function>> {
             .strip_suffix(">:")
             .and_then(|line| line.split_once(" <"))
         {
+            let name = format!("{:#}", rustc_demangle::demangle(name));
             functions.push(Function {
-                name: format!("{:#}", rustc_demangle::demangle(name)),
+                path: path(&name),
+                name,
                 lines: Vec::new(),
                 data: BTreeMap::new(),
             });
@@ -63,6 +67,27 @@ pub fn read(text: &str) -> Result<Vec<Function>> {
     }
     functions.retain(|function| !function.lines.is_empty());
     Ok(functions)
+}
+
+/// A name without what stands between `<` and `>`, but for the type of a method.
+fn path(name: &str) -> String {
+    let mut path = String::new();
+    let (mut depth, mut inside) = (0_u32, false);
+    let mut before = ' ';
+    for (at, letter) in name.char_indices() {
+        match letter {
+            '<' if at == 0 => inside = true,
+            '<' => depth += 1,
+            // Of the result of a function's type.
+            '>' if before == '-' => {}
+            '>' if depth > 0 => depth -= 1,
+            '>' if inside => inside = false,
+            _ if depth == 0 => path.push(letter),
+            _ => {}
+        }
+        before = letter;
+    }
+    path.replace("::::", "::").trim_end_matches("::").to_owned()
 }
 
 fn instruction(function: &mut Function, address: &str, rest: &str) -> Result<()> {
@@ -97,7 +122,23 @@ fn instruction(function: &mut Function, address: &str, rest: &str) -> Result<()>
 
 #[cfg(test)]
 mod tests {
-    use super::read;
+    use super::{path, read};
+
+    #[test]
+    fn a_path_has_no_arguments() {
+        for (name, is) in [
+            ("memcpy", "memcpy"),
+            ("a::f::<b::C<1, 2>>", "a::f"),
+            ("<a::Heap<b::Lists<c::D>>>::take", "a::Heap::take"),
+            (
+                "<a::Heap<'_, fn(u8) -> u8>>::take::<u8>::{closure#0}",
+                "a::Heap::take::{closure#0}",
+            ),
+            ("<a::B<u8> as c::D<e::F>>::g", "a::B as c::D::g"),
+        ] {
+            assert_eq!(path(name), is);
+        }
+    }
 
     #[test]
     fn functions_instructions_and_tables_are_told_apart() {

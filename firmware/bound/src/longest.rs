@@ -5,7 +5,7 @@
 //! it is entered; facts bound how often places are entered. The most instructions under these rules
 //! are a bound: each real run obeys them, and the program may only find more.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, bail};
 use microlp::{ComparisonOp, LinearExpr, OptimizationDirection, Problem, Variable};
@@ -25,6 +25,10 @@ pub struct Longest {
     pub instructions: u32,
     /// How often each block of each function runs.
     pub runs: Vec<Vec<f64>>,
+    /// The bounds of loops that were used, by their numbers.
+    pub loops: BTreeSet<usize>,
+    /// What is known of how often functions are called, as far as it was used.
+    pub called: BTreeSet<usize>,
 }
 
 /// The variables of one function.
@@ -54,8 +58,11 @@ pub fn of(
     // What an edge back costs less, because its bytes are counted apart.
     let mut apart: BTreeMap<(usize, usize, usize), f64> = BTreeMap::new();
     let mut kept = Vec::new();
+    let (mut loops, mut called) = (BTreeSet::new(), BTreeSet::new());
     for (number, graph) in reached.graphs.iter().enumerate() {
-        for (it, bound) in bounded(image, &mut sources, graph, known.loops)? {
+        for (it, which) in bounded(image, &mut sources, graph, known.loops)? {
+            let bound = known.loops[which];
+            loops.insert(which);
             let back = |block: &&usize| graph.blocks[**block].next.contains(&it.head);
             for &block in it.blocks.iter().filter(back) {
                 let bytes = per_byte * f64::from(bound.bytes);
@@ -76,17 +83,13 @@ pub fn of(
         let graph = &reached.graphs[number];
         limit_loop(&mut problem, graph, &flows[number], &it, most);
     }
-    for called in known
-        .called
-        .iter()
-        .filter(|called| is_about(called.events, event))
-    {
+    for (number, it) in known.called.iter().enumerate() {
         for (graph, flow) in reached.graphs.iter().zip(&flows) {
-            if graph.name.ends_with(called.function) {
-                let most = f64::from(called.most);
+            if is_about(it.events, event) && graph.path == it.function {
+                let (least, most) = (f64::from(it.least), f64::from(it.most));
                 problem.add_constraint([(flow.entered, 1.0)], ComparisonOp::Le, most);
-                let least = f64::from(called.least);
                 problem.add_constraint([(flow.entered, 1.0)], ComparisonOp::Ge, least);
+                called.insert(number);
             }
         }
     }
@@ -111,6 +114,8 @@ pub fn of(
     Ok(Longest {
         instructions: (solution.objective() + TOLERANCE) as u32,
         runs,
+        loops,
+        called,
     })
 }
 
@@ -210,49 +215,71 @@ fn limit_loop(problem: &mut Problem, graph: &Graph, flow: &Flows, it: &Loop, mos
     problem.add_constraint(expression, ComparisonOp::Le, 0.0);
 }
 
-/// The bounds of all loops of a function.
+/// The bounds of all loops of a function, by their numbers.
 ///
 /// # Errors
-/// A loop without a bound; one bound for two loops: then one of them may be another loop, in a
-/// function that was inlined into the line.
+/// A loop without a bound, or with two: then two loops of the source may be one. One bound for two
+/// loops: then one of them may be another loop, in a function that was inlined into the line.
 fn bounded(
     image: &Image,
     sources: &mut Sources,
     graph: &Graph,
     bounds: &[LoopBound],
-) -> Result<Vec<(Loop, LoopBound)>> {
-    let mut all: Vec<(Loop, LoopBound)> = Vec::new();
+) -> Result<Vec<(Loop, usize)>> {
+    let mut all: Vec<(Loop, usize)> = Vec::new();
     for it in loops::of(graph)? {
         let own = it.blocks.difference(&it.inner);
         let own: Vec<u32> = own
             .flat_map(|&b| graph.blocks[b].instructions.clone())
             .collect();
-        let mut found = None;
-        for bound in bounds {
-            for &address in &own {
-                if found.is_none() && is_at(image, sources, bound.place, address)? {
-                    found = Some(*bound);
-                }
+        let mut places = Vec::new();
+        for (number, bound) in bounds.iter().enumerate() {
+            if any_at(image, sources, bound.place, &own)? {
+                places.push(number);
             }
         }
         let head = graph.blocks[it.head].instructions[0];
         let lines = image.lines(&own).join(" ");
-        let Some(bound) = found else {
-            bail!(
+        let bound = match places[..] {
+            [bound] => bound,
+            [] => bail!(
                 "no bound of the loop at {head:#x} of {}, from {lines}",
                 graph.name
-            );
+            ),
+            _ => bail!(
+                "several bounds of the loop at {head:#x} of {}, from {lines}: {:?}",
+                graph.name,
+                Vec::from_iter(places.iter().map(|&it| bounds[it].place.text))
+            ),
         };
-        if all.iter().any(|(_, other)| other.place == bound.place) {
+        if all.iter().any(|&(_, other)| other == bound) {
             bail!(
                 "{:?} is in two loops of {}, one from {lines}",
-                bound.place.text,
+                bounds[bound].place.text,
                 graph.name
+            );
+        }
+        let place = bounds[bound].place;
+        if bounds[bound].begins && !at_places(image, sources, graph, &[place])?[it.head] {
+            bail!(
+                "the loop at {head:#x} of {} does not begin at {:?}",
+                graph.name,
+                place.text
             );
         }
         all.push((it, bound));
     }
     Ok(all)
+}
+
+/// Whether one of some instructions comes from a place.
+fn any_at(image: &Image, sources: &mut Sources, place: Place, addresses: &[u32]) -> Result<bool> {
+    for &address in addresses {
+        if is_at(image, sources, place, address)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn is_at(image: &Image, sources: &mut Sources, place: Place, address: u32) -> Result<bool> {

@@ -1,13 +1,21 @@
 //! A static upper bound of the instructions of each heap call on a Cortex-M4.
 //!
-//! It reads the image in which `ci/extra/worst.sh` searches the worst case of each call, and writes
-//! the bound beside what the search found.
+//! It reads the image in which `ci/extra/worst.sh` searches the worst case of each call.
 //!
 //! ```text
-//! surefit-bound IMAGE LISTING RUN FIGURES [EVENT]
+//! surefit-bound bound IMAGE LISTING FIGURES [EVENT]
+//! surefit-bound watched LISTING
+//! surefit-bound ran LISTING LOG
+//! surefit-bound obeys LISTING MARKS RAN
 //! ```
-//! `LISTING` is what `objdump -d` prints of the image, `RUN` what the emulator logs of the code that
-//! runs (`-d in_asm`). With an event, the longest way of each heap is printed, block by block.
+//! `LISTING` is what `objdump -d` prints of the image.
+//!
+//! - `bound` writes the bound of each call into a table of figures, beside what the search found.
+//!   With an event, the longest way of each heap is printed, block by block.
+//! - `watched` prints the addresses of which the emulator is to log what runs (`-dfilter`).
+//! - `ran` prints which of these instructions each kind of call ran, from that log.
+//! - `obeys` compares that with what is said not to be called. `MARKS` are the lines of the image
+//!   that say which mark ends which kind of call.
 //!
 //! | file | holds |
 //! | --- | --- |
@@ -19,7 +27,7 @@
 //! | `annotation` | the bound of a loop, ways that no call takes, functions that none calls |
 //! | `annotations/` | those of each heap |
 //! | `longest` | the longest way, as a linear program |
-//! | `ran` | the instructions that the search ran, none of which may be excluded |
+//! | `ran` | the instructions that each kind of call ran, none of which may be excluded |
 //! | `figures` | the table of figures, and its column `bound` |
 
 mod annotation;
@@ -36,14 +44,17 @@ mod ran;
 mod tests;
 
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::BufReader;
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
-use crate::annotation::{Known, Place, is_about};
+use crate::annotation::{Known, Place};
 use crate::figures::{Figure, Figures};
 use crate::image::{Image, Reached};
 use crate::longest::Longest;
+use crate::ran::Ran;
 
 /// Where the image reads its timer.
 const TIMER: Place = Place {
@@ -53,56 +64,67 @@ const TIMER: Place = Place {
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let ([file, listing, run, table], shown) = arguments
-        .split_first_chunk()
-        .context("usage: surefit-bound IMAGE LISTING RUN FIGURES [EVENT]")?;
-    let read = |path: &String| std::fs::read_to_string(path).with_context(|| path.clone());
-    let file = Path::new(file);
-    let mut image = Image::of(&read(listing)?)?;
-    let ran = ran::addresses(&read(run)?)?;
-    let mut figures = Figures::read(&read(table)?)?;
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        ["bound", image, listing, figures, ref shown @ ..] => {
+            bound_all(Path::new(image), &listed(listing)?, figures, shown)
+        }
+        ["watched", listing] => {
+            println!("{}", ran::watched(&listed(listing)?)?);
+            Ok(())
+        }
+        ["ran", listing, log] => {
+            let log = File::open(log).with_context(|| log.to_owned())?;
+            print!("{}", Ran::log(&listed(listing)?, BufReader::new(log))?);
+            Ok(())
+        }
+        ["obeys", listing, marks, ran] => {
+            ran::obeys(&listed(listing)?, &Ran::read(&read(ran)?)?, &read(marks)?)
+        }
+        _ => bail!(
+            "usage: surefit-bound bound IMAGE LISTING FIGURES [EVENT] | watched LISTING | ran LISTING LOG | obeys LISTING MARKS RAN"
+        ),
+    }
+}
 
-    let nothing = Figure::of_nothing();
+fn read(file: &str) -> Result<String> {
+    std::fs::read_to_string(file).with_context(|| file.to_owned())
+}
+
+fn listed(listing: &str) -> Result<Image> {
+    Image::of(&read(listing)?)
+}
+
+/// Bounds each call of a table, and writes the bounds into it.
+fn bound_all(file: &Path, image: &Image, table: &str, shown: &[&str]) -> Result<()> {
+    let mut image = image.clone();
+    let mut figures = Figures::read(&read(table)?)?;
+    let empty = ["::raw::<(), worst::clock::nothing>"];
     let empty = call(
         &mut image,
         file,
-        &["::raw::<(), worst::clock::nothing>"],
+        &empty,
         &Known::NOTHING,
-        &nothing,
+        &Figure::of_nothing(),
     )?;
     println!(
         "heap, call: the search's worst case, the static bound, their ratio; what the bounds rely on"
     );
     let mut never_return = BTreeSet::new();
     for known in annotations::ALL {
-        ran::obeys(&image, &ran, known)?;
+        let mut used = Used::default();
         for figure in figures.of(known.heap) {
-            let Some(name) = figure.call()? else { continue };
-            let closure = format!(">::{name}::{{closure#0}}");
-            let parts = ["worst::clock::raw::<", known.of, &closure];
-            let found = call(&mut image, file, &parts, known, figure)
-                .with_context(|| format!("{}, {}", figure.heap, figure.event))?;
-            let bound = found.instructions - empty.instructions;
-            figure.bound = Some(bound);
-            let ratio = f64::from(bound) / f64::from(figure.instructions);
-            println!(
-                "  {}, {}: {} {bound} {ratio:.2}",
-                figure.heap, figure.event, figure.instructions
-            );
-            ensure!(
-                bound >= figure.instructions,
-                "the search found a call above its bound"
-            );
-            if shown.contains(&figure.event) {
+            let Some(found) = bound(&mut image, file, known, figure, empty.instructions)? else {
+                continue;
+            };
+            used.add(&found);
+            if shown.contains(&figure.event.as_str()) {
                 show(&image, &found);
             }
-            never_return.extend(
-                found
-                    .reached
-                    .never_return()
-                    .filter(|&it| !image.returns(it)),
-            );
+            let never = found.reached.never_return();
+            never_return.extend(never.filter(|&it| !image.returns(it)));
         }
+        used.all_of(known)?;
         for reason in known.reasons() {
             println!("    {reason}");
         }
@@ -112,7 +134,85 @@ fn main() -> Result<()> {
         "left out, because they never return: {}",
         Vec::from_iter(names).join(", ")
     );
-    std::fs::write(table, figures.to_string()).with_context(|| table.clone())
+    std::fs::write(table, figures.to_string()).with_context(|| table.to_owned())
+}
+
+/// The bound of one call, less the instructions of an empty one.
+fn bound(
+    image: &mut Image,
+    file: &Path,
+    known: &Known,
+    figure: &mut Figure,
+    empty: u32,
+) -> Result<Option<Found>> {
+    let Some(name) = figure.call()? else {
+        return Ok(None);
+    };
+    let closure = format!(">::{name}::{{closure#0}}");
+    let parts = ["worst::clock::raw::<", known.of, &closure];
+    let found = call(image, file, &parts, known, figure)
+        .with_context(|| format!("{}, {}", figure.heap, figure.event))?;
+    let bound = found.instructions - empty;
+    // A table with bounds is of an older image: its search may have found more than is left.
+    let is_of_this_image = figure.bound.replace(bound).is_none();
+    println!(
+        "  {}, {}: {} {bound} {:.2}",
+        figure.heap,
+        figure.event,
+        figure.instructions,
+        f64::from(bound) / f64::from(figure.instructions)
+    );
+    ensure!(
+        !is_of_this_image || bound >= figure.instructions,
+        "the search found a call above its bound"
+    );
+    Ok(Some(found))
+}
+
+/// What is known of a heap and was used for the bound of some call, by numbers.
+#[derive(Debug, Default)]
+struct Used {
+    loops: BTreeSet<usize>,
+    called: BTreeSet<usize>,
+    left_out: BTreeSet<usize>,
+}
+
+impl Used {
+    fn add(&mut self, found: &Found) {
+        self.loops.extend(&found.longest.loops);
+        self.called.extend(&found.longest.called);
+        self.left_out.extend(&found.reached.left_out);
+    }
+
+    /// That nothing is said of what no call of the heap has. (A fact without a place is an error at
+    /// once.)
+    fn all_of(&self, known: &Known) -> Result<()> {
+        let mut unused = Vec::new();
+        let loops = known.loops.iter().enumerate();
+        unused.extend(
+            loops
+                .filter(|(number, _)| !self.loops.contains(number))
+                .map(|(_, it)| it.place.text),
+        );
+        let called = known.called.iter().enumerate();
+        unused.extend(
+            called
+                .filter(|(number, _)| !self.called.contains(number))
+                .map(|(_, it)| it.function),
+        );
+        let not_called = known.not_called.iter().enumerate();
+        unused.extend(
+            not_called
+                .filter(|(number, _)| !self.left_out.contains(number))
+                .map(|(_, it)| it.function),
+        );
+        ensure!(
+            unused.is_empty(),
+            "{}: no call has what is said of {unused:?}",
+            known.heap
+        );
+        Ok(())
+    }
 }
 
 /// The longest way of a measured call.
@@ -133,11 +233,7 @@ fn call(
 ) -> Result<Found> {
     let window = image.window(image.find(parts)?, file, TIMER)?;
     let root = image.at(window.call)?.clone();
-    let not_called = known.not_called.iter().copied();
-    let not_called: Vec<_> = not_called
-        .filter(|not| is_about(not.events, &figure.event))
-        .collect();
-    let reached = image.reached(&root, &not_called)?;
+    let reached = image.reached(&root, known, &figure.event)?;
     image.look_up(file, &reached)?;
     let longest = longest::of(image, &reached, known, &figure.event, figure.per_byte)?;
     Ok(Found {

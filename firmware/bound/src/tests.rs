@@ -47,7 +47,7 @@ fn longest(
         image.note(address, (path.clone(), line.expect("a place") as u32 + 1));
     }
     let root = image.at(0x10)?.clone();
-    let reached = image.reached(&root, known.not_called)?;
+    let reached = image.reached(&root, known, "")?;
     Ok(longest::of(&image, &reached, known, "", per_byte)?.instructions)
 }
 
@@ -79,6 +79,7 @@ const TEN_TIMES: LoopBound = LoopBound {
     place: FIRST,
     most: 9,
     bytes: 0,
+    begins: false,
     because: "a test",
 };
 
@@ -126,6 +127,126 @@ fn a_bound_of_two_loops_is_an_error() {
 }
 
 #[test]
+fn two_bounds_of_a_loop_are_an_error() {
+    const TWICE: LoopBound = LoopBound {
+        place: SECOND,
+        most: 1,
+        ..TEN_TIMES
+    };
+    let known = Known {
+        loops: &[TEN_TIMES, TWICE],
+        ..Known::NOTHING
+    };
+    let lines = [(0x12, FIRST), (0x14, SECOND)];
+    let error = longest(&[("a::f", LOOP)], &lines, &known, 0.0).expect_err("which one?");
+    assert!(
+        error
+            .to_string()
+            .contains("several bounds of the loop at 0x12 of a::f"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_loop_that_must_begin_at_its_place_does() {
+    let known = Known {
+        loops: &[LoopBound {
+            begins: true,
+            ..TEN_TIMES
+        }],
+        ..Known::NOTHING
+    };
+    // The head has a second block behind it, of which the place is.
+    let lines: &[&str] = &[
+        "movs\tr0, #9",
+        "nop",
+        "beq.n\t1a <f>",
+        "subs\tr0, #1",
+        "b.n\t12 <f>",
+        "bx\tlr",
+    ];
+    assert!(longest(&[("f", lines)], &[(0x12, FIRST)], &known, 0.0).is_ok());
+    let error = longest(&[("f", lines)], &[(0x16, FIRST)], &known, 0.0).expect_err("turned");
+    assert!(error.to_string().contains("does not begin at"), "{error}");
+}
+
+/// 10 to 18: an inner loop at 12 and 14 within an outer one.
+const NESTED: &[&str] = &["nop", "nop", "bne.n\t12 <f>", "bne.n\t10 <f>", "bx\tlr"];
+
+#[test]
+fn an_inner_loop_counts_for_each_time_of_the_outer_one() {
+    const INNER: LoopBound = LoopBound {
+        place: SECOND,
+        most: 2,
+        ..TEN_TIMES
+    };
+    let known = Known {
+        loops: &[TEN_TIMES, INNER],
+        ..Known::NOTHING
+    };
+    let bound = longest(
+        &[("f", NESTED)],
+        &[(0x10, FIRST), (0x12, SECOND)],
+        &known,
+        0.0,
+    );
+    assert_eq!(bound.expect("a bound"), 10 * (1 + 3 * 2 + 1) + 1);
+}
+
+#[test]
+fn a_loop_that_is_entered_in_two_places_is_an_error() {
+    // Over the first instruction of the loop, or through it.
+    let lines: &[&str] = &[
+        "cbz\tr0, 14 <f>",
+        "nop",
+        "subs\tr0, #1",
+        "bne.n\t12 <f>",
+        "bx\tlr",
+    ];
+    let error = plain(&[("f", lines)]).expect_err("two heads").to_string();
+    assert!(
+        error.contains("f: a loop that is entered in 2 places"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_call_of_what_is_no_function_is_an_error() {
+    let into: &[(&str, &[&str])] = &[
+        ("a::f", &["cbz\tr0, 14 <f>", "bl\t18 <a::g+0x2>", "bx\tlr"]),
+        ("a::g", &["nop", "nop", "bx\tlr"]),
+    ];
+    let behind: &[(&str, &[&str])] = &[(
+        "a::f",
+        &["cbz\tr0, 14 <f>", "b.n\t40 <a::f+0x30>", "bx\tlr"],
+    )];
+    for functions in [into, behind] {
+        let error = format!("{:#}", plain(functions).expect_err("no function"));
+        assert!(error.contains("where no function begins"), "{error}");
+    }
+    // Also if it is called by a function that is called.
+    let deep: &[(&str, &[&str])] = &[
+        ("a::f", &["cbz\tr0, 14 <f>", "bl\t16 <a::g>", "bx\tlr"]),
+        ("a::g", &["b.n\t40 <a::g+0x2a>"]),
+    ];
+    let error = format!("{:#}", plain(deep).expect_err("no function"));
+    assert!(error.contains("where no function begins"), "{error}");
+}
+
+#[test]
+fn a_way_through_the_end_of_a_function_is_an_error() {
+    let functions: &[(&str, &[&str])] = &[
+        ("a::f", &["cbz\tr0, 14 <f>", "bl\t16 <a::g>", "bx\tlr"]),
+        ("a::g", &["nop"]),
+        ("a::h", &["nop", "bx\tlr"]),
+    ];
+    let error = plain(functions)
+        .expect_err("into the next function")
+        .to_string();
+    assert!(error.contains("a::g: no instruction at 0x18"), "{error}");
+}
+
+#[test]
 fn copied_bytes_are_left_out() {
     let known = Known {
         loops: &[LoopBound {
@@ -162,7 +283,7 @@ fn a_table_of_targets_leads_to_all_of_them() {
                 1c:\t4770      \tbx\tlr\n";
     let image = Image::of(text).expect("a listing");
     let reached = image
-        .reached(image.at(0x10).expect("f"), &[])
+        .reached(image.at(0x10).expect("f"), &Known::NOTHING, "")
         .expect("a graph");
     assert_eq!(reached.graphs[0].blocks[0].next.len(), 2);
     let bound = longest::of(&image, &reached, &Known::NOTHING, "", 0.0).expect("a bound");
@@ -178,7 +299,7 @@ fn a_function_counts_each_time_it_is_called() {
     let once = Known {
         called: &[Called {
             events: &[],
-            function: "::g",
+            function: "a::g",
             least: 0,
             most: 1,
             because: "a test",
@@ -214,7 +335,7 @@ fn what_is_not_called_is_left_out() {
     let known = Known {
         not_called: &[NotCalled {
             events: &[],
-            function: "::g",
+            function: "a::g",
             from: "",
             because: "a test",
         }],

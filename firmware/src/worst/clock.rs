@@ -32,25 +32,34 @@ pub struct Clock {
     ticks: u32,
     /// Ticks of an empty call.
     empty: u32,
+    /// Words of the stack that are painted.
+    paint: usize,
 }
 
 /// Iterations of the loop that calibrates, of two instructions each.
 const LOOP: u32 = 10_000;
 
 impl Clock {
-    /// Starts the timer and calibrates it; `None` if it does not count instructions.
-    pub fn new() -> Option<Self> {
+    /// Starts the timer and calibrates it; `None` if it does not count instructions. The stack counts
+    /// 0 if it is not painted.
+    pub fn new(paints: bool) -> Option<Self> {
         let mut timer = cortex_m::Peripherals::take()?.SYST;
         timer.set_clock_source(SystClkSource::Core);
         timer.set_reload(RELOAD);
         timer.clear_current();
         timer.enable_counter();
-        let (_, once, _) = raw(|| spin(LOOP));
-        let (_, twice, _) = raw(|| spin(2 * LOOP));
-        let (_, empty, _) = raw(nothing);
+        let paint = if paints {
+            PAINTED / size_of::<u32>()
+        } else {
+            0
+        };
+        let (_, once, _) = raw(paint, || spin(LOOP));
+        let (_, twice, _) = raw(paint, || spin(2 * LOOP));
+        let (_, empty, _) = raw(paint, nothing);
         let clock = Self {
             ticks: twice.checked_sub(once)?,
             empty,
+            paint,
         };
         let ((), short) = clock.measure(|| spin(100));
         let ((), long) = clock.measure(|| spin(600));
@@ -62,7 +71,7 @@ impl Clock {
     /// # Panics
     /// If it used more stack than is painted.
     pub fn measure<R>(&self, call: impl FnOnce() -> R) -> (R, Cost) {
-        let (result, ticks, stack_bytes) = raw(call);
+        let (result, ticks, stack_bytes) = raw(self.paint, call);
         assert!(stack_bytes < PAINTED, "more stack than is painted");
         let ticks = u64::from(ticks.saturating_sub(self.empty));
         let (loops, instructions) = (u64::from(self.ticks), u64::from(2 * LOOP));
@@ -90,11 +99,11 @@ fn spin(iterations: u32) {
 /// The call that counts 0.
 fn nothing() {}
 
-/// Runs a call; its result, ticks and bytes of stack.
+/// Runs a call over so many painted words; its result, ticks and bytes of stack.
 #[inline(never)]
-fn raw<R>(call: impl FnOnce() -> R) -> (R, u32, usize) {
-    let lowest = (cortex_m::register::msp::read() as usize - PAINTED) as *mut u32;
-    let words = PAINTED / size_of::<u32>();
+fn raw<R>(words: usize, call: impl FnOnce() -> R) -> (R, u32, usize) {
+    let lowest = cortex_m::register::msp::read() as usize - words * size_of::<u32>();
+    let lowest = lowest as *mut u32;
     for word in 0..words {
         // SAFETY: the stack of this board has megabytes; nothing below its pointer is in use, and
         // this loop calls nothing.
@@ -109,7 +118,7 @@ fn raw<R>(call: impl FnOnce() -> R) -> (R, u32, usize) {
         unused += 1;
     }
     let ticks = before.wrapping_sub(after) & RELOAD;
-    (result, ticks, PAINTED - unused * size_of::<u32>())
+    (result, ticks, (words - unused) * size_of::<u32>())
 }
 
 /// The timer; no access to memory moves across.

@@ -12,6 +12,7 @@
 //! | `stage` | a heap, its objects, and each call measured |
 //! | `program` | a random sequence of calls, and its mutations |
 //! | `search` | hill climbing on the worst call of each kind, and scripted extremes |
+//! | `marks` | marks in the emulator's log of what runs |
 //! | `record` | the worst call of each kind; the line N + C per byte |
 //! | `table` | what is printed |
 #![no_std]
@@ -20,6 +21,7 @@
 mod clock;
 mod event;
 mod handles;
+mod marks;
 mod others;
 mod pointers;
 mod program;
@@ -35,17 +37,23 @@ mod table;
 use core::mem::MaybeUninit;
 
 use cortex_m_rt::{ExceptionFrame, entry, exception};
+use semihosting::experimental::env;
 use semihosting::{eprintln, println, process};
 use surefit::{Page16K, Region};
 
 use crate::clock::Clock;
+use crate::marks::Marks;
 use crate::subject::Kind;
 
 static MEMORY: Region<{ (512 << 10) + 1 }, Page16K> = Region::new();
 
 #[entry]
 fn main() -> ! {
-    let Some(clock) = Clock::new() else {
+    let marked = env::args::<64>().is_ok_and(|words| {
+        let mut words = words.into_iter();
+        words.any(|word| word == Ok("marks"))
+    });
+    let Some(clock) = Clock::new(!marked) else {
         eprintln!("FAILED: no clock that counts instructions: run with -icount shift=8");
         process::exit(1)
     };
@@ -53,23 +61,49 @@ fn main() -> ! {
         process::exit(1)
     };
     println!("instructions, not cycles; an empty call counts 0");
-    of::<handles::Handles>(&clock, memory);
-    of::<handles::Keys>(&clock, memory);
-    of::<pointers::Direct>(&clock, memory);
-    of::<pointers::DirectTiny>(&clock, memory);
-    of::<pointers::PooledTiny>(&clock, memory);
-    of::<pointers::OurTlsf>(&clock, memory);
-    of::<pointers::Segregated>(&clock, memory);
-    of::<others::Rlsf>(&clock, memory);
-    of::<others::EmbeddedTlsf>(&clock, memory);
-    of::<others::EmbeddedLlff>(&clock, memory);
+    let mut all = All {
+        clock,
+        marked,
+        memory,
+        heaps: 0,
+    };
+    all.search::<handles::Handles>();
+    all.search::<handles::Keys>();
+    all.search::<pointers::Direct>();
+    all.search::<pointers::DirectTiny>();
+    all.search::<pointers::PooledTiny>();
+    all.search::<pointers::OurTlsf>();
+    all.search::<pointers::Segregated>();
+    if !marked {
+        all.search::<others::Rlsf>();
+        all.search::<others::EmbeddedTlsf>();
+        all.search::<others::EmbeddedLlff>();
+    }
     process::exit(0)
 }
 
-/// Searches for the worst calls of one heap, and prints them.
-fn of<K: Kind>(clock: &Clock, memory: &mut [MaybeUninit<u8>]) {
-    let record = search::run::<K>(clock, memory);
-    table::print(K::NAME, K::HANDLES, &record);
+/// The searches of all heaps.
+struct All<'m> {
+    clock: Clock,
+    /// Whether the emulator's log is marked after each call, and the table is not wanted.
+    marked: bool,
+    memory: &'m mut [MaybeUninit<u8>],
+    /// How many heaps were searched.
+    heaps: usize,
+}
+
+impl All<'_> {
+    /// Searches for the worst calls of one heap, and prints them.
+    fn search<K: Kind>(&mut self) {
+        let marks = Marks::new(self.heaps, self.marked);
+        let record = search::run::<K>(&self.clock, marks, self.memory);
+        if self.marked {
+            table::print_marks(K::NAME, K::HANDLES, &record, marks);
+        } else {
+            table::print(K::NAME, K::HANDLES, &record);
+        }
+        self.heaps += 1;
+    }
 }
 
 /// A fault: ends the program instead of hanging.

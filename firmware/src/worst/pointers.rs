@@ -45,9 +45,9 @@ impl<H: RawHeap> Subject for Raw<H> {
     }
 }
 
-/// Declares a kind: its type, its name, its heap, and how to make one.
+/// Declares a kind: its type, its name, its heap, how to make one, and its smallest region.
 macro_rules! kind {
-    ($(#[$doc:meta])* $kind:ident, $name:literal, $heap:ident $(<$argument:ty>)?, $over:expr) => {
+    ($(#[$doc:meta])* $kind:ident, $name:literal, $heap:ident $(<$argument:ty>)?, $over:expr, $smallest:expr) => {
         $(#[$doc])*
         pub struct $kind;
 
@@ -55,6 +55,7 @@ macro_rules! kind {
             const NAME: &'static str = $name;
             const HANDLES: bool = false;
             const LARGEST: usize = LARGEST;
+            const SMALLEST: usize = $smallest;
             type Heap<'m> = Raw<$heap<'m $(, $argument)?>>;
 
             fn over(memory: &mut [MaybeUninit<u8>]) -> Option<Self::Heap<'_>> {
@@ -66,23 +67,23 @@ macro_rules! kind {
 
 kind!(
     /// `DirectHeap`.
-    Direct, "DirectHeap", DirectHeap, DirectHeap::new
+    Direct, "DirectHeap", DirectHeap, DirectHeap::new, 64 << 10
 );
 kind!(
     /// `DirectHeap<Tiny>`.
-    DirectTiny, "DirectHeap<Tiny>", DirectHeap<Tiny>, DirectHeap::with
+    DirectTiny, "DirectHeap<Tiny>", DirectHeap<Tiny>, DirectHeap::with, 0
 );
 kind!(
     /// `PooledHeap<Tiny>`.
-    PooledTiny, "PooledHeap<Tiny>", PooledHeap<Tiny>, pooled
+    PooledTiny, "PooledHeap<Tiny>", PooledHeap<Tiny>, pooled, 512 << 10
 );
 kind!(
     /// `Tlsf`.
-    OurTlsf, "Tlsf", Tlsf, Tlsf::new
+    OurTlsf, "Tlsf", Tlsf, Tlsf::new, 0
 );
 kind!(
     /// `SegregatedFit`.
-    Segregated, "SegregatedFit", SegregatedFit, SegregatedFit::new
+    Segregated, "SegregatedFit", SegregatedFit, SegregatedFit::new, 0
 );
 
 /// Every size-class up to 128 bytes, and runs of three lengths.

@@ -5,41 +5,45 @@ use core::mem::MaybeUninit;
 
 use crate::clock::Clock;
 use crate::event::EVENTS;
+use crate::marks::Marks;
 use crate::program::{Program, Scale};
 use crate::random::Random;
 use crate::record::{LIVE, Record};
 use crate::stage::{SLOTS, Slot, Stage};
 use crate::subject::{Kind, Subject};
 
+/// The bytes of the whole region.
+const REGION: usize = 512 << 10;
+
 /// How the heap is searched with one number of live objects.
 struct Level {
-    /// The bytes of the heap.
-    bytes: usize,
+    /// The bytes of a heap that is too small for so many objects, and so refuses some.
+    small: usize,
     /// The longest object.
     largest: usize,
-    /// Programs.
+    /// Programs on the whole region; on a small heap, half as many.
     programs: usize,
 }
 
 /// For each number of [`LIVE`]. Heaps that need more memory for so many objects refuse some.
 const LEVELS: [Level; LIVE.len()] = [
     Level {
-        bytes: 512 << 10,
+        small: 4 << 10,
         largest: 1000,
         programs: 400,
     },
     Level {
-        bytes: 512 << 10,
+        small: 16 << 10,
         largest: 1000,
         programs: 80,
     },
     Level {
-        bytes: 512 << 10,
+        small: 64 << 10,
         largest: 256,
         programs: 12,
     },
     Level {
-        bytes: 512 << 10,
+        small: 96 << 10,
         largest: 24,
         programs: 2,
     },
@@ -71,53 +75,84 @@ impl Climb {
     }
 }
 
-/// Searches with each number of live objects.
+/// What the stages of one heap have in common.
+struct Search<'c> {
+    clock: &'c Clock,
+    marks: Marks,
+    record: Record,
+}
+
+/// Searches with each number of live objects, in the whole region and in a small part of it.
 ///
 /// # Panics
 /// If the region is too small for the heap.
 #[inline(never)]
-pub fn run<K: Kind>(clock: &Clock, memory: &mut [MaybeUninit<u8>]) -> Record {
-    let mut record = Record::new();
+pub fn run<K: Kind>(clock: &Clock, marks: Marks, memory: &mut [MaybeUninit<u8>]) -> Record {
+    let record = Record::new();
+    let mut search = Search {
+        clock,
+        marks,
+        record,
+    };
     for (number, level) in LEVELS.iter().enumerate() {
+        let whole = &mut memory[..REGION];
+        search.level::<K>(whole, number, level.programs, 0x0005_eed0);
+        let small = &mut memory[..level.small.max(K::SMALLEST)];
+        search.level::<K>(small, number, level.programs / 2, 0x0005_eee0);
+    }
+    search.record
+}
+
+impl Search<'_> {
+    /// Searches with one number of live objects in a region.
+    fn level<K: Kind>(
+        &mut self,
+        memory: &mut [MaybeUninit<u8>],
+        number: usize,
+        programs: usize,
+        seed: u64,
+    ) {
         let scale = Scale {
-            largest: level.largest.min(K::LARGEST),
+            largest: LEVELS[number].largest.min(K::LARGEST),
         };
-        let mut random = Random(0x0005_eed0 + number as u64);
+        let mut random = Random(seed + number as u64);
         let mut climb = Climb {
             programs: [None; EVENTS],
             worst: [0; EVENTS],
         };
-        let memory = &mut memory[..level.bytes];
-        on_stage::<K>(memory, number, clock, &mut record, |stage| {
+        self.on_stage::<K>(memory, number, |stage| {
             extremes(stage, scale);
             holes(stage, scale, 4, |_| 2);
             holes(stage, scale, 6, |hole| if hole < 8 { 2 } else { 4 });
         });
-        for round in 0..level.programs {
+        for first in [256, 300, 383] {
+            for serves in [false, true] {
+                self.on_stage::<K>(memory, number, |stage| chain(stage, scale, first, serves));
+            }
+        }
+        for round in 0..programs {
             let program = climb.next(round, &mut random, scale);
-            let worst = on_stage::<K>(memory, number, clock, &mut record, |stage| {
-                program.run(stage);
-            });
+            let worst = self.on_stage::<K>(memory, number, |stage| program.run(stage));
             climb.keep(program, worst);
         }
     }
-    record
-}
 
-/// Does something with a new heap; the worst calls.
-#[inline(never)]
-fn on_stage<K: Kind>(
-    memory: &mut [MaybeUninit<u8>],
-    level: usize,
-    clock: &Clock,
-    record: &mut Record,
-    act: impl FnOnce(&mut Stage<'_, K::Heap<'_>>),
-) -> [u32; EVENTS] {
-    let mut slots: [Slot<<K::Heap<'_> as Subject>::Name>; SLOTS] = [const { None }; SLOTS];
-    let heap = K::over(memory).expect("a region that is large enough");
-    let mut stage = Stage::new(heap, &mut slots[..LIVE[level]], level, clock, record);
-    act(&mut stage);
-    stage.worst()
+    /// Does something with a new heap; the worst calls.
+    #[inline(never)]
+    fn on_stage<K: Kind>(
+        &mut self,
+        memory: &mut [MaybeUninit<u8>],
+        level: usize,
+        act: impl FnOnce(&mut Stage<'_, K::Heap<'_>>),
+    ) -> [u32; EVENTS] {
+        let mut slots: [Slot<<K::Heap<'_> as Subject>::Name>; SLOTS] = [const { None }; SLOTS];
+        let heap = K::over(memory).expect("a region that is large enough");
+        self.marks.begin();
+        let slots = &mut slots[..LIVE[level]];
+        let mut stage = Stage::new(heap, slots, level, self.clock, self.marks, &mut self.record);
+        act(&mut stage);
+        stage.worst()
+    }
 }
 
 /// What random programs seldom do: each length by itself, with holes everywhere, emptied in each
@@ -191,6 +226,63 @@ fn holes<S: Subject>(
             .for_each(|hole| stage.free(group * hole + group - 1));
         stage.empty();
     }
+}
+
+/// The lengths of free chunks that a tree of lengths holds as one long way down, in units of 8 bytes.
+/// The last ones have all but their last bits in common with the length of the first two and what is
+/// between them.
+const fn chained(first: usize) -> [usize; 15] {
+    let whole = first + BETWEEN + 256;
+    let mut lengths = [first; 15];
+    lengths[1] = 256;
+    let mut number = 2;
+    while number < 15 {
+        lengths[number] = match number {
+            // The bits above are 0 in all of them.
+            ..6 => 1023 - number,
+            _ => whole ^ 1 << (14 - number),
+        };
+        number += 1;
+    }
+    lengths
+}
+
+/// The length of what is between the first two, in units of 8 bytes.
+const BETWEEN: usize = 16;
+
+/// Makes such a tree. Then the object between the first two is freed, maybe after a short one was
+/// allocated: each of the three walks through the tree is long. (A chunk has 4 bytes besides its
+/// object.)
+fn chain<S: Subject>(stage: &mut Stage<'_, S>, scale: Scale, first: usize, serves: bool) {
+    let lengths = chained(first);
+    let longest = (scale.largest + 4) / 8;
+    let slots: usize = lengths.iter().map(|it| it.div_ceil(longest) + 1).sum();
+    if slots > stage.slots() {
+        return;
+    }
+    // Objects that are one chunk once they are free, and one that stays behind them.
+    let mut next = 0;
+    let mut groups = [(0, 0); 15];
+    for (number, length) in lengths.into_iter().enumerate() {
+        let parts = length.div_ceil(longest);
+        for part in 0..parts {
+            let granules = length * (part + 1) / parts - length * part / parts;
+            stage.allocate(next + part, 8 * granules - 4);
+        }
+        groups[number] = (next, next + parts);
+        next += parts;
+        let behind = if number == 0 { BETWEEN.min(longest) } else { 2 };
+        stage.allocate(next, 8 * behind - 4);
+        next += 1;
+    }
+    for (from, to) in groups {
+        (from..to).for_each(|slot| stage.free(slot));
+    }
+    if serves {
+        stage.allocate(0, 60);
+    }
+    stage.free(groups[0].1);
+    stage.empty();
 }
 
 /// Fills all slots, until the heap refuses.

@@ -5,6 +5,7 @@ use core::hint::black_box;
 
 use crate::clock::{Clock, Cost};
 use crate::event::{EVENTS, Event};
+use crate::marks::Marks;
 use crate::record::{LIVE, Record};
 use crate::subject::{Counts, Subject};
 
@@ -28,6 +29,7 @@ pub struct Stage<'s, S: Subject> {
     slots: &'s mut [Slot<S::Name>],
     live: usize,
     clock: &'s Clock,
+    marks: Marks,
     record: &'s mut Record,
     level: usize,
     worst: [u32; EVENTS],
@@ -40,6 +42,7 @@ impl<'s, S: Subject> Stage<'s, S> {
         slots: &'s mut [Slot<S::Name>],
         level: usize,
         clock: &'s Clock,
+        marks: Marks,
         record: &'s mut Record,
     ) -> Self {
         slots.fill_with(|| None);
@@ -48,6 +51,7 @@ impl<'s, S: Subject> Stage<'s, S> {
             slots,
             live: 0,
             clock,
+            marks,
             record,
             level,
             worst: [0; EVENTS],
@@ -161,6 +165,7 @@ impl<'s, S: Subject> Stage<'s, S> {
     }
 
     fn note(&mut self, event: Event, bytes: u32, cost: Cost) {
+        self.marks.end(event);
         let worst = &mut self.worst[event as usize];
         *worst = (*worst).max(cost.instructions.saturating_sub(bytes));
         self.record.note(event, self.level, bytes, cost);

@@ -45,6 +45,8 @@ pub trait Kind {
     const HANDLES: bool;
     /// The longest object, in bytes.
     const LARGEST: usize;
+    /// The fewest bytes of a region in which the search has a heap.
+    const SMALLEST: usize = 0;
 
     /// A heap over a region.
     type Heap<'m>: Subject;

@@ -4,6 +4,7 @@
 use semihosting::{print, println};
 
 use crate::event::{ALL, Event};
+use crate::marks::Marks;
 use crate::record::{LIVE, Line, Record};
 
 /// Prints the worst call of each kind.
@@ -44,4 +45,18 @@ fn figures(heap: &str, name: &str, line: Line, stack_bytes: u32) {
         c / 100,
         c % 100
     );
+}
+
+/// The lines that say which mark follows which call.
+pub fn print_marks(heap: &str, handles: bool, record: &Record, marks: Marks) {
+    let seen = ALL
+        .into_iter()
+        .filter(|&event| record.line(event).is_some());
+    for event in seen {
+        println!(
+            "mark,{},{heap},{}",
+            marks.number(event),
+            event.name(handles)
+        );
+    }
 }

@@ -11,6 +11,7 @@ const fn copy(text: &'static str, most: u32, bytes: u32, because: &'static str) 
         place: Place { file: COPY, text },
         most,
         bytes,
+        begins: false,
         because,
     }
 }
@@ -24,6 +25,7 @@ const LOOPS: &[LoopBound] = &[
         },
         most: 2,
         bytes: 0,
+        begins: false,
         because: "a page of 1 KiB has at most 128 page-blocks, so two words of bits",
     },
     LoopBound {
@@ -33,6 +35,7 @@ const LOOPS: &[LoopBound] = &[
         },
         most: 1,
         bytes: 0,
+        begins: false,
         because: "a page of 1 KiB has at most 128 page-blocks, so two words of bits",
     },
     LoopBound {
@@ -42,6 +45,7 @@ const LOOPS: &[LoopBound] = &[
         },
         most: 8,
         bytes: 0,
+        begins: false,
         because: "the address table makes at most ENTRIES_AT_ONCE entries",
     },
     copy(
@@ -109,14 +113,14 @@ const MISALIGNED: Fact = Fact {
 const CALLED: &[Called] = &[
     Called {
         events: &["free F1/F4", "free F5", "free F2", "free F3"],
-        function: "::mem::memcpy",
+        function: "compiler_builtins::mem::memcpy",
         least: 0,
         most: 1,
         because: "a free moves at most one page-block",
     },
     Called {
         events: &["alloc refused"],
-        function: "::refusal",
+        function: "surefit_compact::engine::Engine::refusal",
         least: 1,
         most: 1,
         because: "it says why the heap refuses",
@@ -135,36 +139,39 @@ const fn of_many(function: &'static str, from: &'static str) -> NotCalled {
 
 /// Functions that are not called.
 const NOT_CALLED: &[NotCalled] = &[
-    in_holes("::settle"),
-    in_holes("::refill_at_bound"),
-    in_holes("::restore_bound"),
-    in_holes("::rest"),
-    in_holes("::unpark"),
+    in_holes("surefit_compact::engine::Engine::settle"),
+    in_holes("surefit_compact::engine::Engine::refill_at_bound"),
+    in_holes("surefit_compact::engine::Engine::restore_bound"),
+    in_holes("surefit_compact::engine::Engine::unpark"),
     unless("__aeabi_memcpy", &["free F1/F4", "free F5"], "no move"),
     unless(
-        "::release",
+        "surefit_compact::engine::Engine::release",
         &["free F1/F4", "free F2"],
         "no page is released",
     ),
     NotCalled {
         events: &["alloc M2/M3", "alloc M1", "alloc refused"],
-        function: "::allocate_slowly",
-        from: "::allocate_in_page",
+        function: "surefit_compact::engine::Engine::allocate_slowly",
+        from: "surefit_compact::engine::Engine::allocate_in_page",
         because: "only the slow way calls it, after it has made what was missing",
     },
     unless(
-        "::allocate_in_page",
+        "surefit_compact::engine::Engine::allocate_in_page",
         &["alloc refused"],
         "the slow way makes nothing",
     ),
-    unless("::refusal", &["alloc M2/M3", "alloc M1"], "the heap serves"),
     unless(
-        "::alloc_otherwise",
+        "surefit_compact::engine::Engine::refusal",
+        &["alloc M2/M3", "alloc M1"],
+        "the heap serves",
+    ),
+    unless(
+        "surefit_compact::heap::Heap::alloc_otherwise",
         &[],
         "an object of at most 1,024 bytes and alignment 8 has its size-class at once",
     ),
-    of_many("::free_in_pieces", ""),
-    of_many("::chunk_in_pieces", ""),
+    of_many("surefit_compact::heap::Heap::free_in_pieces", ""),
+    of_many("surefit_compact::heap::Heap::chunk_in_pieces", ""),
 ];
 
 /// `Heap`.

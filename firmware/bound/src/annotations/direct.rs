@@ -10,7 +10,16 @@ const OPEN: LoopBound = LoopBound {
     },
     most: 0,
     bytes: 0,
+    begins: true,
     because: "the page that was opened has a free page-block, so no second one is opened",
+};
+
+/// A refusal changes nothing.
+const CARVED: NotCalled = NotCalled {
+    events: &["malloc refused"],
+    function: "surefit_compact::direct::runs::FreeRuns::carve",
+    from: "",
+    because: "only a run that is served is carved",
 };
 
 /// `PooledHeap<Tiny>`.
@@ -26,13 +35,14 @@ pub const POOLED_TINY: Known = Known {
             },
             most: 2,
             bytes: 0,
+            begins: false,
             because: "a binary search among the three lengths of runs of the image's demand",
         },
     ],
     called: &[],
     not_called: &[NotCalled {
         events: &["malloc refused"],
-        function: "::set_tail::<surefit_compact::direct::partition::Partition<512, 64, 4>>",
+        function: "surefit_compact::direct::tags::set_tail",
         from: "",
         because: "only a run that is served has a tail",
     }],
@@ -45,7 +55,15 @@ pub const DIRECT: Known = Known {
     of: "Raw<surefit_compact::direct::heap::DirectHeap>>>",
     loops: &[OPEN],
     called: &[],
-    not_called: &[],
+    not_called: &[
+        CARVED,
+        NotCalled {
+            events: &[],
+            function: "surefit_compact::direct::heap::DirectHeap::allocate_run",
+            from: "",
+            because: "an object of at most 1,000 bytes has a size-class",
+        },
+    ],
     facts: &[],
 };
 
@@ -55,6 +73,6 @@ pub const DIRECT_TINY: Known = Known {
     of: "DirectHeap<surefit_compact::direct::partition::Partition<512, 64, 4>>>>",
     loops: &[OPEN],
     called: &[],
-    not_called: &[],
+    not_called: &[CARVED],
     facts: &[],
 };

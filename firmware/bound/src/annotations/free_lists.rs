@@ -1,21 +1,86 @@
 //! `Tlsf` and `SegregatedFit`.
 
-use crate::annotation::{Known, LoopBound, NotCalled, Place};
+use crate::annotation::{Fact, Known, LoopBound, NotCalled, Place};
+
+const fn two_level(text: &'static str) -> Place {
+    Place {
+        file: "surefit-freelist/src/two_level.rs",
+        text,
+    }
+}
+
+/// A loop of the last search of `Tlsf` before a refusal.
+const fn at_last(text: &'static str, most: u32, because: &'static str) -> LoopBound {
+    LoopBound {
+        place: two_level(text),
+        most,
+        bytes: 0,
+        begins: false,
+        because,
+    }
+}
+
+/// What a refusal does not reach.
+const fn refused(places: &'static [Place]) -> Fact {
+    Fact {
+        events: &["malloc refused"],
+        places,
+        most: 0,
+        because: "a refusal hands out nothing",
+    }
+}
+
+/// A line that hands out a chunk.
+const fn serves(text: &'static str) -> Place {
+    Place {
+        file: "surefit-freelist/src/heap.rs",
+        text,
+    }
+}
+
+/// In the first search.
+const AT_ONCE: &[Place] = &[serves("Some(self.serve(chunk, needed))")];
+
+/// After the last one.
+const SLOWLY: &[Place] = &[serves("Ok(self.serve(aligned, need.granules))")];
 
 /// `Tlsf`.
 pub const TLSF: Known = Known {
     heap: "Tlsf",
     of: "surefit_freelist::two_level::TwoLevel>>>",
-    loops: &[],
+    loops: &[
+        at_last(
+            "for granules in [need.granules, need.anywhere()] {",
+            2,
+            "two searches",
+        ),
+        at_last(
+            "for _ in 0..LOOKED_AT {",
+            0,
+            "up to 1,000 bytes, each list has one length: the first search has seen its chunks",
+        ),
+    ],
     called: &[],
     not_called: &[NotCalled {
         events: &["malloc"],
-        function: "TwoLevel>>::allocate_slowly",
+        function: "surefit_freelist::heap::Heap::allocate_slowly",
         from: "",
         because: "up to 1,000 bytes, each list has one length: what the first search does not find \
                   is refused",
     }],
-    facts: &[],
+    facts: &[
+        Fact {
+            events: &["malloc refused"],
+            places: &[
+                two_level("let first = filled.and_then(|list| memory.linked(head(list)));"),
+                two_level("if let Some(chunk) = first.filter(|&chunk| memory.fits(need, chunk)) {"),
+            ],
+            most: 0,
+            because: "no list from that of the request on has a chunk: its first one would serve",
+        },
+        refused(AT_ONCE),
+        refused(SLOWLY),
+    ],
 };
 
 /// A loop of a walk through the tree of long chunks.
@@ -27,7 +92,21 @@ const fn in_tree(text: &'static str, most: u32, because: &'static str) -> LoopBo
         },
         most,
         bytes: 0,
+        begins: false,
         because,
+    }
+}
+
+/// Why a refusal does nothing with the tree.
+const IN_TREE: &str = "what is in the tree is longer than all requests: a refusal finds it empty";
+
+/// A function that a refusal does not call.
+const fn served(function: &'static str) -> NotCalled {
+    NotCalled {
+        events: &["malloc refused"],
+        function,
+        from: "",
+        because: IN_TREE,
     }
 }
 
@@ -77,6 +156,30 @@ pub const SEGREGATED: Known = Known {
         ),
     ],
     called: &[],
-    not_called: &[],
-    facts: &[],
+    not_called: &[
+        served("surefit_freelist::trie::find"),
+        served(
+            "surefit_freelist::segregated::Segregated as surefit_freelist::index::Index::insert",
+        ),
+    ],
+    facts: &[
+        Fact {
+            events: &["malloc refused"],
+            places: &[Place {
+                file: "surefit-freelist/src/trie.rs",
+                text: "if is_alone(memory, root) {",
+            }],
+            most: 0,
+            because: IN_TREE,
+        },
+        Fact {
+            events: &["malloc refused"],
+            places: &[Place {
+                file: "surefit-freelist/src/segregated.rs",
+                text: "return Some(self.pop(memory, list));",
+            }],
+            most: 0,
+            because: "a refusal takes no chunk",
+        },
+    ],
 };
