@@ -1,22 +1,27 @@
 #!/usr/bin/env bash
 # Runs the tests of firmware/ on emulated boards without an operating system. Prints the log of each board, and at the end the
-# flash and the RAM of the images. An image must also notice an object that was damaged. `ci/toolchain.sh` fetches what this
-# needs: what cannot be fetched is NOT RUN and passes.
+# flash and the RAM of the images. An image must also notice an object that was damaged. With the Cortex-M4, also compares the static
+# bound of each heap call with firmware/worst/cortex-m4.csv. `ci/toolchain.sh` fetches what this needs: what cannot be fetched is NOT
+# RUN and passes.
 # usage: boards.sh [mps2-an386] [virt] [microbit] [verdex]      the first two, unless others are named
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- mps2-an386 virt
 folder=$(realpath -m "${SUREFIT_TOOLCHAIN:-target/toolchain}")
+host=${CARGO_TARGET_DIR:-}
 export CARGO_TARGET_DIR=$folder/target CARGO_INCREMENTAL=0
+# As the image for the bounds has them: so libraries are built once. They change no code.
+export CARGO_PROFILE_RELEASE_DEBUG=line-tables-only
 
 . ci/fetch.sh
+. ci/figures.sh
 
-# Sets what a board is: its processor, its target, its emulator, its binary utilities, and the linker's own flags.
+# Sets what a board is: its processor, its target, its emulator, its binary utilities, the linker's own flags, and how many tests it runs.
 describe() {
-  emulator=arm utilities=arm-none-eabi linker=""
+  emulator=arm utilities=arm-none-eabi linker="" count=12
   case $1 in
     mps2-an386) processor=Cortex-M4 target=thumbv7em-none-eabihf ;;
-    microbit) processor=Cortex-M0 target=thumbv6m-none-eabi ;;
+    microbit) processor=Cortex-M0 target=thumbv6m-none-eabi count=7 ;;
     verdex) processor=XScale target=armv5te-none-eabi ;;
     virt)
       processor=RISC-V target=riscv32imc-unknown-none-elf
@@ -64,8 +69,8 @@ tests() {
   echo "$log"
   passed=$(grep -c '^ok ' <<<"$log" || true)
   failed=$(grep -c '^FAILED ' <<<"$log" || true)
-  if [ "$status" -ne 0 ] || [ "$passed" -eq 0 ]; then
-    echo "FAILED: the tests on $board end with exit status $status"
+  if [ "$status" -ne 0 ] || [ "$passed" -ne "$count" ]; then
+    echo "FAILED: the tests on $board end with exit status $status; $passed of $count passed"
     exit 1
   fi
   must_notice_damage "$board"
@@ -93,22 +98,47 @@ example() {
   build --example sensor
   said=$(emulate mps2-an386 "$images/examples/sensor")
   echo "-- the program of docs/firmware.md: $said"
-  [ "$said" = "sum 121140" ]
+  [ "$said" = "sum 121140" ] || { echo "FAILED: not \"sum 121140\"" && exit 1; }
+}
+
+# The static bound of each heap call, of the image in which ci/extra/worst.sh searches the worst case of each. No search here: what it
+# found is taken from the file.
+bounds() {
+  local start=$SECONDS
+  if [ "$(committed)" != "$(compiler)" ]; then
+    echo "NOT RUN: the static bounds of $figures: it is of $(committed), this is $(compiler)"
+    return
+  fi
+  worst_image "$work"
+  cp "$figures" "$work/new.csv"
+  surefit_bound bound "$image" "$work/listing" "$work/new.csv" >"$work/bounds" || { cat "$work/bounds" && exit 1; }
+  compare "$work/new.csv"
+  echo "-- the static bound of each heap call is within 2 % of $figures ($((SECONDS - start)) s)"
 }
 
 # A wrong name is told before anything is fetched.
 for board; do describe "$board"; done
 if ! fetch rust; then
   for board; do echo "NOT RUN: tests on the board $board ($why)"; done
+  [[ " $* " != *" mps2-an386 "* ]] || echo "NOT RUN: the static bounds of $figures ($why)"
   exit 0
 fi
 export RUSTC=$folder/rustc RUSTC_BOOTSTRAP=1
-table=$(mktemp)
-trap 'rm -f "$table"' EXIT
+work=$(mktemp -d)
+table=$work/table
+trap 'rm -rf "$work"' EXIT
 for board; do
   describe "$board"
-  if fetch boards "$emulator"; then tests "$board"; else echo "NOT RUN: tests on the board $board ($why)"; fi
-  if [ "$board" = mps2-an386 ] && [ -x "$folder/qemu-system-arm" ]; then example; fi
+  if ! fetch boards "$emulator"; then
+    echo "NOT RUN: tests on the board $board ($why)"
+    [ "$board" != mps2-an386 ] || echo "NOT RUN: the static bounds of $figures ($why)"
+    continue
+  fi
+  tests "$board"
+  if [ "$board" = mps2-an386 ]; then
+    example
+    bounds
+  fi
 done
 if [ -s "$table" ]; then
   printf '%-12s %-10s %8s %8s %8s %8s\n' board processor flash/B RAM/B build/s run/s
