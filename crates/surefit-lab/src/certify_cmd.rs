@@ -65,7 +65,8 @@ pub(crate) struct Args {
     /// Print the configuration, the demand and the certified bytes as source text instead.
     #[arg(long, value_enum, conflicts_with_all = ["propose", "format", "target"])]
     emit: Option<emit::Language>,
-    /// Also print the worst calls that were seen on this processor: cortex-m4.
+    /// Also print how much each call costs at most on this processor: cortex-m4. The objects of the
+    /// demand have one page-block each.
     #[arg(long, value_name = "NAME")]
     target: Option<String>,
     /// How the certificate is printed.
@@ -79,11 +80,16 @@ pub(crate) struct Args {
 /// Bad input; no heap of this configuration can serve the demand.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let spec = Spec::parse(&args.allocator)?;
+    let source = Source::load(args.trace.as_deref(), args.demand.as_deref())?;
     let target = match &args.target {
-        Some(name) => Some(Target::find(name, &spec, certified::options(&spec)?)?),
+        Some(name) => Some(Target::find(
+            name,
+            &spec,
+            certified::options(&spec)?,
+            &source,
+        )?),
         None => None,
     };
-    let source = Source::load(args.trace.as_deref(), args.demand.as_deref())?;
     if let Some(language) = args.emit {
         return output::print(&emit::source(language, &source, &spec)?);
     }

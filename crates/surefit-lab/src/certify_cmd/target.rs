@@ -5,15 +5,23 @@ use std::fmt;
 use anyhow::{Context, Result, bail};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use surefit_compact::Config;
+use surefit_compact::pieces::Pieces;
+use surefit_compact::{Config, Narrow, Width};
 use surefit_measure::spec::Spec;
+use surefit_measure::steps::LEAST_ALIGN;
 use surefit_measure::subjects::compact::{Options, Words};
+use surefit_trace::Op;
+
+use super::certified::Source;
 
 /// What `ci/extra/worst.sh` measured and bounded.
 const CORTEX_M4: &str = include_str!("../../../../firmware/worst/cortex-m4.csv");
 
 /// The configuration that was measured, as a spec.
 const MEASURED: &str = "cf:page=1K,width=16,spacing=1/4,k=1";
+
+/// How the measured image was compiled.
+const OPT_LEVEL: &str = "s";
 
 /// The worst calls on a target.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
@@ -23,6 +31,12 @@ pub(crate) struct Target {
     pub(crate) name: String,
     /// The compiler of the measured image.
     pub(crate) compiler: String,
+    /// How it optimised: `s`, for size.
+    pub(crate) opt_level: String,
+    /// The largest request of the figures, in bytes: larger ones have several page-blocks.
+    pub(crate) largest_request_bytes: u64,
+    /// The largest alignment of the figures, in bytes.
+    pub(crate) largest_align_bytes: u64,
     /// The worst call of each kind.
     pub(crate) calls: Vec<Call>,
 }
@@ -45,17 +59,28 @@ pub(crate) struct Call {
 }
 
 impl Target {
-    /// The figures of a target for the heap of a spec.
+    /// The figures of a target for the heap of a spec and the objects of a demand.
     ///
     /// # Errors
-    /// No such target; the heap was not measured.
-    pub(super) fn find(name: &str, spec: &Spec, options: &Options) -> Result<Self> {
+    /// No such target; the heap was not measured, or not with such objects.
+    pub(super) fn find(
+        name: &str,
+        spec: &Spec,
+        options: &Options,
+        source: &Source,
+    ) -> Result<Self> {
         if name != "cortex-m4" {
             bail!("no figures for the target {name:?}; there are some for cortex-m4");
         }
         if !is_measured(options) {
             bail!("{spec}: not measured on {name}; choose {MEASURED}");
         }
+        covers(source).with_context(|| {
+            format!(
+                "the figures of {name} are of objects with one page-block: at most {} bytes, aligned to at most {LEAST_ALIGN}; leave --target out",
+                largest()
+            )
+        })?;
         let heap = if options.has_keys { "KeyHeap" } else { "Heap" };
         Self::of(name, heap, CORTEX_M4)
     }
@@ -64,6 +89,9 @@ impl Target {
     fn of(name: &str, heap: &str, table: &str) -> Result<Self> {
         let mut target = Self {
             name: name.to_owned(),
+            opt_level: OPT_LEVEL.to_owned(),
+            largest_request_bytes: largest() as u64,
+            largest_align_bytes: LEAST_ALIGN as u64,
             ..Self::default()
         };
         for line in table.lines().skip(1) {
@@ -95,12 +123,76 @@ fn is_measured(options: &Options) -> bool {
     same && matches!(options.words, Words::Narrow) && !options.is_branded
 }
 
+/// How many page-blocks an object of the measured configuration has.
+fn blocks(bytes: usize) -> u64 {
+    let division = Config::TINY.division();
+    let runs = Pieces::new(bytes, LEAST_ALIGN, division, Narrow::SPINE_WORD_BYTES);
+    runs.map(|run| run.count as u64).sum()
+}
+
+/// The longest object of one page-block.
+fn largest() -> usize {
+    let page = Config::TINY.geometry().page_bytes();
+    (1..=page).rev().find(|&it| blocks(it) == 1).unwrap_or(0)
+}
+
+/// Whether all objects of a demand are as those of the figures.
+fn covers(source: &Source) -> Result<()> {
+    let file = match source {
+        Source::Demand(_, file) => file,
+        Source::Trace(trace) => {
+            for event in trace.events() {
+                match event.op() {
+                    Op::Alloc { size, call, .. } => {
+                        is_covered(size, call.align_at_least(LEAST_ALIGN))?;
+                    }
+                    // Its alignment is that of its allocation.
+                    Op::Realloc { size, .. } => is_covered(size, LEAST_ALIGN)?,
+                    Op::Free { .. } => {}
+                }
+            }
+            return Ok(());
+        }
+    };
+    for peak in file.per_class.iter().flatten() {
+        let align = peak.align_bytes.unwrap_or(LEAST_ALIGN);
+        is_covered(peak.request_bytes as u64, align)?;
+    }
+    let requests = file
+        .largest_request_bytes
+        .map(|it| it as u64)
+        .or(file.request_bytes);
+    if file.objects.is_some() && requests.is_none() {
+        bail!("the demand does not say its largest request: give largest_request_bytes");
+    }
+    let resized = file.resized_bytes.map(|it| it as u64);
+    for bytes in requests.into_iter().chain(resized) {
+        is_covered(bytes, LEAST_ALIGN)?;
+    }
+    Ok(())
+}
+
+/// Whether the figures are of such objects.
+fn is_covered(bytes: u64, align: usize) -> Result<()> {
+    if bytes > largest() as u64 || align > LEAST_ALIGN {
+        bail!("the demand has an object of {bytes} bytes, aligned to {align}");
+    }
+    Ok(())
+}
+
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, compiler, .. } = self;
+        let Self {
+            name,
+            compiler,
+            opt_level,
+            largest_request_bytes: bytes,
+            largest_align_bytes: align,
+            ..
+        } = self;
         writeln!(
             f,
-            "On {name} ({compiler}), the worst calls with objects of one page-block (QEMU counts instructions, not cycles):"
+            "On {name} ({compiler}, opt-level={opt_level}), the worst calls with objects of up to {bytes} bytes, aligned to {align}: one page-block each (QEMU counts instructions, not cycles):"
         )?;
         for call in &self.calls {
             let copied = match call.per_copied_byte {

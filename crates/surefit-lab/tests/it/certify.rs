@@ -344,7 +344,12 @@ const TINY: &str = "cf:page=1K,width=16,spacing=1/4,k=1";
 
 /// What `certify --target` does with a small demand.
 fn on_target(target: &str, spec: &str) -> std::process::Output {
-    let file = demand(r#"{"per_class": [{"request_bytes": 24, "objects": 36}]}"#);
+    let objects = r#"{"per_class": [{"request_bytes": 24, "objects": 36}]}"#;
+    demand_on_target(target, spec, objects)
+}
+
+fn demand_on_target(target: &str, spec: &str, objects: &str) -> std::process::Output {
+    let file = demand(objects);
     let mut command = surefit();
     command.args([
         "certify",
@@ -384,4 +389,33 @@ fn a_processor_or_a_heap_without_figures_is_refused() {
     assert!(line.contains("no figures for the target \"z80\""), "{line}");
     let line = error_line(&on_target("cortex-m4", "cf"), 2);
     assert!(line.contains("cf: not measured on cortex-m4"), "{line}");
+}
+
+#[test]
+fn a_demand_with_objects_of_several_page_blocks_has_no_figures() {
+    let aligned = r#"{"per_class": [{"request_bytes": 24, "align_bytes": 16, "objects": 1}]}"#;
+    for refused in [
+        r#"{"per_class": [{"request_bytes": 257, "objects": 1}]}"#,
+        r#"{"request_bytes": 16384}"#,
+        r#"{"request_bytes": 16384, "largest_request_bytes": 256, "resized_bytes": 300}"#,
+        r#"{"objects": 10, "block_bytes": 1000, "largest_request_bytes": 257}"#,
+        r#"{"objects": 10, "block_bytes": 1000}"#,
+        aligned,
+    ] {
+        let line = error_line(&demand_on_target("cortex-m4", TINY, refused), 2);
+        assert!(
+            line.contains("one page-block: at most 256 bytes, aligned to at most 8"),
+            "{line}"
+        );
+    }
+    for served in [
+        r#"{"per_class": [{"request_bytes": 256, "objects": 1}]}"#,
+        r#"{"request_bytes": 16384, "largest_request_bytes": 256}"#,
+        r#"{"objects": 10, "block_bytes": 1000, "largest_request_bytes": 256}"#,
+    ] {
+        let output = demand_on_target("cortex-m4", TINY, served);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{text}");
+        assert!(text.contains("opt-level=s"), "{text}");
+    }
 }
