@@ -111,7 +111,11 @@ bounds() {
   fi
   worst_image "$work"
   cp "$figures" "$work/new.csv"
-  surefit_bound bound "$image" "$work/listing" "$work/new.csv" >"$work/bounds" || { cat "$work/bounds" && exit 1; }
+  surefit_bound bound "$image" "$work/listing" "$work/new.csv" >"$work/bounds" || {
+    cat "$work/bounds"
+    echo "FAILED: the static bounds"
+    exit 1
+  }
   compare "$work/new.csv"
   echo "-- the static bound of each heap call is within 2 % of $figures ($((SECONDS - start)) s)"
 }
