@@ -11,7 +11,8 @@
  *   largest object that the empty heap serves. The headers of objects are not counted.
  * - vPortGetHeapStats finds the size of the largest free block by a binary search: some 20
  *   allocations. The number of free blocks and the size of the smallest one are not known: both 0.
- * - A free that the heap refuses ends in configASSERT. surefit.h says which ones the heap finds.
+ * - A free that the heap refuses ends in configASSERT. TLSF finds every double free until the bytes
+ *   are part of another object; surefit.h says what the other kinds find.
  * - configENABLE_HEAP_PROTECTOR changes nothing: surefit_freertos_check verifies the heap. */
 
 #include <string.h>
@@ -115,9 +116,10 @@ void vPortFree(void *pv) {
     size_t usable;
     if (!pv) return;
     vTaskSuspendAll();
+    /* 0 for what the heap would refuse: nothing is cleared then. */
     usable = surefit_raw_usable_size(heap, pv);
 #if (configHEAP_CLEAR_MEMORY_ON_FREE == 1)
-    memset(pv, 0, usable);
+    if (usable > 0) memset(pv, 0, usable);
 #endif
     status = surefit_raw_free(heap, pv);
     if (status == SUREFIT_STATUS_OK) {

@@ -5,8 +5,9 @@ mod compiler;
 
 use compiler::assert_no_failure;
 
-const KINDS: [&str; 3] = [
+const KINDS: [&str; 4] = [
     "SUREFIT_RAW_DIRECT",
+    "SUREFIT_RAW_TINY",
     "SUREFIT_RAW_TLSF",
     "SUREFIT_RAW_SEGREGATED",
 ];

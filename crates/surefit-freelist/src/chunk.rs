@@ -133,6 +133,12 @@ impl Header {
         self.0 & BEFORE_FREE != 0
     }
 
+    /// The same chunk, free.
+    #[inline]
+    pub(crate) const fn freed(self) -> Self {
+        Self(self.0 | FREE)
+    }
+
     /// The same chunk, in use, with another size.
     #[inline]
     pub(crate) const fn resized(self, granules: u32) -> Self {

@@ -150,9 +150,16 @@ impl<'m, I: Index> Heap<'m, I> {
         let chunk = granule
             .map(Chunk::at)
             .filter(|chunk| *chunk >= self.first && *chunk < self.end);
-        let header = chunk.map(|chunk| self.memory.header(chunk));
-        let used = header.filter(|header| !header.is_free());
-        used.map_or(0, |header| payload_bytes(header.granules()))
+        let used = chunk.filter(|chunk| !self.memory.header(*chunk).is_free());
+        used.map_or(0, |chunk| {
+            // Inside an object any word may stand where a header is expected: no chunk has such a size (H1).
+            let granules = self.memory.header(chunk).granules();
+            let room = self.end.granule() - chunk.granule();
+            match (SMALLEST..=room).contains(&granules) {
+                true => payload_bytes(granules),
+                false => 0,
+            }
+        })
     }
 
     /// Allocates if the index finds a chunk without a search. The result fits in a register, unlike
@@ -272,7 +279,12 @@ impl<'m, I: Index> Heap<'m, I> {
     /// Makes a chunk free, and merges it with its free neighbours if the policy merges at once.
     #[inline]
     pub(crate) fn release(&mut self, chunk: Chunk) {
-        let header = self.memory.header(chunk);
+        self.release_of(chunk, self.memory.header(chunk));
+    }
+
+    /// As `release`, for who has the header.
+    #[inline]
+    fn release_of(&mut self, chunk: Chunk, header: Header) {
         debug_assert!(!header.is_free(), "S1: the object is not live");
         debug_assert!(chunk < self.end, "S1: a large object is freed by a sweep");
         if I::COALESCING.is_immediate() {
@@ -399,8 +411,9 @@ impl<'m, I: Index> Heap<'m, I> {
         let moved = self.allocate(new_layout)?;
         // SAFETY: both objects are live and disjoint, and at least the smaller size long (H1).
         unsafe { object.copy_to_nonoverlapping(moved, layout.size().min(new_size)) };
-        // SAFETY: S1 and S2 are the caller's promise.
-        unsafe { self.free(object, layout) };
+        // SAFETY: S1 and S2 are the caller's promise. `try_free` finds a second free of the object.
+        let freed = unsafe { self.try_free(object, layout) };
+        debug_assert!(freed.is_ok(), "S1: the object was live");
         Ok(moved)
     }
 }
@@ -437,7 +450,8 @@ unsafe impl<I: Index> RawHeap for Heap<'_, I> {
     }
 
     /// As `free`. Finds addresses outside the chunks, and chunks whose header says that they are
-    /// free; not chunks that were merged with the one before them.
+    /// free: also those that `try_free` freed and that were merged with the one before them, until their bytes are
+    /// used again.
     #[inline]
     unsafe fn try_free(&mut self, object: NonNull<u8>, _layout: Layout) -> Result<(), Refused> {
         let granule = self.memory.granule_inside(object);
@@ -445,10 +459,16 @@ unsafe impl<I: Index> RawHeap for Heap<'_, I> {
         if chunk < self.first {
             return Err(Refused::ForeignHandle);
         }
-        if chunk >= self.end || self.memory.header(chunk).is_free() {
+        if chunk >= self.end {
             return Err(Refused::StaleHandle);
         }
-        self.release(chunk);
+        let header = self.memory.header(chunk);
+        if header.is_free() {
+            return Err(Refused::StaleHandle);
+        }
+        // If the chunk is merged with the one before it, nothing else writes its header.
+        self.memory.set_header(chunk, header.freed());
+        self.release_of(chunk, header);
         Ok(())
     }
 

@@ -7,6 +7,7 @@
 #include "../../worker.h"
 #include "FreeRTOS.h"
 #include "freertos.h"
+#include "surefit.h"
 #include "task.h"
 
 enum { STEPS = 20000 };
@@ -108,6 +109,25 @@ static void foreign_free(void) {
     asserts = 0;
 }
 
+/* TLSF and SEGREGATED find a double free also of what was merged with a free neighbour. */
+static void double_free(void) {
+#if defined(configSUREFIT_KIND)
+    /* These find it for large objects only. */
+    if (configSUREFIT_KIND == SUREFIT_RAW_DIRECT || configSUREFIT_KIND == SUREFIT_RAW_TINY) return;
+#endif
+    size_t free_bytes = xPortGetFreeHeapSize();
+    void *first = pvPortMalloc(100), *second = pvPortMalloc(100), *last = pvPortMalloc(100);
+    vPortFree(first);
+    vPortFree(second);
+    vPortFree(second);
+    EXPECT(asserts == 1 && surefit_freertos_check());
+    vPortFree(last);
+    vPortFree(last);
+    EXPECT(asserts == 2 && surefit_freertos_check());
+    EXPECT(xPortGetFreeHeapSize() == free_bytes);
+    asserts = 0;
+}
+
 /* Until nothing is left; then the counters say that so much is in use. */
 static void exhaustion(void) {
     static void *objects[configTOTAL_HEAP_SIZE / 512];
@@ -147,6 +167,7 @@ int main(void) {
         workers();
         refusals();
         foreign_free();
+        double_free();
         exhaustion();
         from_nothing();
     }
