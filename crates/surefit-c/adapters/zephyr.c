@@ -145,9 +145,13 @@ void sys_heap_free(struct sys_heap *heap, void *mem) {
 }
 
 size_t sys_heap_usable_size(struct sys_heap *heap, void *mem) {
-    unsigned char *object = object_of(mem);
-    size_t usable = surefit_raw_usable_size(heap->heap->raw, object);
-    size_t before = (size_t)((unsigned char *)mem - object);
+    struct z_heap *control = heap->heap;
+    unsigned char *object;
+    size_t usable, before;
+    if (!mem || !control) return 0;
+    object = object_of(mem);
+    usable = surefit_raw_usable_size(control->raw, object);
+    before = (size_t)((unsigned char *)mem - object);
     return usable < before ? 0 : usable - before;
 }
 

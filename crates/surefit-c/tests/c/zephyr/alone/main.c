@@ -163,6 +163,7 @@ static void too_small(void) {
         asserts = 0;
         sys_heap_init(&heap, memory + 1, bytes);
         EXPECT(asserts == 1 && !sys_heap_alloc(&heap, 1) && !sys_heap_validate(&heap));
+        EXPECT(sys_heap_usable_size(&heap, NULL) == 0 && sys_heap_usable_size(&heap, memory) == 0);
     }
 }
 
