@@ -157,7 +157,8 @@ typedef struct surefit_options {
   uint32_t piece_bytes;
 } surefit_options;
 
-// The caller's lock: a mutex, or what keeps interrupts out. Its functions must not use the heap.
+// The caller's lock: a mutex, or what keeps interrupts out. Its functions must not use the heap, and must
+// return: no longjmp, no exception.
 typedef struct surefit_lock {
   // Handed to the three functions.
   void *context;
@@ -165,8 +166,9 @@ typedef struct surefit_lock {
   void (*acquire)(void *context);
   // Gives the lock back. Must not be NULL.
   void (*release)(void *context);
-  // A number of the thread or interrupt that calls, never 0: whoever holds the lock is told from all others by
-  // it. Must not be NULL.
+  // A number of the thread or interrupt that calls: whoever holds the lock is told from all others by it. The
+  // number 0 is nobody's: whoever has it is answered UNLOCKED, and the lock is not taken. Where the number is the address of a task
+  // that is NULL before the scheduler starts, give another number then, such as 1. Must not be NULL.
   size_t (*caller)(void *context);
 } surefit_lock;
 
@@ -290,7 +292,8 @@ enum surefit_status surefit_heap_init(void *region,
 
 // Ends a heap and all its objects at once. From now on every call for it answers NOT_A_HEAP, and
 // its keys are FOREIGN to every later heap, also one in the same region. The lock of a shared heap, which the thread must hold, is given
-// back.
+// back. Threads that wait for it in surefit_acquire are answered NOT_A_HEAP; until they are, the region and the lock must stay
+// as they are.
 //
 // Answers NULL, NOT_A_HEAP (also the second time), UNLOCKED. O(1).
 //
@@ -311,7 +314,8 @@ enum surefit_status surefit_share(struct surefit_heap *heap,
 // Takes the lock of a shared heap. The addresses that surefit_get gives are good at most until
 // surefit_release: then other threads free, and objects move. An interrupt may use the heap if `acquire` keeps it out.
 //
-// Answers NULL, NOT_A_HEAP, UNLOCKED if the heap has no lock, LOCKED if the thread holds it.
+// Answers NULL, NOT_A_HEAP (also if another thread ended the heap meanwhile), UNLOCKED if the heap has no lock or `caller` answers
+// 0, LOCKED if the thread holds it; then the lock is not held. O(1), and the time of `acquire`.
 //
 // # Safety
 // As surefit_alloc.
@@ -527,8 +531,10 @@ enum surefit_status surefit_raw_init(void *region,
                                      uint32_t kind,
                                      struct surefit_raw **raw);
 
-// Lets threads or interrupts share a heap by a lock of the caller: from now on every call for the heap takes it and gives it back.
-// Call it before other threads use the heap.
+// Lets threads or interrupts share a heap by a lock of the caller: from now on every call for the heap takes it and gives it back,
+// and lasts as long as the heap's call does: with the lock held, or the interrupts off. Call it before other threads use the heap. A
+// call is answered LOCKED if its thread holds the lock (it interrupts another call, and `acquire` did not keep it out), and UNLOCKED if
+// `caller` answers 0; calls that give an object give NULL, and surefit_raw_usable_size 0.
 //
 // Answers NULL (also for a function that is NULL), NOT_A_HEAP, LOCKED if the heap has a lock. O(1).
 //
@@ -538,9 +544,9 @@ enum surefit_status surefit_raw_share(struct surefit_raw *raw,
                                       const struct surefit_lock *lock);
 
 // Ends a heap and all its objects at once. From now on every call for it answers NOT_A_HEAP, or gives
-// NULL. No other thread may wait for its lock.
+// NULL, also the calls of threads that wait for its lock; until they returned, the region and the lock must stay as they are.
 //
-// Answers NULL, NOT_A_HEAP (also the second time). O(1).
+// Answers NULL, NOT_A_HEAP (also the second time), UNLOCKED, LOCKED (see surefit_raw_share). O(1).
 //
 // # Safety
 // As surefit_raw_malloc.
@@ -579,7 +585,7 @@ void *surefit_raw_realloc(struct surefit_raw *raw, void *object, size_t bytes);
 // undefined behaviour where it does not: DIRECT finds large objects and the last of a page, the
 // others find objects that were not merged with free neighbours.
 //
-// Answers NULL or NOT_A_HEAP for the heap, STALE, FOREIGN. O(1).
+// Answers NULL or NOT_A_HEAP for the heap, UNLOCKED, LOCKED, STALE, FOREIGN. O(1).
 //
 // # Safety
 // As surefit_raw_realloc, except for what the heap finds.
@@ -594,7 +600,7 @@ size_t surefit_raw_usable_size(struct surefit_raw *raw, void *object);
 
 // Verifies every invariant of the heap.
 //
-// Answers NULL, NOT_A_HEAP, CORRUPT. O(region).
+// Answers NULL, NOT_A_HEAP, UNLOCKED, LOCKED, CORRUPT. O(region).
 //
 // # Safety
 // As surefit_raw_malloc.
@@ -602,7 +608,7 @@ enum surefit_status surefit_raw_check(struct surefit_raw *raw);
 
 // Writes the account of a heap's bytes; what is neither used nor administrative is free.
 //
-// Answers NULL, NOT_A_HEAP. O(region).
+// Answers NULL, NOT_A_HEAP, UNLOCKED, LOCKED. O(region).
 //
 // # Safety
 // As surefit_raw_malloc; the other pointer is NULL or the caller's.

@@ -19,7 +19,7 @@ use surefit_compact::{ByteKey, Config, KeyHeap, Width};
 
 use crate::config::surefit_config;
 use crate::lock::{Shared, surefit_lock};
-use crate::place::{control_bytes, place};
+use crate::place::{Magic, control_bytes, place};
 use crate::status::{Answer, put, status, surefit_status};
 use crate::words::{AnyHeap, with_heap};
 
@@ -33,7 +33,7 @@ const _: () = assert!(control_bytes::<surefit_heap>() <= SUREFIT_CONTROL_BYTES);
 /// A heap in a region.
 #[derive(Debug)]
 pub struct surefit_heap {
-    magic: u64,
+    magic: Magic,
     heap: AnyHeap,
     shared: Option<Shared>,
 }
@@ -132,8 +132,8 @@ unsafe fn vet(heap: *const surefit_heap) -> Answer {
     if !heap.is_aligned() {
         return Err(surefit_status::NotAHeap);
     }
-    // SAFETY: not NULL, aligned; the bytes are readable (the caller's promise).
-    if unsafe { (&raw const (*heap).magic).read() } != MAGIC {
+    // SAFETY: not NULL, aligned; the bytes are readable (the caller's promise), and a word of any bytes is a number.
+    if !unsafe { (*heap).magic.is(MAGIC) } {
         return Err(surefit_status::NotAHeap);
     }
     Ok(())
@@ -183,7 +183,7 @@ pub(crate) unsafe fn init(
     let config = unsafe { &(*config).0 };
     let make = |pages: &'static mut [MaybeUninit<u8>]| {
         Ok(surefit_heap {
-            magic: MAGIC,
+            magic: Magic::new(MAGIC),
             heap: make(pages, config)?,
             shared: None,
         })
@@ -196,7 +196,8 @@ pub(crate) unsafe fn init(
 
 /// Ends a heap and all its objects at once. From now on every call for it answers NOT_A_HEAP, and
 /// its keys are FOREIGN to every later heap, also one in the same region. The lock of a shared heap, which the thread must hold, is given
-/// back.
+/// back. Threads that wait for it in surefit_acquire are answered NOT_A_HEAP; until they are, the region and the lock must stay
+/// as they are.
 ///
 /// Answers NULL, NOT_A_HEAP (also the second time), UNLOCKED. O(1).
 ///
@@ -208,10 +209,13 @@ pub unsafe extern "C" fn surefit_destroy(heap: *mut surefit_heap) -> surefit_sta
         // SAFETY: the caller's promise.
         unsafe { vet_held(heap) }?;
         // SAFETY: as above. The lock is copied: once it is given back, the region may be used otherwise.
-        let shared = unsafe { shared(heap) }?.map(Shared::taken_over);
+        let lock = unsafe { shared(heap) }?.map(Shared::lock);
         // SAFETY: C1. The heap owns nothing but its region; what has no magic is no heap.
-        unsafe { (&raw mut (*heap).magic).write(0) };
-        shared.map_or(Ok(()), |shared| shared.release())
+        unsafe { (*heap).magic.end() };
+        if let Some(lock) = lock {
+            lock.give();
+        }
+        Ok(())
     };
     status(destroy())
 }
@@ -248,15 +252,18 @@ pub unsafe extern "C" fn surefit_share(
 /// Takes the lock of a shared heap. The addresses that surefit_get gives are good at most until
 /// surefit_release: then other threads free, and objects move. An interrupt may use the heap if `acquire` keeps it out.
 ///
-/// Answers NULL, NOT_A_HEAP, UNLOCKED if the heap has no lock, LOCKED if the thread holds it.
+/// Answers NULL, NOT_A_HEAP (also if another thread ended the heap meanwhile), UNLOCKED if the heap has no lock or `caller` answers
+/// 0, LOCKED if the thread holds it; then the lock is not held. O(1), and the time of `acquire`.
 ///
 /// # Safety
 /// As surefit_alloc.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn surefit_acquire(heap: *mut surefit_heap) -> surefit_status {
+    // SAFETY: the caller's promise, also for the bytes of a heap that ended while the thread waited.
+    let is_there = || unsafe { vet(heap) }.is_ok();
     // SAFETY: the caller's promise.
     let shared = unsafe { shared(heap) };
-    status(shared.and_then(|shared| shared.ok_or(surefit_status::Unlocked)?.acquire()))
+    status(shared.and_then(|shared| shared.ok_or(surefit_status::Unlocked)?.acquire(is_there)))
 }
 
 /// Gives the lock of a shared heap back.

@@ -5,7 +5,8 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::status::{Answer, surefit_status};
 
-/// The caller's lock: a mutex, or what keeps interrupts out. Its functions must not use the heap.
+/// The caller's lock: a mutex, or what keeps interrupts out. Its functions must not use the heap, and must
+/// return: no longjmp, no exception.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct surefit_lock {
@@ -15,9 +16,34 @@ pub struct surefit_lock {
     pub acquire: Option<unsafe extern "C" fn(context: *mut c_void)>,
     /// Gives the lock back. Must not be NULL.
     pub release: Option<unsafe extern "C" fn(context: *mut c_void)>,
-    /// A number of the thread or interrupt that calls, never 0: whoever holds the lock is told from all others by
-    /// it. Must not be NULL.
+    /// A number of the thread or interrupt that calls: whoever holds the lock is told from all others by it. The
+    /// number 0 is nobody's: whoever has it is answered UNLOCKED, and the lock is not taken. Where the number is the address of a task
+    /// that is NULL before the scheduler starts, give another number then, such as 1. Must not be NULL.
     pub caller: Option<unsafe extern "C" fn(context: *mut c_void) -> usize>,
+}
+
+impl surefit_lock {
+    /// The number of the thread or interrupt that calls.
+    fn caller(&self) -> usize {
+        // SAFETY: the caller of `surefit_share` gave a function that takes its context.
+        let number = self.caller.map(|caller| unsafe { caller(self.context) });
+        number.unwrap_or(0)
+    }
+
+    fn take(&self) {
+        if let Some(acquire) = self.acquire {
+            // SAFETY: as in `caller`.
+            unsafe { acquire(self.context) };
+        }
+    }
+
+    /// Gives the lock back; nothing of the heap is read or written.
+    pub(crate) fn give(&self) {
+        if let Some(release) = self.release {
+            // SAFETY: as in `caller`.
+            unsafe { release(self.context) };
+        }
+    }
 }
 
 /// The lock of a heap, and who holds it.
@@ -38,43 +64,39 @@ impl Shared {
         })
     }
 
-    /// The same lock with the same holder, for whoever ends the heap.
-    pub(crate) fn taken_over(&self) -> Self {
-        Self {
-            lock: self.lock,
-            holder: AtomicUsize::new(self.holder.load(Ordering::Relaxed)),
-        }
-    }
-
-    fn caller(&self) -> usize {
-        // SAFETY: the caller of `surefit_share` gave a function that takes its context.
-        let number = self
-            .lock
-            .caller
-            .map(|caller| unsafe { caller(self.lock.context) });
-        number.unwrap_or(0)
+    /// The caller's lock, for whoever ends the heap: it outlives the region.
+    pub(crate) fn lock(&self) -> surefit_lock {
+        self.lock
     }
 
     /// Whether the thread that calls holds the lock. Only that thread ever finds its own number here, so no order with other
     /// memory is needed.
     pub(crate) fn is_held(&self) -> bool {
-        let caller = self.caller();
+        let caller = self.lock.caller();
         caller != 0 && self.holder.load(Ordering::Relaxed) == caller
     }
 
-    /// Takes the lock.
+    /// Takes the lock of a heap. The heap may have ended while the thread waited: `is_there` says so, once the lock is taken.
+    /// Then the lock is given back, and nothing of the heap is written.
     ///
     /// # Errors
-    /// [`surefit_status::Locked`] if the thread holds it.
-    pub(crate) fn acquire(&self) -> Answer {
-        if self.is_held() {
+    /// [`surefit_status::Unlocked`] for a thread without a number: it could not give the lock back.
+    /// [`surefit_status::Locked`] if the thread holds it, [`surefit_status::NotAHeap`] if the heap ended.
+    pub(crate) fn acquire(&self, is_there: impl FnOnce() -> bool) -> Answer {
+        let lock = self.lock;
+        let caller = lock.caller();
+        if caller == 0 {
+            return Err(surefit_status::Unlocked);
+        }
+        if self.holder.load(Ordering::Relaxed) == caller {
             return Err(surefit_status::Locked);
         }
-        if let Some(acquire) = self.lock.acquire {
-            // SAFETY: as in `caller`.
-            unsafe { acquire(self.lock.context) };
+        lock.take();
+        if !is_there() {
+            lock.give();
+            return Err(surefit_status::NotAHeap);
         }
-        self.holder.store(self.caller(), Ordering::Relaxed);
+        self.holder.store(caller, Ordering::Relaxed);
         Ok(())
     }
 
@@ -86,11 +108,13 @@ impl Shared {
         if !self.is_held() {
             return Err(surefit_status::Unlocked);
         }
-        self.holder.store(0, Ordering::Relaxed);
-        if let Some(release) = self.lock.release {
-            // SAFETY: as in `caller`.
-            unsafe { release(self.lock.context) };
-        }
+        self.give_back();
         Ok(())
+    }
+
+    /// Gives the lock back, which the thread holds.
+    pub(crate) fn give_back(&self) {
+        self.holder.store(0, Ordering::Relaxed);
+        self.lock.give();
     }
 }

@@ -1,8 +1,38 @@
 //! Control structures at the end of the caller's regions.
 
 use core::mem::{MaybeUninit, align_of, size_of};
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::status::surefit_status;
+
+/// What tells a control structure from other bytes: a number that it holds as long as it is one.
+///
+/// Atomic, because a thread reads it while it waits for a heap that another thread ends. It says nothing about other
+/// memory, so no order is needed.
+#[derive(Debug)]
+pub(crate) struct Magic(AtomicUsize);
+
+impl Magic {
+    /// The number of a structure, cut to a word.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the low half of a number tells as much as a short word can"
+    )]
+    pub(crate) const fn new(number: u64) -> Self {
+        Self(AtomicUsize::new(number as usize))
+    }
+
+    /// Whether the structure is one of those with this number.
+    #[allow(clippy::cast_possible_truncation, reason = "as in `new`")]
+    pub(crate) fn is(&self, number: u64) -> bool {
+        self.0.load(Ordering::Relaxed) == number as usize
+    }
+
+    /// Ends the structure: now its bytes are any bytes.
+    pub(crate) fn end(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+}
 
 /// The bytes that a control structure takes at the end of a region, at most.
 pub(crate) const fn control_bytes<T>() -> usize {

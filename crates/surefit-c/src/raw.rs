@@ -26,7 +26,7 @@ use surefit_freelist::Tlsf;
 use surefit_freelist::{Immediate, NextHitTable, SegregatedFit, Tree};
 
 use crate::lock::{Shared, surefit_lock};
-use crate::place::place;
+use crate::place::{Magic, place};
 use crate::status::{Answer, put, status, surefit_status};
 
 /// "suref", "r" and the version of the structure.
@@ -50,7 +50,7 @@ type Segregated = SegregatedFit<'static, NextHitTable, Immediate, Tree>;
 /// A heap of raw pointers in a region.
 #[derive(Debug)]
 pub struct surefit_raw {
-    magic: u64,
+    magic: Magic,
     heap: Any,
     shared: Option<Shared>,
 }
@@ -120,8 +120,9 @@ struct InUse<'a> {
 
 impl Drop for InUse<'_> {
     fn drop(&mut self) {
-        // It is held: nothing can be wrong.
-        let _ = self.shared.map(Shared::release);
+        if let Some(shared) = self.shared {
+            shared.give_back();
+        }
     }
 }
 
@@ -132,7 +133,7 @@ unsafe fn vet(raw: *const surefit_raw) -> Answer {
         return Err(surefit_status::Null);
     }
     // SAFETY: not NULL; aligned where it is read; readable by the caller's promise.
-    if !raw.is_aligned() || unsafe { (&raw const (*raw).magic).read() } != MAGIC {
+    if !raw.is_aligned() || !unsafe { (*raw).magic.is(MAGIC) } {
         return Err(surefit_status::NotAHeap);
     }
     Ok(())
@@ -148,7 +149,8 @@ unsafe fn raw<'a>(raw: *mut surefit_raw) -> Result<InUse<'a>, surefit_status> {
     // SAFETY: W1. The lock is a field of its own: other threads use it while one uses the heap.
     let shared = unsafe { (*raw).shared.as_ref() };
     if let Some(shared) = shared {
-        shared.acquire()?;
+        // SAFETY: as above, also for the bytes of a heap that ended while the thread waited.
+        shared.acquire(|| unsafe { vet(raw) }.is_ok())?;
     }
     // SAFETY: W1; one thread at a time uses the heap: the caller's promise, or the lock.
     let any = unsafe { &mut (*raw).heap };
@@ -201,15 +203,17 @@ unsafe fn init(region: *mut u8, bytes: usize, kind: u32, raw: *mut *mut surefit_
 impl surefit_raw {
     pub(crate) fn new(heap: Any) -> Self {
         Self {
-            magic: MAGIC,
+            magic: Magic::new(MAGIC),
             heap,
             shared: None,
         }
     }
 }
 
-/// Lets threads or interrupts share a heap by a lock of the caller: from now on every call for the heap takes it and gives it back.
-/// Call it before other threads use the heap.
+/// Lets threads or interrupts share a heap by a lock of the caller: from now on every call for the heap takes it and gives it back,
+/// and lasts as long as the heap's call does: with the lock held, or the interrupts off. Call it before other threads use the heap. A
+/// call is answered LOCKED if its thread holds the lock (it interrupts another call, and `acquire` did not keep it out), and UNLOCKED if
+/// `caller` answers 0; calls that give an object give NULL, and surefit_raw_usable_size 0.
 ///
 /// Answers NULL (also for a function that is NULL), NOT_A_HEAP, LOCKED if the heap has a lock. O(1).
 ///
@@ -239,9 +243,9 @@ pub unsafe extern "C" fn surefit_raw_share(
 }
 
 /// Ends a heap and all its objects at once. From now on every call for it answers NOT_A_HEAP, or gives
-/// NULL. No other thread may wait for its lock.
+/// NULL, also the calls of threads that wait for its lock; until they returned, the region and the lock must stay as they are.
 ///
-/// Answers NULL, NOT_A_HEAP (also the second time). O(1).
+/// Answers NULL, NOT_A_HEAP (also the second time), UNLOCKED, LOCKED (see surefit_raw_share). O(1).
 ///
 /// # Safety
 /// As surefit_raw_malloc.
@@ -250,14 +254,20 @@ pub unsafe extern "C" fn surefit_raw_destroy(raw: *mut surefit_raw) -> surefit_s
     let destroy = || {
         // SAFETY: the caller's promise.
         unsafe { vet(raw) }?;
-        // SAFETY: W1. The lock is copied: once it is given back, the region may be used otherwise.
-        let shared = unsafe { (*raw).shared.as_ref() }.map(Shared::taken_over);
-        if let Some(shared) = &shared {
-            shared.acquire()?;
+        // SAFETY: W1. The lock is a field of its own: other threads use it while one uses the heap.
+        let shared = unsafe { (*raw).shared.as_ref() };
+        if let Some(shared) = shared {
+            // SAFETY: as in `raw`.
+            shared.acquire(|| unsafe { vet(raw) }.is_ok())?;
         }
+        // The lock is copied: once it is given back, the region may be used otherwise.
+        let lock = shared.map(Shared::lock);
         // SAFETY: W1. The heap owns nothing but its region; what has no magic is no heap.
-        unsafe { (&raw mut (*raw).magic).write(0) };
-        shared.map_or(Ok(()), |shared| shared.release())
+        unsafe { (*raw).magic.end() };
+        if let Some(lock) = lock {
+            lock.give();
+        }
+        Ok(())
     };
     status(destroy())
 }
@@ -384,7 +394,7 @@ unsafe fn resize(
 /// undefined behaviour where it does not: DIRECT finds large objects and the last of a page, the
 /// others find objects that were not merged with free neighbours.
 ///
-/// Answers NULL or NOT_A_HEAP for the heap, STALE, FOREIGN. O(1).
+/// Answers NULL or NOT_A_HEAP for the heap, UNLOCKED, LOCKED, STALE, FOREIGN. O(1).
 ///
 /// # Safety
 /// As surefit_raw_realloc, except for what the heap finds.
@@ -426,7 +436,7 @@ pub unsafe extern "C" fn surefit_raw_usable_size(
 
 /// Verifies every invariant of the heap.
 ///
-/// Answers NULL, NOT_A_HEAP, CORRUPT. O(region).
+/// Answers NULL, NOT_A_HEAP, UNLOCKED, LOCKED, CORRUPT. O(region).
 ///
 /// # Safety
 /// As surefit_raw_malloc.
@@ -453,7 +463,7 @@ pub struct surefit_raw_stats {
 
 /// Writes the account of a heap's bytes; what is neither used nor administrative is free.
 ///
-/// Answers NULL, NOT_A_HEAP. O(region).
+/// Answers NULL, NOT_A_HEAP, UNLOCKED, LOCKED. O(region).
 ///
 /// # Safety
 /// As surefit_raw_malloc; the other pointer is NULL or the caller's.

@@ -393,7 +393,7 @@ static size_t who(void *context) {
 
 /* A call without the lock is an answer, and changes nothing. */
 static void shared(void) {
-    struct lock state_of = {1, 0, 0};
+    struct lock state_of = {1, 0, 0, NULL, NULL};
     const surefit_lock lock = {&state_of, take, give, who}, half = {&state_of, take, NULL, who};
     surefit_heap *heap = NULL;
     surefit_key key = {0, 0, 0}, none = {0, 0, 0};
@@ -517,7 +517,7 @@ static void destroyed(void) {
     EXPECT(surefit_alloc(next, 24, 0, &new_key) == OK);
     EXPECT(surefit_get(next, key, 0, &bytes, &count) == SUREFIT_STATUS_FOREIGN);
     EXPECT(surefit_free(next, key) == SUREFIT_STATUS_FOREIGN);
-    struct lock state_of = {1, 0, 0};
+    struct lock state_of = {1, 0, 0, NULL, NULL};
     const surefit_lock lock = {&state_of, take, give, who};
     EXPECT(surefit_share(next, &lock) == OK);
     EXPECT(surefit_destroy(next) == SUREFIT_STATUS_UNLOCKED);
@@ -541,6 +541,9 @@ static bool count_block(void *context, surefit_block block) {
     sum[1] += block.bytes;
     return sum[0] < sum[2];
 }
+    /* Heaps that another thread ends while one waits for the lock. */
+    surefit_heap *ends;
+    surefit_raw *raw_ends;
 
 /* All live page-blocks are shown, until the program has seen enough. */
 static void walked(void) {
@@ -556,6 +559,22 @@ static void walked(void) {
     EXPECT(surefit_walk(heap, count_block, some) == OK && some[0] == 5);
 }
 
+/* The caller waits until thread 1 has ended a heap, whose bytes are then these. */
+static unsigned char ended[64 * 1024];
+static void take_too_late(void *context) {
+    struct lock *lock = context;
+    size_t caller = lock->caller;
+    surefit_heap *ends = lock->ends;
+    surefit_raw *raw_ends = lock->raw_ends;
+    lock->ends = NULL;
+    lock->raw_ends = NULL;
+    lock->caller = 1;
+    if (ends) EXPECT(surefit_destroy(ends) == OK);
+    if (raw_ends) EXPECT(surefit_raw_destroy(raw_ends) == OK);
+    if (ends || raw_ends) memcpy(ended, memory, sizeof ended);
+    lock->caller = caller;
+    take(context);
+}
 int main(void) {
     memory = space + (LARGEST_PAGE - (uintptr_t)space % LARGEST_PAGE);
     raw(SUREFIT_RAW_DIRECT);
@@ -582,3 +601,43 @@ int main(void) {
     printf("%d failures\n", failures);
     return failures != 0;
 }
+    unsigned former = state_of.taken;
+    EXPECT(surefit_acquire(heap) == SUREFIT_STATUS_UNLOCKED && state_of.taken == former);
+    object = surefit_raw_malloc(raw_heap, 24);
+    state_of.caller = 0;
+    before = state_of.taken;
+    EXPECT(surefit_raw_malloc(raw_heap, 24) == NULL && surefit_raw_usable_size(raw_heap, object) == 0);
+    EXPECT(surefit_raw_free(raw_heap, object) == SUREFIT_STATUS_UNLOCKED);
+    EXPECT(surefit_raw_destroy(raw_heap) == SUREFIT_STATUS_UNLOCKED && state_of.taken == before);
+    state_of.caller = 3;
+    EXPECT(surefit_raw_free(raw_heap, object) == OK && state_of.holder == 0);
+}
+
+/* Whoever waits for the lock of a heap that ends gets it, gives it back, and writes nothing. */
+static void ended_meanwhile(void) {
+    struct lock state_of = {1, 0, 0, NULL, NULL};
+    const surefit_lock lock = {&state_of, take_too_late, give, who};
+    surefit_heap *heap = NULL;
+    surefit_raw *raw_heap = NULL;
+    EXPECT(surefit_heap_init(memory, sizeof ended, surefit_config_tiny(), &heap) == OK);
+    EXPECT(surefit_share(heap, &lock) == OK && surefit_acquire(heap) == OK);
+    state_of.ends = heap;
+    state_of.caller = 2;
+    EXPECT(surefit_acquire(heap) == SUREFIT_STATUS_NOT_A_HEAP && state_of.holder == 0);
+    EXPECT(surefit_acquire(heap) == SUREFIT_STATUS_NOT_A_HEAP && state_of.taken == 2);
+    EXPECT(memcmp(ended, memory, sizeof ended) == 0);
+
+    for (int call = 0; call < 4; call++) {
+        state_of.caller = 2;
+        EXPECT(surefit_raw_init(memory, sizeof ended, SUREFIT_RAW_TLSF, &raw_heap) == OK);
+        EXPECT(surefit_raw_share(raw_heap, &lock) == OK);
+        void *object = surefit_raw_malloc(raw_heap, 24);
+        state_of.raw_ends = raw_heap;
+        if (call == 0) EXPECT(surefit_raw_malloc(raw_heap, 24) == NULL);
+        if (call == 1) EXPECT(surefit_raw_free(raw_heap, object) == SUREFIT_STATUS_NOT_A_HEAP);
+        if (call == 2) EXPECT(surefit_raw_destroy(raw_heap) == SUREFIT_STATUS_NOT_A_HEAP);
+        if (call == 3) EXPECT(surefit_raw_usable_size(raw_heap, object) == 0);
+        EXPECT(state_of.holder == 0 && state_of.raw_ends == NULL);
+        EXPECT(memcmp(ended, memory, sizeof ended) == 0);
+    }
+    ended_meanwhile();
