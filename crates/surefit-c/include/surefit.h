@@ -113,13 +113,19 @@ typedef struct surefit_demand {
   // Budget: the most page-blocks live at once.
   uint64_t blocks;
   // Budget: the most bytes of these page-blocks. The page-block of an object is its size rounded
-  // up to a size-class.
+  // up to its alignment, and then to a size-class.
   uint64_t block_bytes;
-  // Budget: the largest request in bytes; 0 if any size-class may be used.
+  // Budget: the largest request in bytes, each rounded up to its alignment; 0 if any size is
+  // requested. An alignment of more than a piece needs peaks.
   size_t largest;
   // The most objects that are freed or resized in the life of the heap; 0 if fewer than 4 billion
   // for each key's entry. Entries of which all generations are used up cost their bytes.
   uint64_t frees;
+  // Budget: the largest length, rounded up as above, that an object has before or after a resize;
+  // 0 if surefit_resize is not called. A resize holds the old page-blocks and the new ones at once;
+  // blocks and block_bytes count only the larger of both. Peaks need no such number: a resize
+  // within their classes counts at both lengths, if both have a peak.
+  size_t resized_largest;
 } surefit_demand;
 
 // The bytes that are enough for a demand, and the most work of one call.
@@ -239,11 +245,13 @@ typedef struct surefit_fault {
 extern "C" {
 #endif // __cplusplus
 
-// Computes how large a region must be, so that surefit_alloc refuses nothing within the demand, in
-// any order of calls. It needs no heap: call it in a program for the host, or when you start.
+// Computes how large a region must be, so that surefit_alloc and surefit_resize refuse nothing within
+// the demand, in any order of calls, as long as no resize changes an alignment. It needs no heap: call it in a
+// program for the host, or when you start. A demand of zeros: the smallest region that surefit_heap_init accepts.
 //
-// Answers NULL, CONFIG, ALIGN, TOO_LARGE, DEMAND if no heap of this configuration serves it. Time
-// for a budget: some 600 passes over the size-classes.
+// Answers NULL, CONFIG, ALIGN and TOO_LARGE where surefit_alloc answers so to the request in every heap, DEMAND if no heap of this
+// configuration serves it, or an object is resized that is larger than the largest. Time for a budget: some 600 passes over the
+// size-classes.
 //
 // # Safety
 // Each pointer is NULL or leads to what it says.
@@ -280,7 +288,10 @@ enum surefit_status surefit_config_build(void *memory,
 // Makes a heap in a region, whatever its contents, wherever it begins. The heap is in the region:
 // once it is not used any more, the region may be used otherwise. See surefit_destroy.
 //
-// Answers NULL, CONFIG, REGION if it is too small, HEAPS. O(classes), and 16 bytes written per page.
+// Answers NULL, CONFIG, REGION if it is too small (surefit_certify computes what a demand needs, and the least for a demand of
+// zeros), TOO_LARGE if it has more pages than the configuration's words can name, HEAPS. O(classes), and 16 bytes written per
+// page. Heaps are numbered, 4 billion in a process. On a processor without compare-and-exchange, two calls at the same time (one
+// interrupts the other, or runs on another core) may use the numbers up: both answers and all later ones are HEAPS.
 //
 // # Safety
 // The region has so many bytes, which nothing else uses as long as the heap is used; the
@@ -323,7 +334,7 @@ enum surefit_status surefit_acquire(struct surefit_heap *heap);
 
 // Gives the lock of a shared heap back.
 //
-// Answers NULL, NOT_A_HEAP, UNLOCKED if the thread does not hold it.
+// Answers NULL, NOT_A_HEAP, UNLOCKED if the thread does not hold it. O(1), and the time of `release`.
 //
 // # Safety
 // As surefit_alloc.
@@ -333,9 +344,9 @@ enum surefit_status surefit_release(struct surefit_heap *heap);
 // means 8. A size of 0 is served: the object has a key and no byte.
 //
 // An object of more bytes than the configuration's pieces is not contiguous; the alignment applies
-// to each piece.
+// to each piece. No object is longer than UINT32_MAX bytes or, where none is in pieces, than a page.
 //
-// Answers NULL, NOT_A_HEAP, ALIGN, TOO_LARGE, NO_MEMORY, NO_ENTRY. O(1), or O(pieces).
+// Answers NULL, NOT_A_HEAP, UNLOCKED, ALIGN, TOO_LARGE, NO_MEMORY, NO_ENTRY. O(1), or O(pieces).
 //
 // # Safety
 // The heap is NULL or came from surefit_heap_init; the key is NULL or the caller's.
@@ -357,7 +368,8 @@ enum surefit_status surefit_alloc_zeroed(struct surefit_heap *heap,
 // or of its piece. The pointer is good until any object of the heap is freed, resized or compacted;
 // an allocation does not move objects. At the end of the object there are 0 bytes.
 //
-// Answers NULL, NOT_A_HEAP, STALE, FOREIGN, RANGE. O(1).
+// Answers NULL, NOT_A_HEAP, UNLOCKED, STALE, FOREIGN, RANGE. O(1); in pieces O(levels): the pieces of an object are found through
+// words that are in pieces themselves, if there are many. See surefit_options.
 //
 // # Safety
 // As surefit_alloc; the key came from a call of this library, or is all zeros.
@@ -367,9 +379,9 @@ enum surefit_status surefit_get(struct surefit_heap *heap,
                                 void **first,
                                 size_t *count);
 
-// Copies bytes of an object, from an offset on, to the caller's memory.
+// Copies bytes of an object, from an offset on, to the caller's memory. No byte may be copied to NULL.
 //
-// Answers NULL, NOT_A_HEAP, STALE, FOREIGN, RANGE. O(bytes).
+// Answers NULL, NOT_A_HEAP, UNLOCKED, STALE, FOREIGN, RANGE. O(bytes), and O(levels) per piece.
 //
 // # Safety
 // As surefit_get; the target has so many bytes, outside the heap.
@@ -379,9 +391,9 @@ enum surefit_status surefit_read(const struct surefit_heap *heap,
                                  void *target,
                                  size_t count);
 
-// Copies bytes of the caller's memory to an object, from an offset on.
+// Copies bytes of the caller's memory to an object, from an offset on. No byte may be copied from NULL.
 //
-// Answers NULL, NOT_A_HEAP, STALE, FOREIGN, RANGE. O(bytes).
+// Answers NULL, NOT_A_HEAP, UNLOCKED, STALE, FOREIGN, RANGE. O(bytes), and O(levels) per piece.
 //
 // # Safety
 // As surefit_get; the source has so many bytes, outside the heap.
@@ -391,12 +403,19 @@ enum surefit_status surefit_write(struct surefit_heap *heap,
                                   const void *source,
                                   size_t count);
 
-// Changes the length of an object, and its alignment if that is stricter. The bytes up to the
-// smaller length are kept; more bytes are not initialised. The key is replaced by a new one; copies
-// of the former are stale. May move two other objects per page-block that is freed.
+// Changes the length of an object, and its alignment: from now on it has the one of this call, where 0
+// means 8, also if that is looser. Give an object that surefit_alloc aligned its alignment again. The bytes up
+// to the smaller length are kept; more bytes are not initialised. The key is replaced by a new one;
+// copies of the former are stale. May move two other objects per page-block that is freed.
+//
+// Old and new page-blocks are live at once: those of an object that is not in pieces, and of the last piece of one that is. An object
+// in pieces is copied as a whole, with room for both, if its alignment changes so that its pieces need other page-blocks, and if its
+// key has the last generation (4 billion). Even a shorter length may be refused then. surefit_certify counts
+// what a resize without another alignment needs: resized_largest of surefit_demand.
 //
 // Answers as surefit_alloc, STALE, FOREIGN; then the object and the key are as they were. O(1) and
-// a copy of the object; in pieces O(pieces that are added or freed) and a copy of one piece.
+// a copy of the object; in pieces O(pieces that are added or freed) and a copy of one piece, or O(pieces) and a copy of the object as
+// said above.
 //
 // # Safety
 // As surefit_get; the key is NULL or the caller's.
@@ -408,37 +427,42 @@ enum surefit_status surefit_resize(struct surefit_heap *heap,
 // Frees an object. Moves at most two other objects per page-block, so that fragmentation keeps its
 // bound: pointers into objects are stale, keys are not.
 //
-// Answers NULL, NOT_A_HEAP, STALE (a double free), FOREIGN. O(1) and copies of at most two
+// Answers NULL, NOT_A_HEAP, UNLOCKED, STALE (a double free), FOREIGN. O(1) and copies of at most two
 // page-blocks; in pieces the same per piece.
 //
 // # Safety
 // As surefit_get.
-enum surefit_status surefit_free(struct surefit_heap *heap, struct surefit_key key);
+enum surefit_status surefit_free(struct surefit_heap *heap,
+                                 struct surefit_key key);
 
-// Whether a key names a live object of this heap. O(1).
+// Whether a key names a live object of this heap; false where surefit_get answers that it may not be called. O(1).
 //
 // # Safety
 // As surefit_get.
-bool surefit_is_live(const struct surefit_heap *heap, struct surefit_key key);
+bool surefit_is_live(const struct surefit_heap *heap,
+                     struct surefit_key key);
 
 // Moves at most `budget` page-blocks together, until each size-class has at most one page that is
 // not full. Writes how many it moved, unless `moves` is NULL.
 //
-// Answers NULL, NOT_A_HEAP. O(budget), and as many copies of page-blocks.
+// Answers NULL, NOT_A_HEAP, UNLOCKED. O(budget), and as many copies of page-blocks.
 //
 // # Safety
 // As surefit_alloc.
 enum surefit_status surefit_compact(struct surefit_heap *heap, uint64_t budget, uint64_t *moves);
 
-// Whether an object of these bytes can be allocated now. O(1), or O(levels of its pieces).
+// Whether an object of these bytes can be allocated now; false where surefit_alloc refuses for another reason than room, also for
+// a thread without the lock. O(1), or O(levels of its pieces).
 //
 // # Safety
 // As surefit_alloc.
-bool surefit_can_alloc(const struct surefit_heap *heap, size_t bytes, size_t align);
+bool surefit_can_alloc(const struct surefit_heap *heap,
+                       size_t bytes,
+                       size_t align);
 
 // A size that can be allocated now with an alignment of 1: the largest contiguous one or, if more
-// fits in pieces, the most whole pieces that a binary search finds. 0 without a heap. O(classes +
-// log region).
+// fits in pieces, the most whole pieces that a binary search finds, up to UINT32_MAX bytes. 0 without a heap, and for a
+// thread without the lock. O(classes + log region).
 //
 // # Safety
 // As surefit_alloc.
@@ -451,7 +475,7 @@ size_t surefit_largest_free(const struct surefit_heap *heap);
 // A demand is served while the limit has at least the certificate's pages, and `objects` is at least
 // its entries.
 //
-// Answers as surefit_heap_init. O(classes), and 16 bytes written per page of the region.
+// Answers as surefit_heap_init; REGION if it is shorter than a page and surefit_limited_table_bytes. O(classes), and 16 bytes written per page of the region.
 //
 // # Safety
 // As surefit_heap_init.
@@ -462,12 +486,22 @@ enum surefit_status surefit_heap_init_limited(void *region,
                                               size_t objects,
                                               struct surefit_heap **heap);
 
+// The bytes at the end of a region of `bytes` bytes that a heap of surefit_heap_init_limited always uses, with entries for `objects`
+// objects: tables, entries and the control structure, wherever the region begins. 0 if the region is too short for them and a page, and
+// without a configuration. O(1).
+//
+// # Safety
+// The configuration is NULL, or one of this library.
+size_t surefit_limited_table_bytes(const struct surefit_config *config,
+                                   size_t bytes,
+                                   size_t objects);
+
 // Raises or lowers the limit of a heap to `bytes`, rounded down to whole pages, as far as it can:
 // up to the heap's tables, and down to the pages that have objects: surefit_compact makes these
 // fewer. What lies in the last pages moves to free ones. Writes the limit that it reached.
 //
-// Answers NULL, NOT_A_HEAP, UNLOCKED, CONFIG if the heap was made without a limit. Raising is O(1); lowering
-// moves at most as many bytes as it takes away.
+// Answers NULL, NOT_A_HEAP, UNLOCKED, CONFIG if the heap was made without a limit. Raising is O(1); lowering is O(1) per page that it
+// takes away and per page-block that it moves, and moves at most as many bytes as it takes away.
 //
 // # Safety
 // The heap is NULL or came from surefit_heap_init_limited; the other pointer is NULL or the
@@ -553,50 +587,60 @@ enum surefit_status surefit_raw_share(struct surefit_raw *raw,
 enum surefit_status surefit_raw_destroy(struct surefit_raw *raw);
 
 // As malloc: an object of some bytes, which are not initialised, aligned for every scalar type; NULL
-// if there is no room, or `raw` is no heap. A size of 0 is served like 1. O(1) for DIRECT and TLSF.
+// if there is no room, or `raw` is no heap. A size of 0 is served like 1.
+//
+// O(1) for DIRECT, TINY and TLSF, also the refusal. SEGREGATED: O(log region) if a chunk of a longer list is found at once;
+// O(chunks) for a refusal and for an object for which no such chunk is aligned, on 64-bit processors from 16 bytes on.
 //
 // # Safety
 // The heap is NULL or came from surefit_raw_init.
 void *surefit_raw_malloc(struct surefit_raw *raw,
                          size_t bytes);
 
-// As calloc: `count` times `bytes` zeros; NULL also if the product overflows. O(bytes).
+// As calloc: `count` times `bytes` zeros; NULL also if the product overflows. As surefit_raw_malloc, and O(bytes); a shared heap
+// is not locked meanwhile.
 //
 // # Safety
 // As surefit_raw_malloc.
-void *surefit_raw_calloc(struct surefit_raw *raw, size_t count, size_t bytes);
+void *surefit_raw_calloc(struct surefit_raw *raw,
+                         size_t count,
+                         size_t bytes);
 
 // As aligned_alloc, for any power of two; NULL also if `align` is none, or stricter than the heap
-// gives (64 KiB for DIRECT).
+// gives (64 KiB for DIRECT and TINY, 1 GiB for the others). As surefit_raw_malloc; SEGREGATED: O(chunks).
 //
 // # Safety
 // As surefit_raw_malloc.
-void *surefit_raw_aligned_alloc(struct surefit_raw *raw, size_t align, size_t bytes);
+void *surefit_raw_aligned_alloc(struct surefit_raw *raw,
+                                size_t align,
+                                size_t bytes);
 
 // As realloc: in place where possible; NULL, and the object as it was, if there is no room, or the
 // heap finds that the object is not live. NULL for an object is a malloc; a size of 0 is served
-// like 1. O(bytes copied).
+// like 1. As surefit_raw_malloc, and O(bytes copied).
 //
 // # Safety
 // As surefit_raw_malloc; the object is NULL, or live in this heap.
 void *surefit_raw_realloc(struct surefit_raw *raw, void *object, size_t bytes);
 
 // As free; NULL is none. A double or a foreign free is answered where the heap finds it, and is
-// undefined behaviour where it does not: DIRECT finds large objects and the last of a page, the
-// others find objects that were not merged with free neighbours.
+// undefined behaviour where it does not. All kinds find addresses outside the heap. DIRECT and TINY find large objects and the last of
+// a page; TLSF and SEGREGATED find every object, until its bytes are part of another object.
 //
 // Answers NULL or NOT_A_HEAP for the heap, UNLOCKED, LOCKED, STALE, FOREIGN. O(1).
 //
 // # Safety
 // As surefit_raw_realloc, except for what the heap finds.
-enum surefit_status surefit_raw_free(struct surefit_raw *raw, void *object);
+enum surefit_status surefit_raw_free(struct surefit_raw *raw,
+                                     void *object);
 
 // The bytes of a live object, all of which may be used: at least its request. 0 for NULL, and where
-// the heap finds that the object is not live. O(1).
+// the heap finds that the object is not live; never more than lies between it and the region's end. O(1).
 //
 // # Safety
 // As surefit_raw_free.
-size_t surefit_raw_usable_size(struct surefit_raw *raw, void *object);
+size_t surefit_raw_usable_size(struct surefit_raw *raw,
+                               void *object);
 
 // Verifies every invariant of the heap.
 //
@@ -616,14 +660,14 @@ enum surefit_status surefit_raw_stats_get(struct surefit_raw *raw, struct surefi
 
 // Writes the counters of a heap.
 //
-// Answers NULL, NOT_A_HEAP. O(classes).
+// Answers NULL, NOT_A_HEAP, UNLOCKED. O(classes).
 //
 // # Safety
 // The heap is NULL or came from surefit_heap_init; the other pointer is NULL or the caller's.
 enum surefit_status surefit_stats_get(const struct surefit_heap *heap, struct surefit_stats *stats);
 
 // Shows all live page-blocks to a function, in the order of their entries, until it answers false. The function must
-// not change the heap.
+// not change the heap, and must return: no longjmp, no exception.
 //
 // Answers NULL, NOT_A_HEAP, UNLOCKED. O(entries ever made).
 //
@@ -635,7 +679,7 @@ enum surefit_status surefit_walk(const struct surefit_heap *heap,
 
 // Verifies every invariant of a heap. Writes the first that does not hold, unless `fault` is NULL.
 //
-// Answers NULL, NOT_A_HEAP, CORRUPT. O(region).
+// Answers NULL, NOT_A_HEAP, UNLOCKED, CORRUPT. O(region).
 //
 // # Safety
 // As surefit_stats_get.

@@ -1,12 +1,14 @@
 //! The bytes that are enough for a demand.
 
-use surefit_compact::certify::{Budget, Certificate, ClassSet, Demand, certify_for_life};
+use surefit_compact::certify::{
+    BlockCount, Budget, Certificate, ClassSet, Demand, certify_for_life,
+};
 use surefit_compact::geometry::MAX_CLASSES;
 use surefit_compact::pieces::Pieces;
 use surefit_compact::{Config, Keyed, Width};
 
 use crate::config::surefit_config;
-use crate::heap::surefit_heap;
+use crate::heap::{LONGEST, layout, surefit_heap};
 use crate::place::control_bytes;
 use crate::status::{Answer, put, status, surefit_status};
 use crate::words::for_width;
@@ -35,13 +37,19 @@ pub struct surefit_demand {
     /// Budget: the most page-blocks live at once.
     pub blocks: u64,
     /// Budget: the most bytes of these page-blocks. The page-block of an object is its size rounded
-    /// up to a size-class.
+    /// up to its alignment, and then to a size-class.
     pub block_bytes: u64,
-    /// Budget: the largest request in bytes; 0 if any size-class may be used.
+    /// Budget: the largest request in bytes, each rounded up to its alignment; 0 if any size is
+    /// requested. An alignment of more than a piece needs peaks.
     pub largest: usize,
     /// The most objects that are freed or resized in the life of the heap; 0 if fewer than 4 billion
     /// for each key's entry. Entries of which all generations are used up cost their bytes.
     pub frees: u64,
+    /// Budget: the largest length, rounded up as above, that an object has before or after a resize;
+    /// 0 if surefit_resize is not called. A resize holds the old page-blocks and the new ones at once;
+    /// blocks and block_bytes count only the larger of both. Peaks need no such number: a resize
+    /// within their classes counts at both lengths, if both have a peak.
+    pub resized_largest: usize,
 }
 
 /// The bytes that are enough for a demand, and the most work of one call.
@@ -62,11 +70,13 @@ pub struct surefit_certificate {
     pub moved_bytes_max: u64,
 }
 
-/// Computes how large a region must be, so that surefit_alloc refuses nothing within the demand, in
-/// any order of calls. It needs no heap: call it in a program for the host, or when you start.
+/// Computes how large a region must be, so that surefit_alloc and surefit_resize refuse nothing within
+/// the demand, in any order of calls, as long as no resize changes an alignment. It needs no heap: call it in a
+/// program for the host, or when you start. A demand of zeros: the smallest region that surefit_heap_init accepts.
 ///
-/// Answers NULL, CONFIG, ALIGN, TOO_LARGE, DEMAND if no heap of this configuration serves it. Time
-/// for a budget: some 600 passes over the size-classes.
+/// Answers NULL, CONFIG, ALIGN and TOO_LARGE where surefit_alloc answers so to the request in every heap, DEMAND if no heap of this
+/// configuration serves it, or an object is resized that is larger than the largest. Time for a budget: some 600 passes over the
+/// size-classes.
 ///
 /// # Safety
 /// Each pointer is NULL or leads to what it says.
@@ -121,7 +131,7 @@ unsafe fn of_width<W: Width>(
 ) -> Result<Certificate, surefit_status> {
     let mut most = [0; MAX_CLASSES];
     let demand = if demand.peaks.is_null() {
-        (Demand::Joint(budget(config, demand)), demand.frees)
+        (Demand::Joint(budget::<W>(config, demand)?), demand.frees)
     } else {
         for at in 0..demand.peak_count {
             // SAFETY: the caller's promise.
@@ -137,8 +147,26 @@ unsafe fn of_width<W: Width>(
     found.map_err(|_| surefit_status::Demand)
 }
 
-fn budget(config: &Config, demand: &surefit_demand) -> Budget {
+/// A budget, with what a resize holds besides the larger of both lengths: one is in flight at a time.
+///
+/// # Errors
+/// `TooLarge` for a largest request that `surefit_alloc` refuses, `Demand` if a resized object is larger than it.
+fn budget<W: Width>(config: &Config, demand: &surefit_demand) -> Result<Budget, surefit_status> {
     let (geometry, page) = (config.geometry(), config.geometry().page_bytes());
+    let resized = demand.resized_largest;
+    let longest = config.piece_bytes().map_or(page, |_| LONGEST);
+    if demand.largest.max(resized) > longest {
+        return Err(surefit_status::TooLarge);
+    }
+    if demand.largest != 0 && resized > demand.largest {
+        return Err(surefit_status::Demand);
+    }
+    let in_flight = if resized == 0 {
+        BlockCount::default()
+    } else {
+        BlockCount::in_resize::<W>(config, resized, align_of::<u64>())
+            .ok_or(surefit_status::Demand)?
+    };
     let largest = if demand.largest == 0 {
         usize::MAX
     } else {
@@ -149,24 +177,24 @@ fn budget(config: &Config, demand: &surefit_demand) -> Budget {
     let large = config.division().large_bytes();
     let in_pieces = config.piece_bytes().is_some() && largest >= large;
     let large = geometry.class_for(large, 1).filter(|_| in_pieces);
-    Budget {
-        objects: demand.blocks,
-        block_bytes: demand.block_bytes,
+    Ok(Budget {
+        objects: demand.blocks.saturating_add(in_flight.blocks),
+        block_bytes: demand.block_bytes.saturating_add(in_flight.bytes),
         classes: large.map_or(classes, |large| classes.with(large)),
-    }
+    })
 }
 
 /// Adds the page-blocks of a peak: those of its pieces and of their spine, if it has them.
+///
+/// # Errors
+/// What `surefit_alloc` answers to such a request in any heap; `Demand` if there are too many.
 fn add<W: Width>(config: &Config, most: &mut [u32; MAX_CLASSES], peak: surefit_peak) -> Answer {
-    let align = if peak.align == 0 {
-        align_of::<u64>()
-    } else {
-        peak.align
-    };
-    if !align.is_power_of_two() {
+    let asked = layout(peak.bytes, peak.align)?;
+    if asked.align() > config.geometry().page_bytes() {
         return Err(surefit_status::Align);
     }
-    for run in Pieces::new(peak.bytes, align, config.division(), W::SPINE_WORD_BYTES) {
+    let (bytes, align) = (asked.size(), asked.align());
+    for run in Pieces::new(bytes, align, config.division(), W::SPINE_WORD_BYTES) {
         let class = config.geometry().class_for(run.bytes, run.align);
         let class = class.ok_or(surefit_status::TooLarge)?;
         let count = u32::try_from(run.count).ok();

@@ -14,6 +14,7 @@ use core::alloc::Layout;
 use core::ffi::c_void;
 use core::mem::{MaybeUninit, align_of};
 use core::num::NonZeroU64;
+use core::ptr::NonNull;
 
 use surefit_compact::{ByteKey, Config, KeyHeap, Width};
 
@@ -73,16 +74,25 @@ impl surefit_key {
     }
 }
 
+/// The longest object: its length is a number of 32 bits, and of a pointer's difference.
+pub(crate) const LONGEST: usize = if usize::BITS > u32::BITS {
+    u32::MAX as usize
+} else {
+    isize::MAX as usize
+};
+
+/// Of the longest object whole pieces remain if its length is cut to a multiple of this: pieces are powers of two
+/// up to the largest page.
+const LARGEST_PIECE: usize = 64 << 10;
+
 /// A request of C: an alignment of zero means that of any scalar type.
-fn layout(bytes: usize, align: usize) -> Result<Layout, surefit_status> {
-    if u32::try_from(bytes).is_err() {
+pub(crate) fn layout(bytes: usize, align: usize) -> Result<Layout, surefit_status> {
+    if bytes > LONGEST {
         return Err(surefit_status::TooLarge);
     }
     let align = if align == 0 { align_of::<u64>() } else { align };
-    if !align.is_power_of_two() {
-        return Err(surefit_status::Align);
-    }
-    Layout::from_size_align(bytes, align).map_err(|_| surefit_status::TooLarge)
+    // The alignment is no power of two, or so strict that no memory has room for it.
+    Layout::from_size_align(bytes, align).map_err(|_| surefit_status::Align)
 }
 
 /// A heap that a caller names.
@@ -142,7 +152,10 @@ unsafe fn vet(heap: *const surefit_heap) -> Answer {
 /// Makes a heap in a region, whatever its contents, wherever it begins. The heap is in the region:
 /// once it is not used any more, the region may be used otherwise. See surefit_destroy.
 ///
-/// Answers NULL, CONFIG, REGION if it is too small, HEAPS. O(classes), and 16 bytes written per page.
+/// Answers NULL, CONFIG, REGION if it is too small (surefit_certify computes what a demand needs, and the least for a demand of
+/// zeros), TOO_LARGE if it has more pages than the configuration's words can name, HEAPS. O(classes), and 16 bytes written per
+/// page. Heaps are numbered, 4 billion in a process. On a processor without compare-and-exchange, two calls at the same time (one
+/// interrupts the other, or runs on another core) may use the numbers up: both answers and all later ones are HEAPS.
 ///
 /// # Safety
 /// The region has so many bytes, which nothing else uses as long as the heap is used; the
@@ -268,7 +281,7 @@ pub unsafe extern "C" fn surefit_acquire(heap: *mut surefit_heap) -> surefit_sta
 
 /// Gives the lock of a shared heap back.
 ///
-/// Answers NULL, NOT_A_HEAP, UNLOCKED if the thread does not hold it.
+/// Answers NULL, NOT_A_HEAP, UNLOCKED if the thread does not hold it. O(1), and the time of `release`.
 ///
 /// # Safety
 /// As surefit_alloc.
@@ -283,9 +296,9 @@ pub unsafe extern "C" fn surefit_release(heap: *mut surefit_heap) -> surefit_sta
 /// means 8. A size of 0 is served: the object has a key and no byte.
 ///
 /// An object of more bytes than the configuration's pieces is not contiguous; the alignment applies
-/// to each piece.
+/// to each piece. No object is longer than UINT32_MAX bytes or, where none is in pieces, than a page.
 ///
-/// Answers NULL, NOT_A_HEAP, ALIGN, TOO_LARGE, NO_MEMORY, NO_ENTRY. O(1), or O(pieces).
+/// Answers NULL, NOT_A_HEAP, UNLOCKED, ALIGN, TOO_LARGE, NO_MEMORY, NO_ENTRY. O(1), or O(pieces).
 ///
 /// # Safety
 /// The heap is NULL or came from surefit_heap_init; the key is NULL or the caller's.
@@ -354,7 +367,8 @@ fn zero<W: Width<Generation = ()>>(heap: &mut KeyHeap<'static, W>, key: Key) -> 
 /// or of its piece. The pointer is good until any object of the heap is freed, resized or compacted;
 /// an allocation does not move objects. At the end of the object there are 0 bytes.
 ///
-/// Answers NULL, NOT_A_HEAP, STALE, FOREIGN, RANGE. O(1).
+/// Answers NULL, NOT_A_HEAP, UNLOCKED, STALE, FOREIGN, RANGE. O(1); in pieces O(levels): the pieces of an object are found through
+/// words that are in pieces themselves, if there are many. See surefit_options.
 ///
 /// # Safety
 /// As surefit_alloc; the key came from a call of this library, or is all zeros.
@@ -385,6 +399,17 @@ pub unsafe extern "C" fn surefit_get(
     status(get())
 }
 
+/// The caller's bytes: NULL only if there are none.
+fn bytes_at(
+    first: *mut MaybeUninit<u8>,
+    count: usize,
+) -> Result<NonNull<MaybeUninit<u8>>, surefit_status> {
+    match NonNull::new(first) {
+        None if count == 0 => Ok(NonNull::dangling()),
+        first => first.ok_or(surefit_status::Null),
+    }
+}
+
 fn in_range(key: Key, offset: usize, count: usize) -> Answer {
     match offset.checked_add(count) {
         Some(end) if end <= key.len() => Ok(()),
@@ -392,9 +417,9 @@ fn in_range(key: Key, offset: usize, count: usize) -> Answer {
     }
 }
 
-/// Copies bytes of an object, from an offset on, to the caller's memory.
+/// Copies bytes of an object, from an offset on, to the caller's memory. No byte may be copied to NULL.
 ///
-/// Answers NULL, NOT_A_HEAP, STALE, FOREIGN, RANGE. O(bytes).
+/// Answers NULL, NOT_A_HEAP, UNLOCKED, STALE, FOREIGN, RANGE. O(bytes), and O(levels) per piece.
 ///
 /// # Safety
 /// As surefit_get; the target has so many bytes, outside the heap.
@@ -407,22 +432,20 @@ pub unsafe extern "C" fn surefit_read(
     count: usize,
 ) -> surefit_status {
     let read = || {
-        if target.is_null() {
-            return Err(surefit_status::Null);
-        }
+        let target = bytes_at(target.cast(), count)?;
         // SAFETY: the caller's promise.
         let (any, key) = unsafe { (self::heap(heap)?, key.get()?) };
         in_range(key, offset, count)?;
         // SAFETY: so many bytes of the caller.
-        let target = unsafe { core::slice::from_raw_parts_mut(target.cast(), count) };
+        let target = unsafe { core::slice::from_raw_parts_mut(target.as_ptr(), count) };
         with_heap!(any, heap => heap.read_at(key, offset, target)).map_err(surefit_status::of)
     };
     status(read())
 }
 
-/// Copies bytes of the caller's memory to an object, from an offset on.
+/// Copies bytes of the caller's memory to an object, from an offset on. No byte may be copied from NULL.
 ///
-/// Answers NULL, NOT_A_HEAP, STALE, FOREIGN, RANGE. O(bytes).
+/// Answers NULL, NOT_A_HEAP, UNLOCKED, STALE, FOREIGN, RANGE. O(bytes), and O(levels) per piece.
 ///
 /// # Safety
 /// As surefit_get; the source has so many bytes, outside the heap.
@@ -435,25 +458,30 @@ pub unsafe extern "C" fn surefit_write(
     count: usize,
 ) -> surefit_status {
     let write = || {
-        if source.is_null() {
-            return Err(surefit_status::Null);
-        }
+        let source = bytes_at(source.cast_mut().cast(), count)?;
         // SAFETY: the caller's promise.
         let (any, key) = unsafe { (heap_mut(heap)?, key.get()?) };
         in_range(key, offset, count)?;
         // SAFETY: so many bytes of the caller.
-        let source = unsafe { core::slice::from_raw_parts(source.cast(), count) };
+        let source = unsafe { core::slice::from_raw_parts(source.as_ptr(), count) };
         with_heap!(any, heap => heap.write_at(key, offset, source)).map_err(surefit_status::of)
     };
     status(write())
 }
 
-/// Changes the length of an object, and its alignment if that is stricter. The bytes up to the
-/// smaller length are kept; more bytes are not initialised. The key is replaced by a new one; copies
-/// of the former are stale. May move two other objects per page-block that is freed.
+/// Changes the length of an object, and its alignment: from now on it has the one of this call, where 0
+/// means 8, also if that is looser. Give an object that surefit_alloc aligned its alignment again. The bytes up
+/// to the smaller length are kept; more bytes are not initialised. The key is replaced by a new one;
+/// copies of the former are stale. May move two other objects per page-block that is freed.
+///
+/// Old and new page-blocks are live at once: those of an object that is not in pieces, and of the last piece of one that is. An object
+/// in pieces is copied as a whole, with room for both, if its alignment changes so that its pieces need other page-blocks, and if its
+/// key has the last generation (4 billion). Even a shorter length may be refused then. surefit_certify counts
+/// what a resize without another alignment needs: resized_largest of surefit_demand.
 ///
 /// Answers as surefit_alloc, STALE, FOREIGN; then the object and the key are as they were. O(1) and
-/// a copy of the object; in pieces O(pieces that are added or freed) and a copy of one piece.
+/// a copy of the object; in pieces O(pieces that are added or freed) and a copy of one piece, or O(pieces) and a copy of the object as
+/// said above.
 ///
 /// # Safety
 /// As surefit_get; the key is NULL or the caller's.
@@ -482,7 +510,7 @@ pub unsafe extern "C" fn surefit_resize(
 /// Frees an object. Moves at most two other objects per page-block, so that fragmentation keeps its
 /// bound: pointers into objects are stale, keys are not.
 ///
-/// Answers NULL, NOT_A_HEAP, STALE (a double free), FOREIGN. O(1) and copies of at most two
+/// Answers NULL, NOT_A_HEAP, UNLOCKED, STALE (a double free), FOREIGN. O(1) and copies of at most two
 /// page-blocks; in pieces the same per piece.
 ///
 /// # Safety
@@ -497,7 +525,7 @@ pub unsafe extern "C" fn surefit_free(heap: *mut surefit_heap, key: surefit_key)
     status(free())
 }
 
-/// Whether a key names a live object of this heap. O(1).
+/// Whether a key names a live object of this heap; false where surefit_get answers that it may not be called. O(1).
 ///
 /// # Safety
 /// As surefit_get.
@@ -511,7 +539,7 @@ pub unsafe extern "C" fn surefit_is_live(heap: *const surefit_heap, key: surefit
 /// Moves at most `budget` page-blocks together, until each size-class has at most one page that is
 /// not full. Writes how many it moved, unless `moves` is NULL.
 ///
-/// Answers NULL, NOT_A_HEAP. O(budget), and as many copies of page-blocks.
+/// Answers NULL, NOT_A_HEAP, UNLOCKED. O(budget), and as many copies of page-blocks.
 ///
 /// # Safety
 /// As surefit_alloc.
@@ -530,7 +558,8 @@ pub unsafe extern "C" fn surefit_compact(
     }))
 }
 
-/// Whether an object of these bytes can be allocated now. O(1), or O(levels of its pieces).
+/// Whether an object of these bytes can be allocated now; false where surefit_alloc refuses for another reason than room, also for
+/// a thread without the lock. O(1), or O(levels of its pieces).
 ///
 /// # Safety
 /// As surefit_alloc.
@@ -549,8 +578,8 @@ pub unsafe extern "C" fn surefit_can_alloc(
 }
 
 /// A size that can be allocated now with an alignment of 1: the largest contiguous one or, if more
-/// fits in pieces, the most whole pieces that a binary search finds. 0 without a heap. O(classes +
-/// log region).
+/// fits in pieces, the most whole pieces that a binary search finds, up to UINT32_MAX bytes. 0 without a heap, and for a
+/// thread without the lock. O(classes + log region).
 ///
 /// # Safety
 /// As surefit_alloc.
@@ -558,5 +587,6 @@ pub unsafe extern "C" fn surefit_can_alloc(
 pub unsafe extern "C" fn surefit_largest_free(heap: *const surefit_heap) -> usize {
     // SAFETY: the caller's promise.
     let any = unsafe { self::heap(heap) };
-    any.map_or(0, |any| with_heap!(any, heap => heap.largest_free_bytes()))
+    let free = any.map_or(0, |any| with_heap!(any, heap => heap.largest_free_bytes()));
+    free.min(LONGEST & !(LARGEST_PIECE - 1))
 }

@@ -61,7 +61,9 @@ pub use heap::{
     surefit_is_live, surefit_key, surefit_largest_free, surefit_read, surefit_release,
     surefit_resize, surefit_share, surefit_write,
 };
-pub use limit::{surefit_heap_init_limited, surefit_set_limit, surefit_untouched};
+pub use limit::{
+    surefit_heap_init_limited, surefit_limited_table_bytes, surefit_set_limit, surefit_untouched,
+};
 pub use lock::surefit_lock;
 #[cfg(all(feature = "pooled", any(feature = "direct", feature = "tiny")))]
 pub use pooled::{SUREFIT_RAW_PEAKS_MAX, surefit_raw_certify, surefit_raw_init_certified};

@@ -3,10 +3,13 @@
 
 use core::ffi::c_void;
 
+use surefit_compact::{Keyed, table_bytes};
+
 use crate::config::surefit_config;
 use crate::heap::{heap, heap_mut, init, surefit_heap};
+use crate::place::control_bytes;
 use crate::status::{put, status, surefit_status};
-use crate::words::{AnyHeap, with_heap};
+use crate::words::{AnyHeap, for_width, with_heap};
 
 /// As surefit_heap_init, of a heap that may use only the whole pages in the first `limit` bytes of
 /// its region, and the tables at the region's end: with entries for `objects` objects at once, all
@@ -15,7 +18,7 @@ use crate::words::{AnyHeap, with_heap};
 /// A demand is served while the limit has at least the certificate's pages, and `objects` is at least
 /// its entries.
 ///
-/// Answers as surefit_heap_init. O(classes), and 16 bytes written per page of the region.
+/// Answers as surefit_heap_init; REGION if it is shorter than a page and surefit_limited_table_bytes. O(classes), and 16 bytes written per page of the region.
 ///
 /// # Safety
 /// As surefit_heap_init.
@@ -33,12 +36,40 @@ pub unsafe extern "C" fn surefit_heap_init_limited(
     status(unsafe { init(region.cast(), bytes, config, heap, make) })
 }
 
+/// The bytes at the end of a region of `bytes` bytes that a heap of surefit_heap_init_limited always uses, with entries for `objects`
+/// objects: tables, entries and the control structure, wherever the region begins. 0 if the region is too short for them and a page, and
+/// without a configuration. O(1).
+///
+/// # Safety
+/// The configuration is NULL, or one of this library.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn surefit_limited_table_bytes(
+    config: *const surefit_config,
+    bytes: usize,
+    objects: usize,
+) -> usize {
+    if config.is_null() || !config.is_aligned() {
+        return 0;
+    }
+    // SAFETY: not NULL, aligned; the caller's promise.
+    let config = unsafe { &(*config).0 };
+    let tables = || {
+        // The pages begin at a multiple of their size, the control structure at one of its alignment.
+        let lost = config.geometry().page_bytes() - 1 + control_bytes::<surefit_heap>();
+        let left = bytes.checked_sub(lost)?;
+        let tables =
+            for_width!(config, W => table_bytes::<Keyed<W>>(config, left, objects), else None);
+        tables?.checked_add(lost)
+    };
+    tables().unwrap_or(0)
+}
+
 /// Raises or lowers the limit of a heap to `bytes`, rounded down to whole pages, as far as it can:
 /// up to the heap's tables, and down to the pages that have objects: surefit_compact makes these
 /// fewer. What lies in the last pages moves to free ones. Writes the limit that it reached.
 ///
-/// Answers NULL, NOT_A_HEAP, UNLOCKED, CONFIG if the heap was made without a limit. Raising is O(1); lowering
-/// moves at most as many bytes as it takes away.
+/// Answers NULL, NOT_A_HEAP, UNLOCKED, CONFIG if the heap was made without a limit. Raising is O(1); lowering is O(1) per page that it
+/// takes away and per page-block that it moves, and moves at most as many bytes as it takes away.
 ///
 /// # Safety
 /// The heap is NULL or came from surefit_heap_init_limited; the other pointer is NULL or the

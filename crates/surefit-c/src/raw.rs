@@ -273,7 +273,10 @@ pub unsafe extern "C" fn surefit_raw_destroy(raw: *mut surefit_raw) -> surefit_s
 }
 
 /// As malloc: an object of some bytes, which are not initialised, aligned for every scalar type; NULL
-/// if there is no room, or `raw` is no heap. A size of 0 is served like 1. O(1) for DIRECT and TLSF.
+/// if there is no room, or `raw` is no heap. A size of 0 is served like 1.
+///
+/// O(1) for DIRECT, TINY and TLSF, also the refusal. SEGREGATED: O(log region) if a chunk of a longer list is found at once;
+/// O(chunks) for a refusal and for an object for which no such chunk is aligned, on 64-bit processors from 16 bytes on.
 ///
 /// # Safety
 /// The heap is NULL or came from surefit_raw_init.
@@ -290,7 +293,8 @@ pub unsafe extern "C" fn surefit_raw_malloc(raw: *mut surefit_raw, bytes: usize)
     )
 }
 
-/// As calloc: `count` times `bytes` zeros; NULL also if the product overflows. O(bytes).
+/// As calloc: `count` times `bytes` zeros; NULL also if the product overflows. As surefit_raw_malloc, and O(bytes); a shared heap
+/// is not locked meanwhile.
 ///
 /// # Safety
 /// As surefit_raw_malloc.
@@ -313,7 +317,7 @@ pub unsafe extern "C" fn surefit_raw_calloc(
 }
 
 /// As aligned_alloc, for any power of two; NULL also if `align` is none, or stricter than the heap
-/// gives (64 KiB for DIRECT).
+/// gives (64 KiB for DIRECT and TINY, 1 GiB for the others). As surefit_raw_malloc; SEGREGATED: O(chunks).
 ///
 /// # Safety
 /// As surefit_raw_malloc.
@@ -336,7 +340,7 @@ pub unsafe extern "C" fn surefit_raw_aligned_alloc(
 
 /// As realloc: in place where possible; NULL, and the object as it was, if there is no room, or the
 /// heap finds that the object is not live. NULL for an object is a malloc; a size of 0 is served
-/// like 1. O(bytes copied).
+/// like 1. As surefit_raw_malloc, and O(bytes copied).
 ///
 /// # Safety
 /// As surefit_raw_malloc; the object is NULL, or live in this heap.
@@ -385,14 +389,15 @@ unsafe fn resize(
     let bytes = old.size().min(new.size());
     // SAFETY: both are live and have so many bytes.
     unsafe { object.copy_to_nonoverlapping(moved, bytes) };
-    // SAFETY: the caller's promise.
-    unsafe { heap.free(object, old) };
+    // SAFETY: the caller's promise. `try_free`, because then a later free of the old address is found.
+    let freed = unsafe { heap.try_free(object, old) };
+    debug_assert!(freed.is_ok(), "the object was live");
     Ok(moved)
 }
 
 /// As free; NULL is none. A double or a foreign free is answered where the heap finds it, and is
-/// undefined behaviour where it does not: DIRECT finds large objects and the last of a page, the
-/// others find objects that were not merged with free neighbours.
+/// undefined behaviour where it does not. All kinds find addresses outside the heap. DIRECT and TINY find large objects and the last of
+/// a page; TLSF and SEGREGATED find every object, until its bytes are part of another object.
 ///
 /// Answers NULL or NOT_A_HEAP for the heap, UNLOCKED, LOCKED, STALE, FOREIGN. O(1).
 ///
@@ -416,7 +421,7 @@ pub unsafe extern "C" fn surefit_raw_free(
 }
 
 /// The bytes of a live object, all of which may be used: at least its request. 0 for NULL, and where
-/// the heap finds that the object is not live. O(1).
+/// the heap finds that the object is not live; never more than lies between it and the region's end. O(1).
 ///
 /// # Safety
 /// As surefit_raw_free.

@@ -36,7 +36,7 @@ pub struct surefit_stats {
 
 /// Writes the counters of a heap.
 ///
-/// Answers NULL, NOT_A_HEAP. O(classes).
+/// Answers NULL, NOT_A_HEAP, UNLOCKED. O(classes).
 ///
 /// # Safety
 /// The heap is NULL or came from surefit_heap_init; the other pointer is NULL or the caller's.
@@ -78,7 +78,7 @@ pub struct surefit_block {
 }
 
 /// Shows all live page-blocks to a function, in the order of their entries, until it answers false. The function must
-/// not change the heap.
+/// not change the heap, and must return: no longjmp, no exception.
 ///
 /// Answers NULL, NOT_A_HEAP, UNLOCKED. O(entries ever made).
 ///
@@ -119,7 +119,7 @@ pub struct surefit_fault {
 
 /// Verifies every invariant of a heap. Writes the first that does not hold, unless `fault` is NULL.
 ///
-/// Answers NULL, NOT_A_HEAP, CORRUPT. O(region).
+/// Answers NULL, NOT_A_HEAP, UNLOCKED, CORRUPT. O(region).
 ///
 /// # Safety
 /// As surefit_stats_get.

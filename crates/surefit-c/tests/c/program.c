@@ -1,8 +1,10 @@
 /* A program that keeps records of changing lengths, and what a careless caller may do. */
+#define _DEFAULT_SOURCE /* mmap's constants */
 #include "surefit.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static int failures = 0;
 
@@ -134,6 +136,7 @@ static void careless(void) {
            SUREFIT_STATUS_NOT_A_HEAP);
     EXPECT(surefit_alloc(heap, 8, 3, &key) == SUREFIT_STATUS_ALIGN);
     EXPECT(surefit_alloc(heap, 8, 2048, &key) == SUREFIT_STATUS_ALIGN);
+    EXPECT(surefit_alloc(heap, 8, SIZE_MAX / 2 + 1, &key) == SUREFIT_STATUS_ALIGN);
     EXPECT(surefit_alloc(heap, SIZE_MAX, 0, &key) == SUREFIT_STATUS_TOO_LARGE);
     EXPECT(surefit_alloc(heap, 100 * 1024, 0, &key) == SUREFIT_STATUS_NO_MEMORY);
     EXPECT(key.name == 0 && key.length == 0);
@@ -154,6 +157,9 @@ static void careless(void) {
     EXPECT(surefit_read(heap, key, 0, NULL, 1) == SUREFIT_STATUS_NULL);
     EXPECT(surefit_write(heap, key, 0, NULL, 1) == SUREFIT_STATUS_NULL);
     EXPECT(surefit_write(heap, key, 99, "ab", 2) == SUREFIT_STATUS_RANGE);
+    EXPECT(surefit_read(heap, key, 100, NULL, 0) == OK);
+    EXPECT(surefit_write(heap, key, 100, NULL, 0) == OK);
+    EXPECT(surefit_write(heap, key, 101, NULL, 0) == SUREFIT_STATUS_RANGE);
 
     EXPECT(surefit_free(other, key) == SUREFIT_STATUS_FOREIGN);
     EXPECT(surefit_get(other, key, 0, &bytes, &count) == SUREFIT_STATUS_FOREIGN);
@@ -162,6 +168,7 @@ static void careless(void) {
     kept = key;
     EXPECT(surefit_resize(heap, &key, SIZE_MAX, 0) == SUREFIT_STATUS_TOO_LARGE);
     EXPECT(surefit_resize(heap, &key, 10, 5) == SUREFIT_STATUS_ALIGN);
+    EXPECT(surefit_resize(heap, &key, 10, SIZE_MAX / 2 + 1) == SUREFIT_STATUS_ALIGN);
     EXPECT(surefit_resize(heap, NULL, 10, 0) == SUREFIT_STATUS_NULL);
     EXPECT(memcmp(&kept, &key, sizeof key) == 0);
     EXPECT(surefit_resize(heap, &key, 101, 0) == OK);
@@ -199,7 +206,8 @@ static void overwritten(void) {
 static void certified(void) {
     static const surefit_peak peaks[] = {{24, 0, 40}, {64, 8, 20}, {900, 0, 7}};
     static surefit_key live[3][40];
-    surefit_demand demand = {peaks, 3, 0, 0, 0, 0}, budget = {NULL, 0, 100, 8000, 256, 1000000};
+    surefit_demand demand = {peaks, 3, 0, 0, 0, 0, 0};
+    surefit_demand budget = {NULL, 0, 100, 8000, 256, 1000000, 0};
     surefit_certificate certificate;
     const surefit_config *tiny = surefit_config_tiny();
     EXPECT(surefit_certify(NULL, &demand, &certificate) == SUREFIT_STATUS_NULL);
@@ -232,6 +240,127 @@ static void certified(void) {
     }
 }
 
+/* What surefit_alloc refuses in every heap has no certificate, and the same answer. */
+static void uncertifiable(void) {
+    static unsigned char place[SUREFIT_CONFIG_BYTES];
+    const surefit_options options = {1024, 2, 4, 1, 0, 0, UINT32_MAX};
+    const surefit_config *tiny = surefit_config_tiny(), *whole = NULL;
+    surefit_peak peak = {5000, 0, 1};
+    surefit_demand peaks = {&peak, 1, 0, 0, 0, 0, 0};
+    surefit_demand budget = {NULL, 0, 10, 10000, 5000, 0, 0};
+    surefit_certificate certificate;
+    EXPECT(surefit_config_build(place, sizeof place, &options, &whole) == OK);
+    EXPECT(surefit_certify(whole, &peaks, &certificate) == SUREFIT_STATUS_TOO_LARGE);
+    EXPECT(surefit_certify(whole, &budget, &certificate) == SUREFIT_STATUS_TOO_LARGE);
+    budget.largest = 1024;
+    EXPECT(surefit_certify(whole, &budget, &certificate) == OK);
+    budget.resized_largest = 1025;
+    EXPECT(surefit_certify(whole, &budget, &certificate) == SUREFIT_STATUS_TOO_LARGE);
+    budget.largest = 100;
+    budget.resized_largest = 101;
+    EXPECT(surefit_certify(whole, &budget, &certificate) == SUREFIT_STATUS_DEMAND);
+    peak.bytes = SIZE_MAX;
+    EXPECT(surefit_certify(tiny, &peaks, &certificate) == SUREFIT_STATUS_TOO_LARGE);
+    peak.bytes = 8;
+    for (size_t align = 2048; align > 0; align *= 2) {
+        peak.align = align;
+        EXPECT(surefit_certify(tiny, &peaks, &certificate) == SUREFIT_STATUS_ALIGN);
+    }
+    if (sizeof(size_t) > 4) {
+        const surefit_config *standard = surefit_config_standard();
+        peak.bytes = (size_t)UINT32_MAX + 1;
+        peak.align = 0;
+        budget.resized_largest = 0;
+        budget.largest = (size_t)UINT32_MAX + 1;
+        EXPECT(surefit_certify(standard, &peaks, &certificate) == SUREFIT_STATUS_TOO_LARGE);
+        EXPECT(surefit_certify(standard, &budget, &certificate) == SUREFIT_STATUS_TOO_LARGE);
+    }
+    /* The least region. */
+    surefit_demand none = {NULL, 0, 0, 0, 0, 0, 0};
+    surefit_heap *heap;
+    EXPECT(surefit_certify(tiny, &none, &certificate) == OK);
+    EXPECT(surefit_heap_init(memory + 5, certificate.heap_bytes, tiny, &heap) == OK);
+}
+
+/* Within a budget that counts them, and between peaks, resizes are not refused either. */
+static void resized(const surefit_config *config, size_t largest, uint32_t objects) {
+    surefit_demand budget = {NULL, 0, 0, 0, largest, 0, largest};
+    surefit_certificate certificate;
+    surefit_heap *heap, *scratch;
+    surefit_stats before, after;
+    surefit_key probe;
+    uint64_t blocks_of[2], bytes_of[2];
+    /* The budget of so many objects of the largest size, by an empty heap. */
+    EXPECT(surefit_heap_init(memory + 128 * 1024, 128 * 1024, config, &scratch) == OK);
+    EXPECT(surefit_alloc(scratch, largest, 0, &probe) == OK);
+    EXPECT(surefit_stats_get(scratch, &before) == OK && surefit_free(scratch, probe) == OK);
+    budget.blocks = objects * before.live_blocks;
+    budget.block_bytes = objects * before.block_bytes;
+    EXPECT(surefit_certify(config, &budget, &certificate) == OK);
+    EXPECT(certificate.heap_bytes <= 128 * 1024);
+    for (size_t misaligned = 0; misaligned < 8; misaligned++) {
+        uint64_t blocks = 0, bytes = 0;
+        memset(keys, 0, sizeof keys);
+        EXPECT(surefit_heap_init(memory + misaligned, certificate.heap_bytes, config, &heap) == OK);
+        for (int step = 0; step < 600; step++) {
+            size_t at = number(2 * objects), length = number((uint32_t)largest + 1);
+            bool is_live = surefit_is_live(heap, keys[at]);
+            /* What the object has, and what it would have. */
+            for (int i = 0; i < 2; i++) {
+                blocks_of[i] = bytes_of[i] = 0;
+                if (i == 0 && !is_live) continue;
+                EXPECT(surefit_alloc(scratch, i == 0 ? keys[at].length : length, 0, &probe) == OK);
+                EXPECT(surefit_stats_get(scratch, &after) == OK);
+                blocks_of[i] = after.live_blocks;
+                bytes_of[i] = after.block_bytes;
+                EXPECT(surefit_free(scratch, probe) == OK);
+            }
+            if (is_live && number(3) == 0) {
+                EXPECT(surefit_free(heap, keys[at]) == OK);
+                blocks -= blocks_of[0];
+                bytes -= bytes_of[0];
+                continue;
+            }
+            if (blocks - blocks_of[0] + blocks_of[1] > budget.blocks ||
+                bytes - bytes_of[0] + bytes_of[1] > budget.block_bytes)
+                continue;
+            if (is_live) {
+                EXPECT(surefit_resize(heap, &keys[at], length, 0) == OK);
+            } else {
+                EXPECT(surefit_alloc(heap, length, 0, &keys[at]) == OK);
+            }
+            blocks = blocks - blocks_of[0] + blocks_of[1];
+            bytes = bytes - bytes_of[0] + bytes_of[1];
+        }
+        EXPECT(surefit_check(heap, NULL) == OK);
+    }
+    /* One object, resized between two lengths with a peak each. */
+    for (size_t first = 1; first <= largest; first += largest / 7 + 1) {
+        const surefit_peak peaks[] = {{first, 0, 1}, {largest - first, 0, 1}};
+        surefit_demand both = {peaks, 2, 0, 0, 0, 0, 0};
+        EXPECT(surefit_certify(config, &both, &certificate) == OK);
+        EXPECT(surefit_heap_init(memory + 3, certificate.heap_bytes, config, &heap) == OK);
+        EXPECT(surefit_alloc(heap, first, 0, &probe) == OK);
+        for (int step = 0; step < 6; step++)
+            EXPECT(surefit_resize(heap, &probe, peaks[(step + 1) % 2].bytes, 0) == OK);
+    }
+}
+
+/* A region of more bytes than an object can have; most of it is never touched. */
+static void huge(void) {
+    size_t bytes = (size_t)5 << 30;
+    surefit_heap *heap;
+    void *region;
+    if (sizeof(size_t) == 4) return;
+    region = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (region == MAP_FAILED) return;
+    EXPECT(surefit_heap_init(region, bytes, surefit_config_standard(), &heap) == OK);
+    size_t largest = surefit_largest_free(heap);
+    EXPECT(largest > UINT32_MAX - 100000 && largest <= UINT32_MAX);
+    EXPECT(surefit_can_alloc(heap, largest, 1));
+    EXPECT(munmap(region, bytes) == 0);
+}
+
 static void configurations(void) {
     static unsigned char place[8192];
     const surefit_config *config = NULL;
@@ -252,6 +381,42 @@ static void configurations(void) {
     EXPECT(config == NULL);
     EXPECT(surefit_config_build(place + 3, sizeof place - 3, &options, &config) == OK);
     drift(config, 5);
+    options = (surefit_options){1024, 2, 4, 1, 0, 0, 64};
+    EXPECT(surefit_config_build(place, sizeof place, &options, &config) == OK);
+    resized(config, 2000, 4);
+}
+
+/* A double free of what was merged with its neighbours is found; no size of it is told, and none
+ * that exceeds the region of what is inside an object. */
+static void raw_twice(surefit_raw *heap) {
+    unsigned char *objects[5], *grown;
+    for (size_t order = 0; order < 60; order++) {
+        for (size_t i = 0; i < 5; i++) objects[i] = surefit_raw_malloc(heap, 100);
+        for (size_t i = 0; i < 4; i++) {
+            /* Some order of the first four. */
+            size_t at = order & 1 ? (i * 3 + order / 2) % 4 : (order / 2 + 4 - i) % 4;
+            EXPECT(surefit_raw_free(heap, objects[at]) == OK);
+            EXPECT(surefit_raw_usable_size(heap, objects[at]) == 0);
+            EXPECT(surefit_raw_free(heap, objects[at]) == SUREFIT_STATUS_STALE);
+            EXPECT(surefit_raw_realloc(heap, objects[at], 200) == NULL);
+        }
+        for (size_t i = 0; i < 4; i++)
+            EXPECT(surefit_raw_free(heap, objects[i]) == SUREFIT_STATUS_STALE);
+        EXPECT(surefit_raw_free(heap, objects[4]) == OK && surefit_raw_check(heap) == OK);
+    }
+    for (size_t i = 0; i < 3; i++) objects[i] = surefit_raw_malloc(heap, 100);
+    EXPECT(surefit_raw_free(heap, objects[0]) == OK);
+    grown = surefit_raw_realloc(heap, objects[1], 5000);
+    EXPECT(grown != NULL && grown != objects[1]);
+    if (grown != objects[0]) EXPECT(surefit_raw_free(heap, objects[1]) == SUREFIT_STATUS_STALE);
+    memset(grown, 0, 5000);
+    for (size_t inside = 8; inside < 5000; inside += 8)
+        EXPECT(surefit_raw_usable_size(heap, grown + inside) == 0);
+    memset(grown, 0xfc, 5000);
+    for (size_t inside = 8; inside < 5000; inside += 8)
+        EXPECT(surefit_raw_usable_size(heap, grown + inside) == 0);
+    EXPECT(surefit_raw_free(heap, grown) == OK && surefit_raw_free(heap, objects[2]) == OK);
+    EXPECT(surefit_raw_check(heap) == OK);
 }
 
 /* A drifting load of raw pointers, every byte verified, and what a careless caller may do. */
@@ -318,6 +483,7 @@ static void raw(uint32_t kind) {
     EXPECT(surefit_raw_free(NULL, before) == SUREFIT_STATUS_NULL);
     EXPECT(surefit_raw_free((surefit_raw *)(void *)zeros, before) == SUREFIT_STATUS_NOT_A_HEAP);
     EXPECT(surefit_raw_check(heap) == OK && surefit_raw_check(NULL) == SUREFIT_STATUS_NULL);
+    if (kind == SUREFIT_RAW_TLSF || kind == SUREFIT_RAW_SEGREGATED) raw_twice(heap);
 }
 
 /* A raw heap of exactly its certified bytes refuses nothing within the demand, and what exceeds it. */
@@ -375,6 +541,9 @@ static void raw_certified(uint32_t kind, size_t largest_block) {
 struct lock {
     size_t caller, holder;
     unsigned taken;
+    /* Heaps that another thread ends while one waits for the lock. */
+    surefit_heap *ends;
+    surefit_raw *raw_ends;
 };
 static void take(void *context) {
     struct lock *lock = context;
@@ -389,6 +558,22 @@ static void give(void *context) {
 }
 static size_t who(void *context) {
     return ((struct lock *)context)->caller;
+}
+/* The caller waits until thread 1 has ended a heap, whose bytes are then these. */
+static unsigned char ended[64 * 1024];
+static void take_too_late(void *context) {
+    struct lock *lock = context;
+    size_t caller = lock->caller;
+    surefit_heap *ends = lock->ends;
+    surefit_raw *raw_ends = lock->raw_ends;
+    lock->ends = NULL;
+    lock->raw_ends = NULL;
+    lock->caller = 1;
+    if (ends) EXPECT(surefit_destroy(ends) == OK);
+    if (raw_ends) EXPECT(surefit_raw_destroy(raw_ends) == OK);
+    if (ends || raw_ends) memcpy(ended, memory, sizeof ended);
+    lock->caller = caller;
+    take(context);
 }
 
 /* A call without the lock is an answer, and changes nothing. */
@@ -436,7 +621,9 @@ static void shared(void) {
         if (held) EXPECT(surefit_release(heap) == OK);
     }
     state_of.caller = 0; /* nobody's number */
+    unsigned former = state_of.taken;
     EXPECT(surefit_free(heap, key) == SUREFIT_STATUS_UNLOCKED);
+    EXPECT(surefit_acquire(heap) == SUREFIT_STATUS_UNLOCKED && state_of.taken == former);
     state_of.caller = 2;
     EXPECT(surefit_acquire(heap) == OK);
     verify(heap, key, 7);
@@ -453,6 +640,43 @@ static void shared(void) {
     EXPECT(object != NULL && surefit_raw_free(raw_heap, object) == OK);
     EXPECT(surefit_raw_malloc(raw_heap, 1 << 20) == NULL && surefit_raw_check(raw_heap) == OK);
     EXPECT(state_of.taken == before + 4 && state_of.holder == 0);
+    object = surefit_raw_malloc(raw_heap, 24);
+    state_of.caller = 0;
+    before = state_of.taken;
+    EXPECT(surefit_raw_malloc(raw_heap, 24) == NULL && surefit_raw_usable_size(raw_heap, object) == 0);
+    EXPECT(surefit_raw_free(raw_heap, object) == SUREFIT_STATUS_UNLOCKED);
+    EXPECT(surefit_raw_destroy(raw_heap) == SUREFIT_STATUS_UNLOCKED && state_of.taken == before);
+    state_of.caller = 3;
+    EXPECT(surefit_raw_free(raw_heap, object) == OK && state_of.holder == 0);
+}
+
+/* Whoever waits for the lock of a heap that ends gets it, gives it back, and writes nothing. */
+static void ended_meanwhile(void) {
+    struct lock state_of = {1, 0, 0, NULL, NULL};
+    const surefit_lock lock = {&state_of, take_too_late, give, who};
+    surefit_heap *heap = NULL;
+    surefit_raw *raw_heap = NULL;
+    EXPECT(surefit_heap_init(memory, sizeof ended, surefit_config_tiny(), &heap) == OK);
+    EXPECT(surefit_share(heap, &lock) == OK && surefit_acquire(heap) == OK);
+    state_of.ends = heap;
+    state_of.caller = 2;
+    EXPECT(surefit_acquire(heap) == SUREFIT_STATUS_NOT_A_HEAP && state_of.holder == 0);
+    EXPECT(surefit_acquire(heap) == SUREFIT_STATUS_NOT_A_HEAP && state_of.taken == 2);
+    EXPECT(memcmp(ended, memory, sizeof ended) == 0);
+
+    for (int call = 0; call < 4; call++) {
+        state_of.caller = 2;
+        EXPECT(surefit_raw_init(memory, sizeof ended, SUREFIT_RAW_TLSF, &raw_heap) == OK);
+        EXPECT(surefit_raw_share(raw_heap, &lock) == OK);
+        void *object = surefit_raw_malloc(raw_heap, 24);
+        state_of.raw_ends = raw_heap;
+        if (call == 0) EXPECT(surefit_raw_malloc(raw_heap, 24) == NULL);
+        if (call == 1) EXPECT(surefit_raw_free(raw_heap, object) == SUREFIT_STATUS_NOT_A_HEAP);
+        if (call == 2) EXPECT(surefit_raw_destroy(raw_heap) == SUREFIT_STATUS_NOT_A_HEAP);
+        if (call == 3) EXPECT(surefit_raw_usable_size(raw_heap, object) == 0);
+        EXPECT(state_of.holder == 0 && state_of.raw_ends == NULL);
+        EXPECT(memcmp(ended, memory, sizeof ended) == 0);
+    }
 }
 
 /* A heap keeps to its limit while that is raised and lowered; its objects keep their bytes. */
@@ -495,6 +719,18 @@ static void limited(void) {
     EXPECT(surefit_untouched(heap, &first, &end) == OK && first == end && end == reached);
     surefit_heap *whole = NULL;
     EXPECT(surefit_destroy(heap) == OK);
+    /* Tables and limit together are exactly as much as the region needs to have. */
+    EXPECT(surefit_limited_table_bytes(NULL, 64 * 1024, OBJECTS) == 0);
+    EXPECT(surefit_limited_table_bytes(tiny, 1000, OBJECTS) == 0);
+    EXPECT(surefit_limited_table_bytes(tiny, 64 * 1024, SIZE_MAX) == 0);
+    for (size_t misaligned = 0; misaligned < 1024; misaligned += 93) {
+        size_t tables = surefit_limited_table_bytes(tiny, 32 * 1024, OBJECTS);
+        EXPECT(tables > OBJECTS * 4 && tables < 8 * 1024);
+        EXPECT(surefit_heap_init_limited(memory + misaligned, 32 * 1024, tiny, SIZE_MAX, OBJECTS,
+                                         &heap) == OK);
+        EXPECT(surefit_set_limit(heap, SIZE_MAX, &reached) == OK);
+        EXPECT(reached >= 32 * 1024 - tables);
+    }
     EXPECT(surefit_heap_init(memory, 64 * 1024, tiny, &whole) == OK);
     EXPECT(surefit_set_limit(whole, PAGE, &reached) == SUREFIT_STATUS_CONFIG);
     EXPECT(surefit_untouched(whole, &first, &end) == OK && first == end);
@@ -541,9 +777,6 @@ static bool count_block(void *context, surefit_block block) {
     sum[1] += block.bytes;
     return sum[0] < sum[2];
 }
-    /* Heaps that another thread ends while one waits for the lock. */
-    surefit_heap *ends;
-    surefit_raw *raw_ends;
 
 /* All live page-blocks are shown, until the program has seen enough. */
 static void walked(void) {
@@ -559,22 +792,6 @@ static void walked(void) {
     EXPECT(surefit_walk(heap, count_block, some) == OK && some[0] == 5);
 }
 
-/* The caller waits until thread 1 has ended a heap, whose bytes are then these. */
-static unsigned char ended[64 * 1024];
-static void take_too_late(void *context) {
-    struct lock *lock = context;
-    size_t caller = lock->caller;
-    surefit_heap *ends = lock->ends;
-    surefit_raw *raw_ends = lock->raw_ends;
-    lock->ends = NULL;
-    lock->raw_ends = NULL;
-    lock->caller = 1;
-    if (ends) EXPECT(surefit_destroy(ends) == OK);
-    if (raw_ends) EXPECT(surefit_raw_destroy(raw_ends) == OK);
-    if (ends || raw_ends) memcpy(ended, memory, sizeof ended);
-    lock->caller = caller;
-    take(context);
-}
 int main(void) {
     memory = space + (LARGEST_PAGE - (uintptr_t)space % LARGEST_PAGE);
     raw(SUREFIT_RAW_DIRECT);
@@ -584,6 +801,7 @@ int main(void) {
     raw_certified(SUREFIT_RAW_DIRECT, 2048);
     raw_certified(SUREFIT_RAW_TINY, 128);
     shared();
+    ended_meanwhile();
     limited();
     destroyed();
     walked();
@@ -593,6 +811,11 @@ int main(void) {
     careless();
     overwritten();
     certified();
+    uncertifiable();
+    resized(surefit_config_tiny(), 256, 6);
+    resized(surefit_config_tiny(), 1024, 5);
+    resized(surefit_config_small(), 9000, 3);
+    huge();
     configurations();
     EXPECT(moves > 1000);
     for (int status = SUREFIT_STATUS_OK; status <= SUREFIT_STATUS_LOCKED; status++)
@@ -601,43 +824,3 @@ int main(void) {
     printf("%d failures\n", failures);
     return failures != 0;
 }
-    unsigned former = state_of.taken;
-    EXPECT(surefit_acquire(heap) == SUREFIT_STATUS_UNLOCKED && state_of.taken == former);
-    object = surefit_raw_malloc(raw_heap, 24);
-    state_of.caller = 0;
-    before = state_of.taken;
-    EXPECT(surefit_raw_malloc(raw_heap, 24) == NULL && surefit_raw_usable_size(raw_heap, object) == 0);
-    EXPECT(surefit_raw_free(raw_heap, object) == SUREFIT_STATUS_UNLOCKED);
-    EXPECT(surefit_raw_destroy(raw_heap) == SUREFIT_STATUS_UNLOCKED && state_of.taken == before);
-    state_of.caller = 3;
-    EXPECT(surefit_raw_free(raw_heap, object) == OK && state_of.holder == 0);
-}
-
-/* Whoever waits for the lock of a heap that ends gets it, gives it back, and writes nothing. */
-static void ended_meanwhile(void) {
-    struct lock state_of = {1, 0, 0, NULL, NULL};
-    const surefit_lock lock = {&state_of, take_too_late, give, who};
-    surefit_heap *heap = NULL;
-    surefit_raw *raw_heap = NULL;
-    EXPECT(surefit_heap_init(memory, sizeof ended, surefit_config_tiny(), &heap) == OK);
-    EXPECT(surefit_share(heap, &lock) == OK && surefit_acquire(heap) == OK);
-    state_of.ends = heap;
-    state_of.caller = 2;
-    EXPECT(surefit_acquire(heap) == SUREFIT_STATUS_NOT_A_HEAP && state_of.holder == 0);
-    EXPECT(surefit_acquire(heap) == SUREFIT_STATUS_NOT_A_HEAP && state_of.taken == 2);
-    EXPECT(memcmp(ended, memory, sizeof ended) == 0);
-
-    for (int call = 0; call < 4; call++) {
-        state_of.caller = 2;
-        EXPECT(surefit_raw_init(memory, sizeof ended, SUREFIT_RAW_TLSF, &raw_heap) == OK);
-        EXPECT(surefit_raw_share(raw_heap, &lock) == OK);
-        void *object = surefit_raw_malloc(raw_heap, 24);
-        state_of.raw_ends = raw_heap;
-        if (call == 0) EXPECT(surefit_raw_malloc(raw_heap, 24) == NULL);
-        if (call == 1) EXPECT(surefit_raw_free(raw_heap, object) == SUREFIT_STATUS_NOT_A_HEAP);
-        if (call == 2) EXPECT(surefit_raw_destroy(raw_heap) == SUREFIT_STATUS_NOT_A_HEAP);
-        if (call == 3) EXPECT(surefit_raw_usable_size(raw_heap, object) == 0);
-        EXPECT(state_of.holder == 0 && state_of.raw_ends == NULL);
-        EXPECT(memcmp(ended, memory, sizeof ended) == 0);
-    }
-    ended_meanwhile();

@@ -70,7 +70,7 @@ fn per_class<W: Width>(config: &Config, most: &[u32]) -> Result<Heap> {
         .map(|(class, most)| format!("{{{}, 1, {most}}}", geometry.layout(class).block_bytes))
         .collect();
     Ok(Heap {
-        demand: format!("{{heap_peaks, {}, 0, 0, 0, 0}}", lines.len()),
+        demand: format!("{{heap_peaks, {}, 0, 0, 0, 0, 0}}", lines.len()),
         peaks: format!(
             "static const surefit_peak heap_peaks[] = {{{}}};\n",
             lines.join(", ")
@@ -97,7 +97,7 @@ fn joint<W: Width>(config: &Config, budget: &Budget) -> Result<Heap> {
     Ok(Heap {
         peaks: String::new(),
         demand: format!(
-            "{{NULL, 0, {}, {}, {largest}, 0}}",
+            "{{NULL, 0, {}, {}, {largest}, 0, 0}}",
             budget.objects, budget.block_bytes
         ),
         certificate: certify::<W>(config, &Demand::Joint(budget))?,
