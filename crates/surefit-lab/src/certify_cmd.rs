@@ -65,6 +65,9 @@ pub(crate) struct Args {
     /// Print the configuration, the demand and the certified bytes as source text instead.
     #[arg(long, value_enum, conflicts_with_all = ["propose", "format", "target"])]
     emit: Option<emit::Language>,
+    /// What the source text calls the heap: a program may have several.
+    #[arg(long, value_name = "NAME", default_value = "heap", value_parser = emit::name)]
+    name: String,
     /// Also print how much each call costs at most on this processor: cortex-m4. The objects of the
     /// demand have one page-block each.
     #[arg(long, value_name = "NAME")]
@@ -91,7 +94,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         None => None,
     };
     if let Some(language) = args.emit {
-        return output::print(&emit::source(language, &source, &spec)?);
+        return output::print(&emit::source(language, &args.name, &source, &spec)?);
     }
     let mut certified = report(&source, &spec);
     if args.propose {

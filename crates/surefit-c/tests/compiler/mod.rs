@@ -77,6 +77,7 @@ pub(crate) fn assert_no_failure(sources: &[&str], folders: &[&str], flags: &[&st
         arguments.extend(sanitizers);
         let Some(built) = compile(compiler, &arguments) else {
             assert_ne!(compiler, "cc", "a C compiler is here");
+            println!("NOT RUN: {} with {compiler} (it is not here)", sources[0]);
             continue;
         };
         let said = String::from_utf8_lossy(&built.stderr);

@@ -21,18 +21,40 @@ pub(super) enum Language {
     /// A module with the configuration, the demand and a static region of the certified bytes.
     Rust,
     /// A header with the configuration, the demand and a static region of the certified bytes, for a program on
-    /// surefit.h (C11).
+    /// surefit.h (C11 or C++11).
     C,
 }
 
-/// The configuration, the first reading of the demand and its certificate, as source text.
+/// Reads the name of a heap, for the option `--name`.
+///
+/// # Errors
+/// The name is none of both languages in lower case.
+pub(super) fn name(text: &str) -> Result<String, &'static str> {
+    let is_letter = |letter: char| letter.is_ascii_lowercase() || letter == '_';
+    let is_name = text.starts_with(is_letter)
+        && text
+            .chars()
+            .all(|letter| is_letter(letter) || letter.is_ascii_digit());
+    match is_name {
+        true => Ok(text.to_owned()),
+        false => Err("a name has lower-case letters, digits and underscores, no digit first"),
+    }
+}
+
+/// The configuration, the first reading of the demand and its certificate, as source text that calls the heap by
+/// a name.
 ///
 /// # Errors
 /// The demand has no certificate in this configuration.
-pub(super) fn source(language: Language, source: &Source, spec: &Spec) -> Result<String> {
+pub(super) fn source(
+    language: Language,
+    name: &str,
+    source: &Source,
+    spec: &Spec,
+) -> Result<String> {
     match language {
-        Language::Rust => rust(source, spec),
-        Language::C => emit_c::header(source, spec),
+        Language::Rust => rust(name, source, spec),
+        Language::C => emit_c::header(name, source, spec),
     }
 }
 
@@ -42,7 +64,7 @@ struct Emitted {
     region_bytes: usize,
 }
 
-fn rust(source: &Source, spec: &Spec) -> Result<String> {
+fn rust(module: &str, source: &Source, spec: &Spec) -> Result<String> {
     let options = options(spec)?;
     let report = report(source, spec)?;
     let (words, emitted) = match options.words {
@@ -74,7 +96,7 @@ fn rust(source: &Source, spec: &Spec) -> Result<String> {
 //! demand. One free makes at most {moves} and copies at most {moved} bytes.
 //!
 //! To make the heap, in a program whose module this is:
-//! `Heap::<heap::Words>::new(heap::MEMORY.take().expect(\"taken once\"), &heap::CONFIG)`.
+//! `Heap::<{module}::Words>::new({module}::MEMORY.take().expect(\"taken once\"), &{module}::CONFIG)`.
 
 use surefit::compact::certify::{{Budget, ClassSet, Demand, region_bytes}};
 use surefit::compact::geometry::{{Geometry, GeometrySpec, Spacing, Tail}};

@@ -16,11 +16,12 @@ use surefit_measure::subjects::compact::Words;
 use super::certified::{Source, metered, options, report};
 use super::demand;
 
-/// The configuration, the first reading of the demand and its certificate, as a header. Heaps of C have keys.
+/// The configuration, the first reading of the demand and its certificate, as a header that calls the heap by a name. Heaps of C have
+/// keys.
 ///
 /// # Errors
 /// The demand has no certificate in this configuration, or `surefit_options` cannot say the configuration.
-pub(super) fn header(source: &Source, spec: &Spec) -> Result<String> {
+pub(super) fn header(heap_name: &str, source: &Source, spec: &Spec) -> Result<String> {
     let given = options(spec)?;
     let config = &given.config;
     let built = built(config).context(
@@ -32,7 +33,13 @@ pub(super) fn header(source: &Source, spec: &Spec) -> Result<String> {
         Words::Wide => certified::<Keyed<Wide>>(source, config)?,
     };
     let name = report(source, spec)?.name;
-    Ok(text(&one_line(&name), spec, config, &built, &heap))
+    // What ends a comment does not stand in one.
+    let title = format!(
+        "The heap of {}, in the configuration {spec}.",
+        one_line(&name)
+    );
+    let title = title.replace("*/", "* /").replace("/*", "/ *");
+    Ok(named(&text(&title, config, &built, &heap), heap_name))
 }
 
 /// A demand in C, and its certificate.
@@ -174,10 +181,28 @@ fn built(config: &Config) -> Option<Built> {
     })
 }
 
-fn text(name: &str, spec: &Spec, config: &Config, built: &Built, heap: &Heap) -> String {
+/// A header with a name in place of `heap`, wherever that is a name.
+fn named(header: &str, name: &str) -> String {
+    let capitals = name.to_uppercase();
+    let body = header.find("#ifndef").unwrap_or(0);
+    let (comment, body) = header.split_at(body);
+    let mut body = body.replace("HEAP_", &format!("{capitals}_"));
+    for what in ["init", "memory", "peaks", "demand"] {
+        // Not in the names of the library: surefit_heap_init.
+        for before in [" ", "(", "{"] {
+            body = body.replace(
+                &format!("{before}heap_{what}"),
+                &format!("{before}{name}_{what}"),
+            );
+        }
+    }
+    format!("{comment}{body}")
+}
+
+fn text(title: &str, config: &Config, built: &Built, heap: &Heap) -> String {
     let certificate = &heap.certificate;
     let mut text = format!(
-        "/* The heap of {name}, in the configuration {spec}.
+        "/* {title}
  *
  * Written by `surefit certify --emit c`. The region suffices for every order of calls within the
  * demand. One free makes at most {moves} and copies at most {moved} bytes. */
@@ -203,9 +228,16 @@ fn text(name: &str, spec: &Spec, config: &Config, built: &Built, heap: &Heap) ->
 {peaks}static const surefit_demand heap_demand = {demand};
 
 /* The memory of the heap. */
-_Alignas(HEAP_PAGE_BYTES) static unsigned char heap_memory[HEAP_REGION_BYTES];
-_Static_assert(sizeof heap_memory == HEAP_CERTIFIED_BYTES + 512,
-               \"the control structure has another size: run surefit certify again\");
+#ifdef __cplusplus
+#define HEAP_ALIGNAS alignas
+#define HEAP_STATIC_ASSERT static_assert
+#else
+#define HEAP_ALIGNAS _Alignas
+#define HEAP_STATIC_ASSERT _Static_assert
+#endif
+HEAP_ALIGNAS(HEAP_PAGE_BYTES) static unsigned char heap_memory[HEAP_REGION_BYTES];
+HEAP_STATIC_ASSERT(sizeof heap_memory == HEAP_CERTIFIED_BYTES + 512,
+                   \"the control structure has another size: run surefit certify again\");
 
 ",
         moves = counted(u64::from(certificate.moves_max_per_op), "move"),

@@ -318,6 +318,47 @@ fn what_is_emitted_in_c_is_what_its_tests_run() {
     }
 }
 
+/// Two heaps in one program have names of their own, and a file's name ends no comment.
+#[test]
+fn what_is_emitted_is_called_as_the_program_likes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let inner = folder.path().join("a*");
+    std::fs::create_dir(&inner).expect("a folder");
+    let file = inner.join("d.json");
+    let text = r#"{"per_class": [{"request_bytes": 24, "objects": 36}]}"#;
+    std::fs::write(&file, text).expect("written");
+    let emit = |language: &str, name: &str| {
+        let mut command = surefit();
+        command.args(["certify", "--emit", language, "--name", name, "--allocator"]);
+        command.arg(TINY).arg("--demand").arg(&file);
+        command.output().expect("the command runs")
+    };
+    let header = emit("c", "sensors");
+    let header = String::from_utf8_lossy(&header.stdout);
+    for name in [
+        "SENSORS_H",
+        "SENSORS_PAGE_BYTES",
+        " sensors_init(",
+        "{sensors_peaks, 1,",
+    ] {
+        assert!(header.contains(name), "{name}: {header}");
+    }
+    assert!(header.contains("surefit_heap_init(sensors_memory, sizeof sensors_memory"));
+    assert!(
+        !header.contains("HEAP_") && !header.contains(" heap_"),
+        "{header}"
+    );
+    let comment = header.split("#ifndef").next().expect("a comment");
+    assert_eq!(comment.matches("*/").count(), 1, "{comment}");
+    let module = emit("rust", "sensors");
+    let module = String::from_utf8_lossy(&module.stdout);
+    assert!(module.contains("&sensors::CONFIG"), "{module}");
+    for name in ["", "2", "Heap", "a-b"] {
+        let line = error_line(&emit("c", name), 2);
+        assert!(line.contains("name"), "{line}");
+    }
+}
+
 #[test]
 fn a_configuration_that_c_cannot_say_is_refused() {
     let file = demand(r#"{"per_class": [{"request_bytes": 24, "objects": 36}]}"#);

@@ -24,9 +24,16 @@
 static const surefit_demand heap_demand = {NULL, 0, 1750, 39529, 256, 0, 0};
 
 /* The memory of the heap. */
-_Alignas(HEAP_PAGE_BYTES) static unsigned char heap_memory[HEAP_REGION_BYTES];
-_Static_assert(sizeof heap_memory == HEAP_CERTIFIED_BYTES + 512,
-               "the control structure has another size: run surefit certify again");
+#ifdef __cplusplus
+#define HEAP_ALIGNAS alignas
+#define HEAP_STATIC_ASSERT static_assert
+#else
+#define HEAP_ALIGNAS _Alignas
+#define HEAP_STATIC_ASSERT _Static_assert
+#endif
+HEAP_ALIGNAS(HEAP_PAGE_BYTES) static unsigned char heap_memory[HEAP_REGION_BYTES];
+HEAP_STATIC_ASSERT(sizeof heap_memory == HEAP_CERTIFIED_BYTES + 512,
+                   "the control structure has another size: run surefit certify again");
 
 /* Makes the heap: once, before anything else. */
 static inline surefit_status heap_init(surefit_heap **heap) {
