@@ -45,6 +45,7 @@ expat() {
     -DXML_TESTING "$lib"/xml{parse,role,tok}.c "$tests"/*.c
   "$work/runtests" >"$work/said" || { cat "$work/said" && echo "FAILED: expat" && exit 1; }
   cat "$work/said"
+  grep -q '^surefit: [1-9]' "$work/said" || { echo "FAILED: expat did not use the heap" && exit 1; }
 }
 
 # One program per file with a `main`, one line for all; those that include cJSON.c test what is private there. They read files beside them.
@@ -62,7 +63,8 @@ cjson() {
   awk '/ Tests .* Failures / { tests += $1; failures += $3; ignored += $5; programs++ }
     /^surefit: / { objects += $2; refused += $4; live += $11; if ($7 > peak) peak = $7 }
     END { printf "%d programs: %d tests, %d failures, %d ignored\n", programs, tests, failures, ignored
-      printf "surefit: %d objects, %d refused, largest peak %d bytes, %d bytes live at the exits, every check OK\n", objects, refused, peak, live }' "$work/all"
+      printf "surefit: %d objects, %d refused, largest peak %d bytes, %d bytes live at the exits, every check OK\n", objects, refused, peak, live
+      if (programs < 10 || tests < 100 || objects == 0) { print "FAILED: cJSON has more programs and tests than were found"; exit 1 } }' "$work/all"
 }
 
 for tool in apt-get cc tar; do

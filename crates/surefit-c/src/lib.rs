@@ -27,6 +27,9 @@
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
 #![allow(non_camel_case_types, reason = "the names are those of the header")]
 
+#[cfg(not(any(test, feature = "std", feature = "panic-handler")))]
+compile_error!("surefit-c needs one of its features std, panic-handler");
+
 mod certify;
 mod config;
 mod heap;
