@@ -108,6 +108,63 @@ fn in_use<I: Index>(region: &mut JunkRegion) -> Heap<'_, I> {
     heap
 }
 
+/// Frees neighbours in an order, each of them twice, and all of them once more; their sizes are not told any more.
+fn twice_in<I: Index>(order: [usize; 4]) {
+    let mut region = region();
+    let mut heap = Heap::<I>::new(region.memory()).expect("large enough");
+    let layout = Layout::new::<[u64; 9]>();
+    let objects: Vec<_> = (0..5)
+        .map(|_| heap.allocate(layout).expect("room"))
+        .collect();
+    for at in order {
+        // SAFETY: live, and of this layout.
+        assert_eq!(unsafe { heap.try_free(objects[at], layout) }, Ok(()));
+        // SAFETY: the heap finds that it is not live, as it promises.
+        let again = unsafe { heap.try_free(objects[at], layout) };
+        assert_eq!(again, Err(Refused::StaleHandle), "{order:?}");
+        // SAFETY: as above.
+        let bytes = unsafe { heap.usable_bytes(objects[at]) };
+        assert_eq!(bytes, 0, "{order:?}");
+        assert_eq!(heap.check(), Ok(()));
+    }
+    for &freed in &objects[..4] {
+        // SAFETY: as above.
+        let again = unsafe { heap.try_free(freed, layout) };
+        assert_eq!(again, Err(Refused::StaleHandle), "{order:?}");
+    }
+    assert_eq!((heap.check(), heap.live_objects()), (Ok(()), 1));
+}
+
+/// Inside an object any word may stand where a header is expected: no size of it exceeds the region.
+fn sizes_inside<I: Index>() {
+    let mut region = region();
+    let mut heap = Heap::<I>::new(region.memory()).expect("large enough");
+    let object = heap.allocate(Layout::new::<[u8; 2048]>()).expect("room");
+    for byte in [0, 4, 0xfc] {
+        // SAFETY: a live object of so many bytes.
+        unsafe { object.write_bytes(byte, 2048) };
+        for inside in (8..2048).step_by(8) {
+            // SAFETY: inside the object.
+            let inside = unsafe { object.add(inside) };
+            // SAFETY: the heap finds that this is no object, as it promises.
+            let bytes = unsafe { heap.usable_bytes(inside) };
+            assert_eq!(bytes, 0, "{byte}");
+        }
+    }
+}
+
+fn twice_of<I: Index>() {
+    for order in [[0, 1, 2, 3], [3, 2, 1, 0], [0, 2, 1, 3], [1, 3, 0, 2]] {
+        twice_in::<I>(order);
+    }
+    sizes_inside::<I>();
+}
+
+#[test]
+fn a_second_free_is_told_also_of_what_was_merged() {
+    for_every_index!(twice_of);
+}
+
 fn runs_of<I: Index>() {
     for granules in GRANULES {
         let mut region = region();

@@ -486,6 +486,15 @@ static void raw(uint32_t kind) {
     if (kind == SUREFIT_RAW_TLSF || kind == SUREFIT_RAW_SEGREGATED) raw_twice(heap);
 }
 
+/* The smallest regions of which the header says that they serve an object. */
+static void raw_least(uint32_t kind, size_t bytes) {
+    surefit_raw *heap;
+    for (size_t misaligned = 0; misaligned < 64; misaligned++) {
+        EXPECT(surefit_raw_init(memory + misaligned, bytes, kind, &heap) == OK);
+        EXPECT(surefit_raw_malloc(heap, 100) != NULL && surefit_raw_check(heap) == OK);
+    }
+}
+
 /* A raw heap of exactly its certified bytes refuses nothing within the demand, and what exceeds it. */
 static void raw_certified(uint32_t kind, size_t largest_block) {
     const surefit_peak peaks[] = {{24, 0, 40}, {largest_block, 8, 5}, {3000, 0, 3}, {5000, 0, 2}};
@@ -798,6 +807,10 @@ int main(void) {
     raw(SUREFIT_RAW_TLSF);
     raw(SUREFIT_RAW_SEGREGATED);
     raw(SUREFIT_RAW_TINY);
+    raw_least(SUREFIT_RAW_DIRECT, 17 * 1024);
+    raw_least(SUREFIT_RAW_SEGREGATED, 2048);
+    raw_least(SUREFIT_RAW_TINY, 1536);
+    raw_least(SUREFIT_RAW_TLSF, 1024);
     raw_certified(SUREFIT_RAW_DIRECT, 2048);
     raw_certified(SUREFIT_RAW_TINY, 128);
     shared();
