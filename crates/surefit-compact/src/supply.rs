@@ -2,25 +2,28 @@
 //! resident, and how much memory the heap holds.
 //!
 //! ```text
-//! free pages, in the engine's list:   newest … oldest | those that were given back, by group
-//!                                     └── resident ──┘
+//! free pages, in the engine's list:   held | newest … oldest | those that were given back, by group
+//!                                          └─── spare ────┘
+//!                                     └──── resident ─────┘
 //! ```
-//! Both kinds are in one list, which the engine takes from the front. So resident pages serve
-//! first, the newest first, and no page is opened while another is free. A free page that was
-//! given back names itself as its predecessor; any other free page names the one before it, the
-//! first one nothing.
+//! All kinds are in one list, which the engine takes from the front. So held pages serve first, then
+//! the *spare* ones, which may be given back, the newest first; and no page is opened while another
+//! is free. A free page that was given back names itself as its predecessor; a spare one names the
+//! spare one before it, the first one nothing; a held one names nothing.
 //!
 //! A *group* is as many neighbouring pages as one page of the operating system has: one page where
 //! these are no larger. Groups are given back whole. One of their pages that is touched makes all
 //! of them resident; they follow each other in the list, and become resident together.
 //!
 //! # Invariants
-//! - S1 `resident` counts the free pages that were not given back; `oldest` is the last of them.
+//! - S1 `spare` counts the free pages that are neither held nor were given back; `oldest` is the last
+//!   of them.
 //! - S2 The pages of a group that was given back follow each other in the list, all of them.
 //! - S3 No more than `most` bytes are resident, as [`Stock::resident_bytes`] counts them: the limit,
 //!   or what was resident when the limit became less than that.
 //! - S4 The first `held_pages` pages, opened or not, and the address table's room from `held_table`
-//!   on are resident for the heap's life: they are never given back.
+//!   on are resident for the heap's life: they are never given back. `held_free` counts the free
+//!   ones of these pages, which are the first in the list; `last_held` is the last of them.
 //!
 //! # Bounds
 //! Every function is O(pages of a group), except those that collect a run of neighbours: O(run).
@@ -41,11 +44,11 @@ use crate::width::{Width, Word};
 /// The state of a heap over the operating system's memory that its engine maintains.
 #[derive(Debug)]
 pub(crate) struct Supply<W: Width> {
-    /// The last free page that is resident.
+    /// The last spare page.
     oldest: Cell<W::Word>,
-    /// Free pages that are resident.
-    resident: Cell<u32>,
-    /// The smallest `resident` since [`Supply::restart`].
+    /// Free pages that are resident and not held.
+    spare: Cell<u32>,
+    /// The smallest `spare` since [`Supply::restart`].
     least: Cell<u32>,
     /// The lowest byte that the address table could touch since its end was given back.
     table_floor: Cell<usize>,
@@ -57,6 +60,10 @@ pub(crate) struct Supply<W: Width> {
     unit: usize,
     /// The first pages, which are resident for the heap's life.
     held_pages: Cell<u32>,
+    /// Held pages that are free.
+    held_free: Cell<u32>,
+    /// The last of them in the list.
+    last_held: Cell<W::Word>,
     /// Where the address table's room begins that is resident for the heap's life.
     held_table: Cell<usize>,
 }
@@ -103,30 +110,37 @@ impl<W: Width> Supply<W> {
     pub(crate) fn new(unit: usize, table_floor: usize) -> Self {
         Self {
             oldest: Cell::new(W::Word::NIL),
-            resident: Cell::new(0),
+            spare: Cell::new(0),
             least: Cell::new(0),
             table_floor: Cell::new(table_floor),
             limit: Cell::new(usize::MAX),
             most: Cell::new(usize::MAX),
             unit,
             held_pages: Cell::new(0),
+            held_free: Cell::new(0),
+            last_held: Cell::new(W::Word::NIL),
             held_table: Cell::new(table_floor),
         }
     }
 
     /// Free pages that are resident.
     pub(crate) fn resident(&self) -> u32 {
-        self.resident.get()
+        self.held_free.get() + self.spare.get()
     }
 
-    /// The smallest number of resident free pages since the last restart: so many pages were not
-    /// needed all that time. Counts anew from here on.
+    /// Free pages that could be given back.
+    pub(crate) fn spare(&self) -> u32 {
+        self.spare.get()
+    }
+
+    /// The smallest number of spare pages since the last restart: so many pages were not needed all
+    /// that time. Counts anew from here on.
     pub(crate) fn restart(&self) -> u32 {
-        self.least.replace(self.resident.get())
+        self.least.replace(self.spare.get())
     }
 
-    fn set_resident(&self, pages: u32) {
-        self.resident.set(pages);
+    fn set_spare(&self, pages: u32) {
+        self.spare.set(pages);
         self.least.set(self.least.get().min(pages));
     }
 }
@@ -136,30 +150,63 @@ impl<W: Width> Supply<W> {
 impl<'m, W: Width> Stock<'_, 'm, W> {
     /// A page was put first in the list of free pages.
     pub(crate) fn added(&self, page: Page<'m, W>) {
-        let next = page.record.next.get();
+        let behind = page.record.next.get();
         page.record.prev.set(W::Word::NIL);
-        if self.supply.resident.get() == 0 {
+        if self.is_held(page.id.word()) {
+            self.supply.held_free.set(self.supply.held_free.get() + 1);
+            if self.supply.held_free.get() == 1 {
+                self.supply.last_held.set(page.id.word());
+            }
+            return;
+        }
+        if self.supply.held_free.get() > 0 {
+            self.list.set(behind);
+            let front = self.front();
+            page.record.next.set(front.replace(page.id.word()));
+        }
+        if self.supply.spare.get() == 0 {
             self.supply.oldest.set(page.id.word());
-        } else if let Some(next) = self.pages.linked(next) {
+        } else if let Some(next) = self.pages.linked(page.record.next.get()) {
             next.record.prev.set(page.id.word());
         }
-        self.supply.set_resident(self.supply.resident.get() + 1);
+        self.supply.set_spare(self.supply.spare.get() + 1);
     }
 
     /// A page was taken from the front of the list of free pages.
     pub(crate) fn taken(&self, page: Page<'m, W>) {
-        let resident = self.supply.resident.get();
-        if resident == 0 {
+        if self.is_held(page.id.word()) {
+            self.supply.held_free.set(self.supply.held_free.get() - 1);
+            if self.supply.held_free.get() == 0 {
+                self.supply.last_held.set(W::Word::NIL);
+            }
+            return;
+        }
+        let spare = self.supply.spare.get();
+        if spare == 0 {
             return self.revive_group(page);
         }
-        self.supply.set_resident(resident - 1);
-        match resident {
+        self.supply.set_spare(spare - 1);
+        match spare {
             1 => self.supply.oldest.set(W::Word::NIL),
             _ => {
                 let first = self.pages.linked(self.list.get());
-                let first = first.expect("another resident page (S1)");
+                let first = first.expect("another spare page (S1)");
                 first.record.prev.set(W::Word::NIL);
             }
+        }
+    }
+
+    /// Whether a page is held (S4).
+    fn is_held(&self, page: u32) -> bool {
+        page < self.supply.held_pages.get()
+    }
+
+    /// What names the first free page that is not held: the last held one that is free, or the list
+    /// itself.
+    fn front(&self) -> &Cell<W::Word> {
+        match self.pages.linked(self.supply.last_held.get()) {
+            Some(last) => &last.record.next,
+            None => self.list,
         }
     }
 
@@ -172,7 +219,7 @@ impl<'m, W: Width> Stock<'_, 'm, W> {
                 self.first_of_group(page.id.word()) == self.first_of_group(taken.id.word())
             );
             page.record.prev.set(before);
-            self.supply.set_resident(self.supply.resident.get() + 1);
+            self.supply.set_spare(self.supply.spare.get() + 1);
             self.supply.oldest.set(link);
             (before, link) = (link, page.record.next.get());
         }
@@ -205,7 +252,7 @@ impl<'m, W: Width> Stock<'_, 'm, W> {
     /// # Errors
     /// [`Refused::Limit`].
     pub(crate) fn serves(&self, table_pages: u64, pages: u64) -> Result<(), Refused> {
-        let ready = u64::from(self.supply.resident.get()) + u64::from(self.held_fresh());
+        let ready = u64::from(self.supply.resident()) + u64::from(self.held_fresh());
         let missing = pages.saturating_sub(ready);
         let page = self.pages.geometry.page_bytes();
         let held_table = self
@@ -244,7 +291,7 @@ impl<W: Width> Stock<'_, '_, W> {
 
     /// Free pages that were given back.
     pub(crate) fn given_back(&self) -> u32 {
-        self.free - self.supply.resident.get()
+        self.free - self.supply.resident()
     }
 
     /// An upper bound of the bytes that are resident, in whole pages of the operating system: every
@@ -342,24 +389,22 @@ impl<W: Width> Stock<'_, '_, W> {
 // ---- giving back ---------------------------------------------------------------------------------
 
 impl<'m, W: Width> Stock<'_, 'm, W> {
-    /// At most `most` neighbouring free pages that are resident, around the one that was freed
-    /// first, in whole groups. `None` if there are none; and if the group of that page is not all
-    /// free: then the page is put first, so that the next call looks at another one.
+    /// At most `most` neighbouring spare pages, around the one that was freed first, in whole groups.
+    /// `None` if there are none; and if the group of that page is not all free: then the page
+    /// becomes the newest, so that the next call looks at another one.
     pub(crate) fn oldest_run(&self, most: u32) -> Option<Run> {
         let group = self.group();
         let oldest = self.pages.linked(self.supply.oldest.get())?;
         let first = self.first_of_group(oldest.id.word());
-        if most < group || !self.is_group_resident(first, group) {
+        if most < group || !self.is_group_spare(first, group) {
             self.put_first(oldest);
             return None;
         }
         let (mut start, mut end) = (first, first + group);
-        while end - start + group <= most && self.is_group_resident(end, group) {
+        while end - start + group <= most && self.is_group_spare(end, group) {
             end += group;
         }
-        while end - start + group <= most
-            && start > 0
-            && self.is_group_resident(start - group, group)
+        while end - start + group <= most && start > 0 && self.is_group_spare(start - group, group)
         {
             start -= group;
         }
@@ -369,10 +414,10 @@ impl<'m, W: Width> Stock<'_, 'm, W> {
         })
     }
 
-    fn is_group_resident(&self, first: u32, group: u32) -> bool {
+    fn is_group_spare(&self, first: u32, group: u32) -> bool {
         (first..first + group).all(|number| {
             let page = self.pages.page(number).filter(|_| number < self.frontier);
-            let page = page.filter(|_| number >= self.supply.held_pages.get());
+            let page = page.filter(|_| !self.is_held(number));
             page.is_some_and(|page| page.used() == 0 && !is_given_back(page))
         })
     }
@@ -388,12 +433,11 @@ impl<'m, W: Width> Stock<'_, 'm, W> {
         for page in self.run_pages(run) {
             self.unlink(page);
         }
-        self.supply
-            .set_resident(self.supply.resident.get() - run.pages);
+        self.supply.set_spare(self.supply.spare.get() - run.pages);
         for page in self.run_pages(run) {
             let behind = match self.pages.linked(self.supply.oldest.get()) {
                 Some(oldest) => &oldest.record.next,
-                None => self.list,
+                None => self.front(),
             };
             page.record.next.set(behind.get());
             page.record.prev.set(page.id.word());
@@ -407,12 +451,12 @@ impl<'m, W: Width> Stock<'_, 'm, W> {
         numbers.map(|number| self.pages.page(number).expect("a run of pages"))
     }
 
-    /// Takes a resident page out of the list of free pages.
+    /// Takes a spare page out of the list of free pages.
     fn unlink(&self, page: Page<'m, W>) {
         let (prev, next) = (page.record.prev.get(), page.record.next.get());
         match self.pages.linked(prev) {
             Some(prev) => prev.record.next.set(next),
-            None => self.list.set(next),
+            None => self.front().set(next),
         }
         if self.supply.oldest.get() == page.id.word() {
             self.supply.oldest.set(prev);
@@ -421,19 +465,17 @@ impl<'m, W: Width> Stock<'_, 'm, W> {
         }
     }
 
-    /// Puts the oldest resident page first, unless it is the only one.
+    /// Makes the oldest spare page the newest, unless it is the only one.
     fn put_first(&self, oldest: Page<'m, W>) {
-        let Some(first) = self.pages.linked(self.list.get()) else {
+        let Some(first) = self.pages.linked(self.front().get()) else {
             return;
         };
         if first.id != oldest.id {
             self.unlink(oldest);
-            let first = self.pages.linked(self.list.get());
-            let first = first.expect("another resident page");
             first.record.prev.set(oldest.id.word());
             oldest.record.prev.set(W::Word::NIL);
             oldest.record.next.set(first.id.word());
-            self.list.set(oldest.id.word());
+            self.front().set(oldest.id.word());
         }
     }
 }
@@ -447,20 +489,21 @@ fn is_given_back<W: Width>(page: Page<'_, W>) -> bool {
 impl<W: Width> Stock<'_, '_, W> {
     /// Verifies S1 to S4. The list itself was verified before (P2).
     pub(crate) fn check(&self) -> Result<(), Corruption> {
+        self.check_held()?;
         let (mut found, mut before) = (0, W::Word::NIL);
-        let mut link = self.list.get();
-        while found < self.supply.resident.get() {
+        let mut link = self.front().get();
+        while found < self.supply.spare.get() {
             let page = self.pages.linked(link);
             let page = page.ok_or(Corruption::new(
                 "S1",
-                "resident free pages are missing",
+                "spare free pages are missing",
                 found as usize,
             ))?;
-            let linked = page.record.prev.get() == before;
+            let linked = page.record.prev.get() == before && !self.is_held(page.id.word());
             ensure(
                 linked,
                 "S1",
-                "a backward link of a free page is wrong",
+                "a spare page is held, or its backward link is wrong",
                 page.id.index(),
             )?;
             found += 1;
@@ -470,14 +513,14 @@ impl<W: Width> Stock<'_, '_, W> {
         ensure(
             last,
             "S1",
-            "the oldest resident page is not the last",
+            "the oldest spare page is not the last",
             found as usize,
         )?;
         let least = self.supply.least.get() <= found;
         ensure(
             least,
             "S1",
-            "fewer free pages are resident than ever were",
+            "fewer pages are spare than ever were",
             found as usize,
         )?;
         self.check_groups(link)?;
@@ -495,6 +538,27 @@ impl<W: Width> Stock<'_, '_, W> {
             "S3",
             "more bytes are resident than the limit",
             bytes,
+        )
+    }
+
+    /// Verifies that the held pages that are free are the first in the list.
+    fn check_held(&self) -> Result<(), Corruption> {
+        let (mut before, mut link) = (W::Word::NIL, self.list.get());
+        for found in 0..self.supply.held_free.get() {
+            let page = self.pages.linked(link);
+            let held = page.filter(|page| self.is_held(page.id.word()) && !is_given_back(*page));
+            let page = held.ok_or(Corruption::new(
+                "S4",
+                "free pages that are held are not the first",
+                found as usize,
+            ))?;
+            (before, link) = (link, page.record.next.get());
+        }
+        ensure(
+            before == self.supply.last_held.get(),
+            "S4",
+            "the last held page that is free is another one",
+            self.supply.held_free.get() as usize,
         )
     }
 

@@ -72,6 +72,8 @@ pub struct OsHeap<'c, W: Width = Wide> {
     region: Reservation,
     system: System,
     limits: Limits,
+    /// What is resident for the heap's life, 0 without a floor.
+    floor_bytes: usize,
     /// The hard limit for which address space was reserved.
     reserved: usize,
     /// When the pages that are empty now were counted last.
@@ -203,6 +205,7 @@ impl<'c, W: Width> OsHeap<'c, W> {
             region,
             system,
             limits,
+            floor_bytes: 0,
             reserved: limits.hard,
             counted_at: Duration::ZERO,
             aged: 0,
@@ -216,7 +219,7 @@ impl<'c, W: Width> OsHeap<'c, W> {
     }
 
     /// Makes the memory of a floor resident, for the heap's life (R3).
-    fn lock(&self, floor: Floor) -> Result<(), OsHeapError> {
+    fn lock(&mut self, floor: Floor) -> Result<(), OsHeapError> {
         let (stock, unit) = (self.stock(), self.system.page_bytes);
         let Some(held) = stock.hold(floor.page_bytes, floor.objects) else {
             let entries = floor.objects.saturating_mul(W::ENTRY_BYTES);
@@ -234,6 +237,7 @@ impl<'c, W: Width> OsHeap<'c, W> {
                 (self.system.lock)(&self.region, range)?;
             }
         }
+        self.floor_bytes = needed;
         Ok(())
     }
 
@@ -403,14 +407,15 @@ impl<'c, W: Width> OsHeap<'c, W> {
             self.aged = self.stock().supply.restart();
         }
         let mut done = GivenBack::default();
-        let stats = self.stats();
-        if stats.resident_bytes - stats.empty_bytes > self.limits.soft {
+        // No memory below the floor is ever given back.
+        let (stats, soft) = (self.stats(), self.limits.soft.max(self.floor_bytes));
+        if stats.resident_bytes - stats.empty_bytes > soft {
             done.moves = self.heap.compact(self.limits.moves_per_tick);
         }
-        let empty = self.stock().supply.resident();
-        self.aged = match stats.resident_bytes > self.limits.soft {
-            true => empty,
-            false => self.aged.min(empty),
+        let spare = self.stock().supply.spare();
+        self.aged = match stats.resident_bytes > soft {
+            true => spare,
+            false => self.aged.min(spare),
         };
         self.give_table_surplus(&mut done)?;
         let mut looks = 0;
@@ -422,18 +427,18 @@ impl<'c, W: Width> OsHeap<'c, W> {
         Ok(done)
     }
 
-    /// Gives all empty pages back now, whatever their number and the system calls: before a long
+    /// Gives all empty pages back now that no floor holds, whatever their number and the system calls: before a long
     /// idle time, for example.
     ///
     /// # Errors
     /// [`OsError::GiveBack`] if the system refuses.
     ///
     /// # Complexity
-    /// O(empty pages).
+    /// O(empty pages above the floor).
     pub fn give_all_back(&mut self) -> Result<GivenBack, OsError> {
         let mut done = GivenBack::default();
         self.give_table_surplus(&mut done)?;
-        let mut looks = self.stock().supply.resident();
+        let mut looks = self.stock().supply.spare();
         while looks > 0 {
             let pages = self.give_run(u32::MAX, &mut done)?;
             looks -= pages.max(1).min(looks);
@@ -447,7 +452,7 @@ impl<'c, W: Width> OsHeap<'c, W> {
     /// of them back, by one system call.
     #[cold]
     fn relieves(&self, refused: Refused) -> bool {
-        let looks = MOST_LOOKS.min(self.stock().supply.resident());
+        let looks = MOST_LOOKS.min(self.stock().supply.spare());
         let gives = || self.give_run(u32::MAX, &mut GivenBack::default());
         matches!(refused, Refused::Limit { .. })
             && (0..looks).any(|_| gives().is_ok_and(|pages| pages > 0))

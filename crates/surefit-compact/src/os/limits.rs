@@ -7,7 +7,8 @@ use core::time::Duration;
 /// not need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes above which empty pages are given back at once, and objects are moved together.
+    /// Bytes above which empty pages are given back at once, and objects are moved together. A
+    /// floor above it takes its place.
     pub soft: usize,
     /// Bytes that are never exceeded: what would need more is refused.
     pub hard: usize,

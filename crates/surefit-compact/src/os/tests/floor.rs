@@ -16,6 +16,7 @@ use surefit_os::{OsError, Reservation, faults};
 
 use super::{CONFIG, MIB, PAGE, at, small_pages, sound, system};
 use crate::certify::{Budget, ClassSet, Demand, certify};
+use crate::config::Config;
 use crate::handle::Bytes;
 use crate::os::heap::System;
 use crate::os::{Floor, Limits, OsHeap, OsHeapError};
@@ -240,4 +241,79 @@ fn keeps_to_its_floor(objects: u64, most: usize) {
         }
         sound(&heap);
     }
+}
+
+/// A heap of which every page was full and is empty now.
+fn emptied<'c>(config: &'c Config, limits: Limits, floor: usize) -> OsHeap<'c> {
+    let floor = Floor {
+        page_bytes: floor,
+        objects: 0,
+    };
+    let mut heap: OsHeap = OsHeap::on(locking(), config, limits, Some(floor)).expect("a floor");
+    let bytes = config.geometry().page_bytes() - 64;
+    let layout = Layout::from_size_align(bytes, 8).expect("valid");
+    let mut objects = Objects::new();
+    while let Ok(object) = heap.alloc(layout) {
+        objects.push(object);
+    }
+    let filled = objects.len() * config.geometry().page_bytes();
+    assert!(filled > limits.hard * 3 / 4, "{filled}");
+    let free = |object| heap.free_bytes(object);
+    objects.into_iter().for_each(free);
+    heap
+}
+
+/// Held pages that are free do not hide those that can be given back.
+#[test]
+fn at_the_hard_limit_empty_pages_above_the_floor_make_room_for_the_address_table() {
+    for page in [1 << 10, 4 << 10] {
+        let config = small_pages(page);
+        for floor in [0, 2 * MIB] {
+            let heap = emptied(&config, Limits::new(4 * MIB, 4 * MIB), floor);
+            let layout = Layout::new::<u64>();
+            for number in 0..60_000 {
+                let object = heap.alloc(layout);
+                let object = object.unwrap_or_else(|refused| {
+                    panic!("pages of {page}, floor {floor}, object {number}: {refused}")
+                });
+                core::mem::forget(object);
+            }
+            sound(&heap);
+        }
+    }
+}
+
+#[test]
+fn what_was_empty_above_the_floor_for_twice_the_delay_is_given_back() {
+    for page in [1 << 10, 4 << 10] {
+        let config = small_pages(page);
+        for floor in [0, 7 * MIB] {
+            let mut heap = emptied(&config, Limits::new(12 * MIB, 12 * MIB), floor);
+            for tick in 0..=10 {
+                heap.tick(at(100 * tick)).expect("gives back");
+                sound(&heap);
+            }
+            let left = heap.stats();
+            assert_eq!(left.failures, 0);
+            // A page of the system of which not all pages of the heap were opened.
+            let above = left.empty_bytes - floor;
+            assert!(above < 4096, "pages of {page}, floor {floor}: {left:?}");
+            assert!(left.resident_bytes < floor + MIB, "{left:?}");
+        }
+    }
+}
+
+#[test]
+fn a_soft_limit_below_the_floor_moves_nothing_within_it() {
+    let limits = Limits::new(64 << 10, 16 * MIB);
+    let mut heap: OsHeap = OsHeap::on(locking(), &CONFIG, limits, Some(FLOOR)).expect("a floor");
+    let layout = Layout::new::<[u8; 300]>();
+    let objects = (0..2000).map(|_| heap.alloc(layout).expect("within the floor"));
+    let mut objects: Objects = objects.collect();
+    (0..600).for_each(|number| heap.free_bytes(objects.swap_remove(number)));
+    for tick in 0..20 {
+        let done = heap.tick(at(1000 * tick)).expect("nothing to give back");
+        assert_eq!((done.moves, done.calls), (0, 0));
+    }
+    sound(&heap);
 }
