@@ -180,6 +180,8 @@ proptest! {
         within::<Tiny>(&demand, misaligned, &steps);
         let aligned = demand.iter().map(|line| DirectDemand { align: line.align.min(16), ..*line });
         within::<Partition<128, 16, 1>>(&aligned.collect::<Vec<_>>(), misaligned, &steps);
+        let aligned = demand.iter().map(|line| DirectDemand { align: line.align.min(64), ..*line });
+        within::<Partition<128, 64, 8>>(&aligned.collect::<Vec<_>>(), misaligned, &steps);
         within::<Small>(&demand, misaligned, &steps);
         within::<Standard>(&demand, misaligned, &steps);
     }
@@ -341,6 +343,37 @@ fn an_empty_demand_has_a_heap_that_refuses_everything() {
         }
         Err(refused) => panic!("{refused}"),
     }
+}
+
+/// Lines of no object, of more lengths than the tables' last page has room for: the tables may fill
+/// their page exactly.
+fn no_object<S: Partitioning>() {
+    for lines in 0..60 {
+        let line = |number| DirectDemand::new(S::LARGEST_BLOCK + 1 + S::UNIT_BYTES * number, 0);
+        let demand: Vec<_> = (0..lines).map(line).collect();
+        let certificate = certify::<S>(&demand).expect("certifiable");
+        for more in [0, 1, 100_000] {
+            let mut region = JunkRegion::misaligned(certificate.heap_bytes + more, 64, lines, 3);
+            let heap = PooledHeap::<S>::certified(region.memory(), &demand);
+            let mut heap = heap.unwrap_or_else(|refused| panic!("{lines} lines: {refused}"));
+            heap.check().expect("sound");
+            for bytes in [1, 200, 2000] {
+                heap.allocate(layout(bytes, 8)).expect_err("no object");
+            }
+            assert_eq!(heap.largest_free(), 0);
+            assert_eq!(heap.parts().total(), certificate.heap_bytes + more);
+        }
+    }
+}
+
+#[test]
+fn a_demand_of_no_object_is_served_in_exactly_its_bytes() {
+    no_object::<Partition<128, 16, 1>>();
+    no_object::<Partition<128, 64, 8>>();
+    no_object::<Partition<256, 128, 2>>();
+    no_object::<Tiny>();
+    no_object::<Small>();
+    no_object::<Standard>();
 }
 
 #[test]

@@ -8,7 +8,7 @@ use core::ptr::NonNull;
 use surefit_core::{Corruption, Parts, RawHeap, Refused};
 
 use super::demand::{DirectDemand, Needs, certify};
-use super::memory::{Block, MAX_UNITS, Memory, head_bytes};
+use super::memory::{Block, MAX_UNITS, Memory, Plan, head_bytes};
 use super::partition::{Class, Partitioning, Standard, block_bytes, class_of};
 use super::pools::Pools;
 use super::runs::{FreeRuns, plan};
@@ -104,7 +104,8 @@ impl<'m, S: Partitioning> DirectHeap<'m, S> {
     /// # Ok::<(), surefit_core::Refused>(())
     /// ```
     pub fn with(region: &'m mut [MaybeUninit<u8>]) -> Result<Self, Refused> {
-        let memory = Memory::new(region, |units| Some(plan::<S>(units)));
+        let has_payload = |plan: &Plan| plan.admin_units::<S>() < plan.units;
+        let memory = Memory::new(region, |units| Some(plan::<S>(units)).filter(has_payload));
         let mut memory = memory.ok_or(Refused::Region {
             needed: least_bytes::<S>(),
         })?;

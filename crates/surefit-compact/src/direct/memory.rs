@@ -191,7 +191,8 @@ impl<'m, S: Partitioning> Memory<'m, S> {
     const UNIT_SHIFT: u32 = S::UNIT_BYTES.trailing_zeros();
 
     /// Writes the tables of a region: every tag, list and count is zero, and no class has a not-full
-    /// page. `plan` gets the whole units of the region, and plans no more.
+    /// page. `plan` gets the whole units of the region. `None` if it plans more, or none at all. It may
+    /// plan nothing but administrative units.
     pub(super) fn new(
         region: &'m mut [MaybeUninit<u8>],
         plan: impl FnOnce(usize) -> Option<Plan>,
@@ -206,7 +207,7 @@ impl<'m, S: Partitioning> Memory<'m, S> {
         let units = ((len - skipped) / S::UNIT_BYTES).min(MAX_UNITS);
         let plan = plan(units)?;
         let admin_units = plan.admin_units::<S>();
-        if plan.units > units || admin_units >= plan.units {
+        if plan.units > units || admin_units > plan.units {
             return None;
         }
         // From the whole region: the heads lie before the base.
