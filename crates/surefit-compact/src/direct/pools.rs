@@ -12,7 +12,7 @@
 //! - Q1 The pages from `first` to `next` hold page-blocks, or are in the list of free pages, linked through their first eight
 //!   bytes. Pages that hold page-blocks, and the budgets of all classes, are as many as fit from `first` to `limit`.
 //! - Q2 From `start`, first tags lead from run to run to the end of the region; each has the length of a pool, and
-//!   is free iff it is in that pool's list. Budgets of all pools, times their lengths, are the units from `limit` to `start`.
+//!   is free iff it is in that pool's list. Last tags are as `tags` says. Budgets of all pools, times their lengths, are the units from `limit` to `start`.
 //! - Q3 The lengths of pools rise.
 #![deny(unsafe_code)]
 
@@ -24,7 +24,7 @@ use super::demand::{DirectDemand, Needs, first_page_unit, run_units};
 use super::memory::{Memory, Page, Plan, Unit, page_units};
 use super::partition::{Class, Partitioning, class_of, classes, each_class};
 use super::space::Space;
-use super::tags::{self, Run};
+use super::tags::{self, LEN, Run};
 
 /// Pools for a demand: the certified mode of [`DirectHeap`](super::DirectHeap).
 #[derive(Debug)]
@@ -187,11 +187,13 @@ impl<S: Partitioning> Pools<S> {
         for run in self.carved(memory) {
             let pool = Self::pool(memory, run.units);
             let exact = pool.is_some_and(|pool| memory.count(length_at::<S>(pool)) == run.units);
+            let at = run.start.number() as usize;
+            ensure(exact, "Q2", "a run has the length of no pool", at)?;
             ensure(
-                exact,
+                is_last_tag_right(memory, run),
                 "Q2",
-                "a run has the length of no pool",
-                run.start.number() as usize,
+                "the last tag of a run does not fit it",
+                at,
             )?;
             end = memory.after(run.start, run.units);
         }
@@ -399,13 +401,25 @@ impl<S: Partitioning> Space<S> for Pools<S> {
     }
 }
 
-/// The bytes of a pool's run that an object of `units` units less `tail` bytes leaves unused.
+/// Whether the last tag of a run says what `tags` says of it.
+fn is_last_tag_right<S: Partitioning>(memory: &Memory<'_, S>, run: Run) -> bool {
+    if run.free {
+        let last = memory.after(run.start, run.units - 1);
+        return tags::is_free(memory, last, run.units);
+    }
+    let tail = tags::tail_bytes(memory, run);
+    tail <= LEN as usize && tail < run.units as usize * S::UNIT_BYTES
+}
+
+/// The bytes of a pool's run that an object of `units` units less `tail` bytes leaves unused; at most
+/// as many as a tag can say, [`LEN`].
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "up to 16 units a page, and 8 KiB a page"
+    reason = "a unit has at most half of a page's 8 KiB"
 )]
-const fn tail_of<S: Partitioning>(length: u32, units: u32, tail: u32) -> u32 {
-    (length - units)
+pub(super) const fn tail_of<S: Partitioning>(length: u32, units: u32, tail: u32) -> u32 {
+    let bytes = (length - units)
         .saturating_mul(S::UNIT_BYTES as u32)
-        .saturating_add(tail)
+        .saturating_add(tail);
+    if bytes < LEN { bytes } else { LEN }
 }

@@ -6,8 +6,9 @@
 //! |<----------- a free run -------------->|<-- 2360 bytes used ---->|        |<- a page
 //! ```
 //! The first tag of a run says whether it is free, and how many units it has. The last tag of a
-//! free run says the same. The last tag of a used run of several units says how many bytes of its
-//! last unit the object leaves unused. The tags between are stale.
+//! free run says the same. The last tag of a used run of several units says how many bytes at its
+//! end the object leaves unused: less than a unit, and with pools less than the run, and at most [`LEN`].
+//! The tags between are stale; none of them says `USED`.
 #![deny(unsafe_code)]
 
 use super::memory::{Memory, Unit, page_units};
@@ -56,7 +57,7 @@ pub(super) fn used_units<S: Partitioning>(memory: &Memory<'_, S>, start: Unit) -
     memory.tag(start) & LEN
 }
 
-/// The bytes of a used run's last unit that its object leaves unused; 0 for a single unit.
+/// The bytes at a used run's end that its object leaves unused; 0 for a single unit.
 pub(super) fn tail_bytes<S: Partitioning>(memory: &Memory<'_, S>, run: Run) -> usize {
     if run.units == 1 {
         return 0;

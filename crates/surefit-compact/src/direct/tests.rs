@@ -13,8 +13,9 @@ use surefit_core::RawHeap;
 use super::demand::DirectDemand;
 use super::heap::{DirectHeap, PooledHeap};
 use super::memory::{Block, FULL, Page, PageRecord, Unit};
-use super::partition::{Class, Tiny};
-use super::tags;
+use super::partition::{Class, Standard, Tiny};
+use super::pools::tail_of;
+use super::tags::{self, FREE, LEN, USED};
 
 /// Two full pages and two not-full ones of 64-byte page-blocks, a page of 1024-byte page-blocks,
 /// large objects, and holes between them.
@@ -320,6 +321,29 @@ fn every_list_of_pools_is_checked() {
     corrupted_pools("Q2", |e| e.heap.memory.set_tag(e.runs[2], 0));
     corrupted_pools("Q2", |e| tags::set_used(&mut e.heap.memory, e.runs[1], 3));
     corrupted_pools("Q2", |e| tags::set_used(&mut e.heap.memory, e.runs[2], 3));
+    for (run, tags) in [(0, [3 * 64, USED, FREE | 3]), (1, [0, 3, USED | 3])] {
+        for tag in tags {
+            corrupted_pools("Q2", |e| {
+                let last = e.heap.memory.after(e.runs[run], 2);
+                e.heap.memory.set_tag(last, tag);
+            });
+        }
+    }
+}
+
+#[test]
+fn a_tail_of_a_gibibyte_is_no_flag_of_a_tag() {
+    let gibibyte = 1 << 20; // units of a standard heap
+    for (length, units, tail) in [
+        (gibibyte, 1, 0),
+        (gibibyte + 1, 1, 0),
+        (gibibyte + 1, 1, 1023),
+        (u32::MAX >> 2, 1, 1023),
+    ] {
+        let cut = tail_of::<Standard>(length, units, tail);
+        let exact = u64::from(length - units) * 1024 + u64::from(tail);
+        assert_eq!(u64::from(cut), exact.min(LEN.into()));
+    }
 }
 
 #[test]
