@@ -377,6 +377,29 @@ fn a_demand_of_no_object_is_served_in_exactly_its_bytes() {
 }
 
 #[test]
+fn an_object_that_shrinks_beyond_the_demand_counts_for_its_old_line() {
+    let demand = [DirectDemand::new(128, 4), DirectDemand::new(2000, 1)];
+    let bytes = certify::<Tiny>(&demand).expect("certifiable").heap_bytes;
+    let mut region = JunkRegion::new(bytes, 64, 3);
+    let mut heap = PooledHeap::<Tiny>::certified(region.memory(), &demand).expect("enough");
+    let small = [(); 4].map(|()| heap.allocate(layout(128, 8)).expect("within"));
+    let large = heap.allocate(layout(2000, 8)).expect("within");
+    assert_eq!(heap.allocate(layout(128, 8)), Err(Refused::NoPage));
+    // SAFETY: S1, S2: live, with its layout.
+    let shrunk = unsafe { heap.resize(large, layout(2000, 8), 128) };
+    assert_eq!(shrunk, Ok(large), "a shrink is never refused");
+    // SAFETY: as above.
+    unsafe { heap.free(small[0], layout(128, 8)) };
+    assert_eq!(heap.allocate(layout(2000, 8)), Err(Refused::NoPage));
+    // The next resize finds a page-block, and the line serves again.
+    // SAFETY: as above.
+    let moved = unsafe { heap.resize(large, layout(128, 8), 120) }.expect("within");
+    assert_ne!(moved, large);
+    assert_eq!(heap.allocate(layout(2000, 8)), Ok(large));
+    heap.check().expect("sound");
+}
+
+#[test]
 fn every_shape_of_script_runs() {
     let demand: Vec<_> = (1..=128)
         .map(|eighth| DirectDemand::new(8 * eighth, 9))

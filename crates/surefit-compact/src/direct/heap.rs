@@ -42,7 +42,7 @@ pub struct DirectHeap<'m, S = Standard, R = FreeRuns<S>> {
 
 /// A direct heap with [`Pools`]: its certified mode. It serves a demand in exactly the bytes that
 /// [`certify`](super::certify) computes, in any order of allocations and frees, and refuses what exceeds the demand's pages
-/// and runs.
+/// and runs. Only an object that shrinks is never refused: see [`DirectHeap::resize`](RawHeap::resize).
 ///
 /// # Examples
 /// See [`certify`](super::certify).
@@ -321,6 +321,10 @@ unsafe impl<S: Partitioning, R: Space<S>> RawHeap for DirectHeap<'_, S, R> {
 
     /// O(1) if the object stays in place: within its class, as a run that shrinks, or as a run
     /// whose next run is free. Otherwise O(bytes copied).
+    ///
+    /// An object that shrinks is never refused: if there is no place for its new size, it stays where
+    /// it is. With [`Pools`] it then keeps its page-block or run, and counts for the line of the demand
+    /// that it was allocated for, until it is freed or moves.
     ///
     /// # Errors
     /// [`Refused::StaleHandle`] if no object begins at the address of a large object.

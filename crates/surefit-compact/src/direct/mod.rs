@@ -33,7 +33,8 @@
 //! # Certified mode
 //! Where pages and runs share free units, a run may pin units that a page needs, so no number of bytes is enough for
 //! a demand with runs. A [`PooledHeap`] has [`Pools`] instead: pages and the runs of each length are carved once, and never become
-//! anything else. Its bytes are known from the demand ([`certify`]), and what exceeds the demand is refused. The general mode has a
+//! anything else. Its bytes are known from the demand ([`certify`]), and what exceeds the demand is refused. Only an object that shrinks
+//! is always served: if the demand has no room for the new size, it stays where it is, and counts for its old line. The general mode has a
 //! certificate for demands without runs ([`certify_blocks`]).
 //!
 //! # Invariants
