@@ -376,6 +376,43 @@ fn a_demand_of_no_object_is_served_in_exactly_its_bytes() {
     no_object::<Standard>();
 }
 
+/// What is inside a large object, not at its beginning, is no object.
+fn has_no_object_inside<H: RawHeap>(heap: &mut H, usable: impl Fn(&H, NonNull<u8>) -> usize) {
+    let object = heap.allocate(layout(1000, 8)).expect("room");
+    for inside in [8, 56, 64, 72, 960, 992] {
+        // SAFETY: inside the object.
+        let inside = unsafe { object.add(inside) };
+        assert_eq!(usable(heap, inside), 0);
+        // SAFETY: not an object, which is what the heap must find.
+        let freed = unsafe { heap.try_free(inside, layout(1000, 8)) };
+        assert_eq!(freed, Err(Refused::StaleHandle));
+        // SAFETY: as above.
+        let resized = unsafe { heap.resize(inside, layout(1000, 8), 900) };
+        assert_eq!(resized, Err(Refused::StaleHandle));
+    }
+    assert_eq!(usable(heap, object), 1024);
+    // SAFETY: S1, S2: live, with its layout.
+    assert_eq!(unsafe { heap.try_free(object, layout(1000, 8)) }, Ok(()));
+    // SAFETY: no object any more, which is what the heap must find.
+    let again = unsafe { heap.try_free(object, layout(1000, 8)) };
+    assert_eq!(again, Err(Refused::StaleHandle));
+    heap.check().expect("sound");
+}
+
+#[test]
+fn inside_a_large_object_no_object_is_found() {
+    let demand = [DirectDemand::new(1000, 2)];
+    let bytes = certify::<Tiny>(&demand).expect("certifiable").heap_bytes;
+    let mut region = JunkRegion::new(bytes, 64, 3);
+    let mut heap = PooledHeap::<Tiny>::certified(region.memory(), &demand).expect("enough");
+    // SAFETY: the heap must find that nothing is there.
+    has_no_object_inside(&mut heap, |heap, at| unsafe { heap.usable_bytes(at) });
+    let mut region = JunkRegion::new(16 << 10, 64, 3);
+    let mut heap = DirectHeap::<Tiny>::with(region.memory()).expect("enough");
+    // SAFETY: as above.
+    has_no_object_inside(&mut heap, |heap, at| unsafe { heap.usable_bytes(at) });
+}
+
 #[test]
 fn an_object_that_shrinks_beyond_the_demand_counts_for_its_old_line() {
     let demand = [DirectDemand::new(128, 4), DirectDemand::new(2000, 1)];

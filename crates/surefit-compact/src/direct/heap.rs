@@ -8,7 +8,7 @@ use core::ptr::NonNull;
 use surefit_core::{Corruption, Parts, RawHeap, Refused};
 
 use super::demand::{DirectDemand, Needs, certify};
-use super::memory::{Block, MAX_UNITS, Memory, Plan, head_bytes};
+use super::memory::{Block, MAX_UNITS, Memory, Plan, Unit, head_bytes};
 use super::partition::{Class, Partitioning, Standard, block_bytes, class_of};
 use super::pools::Pools;
 use super::runs::{FreeRuns, plan};
@@ -138,13 +138,15 @@ impl<S: Partitioning, R: Space<S>> DirectHeap<'_, S, R> {
         if record.holds_blocks() {
             return usize::from(block_bytes::<S>(record.class));
         }
-        match self.is_live(block) {
-            true => {
-                let units = tags::used_units(&self.memory, self.memory.unit_at(block));
-                units as usize * S::UNIT_BYTES
-            }
-            false => 0,
-        }
+        self.run_at(block).map_or(0, |run| {
+            tags::used_units(&self.memory, run) as usize * S::UNIT_BYTES
+        })
+    }
+
+    /// The used run that begins at `block`, if one does. The page must hold no page-blocks.
+    fn run_at(&self, block: Block) -> Option<Unit> {
+        let unit = self.memory.unit_at(block)?;
+        tags::begins(&self.memory, unit).then_some(unit)
     }
 
     #[inline]
@@ -175,13 +177,12 @@ impl<S: Partitioning, R: Space<S>> DirectHeap<'_, S, R> {
     /// begins there.
     #[cold]
     fn free_last(&mut self, block: Block) -> bool {
-        let unit = self.memory.unit_at(block);
         if !self.memory.record(block.page).holds_blocks() {
-            let begins = tags::begins(&self.memory, unit);
-            if begins {
-                self.space.give(&mut self.memory, unit);
+            let run = self.run_at(block);
+            if let Some(run) = run {
+                self.space.give(&mut self.memory, run);
             }
-            return begins;
+            return run.is_some();
         }
         let class = self.memory.record(block.page).class;
         self.memory.release_page(block.page);
@@ -203,8 +204,7 @@ impl<S: Partitioning, R: Space<S>> DirectHeap<'_, S, R> {
 
     /// Whether an object can begin here, as far as records and tags show it.
     fn is_live(&self, block: Block) -> bool {
-        self.memory.record(block.page).holds_blocks()
-            || tags::begins(&self.memory, self.memory.unit_at(block))
+        self.memory.record(block.page).holds_blocks() || self.run_at(block).is_some()
     }
 
     /// Resizes `object` to `bytes` bytes where it is, if possible. Its alignment stays what it was.
@@ -217,9 +217,10 @@ impl<S: Partitioning, R: Space<S>> DirectHeap<'_, S, R> {
         if class_of::<S>(bytes, align).is_some() {
             return false;
         }
-        let unit = self.memory.unit_at(block);
-        units_of::<S>(bytes)
-            .is_ok_and(|(units, tail)| self.space.resize(&mut self.memory, unit, units, tail))
+        let (Some(run), Ok((units, tail))) = (self.run_at(block), units_of::<S>(bytes)) else {
+            return false;
+        };
+        self.space.resize(&mut self.memory, run, units, tail)
     }
 
     /// Allocates the new place of an object that changes its size.
@@ -236,9 +237,8 @@ impl<S: Partitioning, R: Space<S>> DirectHeap<'_, S, R> {
     /// Frees the end of an object that shrinks, and that cannot move to a place with less waste.
     fn shrink_in_place(&mut self, block: Block, bytes: usize) {
         if !self.memory.record(block.page).holds_blocks() {
-            let unit = self.memory.unit_at(block);
-            if let Ok((units, tail)) = units_of::<S>(bytes) {
-                self.space.resize(&mut self.memory, unit, units, tail);
+            if let (Some(run), Ok((units, tail))) = (self.run_at(block), units_of::<S>(bytes)) {
+                self.space.resize(&mut self.memory, run, units, tail);
             }
         }
     }
@@ -327,14 +327,18 @@ unsafe impl<S: Partitioning, R: Space<S>> RawHeap for DirectHeap<'_, S, R> {
     /// that it was allocated for, until it is freed or moves.
     ///
     /// # Errors
-    /// [`Refused::StaleHandle`] if no object begins at the address of a large object.
+    /// What [`try_free`](RawHeap::try_free) finds: [`Refused::ForeignHandle`] and
+    /// [`Refused::StaleHandle`].
     unsafe fn resize(
         &mut self,
         object: NonNull<u8>,
         layout: Layout,
         new_size: usize,
     ) -> Result<NonNull<u8>, Refused> {
-        // SAFETY: S1 of `RawHeap::free`.
+        if !self.memory.contains(object) {
+            return Err(Refused::ForeignHandle);
+        }
+        // SAFETY: the address is inside; S1 of `RawHeap::free` for the rest.
         let block = unsafe { self.memory.block_at(object) };
         if !self.is_live(block) {
             return Err(Refused::StaleHandle);

@@ -482,10 +482,12 @@ impl<'m, S: Partitioning> Memory<'m, S> {
         }
     }
 
-    /// The unit that begins where `block` does.
+    /// The unit that begins where `block` does, if one does.
     #[inline]
-    pub(super) fn unit_at(&self, block: Block) -> Unit {
-        Unit(block.page.0 * Self::PAGE_UNITS + (u32::from(block.offset) >> Self::UNIT_SHIFT))
+    pub(super) fn unit_at(&self, block: Block) -> Option<Unit> {
+        let offset = usize::from(block.offset);
+        let unit = Unit(block.page.0 * Self::PAGE_UNITS + number(offset >> Self::UNIT_SHIFT));
+        (offset & (S::UNIT_BYTES - 1) == 0).then_some(unit)
     }
 
     /// The address of a page-block.

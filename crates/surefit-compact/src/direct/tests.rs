@@ -61,7 +61,10 @@ fn example(memory: &mut [MaybeUninit<u8>]) -> Example<'_> {
     free(&mut heap, large[3]);
     heap.check().expect("sound");
     let page = |place: usize| block(&heap, small[place]).page;
-    let unit = |place: usize| heap.memory.unit_at(block(&heap, large[place]));
+    let unit = |place: usize| {
+        let unit = heap.memory.unit_at(block(&heap, large[place]));
+        unit.expect("a run begins at a unit")
+    };
     Example {
         pages: [page(128), page(0), page(256)],
         class: heap.memory.record(page(0)).class,
@@ -255,7 +258,10 @@ fn pooled(memory: &mut [MaybeUninit<u8>]) -> Pooled<'_> {
         free_pooled(&mut heap, object);
     }
     heap.check().expect("sound");
-    let unit = |object| heap.memory.unit_at(block_of(&heap, object));
+    let unit = |object| {
+        let unit = heap.memory.unit_at(block_of(&heap, object));
+        unit.expect("a run begins at a unit")
+    };
     let page = |object| heap.memory.first_unit_of(block_of(&heap, object).page);
     Pooled {
         pages: [page(small[0]), page(emptied)],
