@@ -396,6 +396,25 @@ impl<'m, I: Index> Heap<'m, I> {
         Some(before)
     }
 
+    /// The chunk in use whose payload begins at an address, as far as its header shows it, and the
+    /// header.
+    #[inline]
+    fn find_in_use(&self, object: NonNull<u8>) -> Result<(Chunk, Header), Refused> {
+        let granule = self.memory.granule_inside(object);
+        let chunk = Chunk::at(granule.ok_or(Refused::ForeignHandle)?);
+        if chunk < self.first {
+            return Err(Refused::ForeignHandle);
+        }
+        if chunk >= self.end {
+            return Err(Refused::StaleHandle);
+        }
+        let header = self.memory.header(chunk);
+        if header.is_free() {
+            return Err(Refused::StaleHandle);
+        }
+        Ok((chunk, header))
+    }
+
     /// Allocates, copies and frees: the last resort of `resize`.
     ///
     /// # Safety
@@ -454,24 +473,15 @@ unsafe impl<I: Index> RawHeap for Heap<'_, I> {
     /// used again.
     #[inline]
     unsafe fn try_free(&mut self, object: NonNull<u8>, _layout: Layout) -> Result<(), Refused> {
-        let granule = self.memory.granule_inside(object);
-        let chunk = Chunk::at(granule.ok_or(Refused::ForeignHandle)?);
-        if chunk < self.first {
-            return Err(Refused::ForeignHandle);
-        }
-        if chunk >= self.end {
-            return Err(Refused::StaleHandle);
-        }
-        let header = self.memory.header(chunk);
-        if header.is_free() {
-            return Err(Refused::StaleHandle);
-        }
+        let (chunk, header) = self.find_in_use(object)?;
         // If the chunk is merged with the one before it, nothing else writes its header.
         self.memory.set_header(chunk, header.freed());
         self.release_of(chunk, header);
         Ok(())
     }
 
+    /// # Errors
+    /// Also what [`try_free`](RawHeap::try_free) finds.
     unsafe fn resize(
         &mut self,
         object: NonNull<u8>,
@@ -482,7 +492,7 @@ unsafe impl<I: Index> RawHeap for Heap<'_, I> {
             let limit = self.largest_request;
             return Err(Refused::TooLarge { limit });
         }
-        let chunk = Chunk::at(self.memory.granule_of(object));
+        let (chunk, _) = self.find_in_use(object)?;
         let needed = I::rounded(granules_for(new_size));
         if self.resize_in_place(chunk, needed) {
             return Ok(object);

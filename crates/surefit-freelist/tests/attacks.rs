@@ -393,6 +393,46 @@ fn a_foreign_pointer_has_no_number_or_one_that_is_not_meant() {
     assert_eq!(heap.check(), Ok(()));
 }
 
+/// A heap detects what it can: addresses outside, and free chunks.
+fn refuses_to_resize(heap: &mut impl RawHeap) {
+    let layout = Layout::new::<[u64; 9]>();
+    let mut outside = [0_u64; 64];
+    let live = [(); 2].map(|()| heap.allocate(layout).expect("room"));
+    let parts = heap.parts();
+    for bytes in [8, 72, 400, 4000] {
+        for place in [NonNull::from(&mut outside[32]).cast(), NonNull::dangling()] {
+            // SAFETY: not an address of the heap, which is what it must find.
+            let refused = unsafe { heap.resize(place, layout, bytes) };
+            assert_eq!(refused, Err(Refused::ForeignHandle), "{bytes}");
+        }
+    }
+    assert_eq!(heap.parts(), parts);
+    // The last one first: it is not merged with a chunk before it.
+    for object in live.into_iter().rev() {
+        // SAFETY: live, and of this layout.
+        unsafe { heap.free(object, layout) };
+        // SAFETY: freed, which is what the heap must find.
+        let refused = unsafe { heap.try_free(object, layout) };
+        assert_eq!(refused, Err(Refused::StaleHandle));
+        // SAFETY: as above.
+        let refused = unsafe { heap.resize(object, layout, 8) };
+        assert_eq!(refused, Err(Refused::StaleHandle));
+    }
+    assert_eq!(heap.check(), Ok(()));
+}
+
+fn resizes_of<I: Index>() {
+    let mut region = region();
+    refuses_to_resize(&mut Heap::<I>::new(region.memory()).expect("large enough"));
+}
+
+#[test]
+fn what_is_not_live_is_not_resized() {
+    for_every_index!(resizes_of);
+    let mut region = region();
+    refuses_to_resize(&mut Buddy::<16>::new(region.memory()).expect("large enough"));
+}
+
 std::thread_local! {
     /// The next answer of a hostile fit. The call with number 0 unwinds.
     static ANSWER: Cell<u64> = const { Cell::new(0) };

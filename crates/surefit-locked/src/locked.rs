@@ -22,8 +22,8 @@ use crate::unwinding::never;
 ///
 /// # Panics
 /// A heap refuses to free or to resize an object that it finds not to be live
-/// ([`RawHeap::try_free`](surefit_core::RawHeap::try_free)): a foreign or a double free. That is a
-/// panic, and because an allocator must not unwind, it ends the program.
+/// ([`RawHeap::try_free`](surefit_core::RawHeap::try_free) says what each heap finds): a foreign or a
+/// double free. That is a panic, and because an allocator must not unwind, it ends the program.
 ///
 /// # Examples
 /// ```

@@ -44,29 +44,16 @@ fn objects_grow_and_zeroed_memory_is_zero() {
     check();
 }
 
-#[test]
-fn a_double_free_that_the_heap_detects_ends_the_program() {
-    const CHILD: &str = "SUREFIT_FREES_TWICE";
+/// Runs the test of that name again in a program of its own, which the misuse must end.
+fn ends_the_program(test: &str, misuse: impl FnOnce()) {
+    const CHILD: &str = "SUREFIT_MISUSES";
     if std::env::var_os(CHILD).is_some() {
-        let layout = Layout::from_size_align(100_000, 8).unwrap();
-        // SAFETY: the layout has bytes.
-        let object = unsafe { HEAP.alloc(layout) };
-        // SAFETY: the object is live and has this layout.
-        unsafe { HEAP.dealloc(object, layout) };
-        let unwound = catch_unwind(AssertUnwindSafe(|| {
-            // SAFETY: none: this is the error that is to be detected. The run's tag says so before
-            // anything is written.
-            unsafe { HEAP.dealloc(object, layout) };
-        }));
+        let unwound = catch_unwind(AssertUnwindSafe(misuse));
         println!("unwound: {}", unwound.is_err());
         return;
     }
     let child = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--exact",
-            "a_double_free_that_the_heap_detects_ends_the_program",
-            "--nocapture",
-        ])
+        .args(["--exact", test, "--nocapture"])
         .env(CHILD, "1")
         .output()
         .unwrap();
@@ -77,6 +64,32 @@ fn a_double_free_that_the_heap_detects_ends_the_program() {
         "{said}"
     );
     assert!(!String::from_utf8_lossy(&child.stdout).contains("unwound"));
+}
+
+#[test]
+fn a_double_free_that_the_heap_detects_ends_the_program() {
+    let test = "a_double_free_that_the_heap_detects_ends_the_program";
+    ends_the_program(test, || {
+        let layout = Layout::from_size_align(100_000, 8).unwrap();
+        // SAFETY: the layout has bytes.
+        let object = unsafe { HEAP.alloc(layout) };
+        // SAFETY: the object is live and has this layout.
+        unsafe { HEAP.dealloc(object, layout) };
+        // SAFETY: none: this is the error that is to be detected. The run's tag says so before
+        // anything is written.
+        unsafe { HEAP.dealloc(object, layout) };
+    });
+}
+
+#[test]
+fn a_foreign_object_that_is_resized_ends_the_program() {
+    let test = "a_foreign_object_that_is_resized_ends_the_program";
+    ends_the_program(test, || {
+        let mut outside = [0_u64; 64];
+        let layout = Layout::new::<u64>();
+        // SAFETY: none: this is the error that is to be detected, by the address alone.
+        unsafe { HEAP.realloc((&raw mut outside[32]).cast(), layout, 5000) };
+    });
 }
 
 #[test]

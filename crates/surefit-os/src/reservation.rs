@@ -97,7 +97,8 @@ impl Reservation {
     /// out. For heaps whose calls have deadlines.
     ///
     /// # Errors
-    /// [`OsError::Lock`] if the process may not lock so much; nothing is locked then.
+    /// [`OsError::Lock`] if the process may not lock so much, or memory is short; nothing is locked
+    /// then.
     ///
     /// # Complexity
     /// One system call, which writes zeros to every page.
@@ -110,7 +111,8 @@ impl Reservation {
     ///
     /// # Errors
     /// [`OsError::Size`] unless the range lies inside the reservation and both its ends are
-    /// multiples of [`page_bytes`]; [`OsError::Lock`] if the process may not lock so much.
+    /// multiples of [`page_bytes`]; [`OsError::Lock`] if the process may not lock so much, or memory
+    /// is short; nothing of the range is locked then.
     ///
     /// # Complexity
     /// One system call, which writes zeros to every page that was not touched.
@@ -128,6 +130,9 @@ impl Reservation {
         let status = unsafe { libc::mlock(first.as_ptr().cast(), bytes) };
         if status != 0 {
             let source = io::Error::last_os_error();
+            // The kernel marks the range as locked first, and may fail later for want of memory.
+            // SAFETY: as above. If nothing was marked, this changes nothing.
+            unsafe { libc::munlock(first.as_ptr().cast(), bytes) };
             return Err(OsError::Lock { bytes, source });
         }
         Ok(())

@@ -296,6 +296,8 @@ unsafe impl<const SMALLEST: usize> RawHeap for Buddy<'_, SMALLEST> {
         Ok(())
     }
 
+    /// # Errors
+    /// Also what [`try_free`](RawHeap::try_free) finds.
     unsafe fn resize(
         &mut self,
         object: NonNull<u8>,
@@ -304,8 +306,9 @@ unsafe impl<const SMALLEST: usize> RawHeap for Buddy<'_, SMALLEST> {
     ) -> Result<NonNull<u8>, Refused> {
         // SAFETY: the caller promises a size that does not overflow.
         let new_layout = unsafe { Layout::from_size_align_unchecked(new_size, layout.align()) };
+        let block = self.map.find_in_use(object)?;
         let order = self.order_of(new_layout)?;
-        if self.resize_in_place(self.map.block_in_use(object), order) {
+        if self.resize_in_place(block, order) {
             return Ok(object);
         }
         let moved = self.allocate(new_layout)?;
