@@ -95,6 +95,10 @@ impl Index for PowersOfTwo {
     }
 
     /// A power of two: the list of a single chunk guarantees no more than that.
+    fn found(granules: u32) -> Option<u32> {
+        granules.checked_next_power_of_two()
+    }
+
     fn largest(granules: u32) -> u32 {
         1 << granules.ilog2()
     }

@@ -439,7 +439,7 @@ impl<'m, I: Index> Heap<'m, I> {
 
 /// The first chunk of a region: its header is the first word after the table with an aligned
 /// payload behind it.
-fn first_chunk<I: Index>(granules: u32) -> Chunk {
+pub(crate) fn first_chunk<I: Index>(granules: u32) -> Chunk {
     Chunk::at(I::table_words(granules) / 2 + 1)
 }
 

@@ -95,6 +95,14 @@ pub trait Index: Sized {
         granules
     }
 
+    /// The granules that this index *finds* for an unaligned need of this size, rounded: if all free
+    /// neighbours are merged, it misses no free chunk of so many or more. `None` if they never are.
+    #[doc(hidden)]
+    #[must_use]
+    fn found(granules: u32) -> Option<u32> {
+        Some(granules)
+    }
+
     /// The granules of the largest need that a single free chunk of this size serves.
     #[doc(hidden)]
     #[must_use]

@@ -68,6 +68,7 @@ mod chunk;
 mod coalesce;
 mod counters;
 mod end;
+mod enough;
 mod floor;
 mod half_fit;
 mod heap;

@@ -167,6 +167,10 @@ where
         granules.next_multiple_of(Self::STEP)
     }
 
+    fn found(granules: u32) -> Option<u32> {
+        (C::WHEN.is_immediate() || C::WHEN.is_deferred()).then_some(granules)
+    }
+
     fn largest(granules: u32) -> u32 {
         granules / Self::STEP * Self::STEP
     }

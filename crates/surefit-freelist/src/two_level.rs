@@ -212,6 +212,14 @@ impl TwoLevel {
 }
 
 impl Index for TwoLevel {
+    /// A list's largest size is at most 1/64 above its smallest.
+    fn found(granules: u32) -> Option<u32> {
+        match granules < 2 * DIVISIONS {
+            true => Some(granules),
+            false => granules.checked_add(granules.div_ceil(DIVISIONS)),
+        }
+    }
+
     fn table_words(granules: u32) -> u32 {
         head(list_of(granules.max(1))).number() + 1
     }

@@ -12,7 +12,7 @@ use core::ptr::NonNull;
 use surefit_core::Refused;
 
 use crate::chunk::{Chunk, NOBODYS_WORDS};
-use crate::memory::{GRANULE, Memory, Slot, WORD};
+use crate::memory::{GRANULE, MOST_GRANULES, Memory, Slot, WORD};
 
 /// The strictest alignment, in bytes. With a stricter one, the tiling would depend on where the
 /// operating system places the region.
@@ -111,6 +111,30 @@ impl<'m, const SMALLEST: usize> Map<'m, SMALLEST> {
         let table = |granules| (Self::fixed(Self::orders(granules)) + 1).div_ceil(2);
         let suffices = |granules: &u32| *granules > table(*granules) + 2 * (Self::UNIT - 1);
         (1..).find(suffices).unwrap_or(u32::MAX)
+    }
+
+    /// The bytes of a region, wherever it begins, with room for so many units; also any larger one has
+    /// it. `None` if there is no such region.
+    pub(super) fn region_bytes(units: usize) -> Option<usize> {
+        let units = u64::try_from(units).ok()?;
+        let unit = u64::from(Self::UNIT);
+        // As `new` divides the words: 8 · UNIT quarters of a word are a unit's own.
+        let words = units.checked_mul(8 * unit + 1)?.div_ceil(4);
+        let mut granules = words.div_ceil(2);
+        loop {
+            if granules > MOST_GRANULES as u64 {
+                return None;
+            }
+            // The last granules may be no whole unit; a larger region may have one more order.
+            let orders = Self::orders(granules as u32) + 1;
+            let all = (words + u64::from(Self::fixed(orders))).div_ceil(2) + unit - 1;
+            if all == granules {
+                return (granules as usize)
+                    .checked_mul(GRANULE)?
+                    .checked_add(GRANULE - 1);
+            }
+            granules = all;
+        }
     }
 
     /// Words of the table: nobody's words, the heads, the map.

@@ -159,6 +159,11 @@ impl<'m, const SMALLEST: usize> Buddy<'m, SMALLEST> {
         self.largest_request
     }
 
+    /// As [`Map::region_bytes`].
+    pub(crate) fn region_bytes(units: usize) -> Option<usize> {
+        Map::<SMALLEST>::region_bytes(units)
+    }
+
     /// The size of the blocks of an order.
     const fn bytes(order: u32) -> usize {
         SMALLEST << order

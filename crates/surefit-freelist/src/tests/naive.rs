@@ -44,6 +44,10 @@ impl<I: Definition> Index for Naive<I> {
         I::rounded(granules)
     }
 
+    fn found(granules: u32) -> Option<u32> {
+        I::found(granules)
+    }
+
     fn largest(granules: u32) -> u32 {
         I::largest(granules)
     }
