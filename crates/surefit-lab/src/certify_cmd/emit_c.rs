@@ -13,26 +13,32 @@ use surefit_measure::sizes::counted;
 use surefit_measure::spec::Spec;
 use surefit_measure::subjects::compact::Words;
 
-use super::certified::{Source, metered, options, report};
-use super::demand;
+use super::certified::{Asked, options, report};
+use super::emit::origin;
+use super::needed::Resizes;
 
 /// The configuration, the first reading of the demand and its certificate, as a header. Heaps of C have keys.
 ///
 /// # Errors
 /// The demand has no certificate in this configuration, or `surefit_options` cannot say the configuration.
-pub(super) fn header(source: &Source, spec: &Spec) -> Result<String> {
+pub(super) fn header(asked: &Asked, spec: &Spec) -> Result<String> {
     let given = options(spec)?;
     let config = &given.config;
     let built = built(config).context(
         "surefit_options cannot say this configuration: take page, width, spacing, k or holes, and pieces",
     )?;
     let heap = match given.words {
-        Words::Narrow => certified::<Keyed<Narrow>>(source, config)?,
-        Words::Medium => certified::<Keyed<Medium>>(source, config)?,
-        Words::Wide => certified::<Keyed<Wide>>(source, config)?,
+        Words::Narrow => certified::<Keyed<Narrow>>(asked, config)?,
+        Words::Medium => certified::<Keyed<Medium>>(asked, config)?,
+        Words::Wide => certified::<Keyed<Wide>>(asked, config)?,
     };
-    let name = report(source, spec)?.name;
-    Ok(text(&one_line(&name), spec, config, &built, &heap))
+    let report = report(asked, spec)?;
+    let about = Some(report.name.clone()).into_iter().chain(origin(&report));
+    // A name must not end the comment.
+    let about: Vec<_> = about
+        .map(|line| one_line(&line).replace("*/", "* /"))
+        .collect();
+    Ok(text(&about, spec, config, &built, &heap))
 }
 
 /// A demand in C, and its certificate.
@@ -43,15 +49,9 @@ struct Heap {
     certificate: Certificate,
 }
 
-fn certified<W: Width>(source: &Source, config: &Config) -> Result<Heap> {
-    match source {
-        Source::Trace(trace) => in_c::<W>(config, &metered::<W>(trace, config)?.joint()),
-        Source::Demand(_, file) => {
-            let parsed = demand::Parsed::new::<W>(file, config)?;
-            let first = parsed.demands().into_iter().next();
-            in_c::<W>(config, &first.context("a demand has a reading")?.1)
-        }
-    }
+fn certified<W: Width>(asked: &Asked, config: &Config) -> Result<Heap> {
+    let demanded = asked.demanded::<W>(config, Resizes::InPlace)?;
+    in_c::<W>(config, &demanded.needed.first()?)
 }
 
 fn in_c<W: Width>(config: &Config, demand: &Demand<'_>) -> Result<Heap> {
@@ -174,13 +174,13 @@ fn built(config: &Config) -> Option<Built> {
     })
 }
 
-fn text(name: &str, spec: &Spec, config: &Config, built: &Built, heap: &Heap) -> String {
+fn text(about: &[String], spec: &Spec, config: &Config, built: &Built, heap: &Heap) -> String {
     let certificate = &heap.certificate;
     let mut text = format!(
         "/* The heap of {name}, in the configuration {spec}.
  *
  * Written by `surefit certify --emit c`. The region suffices for every order of calls within the
- * demand. One free makes at most {moves} and copies at most {moved} bytes. */
+ * demand. One free makes at most {moves} and copies at most {moved} bytes.{origin} */
 #ifndef HEAP_H
 #define HEAP_H
 
@@ -208,6 +208,10 @@ _Static_assert(sizeof heap_memory == HEAP_CERTIFIED_BYTES + 512,
                \"the control structure has another size: run surefit certify again\");
 
 ",
+        name = about.first().map_or("", String::as_str),
+        origin = about
+            .get(1)
+            .map_or_else(String::new, |line| format!(" {line}")),
         moves = counted(u64::from(certificate.moves_max_per_op), "move"),
         moved = grouped(certificate.moved_bytes_max_per_op),
         page = config.geometry().page_bytes(),
