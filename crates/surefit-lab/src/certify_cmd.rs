@@ -2,6 +2,7 @@
 //! call can cost.
 
 mod account;
+mod asked;
 mod certified;
 mod demand_file;
 mod emit;
@@ -14,6 +15,7 @@ mod report;
 mod runs;
 mod shared;
 mod target;
+mod users;
 
 use std::path::PathBuf;
 
@@ -22,7 +24,8 @@ use surefit_measure::output;
 use surefit_measure::output::Format;
 use surefit_measure::spec::Spec;
 
-use self::certified::{Asked, Source, report};
+use self::asked::{Asked, Source};
+use self::certified::report;
 use self::report::Report;
 use self::target::Target;
 

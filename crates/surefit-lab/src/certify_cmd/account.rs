@@ -9,8 +9,6 @@ use surefit_compact::certify::{CertifiedParts, Demand, SharedParts};
 use surefit_measure::output::grouped;
 use surefit_measure::sizes::per_cent;
 
-use super::report::Certified;
-
 /// What the bytes of a certificate are used for. The parts add up to `heap_bytes`.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -107,17 +105,16 @@ pub(crate) struct DataPages {
 }
 
 /// The account of the data pages of a certificate: of the demand before and after the margin.
+/// The certificate has so many bytes of data pages, at most so many of them for back-references.
 pub(super) fn data_pages(
     config: &Config,
     (before, after): (&Demand<'_>, &Demand<'_>),
     peak_live_bytes: Option<u64>,
-    certificate: Option<&Certified>,
+    (all, back): (u64, u64),
 ) -> DataPages {
-    let all = certificate.map_or(0, |it| it.parts.data_page_bytes);
     let page_block_bytes = live_bytes(config, after).min(all);
     let before = live_bytes(config, before).min(page_block_bytes);
     let requested_bytes = peak_live_bytes.map(|live| live.min(before));
-    let back = certificate.map_or(0, |it| it.back_reference_bytes);
     let back_reference_bytes = back.min(all - page_block_bytes);
     DataPages {
         page_block_bytes,
@@ -204,7 +201,7 @@ impl fmt::Display for Account<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Certified, Parts, data_pages};
+    use super::data_pages;
     use surefit_compact::Config;
     use surefit_compact::certify::{Budget, ClassSet, Demand};
 
@@ -216,22 +213,11 @@ mod tests {
         })
     }
 
-    fn certificate(data_page_bytes: u64) -> Certified {
-        Certified {
-            parts: Parts {
-                data_page_bytes,
-                ..Parts::default()
-            },
-            back_reference_bytes: 400,
-            ..Certified::default()
-        }
-    }
-
     #[test]
     fn the_data_pages_are_accounted_for() {
         let (before, after) = (joint(100, 5000), joint(110, 5500));
-        let made = certificate(8000);
-        let pages = data_pages(&Config::DEFAULT, (&before, &after), Some(4000), Some(&made));
+        let made = (8000, 400);
+        let pages = data_pages(&Config::DEFAULT, (&before, &after), Some(4000), made);
         assert_eq!(pages.page_block_bytes, 5500);
         assert_eq!(pages.requested_bytes, Some(4000));
         assert_eq!(pages.rounding_bytes, Some(1000));
@@ -245,16 +231,11 @@ mod tests {
     #[test]
     fn bytes_that_no_objects_can_fill_are_not_counted() {
         let demand = joint(2, 1 << 40);
-        let made = certificate(200);
-        let pages = data_pages(&Config::DEFAULT, (&demand, &demand), None, Some(&made));
+        let made = (200, 400);
+        let pages = data_pages(&Config::DEFAULT, (&demand, &demand), None, made);
         assert_eq!(pages.page_block_bytes, 2 * 64);
         assert_eq!((pages.back_reference_bytes, pages.unused_bytes), (72, 0));
-        let pages = data_pages(
-            &Config::DEFAULT,
-            (&demand, &demand),
-            None,
-            Some(&certificate(0)),
-        );
+        let pages = data_pages(&Config::DEFAULT, (&demand, &demand), None, (0, 400));
         assert_eq!(pages, super::DataPages::default());
     }
 }

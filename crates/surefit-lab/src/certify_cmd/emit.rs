@@ -12,10 +12,10 @@ use surefit_measure::sizes::counted;
 use surefit_measure::spec::Spec;
 use surefit_measure::subjects::compact::{Options, Words};
 
-use super::certified::{Asked, options, report};
+use super::asked::Asked;
+use super::certified::{options, report};
 use super::emit_c;
 use super::needed::Resizes;
-use super::report::Report;
 
 /// The language of the source text.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -103,7 +103,7 @@ const _: () = assert!(
 pub(crate) static MEMORY: Region<REGION_BYTES, Page{align}K> = Region::new();
 ",
         name = one_line(&report.name),
-        origin = origin(&report).map_or_else(String::new, |line| format!(" {line}")),
+        origin = report.origin().map_or_else(String::new, |line| format!(" {line}")),
         moves = counted(u64::from(report.moves_max_per_op.unwrap_or(0)), "move"),
         moved = grouped(report.moved_bytes_max_per_op),
         config = config(&options.config, &bound),
@@ -132,19 +132,6 @@ fn emitted<W: Width>(asked: &Asked, options: &Options) -> Result<Emitted> {
         .demanded::<W>(config, Resizes::InPlace)?
         .needed
         .first()?)
-}
-
-/// What the demand is of, beyond its name: the runs, and the margin. A line for a comment, or none.
-pub(super) fn origin(report: &Report) -> Option<String> {
-    let runs = report
-        .runs
-        .as_ref()
-        .map(|runs| format!("the greatest of {}", runs.title()));
-    let margin = report
-        .margin_percent
-        .map(|percent| format!("with a margin of {percent} %"));
-    let parts: Vec<_> = runs.into_iter().chain(margin).collect();
-    (!parts.is_empty()).then(|| format!("The demand is {}.", parts.join(", ")))
 }
 
 /// 42888 as `42_888`, and 1024 as it is.

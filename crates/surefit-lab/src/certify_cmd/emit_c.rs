@@ -13,8 +13,8 @@ use surefit_measure::sizes::counted;
 use surefit_measure::spec::Spec;
 use surefit_measure::subjects::compact::Words;
 
-use super::certified::{Asked, options, report};
-use super::emit::origin;
+use super::asked::Asked;
+use super::certified::{options, report};
 use super::needed::Resizes;
 
 /// The configuration, the first reading of the demand and its certificate, as a header. Heaps of C have keys.
@@ -33,7 +33,7 @@ pub(super) fn header(asked: &Asked, spec: &Spec) -> Result<String> {
         Words::Wide => certified::<Keyed<Wide>>(asked, config)?,
     };
     let report = report(asked, spec)?;
-    let about = Some(report.name.clone()).into_iter().chain(origin(&report));
+    let about = Some(report.name.clone()).into_iter().chain(report.origin());
     // A name must not end the comment.
     let about: Vec<_> = about
         .map(|line| one_line(&line).replace("*/", "* /"))

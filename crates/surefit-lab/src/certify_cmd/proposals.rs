@@ -7,7 +7,8 @@ use anyhow::{Context, Result};
 use surefit_measure::progress::Progress;
 use surefit_measure::spec::Spec;
 
-use super::certified::{Asked, report};
+use super::asked::Asked;
+use super::certified::report;
 use super::proposed::{Chosen, Proposal, Proposals};
 
 /// What can be chosen: keys of which any one fixes it, and the values that are tried.

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::account::{Account, DataPages, Parts};
 use super::proposed::Proposals;
 use super::runs::Runs;
-use super::shared::{SharedWork, Users};
 use super::target::Target;
+use super::users::{SharedWork, Users};
 use surefit_measure::error::one_line;
 use surefit_measure::output::grouped;
 use surefit_measure::results::SCHEMA;
@@ -155,6 +155,18 @@ impl Report {
             self.pages_touched_max_per_op = certified.pages_touched_max_per_op;
         }
         self.certificates.push(certified);
+    }
+
+    /// What the demand is of, beyond its name: the runs, and the margin. A line for source text, or
+    /// none.
+    pub(super) fn origin(&self) -> Option<String> {
+        let runs = self.runs.as_ref();
+        let runs = runs.map(|runs| format!("the greatest of {}", runs.title()));
+        let margin = self
+            .margin_percent
+            .map(|percent| format!("with a margin of {percent} %"));
+        let parts: Vec<_> = runs.into_iter().chain(margin).collect();
+        (!parts.is_empty()).then(|| format!("The demand is {}.", parts.join(", ")))
     }
 
     fn write_head(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

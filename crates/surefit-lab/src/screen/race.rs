@@ -5,12 +5,13 @@
 //! of 1 in every round. The one with the least median is fastest if it is told apart from all
 //! others; those that it is not told apart from share the place with it, and nobody is called
 //! fastest. Fewer than [`SURE`] rounds are named. Without rounds, figures closer than
-//! [`EQUAL`](super::verdict::EQUAL) count as equal.
+//! [`EQUAL`] count as equal.
 
 use surefit_measure::ratio::Ratio;
 use surefit_measure::results::AllocatorResult;
 
-use super::verdict::EQUAL;
+/// Figures closer than this count as equal.
+pub(super) const EQUAL: f64 = 1.01;
 
 /// Fewer rounds than this are said.
 pub(super) const SURE: usize = 3;

@@ -7,12 +7,9 @@ use surefit_measure::error::one_line;
 use surefit_measure::results::{AllocatorResult, TraceResults};
 use surefit_measure::sizes::Size;
 
-use super::race::{Race, SURE, over, race, time};
+use super::race::{EQUAL, Race, SURE, over, race, time};
 use super::words::{listed, name, short};
 use surefit_measure::sizes::counted;
-
-/// Figures closer than this count as equal.
-pub(super) const EQUAL: f64 = 1.01;
 
 /// The moving heap is compared with so many others.
 const MOST_RIVALS: usize = 3;
