@@ -187,7 +187,7 @@ impl Report {
         if let Some(users) = self.users {
             writeln!(
                 f,
-                "Used by {} at once, which pin at most {} besides those of their calls.",
+                "Users at once: {}, and guards that pin at most {} besides those of calls in progress.",
                 counted(u64::from(users.threads), "thread"),
                 counted(u64::from(users.pins), "object")
             )?;

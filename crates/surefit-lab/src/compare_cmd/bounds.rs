@@ -24,7 +24,7 @@ impl FromStr for Bound {
     type Err = anyhow::Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let (trace, rest) = match text.split_once(": ") {
+        let (trace, rest) = match text.rsplit_once(": ") {
             Some((trace, rest)) => (Some(trace.trim().to_owned()), rest),
             None => (None, text),
         };
