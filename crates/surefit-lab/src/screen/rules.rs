@@ -99,6 +99,7 @@ fn nobody_is_called_fastest_whom_one_round_contradicts() {
     }
 }
 
+/// Smallest heaps were looked for in the smaller traces: the search replays each many times.
 #[test]
 fn least_memory_and_the_lowest_bound_are_those_of_the_figures() {
     for comparison in comparisons() {
@@ -108,15 +109,20 @@ fn least_memory_and_the_lowest_bound_are_those_of_the_figures() {
                 let with = trace.results.iter().filter_map(|row| Some((of(row)?, row)));
                 with.min_by_key(|(bytes, _)| *bytes)
             };
-            let (bytes, row) = least(|row| row.min_heap_bytes).expect("a smallest heap");
-            let least_heap = bytes as f64 / trace.peak_live_bytes as f64;
-            let needs = said.find(" least memory (").expect("a sentence");
-            let sentence = &said[..needs];
-            assert!(sentence.contains(&short(&row.allocator)), "{said}");
-            assert!(
-                said[needs..].starts_with(&format!(" least memory ({least_heap:.3}")),
-                "{said}"
-            );
+            if let Some((bytes, row)) = least(|row| row.min_heap_bytes) {
+                let needs = said.find(" least memory (").expect("a sentence");
+                let times = bytes as f64 / trace.peak_live_bytes as f64;
+                assert!(said[..needs].contains(&short(&row.allocator)), "{said}");
+                assert!(
+                    said[needs..].starts_with(&format!(" least memory ({times:.3}")),
+                    "{said}"
+                );
+            } else {
+                assert!(
+                    said.contains("Smallest heaps were not looked for"),
+                    "{said}"
+                );
+            }
             let (bytes, row) = least(|row| row.certified_bytes).expect("a bound");
             let times = bytes as f64 / trace.peak_live_bytes as f64;
             assert!(

@@ -471,7 +471,7 @@ fn a_margin_that_runs_propose_is_taken_if_it_is_asked_for() {
             &["--trace", "bundled:python-a", "--margin", "auto"][..],
             "one run says nothing",
         ),
-        (&["--trace", "bundled:python-a", "--margin", "-1"], "margin"),
+        (&["--trace", "bundled:python-a", "--margin=-1"], "margin"),
         (
             &["--trace", "bundled:python-a", "--margin", "x"],
             "is not a margin",
