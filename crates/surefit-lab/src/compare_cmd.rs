@@ -59,18 +59,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     let (specs, baseline) = allocators(args)?;
     let plan = plan(args);
     let bounds = bounds(args, &specs, plan)?;
-    if args.count.is_some() {
-        instructions::available()?;
-    }
-    for (option, path) in [("--report", &args.report), ("--save", &args.save)] {
-        if let Some(path) = path {
-            ensure!(path != Path::new("-"), "{option} -: name a file");
-            output::writable(path)?;
-        }
-    }
-    if args.again && args.format == Format::Json {
-        bail!("--again is said in words: leave --format json out, or --save twice and --against");
-    }
+    possible(args)?;
     let earlier = args.against.as_deref().map(baseline::load).transpose()?;
     let sources = files(args)
         .iter()
@@ -105,14 +94,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
         output::to_file(path, |out| Ok(out.write_all(page.as_bytes())?))?;
     }
     if args.again {
-        let plan = Plan {
-            percentiles: false,
-            min_heap: false,
-            instructions: false,
-            access_rounds: 0,
-            ..plan
-        };
-        let second = measure(&sources, &specs, baseline, plan, |_| Ok(()))?;
+        let second = measure(&sources, &specs, baseline, times_only(plan), |_| Ok(()))?;
         shown.lines(&again::lines(&comparison.traces, &second))?;
     }
     match args.format {
@@ -120,6 +102,34 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
         Format::Table => output::print(&screen::foot(args.files.is_empty()))?,
     }
     judge(args, &bounds, earlier.as_ref(), &comparison, &mut shown)
+}
+
+/// Refuses, before anything is measured, what could not be done afterwards.
+fn possible(args: &CompareArgs) -> Result<()> {
+    if args.count.is_some() {
+        instructions::available()?;
+    }
+    for (option, path) in [("--report", &args.report), ("--save", &args.save)] {
+        if let Some(path) = path {
+            ensure!(path != Path::new("-"), "{option} -: name a file");
+            output::writable(path)?;
+        }
+    }
+    if args.again && args.format == Format::Json {
+        bail!("--again is said in words: leave --format json out, or --save twice and --against");
+    }
+    Ok(())
+}
+
+/// What a second run measures.
+fn times_only(plan: Plan) -> Plan {
+    Plan {
+        percentiles: false,
+        min_heap: false,
+        instructions: false,
+        access_rounds: 0,
+        ..plan
+    }
 }
 
 /// The bounds of `--assert`, vetted.
@@ -227,7 +237,9 @@ fn trace(
 ) -> Result<TraceResults> {
     let measured = rounds::measure(source, specs, baseline, plan, progress)?;
     let mut results: Vec<_> = measured.into_iter().map(|row| row.result).collect();
-    on_threads(source, specs, plan, &mut results)?;
+    if plan.percentiles {
+        on_threads(source, specs, plan, &mut results)?;
+    }
     let ablation = match plan.min_heap {
         true => ablation(specs, &source.steps, progress)?,
         false => None,

@@ -23,9 +23,7 @@ pub(crate) use columns::all as all_columns;
 pub(crate) use notes::{Notes, Setting};
 pub(crate) use replay::replay;
 pub(crate) use verdict::fastest_names as fastest;
-pub(crate) use words::{name, short};
-
-pub(crate) use words::wrapped;
+pub(crate) use words::{name, short, wrapped};
 
 use words::{WIDTH, left_out};
 

@@ -5,11 +5,10 @@
 
 use surefit_measure::error::one_line;
 use surefit_measure::results::{AllocatorResult, TraceResults};
-use surefit_measure::sizes::Size;
+use surefit_measure::sizes::{Size, counted};
 
 use super::race::{EQUAL, Race, SURE, over, race, time};
 use super::words::{listed, name, short};
-use surefit_measure::sizes::counted;
 
 /// The moving heap is compared with so many others.
 const MOST_RIVALS: usize = 3;
