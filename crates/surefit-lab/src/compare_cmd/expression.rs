@@ -377,7 +377,7 @@ fn number(word: &str) -> Option<Sum> {
     let number: f64 = digits.parse().ok()?;
     number
         .is_finite()
-        .then(|| Sum::Number(number * scale, unit))
+        .then_some(Sum::Number(number * scale, unit))
 }
 
 fn of(allocator: &str, name: &str) -> Result<Sum> {
