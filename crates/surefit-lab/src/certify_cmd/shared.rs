@@ -58,6 +58,9 @@ pub(super) fn report(asked: &Asked, spec: &Spec) -> Result<Report> {
     let (threads, pins, largest_pinned_bytes) = stated(asked);
     let threads = threads.or_else(|| recorded(asked)).unwrap_or(1).max(1);
     let pins = pins.unwrap_or(0);
+    if threads > u32::from(u16::MAX) {
+        bail!("{threads} threads: a shared heap has at most {}", u16::MAX);
+    }
     let heap = Shared::new(&with_users(spec, threads, pins)?)?;
     if u32::from(heap.registered) < threads {
         bail!("{spec}: {threads} threads use the heap: write threads={threads}");
