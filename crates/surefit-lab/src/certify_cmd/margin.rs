@@ -11,9 +11,10 @@
 //! c   64.7   9.76   4.87   3.28   2.50   1.73   1.10   0.20      0
 //! ```
 //! That is exact if the figures have an exponential tail of any rate above any least figure. Of
-//! n + 1 such runs the last is the greatest with probability 1/(n + 1). Then it is above the others by the
-//! first of n independent gaps, the i-th of which has i times the rate, and M − m is the sum of the
-//! others. For lighter tails (normal, uniform) more than 99 % are covered; a test draws from them.
+//! n + 1 such runs the last is the greatest with probability 1/(n + 1). Then it is above the others
+//! by the first of n independent gaps, the i-th of which has i times the rate, and M − m is the sum
+//! of the others. For lighter tails (normal, uniform) more than 99 % are covered; a test draws from
+//! them.
 //! The margin is that of whichever figure needs the greatest one, and at least 10 %: memory that
 //! grows in steps shows no spread until a run takes the next step.
 //!
