@@ -1,14 +1,21 @@
 //! `surefit certify`: how large a heap must be to serve a demand without fail, and how much one
 //! call can cost.
 
+mod account;
+mod asked;
 mod certified;
-mod demand;
+mod demand_file;
 mod emit;
 mod emit_c;
+mod margin;
+mod needed;
 mod proposals;
 mod proposed;
 mod report;
+mod runs;
+mod shared;
 mod target;
+mod users;
 
 use std::path::PathBuf;
 
@@ -17,28 +24,42 @@ use surefit_measure::output;
 use surefit_measure::output::Format;
 use surefit_measure::spec::Spec;
 
-use self::certified::{Source, report};
+use self::asked::{Asked, Source};
+use self::certified::report;
 use self::report::Report;
 use self::target::Target;
 
 /// The contents of a demand file, for `--help`.
 const DEMAND_HELP: &str = "\
-A demand states the most that a program has live at once. Its file has one of these forms; the last
-two can be combined:
-  {\"request_bytes\": 65536, \"largest_request_bytes\": 256}
+A demand states the most that a program has live at once. Its file is TOML or JSON, and has one of
+these forms; the first or second can be combined with the third:
+  request_bytes = 65536
+  largest_request_bytes = 256
       requests of at most 65,536 bytes in all, each of at most 256 bytes, in any mix of sizes. Optional
-      key: \"smallest_request_bytes\" (16 if absent: each object costs bytes of its own).
-  {\"objects\": 10000, \"block_bytes\": 640000}
+      key: smallest_request_bytes (16 if absent: each object costs bytes of its own).
+  objects = 10000
+  block_bytes = 640000
       at most 10,000 objects in any mix of sizes, with at most 640,000 bytes of page-blocks in all.
       The page-block of an object is its request rounded up to a size-class: at most 1/8 larger for
       64 bytes and more. An object in pieces has several page-blocks. Optional keys:
-      \"largest_request_bytes\" (the largest request), \"resized_bytes\" (the largest resized object).
-  {\"per_class\": [{\"request_bytes\": 48, \"objects\": 200}, {\"request_bytes\": 4096, \"objects\": 8}]}
-      for each size, at most that many objects of just this size at once; the key \"align_bytes\" is
+      largest_request_bytes (the largest request), resized_bytes (the largest resized object).
+  [[budgets]]
+      a further budget of either form, used at the same time: all budgets of a file are added up.
+  [[per_class]]
+  request_bytes = 48
+  objects = 200
+      for each size, at most that many objects of just this size at once; the key align_bytes is
       optional. Objects of any size up to a limit are a demand of the first form.
+  threads = 4
+  pins = 2
+      for --allocator 1-cf or n-cf: the threads that use the heap at once, and the objects that their
+      guards pin besides. Optional key: largest_pinned_bytes.
+In JSON the first is {\"request_bytes\": 65536, \"largest_request_bytes\": 256}, and the third is
+{\"per_class\": [{\"request_bytes\": 48, \"objects\": 200}]}.
 
-Example: echo '{\"request_bytes\": 65536, \"largest_request_bytes\": 256}' > demand.json
-         surefit certify --demand demand.json --propose
+Examples: printf 'request_bytes = 65536\\nlargest_request_bytes = 256\\n' > demand.toml
+          surefit certify --demand demand.toml --propose
+          surefit certify --trace run-1.sft.zst run-2.sft.zst run-3.sft.zst --margin auto
 ";
 
 /// The arguments of `certify`.
@@ -49,15 +70,25 @@ Example: echo '{\"request_bytes\": 65536, \"largest_request_bytes\": 256}' > dem
 )]
 pub(crate) struct Args {
     /// Certify the demand of this trace: a file, or bundled:NAME (redis, redis-drift, emacs,
-    /// python-a, python-b).
-    #[arg(long, value_name = "FILE")]
-    trace: Option<PathBuf>,
-    /// Certify the demand in this JSON file; see below.
+    /// python-a, python-b). Of several runs of one program, the greatest demand.
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "demand")]
+    trace: Vec<PathBuf>,
+    /// Certify the demand in this file of TOML or JSON; see below.
     #[arg(long, value_name = "FILE")]
     demand: Option<PathBuf>,
-    /// The allocator: cf, with or without keys.
+    /// The allocator: cf, with or without keys; for threads 1-cf or n-cf.
     #[arg(long, value_name = "SPEC", default_value = "cf")]
     allocator: String,
+    /// Certify so much more than the demand; with `auto`, so much that a further run is covered in
+    /// 99 of 100 tries.
+    #[arg(long, value_name = "PERCENT|auto")]
+    margin: Option<margin::Choice>,
+    /// The threads that use a shared heap at once; by default those of the trace.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65535))]
+    threads: Option<u32>,
+    /// The objects that guards of a shared heap pin at once.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1_000_000))]
+    pins: Option<u32>,
     /// Also propose the configuration that needs the fewest bytes, and show what each choice costs.
     /// The keys of SPEC are kept.
     #[arg(long)]
@@ -83,22 +114,27 @@ pub(crate) struct Args {
 /// Bad input; no heap of this configuration can serve the demand.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let spec = Spec::parse(&args.allocator)?;
-    let source = Source::load(args.trace.as_deref(), args.demand.as_deref())?;
+    let asked = Asked {
+        source: Source::load(&args.trace, args.demand.as_deref())?,
+        margin: args.margin,
+        threads: args.threads,
+        pins: args.pins,
+    };
     let target = match &args.target {
         Some(name) => Some(Target::find(
             name,
             &spec,
             certified::options(&spec)?,
-            &source,
+            &asked.source,
         )?),
         None => None,
     };
     if let Some(language) = args.emit {
-        return output::print(&emit::source(language, &args.name, &source, &spec)?);
+        return output::print(&emit::source(language, &args.name, &asked, &spec)?);
     }
-    let mut certified = report(&source, &spec);
+    let mut certified = report(&asked, &spec);
     if args.propose {
-        let found = proposals::find(&source, &spec)?;
+        let found = proposals::find(&asked, &spec)?;
         certified = match certified {
             Ok(report) => Ok(Report {
                 proposals: Some(found),

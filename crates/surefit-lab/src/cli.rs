@@ -109,12 +109,39 @@ pub(crate) struct CompareArgs {
     /// A figure that can be counted exactly.
     #[arg(long, value_enum)]
     pub(crate) count: Option<Counted>,
+    /// A bound on figures, such as 'cf.min_heap_over_live <= 1.10'; exit status 1 if it is broken.
+    ///
+    /// ALLOCATOR.FIGURE, numbers with units (K, M, G, ns, us, ms, %), + - * /, and `and`.
+    ///
+    /// 'NAME: BOUND' is about the trace of that name only. May be given several times.
+    #[arg(long = "assert", value_name = "EXPR")]
+    pub(crate) bounds: Vec<String>,
+    /// Save the comparison for a later --against.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save: Option<PathBuf>,
+    /// Compare with an earlier comparison; exit status 1 if anything is worse than its noise.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) against: Option<PathBuf>,
+    /// How much worse a counted figure may be than in --against, in percent.
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, requires = "against", value_parser = percent)]
+    pub(crate) tolerance: f64,
+    /// Measure the times a second time, and say what changed.
+    #[arg(long)]
+    pub(crate) again: bool,
     /// Also write one self-contained HTML page.
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
     /// How results are printed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
+}
+
+/// Reads a percentage from 0 to 1000.
+fn percent(text: &str) -> Result<f64, String> {
+    let percent: Option<f64> = text.strip_suffix('%').unwrap_or(text).parse().ok();
+    percent
+        .filter(|percent| (0.0..=1000.0).contains(percent))
+        .ok_or_else(|| "write a percentage from 0 to 1000, such as 1.5".to_owned())
 }
 
 #[cfg(test)]

@@ -216,9 +216,24 @@ pub struct AllocatorResult {
     /// A region of this size serves every program with the trace's joint demand, in any order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certified_bytes: Option<u64>,
+    /// The same trace on as many threads as it has, if it has several and the allocator serves
+    /// threads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_threads: Option<OnThreads>,
     /// Where every byte of the region is at the first event with the greatest live requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_peak: Option<AtPeak>,
+}
+
+/// What an allocator made of a trace with each thread of the trace on its own thread.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct OnThreads {
+    /// Wall time per allocation or reallocation and its free, less the empty replay, round by round.
+    pub pair_ns_rounds: Vec<f64>,
+    /// By how much the process grew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_resident_bytes: Option<u64>,
 }
 
 /// What was resident and what was live after an event.

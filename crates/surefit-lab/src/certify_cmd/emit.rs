@@ -12,8 +12,10 @@ use surefit_measure::sizes::counted;
 use surefit_measure::spec::Spec;
 use surefit_measure::subjects::compact::{Options, Words};
 
-use super::certified::{Source, metered, options, report};
-use super::{demand, emit_c};
+use super::asked::Asked;
+use super::certified::{options, report};
+use super::emit_c;
+use super::needed::Resizes;
 
 /// The language of the source text.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -46,15 +48,10 @@ pub(super) fn name(text: &str) -> Result<String, &'static str> {
 ///
 /// # Errors
 /// The demand has no certificate in this configuration.
-pub(super) fn source(
-    language: Language,
-    name: &str,
-    source: &Source,
-    spec: &Spec,
-) -> Result<String> {
+pub(super) fn source(language: Language, name: &str, asked: &Asked, spec: &Spec) -> Result<String> {
     match language {
-        Language::Rust => rust(name, source, spec),
-        Language::C => emit_c::header(name, source, spec),
+        Language::Rust => rust(name, asked, spec),
+        Language::C => emit_c::header(name, asked, spec),
     }
 }
 
@@ -64,16 +61,14 @@ struct Emitted {
     region_bytes: usize,
 }
 
-fn rust(module: &str, source: &Source, spec: &Spec) -> Result<String> {
+fn rust(module: &str, asked: &Asked, spec: &Spec) -> Result<String> {
     let options = options(spec)?;
-    let report = report(source, spec)?;
+    let report = report(asked, spec)?;
     let (words, emitted) = match options.words {
-        Words::Narrow => ("Narrow", emitted::<Narrow>(source, options)?),
-        Words::Medium => ("Medium", emitted::<Medium>(source, options)?),
-        Words::Wide if options.has_keys => {
-            ("Keyed<Wide>", emitted::<Keyed<Wide>>(source, options)?)
-        }
-        Words::Wide => ("Wide", emitted::<Wide>(source, options)?),
+        Words::Narrow => ("Narrow", emitted::<Narrow>(asked, options)?),
+        Words::Medium => ("Medium", emitted::<Medium>(asked, options)?),
+        Words::Wide if options.has_keys => ("Keyed<Wide>", emitted::<Keyed<Wide>>(asked, options)?),
+        Words::Wide => ("Wide", emitted::<Wide>(asked, options)?),
     };
     let page = options.config.geometry().page_bytes();
     let align = [1, 4, 16, 64].into_iter().find(|kib| kib << 10 >= page);
@@ -93,7 +88,7 @@ fn rust(module: &str, source: &Source, spec: &Spec) -> Result<String> {
         "//! The heap of {name}, in the configuration {spec}.
 //!
 //! Written by `surefit certify --emit rust`. The region suffices for every order of calls within the
-//! demand. One free makes at most {moves} and copies at most {moved} bytes.
+//! demand. One free makes at most {moves} and copies at most {moved} bytes.{origin}
 //!
 //! To make the heap, in a program whose module this is:
 //! `Heap::<{module}::Words>::new({module}::MEMORY.take().expect(\"taken once\"), &{module}::CONFIG)`.
@@ -125,7 +120,8 @@ const _: () = assert!(
 pub(crate) static MEMORY: Region<REGION_BYTES, Page{align}K> = Region::new();
 ",
         name = one_line(&report.name),
-        moves = counted(u64::from(report.moves_max_per_op), "move"),
+        origin = report.origin().map_or_else(String::new, |line| format!(" {line}")),
+        moves = counted(u64::from(report.moves_max_per_op.unwrap_or(0)), "move"),
         moved = grouped(report.moved_bytes_max_per_op),
         config = config(&options.config, &bound),
         demand = emitted.demand,
@@ -139,7 +135,7 @@ pub(crate) static MEMORY: Region<REGION_BYTES, Page{align}K> = Region::new();
     Ok(text)
 }
 
-fn emitted<W: Width>(source: &Source, options: &Options) -> Result<Emitted> {
+fn emitted<W: Width>(asked: &Asked, options: &Options) -> Result<Emitted> {
     let config = &options.config;
     let of = |demand: Demand<'_>| -> Result<Emitted> {
         let certificate = surefit_compact::certify::certify::<W>(config, &demand)?;
@@ -149,14 +145,10 @@ fn emitted<W: Width>(source: &Source, options: &Options) -> Result<Emitted> {
             region_bytes: certificate.aligned_bytes + 1,
         })
     };
-    match source {
-        Source::Trace(trace) => of(metered::<W>(trace, config)?.joint()),
-        Source::Demand(_, file) => {
-            let parsed = demand::Parsed::new::<W>(file, config)?;
-            let first = parsed.demands().into_iter().next();
-            of(first.context("a demand has a reading")?.1)
-        }
-    }
+    of(asked
+        .demanded::<W>(config, Resizes::InPlace)?
+        .needed
+        .first()?)
 }
 
 /// 42888 as `42_888`, and 1024 as it is.

@@ -13,33 +13,34 @@ use surefit_measure::sizes::counted;
 use surefit_measure::spec::Spec;
 use surefit_measure::subjects::compact::Words;
 
-use super::certified::{Source, metered, options, report};
-use super::demand;
+use super::asked::Asked;
+use super::certified::{options, report};
+use super::needed::Resizes;
 
 /// The configuration, the first reading of the demand and its certificate, as a header that calls the heap by a name. Heaps of C have
 /// keys.
 ///
 /// # Errors
 /// The demand has no certificate in this configuration, or `surefit_options` cannot say the configuration.
-pub(super) fn header(heap_name: &str, source: &Source, spec: &Spec) -> Result<String> {
+pub(super) fn header(heap_name: &str, asked: &Asked, spec: &Spec) -> Result<String> {
     let given = options(spec)?;
     let config = &given.config;
     let built = built(config).context(
         "surefit_options cannot say this configuration: take page, width, spacing, k or holes, and pieces",
     )?;
     let heap = match given.words {
-        Words::Narrow => certified::<Keyed<Narrow>>(source, config)?,
-        Words::Medium => certified::<Keyed<Medium>>(source, config)?,
-        Words::Wide => certified::<Keyed<Wide>>(source, config)?,
+        Words::Narrow => certified::<Keyed<Narrow>>(asked, config)?,
+        Words::Medium => certified::<Keyed<Medium>>(asked, config)?,
+        Words::Wide => certified::<Keyed<Wide>>(asked, config)?,
     };
-    let name = report(source, spec)?.name;
-    // What ends a comment does not stand in one.
+    let report = report(asked, spec)?;
     let title = format!(
         "The heap of {}, in the configuration {spec}.",
-        one_line(&name)
+        in_comment(&report.name)
     );
-    let title = title.replace("*/", "* /").replace("/*", "/ *");
-    Ok(named(&text(&title, config, &built, &heap), heap_name))
+    let origin = report.origin().map(|line| in_comment(&line));
+    let text = text(&title, origin.as_deref(), config, &built, &heap);
+    Ok(named(&text, heap_name))
 }
 
 /// A demand in C, and its certificate.
@@ -50,15 +51,9 @@ struct Heap {
     certificate: Certificate,
 }
 
-fn certified<W: Width>(source: &Source, config: &Config) -> Result<Heap> {
-    match source {
-        Source::Trace(trace) => in_c::<W>(config, &metered::<W>(trace, config)?.joint()),
-        Source::Demand(_, file) => {
-            let parsed = demand::Parsed::new::<W>(file, config)?;
-            let first = parsed.demands().into_iter().next();
-            in_c::<W>(config, &first.context("a demand has a reading")?.1)
-        }
-    }
+fn certified<W: Width>(asked: &Asked, config: &Config) -> Result<Heap> {
+    let demanded = asked.demanded::<W>(config, Resizes::InPlace)?;
+    in_c::<W>(config, &demanded.needed.first()?)
 }
 
 fn in_c<W: Width>(config: &Config, demand: &Demand<'_>) -> Result<Heap> {
@@ -199,13 +194,18 @@ fn named(header: &str, name: &str) -> String {
     format!("{comment}{body}")
 }
 
-fn text(title: &str, config: &Config, built: &Built, heap: &Heap) -> String {
+/// A line as it can stand in a comment: nothing in it begins or ends one.
+fn in_comment(line: &str) -> String {
+    one_line(line).replace("*/", "* /").replace("/*", "/ *")
+}
+
+fn text(title: &str, origin: Option<&str>, config: &Config, built: &Built, heap: &Heap) -> String {
     let certificate = &heap.certificate;
     let mut text = format!(
         "/* {title}
  *
  * Written by `surefit certify --emit c`. The region suffices for every order of calls within the
- * demand. One free makes at most {moves} and copies at most {moved} bytes. */
+ * demand. One free makes at most {moves} and copies at most {moved} bytes.{origin} */
 #ifndef HEAP_H
 #define HEAP_H
 
@@ -240,6 +240,7 @@ HEAP_STATIC_ASSERT(sizeof heap_memory == HEAP_CERTIFIED_BYTES + 512,
                    \"the control structure has another size: run surefit certify again\");
 
 ",
+        origin = origin.map_or_else(String::new, |line| format!(" {line}")),
         moves = counted(u64::from(certificate.moves_max_per_op), "move"),
         moved = grouped(certificate.moved_bytes_max_per_op),
         page = config.geometry().page_bytes(),

@@ -7,7 +7,8 @@ use anyhow::{Context, Result};
 use surefit_measure::progress::Progress;
 use surefit_measure::spec::Spec;
 
-use super::certified::{Source, report};
+use super::asked::Asked;
+use super::certified::report;
 use super::proposed::{Chosen, Proposal, Proposals};
 
 /// What can be chosen: keys of which any one fixes it, and the values that are tried.
@@ -53,7 +54,7 @@ const CHOICES: [Choice; 5] = [
 ///
 /// # Errors
 /// No configuration can serve the demand.
-pub(super) fn find(source: &Source, spec: &Spec) -> Result<Proposals> {
+pub(super) fn find(asked: &Asked, spec: &Spec) -> Result<Proposals> {
     let open: Vec<_> = CHOICES.iter().filter(|it| it.is_open(spec)).collect();
     let mut mixes = vec![Vec::new()];
     for choice in &open {
@@ -71,7 +72,7 @@ pub(super) fn find(source: &Source, spec: &Spec) -> Result<Proposals> {
     for mix in mixes {
         let text = with_keys(spec.as_str(), &mix);
         progress.step("demand", "certified", &text);
-        if let Some(proposal) = certify(source, text) {
+        if let Some(proposal) = certify(asked, text) {
             found.push((mix, proposal));
         }
     }
@@ -103,8 +104,8 @@ pub(super) fn find(source: &Source, spec: &Spec) -> Result<Proposals> {
 }
 
 /// The heap of a spec, if it can serve the demand.
-fn certify(source: &Source, allocator: String) -> Option<Proposal> {
-    let report = report(source, &Spec::parse(&allocator).ok()?).ok()?;
+fn certify(asked: &Asked, allocator: String) -> Option<Proposal> {
+    let report = report(asked, &Spec::parse(&allocator).ok()?).ok()?;
     Some(Proposal {
         allocator,
         heap_bytes: report.heap_bytes,
@@ -115,7 +116,11 @@ fn certify(source: &Source, allocator: String) -> Option<Proposal> {
 
 impl Choice {
     fn is_open(&self, spec: &Spec) -> bool {
-        let (_, keys) = spec.as_str().split_once(':').unwrap_or_default();
+        let (name, keys) = spec.as_str().split_once(':').unwrap_or((spec.as_str(), ""));
+        // Words of shared heaps have one width.
+        if name != "cf" && self.keys.contains(&"width") {
+            return false;
+        }
         let is_given = |key: &str| self.keys.contains(&key.split('=').next().unwrap_or(key));
         !keys.split(',').any(is_given)
     }

@@ -27,7 +27,8 @@ pub(crate) struct Proposal {
     /// The heap size that suffices, in bytes.
     pub(crate) heap_bytes: u64,
     /// The most moves when one page-block is freed.
-    pub(crate) moves_max_per_op: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) moves_max_per_op: Option<u32>,
     /// The most bytes that these moves copy.
     pub(crate) moved_bytes_max_per_op: u64,
 }

@@ -4,10 +4,12 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use surefit_compact::certify::Certificate;
 
+use super::account::{Account, DataPages, Parts};
 use super::proposed::Proposals;
+use super::runs::Runs;
 use super::target::Target;
+use super::users::{SharedWork, Users};
 use surefit_measure::error::one_line;
 use surefit_measure::output::grouped;
 use surefit_measure::results::SCHEMA;
@@ -22,14 +24,23 @@ pub(crate) struct Report {
     pub(crate) schema: u32,
     /// The name of the trace, or the file of the demand.
     pub(crate) name: String,
-    /// The allocator, as given.
+    /// The allocator, as given; of a shared heap, with keys for its threads and pins.
     pub(crate) allocator: String,
-    /// The greatest sum of live requests of the trace, in bytes.
+    /// The greatest sum of live requests of the traces, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) peak_live_bytes: Option<u64>,
-    /// The joint demand.
+    /// The joint demand, with the margin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) demand: Option<Budget>,
+    /// What several traces ask for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) runs: Option<Runs>,
+    /// The margin on every figure of the demand, in percent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) margin_percent: Option<f64>,
+    /// Who uses a shared heap at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) users: Option<Users>,
     /// The most work that freeing one object of the trace can cost, all its pieces included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) largest_free: Option<LargestFree>,
@@ -37,12 +48,17 @@ pub(crate) struct Report {
     pub(crate) heap_bytes: u64,
     /// What these bytes are used for.
     pub(crate) parts: Parts,
+    /// What the data pages among them are for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) data_pages: Option<DataPages>,
     /// The most moves when one page-block is freed.
-    pub(crate) moves_max_per_op: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) moves_max_per_op: Option<u32>,
     /// The most bytes that these moves copy.
     pub(crate) moved_bytes_max_per_op: u64,
     /// The most pages of the region that allocating or freeing one page-block touches.
-    pub(crate) pages_touched_max_per_op: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) pages_touched_max_per_op: Option<u64>,
     /// One certificate for each reading of the demand.
     pub(crate) certificates: Vec<Certified>,
     /// Cheaper configurations, where they were asked for.
@@ -87,24 +103,6 @@ pub(crate) struct LargestFree {
     pub(crate) moved_bytes_max: u64,
 }
 
-/// What the bytes of a certificate are used for. The parts add up to `heap_bytes`.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Parts {
-    /// Data pages, back-references included.
-    pub(crate) data_page_bytes: u64,
-    /// The address table.
-    pub(crate) handle_bytes: u64,
-    /// Page records.
-    pub(crate) page_record_bytes: u64,
-    /// Class states.
-    pub(crate) class_state_bytes: u64,
-    /// Bytes that may be skipped before the first page.
-    pub(crate) alignment_bytes: u64,
-    /// The heap's own control structure.
-    pub(crate) control_bytes: u64,
-}
-
 /// One certificate.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -119,34 +117,19 @@ pub(crate) struct Certified {
     /// The most bytes of the data pages that back-references of live objects cause.
     pub(crate) back_reference_bytes: u64,
     /// The most moves when one page-block is freed.
-    pub(crate) moves_max_per_op: u32,
-    /// The most bytes that these moves copy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) moves_max_per_op: Option<u32>,
+    /// The most bytes that these moves copy; of a shared heap, that the steps of one free copy.
     pub(crate) moved_bytes_max_per_op: u64,
     /// The most pages of the region that allocating or freeing one page-block touches.
-    pub(crate) pages_touched_max_per_op: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) pages_touched_max_per_op: Option<u64>,
+    /// What a call of a shared heap costs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) shared: Option<SharedWork>,
 }
 
 impl Certified {
-    pub(super) fn new(demand: &str, certificate: &Certificate, control_bytes: usize) -> Self {
-        let parts = certificate.parts;
-        Self {
-            demand: demand.to_owned(),
-            heap_bytes: (certificate.heap_bytes + control_bytes) as u64,
-            parts: Parts {
-                data_page_bytes: parts.data_page_bytes as u64,
-                handle_bytes: parts.handle_bytes as u64,
-                page_record_bytes: parts.page_record_bytes as u64,
-                class_state_bytes: parts.class_state_bytes as u64,
-                alignment_bytes: parts.alignment_bytes as u64,
-                control_bytes: control_bytes as u64,
-            },
-            back_reference_bytes: parts.back_reference_bytes as u64,
-            moves_max_per_op: certificate.moves_max_per_op,
-            moved_bytes_max_per_op: certificate.moved_bytes_max_per_op,
-            pages_touched_max_per_op: certificate.pages_touched_max_per_op,
-        }
-    }
-
     /// Administrative bytes that grow with the number of objects: entries and back-references.
     fn handles(&self) -> u64 {
         self.parts.handle_bytes + self.back_reference_bytes
@@ -174,6 +157,18 @@ impl Report {
         self.certificates.push(certified);
     }
 
+    /// What the demand is of, beyond its name: the runs, and the margin. A line for source text, or
+    /// none.
+    pub(super) fn origin(&self) -> Option<String> {
+        let runs = self.runs.as_ref();
+        let runs = runs.map(|runs| format!("the greatest of {}", runs.title()));
+        let margin = self
+            .margin_percent
+            .map(|percent| format!("with a margin of {percent} %"));
+        let parts: Vec<_> = runs.into_iter().chain(margin).collect();
+        (!parts.is_empty()).then(|| format!("The demand is {}.", parts.join(", ")))
+    }
+
     fn write_head(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}  {}", one_line(&self.name), self.allocator)?;
         if let Some(live) = self.peak_live_bytes {
@@ -188,7 +183,43 @@ impl Report {
                 demand.classes
             )?;
         }
-        writeln!(f)
+        writeln!(f)?;
+        if let Some(users) = self.users {
+            writeln!(
+                f,
+                "Users at once: {}, and guards that pin at most {} besides those of calls in progress.",
+                counted(u64::from(users.threads), "thread"),
+                counted(u64::from(users.pins), "object")
+            )?;
+        }
+        self.write_runs(f)
+    }
+
+    /// The runs, the margin that they propose, and the margin taken.
+    fn write_runs(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(runs) = &self.runs else {
+            return self.write_margin(f);
+        };
+        write!(f, "{runs}")?;
+        match runs.proposed_margin_percent {
+            Some(percent) if self.margin_percent.is_none() => writeln!(
+                f,
+                "Proposed margin, so that a further run is covered in 99 of 100 tries: --margin {percent}"
+            )?,
+            Some(_) => {}
+            None => writeln!(
+                f,
+                "They lie too far apart to propose a margin: record more, or certify each kind on its own."
+            )?,
+        }
+        self.write_margin(f)
+    }
+
+    fn write_margin(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.margin_percent {
+            Some(percent) => writeln!(f, "With a margin of {percent} % on every figure."),
+            None => Ok(()),
+        }
     }
 
     fn write_line(&self, f: &mut fmt::Formatter<'_>, certified: &Certified) -> fmt::Result {
@@ -200,7 +231,7 @@ impl Report {
             write!(f, "  ÷ live {}", ratio(*heap_bytes, live))?;
         }
         if let Some(Budget { block_bytes, .. }) = self.demand {
-            let rest = heap_bytes - certified.handles();
+            let rest = heap_bytes.saturating_sub(certified.handles());
             write!(f, "  ÷ B {}", ratio(*heap_bytes, block_bytes))?;
             write!(
                 f,
@@ -209,6 +240,38 @@ impl Report {
             )?;
         }
         writeln!(f)
+    }
+
+    fn write_calls(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((moves, pages)) = self.moves_max_per_op.zip(self.pages_touched_max_per_op) {
+            writeln!(
+                f,
+                "Freeing one page-block: at most {}, {} B copied, {} touched.",
+                counted(u64::from(moves), "move"),
+                grouped(self.moved_bytes_max_per_op),
+                counted(pages, "page")
+            )?;
+        }
+        if let Some(work) = self.certificates.first().and_then(|it| it.shared) {
+            writeln!(
+                f,
+                "Freeing one page-block: at most {} of moves, {} B copied; {} B and {} while a lock is held once.",
+                counted(work.steps_max_per_free, "step"),
+                grouped(self.moved_bytes_max_per_op),
+                grouped(work.copied_bytes_max_per_section),
+                counted(work.pages_touched_max_per_section, "page")
+            )?;
+        }
+        if let Some(largest) = self.largest_free {
+            writeln!(
+                f,
+                "Freeing the largest object: {}, at most {}, {} B copied.",
+                counted(largest.blocks, "page-block"),
+                counted(largest.moves_max, "move"),
+                grouped(largest.moved_bytes_max)
+            )?;
+        }
+        Ok(())
     }
 }
 
@@ -229,36 +292,13 @@ impl fmt::Display for Report {
         for certified in &self.certificates {
             self.write_line(f, certified)?;
         }
-        let parts = self.parts;
-        let first = self.certificates.first();
-        let handles = first.map_or(0, |certified| certified.back_reference_bytes);
-        for (part, bytes) in [
-            ("data pages", parts.data_page_bytes),
-            ("  of these for back-references", handles),
-            ("address table", parts.handle_bytes),
-            ("page records", parts.page_record_bytes),
-            ("class states", parts.class_state_bytes),
-            ("alignment of the region", parts.alignment_bytes),
-            ("control structure", parts.control_bytes),
-        ] {
-            writeln!(f, "  {part:<31} {:>14} B", grouped(bytes))?;
-        }
-        writeln!(
-            f,
-            "Freeing one page-block: at most {}, {} B copied, {} touched.",
-            counted(u64::from(self.moves_max_per_op), "move"),
-            grouped(self.moved_bytes_max_per_op),
-            counted(self.pages_touched_max_per_op, "page")
-        )?;
-        if let Some(largest) = self.largest_free {
-            writeln!(
-                f,
-                "Freeing the largest object: {}, at most {}, {} B copied.",
-                counted(largest.blocks, "page-block"),
-                counted(largest.moves_max, "move"),
-                grouped(largest.moved_bytes_max)
-            )?;
-        }
+        let account = Account {
+            parts: &self.parts,
+            data_pages: self.data_pages,
+            heap_bytes: self.heap_bytes,
+        };
+        write!(f, "{account}")?;
+        self.write_calls(f)?;
         self.target.iter().try_for_each(|it| write!(f, "{it}"))?;
         self.proposals.iter().try_for_each(|it| write!(f, "{it}"))
     }
@@ -266,10 +306,9 @@ impl fmt::Display for Report {
 
 #[cfg(test)]
 mod tests {
-    use super::{Budget, Certified, Parts, Report};
+    use super::{Budget, Certified, Parts, Report, Runs};
 
-    #[test]
-    fn the_first_certificate_heads_the_report() {
+    fn two_certificates() -> Report {
         let mut report = Report {
             peak_live_bytes: Some(1000),
             demand: Some(Budget {
@@ -290,8 +329,38 @@ mod tests {
                 ..Certified::default()
             });
         }
+        report
+    }
+
+    #[test]
+    fn the_first_certificate_heads_the_report() {
+        let report = two_certificates();
         assert_eq!(report.heap_bytes, 2200);
         let text = report.to_string();
         assert!(text.contains("2,200 B  ÷ live 2.200  ÷ B 2.000"), "{text}");
+        assert!(text.contains("100.0 %"), "{text}");
+    }
+
+    #[test]
+    fn a_margin_is_proposed_until_one_is_taken() {
+        let mut report = two_certificates();
+        report.runs = Some(Runs {
+            proposed_margin_percent: Some(7.4),
+            ..Runs::default()
+        });
+        assert!(report.to_string().contains("--margin 7.4"));
+        report.margin_percent = Some(8.0);
+        let text = report.to_string();
+        assert!(
+            text.contains("margin of 8 %") && !text.contains("--margin"),
+            "{text}"
+        );
+        report.runs = Some(Runs::default());
+        assert!(report.to_string().contains("too far apart"));
+    }
+
+    #[test]
+    fn the_committed_schema_is_that_of_the_type() {
+        surefit_measure::schema::is_committed::<Report>("certify.json");
     }
 }

@@ -10,9 +10,10 @@ use surefit_compact::{Config, Narrow, Width};
 use surefit_measure::spec::Spec;
 use surefit_measure::steps::LEAST_ALIGN;
 use surefit_measure::subjects::compact::{Options, Words};
-use surefit_trace::Op;
+use surefit_trace::{Op, Trace};
 
-use super::certified::Source;
+use super::asked::Source;
+use super::demand_file::{Counted, DemandFile};
 
 /// What `ci/extra/worst.sh` measured and bounded.
 const CORTEX_M4: &str = include_str!("../../../../firmware/worst/cortex-m4.csv");
@@ -138,38 +139,40 @@ fn largest() -> usize {
 
 /// Whether all objects of a demand are as those of the figures.
 fn covers(source: &Source) -> Result<()> {
-    let file = match source {
-        Source::Demand(_, file) => file,
-        Source::Trace(trace) => {
-            for event in trace.events() {
-                match event.op() {
-                    Op::Alloc { size, call, .. } => {
-                        is_covered(size, call.align_at_least(LEAST_ALIGN))?;
-                    }
-                    // Its alignment is that of its allocation.
-                    Op::Realloc { size, .. } => is_covered(size, LEAST_ALIGN)?,
-                    Op::Free { .. } => {}
-                }
-            }
-            return Ok(());
-        }
-    };
+    match source {
+        Source::Demand(_, file) => covers_file(file),
+        Source::Traces(traces) => traces.iter().try_for_each(covers_trace),
+    }
+}
+
+fn covers_trace(trace: &Trace) -> Result<()> {
+    trace
+        .events()
+        .iter()
+        .try_for_each(|event| match event.op() {
+            Op::Alloc { size, call, .. } => is_covered(size, call.align_at_least(LEAST_ALIGN)),
+            // Its alignment is that of its allocation.
+            Op::Realloc { size, .. } => is_covered(size, LEAST_ALIGN),
+            Op::Free { .. } => Ok(()),
+        })
+}
+
+fn covers_file(file: &DemandFile) -> Result<()> {
     for peak in file.per_class.iter().flatten() {
         let align = peak.align_bytes.unwrap_or(LEAST_ALIGN);
         is_covered(peak.request_bytes as u64, align)?;
     }
-    let requests = file
-        .largest_request_bytes
-        .map(|it| it as u64)
-        .or(file.request_bytes);
-    if file.objects.is_some() && requests.is_none() {
-        bail!("the demand does not say its largest request: give largest_request_bytes");
+    for budget in file.budgets()? {
+        let largest = match budget {
+            Counted::Requests(requests) => Some(requests.largest),
+            Counted::Blocks(_, _, largest) => largest.map(|it| it as u64),
+        };
+        let largest = largest
+            .context("the demand does not say its largest request: give largest_request_bytes")?;
+        is_covered(largest, LEAST_ALIGN)?;
     }
     let resized = file.resized_bytes.map(|it| it as u64);
-    for bytes in requests.into_iter().chain(resized) {
-        is_covered(bytes, LEAST_ALIGN)?;
-    }
-    Ok(())
+    resized.map_or(Ok(()), |bytes| is_covered(bytes, LEAST_ALIGN))
 }
 
 /// Whether the figures are of such objects.

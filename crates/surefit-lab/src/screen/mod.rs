@@ -1,9 +1,13 @@
 //! What people see: tables of figures, every one of them computed from the results. No line is
 //! wider than [`words::WIDTH`] columns.
 
+mod answers;
 mod columns;
 mod notes;
+mod race;
 mod replay;
+#[cfg(test)]
+mod rules;
 #[cfg(test)]
 mod tests;
 mod verdict;
@@ -18,9 +22,10 @@ use surefit_measure::subject::HandleCost;
 pub(crate) use columns::all as all_columns;
 pub(crate) use notes::{Notes, Setting};
 pub(crate) use replay::replay;
-pub(crate) use words::{name, short};
+pub(crate) use verdict::fastest_names as fastest;
+pub(crate) use words::{name, short, wrapped};
 
-use words::{WIDTH, left_out, wrapped};
+use words::{WIDTH, left_out};
 
 /// How much is compared, in words.
 pub(crate) fn setting(setting: &Setting) -> String {
@@ -117,10 +122,11 @@ pub(crate) fn lines(trace: &TraceResults, notes: &Notes) -> Vec<String> {
     let (best, duels) = verdict::sentences(trace, &notes.baseline, moving);
     let mut lines = vec![best];
     lines.extend(duels);
+    lines.extend(answers::held(trace));
     lines.extend(verdict::saved(trace));
     lines.extend(verdict::failures(trace));
     lines.extend(smaller_lines(trace));
-    lines.extend(threads_line(trace));
+    lines.extend(answers::threads(trace));
     lines
 }
 
@@ -186,16 +192,4 @@ fn smaller_lines(trace: &TraceResults) -> impl Iterator<Item = String> {
             let (name, bytes) = (short(&row.allocator), Size(bytes));
             format!("{name} can name no more than {bytes}: that is its heap here.")
         })
-}
-
-/// That the threads of a trace are replayed on one.
-fn threads_line(trace: &TraceResults) -> Option<String> {
-    (trace.threads > 1).then(|| {
-        format!(
-            "{} ran on {} threads; here one thread makes all calls, in the recorded order. On threads of their own: \
-             surefit replay FILE --threads --allocator system.",
-            name(trace),
-            trace.threads
-        )
-    })
 }

@@ -5,12 +5,10 @@
 
 use surefit_measure::error::one_line;
 use surefit_measure::results::{AllocatorResult, TraceResults};
-use surefit_measure::sizes::Size;
+use surefit_measure::sizes::{Size, counted};
 
+use super::race::{EQUAL, Race, SURE, over, race, time};
 use super::words::{listed, name, short};
-
-/// Figures closer than this count as equal.
-const EQUAL: f64 = 1.01;
 
 /// The moving heap is compared with so many others.
 const MOST_RIVALS: usize = 3;
@@ -23,12 +21,7 @@ struct Metric {
 
 const TIME: Metric = Metric {
     name: "time",
-    // as the table has it, unless the baseline was not measured
-    of: |row| {
-        row.ratio_to_baseline
-            .map(|ratio| ratio.median)
-            .or(row.pair_ns_mean)
-    },
+    of: time,
 };
 
 const ACCESS: Metric = Metric {
@@ -98,9 +91,15 @@ fn is_or_are(rows: &[&AllocatorResult]) -> &'static str {
     if rows.len() == 1 { "is" } else { "are" }
 }
 
-/// `cf-direct is fastest (0.44 x rlsf); with accesses tlsf is (0.80 x).`
+/// The allocators that share the first place in time.
+pub(crate) fn fastest_names(trace: &TraceResults) -> Vec<String> {
+    race(&trace.results).map_or_else(Vec::new, |race| names(&race.first))
+}
+
+/// `cf-direct is fastest (0.44 x rlsf) in each of 3 rounds, then tlsf (1.95 x [1.90-2.01] its time);
+/// with accesses tlsf is (0.80 x).`
 fn fastest(rows: &[AllocatorResult], baseline: &str) -> Option<String> {
-    let (first, time) = leaders(rows, &TIME)?;
+    let ran = race(rows)?;
     let base = rows.iter().find(|row| row.allocator == baseline);
     let ratio = |metric: &Metric, figure: f64| {
         let base = base.and_then(metric.of).filter(|base| *base > 0.0);
@@ -109,18 +108,50 @@ fn fastest(rows: &[AllocatorResult], baseline: &str) -> Option<String> {
         })
     };
     let with_access = leaders(rows, &ACCESS).map_or_else(String::new, |(leaders, figure)| {
-        if names(&leaders) == names(&first) {
+        if names(&leaders) == names(&ran.first) {
             return ", with accesses as well".to_owned();
         }
         let verb = is_or_are(&leaders);
         let who = listed(&names(&leaders));
         format!("; with accesses {who} {verb}{}", ratio(&ACCESS, figure))
     });
-    let (who, verb) = (listed(&names(&first)), is_or_are(&first));
-    Some(format!(
-        "{who} {verb} fastest{}{with_access}.",
-        ratio(&TIME, time)
-    ))
+    let place = place(&ran, &ratio(&TIME, ran.time));
+    Some(format!("{place}{with_access}."))
+}
+
+/// The first place in time, who has it, and how sure that is.
+fn place(ran: &Race<'_>, ratio: &str) -> String {
+    let (who, verb) = (listed(&names(&ran.first)), is_or_are(&ran.first));
+    let rounds = counted(ran.rounds as u64, "round");
+    if let ([best, others @ ..], true) = (ran.first.as_slice(), ran.rounds > 0) {
+        if !others.is_empty() {
+            let apart = others.iter().filter_map(|other| over(other, best));
+            let (least, most) = apart.fold((1.0_f64, 1.0_f64), |(least, most), ratio| {
+                (least.min(ratio.min), most.max(ratio.max))
+            });
+            return format!(
+                "{who} cannot be told apart in speed{ratio}: in {rounds} their times are {least:.2} to \
+                 {most:.2} x {}'s",
+                short(&best.allocator)
+            );
+        }
+    }
+    let sure = match ran.rounds {
+        0 => String::new(),
+        few if few < SURE => format!(", but {rounds} cannot be sure"),
+        _ => format!(" in each of {rounds}"),
+    };
+    let next = match &ran.next {
+        Some((next, Some(apart))) => format!(
+            ", then {} ({:.2} x [{:.2}-{:.2}] its time)",
+            short(&next.allocator),
+            apart.median,
+            apart.min,
+            apart.max
+        ),
+        _ => String::new(),
+    };
+    format!("{who} {verb} fastest{ratio}{sure}{next}")
 }
 
 /// `cf needs least memory (1.074 x live), then tlsf (1.400).`
@@ -185,9 +216,10 @@ fn bounded(trace: &TraceResults) -> String {
 /// `Take cf-direct for speed, cf for memory and a bound.`
 fn choice(rows: &[AllocatorResult]) -> Option<String> {
     let best = |metric| Some(listed_or(&names(&leaders(rows, metric)?.0)));
+    let speed = race(rows).map(|race| listed_or(&names(&race.first)));
     let bound = certified(rows).map(|(row, ..)| short(&row.allocator));
     let wishes = [
-        (best(&TIME), "speed"),
+        (speed, "speed"),
         (best(&MEMORY), "memory"),
         (bound, "a bound"),
     ];

@@ -185,6 +185,20 @@ const OWN_KEYS: [(&str, &[&str]); 9] = [
     ),
 ];
 
+/// Bounds, and what is none.
+const BOUNDS: [&str; 8] = [
+    "cf.completed == 1",
+    "tlsf.free_ns_max < 20us and cf.moves_total >= 0",
+    "nothing: cf.completed == 1",
+    "cf.min_heap_over_live <= (1 + 2) * 3",
+    "\"cf:k=1\".certified_bytes / 0 < 64M",
+    "((((",
+    "cf.é < 1",
+    "",
+];
+
+const MARGINS: [&str; 9] = ["auto", "0", "7.5%", "900", "901", "-1", "nan", "1e99", "x"];
+
 const PROGRAMS: [&str; 7] = [
     "trees",
     "scheduler",
@@ -364,6 +378,12 @@ impl Line<'_> {
         self.option("--largest", 4, Self::size);
         self.flag("--find-min-heap", 8);
         self.option("--report", 8, |line| line.files.output(line.random));
+        self.option("--assert", 4, |line| any(line.random, &BOUNDS).to_owned());
+        self.option("--save", 8, |line| line.files.output(line.random));
+        self.option("--against", 8, |line| {
+            line.files.read(line.random, Kind::Demand)
+        });
+        self.flag("--again", 12);
         self.format();
         true
     }
@@ -384,6 +404,9 @@ impl Line<'_> {
                 format!("cf{}", line.keys("cf"))
             }
         });
+        self.option("--margin", 4, |line| any(line.random, &MARGINS).to_owned());
+        self.option("--threads", 8, |line| any(line.random, &MARGINS).to_owned());
+        self.option("--pins", 8, |line| any(line.random, &MARGINS).to_owned());
         self.format();
         false
     }

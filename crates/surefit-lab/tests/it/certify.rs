@@ -460,3 +460,185 @@ fn a_demand_with_objects_of_several_page_blocks_has_no_figures() {
         assert!(text.contains("opt-level=s"), "{text}");
     }
 }
+
+/// Certificates for more than one run of a program.
+fn of_both_runs(options: &[&str]) -> Value {
+    certify(
+        &[
+            &["--trace", "bundled:python-a", "bundled:python-b"],
+            options,
+        ]
+        .concat(),
+    )
+}
+
+#[test]
+fn the_greatest_of_several_runs_is_certified() {
+    let both = of_both_runs(&[]);
+    let runs = both["runs"]["runs"].as_array().expect("runs");
+    assert_eq!(runs.len(), 2);
+    for key in ["objects", "block_bytes"] {
+        let most = runs.iter().map(|run| bytes(&run[key])).max();
+        assert_eq!(Some(bytes(&both["demand"][key])), most, "{key}");
+    }
+    for name in ["bundled:python-a", "bundled:python-b"] {
+        let alone = certify(&["--trace", name]);
+        assert!(alone.get("runs").is_none());
+        assert!(bytes(&both["heap_bytes"]) >= bytes(&alone["heap_bytes"]));
+    }
+    assert!(both["runs"]["objects_apart"].as_f64() > Some(1.0), "{both}");
+    assert!(
+        both.get("margin_percent").is_none(),
+        "a margin is proposed, not taken"
+    );
+}
+
+#[test]
+fn a_margin_is_on_the_figures_and_in_the_source_text() {
+    let (bare, more) = (of_both_runs(&[]), of_both_runs(&["--margin", "5"]));
+    for key in ["objects", "block_bytes"] {
+        let expected = (bytes(&bare["demand"][key]) * 105).div_ceil(100);
+        assert_eq!(bytes(&more["demand"][key]), expected, "{key}");
+    }
+    let pages = &more["data_pages"];
+    let sum =
+        ["page_block_bytes", "back_reference_bytes", "unused_bytes"].map(|it| bytes(&pages[it]));
+    assert_eq!(
+        sum.iter().sum::<u64>(),
+        bytes(&more["parts"]["data_page_bytes"])
+    );
+    let blocks = ["requested_bytes", "rounding_bytes", "margin_bytes"].map(|it| bytes(&pages[it]));
+    assert_eq!(blocks.iter().sum::<u64>(), sum[0]);
+    assert!(blocks[2] > 0, "{pages}");
+    let output = surefit()
+        .args(["certify", "--margin", "5", "--emit", "rust", "--trace"])
+        .args(["bundled:python-a", "bundled:python-b"])
+        .output()
+        .expect("the command runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        text.contains("with a margin of 5 %") && text.contains("2 runs"),
+        "{text}"
+    );
+    let plain = text.replace('_', "");
+    let objects = bytes(&more["demand"]["objects"]);
+    assert!(plain.contains(&format!("objects: {objects}")), "{text}");
+    // The region of the constant begins at a page: only the skipped bytes and the control structure
+    // are not in it, and one byte says whether it was taken.
+    let parts = &more["parts"];
+    let region = bytes(&more["heap_bytes"])
+        - bytes(&parts["alignment_bytes"])
+        - bytes(&parts["control_bytes"])
+        + 1;
+    let region = format!("REGIONBYTES: usize = {region}");
+    assert!(plain.contains(&region), "{region}: {text}");
+}
+
+#[test]
+fn a_margin_that_runs_propose_is_taken_if_it_is_asked_for() {
+    let bare = of_both_runs(&[]);
+    let proposed = &bare["runs"]["proposed_margin_percent"];
+    let more = of_both_runs(&["--margin", "auto"]);
+    assert_eq!(&more["margin_percent"], proposed, "{bare}");
+    assert!(proposed.as_f64() >= Some(10.0), "{bare}");
+    for (options, word) in [
+        (
+            &["--trace", "bundled:python-a", "--margin", "auto"][..],
+            "one run says nothing",
+        ),
+        (&["--trace", "bundled:python-a", "--margin=-1"], "margin"),
+        (
+            &["--trace", "bundled:python-a", "--margin", "x"],
+            "is not a margin",
+        ),
+        (
+            &["--trace", "bundled:python-a", "--demand", "x.toml"],
+            "cannot be used",
+        ),
+    ] {
+        let output = surefit().arg("certify").args(options).output();
+        let line = error_line(&output.expect("the command runs"), 2);
+        assert!(line.contains(word), "{word}: {line}");
+    }
+}
+
+/// A demand of shared heaps in TOML.
+const SHARED: &str = "request_bytes = 65536\nlargest_request_bytes = 256\nresized_bytes = 200\n\
+                      threads = 4\npins = 12\nlargest_pinned_bytes = 64\n";
+
+#[test]
+fn threads_and_pins_are_certified_for_shared_heaps() {
+    let file = demand(SHARED);
+    let path = file.path().to_str().expect("a plain name");
+    let with = |options: &[&str]| certify(&[&["--demand", path], options].concat());
+    let one = with(&["--allocator", "1-cf:k=1,page=4K"]);
+    assert_eq!(one["allocator"], "1-cf:k=1,page=4K,threads=4,pins=15");
+    assert_eq!(one["users"]["threads"], 4);
+    let parts = one["parts"].as_object().expect("parts");
+    assert_eq!(
+        parts.values().map(bytes).sum::<u64>(),
+        bytes(&one["heap_bytes"])
+    );
+    assert!(bytes(&parts["pin_bytes"]) > 0 && bytes(&parts["page_buffer_bytes"]) > 0);
+    let fewer = with(&["--allocator", "1-cf:k=1,page=4K", "--pins", "0"]);
+    assert!(bytes(&fewer["heap_bytes"]) < bytes(&one["heap_bytes"]));
+    let many = with(&["--allocator", "n-cf:k=1,page=4K"]);
+    assert_eq!(many["users"]["instances"], 4);
+    assert!(bytes(&many["heap_bytes"]) > bytes(&one["heap_bytes"]));
+    for (spec, word) in [
+        ("cf", "choose 1-cf or n-cf"),
+        ("1-cf:threads=2", "write threads=4"),
+        ("1-cf:pins=3", "pin"),
+    ] {
+        let output = surefit()
+            .args(["certify", "--demand", path, "--allocator", spec])
+            .output();
+        let line = error_line(&output.expect("the command runs"), 2);
+        assert!(line.contains(word), "{spec}: {line}");
+    }
+}
+
+#[test]
+fn a_shared_heap_of_the_certified_size_serves_its_trace() {
+    for spec in ["1-cf", "n-cf:k=2"] {
+        let report = certify(&["--trace", "bundled:python-a", "--allocator", spec]);
+        let heap = bytes(&report["heap_bytes"]).to_string();
+        let options = [
+            "replay",
+            "bundled:python-a",
+            "--no-touch",
+            "--rounds",
+            "1",
+            "--allocator",
+            spec,
+        ];
+        let status = surefit().args(options).args(["--heap", &heap]).output();
+        assert!(
+            status.expect("the command runs").status.success(),
+            "{spec} in {heap} bytes"
+        );
+    }
+}
+
+#[test]
+fn a_mistake_in_a_demand_file_is_one_line_that_names_its_place() {
+    let directory = tempfile::tempdir().expect("a directory");
+    for (name, text, word) in [
+        (
+            "d.toml",
+            "request_bytes = 10\nrequest_byte = 1\n",
+            "line 2: unknown field",
+        ),
+        ("d.json", "{\"request_bytes\": }", "line 1"),
+        ("d.txt", "objects = 1\n", "need each other"),
+        ("d.toml", "\u{0}", "line 1"),
+        ("d.toml", "", "states no demand"),
+        ("d.toml", "[[budgets]]\n", "a budget states nothing"),
+    ] {
+        let path = directory.path().join(name);
+        std::fs::write(&path, text).expect("writable");
+        let output = surefit().args(["certify", "--demand"]).arg(&path).output();
+        let line = error_line(&output.expect("the command runs"), 2);
+        assert!(line.contains(word) && line.contains(name), "{word}: {line}");
+    }
+}

@@ -3,6 +3,7 @@
 mod common;
 
 mod block_table;
+mod bounds;
 mod certify;
 mod compare;
 mod experiment;

@@ -38,6 +38,24 @@ fn a_comparison_keeps_to_its_schema() {
 }
 
 #[test]
+fn certificates_keep_to_their_schema() {
+    let schema = schema("certify.json");
+    let runs = ["bundled:python-a", "bundled:python-b"];
+    for options in [
+        &["--allocator", "cf", "--margin", "auto"][..],
+        &["--allocator", "1-cf", "--threads", "3", "--pins", "2"],
+    ] {
+        let mut command = surefit();
+        command
+            .args(["certify", "--format", "json", "--trace"])
+            .args(runs);
+        let output = command.args(options).output().expect("the command runs");
+        let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(broken(&schema, &schema, &document, options[1]), None);
+    }
+}
+
+#[test]
 fn a_replay_on_a_collector_keeps_to_its_schema() {
     let schema = schema("gc-replay.json");
     for space in ["tlsf", "compact-fit"] {

@@ -8,9 +8,9 @@ use std::mem::MaybeUninit;
 use std::ptr;
 
 use anyhow::{Context, Result, bail};
-use surefit_compact::Tail;
-use surefit_compact::certify::Sharing;
+use surefit_compact::certify::{Demand, SharedCertificate, Sharing, Uncertifiable, certify_shared};
 use surefit_compact::shared::{Local, PerClass, PerHeap, ShardedHeap, SharedConfig, Stepwise};
+use surefit_compact::{Config, Tail};
 use surefit_core::{Corruption, Parts, Refused};
 
 use super::cf_keys::{cf_keys, config};
@@ -101,6 +101,53 @@ impl Allocator for NCf {
         match &options.locks {
             Locks::Heap(config) => certified(config, control(config), &sharing, steps),
             Locks::Class(config) => certified(config, control(config), &sharing, steps),
+        }
+    }
+}
+
+impl Options {
+    /// The bound, the pages, the size-classes and the pieces.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        match &self.locks {
+            Locks::Heap(config) => config.config(),
+            Locks::Class(config) => config.config(),
+        }
+    }
+
+    /// The most threads that are registered at once.
+    #[must_use]
+    pub fn threads(&self) -> u16 {
+        match &self.locks {
+            Locks::Heap(config) => config.locals(),
+            Locks::Class(config) => config.locals(),
+        }
+    }
+
+    /// How many instances the heap has.
+    #[must_use]
+    pub fn instances(&self) -> u16 {
+        self.instances
+    }
+
+    /// The certificate of a demand, and the bytes of the heap's control structure.
+    ///
+    /// # Errors
+    /// Why no heap of this configuration can serve the demand.
+    pub fn certify(
+        &self,
+        sharing: &Sharing,
+        demand: &Demand<'_>,
+    ) -> Result<(SharedCertificate, usize), Uncertifiable> {
+        match &self.locks {
+            Locks::Heap(config) => {
+                let certificate = certify_shared::<Lock, _>(config, sharing, demand)?;
+                Ok((certificate, control(config)))
+            }
+            Locks::Class(config) => {
+                let certificate = certify_shared::<Lock, _>(config, sharing, demand)?;
+                Ok((certificate, control(config)))
+            }
         }
     }
 }

@@ -7,7 +7,9 @@ use std::mem::MaybeUninit;
 use std::ptr;
 
 use anyhow::{Result, bail};
-use surefit_compact::certify::{DemandMeter, Sharing, Uncertifiable, certify_shared};
+use surefit_compact::certify::{
+    Demand, DemandMeter, SharedCertificate, Sharing, Uncertifiable, certify_shared,
+};
 use surefit_compact::shared::{
     Granularity, Local, PerClass, PerHeap, PerPage, SharedConfig, SharedHeap, Stepwise,
 };
@@ -102,6 +104,35 @@ impl Allocator for OneCf {
 
     fn certified(options: &Box<Options>, steps: &Steps) -> Option<Certified> {
         with_config!(options, config => certified(config, control(config), &Sharing::new(1), steps))
+    }
+}
+
+impl Options {
+    /// The bound, the pages, the size-classes and the pieces.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        with_config!(&self, config => config.config())
+    }
+
+    /// The most threads that are registered at once.
+    #[must_use]
+    pub fn threads(&self) -> u16 {
+        with_config!(&self, config => config.locals())
+    }
+
+    /// The certificate of a demand, and the bytes of the heap's control structure.
+    ///
+    /// # Errors
+    /// Why no heap of this configuration can serve the demand.
+    pub fn certify(
+        &self,
+        sharing: &Sharing,
+        demand: &Demand<'_>,
+    ) -> Result<(SharedCertificate, usize), Uncertifiable> {
+        with_config!(&self, config => {
+            let certificate = certify_shared::<Lock, _>(config, sharing, demand)?;
+            Ok((certificate, control(config)))
+        })
     }
 }
 

@@ -1,0 +1,263 @@
+//! `--assert`: bounds on the figures of a comparison, for continuous integration.
+
+use std::str::FromStr;
+
+use anyhow::{Result, anyhow, bail};
+use surefit_measure::error::{Broken, one_line};
+use surefit_measure::results::{Comparison, TraceResults};
+use surefit_measure::sizes::counted;
+use surefit_measure::spec::Spec;
+
+use super::expression::{self, Sum};
+use super::figures::{Figure, Needs, Row, shown};
+
+/// A bound that a user sets.
+#[derive(Debug)]
+pub(super) struct Bound {
+    /// The trace that it is about; all of them if it names none.
+    trace: Option<String>,
+    comparisons: Vec<expression::Comparison>,
+    text: String,
+}
+
+impl FromStr for Bound {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (trace, rest) = match text.rsplit_once(": ") {
+            Some((trace, rest)) => (Some(trace.trim().to_owned()), rest),
+            None => (None, text),
+        };
+        let comparisons =
+            expression::parse(rest).map_err(|why| anyhow!("--assert '{text}': {why}"))?;
+        Ok(Self {
+            trace,
+            comparisons,
+            text: text.to_owned(),
+        })
+    }
+}
+
+/// A comparison that does not hold, with the figures.
+struct Failed(String);
+
+impl Bound {
+    /// Refuses names of allocators that are not compared, and figures that will not be measured.
+    ///
+    /// # Errors
+    /// One line that names the bound and the remedy.
+    pub(super) fn vet(&self, specs: &[Spec], is_asked_for: impl Fn(Needs) -> bool) -> Result<()> {
+        let mut wrong = None;
+        self.each_figure(&mut |allocator, figure| {
+            let is_known = specs.iter().any(|spec| is_named(spec.as_str(), allocator));
+            if !is_known {
+                wrong = wrong.take().or_else(|| Some(unknown(specs, allocator)));
+            } else if let Some(option) = figure.needs.option() {
+                if !is_asked_for(figure.needs) {
+                    wrong = wrong
+                        .take()
+                        .or_else(|| Some(format!("{} is not measured: add {option}", figure.name)));
+                }
+            }
+        });
+        match wrong {
+            Some(why) => bail!("--assert '{}': {why}", self.text),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a trace that is not among those compared.
+    ///
+    /// # Errors
+    /// One line that names the bound and the traces.
+    pub(super) fn vet_trace(&self, names: &[&str]) -> Result<()> {
+        match &self.trace {
+            Some(trace) if !names.contains(&trace.as_str()) => bail!(
+                "--assert '{}': there is no trace `{trace}`; the traces are {}",
+                self.text,
+                one_line(&names.join(", "))
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    fn each_figure(&self, then: &mut impl FnMut(&str, &'static Figure)) {
+        for comparison in &self.comparisons {
+            comparison.left.each_figure(then);
+            comparison.right.each_figure(then);
+        }
+    }
+
+    /// The comparisons that do not hold on a trace.
+    fn failed(&self, trace: &TraceResults, baseline: &str) -> Result<Vec<Failed>> {
+        if self.trace.as_ref().is_some_and(|name| *name != trace.name) {
+            return Ok(Vec::new());
+        }
+        let figure = |allocator: &str, figure: &'static Figure| {
+            let row = trace
+                .results
+                .iter()
+                .find(|row| is_named(&row.allocator, allocator));
+            let row = row.and_then(|row| Row::find(trace, baseline, &row.allocator));
+            let row = row.ok_or_else(|| anyhow!("{allocator} was not compared"))?;
+            (figure.of)(&row).ok_or_else(|| {
+                let why = match row.own.completed {
+                    true => "it has none",
+                    false => "it did not complete",
+                };
+                let name = figure.name;
+                anyhow!(
+                    "{}: {allocator}.{name} was not measured: {why}",
+                    one_line(&trace.name)
+                )
+            })
+        };
+        let mut failed = Vec::new();
+        for comparison in &self.comparisons {
+            let context = |why| anyhow!("--assert '{}': {why}", self.text);
+            let left = comparison.left.value(&figure).map_err(context)?;
+            let right = comparison.right.value(&figure).map_err(context)?;
+            if !comparison.relation.holds(left, right) {
+                let sign = comparison.relation.sign();
+                let (left, right) = (side(&comparison.left, left), side(&comparison.right, right));
+                let trace = one_line(&trace.name);
+                failed.push(Failed(format!("{trace}: {left} is not {sign} {right}")));
+            }
+        }
+        Ok(failed)
+    }
+}
+
+/// A side of a comparison with its value: `cf.min_heap_over_live = 1.213`.
+fn side(sum: &Sum, value: f64) -> String {
+    let unit = sum.unit().ok().flatten();
+    let value = match unit {
+        Some(unit) => shown(value, unit),
+        None => format!("{value}"),
+    };
+    match sum {
+        Sum::Figure(allocator, figure) => format!("{allocator}.{} = {value}", figure.name),
+        _ => value,
+    }
+}
+
+/// Whether a bound's name means this allocator: as it was given, or the file of a library.
+fn is_named(allocator: &str, name: &str) -> bool {
+    let file = allocator
+        .strip_prefix("preload:")
+        .and_then(|path| path.rsplit('/').next());
+    allocator == name || file == Some(name)
+}
+
+fn unknown(specs: &[Spec], allocator: &str) -> String {
+    let known: Vec<_> = specs.iter().map(Spec::as_str).collect();
+    format!(
+        "{allocator} is not compared; compared are {}",
+        known.join(", ")
+    )
+}
+
+/// Checks all bounds; says in words that they hold.
+///
+/// # Errors
+/// [`Broken`], in one line, if one does not hold; bad input if a figure was not measured.
+pub(super) fn check(bounds: &[Bound], comparison: &Comparison) -> Result<Option<String>> {
+    let mut failed = Vec::new();
+    for trace in &comparison.traces {
+        for bound in bounds {
+            failed.extend(bound.failed(trace, &comparison.baseline)?);
+        }
+    }
+    if failed.is_empty() {
+        let holds = |count| format!("{} hold.", counted(count, "bound"));
+        let count = bounds
+            .iter()
+            .map(|bound| bound.comparisons.len() as u64)
+            .sum();
+        return Ok((count > 0).then(|| match count {
+            1 => "The bound holds.".to_owned(),
+            count => holds(count),
+        }));
+    }
+    let lines: Vec<_> = failed.into_iter().map(|Failed(line)| line).collect();
+    Err(Broken(format!("--assert: {}", lines.join("; "))).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::comparison;
+    use super::{Bound, check};
+    use crate::compare_cmd::figures::Needs;
+    use surefit_measure::error::status;
+    use surefit_measure::spec::Spec;
+
+    fn bound(text: &str) -> Bound {
+        text.parse().expect("a bound")
+    }
+
+    #[test]
+    fn bounds_that_hold_are_counted() {
+        let said = |texts: &[&str]| {
+            let bounds: Vec<_> = texts.iter().map(|text| bound(text)).collect();
+            check(&bounds, &comparison(&[1.0, 1.1, 1.2])).expect("they hold")
+        };
+        assert_eq!(said(&[]), None);
+        assert_eq!(
+            said(&["cf.min_heap_over_live <= 1.10"]).as_deref(),
+            Some("The bound holds.")
+        );
+        let two = [
+            "cf.certified_bytes <= 64M and tlsf.free_ns_max < 20us",
+            "cf.completed == 1",
+        ];
+        assert_eq!(said(&two).as_deref(), Some("3 bounds hold."));
+    }
+
+    #[test]
+    fn a_broken_bound_is_one_line_with_its_figures() {
+        let bounds = [
+            bound("cf.min_heap_over_live <= 1.05"),
+            bound("tlsf.free_ns_max < 10us"),
+            bound("cf.time_over_baseline < 1.2 * tlsf.time_over_baseline"),
+            bound("other: cf.completed == 0"),
+        ];
+        let error = check(&bounds, &comparison(&[1.0, 1.1, 1.2])).expect_err("broken");
+        assert_eq!(status(&error), 1);
+        assert_eq!(
+            error.to_string(),
+            "--assert: small: cf.min_heap_over_live = 1.074 is not <= 1.05; \
+             small: tlsf.free_ns_max = 12.0 us is not < 10.0 us"
+        );
+    }
+
+    #[test]
+    fn what_was_not_measured_is_bad_input() {
+        let bounds = [bound("tlsf.certified_bytes <= 1G")];
+        let error = check(&bounds, &comparison(&[1.0])).expect_err("not measured");
+        assert_eq!(status(&error), 2);
+        assert!(
+            error
+                .to_string()
+                .contains("tlsf.certified_bytes was not measured"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn names_are_vetted_before_anything_is_measured() {
+        let specs = Spec::parse_list("cf,tlsf").expect("allocators");
+        let vet = |text: &str| bound(text).vet(&specs, |needs| needs != Needs::MinHeap);
+        assert!(vet("cf.completed == 1").is_ok());
+        let error = vet("dl.completed == 1").expect_err("unknown").to_string();
+        assert!(
+            error.contains("dl is not compared; compared are cf, tlsf"),
+            "{error}"
+        );
+        let error = vet("cf.min_heap_bytes < 1G")
+            .expect_err("not asked for")
+            .to_string();
+        assert!(error.contains("add --find-min-heap"), "{error}");
+        let bound = bound("redis: cf.completed == 1");
+        assert!(bound.vet_trace(&["emacs"]).is_err() && bound.vet_trace(&["redis"]).is_ok());
+    }
+}

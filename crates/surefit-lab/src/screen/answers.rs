@@ -1,0 +1,148 @@
+//! Answers beside the table: what the program's own allocator holds, and what threads change.
+
+use surefit_measure::ratio::{Ratio, median};
+use surefit_measure::results::{AllocatorResult, TraceResults};
+use surefit_measure::sizes::Size;
+
+use super::words::{name, short};
+
+/// The program's own allocator, unless it brings one.
+const OWN: &str = "system";
+
+/// `The program's own allocator (system) holds 36.2 MB at most, 1.39 x live in the mean; cf needs
+/// 26.8 MB (0.74 x).`
+pub(super) fn held(trace: &TraceResults) -> Option<String> {
+    let own = trace.results.iter().find(|row| row.allocator == OWN)?;
+    let most = own.peak_resident_bytes?;
+    let mean = own
+        .resident_over_live_mean
+        .map_or_else(String::new, |mean| {
+            format!(", {mean:.2} x live in the mean")
+        });
+    let least = trace
+        .results
+        .iter()
+        .filter_map(|row| Some((row, row.min_heap_bytes?)))
+        .min_by_key(|(_, bytes)| *bytes);
+    let least = least.map_or_else(String::new, |(row, bytes)| {
+        let times = bytes as f64 / most.max(1) as f64;
+        format!(
+            "; {} needs {} ({times:.2} x)",
+            short(&row.allocator),
+            Size(bytes)
+        )
+    });
+    Some(format!(
+        "The program's own allocator ({OWN}) holds {} at most{mean}{least}.",
+        Size(most)
+    ))
+}
+
+/// What changes where each thread of the trace has a thread of its own.
+pub(super) fn threads(trace: &TraceResults) -> Option<String> {
+    if trace.threads < 2 {
+        return None;
+    }
+    let name = name(trace);
+    let threads = trace.threads;
+    let text = format!(
+        "{name} ran on {threads} threads; here one thread makes all calls, in the recorded order."
+    );
+    let measured: Vec<_> = trace.results.iter().filter_map(of_row).collect();
+    if measured.is_empty() {
+        return Some(format!(
+            "{text} On threads of their own: surefit replay FILE --threads --allocator {OWN}."
+        ));
+    }
+    Some(format!(
+        "{text} On {threads} threads of their own: {}. The others are replayed on one thread only.",
+        measured.join("; ")
+    ))
+}
+
+/// `system takes 1.85 x [1.80-1.91] its time on one, and holds 40.1 MB rather than 36.2 MB`
+fn of_row(row: &AllocatorResult) -> Option<String> {
+    let own = row.on_threads.as_ref()?;
+    let alone = row.pair_ns_rounds.as_deref().and_then(median)?;
+    let ratios: Vec<_> = own.pair_ns_rounds.iter().map(|ns| ns / alone).collect();
+    let ratio = Ratio::of(&ratios)?;
+    let held = own.peak_resident_bytes.zip(row.peak_resident_bytes);
+    let held = held.map_or_else(String::new, |(own, alone)| {
+        format!(", and holds {} rather than {}", Size(own), Size(alone))
+    });
+    let Ratio { median, min, max } = ratio;
+    let who = short(&row.allocator);
+    Some(format!(
+        "{who} takes {median:.2} x [{min:.2}-{max:.2}] its time on one{held}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{held, threads};
+    use surefit_measure::results::{AllocatorResult, OnThreads, TraceResults};
+
+    fn trace(threads: u64, on_threads: Option<OnThreads>) -> TraceResults {
+        let system = AllocatorResult {
+            allocator: "system".to_owned(),
+            completed: true,
+            pair_ns_rounds: Some(vec![100.0, 90.0, 110.0]),
+            peak_resident_bytes: Some(36_200_000),
+            resident_over_live_mean: Some(1.39),
+            on_threads,
+            ..AllocatorResult::default()
+        };
+        let cf = AllocatorResult {
+            allocator: "cf".to_owned(),
+            min_heap_bytes: Some(26_800_000),
+            ..AllocatorResult::default()
+        };
+        TraceResults {
+            name: "redis".to_owned(),
+            events: 20,
+            objects: 10,
+            threads,
+            peak_live_bytes: 25_000_000,
+            left_out: None,
+            rounds: 3,
+            ablation: None,
+            results: vec![cf, system],
+        }
+    }
+
+    #[test]
+    fn what_the_programs_own_allocator_holds_is_said() {
+        assert_eq!(
+            held(&trace(1, None)).as_deref(),
+            Some(
+                "The program's own allocator (system) holds 36.2 MB at most, 1.39 x live in the mean; \
+                 cf needs 26.8 MB (0.74 x)."
+            )
+        );
+        let mut without = trace(1, None);
+        without.results.pop();
+        assert_eq!(held(&without), None);
+    }
+
+    #[test]
+    fn what_threads_change_is_said() {
+        assert_eq!(threads(&trace(1, None)), None);
+        let text = threads(&trace(3, None)).expect("several");
+        assert!(text.contains("surefit replay FILE --threads"), "{text}");
+        let text = threads(&trace(
+            3,
+            Some(OnThreads {
+                pair_ns_rounds: vec![180.0, 190.0, 170.0],
+                peak_resident_bytes: Some(40_100_000),
+            }),
+        ));
+        assert_eq!(
+            text.as_deref(),
+            Some(
+                "redis ran on 3 threads; here one thread makes all calls, in the recorded order. \
+                 On 3 threads of their own: system takes 1.80 x [1.70-1.90] its time on one, \
+                 and holds 40.1 MB rather than 36.2 MB. The others are replayed on one thread only."
+            )
+        );
+    }
+}
