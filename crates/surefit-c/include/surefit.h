@@ -161,6 +161,14 @@ typedef struct surefit_options {
   // Objects of more bytes lie in pieces of this size: a power of two from 64 to a page. Default a
   // quarter of a page. UINT32_MAX: no object is in pieces; none is larger than a page.
   uint32_t piece_bytes;
+  // The first pieces of an object that is as long have this size, the rest the one above: a power
+  // of two up to a page. Default piece_bytes, or a page if that is 0.
+  uint32_t large_piece_bytes;
+  // How many sizes of page-blocks block_bytes has. Default 0: sizes_per_power_of_two says them.
+  uint32_t block_sizes;
+  // The sizes of page-blocks in bytes, ascending multiples of 8; a page is added if it is missing.
+  // At most 128, the page included, or 32 without the feature `many-classes`.
+  const uint32_t *block_bytes;
 } surefit_options;
 
 // The caller's lock: a mutex, or what keeps interrupts out. Its functions must not use the heap, and must
@@ -276,10 +284,12 @@ size_t surefit_config_bytes(void);
 // Builds a configuration in the caller's memory, of at least surefit_config_bytes() bytes. O(1):
 // some ten thousand instructions.
 //
-// Answers NULL, REGION for too little memory, CONFIG for options that are not possible.
+// Answers NULL, also for sizes of page-blocks that are NULL, REGION for too little memory, CONFIG for
+// options that are not possible.
 //
 // # Safety
-// The memory is the caller's, for as long as a heap uses the configuration.
+// The memory is the caller's, for as long as a heap uses the configuration. The sizes of page-blocks
+// are as many as said, at any address, until the call returns.
 enum surefit_status surefit_config_build(void *memory,
                                          size_t bytes,
                                          const struct surefit_options *options,

@@ -2,6 +2,7 @@
 
 use core::mem::{align_of, size_of};
 
+use surefit_compact::geometry::MAX_CLASSES;
 use surefit_compact::{Bound, Config, Fraction, Geometry, GeometrySpec, Spacing, Tail};
 
 use crate::status::{Answer, status, surefit_status};
@@ -13,7 +14,7 @@ pub struct surefit_config(pub(crate) Config);
 
 /// What a configuration is built from. Zero stands for the default of each member.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct surefit_options {
     /// Bytes of a page: a power of two from 1024 to 65536. Default 16384.
     pub page_bytes: u32,
@@ -30,6 +31,14 @@ pub struct surefit_options {
     /// Objects of more bytes lie in pieces of this size: a power of two from 64 to a page. Default a
     /// quarter of a page. UINT32_MAX: no object is in pieces; none is larger than a page.
     pub piece_bytes: u32,
+    /// The first pieces of an object that is as long have this size, the rest the one above: a power
+    /// of two up to a page. Default piece_bytes, or a page if that is 0.
+    pub large_piece_bytes: u32,
+    /// How many sizes of page-blocks block_bytes has. Default 0: sizes_per_power_of_two says them.
+    pub block_sizes: u32,
+    /// The sizes of page-blocks in bytes, ascending multiples of 8; a page is added if it is missing.
+    /// At most 128, the page included, or 32 without the feature `many-classes`.
+    pub block_bytes: *const u32,
 }
 
 static TINY: surefit_config = surefit_config(Config::TINY);
@@ -72,10 +81,12 @@ pub extern "C" fn surefit_config_bytes() -> usize {
 /// Builds a configuration in the caller's memory, of at least surefit_config_bytes() bytes. O(1):
 /// some ten thousand instructions.
 ///
-/// Answers NULL, REGION for too little memory, CONFIG for options that are not possible.
+/// Answers NULL, also for sizes of page-blocks that are NULL, REGION for too little memory, CONFIG for
+/// options that are not possible.
 ///
 /// # Safety
-/// The memory is the caller's, for as long as a heap uses the configuration.
+/// The memory is the caller's, for as long as a heap uses the configuration. The sizes of page-blocks
+/// are as many as said, at any address, until the call returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn surefit_config_build(
     memory: *mut core::ffi::c_void,
@@ -101,7 +112,10 @@ unsafe fn build(
         return Err(surefit_status::Region);
     }
     // SAFETY: not NULL; the caller's.
-    let built = unsafe { options.read_unaligned() }.build();
+    let options = unsafe { options.read_unaligned() };
+    // SAFETY: the caller's promise.
+    let sizes = unsafe { options.sizes() }?;
+    let built = options.build(sizes.as_ref().map(Sizes::list));
     let built = built.ok_or(surefit_status::Config)?;
     // SAFETY: the bytes are the caller's, and enough.
     let place = unsafe { memory.add(skipped) }.cast::<surefit_config>();
@@ -112,12 +126,50 @@ unsafe fn build(
     Ok(())
 }
 
+/// The sizes of page-blocks, copied from the caller.
+struct Sizes {
+    sizes: [u32; MAX_CLASSES],
+    count: usize,
+}
+
+impl Sizes {
+    fn list(&self) -> &[u32] {
+        self.sizes.get(..self.count).unwrap_or_default()
+    }
+}
+
 impl surefit_options {
-    fn build(self) -> Option<Config> {
+    /// Copies the sizes of page-blocks, if there are any.
+    ///
+    /// # Safety
+    /// `block_bytes` is NULL or has `block_sizes` numbers.
+    unsafe fn sizes(&self) -> Result<Option<Sizes>, surefit_status> {
+        let count = self.block_sizes as usize;
+        if count == 0 {
+            return Ok(None);
+        }
+        if self.block_bytes.is_null() {
+            return Err(surefit_status::Null);
+        }
+        if count > MAX_CLASSES {
+            return Err(surefit_status::Config);
+        }
+        let mut sizes = [0; MAX_CLASSES];
+        for (index, size) in sizes.iter_mut().take(count).enumerate() {
+            // SAFETY: the caller's promise: below `count`.
+            let place = unsafe { self.block_bytes.add(index) };
+            // SAFETY: as above.
+            *size = unsafe { place.read_unaligned() };
+        }
+        Ok(Some(Sizes { sizes, count }))
+    }
+
+    fn build(&self, sizes: Option<&[u32]>) -> Option<Config> {
         let or = |value: u32, default: u32| if value == 0 { default } else { value };
+        let steps = Spacing::Fraction(or(self.sizes_per_power_of_two, 8));
         let geometry = Geometry::new(&GeometrySpec {
             page_bytes: or(self.page_bytes, 16 << 10) as usize,
-            spacing: Spacing::Fraction(or(self.sizes_per_power_of_two, 8)),
+            spacing: sizes.map_or(steps, Spacing::Explicit),
             tail: Tail::BackReferences {
                 bytes: or(self.word_bytes, 4) as usize,
             },
@@ -131,10 +183,14 @@ impl surefit_options {
             pages => Bound::Pages(pages),
         };
         let config = Config::new(geometry.ok()?, bound).ok()?;
-        match self.piece_bytes {
+        let config = match self.piece_bytes {
+            0 => config,
+            u32::MAX => config.with_pieces(None).ok()?,
+            bytes => config.with_pieces(Some(bytes as usize)).ok()?,
+        };
+        match self.large_piece_bytes {
             0 => Some(config),
-            u32::MAX => config.with_pieces(None).ok(),
-            bytes => config.with_pieces(Some(bytes as usize)).ok(),
+            bytes => config.with_large_pieces(bytes as usize).ok(),
         }
     }
 }

@@ -243,7 +243,7 @@ static void certified(void) {
 /* What surefit_alloc refuses in every heap has no certificate, and the same answer. */
 static void uncertifiable(void) {
     static unsigned char place[SUREFIT_CONFIG_BYTES];
-    const surefit_options options = {1024, 2, 4, 1, 0, 0, UINT32_MAX};
+    const surefit_options options = {1024, 2, 4, 1, 0, 0, UINT32_MAX, 0, 0, NULL};
     const surefit_config *tiny = surefit_config_tiny(), *whole = NULL;
     surefit_peak peak = {5000, 0, 1};
     surefit_demand peaks = {&peak, 1, 0, 0, 0, 0, 0};
@@ -364,7 +364,9 @@ static void huge(void) {
 static void configurations(void) {
     static unsigned char place[8192];
     const surefit_config *config = NULL;
-    surefit_options options = {0, 0, 0, 0, 0, 0, 0};
+    static const uint32_t block_bytes[] = {16, 24, 40, 128, 512, 520, 1024};
+    static const uint32_t wrong[] = {16, 20};
+    surefit_options options = {0, 0, 0, 0, 0, 0, 0, 0, 0, NULL};
     EXPECT(surefit_config_bytes() <= sizeof place);
     EXPECT(surefit_config_build(place, 10, &options, &config) == SUREFIT_STATUS_REGION);
     EXPECT(surefit_config_build(NULL, 10, &options, &config) == SUREFIT_STATUS_NULL);
@@ -378,10 +380,24 @@ static void configurations(void) {
     EXPECT(surefit_config_build(place, sizeof place, &options, &config) == SUREFIT_STATUS_CONFIG);
     options.live_per_hole = 8;
     options.piece_bytes = 512;
+    options.block_sizes = 2;
+    EXPECT(surefit_config_build(place, sizeof place, &options, &config) == SUREFIT_STATUS_NULL);
+    options.block_bytes = wrong;
+    EXPECT(surefit_config_build(place, sizeof place, &options, &config) == SUREFIT_STATUS_CONFIG);
+    options.block_sizes = 129;
+    EXPECT(surefit_config_build(place, sizeof place, &options, &config) == SUREFIT_STATUS_CONFIG);
+    options.large_piece_bytes = 256;
+    options.block_sizes = 0;
+    EXPECT(surefit_config_build(place, sizeof place, &options, &config) == SUREFIT_STATUS_CONFIG);
+    options.large_piece_bytes = 4096;
     EXPECT(config == NULL);
     EXPECT(surefit_config_build(place + 3, sizeof place - 3, &options, &config) == OK);
     drift(config, 5);
-    options = (surefit_options){1024, 2, 4, 1, 0, 0, 64};
+    options.block_sizes = sizeof block_bytes / sizeof block_bytes[0];
+    options.block_bytes = block_bytes;
+    EXPECT(surefit_config_build(place, sizeof place, &options, &config) == OK);
+    drift(config, 6);
+    options = (surefit_options){1024, 2, 4, 1, 0, 0, 64, 0, 0, NULL};
     EXPECT(surefit_config_build(place, sizeof place, &options, &config) == OK);
     resized(config, 2000, 4);
 }

@@ -25,9 +25,8 @@ use super::needed::Resizes;
 pub(super) fn header(heap_name: &str, asked: &Asked, spec: &Spec) -> Result<String> {
     let given = options(spec)?;
     let config = &given.config;
-    let built = built(config).context(
-        "surefit_options cannot say this configuration: take page, width, spacing, k or holes, and pieces",
-    )?;
+    let built = built(config)
+        .context("surefit_options cannot say this configuration: take k, or holes with frac=1/N")?;
     let heap = match given.words {
         Words::Narrow => certified::<Keyed<Narrow>>(asked, config)?,
         Words::Medium => certified::<Keyed<Medium>>(asked, config)?,
@@ -118,6 +117,8 @@ fn classes(config: &Config, largest: usize) -> ClassSet {
 
 /// How a program gets the configuration.
 struct Built {
+    /// The definition of the sizes of page-blocks, if no spacing says them.
+    sizes: String,
     /// The initialiser of `surefit_options`.
     options: String,
     /// The function that returns it, if it has a name.
@@ -138,7 +139,7 @@ fn built(config: &Config) -> Option<Built> {
             ..GeometrySpec::DEFAULT
         };
         Geometry::new(&spec).is_ok_and(|other| other == *geometry)
-    })?;
+    });
     let (pages, holes, per_hole) = match config.bound() {
         Bound::Pages(pages) => (pages, 0, 0),
         Bound::Holes { base, fraction } if base > 0 && fraction.numerator() == 1 => {
@@ -150,13 +151,10 @@ fn built(config: &Config) -> Option<Built> {
     let in_pieces = |other: &Config| {
         other.piece_bytes() == config.piece_bytes() && other.division() == config.division()
     };
-    let pieces = match config.piece_bytes() {
-        _ if in_pieces(&default) => "0".to_owned(),
-        None => "UINT32_MAX".to_owned(),
-        Some(bytes) => {
-            let one_size = default.with_pieces(Some(bytes)).ok()?;
-            in_pieces(&one_size).then(|| bytes.to_string())?
-        }
+    let (small, large) = match config.piece_bytes() {
+        _ if in_pieces(&default) => ("0".to_owned(), 0),
+        None => ("UINT32_MAX".to_owned(), 0),
+        Some(bytes) => (bytes.to_string(), config.division().large_bytes()),
     };
     let named = [
         (Config::TINY, "surefit_config_tiny"),
@@ -167,8 +165,24 @@ fn built(config: &Config) -> Option<Built> {
         other.geometry() == geometry && other.bound() == config.bound() && in_pieces(other)
     };
     let page = geometry.page_bytes();
+    let sizes = geometry.classes().map(|it| geometry.layout(it).block_bytes);
+    let sizes: Vec<_> = sizes.map(|bytes| bytes.to_string()).collect();
+    let (steps, listed) = match steps {
+        Some(steps) => (steps, "0, NULL".to_owned()),
+        None => (0, format!("{}, block_bytes", sizes.len())),
+    };
     Some(Built {
-        options: format!("{{{page}, {bytes}, {steps}, {pages}, {holes}, {per_hole}, {pieces}}}"),
+        sizes: if steps == 0 {
+            format!(
+                "    static const uint32_t block_bytes[] = {{{}}};\n",
+                sizes.join(", ")
+            )
+        } else {
+            String::new()
+        },
+        options: format!(
+            "{{{page}, {bytes}, {steps}, {pages}, {holes}, {per_hole}, {small}, {large}, {listed}}}"
+        ),
         named: named
             .into_iter()
             .find(|(other, _)| is_same(other))
@@ -256,13 +270,13 @@ HEAP_STATIC_ASSERT(sizeof heap_memory == HEAP_CERTIFIED_BYTES + 512,
         ),
         None => format!(
             "    static unsigned char place[SUREFIT_CONFIG_BYTES];
-    static const surefit_options options = {};
+{}    static const surefit_options options = {};
     const surefit_config *config = NULL;
     surefit_status status = surefit_config_build(place, sizeof place, &options, &config);
     if (status != SUREFIT_STATUS_OK) return status;
     return surefit_heap_init(heap_memory, sizeof heap_memory, config, heap);
 ",
-            built.options
+            built.sizes, built.options
         ),
     };
     // Writing to a string does not fail.

@@ -359,6 +359,25 @@ fn what_is_emitted_is_called_as_the_program_likes() {
     }
 }
 
+/// Size-classes that no spacing has are a list in the header.
+#[test]
+fn a_list_of_size_classes_is_emitted_in_c() {
+    let file = demand(r#"{"per_class": [{"request_bytes": 24, "objects": 36}]}"#);
+    let spec = "cf:page=1K,width=16,pieces=256,large=512,classes=[16 24 256 512],k=1";
+    let output = surefit()
+        .args(["certify", "--emit", "c", "--allocator", spec, "--demand"])
+        .arg(file.path())
+        .output()
+        .expect("the command runs");
+    let header = String::from_utf8_lossy(&output.stdout);
+    for line in [
+        "static const uint32_t block_bytes[] = {16, 24, 256, 512, 1024};",
+        "options = {1024, 2, 0, 1, 0, 0, 256, 512, 5, block_bytes};",
+    ] {
+        assert!(header.contains(line), "{line}: {header}");
+    }
+}
+
 #[test]
 fn a_configuration_that_c_cannot_say_is_refused() {
     let file = demand(r#"{"per_class": [{"request_bytes": 24, "objects": 36}]}"#);

@@ -38,7 +38,7 @@ HEAP_STATIC_ASSERT(sizeof heap_memory == HEAP_CERTIFIED_BYTES + 512,
 /* Makes the heap: once, before anything else. */
 static inline surefit_status heap_init(surefit_heap **heap) {
     static unsigned char place[SUREFIT_CONFIG_BYTES];
-    static const surefit_options options = {2048, 3, 4, 0, 4, 16, 0};
+    static const surefit_options options = {2048, 3, 4, 0, 4, 16, 0, 0, 0, NULL};
     const surefit_config *config = NULL;
     surefit_status status = surefit_config_build(place, sizeof place, &options, &config);
     if (status != SUREFIT_STATUS_OK) return status;
