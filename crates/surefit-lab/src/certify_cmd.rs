@@ -20,12 +20,14 @@ mod users;
 use std::path::PathBuf;
 
 use anyhow::Result;
+use surefit_measure::config_file;
 use surefit_measure::output;
 use surefit_measure::output::Format;
 use surefit_measure::spec::Spec;
 
 use self::asked::{Asked, Source};
 use self::certified::report;
+pub(crate) use self::emit::{bound_text, config_text};
 use self::report::Report;
 use self::target::Target;
 
@@ -79,6 +81,9 @@ pub(crate) struct Args {
     /// The allocator: cf, with or without keys; for threads 1-cf or n-cf.
     #[arg(long, value_name = "SPEC", default_value = "cf")]
     allocator: String,
+    /// A TOML file with keys of the allocator, as `surefit tune` writes it: short for the key config.
+    #[arg(long, value_name = "FILE", conflicts_with = "propose")]
+    config: Option<PathBuf>,
     /// Certify so much more than the demand; with `auto`, so much that a further run is covered in
     /// 99 of 100 tries.
     #[arg(long, value_name = "PERCENT|auto")]
@@ -113,7 +118,11 @@ pub(crate) struct Args {
 /// # Errors
 /// Bad input; no heap of this configuration can serve the demand.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let spec = Spec::parse(&args.allocator)?;
+    let allocator = match &args.config {
+        Some(file) => config_file::spec(file, Some(&args.allocator))?,
+        None => args.allocator.clone(),
+    };
+    let spec = Spec::parse(&allocator)?;
     let asked = Asked {
         source: Source::load(&args.trace, args.demand.as_deref())?,
         margin: args.margin,

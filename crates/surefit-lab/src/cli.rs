@@ -28,6 +28,8 @@ pub(crate) enum Verb {
     /// Compare allocators on traces, in interleaved rounds.
     #[command(after_help = surefit_measure::registry::help())]
     Compare(CompareArgs),
+    /// Find the configuration that needs the fewest bytes for recorded programs.
+    Tune(crate::tune_cmd::Args),
     /// Certify how large a heap must be for a demand, and how much one call can cost.
     Certify(crate::certify_cmd::Args),
     /// Inspect traces: statistics, checks, first events, export.
@@ -49,9 +51,12 @@ pub(crate) enum Verb {
 pub(crate) struct ReplayArgs {
     /// A trace file, or bundled:NAME (redis, redis-drift, emacs, python-a, python-b).
     pub(crate) file: PathBuf,
-    /// The allocator.
-    #[arg(long, value_name = "SPEC")]
-    pub(crate) allocator: String,
+    /// The allocator; with --config, the one that the file names if this is left out.
+    #[arg(long, value_name = "SPEC", required_unless_present = "config")]
+    pub(crate) allocator: Option<String>,
+    /// A TOML file with keys of the allocator, as `surefit tune` writes it: short for the key config.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
     /// Replay each thread of the trace on its own thread; a free waits for its allocation.
     #[arg(long)]
     pub(crate) threads: bool,
@@ -87,6 +92,10 @@ pub(crate) struct CompareArgs {
     /// The allocators, separated by commas.
     #[arg(long, value_name = "A,B,…")]
     pub(crate) allocators: Option<String>,
+    /// Also compare the allocator in this TOML file, as `surefit tune` writes it; may be given
+    /// several times.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Vec<PathBuf>,
     /// The allocator that times are compared with; by default the first one.
     #[arg(long, value_name = "SPEC")]
     pub(crate) baseline: Option<String>,

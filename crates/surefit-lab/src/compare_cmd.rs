@@ -17,6 +17,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use crate::cli::CompareArgs;
 use crate::report;
 use crate::screen::{self, Notes, Setting};
+use surefit_measure::config_file;
 use surefit_measure::instructions;
 use surefit_measure::output::{self, Format};
 use surefit_measure::passes::percentiles;
@@ -286,7 +287,10 @@ fn on_threads(
 /// The allocators, and which of them is the baseline.
 fn allocators(args: &CompareArgs) -> Result<(Vec<Spec>, usize)> {
     let names = args.allocators.as_deref().unwrap_or(DEFAULT_ALLOCATORS);
-    let specs = Spec::parse_list(names)?;
+    let mut specs = Spec::parse_list(names)?;
+    for file in &args.config {
+        specs.push(Spec::parse(&config_file::spec(file, None)?)?);
+    }
     let default = args.allocators.is_none().then_some(DEFAULT_BASELINE);
     let Some(baseline) = args.baseline.as_deref().or(default) else {
         return Ok((specs, 0));

@@ -21,6 +21,7 @@ mod report;
 mod screen;
 mod trace_cmd;
 mod trace_file;
+mod tune_cmd;
 
 use std::process::ExitCode;
 
@@ -47,6 +48,7 @@ fn verb(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.verb {
         Verb::Replay(args) => replay_cmd::run(&args).map(|()| ExitCode::SUCCESS),
         Verb::Compare(args) => compare_cmd::run(&args).map(|()| ExitCode::SUCCESS),
+        Verb::Tune(args) => tune_cmd::run(&args).map(|()| ExitCode::SUCCESS),
         Verb::Certify(args) => certify_cmd::run(&args).map(|()| ExitCode::SUCCESS),
         #[cfg(target_os = "linux")]
         Verb::Record(args) => record_cmd::run(&args),

@@ -3,6 +3,7 @@
 use anyhow::{Result, bail};
 use surefit_measure::as_child::completed;
 use surefit_measure::child::Passes;
+use surefit_measure::config_file;
 use surefit_measure::output::{self, Format};
 use surefit_measure::passes::percentiles;
 use surefit_measure::rounds::{self, Plan};
@@ -19,7 +20,7 @@ use crate::screen;
 /// # Errors
 /// Bad input; the replay did not complete; a measurement is above its proven bound.
 pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
-    let spec = Spec::parse(&args.allocator)?;
+    let spec = spec(args)?;
     if args.threads && !spec.is_malloc() {
         bail!(
             "{spec}: --threads replays on system and preload:PATH only; leave --threads out, or choose one of them"
@@ -42,4 +43,13 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<()> {
         Format::Table => output::print(&screen::replay(&source.steps, &row))?,
     }
     completed(&source, &row)
+}
+
+/// The allocator, with the keys of the file of `--config`.
+fn spec(args: &ReplayArgs) -> Result<Spec> {
+    match (&args.config, args.allocator.as_deref()) {
+        (Some(file), allocator) => Spec::parse(&config_file::spec(file, allocator)?),
+        (None, Some(allocator)) => Spec::parse(allocator),
+        (None, None) => bail!("give --allocator or --config"),
+    }
 }

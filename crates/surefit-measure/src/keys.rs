@@ -45,6 +45,22 @@ impl Keys {
         self.get(key).is_some()
     }
 
+    /// The names of all keys.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(key, _)| key.as_str())
+    }
+
+    /// All keys but one.
+    pub(crate) fn without(&self, key: &str) -> Self {
+        let others = self.0.iter().filter(|(known, _)| known != key);
+        Self(others.cloned().collect())
+    }
+
+    /// Adds a key, which is none of these; without a value it is empty.
+    pub(crate) fn add(&mut self, key: &str, value: &str) {
+        self.0.push((key.to_owned(), value.to_owned()));
+    }
+
     /// Refuses keys that an allocator does not know; `known` lists them as `key=values`, or `key`
     /// if it takes no value.
     ///

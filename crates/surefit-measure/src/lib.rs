@@ -2,7 +2,7 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `arguments`, `error`, `suggest`, `sizes`, `spec`, `output`, `progress`, `grid`, `html` | what people type and see, and how a command fails |
+//! | `arguments`, `error`, `suggest`, `sizes`, `spec`, `config_file`, `output`, `progress`, `grid`, `html` | what people type and see, and how a command fails |
 //! | `requests` | a demand in requests, whatever the size-classes |
 //! | `source`, `leave_out`, `steps`, `small_file`, `memory` | traces prepared for replaying, and small files that people write |
 //! | `keys`, `pointer_heap`, `subject`, `subjects`, `registry` | the allocators |
@@ -17,6 +17,7 @@ pub mod as_child;
 pub mod certified;
 pub mod child;
 pub mod collector;
+pub mod config_file;
 pub mod error;
 pub mod grid;
 mod growth;

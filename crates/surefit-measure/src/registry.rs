@@ -167,7 +167,8 @@ fn names() -> String {
 #[must_use]
 pub fn help() -> String {
     let preload = "  preload:PATH   any malloc library, preloaded into a child process\n";
-    table("Allocators", |_| true) + preload
+    let file = "  config=FILE is a key of every name: a TOML file with its keys, as `surefit tune` writes it\n";
+    table("Allocators", |_| true) + preload + file
 }
 
 /// A table of the allocators that hand out raw pointers, for the `--help` of verbs that take no

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow, bail};
 
+use crate::config_file;
 use crate::keys::Keys;
 use crate::registry::{self, Kind};
 use crate::sizes::HeapSize;
@@ -41,10 +42,9 @@ impl Spec {
         let choice = if name == "preload" {
             Choice::Preload(library(text, rest)?)
         } else {
-            let keys = Keys::parse(rest).with_context(|| format!("allocator `{text}`"))?;
-            let kind =
-                registry::parse(name, &keys).with_context(|| format!("allocator `{text}`"))?;
-            Choice::InProcess(kind)
+            let keys = Keys::parse(rest).and_then(|keys| config_file::with_file(name, keys));
+            let kind = keys.and_then(|keys| registry::parse(name, &keys));
+            Choice::InProcess(kind.with_context(|| format!("allocator `{text}`"))?)
         };
         Ok(Self {
             text: text.to_owned(),

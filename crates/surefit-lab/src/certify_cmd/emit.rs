@@ -78,7 +78,7 @@ fn rust(module: &str, asked: &Asked, spec: &Spec) -> Result<String> {
     } else {
         words
     };
-    let bound = bound(options.config.bound());
+    let bound = bound_text(options.config.bound());
     let fraction = if bound.contains("Fraction") {
         "Fraction, "
     } else {
@@ -123,7 +123,7 @@ pub(crate) static MEMORY: Region<REGION_BYTES, Page{align}K> = Region::new();
         origin = report.origin().map_or_else(String::new, |line| format!(" {line}")),
         moves = counted(u64::from(report.moves_max_per_op.unwrap_or(0)), "move"),
         moved = grouped(report.moved_bytes_max_per_op),
-        config = config(&options.config, &bound),
+        config = config_text(&options.config, &bound),
         demand = emitted.demand,
         bytes = digits(emitted.region_bytes),
     );
@@ -159,7 +159,8 @@ fn digits(number: usize) -> String {
     grouped(number as u64).replace(',', "_")
 }
 
-fn bound(bound: Bound) -> String {
+/// A bound as an expression of Rust.
+pub(crate) fn bound_text(bound: Bound) -> String {
     match bound {
         Bound::Unbounded => "Bound::Unbounded".to_owned(),
         Bound::Pages(k) => format!("Bound::Pages({k})"),
@@ -178,7 +179,8 @@ fn bound(bound: Bound) -> String {
     }
 }
 
-fn config(config: &Config, bound: &str) -> String {
+/// A configuration as a block of Rust; `bound` is its bound as an expression.
+pub(crate) fn config_text(config: &Config, bound: &str) -> String {
     let geometry = config.geometry();
     let bytes = match geometry.tail() {
         Tail::BackReferences { bytes } => bytes,

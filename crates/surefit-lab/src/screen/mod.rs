@@ -23,9 +23,9 @@ pub(crate) use columns::all as all_columns;
 pub(crate) use notes::{Notes, Setting};
 pub(crate) use replay::replay;
 pub(crate) use verdict::fastest_names as fastest;
-pub(crate) use words::{name, short, wrapped};
+pub(crate) use words::{WIDTH, name, short, wrapped};
 
-use words::{WIDTH, left_out};
+use words::left_out;
 
 /// How much is compared, in words.
 pub(crate) fn setting(setting: &Setting) -> String {

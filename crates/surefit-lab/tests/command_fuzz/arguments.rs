@@ -43,7 +43,8 @@ const NAMES: [&str; 31] = [
     "nothing",
 ];
 
-const KEYS: [&str; 26] = [
+const KEYS: [&str; 27] = [
+    "config",
     "k",
     "holes",
     "frac",
@@ -690,7 +691,7 @@ impl Line<'_> {
             text.push(if place == 0 { ':' } else { ',' });
             let key = any(self.random, &KEYS);
             let value = match (key, self.random.random_range(0..8)) {
-                ("classes", 1..) => self.files.read(self.random, Kind::Classes),
+                ("classes" | "config", 1..) => self.files.read(self.random, Kind::Classes),
                 ("page" | "pieces" | "frame" | "min" | "increment" | "arrays", 2..) => self.size(),
                 ("k" | "holes" | "lists" | "block" | "threads" | "pins", 2..) => self.number(),
                 _ => any(self.random, &WORDS).to_owned(),

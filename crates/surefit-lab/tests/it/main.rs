@@ -21,3 +21,4 @@ mod second_run;
 mod shared_heaps;
 mod shell_files;
 mod trace_and_gen;
+mod tune;

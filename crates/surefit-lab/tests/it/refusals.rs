@@ -208,6 +208,7 @@ fn a_trace_that_there_is_no_memory_for_is_refused() {
     for args in [
         &["replay", file, "--allocator", "tlsf"][..],
         &["certify", "--trace", file],
+        &["tune", file],
     ] {
         let line = limited(args);
         assert!(

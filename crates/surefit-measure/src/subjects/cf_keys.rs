@@ -24,7 +24,7 @@ macro_rules! cf_keys {
             "pieces=BYTES|off",
             "large=BYTES",
             "order=newest|original",
-            "classes=default|FILE",
+            "classes=default|FILE|[SIZES]",
         ]
     };
 }
@@ -92,7 +92,7 @@ fn geometry(keys: &Keys, tail: Tail) -> Result<Geometry> {
     let page = keys.get("page").map(sizes::bytes).transpose()?;
     let classes = match keys.get("classes") {
         None | Some("default") => None,
-        Some(file) => Some(block_sizes(Path::new(file))?),
+        Some(given) => Some(block_sizes(given)?),
     };
     let default = GeometrySpec::DEFAULT;
     let smallest = keys.number("min")?;
@@ -122,31 +122,43 @@ fn spacing(text: &str) -> Result<Spacing<'static>> {
     Ok(Spacing::Fraction(steps))
 }
 
-/// Reads page-block sizes from a file: numbers separated by blanks, commas or lines; `#` begins a
-/// comment.
-fn block_sizes(file: &Path) -> Result<Vec<u32>> {
+/// Reads page-block sizes: those in `[16 24 32]`, or those in a file, where `#` begins a comment.
+fn block_sizes(given: &str) -> Result<Vec<u32>> {
+    let sizes = match listed(given) {
+        Some(list) => sizes_of(list, "")?,
+        None => sizes_in(Path::new(given))?,
+    };
+    if sizes.is_empty() {
+        bail!(
+            "classes={given}: names no size; write sizes of page-blocks in bytes, or leave it out"
+        );
+    }
+    Ok(sizes)
+}
+
+/// What is between brackets.
+fn listed(given: &str) -> Option<&str> {
+    given.strip_prefix('[')?.strip_suffix(']')
+}
+
+fn sizes_in(file: &Path) -> Result<Vec<u32>> {
     let name = file.display();
     let text = String::from_utf8(small_file::read(file)?);
     let text = text.map_err(|_| anyhow!("classes={name}: is not text; write sizes in bytes"))?;
     let mut sizes = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or("");
-        let words = line.split([' ', '\t', ',']).filter(|word| !word.is_empty());
-        for word in words {
-            let size = word.parse();
-            let size = size.map_err(|_| {
-                anyhow!(
-                    "classes={name}: line {}: `{word}` is not a size in bytes",
-                    number + 1
-                )
-            });
-            sizes.push(size?);
-        }
-    }
-    if sizes.is_empty() {
-        bail!(
-            "classes={name}: names no size; write sizes of page-blocks in bytes, or leave it out"
-        );
+        sizes.extend(sizes_of(line, &format!("{name}: line {}: ", number + 1))?);
     }
     Ok(sizes)
+}
+
+/// Numbers that are separated by blanks or commas; `place` says where they are.
+fn sizes_of(text: &str, place: &str) -> Result<Vec<u32>> {
+    let words = text.split([' ', '\t', ',']).filter(|word| !word.is_empty());
+    let size = |word: &str| {
+        let size = word.parse();
+        size.map_err(|_| anyhow!("classes={place}`{word}` is not a size in bytes"))
+    };
+    words.map(size).collect()
 }

@@ -1,0 +1,166 @@
+//! A configuration on a trace that it was not tuned on, beside the free lists.
+
+use std::fmt;
+
+use anyhow::Result;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use surefit_measure::error::one_line;
+use surefit_measure::results::AtPeak;
+use surefit_measure::rounds::in_parallel;
+use surefit_measure::sizes::per_cent;
+use surefit_measure::spec::Spec;
+
+use super::account::{Administration, administration};
+use super::subject::Subject;
+
+/// How a tuned configuration fares on another run.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Judged {
+    /// The trace.
+    pub(crate) trace: String,
+    /// The greatest sum of live requests, in bytes.
+    pub(crate) peak_live_bytes: u64,
+    /// What it was tuned on.
+    pub(crate) tuned_on: Vec<String>,
+    /// The configuration, as a name of an allocator.
+    pub(crate) allocator: String,
+    /// The smallest region of the tuned configuration; absent if it cannot serve the trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tuned_min_heap_bytes: Option<u64>,
+    /// That of the same allocator without keys.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) default_min_heap_bytes: Option<u64>,
+    /// That of `tlsf`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tlsf_min_heap_bytes: Option<u64>,
+    /// That of `peer-rlsf`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) peer_rlsf_min_heap_bytes: Option<u64>,
+    /// The tuned region over the smaller one of `tlsf` and `peer-rlsf`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) over_better: Option<f64>,
+    /// Where the bytes of the tuned region are at the peak of live bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) at_peak: Option<AtPeak>,
+    /// What of the administrative bytes is for objects.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) administration: Option<Administration>,
+}
+
+/// Judges a configuration.
+///
+/// # Errors
+/// An allocator broke a rule, or the operating system has not enough memory.
+pub(super) fn judge(
+    subject: &Subject,
+    name: &str,
+    allocator: &str,
+    tuned_on: &[String],
+) -> Result<Judged> {
+    let default = allocator.split(':').next().unwrap_or(allocator);
+    let specs = Spec::parse_list(&format!("{default},tlsf,peer-rlsf"))?;
+    let specs = [&[Spec::parse(allocator)?], &specs[..]].concat();
+    let found = in_parallel(&specs, |spec| {
+        subject.smallest(spec, subject.steps.peak_live_bytes)
+    })?;
+    let [tuned, default, tlsf, rlsf] = found[..] else {
+        anyhow::bail!("four allocators have four heaps");
+    };
+    let better = [tlsf, rlsf].into_iter().flatten().min();
+    let at_peak = match tuned {
+        Some(bytes) => Some(subject.account(&specs[0], bytes)?).and_then(|row| row.at_peak),
+        None => None,
+    };
+    Ok(Judged {
+        trace: name.to_owned(),
+        peak_live_bytes: subject.steps.peak_live_bytes,
+        tuned_on: tuned_on.to_vec(),
+        allocator: allocator.to_owned(),
+        tuned_min_heap_bytes: tuned,
+        default_min_heap_bytes: default,
+        tlsf_min_heap_bytes: tlsf,
+        peer_rlsf_min_heap_bytes: rlsf,
+        over_better: tuned
+            .zip(better)
+            .map(|(it, better)| it as f64 / better as f64),
+        at_peak,
+        administration: administration(subject, &specs[0]),
+    })
+}
+
+impl Judged {
+    /// The cells of its row.
+    pub(super) fn row(&self) -> Vec<String> {
+        let over_live = |bytes: Option<u64>| {
+            let ratio = bytes.map(|bytes| bytes as f64 / self.peak_live_bytes.max(1) as f64);
+            ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.3}"))
+        };
+        let over_better = self.over_better;
+        let over_better = over_better.map_or("-".to_owned(), |ratio| format!("{ratio:.3}"));
+        vec![
+            one_line(&self.trace),
+            over_live(self.tuned_min_heap_bytes),
+            over_live(self.default_min_heap_bytes),
+            over_live(self.tlsf_min_heap_bytes),
+            over_live(self.peer_rlsf_min_heap_bytes),
+            over_better,
+        ]
+    }
+
+    /// What the region holds beside live bytes, as per cent of these, the largest part first.
+    fn parts(&self) -> Vec<(&'static str, f64)> {
+        let Some(peak) = self.at_peak else {
+            return Vec::new();
+        };
+        let own = self.administration.unwrap_or_default();
+        let of_objects = own.back_reference_bytes + own.entry_bytes;
+        let parts = [
+            ("back-references and entries", of_objects),
+            (
+                "other tables",
+                peak.administrative_bytes.saturating_sub(of_objects),
+            ),
+            ("unfilled pages", peak.size_class_bytes),
+            ("page-block-internal waste", peak.page_block_internal_bytes),
+            ("page-internal waste", peak.page_internal_bytes),
+            ("unfinished moves", peak.transient_bytes),
+            ("free pages", peak.free_page_bytes),
+            ("free chunks", peak.free_chunk_bytes),
+            ("ends of runs of pages", peak.large_tail_bytes),
+        ];
+        let live = self.peak_live_bytes;
+        let mut parts: Vec<_> = parts
+            .into_iter()
+            .filter(|(_, bytes)| *bytes > 0)
+            .map(|(name, bytes)| (name, per_cent(bytes, live)))
+            .collect();
+        parts.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+        parts
+    }
+}
+
+impl fmt::Display for Judged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let trace = one_line(&self.trace);
+        let Some(over) = self.over_better else {
+            return write!(f, "{trace}: not comparable: a heap cannot serve it");
+        };
+        let verdict = if over <= 1.0 {
+            "no more than the better free list"
+        } else {
+            "missed: more than the better free list"
+        };
+        let parts = self.parts();
+        let parts: Vec<_> = parts
+            .iter()
+            .map(|(name, share)| format!("{name} {share:.1} %"))
+            .collect();
+        write!(
+            f,
+            "{trace}: {verdict}. Beside live bytes: {}.",
+            parts.join(", ")
+        )
+    }
+}
