@@ -563,7 +563,7 @@ enum surefit_status surefit_raw_init_certified(void *region,
 
 // Makes a heap of raw pointers of a kind (SUREFIT_RAW_…) in a region, whatever its contents, wherever it begins. Once it
 // is not used any more, the region may be used otherwise. See surefit_raw_destroy. Objects of up to 100 bytes are served from a region
-// of 17 KiB on for DIRECT, 2 KiB for SEGREGATED, 1.5 KiB for TINY, 1 KiB for TLSF; a smaller one may be accepted and serve none.
+// of 20 KiB on for DIRECT, 2 KiB for SEGREGATED and TINY, 1 KiB for TLSF; a smaller one may be accepted and serve none.
 //
 // Answers NULL, CONFIG for a kind that was not compiled in, REGION if the region is too small,
 // TOO_LARGE if it is larger than the kind can use. O(tables). On a 32-bit processor no call for a raw

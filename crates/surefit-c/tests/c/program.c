@@ -505,7 +505,7 @@ static void raw(uint32_t kind) {
 /* The smallest regions of which the header says that they serve an object. */
 static void raw_least(uint32_t kind, size_t bytes) {
     surefit_raw *heap;
-    for (size_t misaligned = 0; misaligned < 64; misaligned++) {
+    for (size_t misaligned = 0; misaligned < 8192; misaligned += 63) {
         EXPECT(surefit_raw_init(memory + misaligned, bytes, kind, &heap) == OK);
         EXPECT(surefit_raw_malloc(heap, 100) != NULL && surefit_raw_check(heap) == OK);
     }
@@ -823,9 +823,9 @@ int main(void) {
     raw(SUREFIT_RAW_TLSF);
     raw(SUREFIT_RAW_SEGREGATED);
     raw(SUREFIT_RAW_TINY);
-    raw_least(SUREFIT_RAW_DIRECT, 17 * 1024);
+    raw_least(SUREFIT_RAW_DIRECT, 20 * 1024);
     raw_least(SUREFIT_RAW_SEGREGATED, 2048);
-    raw_least(SUREFIT_RAW_TINY, 1536);
+    raw_least(SUREFIT_RAW_TINY, 2048);
     raw_least(SUREFIT_RAW_TLSF, 1024);
     raw_certified(SUREFIT_RAW_DIRECT, 2048);
     raw_certified(SUREFIT_RAW_TINY, 128);
