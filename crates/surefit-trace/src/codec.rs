@@ -7,9 +7,6 @@ use std::io::Read;
 
 /// The first bytes of a trace.
 pub(crate) const MAGIC: [u8; 4] = *b"SFT1";
-/// The version of the format.
-pub(crate) const VERSION: u64 = 1;
-
 pub(crate) const ALLOC: u8 = 0;
 pub(crate) const ZALLOC: u8 = 1;
 pub(crate) const AALLOC: u8 = 2;

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::header::NEWEST_VERSION;
+
 /// An error in a trace: the file, the position, the problem and the mend. It prints as one line.
 #[derive(thiserror::Error)]
 pub struct TraceError(Box<Inner>);
@@ -42,8 +44,8 @@ pub enum Problem {
     /// The first four bytes are not those of a trace.
     #[error("is not a trace: it does not begin with SFT1")]
     NotATrace,
-    /// The version is unknown.
-    #[error("has version {0} of the format, which is unknown")]
+    /// The version of the format is unknown: that of a newer library, or 0, which never was one.
+    #[error("has version {0} of the format; this surefit reads versions up to {newest}", newest = NEWEST_VERSION)]
     Version(u64),
     /// The name is too long to be true.
     #[error("claims a name of {0} bytes, more than {max}", max = crate::Header::MAX_NAME_BYTES)]
@@ -244,9 +246,8 @@ impl Problem {
             Self::Write(_) => "free some space, or choose another place",
             Self::Empty | Self::NotATrace => "give a .sft or .sft.zst file",
             Self::NotAGraph => "give a .sfg or .sfg.zst file",
-            Self::Version(_) | Self::ReservedRecord(_) => {
-                "this surefit reads version 1: fetch a newer surefit, or the file again"
-            }
+            Self::Version(1..) => "read it with a newer surefit, or record the program again",
+            Self::ReservedRecord(_) => "fetch a newer surefit, or the file again",
             Self::Truncated | Self::Damaged(_) | Self::LongInteger | Self::BytesAfterEnd => {
                 "fetch the file again, or record the program again"
             }

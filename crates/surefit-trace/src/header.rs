@@ -4,6 +4,17 @@
 /// The most objects of a trace that is checked; [`Trace::MAX_OBJECTS`](crate::Trace::MAX_OBJECTS) says why.
 pub(crate) const MAX_OBJECTS: u64 = 1 << 28;
 
+/// The version of the format that is written.
+pub(crate) const VERSION: u64 = 1;
+
+/// The newest version that is read. All from 1 on are read, for ever: docs/traces.md has the policy.
+pub(crate) const NEWEST_VERSION: u64 = 1;
+
+/// Whether a version can be read: the one place that decides it.
+pub(crate) const fn is_known_version(version: u64) -> bool {
+    matches!(version, 1..=NEWEST_VERSION)
+}
+
 /// The seven counters of a trace's header. A checked trace has counted them again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::checker::Checker;
 use crate::codec::{self, from_zigzag};
+use crate::header::is_known_version;
 use crate::source::Source;
 use crate::{
     Align, Call, Counts, Event, Header, MAX_SIZE, Op, Peak, Position, Problem, TraceError,
@@ -271,7 +272,7 @@ fn read_header<R: Read>(source: &mut Source<R>, field: &mut u64) -> Result<Heade
         codec::read_integer(source)
     };
     let version = integer(source)?;
-    if version != codec::VERSION {
+    if !is_known_version(version) {
         return Err(Problem::Version(version));
     }
     let name_bytes = integer(source)?;

@@ -6,6 +6,7 @@ use std::io::Write;
 
 use crate::checker::Checker;
 use crate::codec::{self, Encoder};
+use crate::header::VERSION;
 use crate::{Event, Header, Position, Problem, TraceError};
 
 /// Encoded bytes kept before they are handed on.
@@ -105,7 +106,7 @@ pub(crate) fn write_error(error: std::io::Error) -> TraceError {
 
 fn encode_header(header: &Header, out: &mut Vec<u8>) {
     out.extend(codec::MAGIC);
-    codec::write_integer(codec::VERSION, out);
+    codec::write_integer(VERSION, out);
     codec::write_integer(header.name.len() as u64, out);
     out.extend(header.name.as_bytes());
     for (_, count) in header.counts.named() {
