@@ -1,5 +1,5 @@
-//! The adapters for kernels, on stand-ins of ours for the kernels' headers, under each kind of raw
-//! heap. `ci/extra/kernels.sh` runs them on an emulated board.
+//! The hook that records calls; and the adapters for kernels, on stand-ins of ours for the kernels'
+//! headers, under each kind of raw heap. `ci/extra/kernels.sh` runs these on an emulated board.
 
 mod compiler;
 
@@ -36,4 +36,16 @@ fn the_adapter_for_zephyr_keeps_every_byte_alignment_and_rewind() {
             &[&format!("-DSUREFIT_ZEPHYR_KIND={kind}")],
         );
     }
+}
+
+#[test]
+fn the_hook_that_records_calls_sends_what_its_format_says() {
+    assert_no_failure(
+        &["adapters/trace.c", "tests/c/trace/main.c"],
+        &["adapters"],
+        &[
+            "-DSUREFIT_TRACE_BASE=0x20000000U",
+            "-DSUREFIT_TRACE_THREAD=task",
+        ],
+    );
 }

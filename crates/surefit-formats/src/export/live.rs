@@ -1,0 +1,42 @@
+//! What lives while a trace is exported.
+
+use std::collections::HashMap;
+
+use surefit_trace::{Event, Op};
+
+/// The size of an object, and the exporter's own number for where it came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Object {
+    pub(super) size: u64,
+    pub(super) origin: usize,
+}
+
+/// The objects that live, in memory for these only.
+#[derive(Debug, Default)]
+pub(super) struct Live(HashMap<u32, Object>);
+
+/// What an event ends and begins: a reallocation does both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Change {
+    pub(super) ended: Option<Object>,
+    pub(super) begun: Option<Object>,
+}
+
+impl Live {
+    /// Takes an event of a sound trace. `origin` numbers where an object of a size comes from.
+    pub(super) fn take(&mut self, event: Event, origin: impl FnOnce(u64) -> usize) -> Change {
+        match event.op() {
+            Op::Alloc { id, size, .. } | Op::Realloc { id, size } => {
+                let origin = origin(size);
+                let begun = Object { size, origin };
+                let ended = self.0.insert(id, begun);
+                let begun = Some(begun);
+                Change { ended, begun }
+            }
+            Op::Free { id } => Change {
+                ended: self.0.remove(&id),
+                begun: None,
+            },
+        }
+    }
+}

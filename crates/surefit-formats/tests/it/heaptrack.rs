@@ -1,0 +1,193 @@
+//! Real recordings of heaptrack, and lines that it does not write.
+
+use surefit_formats::import::{Kind, Notes};
+use surefit_trace::{Call, Event, Op};
+
+use crate::{import, refused, sizes};
+
+const RAW: &[u8] = include_bytes!("recordings/raw.zst");
+const RAW_GZIP: &[u8] = include_bytes!("recordings/raw.gz");
+const INTERPRETED: &[u8] = include_bytes!("recordings/interpreted.zst");
+const INTERPRETED_GZIP: &[u8] = include_bytes!("recordings/interpreted.gz");
+
+#[test]
+fn a_raw_recording_has_what_heaptrack_says_of_it() {
+    let imported = import(RAW).expect("a recording");
+    assert_eq!(
+        (imported.name.as_deref(), imported.kind),
+        (Some("lists"), Kind::HeaptrackRaw)
+    );
+    assert_eq!(imported.notes, Notes::default());
+    let counts = imported.trace.header().counts;
+    assert_eq!((counts.objects, counts.events), (270, 538));
+    // heaptrack_print: 78.74K at the peak, 620 B leaked.
+    assert_eq!((counts.peak_bytes, counts.live_at_end), (78_742, 2));
+    let left: u64 = sizes(imported.trace.events())
+        .iter()
+        .map(|(begins, size)| if *begins { *size } else { size.wrapping_neg() })
+        .fold(0, u64::wrapping_add);
+    assert_eq!(left, 620);
+}
+
+#[test]
+fn however_it_is_packed_it_is_the_same() {
+    let raw = import(RAW).expect("a recording").trace;
+    assert_eq!(import(RAW_GZIP).expect("a recording").trace, raw);
+    let interpreted = import(INTERPRETED).expect("a recording");
+    assert_eq!(interpreted.kind, Kind::HeaptrackInterpreted);
+    assert_eq!(interpreted.name.as_deref(), Some("lists"));
+    assert_eq!(interpreted.notes, Notes::default());
+    let gzip = import(INTERPRETED_GZIP).expect("a recording");
+    assert_eq!(gzip.trace, interpreted.trace);
+    let plain = unpacked(INTERPRETED_GZIP);
+    assert_eq!(
+        import(&plain).expect("a recording").trace,
+        interpreted.trace
+    );
+    // Which of several objects is freed is not known; which size and when is.
+    assert_eq!(sizes(interpreted.trace.events()), sizes(raw.events()));
+}
+
+fn unpacked(gzip: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::new();
+    let mut decoder = flate2::read::GzDecoder::new(gzip);
+    std::io::Read::read_to_end(&mut decoder, &mut plain).expect("a sound file");
+    plain
+}
+
+#[test]
+fn every_cut_is_said_and_what_came_before_is_kept() {
+    // Longer than the blocks of a packed file, which are unpacked one by one.
+    let lines = (1..20_000).map(|n| format!("+ {:x} 1 {:x}\n", n % 1000, n * 4096));
+    let plain = format!("v 10400 3\n{}", lines.collect::<String>()).into_bytes();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut gzip, &plain).expect("memory");
+    let gzip = gzip.finish().expect("memory");
+    let zstd = surefit_trace::graph::compressed(&plain, 1).expect("memory");
+    let whole = import(&plain).expect("a recording").trace;
+    for packed in [&plain, &gzip, &zstd] {
+        assert_eq!(import(packed).expect("a recording").trace, whole);
+        let mut longest = 0;
+        for part in 1..12 {
+            let cut = packed.len() * part / 12;
+            let imported = match import(&packed[..cut]) {
+                Ok(imported) => imported,
+                Err(error) => {
+                    assert!(error.to_string().contains("cut short"), "{error}");
+                    continue;
+                }
+            };
+            let events = imported.trace.events();
+            assert!(whole.events().starts_with(events));
+            // A cut between two lines of a plain file is none that anybody could see.
+            let is_seen = packed[..cut].last() != Some(&b'\n');
+            assert_eq!(imported.notes.is_cut, is_seen, "{cut} of {}", packed.len());
+            longest = longest.max(events.len());
+        }
+        assert!(longest > 10_000);
+    }
+    assert!(refused(&RAW[..RAW.len() / 2]).contains("cut short"));
+}
+
+#[test]
+fn damage_inside_a_packed_file_is_refused_or_said() {
+    for packed in [RAW, RAW_GZIP] {
+        for place in (0..packed.len()).step_by(11) {
+            let mut bytes = packed.to_vec();
+            bytes[place] ^= 0x10;
+            // Whatever comes out is sound; and never as if nothing had happened, but for bits that
+            // the packed form does not check: the date and the name in its header.
+            let same = import(&bytes).is_ok_and(|it| !it.notes.is_cut);
+            assert!(!same || place < 12, "{place} of {}", packed.len());
+        }
+    }
+}
+
+fn events(lines: &str) -> (Vec<Event>, Notes) {
+    let text = format!("v 10400 3\n{lines}");
+    let imported = import(text.as_bytes()).expect("a recording");
+    (imported.trace.events().to_vec(), imported.notes)
+}
+
+fn alloc(id: u32, size: u64) -> Op {
+    let call = Call::Malloc;
+    Op::Alloc { id, size, call }
+}
+
+fn on_one_thread(ops: &[Op]) -> Vec<Event> {
+    ops.iter().map(|op| Event::new(0, *op)).collect()
+}
+
+#[test]
+fn of_two_objects_at_an_address_the_first_is_freed_first() {
+    let (found, notes) = events("+ a 1 ff\n+ 14 1 ff\n- ff\n- ff\n- ff\n+ 0 0 ff\n");
+    let expected = [
+        alloc(0, 10),
+        alloc(1, 20),
+        Op::Free { id: 0 },
+        Op::Free { id: 1 },
+        alloc(2, 0),
+    ];
+    assert_eq!(found, on_one_thread(&expected));
+    assert_eq!((notes.unknown_frees, notes.overlapping), (1, 1));
+}
+
+#[test]
+fn an_interpreted_free_takes_the_oldest_of_its_kind() {
+    let (found, notes) = events("a 8 1\n+ 0\n+ 0\na 9 1\n+ 1\n- 0\n- 1\n- 0\n- 0\n");
+    let frees = [Op::Free { id: 0 }, Op::Free { id: 2 }, Op::Free { id: 1 }];
+    let allocs = [alloc(0, 8), alloc(1, 8), alloc(2, 9)];
+    assert_eq!(found, on_one_thread(&[&allocs[..], &frees].concat()));
+    assert_eq!((notes.unknown_frees, notes.overlapping), (1, 0));
+}
+
+#[test]
+fn an_attached_recording_says_so_and_a_name_may_have_no_length() {
+    let text = "v 10100 1\nx /usr/bin/old one\nA\n- 1\n+ 1 1 1\n";
+    let imported = import(text.as_bytes()).expect("a recording");
+    assert_eq!(imported.name.as_deref(), Some("old one"));
+    assert!(imported.notes.is_attached);
+    assert_eq!(imported.notes.unknown_frees, 1);
+    let text = b"v 10400 3\nx f /bin/check-tool\nX /bin/tool -l /etc\n+ 1 1 1\n";
+    let called = import(text).expect("a recording");
+    assert_eq!(called.name.as_deref(), Some("tool"));
+    let named = import(b"v 10400 3\nX /bin/ls -l /etc\n").expect("a recording without events");
+    assert_eq!(named.name.as_deref(), Some("ls"));
+}
+
+#[test]
+fn what_heaptrack_does_not_write_is_refused_with_its_line() {
+    let refuse = |lines: &str, says: &str| {
+        let error = refused(format!("v 10400 3\n{lines}\n").as_bytes());
+        assert!(error.contains(says), "{lines}: {error}");
+    };
+    refuse("+ 1 1", "line 2: should be `+` and one number or three");
+    refuse("+ 1 1 x", "line 2: should be `+`");
+    refuse("- ", "line 2: should be `-`");
+    refuse("# ok\na 1", "line 3: should be `a` and two numbers");
+    refuse("+ 0", "line 2: allocates an unknown size");
+    refuse("+ 100000000000001 1 1", "line 2: allocates an unknown size");
+    refuse("a 1 1\n+ 0\n+ 1 1 1", "line 4: is of a raw recording");
+    refuse("Q", "line 2: begins with a letter");
+    refuse("\u{e9}", "line 2: begins with a letter");
+    let long = "s ".repeat(1 << 20);
+    refuse(&long, "line 2: is longer than 1 MiB");
+    assert!(refused(b"v 20000 4\n").contains("version 4 of heaptrack's format"));
+    assert!(refused(b"v x\n").contains("line 1: should be `v`"));
+    assert!(refused(b"v 1").contains("line 1: is cut short"));
+}
+
+#[test]
+fn what_is_no_recording_is_refused() {
+    assert!(refused(b"").contains("is empty"));
+    assert!(refused(b"SFT1\x01").contains("is a trace of surefit already"));
+    let packed = surefit_trace::Trace::new("x", Vec::new()).expect("sound");
+    let mut bytes = Vec::new();
+    packed
+        .write_compressed(&mut bytes, 1, |_| {})
+        .expect("memory");
+    assert!(refused(&bytes).contains("is a trace of surefit already"));
+    assert!(refused(b"event,thread\n0,0\n").contains("neither a recording of heaptrack nor"));
+    assert!(refused(&[0x7e; 1000]).contains("0 sound frames among 0"));
+    assert!(refused(&[0x1f, 0x8b]).contains("was cut short"));
+}
