@@ -32,7 +32,7 @@ pub(crate) enum Verb {
     Tune(crate::tune_cmd::Args),
     /// Certify how large a heap must be for a demand, and how much one call can cost.
     Certify(crate::certify_cmd::Args),
-    /// Inspect traces: statistics, checks, first events, export.
+    /// Inspect traces: statistics, checks, first events, import, export.
     Trace(crate::trace_cmd::Args),
     /// Write the trace of a synthetic program.
     Gen(crate::gen_cmd::Args),

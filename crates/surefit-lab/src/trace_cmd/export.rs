@@ -1,10 +1,17 @@
-//! `surefit trace export`: writes the events as text for spreadsheets, data frames and scripts.
+//! `surefit trace export`: writes a trace as text for spreadsheets, data frames and scripts, and in the
+//! formats of heaptrack and pprof.
 
-use std::io::Write;
-use std::path::PathBuf;
+use std::io::{self, IsTerminal as _, Read, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use surefit_formats::export::{
+    HeaptrackWriter, PprofWriter, frames_without_call_sites, without_call_sites,
+};
+use surefit_trace::CheckedReader;
 
 use super::open::{CHECKED, open_all};
 use super::report::EventRow;
@@ -16,41 +23,100 @@ pub(super) struct Args {
     /// The trace: a .sft or .sft.zst file, or bundled:NAME (redis, redis-drift, emacs, python-a,
     /// python-b)
     file: PathBuf,
-    /// The format of the text
+    /// The format
     #[arg(long, value_enum, default_value_t)]
-    to: Text,
+    to: To,
     /// The file to write; - is standard output
     #[arg(short, long, default_value = "-", value_name = "FILE")]
     output: PathBuf,
 }
 
-/// The text formats.
+/// The formats.
 #[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
-enum Text {
+enum To {
     /// Comma-separated values with a header line
     #[default]
     Csv,
     /// One JSON object per line
     Jsonl,
+    /// heaptrack's format, for heaptrack_print and heaptrack_gui; packed if the file's name ends in .gz
+    Heaptrack,
+    /// A profile for pprof: allocations, and what is in use at the peak
+    Pprof,
 }
 
+/// An opened trace.
+type Events = CheckedReader<Box<dyn Read>>;
+
 pub(super) fn run(args: &Args) -> Result<ExitCode> {
+    refuse_what_misleads(args)?;
     // the trace is opened first, so that a missing trace starts no output
     let mut reader = open_all(&args.file, CHECKED)?;
-    output::to_file(&args.output, |out| {
-        if let Text::Csv = args.to {
-            writeln!(out, "event,thread,call,object,size_bytes,align_bytes")?;
+    output::to_file(&args.output, |out| match args.to {
+        To::Csv => write_csv(&mut reader, out),
+        To::Jsonl => write_jsonl(&mut reader, out),
+        To::Heaptrack if ends_in(&args.output, "gz") => {
+            let packed = GzEncoder::new(out, Compression::default());
+            write_heaptrack(&mut reader, packed)?.finish()?;
+            Ok(())
         }
-        for (number, event) in (0..).zip(reader.by_ref()) {
-            let row = EventRow::new(number, event?);
-            match args.to {
-                Text::Csv => write_values(out, &row)?,
-                Text::Jsonl => write_object(out, &row)?,
-            }
-        }
-        Ok(())
+        To::Heaptrack => write_heaptrack(&mut reader, out).map(drop),
+        To::Pprof => write_pprof(&mut reader, out),
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses a profile on a terminal, and a name that says what the file is not.
+fn refuse_what_misleads(args: &Args) -> Result<()> {
+    let is_stdout = args.output == Path::new("-");
+    match args.to {
+        To::Pprof if is_stdout && io::stdout().is_terminal() => {
+            bail!("trace export: a profile is no text; name a file with -o")
+        }
+        To::Heaptrack if ends_in(&args.output, "zst") => bail!(
+            "trace export: heaptrack's format is written plain, or packed by gzip; name a file that \
+             ends in .gz or in neither"
+        ),
+        _ => Ok(()),
+    }
+}
+
+fn ends_in(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|found| found == extension)
+}
+
+fn write_csv(reader: &mut Events, out: &mut dyn Write) -> Result<()> {
+    writeln!(out, "event,thread,call,object,size_bytes,align_bytes")?;
+    for (number, event) in (0..).zip(reader) {
+        write_values(out, &EventRow::new(number, event?))?;
+    }
+    Ok(())
+}
+
+fn write_jsonl(reader: &mut Events, out: &mut dyn Write) -> Result<()> {
+    for (number, event) in (0..).zip(reader) {
+        write_object(out, &EventRow::new(number, event?))?;
+    }
+    Ok(())
+}
+
+fn write_heaptrack<W: Write>(reader: &mut Events, out: W) -> Result<W> {
+    let mut writer = HeaptrackWriter::new(out, reader.header())?;
+    for event in reader {
+        let event = event?;
+        writer.event(event, without_call_sites(event), frames_without_call_sites)?;
+    }
+    Ok(writer.finish()?)
+}
+
+fn write_pprof(reader: &mut Events, out: &mut dyn Write) -> Result<()> {
+    let mut writer = PprofWriter::new(out, reader.header());
+    for event in reader {
+        let event = event?;
+        writer.event(event, without_call_sites(event), frames_without_call_sites);
+    }
+    writer.finish()?;
+    Ok(())
 }
 
 /// Writes a row as comma-separated values; no value contains a comma or a quote.
@@ -74,7 +140,7 @@ fn write_values(out: &mut dyn Write, row: &EventRow) -> Result<()> {
 }
 
 fn write_object(out: &mut dyn Write, row: &EventRow) -> Result<()> {
-    serde_json::to_writer(&mut *out, row).map_err(std::io::Error::from)?;
+    serde_json::to_writer(&mut *out, row).map_err(io::Error::from)?;
     Ok(out.write_all(b"\n")?)
 }
 

@@ -1,8 +1,9 @@
-//! `surefit trace`: statistics of traces, checks, first events, and export.
+//! `surefit trace`: statistics of traces, checks, first events, import and export.
 
 mod export;
 mod graphs;
 mod head;
+mod import;
 mod open;
 pub(crate) mod report;
 mod stats;
@@ -69,9 +70,31 @@ enum Verb {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
-    /// Write a trace as CSV or as lines of JSON, for other tools
+    /// Make a trace of a recording of heaptrack, or of the bytes that a board sent
+    #[command(after_help = IMPORT_HELP)]
+    Import(import::Args),
+    /// Write a trace for other tools: CSV, lines of JSON, heaptrack, pprof
+    #[command(after_help = EXPORT_HELP)]
     Export(export::Args),
 }
+
+/// Examples below the help of `import`.
+const IMPORT_HELP: &str = "\
+Examples:
+  heaptrack --raw -o mine ./program && surefit trace import mine.raw.zst -o mine.sft.zst
+  cat /dev/ttyUSB0 >sensor.bytes   # until Ctrl-C
+  surefit trace import sensor.bytes -o sensor.sft.zst
+
+A board sends its calls with the hook crates/surefit-c/adapters/trace.c; docs/firmware.md shows how.";
+
+/// Examples below the help of `export`.
+const EXPORT_HELP: &str = "\
+Examples:
+  surefit trace export bundled:redis --to pprof -o redis.pb.gz && go tool pprof -top redis.pb.gz
+  surefit trace export bundled:redis --to heaptrack -o redis.gz && heaptrack_print redis.gz
+
+A trace has no call sites: in their place stand the thread and the size-class of a request.
+heaptrack's times are events: a millisecond stands for one.";
 
 /// Runs `surefit trace`.
 ///
@@ -90,6 +113,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             events,
             format,
         } => head::run(files, *events, *format),
+        Verb::Import(args) => import::run(args),
         Verb::Export(args) => export::run(args),
     }
 }

@@ -256,6 +256,7 @@ fn prints(words: &[OsString]) -> bool {
     let silent = [
         "lua",
         "export",
+        "import",
         "-",
         "gen",
         "record",
@@ -414,20 +415,27 @@ impl Line<'_> {
 
     fn trace(&mut self) -> bool {
         self.push("trace");
-        let verb = any(self.random, &["stats", "check", "head", "export"]);
+        let verb = any(self.random, &["stats", "check", "head", "export", "import"]);
         self.push(verb);
         let kind = match self.random.random_range(0..5) {
+            _ if verb == "import" => Kind::Recording,
             0 => Kind::Graph,
             _ => Kind::Trace,
         };
         let file = self.files.read(self.random, kind);
         self.push(file);
         match verb {
+            "import" => {
+                self.option("-o", 20, |line| line.files.output(line.random));
+                self.option("--name", 3, Self::number);
+                self.format();
+                return false;
+            }
             "stats" => self.option("--sizes", 3, Self::number),
             "head" => self.option("-n", 2, Self::number),
             "export" => {
                 self.option("--to", 3, |line| {
-                    any(line.random, &["csv", "jsonl", "x"]).to_owned()
+                    any(line.random, &["csv", "jsonl", "heaptrack", "pprof", "x"]).to_owned()
                 });
                 self.option("-o", 3, |line| line.files.output(line.random));
                 return false;

@@ -17,14 +17,25 @@ pub(crate) enum Kind {
     Demand,
     Classes,
     Script,
+    Recording,
 }
 
-const KINDS: [Kind; 5] = [
+const KINDS: [Kind; 6] = [
     Kind::Trace,
     Kind::Graph,
     Kind::Demand,
     Kind::Classes,
     Kind::Script,
+    Kind::Recording,
+];
+
+/// Recordings of heaptrack, packed and plain, and of a board.
+const RECORDINGS: [&[u8]; 5] = [
+    include_bytes!("../../../surefit-formats/tests/it/recordings/raw.zst"),
+    include_bytes!("../../../surefit-formats/tests/it/recordings/interpreted.gz"),
+    b"v 10400 3\n+ 28 1 7f00\n+ 10 2 7f40\n- 7f00\n",
+    b"v 10400 3\na 28 1\n+ 0\n+ 0\n- 0\n",
+    b"\x7e\x00\x0f\xb0\xf7\x7e\x7e\x01\x00\x00\x28\x2f\x4d\x7e",
 ];
 
 /// A directory of files; each case writes what it needs.
@@ -71,6 +82,7 @@ impl Files {
                     Kind::Demand => &["d.json"],
                     Kind::Classes => &["classes"],
                     Kind::Script => &["s.lua"],
+                    Kind::Recording => &["r", "r.zst"],
                 };
                 let name = any(random, names);
                 self.written(random, kind, name)
@@ -108,6 +120,7 @@ impl Files {
             Kind::Demand => demand(random).into_bytes(),
             Kind::Classes => classes(random).into_bytes(),
             Kind::Script => script(random).to_vec(),
+            Kind::Recording => RECORDINGS[random.random_range(0..RECORDINGS.len())].to_vec(),
         };
         if random.random_range(0..8) == 0 {
             mutate(random, &mut bytes);

@@ -7,6 +7,7 @@ mod bounds;
 mod certify;
 mod compare;
 mod experiment;
+mod formats;
 #[cfg(feature = "lua")]
 mod gc_lua;
 mod gc_replay;
