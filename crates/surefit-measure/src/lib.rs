@@ -42,6 +42,7 @@ pub mod small_file;
 pub mod source;
 pub mod spec;
 pub mod steps;
+pub mod stream;
 pub mod subject;
 pub mod subjects;
 pub mod suggest;

@@ -27,14 +27,14 @@ pub fn affordable_events(events: u64) -> Result<()> {
     affordable("a trace in memory", events.saturating_mul(48))
 }
 
-/// Refuses a trace with more objects than the tables in memory can hold. Each object needs `bytes`
+/// Refuses a trace with more live objects than the tables in memory can hold. Each needs `bytes`
 /// bytes, and as many again while the tables grow.
 ///
 /// # Errors
 /// As [`affordable`].
 pub fn affordable_objects(objects: u64, bytes: u64) -> Result<()> {
     let tables = objects.saturating_mul(2 * bytes);
-    affordable("tables of all objects of the trace", tables)
+    affordable("tables of the live objects of the trace", tables)
 }
 
 fn within(what: &str, bytes: u64, available: u64) -> Result<()> {

@@ -132,25 +132,28 @@ fn align(log2: u8) -> Align {
     Align::from_log2(log2).unwrap_or(STRICTEST)
 }
 
-/// All events of a log. `progress` is called now and then with the number of records read.
+/// Gives the events of a log to `each`, one after the other, in memory that follows the objects live
+/// at once. `progress` is called now and then with the number of records read.
 ///
 /// # Errors
-/// The log cannot be read.
-pub fn convert(
+/// The log cannot be read, or what `each` failed with.
+pub fn convert<E: From<ReadError>>(
     reader: &mut Reader,
     mut progress: impl FnMut(u64),
-) -> Result<(Vec<Event>, Gaps), ReadError> {
+    mut each: impl FnMut(Event) -> Result<(), E>,
+) -> Result<Gaps, E> {
     let mut converter = Converter::default();
     let mut events = Vec::new();
     let mut records = 0_u64;
     while let Some(record) = reader.next_record()? {
         converter.convert(record, &mut events);
+        events.drain(..).try_for_each(&mut each)?;
         records += 1;
         if records % (1 << 18) == 0 {
             progress(records);
         }
     }
-    Ok((events, converter.gaps()))
+    Ok(converter.gaps())
 }
 
 #[cfg(test)]

@@ -103,7 +103,7 @@ pub enum Problem {
     /// More events, objects, threads or distinct sizes than this library takes.
     #[error("holds more than {limit} {what}, the most that is supported")]
     TooMany {
-        /// `"events"`, `"objects"`, `"threads"` or `"sizes"`.
+        /// `"events"`, `"objects"`, `"live objects"`, `"threads"` or `"sizes"`.
         what: &'static str,
         /// The most.
         limit: u64,

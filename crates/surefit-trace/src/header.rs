@@ -1,8 +1,12 @@
 //! What a trace says about itself before its first event.
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
-/// The most objects of a trace that is checked; [`Trace::MAX_OBJECTS`](crate::Trace::MAX_OBJECTS) says why.
-pub(crate) const MAX_OBJECTS: u64 = 1 << 28;
+/// The most objects of a trace: as many as have numbers.
+pub(crate) const MAX_OBJECTS: u64 = 1 << 32;
+
+/// The most objects live at once in a trace that is checked;
+/// [`Trace::MAX_LIVE_OBJECTS`](crate::Trace::MAX_LIVE_OBJECTS) says why.
+pub(crate) const MAX_LIVE_OBJECTS: u64 = 1 << 28;
 
 /// The seven counters of a trace's header. A checked trace has counted them again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,9 +4,9 @@
 //! once compressed. The module [`mod@format`] describes it.
 //!
 //! - [`Reader`] streams a trace in bounded memory. [`CheckedReader`] also checks every rule of the
-//!   format.
+//!   format, in memory that follows the most objects live at once.
 //! - [`Trace`] holds a whole trace, at 16 bytes per event, for programs that replay it many times.
-//! - [`Writer`] writes a trace. [`Stats`] summarises one. [`generate`] makes synthetic programs.
+//! - [`Writer`] writes a trace, [`Spool`] one whose counters are not known before its end. [`Stats`] summarises one. [`generate`] makes synthetic programs.
 //! - [`graph`] reads and writes the other kind of recording: what a program with a garbage collector
 //!   allocated, and which object referred to which.
 //!
@@ -24,8 +24,10 @@ mod frame;
 pub mod generate;
 pub mod graph;
 mod header;
+mod live;
 mod reader;
 mod source;
+mod spool;
 mod stats;
 mod tally;
 mod trace;
@@ -33,9 +35,12 @@ mod writer;
 
 pub use checker::Checker;
 pub use error::{Position, Problem, TraceError};
+pub use frame::Compressor;
 pub use event::{Align, Call, Event, MAX_SIZE, Op};
+pub use live::Live;
 pub use header::{Counts, Header, Peak};
 pub use reader::{CheckedReader, Reader, open_file};
+pub use spool::Spool;
 pub use stats::{Calls, PowerClass, SizeCount, Stats};
 pub use trace::{Trace, check_bytes};
 pub use writer::Writer;

@@ -2,7 +2,7 @@
 //!
 //! [`Reader`] checks what can be checked without tables: the shape of every record, that ids were allocated before,
 //! alignments, sizes, that nothing follows the end. [`CheckedReader`] adds a [`Checker`] and so keeps every rule of the
-//! format; it takes eight bytes for each object ever allocated.
+//! format; its memory follows the most objects live at once, not the length of the trace.
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use std::fs::File;
@@ -162,7 +162,7 @@ impl<R: Read> Reader<R> {
         let size = checked_size(size)?;
         let id = u32::try_from(self.next_id).map_err(|_| Problem::TooMany {
             what: "objects",
-            limit: 1 << 32,
+            limit: crate::Trace::MAX_OBJECTS,
         })?;
         self.next_id += 1;
         Ok(Op::Alloc { id, size, call })

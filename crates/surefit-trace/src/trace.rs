@@ -4,10 +4,11 @@
 use std::io::{Read, Write};
 use std::path::Path;
 
-use crate::header::MAX_OBJECTS;
-use crate::writer::write_error;
+use crate::header::{MAX_LIVE_OBJECTS, MAX_OBJECTS};
+use crate::codec::Encoder;
+use crate::writer::{END, check_name, encode_header, write_error};
 use crate::{
-    CheckedReader, Checker, Event, Header, Peak, Position, Problem, TraceError, Writer, frame,
+    CheckedReader, Checker, Event, Header, Peak, Compressor, Position, Problem, TraceError, Writer,
 };
 
 /// A sound trace in memory: 16 bytes an event.
@@ -38,19 +39,19 @@ impl Trace {
     /// The most events that are taken into memory: 2^28, which are 4 GiB.
     pub const MAX_EVENTS: u64 = 1 << 28;
 
-    /// The most objects of a trace that is checked, in memory or not: 2^28, whose sizes take 2 GiB. A stream of a few
-    /// megabytes can allocate more, and no machine would hold the table of them.
+    /// The most objects of a trace: 2^32, as many as have numbers.
     pub const MAX_OBJECTS: u64 = MAX_OBJECTS;
+
+    /// The most objects live at once in a trace that is checked, in memory or not: 2^28, whose table takes 10 GB. A
+    /// stream of a few megabytes can allocate more, and no machine would hold the table of them.
+    pub const MAX_LIVE_OBJECTS: u64 = MAX_LIVE_OBJECTS;
 
     /// A trace of these events; its header is counted.
     ///
     /// # Errors
     /// The first rule of the format that the events break, or a name that is too long.
     pub fn new(name: &str, events: Vec<Event>) -> Result<Self, TraceError> {
-        if name.len() > Header::MAX_NAME_BYTES {
-            let problem = Problem::NameTooLong(name.len() as u64);
-            return Err(problem.at(Position::default()));
-        }
+        check_name(name)?;
         let mut checker = Checker::new();
         for (number, &event) in (0..).zip(&events) {
             checker.accept(event).map_err(|problem| {
@@ -148,7 +149,12 @@ impl Trace {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.events.len() * 2);
-        crate::writer::encode(&self.header, &self.events, &mut bytes);
+        encode_header(&self.header, &mut bytes);
+        let mut encoder = Encoder::default();
+        for &event in &self.events {
+            encoder.event(event, &mut bytes);
+        }
+        bytes.push(END);
         bytes
     }
 
@@ -161,23 +167,20 @@ impl Trace {
             .map(drop)
     }
 
-    /// Writes the trace as one compressed frame with a checksum, at a zstd level of 1 to 19. A level
-    /// outside this range becomes the nearest one. `progress` is called now and then with the number
-    /// of events encoded so far. All are compressed at once after the last one. This takes memory for
-    /// the encoded events (two or three bytes each) and for the frame.
+    /// Writes the trace compressed, at a zstd level of 1 to 19. A level outside this range becomes the
+    /// nearest one. `progress` is called now and then with the number of events written so far.
     ///
     /// # Errors
     /// What writing failed with.
     pub fn write_compressed(
         &self,
-        mut out: impl Write,
+        out: impl Write,
         level: i32,
         progress: impl FnMut(u64),
     ) -> Result<(), TraceError> {
-        let bytes = self.write_events(Writer::new(Vec::new(), &self.header)?, progress)?;
-        let packed = frame::pack(&bytes, level).map_err(write_error)?;
-        out.write_all(&packed).map_err(write_error)?;
-        out.flush().map_err(write_error)
+        let out = Compressor::new(out, level);
+        let out = self.write_events(Writer::new(out, &self.header)?, progress)?;
+        out.finish().map(drop).map_err(write_error)
     }
 
     #[expect(clippy::arithmetic_side_effects, reason = "events of a vector")]

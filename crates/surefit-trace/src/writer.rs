@@ -38,10 +38,7 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// The name is too long.
     pub fn new(out: W, header: &Header) -> Result<Self, TraceError> {
-        if header.name.len() > Header::MAX_NAME_BYTES {
-            let problem = Problem::NameTooLong(header.name.len() as u64);
-            return Err(problem.at(Position::default()));
-        }
+        check_name(&header.name)?;
         let mut buffer = Vec::with_capacity(2 * BUFFER_BYTES);
         encode_header(header, &mut buffer);
         Ok(Self {
@@ -97,13 +94,23 @@ impl<W: Write> Writer<W> {
 }
 
 /// The END record.
-const END: u8 = 7;
+pub(crate) const END: u8 = 7;
 
 pub(crate) fn write_error(error: std::io::Error) -> TraceError {
     Problem::Write(error).at(Position::default())
 }
 
-fn encode_header(header: &Header, out: &mut Vec<u8>) {
+/// Whether the format has room for a name.
+pub(crate) fn check_name(name: &str) -> Result<(), TraceError> {
+    if name.len() <= Header::MAX_NAME_BYTES {
+        return Ok(());
+    }
+    let problem = Problem::NameTooLong(name.len() as u64);
+    Err(problem.at(Position::default()))
+}
+
+/// Appends a header, whose name was checked.
+pub(crate) fn encode_header(header: &Header, out: &mut Vec<u8>) {
     out.extend(codec::MAGIC);
     codec::write_integer(codec::VERSION, out);
     codec::write_integer(header.name.len() as u64, out);
@@ -111,14 +118,4 @@ fn encode_header(header: &Header, out: &mut Vec<u8>) {
     for (_, count) in header.counts.named() {
         codec::write_integer(count, out);
     }
-}
-
-/// Appends a whole sound trace.
-pub(crate) fn encode(header: &Header, events: &[Event], out: &mut Vec<u8>) {
-    encode_header(header, out);
-    let mut encoder = Encoder::default();
-    for &event in events {
-        encoder.event(event, out);
-    }
-    out.push(END);
 }

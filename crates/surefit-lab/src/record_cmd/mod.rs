@@ -11,14 +11,12 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use surefit_measure::error::say;
-use surefit_measure::memory::affordable_events;
 use surefit_measure::output::{self, Format};
 use surefit_measure::sizes;
 use surefit_recorder::convert::convert;
 use surefit_recorder::read::{Described, Reader};
 use surefit_recorder::session::{self, Session};
 use surefit_recorder::{LIBRARY, program};
-use surefit_trace::Trace;
 
 use crate::trace_file;
 use report::{Document, Recorded};
@@ -187,13 +185,17 @@ fn main_log(logs: &[Described], first: Option<u32>) -> Option<usize> {
 }
 
 fn make(reader: &mut Reader, log: &Described, path: &Path) -> Result<Recorded> {
-    affordable_events(log.events)?;
     let progress = trace_file::progress_bar("reading", log.events)?;
-    let (events, gaps) = convert(reader, |records| progress.set_position(records))?;
+    let mut spool = trace_file::spool(path)?;
+    let position = |records| progress.set_position(records);
+    let gaps = convert(reader, position, |event| {
+        spool.write(event).map_err(anyhow::Error::from)
+    })?;
     progress.finish_and_clear();
-    let trace = Trace::new(name_of(log), events)?;
-    let bytes = trace_file::write(&trace, path)?;
-    Ok(Recorded::new(path, bytes, log, &trace, gaps))
+    let peak = spool.peak();
+    let (header, bytes) = trace_file::write(spool, name_of(log), path)?;
+    let trace = report::Described::new(&header, peak);
+    Ok(Recorded::new((path, bytes), log, trace, gaps))
 }
 
 /// The program's name, without its folder.

@@ -11,9 +11,8 @@ use surefit_measure::results::SCHEMA;
 use surefit_measure::sizes::{Size, counted};
 use surefit_recorder::convert::Gaps;
 use surefit_recorder::read::{Described as Log, Ended};
-use surefit_trace::Trace;
 
-use crate::trace_cmd::report::Described;
+pub(super) use crate::trace_cmd::report::Described;
 use crate::trace_cmd::summary;
 
 /// The document of `surefit record --format json`.
@@ -152,13 +151,13 @@ impl Document {
 }
 
 impl Recorded {
-    pub(crate) fn new(path: &Path, bytes: u64, log: &Log, trace: &Trace, gaps: Gaps) -> Self {
+    pub(crate) fn new((path, bytes): (&Path, u64), log: &Log, trace: Described, gaps: Gaps) -> Self {
         Self {
             file: path.display().to_string(),
             file_bytes: bytes,
             pid: log.pid,
             forked: log.forked,
-            trace: Described::new(trace.header(), trace.peak()),
+            trace,
             unknown_frees: gaps.unknown,
             missed_frees: gaps.overlapping,
             more_threads: gaps.more_threads,
