@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Result, anyhow};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use surefit_trace::generate::{Options, Program};
-use surefit_trace::{Header, Peak};
+use surefit_trace::{Header, Peak, Sites};
 
 use crate::trace_cmd::report::{CheckDocument, CheckedFile, Described};
 use crate::trace_cmd::summary;
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         live_bytes: args.live.map(|bytes| bytes as u64),
     };
     let name = args.program.name();
-    let mut spool = trace_file::spool(&args.output)?;
+    let mut spool = trace_file::spool(&args.output, false)?;
     let mut written = Ok(());
     let played = args.program.play(&options, |event| {
         if written.is_ok() {
@@ -68,9 +68,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         }
     });
     played.map_err(|error| anyhow!("gen {name}: {error}"))?;
-    written?;
+    written.map_err(|error| trace_file::unwritten(error, &args.output))?;
     let peak = spool.peak();
-    let (header, bytes) = trace_file::write(spool, name, &args.output)?;
+    let (header, bytes) = trace_file::write(spool, name, &Sites::default(), &args.output)?;
     if args.output != Path::new("-") {
         report(args, &header, peak, bytes)?;
     }

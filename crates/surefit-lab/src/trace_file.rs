@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Error, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use surefit_measure::output;
-use surefit_trace::{Compressor, Header, Problem, Spool, TraceError};
+use surefit_trace::{Compressor, Header, Problem, Sites, Spool, TraceError};
 
 /// The compression level. It is five times as fast as the level of the recorded traces, and its
 /// files are five per cent larger.
@@ -15,7 +15,7 @@ const LEVEL: i32 = 12;
 
 /// A place for the events of a trace that will go to `path`: a file without a name on the same disk,
 /// which shows early whether that is full.
-pub(crate) fn spool(path: &Path) -> Result<Spool<File>> {
+pub(crate) fn spool(path: &Path, has_stacks: bool) -> Result<Spool<File>> {
     let parent = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
@@ -25,16 +25,26 @@ pub(crate) fn spool(path: &Path) -> Result<Spool<File>> {
         _ => tempfile::tempfile_in(parent.unwrap_or(Path::new("."))),
     };
     let named = |cause| output::unwritable(&path.display().to_string(), &cause);
-    Ok(Spool::new(file.map_err(named)?))
+    let file = file.map_err(named)?;
+    Ok(if has_stacks {
+        Spool::with_stacks(file)
+    } else {
+        Spool::new(file)
+    })
 }
 
 /// Writes the trace under a name, compressed if the file's name ends in `.zst`; returns its header
 /// and the bytes of the file. The file is complete before it gets its name.
-pub(crate) fn write(spool: Spool<File>, name: &str, path: &Path) -> Result<(Header, u64)> {
+pub(crate) fn write(
+    spool: Spool<File>,
+    name: &str,
+    sites: &Sites,
+    path: &Path,
+) -> Result<(Header, u64)> {
     let mut written = None;
     output::to_file(path, |out| {
         let mut out = Counted { out, bytes: 0 };
-        let header = encode(spool, name, path, &mut out)?;
+        let header = encode(spool, (name, sites), path, &mut out)?;
         written = Some((header, out.bytes));
         Ok(())
     })?;
@@ -42,21 +52,36 @@ pub(crate) fn write(spool: Spool<File>, name: &str, path: &Path) -> Result<(Head
     Ok(written.unwrap_or_default())
 }
 
-fn encode(spool: Spool<File>, name: &str, path: &Path, out: &mut dyn Write) -> Result<Header> {
+fn encode(
+    spool: Spool<File>,
+    (name, sites): (&str, &Sites),
+    path: &Path,
+    out: &mut dyn Write,
+) -> Result<Header> {
     if path.extension().is_none_or(|extension| extension != "zst") {
-        return spool.finish(name, BufWriter::new(out)).map_err(cause);
+        let written = spool.finish_with(name, sites, BufWriter::new(out));
+        return written.map_err(cause);
     }
     let progress = progress_bar("compressing", spool.encoded_bytes())?;
     let mut compressor = Compressor::new(out, LEVEL);
-    let header = spool.finish(name, progress.wrap_write(&mut compressor));
+    let header = spool.finish_with(name, sites, progress.wrap_write(&mut compressor));
     let header = header.map_err(cause)?;
     compressor.finish()?;
     progress.finish_and_clear();
     Ok(header)
 }
 
+/// The error for an event that a spool for `path` did not take.
+pub(crate) fn unwritten(error: TraceError, path: &Path) -> Error {
+    let error = cause(error);
+    match error.downcast_ref::<io::Error>() {
+        Some(cause) => output::unwritable(&path.display().to_string(), cause),
+        None => error,
+    }
+}
+
 /// What writing failed with, without the position in a trace, so that the file is named.
-pub(crate) fn cause(error: TraceError) -> Error {
+fn cause(error: TraceError) -> Error {
     match error.problem() {
         Problem::Write(cause) => match cause.raw_os_error() {
             Some(number) => io::Error::from_raw_os_error(number).into(),

@@ -100,6 +100,17 @@ pub enum Problem {
     /// The sum of all requests does not fit in 64 bits.
     #[error("the sum of all requests does not fit in 64 bits")]
     SumOverflow,
+    /// A call site that the table before the events does not have.
+    #[error("names call site {0}, which its table does not have")]
+    UnknownStack(i64),
+    /// A number in the table of call sites that is beyond what is there.
+    #[error("has {number} in its table of call sites, beyond its {what}")]
+    OutOfTable {
+        /// `"texts"`, `"frames"`, `"stacks"` or `"bytes of a text"`.
+        what: &'static str,
+        /// The number.
+        number: u64,
+    },
     /// More events, objects, threads or distinct sizes than this library takes.
     #[error("holds more than {limit} {what}, the most that is supported")]
     TooMany {
@@ -245,7 +256,7 @@ impl Problem {
             Self::Empty | Self::NotATrace => "give a .sft or .sft.zst file",
             Self::NotAGraph => "give a .sfg or .sfg.zst file",
             Self::Version(_) | Self::ReservedRecord(_) => {
-                "this surefit reads version 1: fetch a newer surefit, or the file again"
+                "this surefit reads versions 1 and 2: fetch a newer surefit, or the file again"
             }
             Self::Truncated | Self::Damaged(_) | Self::LongInteger | Self::BytesAfterEnd => {
                 "fetch the file again, or record the program again"

@@ -7,7 +7,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use crate::checker::Checker;
 use crate::codec::Encoder;
 use crate::writer::{END, check_name, encode_header, write_error};
-use crate::{Counts, Event, Header, Peak, Position, TraceError};
+use crate::{Counts, Event, Header, Peak, Position, Sites, Stack, TraceError};
 
 /// Encoded bytes kept before they are handed on.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -51,12 +51,21 @@ impl<F> fmt::Debug for Spool<F> {
 impl<F: Read + Write + Seek> Spool<F> {
     /// No event yet. The file is written from its beginning; a temporary one does.
     pub fn new(file: F) -> Self {
+        Self::made(file, false)
+    }
+
+    /// As [`Spool::new`], for a trace whose allocations name their call sites.
+    pub fn with_stacks(file: F) -> Self {
+        Self::made(file, true)
+    }
+
+    fn made(file: F, has_sites: bool) -> Self {
         Self {
             file,
             buffer: Vec::new(),
             flushed: 0,
             checker: Checker::new(),
-            encoder: Encoder::default(),
+            encoder: Encoder::new(has_sites),
         }
     }
 
@@ -66,13 +75,22 @@ impl<F: Read + Write + Seek> Spool<F> {
     /// The rule that the event breaks, which is then left out; or what writing failed with: then the
     /// spool is of no further use.
     pub fn write(&mut self, event: Event) -> Result<(), TraceError> {
+        self.write_at(event, Stack::UNKNOWN)
+    }
+
+    /// Takes the next event, an allocation or reallocation from a stack of the table that
+    /// [`Spool::finish_with`] gets.
+    ///
+    /// # Errors
+    /// As [`Spool::write`].
+    pub fn write_at(&mut self, event: Event, stack: Stack) -> Result<(), TraceError> {
         self.checker.accept(event).map_err(|problem| {
             problem.at(Position {
                 event: Some(self.checker.counts().events),
                 byte: None,
             })
         })?;
-        self.encoder.event(event, &mut self.buffer);
+        self.encoder.event(event, stack, &mut self.buffer);
         if self.buffer.len() >= BUFFER_BYTES {
             self.flush()?;
         }
@@ -101,7 +119,21 @@ impl<F: Read + Write + Seek> Spool<F> {
     ///
     /// # Errors
     /// The name is too long, or what writing failed with.
-    pub fn finish(mut self, name: &str, mut out: impl Write) -> Result<Header, TraceError> {
+    pub fn finish(self, name: &str, out: impl Write) -> Result<Header, TraceError> {
+        self.finish_with(name, &Sites::default(), out)
+    }
+
+    /// As [`Spool::finish`], with the table of call sites; it is left out if the spool was made
+    /// without stacks.
+    ///
+    /// # Errors
+    /// As [`Spool::finish`].
+    pub fn finish_with(
+        mut self,
+        name: &str,
+        sites: &Sites,
+        mut out: impl Write,
+    ) -> Result<Header, TraceError> {
         check_name(name)?;
         self.buffer.push(END);
         self.flush()?;
@@ -109,7 +141,8 @@ impl<F: Read + Write + Seek> Spool<F> {
             name: name.to_owned(),
             counts: self.checker.counts(),
         };
-        encode_header(&header, &mut self.buffer);
+        let sites = self.encoder.has_sites().then_some(sites);
+        encode_header(&header, sites, &mut self.buffer);
         out.write_all(&self.buffer).map_err(write_error)?;
         self.file.seek(SeekFrom::Start(0)).map_err(write_error)?;
         io::copy(&mut self.file, &mut out).map_err(write_error)?;

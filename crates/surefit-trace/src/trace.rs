@@ -8,7 +8,7 @@ use crate::header::{MAX_LIVE_OBJECTS, MAX_OBJECTS};
 use crate::codec::Encoder;
 use crate::writer::{END, check_name, encode_header, write_error};
 use crate::{
-    CheckedReader, Checker, Event, Header, Peak, Compressor, Position, Problem, TraceError, Writer,
+    CheckedReader, Checker, Event, Header, Peak, Compressor, Position, Problem, Sites, Stack, TraceError, Writer,
 };
 
 /// A sound trace in memory: 16 bytes an event.
@@ -30,6 +30,15 @@ pub struct Trace {
     /// Every rule of the format holds for them, and the header counts them.
     events: Vec<Event>,
     peak: Peak,
+    called: Option<Called>,
+}
+
+/// From where each event was called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Called {
+    sites: Sites,
+    /// One for each event, each of the table.
+    stacks: Vec<Stack>,
 }
 
 /// Events reserved before the first one is read, whatever the header claims: 1 MiB.
@@ -68,6 +77,30 @@ impl Trace {
             },
             events,
             peak: checker.peak().unwrap_or_default(),
+            called: None,
+        })
+    }
+
+    /// The same trace with call sites: a table, and for each event from where it was called, or unknown.
+    ///
+    /// # Errors
+    /// A stack is not in the table, or there is not one for each event.
+    pub fn with_sites(self, sites: Sites, stacks: Vec<Stack>) -> Result<Self, TraceError> {
+        let at = |event: usize| Position {
+            event: Some(event as u64),
+            byte: None,
+        };
+        if stacks.len() != self.events.len() {
+            let shorter = stacks.len().min(self.events.len());
+            return Err(Problem::Truncated.at(at(shorter)));
+        }
+        for (event, stack) in stacks.iter().enumerate() {
+            let known = sites.checked(stack.number().into());
+            known.map_err(|problem| problem.at(at(event)))?;
+        }
+        Ok(Self {
+            called: Some(Called { sites, stacks }),
+            ..self
         })
     }
 
@@ -104,16 +137,24 @@ impl Trace {
             }));
         }
         let mut events = Vec::with_capacity(claimed.min(FIRST_EVENTS) as usize);
+        let has_sites = reader.sites().is_some();
+        let mut stacks = Vec::new();
         while let Some(event) = reader.next().transpose()? {
             if events.len() == events.capacity() && events.try_reserve(1).is_err() {
                 return Err(reader.error(Problem::OutOfMemory));
             }
             events.push(event);
+            if has_sites {
+                stacks.push(reader.stack());
+            }
         }
+        let peak = reader.peak().unwrap_or_default();
+        let (header, sites) = reader.into_parts();
         Ok(Self {
-            peak: reader.peak().unwrap_or_default(),
-            header: reader.into_header(),
+            header,
             events,
+            peak,
+            called: sites.map(|sites| Called { sites, stacks }),
         })
     }
 
@@ -141,6 +182,21 @@ impl Trace {
         self.peak
     }
 
+    /// The table of call sites; `None` if the trace has none.
+    #[must_use]
+    pub fn sites(&self) -> Option<&Sites> {
+        self.called.as_ref().map(|called| &called.sites)
+    }
+
+    /// From where an event was called, by its number; [`Sites::frames`] has the frames. Unknown for a
+    /// free, and in a trace without call sites.
+    #[must_use]
+    pub fn stack(&self, event: usize) -> Stack {
+        let stacks = self.called.as_ref().map(|called| &called.stacks);
+        let stack = stacks.and_then(|stacks| stacks.get(event));
+        stack.copied().unwrap_or_default()
+    }
+
     /// The trace as the bytes of the format, not compressed.
     #[expect(
         clippy::arithmetic_side_effects,
@@ -149,10 +205,10 @@ impl Trace {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.events.len() * 2);
-        encode_header(&self.header, &mut bytes);
-        let mut encoder = Encoder::default();
-        for &event in &self.events {
-            encoder.event(event, &mut bytes);
+        encode_header(&self.header, self.sites(), &mut bytes);
+        let mut encoder = Encoder::new(self.called.is_some());
+        for (number, &event) in self.events.iter().enumerate() {
+            encoder.event(event, self.stack(number), &mut bytes);
         }
         bytes.push(END);
         bytes
@@ -163,7 +219,7 @@ impl Trace {
     /// # Errors
     /// What writing failed with.
     pub fn write(&self, out: impl Write) -> Result<(), TraceError> {
-        self.write_events(Writer::new(out, &self.header)?, |_| {})
+        self.write_events(out, |_| {})
             .map(drop)
     }
 
@@ -179,21 +235,21 @@ impl Trace {
         progress: impl FnMut(u64),
     ) -> Result<(), TraceError> {
         let out = Compressor::new(out, level);
-        let out = self.write_events(Writer::new(out, &self.header)?, progress)?;
+        let out = self.write_events(out, progress)?;
         out.finish().map(drop).map_err(write_error)
     }
 
-    #[expect(clippy::arithmetic_side_effects, reason = "events of a vector")]
     fn write_events<W: Write>(
         &self,
-        mut writer: Writer<W>,
+        out: W,
         mut progress: impl FnMut(u64),
     ) -> Result<W, TraceError> {
-        let mut written = 0;
-        for events in self.events.chunks(1 << 14) {
-            events.iter().try_for_each(|&event| writer.write(event))?;
-            written += events.len() as u64;
-            progress(written);
+        let mut writer = Writer::with_sites(out, &self.header, self.sites())?;
+        for (number, &event) in self.events.iter().enumerate() {
+            writer.write_at(event, self.stack(number))?;
+            if number % (1 << 14) == 0 {
+                progress(number as u64);
+            }
         }
         writer.finish()
     }

@@ -20,6 +20,9 @@ use crate::trace_cmd::summary;
 pub(crate) struct Document {
     /// The version of this format.
     schema: u32,
+    /// How long the program was recorded: until it ended, or for the time given; absent with --logs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) program_seconds: Option<f64>,
     /// The traces; the program's own is first.
     pub(crate) recorded: Vec<Recorded>,
     /// Processes of which there is no trace.
@@ -55,6 +58,10 @@ pub(crate) struct Recorded {
     missed_frees: u64,
     /// Threads above the 65,536th; their events are those of the last thread.
     more_threads: u64,
+    /// Allocations after the 4,294,967,296th, which have no number in a trace; left out.
+    more_objects: u64,
+    /// Allocations whose stack was not recorded, because there was no room for it.
+    lost_stacks: u64,
     /// Why the recording ended before the process did; absent if it did not.
     #[serde(skip_serializing_if = "Option::is_none")]
     ended: Option<String>,
@@ -76,6 +83,7 @@ impl Document {
         let nobody = "nothing was recorded: the system did not preload the recorder into the program; choose a place with -o from which programs may run";
         Self {
             schema: SCHEMA,
+            program_seconds: None,
             recorded: Vec::new(),
             not_recorded: Vec::new(),
             no_trace: Some(nobody.into()),
@@ -151,7 +159,7 @@ impl Document {
 }
 
 impl Recorded {
-    pub(crate) fn new((path, bytes): (&Path, u64), log: &Log, trace: Described, gaps: Gaps) -> Self {
+    pub(crate) fn new((path, bytes): (&Path, u64), log: &Log, trace: Described, (gaps, lost): (Gaps, u64)) -> Self {
         Self {
             file: path.display().to_string(),
             file_bytes: bytes,
@@ -161,6 +169,8 @@ impl Recorded {
             unknown_frees: gaps.unknown,
             missed_frees: gaps.overlapping,
             more_threads: gaps.more_threads,
+            more_objects: gaps.more_objects,
+            lost_stacks: lost,
             ended: log.ended.map(|ended| why(ended, log)),
         }
     }
@@ -190,6 +200,14 @@ impl Recorded {
                 "{} more threads than a trace has numbers for: together they have the last number",
                 grouped(self.more_threads)
             ));
+        }
+        if self.more_objects > 0 {
+            let objects = counted(self.more_objects, "allocation");
+            note(format!("left out: {objects} more than a trace has numbers for"));
+        }
+        if self.lost_stacks > 0 {
+            let lost = counted(self.lost_stacks, "allocation");
+            note(format!("{lost} without a stack: there was no room; give --stacks fewer frames"));
         }
         if let Some(ended) = &self.ended {
             note(format!("not all of it: {ended}"));
