@@ -112,7 +112,5 @@ impl Write for Counted<'_> {
 /// A progress bar on standard error, if that is a terminal.
 pub(crate) fn progress_bar(what: &'static str, steps: u64) -> Result<ProgressBar> {
     let style = ProgressStyle::with_template("{msg} {wide_bar} {percent} %  {eta} left")?;
-    Ok(ProgressBar::new(steps)
-        .with_style(style)
-        .with_message(what))
+    Ok(ProgressBar::new(steps).with_style(style).with_message(what))
 }

@@ -18,6 +18,7 @@ pub mod certified;
 pub mod child;
 pub mod collector;
 pub mod error;
+pub(crate) mod feed;
 pub mod grid;
 mod growth;
 pub mod html;

@@ -5,6 +5,7 @@ use hdrhistogram::Histogram;
 use surefit_core::{Parts, Refused};
 use surefit_os::Reservation;
 
+use crate::feed::Feed;
 use crate::growth::Growth;
 use crate::passes::checking::{Checked, Checking, Streamed};
 use crate::passes::percentiles::{CallTimes, Percentiles};
@@ -16,7 +17,6 @@ use crate::results::{AllocatorResult, AtPeak, ReplayError};
 use crate::sizes::HeapSize;
 use crate::spec::Spec;
 use crate::steps::Steps;
-use crate::stream::Feed;
 
 /// The heap of an allocator, and whether objects are written.
 #[derive(Clone, Copy, Debug)]

@@ -56,7 +56,8 @@ static LOGS: AtomicU32 = AtomicU32::new(0);
 /// `LOGS`, and in the lower half the thread's number plus one; and [`UNWINDING`].
 static THREAD: ThreadWord = ThreadWord::new();
 
-/// Set in `THREAD` while the thread looks at its stack: what that allocates has no stack.
+/// Set in `THREAD` while the thread looks at its stack: what that allocates, and frees, is not the
+/// program's.
 const UNWINDING: u64 = 1 << 63;
 
 /// A log that is on.
@@ -69,8 +70,8 @@ struct Log<'p> {
 /// Writes an event with the next number.
 #[inline]
 pub(crate) fn stamp(kind: u8, object: *mut c_void, size: usize, align: usize) {
-    if let Some(log) = log() {
-        let tag = log::tag(kind, align, log.thread(), 0);
+    if let Some((log, thread)) = log().and_then(Log::of_thread) {
+        let tag = log::tag(kind, align, thread, 0);
         log.write(object.addr() as u64, size as u64, tag);
     }
 }
@@ -78,8 +79,8 @@ pub(crate) fn stamp(kind: u8, object: *mut c_void, size: usize, align: usize) {
 /// The same, with the stack if stacks are wanted.
 #[inline]
 pub(crate) fn stamp_called(kind: u8, object: *mut c_void, size: usize, align: usize) {
-    if let Some(log) = log() {
-        let tag = log::tag(kind, align, log.thread(), log.stack());
+    if let Some((log, thread)) = log().and_then(Log::of_thread) {
+        let tag = log::tag(kind, align, thread, log.stack());
         log.write(object.addr() as u64, size as u64, tag);
     }
 }
@@ -105,15 +106,16 @@ impl Log<'_> {
     fn stack(self) -> u32 {
         // SAFETY: ON, so it stays as it is.
         let stacks = unsafe { *self.process.stacks.get() };
-        if stacks.are_wanted() { self.find_stack(stacks) } else { 0 }
+        if stacks.are_wanted() {
+            self.find_stack(stacks)
+        } else {
+            0
+        }
     }
 
     #[inline(never)]
     fn find_stack(self, stacks: Stacks) -> u32 {
         let word = THREAD.get() as u64;
-        if word & UNWINDING != 0 {
-            return 0;
-        }
         let before = system::errno();
         THREAD.set((word | UNWINDING) as usize);
         let number = stacks.current(|from, to| self.reserve_words(from, to));
@@ -127,7 +129,8 @@ impl Log<'_> {
         let at = |word: u64| log::stacks::WORDS_AT as u64 + word * 8;
         // SAFETY: ON, so it stays as it is.
         let file = File::open(unsafe { &*self.process.stacks_path.get() });
-        file.and_then(|file| file.reserve_bytes(at(from), at(to))).is_ok()
+        file.and_then(|file| file.reserve_bytes(at(from), at(to)))
+            .is_ok()
     }
 
     #[inline]
@@ -146,17 +149,25 @@ impl Log<'_> {
         slot.tag.store(tag, Ordering::Release);
     }
 
-    /// The number of this thread.
+    /// The number of this thread; `None` while it looks at its stack.
     #[inline]
-    fn thread(self) -> u32 {
-        let word = THREAD.get() as u64 & !UNWINDING;
+    fn of_thread(self) -> Option<(Self, u32)> {
+        let word = THREAD.get() as u64;
         if (word >> 32) as u32 == LOGS.load(Ordering::Relaxed) && word as u32 != 0 {
-            return word as u32 - 1;
+            return Some((self, word as u32 - 1));
+        }
+        self.new_thread(word).map(|number| (self, number))
+    }
+
+    #[cold]
+    fn new_thread(self, word: u64) -> Option<u32> {
+        if word & UNWINDING != 0 {
+            return None;
         }
         let number = self.header.threads.fetch_add(1, Ordering::Relaxed);
         let logs = u64::from(LOGS.load(Ordering::Relaxed));
         THREAD.set((logs << 32 | u64::from(number + 1)) as usize);
-        number
+        Some(number)
     }
 
     /// Lets the file grow until it has a slot with this number; if it cannot, recording ends.

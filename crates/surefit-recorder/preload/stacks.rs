@@ -87,12 +87,9 @@ impl Stacks {
             let slot = self.slot(number);
             match slot.hash.load(Ordering::Relaxed) {
                 0 => {
-                    let won = slot.hash.compare_exchange(
-                        0,
-                        hash,
-                        Ordering::Relaxed,
-                        Ordering::Relaxed,
-                    );
+                    let won =
+                        slot.hash
+                            .compare_exchange(0, hash, Ordering::Relaxed, Ordering::Relaxed);
                     match won {
                         Ok(_) => {
                             self.fill(slot, addresses, reserve);
@@ -124,6 +121,9 @@ impl Stacks {
             // The innermost are ours.
             if written == 0 && system::link_map_of(address) == own {
                 continue;
+            }
+            if written == (self.wanted.frames - OWN_FRAMES) as u64 {
+                break;
             }
             let module = self.module_of(address).unwrap_or((0, 0));
             let place = (address as u64).wrapping_sub(module.1) & ((1 << ADDRESS_BITS) - 1);
@@ -171,7 +171,9 @@ impl Stacks {
         for number in 0..MODULES {
             // SAFETY: below MODULES, so in the mapping; whole after the file was made.
             let module = unsafe { &mut *self.at.add(MODULES_AT).cast::<Module>().add(number) };
-            let first = module.state.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Acquire);
+            let first = module
+                .state
+                .compare_exchange(0, 1, Ordering::AcqRel, Ordering::Acquire);
             match first {
                 Ok(_) => {
                     module.name[..name.len()].copy_from_slice(name);
@@ -185,7 +187,8 @@ impl Stacks {
                 // Another thread writes one: this one may have a second number.
                 Err(1) => {}
                 Err(_) => {
-                    let same_name = name.is_empty() || module.name.starts_with(name) && module.name[name.len()] == 0;
+                    let same_name = name.is_empty()
+                        || module.name.starts_with(name) && module.name[name.len()] == 0;
                     if module.bias.load(Ordering::Relaxed) == bias && same_name {
                         return Some(number);
                     }
@@ -207,7 +210,13 @@ impl Stacks {
 
     fn word(&self, number: u64) -> &AtomicU64 {
         // SAFETY: below `ready`, so in the mapping and the file.
-        unsafe { &*self.at.add(WORDS_AT).cast::<AtomicU64>().add(number as usize) }
+        unsafe {
+            &*self
+                .at
+                .add(WORDS_AT)
+                .cast::<AtomicU64>()
+                .add(number as usize)
+        }
     }
 }
 

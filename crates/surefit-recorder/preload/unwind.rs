@@ -1,7 +1,7 @@
 //! Who called: the return addresses on the stack of this thread.
 //!
-//! Nothing here allocates. The unwinder of libgcc may, when it is first used; that allocation is
-//! recorded without a stack.
+//! Nothing here allocates. The unwinder of libgcc may, when it is first used, and so may who asks where
+//! the stack is; that is not recorded.
 
 use core::arch::asm;
 use core::ffi::{c_int, c_void};
@@ -128,7 +128,11 @@ fn stack() -> (usize, usize) {
     }
     let (low, high) = (LOW.get(), HIGH.get());
     // Below the frame of this library nothing is of interest.
-    if (low..high).contains(&here) { (here, high) } else { (0, 0) }
+    if (low..high).contains(&here) {
+        (here, high)
+    } else {
+        (0, 0)
+    }
 }
 
 #[cold]
@@ -138,14 +142,19 @@ fn find_stack() {
     // SAFETY: places for the answers, larger than any C library's.
     let found = unsafe {
         if system::pthread_getattr_np(system::pthread_self(), &raw mut attributes) == 0 {
-            let found = system::pthread_attr_getstack(&raw const attributes, &raw mut at, &raw mut bytes);
+            let found =
+                system::pthread_attr_getstack(&raw const attributes, &raw mut at, &raw mut bytes);
             system::pthread_attr_destroy(&raw mut attributes);
             found == 0
         } else {
             false
         }
     };
-    let (low, high) = if found { (at.addr(), at.addr() + bytes) } else { (1, 1) };
+    let (low, high) = if found {
+        (at.addr(), at.addr() + bytes)
+    } else {
+        (1, 1)
+    };
     LOW.set(low);
     HIGH.set(high);
 }

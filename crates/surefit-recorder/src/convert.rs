@@ -70,7 +70,10 @@ impl Converter {
         self.place(record, id, events);
         let size = size.min(MAX_SIZE);
         let thread = self.thread(record.thread);
-        events.push((Event::new(thread, Op::Alloc { id, size, call }), record.stack));
+        events.push((
+            Event::new(thread, Op::Alloc { id, size, call }),
+            record.stack,
+        ));
     }
 
     fn free(&mut self, record: Record, events: &mut Vec<Called>) {

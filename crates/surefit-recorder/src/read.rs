@@ -135,7 +135,8 @@ impl Reader {
                 }
                 Ok(()) => {}
             }
-            let (kind, log2_align, thread, stack) = log::untag(word(&slot, offset_of!(log::Slot, tag)));
+            let (kind, log2_align, thread, stack) =
+                log::untag(word(&slot, offset_of!(log::Slot, tag)));
             if (kind::MALLOC..=kind::REALLOC_REFUSED).contains(&kind) {
                 return Ok(Some(Record {
                     kind,

@@ -95,7 +95,9 @@ fn cpp(name: &str) -> Option<String> {
         return None;
     }
     let symbol = cpp_demangle::Symbol::new(name).ok()?;
-    let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
+    let options = cpp_demangle::DemangleOptions::new()
+        .no_params()
+        .no_return_type();
     symbol.demangle_with_options(&options).ok()
 }
 
@@ -107,8 +109,14 @@ mod tests {
     #[test]
     fn names_are_those_of_the_source() {
         assert_eq!(demangled("_ZN3foo3barE"), "foo::bar");
-        assert_eq!(demangled("_ZNSt6vectorIiSaIiEE9push_backERKi"), "std::vector<int, std::allocator<int> >::push_back");
-        assert_eq!(demangled("_ZN4core3fmt5write17h0123456789abcdefE"), "core::fmt::write");
+        assert_eq!(
+            demangled("_ZNSt6vectorIiSaIiEE9push_backERKi"),
+            "std::vector<int, std::allocator<int> >::push_back"
+        );
+        assert_eq!(
+            demangled("_ZN4core3fmt5write17h0123456789abcdefE"),
+            "core::fmt::write"
+        );
         assert_eq!(demangled("zmalloc"), "zmalloc");
         assert_eq!(demangled("_Zbroken"), "_Zbroken");
         assert!(demangled(&"é".repeat(1000)).len() <= 403);
@@ -121,10 +129,17 @@ mod tests {
         let at = symbols
             .0
             .iter()
-            .find(|symbol| symbol.name.contains("the_functions_of_this_program_are_found"))
+            .find(|symbol| {
+                symbol
+                    .name
+                    .contains("the_functions_of_this_program_are_found")
+            })
             .expect("this function");
         let name = symbols.function(at.address + 1).expect("itself");
-        assert!(name.contains("the_functions_of_this_program_are_found"), "{name}");
+        assert!(
+            name.contains("the_functions_of_this_program_are_found"),
+            "{name}"
+        );
         assert_eq!(symbols.function(0), None);
         assert!(Symbols::of(Path::new("/nowhere")).0.is_empty());
         assert!(Symbols::of(Path::new("/dev/null")).0.is_empty());

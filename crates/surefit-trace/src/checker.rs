@@ -109,15 +109,31 @@ impl Checker {
     pub(crate) fn verify_bounds(&self, header: &Counts) -> Result<(), Problem> {
         let bounds = [
             ("n_events", header.events, self.counts.events, u64::MAX, ""),
-            ("n_objects", header.objects, self.counts.objects, MAX_OBJECTS, "objects"),
-            ("peak_objects", header.peak_objects, self.live_objects(), MAX_LIVE_OBJECTS, "live objects"),
+            (
+                "n_objects",
+                header.objects,
+                self.counts.objects,
+                MAX_OBJECTS,
+                "objects",
+            ),
+            (
+                "peak_objects",
+                header.peak_objects,
+                self.live_objects(),
+                MAX_LIVE_OBJECTS,
+                "live objects",
+            ),
         ];
         for (field, header, counted, limit, what) in bounds {
             if header > limit {
                 return Err(Problem::TooMany { what, limit });
             }
             if counted > header {
-                return Err(Problem::Counter { field, header, counted });
+                return Err(Problem::Counter {
+                    field,
+                    header,
+                    counted,
+                });
             }
         }
         Ok(())

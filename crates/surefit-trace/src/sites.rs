@@ -10,27 +10,7 @@ use std::io::Read;
 use crate::Problem;
 use crate::codec::{read_integer, write_integer};
 use crate::source::Source;
-
-/// The number of a stack in the table of its trace.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Stack(u32);
-
-impl Stack {
-    /// Nobody knows who called.
-    pub const UNKNOWN: Self = Self(0);
-
-    /// Whether it is in the table.
-    #[must_use]
-    pub const fn is_known(self) -> bool {
-        self.0 != 0
-    }
-
-    /// The number: from 1 in the order of the table; 0 for [`Stack::UNKNOWN`].
-    #[must_use]
-    pub const fn number(self) -> u32 {
-        self.0
-    }
-}
+use crate::stack::Stack;
 
 /// One call of a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -81,7 +61,7 @@ impl Sites {
     /// None if it is unknown, or of another table.
     pub fn frames(&self, stack: Stack) -> impl Iterator<Item = Frame<'_>> {
         let node = |stack: Stack| {
-            let index = stack.0.checked_sub(1)?;
+            let index = stack.number().checked_sub(1)?;
             self.stacks.get(index as usize)
         };
         let first = node(stack);
@@ -114,14 +94,14 @@ impl Sites {
     /// Every stack, in the order of the table.
     #[expect(clippy::cast_possible_truncation, reason = "at most MAX_ENTRIES")]
     pub fn stacks(&self) -> impl Iterator<Item = Stack> + use<> {
-        (1..=self.stacks.len() as u32).map(Stack)
+        (1..=self.stacks.len() as u32).map(Stack::numbered)
     }
 
     /// The stack of a number that a file names.
     #[inline]
     pub(crate) fn checked(&self, number: i64) -> Result<Stack, Problem> {
         match u32::try_from(number) {
-            Ok(number) if number as usize <= self.stacks.len() => Ok(Stack(number)),
+            Ok(number) if number as usize <= self.stacks.len() => Ok(Stack::numbered(number)),
             _ => Err(Problem::UnknownStack(number)),
         }
     }
@@ -142,7 +122,7 @@ impl Sites {
         write_integer(self.stacks.len() as u64, out);
         for node in &self.stacks {
             write_integer(node.frame.into(), out);
-            write_integer(node.caller.0.into(), out);
+            write_integer(node.caller.number().into(), out);
         }
     }
 
@@ -164,7 +144,11 @@ impl Sites {
         for _ in 0..count(source)? {
             sites.stacks.push(Node {
                 frame: below(source, sites.frames.len(), "frames")?,
-                caller: Stack(below(source, sites.stacks.len().saturating_add(1), "stacks")?),
+                caller: Stack::numbered(below(
+                    source,
+                    sites.stacks.len().saturating_add(1),
+                    "stacks",
+                )?),
             });
         }
         Ok(sites)
@@ -183,7 +167,11 @@ fn count<R: Read>(source: &mut Source<R>) -> Result<u32, Problem> {
 }
 
 /// Reads a number that must be below a limit.
-fn below<R: Read>(source: &mut Source<R>, limit: usize, what: &'static str) -> Result<u32, Problem> {
+fn below<R: Read>(
+    source: &mut Source<R>,
+    limit: usize,
+    what: &'static str,
+) -> Result<u32, Problem> {
     let number = read_integer(source)?;
     match u32::try_from(number) {
         Ok(small) if (small as usize) < limit => Ok(small),
@@ -239,7 +227,7 @@ impl SitesBuilder {
         let frame = number_of(&mut self.frames, &mut self.sites.frames, entry)?;
         let node = Node { frame, caller };
         let number = number_of(&mut self.stacks, &mut self.sites.stacks, node)?;
-        number.checked_add(1).map(Stack)
+        number.checked_add(1).map(Stack::numbered)
     }
 
     /// The finished table.

@@ -34,7 +34,9 @@ impl Stats {
     fn read_within<R: Read>(mut reader: CheckedReader<R>, most: usize) -> Result<Self, TraceError> {
         let mut tally = Tally::new();
         while let Some(event) = reader.next().transpose()? {
-            tally.accept(event).map_err(|problem| reader.error(problem))?;
+            tally
+                .accept(event)
+                .map_err(|problem| reader.error(problem))?;
             if tally.distinct_sizes() > most {
                 return Err(reader.error(Problem::TooMany {
                     what: "sizes",

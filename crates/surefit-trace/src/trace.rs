@@ -4,11 +4,12 @@
 use std::io::{Read, Write};
 use std::path::Path;
 
-use crate::header::{MAX_LIVE_OBJECTS, MAX_OBJECTS};
 use crate::codec::Encoder;
+use crate::header::{MAX_LIVE_OBJECTS, MAX_OBJECTS};
 use crate::writer::{END, check_name, encode_header, write_error};
 use crate::{
-    CheckedReader, Checker, Event, Header, Peak, Compressor, Position, Problem, Sites, Stack, TraceError, Writer,
+    CheckedReader, Checker, Compressor, Event, Header, Peak, Position, Problem, Sites, Stack,
+    TraceError, Writer,
 };
 
 /// A sound trace in memory: 16 bytes an event.
@@ -219,8 +220,7 @@ impl Trace {
     /// # Errors
     /// What writing failed with.
     pub fn write(&self, out: impl Write) -> Result<(), TraceError> {
-        self.write_events(out, |_| {})
-            .map(drop)
+        self.write_events(out, |_| {}).map(drop)
     }
 
     /// Writes the trace compressed, at a zstd level of 1 to 19. A level outside this range becomes the

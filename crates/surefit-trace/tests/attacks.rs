@@ -358,7 +358,16 @@ fn more_live_objects_than_the_header_says_are_refused_at_once() {
         .expect("refused");
     assert_eq!(error.position().event, Some(1000));
     let problem = error.problem();
-    assert!(matches!(problem, Problem::Counter { field: "peak_objects", .. }), "{error}");
+    assert!(
+        matches!(
+            problem,
+            Problem::Counter {
+                field: "peak_objects",
+                ..
+            }
+        ),
+        "{error}"
+    );
 }
 
 /// Counts what is read of a stream of zero bytes behind a head: each is an allocation of nothing.

@@ -230,7 +230,12 @@ fn make(reader: &mut Reader, log: &Described, path: &Path) -> Result<Recorded> {
     let peak = spool.peak();
     let (header, bytes) = trace_file::write(spool, name_of(log), &called.sites, path)?;
     let trace = report::Described::new(&header, peak);
-    Ok(Recorded::new((path, bytes), log, trace, (gaps, called.lost)))
+    Ok(Recorded::new(
+        (path, bytes),
+        log,
+        trace,
+        (gaps, called.lost),
+    ))
 }
 
 /// The program's name, without its folder.

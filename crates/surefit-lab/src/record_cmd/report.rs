@@ -159,7 +159,12 @@ impl Document {
 }
 
 impl Recorded {
-    pub(crate) fn new((path, bytes): (&Path, u64), log: &Log, trace: Described, (gaps, lost): (Gaps, u64)) -> Self {
+    pub(crate) fn new(
+        (path, bytes): (&Path, u64),
+        log: &Log,
+        trace: Described,
+        (gaps, lost): (Gaps, u64),
+    ) -> Self {
         Self {
             file: path.display().to_string(),
             file_bytes: bytes,
@@ -203,11 +208,15 @@ impl Recorded {
         }
         if self.more_objects > 0 {
             let objects = counted(self.more_objects, "allocation");
-            note(format!("left out: {objects} more than a trace has numbers for"));
+            note(format!(
+                "left out: {objects} more than a trace has numbers for"
+            ));
         }
         if self.lost_stacks > 0 {
             let lost = counted(self.lost_stacks, "allocation");
-            note(format!("{lost} without a stack: there was no room; give --stacks fewer frames"));
+            note(format!(
+                "{lost} without a stack: there was no room; give --stacks fewer frames"
+            ));
         }
         if let Some(ended) = &self.ended {
             note(format!("not all of it: {ended}"));

@@ -10,6 +10,8 @@ mod experiment;
 mod gc_lua;
 mod gc_replay;
 #[cfg(target_os = "linux")]
+mod long_traces;
+#[cfg(target_os = "linux")]
 mod record;
 mod refusals;
 mod replay;

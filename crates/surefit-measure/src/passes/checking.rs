@@ -12,9 +12,9 @@ use surefit_core::Parts;
 
 use super::replay::{Hooks, Stop, Stopped, Table, drain_left, replay, replay_part};
 use super::residence::{Place, Residence};
+use crate::feed::Feed;
 use crate::results::ResidentSample;
 use crate::steps::{Action, Left, Step, Steps};
-use crate::stream::Feed;
 use crate::subject::{Moves, Pass, Subject};
 use crate::subjects::null::Null;
 

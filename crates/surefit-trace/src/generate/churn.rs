@@ -3,8 +3,7 @@
 use super::error::GenerateError;
 use super::random::{Sizes, draw, sum};
 use super::script::Script;
-use super::tape::Sink;
-use super::traced;
+use super::tape::{Sink, traced};
 use crate::Trace;
 
 /// The parameters of a program in a steady state.

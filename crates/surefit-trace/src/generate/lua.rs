@@ -4,8 +4,7 @@ use super::churn::Churn;
 use super::error::GenerateError;
 use super::groups::{Groups, Order};
 use super::random::{Random, Sizes};
-use super::tape::Sink;
-use super::traced;
+use super::tape::{Sink, traced};
 use crate::Trace;
 
 impl Churn {

@@ -112,33 +112,20 @@ impl Program {
     ///
     /// # Errors
     /// As [`Program::generate`].
-    pub fn play(
-        self,
-        options: &Options,
-        mut each: impl FnMut(Event),
-    ) -> Result<(), GenerateError> {
+    pub fn play(self, options: &Options, mut each: impl FnMut(Event)) -> Result<(), GenerateError> {
         let sink = &mut each;
         match self {
             Self::EmacsPaper => churn::play(&churn::EMACS, &options.churn(Churn::EMACS), sink),
-            Self::HummingbirdPaper => {
-                churn::play(&churn::HUMMINGBIRD, &options.churn(Churn::HUMMINGBIRD), sink)
-            }
+            Self::HummingbirdPaper => churn::play(
+                &churn::HUMMINGBIRD,
+                &options.churn(Churn::HUMMINGBIRD),
+                sink,
+            ),
             Self::JavaLike => java::play(&options.churn(Churn::JAVA), sink),
             Self::LuaLike => lua::play(&options.churn(Churn::LUA), sink),
             Self::Phase => phase::play(&options.phases()?, sink),
         }
     }
-}
-
-/// The events that a program plays, as a trace in memory.
-fn traced(
-    name: &str,
-    play: impl FnOnce(&mut dyn FnMut(Event)) -> Result<(), GenerateError>,
-) -> Result<Trace, GenerateError> {
-    let mut events = Vec::new();
-    play(&mut |event| events.push(event))?;
-    Ok(Trace::new(name, events)
-        .expect("a tape numbers its objects, and who writes it frees live ones only"))
 }
 
 /// What can be chosen for every program.

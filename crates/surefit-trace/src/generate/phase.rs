@@ -2,8 +2,7 @@
 
 use super::error::GenerateError;
 use super::script::Script;
-use super::tape::Sink;
-use super::traced;
+use super::tape::{Sink, traced};
 use crate::Trace;
 
 /// The parameters of [`phase()`].

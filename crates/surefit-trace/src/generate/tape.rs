@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::{Call, Event, Op};
+use super::error::GenerateError;
+use crate::{Call, Event, Op, Trace};
 
 /// Who gets the events of a program, one after the other.
 pub(super) type Sink<'s> = &'s mut dyn FnMut(Event);
@@ -69,4 +70,15 @@ impl<'s> Tape<'s> {
         (self.sink)(Event::new(0, Op::Free { id: object.id }));
         self.live_bytes -= object.size;
     }
+}
+
+/// The events that a program plays, as a trace in memory.
+pub(super) fn traced(
+    name: &str,
+    play: impl FnOnce(&mut dyn FnMut(Event)) -> Result<(), GenerateError>,
+) -> Result<Trace, GenerateError> {
+    let mut events = Vec::new();
+    play(&mut |event| events.push(event))?;
+    Ok(Trace::new(name, events)
+        .expect("a tape numbers its objects, and who writes it frees live ones only"))
 }
