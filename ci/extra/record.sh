@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Records real programs from Debian's packages, and prints for each: the events, the time of the program under the recorder and
 # under heaptrack over its time alone (interleaved rounds: median, and in brackets the least and the greatest ratio), and what
-# `surefit trace check` says of each trace. Arguments: the programs to record; without any, all of them. SUREFIT_ROUNDS: rounds, 5.
+# `surefit trace check` says of each trace. Arguments: the programs to record; without any, all of them. SUREFIT_ROUNDS: rounds, 5 without it.
 #
 # A program that is not there is installed, if this may; if it cannot be had, a line says NOT RUN. heaptrack runs with --raw, so
 # that nothing but the recording takes time beside the program. At the end the traces are compared on two allocators.

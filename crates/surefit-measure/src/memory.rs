@@ -1,7 +1,7 @@
 //! Refuses work that needs more memory than this machine has, before the work starts. Otherwise the
 //! kernel would kill the process.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use surefit_os::resident;
 
 use crate::sizes::Size;
@@ -25,6 +25,7 @@ pub fn affordable(what: &str, bytes: u64) -> Result<()> {
 /// As [`affordable`].
 pub fn affordable_events(events: u64) -> Result<()> {
     affordable("a trace in memory", events.saturating_mul(48))
+        .map_err(|error| anyhow!("{error}, or use replay --stream"))
 }
 
 /// Refuses a trace with more live objects than the tables in memory can hold. Each needs `bytes`

@@ -203,7 +203,7 @@ pub(crate) fn too_large(name: &str, number: u64) -> anyhow::Error {
 }
 
 /// A live object while steps are made.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Object {
     slot: u32,
     size: u32,

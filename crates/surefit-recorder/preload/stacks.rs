@@ -168,34 +168,24 @@ impl Stacks {
 
     /// The number of a module; a new one gets the next.
     fn module(self, bias: u64, name: &[u8]) -> Option<usize> {
-        for number in 0..MODULES {
-            // SAFETY: below MODULES, so in the mapping; whole after the file was made.
-            let module = unsafe { &mut *self.at.add(MODULES_AT).cast::<Module>().add(number) };
+        (0..MODULES).find(|number| {
+            // SAFETY: below MODULES, so in the mapping and the file.
+            let module = unsafe { &*self.at.add(MODULES_AT).cast::<Module>().add(*number) };
             let first = module
                 .state
                 .compare_exchange(0, 1, Ordering::AcqRel, Ordering::Acquire);
             match first {
                 Ok(_) => {
-                    module.name[..name.len()].copy_from_slice(name);
-                    if name.is_empty() {
-                        own_name(&mut module.name);
-                    }
+                    write_name(module, name);
                     module.bias.store(bias, Ordering::Relaxed);
                     module.state.store(2, Ordering::Release);
-                    return Some(number);
+                    true
                 }
-                // Another thread writes one: this one may have a second number.
-                Err(1) => {}
-                Err(_) => {
-                    let same_name = name.is_empty()
-                        || module.name.starts_with(name) && module.name[name.len()] == 0;
-                    if module.bias.load(Ordering::Relaxed) == bias && same_name {
-                        return Some(number);
-                    }
-                }
+                // Another thread writes one: this one may get a second number.
+                Err(1) => false,
+                Err(_) => module.bias.load(Ordering::Relaxed) == bias && has_name(module, name),
             }
-        }
-        None
+        })
     }
 
     fn header(&self) -> &Header {
@@ -220,11 +210,27 @@ impl Stacks {
     }
 }
 
-/// The program has no name for the linker: the system knows its file.
-fn own_name(name: &mut [u8; NAME_BYTES]) {
-    let link = c"/proc/self/exe".as_ptr();
-    // SAFETY: a text that ends with zero, and a place of this length; the last byte stays zero.
-    unsafe { system::readlink(link, name.as_mut_ptr().cast(), NAME_BYTES - 1) };
+/// Writes a module's name. The program has none for the linker: the system knows its file.
+fn write_name(module: &Module, name: &[u8]) {
+    let mut own = [0; NAME_BYTES - 1];
+    let name = if name.is_empty() {
+        let link = c"/proc/self/exe".as_ptr();
+        // SAFETY: a text that ends with zero, and a place of this length.
+        let bytes = unsafe { system::readlink(link, own.as_mut_ptr().cast(), own.len()) };
+        &own[..usize::try_from(bytes).unwrap_or(0)]
+    } else {
+        name
+    };
+    for (to, byte) in module.name.iter().zip(name) {
+        to.store(*byte, Ordering::Relaxed);
+    }
+}
+
+/// Whether a module has this name; there is one program only.
+fn has_name(module: &Module, name: &[u8]) -> bool {
+    let written = module.name.iter().map(|byte| byte.load(Ordering::Relaxed));
+    let name = name.iter().copied().chain([0]);
+    name.clone().count() == 1 || written.take(name.clone().count()).eq(name)
 }
 
 /// Never zero.

@@ -142,16 +142,16 @@ const _: () = assert!(stacks::SLOTS <= STACK_MASK as usize);
 /// stack. A slot has the hash, and when its words are written, where they begin and how many they are.
 /// A word is a place in a module: its number in the upper 16 bits, plus one, and 48 bits of address.
 pub mod stacks {
-    use core::sync::atomic::AtomicU64;
+    use core::sync::atomic::{AtomicU8, AtomicU64};
 
     /// The first bytes of the file.
     pub const MAGIC: u64 = u64::from_ne_bytes(*b"sfit-st\x01");
 
     /// Slots: a power of two.
-    pub const SLOTS: usize = 1 << 20;
+    pub const SLOTS: usize = 1 << 18;
 
     /// Modules that have a number.
-    pub const MODULES: usize = 2048;
+    pub const MODULES: usize = 1024;
 
     /// Words that there are addresses for.
     pub const WORDS: usize = 1 << 26;
@@ -178,7 +178,8 @@ pub mod stacks {
         pub words: AtomicU64,
         /// Words that the file has room for.
         pub ready: AtomicU64,
-        /// Stacks that were not recorded, because there was no room; each time that they occurred.
+        /// Stacks that were not recorded, because there was no room in the file; and events without a
+        /// stack, because there was no slot.
         pub lost: AtomicU64,
     }
 
@@ -204,7 +205,7 @@ pub mod stacks {
         /// 2 when the rest is written, 1 while it is; 0 for none.
         pub state: AtomicU64,
         /// Its file.
-        pub name: [u8; NAME_BYTES],
+        pub name: [AtomicU8; NAME_BYTES],
     }
 
     const _: () = assert!(size_of::<Module>() == 512 && size_of::<Header>() <= SLOTS_AT);

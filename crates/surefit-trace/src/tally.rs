@@ -25,8 +25,8 @@ impl Stats {
     /// The first rule of the format that the trace breaks, or more than [`Stats::MAX_SIZES`] distinct sizes.
     ///
     /// # Complexity
-    /// O(1) an event, O(n log n) for n distinct sizes at the end; 42 bytes for at most four times the most objects live at
-    /// once, some 60 for each distinct size, and as much again while the tables grow.
+    /// O(1) an event, O(n log n) for n distinct sizes at the end; 32 bytes for at most 8/3 of the most objects live at once,
+    /// some 60 for each distinct size, and as much again while the tables grow.
     pub fn read<R: Read>(reader: CheckedReader<R>) -> Result<Self, TraceError> {
         Self::read_within(reader, Self::MAX_SIZES)
     }
@@ -82,7 +82,7 @@ struct Tally {
 }
 
 /// What is remembered of an object.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Object {
     /// The event of its allocation.
     born: u64,

@@ -52,7 +52,7 @@ impl Trace {
     /// The most objects of a trace: 2^32, as many as have numbers.
     pub const MAX_OBJECTS: u64 = MAX_OBJECTS;
 
-    /// The most objects live at once in a trace that is checked, in memory or not: 2^28, whose table takes 10 GB. A
+    /// The most objects live at once in a trace that is checked, in memory or not: 2^28, whose table takes 4 GiB. A
     /// stream of a few megabytes can allocate more, and no machine would hold the table of them.
     pub const MAX_LIVE_OBJECTS: u64 = MAX_LIVE_OBJECTS;
 

@@ -22,8 +22,8 @@ pub(super) fn open(file: &Path) -> Result<CheckedReader<Box<dyn Read>>> {
 }
 
 /// Bytes of a live object in the table of a reader that checks, and in those of statistics.
-pub(super) const CHECKED: u64 = 17;
-pub(super) const COUNTED: u64 = 42;
+pub(super) const CHECKED: u64 = 8;
+pub(super) const COUNTED: u64 = 32;
 
 /// Opens a file that is read to its end, if there is memory for tables of so many bytes an object.
 ///
