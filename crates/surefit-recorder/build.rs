@@ -51,6 +51,8 @@ fn compile(root: &str, name: &str, kind: &str, to: &Path, interpose: Option<&Pat
         &variable("TARGET"),
         "-Copt-level=3",
         "-Cpanic=abort",
+        "-Cforce-frame-pointers=yes",
+        "-Cforce-unwind-tables=yes",
         "-Cstrip=symbols",
     ]);
     rustc.arg("--cap-lints=warn").arg("-o").arg(to);

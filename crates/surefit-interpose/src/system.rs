@@ -5,6 +5,7 @@
 )]
 
 use core::ffi::{c_char, c_int, c_long, c_uint, c_void};
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 pub const PROT_READ: c_int = 1;
 pub const PROT_WRITE: c_int = 2;
@@ -42,6 +43,24 @@ pub struct Library {
     pub address: *mut c_void,
 }
 
+/// The attributes of a thread, of which only the size matters here: 56 or 64 bytes.
+#[derive(Debug)]
+#[repr(C, align(16))]
+pub struct Attributes(pub [u64; 16]);
+
+/// For `dladdr1`: the answer's last part is the linker's record of the library.
+pub const RTLD_DL_LINKMAP: c_int = 2;
+
+/// How the dynamic linker describes a library that it loaded.
+#[derive(Debug)]
+#[repr(C)]
+pub struct LinkMap {
+    /// What was added to the file's addresses.
+    pub bias: usize,
+    /// Its file; empty for the program.
+    pub name: *const c_char,
+}
+
 unsafe extern "C" {
     pub static environ: *const *const c_char;
     pub static program_invocation_name: *const c_char;
@@ -65,6 +84,21 @@ unsafe extern "C" {
     pub fn getppid() -> c_int;
     pub fn sysconf(name: c_int) -> c_long;
     pub fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
+    pub fn pthread_self() -> usize;
+    pub fn pthread_getattr_np(thread: usize, attributes: *mut Attributes) -> c_int;
+    pub fn pthread_attr_getstack(
+        attributes: *const Attributes,
+        at: *mut *mut c_void,
+        bytes: *mut usize,
+    ) -> c_int;
+    pub fn pthread_attr_destroy(attributes: *mut Attributes) -> c_int;
+    pub fn dladdr1(
+        address: *const c_void,
+        about: *mut Library,
+        extra: *mut *mut c_void,
+        flags: c_int,
+    ) -> c_int;
+    pub fn readlink(path: *const c_char, to: *mut c_char, bytes: usize) -> isize;
     pub fn dladdr(address: *const c_void, about: *mut Library) -> c_int;
     pub fn pthread_key_create(
         key: *mut c_uint,
@@ -96,6 +130,70 @@ pub fn file_limit() -> u64 {
     match unsafe { getrlimit(RLIMIT_FSIZE, &raw mut limits) } {
         0 => limits[0],
         _ => u64::MAX,
+    }
+}
+
+/// What `_dl_find_object` says of an address, as GNU's C library has it since 2.35.
+#[derive(Debug)]
+#[repr(C)]
+struct Found {
+    flags: u64,
+    start: *mut c_void,
+    end: *mut c_void,
+    map: *const LinkMap,
+    more: [u64; 8],
+}
+
+type FindObject = unsafe extern "C" fn(*const c_void, *mut Found) -> c_int;
+
+/// `_dl_find_object`, if the C library has it; 1 before somebody looked.
+static FIND_OBJECT: AtomicUsize = AtomicUsize::new(1);
+
+fn find_object() -> Option<FindObject> {
+    let mut known = FIND_OBJECT.load(Ordering::Relaxed);
+    if known == 1 {
+        // SAFETY: a name that ends with zero.
+        known = unsafe { dlsym(RTLD_DEFAULT, c"_dl_find_object".as_ptr()) }.expose_provenance();
+        FIND_OBJECT.store(known, Ordering::Relaxed);
+    }
+    let function: *mut c_void = core::ptr::with_exposed_provenance_mut(known);
+    // SAFETY: null is `None`; else it is the C library's function of that name.
+    unsafe { core::mem::transmute::<*mut c_void, Option<FindObject>>(function) }
+}
+
+/// The linker's record of the library that holds an address; null if none does.
+///
+/// # Complexity
+/// No lock and O(log n) of n libraries since GNU's C library 2.35; before that a lock, and O(n) of the
+/// library's symbols.
+#[must_use]
+pub fn link_map_of(address: usize) -> *const LinkMap {
+    let at = core::ptr::without_provenance(address);
+    if let Some(find) = find_object() {
+        let mut found = Found {
+            flags: 0,
+            start: core::ptr::null_mut(),
+            end: core::ptr::null_mut(),
+            map: core::ptr::null(),
+            more: [0; 8],
+        };
+        // SAFETY: any address; a place for the answer, of 96 bytes.
+        return match unsafe { find(at, &raw mut found) } {
+            0 => found.map,
+            _ => core::ptr::null(),
+        };
+    }
+    let mut about = Library {
+        file: core::ptr::null(),
+        base: core::ptr::null_mut(),
+        symbol: core::ptr::null(),
+        address: core::ptr::null_mut(),
+    };
+    let mut map: *mut c_void = core::ptr::null_mut();
+    // SAFETY: any address; places for the answers.
+    match unsafe { dladdr1(at, &raw mut about, &raw mut map, RTLD_DL_LINKMAP) } {
+        0 => core::ptr::null(),
+        _ => map.cast_const().cast(),
     }
 }
 

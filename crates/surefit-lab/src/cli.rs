@@ -60,6 +60,12 @@ pub(crate) struct ReplayArgs {
     /// Replay each thread of the trace on its own thread; a free waits for its allocation.
     #[arg(long)]
     pub(crate) threads: bool,
+    /// Replay the file as it is read: for traces that do not fit in memory; nothing is timed.
+    ///
+    /// Memory follows the objects live at once, not the length of the trace. Every byte is written
+    /// and verified as without it. The file is read twice.
+    #[arg(long, conflicts_with_all = ["threads", "largest", "rounds"])]
+    pub(crate) stream: bool,
     /// Do not write and verify every byte of every object.
     #[arg(long)]
     pub(crate) no_touch: bool,

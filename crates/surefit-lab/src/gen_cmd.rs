@@ -5,13 +5,12 @@ use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use surefit_trace::Trace;
-use surefit_trace::generate::{Churn, Options, Program};
+use surefit_trace::generate::{Options, Program};
+use surefit_trace::{Header, Peak, Sites};
 
 use crate::trace_cmd::report::{CheckDocument, CheckedFile, Described};
 use crate::trace_cmd::summary;
 use crate::trace_file;
-use surefit_measure::memory::affordable_events;
 use surefit_measure::output;
 use surefit_measure::output::Format;
 use surefit_measure::sizes::{self, Size};
@@ -61,23 +60,25 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         live_bytes: args.live.map(|bytes| bytes as u64),
     };
     let name = args.program.name();
-    // the program itself refuses more than its maximum
-    if let Some(allocations @ 0..=Churn::MAX_ALLOCATIONS) = args.allocations {
-        affordable_events(2 * allocations)?;
-    }
-    let trace = args
-        .program
-        .generate(&options)
-        .map_err(|error| anyhow!("gen {name}: {error}"))?;
-    let bytes = trace_file::write(&trace, &args.output)?;
+    let mut spool = trace_file::spool(&args.output, false)?;
+    let mut written = Ok(());
+    let played = args.program.play(&options, |event| {
+        if written.is_ok() {
+            written = spool.write(event);
+        }
+    });
+    played.map_err(|error| anyhow!("gen {name}: {error}"))?;
+    written.map_err(|error| trace_file::unwritten(error, &args.output))?;
+    let peak = spool.peak();
+    let (header, bytes) = trace_file::write(spool, name, &Sites::default(), &args.output)?;
     if args.output != Path::new("-") {
-        report(args, &trace, bytes)?;
+        report(args, &header, peak, bytes)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn report(args: &Args, trace: &Trace, file_bytes: u64) -> Result<()> {
-    let described = Described::new(trace.header(), trace.peak());
+fn report(args: &Args, header: &Header, peak: Peak, file_bytes: u64) -> Result<()> {
+    let described = Described::new(header, peak);
     match args.format {
         Format::Json => {
             let file = CheckedFile::new(&args.output, Ok(described));

@@ -15,6 +15,7 @@ use crate::single::Setting;
 use crate::sizes::HeapSize;
 use crate::source::Source;
 use crate::spec::{Choice, Spec};
+use crate::steps::Steps;
 use crate::threaded;
 
 /// The arguments of a child.
@@ -74,15 +75,15 @@ pub fn run(args: &Args) -> Result<()> {
         rounds::measure_one(&source, &spec, passes, plan)?
     };
     output::print_json(&row)?;
-    completed(&source, &row)
+    completed(&source.steps, &row)
 }
 
 /// Returns an error if a replay did not complete.
 ///
 /// # Errors
 /// [`Broken`] with the event at which it stopped.
-pub fn completed(source: &Source, row: &AllocatorResult) -> Result<()> {
-    let name = &source.steps.name;
+pub fn completed(steps: &Steps, row: &AllocatorResult) -> Result<()> {
+    let name = &steps.name;
     if let Some(error) = &row.error {
         return Err(Broken(format!(
             "{name}: {} could not complete: event {}: {}",

@@ -1,7 +1,7 @@
 //! Refuses work that needs more memory than this machine has, before the work starts. Otherwise the
 //! kernel would kill the process.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use surefit_os::resident;
 
 use crate::sizes::Size;
@@ -25,16 +25,17 @@ pub fn affordable(what: &str, bytes: u64) -> Result<()> {
 /// As [`affordable`].
 pub fn affordable_events(events: u64) -> Result<()> {
     affordable("a trace in memory", events.saturating_mul(48))
+        .map_err(|error| anyhow!("{error}, or use replay --stream"))
 }
 
-/// Refuses a trace with more objects than the tables in memory can hold. Each object needs `bytes`
+/// Refuses a trace with more live objects than the tables in memory can hold. Each needs `bytes`
 /// bytes, and as many again while the tables grow.
 ///
 /// # Errors
 /// As [`affordable`].
 pub fn affordable_objects(objects: u64, bytes: u64) -> Result<()> {
     let tables = objects.saturating_mul(2 * bytes);
-    affordable("tables of all objects of the trace", tables)
+    affordable("tables of the live objects of the trace", tables)
 }
 
 fn within(what: &str, bytes: u64, available: u64) -> Result<()> {

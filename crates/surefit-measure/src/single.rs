@@ -5,8 +5,9 @@ use hdrhistogram::Histogram;
 use surefit_core::{Parts, Refused};
 use surefit_os::Reservation;
 
+use crate::feed::Feed;
 use crate::growth::Growth;
-use crate::passes::checking::{Checked, Checking};
+use crate::passes::checking::{Checked, Checking, Streamed};
 use crate::passes::percentiles::{CallTimes, Percentiles};
 use crate::passes::replay::Stopped;
 use crate::passes::residence::{self, Place};
@@ -47,11 +48,22 @@ pub fn empty_row(spec: &Spec, steps: &Steps, setting: Setting) -> AllocatorResul
 /// # Errors
 /// [`crate::error::Broken`] if the allocator broke a rule; any error if there is not enough memory.
 pub fn check(spec: &Spec, kind: &Kind, steps: &Steps, setting: Setting) -> Result<AllocatorResult> {
+    check_fed(spec, kind, steps, &mut Feed::of(steps), setting)
+}
+
+/// As [`check`], of steps that come in parts; `steps` says what is known of them.
+pub(crate) fn check_fed<'a>(
+    spec: &Spec,
+    kind: &Kind,
+    steps: &'a Steps,
+    feed: &mut Feed<'a>,
+    setting: Setting,
+) -> Result<AllocatorResult> {
     let mut row = empty_row(spec, steps, setting);
     let outcome = if kind.in_region() {
-        check_in_region(kind, steps, setting, &mut row)?
+        check_in_region(kind, steps, feed, setting, &mut row)?
     } else {
-        check_resident(kind, steps, setting, &mut row)?
+        check_resident(kind, steps, feed, setting, &mut row)?
     };
     match outcome {
         Ok(Ok(checked)) => record(&mut row, steps, &checked),
@@ -69,9 +81,10 @@ pub fn check(spec: &Spec, kind: &Kind, steps: &Steps, setting: Setting) -> Resul
 /// built, the inner one that the replay stopped.
 type Outcome<T> = Result<Result<T, Stopped>, Refused>;
 
-fn check_in_region(
+fn check_in_region<'a>(
     kind: &Kind,
-    steps: &Steps,
+    steps: &'a Steps,
+    feed: &mut Feed<'a>,
     setting: Setting,
     row: &mut AllocatorResult,
 ) -> Result<Outcome<Checked>> {
@@ -83,14 +96,15 @@ fn check_in_region(
         touch: setting.touch,
         place: Place::Region(region.extent()),
     };
-    let outcome = kind.run(region.memory(), pass);
+    let outcome = kind.run(region.memory(), Streamed { pass, feed });
     row.peak_footprint_bytes = Some(region.touched_bytes()? as u64);
     Ok(outcome)
 }
 
-fn check_resident(
+fn check_resident<'a>(
     kind: &Kind,
-    steps: &Steps,
+    steps: &'a Steps,
+    feed: &mut Feed<'a>,
     setting: Setting,
     row: &mut AllocatorResult,
 ) -> Result<Outcome<Checked>> {
@@ -101,7 +115,7 @@ fn check_resident(
         place: Place::Process,
     };
     let growth = Growth::over(|| pass.run_empty());
-    let outcome = kind.run(&mut [], pass);
+    let outcome = kind.run(&mut [], Streamed { pass, feed });
     row.peak_resident_bytes = growth.bytes();
     Ok(outcome)
 }

@@ -15,7 +15,7 @@
 use std::alloc::Layout;
 
 use anyhow::{Result, anyhow};
-use surefit_trace::{Op, Trace};
+use surefit_trace::{Counts, Live, Op, Peak, Trace};
 
 /// The alignment of every request whose event does not say more.
 pub const LEAST_ALIGN: usize = 8;
@@ -93,9 +93,12 @@ pub struct Left {
 /// A trace prepared for replaying.
 #[derive(Debug)]
 pub struct Steps {
+    /// All of them; none if they are streamed.
     steps: Vec<Step>,
     slots: usize,
     left: Vec<Left>,
+    /// How many steps there are, here or in the stream.
+    pub events: usize,
     /// The trace's name.
     pub name: String,
     /// How many objects are allocated.
@@ -135,31 +138,41 @@ impl Steps {
     /// # Errors
     /// A request of 4 GiB or more.
     pub fn new(trace: &Trace) -> Result<Self> {
-        let counts = trace.header().counts;
-        let mut slots = Slots::new(usize::try_from(counts.objects)?);
+        let mut slots = Slots::default();
         let mut steps = Vec::with_capacity(trace.events().len());
-        let mut calls = Calls::default();
-        for (number, event) in trace.events().iter().enumerate() {
+        for (number, event) in (0..).zip(trace.events()) {
             let step = slots
-                .step(event.op())
-                .ok_or_else(|| too_large(trace, number))?;
-            match step.action {
-                Action::Allocate | Action::AllocateZeroed => calls.mallocs += 1,
-                Action::Resize => calls.reallocs += 1,
-                Action::Free => calls.frees += 1,
-            }
+                .step(event.op())?
+                .ok_or_else(|| too_large(trace.name(), number))?;
             steps.push(step);
         }
+        let described = Self::described(trace.name(), trace.header().counts, trace.peak())?;
         Ok(Self {
             steps,
             slots: slots.high,
-            left: slots.left(),
-            name: trace.name().to_owned(),
+            calls: slots.calls,
+            left: slots.into_left(),
+            ..described
+        })
+    }
+
+    /// What is known of a trace whose steps are streamed, before the first; `calls` is still to be
+    /// counted.
+    ///
+    /// # Errors
+    /// More events than this machine can count.
+    pub(crate) fn described(name: &str, counts: Counts, peak: Peak) -> Result<Self> {
+        Ok(Self {
+            steps: Vec::new(),
+            slots: usize::try_from(counts.peak_objects)?,
+            left: Vec::new(),
+            events: usize::try_from(counts.events)?,
+            name: name.to_owned(),
             objects: counts.objects,
             threads: counts.threads,
             peak_live_bytes: counts.peak_bytes,
-            peak_event: usize::try_from(trace.peak().event)?,
-            calls,
+            peak_event: usize::try_from(peak.event)?,
+            calls: Calls::default(),
         })
     }
 
@@ -182,73 +195,74 @@ impl Steps {
     }
 }
 
-fn too_large(trace: &Trace, number: usize) -> anyhow::Error {
+/// A request that no allocator here takes.
+pub(crate) fn too_large(name: &str, number: u64) -> anyhow::Error {
     anyhow!(
-        "{}: event {number}: a request of 4 GiB or more cannot be replayed; leave it out of the trace",
-        trace.name()
+        "{name}: event {number}: a request of 4 GiB or more cannot be replayed; leave it out of the trace"
     )
 }
 
-/// An object while steps are made.
-#[derive(Clone, Copy, Default)]
+/// A live object while steps are made.
+#[derive(Clone, Copy, Debug, Default)]
 struct Object {
     slot: u32,
     size: u32,
     align_log2: u8,
-    live: bool,
 }
 
-/// Gives slots to objects; the slot that was freed last is reused first.
-struct Slots {
-    objects: Vec<Object>,
+/// Turns the events of a checked trace into steps: it gives slots to objects; the slot that was freed
+/// last is reused first. So it needs as many slots as there are objects live at once.
+#[derive(Debug, Default)]
+pub(crate) struct Slots {
+    objects: Live<Object>,
     free: Vec<u32>,
     high: usize,
+    /// The steps so far.
+    pub(crate) calls: Calls,
 }
 
 impl Slots {
-    fn new(objects: usize) -> Self {
-        Self {
-            objects: vec![Object::default(); objects],
-            free: Vec::new(),
-            high: 0,
-        }
-    }
-
     /// The step for an event of a checked trace; `None` if the request is too large.
-    fn step(&mut self, op: Op) -> Option<Step> {
-        let (id, size, action) = match op {
+    ///
+    /// # Errors
+    /// There is no memory for the table of live objects.
+    pub(crate) fn step(&mut self, op: Op) -> Result<Option<Step>> {
+        Ok(match op {
             Op::Alloc { id, size, call } => {
-                let slot = self.take_slot()?;
+                self.calls.mallocs += 1;
                 let align = call.align_at_least(LEAST_ALIGN);
-                self.objects[id as usize] = Object {
-                    slot,
-                    size: 0,
-                    align_log2: u8::try_from(align.trailing_zeros()).ok()?,
-                    live: true,
-                };
-                let zeroed = call.is_zeroed();
-                let action = if zeroed {
+                let action = if call.is_zeroed() {
                     Action::AllocateZeroed
                 } else {
                     Action::Allocate
                 };
-                (id, u32::try_from(size).ok()?, action)
+                let (Ok(size), Some(slot)) = (u32::try_from(size), self.take_slot()) else {
+                    return Ok(None);
+                };
+                let object = Object {
+                    slot,
+                    size,
+                    align_log2: u8::try_from(align.trailing_zeros())?,
+                };
+                self.objects.insert(id, object)?;
+                Some(object.step(action, 0))
             }
-            Op::Realloc { id, size } => (id, u32::try_from(size).ok()?, Action::Resize),
+            Op::Realloc { id, size } => {
+                self.calls.reallocs += 1;
+                let (Ok(size), Some(object)) = (u32::try_from(size), self.objects.get_mut(id))
+                else {
+                    return Ok(None);
+                };
+                let old = std::mem::replace(&mut object.size, size);
+                Some(object.step(Action::Resize, old))
+            }
             Op::Free { id } => {
-                self.free.push(self.objects[id as usize].slot);
-                self.objects[id as usize].live = false;
-                (id, self.objects[id as usize].size, Action::Free)
+                self.calls.frees += 1;
+                self.objects.remove(id).map(|object| {
+                    self.free.push(object.slot);
+                    object.step(Action::Free, 0)
+                })
             }
-        };
-        let object = &mut self.objects[id as usize];
-        let old = std::mem::replace(&mut object.size, size);
-        Some(Step {
-            size,
-            old: if action == Action::Resize { old } else { 0 },
-            slot: object.slot,
-            action,
-            align_log2: object.align_log2,
         })
     }
 
@@ -261,13 +275,26 @@ impl Slots {
         Some(slot)
     }
 
-    fn left(&self) -> Vec<Left> {
-        let live = self.objects.iter().filter(|object| object.live);
-        live.map(|object| Left {
+    /// The objects that live now, by number.
+    pub(crate) fn into_left(self) -> Vec<Left> {
+        let live = self.objects.into_sorted().into_iter();
+        live.map(|(_, object)| Left {
             slot: object.slot,
             layout: layout(object.size, object.align_log2),
         })
         .collect()
+    }
+}
+
+impl Object {
+    fn step(self, action: Action, old: u32) -> Step {
+        Step {
+            size: self.size,
+            old,
+            slot: self.slot,
+            action,
+            align_log2: self.align_log2,
+        }
     }
 }
 

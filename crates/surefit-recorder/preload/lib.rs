@@ -7,7 +7,9 @@
 #[allow(dead_code, unreachable_pub, reason = "the reader uses the rest")]
 mod log;
 mod process;
+mod stacks;
 mod text;
+mod unwind;
 
 use core::ffi::c_void;
 
@@ -15,7 +17,7 @@ use surefit_interpose::calls::Calls;
 use surefit_interpose::next::Next;
 
 use log::kind;
-use process::stamp;
+use process::{stamp, stamp_called};
 
 /// The allocator that serves the program.
 static NEXT: Next = Next::new();
@@ -26,7 +28,7 @@ struct Recorder;
 #[inline]
 fn given(what: u8, object: *mut c_void, size: usize, align: usize) -> *mut c_void {
     if !object.is_null() && !NEXT.is_early(object) {
-        stamp(what, object, size, align);
+        stamp_called(what, object, size, align);
     }
     object
 }
@@ -59,7 +61,7 @@ unsafe impl Calls for Recorder {
             (true, 0) => kind::REALLOC_FREED,
             (true, _) => kind::REALLOC_REFUSED,
         };
-        stamp(what, new, size, 1);
+        stamp_called(what, new, size, 1);
         new
     }
 

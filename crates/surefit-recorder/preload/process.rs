@@ -17,6 +17,7 @@ use surefit_interpose::system;
 use surefit_interpose::thread::ThreadWord;
 
 use crate::log::{self, FULL, HEADER_BYTES, Header, SLOT_BYTES, Slot};
+use crate::stacks::{MAPPED_BYTES, Stacks, Wanted};
 use crate::text::Text;
 
 /// Slots by which a log grows at least, and at most.
@@ -36,6 +37,9 @@ struct Process {
     /// Slots that the mapping has addresses for.
     slots: UnsafeCell<u64>,
     path: UnsafeCell<Text<PATH_BYTES>>,
+    /// The stacks, if they are wanted, and their file.
+    stacks: UnsafeCell<Stacks>,
+    stacks_path: UnsafeCell<Text<PATH_BYTES>>,
 }
 
 const NOT_BEGUN: u32 = 0;
@@ -49,8 +53,12 @@ static PROCESS: AtomicPtr<Process> = AtomicPtr::new(null_mut());
 /// log.
 static LOGS: AtomicU32 = AtomicU32::new(0);
 
-/// `LOGS`, and in the lower half the thread's number plus one.
+/// `LOGS`, and in the lower half the thread's number plus one; and [`UNWINDING`].
 static THREAD: ThreadWord = ThreadWord::new();
+
+/// Set in `THREAD` while the thread looks at its stack: what that allocates, and frees, is not the
+/// program's.
+const UNWINDING: u64 = 1 << 63;
 
 /// A log that is on.
 #[derive(Clone, Copy)]
@@ -62,8 +70,17 @@ struct Log<'p> {
 /// Writes an event with the next number.
 #[inline]
 pub(crate) fn stamp(kind: u8, object: *mut c_void, size: usize, align: usize) {
-    if let Some(log) = log() {
-        let tag = log::tag(kind, align, log.thread());
+    if let Some((log, thread)) = log().and_then(Log::of_thread) {
+        let tag = log::tag(kind, align, thread, 0);
+        log.write(object.addr() as u64, size as u64, tag);
+    }
+}
+
+/// The same, with the stack if stacks are wanted.
+#[inline]
+pub(crate) fn stamp_called(kind: u8, object: *mut c_void, size: usize, align: usize) {
+    if let Some((log, thread)) = log().and_then(Log::of_thread) {
+        let tag = log::tag(kind, align, thread, log.stack());
         log.write(object.addr() as u64, size as u64, tag);
     }
 }
@@ -78,11 +95,44 @@ fn log() -> Option<Log<'static>> {
             let header = unsafe { &**process.header.get() };
             (header.stop.load(Ordering::Relaxed) == 0).then_some(Log { process, header })
         }
+        Some(process) if process.phase.load(Ordering::Relaxed) == OFF => None,
         _ => begin(),
     }
 }
 
 impl Log<'_> {
+    /// The number of the stack that calls; 0 if it is not wanted or not known.
+    #[inline]
+    fn stack(self) -> u32 {
+        // SAFETY: ON, so it stays as it is.
+        let stacks = unsafe { *self.process.stacks.get() };
+        if stacks.are_wanted() {
+            self.find_stack(stacks)
+        } else {
+            0
+        }
+    }
+
+    #[inline(never)]
+    fn find_stack(self, stacks: Stacks) -> u32 {
+        let word = THREAD.get() as u64;
+        let before = system::errno();
+        THREAD.set((word | UNWINDING) as usize);
+        let number = stacks.current(|from, to| self.reserve_words(from, to));
+        THREAD.set(word as usize);
+        system::set_errno(before);
+        number
+    }
+
+    #[cold]
+    fn reserve_words(self, from: u64, to: u64) -> bool {
+        let at = |word: u64| log::stacks::WORDS_AT as u64 + word * 8;
+        // SAFETY: ON, so it stays as it is.
+        let file = File::open(unsafe { &*self.process.stacks_path.get() });
+        file.and_then(|file| file.reserve_bytes(at(from), at(to)))
+            .is_ok()
+    }
+
     #[inline]
     fn write(self, address: u64, size: u64, tag: u64) {
         let number = self.header.next.fetch_add(1, Ordering::Relaxed);
@@ -99,17 +149,25 @@ impl Log<'_> {
         slot.tag.store(tag, Ordering::Release);
     }
 
-    /// The number of this thread.
+    /// The number of this thread; `None` while it looks at its stack.
     #[inline]
-    fn thread(self) -> u32 {
+    fn of_thread(self) -> Option<(Self, u32)> {
         let word = THREAD.get() as u64;
         if (word >> 32) as u32 == LOGS.load(Ordering::Relaxed) && word as u32 != 0 {
-            return word as u32 - 1;
+            return Some((self, word as u32 - 1));
+        }
+        self.new_thread(word).map(|number| (self, number))
+    }
+
+    #[cold]
+    fn new_thread(self, word: u64) -> Option<u32> {
+        if word & UNWINDING != 0 {
+            return None;
         }
         let number = self.header.threads.fetch_add(1, Ordering::Relaxed);
         let logs = u64::from(LOGS.load(Ordering::Relaxed));
         THREAD.set((logs << 32 | u64::from(number + 1)) as usize);
-        number
+        Some(number)
     }
 
     /// Lets the file grow until it has a slot with this number; if it cannot, recording ends.
@@ -190,7 +248,11 @@ impl File {
     /// Reserves the disk's place for the bytes of slots from `start` to `end`.
     fn reserve(&self, start: u64, end: u64) -> Result<(), u32> {
         let header = HEADER_BYTES as u64;
-        let (start, end) = (if start == 0 { 0 } else { start + header }, end + header);
+        self.reserve_bytes(if start == 0 { 0 } else { start + header }, end + header)
+    }
+
+    /// Reserves the disk's place for the bytes from `start` to `end`.
+    fn reserve_bytes(&self, start: u64, end: u64) -> Result<(), u32> {
         if end > system::file_limit() {
             // Beyond it the kernel would send a signal that ends the program.
             return Err(system::EFBIG as u32);
@@ -298,6 +360,13 @@ unsafe fn open_log(process: &Process) -> Option<&'static Header> {
     // mapping stays.
     let header = unsafe { &mut *at.cast::<Header>() };
     describe(header);
+    if let Some(wanted) = environment(log::STACKS).and_then(Wanted::parse) {
+        // SAFETY: as the path.
+        if let Some(stacks) = unsafe { open_stacks(process, wanted) } {
+            // SAFETY: as the path.
+            unsafe { *process.stacks.get() = stacks };
+        }
+    }
     *header.ready.get_mut() = first.min(slots);
     // The last: what has it is a log.
     header.magic.store(log::MAGIC, Ordering::Release);
@@ -308,6 +377,23 @@ unsafe fn open_log(process: &Process) -> Option<&'static Header> {
         *process.header.get() = header;
     }
     Some(header)
+}
+
+/// Creates the file of the stacks beside the log; `None` if there is no room for it.
+///
+/// # Safety
+/// As [`open_log`], which created the log.
+unsafe fn open_stacks(process: &Process, wanted: Wanted) -> Option<Stacks> {
+    // SAFETY: the caller's promise: nobody else reads or writes them.
+    let (log, path) = unsafe { (&*process.path.get(), &mut *process.stacks_path.get()) };
+    path.clear();
+    path.push(log.as_bytes().strip_suffix(b".log")?)?;
+    path.push(b".stacks")?;
+    let file = File::create(path).ok()?;
+    file.reserve_bytes(0, log::stacks::WORDS_AT as u64).ok()?;
+    let at = file.map(MAPPED_BYTES)?;
+    // SAFETY: so many bytes are mapped, and stay so.
+    Some(unsafe { Stacks::new(at.cast(), wanted) })
 }
 
 /// Creates `folder/PID-N.log` with the first N that there is not, unless the folder has a file

@@ -36,6 +36,10 @@ impl<const N: usize> Text<N> {
         self.push(&digits[first..])
     }
 
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
     pub(crate) fn as_ptr(&self) -> *const c_char {
         self.bytes.as_ptr().cast()
     }

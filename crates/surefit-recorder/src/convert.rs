@@ -4,6 +4,9 @@ use std::collections::HashMap;
 
 use surefit_trace::{Align, Call, Event, MAX_SIZE, Op};
 
+/// An event, and the stack that called, as the log numbers it; 0 for a free.
+pub type Called = (Event, u32);
+
 use crate::log::kind;
 use crate::read::{ReadError, Reader, Record};
 
@@ -18,6 +21,8 @@ pub struct Gaps {
     pub overlapping: u64,
     /// Threads above the 65,536th; their events are those of the last thread.
     pub more_threads: u64,
+    /// Allocations after the 2^32nd, which have no number in a trace. They are left out.
+    pub more_objects: u64,
 }
 
 /// Turns records into events, one after the other.
@@ -40,7 +45,7 @@ impl Converter {
     }
 
     /// Appends the events of one record: none, one or two.
-    pub fn convert(&mut self, record: Record, events: &mut Vec<Event>) {
+    pub fn convert(&mut self, record: Record, events: &mut Vec<Called>) {
         let Record { address, size, .. } = record;
         let call = match record.kind {
             kind::MALLOC => Call::Malloc,
@@ -57,35 +62,42 @@ impl Converter {
             _ => return self.reallocated(record, events),
         };
         let id = self.objects;
-        self.objects += 1;
+        let Some(next) = id.checked_add(1) else {
+            self.gaps.more_objects += 1;
+            return;
+        };
+        self.objects = next;
         self.place(record, id, events);
         let size = size.min(MAX_SIZE);
         let thread = self.thread(record.thread);
-        events.push(Event::new(thread, Op::Alloc { id, size, call }));
+        events.push((
+            Event::new(thread, Op::Alloc { id, size, call }),
+            record.stack,
+        ));
     }
 
-    fn free(&mut self, record: Record, events: &mut Vec<Event>) {
+    fn free(&mut self, record: Record, events: &mut Vec<Called>) {
         match self.living.remove(&record.address) {
             Some(id) => {
                 let thread = self.thread(record.thread);
-                events.push(Event::new(thread, Op::Free { id }));
+                events.push((Event::new(thread, Op::Free { id }), 0));
             }
             None => self.gaps.unknown += 1,
         }
     }
 
-    fn reallocated(&mut self, record: Record, events: &mut Vec<Event>) {
+    fn reallocated(&mut self, record: Record, events: &mut Vec<Called>) {
         let begun = self.reallocating.remove(&record.thread);
         match (begun, record.kind) {
             (Some((_, id)), kind::REALLOCATED) => {
                 self.place(record, id, events);
                 let size = record.size.min(MAX_SIZE);
                 let thread = self.thread(record.thread);
-                events.push(Event::new(thread, Op::Realloc { id, size }));
+                events.push((Event::new(thread, Op::Realloc { id, size }), record.stack));
             }
             (Some((_, id)), kind::REALLOC_FREED) => {
                 let thread = self.thread(record.thread);
-                events.push(Event::new(thread, Op::Free { id }));
+                events.push((Event::new(thread, Op::Free { id }), 0));
             }
             (Some((address, id)), _) => drop(self.living.insert(address, id)),
             // It began before the log did: from here on the object is known.
@@ -101,11 +113,11 @@ impl Converter {
     }
 
     /// An object lives at an address. If another one still does, its free was missed.
-    fn place(&mut self, record: Record, id: u32, events: &mut Vec<Event>) {
+    fn place(&mut self, record: Record, id: u32, events: &mut Vec<Called>) {
         if let Some(id) = self.living.insert(record.address, id) {
             self.gaps.overlapping += 1;
             let thread = self.thread(record.thread);
-            events.push(Event::new(thread, Op::Free { id }));
+            events.push((Event::new(thread, Op::Free { id }), 0));
         }
     }
 
@@ -132,25 +144,28 @@ fn align(log2: u8) -> Align {
     Align::from_log2(log2).unwrap_or(STRICTEST)
 }
 
-/// All events of a log. `progress` is called now and then with the number of records read.
+/// Gives the events of a log to `each`, one after the other, in memory that follows the objects live
+/// at once. `progress` is called now and then with the number of records read.
 ///
 /// # Errors
-/// The log cannot be read.
-pub fn convert(
+/// The log cannot be read, or what `each` failed with.
+pub fn convert<E: From<ReadError>>(
     reader: &mut Reader,
     mut progress: impl FnMut(u64),
-) -> Result<(Vec<Event>, Gaps), ReadError> {
+    mut each: impl FnMut(Called) -> Result<(), E>,
+) -> Result<Gaps, E> {
     let mut converter = Converter::default();
     let mut events = Vec::new();
     let mut records = 0_u64;
     while let Some(record) = reader.next_record()? {
         converter.convert(record, &mut events);
+        events.drain(..).try_for_each(&mut each)?;
         records += 1;
         if records % (1 << 18) == 0 {
             progress(records);
         }
     }
-    Ok((events, converter.gaps()))
+    Ok(converter.gaps())
 }
 
 #[cfg(test)]
@@ -166,6 +181,7 @@ mod tests {
             kind,
             log2_align: 0,
             thread,
+            stack: 0,
             address,
             size,
         }
@@ -177,7 +193,8 @@ mod tests {
         for record in records {
             converter.convert(*record, &mut events);
         }
-        (events, converter.gaps())
+        let events = events.into_iter().map(|(event, _)| event);
+        (events.collect(), converter.gaps())
     }
 
     fn alloc(id: u32, size: u64) -> Op {
@@ -238,7 +255,7 @@ mod tests {
         let counted = Gaps {
             unknown: 2,
             overlapping: 1,
-            more_threads: 0,
+            ..Gaps::default()
         };
         assert_eq!((&events[..], gaps), (&expected[..], counted));
     }

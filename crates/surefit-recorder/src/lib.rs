@@ -10,6 +10,7 @@
 //! | [`log`] | the layout of a log |
 //! | [`read`] | reading one |
 //! | [`convert`](mod@convert) | from addresses to numbered objects |
+//! | [`sites`] | the call sites of a log, with names |
 //! | [`program`] | whether a program can be recorded |
 //! | [`session`] | running it |
 #![deny(unsafe_code)]
@@ -19,6 +20,8 @@ pub mod log;
 pub mod program;
 pub mod read;
 pub mod session;
+pub mod sites;
+mod symbols;
 
 /// The preloaded library; empty where recording is not supported.
 pub static LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libsurefit_recorder.so"));

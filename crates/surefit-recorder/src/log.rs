@@ -14,7 +14,7 @@ use core::ffi::CStr;
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
 /// The first bytes of a log; the last of them is the version.
-pub const MAGIC: u64 = u64::from_ne_bytes(*b"sfit-lg\x01");
+pub const MAGIC: u64 = u64::from_ne_bytes(*b"sfit-lg\x02");
 
 /// Bytes before the first slot.
 pub const HEADER_BYTES: usize = 4096;
@@ -27,6 +27,13 @@ pub const FOLDER: &CStr = c"SUREFIT_RECORD";
 
 /// The environment's name for the most bytes of one log.
 pub const MAX_BYTES: &CStr = c"SUREFIT_RECORD_BYTES";
+
+/// The environment's name for the most frames of a stack, and an `f` behind it to follow frame
+/// pointers; without it no stacks are recorded.
+pub const STACKS: &CStr = c"SUREFIT_RECORD_STACKS";
+
+/// The most frames of a stack.
+pub const MOST_FRAMES: usize = 64;
 
 /// The first bytes of a log. What all threads write, what none does, and what is read with each
 /// event lie in different lines of the caches.
@@ -72,7 +79,7 @@ pub struct Slot {
     pub address: AtomicU64,
     /// The request, in bytes.
     pub size: AtomicU64,
-    /// What happened, the logarithm of the alignment, and the thread; written last.
+    /// What happened, the logarithm of the alignment, the thread and the stack; written last.
     pub tag: AtomicU64,
 }
 
@@ -101,15 +108,105 @@ pub mod kind {
     pub const REALLOC_REFUSED: u8 = 8;
 }
 
-/// A tag. The alignment is a power of two.
+/// A tag: four bits of what happened, six of the alignment, which is a power of two, 24 of the stack
+/// and 30 of the thread.
 #[must_use]
-pub const fn tag(kind: u8, align: usize, thread: u32) -> u64 {
-    kind as u64 | (align.trailing_zeros() as u64) << 8 | (thread as u64) << 32
+pub const fn tag(kind: u8, align: usize, thread: u32, stack: u32) -> u64 {
+    kind as u64
+        | (align.trailing_zeros() as u64) << 4
+        | (stack as u64) << 10
+        | (thread as u64) << 34
 }
 
-/// What a tag holds: what happened, the logarithm of the alignment, and the thread.
+/// What a tag holds: what happened, the logarithm of the alignment, the thread and the stack.
 #[must_use]
 #[expect(clippy::cast_possible_truncation, reason = "these bits are taken")]
-pub const fn untag(tag: u64) -> (u8, u8, u32) {
-    (tag as u8, (tag >> 8) as u8, (tag >> 32) as u32)
+pub const fn untag(tag: u64) -> (u8, u8, u32, u32) {
+    (
+        tag as u8 & 15,
+        (tag >> 4) as u8 & 63,
+        (tag >> 34) as u32,
+        (tag >> 10) as u32 & STACK_MASK,
+    )
+}
+
+const STACK_MASK: u32 = (1 << 24) - 1;
+const _: () = assert!(stacks::SLOTS <= STACK_MASK as usize);
+
+/// The file of the stacks beside a log: `PID-N.stacks` beside `PID-N.log`.
+///
+/// ```text
+/// | header, 4096 bytes | slots, 16 bytes each | modules, 512 bytes each | words, 8 bytes each …
+/// ```
+/// A stack is found by a hash of its addresses; the number of its slot, plus one, is the number of the
+/// stack. A slot has the hash, and when its words are written, where they begin and how many they are.
+/// A word is a place in a module: its number in the upper 16 bits, plus one, and 48 bits of address.
+pub mod stacks {
+    use core::sync::atomic::{AtomicU8, AtomicU64};
+
+    /// The first bytes of the file.
+    pub const MAGIC: u64 = u64::from_ne_bytes(*b"sfit-st\x01");
+
+    /// Slots: a power of two.
+    pub const SLOTS: usize = 1 << 18;
+
+    /// Modules that have a number.
+    pub const MODULES: usize = 1024;
+
+    /// Words that there are addresses for.
+    pub const WORDS: usize = 1 << 26;
+
+    /// Where the slots begin.
+    pub const SLOTS_AT: usize = 4096;
+
+    /// Where the modules begin.
+    pub const MODULES_AT: usize = SLOTS_AT + SLOTS * size_of::<Slot>();
+
+    /// Where the words begin.
+    pub const WORDS_AT: usize = MODULES_AT + MODULES * size_of::<Module>();
+
+    /// The bits of an address in a word.
+    pub const ADDRESS_BITS: u32 = 48;
+
+    /// The first bytes of the file.
+    #[derive(Debug)]
+    #[repr(C)]
+    pub struct Header {
+        /// [`MAGIC`].
+        pub magic: AtomicU64,
+        /// Words that were taken.
+        pub words: AtomicU64,
+        /// Words that the file has room for.
+        pub ready: AtomicU64,
+        /// Stacks that were not recorded, because there was no room in the file; and events without a
+        /// stack, because there was no slot.
+        pub lost: AtomicU64,
+    }
+
+    /// A stack.
+    #[derive(Debug)]
+    #[repr(C)]
+    pub struct Slot {
+        /// The hash of its addresses; zero for none.
+        pub hash: AtomicU64,
+        /// Where its words begin, times 256, and how many they are; zero until they are written.
+        pub place: AtomicU64,
+    }
+
+    /// The bytes of a module's name, with the zero at its end.
+    pub const NAME_BYTES: usize = 496;
+
+    /// A program or library.
+    #[derive(Debug)]
+    #[repr(C)]
+    pub struct Module {
+        /// What was added to its addresses when it was loaded.
+        pub bias: AtomicU64,
+        /// 2 when the rest is written, 1 while it is; 0 for none.
+        pub state: AtomicU64,
+        /// Its file.
+        pub name: [AtomicU8; NAME_BYTES],
+    }
+
+    const _: () = assert!(size_of::<Module>() == 512 && size_of::<Header>() <= SLOTS_AT);
 }

@@ -46,6 +46,8 @@ pub struct Record {
     pub log2_align: u8,
     /// The thread, as the log numbers it.
     pub thread: u32,
+    /// The stack, as the file of stacks numbers it; 0 if it was not recorded.
+    pub stack: u32,
     /// The object's address.
     pub address: u64,
     /// The request, in bytes.
@@ -133,12 +135,14 @@ impl Reader {
                 }
                 Ok(()) => {}
             }
-            let (kind, log2_align, thread) = log::untag(word(&slot, offset_of!(log::Slot, tag)));
+            let (kind, log2_align, thread, stack) =
+                log::untag(word(&slot, offset_of!(log::Slot, tag)));
             if (kind::MALLOC..=kind::REALLOC_REFUSED).contains(&kind) {
                 return Ok(Some(Record {
                     kind,
                     log2_align,
                     thread,
+                    stack,
                     address: word(&slot, offset_of!(log::Slot, address)),
                     size: word(&slot, offset_of!(log::Slot, size)),
                 }));
@@ -219,8 +223,8 @@ mod tests {
 
     #[test]
     fn slots_that_were_not_finished_are_left_out() {
-        let malloc = log::tag(kind::MALLOC, 1, 3);
-        let slots = [[1, 10, malloc], [2, 10, 0], [3, 10, malloc], [4, 10, 200]];
+        let malloc = log::tag(kind::MALLOC, 1, 3, 0);
+        let slots = [[1, 10, malloc], [2, 10, 0], [3, 10, malloc], [4, 10, 15]];
         let mut reader = open(&log(9, 100, &slots)).expect("a log");
         assert_eq!(reader.described().ended, Some(Ended::Full));
         assert_eq!(addresses(&mut reader), [1, 3]);
@@ -233,7 +237,7 @@ mod tests {
     fn what_is_no_log_is_refused_and_a_cut_one_is_read_to_its_end() {
         assert!(matches!(open(b""), Err(ReadError::NoLog { .. })));
         assert!(matches!(open(&[7; 8192]), Err(ReadError::NoLog { .. })));
-        let malloc = log::tag(kind::MALLOC, 1, 3);
+        let malloc = log::tag(kind::MALLOC, 1, 3, 0);
         let mut bytes = log(u64::MAX, u64::MAX, &[[1, 10, malloc], [2, 10, malloc]]);
         bytes.truncate(bytes.len() - 1);
         assert_eq!(addresses(&mut open(&bytes).expect("a log")), [1]);

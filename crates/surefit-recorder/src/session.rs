@@ -33,6 +33,25 @@ const LIBRARY_NAME: &str = "libsurefit_recorder.so";
 /// A file of this name in the folder: no further process is recorded.
 const STOP_NAME: &str = "stop";
 
+/// How stacks are recorded.
+#[derive(Clone, Copy, Debug)]
+pub struct Stacks {
+    /// The most frames of one.
+    pub depth: u32,
+    /// How they are found.
+    pub unwinding: Unwinding,
+}
+
+/// How the callers of a function are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unwinding {
+    /// By the tables that compilers write for exceptions: nearly all programs have them.
+    #[default]
+    Tables,
+    /// By frame pointers: ten times as fast, if the program and its libraries were built with them.
+    FramePointers,
+}
+
 /// A program that runs, and is recorded.
 #[derive(Debug)]
 pub struct Session {
@@ -45,14 +64,19 @@ pub struct Session {
 
 impl Session {
     /// Starts a program: `command` is its path, and then its arguments. Logs go into `folder`, which
-    /// exists; each may have `most_bytes`.
+    /// exists; each may have `most_bytes`. With `stacks`, who called is recorded.
     ///
     /// Until the program ends, what a terminal sends at Ctrl-C ends the program, not us, and what
     /// else asks us to end is passed on to it. After that it ends us.
     ///
     /// # Errors
     /// The library cannot be written, or the program not be started.
-    pub fn start(command: &[OsString], folder: &Path, most_bytes: Option<u64>) -> io::Result<Self> {
+    pub fn start(
+        command: &[OsString],
+        folder: &Path,
+        most_bytes: Option<u64>,
+        stacks: Option<Stacks>,
+    ) -> io::Result<Self> {
         let folder = fs::canonicalize(folder)?;
         let elsewhere = elsewhere(&folder)?;
         let place = elsewhere.as_ref().map_or(&*folder, TempDir::path);
@@ -74,6 +98,13 @@ impl Session {
             .env(name(log::FOLDER), &folder);
         if let Some(bytes) = most_bytes {
             command.env(name(log::MAX_BYTES), bytes.to_string());
+        }
+        if let Some(Stacks { depth, unwinding }) = stacks {
+            let by = match unwinding {
+                Unwinding::Tables => "",
+                Unwinding::FramePointers => "f",
+            };
+            command.env(name(log::STACKS), format!("{depth}{by}"));
         }
         let child = command.spawn()?;
         let pid = child.id();

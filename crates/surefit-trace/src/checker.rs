@@ -1,26 +1,21 @@
 //! The rules that need memory: which objects are live, and the seven counters.
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
-use crate::header::MAX_OBJECTS;
+use crate::header::{MAX_LIVE_OBJECTS, MAX_OBJECTS};
+use crate::live::Live;
 use crate::{Counts, Event, MAX_SIZE, Op, Peak, Problem};
 
 /// Keeps the rules of the format over a sequence of events, wherever they come from, and counts the header again.
 ///
 /// # Complexity
-/// O(1) an event; eight bytes for each object ever allocated.
+/// O(1) an event; eight bytes for at most 8/3 of the most objects live at once.
 #[derive(Clone, Debug, Default)]
 pub struct Checker {
-    /// The request of each object ever allocated, or [`DEAD`].
-    sizes: Vec<u64>,
+    sizes: Sizes,
     counts: Counts,
     live_bytes: u64,
-    live_objects: u64,
     peak: Peak,
 }
-
-/// The mark of an object that was freed; no request is that large.
-const DEAD: u64 = u64::MAX;
-const _: () = assert!(DEAD > MAX_SIZE);
 
 impl Checker {
     /// A checker that saw no event.
@@ -43,16 +38,18 @@ impl Checker {
         match event.op() {
             Op::Alloc { id, size, .. } => self.allocate(id, size)?,
             Op::Realloc { id, size } => {
-                let old = live(&mut self.sizes, id)?;
-                self.counts.total_bytes = sum(self.counts.total_bytes, size)?;
-                self.live_bytes -= std::mem::replace(old, size);
-                self.live_bytes += size;
+                let Some(old) = self.sizes.of(id) else {
+                    return Err(self.not_live(id));
+                };
+                let total = sum(self.counts.total_bytes, size)?;
+                self.sizes.set(id, size)?;
+                self.counts.total_bytes = total;
+                self.live_bytes = self.live_bytes - old + size;
             }
-            Op::Free { id } => {
-                let old = live(&mut self.sizes, id)?;
-                self.live_bytes -= std::mem::replace(old, DEAD);
-                self.live_objects -= 1;
-            }
+            Op::Free { id } => match self.sizes.remove(id) {
+                Some(old) => self.live_bytes -= old,
+                None => return Err(self.not_live(id)),
+            },
         }
         self.counts.threads = threads;
         self.note_peak();
@@ -64,9 +61,8 @@ impl Checker {
     #[must_use]
     pub fn counts(&self) -> Counts {
         Counts {
-            objects: self.sizes.len() as u64,
             peak_bytes: self.peak.live_bytes,
-            live_at_end: self.live_objects,
+            live_at_end: self.live_objects(),
             ..self.counts
         }
     }
@@ -80,7 +76,7 @@ impl Checker {
     /// The live objects now.
     #[must_use]
     pub fn live_objects(&self) -> u64 {
-        self.live_objects
+        self.sizes.small.len() as u64
     }
 
     /// The sum of the live requests now, in bytes.
@@ -108,26 +104,24 @@ impl Checker {
     }
 
     /// Verifies that the counters that size tables do not pass the header, so that no reader's table grows beyond it, and
-    /// that the header claims no more objects than tables are made for.
+    /// that the header claims no more objects than have numbers, or than tables are made for.
     #[inline]
     pub(crate) fn verify_bounds(&self, header: &Counts) -> Result<(), Problem> {
         if header.objects > MAX_OBJECTS {
-            return Err(Problem::TooMany {
-                what: "objects",
-                limit: MAX_OBJECTS,
-            });
+            return Err(too_many("objects", MAX_OBJECTS));
         }
-        let passes = |field, header, counted| Problem::Counter {
-            field,
-            header,
-            counted,
-        };
+        if header.peak_objects > MAX_LIVE_OBJECTS {
+            return Err(too_many("live objects", MAX_LIVE_OBJECTS));
+        }
         if self.counts.events > header.events {
             return Err(passes("n_events", header.events, self.counts.events));
         }
-        let objects = self.sizes.len() as u64;
-        if objects > header.objects {
-            return Err(passes("n_objects", header.objects, objects));
+        if self.counts.objects > header.objects {
+            return Err(passes("n_objects", header.objects, self.counts.objects));
+        }
+        let live = self.live_objects();
+        if live > header.peak_objects {
+            return Err(passes("peak_objects", header.peak_objects, live));
         }
         Ok(())
     }
@@ -150,41 +144,36 @@ impl Checker {
         reason = "the sum of live requests is part of the sum of all, which was checked; objects are counted in 64 bits"
     )]
     fn allocate(&mut self, id: u32, size: u64) -> Result<(), Problem> {
-        let next = self.sizes.len();
-        if id as usize != next {
-            let next = next as u64;
+        let next = self.counts.objects;
+        if u64::from(id) != next {
             return Err(Problem::WrongId { id, next });
         }
         let total = sum(self.counts.total_bytes, size)?;
-        if next == self.sizes.capacity() {
-            let more = self.sizes.try_reserve(1);
-            more.map_err(|_| Problem::OutOfMemory)?;
-        }
-        self.sizes.push(size);
-        self.live_objects += 1;
+        self.sizes.set(id, size)?;
+        self.counts.objects += 1;
         self.counts.total_bytes = total;
         self.live_bytes += size;
         Ok(())
     }
 
+    #[cold]
+    fn not_live(&self, id: u32) -> Problem {
+        if u64::from(id) < self.counts.objects {
+            Problem::NotLive { id }
+        } else {
+            Problem::NeverAllocated
+        }
+    }
+
     fn note_peak(&mut self) {
-        self.counts.peak_objects = self.counts.peak_objects.max(self.live_objects);
+        self.counts.peak_objects = self.counts.peak_objects.max(self.live_objects());
         if self.live_bytes > self.peak.live_bytes || self.counts.events == 0 {
             self.peak = Peak {
                 event: self.counts.events,
                 live_bytes: self.live_bytes,
-                live_objects: self.live_objects,
+                live_objects: self.live_objects(),
             };
         }
-    }
-}
-
-/// The request of a live object.
-fn live(sizes: &mut [u64], id: u32) -> Result<&mut u64, Problem> {
-    match sizes.get_mut(id as usize) {
-        None => Err(Problem::NeverAllocated),
-        Some(&mut DEAD) => Err(Problem::NotLive { id }),
-        Some(size) => Ok(size),
     }
 }
 
@@ -194,4 +183,66 @@ fn sum(total: u64, size: u64) -> Result<u64, Problem> {
         return Err(Problem::Size(size));
     }
     total.checked_add(size).ok_or(Problem::SumOverflow)
+}
+
+#[cold]
+fn too_many(what: &'static str, limit: u64) -> Problem {
+    Problem::TooMany { what, limit }
+}
+
+#[cold]
+fn passes(field: &'static str, header: u64, counted: u64) -> Problem {
+    Problem::Counter {
+        field,
+        header,
+        counted,
+    }
+}
+
+/// The requests of the live objects. Nearly all have 32 bits: so twice as many are in a line of the
+/// cache.
+#[derive(Clone, Debug, Default)]
+struct Sizes {
+    /// The request, or [`LARGE`].
+    small: Live<u32>,
+    large: Live<u64>,
+}
+
+/// In `small`: the request is in `large`.
+const LARGE: u32 = u32::MAX;
+
+impl Sizes {
+    /// The request of a live object.
+    #[inline]
+    fn of(&mut self, id: u32) -> Option<u64> {
+        match *self.small.get_mut(id)? {
+            LARGE => self.large.get_mut(id).copied(),
+            small => Some(small.into()),
+        }
+    }
+
+    /// An object has this request from now on.
+    #[inline]
+    fn set(&mut self, id: u32, size: u64) -> Result<(), Problem> {
+        let small = match u32::try_from(size) {
+            Ok(small) if small != LARGE => small,
+            _ => {
+                self.large.insert(id, size)?;
+                LARGE
+            }
+        };
+        if self.small.insert(id, small)? == Some(LARGE) && small != LARGE {
+            self.large.remove(id);
+        }
+        Ok(())
+    }
+
+    /// An object dies; its request, if it lived.
+    #[inline]
+    fn remove(&mut self, id: u32) -> Option<u64> {
+        match self.small.remove(id)? {
+            LARGE => self.large.remove(id),
+            small => Some(small.into()),
+        }
+    }
 }

@@ -1,12 +1,30 @@
 //! The numbers and records of the format, as bytes.
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
+use crate::header::{PLAIN, WITH_SITES};
 use crate::source::Source;
-use crate::{Align, Call, Event, Op, Problem};
+use crate::{Align, Call, Event, Op, Problem, Stack};
 use std::io::Read;
 
 /// The first bytes of a trace.
 pub(crate) const MAGIC: [u8; 4] = *b"SFT1";
+/// The version of the format that a trace is written in: the oldest one that has all of it.
+pub(crate) const fn version(has_sites: bool) -> u64 {
+    if has_sites { WITH_SITES } else { PLAIN }
+}
+
+/// Whether a trace of a version has call sites.
+///
+/// # Errors
+/// The version is unknown.
+pub(crate) const fn has_sites(version: u64) -> Result<bool, Problem> {
+    match version {
+        PLAIN => Ok(false),
+        WITH_SITES => Ok(true),
+        _ => Err(Problem::Version(version)),
+    }
+}
+
 pub(crate) const ALLOC: u8 = 0;
 pub(crate) const ZALLOC: u8 = 1;
 pub(crate) const AALLOC: u8 = 2;
@@ -104,11 +122,28 @@ pub(crate) struct Encoder {
     next_id: u64,
     predicted: u64,
     thread: u16,
+    /// The last stack named; `None` if the trace has no call sites.
+    stack: Option<Stack>,
 }
 
 impl Encoder {
-    /// Appends the records of one event, which is valid where it stands.
-    pub(crate) fn event(&mut self, event: Event, out: &mut Vec<u8>) {
+    /// Nothing is encoded yet; allocations and reallocations name their stacks or not.
+    pub(crate) fn new(has_sites: bool) -> Self {
+        Self {
+            stack: has_sites.then_some(Stack::UNKNOWN),
+            ..Self::default()
+        }
+    }
+
+    /// Whether allocations and reallocations name their stacks.
+    pub(crate) fn has_sites(&self) -> bool {
+        self.stack.is_some()
+    }
+
+    /// Appends the records of one event, which is valid where it stands. `stack` is of no account for
+    /// a free, or if the trace has no call sites.
+    #[inline]
+    pub(crate) fn event(&mut self, event: Event, stack: Stack, out: &mut Vec<u8>) {
         if event.thread() != self.thread {
             self.thread = event.thread();
             write_record(THREAD, u64::from(self.thread), out);
@@ -119,7 +154,12 @@ impl Encoder {
                 write_record(REALLOC, self.age(id), out);
                 write_integer(size, out);
             }
-            Op::Free { id } => self.free(id, out),
+            Op::Free { id } => return self.free(id, out),
+        }
+        if let Some(last) = &mut self.stack {
+            let delta = i64::from(stack.number()).wrapping_sub(i64::from(last.number()));
+            write_integer(to_zigzag(delta), out);
+            *last = stack;
         }
     }
 

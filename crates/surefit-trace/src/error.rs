@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::header::NEWEST_VERSION;
+use crate::header::WITH_SITES;
 
 /// An error in a trace: the file, the position, the problem and the mend. It prints as one line.
 #[derive(thiserror::Error)]
@@ -45,7 +45,7 @@ pub enum Problem {
     #[error("is not a trace: it does not begin with SFT1")]
     NotATrace,
     /// The version of the format is unknown: that of a newer library, or 0, which never was one.
-    #[error("has version {0} of the format; this surefit reads versions up to {newest}", newest = NEWEST_VERSION)]
+    #[error("has version {0} of the format; this surefit reads versions up to {newest}", newest = WITH_SITES)]
     Version(u64),
     /// The name is too long to be true.
     #[error("claims a name of {0} bytes, more than {max}", max = crate::Header::MAX_NAME_BYTES)]
@@ -102,10 +102,21 @@ pub enum Problem {
     /// The sum of all requests does not fit in 64 bits.
     #[error("the sum of all requests does not fit in 64 bits")]
     SumOverflow,
+    /// A call site that the table before the events does not have.
+    #[error("names call site {0}, which its table does not have")]
+    UnknownStack(i64),
+    /// A number in the table of call sites that is beyond what is there.
+    #[error("has {number} in its table of call sites, beyond its {what}")]
+    OutOfTable {
+        /// `"texts"`, `"frames"`, `"stacks"` or `"bytes of a text"`.
+        what: &'static str,
+        /// The number.
+        number: u64,
+    },
     /// More events, objects, threads or distinct sizes than this library takes.
     #[error("holds more than {limit} {what}, the most that is supported")]
     TooMany {
-        /// `"events"`, `"objects"`, `"threads"` or `"sizes"`.
+        /// `"events"`, `"objects"`, `"live objects"`, `"threads"` or `"sizes"`.
         what: &'static str,
         /// The most.
         limit: u64,

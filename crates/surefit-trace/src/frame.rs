@@ -1,8 +1,8 @@
-//! Compressed frames: unpacked as their bytes are asked for, packed in one go.
+//! Compressed frames, one after the other: unpacked as their bytes are asked for, packed as they are written.
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use std::fmt;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Write};
 
 use oxiarc_core::error::OxiArcError;
 use oxiarc_core::traits::FlushMode;
@@ -19,8 +19,8 @@ const MAX_WINDOW_BYTES: usize = 128 << 20;
 /// The levels of compression, from fast to small.
 const LEVELS: (i32, i32) = (1, 19);
 
-/// One frame being unpacked. Its memory is bounded: a window of at most 128 MiB, which grows with
-/// what is unpacked, and buffers of less than 1 MiB.
+/// Frames being unpacked. Their memory is bounded: a window of at most 128 MiB, which grows with what
+/// is unpacked, and buffers of less than 1 MiB.
 pub(crate) struct Unpacker<R> {
     input: BufReader<R>,
     stream: Box<ZstdStream>,
@@ -47,11 +47,23 @@ impl<R: Read> Unpacker<R> {
     }
 
     /// Unpacks some bytes into `buffer`, which is not empty, and returns their number: 0 at the end of
-    /// a sound frame.
+    /// the last frame, if all are sound.
     ///
     /// # Errors
-    /// The frame is cut short or damaged, or its checksum does not match; or the input cannot be read.
+    /// A frame is cut short or damaged, or its checksum does not match; what follows it is no frame; or
+    /// the input cannot be read.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Problem> {
+        loop {
+            let produced = self.read_frame(buffer)?;
+            if produced > 0 || fill(&mut self.input)?.is_empty() {
+                return Ok(produced);
+            }
+            self.stream.reset();
+        }
+    }
+
+    /// As [`Unpacker::read`], up to the end of the frame that is being read.
+    pub(crate) fn read_frame(&mut self, buffer: &mut [u8]) -> Result<usize, Problem> {
         while !self.stream.is_finished() {
             let input = fill(&mut self.input)?;
             let is_end = input.is_empty();
@@ -68,7 +80,7 @@ impl<R: Read> Unpacker<R> {
         Ok(0)
     }
 
-    /// Whether bytes follow the frame, which was read to its end.
+    /// Whether bytes follow the frame that was read to its end.
     ///
     /// # Errors
     /// The input cannot be read.
@@ -106,4 +118,68 @@ pub(crate) fn pack(bytes: &[u8], level: i32) -> io::Result<Vec<u8>> {
         .set_checksum(true)
         .compress(bytes)
         .map_err(io::Error::other)
+}
+
+/// Bytes of a trace that go into one frame: a longer one has several, so that neither the writer nor
+/// a tool that unpacks it holds more.
+const FRAME_BYTES: usize = 32 << 20;
+
+/// Compresses what is written to it, into one frame after the other.
+///
+/// Each has a checksum, and holds at most 32 MiB; what is shorter is one frame. [`Compressor::finish`] writes the last one.
+#[derive(Debug)]
+pub struct Compressor<W: Write> {
+    out: W,
+    level: i32,
+    bytes: Vec<u8>,
+    frames: u64,
+}
+
+impl<W: Write> Compressor<W> {
+    /// Nothing is written yet. A level outside 1 to 19 becomes the nearest one.
+    pub fn new(out: W, level: i32) -> Self {
+        Self {
+            out,
+            level,
+            bytes: Vec::new(),
+            frames: 0,
+        }
+    }
+
+    /// Writes the last frame, and returns what was written to, flushed.
+    ///
+    /// # Errors
+    /// What writing failed with.
+    pub fn finish(mut self) -> io::Result<W> {
+        if self.frames == 0 || !self.bytes.is_empty() {
+            self.pack()?;
+        }
+        self.out.flush()?;
+        Ok(self.out)
+    }
+
+    #[expect(clippy::arithmetic_side_effects, reason = "frames, counted in 64 bits")]
+    fn pack(&mut self) -> io::Result<()> {
+        self.out.write_all(&pack(&self.bytes, self.level)?)?;
+        self.bytes.clear();
+        self.frames += 1;
+        Ok(())
+    }
+}
+
+impl<W: Write> Write for Compressor<W> {
+    #[expect(clippy::arithmetic_side_effects, reason = "never more than a frame")]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.bytes.len() == FRAME_BYTES {
+            self.pack()?;
+        }
+        let taken = bytes.len().min(FRAME_BYTES - self.bytes.len());
+        self.bytes.extend_from_slice(&bytes[..taken]);
+        Ok(taken)
+    }
+
+    /// What is not yet a whole frame is kept.
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }

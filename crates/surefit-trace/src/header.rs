@@ -1,19 +1,19 @@
 //! What a trace says about itself before its first event.
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
-/// The most objects of a trace that is checked; [`Trace::MAX_OBJECTS`](crate::Trace::MAX_OBJECTS) says why.
-pub(crate) const MAX_OBJECTS: u64 = 1 << 28;
+/// The most objects of a trace: as many as have numbers.
+pub(crate) const MAX_OBJECTS: u64 = 1 << 32;
 
-/// The version of the format that is written.
-pub(crate) const VERSION: u64 = 1;
+/// The most objects live at once in a trace that is checked;
+/// [`Trace::MAX_LIVE_OBJECTS`](crate::Trace::MAX_LIVE_OBJECTS) says why.
+pub(crate) const MAX_LIVE_OBJECTS: u64 = 1 << 28;
 
-/// The newest version that is read. All from 1 on are read, for ever: docs/traces.md has the policy.
-pub(crate) const NEWEST_VERSION: u64 = 1;
+/// The version of a trace without call sites.
+pub(crate) const PLAIN: u64 = 1;
 
-/// Whether a version can be read: the one place that decides it.
-pub(crate) const fn is_known_version(version: u64) -> bool {
-    matches!(version, 1..=NEWEST_VERSION)
-}
+/// The version of a trace with call sites: the newest one. All are read, for ever; docs/traces.md has
+/// the policy.
+pub(crate) const WITH_SITES: u64 = 2;
 
 /// The seven counters of a trace's header. A checked trace has counted them again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,9 +4,10 @@
 //! once compressed. The module [`mod@format`] describes it.
 //!
 //! - [`Reader`] streams a trace in bounded memory. [`CheckedReader`] also checks every rule of the
-//!   format.
+//!   format, in memory that follows the most objects live at once.
 //! - [`Trace`] holds a whole trace, at 16 bytes per event, for programs that replay it many times.
-//! - [`Writer`] writes a trace. [`Stats`] summarises one. [`generate`] makes synthetic programs.
+//! - [`Writer`] writes a trace, [`Spool`] one whose counters are not known before its end. [`Stats`] summarises one. [`generate`] makes synthetic programs.
+//! - [`Sites`] holds who called, if that was recorded; [`Callers`] says who allocates.
 //! - [`graph`] reads and writes the other kind of recording: what a program with a garbage collector
 //!   allocated, and which object referred to which.
 //!
@@ -15,6 +16,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)]
 
+mod callers;
 mod checker;
 mod codec;
 mod error;
@@ -24,18 +26,28 @@ mod frame;
 pub mod generate;
 pub mod graph;
 mod header;
+mod live;
 mod reader;
+mod sites;
 mod source;
+mod spool;
+mod stack;
 mod stats;
 mod tally;
 mod trace;
 mod writer;
 
+pub use callers::{Caller, Callers};
 pub use checker::Checker;
 pub use error::{Position, Problem, TraceError};
 pub use event::{Align, Call, Event, MAX_SIZE, Op};
+pub use frame::Compressor;
 pub use header::{Counts, Header, Peak};
+pub use live::Live;
 pub use reader::{CheckedReader, Reader, open_file};
+pub use sites::{Frame, Sites, SitesBuilder};
+pub use spool::Spool;
+pub use stack::Stack;
 pub use stats::{Calls, PowerClass, SizeCount, Stats};
 pub use trace::{Trace, check_bytes};
 pub use writer::Writer;

@@ -2,7 +2,7 @@
 //!
 //! [`Reader`] checks what can be checked without tables: the shape of every record, that ids were allocated before,
 //! alignments, sizes, that nothing follows the end. [`CheckedReader`] adds a [`Checker`] and so keeps every rule of the
-//! format; it takes eight bytes for each object ever allocated.
+//! format; its memory follows the most objects live at once, not the length of the trace.
 #![deny(clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
 
 use std::fs::File;
@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 
 use crate::checker::Checker;
 use crate::codec::{self, from_zigzag};
-use crate::header::is_known_version;
 use crate::source::Source;
 use crate::{
-    Align, Call, Counts, Event, Header, MAX_SIZE, Op, Peak, Position, Problem, TraceError,
+    Align, Call, Counts, Event, Header, MAX_SIZE, Op, Peak, Position, Problem, Sites, Stack,
+    TraceError,
 };
 
 /// Reads a trace event by event, compressed or plain; it stops after the END record or the first error.
@@ -35,6 +35,10 @@ use crate::{
 pub struct Reader<R: Read> {
     source: Source<R>,
     header: Header,
+    /// The table of call sites, if the trace has one.
+    sites: Option<Sites>,
+    /// The last stack named, and that of the last event.
+    stacks: (Stack, Stack),
     file: Option<PathBuf>,
     /// Events given so far.
     events: u64,
@@ -74,7 +78,7 @@ impl<R: Read> Reader<R> {
     pub fn new(input: R) -> Result<Self, TraceError> {
         let mut source = Source::new(input).map_err(|problem| problem.at(Position::default()))?;
         let mut field = 0;
-        let header = read_header(&mut source, &mut field).map_err(|problem| {
+        let (header, sites) = read_header(&mut source, &mut field).map_err(|problem| {
             problem.at(Position {
                 event: None,
                 byte: Some(field),
@@ -84,6 +88,8 @@ impl<R: Read> Reader<R> {
             record: source.position(),
             source,
             header,
+            sites,
+            stacks: Default::default(),
             file: None,
             events: 0,
             next_id: 0,
@@ -107,6 +113,20 @@ impl<R: Read> Reader<R> {
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// The table of call sites; `None` if the trace has none.
+    #[must_use]
+    pub fn sites(&self) -> Option<&Sites> {
+        self.sites.as_ref()
+    }
+
+    /// From where the event that was read last was called: [`Sites::frames`] has its frames. Unknown
+    /// for a free, and in a trace without call sites.
+    #[inline]
+    #[must_use]
+    pub fn stack(&self) -> Stack {
+        self.stacks.1
     }
 
     /// The next event to be read and where its record begins, in unpacked bytes.
@@ -151,6 +171,9 @@ impl<R: Read> Reader<R> {
                 }
                 _ => return self.end(value),
             };
+            if self.sites.is_some() {
+                self.read_stack(op)?;
+            }
             return Ok(Some(Event::new(self.thread, op)));
         }
     }
@@ -163,10 +186,22 @@ impl<R: Read> Reader<R> {
         let size = checked_size(size)?;
         let id = u32::try_from(self.next_id).map_err(|_| Problem::TooMany {
             what: "objects",
-            limit: 1 << 32,
+            limit: crate::Trace::MAX_OBJECTS,
         })?;
         self.next_id += 1;
         Ok(Op::Alloc { id, size, call })
+    }
+
+    /// Reads from where an event was called.
+    fn read_stack(&mut self, op: Op) -> Result<(), Problem> {
+        self.stacks.1 = Stack::UNKNOWN;
+        if let (Some(sites), Op::Alloc { .. } | Op::Realloc { .. }) = (&self.sites, op) {
+            let delta = from_zigzag(codec::read_integer(&mut self.source)?);
+            let number = i64::from(self.stacks.0.number()).saturating_add(delta);
+            let stack = sites.checked(number)?;
+            self.stacks = (stack, stack);
+        }
+        Ok(())
     }
 
     fn allocate_aligned(&mut self, log2: u64) -> Result<Op, Problem> {
@@ -258,7 +293,10 @@ fn checked_size(size: u64) -> Result<u64, Problem> {
 }
 
 /// Reads the header; `field` is where the field being read begins.
-fn read_header<R: Read>(source: &mut Source<R>, field: &mut u64) -> Result<Header, Problem> {
+fn read_header<R: Read>(
+    source: &mut Source<R>,
+    field: &mut u64,
+) -> Result<(Header, Option<Sites>), Problem> {
     for letter in codec::MAGIC {
         // What differs is no trace, however short it is.
         match source.byte()? {
@@ -271,10 +309,7 @@ fn read_header<R: Read>(source: &mut Source<R>, field: &mut u64) -> Result<Heade
         *field = source.position();
         codec::read_integer(source)
     };
-    let version = integer(source)?;
-    if !is_known_version(version) {
-        return Err(Problem::Version(version));
-    }
+    let has_sites = codec::has_sites(integer(source)?)?;
     let name_bytes = integer(source)?;
     let name = read_name(source, name_bytes)?;
     let counts = Counts {
@@ -286,7 +321,9 @@ fn read_header<R: Read>(source: &mut Source<R>, field: &mut u64) -> Result<Heade
         live_at_end: integer(source)?,
         total_bytes: integer(source)?,
     };
-    Ok(Header { name, counts })
+    *field = source.position();
+    let sites = has_sites.then(|| Sites::read(source)).transpose()?;
+    Ok((Header { name, counts }, sites))
 }
 
 fn read_name<R: Read>(source: &mut Source<R>, claimed: u64) -> Result<String, Problem> {
@@ -350,6 +387,19 @@ impl<R: Read> CheckedReader<R> {
         self.reader.position()
     }
 
+    /// The table of call sites; `None` if the trace has none.
+    #[must_use]
+    pub fn sites(&self) -> Option<&Sites> {
+        self.reader.sites()
+    }
+
+    /// As [`Reader::stack`].
+    #[inline]
+    #[must_use]
+    pub fn stack(&self) -> Stack {
+        self.reader.stack()
+    }
+
     /// Where the sum of the live requests was greatest so far; `None` before the first event.
     #[must_use]
     pub fn peak(&self) -> Option<Peak> {
@@ -367,6 +417,10 @@ impl<R: Read> CheckedReader<R> {
 
     pub(crate) fn into_header(self) -> Header {
         self.reader.header
+    }
+
+    pub(crate) fn into_parts(self) -> (Header, Option<Sites>) {
+        (self.reader.header, self.reader.sites)
     }
 
     pub(crate) fn error(&self, problem: Problem) -> TraceError {

@@ -18,7 +18,7 @@ enum Input<R: Read> {
 }
 
 /// A buffered byte source that counts the unpacked bytes it gave. Its memory is bounded: one buffer,
-/// and for a compressed frame at most 129 MiB more.
+/// and for compressed frames at most 129 MiB more.
 pub(crate) struct Source<R: Read> {
     input: Input<R>,
     buffer: Box<[u8]>,
@@ -94,10 +94,12 @@ impl<R: Read> Source<R> {
 
     /// Verifies that nothing follows, neither in the stream nor after its frame, and that the frame is sound.
     pub(crate) fn expect_end(&mut self) -> Result<(), Problem> {
-        let has_more = self.byte()?.is_some()
+        let has_more = self.next < self.filled
             || match &mut self.input {
-                Input::Plain(_) => false,
-                Input::Packed(unpacker) => unpacker.is_followed()?,
+                Input::Plain(input) => read_plain(input, &mut self.buffer)? > 0,
+                Input::Packed(unpacker) => {
+                    unpacker.read_frame(&mut self.buffer)? > 0 || unpacker.is_followed()?
+                }
             };
         match has_more {
             true => Err(Problem::BytesAfterEnd),

@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 
+use crate::live::Live;
 use crate::stats::{Calls, SizeCount, Stats};
 use crate::{Align, Call, CheckedReader, Counts, Event, Op, Peak, Problem, Trace, TraceError};
 
@@ -24,8 +25,8 @@ impl Stats {
     /// The first rule of the format that the trace breaks, or more than [`Stats::MAX_SIZES`] distinct sizes.
     ///
     /// # Complexity
-    /// O(1) an event, O(n log n) for n distinct sizes at the end; 24 bytes for each object ever allocated, some 60 for each
-    /// distinct size, and as much again while the tables grow.
+    /// O(1) an event, O(n log n) for n distinct sizes at the end; 32 bytes for at most 8/3 of the most objects live at once,
+    /// some 60 for each distinct size, and as much again while the tables grow.
     pub fn read<R: Read>(reader: CheckedReader<R>) -> Result<Self, TraceError> {
         Self::read_within(reader, Self::MAX_SIZES)
     }
@@ -33,7 +34,9 @@ impl Stats {
     fn read_within<R: Read>(mut reader: CheckedReader<R>, most: usize) -> Result<Self, TraceError> {
         let mut tally = Tally::new();
         while let Some(event) = reader.next().transpose()? {
-            tally.accept(event);
+            tally
+                .accept(event)
+                .map_err(|problem| reader.error(problem))?;
             if tally.distinct_sizes() > most {
                 return Err(reader.error(Problem::TooMany {
                     what: "sizes",
@@ -47,10 +50,16 @@ impl Stats {
     }
 
     /// The statistics of a trace in memory.
+    ///
+    /// # Panics
+    /// There is no memory for a table of its live objects.
     #[must_use]
     pub fn of(trace: &Trace) -> Self {
         let mut tally = Tally::new();
-        trace.events().iter().for_each(|&event| tally.accept(event));
+        let mut events = trace.events().iter();
+        events
+            .try_for_each(|&event| tally.accept(event))
+            .expect("a table that is far smaller than the trace");
         let name = trace.name().to_owned();
         tally.finish(name, trace.header().counts, trace.peak())
     }
@@ -59,7 +68,7 @@ impl Stats {
 /// Statistics in the making. Events come from a checked source.
 #[derive(Debug)]
 struct Tally {
-    objects: Vec<Object>,
+    objects: Live<Object>,
     sizes: SizeTable,
     calls: Calls,
     alignments: BTreeMap<Align, u64>,
@@ -73,7 +82,7 @@ struct Tally {
 }
 
 /// What is remembered of an object.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Object {
     /// The event of its allocation.
     born: u64,
@@ -86,7 +95,7 @@ struct Object {
 impl Tally {
     fn new() -> Self {
         Self {
-            objects: Vec::new(),
+            objects: Live::default(),
             sizes: SizeTable::new(),
             calls: Calls::default(),
             alignments: BTreeMap::new(),
@@ -104,12 +113,12 @@ impl Tally {
         clippy::arithmetic_side_effects,
         reason = "counts of events that were checked, in 64 bits; requests of live objects are part of a sum that was"
     )]
-    fn accept(&mut self, event: Event) {
+    fn accept(&mut self, event: Event) -> Result<(), Problem> {
         let thread = event.thread();
         self.thread_switches += u64::from(thread != self.thread);
         self.thread = thread;
         match event.op() {
-            Op::Alloc { size, call, .. } => self.allocate(thread, size, call),
+            Op::Alloc { id, size, call } => self.allocate(thread, id, size, call)?,
             Op::Realloc { id, size } => self.reallocate(thread, id, size),
             Op::Free { id } => self.free(thread, id),
         }
@@ -118,6 +127,7 @@ impl Tally {
             self.sizes.peaks += 1;
         }
         self.events += 1;
+        Ok(())
     }
 
     /// How many sizes have an entry.
@@ -143,7 +153,7 @@ impl Tally {
         clippy::arithmetic_side_effects,
         reason = "counts of events that were checked, in 64 bits; requests of live objects are part of a sum that was"
     )]
-    fn allocate(&mut self, owner: u16, size: u64, call: Call) {
+    fn allocate(&mut self, owner: u16, id: u32, size: u64, call: Call) -> Result<(), Problem> {
         match call {
             Call::Malloc => self.calls.malloc += 1,
             Call::Calloc => self.calls.calloc += 1,
@@ -153,11 +163,12 @@ impl Tally {
             }
         }
         self.live_bytes += size;
-        self.objects.push(Object {
+        let object = Object {
             born: self.events,
             size: self.sizes.request(size),
             owner,
-        });
+        };
+        self.objects.insert(id, object).map(drop)
     }
 
     #[expect(
@@ -166,7 +177,9 @@ impl Tally {
     )]
     fn reallocate(&mut self, thread: u16, id: u32, size: u64) {
         self.calls.realloc += 1;
-        let object = &mut self.objects[id as usize];
+        let Some(object) = self.objects.get_mut(id) else {
+            return;
+        };
         self.live_bytes -= self.sizes.release(object.size);
         self.live_bytes += size;
         object.size = self.sizes.request(size);
@@ -179,7 +192,9 @@ impl Tally {
     )]
     fn free(&mut self, thread: u16, id: u32) {
         self.calls.free += 1;
-        let object = self.objects[id as usize];
+        let Some(object) = self.objects.remove(id) else {
+            return;
+        };
         self.live_bytes -= self.sizes.release(object.size);
         self.lives_events += self.events - object.born;
         self.foreign_frees += u64::from(object.owner != thread);

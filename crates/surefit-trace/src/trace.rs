@@ -4,10 +4,12 @@
 use std::io::{Read, Write};
 use std::path::Path;
 
-use crate::header::MAX_OBJECTS;
-use crate::writer::write_error;
+use crate::codec::Encoder;
+use crate::header::{MAX_LIVE_OBJECTS, MAX_OBJECTS};
+use crate::writer::{END, check_name, encode_header, write_error};
 use crate::{
-    CheckedReader, Checker, Event, Header, Peak, Position, Problem, TraceError, Writer, frame,
+    CheckedReader, Checker, Compressor, Event, Header, Peak, Position, Problem, Sites, Stack,
+    TraceError, Writer,
 };
 
 /// A sound trace in memory: 16 bytes an event.
@@ -29,6 +31,15 @@ pub struct Trace {
     /// Every rule of the format holds for them, and the header counts them.
     events: Vec<Event>,
     peak: Peak,
+    called: Option<Called>,
+}
+
+/// From where each event was called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Called {
+    sites: Sites,
+    /// One for each event, each of the table.
+    stacks: Vec<Stack>,
 }
 
 /// Events reserved before the first one is read, whatever the header claims: 1 MiB.
@@ -38,19 +49,19 @@ impl Trace {
     /// The most events that are taken into memory: 2^28, which are 4 GiB.
     pub const MAX_EVENTS: u64 = 1 << 28;
 
-    /// The most objects of a trace that is checked, in memory or not: 2^28, whose sizes take 2 GiB. A stream of a few
-    /// megabytes can allocate more, and no machine would hold the table of them.
+    /// The most objects of a trace: 2^32, as many as have numbers.
     pub const MAX_OBJECTS: u64 = MAX_OBJECTS;
+
+    /// The most objects live at once in a trace that is checked, in memory or not: 2^28, whose table takes 4 GiB. A
+    /// stream of a few megabytes can allocate more, and no machine would hold the table of them.
+    pub const MAX_LIVE_OBJECTS: u64 = MAX_LIVE_OBJECTS;
 
     /// A trace of these events; its header is counted.
     ///
     /// # Errors
     /// The first rule of the format that the events break, or a name that is too long.
     pub fn new(name: &str, events: Vec<Event>) -> Result<Self, TraceError> {
-        if name.len() > Header::MAX_NAME_BYTES {
-            let problem = Problem::NameTooLong(name.len() as u64);
-            return Err(problem.at(Position::default()));
-        }
+        check_name(name)?;
         let mut checker = Checker::new();
         for (number, &event) in (0..).zip(&events) {
             checker.accept(event).map_err(|problem| {
@@ -67,6 +78,30 @@ impl Trace {
             },
             events,
             peak: checker.peak().unwrap_or_default(),
+            called: None,
+        })
+    }
+
+    /// The same trace with call sites: a table, and for each event from where it was called, or unknown.
+    ///
+    /// # Errors
+    /// A stack is not in the table, or there is not one for each event.
+    pub fn with_sites(self, sites: Sites, stacks: Vec<Stack>) -> Result<Self, TraceError> {
+        let at = |event: usize| Position {
+            event: Some(event as u64),
+            byte: None,
+        };
+        if stacks.len() != self.events.len() {
+            let shorter = stacks.len().min(self.events.len());
+            return Err(Problem::Truncated.at(at(shorter)));
+        }
+        for (event, stack) in stacks.iter().enumerate() {
+            let known = sites.checked(stack.number().into());
+            known.map_err(|problem| problem.at(at(event)))?;
+        }
+        Ok(Self {
+            called: Some(Called { sites, stacks }),
+            ..self
         })
     }
 
@@ -103,16 +138,24 @@ impl Trace {
             }));
         }
         let mut events = Vec::with_capacity(claimed.min(FIRST_EVENTS) as usize);
+        let has_sites = reader.sites().is_some();
+        let mut stacks = Vec::new();
         while let Some(event) = reader.next().transpose()? {
             if events.len() == events.capacity() && events.try_reserve(1).is_err() {
                 return Err(reader.error(Problem::OutOfMemory));
             }
             events.push(event);
+            if has_sites {
+                stacks.push(reader.stack());
+            }
         }
+        let peak = reader.peak().unwrap_or_default();
+        let (header, sites) = reader.into_parts();
         Ok(Self {
-            peak: reader.peak().unwrap_or_default(),
-            header: reader.into_header(),
+            header,
             events,
+            peak,
+            called: sites.map(|sites| Called { sites, stacks }),
         })
     }
 
@@ -140,6 +183,21 @@ impl Trace {
         self.peak
     }
 
+    /// The table of call sites; `None` if the trace has none.
+    #[must_use]
+    pub fn sites(&self) -> Option<&Sites> {
+        self.called.as_ref().map(|called| &called.sites)
+    }
+
+    /// From where an event was called, by its number; [`Sites::frames`] has the frames. Unknown for a
+    /// free, and in a trace without call sites.
+    #[must_use]
+    pub fn stack(&self, event: usize) -> Stack {
+        let stacks = self.called.as_ref().map(|called| &called.stacks);
+        let stack = stacks.and_then(|stacks| stacks.get(event));
+        stack.copied().unwrap_or_default()
+    }
+
     /// The trace as the bytes of the format, not compressed.
     #[expect(
         clippy::arithmetic_side_effects,
@@ -148,7 +206,12 @@ impl Trace {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.events.len() * 2);
-        crate::writer::encode(&self.header, &self.events, &mut bytes);
+        encode_header(&self.header, self.sites(), &mut bytes);
+        let mut encoder = Encoder::new(self.called.is_some());
+        for (number, &event) in self.events.iter().enumerate() {
+            encoder.event(event, self.stack(number), &mut bytes);
+        }
+        bytes.push(END);
         bytes
     }
 
@@ -157,40 +220,36 @@ impl Trace {
     /// # Errors
     /// What writing failed with.
     pub fn write(&self, out: impl Write) -> Result<(), TraceError> {
-        self.write_events(Writer::new(out, &self.header)?, |_| {})
-            .map(drop)
+        self.write_events(out, |_| {}).map(drop)
     }
 
-    /// Writes the trace as one compressed frame with a checksum, at a zstd level of 1 to 19. A level
-    /// outside this range becomes the nearest one. `progress` is called now and then with the number
-    /// of events encoded so far. All are compressed at once after the last one. This takes memory for
-    /// the encoded events (two or three bytes each) and for the frame.
+    /// Writes the trace compressed, at a zstd level of 1 to 19. A level outside this range becomes the
+    /// nearest one. `progress` is called now and then with the number of events written so far.
     ///
     /// # Errors
     /// What writing failed with.
     pub fn write_compressed(
         &self,
-        mut out: impl Write,
+        out: impl Write,
         level: i32,
         progress: impl FnMut(u64),
     ) -> Result<(), TraceError> {
-        let bytes = self.write_events(Writer::new(Vec::new(), &self.header)?, progress)?;
-        let packed = frame::pack(&bytes, level).map_err(write_error)?;
-        out.write_all(&packed).map_err(write_error)?;
-        out.flush().map_err(write_error)
+        let out = Compressor::new(out, level);
+        let out = self.write_events(out, progress)?;
+        out.finish().map(drop).map_err(write_error)
     }
 
-    #[expect(clippy::arithmetic_side_effects, reason = "events of a vector")]
     fn write_events<W: Write>(
         &self,
-        mut writer: Writer<W>,
+        out: W,
         mut progress: impl FnMut(u64),
     ) -> Result<W, TraceError> {
-        let mut written = 0;
-        for events in self.events.chunks(1 << 14) {
-            events.iter().try_for_each(|&event| writer.write(event))?;
-            written += events.len() as u64;
-            progress(written);
+        let mut writer = Writer::with_sites(out, &self.header, self.sites())?;
+        for (number, &event) in self.events.iter().enumerate() {
+            writer.write_at(event, self.stack(number))?;
+            if number % (1 << 14) == 0 {
+                progress(number as u64);
+            }
         }
         writer.finish()
     }

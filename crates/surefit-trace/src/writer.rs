@@ -6,8 +6,7 @@ use std::io::Write;
 
 use crate::checker::Checker;
 use crate::codec::{self, Encoder};
-use crate::header::VERSION;
-use crate::{Event, Header, Position, Problem, TraceError};
+use crate::{Event, Header, Position, Problem, Sites, Stack, TraceError};
 
 /// Encoded bytes kept before they are handed on.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -39,18 +38,23 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// The name is too long.
     pub fn new(out: W, header: &Header) -> Result<Self, TraceError> {
-        if header.name.len() > Header::MAX_NAME_BYTES {
-            let problem = Problem::NameTooLong(header.name.len() as u64);
-            return Err(problem.at(Position::default()));
-        }
+        Self::with_sites(out, header, None)
+    }
+
+    /// As [`Writer::new`], for a trace with call sites, if there are any: [`Writer::write_at`] names them.
+    ///
+    /// # Errors
+    /// As [`Writer::new`].
+    pub fn with_sites(out: W, header: &Header, sites: Option<&Sites>) -> Result<Self, TraceError> {
+        check_name(&header.name)?;
         let mut buffer = Vec::with_capacity(2 * BUFFER_BYTES);
-        encode_header(header, &mut buffer);
+        encode_header(header, sites, &mut buffer);
         Ok(Self {
             out,
             buffer,
             header: header.clone(),
             checker: Checker::new(),
-            encoder: Encoder::default(),
+            encoder: Encoder::new(sites.is_some()),
         })
     }
 
@@ -59,11 +63,19 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// The rule that the event breaks, which is then left out; or what writing failed with: then the writer is of no further use.
     pub fn write(&mut self, event: Event) -> Result<(), TraceError> {
+        self.write_at(event, Stack::UNKNOWN)
+    }
+
+    /// Writes the next event, an allocation or reallocation from a stack of the table.
+    ///
+    /// # Errors
+    /// As [`Writer::write`].
+    pub fn write_at(&mut self, event: Event, stack: Stack) -> Result<(), TraceError> {
         let position = self.position();
         self.checker
             .accept(event)
             .map_err(|problem| problem.at(position))?;
-        self.encoder.event(event, &mut self.buffer);
+        self.encoder.event(event, stack, &mut self.buffer);
         if self.buffer.len() >= BUFFER_BYTES {
             self.flush()?;
         }
@@ -98,28 +110,31 @@ impl<W: Write> Writer<W> {
 }
 
 /// The END record.
-const END: u8 = 7;
+pub(crate) const END: u8 = 7;
 
 pub(crate) fn write_error(error: std::io::Error) -> TraceError {
     Problem::Write(error).at(Position::default())
 }
 
-fn encode_header(header: &Header, out: &mut Vec<u8>) {
+/// Whether the format has room for a name.
+pub(crate) fn check_name(name: &str) -> Result<(), TraceError> {
+    if name.len() <= Header::MAX_NAME_BYTES {
+        return Ok(());
+    }
+    let problem = Problem::NameTooLong(name.len() as u64);
+    Err(problem.at(Position::default()))
+}
+
+/// Appends a header, whose name was checked, and the table of call sites.
+pub(crate) fn encode_header(header: &Header, sites: Option<&Sites>, out: &mut Vec<u8>) {
     out.extend(codec::MAGIC);
-    codec::write_integer(VERSION, out);
+    codec::write_integer(codec::version(sites.is_some()), out);
     codec::write_integer(header.name.len() as u64, out);
     out.extend(header.name.as_bytes());
     for (_, count) in header.counts.named() {
         codec::write_integer(count, out);
     }
-}
-
-/// Appends a whole sound trace.
-pub(crate) fn encode(header: &Header, events: &[Event], out: &mut Vec<u8>) {
-    encode_header(header, out);
-    let mut encoder = Encoder::default();
-    for &event in events {
-        encoder.event(event, out);
+    if let Some(sites) = sites {
+        sites.encode(out);
     }
-    out.push(END);
 }

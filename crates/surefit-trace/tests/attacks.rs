@@ -312,28 +312,62 @@ fn counters_of_any_number_reserve_nothing_that_is_not_there() {
 /// memory long before the end.
 #[test]
 fn more_objects_than_tables_are_made_for_are_refused_at_the_first() {
-    let most = Trace::MAX_OBJECTS;
-    for claimed in [most, most + 1, 1 << 32, u64::MAX] {
-        let head = claiming([u64::MAX, claimed, 1, 0, claimed, claimed, 0], b"");
+    let (most, live) = (Trace::MAX_OBJECTS, Trace::MAX_LIVE_OBJECTS);
+    let cases = [
+        (most, live, None),
+        (most, live + 1, Some(("live objects", live))),
+        (most, u64::MAX, Some(("live objects", live))),
+        (most + 1, 1, Some(("objects", most))),
+        (u64::MAX, live, Some(("objects", most))),
+    ];
+    for (objects, peak_objects, refused) in cases {
+        let head = claiming([u64::MAX, objects, 1, 0, peak_objects, 0, 0], b"");
         let mut endless = Endless {
             head: &head,
             read: 0,
         };
         let mut reader = CheckedReader::new(&mut endless).expect("a header");
         let first = reader.next().expect("an event");
-        let Err(refused) = first else {
-            assert_eq!(claimed, most, "few enough");
-            continue;
-        };
-        assert!(claimed > most);
-        let what = refused.problem();
-        let is_told = matches!(what, Problem::TooMany { what: "objects", limit } if *limit == most);
-        assert!(is_told, "{refused}");
-        assert_eq!(refused.position().event, Some(0));
-        assert!(reader.next().is_none());
-        drop(reader);
-        assert!(endless.read < 200_000, "{}", endless.read);
+        let told = first.err().map(|error| {
+            assert_eq!(error.position().event, Some(0));
+            match *error.problem() {
+                Problem::TooMany { what, limit } => (what, limit),
+                _ => panic!("{error}"),
+            }
+        });
+        assert_eq!(told, refused, "{objects} {peak_objects}");
+        if told.is_some() {
+            assert!(reader.next().is_none());
+            drop(reader);
+            assert!(endless.read < 200_000, "{}", endless.read);
+        }
     }
+}
+
+/// Whatever the header says of all objects, a table grows only to what it says of the live ones.
+#[test]
+fn more_live_objects_than_the_header_says_are_refused_at_once() {
+    let head = claiming([u64::MAX, 1 << 32, 1, 0, 1000, 0, 0], b"");
+    let mut endless = Endless {
+        head: &head,
+        read: 0,
+    };
+    let error = CheckedReader::new(&mut endless)
+        .expect("a header")
+        .find_map(Result::err)
+        .expect("refused");
+    assert_eq!(error.position().event, Some(1000));
+    let problem = error.problem();
+    assert!(
+        matches!(
+            problem,
+            Problem::Counter {
+                field: "peak_objects",
+                ..
+            }
+        ),
+        "{error}"
+    );
 }
 
 /// Counts what is read of a stream of zero bytes behind a head: each is an allocation of nothing.

@@ -51,6 +51,8 @@ fn files_that_are_no_traces_say_so() {
     assert_eq!(kind(b"#!/bin/sh"), "other");
     assert_eq!(kind(b"hi"), "other");
     assert_eq!(kind(b"SFT1\0"), "version");
+    assert_eq!(kind(b"SFT1\x03"), "version");
+    assert_eq!(kind(b"SFT1\x02"), "truncated");
     assert_eq!(kind(b"SFT1\x01\x88\x27"), "name");
     assert_eq!(kind(b"SFT1\x01\x01\xff\0\0\0\0\0\0\0\x07"), "utf8");
     assert_eq!(kind(&packed(b"")), "truncated");

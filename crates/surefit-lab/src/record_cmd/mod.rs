@@ -7,18 +7,16 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use surefit_measure::error::say;
-use surefit_measure::memory::affordable_events;
 use surefit_measure::output::{self, Format};
 use surefit_measure::sizes;
 use surefit_recorder::convert::convert;
 use surefit_recorder::read::{Described, Reader};
-use surefit_recorder::session::{self, Session};
-use surefit_recorder::{LIBRARY, program};
-use surefit_trace::Trace;
+use surefit_recorder::session::{self, Session, Stacks, Unwinding};
+use surefit_recorder::{LIBRARY, program, sites};
 
 use crate::trace_file;
 use report::{Document, Recorded};
@@ -37,8 +35,23 @@ pub(crate) struct Args {
     /// The most bytes of a log while the program runs, 24 for each event [default: 64G]
     #[arg(long, value_name = "BYTES", value_parser = sizes::bytes)]
     max_size: Option<usize>,
+    /// Record who called as well: at most so many frames of each stack [default: 16]
+    ///
+    /// `surefit trace stats --sites` then says who allocates most, and who holds the peak.
+    #[arg(
+        long,
+        value_name = "DEPTH",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "16",
+        value_parser = clap::value_parser!(u32).range(1..=MOST_DEPTH)
+    )]
+    stacks: Option<u32>,
+    /// Find the callers by frame pointers: faster, but only for what was built with -fno-omit-frame-pointer
+    #[arg(long, requires = "stacks")]
+    frame_pointers: bool,
     /// Make traces of logs that an interrupted recording left behind, instead of running a program
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["command", "time", "max_size"])]
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["command", "time", "max_size", "stacks"])]
     logs: Option<PathBuf>,
     /// How the result is printed
     #[arg(long, value_enum, default_value_t)]
@@ -47,6 +60,9 @@ pub(crate) struct Args {
     #[arg(last = true, value_name = "COMMAND", required_unless_present = "logs")]
     command: Vec<OsString>,
 }
+
+/// The most frames that can be asked for: those of the recorder itself come on top.
+const MOST_DEPTH: i64 = 56;
 
 /// A time such as `60s`, `5m` or `1h`.
 fn duration(text: &str) -> Result<Duration> {
@@ -74,15 +90,18 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let program = recordable(args)?;
     let folder = folder_beside(&args.output)?;
     let most = args.max_size.map(|bytes| bytes as u64);
-    let session = Session::start(&args.command, folder.path(), most)
+    let session = Session::start(&args.command, folder.path(), most, stacks(args))
         .with_context(|| format!("cannot run {}", program.display()))?;
+    let begun = Instant::now();
     let ended = session.wait(args.time)?;
+    let seconds = begun.elapsed().as_secs_f64();
     // Those that it leaves behind too.
     session.stop()?;
     // From here on the logs stay until every trace is written.
     let folder = folder.keep();
     let mut document = traces(&session::logs(&folder)?, Some(session.pid()), &args.output)
         .with_context(|| kept(&folder, &args.output))?;
+    document.program_seconds = Some(seconds);
     if ended.is_some() {
         document.note_left_behind(session::runs);
     }
@@ -93,6 +112,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     // A process that goes on without us may still have the folder; what it writes there is not read.
     let _ = fs::remove_dir_all(&folder);
     exit(&program, status?)
+}
+
+fn stacks(args: &Args) -> Option<Stacks> {
+    args.stacks.map(|depth| Stacks {
+        depth,
+        unwinding: if args.frame_pointers {
+            Unwinding::FramePointers
+        } else {
+            Unwinding::Tables
+        },
+    })
 }
 
 /// The program, if it can be recorded and there is a place for the trace.
@@ -187,13 +217,25 @@ fn main_log(logs: &[Described], first: Option<u32>) -> Option<usize> {
 }
 
 fn make(reader: &mut Reader, log: &Described, path: &Path) -> Result<Recorded> {
-    affordable_events(log.events)?;
     let progress = trace_file::progress_bar("reading", log.events)?;
-    let (events, gaps) = convert(reader, |records| progress.set_position(records))?;
+    let called = sites::read(&log.path);
+    let mut spool = trace_file::spool(path, called.is_some())?;
+    let called = called.unwrap_or_default();
+    let position = |records| progress.set_position(records);
+    let gaps = convert(reader, position, |(event, stack)| {
+        let written = spool.write_at(event, called.stack(stack));
+        written.map_err(|error| trace_file::unwritten(error, path))
+    })?;
     progress.finish_and_clear();
-    let trace = Trace::new(name_of(log), events)?;
-    let bytes = trace_file::write(&trace, path)?;
-    Ok(Recorded::new(path, bytes, log, &trace, gaps))
+    let peak = spool.peak();
+    let (header, bytes) = trace_file::write(spool, name_of(log), &called.sites, path)?;
+    let trace = report::Described::new(&header, peak);
+    Ok(Recorded::new(
+        (path, bytes),
+        log,
+        trace,
+        (gaps, called.lost),
+    ))
 }
 
 /// The program's name, without its folder.

@@ -11,9 +11,8 @@ use surefit_measure::results::SCHEMA;
 use surefit_measure::sizes::{Size, counted};
 use surefit_recorder::convert::Gaps;
 use surefit_recorder::read::{Described as Log, Ended};
-use surefit_trace::Trace;
 
-use crate::trace_cmd::report::Described;
+pub(super) use crate::trace_cmd::report::Described;
 use crate::trace_cmd::summary;
 
 /// The document of `surefit record --format json`.
@@ -21,6 +20,9 @@ use crate::trace_cmd::summary;
 pub(crate) struct Document {
     /// The version of this format.
     schema: u32,
+    /// How long the program was recorded: until it ended, or for the time given; absent with --logs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) program_seconds: Option<f64>,
     /// The traces; the program's own is first.
     pub(crate) recorded: Vec<Recorded>,
     /// Processes of which there is no trace.
@@ -56,6 +58,10 @@ pub(crate) struct Recorded {
     missed_frees: u64,
     /// Threads above the 65,536th; their events are those of the last thread.
     more_threads: u64,
+    /// Allocations after the 4,294,967,296th, which have no number in a trace; left out.
+    more_objects: u64,
+    /// Allocations whose stack was not recorded, because there was no room for it.
+    lost_stacks: u64,
     /// Why the recording ended before the process did; absent if it did not.
     #[serde(skip_serializing_if = "Option::is_none")]
     ended: Option<String>,
@@ -77,6 +83,7 @@ impl Document {
         let nobody = "nothing was recorded: the system did not preload the recorder into the program; choose a place with -o from which programs may run";
         Self {
             schema: SCHEMA,
+            program_seconds: None,
             recorded: Vec::new(),
             not_recorded: Vec::new(),
             no_trace: Some(nobody.into()),
@@ -152,16 +159,23 @@ impl Document {
 }
 
 impl Recorded {
-    pub(crate) fn new(path: &Path, bytes: u64, log: &Log, trace: &Trace, gaps: Gaps) -> Self {
+    pub(crate) fn new(
+        (path, bytes): (&Path, u64),
+        log: &Log,
+        trace: Described,
+        (gaps, lost): (Gaps, u64),
+    ) -> Self {
         Self {
             file: path.display().to_string(),
             file_bytes: bytes,
             pid: log.pid,
             forked: log.forked,
-            trace: Described::new(trace.header(), trace.peak()),
+            trace,
             unknown_frees: gaps.unknown,
             missed_frees: gaps.overlapping,
             more_threads: gaps.more_threads,
+            more_objects: gaps.more_objects,
+            lost_stacks: lost,
             ended: log.ended.map(|ended| why(ended, log)),
         }
     }
@@ -190,6 +204,18 @@ impl Recorded {
             note(format!(
                 "{} more threads than a trace has numbers for: together they have the last number",
                 grouped(self.more_threads)
+            ));
+        }
+        if self.more_objects > 0 {
+            let objects = counted(self.more_objects, "allocation");
+            note(format!(
+                "left out: {objects} more than a trace has numbers for"
+            ));
+        }
+        if self.lost_stacks > 0 {
+            let lost = counted(self.lost_stacks, "allocation");
+            note(format!(
+                "{lost} without a stack: there was no room; give --stacks fewer frames"
             ));
         }
         if let Some(ended) = &self.ended {

@@ -32,7 +32,7 @@ fn trace_lines(steps: &Steps, row: &AllocatorResult) -> Vec<Line> {
     vec![
         ("completed", Some(completed(row))),
         ("left out", row.left_out.map(left_out)),
-        ("events", Some(steps.steps().len().to_string())),
+        ("events", Some(steps.events.to_string())),
         ("peak live", Some(Size(steps.peak_live_bytes).to_string())),
         ("heap", row.heap_bytes.map(size)),
     ]

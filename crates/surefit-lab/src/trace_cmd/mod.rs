@@ -6,6 +6,7 @@ mod head;
 mod import;
 mod open;
 pub(crate) mod report;
+mod sites;
 mod stats;
 
 use std::path::{Path, PathBuf};
@@ -43,6 +44,18 @@ enum Verb {
         /// How many sizes to list, the most frequent first
         #[arg(long, default_value_t = 5, value_name = "N")]
         sizes: usize,
+        /// Say instead who allocates most and who holds the peak: N call sites of each [default: 10]
+        ///
+        /// For traces that were recorded with --stacks.
+        #[arg(
+            long,
+            value_name = "N",
+            num_args = 0..=1,
+            require_equals = true,
+            default_missing_value = "10",
+            conflicts_with = "sizes"
+        )]
+        sites: Option<usize>,
         /// How results are printed
         #[arg(long, value_enum, default_value_t)]
         format: Format,
@@ -104,8 +117,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     match &args.verb {
         Verb::Stats {
             files,
+            sites: Some(top),
+            format,
+            ..
+        } => sites::run(files, *top, *format),
+        Verb::Stats {
+            files,
             sizes,
             format,
+            ..
         } => run_stats(files, *sizes, *format),
         Verb::Check { files, format } => run_check(files, *format),
         Verb::Head {

@@ -21,9 +21,9 @@ pub(super) fn open(file: &Path) -> Result<CheckedReader<Box<dyn Read>>> {
     Ok(Reader::named(input, file)?.into())
 }
 
-/// Bytes of an object in the table of a reader that checks, and in those of statistics.
+/// Bytes of a live object in the table of a reader that checks, and in those of statistics.
 pub(super) const CHECKED: u64 = 8;
-pub(super) const COUNTED: u64 = 24;
+pub(super) const COUNTED: u64 = 32;
 
 /// Opens a file that is read to its end, if there is memory for tables of so many bytes an object.
 ///
@@ -31,9 +31,9 @@ pub(super) const COUNTED: u64 = 24;
 /// As [`open`].
 pub(super) fn open_all(file: &Path, object_bytes: u64) -> Result<CheckedReader<Box<dyn Read>>> {
     let reader = open(file)?;
-    let objects = reader.header().counts.objects;
+    let objects = reader.header().counts.peak_objects;
     // what claims more is refused by the reader
-    if objects <= Trace::MAX_OBJECTS {
+    if objects <= Trace::MAX_LIVE_OBJECTS {
         affordable_objects(objects, object_bytes).with_context(|| file.display().to_string())?;
     }
     Ok(reader)

@@ -12,6 +12,8 @@ mod formats;
 mod gc_lua;
 mod gc_replay;
 #[cfg(target_os = "linux")]
+mod long_traces;
+#[cfg(target_os = "linux")]
 mod record;
 mod refusals;
 mod replay;

@@ -24,16 +24,25 @@ fn program() -> &'static Path {
 
 fn compiled(folder: &Path, name: &str, options: &[&str]) -> PathBuf {
     let path = folder.join(name);
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/recorded.c");
-    let made = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
-        .args(["-O1", "-w", "-fno-builtin", "-pthread", "-o"])
-        .arg(&path)
-        .arg(source)
+    let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
+    let made = compile(Command::new(compiler), "recorded.c", &path)
         .args(options)
         .status();
     let made = made.expect("a C compiler: `cc`, or what CC names");
     assert!(made.success(), "the program does not compile");
     path
+}
+
+/// What compiles a source beside this file.
+fn compile(mut compiler: Command, source: &str, to: &Path) -> Command {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/it")
+        .join(source);
+    compiler
+        .args(["-O1", "-w", "-fno-builtin", "-pthread", "-o"])
+        .arg(to)
+        .arg(source);
+    compiler
 }
 
 fn folder() -> TempDir {
@@ -223,6 +232,70 @@ fn no_object_of_four_threads_is_unknown_or_lives_twice() {
         "{:?}",
         trace.header()
     );
+}
+
+/// Objects of four C++ threads that go from one to the next through queues: what one thread did
+/// before it handed an object on is before what the other does after it took it.
+#[test]
+fn the_order_is_that_in_which_objects_were_handed_on() {
+    const FIRST: u64 = 100_000;
+    const THREADS: u64 = 4;
+    const ROUNDS: u64 = 5000;
+    let folder = folder();
+    let path = folder.path().join("handed");
+    let compiler = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
+    match compile(Command::new(compiler), "handed.cpp", &path).status() {
+        Ok(made) => assert!(made.success(), "the program does not compile"),
+        Err(_) => return eprintln!("NOT RUN: there is no C++ compiler; CXX can name one"),
+    }
+    let output = record(&folder, &["--format", "json", "--"])
+        .arg(path)
+        .output()
+        .expect("the command runs");
+    assert_eq!(output.status.code(), Some(0), "{}", last_line(&output));
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let document = printed.strip_prefix("done\n").expect("the program's own");
+    let document: Value = serde_json::from_str(document).expect("JSON");
+    let own = &document["recorded"][0];
+    assert_eq!(own["unknown_frees"], 0);
+    assert_eq!(own["missed_frees"], 0);
+    assert_eq!(own["trace"]["threads"], THREADS + 1);
+    let trace = Trace::load(folder.path().join("a.sft.zst")).expect("a sound trace");
+    // The events of each object by its size: what it is, the allocation, the free, and both threads.
+    let mut made = std::collections::HashMap::new();
+    let mut ids = std::collections::HashMap::new();
+    for (number, event) in trace.events().iter().enumerate() {
+        match event.op() {
+            Op::Alloc { id, size, call } if size >= FIRST && size < FIRST + 10 * ROUNDS => {
+                let is_answer = size % 10 >= 5;
+                assert_eq!(is_answer, matches!(call, Call::Aligned(_)), "{size}");
+                assert_eq!(made.insert(size, (number, event.thread(), None)), None);
+                ids.insert(id, size);
+            }
+            Op::Free { id } => {
+                if let Some((_, _, freed)) = ids.get(&id).and_then(|size| made.get_mut(size)) {
+                    *freed = Some((number, event.thread()));
+                }
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(made.len() as u64, 2 * THREADS * ROUNDS);
+    for round in 0..ROUNDS {
+        for me in 0..THREADS {
+            let size = FIRST + 10 * round;
+            let before = (me + THREADS - 1) % THREADS;
+            let (given, giver, taken) = made[&(size + before)];
+            let (answered, taker, freed) = made[&(size + 5 + me)];
+            let (taken, freed) = (taken.expect("freed"), freed.expect("freed"));
+            assert!(given < answered && answered < taken.0 && taken.0 < freed.0);
+            assert!(giver != taker && taken.1 == taker && freed.1 == taker);
+            // And each thread's own order.
+            let (own, maker, _) = made[&(size + me)];
+            assert!(maker == taker && own < answered);
+            assert!(round == 0 || made[&(size - 10 + 5 + me)].2.expect("freed").0 < own);
+        }
+    }
 }
 
 #[test]
@@ -443,4 +516,131 @@ fn what_cannot_be_recorded_is_refused_in_one_line() {
         record(&folder, &["--", "ls"]),
         "a.sft.zst: cannot be written",
     );
+}
+
+/// The functions that allocated objects of a first size, the innermost first.
+fn functions(trace: &Trace, size: u64) -> Vec<Vec<String>> {
+    let sites = trace.sites().expect("call sites");
+    let all = trace.events().iter().enumerate();
+    let ours = all.filter(|(_, event)| match event.op() {
+        Op::Alloc { size: its, .. } | Op::Realloc { size: its, .. } => its == size,
+        Op::Free { .. } => false,
+    });
+    ours.map(|(number, _)| {
+        let frames = sites.frames(trace.stack(number));
+        let name = |frame: surefit_trace::Frame<'_>| frame.function.unwrap_or("?").to_owned();
+        frames.map(name).collect()
+    })
+    .collect()
+}
+
+#[test]
+fn who_called_is_recorded_and_named() {
+    for options in [&["--stacks"][..], &["--stacks=9", "--frame-pointers"]] {
+        let folder = folder();
+        let path = compiled(folder.path(), "named", &["-fno-omit-frame-pointer"]);
+        let output = record(&folder, options)
+            .arg("--")
+            .arg(path)
+            .arg("callers")
+            .output();
+        let output = output.expect("the command runs");
+        assert_eq!(output.status.code(), Some(0), "{}", last_line(&output));
+        let trace = Trace::load(folder.path().join("a.sft.zst")).expect("a sound trace");
+        let kept = functions(&trace, 6001);
+        assert_eq!(kept.len(), 100);
+        assert!(kept.iter().all(|stack| stack == &kept[0]));
+        assert_eq!(
+            kept[0][..4],
+            ["inner", "outer", "callers", "main"],
+            "{options:?}"
+        );
+        assert!(kept[0].len() <= 16);
+        let freed = functions(&trace, 6002);
+        assert_eq!(freed.len(), 1000);
+        assert_eq!(freed[0][..3], ["inner", "callers", "main"], "{options:?}");
+        assert_eq!(
+            functions(&trace, 700_000)[0][..2],
+            ["callers", "main"],
+            "{options:?}"
+        );
+        let sites = command(&folder, &["trace", "stats", "--sites", "a.sft.zst"]);
+        let text = String::from_utf8_lossy(&sites.stdout).into_owned();
+        assert!(text.contains("6,002,000"), "{text}");
+        assert!(text.contains("inner < callers < main"), "{text}");
+        let json = [
+            "trace",
+            "stats",
+            "--sites=3",
+            "--format",
+            "json",
+            "a.sft.zst",
+        ];
+        let document: Value =
+            serde_json::from_slice(&command(&folder, &json).stdout).expect("JSON");
+        let schema = schema("trace-sites.json");
+        assert_eq!(broken(&schema, &schema, &document, "sites"), None);
+        let most = &document["traces"][0]["most_at_peak"][0];
+        assert_eq!(most["live_at_peak_bytes"], 700_000);
+        assert_eq!(most["frames"][0]["function"], "callers");
+    }
+}
+
+fn command(folder: &TempDir, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_surefit"));
+    let output = command.args(args).current_dir(folder.path()).output();
+    output.expect("the command runs")
+}
+
+#[test]
+fn stacks_do_not_disturb_threads_forks_and_calls() {
+    for what in ["threads", "forks", "order", "family"] {
+        let folder = folder();
+        let (_, plain, _) = recorded(&folder, &[], what);
+        let folder = self::folder();
+        let (status, document, trace) = recorded(&folder, &["--stacks=20"], what);
+        assert_eq!(status, Some(if what == "forks" { 5 } else { 0 }));
+        let own = &document["recorded"][0];
+        assert_eq!(own["missed_frees"], 0, "{what}");
+        assert_eq!(own["lost_stacks"], 0, "{what}");
+        assert_eq!(
+            own["trace"]["threads"],
+            plain["recorded"][0]["trace"]["threads"]
+        );
+        let sites = trace.sites().expect("call sites");
+        let known = (0..trace.events().len()).filter(|event| trace.stack(*event).is_known());
+        assert!(known.count() * 3 > trace.events().len(), "{what}");
+        assert!(
+            sites
+                .stacks()
+                .all(|stack| sites.frames(stack).count() <= 20)
+        );
+    }
+}
+
+#[test]
+fn what_stacks_cannot_be_is_refused_in_one_line() {
+    let folder = folder();
+    for (args, words) in [
+        (&["record", "-o", "a", "--stacks=0", "--", "ls"][..], "0"),
+        (&["record", "-o", "a", "--stacks=57", "--", "ls"], "57"),
+        (
+            &["record", "-o", "a", "--frame-pointers", "--", "ls"],
+            "--stacks",
+        ),
+        (
+            &["trace", "stats", "--sites", "bundled:emacs"],
+            "record the program with --stacks",
+        ),
+    ] {
+        let output = command(&folder, args);
+        assert_eq!(output.status.code(), Some(2));
+        let line = last_line(&output);
+        assert_eq!(
+            String::from_utf8_lossy(&output.stderr).lines().count(),
+            1,
+            "{line}"
+        );
+        assert!(line.contains(words), "{line}");
+    }
 }

@@ -125,6 +125,28 @@ static int leaves(void) {
     return read(done[0], &byte, 1) != 1;
 }
 
+/* Callers with names: outer calls inner, which allocates. */
+__attribute__((noinline)) void *inner(size_t bytes) {
+    void *object = malloc(bytes);
+    __asm__ volatile("" : : "r"(object) : "memory");
+    return object;
+}
+
+__attribute__((noinline)) void *outer(size_t bytes) {
+    void *object = inner(bytes);
+    __asm__ volatile("" : : "r"(object) : "memory");
+    return object;
+}
+
+static int callers(void) {
+    void *kept[100];
+    for (int i = 0; i < 100; i++) kept[i] = outer(6001);
+    for (int i = 0; i < 1000; i++) free(inner(6002));
+    kept[0] = realloc(kept[0], 700000);
+    for (int i = 0; i < 100; i++) free(kept[i]);
+    return 0;
+}
+
 static void *(*volatile pointer)(size_t) = malloc;
 
 int main(int argc, char **argv) {
@@ -133,6 +155,7 @@ int main(int argc, char **argv) {
     if (strcmp(what, "forks") == 0) return forks();
     if (strcmp(what, "order") == 0) return order();
     if (strcmp(what, "threads") == 0) return threads();
+    if (strcmp(what, "callers") == 0) return callers();
     if (strcmp(what, "many") == 0) return many(50000), 0;
     if (strcmp(what, "pointer") == 0) return free(pointer(4000)), 0;
     if (strcmp(what, "killed") == 0) return many(1000), raise(SIGKILL);

@@ -10,10 +10,11 @@ use std::ops::Range;
 
 use surefit_core::Parts;
 
-use super::replay::{Hooks, Stop, Stopped, Table, drain, replay};
+use super::replay::{Hooks, Stop, Stopped, Table, drain_left, replay, replay_part};
 use super::residence::{Place, Residence};
+use crate::feed::Feed;
 use crate::results::ResidentSample;
-use crate::steps::{Action, Step, Steps};
+use crate::steps::{Action, Left, Step, Steps};
 use crate::subject::{Moves, Pass, Subject};
 use crate::subjects::null::Null;
 
@@ -51,22 +52,47 @@ pub struct Checked {
 impl Pass for Checking<'_> {
     type Output = Result<Checked, Stopped>;
 
+    fn run<S: Subject>(self, subject: S) -> Self::Output {
+        Streamed {
+            feed: &mut Feed::of(self.steps),
+            pass: self,
+        }
+        .run(subject)
+    }
+}
+
+/// The same of steps that come in parts.
+#[derive(Debug)]
+pub(crate) struct Streamed<'f, 'a> {
+    pub(crate) pass: Checking<'a>,
+    pub(crate) feed: &'f mut Feed<'a>,
+}
+
+impl Pass for Streamed<'_, '_> {
+    type Output = Result<Checked, Stopped>;
+
     fn run<S: Subject>(self, mut subject: S) -> Self::Output {
-        let mut table = Table::new(self.steps.slots());
-        let mut checker = Checker::new(self, &subject);
+        let Self { pass, feed } = self;
+        let mut table = Table::new(pass.steps.slots());
+        let mut checker = Checker::new(pass, &subject);
         checker.residence.begin();
-        replay(&mut subject, &mut table, self.steps, &mut checker)?;
-        let event = self.steps.steps().len();
+        let mut event = 0;
+        while let Some(part) = feed.next_part() {
+            replay_part(&mut subject, &mut table, part, event, &mut checker)?;
+            event += part.len();
+        }
         let at_end = |stop| Stopped { event, stop };
+        feed.sound().map_err(at_end)?;
+        let left = feed.left();
         checker
-            .verify_left(&mut subject, &mut table)
+            .verify_left(&mut subject, &mut table, &left)
             .map_err(at_end)?;
         let checked = Checked {
             moves: subject.moves(),
             resident: checker.residence.samples(),
             ..checker.checked
         };
-        drain(&mut subject, table, self.steps);
+        drain_left(&mut subject, table, &left);
         verify_heap(&subject).map_err(at_end)?;
         Ok(checked)
     }
@@ -111,7 +137,7 @@ impl<'a> Checker<'a> {
             allocated: 0,
             piece_bytes,
             live_in_pieces: 0,
-            residence: Residence::new(pass.place, pass.steps.steps().len()),
+            residence: Residence::new(pass.place, pass.steps.events),
             checked: Checked {
                 contiguous: S::CONTIGUOUS && piece_bytes == u64::MAX,
                 ..Checked::default()
@@ -123,8 +149,9 @@ impl<'a> Checker<'a> {
         &self,
         subject: &mut S,
         table: &mut Table<S::Object>,
+        left: &[Left],
     ) -> Result<(), Stop> {
-        for left in self.pass.steps.left() {
+        for left in left {
             let Ok(size) = u32::try_from(left.layout.size()) else {
                 continue;
             };
@@ -277,7 +304,7 @@ impl<S: Subject> Hooks<S> for Checker<'_> {
         if event == self.pass.steps.peak_event {
             return self.account(subject);
         }
-        if event % (self.pass.steps.steps().len() / CHECKS).max(1) == 0 {
+        if event % (self.pass.steps.events / CHECKS).max(1) == 0 {
             return verify_heap(subject);
         }
         Ok(())

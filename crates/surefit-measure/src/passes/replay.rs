@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 
 use surefit_core::Refused;
 
-use crate::steps::{Action, Step, Steps};
+use crate::steps::{Action, Left, Step, Steps};
 use crate::subject::Subject;
 
 /// Why a replay stopped before its end.
@@ -166,7 +166,22 @@ pub fn replay<S: Subject, H: Hooks<S>>(
     steps: &Steps,
     hooks: &mut H,
 ) -> Result<(), Stopped> {
-    for (event, &step) in steps.steps().iter().enumerate() {
+    replay_part(subject, table, steps.steps(), 0, hooks)
+}
+
+/// Replays the next steps, of which the first is number `first`, after those before it.
+///
+/// # Errors
+/// As [`replay()`].
+#[inline]
+pub(super) fn replay_part<S: Subject, H: Hooks<S>>(
+    subject: &mut S,
+    table: &mut Table<S::Object>,
+    steps: &[Step],
+    first: usize,
+    hooks: &mut H,
+) -> Result<(), Stopped> {
+    for (event, &step) in (first..).zip(steps) {
         one(subject, table, step, hooks)
             .and_then(|()| hooks.done(subject, table, step, event))
             .map_err(|stop| Stopped { event, stop })?;
@@ -212,8 +227,13 @@ fn one<S: Subject, H: Hooks<S>>(
 }
 
 /// Frees the objects that the trace leaves live, after a successful replay.
-pub fn drain<S: Subject>(subject: &mut S, mut table: Table<S::Object>, steps: &Steps) {
-    for left in steps.left() {
+pub fn drain<S: Subject>(subject: &mut S, table: Table<S::Object>, steps: &Steps) {
+    drain_left(subject, table, steps.left());
+}
+
+/// Frees these objects, which are all that live.
+pub(super) fn drain_left<S: Subject>(subject: &mut S, mut table: Table<S::Object>, all: &[Left]) {
+    for left in all {
         // SAFETY: T1 and I3: the slot holds an object, and each slot is named once.
         let object = unsafe { table.take(left.slot) };
         // SAFETY: T1: the object is this subject's, live, and has this layout.

@@ -3,6 +3,7 @@
 use super::error::GenerateError;
 use super::random::{Sizes, draw, sum};
 use super::script::Script;
+use super::tape::{Sink, traced};
 use crate::Trace;
 
 /// The parameters of a program in a steady state.
@@ -17,8 +18,12 @@ pub struct Churn {
 }
 
 impl Churn {
-    /// The most allocations of one trace: 2^26, so that frees and reallocations stay below [`Trace::MAX_EVENTS`].
+    /// The most allocations of a trace in memory: 2^26, so that frees and reallocations stay below [`Trace::MAX_EVENTS`].
     pub const MAX_ALLOCATIONS: u64 = Trace::MAX_EVENTS / 4;
+
+    /// The most allocations of a trace that is not kept in memory: 2^32 less those of the last group, so that each object
+    /// has a number.
+    pub const MAX_STREAMED: u64 = Trace::MAX_OBJECTS - (1 << 20);
 
     /// [`emacs_paper`] as the peers were measured: a million allocations, 7.7 MB live in about 40,000 objects.
     pub const EMACS: Self = Self {
@@ -34,14 +39,24 @@ impl Churn {
         live_bytes: 124_000_000,
     };
 
-    /// Whether the trace fits in memory, and its objects in at least so many live bytes.
-    pub(super) fn check(&self, least: u64) -> Result<(), GenerateError> {
-        if self.allocations > Self::MAX_ALLOCATIONS {
+    /// Whether the trace fits in memory.
+    pub(super) fn in_memory(&self) -> Result<(), GenerateError> {
+        self.at_most(Self::MAX_ALLOCATIONS)
+    }
+
+    fn at_most(&self, most: u64) -> Result<(), GenerateError> {
+        if self.allocations > most {
             return Err(GenerateError::TooManyAllocations {
                 given: self.allocations,
-                most: Self::MAX_ALLOCATIONS,
+                most,
             });
         }
+        Ok(())
+    }
+
+    /// Whether there are numbers for its objects, which fit in at least so many live bytes.
+    pub(super) fn check(&self, least: u64) -> Result<(), GenerateError> {
+        self.at_most(Self::MAX_STREAMED)?;
         if self.live_bytes < least {
             let given = self.live_bytes;
             return Err(GenerateError::LiveTooSmall { given, least });
@@ -51,11 +66,11 @@ impl Churn {
 }
 
 /// Shares of all objects in per cent, and their sizes. The shares add up to 100.
-type Mix = [(u64, Sizes); 4];
+pub(super) type Mix = [(u64, Sizes); 4];
 
 /// The paper gives the three shares and calls the rest small: here 23 % log-uniform from 16 B to 1 KiB, so that an
 /// object has 185 B on average and 7.7 MB hold the peers' 40,000 objects.
-const EMACS: Mix = [
+pub(super) const EMACS: Mix = [
     (51, Sizes::Exactly(40)),
     (15, Sizes::Exactly(648)),
     (11, Sizes::Exactly(104)),
@@ -70,7 +85,7 @@ const EMACS: Mix = [
 
 /// The paper's rest goes from 16 B to 38.1 MB and leaves out what is above 16 KiB, as here: 52 % log-uniform, so that an
 /// object has 1,240 B on average.
-const HUMMINGBIRD: Mix = [
+pub(super) const HUMMINGBIRD: Mix = [
     (25, Sizes::Exactly(8)),
     (23, Sizes::Exactly(32)),
     (
@@ -96,7 +111,8 @@ const HUMMINGBIRD: Mix = [
 /// # Ok::<(), surefit_trace::generate::GenerateError>(())
 /// ```
 pub fn emacs_paper(churn: &Churn) -> Result<Trace, GenerateError> {
-    generate("emacs-paper", &EMACS, churn)
+    churn.in_memory()?;
+    traced("emacs-paper", |sink| play(&EMACS, churn, sink))
 }
 
 /// The paper's web proxy, Hummingbird: 25 % of the objects have 8 B, 23 % 32 B, the rest 16 B to 16 KiB.
@@ -104,17 +120,18 @@ pub fn emacs_paper(churn: &Churn) -> Result<Trace, GenerateError> {
 /// # Errors
 /// Too many allocations, or live bytes below 16 KiB.
 pub fn hummingbird_paper(churn: &Churn) -> Result<Trace, GenerateError> {
-    generate("hummingbird-paper", &HUMMINGBIRD, churn)
+    churn.in_memory()?;
+    traced("hummingbird-paper", |sink| play(&HUMMINGBIRD, churn, sink))
 }
 
-fn generate(name: &str, mix: &Mix, churn: &Churn) -> Result<Trace, GenerateError> {
+pub(super) fn play(mix: &Mix, churn: &Churn, sink: Sink<'_>) -> Result<(), GenerateError> {
     let &Churn {
         seed,
         allocations,
         live_bytes,
     } = churn;
     churn.check(mix.iter().map(|(_, sizes)| sizes.most()).max().unwrap_or(0))?;
-    let mut script = Script::new(seed);
+    let mut script = Script::new(seed, sink);
     for _ in 0..allocations {
         let size = draw(mix, 100, &mut script.random);
         while script.live_bytes() + size > live_bytes {
@@ -122,7 +139,7 @@ fn generate(name: &str, mix: &Mix, churn: &Churn) -> Result<Trace, GenerateError
         }
         script.allocate(size);
     }
-    Ok(script.finish(name))
+    Ok(())
 }
 
 const _: () = assert!(sum(&EMACS) == 100 && sum(&HUMMINGBIRD) == 100);

@@ -16,8 +16,7 @@
 use std::collections::BTreeMap;
 
 use super::random::Random;
-use super::tape::{Object, Tape};
-use crate::Trace;
+use super::tape::{Object, Sink, Tape};
 
 /// Young groups die within the limit of live bytes divided by this.
 const WINDOWS: u64 = 32;
@@ -32,9 +31,9 @@ pub(super) enum Order {
 }
 
 /// A program in the making whose objects die in groups.
-pub(super) struct Groups {
+pub(super) struct Groups<'s> {
     pub(super) random: Random,
-    tape: Tape,
+    tape: Tape<'s>,
     live_limit: u64,
     order: Order,
     /// Bytes allocated so far.
@@ -46,11 +45,11 @@ pub(super) struct Groups {
     old: Vec<Vec<Object>>,
 }
 
-impl Groups {
-    pub(super) fn new(seed: u64, live_limit: u64, order: Order) -> Self {
+impl<'s> Groups<'s> {
+    pub(super) fn new(seed: u64, live_limit: u64, order: Order, sink: Sink<'s>) -> Self {
         Self {
             random: Random::new(seed),
-            tape: Tape::default(),
+            tape: Tape::new(sink),
             live_limit,
             order,
             clock: 0,
@@ -132,10 +131,5 @@ impl Groups {
         for object in group {
             self.tape.free(object);
         }
-    }
-
-    /// The finished trace.
-    pub(super) fn finish(self, name: &str) -> Trace {
-        self.tape.finish(name)
     }
 }

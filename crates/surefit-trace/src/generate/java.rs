@@ -4,6 +4,7 @@ use super::churn::Churn;
 use super::error::GenerateError;
 use super::groups::{Groups, Order};
 use super::random::{Sizes, draw, sum};
+use super::tape::{Sink, traced};
 use crate::Trace;
 
 impl Churn {
@@ -87,8 +88,13 @@ const LEAST_LIVE: u64 = 256 << 10;
 /// # Ok::<(), surefit_trace::generate::GenerateError>(())
 /// ```
 pub fn java_like(churn: &Churn) -> Result<Trace, GenerateError> {
+    churn.in_memory()?;
+    traced("java-like", |sink| play(churn, sink))
+}
+
+pub(super) fn play(churn: &Churn, sink: Sink<'_>) -> Result<(), GenerateError> {
     churn.check(LEAST_LIVE)?;
-    let mut groups = Groups::new(churn.seed, churn.live_bytes, Order::OldestFirst);
+    let mut groups = Groups::new(churn.seed, churn.live_bytes, Order::OldestFirst, sink);
     let mut is_young = true;
     while groups.objects() < churn.allocations {
         let most = if is_young { MOST_YOUNG } else { MOST_OLD };
@@ -96,11 +102,11 @@ pub fn java_like(churn: &Churn) -> Result<Trace, GenerateError> {
         groups.end(is_young);
         is_young = !is_young;
     }
-    Ok(groups.finish("java-like"))
+    Ok(())
 }
 
 /// Allocates 1 to `most` objects.
-fn row(groups: &mut Groups, most: u64) {
+fn row(groups: &mut Groups<'_>, most: u64) {
     for _ in 0..=groups.random.below(most) {
         let size = draw(&SIZES, OF, &mut groups.random).next_multiple_of(8);
         groups.allocate(size);

@@ -4,6 +4,7 @@ use super::churn::Churn;
 use super::error::GenerateError;
 use super::groups::{Groups, Order};
 use super::random::{Random, Sizes};
+use super::tape::{Sink, traced};
 use crate::Trace;
 
 impl Churn {
@@ -82,17 +83,22 @@ const LEAST_LIVE: u64 = 256 << 10;
 /// # Ok::<(), surefit_trace::generate::GenerateError>(())
 /// ```
 pub fn lua_like(churn: &Churn) -> Result<Trace, GenerateError> {
+    churn.in_memory()?;
+    traced("lua-like", |sink| play(churn, sink))
+}
+
+pub(super) fn play(churn: &Churn, sink: Sink<'_>) -> Result<(), GenerateError> {
     churn.check(LEAST_LIVE)?;
-    let mut groups = Groups::new(churn.seed, churn.live_bytes, Order::NewestFirst);
+    let mut groups = Groups::new(churn.seed, churn.live_bytes, Order::NewestFirst, sink);
     while groups.objects() < churn.allocations {
         group(&mut groups);
         let is_young = groups.random.below(100) < YOUNG;
         groups.end(is_young);
     }
-    Ok(groups.finish("lua-like"))
+    Ok(())
 }
 
-fn group(groups: &mut Groups) {
+fn group(groups: &mut Groups<'_>) {
     match groups.random.below(100) {
         0..30 => string(groups),
         30..55 => record(groups),
@@ -107,12 +113,12 @@ fn coin(random: &mut Random) -> bool {
     random.below(2) == 0
 }
 
-fn string(groups: &mut Groups) {
+fn string(groups: &mut Groups<'_>) {
     let length = SHORT.draw(&mut groups.random);
     groups.allocate(STRING + length);
 }
 
-fn record(groups: &mut Groups) {
+fn record(groups: &mut Groups<'_>) {
     let fields = 1 << groups.random.below(4);
     groups.allocate(TABLE);
     groups.allocate(NODE * fields);
@@ -124,9 +130,9 @@ fn record(groups: &mut Groups) {
 }
 
 /// What a list holds, besides numbers.
-type Element = Option<fn(&mut Groups)>;
+type Element = Option<fn(&mut Groups<'_>)>;
 
-fn list(groups: &mut Groups) {
+fn list(groups: &mut Groups<'_>) {
     let elements = ELEMENTS.draw(&mut groups.random);
     let kinds: [Element; 3] = [None, Some(string), Some(record)];
     let element = kinds[groups.random.below(3) as usize];
@@ -142,7 +148,7 @@ fn list(groups: &mut Groups) {
     }
 }
 
-fn map(groups: &mut Groups) {
+fn map(groups: &mut Groups<'_>) {
     let elements = ELEMENTS.draw(&mut groups.random);
     groups.allocate(TABLE);
     let hash = groups.allocate(NODE);
@@ -154,7 +160,7 @@ fn map(groups: &mut Groups) {
     }
 }
 
-fn closure(groups: &mut Groups) {
+fn closure(groups: &mut Groups<'_>) {
     let upvalues = groups.random.below(4);
     groups.allocate(CLOSURE + UPVALUE_NAME * upvalues);
     for _ in 0..upvalues {
@@ -162,7 +168,7 @@ fn closure(groups: &mut Groups) {
     }
 }
 
-fn buffer(groups: &mut Groups) {
+fn buffer(groups: &mut Groups<'_>) {
     let length = LONG.draw(&mut groups.random);
     let mut room = BUFFER;
     let buffer = groups.allocate(room);

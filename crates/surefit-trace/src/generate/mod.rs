@@ -30,7 +30,7 @@ pub use java::java_like;
 pub use lua::lua_like;
 pub use phase::{Phases, phase};
 
-use crate::Trace;
+use crate::{Event, Trace};
 
 /// A synthetic program by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -103,12 +103,27 @@ impl Program {
             Self::HummingbirdPaper => hummingbird_paper(&options.churn(Churn::HUMMINGBIRD)),
             Self::JavaLike => java_like(&options.churn(Churn::JAVA)),
             Self::LuaLike => lua_like(&options.churn(Churn::LUA)),
-            Self::Phase if options.allocations.is_some() => Err(GenerateError::AllocationsFollow),
-            Self::Phase => phase(&Phases {
-                seed: options.seed,
-                live_bytes: options.live_bytes.unwrap_or(Phases::DEFAULT.live_bytes),
-                ..Phases::DEFAULT
-            }),
+            Self::Phase => phase(&options.phases()?),
+        }
+    }
+
+    /// Gives the events of the trace one after the other, as [`Program::generate`] makes them; they may be more than fit
+    /// in memory, which follows the live objects.
+    ///
+    /// # Errors
+    /// As [`Program::generate`].
+    pub fn play(self, options: &Options, mut each: impl FnMut(Event)) -> Result<(), GenerateError> {
+        let sink = &mut each;
+        match self {
+            Self::EmacsPaper => churn::play(&churn::EMACS, &options.churn(Churn::EMACS), sink),
+            Self::HummingbirdPaper => churn::play(
+                &churn::HUMMINGBIRD,
+                &options.churn(Churn::HUMMINGBIRD),
+                sink,
+            ),
+            Self::JavaLike => java::play(&options.churn(Churn::JAVA), sink),
+            Self::LuaLike => lua::play(&options.churn(Churn::LUA), sink),
+            Self::Phase => phase::play(&options.phases()?, sink),
         }
     }
 }
@@ -125,6 +140,17 @@ pub struct Options {
 }
 
 impl Options {
+    fn phases(&self) -> Result<Phases, GenerateError> {
+        if self.allocations.is_some() {
+            return Err(GenerateError::AllocationsFollow);
+        }
+        Ok(Phases {
+            seed: self.seed,
+            live_bytes: self.live_bytes.unwrap_or(Phases::DEFAULT.live_bytes),
+            ..Phases::DEFAULT
+        })
+    }
+
     fn churn(&self, default: Churn) -> Churn {
         Churn {
             seed: self.seed,

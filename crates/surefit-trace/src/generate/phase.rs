@@ -2,6 +2,7 @@
 
 use super::error::GenerateError;
 use super::script::Script;
+use super::tape::{Sink, traced};
 use crate::Trace;
 
 /// The parameters of [`phase()`].
@@ -89,8 +90,12 @@ fn grown(size: u64, phase: u32) -> u64 {
 /// # Ok::<(), surefit_trace::generate::GenerateError>(())
 /// ```
 pub fn phase(parameters: &Phases) -> Result<Trace, GenerateError> {
+    traced("phase", |sink| play(parameters, sink))
+}
+
+pub(super) fn play(parameters: &Phases, sink: Sink<'_>) -> Result<(), GenerateError> {
     parameters.check()?;
-    let mut script = Script::new(parameters.seed);
+    let mut script = Script::new(parameters.seed, sink);
     for number in 0..parameters.phases {
         fill(&mut script, number, parameters.live_bytes);
         let (freed, of) = FREED;
@@ -98,10 +103,10 @@ pub fn phase(parameters: &Phases) -> Result<Trace, GenerateError> {
             script.free_random();
         }
     }
-    Ok(script.finish("phase"))
+    Ok(())
 }
 
-fn fill(script: &mut Script, phase: u32, live_bytes: u64) {
+fn fill(script: &mut Script<'_>, phase: u32, live_bytes: u64) {
     loop {
         let first = SMALLEST + script.random.below(LARGEST - SMALLEST + 1);
         let size = grown(first, phase);
