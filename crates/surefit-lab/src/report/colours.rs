@@ -69,9 +69,9 @@ pub(super) struct Colours {
 impl Colours {
     /// Gives each of these allocators a colour. The known ones have theirs; the others get what is
     /// left, in their order, and then the colours begin again.
-    pub(super) fn new(allocators: impl Iterator<Item = &str>) -> Self {
+    pub(super) fn new(allocators: &[&str]) -> Self {
         let mut names: Vec<&str> = Vec::new();
-        for name in allocators {
+        for &name in allocators {
             if !names.contains(&name) {
                 names.push(name);
             }
@@ -104,8 +104,8 @@ mod tests {
 
     #[test]
     fn an_allocator_has_the_same_colour_beside_whichever_others() {
-        let alone = Colours::new(["tlsf"].into_iter());
-        let beside = Colours::new(["x", "cf", "cf:k=1", "tlsf", "x"].into_iter());
+        let alone = Colours::new(&["tlsf"]);
+        let beside = Colours::new(&["x", "cf", "cf:k=1", "tlsf", "x"]);
         assert_eq!(alone.of("tlsf"), beside.of("tlsf"));
         assert_eq!(beside.of("x"), beside.of("x"));
     }
@@ -113,13 +113,14 @@ mod tests {
     #[test]
     fn as_long_as_there_are_colours_no_two_allocators_share_one() {
         let names = ["cf", "a", "b", "system", "c", "d", "tlsf", "e"];
-        let colours = Colours::new(names.into_iter());
+        let colours = Colours::new(&names);
         let mut given: Vec<_> = names.iter().map(|name| colours.of(name).colour).collect();
         given.sort_unstable();
         given.dedup();
         assert_eq!(given.len(), COLOURS.len());
         let many: Vec<_> = (0..30).map(|name| name.to_string()).collect();
-        let colours = Colours::new(many.iter().map(String::as_str));
+        let many: Vec<_> = many.iter().map(String::as_str).collect();
+        let colours = Colours::new(&many);
         assert_eq!(colours.of("0"), colours.of("8"), "they begin again");
     }
 }

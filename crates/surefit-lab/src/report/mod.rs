@@ -64,7 +64,8 @@ impl Page<'_> {
             .sections
             .iter()
             .flat_map(|section| &section.trace.results);
-        let colours = Colours::new(rows.map(|row| row.allocator.as_str()));
+        let allocators: Vec<_> = rows.map(|row| row.allocator.as_str()).collect();
+        let colours = Colours::new(&allocators);
         self.contents(&mut page);
         for (number, pair) in self.pairs.iter().enumerate() {
             self.pair(&mut page, number, *pair, &colours);
@@ -159,10 +160,12 @@ impl Page<'_> {
         page.push_str("</ul>\n");
         table(page, &screen::all_columns(section.trace, &section.notes));
         ratios::charts(page, view);
-        if is_drawn {
-            return;
-        }
-        for figure in figures::of(view).into_iter().flatten() {
+        let figures = if is_drawn {
+            Vec::new()
+        } else {
+            figures::of(view)
+        };
+        for figure in figures.into_iter().flatten() {
             figure.write(page);
         }
         if section.details.is_none() {

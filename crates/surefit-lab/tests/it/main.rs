@@ -4,6 +4,7 @@ mod common;
 
 mod block_table;
 mod bounds;
+mod browser;
 mod certify;
 mod compare;
 mod experiment;
@@ -15,6 +16,7 @@ mod gc_replay;
 mod record;
 mod refusals;
 mod replay;
+mod report;
 #[cfg(target_os = "linux")]
 mod resident;
 mod schemas;
