@@ -21,8 +21,8 @@ pub(super) enum Unit {
 impl Unit {
     fn label(self, value: f64) -> String {
         match self {
-            Self::Bytes => Size(value.round() as u64).to_string(),
-            Self::Events => Count(value.round() as u64).to_string(),
+            Self::Bytes => short(&Size(value.round() as u64).to_string()),
+            Self::Events => short(&Count(value.round() as u64).to_string()),
             Self::Nanoseconds => nanoseconds(value),
             Self::Share => share(value),
         }
@@ -44,13 +44,34 @@ pub(super) fn nanoseconds(value: f64) -> String {
     }
 }
 
+/// Bytes that are a power of two: `64 B`, `16 KiB`.
+pub(super) fn power_of_two(power: usize) -> String {
+    let units = ["B", "KiB", "MiB", "GiB"];
+    let unit = (power / 10).min(units.len() - 1);
+    format!("{} {}", 1_u64 << (power - 10 * unit), units[unit])
+}
+
+/// Bytes of a page or of several: as a power of two, if they are one.
+pub(super) fn page_bytes(bytes: usize) -> String {
+    if bytes.is_power_of_two() {
+        power_of_two(bytes.ilog2() as usize)
+    } else {
+        format!("{} KiB", bytes / 1024)
+    }
+}
+
 /// One in how many.
 fn share(value: f64) -> String {
     if value >= 0.999 {
         return "all".to_owned();
     }
-    let one_in = Count((1.0 / value).round() as u64).to_string();
-    format!("1 in {}", one_in.replace(' ', "\u{a0}"))
+    let one_in = short(&Count((1.0 / value).round() as u64).to_string());
+    format!("1 in {one_in}")
+}
+
+/// A number with its unit, without a zero after the point.
+fn short(number: &str) -> String {
+    number.replace(".0 ", " ")
 }
 
 /// An axis from its least to its greatest value.
@@ -134,7 +155,7 @@ impl Axis {
 
 #[cfg(test)]
 mod tests {
-    use super::{Axis, Unit, nanoseconds};
+    use super::{Axis, Unit, nanoseconds, page_bytes, power_of_two};
 
     fn labels(axis: Axis) -> Vec<String> {
         axis.ticks().into_iter().map(|(_, label)| label).collect()
@@ -143,7 +164,7 @@ mod tests {
     #[test]
     fn a_linear_axis_has_round_numbers() {
         let axis = Axis::linear(26.3e6, Unit::Bytes);
-        assert_eq!(labels(axis), ["0 B", "10.0 MB", "20.0 MB"]);
+        assert_eq!(labels(axis), ["0 B", "10 MB", "20 MB"]);
         assert_eq!(axis.place(13.15e6), 0.5);
         assert_eq!(axis.place(1e9), 1.0);
         let events = labels(Axis::linear(3.0, Unit::Events));
@@ -159,7 +180,7 @@ mod tests {
         assert!((axis.place(1000.0) - 0.4).abs() < 1e-9);
         assert_eq!(axis.place(0.0), 0.0);
         let share = labels(Axis::logarithmic(1e-6, 1.0, Unit::Share));
-        assert_eq!(share[0], "1 in 1.0\u{a0}M");
+        assert_eq!(share[0], "1 in 1 M");
         assert_eq!(share.last().map(String::as_str), Some("all"));
         let long = labels(Axis::logarithmic(1.0, 1e10, Unit::Nanoseconds));
         assert!(long.len() <= 8, "{long:?}");
@@ -167,6 +188,15 @@ mod tests {
             labels(Axis::logarithmic(1.0, 1.0, Unit::Nanoseconds)).len(),
             2
         );
+    }
+
+    #[test]
+    fn powers_of_two_have_units_of_1024() {
+        let names = [0, 6, 10, 14, 20, 31].map(power_of_two);
+        assert_eq!(names, ["1 B", "64 B", "1 KiB", "16 KiB", "1 MiB", "2 GiB"]);
+        assert_eq!(power_of_two(41), "2048 GiB");
+        let pages = [16384, 10 * 16384].map(page_bytes);
+        assert_eq!(pages, ["16 KiB", "160 KiB"]);
     }
 
     #[test]

@@ -82,7 +82,7 @@ pub(super) fn of(
         }),
         beyond(a, a_row)
             .zip(beyond(b, b_row))
-            .and_then(|(a, b)| counted("resident beyond the peak of live bytes", a, b)),
+            .and_then(|(a, b)| counted("resident beyond live", a, b)),
         bytes("moved by compaction", &|row| row.moved_bytes_total),
         timed(a_row, b_row),
         ratio,

@@ -148,7 +148,7 @@ impl<'a> Split<'a> {
             ),
             x: Axis::linear(view.scale.events, Unit::Events),
             x_name: "events".to_owned(),
-            y: Axis::linear(view.scale.bytes, Unit::Bytes),
+            y: Axis::linear(view.scale.resident, Unit::Bytes),
             height: Height::Low,
             shapes,
         }

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use surefit_measure::grid::Grid;
 use surefit_measure::output::grouped;
 use surefit_measure::passes::heap_map::{Column, HeapMap};
-use surefit_measure::sizes::{Size, counted};
+use surefit_measure::sizes::Size;
 
-use super::axis::{Axis, Unit};
+use super::axis::{Axis, Unit, page_bytes};
 use super::colours::Style;
 use super::figure::{Figure, Key, Sample};
 use super::input::View;
@@ -70,13 +70,13 @@ fn figure(view: View<'_>, allocator: &str, map: &HeapMap) -> Figure {
 
 fn about(map: &HeapMap) -> String {
     let row = if map.pages_per_row == 1 {
-        format!("one page of {}", Size(map.page_bytes as u64))
+        format!("one page of {}", page_bytes(map.page_bytes))
     } else {
         format!(
-            "{} of {}, {} in all",
-            counted(map.pages_per_row as u64, "page"),
-            Size(map.page_bytes as u64),
-            Size(map.row_bytes() as u64)
+            "{} pages of {}, {} in all",
+            map.pages_per_row,
+            page_bytes(map.page_bytes),
+            page_bytes(map.row_bytes())
         )
     };
     format!(
@@ -88,7 +88,7 @@ fn about(map: &HeapMap) -> String {
 
 fn plot(view: View<'_>, name: &str, map: &HeapMap, style: Style) -> Plot {
     let bytes = (map.rows() * map.row_bytes()) as f64;
-    let events = view.trace().events as f64;
+    let events = view.scale.events;
     Plot {
         label: format!(
             "Map: how full each range of addresses of {name} is over the events of {}. The table below has, for each look, \
@@ -204,11 +204,11 @@ mod tests {
             left: left.to_vec(),
         };
         HeapMap {
-            page_bytes: 1000,
+            page_bytes: 1024,
             pages_per_row: 1,
             columns: vec![
-                column(0, [1000, 0], [0, 0]),
-                column(5, [1000, 300], [0, 0]),
+                column(0, [1024, 0], [0, 0]),
+                column(5, [1024, 300], [0, 0]),
                 column(10, [900, 0], [0, 300]),
             ],
             classes_at_peak: None,
@@ -234,8 +234,8 @@ mod tests {
     #[test]
     fn the_table_says_what_is_in_use_and_what_moved() {
         let grid = table(&map());
-        assert_eq!(grid.rows[1], ["5", "1300 B", "2 of 2", "2000 B", "0 B"]);
+        assert_eq!(grid.rows[1], ["5", "1324 B", "2 of 2", "2048 B", "0 B"]);
         assert_eq!(grid.rows[2][4], "300 B");
-        assert!(about(&map()).contains("one page of 1000 B"));
+        assert!(about(&map()).contains("one page of 1 KiB"));
     }
 }

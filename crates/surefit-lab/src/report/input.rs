@@ -8,6 +8,9 @@ use super::colours::{Colours, Style};
 use super::tails;
 use crate::screen::Notes;
 
+/// Certificates are drawn up to this multiple of what is resident at most.
+const MOST_ABOVE: f64 = 1.6;
+
 /// One program of a page.
 #[derive(Debug)]
 pub(crate) struct Section<'a> {
@@ -48,7 +51,9 @@ pub(super) struct View<'a> {
 pub(super) struct Scale {
     /// Events of the trace.
     pub(super) events: f64,
-    /// Bytes: resident, live or certified.
+    /// Bytes that are resident or live.
+    pub(super) resident: f64,
+    /// The same, or certified.
     pub(super) bytes: f64,
     /// The least and the longest call, in nanoseconds.
     pub(super) calls: Option<(f64, f64)>,
@@ -81,10 +86,16 @@ impl Scale {
             .iter()
             .flat_map(|row| row.resident_over_time.iter().flatten());
         let heights = samples.map(|sample| sample.resident_bytes.max(sample.live_bytes));
+        let resident = heights.max().unwrap_or(0) as f64;
         let bounds = rows.iter().filter_map(|row| row.certified_bytes);
-        let bytes = heights.chain(bounds).max().unwrap_or(0) as f64;
+        // a certificate far above would flatten all lines
+        let bounds = bounds
+            .map(|bytes| bytes as f64)
+            .filter(|bytes| *bytes <= MOST_ABOVE * resident);
+        let bytes = bounds.fold(resident, f64::max);
         let mut scale = Self {
             events: trace.events as f64,
+            resident,
             bytes,
             calls: None,
             least_share: 1.0,
@@ -104,6 +115,7 @@ impl Scale {
     pub(super) fn with(self, other: Self) -> Self {
         Self {
             events: self.events.max(other.events),
+            resident: self.resident.max(other.resident),
             bytes: self.bytes.max(other.bytes),
             calls: widest(self.calls, other.calls),
             least_share: self.least_share.min(other.least_share),

@@ -33,8 +33,18 @@ pub(super) fn figure(view: View<'_>) -> Option<Figure> {
         legend.push(key);
     }
     for row in view.rows() {
-        let certified = row.certified_bytes.map(|bytes| bytes as f64);
-        shapes.extend(certified.map(|bytes| Shape::Level(view.style(row), bytes)));
+        let Some(bytes) = row.certified_bytes.map(|bytes| bytes as f64) else {
+            continue;
+        };
+        if bytes <= view.scale.bytes {
+            shapes.push(Shape::Level(view.style(row), bytes));
+        }
+        if samples(row).is_none() {
+            legend.push(Key {
+                sample: Sample::Line(view.style(row)),
+                text: format!("{}{}", screen::short(&row.allocator), certified(view, row)),
+            });
+        }
     }
     Some(Figure {
         title: "Memory over time".to_owned(),
@@ -61,19 +71,31 @@ fn line(view: View<'_>, row: &AllocatorResult, samples: &[ResidentSample]) -> (S
     let point = |sample: &ResidentSample| (sample.event as f64, sample.resident_bytes as f64);
     let style = view.style(row);
     let most = samples.iter().map(|sample| sample.resident_bytes).max();
-    let mut text = format!(
-        "{}, {} at most",
+    let text = format!(
+        "{}, {} at most{}",
         screen::short(&row.allocator),
-        Size(most.unwrap_or(0))
+        Size(most.unwrap_or(0)),
+        certified(view, row)
     );
-    if let Some(bytes) = row.certified_bytes {
-        text += &format!("; certified {}", Size(bytes));
-    }
     let key = Key {
         sample: Sample::Line(style),
         text,
     };
     (Shape::Line(style, samples.iter().map(point).collect()), key)
+}
+
+/// What is certified, if anything is, and whether it is drawn.
+fn certified(view: View<'_>, row: &AllocatorResult) -> String {
+    let above = |bytes: u64| {
+        if bytes as f64 > view.scale.bytes {
+            ", above"
+        } else {
+            ""
+        }
+    };
+    row.certified_bytes.map_or_else(String::new, |bytes| {
+        format!("; certified {}{}", Size(bytes), above(bytes))
+    })
 }
 
 fn plot(

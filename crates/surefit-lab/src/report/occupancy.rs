@@ -2,9 +2,10 @@
 
 use surefit_measure::grid::Grid;
 use surefit_measure::output::grouped;
-use surefit_measure::sizes::{Size, counted, per_cent};
+use surefit_measure::sizes::{counted, per_cent};
 use surefit_measure::subject::{ClassUse, Classes};
 
+use super::axis::page_bytes;
 use super::bars::{Bar, Bars, Lane};
 use super::colours::Style;
 use super::figure::{Figure, Key, Sample};
@@ -14,8 +15,9 @@ use crate::screen;
 /// Size-classes drawn, at most: those with the most pages.
 const MOST: usize = 24;
 
-/// How opaque the pages are; what is used of them is opaque.
-const PAGES: f64 = 0.25;
+/// How opaque free page-blocks are, and what of the pages is no page-block; live ones are opaque.
+const FREE: f64 = 0.45;
+const REST: f64 = 0.14;
 
 /// The figure of the first heap that reports its size-classes; `None` if none does.
 pub(super) fn figure(view: View<'_>) -> Option<Figure> {
@@ -40,31 +42,36 @@ pub(super) fn figure(view: View<'_>) -> Option<Figure> {
         about: about(classes, &used, left_out),
         picture: picture(&name, classes, &drawn, style),
         legend: vec![
-            Key {
-                sample: Sample::Area(style, 1.0),
-                text: "live page-blocks".to_owned(),
-            },
-            Key {
-                sample: Sample::Area(style, PAGES),
-                text: "the rest of the pages".to_owned(),
-            },
+            key(style, 1.0, "live page-blocks"),
+            key(style, FREE, "free page-blocks"),
+            key(
+                style,
+                REST,
+                "back-references, and what the partitioning leaves over",
+            ),
         ],
         table: table(classes, &used),
     })
+}
+
+fn key(style: Style, opacity: f64, text: &str) -> Key {
+    Key {
+        sample: Sample::Area(style, opacity),
+        text: text.to_owned(),
+    }
 }
 
 fn about(classes: &Classes, used: &[&ClassUse], left_out: usize) -> String {
     let pages: u64 = used.iter().map(|class| class.pages).sum();
     let not_full: u64 = used.iter().map(|class| class.not_full_pages).sum();
     let mut text = format!(
-        "At the event with the most live bytes: {} of {} are in use by {}; {} not full. The figures are the share of the \
-         page-blocks that live, the bytes of the pages, and the pages that are not full.",
+        "At the event with the most live bytes: {} of {} are in use by {}; {} not full. Each bar stands for all pages of a \
+         size-class; the figure is the share of its page-blocks that live.",
         counted(pages, "page"),
-        Size(classes.page_bytes as u64),
-        if used.len() == 1 {
-            "one size-class".to_owned()
-        } else {
-            format!("{} size-classes", used.len())
+        page_bytes(classes.page_bytes),
+        match used.len() {
+            1 => "one size-class".to_owned(),
+            many => format!("{many} size-classes"),
         },
         if not_full == 1 {
             "one is".to_owned()
@@ -90,37 +97,44 @@ fn most_pages<'a>(used: &[&'a ClassUse]) -> Vec<&'a ClassUse> {
 }
 
 fn picture(name: &str, classes: &Classes, drawn: &[&ClassUse], style: Style) -> String {
-    let row = |class: &&ClassUse| {
-        let bytes = class.pages * classes.page_bytes as u64;
-        let live = class.live_blocks * class.block_bytes;
-        Bar {
-            name: Size(class.block_bytes).to_string(),
-            style,
-            lanes: vec![
-                Lane {
-                    opacity: PAGES,
-                    ..Lane::whole(bytes as f64)
-                },
-                Lane::whole(live as f64),
-            ],
-            text: format!(
-                "{:.0} % of {}, {} not full",
-                per_cent(class.live_blocks, class.pages * class.blocks),
-                Size(bytes),
-                class.not_full_pages
-            ),
-        }
-    };
     let bars = Bars {
         label: format!(
-            "Bars: for each size-class of {name}, the bytes of its pages at the peak, and of these the live page-blocks. \
-             The table below has the figures."
+            "Bars: for each size-class of {name}, which share of its pages live page-blocks have at the peak, and which \
+             share free ones. The table below has the figures."
         ),
-        rows: drawn.iter().map(row).collect(),
+        rows: drawn
+            .iter()
+            .map(|class| bar(classes, class, style))
+            .collect(),
         mark: None,
         is_cut: false,
     };
     bars.html()
+}
+
+fn bar(classes: &Classes, class: &ClassUse, style: Style) -> Bar {
+    let page = classes.page_bytes.max(1) as f64 * class.pages as f64;
+    let share = |blocks: u64| (blocks * class.block_bytes) as f64 / page;
+    let lane = |value, opacity| Lane {
+        opacity,
+        ..Lane::whole(value)
+    };
+    let blocks = class.pages * class.blocks;
+    Bar {
+        name: format!("{} B", grouped(class.block_bytes)),
+        style,
+        lanes: vec![
+            lane(1.0, REST),
+            lane(share(blocks), FREE),
+            lane(share(class.live_blocks), 1.0),
+        ],
+        text: format!(
+            "{:.0} %; {} of {} not full",
+            per_cent(class.live_blocks, blocks),
+            grouped(class.not_full_pages),
+            counted(class.pages, "page"),
+        ),
+    }
 }
 
 fn table(classes: &Classes, used: &[&ClassUse]) -> Grid {

@@ -8,6 +8,7 @@ use surefit_measure::output::grouped;
 use surefit_measure::profile::{Histogram, Profile, Share};
 use surefit_measure::sizes::{Count, per_cent};
 
+use super::axis::power_of_two;
 use super::bars::{Bar, Bars, Lane};
 use super::colours::PROGRAM;
 use super::figure::{Figure, Key, Sample};
@@ -22,7 +23,7 @@ pub(super) fn figure(view: View<'_>) -> Option<Figure> {
         return None;
     }
     let name = screen::name(view.trace());
-    let sizes = lines(&profile.sizes, bytes_up_to);
+    let sizes = lines(&profile.sizes, power_of_two);
     let lives = lives(profile);
     let picture = format!(
         "<div class=\"multiples\"><div><p class=\"of\">sizes of requests</p>{}</div>\
@@ -86,13 +87,6 @@ fn lives(profile: &Profile) -> Vec<Line> {
     lines
 }
 
-/// Sizes of programs are powers of two of 1024: `64 B`, `16 KiB`.
-pub(super) fn bytes_up_to(power: usize) -> String {
-    let units = ["B", "KiB", "MiB", "GiB"];
-    let unit = (power / 10).min(units.len() - 1);
-    format!("{} {}", 1_u64 << (power - 10 * unit), units[unit])
-}
-
 fn bars(label: &str, lines: &[Line]) -> String {
     let row = |line: &Line| {
         let count = per_cent(line.share.count, line.of.count);
@@ -152,16 +146,4 @@ fn row(what: &str, line: &Line) -> Vec<String> {
     row.push(grouped(share.bytes));
     row.push(format!("{:.2} %", per_cent(share.bytes, of.bytes)));
     row
-}
-
-#[cfg(test)]
-mod tests {
-    use super::bytes_up_to;
-
-    #[test]
-    fn powers_of_two_have_units_of_1024() {
-        let names = [0, 6, 10, 14, 20, 31].map(bytes_up_to);
-        assert_eq!(names, ["1 B", "64 B", "1 KiB", "16 KiB", "1 MiB", "2 GiB"]);
-        assert_eq!(bytes_up_to(41), "2048 GiB");
-    }
 }

@@ -13,7 +13,7 @@ type Measure<'a> = &'a dyn Fn(&AllocatorResult) -> Option<Lane>;
 
 /// Appends the charts; those of which nothing was measured are left out.
 pub(super) fn charts(page: &mut String, view: View<'_>) {
-    page.push_str("<div class=\"multiples\">\n");
+    page.push_str("<div class=\"pair\">\n");
     for figure in figures(view).into_iter().flatten() {
         figure.write(page);
     }

@@ -217,18 +217,18 @@ fn grid(changed: &[Changed<'_>]) -> Grid {
             vec![
                 name,
                 (*figure).to_owned(),
+                verdict.words().to_owned(),
+                ratio,
                 a,
                 b,
-                ratio,
-                verdict.words().to_owned(),
             ]
         })
     });
     Grid {
-        header: ["allocator", "figure", "A", "B", "B ÷ A", "B is"]
+        header: ["allocator", "figure", "B is", "B ÷ A", "A", "B"]
             .map(str::to_owned)
             .into(),
         rows: rows.collect(),
-        text_columns: 2,
+        text_columns: 3,
     }
 }
