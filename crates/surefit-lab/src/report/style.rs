@@ -31,7 +31,9 @@ pub(super) const STYLE: &str = ".figure{margin:1.6rem 0 2rem}figcaption{max-widt
     details .wide{max-height:24rem;overflow-y:auto}\
     @media(max-width:40rem){.bars{grid-template-columns:fit-content(6.5rem) minmax(3rem,1fr) fit-content(8.5rem);\
     column-gap:.4rem;font-size:.8rem}.plot{grid-template-columns:3.9rem minmax(0,1fr);font-size:.75rem}.high>svg{height:20rem}}\
-    @media print{body{max-width:none;margin:0;padding:0;font-size:10pt}.figure,tr,.multiples>*,li{break-inside:avoid}\
+    @page{margin:14mm}@media print{html{font-size:12px}body{max-width:none;margin:0;padding:0;font-size:.85rem}\
+    .figure{margin:.8rem 0 1rem}.usual>svg{height:13rem}.low>svg{height:8rem}.high>svg{height:20rem}.bars svg{min-height:1rem}\
+    .figure,tr,.multiples>*,li{break-inside:avoid}\
     h2,h3,figcaption,.of{break-after:avoid}details:not([open]),nav{display:none}details .wide{max-height:none}\
     .wide{overflow:visible;background:none}table{font-size:7.5pt}td,th{padding:.15rem .3rem}\
     td:first-child,th:first-child{position:static;max-width:none}.pair{grid-template-columns:1fr 1fr}}";
