@@ -132,7 +132,9 @@ impl Axis {
     fn powers(&self) -> Vec<f64> {
         let (first, last) = (self.least.log10().round(), self.most.log10().round());
         let decades = (last - first) as i32;
-        let step = (decades + 6) / 7;
+        // labels below each other take less room than those beside each other
+        let most = if self.unit == Unit::Share { 7 } else { 4 };
+        let step = (decades + most - 1) / most;
         let powers = (0..=decades).step_by(step.max(1) as usize);
         powers
             .map(|power| 10_f64.powi(first as i32 + power))
@@ -175,15 +177,14 @@ mod tests {
     #[test]
     fn a_logarithmic_axis_has_powers_of_ten() {
         let axis = Axis::logarithmic(23.0, 129_000.0, Unit::Nanoseconds);
-        let expected = ["10 ns", "100 ns", "1 µs", "10 µs", "100 µs", "1 ms"];
-        assert_eq!(labels(axis), expected);
+        assert_eq!(labels(axis), ["10 ns", "1 µs", "100 µs"]);
         assert!((axis.place(1000.0) - 0.4).abs() < 1e-9);
         assert_eq!(axis.place(0.0), 0.0);
         let share = labels(Axis::logarithmic(1e-6, 1.0, Unit::Share));
         assert_eq!(share[0], "1 in 1 M");
         assert_eq!(share.last().map(String::as_str), Some("all"));
         let long = labels(Axis::logarithmic(1.0, 1e10, Unit::Nanoseconds));
-        assert!(long.len() <= 8, "{long:?}");
+        assert_eq!(long, ["1 ns", "1 µs", "1 ms", "1 s"]);
         assert_eq!(
             labels(Axis::logarithmic(1.0, 1.0, Unit::Nanoseconds)).len(),
             2
