@@ -30,6 +30,9 @@ pub(crate) enum Verb {
     Compare(CompareArgs),
     /// Find the configuration that needs the fewest bytes for recorded programs.
     Tune(crate::tune_cmd::Args),
+    /// Write one self-contained HTML page of figures on programs, or on a program before and after.
+    #[command(after_help = crate::report_cmd::examples())]
+    Report(crate::report_cmd::Args),
     /// Certify how large a heap must be for a demand, and how much one call can cost.
     Certify(crate::certify_cmd::Args),
     /// Inspect traces: statistics, checks, first events, import, export.

@@ -9,68 +9,58 @@ mod baseline;
 mod bounds;
 mod expression;
 mod figures;
+pub(crate) mod measured;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::cli::CompareArgs;
-use crate::report;
+use crate::report::{Page, Section};
 use crate::screen::{self, Notes, Setting};
-use surefit_measure::config_file;
 use surefit_measure::instructions;
 use surefit_measure::output::{self, Format};
-use surefit_measure::passes::percentiles;
-use surefit_measure::progress::Progress;
-use surefit_measure::results::{AllocatorResult, Comparison, OnThreads, SCHEMA, TraceResults};
-use surefit_measure::rounds::{self, Brief, Plan};
-use surefit_measure::single;
+use surefit_measure::results::{Comparison, SCHEMA};
+use surefit_measure::rounds::Plan;
 use surefit_measure::source::{self, Source};
 use surefit_measure::spec::Spec;
-use surefit_measure::threaded;
 
-use ablation::ablation;
 use bounds::Bound;
 use figures::Needs;
-
-/// What is compared unless the user says otherwise.
-const DEFAULT_ALLOCATORS: &str = "cf,cf-direct,tlsf,peer-rlsf,peer-talc,peer-dlmalloc,system";
-
-/// What the default allocators are compared to.
-const DEFAULT_BASELINE: &str = "peer-rlsf";
-
-/// Rounds of the timing pass unless the user says otherwise.
-const ROUNDS: u32 = 3;
-
-/// What a comparison does unless the user says how many rounds: the access pass reads memory at
-/// random, which takes longer than all other passes together.
-const BRIEF: Brief = Brief {
-    most_rounds: 5,
-    most_accesses: 4_000_000,
-};
-
-/// The most rounds of the access pass.
-const MOST_ACCESS_ROUNDS: u32 = 3;
+use measured::{Job, Measured, allocators, plan};
 
 /// Compares allocators on traces and prints the comparison.
 ///
 /// # Errors
 /// Bad input; an allocator that broke a rule or its proven bound.
 pub(crate) fn run(args: &CompareArgs) -> Result<()> {
-    let (specs, baseline) = allocators(args)?;
-    let plan = plan(args);
+    let (specs, baseline) = allocators(
+        args.allocators.as_deref(),
+        &args.config,
+        args.baseline.as_deref(),
+    )?;
+    let plan = Plan {
+        min_heap: args.find_min_heap || args.files.is_empty(),
+        instructions: args.count.is_some(),
+        ..plan(args.rounds, args.heap)
+    };
     let bounds = bounds(args, &specs, plan)?;
     possible(args)?;
     let earlier = args.against.as_deref().map(baseline::load).transpose()?;
-    let sources = files(args)
-        .iter()
-        .map(|file| Source::load(file, args.largest))
-        .collect::<Result<Vec<_>>>()?;
+    let files = files(args);
+    let sources = files.iter().map(|file| Source::load(file, args.largest));
+    let sources = sources.collect::<Result<Vec<_>>>()?;
     let names: Vec<_> = sources.iter().map(|it| it.steps.name.as_str()).collect();
     bounds
         .iter()
         .try_for_each(|bound| bound.vet_trace(&names))?;
-    let notes = Notes::new(&specs, specs[baseline].as_str());
+    let job = Job {
+        specs,
+        baseline,
+        plan,
+        has_page: args.report.is_some(),
+    };
+    let notes = Notes::new(&job.specs, job.baseline());
     let setting = Setting {
         traces: sources.len(),
         rounds: (plan.rounds, plan.most_rounds()),
@@ -80,22 +70,14 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
         is_table: args.format == Format::Table,
         head: screen::head(&setting, &notes, plan.instructions),
     };
-    let traces = measure(&sources, &specs, baseline, plan, |trace| {
-        shown.table(&screen::trace(trace, &notes))
-    })?;
-    let comparison = Comparison {
-        schema: SCHEMA,
-        rounds: traces.iter().map(|trace| trace.rounds).max().unwrap_or(0),
-        baseline: specs[baseline].to_string(),
-        clock_ns: plan.clock_ns,
-        traces,
-    };
+    let measured = job.measure(&sources, |trace| shown.table(&screen::trace(trace, &notes)))?;
     if let Some(path) = &args.report {
-        let page = report::page(&comparison, &setting, &notes);
-        output::to_file(path, |out| Ok(out.write_all(page.as_bytes())?))?;
+        write_page(path, &files, &measured, &job)?;
     }
+    let comparison = job.comparison(measured);
     if args.again {
-        let second = measure(&sources, &specs, baseline, times_only(plan), |_| Ok(()))?;
+        let second = job.times_only().measure(&sources, |_| Ok(()))?;
+        let second: Vec<_> = second.into_iter().map(|it| it.trace).collect();
         shown.lines(&again::lines(&comparison.traces, &second))?;
     }
     match args.format {
@@ -103,6 +85,23 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
         Format::Table => output::print(&screen::foot(args.files.is_empty()))?,
     }
     judge(args, &bounds, earlier.as_ref(), &comparison, &mut shown)
+}
+
+/// Writes the page of a comparison.
+fn write_page(path: &Path, files: &[PathBuf], measured: &[Measured], job: &Job) -> Result<()> {
+    let sections = files.iter().zip(measured).map(|(file, it)| Section {
+        origin: file.display().to_string(),
+        trace: &it.trace,
+        clock_ns: job.plan.clock_ns,
+        notes: Notes::new(&job.specs, job.baseline()),
+        details: it.details.as_ref(),
+    });
+    let page = Page {
+        title: "surefit compare",
+        sections: sections.collect(),
+        pairs: Vec::new(),
+    };
+    output::to_file(path, |out| Ok(out.write_all(page.html().as_bytes())?))
 }
 
 /// Refuses, before anything is measured, what could not be done afterwards.
@@ -120,17 +119,6 @@ fn possible(args: &CompareArgs) -> Result<()> {
         bail!("--again is said in words: leave --format json out, or --save twice and --against");
     }
     Ok(())
-}
-
-/// What a second run measures.
-fn times_only(plan: Plan) -> Plan {
-    Plan {
-        percentiles: false,
-        min_heap: false,
-        instructions: false,
-        access_rounds: 0,
-        ..plan
-    }
 }
 
 /// The bounds of `--assert`, vetted.
@@ -208,123 +196,11 @@ impl Shown {
     }
 }
 
-/// Measures one trace after the other, and hands each to `ready` as soon as it is measured.
-fn measure(
-    sources: &[Source],
-    specs: &[Spec],
-    baseline: usize,
-    plan: Plan,
-    mut ready: impl FnMut(&TraceResults) -> Result<()>,
-) -> Result<Vec<TraceResults>> {
-    let ablation_steps = if plan.min_heap { ablation::STEPS } else { 0 };
-    let steps = plan.progress_steps() * specs.len() as u64 + ablation_steps;
-    let progress = Progress::new(steps * sources.len() as u64);
-    let mut traces = Vec::new();
-    for source in sources {
-        let trace = trace(source, specs, baseline, plan, &progress)?;
-        progress.suspend(|| ready(&trace))?;
-        traces.push(trace);
-    }
-    progress.finish();
-    Ok(traces)
-}
-
-fn trace(
-    source: &Source,
-    specs: &[Spec],
-    baseline: usize,
-    plan: Plan,
-    progress: &Progress,
-) -> Result<TraceResults> {
-    let measured = rounds::measure(source, specs, baseline, plan, progress)?;
-    let mut results: Vec<_> = measured.into_iter().map(|row| row.result).collect();
-    if plan.percentiles {
-        on_threads(source, specs, plan, &mut results)?;
-    }
-    let ablation = match plan.min_heap {
-        true => ablation(specs, &source.steps, progress)?,
-        false => None,
-    };
-    let rounds = results.iter().filter_map(|row| row.pair_ns_rounds.as_ref());
-    let steps = &source.steps;
-    Ok(TraceResults {
-        name: steps.name.clone(),
-        events: steps.steps().len() as u64,
-        objects: steps.objects,
-        threads: steps.threads,
-        peak_live_bytes: steps.peak_live_bytes,
-        left_out: source.left_out,
-        rounds: rounds
-            .map(Vec::len)
-            .max()
-            .map_or(plan.rounds, |most| most as u32),
-        ablation,
-        results,
-    })
-}
-
-/// Replays a trace of several threads on as many, on the allocators that serve threads.
-fn on_threads(
-    source: &Source,
-    specs: &[Spec],
-    plan: Plan,
-    results: &mut [AllocatorResult],
-) -> Result<()> {
-    let serves = |spec: &Spec| source.steps.threads > 1 && spec.is_malloc();
-    for (spec, row) in specs.iter().zip(results).filter(|(spec, _)| serves(spec)) {
-        if !row.completed || row.pair_ns_rounds.is_none() {
-            continue;
-        }
-        let of_threads = threaded::measure(source, spec, plan)?;
-        row.on_threads = Some(OnThreads {
-            pair_ns_rounds: of_threads.pair_ns_rounds.unwrap_or_default(),
-            peak_resident_bytes: of_threads.peak_resident_bytes,
-        });
-    }
-    Ok(())
-}
-
-/// The allocators, and which of them is the baseline.
-fn allocators(args: &CompareArgs) -> Result<(Vec<Spec>, usize)> {
-    let names = args.allocators.as_deref().unwrap_or(DEFAULT_ALLOCATORS);
-    let mut specs = Spec::parse_list(names)?;
-    for file in &args.config {
-        specs.push(Spec::parse(&config_file::spec(file, None)?)?);
-    }
-    let default = args.allocators.is_none().then_some(DEFAULT_BASELINE);
-    let Some(baseline) = args.baseline.as_deref().or(default) else {
-        return Ok((specs, 0));
-    };
-    let found = specs.iter().position(|spec| spec.as_str() == baseline);
-    let found = found.ok_or_else(|| {
-        anyhow!("--baseline {baseline}: not among the allocators compared; add it to --allocators")
-    })?;
-    Ok((specs, found))
-}
-
 fn files(args: &CompareArgs) -> Vec<PathBuf> {
     if args.files.is_empty() {
         source::compared_files()
     } else {
         args.files.clone()
-    }
-}
-
-fn plan(args: &CompareArgs) -> Plan {
-    Plan {
-        setting: single::Setting {
-            heap: args.heap,
-            touch: true,
-        },
-        rounds: args.rounds.unwrap_or(ROUNDS),
-        access_rounds: args
-            .rounds
-            .map_or(1, |rounds| rounds.min(MOST_ACCESS_ROUNDS)),
-        percentiles: true,
-        min_heap: args.find_min_heap || args.files.is_empty(),
-        instructions: args.count.is_some(),
-        clock_ns: percentiles::clock_ns(),
-        brief: args.rounds.is_none().then_some(BRIEF),
     }
 }
 

@@ -5,12 +5,14 @@
 //! | `cli` | the command line |
 //! | `*_cmd` | one verb each |
 //! | `screen`, `report` | tables for the terminal, and HTML pages |
+//! | `details` | what a page shows beyond results, measured |
 //!
 //! The crate `surefit-measure` measures. The command `surefit-experiments` runs the experiments.
 
 mod certify_cmd;
 mod cli;
 mod compare_cmd;
+mod details;
 mod experiment_cmd;
 mod gc_cmd;
 mod gen_cmd;
@@ -18,6 +20,7 @@ mod gen_cmd;
 mod record_cmd;
 mod replay_cmd;
 mod report;
+mod report_cmd;
 mod screen;
 mod trace_cmd;
 mod trace_file;
@@ -49,6 +52,7 @@ fn verb(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Replay(args) => replay_cmd::run(&args).map(|()| ExitCode::SUCCESS),
         Verb::Compare(args) => compare_cmd::run(&args).map(|()| ExitCode::SUCCESS),
         Verb::Tune(args) => tune_cmd::run(&args).map(|()| ExitCode::SUCCESS),
+        Verb::Report(args) => report_cmd::run(&args).map(|()| ExitCode::SUCCESS),
         Verb::Certify(args) => certify_cmd::run(&args).map(|()| ExitCode::SUCCESS),
         #[cfg(target_os = "linux")]
         Verb::Record(args) => record_cmd::run(&args),

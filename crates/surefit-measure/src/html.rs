@@ -24,9 +24,11 @@ pub const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;color:#1c2733;b
     @media(max-width:40rem){body{margin:1rem auto;padding:0 .8rem}td,th{padding:.25rem .4rem}\
     td:first-child,th:first-child{max-width:8rem}dd{margin-left:.8rem}}";
 
-/// Appends a table; one that is wider than the page scrolls by itself.
+/// Appends a table; one that is wider than the page scrolls by itself, also by the keyboard.
 pub fn table(page: &mut String, grid: &Grid) {
-    page.push_str("<div class=\"wide\"><table>\n");
+    page.push_str(
+        "<div class=\"wide\" role=\"region\" aria-label=\"table\" tabindex=\"0\"><table>\n",
+    );
     let mut line = |tag: &str, cells: &[String]| {
         page.push_str("<tr>");
         for (column, cell) in cells.iter().enumerate() {
@@ -35,7 +37,8 @@ pub fn table(page: &mut String, grid: &Grid) {
             } else {
                 ""
             };
-            let _ = write!(page, "<{tag}{class}>{}</{tag}>", escaped(cell));
+            let scope = if tag == "th" { " scope=\"col\"" } else { "" };
+            let _ = write!(page, "<{tag}{class}{scope}>{}</{tag}>", escaped(cell));
         }
         page.push_str("</tr>\n");
     };

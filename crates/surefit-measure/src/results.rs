@@ -5,6 +5,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use surefit_core::Parts;
 
 pub use crate::ratio::Ratio;
 
@@ -135,6 +136,10 @@ pub struct AllocatorResult {
     /// The longest allocation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub malloc_ns_max: Option<u64>,
+    /// How many allocations took longer than a time, for ascending times; the last is the longest, and none
+    /// took longer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub malloc_ns_tail: Option<Vec<Tail>>,
     /// The mean time of a free.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub free_ns_mean: Option<f64>,
@@ -150,6 +155,10 @@ pub struct AllocatorResult {
     /// The longest free.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub free_ns_max: Option<u64>,
+    /// How many frees took longer than a time, for ascending times; the last is the longest, and none
+    /// took longer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub free_ns_tail: Option<Vec<Tail>>,
     /// The mean time of a reallocation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub realloc_ns_mean: Option<f64>,
@@ -165,6 +174,10 @@ pub struct AllocatorResult {
     /// The longest reallocation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub realloc_ns_max: Option<u64>,
+    /// How many reallocations took longer than a time, for ascending times; the last is the longest, and none
+    /// took longer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub realloc_ns_tail: Option<Vec<Tail>>,
     /// The mean time of one access of a seeded live object, beyond its look-up in the replay's own
     /// table: many accesses at the peak, one after the other.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -236,6 +249,16 @@ pub struct OnThreads {
     pub peak_resident_bytes: Option<u64>,
 }
 
+/// How many calls took longer than a time.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tail {
+    /// The time, to three digits.
+    pub ns: u64,
+    /// How many calls took longer.
+    pub longer: u64,
+}
+
 /// What was resident and what was live after an event.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -246,6 +269,9 @@ pub struct ResidentSample {
     pub live_bytes: u64,
     /// What was resident.
     pub resident_bytes: u64,
+    /// Where every byte of the region was, if the allocator reports it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<AtPeak>,
 }
 
 /// Why a replay did not complete.
@@ -259,7 +285,7 @@ pub struct ReplayError {
 }
 
 /// Where every byte of the region is; the parts add up to `heap_bytes`.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct AtPeak {
     /// What the program asked for.
@@ -283,6 +309,22 @@ pub struct AtPeak {
 }
 
 impl AtPeak {
+    /// The account of a region while so many bytes are requested.
+    #[must_use]
+    pub fn of(parts: Parts, requested_bytes: u64) -> Self {
+        Self {
+            requested_bytes,
+            page_block_internal_bytes: (parts.block_bytes as u64).saturating_sub(requested_bytes),
+            page_internal_bytes: parts.page_internal_bytes as u64,
+            size_class_bytes: parts.size_class_bytes as u64,
+            transient_bytes: parts.transient_bytes as u64,
+            large_tail_bytes: parts.large_tail_bytes as u64,
+            administrative_bytes: parts.administrative_bytes as u64,
+            free_chunk_bytes: parts.free_chunk_bytes as u64,
+            free_page_bytes: parts.free_page_bytes as u64,
+        }
+    }
+
     /// The sum of the parts, in bytes.
     #[cfg(test)]
     fn total(&self) -> u64 {

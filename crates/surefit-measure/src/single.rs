@@ -2,13 +2,13 @@
 
 use anyhow::Result;
 use hdrhistogram::Histogram;
-use surefit_core::{Parts, Refused};
+use surefit_core::Refused;
 use surefit_os::Reservation;
 
 use crate::feed::Feed;
 use crate::growth::Growth;
 use crate::passes::checking::{Checked, Checking, Streamed};
-use crate::passes::percentiles::{CallTimes, Percentiles};
+use crate::passes::percentiles::{CallTimes, Percentiles, tail};
 use crate::passes::replay::Stopped;
 use crate::passes::residence::{self, Place};
 use crate::refusal::{refusal_kind, stopped};
@@ -130,7 +130,9 @@ fn not_built(refused: Refused) -> ReplayError {
 fn record(row: &mut AllocatorResult, steps: &Steps, checked: &Checked) {
     row.contiguous = checked.contiguous;
     row.bytes_in_pieces_at_peak = (!checked.contiguous).then_some(checked.bytes_in_pieces_at_peak);
-    row.at_peak = checked.parts_at_peak.map(|parts| at_peak(parts, steps));
+    row.at_peak = checked
+        .parts_at_peak
+        .map(|parts| AtPeak::of(parts, steps.peak_live_bytes));
     row.resident_over_live_mean = residence::over_live(&checked.resident);
     row.resident_over_time = (!checked.resident.is_empty()).then(|| checked.resident.clone());
     if let Some(moves) = checked.moves {
@@ -138,21 +140,6 @@ fn record(row: &mut AllocatorResult, steps: &Steps, checked: &Checked) {
         row.moved_bytes_total = Some(moves.bytes_total);
         row.moved_bytes_max_per_op = moves.bytes_max_per_op;
         row.moved_bytes_max_per_section = moves.bytes_max_per_section;
-    }
-}
-
-fn at_peak(parts: Parts, steps: &Steps) -> AtPeak {
-    let requested = steps.peak_live_bytes;
-    AtPeak {
-        requested_bytes: requested,
-        page_block_internal_bytes: (parts.block_bytes as u64).saturating_sub(requested),
-        page_internal_bytes: parts.page_internal_bytes as u64,
-        size_class_bytes: parts.size_class_bytes as u64,
-        transient_bytes: parts.transient_bytes as u64,
-        large_tail_bytes: parts.large_tail_bytes as u64,
-        administrative_bytes: parts.administrative_bytes as u64,
-        free_chunk_bytes: parts.free_chunk_bytes as u64,
-        free_page_bytes: parts.free_page_bytes as u64,
     }
 }
 
@@ -193,29 +180,30 @@ pub fn completed<T>(allocator: &str, outcome: Outcome<T>) -> Result<T> {
 
 fn fill_times(row: &mut AllocatorResult, times: &CallTimes) {
     macro_rules! fill {
-        ($histogram:expr, $mean:ident $p50:ident $p99:ident $p9999:ident $max:ident) => {
+        ($histogram:expr, $mean:ident $p50:ident $p99:ident $p9999:ident $max:ident $tail:ident) => {
             if let Some(histogram) = not_empty($histogram) {
                 row.$mean = Some(histogram.mean());
                 row.$p50 = Some(histogram.value_at_quantile(0.5));
                 row.$p99 = Some(histogram.value_at_quantile(0.99));
                 row.$p9999 = Some(histogram.value_at_quantile(0.9999));
                 row.$max = Some(histogram.max());
+                row.$tail = Some(tail(histogram));
             }
         };
     }
-    fill!(&times.malloc, malloc_ns_mean malloc_ns_p50 malloc_ns_p99 malloc_ns_p9999 malloc_ns_max);
-    fill!(&times.free, free_ns_mean free_ns_p50 free_ns_p99 free_ns_p9999 free_ns_max);
-    fill!(&times.realloc, realloc_ns_mean realloc_ns_p50 realloc_ns_p99 realloc_ns_p9999 realloc_ns_max);
+    fill!(&times.malloc, malloc_ns_mean malloc_ns_p50 malloc_ns_p99 malloc_ns_p9999 malloc_ns_max malloc_ns_tail);
+    fill!(&times.free, free_ns_mean free_ns_p50 free_ns_p99 free_ns_p9999 free_ns_max free_ns_tail);
+    fill!(&times.realloc, realloc_ns_mean realloc_ns_p50 realloc_ns_p99 realloc_ns_p9999 realloc_ns_max realloc_ns_tail);
 }
 
 /// Copies the call times that a child process measured.
 pub fn copy_times(row: &mut AllocatorResult, from: &AllocatorResult) {
     macro_rules! copy {
-        ($($field:ident)*) => {$(row.$field = from.$field;)*};
+        ($($field:ident)*) => {$(row.$field.clone_from(&from.$field);)*};
     }
-    copy!(malloc_ns_mean malloc_ns_p50 malloc_ns_p99 malloc_ns_p9999 malloc_ns_max);
-    copy!(free_ns_mean free_ns_p50 free_ns_p99 free_ns_p9999 free_ns_max);
-    copy!(realloc_ns_mean realloc_ns_p50 realloc_ns_p99 realloc_ns_p9999 realloc_ns_max);
+    copy!(malloc_ns_mean malloc_ns_p50 malloc_ns_p99 malloc_ns_p9999 malloc_ns_max malloc_ns_tail);
+    copy!(free_ns_mean free_ns_p50 free_ns_p99 free_ns_p9999 free_ns_max free_ns_tail);
+    copy!(realloc_ns_mean realloc_ns_p50 realloc_ns_p99 realloc_ns_p9999 realloc_ns_max realloc_ns_tail);
 }
 
 fn not_empty(histogram: &Histogram<u64>) -> Option<&Histogram<u64>> {

@@ -125,6 +125,11 @@ pub trait Subject {
         Ok(())
     }
 
+    /// What the pages of each size-class hold; `None` if the allocator does not report it.
+    fn classes(&self) -> Option<Classes> {
+        None
+    }
+
     /// The allocator as one that hands out raw pointers; `None` if it does not.
     fn pointers(&mut self) -> Option<&mut dyn PointerHeap> {
         None
@@ -144,6 +149,30 @@ pub trait Subject {
     fn most_align(&self) -> usize {
         usize::MAX
     }
+}
+
+/// The size-classes of a heap, and what their pages hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Classes {
+    /// Bytes of a page.
+    pub page_bytes: usize,
+    /// One element for each size-class, from the smallest.
+    pub classes: Vec<ClassUse>,
+}
+
+/// The pages of a size-class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClassUse {
+    /// Bytes of a page-block.
+    pub block_bytes: u64,
+    /// Page-blocks of a page.
+    pub blocks: u64,
+    /// Pages of the class.
+    pub pages: u64,
+    /// Those in which a page-block is free.
+    pub not_full_pages: u64,
+    /// Live page-blocks.
+    pub live_blocks: u64,
 }
 
 /// What is proven about a demand before the replay.

@@ -1,249 +1,206 @@
-//! `--report` of `compare`: one HTML page with everything in it: text, tables, and charts as SVG.
+//! The pages of `report` and of `compare --report`: one HTML page with everything in it: text,
+//! tables, and figures as SVG.
 //!
 //! Every text that comes from a file, a trace or the command line is escaped; the page loads
-//! nothing.
+//! nothing, and has no script.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | `input` | what a page is made of |
+//! | `figures` | the kinds of figures, one file each |
+//! | `side_by_side`, `change` | two programs beside each other, and whether a change helped |
+//! | `figure`, `plot`, `bars`, `axis`, `colours`, `style` | how figures are drawn |
 
-mod chart;
-mod over_time;
+mod axis;
+mod bars;
+mod change;
+mod colours;
+mod explained;
+mod figure;
+mod figures;
+mod fragmentation;
+mod heap_map;
+mod input;
+mod latency;
+mod memory;
+mod occupancy;
+mod plot;
+mod program;
+mod ratios;
+mod side_by_side;
+mod style;
+mod tails;
+#[cfg(test)]
+mod tests;
 
 use std::fmt::Write as _;
 
-use crate::screen::{self, Notes, Setting};
+use crate::screen;
 use surefit_measure::html::{STYLE, escaped, table};
-use surefit_measure::results::{AllocatorResult, Comparison, Ratio, TraceResults};
+use surefit_measure::sizes::{Size, counted};
 
-use chart::{Bar, Chart};
+use colours::Colours;
+use input::{Scale, View};
+use side_by_side::Pair;
 
-/// What the figures are: a name, and how it was measured.
-const FIGURES: [(&str, &str); 8] = [
-    (
-        "time",
-        "Allocation, first write and free, less an empty replay of the same trace: the median of interleaved rounds, as \
-         a ratio to the baseline that is taken inside each round. The thin line spans the rounds. In all charts the \
-         dashed line marks 1, and a pale bar is cut short.",
-    ),
-    (
-        "with access",
-        "The same with eight accesses of live objects after each event, so that it includes the price of handles. The \
-         objects are chosen at random, with the same seed for all. On a long trace a sample of the events has accesses, \
-         unless --rounds is given.",
-    ),
-    (
-        "free: p99.99 / max",
-        "Each free is timed on its own; the clock's own cost is taken off. 99.99 % of the frees take no longer than the \
-         first figure. The maximum includes interrupts.",
-    ),
-    (
-        "min heap ÷ live",
-        "The smallest region in which the trace completes, divided by the peak of live requests.",
-    ),
-    (
-        "certified ÷ live",
-        "The bytes that provably suffice for the trace's joint demand in any order of calls, divided by the peak of live \
-         requests. The joint demand is the most page-blocks, and the most bytes of them, that are live at once.",
-    ),
-    (
-        "resident ÷ live",
-        "What is resident, in samples over the trace: the sum of all samples, divided by that of the live requests. In a \
-         region, all pages touched so far are resident, as the kernel counts them. An allocator without a region runs in \
-         a process of its own, and what this process grew by is resident: with malloc, and with cf-os, which gives pages \
-         back to the system.",
-    ),
-    (
-        "moved B / free",
-        "Bytes that compaction copied, divided by the frees of the trace.",
-    ),
-    (
-        "pointer",
-        "Raw: the program holds the object's address. Handle: it holds a name of the object, and the heap may move it.",
-    ),
-];
+pub(crate) use input::{Details, Section};
 
-/// The page of a comparison.
-pub(crate) fn page(comparison: &Comparison, setting: &Setting, notes: &Notes) -> String {
-    let mut page =
-        String::from("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
-    let _ = writeln!(
-        page,
-        "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>surefit compare</title><style>{STYLE}</style></head>\n\
-         <body><h1>surefit compare</h1>\n<p>{}; baseline {}; the clock costs {} ns.</p>",
-        escaped(&screen::setting(setting)),
-        escaped(&screen::short(&comparison.baseline)),
-        comparison.clock_ns
-    );
-    for trace in &comparison.traces {
-        section(&mut page, trace, notes);
-    }
-    figures(&mut page, notes);
-    page + "</body></html>\n"
+/// A page.
+#[derive(Debug)]
+pub(crate) struct Page<'a> {
+    /// Its title: the verb that makes it.
+    pub(crate) title: &'static str,
+    /// The programs.
+    pub(crate) sections: Vec<Section<'a>>,
+    /// The pairs of sections that are drawn side by side, by number.
+    pub(crate) pairs: Vec<(usize, usize)>,
 }
 
-fn section(page: &mut String, trace: &TraceResults, notes: &Notes) {
-    let _ = writeln!(
-        page,
-        "<h2>{}</h2>\n<p>{}.</p>",
-        escaped(&screen::name(trace)),
-        escaped(&screen::contents(trace))
-    );
-    list(page, &screen::lines(trace, notes));
-    page.push_str("<div class=\"charts\">\n");
-    for chart in charts(trace, &notes.baseline) {
-        if chart.bars.iter().any(|bar| bar.value.is_some()) {
-            let _ = writeln!(
+impl Page<'_> {
+    /// The page as HTML.
+    pub(crate) fn html(&self) -> String {
+        let mut page = begun(self.title);
+        let rows = self
+            .sections
+            .iter()
+            .flat_map(|section| &section.trace.results);
+        let allocators: Vec<_> = rows.map(|row| row.allocator.as_str()).collect();
+        let colours = Colours::new(&allocators);
+        self.contents(&mut page);
+        for (number, pair) in self.pairs.iter().enumerate() {
+            self.pair(&mut page, number, *pair, &colours);
+        }
+        for (number, section) in self.sections.iter().enumerate() {
+            let view = View {
+                section,
+                colours: &colours,
+                scale: Scale::of(section.trace),
+            };
+            let pairs = self.pairs.iter();
+            let is_drawn = pairs
+                .flat_map(|(a, b)| [a, b])
+                .any(|drawn| *drawn == number);
+            self.section(&mut page, number, view, is_drawn);
+        }
+        explained::write(&mut page, &self.sections);
+        page + "</main></body></html>\n"
+    }
+
+    /// Links to the programs, if there are several.
+    fn contents(&self, page: &mut String) {
+        if self.sections.len() < 2 {
+            return;
+        }
+        page.push_str("<nav aria-label=\"Programs\"><ul>");
+        for number in 0..self.pairs.len() {
+            let _ = write!(
                 page,
-                "<figure><figcaption>{}</figcaption>{}</figure>",
-                escaped(&chart.caption),
-                chart.to_svg()
+                "<li><a href=\"#pair{number}\">{}</a></li>",
+                self.pair_title(number)
             );
         }
+        for (number, section) in self.sections.iter().enumerate() {
+            let title = escaped(&self.title_of(number, section));
+            let _ = write!(page, "<li><a href=\"#program{number}\">{title}</a></li>");
+        }
+        page.push_str("<li><a href=\"#measured\">What was measured</a></li></ul></nav>\n");
     }
-    page.push_str("</div>\n");
-    if let Some(plot) = over_time::plot(trace) {
+
+    fn pair_title(&self, number: usize) -> String {
+        let (_, after) = self.pairs[number];
+        let name = screen::name(self.sections[after].trace);
+        escaped(&format!("{name}: A and B side by side"))
+    }
+
+    /// The title of a section; in a pair it says which of the two it is.
+    fn title_of(&self, number: usize, section: &Section<'_>) -> String {
+        let name = screen::name(section.trace);
+        let role = self.pairs.iter().find_map(|(a, b)| {
+            let role = (*a == number).then_some("A");
+            role.or((*b == number).then_some("B"))
+        });
+        match role {
+            Some(role) => format!("{role}: {name}"),
+            None => name,
+        }
+    }
+
+    fn pair(&self, page: &mut String, number: usize, (a, b): (usize, usize), colours: &Colours) {
+        let (a, b) = (&self.sections[a], &self.sections[b]);
+        let scale = Scale::of(a.trace).with(Scale::of(b.trace));
+        let view = |section| View {
+            section,
+            colours,
+            scale,
+        };
         let _ = writeln!(
             page,
-            "<figure><figcaption>{}</figcaption>{plot}</figure>",
-            over_time::CAPTION
+            "<h2 id=\"pair{number}\">{}</h2>",
+            self.pair_title(number)
         );
-    }
-    table(page, &screen::all_columns(trace, notes));
-}
-
-fn charts(trace: &TraceResults, baseline: &str) -> [Chart; 4] {
-    let short = screen::short(baseline);
-    let base = trace.results.iter().find(|row| row.allocator == baseline);
-    let base = base.and_then(|row| row.access_pair_ns_mean);
-    let live = trace.peak_live_bytes.max(1) as f64;
-    let chart = |caption: String, bar: &dyn Fn(&AllocatorResult) -> Bar| Chart {
-        caption,
-        bars: trace.results.iter().map(bar).collect(),
-    };
-    let plain = |row: &AllocatorResult, value| Bar {
-        name: screen::short(&row.allocator),
-        value,
-        range: None,
-    };
-    let of_live = |bytes: Option<u64>| bytes.map(|bytes| bytes as f64 / live);
-    [
-        chart(format!("time ÷ {short} (less is better)"), &|row| Bar {
-            range: row
-                .ratio_to_baseline
-                .map(|Ratio { min, max, .. }| (min, max)),
-            ..plain(row, row.ratio_to_baseline.map(|ratio| ratio.median))
-        }),
-        chart(
-            format!("time with access ÷ {short} (less is better)"),
-            &|row| {
-                let both = row.access_pair_ns_mean.zip(base);
-                plain(row, both.map(|(own, base)| own / base))
-            },
-        ),
-        chart("min heap ÷ live (less is better)".to_owned(), &|row| {
-            plain(row, of_live(row.min_heap_bytes))
-        }),
-        chart("pages touched ÷ live (less is better)".to_owned(), &|row| {
-            plain(
-                row,
-                of_live(row.peak_footprint_bytes.or(row.peak_resident_bytes)),
-            )
-        }),
-    ]
-}
-
-fn list(page: &mut String, lines: &[String]) {
-    page.push_str("<ul>\n");
-    for line in lines {
-        let _ = writeln!(page, "<li>{}</li>", escaped(line));
-    }
-    page.push_str("</ul>\n");
-}
-
-fn figures(page: &mut String, notes: &Notes) {
-    page.push_str("<h2>What was measured</h2>\n<dl>\n");
-    for (name, how) in FIGURES {
-        let _ = writeln!(page, "<dt>{name}</dt><dd>{how}</dd>");
-    }
-    if let Some(line) = screen::region_line(notes) {
-        let _ = writeln!(page, "<dt>page faults</dt><dd>{}</dd>", escaped(&line));
-    }
-    if let Some(cost) = notes.handle_cost() {
-        let line = escaped(&screen::handle_line(cost));
-        let _ = writeln!(page, "<dt>handle*</dt><dd>With a handle, {line}</dd>");
-    }
-    page.push_str("</dl>\n");
-}
-
-#[cfg(test)]
-mod tests {
-    use super::page;
-    use crate::screen::{Notes, Setting};
-    use surefit_measure::html::escaped;
-    use surefit_measure::results::{AllocatorResult, Comparison, Ratio, SCHEMA, TraceResults};
-    use surefit_measure::sizes::HeapSize;
-    use surefit_measure::spec::Spec;
-
-    const SETTING: Setting = Setting {
-        traces: 1,
-        rounds: (1, 1),
-        heap: HeapSize::DEFAULT,
-    };
-
-    fn comparison(name: &str) -> Comparison {
-        let row = AllocatorResult {
-            allocator: "cf".to_owned(),
-            completed: true,
-            ratio_to_baseline: Some(Ratio {
-                median: 1.0,
-                min: 0.9,
-                max: 1.1,
-            }),
-            min_heap_bytes: Some(1100),
-            ..AllocatorResult::default()
+        let pair = Pair {
+            a: view(a),
+            b: view(b),
         };
-        Comparison {
-            schema: SCHEMA,
-            rounds: 1,
-            baseline: "cf".to_owned(),
-            clock_ns: 20,
-            traces: vec![TraceResults {
-                name: name.to_owned(),
-                events: 10,
-                objects: 5,
-                threads: 1,
-                peak_live_bytes: 1000,
-                left_out: None,
-                rounds: 1,
-                ablation: None,
-                results: vec![row],
-            }],
-        }
+        pair.write(page);
     }
 
-    #[test]
-    fn the_page_is_whole_and_loads_nothing() {
-        let specs = Spec::parse_list("cf-direct").expect("an allocator");
-        let page = page(&comparison("emacs"), &SETTING, &Notes::new(&specs, "cf"));
-        assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
-        assert!(
-            page.matches("<svg").count() == 2 && page.contains("1.100"),
-            "{page}"
+    fn section(&self, page: &mut String, number: usize, view: View<'_>, is_drawn: bool) {
+        let section = view.section;
+        let _ = writeln!(
+            page,
+            "<h2 id=\"program{number}\">{}</h2>\n<p>{}.</p>",
+            escaped(&self.title_of(number, section)),
+            escaped(&about(section))
         );
-        for word in ["http:", "https:", "src=", "href", "<script", "NaN", "inf\""] {
-            let plain = page.replace("http://www.w3.org/2000/svg", "");
-            assert!(!plain.contains(word), "{word}");
+        page.push_str("<ul>\n");
+        for line in screen::lines(section.trace, &section.notes) {
+            let _ = writeln!(page, "<li>{}</li>", escaped(&line));
         }
-        for tag in ["table", "div", "figure", "svg", "ul", "dl", "h2", "body"] {
-            let opened = page.matches(&format!("<{tag}>")).count();
-            let opened = opened + page.matches(&format!("<{tag} ")).count();
-            assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
+        page.push_str("</ul>\n");
+        table(page, &screen::all_columns(section.trace, &section.notes));
+        ratios::charts(page, view);
+        let figures = if is_drawn {
+            Vec::new()
+        } else {
+            figures::of(view)
+        };
+        for figure in figures.into_iter().flatten() {
+            figure.write(page);
+        }
+        if section.details.is_none() {
+            let _ = writeln!(page, "<p>{NO_TRACE}</p>");
         }
     }
+}
 
-    #[test]
-    fn a_traces_name_cannot_break_out() {
-        let specs = Spec::parse_list("cf-direct").expect("an allocator");
-        let name = "<script>alert('x')</script>\u{7}";
-        let page = page(&comparison(name), &SETTING, &Notes::new(&specs, "cf"));
-        assert!(!page.contains("<script") && page.contains("&lt;script&gt;"));
-        assert_eq!(escaped("a\"b'&"), "a&quot;b&#39;&amp;");
-    }
+/// What a page of results cannot show.
+const NO_TRACE: &str = "These are saved results. What only the trace tells (sizes, lifetimes, pages of size-classes, the \
+    heap map) is on the page of <code>surefit report TRACE -o FILE.html</code>.";
+
+fn begun(title: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>{title}</title>\
+         <style>{STYLE}{}</style></head>\n<body><main><h1>{title}</h1>\n",
+        style::STYLE
+    )
+}
+
+/// What a trace holds, and how it was measured.
+fn about(section: &Section<'_>) -> String {
+    let trace = section.trace;
+    let heap = trace.results.iter().filter_map(|row| row.heap_bytes).max();
+    let heap = heap.map_or_else(String::new, |bytes| {
+        let times = bytes as f64 / trace.peak_live_bytes.max(1) as f64;
+        format!(", heap {} ({times:.2} × the peak)", Size(bytes))
+    });
+    format!(
+        "{}. From {}; {}{heap}, baseline {}; the clock costs {} ns, which are taken off",
+        screen::contents(trace),
+        section.origin,
+        counted(u64::from(trace.rounds), "interleaved round"),
+        screen::short(&section.notes.baseline),
+        section.clock_ns
+    )
 }

@@ -23,7 +23,7 @@ pub(crate) use columns::all as all_columns;
 pub(crate) use notes::{Notes, Setting};
 pub(crate) use replay::replay;
 pub(crate) use verdict::fastest_names as fastest;
-pub(crate) use words::{WIDTH, name, short, wrapped};
+pub(crate) use words::{WIDTH, listed, name, short, shown, wrapped};
 
 use words::left_out;
 
@@ -79,7 +79,7 @@ fn key(notes: &Notes, counts_instructions: bool) -> Vec<String> {
 
 /// The allocators that live in no region.
 pub(crate) fn region_line(notes: &Notes) -> Option<String> {
-    let names = words::listed(&notes.without_region);
+    let names = listed(&notes.without_region);
     let verb = match notes.without_region.len() {
         0 => return None,
         1 => "has",

@@ -1,5 +1,6 @@
 //! What the screen knows beyond the results: of the allocators, and of the whole comparison.
 
+use surefit_measure::results::AllocatorResult;
 use surefit_measure::sizes::HeapSize;
 use surefit_measure::spec::Spec;
 use surefit_measure::subject::HandleCost;
@@ -35,10 +36,38 @@ impl Notes {
         }
     }
 
+    /// Notes on the allocators of results, which may be saved ones: then an allocator may be unknown
+    /// here, and hands out pointers.
+    pub(crate) fn of_results(rows: &[AllocatorResult], baseline: &str) -> Self {
+        let cost = |row: &AllocatorResult| known(&row.allocator)?.handles();
+        let costs: Vec<_> = rows.iter().map(cost).collect();
+        let moving = costs.iter().enumerate();
+        let without_region = rows.iter().filter(|row| row.heap_bytes.is_none());
+        Self {
+            baseline: baseline.to_owned(),
+            handles: costs.iter().map(Option::is_some).collect(),
+            moving: moving
+                .into_iter()
+                .find_map(|(row, cost)| Some((row, (*cost)?))),
+            without_region: without_region.map(|row| short(&row.allocator)).collect(),
+        }
+    }
+
     /// What the handles of the first allocator with handles cost.
     pub(crate) fn handle_cost(&self) -> Option<HandleCost> {
         self.moving.map(|(_, cost)| cost)
     }
+}
+
+/// The allocator that saved results name. Its keys are left out if they name a file, which is not
+/// read: results may come from anywhere.
+fn known(allocator: &str) -> Option<Spec> {
+    let names_file = allocator.starts_with("preload:") || allocator.contains("classes=");
+    let text = match allocator.split_once(':') {
+        Some((name, _)) if names_file => name,
+        _ => allocator,
+    };
+    Spec::parse(text).ok()
 }
 
 /// How much is compared, and in which heap.

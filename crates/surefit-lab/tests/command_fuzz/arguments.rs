@@ -359,7 +359,8 @@ impl Line<'_> {
     }
 
     fn compare(&mut self) -> bool {
-        self.push("compare");
+        let is_report = self.one_in(4);
+        self.push(if is_report { "report" } else { "compare" });
         for _ in 0..self.random.random_range(1..3) {
             let file = self.files.read(self.random, Kind::Trace);
             self.push(file);
@@ -378,6 +379,10 @@ impl Line<'_> {
         self.rounds();
         self.option("--heap", 3, Self::heap);
         self.option("--largest", 4, Self::size);
+        if is_report {
+            self.option("-o", 1, |line| line.files.output(line.random));
+            return true;
+        }
         self.flag("--find-min-heap", 8);
         self.option("--report", 8, |line| line.files.output(line.random));
         self.option("--assert", 4, |line| any(line.random, &BOUNDS).to_owned());

@@ -336,7 +336,7 @@ fn a_page_is_no_wider_than_its_window() {
     let pictures = html.matches("<svg ").count();
     assert_eq!(html.matches("viewBox=\"").count(), pictures, "{html}");
     assert_eq!(
-        html.matches("<div class=\"wide\"><table>").count(),
+        html.matches("tabindex=\"0\"><table>").count(),
         html.matches("<table>").count()
     );
 }

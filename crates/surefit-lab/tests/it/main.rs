@@ -4,6 +4,7 @@ mod common;
 
 mod block_table;
 mod bounds;
+mod browser;
 mod certify;
 mod compare;
 mod experiment;
@@ -17,6 +18,7 @@ mod long_traces;
 mod record;
 mod refusals;
 mod replay;
+mod report;
 #[cfg(target_os = "linux")]
 mod resident;
 mod schemas;

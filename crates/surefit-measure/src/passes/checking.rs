@@ -227,20 +227,27 @@ impl<'a> Checker<'a> {
 
     fn account<S: Subject>(&mut self, subject: &S) -> Result<(), Stop> {
         self.checked.bytes_in_pieces_at_peak = self.live_in_pieces;
-        self.checked.parts_at_peak = subject.parts();
-        match (subject.parts(), self.pass.heap_bytes) {
+        self.checked.parts_at_peak = self.parts(subject)?;
+        verify_heap(subject)
+    }
+
+    /// The account of the region: it is exact, and page-blocks hold at least what is live.
+    fn parts<S: Subject>(&self, subject: &S) -> Result<Option<Parts>, Stop> {
+        let parts = subject.parts();
+        match (parts, self.pass.heap_bytes) {
             (Some(parts), Some(bytes)) if parts.total() != bytes => broken(&format!(
-                "the parts at the peak add up to {} of {bytes} bytes: {parts:?}",
+                "the parts add up to {} of {bytes} bytes: {parts:?}",
                 parts.total()
-            )),
-            (Some(parts), _) if (parts.block_bytes as u64) < self.pass.steps.peak_live_bytes => {
+            ))?,
+            (Some(parts), _) if (parts.block_bytes as u64) < self.residence.live_bytes() => {
                 broken(&format!(
                     "{} bytes of page-blocks hold more than that",
                     parts.block_bytes
-                ))
+                ))?;
             }
-            _ => verify_heap(subject),
+            _ => (),
         }
+        Ok(parts)
     }
 }
 
@@ -300,7 +307,10 @@ impl<S: Subject> Hooks<S> for Checker<'_> {
         event: usize,
     ) -> Result<(), Stop> {
         self.count_pieces(step);
-        self.residence.done(step, event);
+        if self.residence.done(step, event) {
+            let parts = self.parts(subject)?;
+            self.residence.sample(event, parts);
+        }
         if event == self.pass.steps.peak_event {
             return self.account(subject);
         }

@@ -3,6 +3,7 @@
 pub mod access;
 pub mod checking;
 pub mod counting;
+pub mod heap_map;
 pub mod holes;
 pub mod min_heap;
 pub mod percentiles;

@@ -7,6 +7,7 @@ use hdrhistogram::Histogram;
 
 use super::replay::{CallKind, Hooks, Stop, Stopped, Table, drain, replay};
 use super::timing::FirstWord;
+use crate::results::Tail;
 use crate::steps::{Step, Steps};
 use crate::subject::{Pass, Subject};
 
@@ -92,6 +93,31 @@ impl<S: Subject> Hooks<S> for CallTimes {
     }
 }
 
+/// The points of a distribution per factor of ten of the share of calls that took longer.
+const POINTS_PER_DECADE: u32 = 6;
+
+/// How many calls took longer than a time, at times that lie evenly on a logarithmic scale of the
+/// share: the least time first, the greatest last. The counts are exact; times have three digits.
+#[must_use]
+pub fn tail(histogram: &Histogram<u64>) -> Vec<Tail> {
+    let total = histogram.len();
+    let mut points: Vec<Tail> = Vec::new();
+    let mut add = |ns: u64| {
+        let longer = total - histogram.count_between(0, ns);
+        if points.last().is_none_or(|last| last.longer > longer) {
+            points.push(Tail { ns, longer });
+        }
+    };
+    add(histogram.min());
+    let decades = (total.max(1) as f64).log10().ceil() as u32;
+    for point in 0..=decades * POINTS_PER_DECADE {
+        let share = 10_f64.powf(-f64::from(point) / f64::from(POINTS_PER_DECADE));
+        add(histogram.value_at_quantile(1.0 - share));
+    }
+    add(histogram.max());
+    points
+}
+
 /// The time between two successive clock readings, in nanoseconds: the median of many pairs.
 #[must_use]
 pub fn clock_ns() -> u64 {
@@ -100,4 +126,57 @@ pub fn clock_ns() -> u64 {
         .collect();
     let (_, median, _) = readings.select_nth_unstable(CLOCK_READINGS / 2);
     *median
+}
+
+#[cfg(test)]
+mod tests {
+    use hdrhistogram::Histogram;
+
+    use super::tail;
+    use crate::results::Tail;
+
+    fn histogram(times: impl IntoIterator<Item = u64>) -> Histogram<u64> {
+        let mut histogram = Histogram::new_with_max(10_000_000_000, 3).expect("three digits");
+        times
+            .into_iter()
+            .for_each(|ns| histogram.saturating_record(ns));
+        histogram
+    }
+
+    #[test]
+    fn a_tail_counts_exactly_and_ends_at_the_maximum() {
+        let points = tail(&histogram((1..=1000).map(|ns| 10 * ns)));
+        assert!(points.len() > 15 && points.len() < 25, "{points:?}");
+        assert_eq!(
+            points[0],
+            Tail {
+                ns: 10,
+                longer: 999
+            }
+        );
+        let last = points.last().expect("points");
+        assert!(
+            last.longer == 0 && (10_000..10_010).contains(&last.ns),
+            "{last:?}"
+        );
+        for pair in points.windows(2) {
+            assert!(pair[0].ns < pair[1].ns && pair[0].longer > pair[1].longer);
+        }
+        for point in &points[..points.len() - 1] {
+            // times above 2048 have three digits, so that a few of the longest share one
+            assert!(
+                point.longer.abs_diff(1000 - point.ns / 10) <= 1,
+                "{point:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn few_calls_have_few_points() {
+        let zero = Tail { ns: 0, longer: 0 };
+        assert_eq!(tail(&histogram([0])), [zero]);
+        assert_eq!(tail(&histogram([7, 7, 7])), [Tail { ns: 7, longer: 0 }]);
+        let two = [Tail { ns: 7, longer: 1 }, Tail { ns: 9, longer: 0 }];
+        assert_eq!(tail(&histogram([9, 7])), two);
+    }
 }

@@ -4,9 +4,10 @@
 //! without a region replays in a process of its own, and what counts is how much this process grew
 //! since the replay began: the malloc's memory, with a few hundred kilobytes of the process itself.
 
+use surefit_core::Parts;
 use surefit_os::{Extent, resident};
 
-use crate::results::ResidentSample;
+use crate::results::{AtPeak, ResidentSample};
 use crate::steps::{Action, Step};
 
 /// How many times a replay is sampled after its first event.
@@ -46,6 +47,7 @@ impl Residence {
             event: u64::MAX,
             live_bytes: u64::MAX,
             resident_bytes: u64::MAX,
+            parts: None,
         };
         Self {
             place,
@@ -64,23 +66,28 @@ impl Residence {
         }
     }
 
-    /// A step is done.
+    /// A step is done. Returns whether a sample is due.
     #[inline]
-    pub fn done(&mut self, step: Step, event: usize) {
+    #[must_use]
+    pub fn done(&mut self, step: Step, event: usize) -> bool {
         let (size, old) = (u64::from(step.size), u64::from(step.old));
         self.live_bytes = match step.action {
             Action::Allocate | Action::AllocateZeroed => self.live_bytes + size,
             Action::Free => self.live_bytes - size,
             Action::Resize => self.live_bytes - old + size,
         };
-        if event % self.distance == 0 {
-            self.sample(event);
-        }
+        event % self.distance == 0
     }
 
-    /// Takes a sample, if the kernel says what is resident.
+    /// The sum of live requests.
+    #[must_use]
+    pub const fn live_bytes(&self) -> u64 {
+        self.live_bytes
+    }
+
+    /// Takes a sample, if the kernel says what is resident; `parts` is the account of the region.
     #[cold]
-    fn sample(&mut self, event: usize) {
+    pub fn sample(&mut self, event: usize, parts: Option<Parts>) {
         let resident = match self.place {
             Place::Region(extent) => extent.touched_bytes().map(|bytes| bytes as u64),
             Place::Process => {
@@ -94,6 +101,7 @@ impl Residence {
                 event: event as u64,
                 live_bytes: self.live_bytes,
                 resident_bytes,
+                parts: parts.map(|parts| AtPeak::of(parts, self.live_bytes)),
             };
         }
     }
@@ -117,11 +125,23 @@ pub fn over_live(samples: &[ResidentSample]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use surefit_core::Parts;
     use surefit_os::Reservation;
 
     use super::{Place, Residence, SAMPLES, over_live};
-    use crate::results::ResidentSample;
+    use crate::results::{AtPeak, ResidentSample};
     use crate::steps::{Action, Step};
+
+    const PARTS: Parts = Parts {
+        block_bytes: 128,
+        page_internal_bytes: 0,
+        size_class_bytes: 0,
+        transient_bytes: 0,
+        large_tail_bytes: 0,
+        administrative_bytes: 8,
+        free_chunk_bytes: 0,
+        free_page_bytes: 1,
+    };
 
     fn step(action: Action, size: u32, old: u32) -> Step {
         Step {
@@ -146,7 +166,8 @@ mod tests {
         ];
         for (event, (step, ..)) in steps.iter().enumerate() {
             region.memory()[4096 * event].write(1);
-            residence.done(*step, event);
+            assert!(residence.done(*step, event));
+            residence.sample(event, (event == 0).then_some(PARTS));
         }
         let samples = residence.samples();
         let expected = steps
@@ -156,6 +177,7 @@ mod tests {
                 event: event as u64,
                 live_bytes: step.2,
                 resident_bytes: step.1,
+                parts: (event == 0).then(|| AtPeak::of(PARTS, 100)),
             });
         assert_eq!(samples, expected.collect::<Vec<_>>());
         assert_eq!(over_live(&samples), Some(10.0 * 4096.0 / 800.0));
@@ -167,7 +189,9 @@ mod tests {
             let mut residence = Residence::new(Place::Process, events);
             residence.begin();
             for event in 0..events {
-                residence.done(step(Action::Allocate, 1, 0), event);
+                if residence.done(step(Action::Allocate, 1, 0), event) {
+                    residence.sample(event, None);
+                }
             }
             let samples = residence.samples();
             assert!(samples.len() <= SAMPLES, "{events}");

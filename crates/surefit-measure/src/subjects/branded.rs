@@ -7,8 +7,8 @@ use std::ptr;
 use surefit_compact::branded::{BrandedBytes, BrandedHeap, BrandedName, Scoped};
 use surefit_core::{Corruption, Parts, Refused};
 
-use super::figures::{moves, parts};
-use crate::subject::{Moves, Subject};
+use super::figures::{classes, moves, parts};
+use crate::subject::{Classes, Moves, Subject};
 
 /// A branded heap as the subject of a replay, for as long as its brand.
 #[derive(Debug)]
@@ -82,6 +82,11 @@ impl<'b> Subject for Branded<'_, '_, 'b> {
 
     fn parts(&self) -> Option<Parts> {
         Some(parts(self.heap.as_heap()))
+    }
+
+    fn classes(&self) -> Option<Classes> {
+        let heap = self.heap.as_heap();
+        Some(classes(heap, heap.config().geometry()))
     }
 
     fn check(&self) -> Result<(), Corruption> {

@@ -13,13 +13,15 @@ use surefit_core::{Corruption, Parts, Refused};
 
 use super::branded::Branded;
 use super::cf_keys::{cf_keys, config};
-use super::figures::{control_bytes, moves, parts};
+use super::figures::{classes, control_bytes, moves, parts};
 use super::name::{Name, handle};
 use super::pointer::{AtLeast, Pointers};
 use super::raw::{Counted, Raw};
 use crate::keys::Keys;
 use crate::steps::{Action, Step, Steps};
-use crate::subject::{Allocator, Certified, HandleCost, Moves, Pass, Subject, less_control};
+use crate::subject::{
+    Allocator, Certified, Classes, HandleCost, Moves, Pass, Subject, less_control,
+};
 
 /// The moving heap of handles.
 #[derive(Debug)]
@@ -193,6 +195,7 @@ fn words(keys: &Keys) -> Result<Words> {
 #[derive(Debug)]
 struct Moving<'m, W: Width> {
     heap: Heap<'m, W>,
+    config: &'m Config,
     piece_bytes: Option<usize>,
 }
 
@@ -200,6 +203,7 @@ impl<'m, W: Width> Moving<'m, W> {
     fn new(memory: &'m mut [MaybeUninit<u8>], config: &'m Config) -> Result<Self, Refused> {
         Ok(Self {
             heap: Heap::new(memory, config)?,
+            config,
             piece_bytes: config.piece_bytes(),
         })
     }
@@ -256,6 +260,10 @@ impl<W: Width> Subject for Moving<'_, W> {
 
     fn parts(&self) -> Option<Parts> {
         Some(parts(&self.heap))
+    }
+
+    fn classes(&self) -> Option<Classes> {
+        Some(classes(&self.heap, self.config.geometry()))
     }
 
     fn check(&self) -> Result<(), Corruption> {

@@ -1,15 +1,34 @@
 //! What a moving heap of one owner reports.
 
-use surefit_compact::{Heap, Width};
+use surefit_compact::{Geometry, Heap, Width};
 use surefit_core::Parts;
 
-use crate::subject::Moves;
+use crate::subject::{ClassUse, Classes, Moves};
 
 /// What every byte of a heap is used for, its control structure included.
 pub(super) fn parts<W: Width>(heap: &Heap<'_, W>) -> Parts {
     let mut parts = heap.parts();
     parts.administrative_bytes += control_bytes::<W>();
     parts
+}
+
+/// What the pages of each size-class hold.
+pub(super) fn classes<W: Width>(heap: &Heap<'_, W>, geometry: &Geometry) -> Classes {
+    let of_class = |class| {
+        let (live, pages) = heap.class_usage(class);
+        let layout = geometry.layout(class);
+        ClassUse {
+            block_bytes: u64::from(layout.block_bytes),
+            blocks: u64::from(layout.blocks),
+            pages: u64::from(pages),
+            not_full_pages: u64::from(heap.class_counts(class).not_full),
+            live_blocks: u64::from(live),
+        }
+    };
+    Classes {
+        page_bytes: geometry.page_bytes(),
+        classes: geometry.classes().map(of_class).collect(),
+    }
 }
 
 /// What a heap moved so far.
