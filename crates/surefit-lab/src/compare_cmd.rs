@@ -20,7 +20,7 @@ use crate::report::{Page, Section};
 use crate::screen::{self, Notes, Setting};
 use surefit_measure::instructions;
 use surefit_measure::output::{self, Format};
-use surefit_measure::results::{Comparison, SCHEMA};
+use surefit_measure::results::Comparison;
 use surefit_measure::rounds::Plan;
 use surefit_measure::source::{self, Source};
 use surefit_measure::spec::Spec;
@@ -70,9 +70,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
         is_table: args.format == Format::Table,
         head: screen::head(&setting, &notes, plan.instructions),
     };
-    let measured = job.measure(&sources, |trace| {
-        shown.table(&screen::trace(trace, &notes))
-    })?;
+    let measured = job.measure(&sources, |trace| shown.table(&screen::trace(trace, &notes)))?;
     if let Some(path) = &args.report {
         write_page(path, &files, &measured, &job)?;
     }
