@@ -20,7 +20,7 @@ use crate::report::{Page, Section};
 use crate::screen::{self, Notes, Setting};
 use surefit_measure::instructions;
 use surefit_measure::output::{self, Format};
-use surefit_measure::results::{Comparison, SCHEMA};
+use surefit_measure::results::Comparison;
 use surefit_measure::rounds::Plan;
 use surefit_measure::source::{self, Source};
 use surefit_measure::spec::Spec;

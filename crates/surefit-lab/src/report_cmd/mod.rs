@@ -29,6 +29,10 @@ pub(crate) struct Args {
     /// The allocators, separated by commas.
     #[arg(long, value_name = "A,B,…")]
     allocators: Option<String>,
+    /// Also measure the allocator in this TOML file, as `surefit tune` writes it; may be given several
+    /// times.
+    #[arg(long, value_name = "FILE")]
+    config: Vec<PathBuf>,
     /// The allocator that times are compared with; by default the first one.
     #[arg(long, value_name = "SPEC")]
     baseline: Option<String>,
@@ -59,7 +63,11 @@ pub(crate) fn examples() -> String {
 /// # Errors
 /// Bad input; an allocator that broke a rule or its proven bound; a page that cannot be written.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let (specs, baseline) = allocators(args.allocators.as_deref(), args.baseline.as_deref())?;
+    let (specs, baseline) = allocators(
+        args.allocators.as_deref(),
+        &args.config,
+        args.baseline.as_deref(),
+    )?;
     if args.output != Path::new("-") {
         output::writable(&args.output)?;
     }
@@ -101,6 +109,7 @@ impl Args {
     fn suit(&self, given: &[Given]) -> Result<()> {
         let options = [
             ("--allocators", self.allocators.is_some()),
+            ("--config", !self.config.is_empty()),
             ("--baseline", self.baseline.is_some()),
             ("--rounds", self.rounds.is_some()),
             ("--heap", self.heap.is_some()),

@@ -62,7 +62,8 @@ impl Notes {
 /// The allocator that saved results name. Its keys are left out if they name a file, which is not
 /// read: results may come from anywhere.
 fn known(allocator: &str) -> Option<Spec> {
-    let names_file = allocator.starts_with("preload:") || allocator.contains("classes=");
+    let names_file = ["preload:", "classes=", "config="];
+    let names_file = names_file.iter().any(|word| allocator.contains(word));
     let text = match allocator.split_once(':') {
         Some((name, _)) if names_file => name,
         _ => allocator,
