@@ -277,7 +277,7 @@ fn the_largest_figures_do_not_overflow() {
         parts: Some(AtPeak {
             page_block_internal_bytes: u64::MAX,
             administrative_bytes: u64::MAX,
-            ..self::sample(0, 0).parts.expect("parts")
+            ..sample(0, 0).parts.expect("parts")
         }),
     };
     let most = AllocatorResult {

@@ -9,11 +9,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 use surefit_formats::import::Importer;
-use surefit_measure::memory::affordable_events;
-use surefit_measure::output::{self, Format, grouped};
-use surefit_trace::{Event, Header, Trace};
+use surefit_measure::output::{self, Format};
+use surefit_trace::{Header, Sites, Spool};
 
 use self::report::Document;
+use crate::trace_cmd::report::Described;
 use crate::trace_file;
 
 /// The arguments of `surefit trace import`.
@@ -33,18 +33,19 @@ pub(super) struct Args {
     format: Format,
 }
 
-/// Events between two looks at the memory that there is.
-const LOOK: usize = 1 << 18;
-
 /// What stands for standard input.
 const STDIN: &str = "-";
 
 pub(super) fn run(args: &Args) -> Result<ExitCode> {
     output::writable(&args.output)?;
-    let (trace, importer) = read(args).with_context(|| name_of(&args.file))?;
-    let bytes = trace_file::write(&trace, &args.output)?;
+    let (spool, importer) = read(args).with_context(|| name_of(&args.file))?;
+    let peak = spool.peak();
+    let name = trace_name(args, &importer);
+    let (header, bytes) = trace_file::write(spool, &name, &Sites::default(), &args.output)
+        .with_context(|| name_of(&args.file))?;
     if args.output != Path::new("-") {
-        let document = Document::new(&args.output, bytes, &trace, &importer);
+        let trace = Described::new(&header, peak);
+        let document = Document::new(&args.output, bytes, trace, &importer);
         match args.format {
             Format::Json => output::print_json(&document)?,
             Format::Table => output::print(&document.to_text())?,
@@ -53,23 +54,14 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn read(args: &Args) -> Result<(Trace, Importer)> {
+fn read(args: &Args) -> Result<(Spool<File>, Importer)> {
     let mut importer = Importer::new(open(&args.file)?)?;
-    let mut events: Vec<Event> = Vec::new();
+    let mut spool = trace_file::spool(&args.output, false)?;
     while let Some(event) = importer.next_event()? {
-        if events.len() as u64 == Trace::MAX_EVENTS {
-            let most = grouped(Trace::MAX_EVENTS);
-            bail!("holds more than {most} events; record a shorter run");
-        }
-        events.push(event);
-        if events.len() % LOOK == 0 {
-            affordable_events(LOOK as u64)?;
-        }
+        let written = spool.write(event);
+        written.map_err(|error| trace_file::unwritten(error, &args.output))?;
     }
-    let name = trace_name(args, &importer);
-    let trace =
-        Trace::new(&name, events).map_err(|error| anyhow::anyhow!("{}", error.problem()))?;
-    Ok((trace, importer))
+    Ok((spool, importer))
 }
 
 fn open(file: &Path) -> Result<Box<dyn Read>> {

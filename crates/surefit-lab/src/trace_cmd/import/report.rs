@@ -7,7 +7,6 @@ use serde::Serialize;
 use surefit_formats::import::{BoardNotes, Importer, Notes};
 use surefit_measure::results::SCHEMA;
 use surefit_measure::sizes::{Size, counted};
-use surefit_trace::Trace;
 
 use crate::trace_cmd::report::Described;
 use crate::trace_cmd::summary;
@@ -75,14 +74,14 @@ impl From<BoardNotes> for Board {
 }
 
 impl Document {
-    pub(super) fn new(path: &Path, file_bytes: u64, trace: &Trace, importer: &Importer) -> Self {
+    pub(super) fn new(path: &Path, file_bytes: u64, trace: Described, importer: &Importer) -> Self {
         let notes: Notes = importer.notes();
         Self {
             schema: SCHEMA,
             file: path.display().to_string(),
             file_bytes,
             from: importer.kind().name(),
-            trace: Described::new(trace.header(), trace.peak()),
+            trace,
             unknown_frees: notes.unknown_frees,
             overlapping_objects: notes.overlapping,
             more_threads: notes.more_threads,
