@@ -386,6 +386,30 @@ impl<W: Width> Stock<'_, '_, W> {
     }
 }
 
+impl<W: Width> Stock<'_, '_, W> {
+    /// A limit with which [`Stock::hold`] holds so much, and no more than a few pages above what it
+    /// needs: as [`Stock::resident_bytes`] counts, whatever is lost to whole pages.
+    pub(crate) fn enough_to_hold(&self, page_bytes: usize, entries: usize) -> usize {
+        let (page, unit) = (self.pages.geometry.page_bytes(), self.supply.unit);
+        let whole = page.max(unit);
+        let pages = page_bytes.div_ceil(page).saturating_add(whole / page);
+        let classes = self.pages.geometry.class_count();
+        let records = layout::page_record_bytes::<W>().saturating_mul(pages);
+        let fixed = layout::fixed_bytes::<W>(classes, 0).saturating_add(records);
+        [
+            page_bytes,
+            entries.saturating_mul(W::ENTRY_BYTES),
+            fixed,
+            // The ends of the pages, of the table on both sides, of the records; the supply's page.
+            whole.saturating_mul(3),
+            unit.saturating_mul(3),
+        ]
+        .into_iter()
+        .fold(0, usize::saturating_add)
+        .max(self.least_limit())
+    }
+}
+
 // ---- giving back ---------------------------------------------------------------------------------
 
 impl<'m, W: Width> Stock<'_, 'm, W> {

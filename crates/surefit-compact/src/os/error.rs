@@ -25,7 +25,7 @@ pub enum OsHeapError {
     },
     /// The floor does not fit below the hard limit.
     Floor {
-        /// Bytes that the hard limit must not be less than.
+        /// A hard limit that is enough, in bytes: at most a few pages more than the least.
         needed: usize,
     },
     /// The hard limit is above the one with which the heap was made.
@@ -45,7 +45,7 @@ impl fmt::Display for OsHeapError {
                 write!(f, "the hard limit must be at least {needed} bytes")
             }
             Self::Floor { needed } => {
-                write!(f, "the floor needs a hard limit of at least {needed} bytes")
+                write!(f, "the floor fits below a hard limit of {needed} bytes")
             }
             Self::TooHigh { limit } => write!(
                 f,

@@ -221,13 +221,11 @@ impl<'c, W: Width> OsHeap<'c, W> {
     /// Makes the memory of a floor resident, for the heap's life (R3).
     fn lock(&mut self, floor: Floor) -> Result<(), OsHeapError> {
         let (stock, unit) = (self.stock(), self.system.page_bytes);
-        let Some(held) = stock.hold(floor.page_bytes, floor.objects) else {
-            let entries = floor.objects.saturating_mul(W::ENTRY_BYTES);
-            let needed = floor.page_bytes.saturating_add(entries);
-            return Err(OsHeapError::Floor { needed });
-        };
-        let needed = stock.resident_bytes();
-        if needed > self.limits.hard {
+        let needed = stock.enough_to_hold(floor.page_bytes, floor.objects);
+        let held = stock.hold(floor.page_bytes, floor.objects);
+        let held = held.ok_or(OsHeapError::Floor { needed })?;
+        let held_bytes = stock.resident_bytes();
+        if held_bytes > self.limits.hard {
             return Err(OsHeapError::Floor { needed });
         }
         let supply = self.heap.engine.pages.memory.offset_of(stock.supply) / unit * unit;
@@ -237,7 +235,7 @@ impl<'c, W: Width> OsHeap<'c, W> {
                 (self.system.lock)(&self.region, range)?;
             }
         }
-        self.floor_bytes = needed;
+        self.floor_bytes = held_bytes;
         Ok(())
     }
 

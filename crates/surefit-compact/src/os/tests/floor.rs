@@ -184,6 +184,39 @@ fn a_floor_that_does_not_fit_is_a_typed_error() {
     }
 }
 
+/// What the error says is enough, and hardly more than needed.
+#[test]
+fn a_floor_that_was_refused_fits_below_the_limit_that_the_error_names() {
+    for (page, unit) in [
+        (1 << 10, 4096),
+        (4096, 4096),
+        (16 << 10, 4096),
+        (4096, 16 << 10),
+    ] {
+        let config = small_pages(page);
+        for (page_bytes, objects) in [(1, 100_000), (MIB, 0), (MIB, 3000), (MIB - 1, 77_777)] {
+            let system = System {
+                page_bytes: unit,
+                ..locking()
+            };
+            let floor = Floor {
+                page_bytes,
+                objects,
+            };
+            let with = |hard| {
+                let limits = Limits::new(hard, hard);
+                OsHeap::<crate::Wide>::on(system, &config, limits, Some(floor)).map(|_| ())
+            };
+            let Err(OsHeapError::Floor { needed }) = with(200 << 10) else {
+                panic!("{floor:?} fits below 200 KiB")
+            };
+            with(needed).expect("what the error says is enough");
+            let fewer = needed - needed / 8 - 12 * page.max(unit);
+            assert!(with(fewer).is_err(), "{page}: {needed} for {floor:?}");
+        }
+    }
+}
+
 #[test]
 fn a_system_that_locks_nothing_is_a_typed_error_that_says_what_to_raise() {
     let lock = |_: &Reservation, range: Range<usize>| {
