@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use proptest::prelude::*;
 use surefit_compact::direct::{
     DirectCertificate, DirectDemand, DirectHeap, Partition, Partitioning, PooledHeap, Small,
-    Standard, Tiny, certify, certify_blocks,
+    Standard, Tiny, certify, certify_blocks, certify_general, region_bytes,
 };
 use surefit_core::{RawHeap, Refused};
 use surefit_testkit::{JunkRegion, Shape, run_script, script};
@@ -187,6 +187,17 @@ proptest! {
     }
 
     #[test]
+    fn any_demand_is_served_without_pools_in_its_bytes(
+        demand in any_demand(),
+        misaligned in 0_usize..1200,
+        steps in prop::collection::vec(any::<(u8, u16, u8)>(), 0..100),
+    ) {
+        within_general::<Tiny>(&demand, misaligned, &steps);
+        let aligned = demand.iter().map(|line| DirectDemand { align: line.align.min(16), ..*line });
+        within_general::<Partition<128, 16, 1>>(&aligned.collect::<Vec<_>>(), misaligned, &steps);
+    }
+
+    #[test]
     fn page_blocks_are_served_without_pools_too(
         objects in prop::collection::vec((1_usize..128, 1_u32..60), 1..6),
         more in 0_usize..2000,
@@ -198,6 +209,80 @@ proptest! {
         let heap = DirectHeap::<Tiny>::with(region.memory()).expect("enough");
         Program { heap, demand: &demand, live: Vec::new(), mark: 0 }.run(&steps);
     }
+}
+
+/// Runs a program on a heap without pools in exactly the bytes of its certificate, and in more.
+fn within_general<S: Partitioning>(
+    demand: &[DirectDemand],
+    misaligned: usize,
+    steps: &[(u8, u16, u8)],
+) {
+    let certificate = certify_general::<S>(demand).expect("certifiable");
+    let parts = [
+        certificate.table_bytes,
+        certificate.page_bytes,
+        certificate.run_bytes,
+        certificate.hole_bytes,
+        certificate.alignment_bytes,
+    ];
+    assert_eq!(parts.iter().sum::<usize>(), certificate.heap_bytes);
+    for bytes in [certificate.heap_bytes, certificate.heap_bytes + misaligned] {
+        let mut region = JunkRegion::misaligned(bytes, S::UNIT_BYTES, misaligned, 3);
+        let heap = DirectHeap::<S>::with(region.memory()).expect("enough");
+        let live = Vec::new();
+        let mut program = Program {
+            heap,
+            demand,
+            live,
+            mark: 0,
+        };
+        program.run(steps);
+    }
+}
+
+/// One run pins each page that another object needs: lines alternate, and every second object is freed.
+#[test]
+fn a_heap_without_pools_serves_runs_that_pin_its_pages() {
+    for (short, long) in [(200, 512), (129, 500), (448, 512), (300, 3000)] {
+        let lines = [
+            DirectDemand::new(short, 40),
+            DirectDemand::new(long, 40),
+            DirectDemand::new(24, 200),
+        ];
+        let certificate = certify_general::<Tiny>(&lines).expect("certifiable");
+        let mut region = JunkRegion::misaligned(certificate.heap_bytes, 64, 1, 3);
+        let heap = DirectHeap::<Tiny>::with(region.memory()).expect("enough");
+        let live = Vec::new();
+        let mut program = Program {
+            heap,
+            demand: &lines,
+            live,
+            mark: 0,
+        };
+        for round in 0..20 {
+            (0..40).for_each(|_| program.allocate(0));
+            for which in (0..program.live.len()).rev().step_by(2 + round % 3) {
+                program.free(which);
+            }
+            (0..40).for_each(|_| program.allocate(1));
+            (0..200).for_each(|_| program.allocate(2));
+            for which in (0..program.live.len()).rev().step_by(1 + round % 4) {
+                program.free(which);
+            }
+        }
+        program.heap.check().expect("sound");
+    }
+}
+
+/// A region keeps one byte for itself.
+#[test]
+fn a_static_region_is_enough() {
+    use surefit_core::{Page1K, Region};
+    const DEMAND: [DirectDemand; 2] = [DirectDemand::new(24, 40), DirectDemand::new(1000, 2)];
+    static MEMORY: Region<{ region_bytes::<Tiny>(&DEMAND) }, Page1K> = Region::new();
+    let region = MEMORY.take().expect("taken once");
+    let heap = PooledHeap::<Tiny>::certified(region, &DEMAND).expect("enough");
+    assert_eq!(heap.degree_of_fragmentation(1000), 2);
 }
 
 #[test]
@@ -315,6 +400,7 @@ fn numbers_that_no_region_holds_are_refused() {
             Err(refused) => panic!("{refused}"),
         }
         assert!(certify::<Tiny>(&[demand[0]; 3]).is_err());
+        assert!(certify_general::<Tiny>(&[demand[0]; 3]).is_err());
     }
     let limit = 64;
     let aligned = DirectDemand {
@@ -352,7 +438,7 @@ fn no_object<S: Partitioning>() {
         let line = |number| DirectDemand::new(S::LARGEST_BLOCK + 1 + S::UNIT_BYTES * number, 0);
         let demand: Vec<_> = (0..lines).map(line).collect();
         let certificate = certify::<S>(&demand).expect("certifiable");
-        for more in [0, 1, 100_000] {
+        for more in [0, 1, 5000] {
             let mut region = JunkRegion::misaligned(certificate.heap_bytes + more, 64, lines, 3);
             let heap = PooledHeap::<S>::certified(region.memory(), &demand);
             let mut heap = heap.unwrap_or_else(|refused| panic!("{lines} lines: {refused}"));

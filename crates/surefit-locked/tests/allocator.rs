@@ -11,8 +11,8 @@ use allocator_api2::vec::Vec;
 use hashbrown::{DefaultHashBuilder, HashMap};
 use proptest::prelude::*;
 use spinning_top::RawSpinlock;
-use surefit_compact::direct::DirectHeap;
-use surefit_core::{Page4K, RawHeap, Refused, Region};
+use surefit_compact::direct::{DirectDemand, DirectHeap, PooledHeap, Tiny, region_bytes};
+use surefit_core::{Page1K, Page4K, RawHeap, Refused, Region};
 use surefit_freelist::{Buddy, FirstFit, SegregatedFit, Tlsf};
 use surefit_locked::{Locked, OneThread};
 
@@ -202,6 +202,39 @@ fn a_region_that_is_taken_or_too_small_is_refused_and_tried_again() {
         ),
         (Ok(0), 3)
     );
+}
+
+/// A certified heap in a static of exactly its bytes: within the demand nothing is refused, and what
+/// exceeds it is.
+#[test]
+fn a_certified_heap_serves_its_demand_from_a_static() {
+    const DEMAND: [DirectDemand; 3] = [
+        DirectDemand::new(96, 20),
+        DirectDemand::new(400, 20),
+        DirectDemand::new(1600, 20),
+    ];
+    static MEMORY: Region<{ region_bytes::<Tiny>(&DEMAND) }, Page1K> = Region::new();
+    static HEAP: Locked<RawSpinlock, PooledHeap<'static, Tiny>> =
+        Locked::new(|| PooledHeap::certified(MEMORY.take().ok_or(Refused::Busy)?, &DEMAND));
+    for _ in 0..3 {
+        let mut vectors: std::vec::Vec<Vec<u32, _>> = std::vec::Vec::new();
+        // Each grows from 96 bytes over 400 to 1600; the one that grows has both its places.
+        for number in 0..19 {
+            vectors.push(Vec::with_capacity_in(24, &HEAP));
+            for capacity in [100, 400] {
+                let vector = &mut vectors[number];
+                vector.resize(vector.capacity(), 7);
+                vector.reserve_exact(capacity - vector.len());
+            }
+        }
+        assert!(vectors.iter().all(|all| all[..100] == [7; 100]));
+        // SAFETY: the layout has bytes.
+        let exceeds = unsafe { HEAP.alloc(Layout::new::<[u8; 1601]>()) };
+        assert!(exceeds.is_null());
+        HEAP.inspect(|heap| assert_eq!(heap.check(), Ok(())))
+            .unwrap();
+    }
+    assert_eq!(HEAP.inspect(|heap| heap.stats().live_objects), Ok(0));
 }
 
 #[test]

@@ -7,13 +7,20 @@
 //! A page opens only when all pages of its class are full, so a class that never has more than H live page-blocks
 //! never has more than ⌈H/π⌉ pages. With [`Pools`](super::Pools), pages and the runs of each length never
 //! become anything else, so their needs add up: whatever the order of allocations and frees, nothing within the demand is
-//! refused. Without pools ([`block_bytes_for`]), runs fragment as Robson's bound says, and only demands without runs have a
-//! certificate.
+//! refused.
+//!
+//! Without pools, a demand without runs has nearly the same certificate ([`certify_blocks`]): pages are the only runs, so every
+//! free run is one of whole pages. With runs ([`certify_general`]) a free unit may lie where neither a page nor a run finds it. Let
+//! U be the units of all pages and runs, K their number, and f the units of a free run that no request misses: at least 2·P − 1
+//! units, for such a run holds an aligned page. At a refusal all free runs have at most f − 1 units; between two of them lies a
+//! used one, of at most K − 1. So U + K·(f − 1) units are enough. That is about three times the live bytes for runs of up to a
+//! page, and more for longer ones: the general mode buys speed and any mix of sizes, [`Pools`](super::Pools) the bytes.
 //!
 //! A resize that moves its object has both objects live: the demand counts both.
 //!
 //! # Source
-//! The number of pages: Craciunas et al. (2008), partitioning without compaction; the sum over separate pools is elementary.
+//! The number of pages: Craciunas et al. (2008), partitioning without compaction; the sum over separate pools, and the number of
+//! free runs between used ones, are elementary.
 #![deny(
     unsafe_code,
     clippy::arithmetic_side_effects,
@@ -67,6 +74,9 @@ pub struct DirectCertificate {
     pub page_bytes: usize,
     /// unit·Σ u·N.
     pub run_bytes: usize,
+    /// What free runs may hold between pages and runs that are used: 0, except for
+    /// [`certify_general`].
+    pub hole_bytes: usize,
     /// Bytes that may be skipped until a unit begins.
     pub alignment_bytes: usize,
 }
@@ -77,6 +87,9 @@ pub(super) struct Needs {
     pub(super) pages: [u32; MOST_CLASSES],
     all_pages: u64,
     run_units: u64,
+    /// Runs, and the units of the longest one.
+    runs: u64,
+    longest: u32,
     /// Different lengths of runs.
     pub(super) pools: usize,
 }
@@ -91,6 +104,8 @@ impl Needs {
             pages: [0; MOST_CLASSES],
             all_pages: 0,
             run_units: 0,
+            runs: 0,
+            longest: 0,
             pools: 0,
         };
         // Page-blocks first, then pages in their place.
@@ -111,6 +126,10 @@ impl Needs {
                     Some(units) => {
                         let all = (units as u64).saturating_mul(line.objects as u64);
                         needs.run_units = needs.run_units.saturating_add(all);
+                        needs.runs = needs.runs.saturating_add(line.objects as u64);
+                        if units > needs.longest {
+                            needs.longest = units;
+                        }
                         needs.pools = needs
                             .pools
                             .saturating_add(is_first::<S>(demand, at) as usize);
@@ -243,6 +262,33 @@ pub const fn certify<S: Partitioning>(
     }
 }
 
+/// The `BYTES` of a [`Region`](surefit_core::Region) of any alignment that is enough for a heap with
+/// [`Pools`](super::Pools). One of these bytes records whether the region was taken.
+///
+/// # Panics
+/// If [`certify`] refuses the demand: in a `const`, the program does not compile.
+///
+/// # Examples
+/// ```
+/// use surefit_compact::direct::{DirectDemand, PooledHeap, Tiny, region_bytes};
+/// use surefit_core::{Page1K, Region};
+///
+/// const DEMAND: [DirectDemand; 2] = [DirectDemand::new(24, 40), DirectDemand::new(1000, 2)];
+/// static MEMORY: Region<{ region_bytes::<Tiny>(&DEMAND) }, Page1K> = Region::new();
+/// let region = MEMORY.take().expect("taken once");
+/// let heap: PooledHeap<'_, Tiny> = PooledHeap::certified(region, &DEMAND)?;
+/// # Ok::<(), surefit_core::Refused>(())
+/// ```
+#[must_use]
+pub const fn region_bytes<S: Partitioning>(demand: &[DirectDemand]) -> usize {
+    match certify::<S>(demand) {
+        // A region begins at a multiple of a page, and so of a unit. No certificate is for more than
+        // half of the range of `usize`.
+        Ok(certificate) => certificate.aligned_bytes.saturating_add(1),
+        Err(_) => panic!("no region serves this demand"),
+    }
+}
+
 /// The certificate of a heap without pools, [`DirectHeap`](super::DirectHeap), for a demand of page-blocks: also any larger region is
 /// enough. It has one page more than [`certify`]'s, because a larger region has larger tables.
 ///
@@ -277,6 +323,68 @@ pub const fn certify_blocks<S: Partitioning>(
     }
 }
 
+/// The certificate of a heap without pools, [`DirectHeap`](super::DirectHeap), for any demand: also any larger region is enough.
+/// See the source of this module for its proof. A demand of page-blocks alone is better served by [`certify_blocks`], and one whose
+/// sizes are known by [`certify`].
+///
+/// # Errors
+/// As [`certify`].
+///
+/// # Examples
+/// ```
+/// use surefit_compact::direct::{DirectDemand, Tiny, certify, certify_general};
+///
+/// // Objects of up to a page.
+/// let demand = [DirectDemand::new(24, 400), DirectDemand::new(512, 20)];
+/// let (general, pools) = (certify_general::<Tiny>(&demand)?, certify::<Tiny>(&demand)?);
+/// assert!(general.heap_bytes < 4 * pools.heap_bytes);
+/// # Ok::<(), surefit_core::Refused>(())
+/// ```
+pub const fn certify_general<S: Partitioning>(
+    demand: &[DirectDemand],
+) -> Result<DirectCertificate, Refused> {
+    let needs = match Needs::of::<S>(demand) {
+        Ok(needs) => needs,
+        Err(refused) => return Err(refused),
+    };
+    let Some(used) = needs.units::<S>() else {
+        return Err(too_large::<S>());
+    };
+    let found = runs::found::<S>(needs.longest) as u64;
+    let holes = needs.all_pages.saturating_add(needs.runs);
+    let holes = holes.saturating_mul(found.saturating_sub(1));
+    // One page more, because a larger region has larger tables.
+    let more = holes.saturating_add(page_units::<S>() as u64);
+    if more > most_units::<S>() as u64 {
+        return Err(too_large::<S>());
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "at most MAX_UNITS")]
+    let payload = used.saturating_add(more as usize);
+    let mut units = payload;
+    loop {
+        let all = runs::plan::<S>(units)
+            .admin_units::<S>()
+            .saturating_add(payload);
+        if all > most_units::<S>() {
+            return Err(too_large::<S>());
+        }
+        if all == units {
+            break;
+        }
+        units = all;
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "at most MAX_UNITS")]
+    let hole_bytes = (holes as usize).saturating_mul(S::UNIT_BYTES);
+    match certificate::<S>(&needs, units) {
+        Ok(certificate) => Ok(DirectCertificate {
+            table_bytes: certificate.table_bytes.saturating_sub(hole_bytes),
+            hole_bytes,
+            ..certificate
+        }),
+        Err(refused) => Err(refused),
+    }
+}
+
 const fn certificate<S: Partitioning>(
     needs: &Needs,
     units: usize,
@@ -298,6 +406,7 @@ const fn certificate<S: Partitioning>(
         table_bytes: bytes.saturating_sub(payload_bytes),
         page_bytes: payload_bytes.saturating_sub(run_bytes),
         run_bytes,
+        hole_bytes: 0,
         alignment_bytes,
     })
 }

@@ -31,11 +31,11 @@
 //! ```
 //!
 //! # Certified mode
-//! Where pages and runs share free units, a run may pin units that a page needs, so no number of bytes is enough for
-//! a demand with runs. A [`PooledHeap`] has [`Pools`] instead: pages and the runs of each length are carved once, and never become
+//! Where pages and runs share free units, a run may pin units that a page needs: a demand with runs then takes a multiple of its
+//! bytes ([`certify_general`]). A [`PooledHeap`] has [`Pools`] instead: pages and the runs of each length are carved once, and never become
 //! anything else. Its bytes are known from the demand ([`certify`]), and what exceeds the demand is refused. Only an object that shrinks
-//! is always served: if the demand has no room for the new size, it stays where it is, and counts for its old line. The general mode has a
-//! certificate for demands without runs ([`certify_blocks`]).
+//! is always served: if the demand has no room for the new size, it stays where it is, and counts for its old line. Demands without
+//! runs have nearly the same certificate in the general mode ([`certify_blocks`]).
 //!
 //! # Invariants
 //! D1 to D5 (the region, `memory`), P1 to P4 (pages, `pages`), R1 to R5 (runs, `runs`) and Q1 to Q3 (pools, `pools`) are
@@ -118,7 +118,9 @@ mod tags;
 #[cfg(test)]
 mod tests;
 
-pub use demand::{DirectCertificate, DirectDemand, certify, certify_blocks};
+pub use demand::{
+    DirectCertificate, DirectDemand, certify, certify_blocks, certify_general, region_bytes,
+};
 pub use heap::{DirectHeap, PooledHeap};
 pub use partition::{Partition, Partitioning, Small, Standard, Tiny};
 pub use pools::Pools;

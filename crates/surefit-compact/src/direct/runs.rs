@@ -55,6 +55,16 @@ pub(super) const fn plan<S: Partitioning>(units: usize) -> Plan {
     }
 }
 
+/// The units of a free run that neither a page nor a run of up to `longest` units misses: it holds an
+/// aligned page, and it lies in a list behind that of `longest`, of which only the first run is tried.
+pub(super) const fn found<S: Partitioning>(longest: u32) -> u32 {
+    let page = longest_crumb::<S>() + 1;
+    let run = longest
+        .saturating_add(longest >> STEPS_LOG2)
+        .saturating_add(1);
+    if run > page { run } else { page }
+}
+
 /// Free runs that coalesce: the general mode of [`DirectHeap`](super::DirectHeap). The first run of each list is kept in the
 /// region.
 #[derive(Debug)]
