@@ -21,6 +21,7 @@ enum Input<R: Read> {
 /// and for compressed frames at most 129 MiB more.
 pub(crate) struct Source<R: Read> {
     input: Input<R>,
+    has_one_frame: bool,
     buffer: Box<[u8]>,
     next: usize,
     filled: usize,
@@ -36,6 +37,14 @@ impl<R: Read> fmt::Debug for Source<R> {
 }
 
 impl<R: Read> Source<R> {
+    /// As [`Source::new`], for a stream whose end is that of its one frame.
+    pub(crate) fn of_one_frame(input: R) -> Result<Self, Problem> {
+        Ok(Self {
+            has_one_frame: true,
+            ..Self::new(input)?
+        })
+    }
+
     /// Looks at the first bytes of `input` to learn whether it is compressed.
     pub(crate) fn new(mut input: R) -> Result<Self, Problem> {
         let mut first = Vec::with_capacity(MAGIC.len());
@@ -54,6 +63,7 @@ impl<R: Read> Source<R> {
         };
         Ok(Self {
             input,
+            has_one_frame: false,
             buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
             next: 0,
             filled: 0,
@@ -117,6 +127,9 @@ impl<R: Read> Source<R> {
         (self.next, self.filled) = (0, 0);
         self.filled = match &mut self.input {
             Input::Plain(input) => read_plain(input, &mut self.buffer)?,
+            Input::Packed(unpacker) if self.has_one_frame => {
+                unpacker.read_frame(&mut self.buffer)?
+            }
             Input::Packed(unpacker) => unpacker.read(&mut self.buffer)?,
         };
         Ok(self.filled > 0)

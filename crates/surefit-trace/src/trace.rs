@@ -246,11 +246,12 @@ impl Trace {
     ) -> Result<W, TraceError> {
         let mut writer = Writer::with_sites(out, &self.header, self.sites())?;
         for (number, &event) in self.events.iter().enumerate() {
-            writer.write_at(event, self.stack(number))?;
             if number % (1 << 14) == 0 {
                 progress(number as u64);
             }
+            writer.write_at(event, self.stack(number))?;
         }
+        progress(self.events.len() as u64);
         writer.finish()
     }
 }

@@ -35,6 +35,40 @@ fn what_is_written_is_what_the_library_in_c_read() {
     assert!(Trace::from_bytes(written).expect("sound").to_bytes() == PLAIN);
 }
 
+/// The stream in as many frames as there are parts.
+fn in_frames(parts: &[&[u8]]) -> Vec<u8> {
+    let frame = |part: &&[u8]| compressed(part, 3).expect("memory");
+    parts.iter().flat_map(frame).collect()
+}
+
+#[test]
+fn a_stream_in_several_frames_is_read_as_one() {
+    let end = PLAIN.len();
+    for cut in [0, 1, 4, 40, 1000, end / 2, end - 1, end] {
+        let (first, second) = PLAIN.split_at(cut);
+        let trace = Trace::from_bytes(&in_frames(&[first, second]));
+        // Where END is in the first frame, nothing may follow, not even nothing.
+        if cut == end {
+            let error = trace.expect_err("a frame behind END");
+            assert!(matches!(error.problem(), Problem::BytesAfterEnd), "{error}");
+        } else {
+            assert!(trace.expect("sound").to_bytes() == PLAIN, "cut at {cut}");
+        }
+        let (third, fourth) = second.split_at(second.len() / 2);
+        if third.len() < second.len() && cut > 0 {
+            let parts = in_frames(&[first, third, fourth]);
+            assert!(Trace::from_bytes(&parts).expect("sound").to_bytes() == PLAIN);
+            let error = check_bytes(&in_frames(&[first, third])).expect_err("one is missing");
+            assert!(matches!(error.problem(), Problem::Truncated), "{error}");
+            let mut broken = in_frames(&[first]);
+            broken.extend(b"no frame");
+            assert!(check_bytes(&broken).is_err());
+        }
+    }
+    let error = check_bytes(&in_frames(&[PLAIN, PLAIN])).expect_err("two traces");
+    assert!(matches!(error.problem(), Problem::BytesAfterEnd), "{error}");
+}
+
 #[test]
 fn levels_outside_the_scale_are_the_nearest() {
     let at = |level| compressed(PLAIN, level).expect("memory");
