@@ -79,6 +79,7 @@ fn main() -> ! {
         all.search::<others::EmbeddedTlsf>();
         all.search::<others::EmbeddedLlff>();
     }
+    println!("all heaps were searched");
     process::exit(0)
 }
 
