@@ -114,7 +114,7 @@ impl<const SMALLEST: usize> Buddy<'_, SMALLEST> {
     #[must_use]
     pub fn enough_bytes(objects: usize, largest: usize) -> Option<usize> {
         let block = largest.max(SMALLEST).checked_next_power_of_two()?;
-        let units = objects.checked_add(1)?.checked_mul(block)? / SMALLEST;
-        Self::region_bytes(units)
+        let bytes = objects.checked_add(1)?.checked_mul(block)?;
+        Self::region_bytes(bytes.checked_div(SMALLEST)?)
     }
 }

@@ -4,6 +4,7 @@
 mod account;
 mod asked;
 mod certified;
+mod covered;
 mod demand_file;
 mod emit;
 mod emit_c;
@@ -130,12 +131,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         pins: args.pins,
     };
     let target = match &args.target {
-        Some(name) => Some(Target::find(
-            name,
-            &spec,
-            certified::options(&spec)?,
-            &asked.source,
-        )?),
+        Some(name) => {
+            let target = Target::find(name, &spec, certified::options(&spec)?)?;
+            covered::check(name, &asked.source)?;
+            Some(target)
+        }
         None => None,
     };
     if let Some(language) = args.emit {

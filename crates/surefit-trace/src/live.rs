@@ -59,7 +59,7 @@ impl<T: Copy + Default> Live<T> {
         if id == EMPTY {
             return Ok(self.last.replace(value));
         }
-        if self.len >= self.places.len() / 4 * 3 {
+        if self.len >= (self.places.len() / 4).saturating_mul(3) {
             self.grow()?;
         }
         let at = self.find(id);
@@ -145,10 +145,6 @@ impl<T: Copy + Default> Live<T> {
     }
 
     /// The first place that an object tries. There are places.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the upper half of a product"
-    )]
     #[inline]
     fn home(&self, id: u32) -> usize {
         let product = u64::from(id).wrapping_mul(self.factor);

@@ -186,7 +186,7 @@ impl<R: Read> Reader<R> {
         let size = checked_size(size)?;
         let id = u32::try_from(self.next_id).map_err(|_| Problem::TooMany {
             what: "objects",
-            limit: crate::Trace::MAX_OBJECTS,
+            limit: crate::header::MAX_OBJECTS,
         })?;
         self.next_id += 1;
         Ok(Op::Alloc { id, size, call })

@@ -58,7 +58,7 @@ fn every_snippet_stands_here() {
     let snippets: Vec<_> = blocks
         .filter_map(|block| block.split("```").next())
         .collect();
-    assert_eq!(snippets.len(), 10);
+    assert_eq!(snippets.len(), 11);
     for snippet in snippets {
         assert!(
             here.contains(&bare(snippet)),
@@ -230,6 +230,14 @@ fn a_slice_of_any_length() -> Done {
 
     assert_eq!(socket, [7; 300_000]);
     Ok(())
+}
+
+#[test]
+fn a_region_in_which_tlsf_refuses_nothing() {
+    use surefit::freelist::Tlsf;
+
+    let bytes = Tlsf::enough_bytes(100, 10_000, 1000); // 100 objects of up to 1000 bytes, 10,000 of all: 115 KB
+    assert_eq!(bytes.map(|bytes| bytes / 1000), Some(115));
 }
 
 #[test]

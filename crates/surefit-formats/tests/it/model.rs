@@ -4,6 +4,9 @@ use surefit_trace::{Align, Event, Op};
 
 use crate::sender::Call;
 
+/// Where an object lies, and how long it is.
+type Place = (u64, u64);
+
 /// An object, where it lies, and how long.
 type Object = (u64, u64, u32);
 
@@ -14,38 +17,13 @@ pub(crate) fn events(calls: &[Call]) -> Vec<Event> {
     let mut events = Vec::new();
     let mut next = 0;
     for call in calls {
-        let (thread, old, placed) = match *call {
-            Call::Begin => {
-                live.sort_by_key(|object| object.2);
-                let frees = live
-                    .drain(..)
-                    .map(|(.., id)| Event::new(0, Op::Free { id }));
-                events.extend(frees);
-                continue;
-            }
-            Call::Malloc {
-                thread,
-                address,
-                size,
-            }
-            | Call::Calloc {
-                thread,
-                address,
-                size,
-            }
-            | Call::Aligned {
-                thread,
-                address,
-                size,
-                ..
-            } => (thread, None, Some((address, size))),
-            Call::Realloc {
-                thread,
-                old,
-                address,
-                size,
-            } => (thread, Some(old), Some((address, size))),
-            Call::Free { thread, address } => (thread, Some(address), None),
+        let Some((thread, old, placed)) = parts(*call) else {
+            live.sort_by_key(|object| object.2);
+            let frees = live
+                .drain(..)
+                .map(|(.., id)| Event::new(0, Op::Free { id }));
+            events.extend(frees);
+            continue;
         };
         let known = old.and_then(|old| live.iter().position(|object| object.0 == old));
         let known = known.map(|place| live.remove(place).2);
@@ -88,6 +66,37 @@ pub(crate) fn events(calls: &[Call]) -> Vec<Event> {
         events.push(Event::new(thread, op));
     }
     events
+}
+
+/// The thread of a call, the object that it gives up, and the place and size of the one that it gets;
+/// `None` if the board begins anew.
+fn parts(call: Call) -> Option<(u64, Option<u64>, Option<Place>)> {
+    Some(match call {
+        Call::Begin => return None,
+        Call::Malloc {
+            thread,
+            address,
+            size,
+        }
+        | Call::Calloc {
+            thread,
+            address,
+            size,
+        }
+        | Call::Aligned {
+            thread,
+            address,
+            size,
+            ..
+        } => (thread, None, Some((address, size))),
+        Call::Realloc {
+            thread,
+            old,
+            address,
+            size,
+        } => (thread, Some(old), Some((address, size))),
+        Call::Free { thread, address } => (thread, Some(address), None),
+    })
 }
 
 fn kind(call: Call) -> surefit_trace::Call {

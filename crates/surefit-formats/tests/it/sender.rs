@@ -46,7 +46,7 @@ fn check_sequence(bytes: &[u8]) -> u16 {
     for byte in bytes {
         for bit in 0..8 {
             let out = (register ^ u16::from(byte >> bit)) & 1;
-            register = register / 2 ^ if out == 1 { 0x8408 } else { 0 };
+            register = (register / 2) ^ if out == 1 { 0x8408 } else { 0 };
         }
     }
     !register

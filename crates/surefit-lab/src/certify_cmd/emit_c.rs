@@ -125,21 +125,51 @@ struct Built {
     named: Option<&'static str>,
 }
 
+/// The size-classes of a geometry, as `surefit_options` says them.
+struct Classes {
+    /// The steps of a spacing; 0 for a list.
+    steps: u32,
+    /// The last two members of the options.
+    listed: String,
+    /// The declaration of the list.
+    sizes: String,
+}
+
+fn said(geometry: &Geometry) -> Classes {
+    let spaced = (1..=64).find(|steps| {
+        let spec = GeometrySpec {
+            page_bytes: geometry.page_bytes(),
+            spacing: Spacing::Fraction(*steps),
+            tail: geometry.tail(),
+            ..GeometrySpec::DEFAULT
+        };
+        Geometry::new(&spec).is_ok_and(|other| other == *geometry)
+    });
+    if let Some(steps) = spaced {
+        return Classes {
+            steps,
+            listed: "0, NULL".to_owned(),
+            sizes: String::new(),
+        };
+    }
+    let sizes = geometry.classes().map(|it| geometry.layout(it).block_bytes);
+    let sizes: Vec<_> = sizes.map(|bytes| bytes.to_string()).collect();
+    Classes {
+        steps: 0,
+        listed: format!("{}, block_bytes", sizes.len()),
+        sizes: format!(
+            "    static const uint32_t block_bytes[] = {{{}}};\n",
+            sizes.join(", ")
+        ),
+    }
+}
+
 /// The options from which `surefit_config_build` makes this configuration, if there are any.
 fn built(config: &Config) -> Option<Built> {
     let geometry = config.geometry();
     let Tail::BackReferences { bytes } = geometry.tail() else {
         return None;
     };
-    let steps = (1..=64).find(|steps| {
-        let spec = GeometrySpec {
-            page_bytes: geometry.page_bytes(),
-            spacing: Spacing::Fraction(*steps),
-            tail: Tail::BackReferences { bytes },
-            ..GeometrySpec::DEFAULT
-        };
-        Geometry::new(&spec).is_ok_and(|other| other == *geometry)
-    });
     let (pages, holes, per_hole) = match config.bound() {
         Bound::Pages(pages) => (pages, 0, 0),
         Bound::Holes { base, fraction } if base > 0 && fraction.numerator() == 1 => {
@@ -165,21 +195,13 @@ fn built(config: &Config) -> Option<Built> {
         other.geometry() == geometry && other.bound() == config.bound() && in_pieces(other)
     };
     let page = geometry.page_bytes();
-    let sizes = geometry.classes().map(|it| geometry.layout(it).block_bytes);
-    let sizes: Vec<_> = sizes.map(|bytes| bytes.to_string()).collect();
-    let (steps, listed) = match steps {
-        Some(steps) => (steps, "0, NULL".to_owned()),
-        None => (0, format!("{}, block_bytes", sizes.len())),
-    };
+    let Classes {
+        steps,
+        listed,
+        sizes,
+    } = said(geometry);
     Some(Built {
-        sizes: if steps == 0 {
-            format!(
-                "    static const uint32_t block_bytes[] = {{{}}};\n",
-                sizes.join(", ")
-            )
-        } else {
-            String::new()
-        },
+        sizes,
         options: format!(
             "{{{page}, {bytes}, {steps}, {pages}, {holes}, {per_hole}, {small}, {large}, {listed}}}"
         ),

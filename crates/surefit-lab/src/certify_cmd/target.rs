@@ -10,10 +10,6 @@ use surefit_compact::{Config, Narrow, Width};
 use surefit_measure::spec::Spec;
 use surefit_measure::steps::LEAST_ALIGN;
 use surefit_measure::subjects::compact::{Options, Words};
-use surefit_trace::{Op, Trace};
-
-use super::asked::Source;
-use super::demand_file::{Counted, DemandFile};
 
 /// What `ci/extra/worst.sh` measured and bounded.
 const CORTEX_M4: &str = include_str!("../../../../firmware/worst/cortex-m4.csv");
@@ -60,28 +56,17 @@ pub(crate) struct Call {
 }
 
 impl Target {
-    /// The figures of a target for the heap of a spec and the objects of a demand.
+    /// The figures of a target for the heap of a spec.
     ///
     /// # Errors
-    /// No such target; the heap was not measured, or not with such objects.
-    pub(super) fn find(
-        name: &str,
-        spec: &Spec,
-        options: &Options,
-        source: &Source,
-    ) -> Result<Self> {
+    /// No such target; the heap was not measured.
+    pub(super) fn find(name: &str, spec: &Spec, options: &Options) -> Result<Self> {
         if name != "cortex-m4" {
             bail!("no figures for the target {name:?}; there are some for cortex-m4");
         }
         if !is_measured(options) {
             bail!("{spec}: not measured on {name}; choose {MEASURED}");
         }
-        covers(source).with_context(|| {
-            format!(
-                "the figures of {name} are of objects with one page-block: at most {} bytes, aligned to at most {LEAST_ALIGN}; leave --target out",
-                largest()
-            )
-        })?;
         let heap = if options.has_keys { "KeyHeap" } else { "Heap" };
         Self::of(name, heap, CORTEX_M4)
     }
@@ -132,55 +117,9 @@ fn blocks(bytes: usize) -> u64 {
 }
 
 /// The longest object of one page-block.
-fn largest() -> usize {
+pub(super) fn largest() -> usize {
     let page = Config::TINY.geometry().page_bytes();
     (1..=page).rev().find(|&it| blocks(it) == 1).unwrap_or(0)
-}
-
-/// Whether all objects of a demand are as those of the figures.
-fn covers(source: &Source) -> Result<()> {
-    match source {
-        Source::Demand(_, file) => covers_file(file),
-        Source::Traces(traces) => traces.iter().try_for_each(covers_trace),
-    }
-}
-
-fn covers_trace(trace: &Trace) -> Result<()> {
-    trace
-        .events()
-        .iter()
-        .try_for_each(|event| match event.op() {
-            Op::Alloc { size, call, .. } => is_covered(size, call.align_at_least(LEAST_ALIGN)),
-            // Its alignment is that of its allocation.
-            Op::Realloc { size, .. } => is_covered(size, LEAST_ALIGN),
-            Op::Free { .. } => Ok(()),
-        })
-}
-
-fn covers_file(file: &DemandFile) -> Result<()> {
-    for peak in file.per_class.iter().flatten() {
-        let align = peak.align_bytes.unwrap_or(LEAST_ALIGN);
-        is_covered(peak.request_bytes as u64, align)?;
-    }
-    for budget in file.budgets()? {
-        let largest = match budget {
-            Counted::Requests(requests) => Some(requests.largest),
-            Counted::Blocks(_, _, largest) => largest.map(|it| it as u64),
-        };
-        let largest = largest
-            .context("the demand does not say its largest request: give largest_request_bytes")?;
-        is_covered(largest, LEAST_ALIGN)?;
-    }
-    let resized = file.resized_bytes.map(|it| it as u64);
-    resized.map_or(Ok(()), |bytes| is_covered(bytes, LEAST_ALIGN))
-}
-
-/// Whether the figures are of such objects.
-fn is_covered(bytes: u64, align: usize) -> Result<()> {
-    if bytes > largest() as u64 || align > LEAST_ALIGN {
-        bail!("the demand has an object of {bytes} bytes, aligned to {align}");
-    }
-    Ok(())
 }
 
 impl fmt::Display for Target {

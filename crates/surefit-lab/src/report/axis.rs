@@ -114,8 +114,7 @@ impl Axis {
         } else {
             value / self.most
         };
-        // not `clamp`: it keeps what is no number
-        place.max(0.0).min(1.0)
+        part(place)
     }
 
     /// The labels: the place of each, and what it says.
@@ -153,6 +152,14 @@ impl Axis {
         let count = (self.most / step + 1e-9).floor() as u32;
         (0..=count).map(|tick| f64::from(tick) * step).collect()
     }
+}
+
+/// A part of a length, from 0 to 1; 0 for what is no number.
+pub(super) fn part(place: f64) -> f64 {
+    if place.is_nan() {
+        return 0.0;
+    }
+    place.clamp(0.0, 1.0)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use surefit_measure::html::escaped;
 
+use super::axis::part;
 use super::colours::Style;
 
 /// The bar's own units.
@@ -177,7 +178,7 @@ impl Scale {
     }
 
     fn x(&self, value: f64) -> f64 {
-        WIDE * (value / self.most).max(0.0).min(1.0)
+        WIDE * part(value / self.most)
     }
 }
 

@@ -65,7 +65,7 @@ fn expanded(argument: &Path) -> Result<Vec<PathBuf>> {
     for entry in argument.read_dir().with_context(unreadable)? {
         let path = entry.with_context(unreadable)?.path();
         let ends = |ending: &&str| path.to_string_lossy().ends_with(*ending);
-        if path.is_file() && ENDINGS.iter().any(|ending| ends(&ending)) {
+        if path.is_file() && ENDINGS.iter().any(ends) {
             files.push(path);
         }
     }

@@ -207,6 +207,11 @@ impl Tuner<'_> {
         let tuned = Subject::new(&first, format!("{file} (one half)"))?;
         let judging = Subject::new(&second, format!("{file} (other half)"))?;
         let found = self.tune(&[&tuned])?;
-        judge(&judging, &judging.name, &found.spec, &[tuned.name.clone()])
+        judge(
+            &judging,
+            &judging.name,
+            &found.spec,
+            std::slice::from_ref(&tuned.name),
+        )
     }
 }

@@ -85,9 +85,10 @@ impl<'p> Division<'p> {
     fn last(&self, end: usize, first: usize, cost_before: &[f64]) -> (usize, f64) {
         let per_page = self.points[end - 1].per_page;
         let mut found = (end - 1, f64::INFINITY);
-        for start in self.least[end].max(first)..end {
+        let costs = cost_before.iter().enumerate().take(end);
+        for (start, before) in costs.skip(self.least[end].max(first)) {
             let live = self.before[end] - self.before[start];
-            let cost = cost_before[start] + self.price.of(live, per_page);
+            let cost = before + self.price.of(live, per_page);
             if cost < found.1 {
                 found = (start, cost);
             }

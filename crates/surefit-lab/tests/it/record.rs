@@ -1,5 +1,6 @@
 //! `surefit record` as a user runs it, on programs of our own.
 
+use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -234,13 +235,15 @@ fn no_object_of_four_threads_is_unknown_or_lives_twice() {
     );
 }
 
+/// The smallest of the objects that `handed.cpp` hands on, its threads, and how often each does it.
+const FIRST: u64 = 100_000;
+const THREADS: u64 = 4;
+const ROUNDS: u64 = 5000;
+
 /// Objects of four C++ threads that go from one to the next through queues: what one thread did
 /// before it handed an object on is before what the other does after it took it.
 #[test]
 fn the_order_is_that_in_which_objects_were_handed_on() {
-    const FIRST: u64 = 100_000;
-    const THREADS: u64 = 4;
-    const ROUNDS: u64 = 5000;
     let folder = folder();
     let path = folder.path().join("handed");
     let compiler = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
@@ -261,12 +264,23 @@ fn the_order_is_that_in_which_objects_were_handed_on() {
     assert_eq!(own["missed_frees"], 0);
     assert_eq!(own["trace"]["threads"], THREADS + 1);
     let trace = Trace::load(folder.path().join("a.sft.zst")).expect("a sound trace");
-    // The events of each object by its size: what it is, the allocation, the free, and both threads.
-    let mut made = std::collections::HashMap::new();
-    let mut ids = std::collections::HashMap::new();
+    let made = handed_on(&trace);
+    assert_eq!(made.len() as u64, 2 * THREADS * ROUNDS);
+    for round in 0..ROUNDS {
+        (0..THREADS).for_each(|me| assert_handed(&made, round, me));
+    }
+}
+
+/// An event by its number and thread.
+type At = (usize, u16);
+
+/// The allocation and the free of each object that was handed on, by its size.
+fn handed_on(trace: &Trace) -> HashMap<u64, (usize, u16, Option<At>)> {
+    let mut made = HashMap::new();
+    let mut ids = HashMap::new();
     for (number, event) in trace.events().iter().enumerate() {
         match event.op() {
-            Op::Alloc { id, size, call } if size >= FIRST && size < FIRST + 10 * ROUNDS => {
+            Op::Alloc { id, size, call } if (FIRST..FIRST + 10 * ROUNDS).contains(&size) => {
                 let is_answer = size % 10 >= 5;
                 assert_eq!(is_answer, matches!(call, Call::Aligned(_)), "{size}");
                 assert_eq!(made.insert(size, (number, event.thread(), None)), None);
@@ -280,22 +294,22 @@ fn the_order_is_that_in_which_objects_were_handed_on() {
             _ => {}
         }
     }
-    assert_eq!(made.len() as u64, 2 * THREADS * ROUNDS);
-    for round in 0..ROUNDS {
-        for me in 0..THREADS {
-            let size = FIRST + 10 * round;
-            let before = (me + THREADS - 1) % THREADS;
-            let (given, giver, taken) = made[&(size + before)];
-            let (answered, taker, freed) = made[&(size + 5 + me)];
-            let (taken, freed) = (taken.expect("freed"), freed.expect("freed"));
-            assert!(given < answered && answered < taken.0 && taken.0 < freed.0);
-            assert!(giver != taker && taken.1 == taker && freed.1 == taker);
-            // And each thread's own order.
-            let (own, maker, _) = made[&(size + me)];
-            assert!(maker == taker && own < answered);
-            assert!(round == 0 || made[&(size - 10 + 5 + me)].2.expect("freed").0 < own);
-        }
-    }
+    made
+}
+
+/// One round of one thread: it takes the object of the thread before, and answers.
+fn assert_handed(made: &HashMap<u64, (usize, u16, Option<At>)>, round: u64, me: u64) {
+    let size = FIRST + 10 * round;
+    let before = (me + THREADS - 1) % THREADS;
+    let (given, giver, taken) = made[&(size + before)];
+    let (answered, taker, freed) = made[&(size + 5 + me)];
+    let (taken, freed) = (taken.expect("freed"), freed.expect("freed"));
+    assert!(given < answered && answered < taken.0 && taken.0 < freed.0);
+    assert!(giver != taker && taken.1 == taker && freed.1 == taker);
+    // And each thread's own order.
+    let (own, maker, _) = made[&(size + me)];
+    assert!(maker == taker && own < answered);
+    assert!(round == 0 || made[&(size - 10 + 5 + me)].2.expect("freed").0 < own);
 }
 
 #[test]

@@ -6,7 +6,7 @@
 //! requested bytes that lie in the row at this look, and the bytes that left the row since the look
 //! before because a move took them elsewhere.
 //!
-//! While the replay runs, the region has up to [`FINE_ROWS`] rows. At the end, neighbouring rows are
+//! While the replay runs, the region has up to 4096 rows. At the end, neighbouring rows are
 //! added up until the rows that were ever used are at most [`ROWS`]. Nothing is sampled within a
 //! look, and nothing is averaged over looks: what comes and goes between two looks is not seen.
 

@@ -39,7 +39,8 @@ impl<R: Read> Reader<R> {
     /// # Errors
     /// Reading failed, or there is not one byte.
     pub fn new(input: R) -> Result<Self, TraceError> {
-        let source = Source::of_one_frame(input).map_err(|problem| problem.at(Position::default()))?;
+        let source =
+            Source::of_one_frame(input).map_err(|problem| problem.at(Position::default()))?;
         Ok(Self {
             source,
             file: None,
