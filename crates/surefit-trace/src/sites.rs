@@ -212,8 +212,11 @@ impl SitesBuilder {
         caller
     }
 
-    /// The stack of a frame that a stack called; `None` if there is no room for more.
+    /// The stack of a frame that a stack called; `None` if there is no room for more, or the caller is
+    /// of another table.
     pub fn called(&mut self, caller: Stack, frame: Frame<'_>) -> Option<Stack> {
+        // So each caller stands before those that it called, and no chain of them goes round.
+        self.sites.checked(caller.number().into()).ok()?;
         let module = self.text(frame.module)?;
         let function = match frame.function {
             Some(function) => self.text(function)?.checked_add(1)?,

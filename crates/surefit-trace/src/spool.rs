@@ -38,6 +38,8 @@ pub struct Spool<F> {
     flushed: u64,
     checker: Checker,
     encoder: Encoder,
+    /// The greatest of all stacks so far.
+    last_stack: Stack,
 }
 
 impl<F> fmt::Debug for Spool<F> {
@@ -66,6 +68,7 @@ impl<F: Read + Write + Seek> Spool<F> {
             flushed: 0,
             checker: Checker::new(),
             encoder: Encoder::new(has_sites),
+            last_stack: Stack::UNKNOWN,
         }
     }
 
@@ -90,6 +93,7 @@ impl<F: Read + Write + Seek> Spool<F> {
                 byte: None,
             })
         })?;
+        self.last_stack = self.last_stack.max(stack);
         self.encoder.event(event, stack, &mut self.buffer);
         if self.buffer.len() >= BUFFER_BYTES {
             self.flush()?;
@@ -127,7 +131,7 @@ impl<F: Read + Write + Seek> Spool<F> {
     /// without stacks.
     ///
     /// # Errors
-    /// As [`Spool::finish`].
+    /// As [`Spool::finish`]; an event's stack is not in the table.
     pub fn finish_with(
         mut self,
         name: &str,
@@ -135,13 +139,17 @@ impl<F: Read + Write + Seek> Spool<F> {
         mut out: impl Write,
     ) -> Result<Header, TraceError> {
         check_name(name)?;
+        let sites = self.encoder.has_sites().then_some(sites);
+        if let Some(sites) = sites {
+            let last = sites.checked(self.last_stack.number().into());
+            last.map_err(|problem| problem.at(Position::default()))?;
+        }
         self.buffer.push(END);
         self.flush()?;
         let header = Header {
             name: name.to_owned(),
             counts: self.checker.counts(),
         };
-        let sites = self.encoder.has_sites().then_some(sites);
         encode_header(&header, sites, &mut self.buffer);
         out.write_all(&self.buffer).map_err(write_error)?;
         self.file.seek(SeekFrom::Start(0)).map_err(write_error)?;

@@ -21,6 +21,8 @@ pub struct Writer<W: Write> {
     header: Header,
     checker: Checker,
     encoder: Encoder,
+    /// Stacks of the table.
+    stacks: usize,
 }
 
 impl<W: Write> fmt::Debug for Writer<W> {
@@ -55,6 +57,7 @@ impl<W: Write> Writer<W> {
             header: header.clone(),
             checker: Checker::new(),
             encoder: Encoder::new(sites.is_some()),
+            stacks: sites.map_or(0, Sites::len),
         })
     }
 
@@ -66,12 +69,16 @@ impl<W: Write> Writer<W> {
         self.write_at(event, Stack::UNKNOWN)
     }
 
-    /// Writes the next event, an allocation or reallocation from a stack of the table.
+    /// Writes the next event, an allocation or reallocation from a stack of the table. A trace without
+    /// call sites takes any stack, and forgets it.
     ///
     /// # Errors
-    /// As [`Writer::write`].
+    /// As [`Writer::write`]; the stack is not in the table.
     pub fn write_at(&mut self, event: Event, stack: Stack) -> Result<(), TraceError> {
         let position = self.position();
+        if self.encoder.has_sites() && stack.number() as usize > self.stacks {
+            return Err(Problem::UnknownStack(stack.number().into()).at(position));
+        }
         self.checker
             .accept(event)
             .map_err(|problem| problem.at(position))?;

@@ -573,7 +573,14 @@ fn programs_of_any_number_are_made_or_refused() {
                 allocations: Some(allocations).filter(|_| program != Program::Phase),
                 live_bytes: Some(live_bytes),
             };
-            match program.generate(&options) {
+            let made = program.generate(&options);
+            if allocations <= 40 {
+                let mut played = Vec::new();
+                let done = program.play(&options, |event| played.push(event));
+                assert_eq!(done.is_ok(), made.is_ok());
+                assert!(made.as_ref().is_ok_and(|trace| trace.events() == played) || done.is_err());
+            }
+            match made {
                 Ok(trace) => assert!(trace.header().counts.peak_bytes <= live_bytes),
                 Err(error) => assert!(!error.to_string().is_empty()),
             }

@@ -2,10 +2,12 @@
 
 mod common;
 
+use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
+
 use proptest::prelude::*;
 use surefit_trace::{
-    Call, CheckedReader, Event, Frame, Op, Problem, Sites, SitesBuilder, Spool, Stack, Trace,
-    check_bytes,
+    Call, Callers, CheckedReader, Compressor, Event, Frame, Op, Problem, Reader, Sites,
+    SitesBuilder, Spool, Stack, Trace, Writer, check_bytes,
 };
 
 fn frame(module: &str, offset: u64) -> Frame<'_> {
@@ -49,7 +51,7 @@ fn a_trace_with_call_sites_is_read_as_it_was_written() {
         .write_compressed(&mut packed, 3, |_| {})
         .expect("memory");
     assert_eq!(Trace::from_bytes(&packed).expect("sound"), trace);
-    let mut spool = Spool::with_stacks(std::io::Cursor::new(Vec::new()));
+    let mut spool = Spool::with_stacks(Cursor::new(Vec::new()));
     for (number, event) in trace.events().iter().enumerate() {
         spool.write_at(*event, trace.stack(number)).expect("sound");
     }
@@ -83,7 +85,7 @@ fn a_trace_without_call_sites_is_version_1_as_before() {
     let trace = Trace::from_bytes(plain).expect("sound");
     assert_eq!((plain[4], trace.sites()), (1, None));
     assert!(trace.to_bytes() == plain);
-    let mut spool = Spool::new(std::io::Cursor::new(Vec::new()));
+    let mut spool = Spool::new(Cursor::new(Vec::new()));
     for event in trace.events() {
         spool.write(*event).expect("sound");
     }
@@ -151,6 +153,118 @@ fn texts_are_cut_where_a_letter_ends() {
     let sites = builder.finish();
     let module = sites.frames(stack).next().expect("a frame").module.len();
     assert_eq!(module, Sites::MAX_TEXT_BYTES);
+}
+
+/// A sink and a file that takes so many bytes and then fails.
+#[derive(Debug, Default)]
+struct Short(Cursor<Vec<u8>>, usize);
+
+impl Write for Short {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.get_ref().len() + bytes.len() > self.1 {
+            return Err(io::Error::other("full"));
+        }
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Read for Short {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.0.read(bytes)
+    }
+}
+
+impl Seek for Short {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
+#[test]
+fn stacks_of_another_table_lead_nowhere() {
+    let others = sample();
+    let last = others.sites().and_then(|sites| sites.stacks().last());
+    let last = last.expect("some");
+    assert!(last.is_known() && last.number() == 7 && !Stack::UNKNOWN.is_known());
+    let mut builder = SitesBuilder::default();
+    // Numbered as the next one of this table would be: it would be its own caller.
+    let next = others.sites().and_then(|sites| sites.stacks().next());
+    assert_eq!(builder.called(next.expect("some"), frame("a", 1)), None);
+    assert_eq!(builder.called(last, frame("a", 1)), None);
+    let known = builder.called(Stack::UNKNOWN, frame("a", 1));
+    let sites = builder.finish();
+    assert_eq!(known.map(|stack| sites.frames(stack).count()), Some(1));
+    assert_eq!((sites.frames(last).count(), sites.len()), (0, 1));
+    assert!(Sites::default().is_empty() && !sites.is_empty());
+    assert_eq!(others.stack(usize::MAX), Stack::UNKNOWN);
+    // No writer makes a trace of them that nobody reads.
+    let header = others.header().clone();
+    let mut writer = Writer::with_sites(Vec::new(), &header, Some(&sites)).expect("memory");
+    let refused = writer.write_at(others.events()[0], last);
+    let refused = refused.expect_err("of another table");
+    assert!(matches!(refused.problem(), Problem::UnknownStack(7)));
+    let mut spool = Spool::with_stacks(Cursor::new(Vec::new()));
+    spool.write_at(others.events()[0], last).expect("sound");
+    let refused = spool.finish_with("x", &sites, Vec::new());
+    let refused = refused.expect_err("of another table");
+    assert!(matches!(refused.problem(), Problem::UnknownStack(7)));
+}
+
+#[test]
+fn files_and_sinks_of_any_length_end_in_an_error_or_a_trace() {
+    let trace = sample();
+    let sites = trace.sites().expect("some");
+    let bytes = trace.to_bytes();
+    for room in 0..=bytes.len() {
+        let mut spool = Spool::with_stacks(Short(Cursor::default(), room));
+        for (number, event) in trace.events().iter().enumerate() {
+            spool.write_at(*event, trace.stack(number)).expect("kept");
+        }
+        assert_eq!(spool.counts(), trace.header().counts);
+        assert_eq!(spool.peak(), trace.peak());
+        let records = spool.encoded_bytes() as usize + 1;
+        let done = spool.finish_with("with sites", sites, Short(Cursor::default(), room));
+        assert_eq!(done.is_ok(), room == bytes.len(), "{room}");
+        assert!(records < bytes.len());
+        let mut packed = Compressor::new(Short(Cursor::default(), room), i32::MIN);
+        let written = packed.write_all(&bytes).and_then(|()| packed.finish());
+        if let Ok(Short(packed, _)) = written {
+            assert_eq!(
+                Trace::read(&packed.into_inner()[..]).ok(),
+                Some(trace.clone())
+            );
+        }
+    }
+    let name = "x".repeat(5000);
+    let spool = Spool::new(Cursor::new(Vec::new()));
+    assert!(spool.finish(&name, Vec::new()).is_err());
+}
+
+#[test]
+fn any_changed_byte_has_callers_or_an_error() {
+    let bytes = sample().to_bytes();
+    for place in 0..bytes.len() {
+        for change in [1, 0x80, 0xff] {
+            let mut bytes = bytes.clone();
+            bytes[place] ^= change;
+            let Ok(reader) = CheckedReader::new(&bytes[..]) else {
+                continue;
+            };
+            let sites = reader.sites().map_or(0, Sites::len);
+            if let Ok(callers) = Callers::read(reader) {
+                assert!(callers.callers.len() <= sites + 1);
+            }
+            let mut reader = Reader::new(&bytes[..]).expect("as before");
+            while let Some(Ok(_)) = reader.next() {
+                let stack = reader.stack().number() as usize;
+                assert!(stack <= reader.sites().map_or(0, Sites::len));
+            }
+        }
+    }
 }
 
 proptest! {
