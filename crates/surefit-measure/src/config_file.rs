@@ -92,6 +92,9 @@ fn read(file: &Path) -> Result<(String, Vec<(String, String)>)> {
     };
     let mut keys = Vec::new();
     for (key, value) in table.iter().filter(|(key, _)| *key != ALLOCATOR) {
+        if key == KEY {
+            bail!("{name}: no key `{KEY}` goes into a file: write the keys of that file here");
+        }
         let value = value_text(value).ok_or_else(|| {
             anyhow!("{name}: {key}: write a whole number, a text, true, or a list of whole numbers")
         })?;

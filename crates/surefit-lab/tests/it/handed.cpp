@@ -1,5 +1,5 @@
 // Four threads hand objects on through queues: each makes objects, and frees those of the thread before it. The
-// size of an object says who made it, which it is, and what it answers.
+// size of an object says who made it, and which it is. C++ rounds aligned sizes up, so those of answers are multiples.
 #include <condition_variable>
 #include <cstddef>
 #include <cstdio>
@@ -11,7 +11,7 @@
 
 namespace {
 
-constexpr std::size_t THREADS = 4, ROUNDS = 5000, FIRST = 100000;
+constexpr std::size_t THREADS = 4, ROUNDS = 5000, FIRST = 100000, ANSWERS = 200000, ALIGN = 64;
 
 struct Queue {
     std::mutex lock;
@@ -41,10 +41,11 @@ void hand_on(std::size_t me) {
     for (std::size_t round = 0; round < ROUNDS; round++) {
         queues[me].put(new char[FIRST + 10 * round + me]);
         char *theirs = queues[(me + THREADS - 1) % THREADS].take();
-        char *answer = static_cast<char *>(::operator new(FIRST + 10 * round + 5 + me, std::align_val_t(64)));
+        const std::size_t size = ANSWERS + ALIGN * (THREADS * round + me);
+        char *answer = static_cast<char *>(::operator new(size, std::align_val_t(ALIGN)));
         answer[0] = theirs[0] = 1;
         delete[] theirs;
-        ::operator delete(answer, std::align_val_t(64));
+        ::operator delete(answer, std::align_val_t(ALIGN));
     }
 }
 

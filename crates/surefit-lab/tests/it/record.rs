@@ -235,8 +235,10 @@ fn no_object_of_four_threads_is_unknown_or_lives_twice() {
     );
 }
 
-/// The smallest of the objects that `handed.cpp` hands on, its threads, and how often each does it.
+/// The smallest of the objects that `handed.cpp` hands on, and of its answers; its threads, and how
+/// often each does it.
 const FIRST: u64 = 100_000;
+const ANSWERS: u64 = 200_000;
 const THREADS: u64 = 4;
 const ROUNDS: u64 = 5000;
 
@@ -280,8 +282,8 @@ fn handed_on(trace: &Trace) -> HashMap<u64, (usize, u16, Option<At>)> {
     let mut ids = HashMap::new();
     for (number, event) in trace.events().iter().enumerate() {
         match event.op() {
-            Op::Alloc { id, size, call } if (FIRST..FIRST + 10 * ROUNDS).contains(&size) => {
-                let is_answer = size % 10 >= 5;
+            Op::Alloc { id, size, call } if size >= FIRST => {
+                let is_answer = size >= ANSWERS;
                 assert_eq!(is_answer, matches!(call, Call::Aligned(_)), "{size}");
                 assert_eq!(made.insert(size, (number, event.thread(), None)), None);
                 ids.insert(id, size);
@@ -302,14 +304,15 @@ fn assert_handed(made: &HashMap<u64, (usize, u16, Option<At>)>, round: u64, me: 
     let size = FIRST + 10 * round;
     let before = (me + THREADS - 1) % THREADS;
     let (given, giver, taken) = made[&(size + before)];
-    let (answered, taker, freed) = made[&(size + 5 + me)];
+    let answer = |round| made[&(ANSWERS + 64 * (THREADS * round + me))];
+    let (answered, taker, freed) = answer(round);
     let (taken, freed) = (taken.expect("freed"), freed.expect("freed"));
     assert!(given < answered && answered < taken.0 && taken.0 < freed.0);
     assert!(giver != taker && taken.1 == taker && freed.1 == taker);
     // And each thread's own order.
     let (own, maker, _) = made[&(size + me)];
     assert!(maker == taker && own < answered);
-    assert!(round == 0 || made[&(size - 10 + 5 + me)].2.expect("freed").0 < own);
+    assert!(round == 0 || answer(round - 1).2.expect("freed").0 < own);
 }
 
 #[test]
