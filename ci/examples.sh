@@ -11,4 +11,3 @@ cargo run --release --locked -p surefit --example contiguous
 cargo run --release --locked -p surefit --features locked --example global_allocator
 cargo run --release --locked -p surefit-gc --example cells
 cargo run --release --locked -p surefit-gc --example binary_trees
-bash "$(dirname "$0")/cache.sh"

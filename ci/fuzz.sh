@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Builds every fuzz target with the address sanitizer and coverage, and runs each for a fixed number of inputs from a fixed
 # seed; prints executions by target. The flags are those of cargo-fuzz, which is not needed.
-# usage: fuzz.sh [OPTION OF LIBFUZZER]…      instead of "-seed=1 -runs=10000"
+# usage: fuzz.sh [OPTION OF LIBFUZZER]…      instead of "-seed=1 -runs=5000"
 # SUREFIT_CORPUS names a folder that keeps what was found, by target.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- -seed=1 -runs=10000
+[ $# -gt 0 ] || set -- -seed=1 -runs=5000
 
 host=x86_64-unknown-linux-gnu
 archives=$(rustc +nightly --print target-libdir --target "$host" 2>/dev/null || true)

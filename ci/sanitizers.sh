@@ -2,10 +2,10 @@
 # The attack programs under the address sanitizer, and the programs of many threads under the thread sanitizer; before either,
 # that it sees what it must see. Both need nightly Rust's sanitizers; the thread sanitizer also a standard library built for
 # it, or every lock of that is a race: from nightly's source, or else with Debian's compiler and source (ci/toolchain.sh).
-# usage: sanitizers.sh [address] [thread]      both if none is named
+# usage: sanitizers.sh [address] [thread]      the first if none is named; ci/extra/threads.sh runs the second
 set -euo pipefail
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- address thread
+[ $# -gt 0 ] || set -- address
 
 host=x86_64-unknown-linux-gnu
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # examples/cache, a workspace of its own: warnings, tests, and the load in its smallest form, against every server that is installed.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 CARGO_TARGET_DIR=$(realpath -m "${CARGO_TARGET_DIR:-target}/cache")
 export CARGO_TARGET_DIR
 manifest=examples/cache/Cargo.toml
