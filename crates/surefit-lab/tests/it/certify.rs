@@ -46,25 +46,25 @@ fn the_bundled_traces_are_certified_for_little_more_than_their_page_blocks() {
     }
 }
 
+/// Replays a trace in the bytes that are certified for it.
+fn completes_as_certified(trace: &str, spec: &str) {
+    let report = certify(&["--trace", trace, "--allocator", spec]);
+    let heap = bytes(&report["heap_bytes"]).to_string();
+    let options = ["--no-touch", "--rounds", "1", "--allocator", spec];
+    let output = surefit()
+        .args(["replay", trace, "--heap", &heap])
+        .args(options)
+        .output();
+    assert!(
+        output.expect("the command runs").status.success(),
+        "{spec} in {heap} bytes"
+    );
+}
+
 #[test]
 fn a_replay_completes_in_a_heap_of_the_certified_size() {
     for spec in ["cf", "cf:k=1", "cf:holes=32,frac=0", "cf:width=24"] {
-        let report = certify(&["--trace", "bundled:emacs", "--allocator", spec]);
-        let heap = bytes(&report["heap_bytes"]).to_string();
-        let options = [
-            "replay",
-            "bundled:emacs",
-            "--no-touch",
-            "--rounds",
-            "1",
-            "--allocator",
-            spec,
-        ];
-        let status = surefit().args(options).args(["--heap", &heap]).output();
-        assert!(
-            status.expect("the command runs").status.success(),
-            "{spec} in {heap} bytes"
-        );
+        completes_as_certified("bundled:emacs", spec);
     }
 }
 
@@ -620,22 +620,7 @@ fn threads_and_pins_are_certified_for_shared_heaps() {
 #[test]
 fn a_shared_heap_of_the_certified_size_serves_its_trace() {
     for spec in ["1-cf", "n-cf:k=2"] {
-        let report = certify(&["--trace", "bundled:python-a", "--allocator", spec]);
-        let heap = bytes(&report["heap_bytes"]).to_string();
-        let options = [
-            "replay",
-            "bundled:python-a",
-            "--no-touch",
-            "--rounds",
-            "1",
-            "--allocator",
-            spec,
-        ];
-        let status = surefit().args(options).args(["--heap", &heap]).output();
-        assert!(
-            status.expect("the command runs").status.success(),
-            "{spec} in {heap} bytes"
-        );
+        completes_as_certified("bundled:python-a", spec);
     }
 }
 
