@@ -4,7 +4,8 @@
 # `surefit trace check` says of each trace. Arguments: the programs to record; without any, all of them. SUREFIT_ROUNDS: rounds, 5 without it.
 #
 # A program that is not there is installed, if this may; if it cannot be had, a line says NOT RUN. heaptrack runs with --raw, so
-# that nothing but the recording takes time beside the program. At the end the traces are compared on two allocators.
+# that nothing but the recording takes time beside the program; it takes stacks too, and records the first process alone: of gcc
+# not the compiler proper. At the end the traces are compared on two allocators.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 rounds=${SUREFIT_ROUNDS:-5}
@@ -14,6 +15,8 @@ if [ -z "$surefit" ]; then
   surefit=$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/release/surefit
 fi
 surefit=$(realpath "$surefit")
+# Debian's programs, not others of the same names.
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 work=$(mktemp -d)
 port=$((20000 + $$ % 20000))
 trap 'rm -rf "$work"' EXIT
@@ -30,7 +33,7 @@ there() {
 }
 
 # What each program does. A script of its own, so that it is the same under every recorder: `$work/NAME.run` is one command, in
-# which `$@` stands before the program.
+# which `$@` stands before the program. It writes nothing to its output, where `record` prints what it did.
 make_emacs() {
   cat >"$work/emacs.el" <<'EL'
 (require 'json)
@@ -68,7 +71,7 @@ redis-benchmark -p $port -q -n 30000 -c 10 -r 20000 -d 200 -t set,lpush,hset,zad
 redis-benchmark -p $port -q -n 30000 -c 10 -r 20000 -t get,lrange_100 >/dev/null
 redis-cli -p $port shutdown nosave >/dev/null 2>&1 || true
 LOAD
-  echo 'bash "$work/load.sh" & "$@" redis-server --port '"$port"' --bind 127.0.0.1 --save "" --daemonize no >/dev/null; wait'
+  echo 'bash "$work/load.sh" & "$@" redis-server --port '"$port"' --bind 127.0.0.1 --save "" --daemonize no --logfile /dev/null; wait'
 }
 make_git() {
   # Two thousand commits that change one of forty files each.
@@ -79,7 +82,7 @@ make_git() {
     printf "commit refs/heads/main\ncommitter A <a@b> %d +0000\ndata %d\n%s", 1600000000 + i, length(message), message
     printf "M 100644 inline file-%d\ndata %d\n%s\n", i % 40, length(text), text
   } }' | git -C "$work/repository" fast-import --quiet
-  echo 'exec "$@" git -C "$work/repository" --no-pager log -p --stat main >/dev/null'
+  echo 'exec "$@" git -C "$work/repository" --no-pager log -p --stat --output=/dev/null main'
 }
 make_node() {
   cat >"$work/job.js" <<'JS'
@@ -156,11 +159,8 @@ one() {
     echo "$bare $program $recorded $heaptrack" >>"$work/$name.times"
   done
   "$surefit" trace check "$work/traces-$name"/*.sft >"$work/$name.check" || { echo "FAILED: $name: a trace is not sound"; failed=1; }
-  if grep -qE '"(unknown_frees|missed_frees)": [1-9]' "$work/$name.json"; then
-    own=$(grep -oE '"(unknown_frees|missed_frees)": [1-9][0-9]*' "$work/$name.json" | tr -d '"' | tr '\n' ' ')
-  else
-    own="no unknown or missed free"
-  fi
+  own=$(awk '/"unknown_frees": /  { unknown += $2 } /"missed_frees": / { missed += $2 }
+    END { printf "%d unknown and %d missed frees", unknown, missed }' "$work/$name.json")
   events=$(sed -n 's/.*sound, \([0-9,]*\) events.*/\1/p' "$work/$name.check" | tr -d , | sort -n | tail -1)
   printf '%-13s %11s %7.2f s  %-19s %-19s %-19s %s traces sound, %s\n' "$name" "$events" \
     "$(sort -g "$work/$name.times" | head -1 | cut -d' ' -f1)" "$(ratio "$work/$name.times" 2 1)" \
