@@ -10,8 +10,8 @@ use crate::sizes::HeapSize;
 use crate::steps::Steps;
 use crate::subject::{Allocator, Certified, HandleCost, Pass};
 use crate::subjects::{
-    block_table, cf_paper, compact, dlmalloc, indirect, jamaica, os, raw, rlsf, segregated,
-    sharded, shared, system, talc,
+    block_table, cf_paper, compact, cooperating, dlmalloc, indirect, jamaica, os, raw, rlsf,
+    segregated, sharded, shared, system, talc,
 };
 use crate::suggest::did_you_mean;
 
@@ -115,6 +115,7 @@ registry! {
     "cf-direct" CfDirect compact::CfDirect, "Compact-fit without moves: raw pointers";
     "cf-paper" CfPaper cf_paper::CfPaper, "Compact-fit without moves and handles, with the papers' pages and size-classes";
     "cf-block-table" CfBlockTable block_table::CfBlockTable, "Compact-fit without copies: objects in frames behind a block table";
+    "cf-cooperating" Cooperating cooperating::Cooperating, "cf-direct in a program that moves objects out of pages worth emptying";
     "indirect" Indirect indirect::Indirect, "cf-direct behind a bare table of 32-bit words: the floor of handles";
     "1-cf" OneCf shared::OneCf, "concurrent Compact-fit: one heap for many threads";
     "n-cf" NCf sharded::NCf, "concurrent Compact-fit: one instance per group of threads";

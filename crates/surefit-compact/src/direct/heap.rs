@@ -143,6 +143,48 @@ impl<S: Partitioning, R: Space<S>> DirectHeap<'_, S, R> {
         })
     }
 
+    /// Whether the program should move the object to a new place, if it can: allocate another one of
+    /// its size, copy, correct its pointers, free the old one. O(`most`).
+    ///
+    /// This is Compact-fit's rule, with a program that moves its objects itself: a size-class has
+    /// more than `most` not-full pages (κ; 0 counts as 1), and the object lies in one that new objects
+    /// of the class will not fill next. Objects over a quarter of a page lie in runs, not in pages of
+    /// a class: `false`; so for an address outside the region's objects.
+    ///
+    /// After a program has asked this once about each live object of a class, with the same `most`
+    /// and no other calls between, and has moved each for which it was `true`, at most `most` pages
+    /// of the class are not full. No move of these opens a page, so none can be refused.
+    ///
+    /// # Examples
+    /// ```
+    /// use core::alloc::Layout;
+    /// use core::mem::MaybeUninit;
+    /// use surefit_compact::direct::DirectHeap;
+    /// use surefit_core::RawHeap;
+    ///
+    /// let mut region = [MaybeUninit::uninit(); 64 << 10];
+    /// let mut heap = DirectHeap::new(&mut region)?;
+    /// let layout = Layout::new::<[u64; 64]>();
+    /// // Two pages of sixteen objects; then one object is left in each.
+    /// let objects: [_; 32] = core::array::from_fn(|_| heap.allocate(layout).unwrap());
+    /// for place in (0..32).filter(|place| place % 16 != 0) {
+    ///     // SAFETY: the object is live, and this is the layout it was allocated with.
+    ///     unsafe { heap.free(objects[place], layout) };
+    /// }
+    /// assert!(heap.defrag_hint(objects[0], 1) != heap.defrag_hint(objects[16], 1));
+    /// assert!(!heap.defrag_hint(objects[0], 2) && !heap.defrag_hint(objects[16], 2));
+    /// # Ok::<(), surefit_core::Refused>(())
+    /// ```
+    ///
+    /// # Source
+    /// The bound: Craciunas et al. (2008), partial compaction. The division of labour: what servers
+    /// do that patch their allocator for it.
+    #[must_use]
+    pub fn defrag_hint(&self, object: NonNull<u8>, most: u32) -> bool {
+        let page = self.memory.page_around(object);
+        page.is_some_and(|page| self.memory.is_behind(page, most.max(1)))
+    }
+
     /// The used run that begins at `block`, if one does. The page must hold no page-blocks.
     fn run_at(&self, block: Block) -> Option<Unit> {
         let unit = self.memory.unit_at(block)?;

@@ -465,6 +465,13 @@ impl<'m, S: Partitioning> Memory<'m, S> {
         objects.contains(&offset) && offset % 8 == 0
     }
 
+    /// The page in which an object would lie that begins at an address, if one can.
+    pub(super) fn page_around(&self, object: NonNull<u8>) -> Option<Page> {
+        let offset = object.addr().get().wrapping_sub(self.base.addr().get());
+        let page = Page((offset >> Self::PAGE_SHIFT) as u32);
+        (self.contains(object) && page.0 < self.pages).then_some(page)
+    }
+
     /// The page-block that begins at a caller's address.
     ///
     /// # Safety

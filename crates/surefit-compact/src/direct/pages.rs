@@ -144,6 +144,26 @@ impl<S: Partitioning> Memory<'_, S> {
         *self.record_mut(page) = PageRecord::NOT_BLOCKS;
     }
 
+    /// Whether a page of page-blocks is not full, and none of the `most` newest not-full pages of its
+    /// class. O(`most`).
+    pub(super) fn is_behind(&self, page: Page, most: u32) -> bool {
+        let record = self.record(page);
+        if !record.holds_blocks() || record.is_full() {
+            return false;
+        }
+        let mut newest = self.head(record.class);
+        for _ in 0..most {
+            if newest == page {
+                return false;
+            }
+            newest = self.record(newest).next;
+            if newest == Page::NONE {
+                return false;
+            }
+        }
+        true
+    }
+
     /// Verifies P1 to P4, except that pages are runs of their own.
     pub(super) fn check_pages(&self) -> Result<(), Corruption> {
         let none = self.record(Page::NONE);

@@ -321,7 +321,14 @@ fn is_compact_fit(allocator: &str) -> bool {
     let name = allocator.split(':').next().unwrap_or(allocator);
     matches!(
         name,
-        "cf" | "cf-os" | "cf-direct" | "cf-paper" | "cf-block-table" | "indirect" | "1-cf" | "n-cf"
+        "cf" | "cf-os"
+            | "cf-direct"
+            | "cf-cooperating"
+            | "cf-paper"
+            | "cf-block-table"
+            | "indirect"
+            | "1-cf"
+            | "n-cf"
     )
 }
 

@@ -12,7 +12,7 @@ mod predicates_free {
     }
 }
 
-const ALLOCATORS: [&str; 33] = [
+const ALLOCATORS: [&str; 35] = [
     "cf",
     "cf:keys",
     "cf:branded",
@@ -24,6 +24,8 @@ const ALLOCATORS: [&str; 33] = [
     "cf:width=16,page=1K",
     "cf:width=24",
     "cf-direct",
+    "cf-cooperating",
+    "cf-cooperating:ask=1,k=3",
     "cf-paper",
     "cf-paper:min=32",
     "indirect",
@@ -77,6 +79,7 @@ fn the_parts_at_the_peak_add_up_to_the_heap() {
         "cf:k=1",
         "cf:branded",
         "cf-direct",
+        "cf-cooperating",
         "indirect",
         "tlsf",
         "first-fit",

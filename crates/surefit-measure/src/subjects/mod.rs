@@ -8,6 +8,7 @@ mod branded;
 mod cf_keys;
 pub mod cf_paper;
 pub mod compact;
+pub mod cooperating;
 pub mod dlmalloc;
 mod figures;
 pub mod indirect;
