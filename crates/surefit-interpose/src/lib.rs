@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | [`calls`] | the calls of malloc's family, and [`export!`], which makes a library export them |
 //! | [`next`] | the allocator that would have served them, and memory for calls before it is found |
-//! | [`thread`] | one word for each thread |
+//! | [`thread`] | words for each thread |
 //! | [`fork`] | memory that a forked child finds zero |
 //!
 //! Nothing here allocates, and nothing depends on another crate: the recorder is compiled without

@@ -17,6 +17,7 @@ pub const MADV_DONTFORK: c_int = 10;
 pub const MADV_WIPEONFORK: c_int = 18;
 /// Since Linux 5.14.
 pub const MADV_POPULATE_WRITE: c_int = 23;
+pub const O_RDONLY: c_int = 0;
 pub const O_RDWR: c_int = 2;
 pub const O_CREAT: c_int = 0o100;
 pub const O_EXCL: c_int = 0o200;
@@ -25,6 +26,7 @@ pub const RTLD_DEFAULT: *mut c_void = core::ptr::null_mut();
 /// The definition after that of the library that asks.
 pub const RTLD_NEXT: *mut c_void = core::ptr::without_provenance_mut(usize::MAX);
 pub const SC_PAGESIZE: c_int = 30;
+pub const EINTR: c_int = 4;
 pub const ENOMEM: c_int = 12;
 pub const EEXIST: c_int = 17;
 pub const EFBIG: c_int = 27;
@@ -32,6 +34,14 @@ pub const RLIMIT_FSIZE: c_int = 1;
 
 /// What `mmap` answers when it fails.
 pub const MAP_FAILED: *mut c_void = core::ptr::without_provenance_mut(usize::MAX);
+
+/// Where the C library has its record of this thread: for threads that the program begins, at the upper
+/// end of their stack.
+#[must_use]
+pub fn thread_record() -> usize {
+    // SAFETY: it reads a register.
+    unsafe { pthread_self() }
+}
 
 /// What `dladdr` says of the library that holds an address.
 #[derive(Debug)]
@@ -42,11 +52,6 @@ pub struct Library {
     pub symbol: *const c_char,
     pub address: *mut c_void,
 }
-
-/// The attributes of a thread, of which only the size matters here: 56 or 64 bytes.
-#[derive(Debug)]
-#[repr(C, align(16))]
-pub struct Attributes(pub [u64; 16]);
 
 /// For `dladdr1`: the answer's last part is the linker's record of the library.
 pub const RTLD_DL_LINKMAP: c_int = 2;
@@ -78,25 +83,23 @@ unsafe extern "C" {
     pub fn madvise(at: *mut c_void, bytes: usize, advice: c_int) -> c_int;
     pub fn open(path: *const c_char, flags: c_int, ...) -> c_int;
     pub fn close(file: c_int) -> c_int;
+    pub fn read(file: c_int, to: *mut c_void, bytes: usize) -> isize;
     pub fn posix_fallocate(file: c_int, offset: c_long, bytes: c_long) -> c_int;
     pub fn getrlimit(what: c_int, limits: *mut [u64; 2]) -> c_int;
     pub fn getpid() -> c_int;
     pub fn getppid() -> c_int;
     pub fn sysconf(name: c_int) -> c_long;
     pub fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
-    pub fn pthread_self() -> usize;
-    pub fn pthread_getattr_np(thread: usize, attributes: *mut Attributes) -> c_int;
-    pub fn pthread_attr_getstack(
-        attributes: *const Attributes,
-        at: *mut *mut c_void,
-        bytes: *mut usize,
-    ) -> c_int;
-    pub fn pthread_attr_destroy(attributes: *mut Attributes) -> c_int;
+    fn pthread_self() -> usize;
     pub fn dladdr1(
         address: *const c_void,
         about: *mut Library,
         extra: *mut *mut c_void,
         flags: c_int,
+    ) -> c_int;
+    fn dl_iterate_phdr(
+        each: unsafe extern "C" fn(*const Described, usize, *mut c_void) -> c_int,
+        argument: *mut c_void,
     ) -> c_int;
     pub fn readlink(path: *const c_char, to: *mut c_char, bytes: usize) -> isize;
     pub fn dladdr(address: *const c_void, about: *mut Library) -> c_int;
@@ -141,7 +144,8 @@ struct Found {
     start: *mut c_void,
     end: *mut c_void,
     map: *const LinkMap,
-    more: [u64; 8],
+    functions: *mut c_void,
+    more: [u64; 7],
 }
 
 type FindObject = unsafe extern "C" fn(*const c_void, *mut Found) -> c_int;
@@ -161,13 +165,26 @@ fn find_object() -> Option<FindObject> {
     unsafe { core::mem::transmute::<*mut c_void, Option<FindObject>>(function) }
 }
 
-/// The linker's record of the library that holds an address; null if none does.
+/// A program or library that the linker loaded.
+#[derive(Clone, Copy, Debug)]
+pub struct Loaded {
+    /// Where it begins, or the part of it that holds the address if there are gaps between its parts.
+    pub start: usize,
+    /// Where that ends; 0 if the C library does not say.
+    pub end: usize,
+    /// Where its sorted table of functions is (`.eh_frame_hdr`); 0 if the C library does not say.
+    pub functions: usize,
+    /// The linker's record of it.
+    pub map: *const LinkMap,
+}
+
+/// The program or library that holds an address; `None` if none does.
 ///
 /// # Complexity
 /// No lock and O(log n) of n libraries since GNU's C library 2.35; before that a lock, and O(n) of the
 /// library's symbols.
 #[must_use]
-pub fn link_map_of(address: usize) -> *const LinkMap {
+pub fn loaded_at(address: usize) -> Option<Loaded> {
     let at = core::ptr::without_provenance(address);
     if let Some(find) = find_object() {
         let mut found = Found {
@@ -175,13 +192,16 @@ pub fn link_map_of(address: usize) -> *const LinkMap {
             start: core::ptr::null_mut(),
             end: core::ptr::null_mut(),
             map: core::ptr::null(),
-            more: [0; 8],
+            functions: core::ptr::null_mut(),
+            more: [0; 7],
         };
         // SAFETY: any address; a place for the answer, of 96 bytes.
-        return match unsafe { find(at, &raw mut found) } {
-            0 => found.map,
-            _ => core::ptr::null(),
-        };
+        return (unsafe { find(at, &raw mut found) } == 0).then(|| Loaded {
+            start: found.start.addr(),
+            end: found.end.addr(),
+            functions: found.functions.addr(),
+            map: found.map,
+        });
     }
     let mut about = Library {
         file: core::ptr::null(),
@@ -191,10 +211,13 @@ pub fn link_map_of(address: usize) -> *const LinkMap {
     };
     let mut map: *mut c_void = core::ptr::null_mut();
     // SAFETY: any address; places for the answers.
-    match unsafe { dladdr1(at, &raw mut about, &raw mut map, RTLD_DL_LINKMAP) } {
-        0 => core::ptr::null(),
-        _ => map.cast_const().cast(),
-    }
+    let found = unsafe { dladdr1(at, &raw mut about, &raw mut map, RTLD_DL_LINKMAP) };
+    (found != 0 && !map.is_null()).then(|| Loaded {
+        start: about.base.addr(),
+        end: 0,
+        functions: 0,
+        map: map.cast_const().cast(),
+    })
 }
 
 /// Where the library begins that holds an address; 0 if none does.
@@ -211,4 +234,32 @@ pub fn library_of(address: usize) -> usize {
         0 => 0,
         _ => about.base.addr(),
     }
+}
+
+/// What `dl_iterate_phdr` says of a library, as far as it is used.
+#[derive(Debug)]
+#[repr(C)]
+struct Described {
+    address: usize,
+    name: *const c_char,
+    headers: *const c_void,
+    header_count: u16,
+    loads: u64,
+    unloads: u64,
+}
+
+/// How many libraries were unloaded so far; 0 if the C library does not say.
+#[must_use]
+pub fn unloaded() -> u64 {
+    unsafe extern "C" fn first(of: *const Described, bytes: usize, to: *mut c_void) -> c_int {
+        if bytes >= size_of::<Described>() {
+            // SAFETY: a description with so many bytes, and the place that was given.
+            unsafe { *to.cast::<u64>() = (*of).unloads };
+        }
+        1
+    }
+    let mut count = 0_u64;
+    // SAFETY: a function of this type, and a place for what it writes.
+    unsafe { dl_iterate_phdr(first, (&raw mut count).cast()) };
+    count
 }

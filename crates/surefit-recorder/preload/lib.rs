@@ -6,9 +6,17 @@
 #[path = "../src/log.rs"]
 #[allow(dead_code, unreachable_pub, reason = "the reader uses the rest")]
 mod log;
+mod mappings;
 mod process;
 mod stacks;
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    expect(dead_code, reason = "stacks are walked by them on x86-64 alone")
+)]
+mod tables;
 mod text;
+mod thread;
+mod unloaded;
 mod unwind;
 
 use core::ffi::c_void;

@@ -14,11 +14,11 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use surefit_interpose::fork;
 use surefit_interpose::system;
-use surefit_interpose::thread::ThreadWord;
 
 use crate::log::{self, FULL, HEADER_BYTES, Header, SLOT_BYTES, Slot};
 use crate::stacks::{MAPPED_BYTES, Stacks, Wanted};
 use crate::text::Text;
+use crate::thread::{NUMBER, UNRECORDED};
 
 /// Slots by which a log grows at least, and at most.
 const LEAST_SLOTS: u64 = 8192;
@@ -52,13 +52,6 @@ static PROCESS: AtomicPtr<Process> = AtomicPtr::new(null_mut());
 /// Logs that this process and those it was copied from began: the number of a thread is that of one
 /// log.
 static LOGS: AtomicU32 = AtomicU32::new(0);
-
-/// `LOGS`, and in the lower half the thread's number plus one; and [`UNWINDING`].
-static THREAD: ThreadWord = ThreadWord::new();
-
-/// Set in `THREAD` while the thread looks at its stack: what that allocates, and frees, is not the
-/// program's.
-const UNWINDING: u64 = 1 << 63;
 
 /// A log that is on.
 #[derive(Clone, Copy)]
@@ -115,13 +108,7 @@ impl Log<'_> {
 
     #[inline(never)]
     fn find_stack(self, stacks: Stacks) -> u32 {
-        let word = THREAD.get() as u64;
-        let before = system::errno();
-        THREAD.set((word | UNWINDING) as usize);
-        let number = stacks.current(|from, to| self.reserve_words(from, to));
-        THREAD.set(word as usize);
-        system::set_errno(before);
-        number
+        stacks.current(|from, to| self.reserve_words(from, to))
     }
 
     #[cold]
@@ -149,10 +136,10 @@ impl Log<'_> {
         slot.tag.store(tag, Ordering::Release);
     }
 
-    /// The number of this thread; `None` while it looks at its stack.
+    /// The number of this thread; `None` while what it does is not the program's.
     #[inline]
     fn of_thread(self) -> Option<(Self, u32)> {
-        let word = THREAD.get() as u64;
+        let word = NUMBER.get() as u64;
         if (word >> 32) as u32 == LOGS.load(Ordering::Relaxed) && word as u32 != 0 {
             return Some((self, word as u32 - 1));
         }
@@ -161,12 +148,12 @@ impl Log<'_> {
 
     #[cold]
     fn new_thread(self, word: u64) -> Option<u32> {
-        if word & UNWINDING != 0 {
+        if word & UNRECORDED != 0 {
             return None;
         }
         let number = self.header.threads.fetch_add(1, Ordering::Relaxed);
         let logs = u64::from(LOGS.load(Ordering::Relaxed));
-        THREAD.set((logs << 32 | u64::from(number + 1)) as usize);
+        NUMBER.set((logs << 32 | u64::from(number + 1)) as usize);
         Some(number)
     }
 

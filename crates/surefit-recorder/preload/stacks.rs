@@ -11,11 +11,13 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use surefit_interpose::system;
 
+use crate::log::MOST_FRAMES;
 use crate::log::stacks::{
-    ADDRESS_BITS, Header, MAGIC, MODULES, MODULES_AT, Module, NAME_BYTES, SLOTS, SLOTS_AT, Slot,
-    WORDS, WORDS_AT,
+    ADDRESS_BITS, BY_PLATFORM, BY_POINTERS, COMPARED, Header, MAGIC, MODULES, MODULES_AT, Module,
+    NAME_BYTES, SLOTS, SLOTS_AT, Slot, WORDS, WORDS_AT,
 };
-use crate::unwind;
+use crate::thread::unrecorded;
+use crate::unwind::{self, Addresses, Callers};
 
 /// Words by which the file grows.
 const GROWTH: u64 = 1 << 17;
@@ -27,27 +29,38 @@ const PROBES: usize = 64;
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted {
     frames: usize,
-    by_frame_pointers: bool,
+    way: Way,
+}
+
+/// How callers are found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// By our own reading of the tables, and by the platform's unwinder what that does not know.
+    Tables,
+    /// By frame pointers.
+    Pointers,
+    /// By the platform's unwinder.
+    Platform,
+    /// By tables and by the platform's unwinder; the header says how often they differ.
+    Compared,
 }
 
 impl Wanted {
-    /// What the environment says: frames, and `f` for frame pointers.
+    /// What the environment says: frames, and a letter for the way.
     pub(crate) fn parse(text: &CStr) -> Option<Self> {
         let text = text.to_str().ok()?;
-        let number = text.trim_end_matches('f');
+        let number = text.trim_end_matches(|letter: char| letter.is_ascii_lowercase());
         Some(Self {
-            // Those of this library come on top.
-            frames: number.parse::<usize>().ok()? + OWN_FRAMES,
-            by_frame_pointers: number.len() < text.len(),
+            frames: number.parse::<usize>().ok()?.clamp(1, MOST_FRAMES),
+            way: match &text[number.len()..] {
+                BY_POINTERS => Way::Pointers,
+                BY_PLATFORM => Way::Platform,
+                COMPARED => Way::Compared,
+                _ => Way::Tables,
+            },
         })
     }
 }
-
-/// Something in this library.
-static OWN: u8 = 0;
-
-/// Frames of this library between the program and the unwinder, at most.
-const OWN_FRAMES: usize = 5;
 
 /// Bytes of the file that are mapped.
 pub(crate) const MAPPED_BYTES: usize = WORDS_AT + WORDS * 8;
@@ -78,29 +91,68 @@ impl Stacks {
     /// The number of the stack that calls; 0 if there is no room for it. `reserve` makes room in the
     /// file for words from the first to the second number; whether it did.
     #[inline]
-    pub(crate) fn current(self, reserve: impl FnOnce(u64, u64) -> bool) -> u32 {
-        let addresses = unwind::addresses(self.wanted.frames, self.wanted.by_frame_pointers);
-        let addresses = addresses.as_slice();
-        let hash = hash(addresses);
+    pub(crate) fn current(self, reserve: impl Fn(u64, u64) -> bool) -> u32 {
+        let most = self.wanted.frames;
+        match self.wanted.way {
+            Way::Tables => {
+                let number = |callers: Callers<'_>| self.number(callers, &reserve);
+                unwind::numbered(most, number)
+                    .unwrap_or_else(|| self.number_of(&unwind::by_platform(most), &reserve))
+            }
+            Way::Pointers => self.number_of(&unwind::by_pointers(most), &reserve),
+            Way::Platform => self.number_of(&unwind::by_platform(most), &reserve),
+            Way::Compared => self.compared(&reserve),
+        }
+    }
+
+    /// Finds the callers twice.
+    #[cold]
+    fn compared(self, reserve: &impl Fn(u64, u64) -> bool) -> u32 {
+        let found = unwind::by_platform(self.wanted.frames);
+        let header = self.header();
+        let mut count = &header.by_platform;
+        // Zero is no number: so it is asked anew each time, even if nothing seems to have changed.
+        let _ = unwind::numbered(self.wanted.frames, |callers: Callers<'_>| {
+            let is_same = callers.eq(found.as_slice().iter().copied());
+            count = if is_same {
+                &header.alike
+            } else {
+                &header.different
+            };
+            0
+        });
+        count.fetch_add(1, Ordering::Relaxed);
+        self.number_of(&found, reserve)
+    }
+
+    fn number_of(self, found: &Addresses, reserve: &impl Fn(u64, u64) -> bool) -> u32 {
+        self.number(found.as_slice().iter().copied(), reserve)
+    }
+
+    /// The number of a stack.
+    #[inline]
+    fn number(
+        self,
+        callers: impl Iterator<Item = usize> + Clone,
+        reserve: &impl Fn(u64, u64) -> bool,
+    ) -> u32 {
+        let hash = hash(unwind::generation(), callers.clone());
         for probe in 0..PROBES {
             let number = (hash as usize >> 20).wrapping_add(probe) % SLOTS;
             let slot = self.slot(number);
-            match slot.hash.load(Ordering::Relaxed) {
-                0 => {
-                    let won =
-                        slot.hash
-                            .compare_exchange(0, hash, Ordering::Relaxed, Ordering::Relaxed);
-                    match won {
-                        Ok(_) => {
-                            self.fill(slot, addresses, reserve);
-                            return number as u32 + 1;
-                        }
-                        Err(other) if other == hash => return number as u32 + 1,
-                        Err(_) => {}
+            let mut held = slot.hash.load(Ordering::Relaxed);
+            if held == 0 {
+                let new = (hash, Ordering::Relaxed, Ordering::Relaxed);
+                match slot.hash.compare_exchange(0, new.0, new.1, new.2) {
+                    Ok(_) => {
+                        unrecorded(|| self.fill(slot, callers.clone(), reserve));
+                        held = hash;
                     }
+                    Err(other) => held = other,
                 }
-                same if same == hash => return number as u32 + 1,
-                _ => {}
+            }
+            if held == hash {
+                return number as u32 + 1;
             }
         }
         self.header().lost.fetch_add(1, Ordering::Relaxed);
@@ -110,32 +162,28 @@ impl Stacks {
     /// Writes the places of a new stack.
     #[cold]
     #[inline(never)]
-    fn fill(self, slot: &Slot, addresses: &[usize], reserve: impl FnOnce(u64, u64) -> bool) {
-        let Some(first) = self.take(addresses.len() as u64, reserve) else {
+    fn fill(
+        self,
+        slot: &Slot,
+        callers: impl Iterator<Item = usize> + Clone,
+        reserve: &impl Fn(u64, u64) -> bool,
+    ) {
+        let count = callers.clone().count() as u64;
+        let Some(first) = self.take(count, reserve) else {
             self.header().lost.fetch_add(1, Ordering::Relaxed);
             return;
         };
-        let own = system::link_map_of((&raw const OWN).addr());
-        let mut written = 0;
-        for &address in addresses {
-            // The innermost are ours.
-            if written == 0 && system::link_map_of(address) == own {
-                continue;
-            }
-            if written == (self.wanted.frames - OWN_FRAMES) as u64 {
-                break;
-            }
+        for (word, address) in (first..).zip(callers) {
             let module = self.module_of(address).unwrap_or((0, 0));
             let place = (address as u64).wrapping_sub(module.1) & ((1 << ADDRESS_BITS) - 1);
-            let word = self.word(first + written);
-            word.store(module.0 << ADDRESS_BITS | place, Ordering::Relaxed);
-            written += 1;
+            let place = module.0 << ADDRESS_BITS | place;
+            self.word(word).store(place, Ordering::Relaxed);
         }
-        slot.place.store(first << 8 | written, Ordering::Release);
+        slot.place.store(first << 8 | count, Ordering::Release);
     }
 
     /// Takes so many words.
-    fn take(self, count: u64, reserve: impl FnOnce(u64, u64) -> bool) -> Option<u64> {
+    fn take(self, count: u64, reserve: &impl Fn(u64, u64) -> bool) -> Option<u64> {
         let header = self.header();
         let first = header.words.fetch_add(count, Ordering::Relaxed);
         let end = first + count;
@@ -152,12 +200,9 @@ impl Stacks {
 
     /// The number of the module that holds an address, plus one, and its bias.
     fn module_of(self, address: usize) -> Option<(u64, u64)> {
-        let map = system::link_map_of(address);
-        if map.is_null() {
-            return None;
-        }
+        let loaded = system::loaded_at(address)?;
         // SAFETY: the linker's record of a library that is loaded: code of it called us.
-        let map = unsafe { &*map };
+        let map = unsafe { &*loaded.map };
         // SAFETY: a text that ends with zero, or null.
         let name = unsafe { map.name.as_ref().map(|name| CStr::from_ptr(name)) };
         let name = name.map_or(&[][..], CStr::to_bytes);
@@ -233,12 +278,13 @@ fn has_name(module: &Module, name: &[u8]) -> bool {
     name.clone().count() == 1 || written.take(name.clone().count()).eq(name)
 }
 
-/// Never zero.
+/// A hash of the callers, and of how often something was unloaded: what is loaded later may have the
+/// same addresses. Never zero.
 #[inline]
-fn hash(addresses: &[usize]) -> u64 {
+fn hash(generation: u32, callers: impl Iterator<Item = usize>) -> u64 {
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
-    let mut hash = FACTOR;
-    for &address in addresses {
+    let mut hash = FACTOR ^ u64::from(generation);
+    for address in callers {
         hash = (hash ^ address as u64).wrapping_mul(FACTOR);
         hash ^= hash >> 29;
     }

@@ -22,6 +22,9 @@ pub mod read;
 pub mod session;
 pub mod sites;
 mod symbols;
+#[cfg(test)]
+#[path = "../preload/tables/mod.rs"]
+mod tables;
 
 /// The preloaded library; empty where recording is not supported.
 pub static LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libsurefit_recorder.so"));

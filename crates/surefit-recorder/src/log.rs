@@ -28,8 +28,8 @@ pub const FOLDER: &CStr = c"SUREFIT_RECORD";
 /// The environment's name for the most bytes of one log.
 pub const MAX_BYTES: &CStr = c"SUREFIT_RECORD_BYTES";
 
-/// The environment's name for the most frames of a stack, and an `f` behind it to follow frame
-/// pointers; without it no stacks are recorded.
+/// The environment's name for the most frames of a stack, and behind it how they are found
+/// ([`stacks::BY_POINTERS`] and so on, or nothing for tables); without it no stacks are recorded.
 pub const STACKS: &CStr = c"SUREFIT_RECORD_STACKS";
 
 /// The most frames of a stack.
@@ -147,6 +147,13 @@ pub mod stacks {
     /// The first bytes of the file.
     pub const MAGIC: u64 = u64::from_ne_bytes(*b"sfit-st\x01");
 
+    /// Callers are found by frame pointers.
+    pub const BY_POINTERS: &str = "f";
+    /// By the platform's unwinder.
+    pub const BY_PLATFORM: &str = "p";
+    /// By tables and by the platform's unwinder, to compare them.
+    pub const COMPARED: &str = "c";
+
     /// Slots: a power of two.
     pub const SLOTS: usize = 1 << 18;
 
@@ -181,6 +188,13 @@ pub mod stacks {
         /// Stacks that were not recorded, because there was no room in the file; and events without a
         /// stack, because there was no slot.
         pub lost: AtomicU64,
+        /// If callers are found by tables and by the platform's unwinder: how often both found the same,
+        /// how often not, and how often the tables did not suffice.
+        pub alike: AtomicU64,
+        /// As above.
+        pub different: AtomicU64,
+        /// As above.
+        pub by_platform: AtomicU64,
     }
 
     /// A stack.

@@ -48,8 +48,11 @@ pub enum Unwinding {
     /// By the tables that compilers write for exceptions: nearly all programs have them.
     #[default]
     Tables,
-    /// By frame pointers: ten times as fast, if the program and its libraries were built with them.
+    /// By frame pointers: they are there if the program and its libraries were built with them.
     FramePointers,
+    /// By the tables twice: by our own reading of them, and by the platform's unwinder, for
+    /// [`crate::sites::compared`].
+    Compared,
 }
 
 /// A program that runs, and is recorded.
@@ -102,7 +105,8 @@ impl Session {
         if let Some(Stacks { depth, unwinding }) = stacks {
             let by = match unwinding {
                 Unwinding::Tables => "",
-                Unwinding::FramePointers => "f",
+                Unwinding::FramePointers => log::stacks::BY_POINTERS,
+                Unwinding::Compared => log::stacks::COMPARED,
             };
             command.env(name(log::STACKS), format!("{depth}{by}"));
         }

@@ -68,6 +68,29 @@ pub fn read(log: &Path) -> Option<Recorded> {
     })
 }
 
+/// How often our own walk of a stack and the platform's agreed, in a recording by
+/// [`crate::session::Unwinding::Compared`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Compared {
+    /// Both found the same callers.
+    pub alike: u64,
+    /// They did not.
+    pub different: u64,
+    /// Our own did not know the way, and left it to the platform's.
+    pub by_platform: u64,
+}
+
+/// How the two ways to find callers compare; `None` if there are no stacks beside the log.
+#[must_use]
+pub fn compared(log: &Path) -> Option<Compared> {
+    let file = fs::read(beside(log)).ok()?;
+    Some(Compared {
+        alike: word(&file, offset_of!(Header, alike))?,
+        different: word(&file, offset_of!(Header, different))?,
+        by_platform: word(&file, offset_of!(Header, by_platform))?,
+    })
+}
+
 /// The words of a stack that lie in the file.
 fn words(file: &[u8], place: u64) -> impl Iterator<Item = u64> {
     let (first, count) = (place >> 8, place & 255);
