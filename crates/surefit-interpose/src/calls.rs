@@ -27,9 +27,14 @@ pub unsafe trait Calls {
     /// As [`Calls::realloc`].
     unsafe fn free(&self, old: *mut c_void);
 
-    /// `memalign`; `aligned_alloc`, `posix_memalign`, `valloc` and `pvalloc` come here too. The
-    /// alignment is any number: what is no power of two is the callee's to refuse.
+    /// `memalign`; `posix_memalign`, `valloc` and `pvalloc` come here too. The alignment is any
+    /// number: what is no power of two is the callee's to refuse.
     fn memalign(&self, align: usize, size: usize) -> *mut c_void;
+
+    /// `aligned_alloc`, which may refuse other numbers than [`Calls::memalign`] does.
+    fn aligned_alloc(&self, align: usize, size: usize) -> *mut c_void {
+        self.memalign(align, size)
+    }
 
     /// `malloc_usable_size`.
     ///
@@ -75,6 +80,16 @@ pub fn page_bytes() -> usize {
 #[must_use]
 pub fn array_bytes(count: usize, size: usize) -> Option<usize> {
     let bytes = count.checked_mul(size);
+    if bytes.is_none() {
+        crate::system::set_errno(crate::system::ENOMEM);
+    }
+    bytes
+}
+
+/// The bytes of the pages that hold an object, at least one; or null's reason, as [`array_bytes`].
+#[must_use]
+pub fn whole_pages(size: usize) -> Option<usize> {
+    let bytes = size.max(1).checked_next_multiple_of(page_bytes());
     if bytes.is_none() {
         crate::system::set_errno(crate::system::ENOMEM);
     }
@@ -150,7 +165,7 @@ macro_rules! export {
 
             #[unsafe(no_mangle)]
             extern "C" fn aligned_alloc(align: usize, size: usize) -> *mut c_void {
-                $calls.memalign(align, size)
+                $calls.aligned_alloc(align, size)
             }
 
             #[unsafe(no_mangle)]
@@ -170,9 +185,8 @@ macro_rules! export {
 
             #[unsafe(no_mangle)]
             extern "C" fn pvalloc(size: usize) -> *mut c_void {
-                let page = calls::page_bytes();
-                match size.checked_next_multiple_of(page) {
-                    Some(bytes) => $calls.memalign(page, bytes.max(page)),
+                match calls::whole_pages(size) {
+                    Some(bytes) => $calls.memalign(calls::page_bytes(), bytes),
                     None => core::ptr::null_mut(),
                 }
             }

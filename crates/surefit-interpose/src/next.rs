@@ -29,6 +29,7 @@ struct Functions {
     realloc: Realloc,
     free: Free,
     memalign: TwoNumbers,
+    aligned_alloc: TwoNumbers,
     usable_size: UsableSize,
 }
 
@@ -83,12 +84,16 @@ impl Next {
         // SAFETY: each symbol, where there is one, is the function of the C library with that name,
         // whose type is the field's.
         let found = unsafe {
+            let memalign = transmute::<*mut c_void, TwoNumbers>(symbol(c"memalign"));
             Functions {
                 malloc: transmute::<*mut c_void, Malloc>(symbol(c"malloc")),
                 calloc: transmute::<*mut c_void, TwoNumbers>(symbol(c"calloc")),
                 realloc: transmute::<*mut c_void, Realloc>(symbol(c"realloc")),
                 free: transmute::<*mut c_void, Free>(symbol(c"free")),
-                memalign: transmute::<*mut c_void, TwoNumbers>(symbol(c"memalign")),
+                memalign,
+                // Of C11; an allocator may be older.
+                aligned_alloc: transmute::<*mut c_void, Option<TwoNumbers>>(find(c"aligned_alloc"))
+                    .unwrap_or(memalign),
                 usable_size: transmute::<*mut c_void, UsableSize>(symbol(c"malloc_usable_size")),
             }
         };
@@ -131,6 +136,17 @@ impl Next {
             Some(next) => unsafe { (next.memalign)(align, size) },
             None if align.is_power_of_two() => self.early.take(size, align),
             None => null_mut(),
+        }
+    }
+
+    /// `aligned_alloc`.
+    #[inline]
+    #[must_use]
+    pub fn aligned_alloc(&self, align: usize, size: usize) -> *mut c_void {
+        match self.functions() {
+            // SAFETY: any numbers: what is no alignment is refused.
+            Some(next) => unsafe { (next.aligned_alloc)(align, size) },
+            None => self.memalign(align, size),
         }
     }
 
@@ -200,10 +216,14 @@ impl Default for Next {
     }
 }
 
-/// The next definition of a function.
-fn symbol(name: &CStr) -> *mut c_void {
+/// The next definition of a function, or null.
+fn find(name: &CStr) -> *mut c_void {
     // SAFETY: a name that ends with zero.
-    let found = unsafe { system::dlsym(system::RTLD_NEXT, name.as_ptr()) };
+    unsafe { system::dlsym(system::RTLD_NEXT, name.as_ptr()) }
+}
+
+fn symbol(name: &CStr) -> *mut c_void {
+    let found = find(name);
     assert!(!found.is_null(), "the C library has malloc and its family");
     found
 }

@@ -31,6 +31,9 @@ pub const ENOMEM: c_int = 12;
 pub const EEXIST: c_int = 17;
 pub const EFBIG: c_int = 27;
 pub const RLIMIT_FSIZE: c_int = 1;
+pub const RLIMIT_NOFILE: c_int = 7;
+pub const RLIMIT_AS: c_int = 9;
+pub const F_DUPFD_CLOEXEC: c_int = 1030;
 
 /// What `mmap` answers when it fails.
 pub const MAP_FAILED: *mut c_void = core::ptr::without_provenance_mut(usize::MAX);
@@ -83,6 +86,8 @@ unsafe extern "C" {
     pub fn madvise(at: *mut c_void, bytes: usize, advice: c_int) -> c_int;
     pub fn open(path: *const c_char, flags: c_int, ...) -> c_int;
     pub fn close(file: c_int) -> c_int;
+    pub fn fcntl(file: c_int, what: c_int, ...) -> c_int;
+    fn fstat(file: c_int, about: *mut c_void) -> c_int;
     pub fn read(file: c_int, to: *mut c_void, bytes: usize) -> isize;
     pub fn posix_fallocate(file: c_int, offset: c_long, bytes: c_long) -> c_int;
     pub fn getrlimit(what: c_int, limits: *mut [u64; 2]) -> c_int;
@@ -125,15 +130,42 @@ pub fn set_errno(error: c_int) {
     unsafe { *__errno_location() = error }
 }
 
-/// The most bytes of a file that this process may write.
-#[must_use]
-pub fn file_limit() -> u64 {
+/// A limit of this process; the largest number if there is none.
+fn limit(of: c_int) -> u64 {
     let mut limits = [u64::MAX; 2];
     // SAFETY: a place for two numbers: the limit, and the most that it may be raised to.
-    match unsafe { getrlimit(RLIMIT_FSIZE, &raw mut limits) } {
+    match unsafe { getrlimit(of, &raw mut limits) } {
         0 => limits[0],
         _ => u64::MAX,
     }
+}
+
+/// The most bytes of a file that this process may write.
+#[must_use]
+pub fn file_limit() -> u64 {
+    limit(RLIMIT_FSIZE)
+}
+
+/// How many files this process may have open.
+#[must_use]
+pub fn descriptor_limit() -> u64 {
+    limit(RLIMIT_NOFILE)
+}
+
+/// The device and number of an open file.
+#[must_use]
+pub fn file_of(descriptor: c_int) -> Option<(u64, u64)> {
+    // Its first two words are these; it has 144 bytes at most.
+    let mut about = [0_u64; 32];
+    // SAFETY: a place for the answer.
+    let found = unsafe { fstat(descriptor, about.as_mut_ptr().cast()) } == 0;
+    found.then_some((about[0], about[1]))
+}
+
+/// The most bytes of addresses that this process may have, in use or not.
+#[must_use]
+pub fn address_limit() -> u64 {
+    limit(RLIMIT_AS)
 }
 
 /// What `_dl_find_object` says of an address, as GNU's C library has it since 2.35.

@@ -3,6 +3,7 @@
 //! build.rs compiles it without Cargo, so it uses `core`, `surefit-interpose` and the layout of a log
 //! alone. A panic ends the process.
 
+mod file;
 #[path = "../src/log.rs"]
 #[allow(dead_code, unreachable_pub, reason = "the reader uses the rest")]
 mod log;
@@ -39,6 +40,11 @@ fn given(what: u8, object: *mut c_void, size: usize, align: usize) -> *mut c_voi
         stamp_called(what, object, size, align);
     }
     object
+}
+
+fn given_aligned(object: *mut c_void, size: usize, align: usize) -> *mut c_void {
+    let align = if align.is_power_of_two() { align } else { 1 };
+    given(kind::ALIGNED, object, size, align)
 }
 
 // SAFETY: the next allocator gives the memory.
@@ -84,8 +90,11 @@ unsafe impl Calls for Recorder {
     }
 
     fn memalign(&self, align: usize, size: usize) -> *mut c_void {
-        let given_align = if align.is_power_of_two() { align } else { 1 };
-        given(kind::ALIGNED, NEXT.memalign(align, size), size, given_align)
+        given_aligned(NEXT.memalign(align, size), size, align)
+    }
+
+    fn aligned_alloc(&self, align: usize, size: usize) -> *mut c_void {
+        given_aligned(NEXT.aligned_alloc(align, size), size, align)
     }
 
     unsafe fn usable_size(&self, of: *mut c_void) -> usize {

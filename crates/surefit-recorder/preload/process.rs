@@ -7,7 +7,7 @@
 //!   written by the one thread that took its number.
 
 use core::cell::UnsafeCell;
-use core::ffi::{CStr, c_int, c_long, c_void};
+use core::ffi::{CStr, c_void};
 use core::mem::offset_of;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -15,8 +15,9 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use surefit_interpose::fork;
 use surefit_interpose::system;
 
-use crate::log::{self, FULL, HEADER_BYTES, Header, SLOT_BYTES, Slot};
-use crate::stacks::{MAPPED_BYTES, Stacks, Wanted};
+use crate::file::{self, File, PATH_BYTES};
+use crate::log::{self, FULL, HEADER_BYTES, Header, NO_ADDRESSES, SLOT_BYTES, Slot};
+use crate::stacks::{Stacks, Wanted};
 use crate::text::Text;
 use crate::thread::{NUMBER, UNRECORDED};
 
@@ -27,15 +28,14 @@ const MOST_SLOTS: u64 = 1 << 20;
 /// The most bytes of a log if the environment does not say.
 const DEFAULT_BYTES: u64 = 64 << 30;
 
-const PATH_BYTES: usize = 4000;
-
 /// What this process knows of its log. A forked child finds it zero, and begins a log of its own.
 #[repr(C)]
 struct Process {
     phase: AtomicU32,
     header: UnsafeCell<*mut Header>,
-    /// Slots that the mapping has addresses for.
+    /// Slots that the mapping has addresses for, and why not more.
     slots: UnsafeCell<u64>,
+    end: UnsafeCell<u32>,
     path: UnsafeCell<Text<PATH_BYTES>>,
     /// The stacks, if they are wanted, and their file.
     stacks: UnsafeCell<Stacks>,
@@ -115,9 +115,8 @@ impl Log<'_> {
     fn reserve_words(self, from: u64, to: u64) -> bool {
         let at = |word: u64| log::stacks::WORDS_AT as u64 + word * 8;
         // SAFETY: ON, so it stays as it is.
-        let file = File::open(unsafe { &*self.process.stacks_path.get() });
-        file.and_then(|file| file.reserve_bytes(at(from), at(to)))
-            .is_ok()
+        let path = unsafe { &*self.process.stacks_path.get() };
+        file::STACKS.reserve(path, at(from), at(to)).is_ok()
     }
 
     #[inline]
@@ -181,12 +180,12 @@ impl Log<'_> {
                 return Ok(());
             }
             let goal = (ready + (ready / 4).clamp(LEAST_SLOTS, MOST_SLOTS)).min(slots);
+            // SAFETY: ON, so they stay as they are.
+            let (path, end) = unsafe { (&*self.process.path.get(), *self.process.end.get()) };
             if goal <= ready {
-                return Err(FULL);
+                return Err(end);
             }
-            // SAFETY: ON, so it stays as it is.
-            let file = File::open(unsafe { &*self.process.path.get() })?;
-            file.reserve(ready * SLOT_BYTES as u64, goal * SLOT_BYTES as u64)?;
+            file::LOG.reserve(path, place_of(ready), place_of(goal))?;
             self.fetch(ready, goal);
             self.header.ready.fetch_max(goal, Ordering::AcqRel);
         }
@@ -208,54 +207,6 @@ impl Log<'_> {
                 system::MADV_POPULATE_WRITE,
             );
         }
-    }
-}
-
-/// A log's file while it is open: a program may close every file that it does not know.
-struct File(c_int);
-
-impl File {
-    fn open(path: &Text<PATH_BYTES>) -> Result<Self, u32> {
-        Self::with(path, system::O_RDWR | system::O_CLOEXEC)
-    }
-
-    fn create(path: &Text<PATH_BYTES>) -> Result<Self, u32> {
-        let flags = system::O_RDWR | system::O_CLOEXEC | system::O_CREAT | system::O_EXCL;
-        Self::with(path, flags)
-    }
-
-    fn with(path: &Text<PATH_BYTES>, flags: c_int) -> Result<Self, u32> {
-        // SAFETY: a text ends with zero; the last argument is the mode of a new file.
-        match unsafe { system::open(path.as_ptr(), flags, 0o600 as c_int) } {
-            -1 => Err(system::errno() as u32),
-            file => Ok(Self(file)),
-        }
-    }
-
-    /// Reserves the disk's place for the bytes of slots from `start` to `end`.
-    fn reserve(&self, start: u64, end: u64) -> Result<(), u32> {
-        let header = HEADER_BYTES as u64;
-        self.reserve_bytes(if start == 0 { 0 } else { start + header }, end + header)
-    }
-
-    /// Reserves the disk's place for the bytes from `start` to `end`.
-    fn reserve_bytes(&self, start: u64, end: u64) -> Result<(), u32> {
-        if end > system::file_limit() {
-            // Beyond it the kernel would send a signal that ends the program.
-            return Err(system::EFBIG as u32);
-        }
-        // SAFETY: it changes the file alone.
-        match unsafe { system::posix_fallocate(self.0, start as c_long, (end - start) as c_long) } {
-            0 => Ok(()),
-            error => Err(error as u32),
-        }
-    }
-}
-
-impl Drop for File {
-    fn drop(&mut self) {
-        // SAFETY: this call opened it.
-        unsafe { system::close(self.0) };
     }
 }
 
@@ -325,24 +276,21 @@ fn process() -> Option<&'static Process> {
 /// Only the thread that changed the phase to BEGINS calls this.
 unsafe fn open_log(process: &Process) -> Option<&'static Header> {
     let folder = environment(log::FOLDER)?;
+    file::close_inherited();
     // SAFETY: the caller's promise: nobody else reads or writes it.
     let path = unsafe { &mut *process.path.get() };
     let file = create(path, folder)?;
-    let most = environment(log::MAX_BYTES).and_then(|text| text.to_str().ok()?.parse().ok());
-    let mut slots = most
-        .unwrap_or(DEFAULT_BYTES)
-        .saturating_sub(HEADER_BYTES as u64)
-        / SLOT_BYTES as u64;
-    let first = LEAST_SLOTS.min(slots);
-    file.reserve(0, first * SLOT_BYTES as u64).ok()?;
+    let (mut slots, mut end) = wanted_slots();
+    file.reserve(0, place_of(LEAST_SLOTS.min(slots))).ok()?;
     let at = loop {
-        match file.map(HEADER_BYTES + slots as usize * SLOT_BYTES) {
+        match file.map(place_of(slots)) {
             Some(at) => break at,
-            // A limit of addresses: fewer slots then.
-            None if slots > LEAST_SLOTS => slots /= 2,
-            None => return None,
+            // Nothing but the header, which says so.
+            None if slots == 0 => return None,
+            None => (slots, end) = (slots / 2 * u64::from(slots > LEAST_SLOTS), NO_ADDRESSES),
         }
     };
+    file::LOG.keep(file);
     // SAFETY: the mapping begins with the header's bytes, which lie in the file and are zeros; the
     // mapping stays.
     let header = unsafe { &mut *at.cast::<Header>() };
@@ -354,16 +302,40 @@ unsafe fn open_log(process: &Process) -> Option<&'static Header> {
             unsafe { *process.stacks.get() = stacks };
         }
     }
-    *header.ready.get_mut() = first.min(slots);
+    *header.ready.get_mut() = LEAST_SLOTS.min(slots);
+    *header.ended.get_mut() = if slots == 0 { end } else { 0 };
     // The last: what has it is a log.
     header.magic.store(log::MAGIC, Ordering::Release);
     LOGS.fetch_add(1, Ordering::Relaxed);
     // SAFETY: as the path.
     unsafe {
         *process.slots.get() = slots;
+        *process.end.get() = end;
         *process.header.get() = header;
     }
-    Some(header)
+    (slots > 0).then_some(header)
+}
+
+/// The slots of a log, and why it may not have more. Under a limit of addresses it takes an eighth of
+/// them: the rest is the program's.
+fn wanted_slots() -> (u64, u32) {
+    let most = environment(log::MAX_BYTES).and_then(|text| text.to_str().ok()?.parse().ok());
+    let most: u64 = most.unwrap_or(DEFAULT_BYTES);
+    let addresses = system::address_limit() / 8;
+    let (bytes, end) = if addresses < most {
+        (addresses, NO_ADDRESSES)
+    } else {
+        (most, FULL)
+    };
+    (
+        bytes.saturating_sub(HEADER_BYTES as u64) / SLOT_BYTES as u64,
+        end,
+    )
+}
+
+/// Where a slot begins in the file.
+fn place_of(slot: u64) -> u64 {
+    HEADER_BYTES as u64 + slot * SLOT_BYTES as u64
 }
 
 /// Creates the file of the stacks beside the log; `None` if there is no room for it.
@@ -377,10 +349,14 @@ unsafe fn open_stacks(process: &Process, wanted: Wanted) -> Option<Stacks> {
     path.push(log.as_bytes().strip_suffix(b".log")?)?;
     path.push(b".stacks")?;
     let file = File::create(path).ok()?;
-    file.reserve_bytes(0, log::stacks::WORDS_AT as u64).ok()?;
-    let at = file.map(MAPPED_BYTES)?;
+    let first = log::stacks::WORDS_AT as u64;
+    file.reserve(0, first).ok()?;
+    // Under a limit of addresses a sixteenth of them.
+    let words = (system::address_limit() / 16 / 8).min(log::stacks::WORDS as u64);
+    let at = file.map(first + words * 8)?;
+    file::STACKS.keep(file);
     // SAFETY: so many bytes are mapped, and stay so.
-    Some(unsafe { Stacks::new(at.cast(), wanted) })
+    Some(unsafe { Stacks::new(at.cast(), wanted, words) })
 }
 
 /// Creates `folder/PID-N.log` with the first N that there is not, unless the folder has a file
@@ -429,22 +405,6 @@ fn describe(header: &mut Header) {
         let name = unsafe { CStr::from_ptr(name) }.to_bytes();
         let len = name.len().min(log::PROGRAM_BYTES - 1);
         header.program[..len].copy_from_slice(&name[..len]);
-    }
-}
-
-impl File {
-    /// Maps so many bytes of the file, of which it may have fewer; a forked child has no such mapping.
-    fn map(&self, bytes: usize) -> Option<*mut c_void> {
-        let protection = system::PROT_READ | system::PROT_WRITE;
-        let flags = system::MAP_SHARED | system::MAP_NORESERVE;
-        // SAFETY: a new mapping at an address of the kernel's choice.
-        let at = unsafe { system::mmap(null_mut(), bytes, protection, flags, self.0, 0) };
-        if at == system::MAP_FAILED {
-            return None;
-        }
-        // SAFETY: the mapping above.
-        unsafe { system::madvise(at, bytes, system::MADV_DONTFORK) };
-        Some(at)
     }
 }
 

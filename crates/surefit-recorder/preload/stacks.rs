@@ -14,7 +14,7 @@ use surefit_interpose::system;
 use crate::log::MOST_FRAMES;
 use crate::log::stacks::{
     ADDRESS_BITS, BY_PLATFORM, BY_POINTERS, COMPARED, Header, MAGIC, MODULES, MODULES_AT, Module,
-    NAME_BYTES, SLOTS, SLOTS_AT, Slot, WORDS, WORDS_AT,
+    NAME_BYTES, SLOTS, SLOTS_AT, Slot, WORDS_AT,
 };
 use crate::thread::unrecorded;
 use crate::unwind::{self, Addresses, Callers};
@@ -62,23 +62,22 @@ impl Wanted {
     }
 }
 
-/// Bytes of the file that are mapped.
-pub(crate) const MAPPED_BYTES: usize = WORDS_AT + WORDS * 8;
-
 /// The file of this process, mapped.
 #[derive(Clone, Copy)]
 pub(crate) struct Stacks {
     at: *mut u8,
     wanted: Wanted,
+    /// Words that there are addresses for.
+    words: u64,
 }
 
 impl Stacks {
     /// A file of zeros that is mapped at an address, of which all before the words lies on the disk.
     ///
     /// # Safety
-    /// [`MAPPED_BYTES`] are mapped there as long as the process lives.
-    pub(crate) unsafe fn new(at: *mut u8, wanted: Wanted) -> Self {
-        let stacks = Self { at, wanted };
+    /// What is before the words and so many words are mapped there as long as the process lives.
+    pub(crate) unsafe fn new(at: *mut u8, wanted: Wanted, words: u64) -> Self {
+        let stacks = Self { at, wanted, words };
         stacks.header().magic.store(MAGIC, Ordering::Release);
         stacks
     }
@@ -189,7 +188,7 @@ impl Stacks {
         let end = first + count;
         let ready = header.ready.load(Ordering::Acquire);
         if end > ready {
-            let goal = (end + GROWTH).min(WORDS as u64);
+            let goal = (end + GROWTH).min(self.words);
             if end > goal || !reserve(ready, goal) {
                 return None;
             }

@@ -26,5 +26,17 @@ mod symbols;
 #[path = "../preload/tables/mod.rs"]
 mod tables;
 
+/// Errors of the operating system for which there is advice, by their numbers.
+pub mod errors {
+    use rustix::io::Errno;
+
+    /// The process has as many files open as it may.
+    pub const NO_DESCRIPTOR: i32 = Errno::MFILE.raw_os_error();
+    /// There is no such file.
+    pub const MISSING: i32 = Errno::NOENT.raw_os_error();
+    /// The user may not open it.
+    pub const ACCESS: i32 = Errno::ACCESS.raw_os_error();
+}
+
 /// The preloaded library; empty where recording is not supported.
 pub static LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libsurefit_recorder.so"));

@@ -56,7 +56,8 @@ pub struct Header {
     _line_1: [u32; 7],
     /// Not 0: record no more. The command writes it, to the file.
     pub stop: AtomicU32,
-    /// Why recording ended before the process did: an error's number, or [`FULL`]; or 0.
+    /// Why recording ended before the process did: an error's number, [`FULL`] or [`NO_ADDRESSES`]; or
+    /// 0.
     pub ended: AtomicU32,
     /// Slots that the file has room for.
     pub ready: AtomicU64,
@@ -70,6 +71,9 @@ pub struct Header {
 
 /// [`Header::ended`]: the log has as many bytes as it may.
 pub const FULL: u32 = u32::MAX;
+
+/// [`Header::ended`]: the process may not have as many addresses as the log needs.
+pub const NO_ADDRESSES: u32 = u32::MAX - 1;
 
 /// One event.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::io::{BufReader, ErrorKind, Read};
 use std::mem::{offset_of, size_of};
 use std::path::{Path, PathBuf};
 
-use crate::log::{self, FULL, HEADER_BYTES, Header, SLOT_BYTES, kind};
+use crate::log::{self, FULL, HEADER_BYTES, Header, NO_ADDRESSES, SLOT_BYTES, kind};
 
 /// What a log says of its process.
 #[derive(Clone, Debug)]
@@ -33,6 +33,8 @@ pub struct Described {
 pub enum Ended {
     /// The log had as many bytes as it may.
     Full,
+    /// The process may not have as many addresses as the log needs.
+    Addresses,
     /// The log could not grow: an error of the operating system, by its number.
     Error(i32),
 }
@@ -169,6 +171,7 @@ fn describe(path: &Path, header: &[u8]) -> Option<Described> {
         ended: match half(header, offset_of!(Header, ended)) {
             0 => None,
             FULL => Some(Ended::Full),
+            NO_ADDRESSES => Some(Ended::Addresses),
             error => Some(Ended::Error(i32::try_from(error).unwrap_or(i32::MAX))),
         },
     })

@@ -230,12 +230,26 @@ fn why(ended: Ended, log: &Log) -> String {
     let events = grouped(log.events);
     match ended {
         Ended::Full => format!("the log was full near event {events}; --max-size gives it more"),
+        Ended::Addresses => format!(
+            "the log could not grow near event {events}, because the process may have only so many addresses: raise `ulimit -v`, or record less with --for"
+        ),
         Ended::Error(number) => {
             let error = io::Error::from_raw_os_error(number);
-            format!(
-                "the log could not grow near event {events}: {error}; choose another place with -o, or record less with --for"
-            )
+            let mend = how_to_mend(number);
+            format!("the log could not grow near event {events}: {error}; {mend}")
         }
+    }
+}
+
+/// What helps when a log could not grow.
+fn how_to_mend(error: i32) -> &'static str {
+    use surefit_recorder::errors::{ACCESS, MISSING, NO_DESCRIPTOR};
+    match error {
+        NO_DESCRIPTOR => "the program has as many files open as it may: raise `ulimit -n`",
+        MISSING | ACCESS => {
+            "the program closed the recorder's file and may not open it again: record it without a change of root or user"
+        }
+        _ => "choose another place with -o, or record less with --for",
     }
 }
 

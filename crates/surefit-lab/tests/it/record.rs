@@ -378,6 +378,70 @@ fn a_log_that_may_not_grow_ends_the_recording_and_not_the_program() {
     assert!(trace.header().counts.events > 10_000);
 }
 
+/// What is recorded of our program under limits of a shell's `ulimit`: the exit status, and the document.
+fn under_limit(limit: &str, what: &str) -> (TempDir, Option<i32>, Value) {
+    let folder = folder();
+    let script = format!("ulimit {limit}; exec \"$0\" {what}");
+    let mut command = record(&folder, &["--format", "json", "--", "sh", "-c", &script]);
+    let output = command.arg(program()).output().expect("the command runs");
+    let document = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    (folder, output.status.code(), document)
+}
+
+#[test]
+fn a_limit_of_addresses_leaves_most_of_them_to_the_program() {
+    // 2 GB, of which the program takes more than a half at once.
+    let (_folder, status, document) = under_limit("-v 2000000", "large");
+    assert_eq!(status, Some(0), "{document}");
+    assert!(document["recorded"][0]["ended"].is_null(), "{document}");
+    // 64 MB: the log ends, the program does not.
+    let (_folder, status, document) = under_limit("-v 65536", "more");
+    assert_eq!(status, Some(0), "{document}");
+    let why = document["recorded"][0]["ended"].as_str().expect("it ended");
+    assert!(why.contains("ulimit -v"), "{why}");
+    let events = document["recorded"][0]["trace"]["events"].as_u64();
+    assert!(events.is_some_and(|events| events > 300_000), "{events:?}");
+}
+
+#[test]
+fn a_log_grows_whatever_the_program_does_with_its_descriptors() {
+    for what in ["descriptors", "closes", "closes-and-opens"] {
+        let folder = folder();
+        let (status, document, trace) = recorded(&folder, &["--stacks"], what);
+        assert_eq!(status, Some(0), "{what}");
+        assert!(
+            document["recorded"][0]["ended"].is_null(),
+            "{what}: {document}"
+        );
+        assert!(trace.header().counts.events >= 100_000, "{what}");
+    }
+    // It can neither be kept open nor opened again.
+    let folder = folder();
+    let (status, document, trace) = recorded(&folder, &[], "closes-and-takes");
+    assert_eq!(status, Some(0));
+    let why = document["recorded"][0]["ended"].as_str().expect("it ended");
+    assert!(why.contains("ulimit -n"), "{why}");
+    assert!(trace.header().counts.events > 8000);
+}
+
+#[test]
+fn what_destructors_of_keys_free_is_their_threads() {
+    let folder = folder();
+    let (status, document, trace) = recorded(&folder, &[], "keys");
+    assert_eq!(status, Some(0));
+    assert_eq!(document["recorded"][0]["trace"]["threads"], 6);
+    let ours = on_objects_from(&trace, 4000);
+    assert_eq!(ours.len(), 2 * 5 * 6);
+}
+
+#[test]
+fn aligned_calls_fail_as_the_platforms_do() {
+    let folder = folder();
+    let (status, _, _) = recorded(&folder, &[], "aligned");
+    assert_eq!(status, Some(0));
+}
+
 #[test]
 fn the_program_goes_on_after_the_time_that_is_recorded() {
     let folder = folder();

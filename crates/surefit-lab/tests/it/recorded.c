@@ -1,11 +1,15 @@
 /* A program to be recorded: its first argument says what it does. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -147,6 +151,66 @@ static int callers(void) {
     return 0;
 }
 
+/* Objects that a thread leaves to the destructors of its keys: half of the keys are older than any thread's first object. */
+static pthread_key_t keys[6];
+
+static void destroy(void *object) { free(object); }
+
+static void *leave(void *nothing) {
+    for (int i = 0; i < 6; i++) pthread_setspecific(keys[i], malloc(4000));
+    return nothing;
+}
+
+static int with_keys(void) {
+    pthread_t thread;
+    for (int i = 0; i < 6; i++) pthread_key_create(&keys[i], destroy);
+    for (int i = 0; i < 5; i++) {
+        if (pthread_create(&thread, NULL, leave, NULL) != 0) return 1;
+        pthread_join(thread, NULL);
+    }
+    return 0;
+}
+
+/* Takes every descriptor that it may have. */
+static int take_descriptors(void) {
+    struct rlimit limit = {100, 100};
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0) return 1;
+    while (open("/dev/null", O_RDONLY) >= 0) {}
+    return errno != EMFILE;
+}
+
+/* Closes all but the first three descriptors, as a program does that goes into the background. */
+static void close_all(void) {
+    for (int i = 3; i < 70000; i++) close(i);
+}
+
+/* Files of its own, of which none may change. */
+static int own_files(void) {
+    int file;
+    while ((file = open("own", O_RDWR | O_CREAT, 0600)) >= 0 && file < 1100) {}
+    many(50000);
+    return lseek(open("own", O_RDONLY), 0, SEEK_END) > 0;
+}
+
+/* Whether our aligned_alloc and the C library's answer alike, errors too. */
+static int aligned(void) {
+    void *library = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
+    void *(*theirs)(size_t, size_t) = dlsym(library, "aligned_alloc");
+    const size_t asked[][2] = {{24, 1}, {0, 8}, {3, 100}, {64, (size_t)-1}, {64, 64}, {(size_t)-1, 8}};
+    if (theirs == NULL || theirs == aligned_alloc) return 1;
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        errno = 0;
+        const void *our = aligned_alloc(asked[i][0], asked[i][1]);
+        const int our_error = errno;
+        errno = 0;
+        const void *their = theirs(asked[i][0], asked[i][1]);
+        if ((our == NULL) != (their == NULL) || our_error != errno) return 2;
+    }
+    errno = 0;
+    if (pvalloc((size_t)-1) != NULL || errno != ENOMEM) return 3;
+    return 0;
+}
+
 static void *(*volatile pointer)(size_t) = malloc;
 
 int main(int argc, char **argv) {
@@ -156,6 +220,14 @@ int main(int argc, char **argv) {
     if (strcmp(what, "order") == 0) return order();
     if (strcmp(what, "threads") == 0) return threads();
     if (strcmp(what, "callers") == 0) return callers();
+    if (strcmp(what, "keys") == 0) return with_keys();
+    if (strcmp(what, "aligned") == 0) return aligned();
+    if (strcmp(what, "large") == 0) return free(malloc(1200u << 20)), malloc(1200u << 20) == NULL;
+    if (strcmp(what, "more") == 0) return many(300000), 0;
+    if (strcmp(what, "descriptors") == 0) return take_descriptors() || (many(50000), 0);
+    if (strcmp(what, "closes") == 0) return close_all(), many(50000), 0;
+    if (strcmp(what, "closes-and-takes") == 0) return close_all(), take_descriptors() || (many(50000), 0);
+    if (strcmp(what, "closes-and-opens") == 0) return close_all(), own_files();
     if (strcmp(what, "many") == 0) return many(50000), 0;
     if (strcmp(what, "pointer") == 0) return free(pointer(4000)), 0;
     if (strcmp(what, "killed") == 0) return many(1000), raise(SIGKILL);

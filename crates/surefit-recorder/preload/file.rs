@@ -1,0 +1,145 @@
+//! The files of this process's log. Each is kept open, so that it can grow when the program may not open
+//! it again: after a change of root or user, or with no descriptor left.
+
+use core::ffi::{c_int, c_long, c_void};
+use core::mem::ManuallyDrop;
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+
+use surefit_interpose::system;
+
+use crate::text::Text;
+
+pub(crate) const PATH_BYTES: usize = 4000;
+
+/// A file while it is open.
+pub(crate) struct File(c_int);
+
+impl File {
+    pub(crate) fn open(path: &Text<PATH_BYTES>) -> Result<Self, u32> {
+        Self::with(path, system::O_RDWR | system::O_CLOEXEC)
+    }
+
+    pub(crate) fn create(path: &Text<PATH_BYTES>) -> Result<Self, u32> {
+        let flags = system::O_RDWR | system::O_CLOEXEC | system::O_CREAT | system::O_EXCL;
+        Self::with(path, flags)
+    }
+
+    fn with(path: &Text<PATH_BYTES>, flags: c_int) -> Result<Self, u32> {
+        // SAFETY: a text ends with zero; the last argument is the mode of a new file.
+        match unsafe { system::open(path.as_ptr(), flags, 0o600 as c_int) } {
+            -1 => Err(system::errno() as u32),
+            file => Ok(Self(file)),
+        }
+    }
+
+    /// Reserves the disk's place for the bytes from `start` to `end`.
+    pub(crate) fn reserve(&self, start: u64, end: u64) -> Result<(), u32> {
+        if end > system::file_limit() {
+            // Beyond it the kernel would send a signal that ends the program.
+            return Err(system::EFBIG as u32);
+        }
+        // SAFETY: it changes the file alone.
+        match unsafe { system::posix_fallocate(self.0, start as c_long, (end - start) as c_long) } {
+            0 => Ok(()),
+            error => Err(error as u32),
+        }
+    }
+
+    /// Maps so many bytes of the file, of which it may have fewer; a forked child has no such mapping.
+    pub(crate) fn map(&self, bytes: u64) -> Option<*mut c_void> {
+        let bytes = usize::try_from(bytes).ok()?;
+        let protection = system::PROT_READ | system::PROT_WRITE;
+        let flags = system::MAP_SHARED | system::MAP_NORESERVE;
+        // SAFETY: a new mapping at an address of the kernel's choice.
+        let at = unsafe { system::mmap(null_mut(), bytes, protection, flags, self.0, 0) };
+        if at == system::MAP_FAILED {
+            return None;
+        }
+        // SAFETY: the mapping above.
+        unsafe { system::madvise(at, bytes, system::MADV_DONTFORK) };
+        Some(at)
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        // SAFETY: this call opened it.
+        unsafe { system::close(self.0) };
+    }
+}
+
+/// A file that is kept open. A program may close what it does not know, and may get the number for a file
+/// of its own: so which file it is is asked before each use.
+pub(crate) struct Kept {
+    /// Its number plus one; 0 if it is not open.
+    number: AtomicI32,
+    device: AtomicU64,
+    inode: AtomicU64,
+}
+
+/// The log.
+pub(crate) static LOG: Kept = Kept::none();
+/// The stacks beside it.
+pub(crate) static STACKS: Kept = Kept::none();
+
+/// Descriptors are kept near the end of what a process may have, but no higher, for the kernel's table
+/// of them is as long as the highest.
+const HIGHEST: u64 = 1024;
+const FROM_HIGHEST: u64 = 16;
+
+impl Kept {
+    const fn none() -> Self {
+        Self {
+            number: AtomicI32::new(0),
+            device: AtomicU64::new(0),
+            inode: AtomicU64::new(0),
+        }
+    }
+
+    /// Keeps a file open, out of the way of the program's own: under a high number, and not in programs
+    /// that this process becomes.
+    pub(crate) fn keep(&self, file: File) {
+        let from = system::descriptor_limit()
+            .min(HIGHEST)
+            .saturating_sub(FROM_HIGHEST);
+        let flags = system::F_DUPFD_CLOEXEC;
+        // SAFETY: it makes a further descriptor.
+        let number = unsafe { system::fcntl(file.0, flags, from as c_long) };
+        if number >= 0 {
+            if let Some((device, inode)) = system::file_of(number) {
+                self.device.store(device, Ordering::Relaxed);
+                self.inode.store(inode, Ordering::Relaxed);
+                self.number.store(number + 1, Ordering::Release);
+            }
+        }
+    }
+
+    /// Its number, if that still is the file.
+    fn number(&self) -> Option<c_int> {
+        let number = self.number.load(Ordering::Acquire).checked_sub(1)?;
+        let known = (
+            self.device.load(Ordering::Relaxed),
+            self.inode.load(Ordering::Relaxed),
+        );
+        (number >= 0 && system::file_of(number) == Some(known)).then_some(number)
+    }
+
+    /// Reserves the disk's place for the bytes from `start` to `end`; `path` is where the file was made.
+    pub(crate) fn reserve(&self, path: &Text<PATH_BYTES>, start: u64, end: u64) -> Result<(), u32> {
+        match self.number() {
+            Some(number) => ManuallyDrop::new(File(number)).reserve(start, end),
+            None => File::open(path)?.reserve(start, end),
+        }
+    }
+}
+
+/// Closes what a forked child has of its parent's.
+pub(crate) fn close_inherited() {
+    for kept in [&LOG, &STACKS] {
+        if let Some(number) = kept.number() {
+            drop(File(number));
+        }
+        kept.number.store(0, Ordering::Relaxed);
+    }
+}
