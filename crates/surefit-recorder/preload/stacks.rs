@@ -77,6 +77,8 @@ impl Stacks {
     /// # Safety
     /// What is before the words and so many words are mapped there as long as the process lives.
     pub(crate) unsafe fn new(at: *mut u8, wanted: Wanted, words: u64) -> Self {
+        // A forked child remembers numbers of its parent's file.
+        unwind::begin_generation();
         let stacks = Self { at, wanted, words };
         stacks.header().magic.store(MAGIC, Ordering::Release);
         stacks

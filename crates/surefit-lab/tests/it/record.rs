@@ -667,6 +667,23 @@ fn who_called_is_recorded_and_named() {
     }
 }
 
+#[test]
+fn a_forked_child_has_stacks_of_its_own() {
+    let folder = folder();
+    let (status, document, trace) = recorded(&folder, &["--stacks"], "fork-between");
+    assert_eq!(status, Some(0));
+    let child = document["recorded"][1]["file"].as_str().expect("a name");
+    let child = Trace::load(folder.path().join(child)).expect("sound");
+    for (trace, objects) in [(&trace, 10), (&child, 5)] {
+        let all = functions(trace, 6003);
+        assert_eq!(all.len(), objects);
+        assert!(
+            all.iter().all(|stack| stack == &all[0] && stack.len() > 3),
+            "{all:?}"
+        );
+    }
+}
+
 fn command(folder: &TempDir, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_surefit"));
     let output = command.args(args).current_dir(folder.path()).output();

@@ -211,6 +211,16 @@ static int aligned(void) {
     return 0;
 }
 
+/* A child that calls from where its parent called. */
+static int fork_between(void) {
+    pid_t child = 1;
+    for (int i = 0; i < 10; i++) {
+        if (inner(6003) == NULL) return 1;
+        if (i == 4) child = fork();
+    }
+    return child == 0 ? 0 : wait(NULL) != child;
+}
+
 static void *(*volatile pointer)(size_t) = malloc;
 
 int main(int argc, char **argv) {
@@ -228,6 +238,7 @@ int main(int argc, char **argv) {
     if (strcmp(what, "closes") == 0) return close_all(), many(50000), 0;
     if (strcmp(what, "closes-and-takes") == 0) return close_all(), take_descriptors() || (many(50000), 0);
     if (strcmp(what, "closes-and-opens") == 0) return close_all(), own_files();
+    if (strcmp(what, "fork-between") == 0) return fork_between();
     if (strcmp(what, "many") == 0) return many(50000), 0;
     if (strcmp(what, "pointer") == 0) return free(pointer(4000)), 0;
     if (strcmp(what, "killed") == 0) return many(1000), raise(SIGKILL);

@@ -21,8 +21,10 @@ pub(super) struct Call {
 /// What is above a call on the stack.
 pub(super) enum Above {
     Call(Call),
-    /// Nothing.
+    /// Nothing, for ever.
     End,
+    /// Nothing now: the word that would be a return address is zero.
+    Zero,
     /// What rules do not say.
     Other,
     /// No rule is known for the call's address.
@@ -83,7 +85,7 @@ impl Call {
             _ => (unsafe { word(sp - saved) }, sp - saved),
         };
         match pc {
-            0 => Above::End,
+            0 => Above::Zero,
             _ => Above::Call(Self { pc, sp, fp, fp_at }),
         }
     }
@@ -112,7 +114,7 @@ impl Call {
 #[repr(C)]
 pub(super) struct Calls {
     len: u32,
-    /// Whether there is nothing above the last.
+    /// Whether there is nothing above the last, whatever is on the stack.
     ended: bool,
     all: [Call; MOST_FRAMES],
 }

@@ -37,12 +37,12 @@ pub(crate) use addresses::Addresses;
 pub(crate) use platform::found as by_platform;
 pub(crate) use pointers::found as by_pointers;
 #[cfg(target_arch = "x86_64")]
-pub(crate) use rules::{forget, generation};
+pub(crate) use rules::{begin_generation, forget, generation};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use walk::{Callers, numbered};
 
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) use elsewhere::{Callers, forget, generation, numbered};
+pub(crate) use elsewhere::{Callers, begin_generation, forget, generation, numbered};
 
 /// There is no walk by our own tables for other processors: the platform's unwinder does it.
 #[cfg(not(target_arch = "x86_64"))]
@@ -59,6 +59,10 @@ mod elsewhere {
 
     pub(crate) fn generation() -> u32 {
         GENERATION.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn begin_generation() {
+        forget();
     }
 
     pub(crate) fn forget() {

@@ -24,7 +24,7 @@ type Pair = [AtomicU64; 2];
 static PAIRS: [Pair; 1 << PAIR_BITS] =
     [const { [AtomicU64::new(0), AtomicU64::new(0)] }; 1 << PAIR_BITS];
 
-/// How often everything was forgotten.
+/// How often everything was forgotten, or a log begun.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
 
 #[inline]
@@ -84,9 +84,14 @@ fn insert(pc: usize, rule: Rule, since: u32) {
     }
 }
 
+/// Begins a generation, in which the numbers that stacks have do not hold any more; the rules do.
+pub(crate) fn begin_generation() {
+    GENERATION.fetch_add(1, Ordering::AcqRel);
+}
+
 /// Forgets every rule: something was unloaded.
 pub(crate) fn forget() {
-    GENERATION.fetch_add(1, Ordering::AcqRel);
+    begin_generation();
     fence(Ordering::SeqCst);
     for entry in PAIRS.as_flattened() {
         entry.store(0, Ordering::Relaxed);

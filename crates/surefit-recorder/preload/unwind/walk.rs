@@ -129,6 +129,7 @@ impl Before {
             match unsafe { call.above(end) } {
                 Above::Call(next) => call = next,
                 Above::End => break self.begin(&fresh, true),
+                Above::Zero => break self.begin(&fresh, false),
                 Above::Other => return Err(Failure::Other),
                 Above::Unknown => return Err(Failure::Unknown(call.pc)),
             }
@@ -167,6 +168,7 @@ impl Before {
             match unsafe { last.above(end) } {
                 Above::Call(call) => self.calls.push(call),
                 Above::End => self.calls.end(),
+                Above::Zero => break,
                 Above::Other => return Err(Failure::Other),
                 Above::Unknown => return Err(Failure::Unknown(last.pc)),
             }
