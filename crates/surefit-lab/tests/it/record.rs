@@ -586,7 +586,7 @@ fn what_cannot_be_recorded_is_refused_in_one_line() {
     std::fs::write(own.join("7-1.log"), "").expect("written");
     refused(record(&folder, &["--logs", "own"]), "nothing was recorded");
     assert_eq!(own.read_dir().expect("a folder").count(), 2);
-    let fixed = compiled(folder.path(), "fixed", &["-static"]);
+    let fixed = compiled(folder.path(), "fixed", &["-static", "-DSTATIC"]);
     refused(
         record(&folder, &["--", fixed.to_str().expect("plain")]),
         "linked statically",

@@ -194,6 +194,7 @@ static int own_files(void) {
 
 /* Whether our aligned_alloc and the C library's answer alike, errors too. */
 static int aligned(void) {
+#ifndef STATIC
     void *library = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
     void *(*theirs)(size_t, size_t) = dlsym(library, "aligned_alloc");
     const size_t asked[][2] = {{24, 1}, {0, 8}, {3, 100}, {64, (size_t)-1}, {64, 64}, {(size_t)-1, 8}};
@@ -208,6 +209,7 @@ static int aligned(void) {
     }
     errno = 0;
     if (pvalloc((size_t)-1) != NULL || errno != ENOMEM) return 3;
+#endif
     return 0;
 }
 
