@@ -18,9 +18,11 @@ pub const MADV_WIPEONFORK: c_int = 18;
 /// Since Linux 5.14.
 pub const MADV_POPULATE_WRITE: c_int = 23;
 pub const O_RDONLY: c_int = 0;
+pub const O_WRONLY: c_int = 1;
 pub const O_RDWR: c_int = 2;
 pub const O_CREAT: c_int = 0o100;
 pub const O_EXCL: c_int = 0o200;
+pub const O_APPEND: c_int = 0o2000;
 pub const O_CLOEXEC: c_int = 0o2_000_000;
 pub const RTLD_DEFAULT: *mut c_void = core::ptr::null_mut();
 /// The definition after that of the library that asks.
@@ -86,6 +88,7 @@ unsafe extern "C" {
     pub fn madvise(at: *mut c_void, bytes: usize, advice: c_int) -> c_int;
     pub fn open(path: *const c_char, flags: c_int, ...) -> c_int;
     pub fn close(file: c_int) -> c_int;
+    pub fn write(file: c_int, from: *const c_void, bytes: usize) -> isize;
     pub fn fcntl(file: c_int, what: c_int, ...) -> c_int;
     fn fstat(file: c_int, about: *mut c_void) -> c_int;
     pub fn read(file: c_int, to: *mut c_void, bytes: usize) -> isize;

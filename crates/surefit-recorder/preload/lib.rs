@@ -3,6 +3,7 @@
 //! build.rs compiles it without Cargo, so it uses `core`, `surefit-interpose` and the layout of a log
 //! alone. A panic ends the process.
 
+mod begun;
 mod file;
 #[path = "../src/log.rs"]
 #[allow(dead_code, unreachable_pub, reason = "the reader uses the rest")]
@@ -108,6 +109,7 @@ surefit_interpose::export!(Recorder);
 /// Begins the log before the program does anything, so that each program has one.
 extern "C" fn begin() {
     process::program_begins();
+    begun::find();
 }
 
 #[used]

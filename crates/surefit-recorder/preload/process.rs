@@ -408,7 +408,7 @@ fn describe(header: &mut Header) {
     }
 }
 
-fn environment(name: &CStr) -> Option<&'static CStr> {
+pub(crate) fn environment(name: &CStr) -> Option<&'static CStr> {
     // SAFETY: a name that ends with zero.
     let value = unsafe { system::getenv(name.as_ptr()) };
     // SAFETY: not null: a text that ends with zero. The program may change its environment: we look

@@ -10,6 +10,13 @@ pub(crate) struct Text<const N: usize> {
 }
 
 impl<const N: usize> Text<N> {
+    pub(crate) const fn new() -> Self {
+        Self {
+            len: 0,
+            bytes: [0; N],
+        }
+    }
+
     pub(crate) fn clear(&mut self) {
         self.len = 0;
         self.bytes[0] = 0;

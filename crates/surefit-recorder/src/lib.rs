@@ -12,9 +12,11 @@
 //! | [`convert`](mod@convert) | from addresses to numbered objects |
 //! | [`sites`] | the call sites of a log, with names |
 //! | [`program`] | whether a program can be recorded |
+//! | [`begun`] | those that it begins and that cannot be |
 //! | [`session`] | running it |
 #![deny(unsafe_code)]
 
+pub mod begun;
 pub mod convert;
 pub mod log;
 pub mod program;

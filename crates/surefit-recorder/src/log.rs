@@ -32,6 +32,10 @@ pub const MAX_BYTES: &CStr = c"SUREFIT_RECORD_BYTES";
 /// ([`stacks::BY_POINTERS`] and so on, or nothing for tables); without it no stacks are recorded.
 pub const STACKS: &CStr = c"SUREFIT_RECORD_STACKS";
 
+/// The file beside the logs with the programs that recorded ones began: of each the process, a blank, how
+/// it was called, and a zero.
+pub const BEGUN: &str = "begun";
+
 /// The most frames of a stack.
 pub const MOST_FRAMES: usize = 64;
 

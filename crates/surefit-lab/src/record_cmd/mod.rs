@@ -84,7 +84,8 @@ fn duration(text: &str) -> Result<Duration> {
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if let Some(folder) = &args.logs {
         // It is the user's: whatever comes of it, it stays.
-        let document = traces(&logs_in(folder)?, None, &args.output)?;
+        let mut document = traces(&logs_in(folder)?, None, &args.output)?;
+        document.note_unheard(folder);
         return print(args, &document).map(|()| ExitCode::SUCCESS);
     }
     let program = recordable(args)?;
@@ -102,6 +103,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let mut document = traces(&session::logs(&folder)?, Some(session.pid()), &args.output)
         .with_context(|| kept(&folder, &args.output))?;
     document.program_seconds = Some(seconds);
+    document.note_unheard(&folder);
     if ended.is_some() {
         document.note_left_behind(session::runs);
     }

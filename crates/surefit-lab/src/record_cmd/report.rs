@@ -114,6 +114,16 @@ impl Document {
         });
     }
 
+    /// Notes the programs that were begun and that nothing could be preloaded into.
+    pub(crate) fn note_unheard(&mut self, folder: &Path) {
+        let unheard = surefit_recorder::begun::unheard(folder).into_iter();
+        self.not_recorded.extend(unheard.map(|it| NotRecorded {
+            program: it.program,
+            pid: it.pid,
+            reason: it.reason.to_string(),
+        }));
+    }
+
     /// The program's own trace first, then the others, the longest first.
     pub(crate) fn sort(&mut self, output: &Path) {
         let is_own = |recorded: &Recorded| Path::new(&recorded.file) == output;

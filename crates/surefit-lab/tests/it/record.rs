@@ -684,6 +684,37 @@ fn a_forked_child_has_stacks_of_its_own() {
     }
 }
 
+#[test]
+fn programs_that_a_recorded_one_begins_and_that_cannot_be_recorded_are_named() {
+    let folder = folder();
+    compiled(folder.path(), "fixed", &["-static", "-DSTATIC"]);
+    // A shell that waits for it, and a program that becomes it.
+    for begin in ["./fixed many; ./fixed many; true", "env ./fixed many"] {
+        let args = ["--format", "json", "--", "sh", "-c", begin];
+        let output = record(&folder, &args).output().expect("the command runs");
+        assert_eq!(output.status.code(), Some(0), "{}", last_line(&output));
+        let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let named = document["not_recorded"].as_array().expect("rows");
+        assert_eq!(named.len(), 1, "{document}");
+        let reason = named[0]["reason"].as_str().expect("a reason");
+        assert!(reason.contains("linked statically"), "{reason}");
+        assert!(
+            named[0]["program"]
+                .as_str()
+                .expect("a name")
+                .ends_with("fixed")
+        );
+        assert!(named[0]["pid"].as_u64().expect("a number") > 0);
+    }
+    assert_eq!(
+        files(&folder)
+            .iter()
+            .filter(|name| name.contains("begun"))
+            .count(),
+        0
+    );
+}
+
 fn command(folder: &TempDir, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_surefit"));
     let output = command.args(args).current_dir(folder.path()).output();
