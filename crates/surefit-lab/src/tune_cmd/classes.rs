@@ -9,15 +9,15 @@ use surefit_compact::pieces::Pieces;
 use surefit_compact::{Config, Geometry, GeometrySpec, Spacing, Width};
 
 use super::live::{Kind, Run};
-use super::segment::{Point, Price, cheapest};
+use super::segment::{Point, Price, Unfilled, cheapest};
 
 /// How many size-classes there may be, and how many are worth it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// The most size-classes.
     pub(super) most: usize,
-    /// The part of a page that a class is expected to leave unfilled; the more, the fewer classes.
-    pub(super) unfilled: f64,
+    /// What a class is expected to leave unfilled; the more, the fewer classes.
+    pub(super) unfilled: Unfilled,
 }
 
 /// Page-block sizes for what the runs have live, in pages and pieces as those of `config`, whose own

@@ -113,7 +113,7 @@ pub(super) fn smallest_region<W: Width>(run: &Run, config: &Config) -> Option<u6
     let most_pages = pages_max::<W>(config.geometry()) as usize * 100 / ROOM_PER_CENT;
     let most_entries = (1_usize << (8 * W::WORD_BYTES).min(31)) * 100 / ROOM_PER_CENT;
     let mut moment = Moment::new(config);
-    let (mut entries, mut most) = (0, 0);
+    let (mut entries, mut most) = (run.most_before, 0);
     for (goes, comes) in run.changes() {
         let (goes, comes) = (table.of(goes), table.of(comes));
         if comes == goes {

@@ -6,12 +6,15 @@ use anyhow::Result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use surefit_measure::error::one_line;
+use surefit_measure::output::grouped;
+use surefit_measure::registry::Kind;
 use surefit_measure::results::AtPeak;
 use surefit_measure::rounds::in_parallel;
 use surefit_measure::sizes::per_cent;
-use surefit_measure::spec::Spec;
+use surefit_measure::spec::{Choice, Spec};
 
 use super::account::{Administration, administration};
+use super::least::{Least, least};
 use super::subject::Subject;
 
 /// How a tuned configuration fares on another run.
@@ -47,6 +50,18 @@ pub(crate) struct Judged {
     /// What of the administrative bytes is for objects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) administration: Option<Administration>,
+    /// The least that any configuration needs there; absent for allocators other than `cf`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) least: Option<Least>,
+}
+
+/// What the search could choose.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Open<'a> {
+    /// The allocator, with the keys that are kept.
+    pub(super) given: &'a Spec,
+    /// The most size-classes.
+    pub(super) classes: usize,
 }
 
 /// Judges a configuration.
@@ -55,8 +70,8 @@ pub(crate) struct Judged {
 /// An allocator broke a rule, or the operating system has not enough memory.
 pub(super) fn judge(
     subject: &Subject,
-    name: &str,
     allocator: &str,
+    open: Open<'_>,
     tuned_on: &[String],
 ) -> Result<Judged> {
     let default = allocator.split(':').next().unwrap_or(allocator);
@@ -73,8 +88,13 @@ pub(super) fn judge(
         Some(bytes) => Some(subject.account(&specs[0], bytes)?).and_then(|row| row.at_peak),
         None => None,
     };
+    let least = match &open.given.choice {
+        Choice::InProcess(Kind::Cf(_)) => least(&subject.run, open.given.as_str(), open.classes)?,
+        _ => None,
+    };
+    let over_better = |bytes: u64| better.map(|better| bytes as f64 / better as f64);
     Ok(Judged {
-        trace: name.to_owned(),
+        trace: subject.name.clone(),
         peak_live_bytes: subject.steps.peak_live_bytes,
         tuned_on: tuned_on.to_vec(),
         allocator: allocator.to_owned(),
@@ -82,11 +102,13 @@ pub(super) fn judge(
         default_min_heap_bytes: default,
         tlsf_min_heap_bytes: tlsf,
         peer_rlsf_min_heap_bytes: rlsf,
-        over_better: tuned
-            .zip(better)
-            .map(|(it, better)| it as f64 / better as f64),
+        over_better: tuned.and_then(over_better),
         at_peak,
         administration: administration(subject, &specs[0]),
+        least: least.map(|it| Least {
+            over_better: over_better(it.bytes),
+            ..it
+        }),
     })
 }
 
@@ -109,36 +131,71 @@ impl Judged {
         ]
     }
 
-    /// What the region holds beside live bytes, as per cent of these, the largest part first.
-    fn parts(&self) -> Vec<(&'static str, f64)> {
+    /// What the region holds beside live bytes at their peak.
+    fn parts(&self) -> Vec<(&'static str, u64)> {
         let Some(peak) = self.at_peak else {
             return Vec::new();
         };
         let own = self.administration.unwrap_or_default();
         let of_objects = own.back_reference_bytes + own.entry_bytes;
-        let parts = [
-            ("back-references and entries", of_objects),
-            (
-                "other tables",
-                peak.administrative_bytes.saturating_sub(of_objects),
-            ),
-            ("unfilled pages", peak.size_class_bytes),
-            ("page-block-internal waste", peak.page_block_internal_bytes),
-            ("page-internal waste", peak.page_internal_bytes),
+        let other = peak.administrative_bytes.saturating_sub(of_objects);
+        vec![
+            (OF_OBJECTS, of_objects),
+            (OTHER_TABLES, other),
+            (UNFILLED, peak.size_class_bytes),
+            (IN_BLOCKS, peak.page_block_internal_bytes),
+            (IN_PAGES, peak.page_internal_bytes),
             ("unfinished moves", peak.transient_bytes),
             ("free pages", peak.free_page_bytes),
             ("free chunks", peak.free_chunk_bytes),
             ("ends of runs of pages", peak.large_tail_bytes),
-        ];
-        let live = self.peak_live_bytes;
-        let mut parts: Vec<_> = parts
-            .into_iter()
-            .filter(|(_, bytes)| *bytes > 0)
-            .map(|(name, bytes)| (name, per_cent(bytes, live)))
-            .collect();
-        parts.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-        parts
+        ]
     }
+
+    /// Whether a configuration that was fitted to this very trace could do better than the free list.
+    fn possible(&self, least: &Least) -> String {
+        let live = self.peak_live_bytes;
+        let parts = least.parts;
+        let of_objects = parts.back_reference_bytes + parts.entry_bytes;
+        let parts = [
+            ("live requests", parts.live_bytes),
+            (OF_OBJECTS, of_objects),
+            (OTHER_TABLES, parts.other_table_bytes),
+            (UNFILLED, parts.size_class_bytes),
+            (IN_BLOCKS, parts.page_block_internal_bytes),
+            (IN_PAGES, parts.page_internal_bytes),
+        ];
+        let over = least.over_better.unwrap_or_default();
+        let verdict = if over > 1.0 {
+            "No size-classes could do better than the free list"
+        } else {
+            "Only size-classes fitted to this very trace could do better than the free list"
+        };
+        let after = grouped(least.after_events);
+        let bytes = grouped(least.bytes);
+        let parts = in_words(&parts, live);
+        format!(
+            "{verdict}: after event {after} the least is {bytes} B ({over:.3} ÷ better): {parts}."
+        )
+    }
+}
+
+/// Parts of a region.
+const OF_OBJECTS: &str = "back-references and entries";
+const OTHER_TABLES: &str = "other tables";
+const UNFILLED: &str = "unfilled pages";
+const IN_BLOCKS: &str = "page-block-internal waste";
+const IN_PAGES: &str = "page-internal waste";
+
+/// Parts in bytes and per cent of live bytes, the largest first.
+fn in_words(parts: &[(&str, u64)], live: u64) -> String {
+    let mut parts: Vec<_> = parts.iter().filter(|(_, bytes)| *bytes > 0).collect();
+    parts.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+    let words = parts.iter().map(|(name, bytes)| {
+        let share = per_cent(*bytes, live);
+        format!("{name} {} B ({share:.1} %)", grouped(*bytes))
+    });
+    words.collect::<Vec<_>>().join(", ")
 }
 
 impl fmt::Display for Judged {
@@ -147,20 +204,17 @@ impl fmt::Display for Judged {
         let Some(over) = self.over_better else {
             return write!(f, "{trace}: not comparable: a heap cannot serve it");
         };
-        let verdict = if over <= 1.0 {
-            "no more than the better free list"
-        } else {
+        let is_missed = over > 1.0;
+        let verdict = if is_missed {
             "missed: more than the better free list"
+        } else {
+            "no more than the better free list"
         };
-        let parts = self.parts();
-        let parts: Vec<_> = parts
-            .iter()
-            .map(|(name, share)| format!("{name} {share:.1} %"))
-            .collect();
-        write!(
-            f,
-            "{trace}: {verdict}. Beside live bytes: {}.",
-            parts.join(", ")
-        )
+        let parts = in_words(&self.parts(), self.peak_live_bytes);
+        write!(f, "{trace}: {verdict}. Beside live bytes: {parts}.")?;
+        match &self.least {
+            Some(least) if is_missed => write!(f, " {}", self.possible(least)),
+            _ => Ok(()),
+        }
     }
 }

@@ -33,6 +33,10 @@ pub(super) struct Run {
     /// How many objects of each kind count: those of the peak, and a little of those over the whole
     /// run, so that sizes which are not live at the peak have classes too.
     pub(super) weights: Vec<f64>,
+    /// The greatest sum of live requests of the program, in bytes.
+    pub(super) peak_live_bytes: u64,
+    /// The most objects that were live at once before the first change: so many entries there are.
+    pub(super) most_before: usize,
     changes: Vec<Change>,
 }
 
@@ -40,8 +44,10 @@ pub(super) struct Run {
 const MOMENTS: usize = 64;
 const SHARE_OF_MOMENTS: f64 = 0.1;
 
-/// What an object costs beside its bytes, about: an entry and a back-reference.
-const OBJECT_BYTES: u64 = 8;
+/// What an object costs beside its bytes, about: a back-reference while it lives, and an entry, which
+/// stays.
+const BACK_REFERENCE_BYTES: u64 = 4;
+const ENTRY_BYTES: u64 = 4;
 
 impl Run {
     /// The changes of a trace.
@@ -49,6 +55,8 @@ impl Run {
         let mut run = Self {
             kinds: Vec::new(),
             weights: Vec::new(),
+            peak_live_bytes: steps.peak_live_bytes,
+            most_before: 0,
             changes: Vec::with_capacity(steps.steps().len()),
         };
         let mut known = HashMap::new();
@@ -102,19 +110,56 @@ impl Run {
         weights
     }
 
-    /// The first event after which the live objects cost most.
+    /// The first event after which a heap needs the most: for live objects, and for the entries of
+    /// the most objects until then.
     fn peak(&self) -> usize {
-        let cost = |kind: &Kind| (kind.size as u64).next_multiple_of(8) + OBJECT_BYTES;
+        let cost = |kind: &Kind| (kind.size as u64).next_multiple_of(8) + BACK_REFERENCE_BYTES;
         let costs: Vec<_> = self.kinds.iter().map(cost).collect();
         let of = |kind: Option<u32>| kind.map_or(0, |kind| costs[kind as usize]);
         let (mut sum, mut most, mut event) = (0, 0, 0);
-        for (number, (goes, comes)) in self.changes().enumerate() {
+        for (number, ((goes, comes), objects)) in
+            self.changes().zip(self.most_objects()).enumerate()
+        {
             sum = sum + of(comes) - of(goes);
-            if sum > most {
-                (most, event) = (sum, number);
+            let needed = sum + ENTRY_BYTES * objects;
+            if needed > most {
+                (most, event) = (needed, number);
             }
         }
         event
+    }
+
+    /// After each change, the most objects that were live at once until then.
+    fn most_objects(&self) -> impl Iterator<Item = u64> {
+        let (mut live, mut most) = (0, self.most_before as u64);
+        self.changes().map(move |(goes, comes)| {
+            live = live + u64::from(comes.is_some()) - u64::from(goes.is_some());
+            most = most.max(live);
+            most
+        })
+    }
+
+    /// What is live after the event of the peak, as a run that only allocates; and the event.
+    pub(super) fn at_peak(&self) -> (Self, usize) {
+        let event = self.peak();
+        let live = self.live_at(&[event]).pop().unwrap_or_default();
+        let mut changes = Vec::new();
+        for (kind, count) in (0..).zip(&live) {
+            let comes = Change {
+                goes: NONE,
+                comes: kind,
+            };
+            changes.extend(std::iter::repeat_n(comes, *count as usize));
+        }
+        let most_before = self.most_objects().nth(event).unwrap_or_default();
+        let run = Self {
+            kinds: self.kinds.clone(),
+            weights: live.into_iter().map(f64::from).collect(),
+            peak_live_bytes: self.peak_live_bytes,
+            most_before: most_before as usize,
+            changes,
+        };
+        (run, event)
     }
 
     /// How many objects of each kind are live after each of these events, which ascend.
@@ -166,10 +211,27 @@ mod tests {
         assert!(weights[0] < 0.1 && weights[1] > 18.0, "{weights:?}");
     }
 
+    /// The entries of objects that are gone stay, so a later moment may need more than theirs.
+    #[test]
+    fn the_peak_counts_entries_that_stay() {
+        let came = (0..1000).map(|id| alloc(id, 8));
+        let gone = (0..1000).map(|id| Op::Free { id });
+        let ops = came.chain(gone).chain([alloc(1000, 12_000)]);
+        let run = run(&ops.collect::<Vec<_>>());
+        assert_eq!(run.peak(), 2000);
+        let (at_peak, event) = run.at_peak();
+        assert_eq!((at_peak.most_before, event), (1000, 2000));
+        assert_eq!(at_peak.weights, [0.0, 1.0]);
+        let changes: Vec<_> = at_peak.changes().collect();
+        assert_eq!(changes, [(None, Some(1))]);
+        assert_eq!(at_peak.peak_live_bytes, 12_000);
+    }
+
     #[test]
     fn a_resize_is_two_kinds_and_an_empty_run_has_none() {
         let resized = run(&[alloc(0, 8), Op::Realloc { id: 0, size: 16 }]);
         assert_eq!(resized.live_at(&[0, 1]), [[1, 0], [0, 1]]);
         assert_eq!(run(&[]).weights, [0.0; 0]);
+        assert_eq!(run(&[]).at_peak().1, 0);
     }
 }

@@ -5,8 +5,9 @@
 //! | `live`, `halves`, `subject` | what a trace has live, its two halves, its smallest heaps |
 //! | `segment`, `classes` | size-classes of least waste, and their cost for a page |
 //! | `count` | the smallest region with full compaction, without a replay |
-//! | `choices`, `width`, `search` | the values that are tried, and the search |
-//! | `account`, `judged` | a configuration on another trace, and what stands in its way |
+//! | `choices`, `width`, `shape`, `search` | the values that are tried, and the search |
+//! | `account`, `judged` | a configuration on another trace, and where its bytes are |
+//! | `least` | what no configuration can save on that trace |
 //! | `report`, `emit` | tables and JSON; TOML, Rust and C |
 
 mod account;
@@ -16,10 +17,12 @@ mod count;
 mod emit;
 mod halves;
 mod judged;
+mod least;
 mod live;
 mod report;
 mod search;
 mod segment;
+mod shape;
 mod subject;
 mod width;
 
@@ -34,7 +37,7 @@ use surefit_measure::source::load_trace;
 use surefit_measure::spec::Spec;
 
 use self::emit::Language;
-use self::judged::{Judged, judge};
+use self::judged::{Judged, Open, judge};
 use self::report::Report;
 use self::search::{Found, find, progress_steps};
 use self::subject::Subject;
@@ -169,6 +172,13 @@ impl Tuner<'_> {
         find(subjects, self.spec, self.classes, self.progress)
     }
 
+    fn open(&self) -> Open<'_> {
+        Open {
+            given: self.spec,
+            classes: self.classes,
+        }
+    }
+
     /// Judges as the arguments say.
     fn judged(&self, args: &Args, subjects: &[Subject], found: &Found) -> Result<Vec<Judged>> {
         if args.judge_halves {
@@ -179,7 +189,7 @@ impl Tuner<'_> {
             let traces: Vec<_> = subjects.iter().map(|it| it.name.clone()).collect();
             let judges = load(&args.judge)?;
             let each = judges.iter();
-            let each = each.map(|it| judge(it, &it.name, &found.spec, &traces));
+            let each = each.map(|it| judge(it, &found.spec, self.open(), &traces));
             return each.collect();
         }
         if subjects.len() == 1 {
@@ -197,7 +207,7 @@ impl Tuner<'_> {
         let others: Vec<_> = others.map(|(_, subject)| subject).collect();
         let found = self.tune(&others)?;
         let subject = &subjects[one];
-        judge(subject, &subject.name, &found.spec, &names(&others))
+        judge(subject, &found.spec, self.open(), &names(&others))
     }
 
     /// A trace, tuned on one half of its objects and judged on the other.
@@ -207,11 +217,6 @@ impl Tuner<'_> {
         let tuned = Subject::new(&first, format!("{file} (one half)"))?;
         let judging = Subject::new(&second, format!("{file} (other half)"))?;
         let found = self.tune(&[&tuned])?;
-        judge(
-            &judging,
-            &judging.name,
-            &found.spec,
-            std::slice::from_ref(&tuned.name),
-        )
+        judge(&judging, &found.spec, self.open(), &[tuned.name])
     }
 }

@@ -9,19 +9,17 @@
 //! ```
 
 use anyhow::{Context, Result, bail};
-use surefit_compact::Config;
 use surefit_measure::progress::Progress;
 use surefit_measure::registry::Kind;
 use surefit_measure::rounds::in_parallel;
 use surefit_measure::spec::{Choice, Spec};
-use surefit_measure::subjects::compact::Options;
 
 use super::choices::{BOUNDS, PAGES, PIECES, WIDTHS, has_key, of_other, with_keys};
-use super::classes::{Limits, fitting};
-use super::count::smallest_region;
+use super::classes::Limits;
 use super::report::Chosen;
+use super::segment::Unfilled;
+use super::shape::{Shape, Values, mixes, shape};
 use super::subject::{Subject, mean_over_live, moved_per_free, smallest_of_all};
-use super::width::{options, with_width};
 
 /// How many shapes get fewer and more size-classes.
 const VARIED: usize = 8;
@@ -30,10 +28,10 @@ const VARIED: usize = 8;
 const REPLAYED: usize = 3;
 
 /// With full compaction a class leaves half a page unfilled, on average.
-const UNFILLED: f64 = 0.5;
+const UNFILLED: Unfilled = Unfilled::Mean(0.5);
 
 /// What leads to more classes, and to fewer.
-const OTHERS_UNFILLED: [f64; 2] = [0.25, 1.0];
+const OTHERS_UNFILLED: [Unfilled; 2] = [Unfilled::Mean(0.25), Unfilled::Mean(1.0)];
 
 /// Heaps that differ by less are equal: a smallest heap is known to 0.1 %.
 const EQUAL: f64 = 0.0015;
@@ -70,9 +68,6 @@ pub(super) fn find(
     }
 }
 
-/// A page, a width and pieces, as keys; empty where the spec gives them.
-type Values = [&'static str; 3];
-
 /// How many steps of progress one search makes at most.
 pub(super) fn progress_steps(spec: &Spec) -> u64 {
     let given = spec.as_str();
@@ -91,28 +86,20 @@ fn name(spec: &str) -> &str {
     spec.split(':').next().unwrap_or(spec)
 }
 
-/// One shape with its classes.
-#[derive(Clone, Debug)]
-struct Shape {
-    values: Values,
-    spec: String,
-    sizes: Vec<u32>,
-    over_live: f64,
-}
-
 fn of_cf(subjects: &[&Subject], given: &str, classes: usize, progress: &Progress) -> Result<Found> {
     for key in ["classes", "spacing", "min", "order", "config"] {
         if has_key(given, key) {
             bail!("--allocator {given}: tune finds the size-classes itself; leave {key} out");
         }
     }
+    let runs: Vec<_> = subjects.iter().map(|subject| &subject.run).collect();
     let all = |values: &[Values], unfilled| {
         let limits = Limits {
             most: classes,
             unfilled,
         };
         let found = in_parallel(values, |values| {
-            let shape = shape(subjects, given, *values, limits);
+            let shape = shape(&runs, given, *values, limits);
             progress.step("traces", "counted", &values.join(" "));
             shape
         })?;
@@ -153,81 +140,6 @@ fn gentlest(bounds: &[Chosen]) -> Option<&Chosen> {
 fn best_first(mut shapes: Vec<Shape>) -> Vec<Shape> {
     shapes.sort_by(|a, b| a.over_live.total_cmp(&b.over_live));
     shapes
-}
-
-/// Every mix of page, width and pieces.
-fn mixes(given: &str) -> Vec<Values> {
-    let mut mixes = Vec::new();
-    for page in PAGES.open(given) {
-        for width in WIDTHS.open(given) {
-            for pieces in PIECES.open(given) {
-                mixes.push([page, width, pieces]);
-            }
-        }
-    }
-    mixes
-}
-
-/// A shape with its classes and its count; `None` if it cannot be, or cannot serve a subject.
-fn shape(
-    subjects: &[&Subject],
-    given: &str,
-    values: Values,
-    limits: Limits,
-) -> Result<Option<Shape>> {
-    let Ok(plain) = Spec::parse(&with_keys(given, &values)) else {
-        return Ok(None);
-    };
-    let page = options(&plain)?.config.geometry().page_bytes();
-    // Short objects must not lie in pieces: a piece is a sixteenth of a page or more.
-    let piece = options(&plain)?.config.piece_bytes();
-    if !values[2].is_empty() && piece.is_some_and(|bytes| bytes < page / 16) {
-        return Ok(None);
-    }
-    let large = if values[2].is_empty() || piece.is_none() {
-        String::new()
-    } else {
-        format!("large={page}")
-    };
-    let keys: Vec<_> = values.iter().copied().chain([large.as_str()]).collect();
-    let plain = Spec::parse(&with_keys(given, &keys))?;
-    let Some(sizes) = classes_of(subjects, options(&plain)?, limits)? else {
-        return Ok(None);
-    };
-    let spec = with_keys(plain.as_str(), &[&listed(&sizes)]);
-    let with_classes = Spec::parse(&spec)?;
-    let counts = counts(subjects, options(&with_classes)?);
-    Ok(counts.map(|bytes| Shape {
-        values,
-        spec,
-        sizes,
-        over_live: mean_over_live(subjects, &bytes),
-    }))
-}
-
-/// The key of size-classes.
-fn listed(sizes: &[u32]) -> String {
-    let sizes: Vec<_> = sizes.iter().map(u32::to_string).collect();
-    format!("classes=[{}]", sizes.join(" "))
-}
-
-fn classes_of(
-    subjects: &[&Subject],
-    options: &Options,
-    limits: Limits,
-) -> Result<Option<Vec<u32>>> {
-    let runs: Vec<_> = subjects.iter().map(|subject| &subject.run).collect();
-    with_width!(options, W => fitting::<W>(&runs, &options.config, limits))
-}
-
-fn counts(subjects: &[&Subject], options: &Options) -> Option<Vec<u64>> {
-    let count = |config: &Config| {
-        with_width!(options, W => {
-            let regions = subjects.iter().map(|it| smallest_region::<W>(&it.run, config));
-            regions.collect()
-        })
-    };
-    count(&options.config)
 }
 
 /// For each value of each open choice the fewest bytes with it.

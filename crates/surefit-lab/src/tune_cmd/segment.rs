@@ -12,7 +12,8 @@
 //! ```
 //! π(s) is how many page-blocks of s bytes fit in a page, with their part of the bitmap and of the
 //! back-references. So the cost contains page-block-internal and page-internal fragmentation,
-//! back-references, and u unfilled pages per class; a class that is used has a page at least.
+//! back-references, and u unfilled pages per class; a class that is used has a page at least. Where
+//! h is known exactly, the class has ⌈H/π⌉ pages.
 //! No segment passes a size that must be a class.
 //!
 //! # Bounds
@@ -32,13 +33,22 @@ pub(super) struct Point {
     pub(super) is_kept: bool,
 }
 
+/// What a class leaves unfilled of its pages.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Unfilled {
+    /// u pages, on average: what is live is known about.
+    Mean(f64),
+    /// The rest of its last page: what is live is known exactly.
+    Rest,
+}
+
 /// What pages and classes cost.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Price {
     /// P: bytes of a page with its record.
     pub(super) page_bytes: f64,
     /// u: the part of a page that a class leaves unfilled.
-    pub(super) unfilled: f64,
+    pub(super) unfilled: Unfilled,
     /// Bytes of the state of a class.
     pub(super) state_bytes: f64,
 }
@@ -47,7 +57,11 @@ impl Price {
     fn of(self, live: f64, per_page: u32) -> f64 {
         let pages = live / f64::from(per_page);
         let least = live.min(1.0);
-        self.page_bytes * (pages + self.unfilled * least).max(least) + self.state_bytes
+        let pages = match self.unfilled {
+            Unfilled::Mean(unfilled) => (pages + unfilled * least).max(least),
+            Unfilled::Rest => pages.ceil(),
+        };
+        self.page_bytes * pages + self.state_bytes
     }
 }
 
@@ -157,7 +171,7 @@ pub(super) fn cheapest(points: &[Point], most: usize, price: Price) -> Vec<u32> 
 
 #[cfg(test)]
 mod tests {
-    use super::{Point, Price, cheapest};
+    use super::{Point, Price, Unfilled, cheapest};
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
@@ -173,8 +187,11 @@ mod tests {
             let (served, above) = rest.split_at(count);
             let live: f64 = served.iter().map(|point| point.live).sum();
             let per_page = served.last().expect("its own point").per_page;
-            let pages =
-                (live / f64::from(per_page) + price.unfilled * live.min(1.0)).max(live.min(1.0));
+            let pages = live / f64::from(per_page);
+            let pages = match price.unfilled {
+                Unfilled::Mean(unfilled) => (pages + unfilled * live.min(1.0)).max(live.min(1.0)),
+                Unfilled::Rest => pages.ceil(),
+            };
             sum += pages * price.page_bytes + price.state_bytes;
             rest = above;
         }
@@ -216,7 +233,10 @@ mod tests {
             let most = random.random_range(1..=points.len());
             let price = Price {
                 page_bytes: 4096.0,
-                unfilled: f64::from(random.random_range(0..3_u32)) / 2.0,
+                unfilled: match random.random_range(0..4_u32) {
+                    3 => Unfilled::Rest,
+                    halves => Unfilled::Mean(f64::from(halves) / 2.0),
+                },
                 state_bytes: 24.0,
             };
             let sizes = cheapest(&points, most, price);
@@ -255,7 +275,7 @@ mod tests {
         ];
         let price = Price {
             page_bytes: 4096.0,
-            unfilled: 0.5,
+            unfilled: Unfilled::Mean(0.5),
             state_bytes: 24.0,
         };
         assert_eq!(cheapest(&points, 64, price), [24, 40, 4096]);

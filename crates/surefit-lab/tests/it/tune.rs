@@ -7,6 +7,7 @@ use std::process::Output;
 use crate::common::{SmallTrace, error_line, result, small_trace, surefit};
 use serde_json::Value;
 use surefit_testkit::{broken, schema};
+use surefit_trace::{Call, Event, Op, Trace};
 
 fn tune(arguments: &[&str], files: &[&SmallTrace]) -> Output {
     let mut command = surefit();
@@ -144,6 +145,79 @@ fn one_half_of_the_objects_judges_the_other() {
     assert!(unjudged.contains("Not judged"), "{unjudged}");
     let longest = table.lines().map(|line| line.chars().count()).max();
     assert!(longest <= Some(100), "{table}");
+}
+
+/// The search on a program that is recorded twice: it must not get worse, and never better than what
+/// is least.
+#[test]
+fn a_second_run_of_a_real_program_needs_what_the_first_one_did() {
+    let arguments = ["--judge", "bundled:python-b", "bundled:python-a"];
+    let document = report(&arguments, &[]);
+    let judged = &document["judged"][0];
+    let bytes = |of: &Value| of.as_u64().expect("a figure") as f64;
+    let [tuned, live] = ["tuned_min_heap_bytes", "peak_live_bytes"].map(|it| bytes(&judged[it]));
+    let least = bytes(&judged["least"]["bytes"]);
+    assert!(tuned <= live * 1.106, "{judged}");
+    assert!(least <= tuned && tuned <= least * 1.006, "{judged}");
+    let parts = judged["least"]["parts"].as_object().expect("parts");
+    assert_eq!(parts.values().map(bytes).sum::<f64>(), least, "{judged}");
+    let text = text(tune(&arguments, &[]));
+    let over = judged["over_better"].as_f64().expect("a ratio");
+    assert_eq!(text.contains("missed"), over > 1.0, "{text}");
+    assert_eq!(text.contains("the least is"), over > 1.0, "{text}");
+}
+
+/// A trace of some objects of each size, all live at the end.
+fn trace_of(sizes: &[(u32, u64)]) -> tempfile::NamedTempFile {
+    let mut events = Vec::new();
+    for (count, size) in sizes {
+        for _ in 0..*count {
+            let (id, size) = (events.len() as u32, *size);
+            let call = Call::Malloc;
+            events.push(Event::new(0, Op::Alloc { id, size, call }));
+        }
+    }
+    let trace = Trace::new("few", events).expect("a sound trace");
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(file.path(), trace.to_bytes()).expect("room");
+    file
+}
+
+#[test]
+fn a_trace_without_live_bytes_is_refused() {
+    for sizes in [&[][..], &[(3, 0)]] {
+        let file = trace_of(sizes);
+        let output = surefit().arg("tune").arg(file.path()).output();
+        let line = error_line(&output.expect("the command runs"), 2);
+        assert!(line.contains("nothing is ever live"), "{line}");
+    }
+    let one = trace_of(&[(1, 24)]);
+    let output = surefit().args(["tune", "--judge-halves"]).arg(one.path());
+    let line = error_line(&output.output().expect("the command runs"), 2);
+    assert!(line.contains("record a longer run"), "{line}");
+}
+
+/// One object, one size, only objects over every page, and all of these: each is tuned and judged.
+#[test]
+fn traces_of_few_sizes_are_tuned() {
+    for (sizes, most) in [
+        (&[(1, 24)][..], 400.0),
+        (&[(1, 1)], 8000.0),
+        (&[(20_000, 40)], 1.2),
+        (&[(30, 1 << 20)], 1.01),
+        (&[(1, 1), (3, (1 << 22) + 1), (5000, 64)], 1.05),
+    ] {
+        let file = trace_of(sizes);
+        let name = file.path().display().to_string();
+        let document = report(&["--judge", &name, &name], &[]);
+        let over_live = document["min_heap_over_live"].as_f64().expect("a ratio");
+        assert!((1.0..most).contains(&over_live), "{sizes:?}: {document}");
+        let judged = &document["judged"][0];
+        let [tuned, least] = [&judged["tuned_min_heap_bytes"], &judged["least"]["bytes"]];
+        assert!(least.as_u64() <= tuned.as_u64(), "{sizes:?}: {judged}");
+        let shown = text(tune(&["--judge", &name, &name], &[]));
+        assert!(shown.contains("Beside live bytes"), "{shown}");
+    }
 }
 
 #[test]
