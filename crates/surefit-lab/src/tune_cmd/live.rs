@@ -30,8 +30,8 @@ struct Change {
 pub(super) struct Run {
     /// All kinds, in the order of their first appearance.
     pub(super) kinds: Vec<Kind>,
-    /// How many objects of each kind count: those of the peak, and a little of those over the whole
-    /// run, so that sizes which are not live at the peak have classes too.
+    /// How many objects of each kind count: those of the peaks, and a little of those over the whole
+    /// run, so that sizes which are not live at a peak have classes too.
     pub(super) weights: Vec<f64>,
     /// The greatest sum of live requests of the program, in bytes.
     pub(super) peak_live_bytes: u64,
@@ -40,9 +40,13 @@ pub(super) struct Run {
     changes: Vec<Change>,
 }
 
-/// Moments over the whole run, which count for a tenth beside its peak.
+/// Moments over the whole run, which count for a tenth beside its peaks.
 const MOMENTS: usize = 64;
 const SHARE_OF_MOMENTS: f64 = 0.1;
+
+/// A peak counts if it needs more than this part of the greatest one: another run may have another
+/// greatest one.
+const NEAR: f64 = 0.95;
 
 /// What an object costs beside its bytes, about: a back-reference while it lives, and an entry, which
 /// stays.
@@ -95,38 +99,60 @@ impl Run {
 
     fn weighed(&self) -> Vec<f64> {
         let last = self.changes.len().saturating_sub(1);
-        let spread = (1..=MOMENTS).map(|moment| last * moment / MOMENTS);
-        let moments: Vec<_> = spread.collect();
+        let each = SHARE_OF_MOMENTS / MOMENTS as f64;
+        let moments: Vec<_> = (1..=MOMENTS)
+            .map(|moment| (last * moment / MOMENTS, each))
+            .collect();
         let mut weights = vec![0.0; self.kinds.len()];
-        let mut add = |events: &[usize], share: f64| {
-            for live in self.live_at(events) {
+        for moments in [self.peaks(), moments] {
+            let events: Vec<_> = moments.iter().map(|(event, _)| *event).collect();
+            for (live, (_, share)) in self.live_at(&events).into_iter().zip(&moments) {
                 for (weight, count) in weights.iter_mut().zip(live) {
                     *weight += f64::from(count) * share;
                 }
             }
-        };
-        add(&[self.peak()], 1.0 - SHARE_OF_MOMENTS);
-        add(&moments, SHARE_OF_MOMENTS / MOMENTS as f64);
+        }
         weights
     }
 
-    /// The first event after which a heap needs the most: for live objects, and for the entries of
-    /// the most objects until then.
-    fn peak(&self) -> usize {
-        let cost = |kind: &Kind| (kind.size as u64).next_multiple_of(8) + BACK_REFERENCE_BYTES;
-        let costs: Vec<_> = self.kinds.iter().map(cost).collect();
-        let of = |kind: Option<u32>| kind.map_or(0, |kind| costs[kind as usize]);
-        let (mut sum, mut most, mut event) = (0, 0, 0);
-        for (number, ((goes, comes), objects)) in
-            self.changes().zip(self.most_objects()).enumerate()
-        {
-            sum = sum + of(comes) - of(goes);
-            let needed = sum + ENTRY_BYTES * objects;
-            if needed > most {
-                (most, event) = (needed, number);
+    /// Of equal parts of the run the events of greatest need, where that is near the greatest of all;
+    /// with their shares in what counts.
+    fn peaks(&self) -> Vec<(usize, f64)> {
+        let needed: Vec<_> = self.needed().collect();
+        let most = needed.iter().copied().max().unwrap_or(0) as f64;
+        let part = needed.len().div_ceil(MOMENTS).max(1);
+        let mut peaks = Vec::new();
+        for (number, needed) in needed.chunks(part).enumerate() {
+            let (event, bytes) = first_most(needed.iter().copied());
+            let above = bytes as f64 / most - NEAR;
+            if above > 0.0 {
+                peaks.push((number * part + event, above));
             }
         }
-        event
+        let sum: f64 = peaks.iter().map(|(_, above)| above).sum();
+        for (_, share) in &mut peaks {
+            *share *= (1.0 - SHARE_OF_MOMENTS) / sum;
+        }
+        peaks
+    }
+
+    /// The first event after which a heap needs the most.
+    fn peak(&self) -> usize {
+        first_most(self.needed()).0
+    }
+
+    /// What a heap needs after each event, about: for live objects, and for the entries of the most
+    /// objects until then.
+    fn needed(&self) -> impl Iterator<Item = u64> {
+        let cost = |kind: &Kind| (kind.size as u64).next_multiple_of(8) + BACK_REFERENCE_BYTES;
+        let costs: Vec<_> = self.kinds.iter().map(cost).collect();
+        let mut sum = 0;
+        let each = self.changes().zip(self.most_objects());
+        each.map(move |((goes, comes), objects)| {
+            let of = |kind: Option<u32>| kind.map_or(0, |kind| costs[kind as usize]);
+            sum = sum + of(comes) - of(goes);
+            sum + ENTRY_BYTES * objects
+        })
     }
 
     /// After each change, the most objects that were live at once until then.
@@ -181,6 +207,17 @@ impl Run {
     }
 }
 
+/// The first of the greatest numbers, and where it is; zeros if there is none.
+fn first_most(numbers: impl Iterator<Item = u64>) -> (usize, u64) {
+    let (mut place, mut most) = (0, 0);
+    for (at, number) in numbers.enumerate() {
+        if number > most {
+            (place, most) = (at, number);
+        }
+    }
+    (place, most)
+}
+
 #[cfg(test)]
 mod tests {
     use super::Run;
@@ -225,6 +262,27 @@ mod tests {
         let changes: Vec<_> = at_peak.changes().collect();
         assert_eq!(changes, [(None, Some(1))]);
         assert_eq!(at_peak.peak_live_bytes, 12_000);
+    }
+
+    /// Two peaks in different parts of a run: the lower one counts if it is near the higher one.
+    #[test]
+    fn peaks_near_the_greatest_one_count() {
+        let peaks = |lower: u64| {
+            let came = alloc(0, 10_000);
+            let second = alloc(1, lower);
+            run(&[came, Op::Free { id: 0 }, second]).peaks()
+        };
+        assert_eq!(peaks(9_000).len(), 1);
+        let near = peaks(9_800);
+        let [(0, higher), (2, lower)] = near[..] else {
+            panic!("{near:?}")
+        };
+        assert!(
+            (higher + lower - 0.9).abs() < 1e-9 && lower < higher,
+            "{near:?}"
+        );
+        assert!(lower > 0.3, "{near:?}");
+        assert!(run(&[]).peaks().is_empty());
     }
 
     #[test]

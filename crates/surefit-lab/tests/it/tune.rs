@@ -192,8 +192,9 @@ fn a_trace_without_live_bytes_is_refused() {
         assert!(line.contains("nothing is ever live"), "{line}");
     }
     let one = trace_of(&[(1, 24)]);
-    let output = surefit().args(["tune", "--judge-halves"]).arg(one.path());
-    let line = error_line(&output.output().expect("the command runs"), 2);
+    let mut command = surefit();
+    command.args(["tune", "--judge-halves"]).arg(one.path());
+    let line = error_line(&command.output().expect("the command runs"), 2);
     assert!(line.contains("record a longer run"), "{line}");
 }
 
