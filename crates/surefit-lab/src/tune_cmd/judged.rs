@@ -167,9 +167,9 @@ impl Judged {
         ];
         let over = least.over_better.unwrap_or_default();
         let verdict = if over > 1.0 {
-            "No size-classes could do better than the free list"
+            "No choice of page, words, pieces and size-classes could do better"
         } else {
-            "Only size-classes fitted to this very trace could do better than the free list"
+            "Only a choice fitted to this very trace could do better"
         };
         let after = grouped(least.after_events);
         let bytes = grouped(least.bytes);
