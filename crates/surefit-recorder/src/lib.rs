@@ -11,6 +11,7 @@
 //! | [`read`] | reading one |
 //! | [`convert`](mod@convert) | from addresses to numbered objects |
 //! | [`sites`] | the call sites of a log, with names |
+//! | [`symbols`] | the functions of programs and libraries |
 //! | [`program`] | whether a program can be recorded |
 //! | [`begun`] | those that it begins and that cannot be |
 //! | [`session`] | running it |
@@ -23,7 +24,7 @@ pub mod program;
 pub mod read;
 pub mod session;
 pub mod sites;
-mod symbols;
+pub mod symbols;
 #[cfg(test)]
 #[path = "../preload/tables/mod.rs"]
 mod tables;

@@ -11,7 +11,7 @@ use surefit_trace::{Frame, Sites, SitesBuilder, Stack};
 use crate::log::stacks::{
     ADDRESS_BITS, Header, MAGIC, MODULES, MODULES_AT, Module, SLOTS, SLOTS_AT, Slot, WORDS_AT,
 };
-use crate::symbols::Symbols;
+use crate::symbols::Functions;
 
 /// The call sites of a log.
 #[derive(Debug, Default)]
@@ -107,7 +107,8 @@ fn word(bytes: &[u8], at: usize) -> Option<u64> {
 
 /// The names of the modules and, once they were looked up, of the functions.
 struct Names {
-    modules: Vec<(String, Option<Symbols>)>,
+    modules: Vec<String>,
+    files: Functions,
     functions: HashMap<u64, Option<String>>,
 }
 
@@ -118,10 +119,11 @@ impl Names {
             let state = word(file, at + offset_of!(Module, state))?;
             let name = file.get(at + offset_of!(Module, name)..at + size_of::<Module>())?;
             let name = name.split(|byte| *byte == 0).next()?;
-            (state != 0).then(|| (String::from_utf8_lossy(name).into_owned(), None))
+            (state != 0).then(|| String::from_utf8_lossy(name).into_owned())
         });
         Self {
             modules: modules.collect(),
+            files: Functions::default(),
             functions: HashMap::new(),
         }
     }
@@ -137,12 +139,8 @@ impl Names {
         if self.functions.contains_key(&place) {
             return;
         }
-        let module = module.and_then(|number| self.modules.get_mut(number));
-        let function = module.and_then(|(name, symbols)| {
-            let symbols = symbols.get_or_insert_with(|| Symbols::of(Path::new(name)));
-            // The call is before the address that it returns to.
-            symbols.function(offset.saturating_sub(1))
-        });
+        let module = module.and_then(|number| self.modules.get(number));
+        let function = module.and_then(|name| self.files.calling(name, offset));
         self.functions.insert(place, function);
     }
 
@@ -150,7 +148,7 @@ impl Names {
         let (module, offset) = Self::split(place);
         let module = module.and_then(|number| self.modules.get(number));
         Frame {
-            module: module.map_or("", |(name, _)| name),
+            module: module.map_or("", String::as_str),
             offset,
             function: self.functions.get(&place).and_then(Option::as_deref),
         }

@@ -1,5 +1,6 @@
 //! The functions of a program's or library's file, by address.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,8 +11,28 @@ use object::{Endianness, Object as _, ObjectSymbol as _, SymbolKind};
 /// Where debuggers look for the symbols that a distribution took out of its programs.
 const SEPARATE: &str = "/usr/lib/debug/.build-id";
 
-/// The longest name that is kept, in bytes: the names of templates can be longer than a page.
-const MOST_NAME_BYTES: usize = 400;
+/// The largest file that is read, in bytes. Some files claim more than there is memory.
+const MOST_FILE_BYTES: u64 = 4 << 30;
+
+/// The longest name that is kept, in bytes: the names of templates can be longer than a page. What a
+/// name ends with says most, so few names are cut.
+const MOST_NAME_BYTES: usize = 2000;
+
+/// The functions of programs and libraries; each file is read once.
+#[derive(Debug, Default)]
+pub struct Functions(HashMap<String, Symbols>);
+
+impl Functions {
+    /// The function of a file in which a call returns to an address of the file's own. `None` if the
+    /// file cannot be read, is no program or library, or has no symbol there.
+    pub fn calling(&mut self, file: &str, returns_to: u64) -> Option<String> {
+        if !self.0.contains_key(file) {
+            self.0.insert(file.to_owned(), Symbols::of(Path::new(file)));
+        }
+        // The call is before the address that it returns to.
+        self.0.get(file)?.function(returns_to.saturating_sub(1))
+    }
+}
 
 /// The functions of one file, by ascending address.
 #[derive(Debug, Default)]
@@ -28,9 +49,9 @@ impl Symbols {
     /// Reads a file, and the one with its separate symbols; none if it cannot be read.
     pub(crate) fn of(path: &Path) -> Self {
         let mut all = Vec::new();
-        if let Ok(bytes) = fs::read(path) {
+        if let Some(bytes) = read(path) {
             let separate = add(&mut all, &bytes);
-            if let Some(Ok(bytes)) = separate.map(fs::read) {
+            if let Some(bytes) = separate.and_then(|path| read(&path)) {
                 add(&mut all, &bytes);
             }
         }
@@ -47,6 +68,15 @@ impl Symbols {
         // Functions written in assembly have no size.
         (into < symbol.bytes || symbol.bytes == 0).then(|| demangled(&symbol.name))
     }
+}
+
+/// The bytes of a file that is one and of a size that files have.
+fn read(path: &Path) -> Option<Vec<u8>> {
+    let about = fs::metadata(path).ok()?;
+    if !about.is_file() || about.len() > MOST_FILE_BYTES {
+        return None;
+    }
+    fs::read(path).ok()
 }
 
 /// Adds the functions of a file; returns where the rest of its symbols would be.
@@ -103,7 +133,7 @@ fn cpp(name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Symbols, demangled};
+    use super::{Functions, Symbols, demangled};
     use std::path::Path;
 
     #[test]
@@ -119,7 +149,8 @@ mod tests {
         );
         assert_eq!(demangled("zmalloc"), "zmalloc");
         assert_eq!(demangled("_Zbroken"), "_Zbroken");
-        assert!(demangled(&"é".repeat(1000)).len() <= 403);
+        let long = demangled(&"é".repeat(1500));
+        assert!(long.len() <= 2003 && long.ends_with('…'));
     }
 
     #[test]
@@ -140,6 +171,15 @@ mod tests {
             name.contains("the_functions_of_this_program_are_found"),
             "{name}"
         );
+        let mut functions = Functions::default();
+        let path = own.to_str().expect("a plain path");
+        // A call at the end of a function returns behind it.
+        let returns_to = at.address + at.bytes;
+        let called = functions.calling(path, returns_to);
+        assert!(called.is_some_and(|called| called == name));
+        for no_file in ["/nowhere", "/", "/dev/zero", "", "a\0b"] {
+            assert_eq!(functions.calling(no_file, returns_to), None, "{no_file}");
+        }
         assert_eq!(symbols.function(0), None);
         assert!(Symbols::of(Path::new("/nowhere")).0.is_empty());
         assert!(Symbols::of(Path::new("/dev/null")).0.is_empty());

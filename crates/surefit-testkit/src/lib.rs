@@ -43,4 +43,4 @@ pub use random::Random;
 pub use region::{ExactMemory, JunkRegion};
 pub use script::{Op, Shape, ops_from_bytes, script};
 #[cfg(feature = "command")]
-pub use small_trace::{SmallTrace, small_trace};
+pub use small_trace::{SmallTrace, small_trace, small_trace_with_call_sites};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use surefit_trace::{Align, Call, Event, Op, Trace};
+use surefit_trace::{Align, Call, Event, Frame, Op, SitesBuilder, Stack, Trace};
 use tempfile::TempDir;
 
 /// A trace in a file of its own.
@@ -24,7 +24,56 @@ pub struct SmallTrace {
 /// If the file cannot be written.
 #[must_use]
 pub fn small_trace(seed: u64) -> SmallTrace {
-    let trace = Trace::new("small", events(seed)).expect("a sound trace");
+    in_a_file(&Trace::new("small", events(seed)).expect("a sound trace"))
+}
+
+/// The same program with call sites: twenty stacks of functions with the long names that C++ has.
+/// Objects of different sizes come from different ones. A few calls come from nobody knows where.
+///
+/// # Panics
+/// If the file cannot be written.
+#[must_use]
+pub fn small_trace_with_call_sites(seed: u64) -> SmallTrace {
+    let events = events(seed);
+    let mut builder = SitesBuilder::default();
+    let sites: Vec<_> = (0..20).map(|site| stack(&mut builder, site)).collect();
+    let stack = |event: &Event| match event.op() {
+        Op::Alloc { size, .. } | Op::Realloc { size, .. } if size % 41 > 0 => {
+            sites[(size.ilog2() * 2) as usize % 19 + (size % 2) as usize]
+        }
+        _ => Stack::UNKNOWN,
+    };
+    let stacks = events.iter().map(stack).collect();
+    let trace = Trace::new("small", events).expect("a sound trace");
+    let trace = trace.with_sites(builder.finish(), stacks);
+    in_a_file(&trace.expect("stacks of the table"))
+}
+
+/// A stack whose innermost call is `operator new`.
+fn stack(builder: &mut SitesBuilder, site: u64) -> Stack {
+    let key = ["int", "unsigned long", "std::string"][site as usize % 3];
+    let name = format!(
+        "shop::catalogue::(anonymous namespace)::Index<{key}, std::vector<std::pair<{key}, double>, \
+         std::allocator<std::pair<{key}, double> > > >::insert_{site}({key} const&, double)"
+    );
+    let call = |module, offset, function| Frame {
+        module,
+        offset,
+        function,
+    };
+    builder.stack(&[
+        call(
+            "/usr/lib/libstdc++.so.6",
+            0x99,
+            Some("operator new(unsigned long)"),
+        ),
+        call("/usr/bin/shop", 0x1000 + site, Some(&name)),
+        call("/usr/lib/libshop-core.so.2", 0x77 + site / 4, None),
+        call("/usr/bin/shop", 0x10, Some("main")),
+    ])
+}
+
+fn in_a_file(trace: &Trace) -> SmallTrace {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("small.sft");
     std::fs::write(&path, trace.to_bytes()).expect("a file");

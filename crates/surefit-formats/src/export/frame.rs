@@ -17,15 +17,18 @@ pub struct Frame {
     pub address: u64,
 }
 
+/// The number of a stack that nobody knows. A reallocation from there stays with who allocated.
+pub const UNKNOWN: u64 = 0;
+
 /// The number of a stack that stands in for a call stack: the thread and the size-class of the
-/// request, which are powers of two. A free has none; it gets 0.
+/// request, which are powers of two. A free has none; it gets [`UNKNOWN`].
 #[must_use]
 pub const fn without_call_sites(event: Event) -> u64 {
     let size = match event.op() {
         Op::Alloc { size, .. } | Op::Realloc { size, .. } => size,
-        Op::Free { .. } => return 0,
+        Op::Free { .. } => return UNKNOWN,
     };
-    (event.thread() as u64) << 8 | log2(size) as u64
+    (event.thread() as u64 + 1) << 8 | log2(size) as u64
 }
 
 /// The frames of such a stack, the innermost first: the size-class, then the thread.
@@ -37,7 +40,8 @@ pub fn frames_without_call_sites(stack: u64) -> Vec<Frame> {
         2 => "2 bytes".to_owned(),
         _ => format!("{} to {most} bytes", most / 2 + 1),
     };
-    [class, format!("thread {}", stack >> 8)]
+    let thread = (stack >> 8).saturating_sub(1);
+    [class, format!("thread {thread}")]
         .map(|function| Frame {
             function,
             ..Frame::default()

@@ -10,6 +10,7 @@
 //! a SIZE STACK                             a size and where it is allocated
 //! + PAIR   - PAIR                          an allocation, a free
 //! c TIME                                   milliseconds: here each event takes one
+//! # ANYTHING                               a comment
 //! ```
 //!
 //! A trace has no times, so a millisecond stands for an event.
@@ -21,6 +22,9 @@ use surefit_trace::{Event, Header};
 
 use super::frame::Frame;
 use super::live::Live;
+
+/// The comment that says so.
+pub(crate) const NO_CALL_SITES: &str = "# surefit: no call sites";
 
 /// Events between two lines that say the time.
 const TICK: u64 = 256;
@@ -66,6 +70,16 @@ impl<W: Write> HeaptrackWriter<W> {
         })
     }
 
+    /// Notes in a comment, which heaptrack skips, that the stacks are no call sites: threads and
+    /// size-classes stand in for them. Who imports the file again then does not take them for some.
+    ///
+    /// # Errors
+    /// What writing failed with.
+    pub fn without_call_sites(mut self) -> io::Result<Self> {
+        writeln!(self.out, "{NO_CALL_SITES}")?;
+        Ok(self)
+    }
+
     /// Writes the next event of a sound trace, which the stack of this number called. `frames` is asked
     /// once for the frames of each number, the innermost first.
     ///
@@ -80,7 +94,7 @@ impl<W: Write> HeaptrackWriter<W> {
         let Self { out, tables, .. } = self;
         let change = self
             .live
-            .take(event, |size| tables.pair(size, stack, frames));
+            .take(event, stack, |size, stack| tables.pair(size, stack, frames));
         out.write_all(&tables.lines)?;
         tables.lines.clear();
         if let Some(ended) = change.ended {

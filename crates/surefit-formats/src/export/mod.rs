@@ -8,8 +8,8 @@
 //! ```
 //!
 //! An exporter takes an event and the number of the stack that allocated; it asks once for the frames
-//! of each number, and gives them to the other tool. Whoever has real call stacks hands them over so;
-//! [`without_call_sites`] stands in for them.
+//! of each number, and gives them to the other tool. Whoever has real call stacks hands them over so,
+//! with [`UNKNOWN`] for those that nobody knows; [`without_call_sites`] stands in for them.
 
 mod frame;
 mod heaptrack;
@@ -17,6 +17,7 @@ mod live;
 mod pprof;
 mod protobuf;
 
-pub use frame::{Frame, frames_without_call_sites, without_call_sites};
+pub use frame::{Frame, UNKNOWN, frames_without_call_sites, without_call_sites};
 pub use heaptrack::HeaptrackWriter;
+pub(crate) use heaptrack::NO_CALL_SITES;
 pub use pprof::PprofWriter;

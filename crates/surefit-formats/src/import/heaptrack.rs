@@ -5,6 +5,7 @@
 //! ```text
 //! v VERSION FORMAT          the first line
 //! x LENGTH PATH             raw: the program;     X COMMAND LINE     both
+//! m, s, i, t                call sites: see `places`
 //! + SIZE TRACE ADDRESS      raw: an allocation;   - ADDRESS          a free
 //! a SIZE TRACE              interpreted: allocations of one size at one call site, numbered from 0
 //! + NUMBER                  interpreted: such an allocation;   - NUMBER    a free of one of them
@@ -19,10 +20,12 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use surefit_trace::{Call, Event, MAX_SIZE, Op};
+use surefit_trace::{Call, Event, MAX_SIZE, Op, Stack};
 
 use super::error::ImportError;
 use super::lines::{Lines, number, numbers};
+use super::places::{Places, counted};
+use crate::export::NO_CALL_SITES;
 
 /// The newest version of the format that is known.
 const NEWEST: u64 = 3;
@@ -51,8 +54,14 @@ pub(super) struct Heaptrack {
     pub(super) name: Option<String>,
     /// Unknown until the first allocation.
     pub(super) form: Option<Form>,
-    /// Sizes of an interpreted recording.
-    sizes: Vec<u64>,
+    /// Sizes and numbers of stacks of an interpreted recording.
+    sizes: Vec<(u64, u64)>,
+    /// Where the code is.
+    pub(super) places: Places,
+    /// Whether stacks are call sites, and not what stands in for them.
+    pub(super) has_call_sites: bool,
+    /// The stack of the event last given.
+    pub(super) stack: Stack,
     living: Living,
     objects: u32,
     /// Frees of objects that were not recorded.
@@ -113,6 +122,9 @@ impl Heaptrack {
             name: None,
             form: None,
             sizes: Vec::new(),
+            places: Places::default(),
+            has_call_sites: true,
+            stack: Stack::UNKNOWN,
             living: Living::default(),
             objects: 0,
             unknown: 0,
@@ -127,6 +139,7 @@ impl Heaptrack {
             let Some((letter, rest)) = self.lines.split() else {
                 continue;
             };
+            self.places.take(letter, rest);
             let op = match letter {
                 b'+' => Some(self.allocate()?),
                 b'-' => self.free()?,
@@ -148,7 +161,12 @@ impl Heaptrack {
                     self.is_attached = true;
                     None
                 }
-                b't' | b'i' | b's' | b'm' | b'c' | b'R' | b'I' | b'S' | b'#' => None,
+                b'#' => {
+                    let is_marked = rest == &NO_CALL_SITES.as_bytes()[2..];
+                    self.has_call_sites &= !is_marked;
+                    None
+                }
+                b't' | b'i' | b's' | b'm' | b'c' | b'R' | b'I' | b'S' => None,
                 _ => {
                     return Err(self
                         .lines
@@ -169,9 +187,9 @@ impl Heaptrack {
 
     fn allocate(&mut self) -> Result<Op, ImportError> {
         let (_, rest) = self.lines.split().unwrap_or_default();
-        let (form, key, size) = match numbers::<3>(rest) {
-            Some(([size, _, address], 3)) => (Form::Raw, address, Some(size)),
-            Some(([index, ..], 1)) => (Form::Interpreted, index, self.size_of(index)),
+        let (form, key, asked) = match numbers::<3>(rest) {
+            Some(([size, stack, address], 3)) => (Form::Raw, address, Some((size, stack))),
+            Some(([index, ..], 1)) => (Form::Interpreted, index, self.asked(index)),
             _ => return Err(self.lines.error("should be `+` and one number or three")),
         };
         if *self.form.get_or_insert(form) != form {
@@ -179,11 +197,12 @@ impl Heaptrack {
                 .lines
                 .error("is of a raw recording in an interpreted one, or the other way round"));
         }
-        let size = size.filter(|size| *size <= MAX_SIZE);
-        let size = size.ok_or_else(|| {
+        let asked = asked.filter(|(size, _)| *size <= MAX_SIZE);
+        let (size, stack) = asked.ok_or_else(|| {
             self.lines
                 .error("allocates an unknown size, or one that no machine has")
         })?;
+        self.stack = self.places.stack(stack);
         let id = self.objects;
         self.objects = id.checked_add(1).ok_or(ImportError::TooManyObjects)?;
         if self.living.add(key, id) && form == Form::Raw {
@@ -197,35 +216,29 @@ impl Heaptrack {
         let (_, rest) = self.lines.split().unwrap_or_default();
         let key = number(rest).ok_or_else(|| self.lines.error("should be `-` and a number"))?;
         let object = self.living.take_first(key);
+        self.stack = Stack::UNKNOWN;
         self.unknown += u64::from(object.is_none());
         Ok(object.map(|id| Op::Free { id }))
     }
 
-    fn size_of(&self, index: u64) -> Option<u64> {
+    /// The size and the number of the stack of an index.
+    fn asked(&self, index: u64) -> Option<(u64, u64)> {
         self.sizes.get(usize::try_from(index).ok()?).copied()
     }
 }
 
 const A: &str = "should be `a` and two numbers";
 
-fn size(rest: &[u8]) -> Option<u64> {
+fn size(rest: &[u8]) -> Option<(u64, u64)> {
     match numbers::<2>(rest) {
-        Some(([size, _], 2)) => Some(size),
+        Some(([size, stack], 2)) => Some((size, stack)),
         _ => None,
     }
 }
 
 /// The program's name in a path: newer versions write its length before it.
 fn path(rest: &[u8]) -> Option<String> {
-    let parts = rest
-        .iter()
-        .position(|byte| *byte == b' ')
-        .map(|at| rest.split_at(at));
-    let path = match parts {
-        Some((length, path)) if number(length) == Some(path.len() as u64 - 1) => &path[1..],
-        _ => rest,
-    };
-    last_of(path)
+    last_of(counted(rest).unwrap_or(rest))
 }
 
 /// The program's name in a command line.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{BufRead, BufReader, Read};
 
-use surefit_trace::Event;
+use surefit_trace::{Event, Sites, Stack};
 
 use super::board::{Board, BoardNotes};
 use super::error::ImportError;
@@ -117,6 +117,44 @@ impl Importer {
         match &mut self.0 {
             Input::Heaptrack(heaptrack) => heaptrack.next_event(),
             Input::Board(board) => board.next_event(),
+        }
+    }
+
+    /// The stack of the last event that was given, in the table of [`Importer::take_sites`]; unknown for
+    /// a free.
+    #[must_use]
+    pub fn stack(&self) -> Stack {
+        match &self.0 {
+            Input::Heaptrack(heaptrack) if heaptrack.has_call_sites => heaptrack.stack,
+            _ => Stack::UNKNOWN,
+        }
+    }
+
+    /// Whether the recording says call sites. It is known after the first event.
+    #[must_use]
+    pub fn has_call_sites(&self) -> bool {
+        match &self.0 {
+            Input::Heaptrack(heaptrack) => heaptrack.has_call_sites,
+            Input::Board(_) => false,
+        }
+    }
+
+    /// Says who knows the functions of a raw recording of heaptrack, which has addresses only: by the
+    /// file of a program or library, and where in there a call returns to. Without it, call sites have
+    /// no names.
+    pub fn name_functions(&mut self, by: impl FnMut(&str, u64) -> Option<String> + 'static) {
+        if let Input::Heaptrack(heaptrack) = &mut self.0 {
+            heaptrack.places.name_by(Box::new(by));
+        }
+    }
+
+    /// The table of the stacks, at the end; afterwards it is empty.
+    pub fn take_sites(&mut self) -> Sites {
+        match &mut self.0 {
+            Input::Heaptrack(heaptrack) if heaptrack.has_call_sites => {
+                heaptrack.places.take_sites()
+            }
+            _ => Sites::default(),
         }
     }
 

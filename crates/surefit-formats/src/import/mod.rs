@@ -3,6 +3,7 @@
 //! ```text
 //! importer   recognises a recording by its content, and gives its events one by one
 //! heaptrack  lines of text, raw or interpreted; lines reads them
+//! places     its call sites
 //! board      frames of bytes (deframe), put in order (order), objects by address (objects)
 //! unpack     what is compressed, unpacked
 //! ```
@@ -15,6 +16,7 @@ mod importer;
 mod lines;
 mod objects;
 mod order;
+mod places;
 mod threads;
 mod unpack;
 

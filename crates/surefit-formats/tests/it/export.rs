@@ -1,12 +1,12 @@
 //! What is exported says what the trace says.
 
 use surefit_formats::export::{
-    Frame, HeaptrackWriter, PprofWriter, frames_without_call_sites, without_call_sites,
+    Frame, HeaptrackWriter, PprofWriter, UNKNOWN, frames_without_call_sites, without_call_sites,
 };
 use surefit_formats::import::Kind;
 use surefit_trace::{Call, Event, Op, Trace};
 
-use crate::{import, profile, sizes};
+use crate::{called_from, import, profile, sizes};
 
 const RAW: &[u8] = include_bytes!("recordings/raw.zst");
 
@@ -181,6 +181,84 @@ fn a_profile_of_a_real_program_adds_up() {
         peak.live_bytes,
     ];
     assert_eq!(sums, expected);
+}
+
+/// Two objects: one is resized from nobody knows where.
+fn resized() -> Trace {
+    let ops = [
+        alloc(0, 100),
+        alloc(1, 30),
+        Op::Realloc { id: 0, size: 150 },
+        Op::Free { id: 0 },
+    ];
+    let events = ops.map(|op| Event::new(0, op)).to_vec();
+    Trace::new("resized", events).expect("sound")
+}
+
+#[test]
+fn a_reallocation_from_nobody_knows_where_stays_with_who_allocated() {
+    let stack = |event: Event| match event.op() {
+        Op::Alloc { id, .. } => 9 - u64::from(id),
+        _ => UNKNOWN,
+    };
+    let profile = pprof(&resized(), stack, frames);
+    let samples: Vec<_> = profile.samples.values().cloned().collect();
+    let (of_1, of_0) = ([1, 30, 1, 30].to_vec(), [2, 250, 1, 150].to_vec());
+    assert_eq!(samples, [of_0, of_1]);
+    // A place without a function is a module and an address.
+    assert_eq!(
+        profile.samples.keys().next(),
+        Some(&vec!["?  99".to_owned()])
+    );
+    let text = heaptrack(&resized(), stack, frames);
+    assert!(text.contains("a 96 1\n- 0\n+ 2\n- 2\n"), "{text}");
+}
+
+#[test]
+fn a_profile_says_the_fragmentation_of_each_stack_that_somebody_knows() {
+    let trace = small();
+    let mut writer = PprofWriter::new(Vec::new(), trace.header());
+    for event in trace.events() {
+        writer.event(*event, stack(*event), frames);
+    }
+    writer.fragmentation("cf", [(8, 4000), (7, 96), (99, 1)]);
+    let profile = profile::read(&writer.finish().expect("memory"));
+    let fifth = ("fragmentation_space".to_owned(), "bytes".to_owned());
+    assert_eq!(profile.sample_types.last(), Some(&fifth));
+    let values: Vec<_> = profile.samples.values().cloned().collect();
+    assert_eq!(values, [[3, 700, 1, 500, 96], [2, 1600, 1, 600, 4000]]);
+    assert!(
+        profile.comment.contains("free page-blocks of cf"),
+        "{}",
+        profile.comment
+    );
+}
+
+#[test]
+fn call_sites_that_are_exported_to_heaptrack_are_imported_again() {
+    let trace = small();
+    let text = heaptrack(&trace, stack, frames);
+    let again = import(text.as_bytes()).expect("heaptrack's format");
+    let main = "main /bin/program 1009";
+    assert_eq!(
+        called_from(&again.trace, 0),
+        ["inner broken /bin/program 1005", main]
+    );
+    assert_eq!(
+        called_from(&again.trace, 1),
+        ["other /bin/program 1006", main]
+    );
+    // What stands in for call sites is not taken for some, if the file says so.
+    let writer = HeaptrackWriter::new(Vec::new(), trace.header()).expect("memory");
+    let mut writer = writer.without_call_sites().expect("memory");
+    for event in trace.events() {
+        let stack = without_call_sites(*event);
+        let written = writer.event(*event, stack, frames_without_call_sites);
+        written.expect("memory");
+    }
+    let again = import(&writer.finish().expect("memory")).expect("heaptrack's format");
+    assert_eq!(again.trace.sites(), None);
+    assert_eq!(again.trace.header().counts.peak_bytes, 1100);
 }
 
 #[test]

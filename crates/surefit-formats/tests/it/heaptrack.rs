@@ -3,7 +3,7 @@
 use surefit_formats::import::{Kind, Notes};
 use surefit_trace::{Call, Event, Op};
 
-use crate::{import, refused, sizes};
+use crate::{called_from, import, refused, sizes};
 
 const RAW: &[u8] = include_bytes!("recordings/raw.zst");
 const RAW_GZIP: &[u8] = include_bytes!("recordings/raw.gz");
@@ -46,6 +46,73 @@ fn however_it_is_packed_it_is_the_same() {
     );
     // Which of several objects is freed is not known; which size and when is.
     assert_eq!(sizes(interpreted.trace.events()), sizes(raw.events()));
+}
+
+/// The program of the recordings, and places in it as heaptrack_interpret resolves them.
+const LISTS: &str = "/src/lists";
+
+#[test]
+fn a_raw_recording_keeps_its_call_sites_as_addresses_of_modules() {
+    let trace = import(RAW).expect("a recording").trace;
+    let libc = "/lib/x86_64-linux-gnu/libc.so.6";
+    // The second allocation, from main, from the program's start.
+    assert_eq!(
+        called_from(&trace, 1),
+        [
+            format!("? {LISTS} 12bc"),
+            format!("? {libc} 27249"),
+            format!("? {libc} 27304"),
+            format!("? {LISTS} 10d0"),
+        ]
+    );
+    assert_eq!(called_from(&trace, 5), Vec::<String>::new(), "a free");
+    // As many lines of stacks are in the file.
+    assert_eq!(trace.sites().expect("call sites").len(), 22);
+}
+
+#[test]
+fn an_interpreted_recording_keeps_its_call_sites_with_names_and_what_is_inlined() {
+    let trace = import(INTERPRETED).expect("a recording").trace;
+    let frames = called_from(&trace, 1);
+    assert_eq!(frames[0], format!("main {LISTS} 557c6f00f2bc"));
+    let last = frames.last().map(String::as_str);
+    assert_eq!(last, Some("_start /src/lists 557c6f00f0d0"));
+    // push is inlined into work, which a thread runs.
+    let inlined = called_from(&trace, 4);
+    let names: Vec<_> = inlined.iter().map(|it| it.split(' ').next()).collect();
+    assert_eq!(names[..2], [Some("push"), Some("work")], "{inlined:?}");
+    // Both forms have the same stacks, but for what is inlined.
+    let raw = import(RAW).expect("a recording").trace;
+    for event in 0..raw.events().len() {
+        let known = |trace: &surefit_trace::Trace| trace.stack(event).is_known();
+        assert_eq!(known(&raw), known(&trace), "{event}");
+    }
+}
+
+#[test]
+fn lines_of_call_sites_are_read_with_and_without_lengths() {
+    let text = "v 10400 3\nx a /bin/named\nm 1 -\nm 1 x 1000 0 100 200 100\nm 7 a b c d 8000 0 100\n\
+                m 6 old.so 9000 0 10\nt 1010 0\nt 1205 1\nt 8020 2\nt 9999 0\nt zz 1\n\
+                + 1 2 1\n+ 1 3 2\n+ 1 4 3\n+ 1 5 4\n+ 1 ff 5\n";
+    let trace = import(text.as_bytes()).expect("a recording").trace;
+    let first = ["function_205 /bin/named 205", "function_10 /bin/named 10"];
+    assert_eq!(called_from(&trace, 0), first);
+    assert_eq!(called_from(&trace, 1)[0], "? a b c d 20");
+    assert_eq!(called_from(&trace, 2), ["?  9999"]);
+    assert!(called_from(&trace, 3).is_empty() && called_from(&trace, 4).is_empty());
+    // After another list of modules the same address is somewhere else.
+    let text = "v 10100 1\nx /bin/named\nm x 1000 0 100\nt 1010 0\n+ 1 1 1\nm -\nm /lib/l.so 1000 0 100\n\
+                t 1010 0\n+ 1 2 2\n";
+    let trace = import(text.as_bytes()).expect("a recording").trace;
+    assert_eq!(called_from(&trace, 0), ["function_10 /bin/named 10"]);
+    assert_eq!(called_from(&trace, 1), ["? /lib/l.so 10"]);
+    let text = "v 10400 3\ns 3 mod\ns f()\ni 7 1 2 2 5 9 2 6\ni 8 1\ni 9\nt 1 0\nt 2 1\nt 3 0\nt 4 0\n\
+                a 1 1\na 1 2\na 1 3\na 1 4\n+ 0\n+ 1\n+ 2\n+ 3\n";
+    let trace = import(text.as_bytes()).expect("a recording").trace;
+    assert_eq!(called_from(&trace, 0), ["f() mod 7", "? mod 7"]);
+    assert_eq!(called_from(&trace, 1), ["? mod 8", "f() mod 7", "? mod 7"]);
+    assert_eq!(called_from(&trace, 2), ["?  9"]);
+    assert!(called_from(&trace, 3).is_empty());
 }
 
 fn unpacked(gzip: &[u8]) -> Vec<u8> {

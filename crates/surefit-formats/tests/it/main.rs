@@ -22,16 +22,36 @@ struct Imported {
 /// Imports a recording.
 fn import(bytes: &[u8]) -> Result<Imported, ImportError> {
     let mut importer = Importer::new(Box::new(std::io::Cursor::new(bytes.to_vec())))?;
-    let mut events = Vec::new();
+    // A function for each address of the file `named`.
+    importer.name_functions(|file, returns_to| {
+        (file == "/bin/named").then(|| format!("function_{returns_to:x}"))
+    });
+    let (mut events, mut stacks) = (Vec::new(), Vec::new());
     while let Some(event) = importer.next_event()? {
         events.push(event);
+        stacks.push(importer.stack());
     }
+    let trace = Trace::new("imported", events).expect("what remains is sound");
+    let trace = match importer.has_call_sites() {
+        true => trace.with_sites(importer.take_sites(), stacks),
+        false => Ok(trace),
+    };
     Ok(Imported {
-        trace: Trace::new("imported", events).expect("what remains is sound"),
+        trace: trace.expect("stacks of the table"),
         name: importer.name().map(str::to_owned),
         kind: importer.kind(),
         notes: importer.notes(),
     })
+}
+
+/// The frames of the stack of an event: `function module address`, the innermost first.
+fn called_from(trace: &Trace, event: usize) -> Vec<String> {
+    let sites = trace.sites().expect("call sites");
+    let frame = |frame: surefit_trace::Frame<'_>| {
+        let function = frame.function.unwrap_or("?");
+        format!("{function} {} {:x}", frame.module, frame.offset)
+    };
+    sites.frames(trace.stack(event)).map(frame).collect()
 }
 
 /// The line that refuses a recording.

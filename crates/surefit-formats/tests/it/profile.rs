@@ -118,6 +118,7 @@ pub(crate) fn read(gzip: &[u8]) -> Profile {
         let lines: Vec<_> = location.all(4).map(Message::read).collect();
         let (function, line) = match &lines[..] {
             [line] => (&functions[&line.number(1)], line.number(2)),
+            [] => return format!("? {module} {:x}", location.number(3)),
             other => panic!("{} lines", other.len()),
         };
         let (name, file) = (text(function.number(2)), text(function.number(4)));

@@ -106,7 +106,9 @@ Examples:
   surefit trace export bundled:redis --to pprof -o redis.pb.gz && go tool pprof -top redis.pb.gz
   surefit trace export bundled:redis --to heaptrack -o redis.gz && heaptrack_print redis.gz
 
-A trace has no call sites: in their place stand the thread and the size-class of a request.
+Call sites are those of `surefit record --stacks`; in their place stand otherwise the thread and the
+size-class of a request. The profile of a trace with call sites says fragmentation too:
+  go tool pprof -sample_index=fragmentation_space -http=: mine.pb.gz
 heaptrack's times are events: a millisecond stands for one.";
 
 /// Runs `surefit trace`.

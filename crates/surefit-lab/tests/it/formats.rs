@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
-use surefit_testkit::{broken, schema};
+use surefit_testkit::{broken, schema, small_trace_with_call_sites};
+use surefit_trace::Trace;
 
 /// A recording of heaptrack, and what its own programs say of it: see the README beside it.
 const RECORDING: &str = concat!(
@@ -65,6 +66,9 @@ fn a_recording_of_heaptrack_is_imported_and_exported_again() {
     let schema = schema("import.json");
     assert_eq!(broken(&schema, &schema, &document, "import"), None);
     assert_eq!(document["from"], "heaptrack-raw");
+    assert_eq!(document["stacks"], 22);
+    let imported = Trace::load(&trace).expect("a sound trace");
+    assert_eq!(imported.sites().map(surefit_trace::Sites::len), Some(22));
     assert_eq!(document["trace"]["name"], "lists");
     assert_eq!(document["trace"]["peak_live_bytes"], 78_742);
 
@@ -107,6 +111,92 @@ fn a_recording_of_heaptrack_is_imported_and_exported_again() {
             .expect("written")
             .starts_with(&[0x1f, 0x8b])
     );
+}
+
+/// The frames of each event's stack, by function or else module and offset.
+fn stacks(trace: &Trace) -> Vec<Vec<String>> {
+    let sites = trace.sites().expect("call sites");
+    let name = |frame: surefit_trace::Frame<'_>| match frame.function {
+        Some(function) => function.to_owned(),
+        None => format!("{}+{}", frame.module, frame.offset),
+    };
+    let events = 0..trace.events().len();
+    events
+        .map(|event| sites.frames(trace.stack(event)).map(name).collect())
+        .collect()
+}
+
+#[test]
+fn call_sites_go_to_heaptrack_and_come_back() {
+    let trace = small_trace_with_call_sites(51);
+    let (there, back) = (
+        trace.path.with_extension("gz"),
+        trace.path.with_extension("back.sft"),
+    );
+    let file = text(&trace.path);
+    printed(&[
+        "trace",
+        "export",
+        file,
+        "--to",
+        "heaptrack",
+        "-o",
+        text(&there),
+    ]);
+    let said = printed(&["trace", "import", text(&there), "-o", text(&back)]);
+    assert!(said.contains("with call sites: "), "{said}");
+    let [before, after] = [&trace.path, &back].map(|file| Trace::load(file).expect("sound"));
+    let allocated = |trace: &Trace| {
+        let mut stacks = stacks(trace);
+        stacks.retain(|stack| !stack.is_empty());
+        stacks.sort();
+        stacks.dedup();
+        stacks
+    };
+    assert_eq!(allocated(&before), allocated(&after));
+    assert!(allocated(&before).len() > 15);
+    // A trace without them comes back without them.
+    let plain = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/python-a.sft.zst");
+    printed(&[
+        "trace",
+        "export",
+        plain,
+        "--to",
+        "heaptrack",
+        "-o",
+        text(&there),
+    ]);
+    let said = printed(&["trace", "import", text(&there), "-o", text(&back)]);
+    assert!(!said.contains("call sites"), "{said}");
+}
+
+#[test]
+fn a_profile_has_the_stacks_and_the_fragmentation_of_a_trace_with_call_sites() {
+    let trace = small_trace_with_call_sites(52);
+    let profile = trace.path.with_extension("pb.gz");
+    let file = text(&trace.path);
+    printed(&[
+        "trace",
+        "export",
+        file,
+        "--to",
+        "pprof",
+        "-o",
+        text(&profile),
+    ]);
+    let mut bytes = Vec::new();
+    let packed = std::fs::File::open(&profile).expect("written");
+    let mut decoder = flate2::read::GzDecoder::new(packed);
+    std::io::Read::read_to_end(&mut decoder, &mut bytes).expect("gzip");
+    let has = |text: &str| bytes.windows(text.len()).any(|it| it == text.as_bytes());
+    for text in [
+        "fragmentation_space",
+        "operator new(unsigned long)",
+        "(not known)",
+    ] {
+        assert!(has(text), "{text}");
+    }
+    assert!(has("/usr/lib/libshop-core.so.2") && !has("thread 0"));
 }
 
 #[test]

@@ -15,8 +15,8 @@ use surefit_trace::{Stack, Trace};
 
 use super::replay::{Hooks, Stop, Stopped, Table, drain, replay};
 use crate::memory;
+use crate::refusal;
 use crate::registry::Kind;
-use crate::single::completed;
 use crate::sizes::HeapSize;
 use crate::spec::{Choice, Spec};
 use crate::steps::{Action, Step, Steps};
@@ -60,7 +60,15 @@ pub fn by_site(
         steps,
         geometry,
     };
-    completed(spec.as_str(), kind.run(region.memory(), pass))
+    let (event, why) = match kind.run(region.memory(), pass) {
+        Ok(Ok(sites)) => return Ok(sites),
+        Ok(Err(stop)) => {
+            let error = refusal::stopped(spec.as_str(), &stop)?;
+            (stop.event, error.kind)
+        }
+        Err(refused) => (0, refusal::refusal_kind(refused).to_owned()),
+    };
+    bail!("event {event}: {spec} refuses it in a heap of {bytes} bytes ({why})")
 }
 
 /// One replay that looks at the pages at the peak.
@@ -309,6 +317,12 @@ mod tests {
         let moved = by_site(&trace, &steps, &spec, heap).expect("it completes");
         let moved: f64 = moved.iter().map(|site| site.hole_bytes).sum();
         assert!(moved < sum / 4.0, "{moved} {sum}");
+        let small = HeapSize::Bytes(100_000);
+        let error = by_site(&trace, &steps, &spec, small).expect_err("no room");
+        assert!(
+            error.to_string().contains("cf refuses it in a heap of 100"),
+            "{error}"
+        );
         let other = Spec::parse("tlsf").expect("a spec");
         assert!(by_site(&trace, &steps, &other, heap).is_err());
     }

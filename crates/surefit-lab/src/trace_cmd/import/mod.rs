@@ -10,7 +10,8 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 use surefit_formats::import::Importer;
 use surefit_measure::output::{self, Format};
-use surefit_trace::{Header, Sites, Spool};
+use surefit_recorder::symbols::Functions;
+use surefit_trace::{Header, Spool};
 
 use self::report::Document;
 use crate::trace_cmd::report::Described;
@@ -38,14 +39,16 @@ const STDIN: &str = "-";
 
 pub(super) fn run(args: &Args) -> Result<ExitCode> {
     output::writable(&args.output)?;
-    let (spool, importer) = read(args).with_context(|| name_of(&args.file))?;
+    let (spool, mut importer) = read(args).with_context(|| name_of(&args.file))?;
     let peak = spool.peak();
     let name = trace_name(args, &importer);
-    let (header, bytes) = trace_file::write(spool, &name, &Sites::default(), &args.output)
+    let sites = importer.take_sites();
+    let (header, bytes) = trace_file::write(spool, &name, &sites, &args.output)
         .with_context(|| name_of(&args.file))?;
     if args.output != Path::new("-") {
         let trace = Described::new(&header, peak);
-        let document = Document::new(&args.output, bytes, trace, &importer);
+        let stacks = importer.has_call_sites().then(|| sites.len() as u64);
+        let document = Document::new(&args.output, bytes, (trace, stacks), &importer);
         match args.format {
             Format::Json => output::print_json(&document)?,
             Format::Table => output::print(&document.to_text())?,
@@ -56,10 +59,14 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
 
 fn read(args: &Args) -> Result<(Spool<File>, Importer)> {
     let mut importer = Importer::new(open(&args.file)?)?;
-    let mut spool = trace_file::spool(&args.output, false)?;
-    while let Some(event) = importer.next_event()? {
-        let written = spool.write(event);
+    let mut functions = Functions::default();
+    importer.name_functions(move |file, returns_to| functions.calling(file, returns_to));
+    let mut next = importer.next_event()?;
+    let mut spool = trace_file::spool(&args.output, importer.has_call_sites())?;
+    while let Some(event) = next {
+        let written = spool.write_at(event, importer.stack());
         written.map_err(|error| trace_file::unwritten(error, &args.output))?;
+        next = importer.next_event()?;
     }
     Ok((spool, importer))
 }

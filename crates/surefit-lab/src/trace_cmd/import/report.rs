@@ -24,6 +24,9 @@ pub(super) struct Document {
     from: &'static str,
     /// The figures of the trace.
     trace: Described,
+    /// Stacks of call sites; absent if the recording says none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stacks: Option<u64>,
     /// Frees of objects that the recording does not know; left out.
     unknown_frees: u64,
     /// Objects placed where another one lives. From heaptrack both live on; on a board the free of the
@@ -74,7 +77,12 @@ impl From<BoardNotes> for Board {
 }
 
 impl Document {
-    pub(super) fn new(path: &Path, file_bytes: u64, trace: Described, importer: &Importer) -> Self {
+    pub(super) fn new(
+        path: &Path,
+        file_bytes: u64,
+        (trace, stacks): (Described, Option<u64>),
+        importer: &Importer,
+    ) -> Self {
         let notes: Notes = importer.notes();
         Self {
             schema: SCHEMA,
@@ -82,6 +90,7 @@ impl Document {
             file_bytes,
             from: importer.kind().name(),
             trace,
+            stacks,
             unknown_frees: notes.unknown_frees,
             overlapping_objects: notes.overlapping,
             more_threads: notes.more_threads,
@@ -99,6 +108,12 @@ impl Document {
             Size(self.file_bytes)
         );
         let mut lines = vec![self.origin().to_owned()];
+        if let Some(stacks) = self.stacks {
+            lines.push(format!(
+                "with call sites: {} (surefit trace stats --sites)",
+                counted(stacks, "stack")
+            ));
+        }
         if self.attached {
             lines.push("heaptrack was attached: what lived before is not in the trace".to_owned());
         }

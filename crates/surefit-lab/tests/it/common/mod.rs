@@ -5,7 +5,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
-pub(crate) use surefit_testkit::{SmallTrace, error_line, small_trace};
+pub(crate) use surefit_testkit::{
+    SmallTrace, error_line, small_trace, small_trace_with_call_sites,
+};
 
 /// The command.
 pub(crate) fn surefit() -> Command {

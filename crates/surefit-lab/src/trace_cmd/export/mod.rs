@@ -1,6 +1,8 @@
 //! `surefit trace export`: writes a trace as text for spreadsheets, data frames and scripts, and in the
 //! formats of heaptrack and pprof.
 
+mod call_sites;
+
 use std::io::{self, IsTerminal as _, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -8,11 +10,10 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use surefit_formats::export::{
-    HeaptrackWriter, PprofWriter, frames_without_call_sites, without_call_sites,
-};
+use surefit_formats::export::{HeaptrackWriter, PprofWriter};
 use surefit_trace::CheckedReader;
 
+use self::call_sites::{CallSites, HEAP, fragmentation};
 use super::open::{CHECKED, open_all};
 use super::report::EventRow;
 use surefit_measure::output;
@@ -41,7 +42,7 @@ enum To {
     Jsonl,
     /// heaptrack's format, for heaptrack_print and heaptrack_gui; packed if the file's name ends in .gz
     Heaptrack,
-    /// A profile for pprof: allocations, and what is in use at the peak
+    /// A profile for pprof: allocations, what is in use at the peak, and with call sites fragmentation
     Pprof,
 }
 
@@ -61,7 +62,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
             Ok(())
         }
         To::Heaptrack => write_heaptrack(&mut reader, out).map(drop),
-        To::Pprof => write_pprof(&mut reader, out),
+        To::Pprof => write_pprof(&mut reader, &args.file, out),
     })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -101,19 +102,29 @@ fn write_jsonl(reader: &mut Events, out: &mut dyn Write) -> Result<()> {
 }
 
 fn write_heaptrack<W: Write>(reader: &mut Events, out: W) -> Result<W> {
+    let sites = CallSites::new(reader.sites());
     let mut writer = HeaptrackWriter::new(out, reader.header())?;
-    for event in reader {
-        let event = event?;
-        writer.event(event, without_call_sites(event), frames_without_call_sites)?;
+    if !sites.are_known() {
+        writer = writer.without_call_sites()?;
+    }
+    while let Some(event) = reader.next().transpose()? {
+        let stack = reader.stack();
+        let frames = |number| sites.frames(number, stack);
+        writer.event(event, sites.number(event, stack), frames)?;
     }
     Ok(writer.finish()?)
 }
 
-fn write_pprof(reader: &mut Events, out: &mut dyn Write) -> Result<()> {
+fn write_pprof(reader: &mut Events, file: &Path, out: &mut dyn Write) -> Result<()> {
+    let sites = CallSites::new(reader.sites());
     let mut writer = PprofWriter::new(out, reader.header());
-    for event in reader {
-        let event = event?;
-        writer.event(event, without_call_sites(event), frames_without_call_sites);
+    while let Some(event) = reader.next().transpose()? {
+        let stack = reader.stack();
+        let frames = |number| sites.named_frames(number, stack);
+        writer.event(event, sites.number(event, stack), frames);
+    }
+    if let Some(stacks) = sites.are_known().then(|| fragmentation(file)).flatten() {
+        writer.fragmentation(HEAP, stacks);
     }
     writer.finish()?;
     Ok(())
