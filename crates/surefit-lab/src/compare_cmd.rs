@@ -13,7 +13,7 @@ pub(crate) mod measured;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::cli::CompareArgs;
 use crate::report::{Page, Section};
@@ -74,17 +74,23 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     if let Some(path) = &args.report {
         write_page(path, &files, &measured, &job)?;
     }
-    let comparison = job.comparison(measured);
+    let mut comparison = job.comparison(measured);
+    save(args, &comparison)?;
     if args.again {
         let second = job.times_only().measure(&sources, |_| Ok(()))?;
         let second: Vec<_> = second.into_iter().map(|it| it.trace).collect();
-        shown.lines(&again::lines(&comparison.traces, &second))?;
+        let runs = again::runs(&comparison.traces, &second);
+        shown.lines(&again::lines(&runs))?;
+        comparison.again = Some(runs);
     }
+    let verdict = judge(args, &bounds, earlier.as_ref(), &mut comparison);
     match args.format {
         Format::Json => output::print_json(&comparison)?,
         Format::Table => output::print(&screen::foot(args.files.is_empty()))?,
     }
-    judge(args, &bounds, earlier.as_ref(), &comparison, &mut shown)
+    let (lines, verdict) = verdict?;
+    shown.lines(&lines)?;
+    verdict
 }
 
 /// Writes the page of a comparison.
@@ -115,9 +121,6 @@ fn possible(args: &CompareArgs) -> Result<()> {
             output::writable(path)?;
         }
     }
-    if args.again && args.format == Format::Json {
-        bail!("--again is said in words: leave --format json out, or --save twice and --against");
-    }
     Ok(())
 }
 
@@ -136,37 +139,49 @@ fn bounds(args: &CompareArgs, specs: &[Spec], plan: Plan) -> Result<Vec<Bound>> 
     Ok(bounds)
 }
 
-/// Saves the comparison, and judges it by the bounds and by an earlier one.
+/// Saves what was measured, for a later `--against`.
+fn save(args: &CompareArgs, comparison: &Comparison) -> Result<()> {
+    let Some(path) = &args.save else {
+        return Ok(());
+    };
+    output::to_file(path, |out| {
+        serde_json::to_writer_pretty(&mut *out, comparison)?;
+        Ok(out.write_all(b"\n")?)
+    })
+}
+
+/// Judges a comparison by the bounds and by an earlier one: the lines that say so, and whether both are
+/// kept, in one error for both. What was found goes into the comparison.
+///
+/// # Errors
+/// Bad input: a figure that was not measured, or another recording.
 fn judge(
     args: &CompareArgs,
     bounds: &[Bound],
     earlier: Option<&Comparison>,
-    comparison: &Comparison,
-    shown: &mut Shown,
-) -> Result<()> {
-    if let Some(path) = &args.save {
-        output::to_file(path, |out| {
-            serde_json::to_writer_pretty(&mut *out, comparison)?;
-            Ok(out.write_all(b"\n")?)
-        })?;
-    }
-    let held = bounds::check(bounds, comparison);
+    comparison: &mut Comparison,
+) -> Result<(Vec<String>, Result<()>)> {
+    let judged = bounds::judge(bounds, comparison);
+    let mut lines = Vec::new();
+    let mut kept = Ok(());
     if let Some((earlier, file)) = earlier.zip(args.against.as_deref()) {
         let tolerance = args.tolerance / 100.0;
-        let found = baseline::differences(earlier, comparison, tolerance)
+        let found = baseline::differences((earlier, file), comparison, tolerance)
             .with_context(|| file.display().to_string())?;
-        shown.lines(&found.lines(file))?;
-        // One line for both.
-        match (held, found.check()) {
-            (Ok(said), checked) => {
-                shown.lines(said.as_slice())?;
-                checked
-            }
-            (Err(error), _) => Err(error),
-        }
-    } else {
-        shown.lines(held?.as_slice())
+        lines = baseline::lines(&found);
+        kept = baseline::check(&found);
+        comparison.against = Some(found);
     }
+    let judged = judged?;
+    let held = bounds::check(bounds, &judged);
+    if !bounds.is_empty() {
+        comparison.asserted = Some(judged.into_iter().map(|it| it.asserted).collect());
+    }
+    match held {
+        Ok(said) => lines.extend(said),
+        Err(broken) => kept = Err(broken),
+    }
+    Ok((lines, kept))
 }
 
 /// What was printed so far.
@@ -242,6 +257,9 @@ mod tests {
                 ablation: None,
                 results: vec![cf, tlsf],
             }],
+            asserted: None,
+            against: None,
+            again: None,
         }
     }
 }

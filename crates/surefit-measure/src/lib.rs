@@ -10,7 +10,7 @@
 //! | `single`, `threaded`, `rounds`, `child`, `as_child`, `instructions` | many replays: of one allocator, of many in rounds, in child processes, under valgrind |
 //! | `ratio`, `certified`, `growth`, `refusal` | ratios over rounds, proven bounds, growth of the process, why a replay stopped |
 //! | `collector` | recorded object graphs, the collector's spaces, and a Lua machine on any heap |
-//! | `results`, `schema` | the figures and their JSON |
+//! | `results`, `judged`, `schema` | the figures, what they are judged by, and their JSON |
 
 pub mod arguments;
 pub mod as_child;
@@ -24,6 +24,7 @@ pub mod grid;
 mod growth;
 pub mod html;
 pub mod instructions;
+pub mod judged;
 pub mod keys;
 mod leave_out;
 pub mod memory;

@@ -7,6 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use surefit_core::Parts;
 
+use crate::judged::{Against, Asserted, SecondRun};
+
 pub use crate::ratio::Ratio;
 
 /// The version of the JSON formats.
@@ -26,6 +28,15 @@ pub struct Comparison {
     pub clock_ns: u64,
     /// One element for each trace.
     pub traces: Vec<TraceResults>,
+    /// The bounds of `--assert`, each on every trace that it is about; absent without them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asserted: Option<Vec<Asserted>>,
+    /// What differs from an earlier comparison; absent without `--against`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<Against>,
+    /// What a second run confirms, for each trace; absent without `--again`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub again: Option<Vec<SecondRun>>,
 }
 
 /// One trace and what every allocator made of it.

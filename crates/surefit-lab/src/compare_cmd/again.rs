@@ -1,30 +1,52 @@
 //! `--again`: a second run, and which answers of the first it does not confirm.
 
 use surefit_measure::error::one_line;
-use surefit_measure::results::{AllocatorResult, TraceResults};
+use surefit_measure::judged::{SecondRun, TwoRatios};
+use surefit_measure::results::TraceResults;
 
 use super::baseline::is_beyond_spread;
 use crate::screen::{fastest, short};
 
-/// What changed from the first run to the second: a line for each trace, and one for each ratio
-/// that moved beyond both spreads.
-pub(super) fn lines(first: &[TraceResults], second: &[TraceResults]) -> Vec<String> {
-    first
-        .iter()
-        .zip(second)
-        .flat_map(|(first, second)| of_trace(first, second))
+/// What a second run made of each trace of the first.
+pub(super) fn runs(first: &[TraceResults], second: &[TraceResults]) -> Vec<SecondRun> {
+    let both = first.iter().zip(second);
+    both.map(|(first, second)| of_trace(first, second))
         .collect()
 }
 
-fn of_trace(first: &TraceResults, second: &TraceResults) -> Vec<String> {
-    let moved: Vec<_> = first
-        .results
-        .iter()
-        .zip(&second.results)
-        .filter_map(|(first, second)| moved(first, second))
+fn of_trace(first: &TraceResults, second: &TraceResults) -> SecondRun {
+    let rows = first.results.iter().zip(&second.results);
+    let ratios = rows.filter_map(|(row, again)| {
+        let (was, is) = (row.ratio_to_baseline?, again.ratio_to_baseline?);
+        Some(TwoRatios {
+            allocator: row.allocator.clone(),
+            first: was,
+            second: is,
+            is_beyond_spread: is_beyond_spread(was, is),
+        })
+    });
+    SecondRun {
+        trace: first.name.clone(),
+        fastest_first: fastest(first),
+        fastest_second: fastest(second),
+        ratios: ratios.collect(),
+    }
+}
+
+/// The same in words: a line for each trace, and one for each ratio that moved beyond both spreads.
+pub(super) fn lines(runs: &[SecondRun]) -> Vec<String> {
+    runs.iter().flat_map(lines_of).collect()
+}
+
+fn lines_of(run: &SecondRun) -> Vec<String> {
+    let moved = run.ratios.iter().filter(|ratios| ratios.is_beyond_spread);
+    let moved: Vec<_> = moved
+        .map(|it| {
+            let name = short(&it.allocator);
+            format!("  {name}: time was {}, is {}", it.first, it.second)
+        })
         .collect();
-    let name = one_line(&first.name);
-    let (was, is) = (fastest(first), fastest(second));
+    let (was, is) = (&run.fastest_first, &run.fastest_second);
     let who = if was == is {
         format!("fastest in both: {}", was.join(" or "))
     } else {
@@ -35,31 +57,28 @@ fn of_trace(first: &TraceResults, second: &TraceResults) -> Vec<String> {
         1 => "one ratio moved beyond both spreads".to_owned(),
         many => format!("{many} ratios moved beyond both spreads"),
     };
+    let name = one_line(&run.trace);
     let mut lines = vec![format!("{name}, second run: {ratios}; {who}.")];
     lines.extend(moved);
     lines
 }
 
-fn moved(first: &AllocatorResult, second: &AllocatorResult) -> Option<String> {
-    let (was, is) = (first.ratio_to_baseline?, second.ratio_to_baseline?);
-    is_beyond_spread(was, is)
-        .then(|| format!("  {}: time was {was}, is {is}", short(&first.allocator)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::tests::comparison;
-    use super::lines;
+    use super::{lines, runs};
 
     #[test]
     fn a_second_run_confirms_or_says_what_moved() {
         let one = comparison(&[1.4, 1.5, 1.6]).traces;
         assert_eq!(
-            lines(&one, &one),
+            lines(&runs(&one, &one)),
             ["small, second run: every ratio is within both spreads; fastest in both: tlsf."]
         );
         let other = comparison(&[0.6, 0.7, 0.8]).traces;
-        let said = lines(&one, &other);
+        let both = runs(&one, &other);
+        assert!(both[0].ratios[0].is_beyond_spread && !both[0].ratios[1].is_beyond_spread);
+        let said = lines(&both);
         assert_eq!(
             said[0],
             "small, second run: one ratio moved beyond both spreads; fastest was tlsf, is cf."

@@ -15,6 +15,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use surefit_measure::error::{Broken, one_line};
+use surefit_measure::judged::{Against, Difference};
 use surefit_measure::ratio::Ratio;
 use surefit_measure::results::{AllocatorResult, Comparison, SCHEMA, TraceResults};
 use surefit_measure::small_file;
@@ -65,29 +66,19 @@ pub(super) fn load(file: &Path) -> Result<Comparison> {
     Ok(read)
 }
 
-/// What differs between two comparisons.
-#[derive(Debug, Default)]
-pub(super) struct Differences {
-    /// What is worse, one figure a line.
-    pub(super) worse: Vec<String>,
-    /// What is better.
-    pub(super) better: Vec<String>,
-    /// What could not be compared.
-    pub(super) notes: Vec<String>,
-    /// Figures that were compared.
-    pub(super) compared: u64,
-}
-
-/// Compares two comparisons.
+/// Compares two comparisons, the earlier one from a file.
 ///
 /// # Errors
 /// They have no trace in common, or a trace of one name is another recording.
 pub(super) fn differences(
-    before: &Comparison,
+    (before, file): (&Comparison, &Path),
     now: &Comparison,
     tolerance: f64,
-) -> Result<Differences> {
-    let mut found = Differences::default();
+) -> Result<Against> {
+    let mut found = Against {
+        file: file.display().to_string(),
+        ..Against::default()
+    };
     let mut common = 0;
     let has_same_base = before.baseline == now.baseline;
     if !has_same_base {
@@ -146,7 +137,7 @@ struct Pair<'a> {
     now: (&'a TraceResults, &'a str),
     tolerance: f64,
     has_same_base: bool,
-    found: &'a mut Differences,
+    found: &'a mut Against,
 }
 
 impl Pair<'_> {
@@ -187,11 +178,18 @@ impl Pair<'_> {
     fn rows(&mut self, before: &AllocatorResult, now: &AllocatorResult) {
         let who = format!("{}: {}", one_line(&self.now.0.name), now.allocator);
         if before.completed != now.completed {
-            let (line, list) = match now.completed {
-                true => ("completes now", &mut self.found.better),
-                false => ("does not complete any more", &mut self.found.worse),
+            let line = match now.completed {
+                true => "completes now",
+                false => "does not complete any more",
             };
-            list.push(format!("{who} {line}"));
+            let as_number = |completed: bool| f64::from(u8::from(completed));
+            let completed = (as_number(before.completed), as_number(now.completed));
+            let words = format!("{who} {line}");
+            let difference = self.difference(&now.allocator, "completed", completed, words);
+            match now.completed {
+                true => self.found.better.push(difference),
+                false => self.found.worse.push(difference),
+            }
             return;
         }
         if before.heap_bytes != now.heap_bytes {
@@ -220,14 +218,11 @@ impl Pair<'_> {
             match (of(self.before), of(self.now)) {
                 (Some(before), Some(now)) => {
                     let is_apart = (now - before).abs() > before.abs() * self.tolerance.max(least);
-                    let line = || {
-                        let (was, is) = (shown(before, figure.unit), shown(now, figure.unit));
-                        format!(
-                            "{who}: {name} was {was}, is {is} ({:+.2} %)",
-                            change(before, now)
-                        )
-                    };
-                    self.judge(is_apart, now > before, line);
+                    let (was, is) = (shown(before, figure.unit), shown(now, figure.unit));
+                    let percent = change(before, now);
+                    let words = format!("{who}: {name} was {was}, is {is} ({percent:+.2} %)");
+                    let difference = self.difference(allocator, name, (before, now), words);
+                    self.judge(is_apart, now > before, difference);
                 }
                 (None, None) => {}
                 (before, _) => {
@@ -242,12 +237,29 @@ impl Pair<'_> {
         }
     }
 
-    fn judge(&mut self, is_apart: bool, is_more: bool, line: impl Fn() -> String) {
+    fn judge(&mut self, is_apart: bool, is_more: bool, difference: Difference) {
         self.found.compared += 1;
         match (is_apart, is_more) {
             (false, _) => {}
-            (true, true) => self.found.worse.push(line()),
-            (true, false) => self.found.better.push(line()),
+            (true, true) => self.found.worse.push(difference),
+            (true, false) => self.found.better.push(difference),
+        }
+    }
+
+    fn difference(
+        &self,
+        allocator: &str,
+        figure: &str,
+        (before, now): (f64, f64),
+        words: String,
+    ) -> Difference {
+        Difference {
+            trace: self.now.0.name.clone(),
+            allocator: allocator.to_owned(),
+            figure: figure.to_owned(),
+            before,
+            now,
+            words,
         }
     }
 
@@ -265,17 +277,16 @@ impl Pair<'_> {
             ));
             return;
         }
-        let line = || {
-            let percent = change(was.median, is.median);
-            format!(
-                "{who}: time÷{} was {was}, is {is} ({percent:+.1} %)",
-                self.now.1
-            )
-        };
-        let line = line();
-        self.judge(is_beyond_spread(was, is), is.median > was.median, || {
-            line.clone()
-        });
+        let percent = change(was.median, is.median);
+        let base = self.now.1;
+        let words = format!("{who}: time÷{base} was {was}, is {is} ({percent:+.1} %)");
+        let medians = (was.median, is.median);
+        let difference = self.difference(&now.allocator, "time_over_baseline", medians, words);
+        self.judge(
+            is_beyond_spread(was, is),
+            is.median > was.median,
+            difference,
+        );
     }
 }
 
@@ -292,46 +303,57 @@ fn change(before: f64, now: f64) -> f64 {
     100.0 * (now - before) / before.abs()
 }
 
-impl Differences {
-    /// The lines below the tables.
-    pub(super) fn lines(&self, file: &Path) -> Vec<String> {
-        let mut lines = vec![format!(
-            "Against {}: {} figures compared, {} worse, {} better.",
-            one_line(&file.display().to_string()),
-            self.compared,
-            self.worse.len(),
-            self.better.len()
-        )];
-        let with = |word: &'static str, of: &[String]| -> Vec<String> {
-            of.iter().map(|line| format!("{word}: {line}")).collect()
-        };
-        lines.extend(with("worse", &self.worse));
-        lines.extend(with("better", &self.better));
-        lines.extend(self.notes.clone());
-        lines
-    }
+/// What was found, in lines below the tables.
+pub(super) fn lines(found: &Against) -> Vec<String> {
+    let mut lines = vec![format!(
+        "Against {}: {} figures compared, {} worse, {} better.",
+        one_line(&found.file),
+        found.compared,
+        found.worse.len(),
+        found.better.len()
+    )];
+    let with = |word: &'static str, of: &[Difference]| -> Vec<String> {
+        let lines = of.iter().map(|it| format!("{word}: {}", it.words));
+        lines.collect()
+    };
+    lines.extend(with("worse", &found.worse));
+    lines.extend(with("better", &found.better));
+    lines.extend(found.notes.clone());
+    lines
+}
 
-    /// # Errors
-    /// [`Broken`], in one line, if anything is worse.
-    pub(super) fn check(&self) -> Result<()> {
-        if self.worse.is_empty() {
-            return Ok(());
-        }
-        Err(Broken(format!("--against: worse: {}", self.worse.join("; "))).into())
+/// # Errors
+/// [`Broken`], in one line, if anything is worse.
+pub(super) fn check(found: &Against) -> Result<()> {
+    if found.worse.is_empty() {
+        return Ok(());
     }
+    let worse: Vec<_> = found.worse.iter().map(|it| it.words.as_str()).collect();
+    Err(Broken(format!("--against: worse: {}", worse.join("; "))).into())
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::tests::comparison;
-    use super::{differences, is_beyond_spread};
+    use super::{check, is_beyond_spread, lines};
+    use anyhow::Result;
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
     use std::path::Path;
     use surefit_measure::error::status;
+    use surefit_measure::judged::{Against, Difference};
     use surefit_measure::ratio::Ratio;
+    use surefit_measure::results::Comparison;
 
     const ROUNDS: [f64; 3] = [1.0, 1.1, 1.2];
+
+    fn differences(before: &Comparison, now: &Comparison, tolerance: f64) -> Result<Against> {
+        super::differences((before, Path::new("base.json")), now, tolerance)
+    }
+
+    fn words(found: &[Difference]) -> Vec<&str> {
+        found.iter().map(|it| it.words.as_str()).collect()
+    }
 
     #[test]
     fn the_same_comparison_differs_in_nothing() {
@@ -339,7 +361,7 @@ mod tests {
         let found = differences(&one, &one, 0.0).expect("comparable");
         assert!(found.worse.is_empty() && found.better.is_empty() && found.notes.is_empty());
         assert!(found.compared >= 4, "{found:?}");
-        assert!(found.check().is_ok());
+        assert!(check(&found).is_ok());
     }
 
     #[test]
@@ -349,13 +371,16 @@ mod tests {
         now.traces[0].results[1].min_heap_bytes = Some(1_300);
         let found = differences(&before, &now, 0.0).expect("comparable");
         assert_eq!(
-            found.worse,
+            words(&found.worse),
             ["small: cf: min_heap_bytes was 1074 B, is 1075 B (+0.09 %)"]
         );
+        let worse = &found.worse[0];
+        assert_eq!((worse.before, worse.now), (1074.0, 1075.0));
+        assert_eq!(worse.figure, "min_heap_bytes");
         assert_eq!(found.better.len(), 1);
-        let error = found.check().expect_err("worse");
+        let error = check(&found).expect_err("worse");
         assert_eq!(status(&error), 1);
-        let lines = found.lines(Path::new("base.json"));
+        let lines = lines(&found);
         assert!(lines[0].starts_with("Against base.json: "), "{lines:?}");
         let tolerated = differences(&before, &now, 0.001).expect("comparable");
         assert!(tolerated.worse.is_empty(), "{tolerated:?}");
@@ -368,7 +393,11 @@ mod tests {
         assert!(within.worse.is_empty(), "{within:?}");
         let beyond = of(&[1.8, 1.9, 2.0]).expect("comparable");
         assert_eq!(beyond.worse.len(), 1, "{beyond:?}");
-        assert!(beyond.worse[0].contains("time÷tlsf was 1.10 [1.00-1.20], is 1.90"));
+        assert!(
+            beyond.worse[0]
+                .words
+                .contains("time÷tlsf was 1.10 [1.00-1.20], is 1.90")
+        );
         let few = of(&[9.0, 9.0]).expect("comparable");
         assert!(
             few.worse.is_empty() && few.notes[0].contains("3 rounds or more"),
@@ -398,7 +427,10 @@ mod tests {
         let (before, mut now) = (comparison(&ROUNDS), comparison(&ROUNDS));
         now.traces[0].results[0].completed = false;
         let found = differences(&before, &now, 0.0).expect("comparable");
-        assert_eq!(found.worse, ["small: cf does not complete any more"]);
+        assert_eq!(
+            words(&found.worse),
+            ["small: cf does not complete any more"]
+        );
     }
 
     #[test]

@@ -4,12 +4,13 @@ use std::str::FromStr;
 
 use anyhow::{Result, anyhow, bail};
 use surefit_measure::error::{Broken, one_line};
+use surefit_measure::judged::Asserted;
 use surefit_measure::results::{Comparison, TraceResults};
 use surefit_measure::sizes::counted;
 use surefit_measure::spec::Spec;
 
 use super::expression::{self, Sum};
-use super::figures::{Figure, Needs, Row, shown};
+use super::figures::{Figure, Needs, Row, Unit, shown};
 
 /// A bound that a user sets.
 #[derive(Debug)]
@@ -38,8 +39,12 @@ impl FromStr for Bound {
     }
 }
 
-/// A comparison that does not hold, with the figures.
-struct Failed(String);
+/// A bound on one trace: as JSON, and in words if it does not hold.
+#[derive(Debug)]
+pub(super) struct Judged {
+    pub(super) asserted: Asserted,
+    words: String,
+}
 
 impl Bound {
     /// Refuses names of allocators that are not compared, and figures that will not be measured.
@@ -88,8 +93,8 @@ impl Bound {
         }
     }
 
-    /// The comparisons that do not hold on a trace.
-    fn failed(&self, trace: &TraceResults, baseline: &str) -> Result<Vec<Failed>> {
+    /// The comparisons on a trace; none if the bound is about another one.
+    fn judge(&self, trace: &TraceResults, baseline: &str) -> Result<Vec<Judged>> {
         if self.trace.as_ref().is_some_and(|name| *name != trace.name) {
             return Ok(Vec::new());
         }
@@ -112,19 +117,45 @@ impl Bound {
                 )
             })
         };
-        let mut failed = Vec::new();
-        for comparison in &self.comparisons {
+        let judge = |comparison: &expression::Comparison| -> Result<Judged> {
             let context = |why| anyhow!("--assert '{}': {why}", self.text);
             let left = comparison.left.value(&figure).map_err(context)?;
             let right = comparison.right.value(&figure).map_err(context)?;
-            if !comparison.relation.holds(left, right) {
-                let sign = comparison.relation.sign();
-                let (left, right) = (side(&comparison.left, left), side(&comparison.right, right));
-                let trace = one_line(&trace.name);
-                failed.push(Failed(format!("{trace}: {left} is not {sign} {right}")));
-            }
+            Ok(self.judged(comparison, trace, (left, right)))
+        };
+        self.comparisons.iter().map(judge).collect()
+    }
+
+    fn judged(
+        &self,
+        comparison: &expression::Comparison,
+        trace: &TraceResults,
+        (left, right): (f64, f64),
+    ) -> Judged {
+        let sign = comparison.relation.sign();
+        let sides = (side(&comparison.left, left), side(&comparison.right, right));
+        let name = one_line(&trace.name);
+        Judged {
+            words: format!("{name}: {} is not {sign} {}", sides.0, sides.1),
+            asserted: Asserted {
+                assertion: self.text.clone(),
+                trace: trace.name.clone(),
+                value: left,
+                relation: sign.to_owned(),
+                bound: right,
+                unit: unit(&comparison.left).or(unit(&comparison.right)),
+                holds: comparison.relation.holds(left, right),
+            },
         }
-        Ok(failed)
+    }
+}
+
+/// The unit of a sum; none for counts and ratios.
+fn unit(sum: &Sum) -> Option<String> {
+    match sum.unit().ok().flatten()? {
+        Unit::Bytes => Some("bytes".to_owned()),
+        Unit::Nanoseconds => Some("ns".to_owned()),
+        Unit::Plain => None,
     }
 }
 
@@ -157,17 +188,27 @@ fn unknown(specs: &[Spec], allocator: &str) -> String {
     )
 }
 
-/// Checks all bounds; says in words that they hold.
+/// Judges a comparison by all bounds.
 ///
 /// # Errors
-/// [`Broken`], in one line, if one does not hold; bad input if a figure was not measured.
-pub(super) fn check(bounds: &[Bound], comparison: &Comparison) -> Result<Option<String>> {
-    let mut failed = Vec::new();
+/// Bad input: a figure was not measured.
+pub(super) fn judge(bounds: &[Bound], comparison: &Comparison) -> Result<Vec<Judged>> {
+    let mut judged = Vec::new();
     for trace in &comparison.traces {
         for bound in bounds {
-            failed.extend(bound.failed(trace, &comparison.baseline)?);
+            judged.extend(bound.judge(trace, &comparison.baseline)?);
         }
     }
+    Ok(judged)
+}
+
+/// Says in words that all bounds hold; nothing if there are none.
+///
+/// # Errors
+/// [`Broken`], in one line, if one does not hold.
+pub(super) fn check(bounds: &[Bound], judged: &[Judged]) -> Result<Option<String>> {
+    let failed = judged.iter().filter(|it| !it.asserted.holds);
+    let failed: Vec<_> = failed.map(|it| it.words.as_str()).collect();
     if failed.is_empty() {
         let holds = |count| format!("{} hold.", counted(count, "bound"));
         let count = bounds
@@ -179,20 +220,60 @@ pub(super) fn check(bounds: &[Bound], comparison: &Comparison) -> Result<Option<
             count => holds(count),
         }));
     }
-    let lines: Vec<_> = failed.into_iter().map(|Failed(line)| line).collect();
-    Err(Broken(format!("--assert: {}", lines.join("; "))).into())
+    Err(Broken(format!("--assert: {}", failed.join("; "))).into())
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::tests::comparison;
-    use super::{Bound, check};
+    use super::{Bound, judge};
     use crate::compare_cmd::figures::Needs;
+    use anyhow::Result;
     use surefit_measure::error::status;
+    use surefit_measure::results::Comparison;
     use surefit_measure::spec::Spec;
 
     fn bound(text: &str) -> Bound {
         text.parse().expect("a bound")
+    }
+
+    fn check(bounds: &[Bound], comparison: &Comparison) -> Result<Option<String>> {
+        super::check(bounds, &judge(bounds, comparison)?)
+    }
+
+    #[test]
+    fn each_bound_has_its_figures_and_its_unit() {
+        let bounds = [
+            bound("cf.min_heap_over_live <= 1.05 and 2 * cf.certified_bytes > 1K"),
+            bound("small: 10us > tlsf.free_ns_max"),
+            bound("other: cf.completed == 0"),
+        ];
+        let judged = judge(&bounds, &comparison(&[1.0, 1.1, 1.2])).expect("measured");
+        let found: Vec<_> = judged
+            .iter()
+            .map(|it| {
+                let it = &it.asserted;
+                (
+                    it.value,
+                    it.relation.as_str(),
+                    it.bound,
+                    it.unit.as_deref(),
+                    it.holds,
+                )
+            })
+            .collect();
+        assert_eq!(
+            found,
+            [
+                (1.074, "<=", 1.05, None, false),
+                (2500.0, ">", 1024.0, Some("bytes"), true),
+                (10_000.0, ">", 12_000.0, Some("ns"), false),
+            ]
+        );
+        assert_eq!(
+            judged[2].asserted.assertion,
+            "small: 10us > tlsf.free_ns_max"
+        );
     }
 
     #[test]

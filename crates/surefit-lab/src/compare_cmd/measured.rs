@@ -94,6 +94,9 @@ impl Job {
             baseline: self.baseline().to_owned(),
             clock_ns: self.plan.clock_ns,
             traces,
+            asserted: None,
+            against: None,
+            again: None,
         }
     }
 

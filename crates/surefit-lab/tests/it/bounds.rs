@@ -4,7 +4,8 @@ use std::path::Path;
 use std::process::Output;
 
 use crate::common::{SmallTrace, error_line, small_trace, surefit};
-use serde_json::Value;
+use serde_json::{Value, json};
+use surefit_testkit::{broken, schema};
 
 fn compare(trace: &SmallTrace, options: &[&str]) -> Output {
     surefit()
@@ -113,13 +114,72 @@ fn what_is_no_baseline_is_refused() {
         (&["--save", "/no/such/place/x.json"], "cannot be written"),
         (&["--save", "-"], "name a file"),
         (&["--tolerance", "1"], "--against"),
-        (&["--again", "--format", "json"], "--again"),
     ] {
         let output = compare(&trace, options);
         let line = error_line(&output, 2);
         assert!(line.contains(word), "{options:?}: {line}");
         assert!(output.stdout.is_empty());
     }
+}
+
+/// The document that a comparison prints, which keeps to its schema, and its exit status.
+fn document(trace: &SmallTrace, options: &[&str]) -> (Value, Option<i32>) {
+    let output = compare(trace, &[options, &["--format", "json"]].concat());
+    let document = serde_json::from_slice(&output.stdout).expect("one JSON value");
+    let schema = schema("compare.json");
+    assert_eq!(broken(&schema, &schema, &document, "compare"), None);
+    (document, output.status.code())
+}
+
+#[test]
+fn json_says_what_was_asserted_and_what_was_found() {
+    let trace = small_trace(46);
+    let file = trace.path.with_extension("json");
+    let name = file.to_str().expect("a plain name");
+    let bound = "cf.completed == 1 and cf.min_heap_bytes < 10K";
+    let options = ["--again", "--save", name, "--assert", bound];
+    let (found, status) = document(&trace, &options);
+    assert_eq!(status, Some(1));
+    let asserted = found["asserted"].as_array().expect("two");
+    assert_eq!(asserted.len(), 2);
+    assert_eq!(asserted[0]["holds"], true);
+    let row = &found["traces"][0]["results"][0];
+    let expected = json!({
+        "assertion": bound,
+        "trace": "small",
+        "value": row["min_heap_bytes"].as_f64(),
+        "relation": "<",
+        "bound": 10_240.0,
+        "unit": "bytes",
+        "holds": false,
+    });
+    assert_eq!(asserted[1], expected);
+    assert_eq!(
+        found["again"][0]["ratios"].as_array().map(Vec::len),
+        Some(2)
+    );
+    assert_eq!(found.get("against"), None);
+    // What is saved is what was measured.
+    change(&file, |saved| {
+        assert_eq!(saved.get("asserted"), None);
+        saved["traces"][0]["results"][0]["min_heap_bytes"] = json!(1000);
+    });
+    let (found, status) = document(&trace, &["--against", name]);
+    assert_eq!(status, Some(1));
+    let worse = &found["against"]["worse"][0];
+    let earlier = json!(["small", "cf", "min_heap_bytes", 1000.0]);
+    assert_eq!(
+        json!([
+            worse["trace"],
+            worse["allocator"],
+            worse["figure"],
+            worse["before"]
+        ]),
+        earlier
+    );
+    assert_eq!(found["against"]["file"], name);
+    let (found, status) = document(&trace, &[]);
+    assert_eq!((status, found.get("asserted")), (Some(0), None));
 }
 
 #[test]
