@@ -8,6 +8,7 @@
 //! ```
 //! Case number N is made from seed N alone. `SUREFIT_FUZZ_CASES` is how many cases to run, `SUREFIT_FUZZ_SEED` the first
 //! one; `ci/command-fuzz.sh` runs a minute of them. A case that fails prints its arguments and its seed.
+//! `SUREFIT_FUZZ_VERB=tune` tries one verb only; the seeds are then those of other cases.
 //!
 //! Experiments may take long: only what their arguments mean is tried. `gc lua` prints its figures and tracebacks to
 //! stderr, because standard output is the script's: there lines are not counted.
