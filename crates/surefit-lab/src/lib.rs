@@ -6,9 +6,11 @@
 //! | `*_cmd` | one verb each |
 //! | `screen`, `report` | tables for the terminal, and HTML pages |
 //! | `details` | what a page shows beyond results, measured |
+//! | `call_sites` | who allocates, in words |
 //!
 //! The crate `surefit-measure` measures. The command `surefit-experiments` runs the experiments.
 
+mod call_sites;
 mod certify_cmd;
 mod cli;
 mod compare_cmd;

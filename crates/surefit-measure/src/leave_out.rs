@@ -16,11 +16,20 @@ use crate::results::LeftOut;
 pub(crate) fn leave_out(whole: &Trace, largest: u64) -> Result<(Trace, LeftOut)> {
     let mut filter = Filter::new(whole, largest);
     let mut kept = Vec::with_capacity(whole.events().len());
-    for event in whole.events() {
-        kept.extend(filter.keep(*event));
+    let mut stacks = Vec::new();
+    for (number, event) in whole.events().iter().enumerate() {
+        if let Some(event) = filter.keep(*event) {
+            kept.push(event);
+            stacks.push(whole.stack(number));
+        }
     }
     let left_out = filter.left_out();
-    Ok((Trace::new(whole.name(), kept)?, left_out))
+    let rest = Trace::new(whole.name(), kept)?;
+    let rest = match whole.sites() {
+        Some(sites) => rest.with_sites(sites.clone(), stacks)?,
+        None => rest,
+    };
+    Ok((rest, left_out))
 }
 
 struct Filter {
@@ -122,7 +131,7 @@ impl Numbers {
 #[cfg(test)]
 mod tests {
     use super::leave_out;
-    use surefit_trace::{Call, Event, Op, Trace};
+    use surefit_trace::{Call, Event, Frame, Op, SitesBuilder, Stack, Trace};
 
     fn alloc(id: u32, size: u64) -> Op {
         Op::Alloc {
@@ -154,6 +163,30 @@ mod tests {
         assert_eq!(left_out.objects, 2);
         assert_eq!(left_out.peak_live_bytes, 601);
         assert_eq!(left_out.larger_than_bytes, 100);
+    }
+
+    #[test]
+    fn what_is_kept_keeps_its_call_site() {
+        let mut builder = SitesBuilder::default();
+        let [one, two] = [1, 2].map(|offset| {
+            let frame = Frame {
+                module: "a",
+                offset,
+                function: None,
+            };
+            builder.stack(&[frame])
+        });
+        let ops = [alloc(0, 10), alloc(1, 100), Op::Free { id: 0 }];
+        let events = ops.map(|op| Event::new(0, op)).to_vec();
+        let whole = Trace::new("t", events).expect("sound");
+        let stacks = vec![one, two, Stack::UNKNOWN];
+        let whole = whole.with_sites(builder.finish(), stacks).expect("known");
+        let (rest, _) = leave_out(&whole, 50).expect("sound");
+        assert_eq!((rest.stack(0), rest.events().len()), (one, 2));
+        let (rest, _) = leave_out(&whole, 5).expect("sound");
+        assert_eq!(rest.sites(), whole.sites());
+        let (rest, _) = leave_out(&whole, 500).expect("sound");
+        assert_eq!((rest.stack(0), rest.stack(1)), (one, two));
     }
 
     #[test]

@@ -1,4 +1,6 @@
 //! Horizontal bars: a name, a bar, and its figure. Names and figures are text of the page.
+//!
+//! Short names stand beside their bars, and names that are cut short, above.
 
 use std::fmt::Write as _;
 
@@ -25,6 +27,8 @@ pub(super) struct Bars {
     pub(super) mark: Option<f64>,
     /// Whether a bar that dwarfs the others is cut.
     pub(super) is_cut: bool,
+    /// What the longest bar would stand for; if this is nothing, the greatest value.
+    pub(super) most: Option<f64>,
 }
 
 /// A row of a chart.
@@ -32,6 +36,8 @@ pub(super) struct Bars {
 pub(super) struct Bar {
     /// Its name.
     pub(super) name: String,
+    /// The whole name, if `name` is cut short.
+    pub(super) full: Option<String>,
     /// Its colour.
     pub(super) style: Style,
     /// What is drawn, the last on top.
@@ -83,15 +89,22 @@ impl Lane {
 impl Bars {
     /// The chart as HTML.
     pub(super) fn html(&self) -> String {
-        let scale = Scale::of(&self.rows, self.is_cut);
+        let scale = self
+            .most
+            .map_or_else(|| Scale::of(&self.rows, self.is_cut), |most| Scale { most });
+        let is_above = self.rows.iter().any(|row| row.full.is_some());
         let mut html = format!(
-            "<div class=\"bars\" role=\"img\" aria-label=\"{}\">",
+            "<div class=\"bars{}\" role=\"img\" aria-label=\"{}\">",
+            if is_above { " above" } else { "" },
             escaped(&self.label)
         );
         for row in &self.rows {
+            let full = row.full.as_deref().map(escaped);
+            let title = full.map(|full| format!(" title=\"{full}\""));
             let _ = write!(
                 html,
-                "<span class=\"n\">{}</span><svg viewBox=\"0 0 {WIDE} {HIGH}\" preserveAspectRatio=\"none\">",
+                "<span class=\"n\"{}>{}</span><svg viewBox=\"0 0 {WIDE} {HIGH}\" preserveAspectRatio=\"none\">",
+                title.unwrap_or_default(),
                 escaped(&row.name)
             );
             if let Some(mark) = self.mark {
@@ -190,6 +203,7 @@ mod tests {
     fn rows(values: &[f64]) -> Vec<Bar> {
         let bar = |value: &f64| Bar {
             name: "a&b".to_owned(),
+            full: None,
             style: PROGRAM,
             lanes: vec![Lane::whole(*value)],
             text: format!("{value:.2}"),
@@ -205,6 +219,7 @@ mod tests {
             rows,
             mark,
             is_cut,
+            most: None,
         }
         .html()
     }

@@ -56,13 +56,26 @@ impl Figure {
         );
         legend(page, &self.legend);
         if !self.table.rows.is_empty() {
-            let _ = writeln!(page, "<details><summary>Table: {title}</summary>");
+            let class = match is_long(&self.table) {
+                true => " class=\"long\"",
+                false => "",
+            };
+            let _ = writeln!(page, "<details{class}><summary>Table: {title}</summary>");
             table(page, &self.table);
             page.push_str("</details>\n");
         }
         page.push_str("</figure>\n");
     }
 }
+
+/// Whether a table has texts that no line holds: they are wrapped.
+fn is_long(table: &Grid) -> bool {
+    let cells = table.rows.iter().flatten();
+    cells.map(String::len).max() > Some(LONG)
+}
+
+/// The longest text that is not wrapped, in bytes.
+const LONG: usize = 60;
 
 /// Appends a legend.
 pub(super) fn legend(page: &mut String, keys: &[Key]) {
@@ -124,6 +137,10 @@ mod tests {
         figure.write(&mut page);
         assert!(page.contains("<summary>Table: a&lt;b</summary>"), "{page}");
         assert!(page.contains("c &amp; d") && page.contains("&lt;script&gt;"));
+        assert!(
+            !page.contains("<details class"),
+            "short texts are not wrapped"
+        );
         assert!(!page.contains("<script>") && page.contains("&#39;"));
     }
 }

@@ -5,7 +5,7 @@
 
 use super::figure::Figure;
 use super::input::View;
-use super::{fragmentation, heap_map, latency, memory, occupancy, program};
+use super::{call_sites, fragmentation, heap_map, latency, memory, occupancy, program};
 
 /// For each kind of figure, those of a program: none where nothing of that kind is known.
 pub(super) fn of(view: View<'_>) -> Vec<Vec<Figure>> {
@@ -14,6 +14,7 @@ pub(super) fn of(view: View<'_>) -> Vec<Vec<Figure>> {
         fragmentation::figure(view).into_iter().collect(),
         heap_map::figures(view),
         occupancy::figure(view).into_iter().collect(),
+        call_sites::figure(view).into_iter().collect(),
         latency::figure(view).into_iter().collect(),
         program::figure(view).into_iter().collect(),
     ]

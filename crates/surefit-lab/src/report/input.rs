@@ -6,6 +6,7 @@ use surefit_measure::results::{AllocatorResult, TraceResults};
 
 use super::colours::{Colours, Style};
 use super::tails;
+use crate::call_sites::CallSite;
 use crate::screen::Notes;
 
 /// Certificates are drawn up to this multiple of what is resident at most.
@@ -33,6 +34,30 @@ pub(crate) struct Details {
     pub(crate) profile: Profile,
     /// Where objects lie over time, for some of the allocators.
     pub(crate) maps: Vec<(String, HeapMap)>,
+    /// Who keeps pages from being empty; `None` if the trace says no call sites.
+    pub(crate) holes: Option<Holes>,
+}
+
+/// Who keeps pages from being empty, in one heap at the event with the most live bytes.
+#[derive(Debug)]
+pub(crate) struct Holes {
+    /// The heap.
+    pub(crate) allocator: String,
+    /// The call sites of the live objects, the one with the most bytes of holes first.
+    pub(crate) keepers: Vec<Keeper>,
+}
+
+/// What the objects of a call site hold, and what they keep.
+#[derive(Clone, Debug)]
+pub(crate) struct Keeper {
+    /// Who allocated them, or resized them last.
+    pub(crate) site: CallSite,
+    /// Live objects.
+    pub(crate) objects: u64,
+    /// The sum of their requests.
+    pub(crate) live_bytes: u64,
+    /// Their part of the free page-blocks of the pages that they lie in.
+    pub(crate) hole_bytes: f64,
 }
 
 /// A section while it is drawn.
@@ -59,6 +84,8 @@ pub(super) struct Scale {
     pub(super) calls: Option<(f64, f64)>,
     /// The least share of calls that is not zero.
     pub(super) least_share: f64,
+    /// Bytes of holes that a call site keeps.
+    pub(super) holes: f64,
 }
 
 impl View<'_> {
@@ -79,8 +106,17 @@ impl View<'_> {
 }
 
 impl Scale {
-    /// The axes that hold all figures of a trace.
-    pub(super) fn of(trace: &TraceResults) -> Self {
+    /// The axes that hold all figures of a section.
+    pub(super) fn of(section: &Section<'_>) -> Self {
+        let holes = section.details.and_then(|it| it.holes.as_ref());
+        let most = holes.and_then(|holes| holes.keepers.first());
+        Self {
+            holes: most.map_or(0.0, |keeper| keeper.hole_bytes),
+            ..Self::of_results(section.trace)
+        }
+    }
+
+    fn of_results(trace: &TraceResults) -> Self {
         let rows = &trace.results;
         let samples = rows
             .iter()
@@ -99,6 +135,7 @@ impl Scale {
             bytes,
             calls: None,
             least_share: 1.0,
+            holes: 0.0,
         };
         for row in rows {
             for tail in tails::of(row) {
@@ -119,6 +156,7 @@ impl Scale {
             bytes: self.bytes.max(other.bytes),
             calls: widest(self.calls, other.calls),
             least_share: self.least_share.min(other.least_share),
+            holes: self.holes.max(other.holes),
         }
     }
 }

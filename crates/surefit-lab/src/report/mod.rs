@@ -13,6 +13,7 @@
 
 mod axis;
 mod bars;
+mod call_sites;
 mod change;
 mod colours;
 mod explained;
@@ -43,7 +44,7 @@ use colours::Colours;
 use input::{Scale, View};
 use side_by_side::Pair;
 
-pub(crate) use input::{Details, Section};
+pub(crate) use input::{Details, Holes, Keeper, Section};
 
 /// A page.
 #[derive(Debug)]
@@ -74,7 +75,7 @@ impl Page<'_> {
             let view = View {
                 section,
                 colours: &colours,
-                scale: Scale::of(section.trace),
+                scale: Scale::of(section),
             };
             let pairs = self.pairs.iter();
             let is_drawn = pairs
@@ -127,7 +128,7 @@ impl Page<'_> {
 
     fn pair(&self, page: &mut String, number: usize, (a, b): (usize, usize), colours: &Colours) {
         let (a, b) = (&self.sections[a], &self.sections[b]);
-        let scale = Scale::of(a.trace).with(Scale::of(b.trace));
+        let scale = Scale::of(a).with(Scale::of(b));
         let view = |section| View {
             section,
             colours,

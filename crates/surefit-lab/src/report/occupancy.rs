@@ -108,6 +108,7 @@ fn picture(name: &str, classes: &Classes, drawn: &[&ClassUse], style: Style) -> 
             .collect(),
         mark: None,
         is_cut: false,
+        most: None,
     };
     bars.html()
 }
@@ -122,6 +123,7 @@ fn bar(classes: &Classes, class: &ClassUse, style: Style) -> Bar {
     let blocks = class.pages * class.blocks;
     Bar {
         name: format!("{} B", grouped(class.block_bytes)),
+        full: None,
         style,
         lanes: vec![
             lane(1.0, REST),

@@ -93,6 +93,7 @@ fn bars(label: &str, lines: &[Line]) -> String {
         let bytes = per_cent(line.share.bytes, line.of.bytes);
         Bar {
             name: line.name.clone(),
+            full: None,
             style: PROGRAM,
             lanes: Lane::two(count, bytes).into(),
             text: format!("{count:.1} / {bytes:.1} %"),
@@ -105,6 +106,7 @@ fn bars(label: &str, lines: &[Line]) -> String {
         rows: lines.iter().map(row).collect(),
         mark: None,
         is_cut: false,
+        most: None,
     };
     bars.html()
 }

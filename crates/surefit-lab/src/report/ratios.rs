@@ -80,6 +80,7 @@ fn figure(view: View<'_>, title: String, about: &str, measure: Measure<'_>) -> O
             .collect(),
         mark: Some(1.0),
         is_cut: true,
+        most: None,
     };
     Some(Figure {
         title,
@@ -102,6 +103,7 @@ fn bar(view: View<'_>, row: &AllocatorResult, lane: Option<Lane>) -> Bar {
     };
     Bar {
         name: screen::short(&row.allocator),
+        full: None,
         style: view.style(row),
         lanes: lane.into_iter().collect(),
         text,

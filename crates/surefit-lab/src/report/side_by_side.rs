@@ -112,6 +112,7 @@ impl Pair<'_> {
                 rows,
                 mark: None,
                 is_cut: true,
+                most: None,
             };
             let _ = writeln!(
                 page,
@@ -140,6 +141,7 @@ impl Pair<'_> {
         let [a, b] = change.values;
         Some(Bar {
             name: screen::short(&changed.row.allocator),
+            full: None,
             style: self.b.style(changed.row),
             lanes: Lane::two(a, b).into(),
             text: format!("{:.3}, {}", change.ratio.median, change.verdict.words()),

@@ -24,11 +24,15 @@ pub(super) const STYLE: &str = ".figure{margin:1.6rem 0 2rem}figcaption{max-widt
     align-items:stretch;font-size:.85rem;line-height:1.3;margin:.4rem 0}\
     .bars svg{width:100%;height:100%;min-height:1.4rem}.n{text-align:right;overflow-wrap:anywhere;padding:.1rem 0}\
     .v{font-variant-numeric:tabular-nums;padding:.1rem 0}\
+    .bars.above{grid-template-columns:minmax(4rem,1fr) max-content}\
+    .above .n{grid-column:1/-1;text-align:left;padding:.4rem 0 0}.above svg{min-height:1rem}\
     .multiples,.pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,20rem),1fr));gap:.4rem 2rem}\
     .pair{grid-template-columns:repeat(auto-fit,minmax(min(100%,26rem),1fr))}.multiples .figure,.pair .figure{margin:.8rem 0}\
     .multiples>*,.pair>*{min-width:0}.of{font-weight:600;font-size:.9rem;margin:.6rem 0 0}\
     details{margin:.4rem 0;font-size:.9rem}summary{cursor:pointer;color:#0b5a94;width:fit-content}\
     details .wide{max-height:24rem;overflow-y:auto}\
+    .long td{vertical-align:top}.long td.text{white-space:normal;overflow-wrap:anywhere}\
+    .long td:nth-child(2){min-width:min(18rem,50vw)}\
     @media(max-width:40rem){.bars{grid-template-columns:fit-content(6.5rem) minmax(3rem,1fr) fit-content(8.5rem);\
     column-gap:.4rem;font-size:.8rem}.plot{grid-template-columns:3.9rem minmax(0,1fr);font-size:.75rem}.high>svg{height:20rem}}\
     @page{margin:14mm}@media print{html{font-size:12px}body{max-width:none;margin:0;padding:0;font-size:.85rem}\

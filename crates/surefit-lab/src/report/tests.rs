@@ -8,7 +8,8 @@ use surefit_measure::results::{
 };
 use surefit_measure::subject::{ClassUse, Classes};
 
-use super::{Details, Page, Section};
+use super::{Details, Holes, Keeper, Page, Section};
+use crate::call_sites::CallSite;
 use crate::screen::Notes;
 
 fn sample(event: u64, resident_bytes: u64) -> ResidentSample {
@@ -103,6 +104,22 @@ fn details() -> Details {
                 }),
             },
         )],
+        holes: Some(Holes {
+            allocator: "cf".to_owned(),
+            keepers: vec![keeper("f", 30.0), keeper("g", 10.0), keeper("h", 0.0)],
+        }),
+    }
+}
+
+fn keeper(short: &str, hole_bytes: f64) -> Keeper {
+    Keeper {
+        site: CallSite {
+            full: format!("void {short}<{}>(int)", "argument, ".repeat(9)),
+            short: format!("{short}<…>"),
+        },
+        objects: 3,
+        live_bytes: 100,
+        hole_bytes,
     }
 }
 
@@ -179,6 +196,7 @@ fn a_page_has_every_figure_with_its_table_and_loads_nothing() {
         "Where the bytes are",
         "Heap map of cf",
         "Pages of each size-class of cf",
+        "Call sites by fragmentation in cf",
         "How long single calls take",
         "What the program asks for",
     ] {
@@ -258,13 +276,56 @@ fn two_programs_are_side_by_side_on_the_same_axes() {
 }
 
 #[test]
+fn call_sites_have_short_names_beside_whole_ones_and_one_scale() {
+    let trace = trace("t", vec![row("cf")]);
+    let (some, mut more) = (details(), details());
+    let most = more.holes.as_mut().map(|holes| &mut holes.keepers[0]);
+    most.expect("a keeper").hole_bytes = 60.0;
+    let page = page(
+        vec![section(&trace, Some(&some)), section(&trace, Some(&more))],
+        vec![(0, 1)],
+    );
+    assert_sound(&page);
+    let bars: Vec<_> = page.split("<div class=\"bars above\"").skip(1).collect();
+    assert_eq!(bars.len(), 2, "who has no holes is not drawn");
+    for (bars, end, text) in [
+        (bars[0], 500, "30 B, 75.0 %"),
+        (bars[1], 1000, "60 B, 85.7 %"),
+    ] {
+        let bars = bars.split("</div>").next().expect("bars");
+        assert!(
+            bars.contains("title=\"void f&lt;argument, argument"),
+            "{bars}"
+        );
+        assert!(bars.contains(">f&lt;…\u{2060}&gt;</span>") && !bars.contains(">h&lt;"));
+        assert!(
+            bars.contains(&format!("H{end}L{end} ")) && bars.contains(text),
+            "{bars}"
+        );
+    }
+    assert_eq!(
+        page.matches("<details class=\"long\">").count(),
+        2,
+        "{page}"
+    );
+    let mut none = details();
+    none.holes.as_mut().expect("some").keepers.drain(..2);
+    let page = super::tests::page(vec![section(&trace, Some(&none))], Vec::new());
+    assert!(!page.contains("Call sites by"));
+}
+
+#[test]
 fn a_name_cannot_break_out() {
     let name = "<script>alert('x')</script>\u{7}";
     let trace = trace(name, vec![row(&format!("preload:/x/{name}"))]);
-    let details = details();
+    let mut details = details();
+    for keeper in &mut details.holes.as_mut().expect("some").keepers {
+        keeper.site.full = format!("\"><img>{name}");
+        keeper.site.short = name.to_owned();
+    }
     let page = page(vec![section(&trace, Some(&details))], Vec::new());
     assert_sound(&page);
-    assert!(page.contains("&lt;script&gt;"));
+    assert!(page.contains("&lt;script&gt;") && !page.contains("<img"));
     assert_eq!(escaped("a\"b'&"), "a&quot;b&#39;&amp;");
 }
 

@@ -13,6 +13,8 @@ use surefit_measure::output::{self, Format, grouped};
 use surefit_measure::sizes::per_cent;
 use surefit_trace::{Caller, Callers, Frame, Sites};
 
+use crate::call_sites::CallSite;
+
 use super::open::{CHECKED, COUNTED, open_all};
 use super::report::Described;
 
@@ -139,9 +141,6 @@ impl Site {
     }
 }
 
-/// The innermost calls that are printed; stacks that differ only farther out are one line.
-const SHOWN_FRAMES: usize = 3;
-
 /// The longest name of a function that is printed, in characters.
 const NAME_CHARS: usize = 34;
 
@@ -151,7 +150,8 @@ const LINE_CHARS: usize = 100;
 fn tables(callers: &Callers, sites: &Sites, top: usize) -> String {
     let mut lines: HashMap<String, Caller> = HashMap::new();
     for caller in &callers.callers {
-        let line = lines.entry(called(sites, caller)).or_default();
+        let called = CallSite::of(sites, caller.stack, NAME_CHARS).short;
+        let line = lines.entry(called).or_default();
         line.requests += caller.requests;
         line.requested_bytes += caller.requested_bytes;
         line.live_at_peak_objects += caller.live_at_peak_objects;
@@ -190,33 +190,6 @@ fn tables(callers: &Callers, sites: &Sites, top: usize) -> String {
         text.push('\n');
     }
     text
-}
-
-/// The innermost calls of a stack in one line.
-fn called(sites: &Sites, caller: &Caller) -> String {
-    let names: Vec<_> = sites
-        .frames(caller.stack)
-        .take(SHOWN_FRAMES)
-        .map(|frame| shown(&frame))
-        .collect();
-    if names.is_empty() {
-        return "(not known)".to_owned();
-    }
-    names.join(" < ")
-}
-
-/// The name of a function, or its place if it has none.
-fn shown(frame: &Frame<'_>) -> String {
-    let file = frame.module.rsplit('/').next().unwrap_or_default();
-    let name = match frame.function {
-        Some(function) => one_line(function),
-        None if file.is_empty() => format!("{:#x}", frame.offset),
-        None => format!("{}+{:#x}", one_line(file), frame.offset),
-    };
-    if name.chars().count() <= NAME_CHARS {
-        return name;
-    }
-    name.chars().take(NAME_CHARS - 1).chain(['…']).collect()
 }
 
 #[cfg(test)]

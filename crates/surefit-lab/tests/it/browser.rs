@@ -8,7 +8,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::common::{SmallTrace, small_trace, surefit};
+use crate::common::{SmallTrace, small_trace, small_trace_with_call_sites, surefit};
 
 /// The names that Chromium has.
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
@@ -179,10 +179,11 @@ fn assert_sound(found: &Value, least_figures: u64) {
 #[ignore = "it needs a browser: ci/report.sh"]
 fn a_page_is_readable_at_every_width_and_on_paper() {
     let Some(browser) = browser() else { return };
-    let trace = small_trace(21);
+    let trace = small_trace_with_call_sites(21);
     let page = trace.path.with_extension("html");
     let html = report(&[&trace.path], &page);
-    assert_sound(&looked_at(&browser, &html, &trace), 9);
+    assert!(html.contains("Call sites by fragmentation in cf"));
+    assert_sound(&looked_at(&browser, &html, &trace), 10);
     let pdf = trace.path.with_extension("pdf");
     let print = format!("--print-to-pdf={}", pdf.display());
     browse(&browser, &[&print, "--no-pdf-header-footer"], &page);
@@ -198,10 +199,13 @@ fn a_page_is_readable_at_every_width_and_on_paper() {
 #[ignore = "it needs a browser: ci/report.sh"]
 fn two_programs_side_by_side_are_readable_at_every_width() {
     let Some(browser) = browser() else { return };
-    let (before, after) = (small_trace(22), small_trace(23));
+    let (before, after) = (
+        small_trace_with_call_sites(22),
+        small_trace_with_call_sites(23),
+    );
     let page = before.path.with_extension("html");
     let html = report(&[&before.path, &after.path], &page);
-    assert_sound(&looked_at(&browser, &html, &before), 15);
+    assert_sound(&looked_at(&browser, &html, &before), 17);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use crate::common::{error_line, small_trace, surefit};
+use crate::common::{error_line, small_trace, small_trace_with_call_sites, surefit};
 
 /// Runs `report` with quick settings for small traces.
 fn report(arguments: &[&Path], options: &[&str]) -> Output {
@@ -56,6 +56,47 @@ fn a_trace_becomes_one_page_with_every_figure() {
         "{html}"
     );
     assert!(html.len() < 1_000_000, "{}", html.len());
+}
+
+/// The rank and the share of each row of the table of call sites.
+fn ranks(html: &str) -> Vec<(usize, f64)> {
+    let table = html.split("<summary>Table: Call sites by fragmentation in cf</summary>");
+    let table = table.last().and_then(|rest| rest.split("</table>").next());
+    let rows = table.expect("a table").split("<tr><td").skip(1);
+    rows.map(|row| {
+        let cells = row.split("<td").map(|cell| {
+            let text = cell.split('>').nth(1).unwrap_or_default();
+            text.split('<').next().unwrap_or_default()
+        });
+        let cells: Vec<_> = cells.collect();
+        let share = cells[3].trim_end_matches(" %").parse().expect("a share");
+        (cells[0].parse().expect("a rank"), share)
+    })
+    .collect()
+}
+
+#[test]
+fn a_trace_with_call_sites_says_who_keeps_pages_from_being_empty() {
+    let trace = small_trace_with_call_sites(36);
+    let output = report(&[&trace.path], &with_output(&QUICK, Path::new("-")));
+    let html = String::from_utf8(output.stdout).expect("text");
+    assert!(
+        html.contains("(anonymous)::Index&lt;…\u{2060}&gt;::insert_"),
+        "{html}"
+    );
+    let ranks = ranks(&html);
+    assert!(ranks.len() > 12, "{ranks:?}");
+    let sum: f64 = ranks.iter().map(|(_, share)| share).sum();
+    assert!((sum - 100.0).abs() < 2.0, "{ranks:?}");
+    let is_sorted = ranks
+        .windows(2)
+        .all(|pair| pair[0].0 + 1 == pair[1].0 && pair[0].1 >= pair[1].1);
+    assert!(is_sorted, "{ranks:?}");
+    // Who has no holes that are known of, or no call sites, has no such figure.
+    let others = [&QUICK[..4], &["--allocators", "tlsf", "-o", "-"]].concat();
+    let output = report(&[&trace.path], &others);
+    let html = String::from_utf8(output.stdout).expect("text");
+    assert!(output.status.success() && !html.contains("Call sites by"));
 }
 
 #[test]
