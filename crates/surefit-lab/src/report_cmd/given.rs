@@ -33,7 +33,7 @@ pub(super) enum What {
     /// A trace.
     Trace(Box<Source>),
     /// Saved results.
-    Results(Comparison),
+    Results(Box<Comparison>),
 }
 
 /// Loads the files of all arguments.
@@ -78,7 +78,7 @@ fn expanded(argument: &Path) -> Result<Vec<PathBuf>> {
 
 fn load_one(path: &Path, largest: Option<usize>) -> Result<What> {
     if is_json(path) {
-        return results(path).map(What::Results);
+        return results(path).map(|found| What::Results(Box::new(found)));
     }
     Source::load(path, largest).map(|source| What::Trace(Box::new(source)))
 }

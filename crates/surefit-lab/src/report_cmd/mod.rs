@@ -136,7 +136,7 @@ fn programs(given: Vec<Given>, job: &Job) -> Result<Vec<Program>> {
         let Given { file, origin, what } = given;
         match what {
             What::Results(comparison) => {
-                programs.extend(Program::saved(file, &origin, comparison).map(Some));
+                programs.extend(Program::saved(file, &origin, *comparison).map(Some));
             }
             What::Trace(source) => {
                 programs.push(None);

@@ -21,6 +21,10 @@ use super::segment::Unfilled;
 use super::shape::{Shape, Values, mixes, shape};
 use super::subject::{Subject, mean_over_live, moved_per_free, smallest_of_all};
 
+/// What is wrong where no configuration completes the traces.
+const NO_CONFIGURATION: &str = "no configuration serves these traces: leave keys of --allocator out, \
+    or objects that are aligned to more than a page";
+
 /// How many shapes get fewer and more size-classes.
 const VARIED: usize = 8;
 
@@ -172,8 +176,7 @@ fn replayed(
     let each = shapes.into_iter().zip(regions);
     let complete = each.filter_map(|(shape, over_live)| Some((shape, over_live?)));
     let best = complete.min_by(|(_, a), (_, b)| a.total_cmp(b));
-    let (shape, _) =
-        best.context("no configuration serves these traces: leave keys of --allocator out")?;
+    let (shape, _) = best.context(NO_CONFIGURATION)?;
     Ok(shape)
 }
 

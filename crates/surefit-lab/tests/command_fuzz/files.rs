@@ -181,6 +181,12 @@ fn trace(random: &mut Random, packed: bool) -> Vec<u8> {
         1 => MAX_SIZE,
         _ => usual[random.random_range(0..usual.len())],
     };
+    // few heaps align objects to more than a page
+    let most_log2 = if random.random_range(0..4) == 0 {
+        30
+    } else {
+        7
+    };
     let threads = random.random_range(1..4);
     let mut seen = 0;
     for _ in 0..random.random_range(0..200) {
@@ -200,7 +206,7 @@ fn trace(random: &mut Random, packed: bool) -> Vec<u8> {
                 Op::Alloc {
                     id: next - 1,
                     size: size(random, largest),
-                    call: call(random),
+                    call: call(random, most_log2),
                 }
             }
         };
@@ -226,11 +232,11 @@ fn size(random: &mut Random, largest: u64) -> u64 {
     }
 }
 
-fn call(random: &mut Random) -> Call {
+fn call(random: &mut Random, most_log2: u8) -> Call {
     match random.random_range(0..8) {
         0 => Call::Calloc,
         1 => {
-            let log2 = random.random_range(0..=30);
+            let log2 = random.random_range(0..=most_log2);
             Call::Aligned(Align::from_log2(log2).expect("an alignment"))
         }
         _ => Call::Malloc,

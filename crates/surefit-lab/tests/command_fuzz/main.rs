@@ -57,8 +57,13 @@ fn any_arguments_and_files_end_in_a_status_and_two_lines_at_most() {
     let [done, broken, refused] = ends;
     println!("{cases} cases: {done} with status 0, {broken} with 1, {refused} with 2");
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
-    // a generator that makes nothing valid, or nothing wrong, tests nothing
-    assert!(cases < 100 || ends.iter().all(|count| *count > cases / 100));
+    // a generator that makes nothing valid, or nothing wrong, tests nothing; most verbs alone break nothing
+    let least = if arguments::only_verb().is_none() {
+        &ends[..]
+    } else {
+        &[done, refused]
+    };
+    assert!(cases < 100 || least.iter().all(|count| *count > cases / 100));
 }
 
 fn described(seed: u64, case: &child::Case, why: &str) -> String {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use surefit_formats::export::{Frame, UNKNOWN, frames_without_call_sites, without_call_sites};
-use surefit_measure::error::{complain, one_line};
+use surefit_measure::error::{one_line, say};
 use surefit_measure::passes::holes::{SiteHoles, by_site};
 use surefit_measure::sizes::HeapSize;
 use surefit_measure::source::Source;
@@ -74,8 +74,8 @@ pub(super) fn fragmentation(file: &Path) -> Option<Vec<(u64, u64)>> {
         Ok(holes) => Some(whole_bytes(&holes)),
         Err(error) => {
             let why = one_line(&format!("{error:#}"));
-            complain(&format!(
-                "{}: the profile has no fragmentation: {why}",
+            say(&format!(
+                "{}: the profile has no fragmentation: {why}\n",
                 file.display()
             ));
             None

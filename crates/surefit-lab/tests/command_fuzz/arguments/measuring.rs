@@ -19,6 +19,18 @@ const BOUNDS: [&str; 8] = [
 
 const MARGINS: [&str; 9] = ["auto", "0", "7.5%", "900", "901", "-1", "nan", "1e99", "x"];
 
+/// What `tune` takes, the more often the more there is to find.
+const TUNABLE: [&str; 8] = [
+    "cf",
+    "cf",
+    "cf:width=32",
+    "cf:holes=4",
+    "cf:pieces=off",
+    "segregated",
+    "jamaica",
+    "cf-direct",
+];
+
 impl Line<'_> {
     pub(super) fn replay(&mut self) -> bool {
         // What a measuring command tells its children.
@@ -115,28 +127,36 @@ impl Line<'_> {
 
     pub(super) fn tune(&mut self) -> bool {
         self.push("tune");
-        for _ in 0..self.random.random_range(1..3) {
-            let file = self.files.read(self.random, Kind::Trace);
+        let file = self.files.read(self.random, Kind::Trace);
+        self.push(file.clone());
+        if self.one_in(4) {
+            // The same one again, as several runs of one program.
             self.push(file);
         }
-        self.option("--judge", 3, |line| {
-            line.files.read(line.random, Kind::Trace)
-        });
-        self.flag("--judge-halves", 6);
+        if self.one_in(4) {
+            self.push("--judge-halves");
+        } else {
+            self.option("--judge", 3, |line| {
+                line.files.read(line.random, Kind::Trace)
+            });
+        }
         self.option("--classes", 2, |line| {
             line.mostly(&["3", "8", "64"], &["0", "2", "4294967296", "-1", "x"])
         });
-        self.option("--allocator", 2, Self::spec);
-        self.option("--emit", 4, |line| {
-            any(line.random, &["toml", "rust", "c", "x"]).to_owned()
+        self.option("--allocator", 2, |line| {
+            if line.one_in(8) {
+                line.spec()
+            } else {
+                any(line.random, &TUNABLE).to_owned()
+            }
         });
-        self.option("-o", 4, |line| line.files.output(line.random));
-        let emits = self
-            .words
-            .iter()
-            .any(|word| word.to_string_lossy().starts_with("--emit"));
-        self.format();
-        self.json &= !emits;
+        self.option("-o", 6, |line| line.files.output(line.random));
+        if self.one_in(3) {
+            let language = any(self.random, &["toml", "rust", "c", "x"]);
+            self.push(format!("--emit={language}"));
+        } else {
+            self.format();
+        }
         true
     }
 

@@ -32,6 +32,11 @@ struct Line<'a> {
     pub(super) json: bool,
 }
 
+/// The verb that is to be tried alone.
+pub(crate) fn only_verb() -> Option<String> {
+    std::env::var("SUREFIT_FUZZ_VERB").ok()
+}
+
 /// One command line.
 pub(crate) fn case(random: &mut Random, files: &Files) -> Case {
     let mut line = Line {
@@ -118,7 +123,7 @@ impl Line<'_> {
 
     /// Writes a verb and its arguments; whether the command could take long if it were another one.
     fn verb(&mut self) -> bool {
-        if let Ok(only) = std::env::var("SUREFIT_FUZZ_VERB") {
+        if let Some(only) = only_verb() {
             return self.only(&only);
         }
         match self.random.random_range(0..25) {
