@@ -84,14 +84,14 @@ pub(super) fn fragmentation(file: &Path) -> Option<Vec<(u64, u64)>> {
 }
 
 fn holes(file: &Path) -> Result<Vec<SiteHoles>> {
-    let source = Source::load(file, None)?;
-    by_site(
-        &source.trace,
-        &source.steps,
-        &Spec::parse(HEAP)?,
-        HeapSize::DEFAULT,
-    )
+    let Source { trace, steps, .. } = Source::load(file, None)?;
+    let usual = HeapSize::DEFAULT.bytes(steps.peak_live_bytes);
+    let heap = HeapSize::Bytes(usual.max(LEAST_HEAP));
+    by_site(&trace, &steps, &Spec::parse(HEAP)?, heap)
 }
+
+/// The least heap, in bytes: four times the peak of a tiny program has no room for pages.
+const LEAST_HEAP: usize = 16 << 20;
 
 /// Whole bytes of each stack. What is rounded off one goes to the next, so that the sum stays.
 fn whole_bytes(holes: &[SiteHoles]) -> Vec<(u64, u64)> {
