@@ -162,8 +162,10 @@ impl Heaptrack {
                     None
                 }
                 b'#' => {
+                    // What was said of the first event stays.
+                    let is_first = self.form.is_none();
                     let is_marked = rest == &NO_CALL_SITES.as_bytes()[2..];
-                    self.has_call_sites &= !is_marked;
+                    self.has_call_sites &= !(is_first && is_marked);
                     None
                 }
                 b't' | b'i' | b's' | b'm' | b'c' | b'R' | b'I' | b'S' => None,

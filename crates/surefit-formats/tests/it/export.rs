@@ -259,6 +259,10 @@ fn call_sites_that_are_exported_to_heaptrack_are_imported_again() {
     let again = import(&writer.finish().expect("memory")).expect("heaptrack's format");
     assert_eq!(again.trace.sites(), None);
     assert_eq!(again.trace.header().counts.peak_bytes, 1100);
+    // Amid the events it is a comment like others.
+    let later = b"v 10400 3\nt 5 0\n+ 1 1 1\n# surefit: no call sites\n+ 1 1 2\n";
+    let later = import(later).expect("a recording").trace;
+    assert_eq!(called_from(&later, 1), ["?  5"]);
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn text(path: &Path) -> &str {
 }
 
 #[test]
-fn a_recording_of_heaptrack_is_imported_and_exported_again() {
+fn a_recording_of_heaptrack_is_imported() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = |name: &str| folder.path().join(name);
     let trace = place("lists.sft.zst");
@@ -69,7 +69,14 @@ fn a_recording_of_heaptrack_is_imported_and_exported_again() {
     assert_eq!(document["stacks"], 22);
     assert_eq!(document["trace"]["name"], "lists");
     assert_eq!(document["trace"]["peak_live_bytes"], 78_742);
+}
 
+#[test]
+fn what_was_imported_from_heaptrack_is_exported_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = |name: &str| folder.path().join(name);
+    let trace = place("lists.sft.zst");
+    printed(&["trace", "import", RECORDING, "-o", text(&trace)]);
     let packed = place("again.gz");
     printed(&[
         "trace",
