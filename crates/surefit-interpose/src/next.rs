@@ -102,6 +102,13 @@ impl Next {
         self.state.store(FOUND, Ordering::Release);
     }
 
+    /// Where its `malloc` is; `None` while it is looked for.
+    #[must_use]
+    pub fn address(&self) -> Option<usize> {
+        self.functions()
+            .map(|next| (next.malloc as *const ()).addr())
+    }
+
     /// `malloc`.
     #[inline]
     #[must_use]

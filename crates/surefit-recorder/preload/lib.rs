@@ -10,6 +10,7 @@ mod file;
 mod log;
 mod mappings;
 mod process;
+mod serving;
 mod stacks;
 #[cfg_attr(
     not(target_arch = "x86_64"),
@@ -24,13 +25,10 @@ mod unwind;
 use core::ffi::c_void;
 
 use surefit_interpose::calls::Calls;
-use surefit_interpose::next::Next;
 
 use log::kind;
 use process::{stamp, stamp_called};
-
-/// The allocator that serves the program.
-static NEXT: Next = Next::new();
+use serving::NEXT;
 
 struct Recorder;
 

@@ -17,6 +17,7 @@ use surefit_interpose::system;
 
 use crate::file::{self, File, PATH_BYTES};
 use crate::log::{self, FULL, HEADER_BYTES, Header, NO_ADDRESSES, SLOT_BYTES, Slot};
+use crate::serving;
 use crate::stacks::{Stacks, Wanted};
 use crate::text::Text;
 use crate::thread::{NUMBER, UNRECORDED};
@@ -406,6 +407,11 @@ fn describe(header: &mut Header) {
         let len = name.len().min(log::PROGRAM_BYTES - 1);
         header.program[..len].copy_from_slice(&name[..len]);
     }
+    // A longer name is of no use in parts.
+    let library = serving::library().map(CStr::to_bytes);
+    if let Some(name) = library.filter(|name| name.len() < log::LIBRARY_BYTES) {
+        header.library[..name.len()].copy_from_slice(name);
+    }
 }
 
 pub(crate) fn environment(name: &CStr) -> Option<&'static CStr> {
@@ -416,4 +422,4 @@ pub(crate) fn environment(name: &CStr) -> Option<&'static CStr> {
     (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) })
 }
 
-const _: () = assert!(offset_of!(Header, program) + log::PROGRAM_BYTES <= HEADER_BYTES);
+const _: () = assert!(offset_of!(Header, library) + log::LIBRARY_BYTES <= HEADER_BYTES);

@@ -14,13 +14,16 @@ use core::ffi::CStr;
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
 /// The first bytes of a log; the last of them is the version.
-pub const MAGIC: u64 = u64::from_ne_bytes(*b"sfit-lg\x02");
+pub const MAGIC: u64 = u64::from_ne_bytes(*b"sfit-lg\x03");
 
 /// Bytes before the first slot.
 pub const HEADER_BYTES: usize = 4096;
 
 /// Bytes of the program's name, with the zero at its end.
 pub const PROGRAM_BYTES: usize = 2048;
+
+/// Bytes of a library's name, with the zero at its end.
+pub const LIBRARY_BYTES: usize = 1024;
 
 /// The environment's name for the folder into which logs are written.
 pub const FOLDER: &CStr = c"SUREFIT_RECORD";
@@ -71,6 +74,8 @@ pub struct Header {
     _line_3: [u64; 7],
     /// The program, as it was called, and a zero.
     pub program: [u8; PROGRAM_BYTES],
+    /// The library that the program's malloc is in, and a zero; nothing if it is not known.
+    pub library: [u8; LIBRARY_BYTES],
 }
 
 /// [`Header::ended`]: the log has as many bytes as it may.

@@ -1,8 +1,10 @@
 //! Reads a log, slot by slot.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read};
 use std::mem::{offset_of, size_of};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::log::{self, FULL, HEADER_BYTES, Header, NO_ADDRESSES, SLOT_BYTES, kind};
@@ -22,6 +24,9 @@ pub struct Described {
     pub own_malloc: bool,
     /// The program, as it was called.
     pub program: String,
+    /// The library that the program's malloc is in, if that is not the C library; `None` if it is, or if
+    /// it is not known.
+    pub library: Option<PathBuf>,
     /// Events that took a number, also those that were not written any more.
     pub events: u64,
     /// Why recording ended before the process did.
@@ -158,8 +163,8 @@ fn describe(path: &Path, header: &[u8]) -> Option<Described> {
     if word(header, offset_of!(Header, magic)) != log::MAGIC {
         return None;
     }
-    let program = &header[offset_of!(Header, program)..][..log::PROGRAM_BYTES];
-    let program = program.split(|byte| *byte == 0).next()?;
+    let program = text(header, offset_of!(Header, program), log::PROGRAM_BYTES);
+    let library = text(header, offset_of!(Header, library), log::LIBRARY_BYTES);
     Some(Described {
         path: path.into(),
         pid: half(header, offset_of!(Header, pid)),
@@ -167,6 +172,7 @@ fn describe(path: &Path, header: &[u8]) -> Option<Described> {
         forked: half(header, offset_of!(Header, forked)) != 0,
         own_malloc: half(header, offset_of!(Header, own_malloc)) != 0,
         program: String::from_utf8_lossy(program).into_owned(),
+        library: Some(PathBuf::from(OsStr::from_bytes(library))).filter(|file| !is_platforms(file)),
         events: word(header, offset_of!(Header, next)),
         ended: match half(header, offset_of!(Header, ended)) {
             0 => None,
@@ -175,6 +181,18 @@ fn describe(path: &Path, header: &[u8]) -> Option<Described> {
             error => Some(Ended::Error(i32::try_from(error).unwrap_or(i32::MAX))),
         },
     })
+}
+
+/// A text that ends with zero.
+fn text(header: &[u8], at: usize, most: usize) -> &[u8] {
+    let bytes = &header[at..][..most];
+    bytes.split(|byte| *byte == 0).next().unwrap_or_default()
+}
+
+/// Whether a library is the C library, or none.
+fn is_platforms(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().as_bytes();
+    name.is_empty() || name.starts_with(b"libc.so") || name.starts_with(b"libc-")
 }
 
 fn word(bytes: &[u8], at: usize) -> u64 {
@@ -234,6 +252,22 @@ mod tests {
         // Numbers beyond what the file had room for.
         let mut reader = open(&log(9, 1, &slots)).expect("a log");
         assert_eq!(addresses(&mut reader), [1]);
+    }
+
+    #[test]
+    fn the_c_library_is_nobodys_own_malloc() {
+        let library = |name: &[u8]| {
+            let mut bytes = log(0, 0, &[]);
+            bytes[offset_of!(Header, library)..][..name.len()].copy_from_slice(name);
+            open(&bytes).expect("a log").described().library.clone()
+        };
+        let own = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2";
+        assert_eq!(library(own.as_bytes()), Some(own.into()));
+        for none in ["", "/lib/x86_64-linux-gnu/libc.so.6", "/lib/libc-2.28.so"] {
+            assert_eq!(library(none.as_bytes()), None, "{none}");
+        }
+        // Without a zero at its end.
+        assert!(library(&[b'x'; log::LIBRARY_BYTES]).is_some());
     }
 
     #[test]

@@ -50,6 +50,9 @@ pub(crate) struct Recorded {
     pid: u32,
     /// Whether it is a copy of its parent, in which no program began.
     forked: bool,
+    /// The library that its malloc is in; absent if that is the C library, or not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allocator: Option<String>,
     /// The figures of the trace.
     trace: Described,
     /// Frees and reallocations of objects from before the recording, or of the parent; left out.
@@ -180,6 +183,7 @@ impl Recorded {
             file_bytes: bytes,
             pid: log.pid,
             forked: log.forked,
+            allocator: log.library.as_ref().map(|file| file.display().to_string()),
             trace,
             unknown_frees: gaps.unknown,
             missed_frees: gaps.overlapping,
@@ -198,6 +202,11 @@ impl Recorded {
             Size(self.file_bytes)
         );
         let mut note = |note: String| text.push_str(&format!("  {note}\n"));
+        if let Some(library) = &self.allocator {
+            note(format!(
+                "its malloc is that of {library}; to compare with it: --allocators cf,tlsf,preload:{library}"
+            ));
+        }
         if self.unknown_frees > 0 {
             let objects = counted(self.unknown_frees, "free");
             note(format!(

@@ -132,7 +132,7 @@ impl Axis {
         let (first, last) = (self.least.log10().round(), self.most.log10().round());
         let decades = (last - first) as i32;
         // labels below each other take less room than those beside each other
-        let most = if self.unit == Unit::Share { 7 } else { 4 };
+        let most = if self.unit == Unit::Share { 7 } else { 3 };
         let step = (decades + most - 1) / most;
         let powers = (0..=decades).step_by(step.max(1) as usize);
         powers
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(share[0], "1 in 1 M");
         assert_eq!(share.last().map(String::as_str), Some("all"));
         let long = labels(Axis::logarithmic(1.0, 1e10, Unit::Nanoseconds));
-        assert_eq!(long, ["1 ns", "1 µs", "1 ms", "1 s"]);
+        assert_eq!(long, ["1 ns", "10 µs", "100 ms"]);
         assert_eq!(
             labels(Axis::logarithmic(1.0, 1.0, Unit::Nanoseconds)).len(),
             2

@@ -1,4 +1,4 @@
-//! Answers beside the table: what the program's own allocator holds, and what threads change.
+//! Answers beside the table: what the platform's allocator holds, and what threads change.
 
 use surefit_measure::ratio::{Ratio, median};
 use surefit_measure::results::{AllocatorResult, TraceResults};
@@ -6,10 +6,10 @@ use surefit_measure::sizes::Size;
 
 use super::words::{name, short};
 
-/// The program's own allocator, unless it brings one.
+/// The platform's allocator: the program's own, unless it brings one.
 const OWN: &str = "system";
 
-/// `The program's own allocator (system) holds 36.2 MB at most, 1.39 x live in the mean; cf needs
+/// `The platform's allocator (system) holds 36.2 MB at most, 1.39 x live in the mean; cf needs
 /// 26.8 MB (0.74 x).`
 pub(super) fn held(trace: &TraceResults) -> Option<String> {
     let own = trace.results.iter().find(|row| row.allocator == OWN)?;
@@ -33,7 +33,7 @@ pub(super) fn held(trace: &TraceResults) -> Option<String> {
         )
     });
     Some(format!(
-        "The program's own allocator ({OWN}) holds {} at most{mean}{least}.",
+        "The platform's allocator ({OWN}) holds {} at most{mean}{least}.",
         Size(most)
     ))
 }
@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(
             held(&trace(1, None)).as_deref(),
             Some(
-                "The program's own allocator (system) holds 36.2 MB at most, 1.39 x live in the mean; \
+                "The platform's allocator (system) holds 36.2 MB at most, 1.39 x live in the mean; \
                  cf needs 26.8 MB (0.74 x)."
             )
         );

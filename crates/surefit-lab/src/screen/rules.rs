@@ -134,7 +134,7 @@ fn least_memory_and_the_lowest_bound_are_those_of_the_figures() {
                 "{said}"
             );
             assert!(
-                said.contains("The program's own allocator (system) holds "),
+                said.contains("The platform's allocator (system) holds "),
                 "{said}"
             );
         }

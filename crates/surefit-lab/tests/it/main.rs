@@ -16,6 +16,8 @@ mod gc_replay;
 mod long_traces;
 #[cfg(target_os = "linux")]
 mod record;
+#[cfg(target_os = "linux")]
+mod record_serving;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod record_stacks;
 mod refusals;

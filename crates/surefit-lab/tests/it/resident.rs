@@ -34,7 +34,7 @@ fn hoard(directory: &Path) -> PathBuf {
 }
 
 /// The malloc of `hoarder.c` as a library. Rust links by the C compiler, so whoever builds this has one.
-fn hoarder(directory: &Path) -> PathBuf {
+pub(crate) fn hoarder(directory: &Path) -> PathBuf {
     let library = directory.join("libhoarder.so");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/hoarder.c");
     let made = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
