@@ -5,12 +5,13 @@ use rand::Rng;
 use super::Line;
 use crate::files::{Kind, any};
 
-const NAMES: [&str; 31] = [
+const NAMES: [&str; 32] = [
     "cf",
     "cf",
     "cf",
     "cf-os",
     "cf-direct",
+    "cf-cooperating",
     "cf-paper",
     "cf-block-table",
     "indirect",
@@ -39,7 +40,8 @@ const NAMES: [&str; 31] = [
     "nothing",
 ];
 
-const KEYS: [&str; 27] = [
+const KEYS: [&str; 28] = [
+    "ask",
     "config",
     "k",
     "holes",
@@ -97,7 +99,7 @@ const WORDS: [&str; 24] = [
 ];
 
 /// What an allocator's keys may be; the others have none.
-const OWN_KEYS: [(&str, &[&str]); 9] = [
+const OWN_KEYS: [(&str, &[&str]); 10] = [
     (
         "cf",
         &[
@@ -139,6 +141,7 @@ const OWN_KEYS: [(&str, &[&str]); 9] = [
         ],
     ),
     ("cf-direct", &["min=8", "min=1024"]),
+    ("cf-cooperating", &["ask=1", "ask=1024", "k=2"]),
     ("cf-paper", &["min=16", "min=32"]),
     (
         "segregated",
