@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The heaps build for microcontrollers, WebAssembly, and 32-bit and Arm Linux; chosen tests run on 32 bits (i686). `ci/toolchain.sh` fetches what
+# The heaps are checked for microcontrollers, WebAssembly, and 32-bit and Arm Linux; chosen tests run on 32 bits (i686). `ci/toolchain.sh` fetches what
 # this needs: what cannot be fetched is NOT RUN and passes, what was fetched and does not build fails. SUREFIT_TESTS=all runs every test that can
 # run there, and on Arm too (aarch64, under qemu's emulation of programs): ci/extra/targets.sh does.
 set -euo pipefail
@@ -14,13 +14,15 @@ plain=(thumbv6m-none-eabi armv5te-none-eabi riscv32imc-unknown-none-elf)
 
 . ci/fetch.sh
 
-build() {
+# That a target has all that the crates use. They have little code before a program says of which types; images and libraries
+# for boards are built below, and by boards.sh.
+check() {
   local target=$1 start=$SECONDS features
   shift
   for features in "$@"; do
-    cargo build --locked --quiet -Zbuild-std=core,alloc --target "$target" -p surefit --no-default-features --features "$features"
+    cargo check --locked --quiet -Zbuild-std=core,alloc --target "$target" -p surefit --no-default-features --features "$features"
   done
-  echo "built $target in $((SECONDS - start)) s; features: $(printf '(%s) ' "$@")"
+  echo "checked $target in $((SECONDS - start)) s; features: $(printf '(%s) ' "$@")"
 }
 
 # Runs tests on a Linux of another machine, as one program each, linked so that it needs no library there.
@@ -56,17 +58,17 @@ else
 fi
 
 if ! fetch rust; then
-  for target in "${exchanging[@]}" "${plain[@]}"; do echo "NOT RUN: build for $target ($why)"; done
+  for target in "${exchanging[@]}" "${plain[@]}"; do echo "NOT RUN: check for $target ($why)"; done
   echo "NOT RUN: surefit-c without a standard library ($why)"
   for machine in "${machines[@]}"; do echo "NOT RUN: tests on $machine ($why)"; done
   exit 0
 fi
 export RUSTC=$folder/rustc RUSTC_BOOTSTRAP=1
 # The first target of each kind with few features too: what a selection leaves out does not depend on the target.
-build "${exchanging[0]}" "" compact gc
-build "${plain[0]}" "" compact gc
-for target in "${exchanging[@]}"; do build "$target" compact,freelist,gc,alloc,critical-section,allocator-api2; done
-for target in "${plain[@]}"; do build "$target" compact,freelist,gc,alloc,locked compact,critical-section; done
+check "${exchanging[0]}" "" compact gc
+check "${plain[0]}" "" compact gc
+for target in "${exchanging[@]}"; do check "$target" compact,freelist,gc,alloc,critical-section,allocator-api2; done
+for target in "${plain[@]}"; do check "$target" compact,freelist,gc,alloc,locked compact,critical-section; done
 # flash LIMIT FEATURES FUNCTION…: the bytes that a heap takes on a Cortex-M4, of an image with the least that a program
 # needs: these functions. More than LIMIT fails: 5 % over what was measured, or the goal if that is less. The goal is 8 KiB for the heap
 # with handles, and 4 KiB for one of raw pointers.

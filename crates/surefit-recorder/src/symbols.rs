@@ -153,24 +153,25 @@ mod tests {
         assert!(long.len() <= 2003 && long.ends_with('…'));
     }
 
+    /// A function that stays one, however the program is optimised.
+    #[inline(never)]
+    fn named_in_this_program() -> usize {
+        std::hint::black_box(1)
+    }
+
     #[test]
     fn the_functions_of_this_program_are_found() {
+        let call: fn() -> usize = named_in_this_program;
+        assert_eq!(std::hint::black_box(call)(), 1);
         let own = std::env::current_exe().expect("a file");
         let symbols = Symbols::of(&own);
         let at = symbols
             .0
             .iter()
-            .find(|symbol| {
-                symbol
-                    .name
-                    .contains("the_functions_of_this_program_are_found")
-            })
+            .find(|symbol| symbol.name.contains("named_in_this_program"))
             .expect("this function");
         let name = symbols.function(at.address + 1).expect("itself");
-        assert!(
-            name.contains("the_functions_of_this_program_are_found"),
-            "{name}"
-        );
+        assert!(name.contains("named_in_this_program"), "{name}");
         let mut functions = Functions::default();
         let path = own.to_str().expect("a plain path");
         // A call at the end of a function returns behind it.

@@ -84,7 +84,7 @@ fn duration(text: &str) -> Result<Duration> {
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if let Some(folder) = &args.logs {
         // It is the user's: whatever comes of it, it stays.
-        let mut document = traces(&logs_in(folder)?, None, &args.output)?;
+        let mut document = traces(&logs_in(folder)?, None, args)?;
         document.note_unheard(folder);
         return print(args, &document).map(|()| ExitCode::SUCCESS);
     }
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     session.stop()?;
     // From here on the logs stay until every trace is written.
     let folder = folder.keep();
-    let mut document = traces(&session::logs(&folder)?, Some(session.pid()), &args.output)
+    let mut document = traces(&session::logs(&folder)?, Some(session.pid()), args)
         .with_context(|| kept(&folder, &args.output))?;
     document.program_seconds = Some(seconds);
     document.note_unheard(&folder);
@@ -172,7 +172,8 @@ fn logs_in(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// Makes a trace of each log.
-fn traces(found: &[PathBuf], first: Option<u32>, output: &Path) -> Result<Document> {
+fn traces(found: &[PathBuf], first: Option<u32>, args: &Args) -> Result<Document> {
+    let output = &*args.output;
     let mut readers = Vec::new();
     for log in found {
         match Reader::open(log) {
@@ -201,7 +202,8 @@ fn traces(found: &[PathBuf], first: Option<u32>, output: &Path) -> Result<Docume
             others += 1;
             numbered(output, others, name_of(&log))
         };
-        document.recorded.push(make(&mut reader, &log, &path)?);
+        let wants_stacks = args.stacks.is_some();
+        document.recorded.push(make(&mut reader, &log, &path, wants_stacks)?);
     }
     document.sort(output);
     Ok(document)
@@ -218,10 +220,16 @@ fn main_log(logs: &[Described], first: Option<u32>) -> Option<usize> {
     .map(|(index, _)| index)
 }
 
-fn make(reader: &mut Reader, log: &Described, path: &Path) -> Result<Recorded> {
+fn make(
+    reader: &mut Reader,
+    log: &Described,
+    path: &Path,
+    wants_stacks: bool,
+) -> Result<Recorded> {
     let progress = trace_file::progress_bar("reading", log.events)?;
     let called = sites::read(&log.path);
-    let mut spool = trace_file::spool(path, called.is_some())?;
+    let has_stacks = called.is_some();
+    let mut spool = trace_file::spool(path, has_stacks)?;
     let called = called.unwrap_or_default();
     let position = |records| progress.set_position(records);
     let gaps = convert(reader, position, |(event, stack)| {
@@ -231,13 +239,13 @@ fn make(reader: &mut Reader, log: &Described, path: &Path) -> Result<Recorded> {
     progress.finish_and_clear();
     let peak = spool.peak();
     let (header, bytes) = trace_file::write(spool, name_of(log), &called.sites, path)?;
+    let lost = match has_stacks || !wants_stacks {
+        true => called.lost,
+        // There was no room for their file.
+        false => header.counts.objects,
+    };
     let trace = report::Described::new(&header, peak);
-    Ok(Recorded::new(
-        (path, bytes),
-        log,
-        trace,
-        (gaps, called.lost),
-    ))
+    Ok(Recorded::new((path, bytes), log, trace, (gaps, lost)))
 }
 
 /// The program's name, without its folder.
