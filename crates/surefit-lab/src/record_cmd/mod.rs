@@ -203,7 +203,9 @@ fn traces(found: &[PathBuf], first: Option<u32>, args: &Args) -> Result<Document
             numbered(output, others, name_of(&log))
         };
         let wants_stacks = args.stacks.is_some();
-        document.recorded.push(make(&mut reader, &log, &path, wants_stacks)?);
+        document
+            .recorded
+            .push(make(&mut reader, &log, &path, wants_stacks)?);
     }
     document.sort(output);
     Ok(document)
@@ -220,12 +222,7 @@ fn main_log(logs: &[Described], first: Option<u32>) -> Option<usize> {
     .map(|(index, _)| index)
 }
 
-fn make(
-    reader: &mut Reader,
-    log: &Described,
-    path: &Path,
-    wants_stacks: bool,
-) -> Result<Recorded> {
+fn make(reader: &mut Reader, log: &Described, path: &Path, wants_stacks: bool) -> Result<Recorded> {
     let progress = trace_file::progress_bar("reading", log.events)?;
     let called = sites::read(&log.path);
     let has_stacks = called.is_some();
