@@ -169,8 +169,33 @@ fn any_address_may_be_asked_about() {
         "a run is in no page of a class"
     );
     let around = (start - 64)..(start + (64 << 10) + 64);
-    for address in around.chain([1, 8, usize::MAX, usize::MAX & !7]) {
-        let at = NonNull::without_provenance(address.try_into().expect("not zero"));
-        assert!(!heap.defrag_hint(at, 1), "a heap without page-blocks");
+    let addresses = || around.clone().chain([1, 8, usize::MAX, usize::MAX & !7]);
+    let asked = |heap: &DirectHeap<'_>, address: &usize| {
+        heap.defrag_hint(
+            NonNull::without_provenance((*address).try_into().expect("not zero")),
+            1,
+        )
+    };
+    assert!(
+        addresses().all(|address| !asked(&heap, &address)),
+        "no page-blocks"
+    );
+    // One object in each of two pages: those of the older page alone should move.
+    let layout = Layout::from_size_align(512, 8).expect("a layout");
+    let objects: Vec<_> = (0..32)
+        .map(|_| heap.allocate(layout).expect("room"))
+        .collect();
+    for (_, object) in objects
+        .iter()
+        .enumerate()
+        .filter(|(number, _)| number % 16 != 0)
+    {
+        // SAFETY: S1, S2: an object of the test's own, freed once.
+        unsafe { heap.free(*object, layout) };
     }
+    let worth: Vec<_> = addresses()
+        .filter(|address| asked(&heap, address))
+        .collect();
+    assert_eq!(worth.len(), 8192 / 8, "each place of one page");
+    assert!(worth[worth.len() - 1] - worth[0] < 8192);
 }

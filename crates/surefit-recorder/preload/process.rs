@@ -21,6 +21,7 @@ use crate::serving;
 use crate::stacks::{Stacks, Wanted};
 use crate::text::Text;
 use crate::thread::{NUMBER, UNRECORDED};
+use crate::unwind;
 
 /// Slots by which a log grows at least, and at most.
 const LEAST_SLOTS: u64 = 8192;
@@ -213,6 +214,7 @@ impl Log<'_> {
 
 /// The program begins. If another library than ours has what it calls malloc, nothing comes to us.
 pub(crate) fn program_begins() {
+    unwind::first_thread_begins();
     let before = system::errno();
     if let Some(log) = log() {
         // SAFETY: a name that ends with zero.

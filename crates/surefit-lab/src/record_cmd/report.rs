@@ -234,7 +234,7 @@ impl Recorded {
         if self.lost_stacks > 0 {
             let lost = counted(self.lost_stacks, "allocation");
             note(format!(
-                "{lost} without a stack: there was no room; raise `ulimit -v` if there is a limit, or give --stacks fewer frames"
+                "{lost} without a stack: there was no room; raise `ulimit -v` and `ulimit -f` if they are limited, or give --stacks fewer frames"
             ));
         }
         if let Some(ended) = &self.ended {

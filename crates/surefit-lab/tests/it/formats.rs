@@ -28,6 +28,11 @@ fn printed(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
+/// Exports a trace into a file.
+fn export(trace: &str, to: &str, file: &str) {
+    printed(&["trace", "export", trace, "--to", to, "-o", file]);
+}
+
 /// The one line on standard error of a run that must be refused.
 fn refused(arguments: &[&str]) -> String {
     let output = run(arguments);
@@ -139,15 +144,7 @@ fn call_sites_go_to_heaptrack_and_come_back() {
         trace.path.with_extension("back.sft"),
     );
     let file = text(&trace.path);
-    printed(&[
-        "trace",
-        "export",
-        file,
-        "--to",
-        "heaptrack",
-        "-o",
-        text(&there),
-    ]);
+    export(file, "heaptrack", text(&there));
     let said = printed(&["trace", "import", text(&there), "-o", text(&back)]);
     assert!(said.contains("with call sites: "), "{said}");
     let [before, after] = [&trace.path, &back].map(|file| Trace::load(file).expect("sound"));
@@ -162,15 +159,7 @@ fn call_sites_go_to_heaptrack_and_come_back() {
     assert!(allocated(&before).len() > 15);
     // A trace without them comes back without them.
     let plain = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/python-a.sft.zst");
-    printed(&[
-        "trace",
-        "export",
-        plain,
-        "--to",
-        "heaptrack",
-        "-o",
-        text(&there),
-    ]);
+    export(plain, "heaptrack", text(&there));
     let said = printed(&["trace", "import", text(&there), "-o", text(&back)]);
     assert!(!said.contains("call sites"), "{said}");
 }
@@ -180,15 +169,7 @@ fn a_profile_has_the_stacks_and_the_fragmentation_of_a_trace_with_call_sites() {
     let trace = small_trace_with_call_sites(52);
     let profile = trace.path.with_extension("pb.gz");
     let file = text(&trace.path);
-    printed(&[
-        "trace",
-        "export",
-        file,
-        "--to",
-        "pprof",
-        "-o",
-        text(&profile),
-    ]);
+    export(file, "pprof", text(&profile));
     let mut bytes = Vec::new();
     let packed = std::fs::File::open(&profile).expect("written");
     let mut decoder = flate2::read::GzDecoder::new(packed);

@@ -17,7 +17,11 @@ mod long_traces;
 #[cfg(target_os = "linux")]
 mod record;
 #[cfg(target_os = "linux")]
+mod record_limits;
+#[cfg(target_os = "linux")]
 mod record_serving;
+#[cfg(target_os = "linux")]
+mod record_sites;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod record_stacks;
 mod refusals;

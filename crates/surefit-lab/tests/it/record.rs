@@ -12,7 +12,7 @@ use surefit_trace::{Call, Op, Trace};
 use tempfile::TempDir;
 
 /// `recorded.c`, compiled once. Rust links by the C compiler, so whoever builds this has one.
-fn program() -> &'static Path {
+pub(crate) fn program() -> &'static Path {
     static PROGRAM: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
     &PROGRAM
         .get_or_init(|| {
@@ -23,7 +23,7 @@ fn program() -> &'static Path {
         .1
 }
 
-fn compiled(folder: &Path, name: &str, options: &[&str]) -> PathBuf {
+pub(crate) fn compiled(folder: &Path, name: &str, options: &[&str]) -> PathBuf {
     let path = folder.join(name);
     let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
     let made = compile(Command::new(compiler), "recorded.c", &path)
@@ -46,11 +46,11 @@ fn compile(mut compiler: Command, source: &str, to: &Path) -> Command {
     compiler
 }
 
-fn folder() -> TempDir {
+pub(crate) fn folder() -> TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
-fn record(folder: &TempDir, options: &[&str]) -> Command {
+pub(crate) fn record(folder: &TempDir, options: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_surefit"));
     command.args(["record", "-o", "a.sft.zst"]).args(options);
     command.current_dir(folder.path());
@@ -58,7 +58,11 @@ fn record(folder: &TempDir, options: &[&str]) -> Command {
 }
 
 /// Records what our program does; the exit status, the document and the program's own trace.
-fn recorded(folder: &TempDir, options: &[&str], what: &str) -> (Option<i32>, Value, Trace) {
+pub(crate) fn recorded(
+    folder: &TempDir,
+    options: &[&str],
+    what: &str,
+) -> (Option<i32>, Value, Trace) {
     let mut command = record(folder, options);
     let output = command
         .args(["--format", "json", "--"])
@@ -327,7 +331,7 @@ fn a_program_at_a_fixed_place_is_recorded() {
 }
 
 /// The one line, or the last of several, on standard error.
-fn last_line(output: &Output) -> String {
+pub(crate) fn last_line(output: &Output) -> String {
     let errors = String::from_utf8_lossy(&output.stderr);
     errors.lines().last().unwrap_or_default().to_owned()
 }
@@ -345,84 +349,6 @@ fn what_a_killed_program_did_is_recorded() {
     assert!(last_line(&output).contains("ended by signal 9"));
     let trace = Trace::load(folder.path().join("a.sft.zst")).expect("sound");
     assert_eq!(on_objects_from(&trace, 4000).len(), 2000);
-}
-
-#[test]
-fn a_log_that_may_not_grow_ends_the_recording_and_not_the_program() {
-    let folder = folder();
-    let (status, document, trace) = recorded(&folder, &["--max-size", "1M"], "many");
-    assert_eq!(status, Some(0));
-    let why = document["recorded"][0]["ended"].as_str().expect("it ended");
-    assert!(why.contains("--max-size"), "{why}");
-    let events = trace.header().counts.events;
-    assert!((40_000..=43_690).contains(&events), "{events}");
-    // The system refuses more: it has the same effect as a full disk.
-    let folder = self::folder();
-    let mut command = record(
-        &folder,
-        &[
-            "--format",
-            "json",
-            "--",
-            "sh",
-            "-c",
-            "ulimit -f 2048; exec \"$0\" many",
-        ],
-    );
-    let output = command.arg(program()).output().expect("the command runs");
-    assert_eq!(output.status.code(), Some(0));
-    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let why = document["recorded"][0]["ended"].as_str().expect("it ended");
-    assert!(why.contains("choose another place"), "{why}");
-    let trace = Trace::load(folder.path().join("a.sft.zst")).expect("sound");
-    assert!(trace.header().counts.events > 10_000);
-}
-
-/// What is recorded of our program under limits of a shell's `ulimit`: the exit status, and the document.
-fn under_limit(limit: &str, what: &str) -> (TempDir, Option<i32>, Value) {
-    let folder = folder();
-    let script = format!("ulimit {limit}; exec \"$0\" {what}");
-    let mut command = record(&folder, &["--format", "json", "--", "sh", "-c", &script]);
-    let output = command.arg(program()).output().expect("the command runs");
-    let document = serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
-    (folder, output.status.code(), document)
-}
-
-#[test]
-fn a_limit_of_addresses_leaves_most_of_them_to_the_program() {
-    // 2 GB, of which the program takes more than a half at once.
-    let (_folder, status, document) = under_limit("-v 2000000", "large");
-    assert_eq!(status, Some(0), "{document}");
-    assert!(document["recorded"][0]["ended"].is_null(), "{document}");
-    // 64 MB: the log ends, the program does not.
-    let (_folder, status, document) = under_limit("-v 65536", "more");
-    assert_eq!(status, Some(0), "{document}");
-    let why = document["recorded"][0]["ended"].as_str().expect("it ended");
-    assert!(why.contains("ulimit -v"), "{why}");
-    let events = document["recorded"][0]["trace"]["events"].as_u64();
-    assert!(events.is_some_and(|events| events > 300_000), "{events:?}");
-}
-
-#[test]
-fn a_log_grows_whatever_the_program_does_with_its_descriptors() {
-    for what in ["descriptors", "closes", "closes-and-opens"] {
-        let folder = folder();
-        let (status, document, trace) = recorded(&folder, &["--stacks"], what);
-        assert_eq!(status, Some(0), "{what}");
-        assert!(
-            document["recorded"][0]["ended"].is_null(),
-            "{what}: {document}"
-        );
-        assert!(trace.header().counts.events >= 100_000, "{what}");
-    }
-    // It can neither be kept open nor opened again.
-    let folder = folder();
-    let (status, document, trace) = recorded(&folder, &[], "closes-and-takes");
-    assert_eq!(status, Some(0));
-    let why = document["recorded"][0]["ended"].as_str().expect("it ended");
-    assert!(why.contains("ulimit -n"), "{why}");
-    assert!(trace.header().counts.events > 8000);
 }
 
 #[test]
@@ -599,91 +525,6 @@ fn what_cannot_be_recorded_is_refused_in_one_line() {
     );
 }
 
-/// The functions that allocated objects of a first size, the innermost first.
-fn functions(trace: &Trace, size: u64) -> Vec<Vec<String>> {
-    let sites = trace.sites().expect("call sites");
-    let all = trace.events().iter().enumerate();
-    let ours = all.filter(|(_, event)| match event.op() {
-        Op::Alloc { size: its, .. } | Op::Realloc { size: its, .. } => its == size,
-        Op::Free { .. } => false,
-    });
-    ours.map(|(number, _)| {
-        let frames = sites.frames(trace.stack(number));
-        let name = |frame: surefit_trace::Frame<'_>| frame.function.unwrap_or("?").to_owned();
-        frames.map(name).collect()
-    })
-    .collect()
-}
-
-#[test]
-fn who_called_is_recorded_and_named() {
-    for options in [&["--stacks"][..], &["--stacks=9", "--frame-pointers"]] {
-        let folder = folder();
-        let path = compiled(folder.path(), "named", &["-fno-omit-frame-pointer"]);
-        let output = record(&folder, options)
-            .arg("--")
-            .arg(path)
-            .arg("callers")
-            .output();
-        let output = output.expect("the command runs");
-        assert_eq!(output.status.code(), Some(0), "{}", last_line(&output));
-        let trace = Trace::load(folder.path().join("a.sft.zst")).expect("a sound trace");
-        let kept = functions(&trace, 6001);
-        assert_eq!(kept.len(), 100);
-        assert!(kept.iter().all(|stack| stack == &kept[0]));
-        assert_eq!(
-            kept[0][..4],
-            ["inner", "outer", "callers", "main"],
-            "{options:?}"
-        );
-        assert!(kept[0].len() <= 16);
-        let freed = functions(&trace, 6002);
-        assert_eq!(freed.len(), 1000);
-        assert_eq!(freed[0][..3], ["inner", "callers", "main"], "{options:?}");
-        assert_eq!(
-            functions(&trace, 700_000)[0][..2],
-            ["callers", "main"],
-            "{options:?}"
-        );
-        let sites = command(&folder, &["trace", "stats", "--sites", "a.sft.zst"]);
-        let text = String::from_utf8_lossy(&sites.stdout).into_owned();
-        assert!(text.contains("6,002,000"), "{text}");
-        assert!(text.contains("inner < callers < main"), "{text}");
-        let json = [
-            "trace",
-            "stats",
-            "--sites=3",
-            "--format",
-            "json",
-            "a.sft.zst",
-        ];
-        let document: Value =
-            serde_json::from_slice(&command(&folder, &json).stdout).expect("JSON");
-        let schema = schema("trace-sites.json");
-        assert_eq!(broken(&schema, &schema, &document, "sites"), None);
-        let most = &document["traces"][0]["most_at_peak"][0];
-        assert_eq!(most["live_at_peak_bytes"], 700_000);
-        assert_eq!(most["frames"][0]["function"], "callers");
-    }
-}
-
-#[test]
-fn a_forked_child_has_stacks_of_its_own() {
-    let folder = folder();
-    let (status, document, trace) = recorded(&folder, &["--stacks"], "fork-between");
-    assert_eq!(status, Some(0));
-    let child = document["recorded"][1]["file"].as_str().expect("a name");
-    let child = Trace::load(folder.path().join(child)).expect("sound");
-    for (trace, objects) in [(&trace, 10), (&child, 5)] {
-        let all = functions(trace, 6003);
-        assert_eq!(all.len(), objects);
-        assert!(
-            all.iter().all(|stack| stack == &all[0] && stack.len() > 3),
-            "{all:?}"
-        );
-    }
-}
-
 #[test]
 fn programs_that_a_recorded_one_begins_and_that_cannot_be_recorded_are_named() {
     let folder = folder();
@@ -713,63 +554,4 @@ fn programs_that_a_recorded_one_begins_and_that_cannot_be_recorded_are_named() {
             .count(),
         0
     );
-}
-
-fn command(folder: &TempDir, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_surefit"));
-    let output = command.args(args).current_dir(folder.path()).output();
-    output.expect("the command runs")
-}
-
-#[test]
-fn stacks_do_not_disturb_threads_forks_and_calls() {
-    for what in ["threads", "forks", "order", "family"] {
-        let folder = folder();
-        let (_, plain, _) = recorded(&folder, &[], what);
-        let folder = self::folder();
-        let (status, document, trace) = recorded(&folder, &["--stacks=20"], what);
-        assert_eq!(status, Some(if what == "forks" { 5 } else { 0 }));
-        let own = &document["recorded"][0];
-        assert_eq!(own["missed_frees"], 0, "{what}");
-        assert_eq!(own["lost_stacks"], 0, "{what}");
-        assert_eq!(
-            own["trace"]["threads"],
-            plain["recorded"][0]["trace"]["threads"]
-        );
-        let sites = trace.sites().expect("call sites");
-        let known = (0..trace.events().len()).filter(|event| trace.stack(*event).is_known());
-        assert!(known.count() * 3 > trace.events().len(), "{what}");
-        assert!(
-            sites
-                .stacks()
-                .all(|stack| sites.frames(stack).count() <= 20)
-        );
-    }
-}
-
-#[test]
-fn what_stacks_cannot_be_is_refused_in_one_line() {
-    let folder = folder();
-    for (args, words) in [
-        (&["record", "-o", "a", "--stacks=0", "--", "ls"][..], "0"),
-        (&["record", "-o", "a", "--stacks=57", "--", "ls"], "57"),
-        (
-            &["record", "-o", "a", "--frame-pointers", "--", "ls"],
-            "--stacks",
-        ),
-        (
-            &["trace", "stats", "--sites", "bundled:emacs"],
-            "record the program with --stacks",
-        ),
-    ] {
-        let output = command(&folder, args);
-        assert_eq!(output.status.code(), Some(2));
-        let line = last_line(&output);
-        assert_eq!(
-            String::from_utf8_lossy(&output.stderr).lines().count(),
-            1,
-            "{line}"
-        );
-        assert!(line.contains(words), "{line}");
-    }
 }

@@ -38,6 +38,7 @@ pub(crate) use platform::found as by_platform;
 pub(crate) use pointers::found as by_pointers;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use rules::{begin_generation, forget, generation};
+pub(crate) use stack::first_thread_begins;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use walk::{Callers, numbered};
 

@@ -94,8 +94,9 @@ impl Before {
     /// Walks from a call on; whether the calls are those of the walk before.
     ///
     /// # Safety
-    /// The stack is mapped and in use from the call's stack pointer to `end`, which is the end of the
-    /// stack of each walk of this thread.
+    /// The stack is mapped and in use from the call's stack pointer to `end`. The walk before was on this
+    /// stack with this end, or on another one: then none of its calls has a stack pointer in this one, so
+    /// that none is found again, and no word of it is read.
     #[inline]
     unsafe fn walk(&mut self, first: Call, end: usize, most: usize) -> Result<bool, Failure> {
         let generation = rules::generation();
