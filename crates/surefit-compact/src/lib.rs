@@ -6,6 +6,7 @@
 //! - [`KeyHeap`] names objects by copyable [`Key`]s instead.
 //! - [`DirectHeap`] has the same partitioning without moves, for raw pointers; [`PooledHeap`] is its
 //!   certified mode.
+//! - [`shared_direct`] is the same for many threads, one instance each.
 //! - [`certify`] computes how many bytes are enough for a demand.
 //!
 //! ```text
@@ -112,6 +113,8 @@ mod renumber;
 mod shape;
 #[cfg(any(target_has_atomic = "32", feature = "portable-atomic"))]
 pub mod shared;
+#[cfg(target_has_atomic = "ptr")]
+pub mod shared_direct;
 mod stats;
 mod supply;
 mod width;

@@ -1,0 +1,128 @@
+//! How many bytes are enough for a demand, whatever the order of its calls and whichever threads make them.
+//!
+//! Per class, an instance opens a page only if none of its pages has room and nothing has arrived: it has at most
+//! ⌈(H + U) / π⌉ pages, where H is the most live objects of the class, and U what others freed and did not deliver,
+//! b for each other instance. Maxima of the whole program do not divide by instances: objects may all be of one instance
+//! first, and of another later, while one of them keeps each page. So the pages of a class are these times the instances.
+//!
+//! If every page and object has one unit, any free unit serves. Else a request of n units fails only if every free run is
+//! shorter; between K pages, objects and buffered units there are at most K + 1 free runs: (K + 1) · (n − 1) units more.
+#![deny(unsafe_code)]
+
+use surefit_core::Refused;
+
+use super::common::GROUPS;
+use super::heap::region_bytes;
+use super::instance::BUFFERED;
+use super::mail::BATCH;
+use super::sizes::{CLASSES, Class, GRANULE, UNIT_BYTES};
+
+/// At most so many objects of a size at once, in the whole program. Lines of one size-class add up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedDemand {
+    /// Bytes of each object.
+    pub bytes: usize,
+    /// Its alignment, a power of two.
+    pub align: usize,
+    /// The most that are live at once.
+    pub count: usize,
+}
+
+/// What a demand needs of the pool.
+#[derive(Clone, Copy, Debug, Default)]
+struct Needs {
+    units: usize,
+    spans: usize,
+    longest: usize,
+}
+
+impl Needs {
+    fn add(&mut self, spans: usize, units: usize, found: usize) -> Option<()> {
+        if spans > 0 {
+            self.spans = self.spans.checked_add(spans)?;
+            self.units = self.units.checked_add(spans.checked_mul(units)?)?;
+            self.longest = self.longest.max(found);
+        }
+        Some(())
+    }
+
+    /// Units that are enough, wherever pages and objects lie.
+    fn enough(&self) -> Option<usize> {
+        let gaps = self
+            .spans
+            .checked_add(1)?
+            .checked_mul(self.longest.max(1) - 1)?;
+        self.units.checked_add(gaps)
+    }
+}
+
+/// The bytes of a region in which a [`SharedDirect`](super::SharedDirect) without checks or a limit never refuses a demand,
+/// wherever it begins: by up to `threads` threads with instances of their own, and through groups if `grouped`.
+/// `L` is the heap's lock.
+///
+/// # Errors
+/// [`Refused::TooLarge`] if no region is enough.
+///
+/// # Examples
+/// ```
+/// use surefit_compact::shared_direct::{SharedDemand, certify};
+///
+/// let demand = [SharedDemand { bytes: 64, align: 16, count: 1000 }];
+/// let alone = certify::<parking_lot::RawMutex>(&demand, 1, false)?;
+/// // 64,000 bytes of objects, in 8 pages; tables for a thread and for groups take more.
+/// assert!(alone > 64_000 && alone < 160_000);
+/// # Ok::<(), surefit_core::Refused>(())
+/// ```
+///
+/// # Complexity
+/// Linear in the demand's lines.
+pub fn certify<L>(demand: &[SharedDemand], threads: u32, grouped: bool) -> Result<usize, Refused> {
+    let refused = Refused::TooLarge {
+        limit: isize::MAX.unsigned_abs(),
+    };
+    units(demand, threads, grouped)
+        .and_then(|units| region_bytes::<L>(units, threads))
+        .ok_or(refused)
+}
+
+fn units(demand: &[SharedDemand], threads: u32, grouped: bool) -> Option<usize> {
+    let instances = threads as usize + if grouped { GROUPS } else { 0 };
+    let undelivered = instances
+        .saturating_sub(1)
+        .checked_mul(usize::from(BATCH))?;
+    let mut counts = [0_usize; CLASSES];
+    let mut needs = Needs::default();
+    for line in demand {
+        match Class::of_aligned(line.bytes, line.align.max(GRANULE)) {
+            Some(class) => {
+                let count = &mut counts[class.index()];
+                *count = count.checked_add(line.count)?;
+            }
+            None => {
+                let units = line.bytes.max(1).div_ceil(UNIT_BYTES);
+                let sought = units.checked_add(line.align.div_ceil(UNIT_BYTES).max(1) - 1)?;
+                needs.add(line.count, units, found(sought)?)?;
+            }
+        }
+    }
+    for (class, count) in Class::all().zip(counts).filter(|(_, count)| *count > 0) {
+        let shape = class.shape();
+        let pages = count
+            .checked_add(undelivered)?
+            .div_ceil(usize::from(shape.blocks));
+        let units = usize::from(shape.units);
+        needs.add(pages.checked_mul(instances)?, units, units)?;
+    }
+    needs.add(instances.checked_mul(BUFFERED)?, 1, 1)?;
+    needs.enough()
+}
+
+/// The shortest free run that a search for `units` units does not miss: lists of lengths over 31 are looked at only at their
+/// first run, and a length is at most 1/8 above the least of its list.
+fn found(units: usize) -> Option<usize> {
+    if units < 32 {
+        Some(units)
+    } else {
+        units.checked_add(units / 8 + 1)
+    }
+}

@@ -1,0 +1,138 @@
+//! The invariants of a shared direct heap that nobody uses.
+#![deny(unsafe_code)]
+
+use lock_api::RawMutex;
+use surefit_core::{Corruption, ensure};
+
+use super::common::Common;
+use super::memory::{Kind, Span};
+use super::sizes::Class;
+use super::source::Source;
+
+/// Verifies P, R and I.
+pub(super) fn check<L: RawMutex, S: Source>(common: &Common<L, S>) -> Result<(), Corruption> {
+    let pool = common.pool.lock();
+    pool.check(common.memory())?;
+    let top = u32::try_from(pool.counts().top).unwrap_or(u32::MAX);
+    let mut at = common.memory().first().number();
+    while at < top {
+        let span = common.memory().span(at);
+        at += check_span(common, span)?;
+    }
+    ensure(at == top, "P1", "a run leads over the top", at as usize)?;
+    for instance in common.joined() {
+        for class in Class::all() {
+            let mut before = Span::NONE;
+            let mut page = instance.first(class);
+            while page != Span::NONE {
+                let record = common.memory().record(page);
+                let at = page.number() as usize;
+                let own = record.class() == Some(class) && record.owner() == instance.number();
+                ensure(
+                    own,
+                    "I2",
+                    "a list holds a page of another class or instance",
+                    at,
+                )?;
+                ensure(
+                    record.previous.get() == before,
+                    "I2",
+                    "a link back does not lead back",
+                    at,
+                )?;
+                ensure(
+                    page != instance.current(class),
+                    "I2",
+                    "the current page is listed",
+                    at,
+                )?;
+                (before, page) = (page, record.next.get());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Verifies one page or run. Returns its units.
+fn check_span<L: RawMutex, S: Source>(
+    common: &Common<L, S>,
+    span: Span,
+) -> Result<u32, Corruption> {
+    let record = common.memory().record(span);
+    match record.kind() {
+        Kind::Page(class) => {
+            check_page(common, span, class)?;
+            Ok(u32::from(class.shape().units))
+        }
+        Kind::Run | Kind::Free => Ok(record.units.get().max(1)),
+        Kind::Nothing => Ok(1),
+        Kind::Inside => Err(Corruption::new(
+            "P1",
+            "a page has no beginning",
+            span.number() as usize,
+        )),
+    }
+}
+
+fn check_page<L: RawMutex, S: Source>(
+    common: &Common<L, S>,
+    page: Span,
+    class: Class,
+) -> Result<(), Corruption> {
+    let (record, shape, at) = (
+        common.memory().record(page),
+        class.shape(),
+        page.number() as usize,
+    );
+    let owner = common
+        .joined()
+        .find(|instance| instance.number() == record.owner());
+    let Some(owner) = owner else {
+        return Err(Corruption::new("I2", "a page has no instance", at));
+    };
+    let (used, opened) = (record.used.get(), record.opened.get());
+    ensure(
+        opened <= shape.blocks,
+        "I2",
+        "more page-blocks were opened than there are",
+        at,
+    )?;
+    let is_block = |address: *mut u8| {
+        let offset = common.memory().offset_in(page, address);
+        offset % class.block_bytes() == 0 && offset / class.block_bytes() < usize::from(opened)
+    };
+    let most = usize::from(shape.blocks) + 1;
+    let free = record.free.addresses(most).count();
+    ensure(
+        record.free.addresses(most).all(is_block),
+        "C1",
+        "a chain leads astray",
+        at,
+    )?;
+    ensure(
+        usize::from(used) + free == usize::from(opened),
+        "I2",
+        "used and free are not all",
+        at,
+    )?;
+    let current = owner.current(class) == page;
+    if current {
+        let hand = owner.hand(class);
+        let held = hand.addresses(most).count();
+        ensure(
+            hand.addresses(most).all(is_block) && held <= usize::from(used),
+            "I1",
+            "the hand leads astray",
+            at,
+        )?;
+    }
+    let full = free == 0 && opened == shape.blocks;
+    let placed = current || full != owner.lists(class, page, record);
+    ensure(placed, "I2", "a page is in no place", at)?;
+    ensure(
+        current || used > 0,
+        "I2",
+        "an empty page was not released",
+        at,
+    )
+}

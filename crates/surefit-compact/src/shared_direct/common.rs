@@ -1,0 +1,237 @@
+//! What all threads of a shared direct heap share: the pool under its lock, the instances, the source.
+//!
+//! # Invariants
+//! - S1 There are `instances` places for instances behind this, each all zero or in use; those below `joined` were ever used.
+//! - S2 An instance is accessed (but for its inbox and state) only by who claimed it, or holds its group's lock.
+
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use lock_api::{Mutex, RawMutex};
+
+use super::chain::{Chain, Free};
+use super::instance::{Instance, State};
+use super::mail::Batch;
+use super::memory::{Kind, Memory, Record, Span};
+use super::misuse::Misuse;
+use super::pool::{Pool, Taken};
+use super::sizes::{Class, UNIT_BYTES};
+use super::source::Source;
+
+/// Instances that threads without one of their own share, each under a lock.
+pub const GROUPS: usize = 8;
+
+/// What all threads share. It lies at the base of the region.
+pub(super) struct Common<L, S> {
+    memory: Memory,
+    places: NonNull<Instance>,
+    instances: u32,
+    joined: AtomicU32,
+    checks: bool,
+    pub(super) source: S,
+    pub(super) pool: Mutex<L, Pool>,
+    pub(super) groups: [Mutex<L, ()>; GROUPS],
+}
+
+// SAFETY: S2 for the instances, M3 for the records; all else is atomic, locked, or constant.
+unsafe impl<L: RawMutex + Sync, S: Sync> Sync for Common<L, S> {}
+
+impl<L: RawMutex, S: Source> Common<L, S> {
+    /// What is shared over a region, with places for so many instances, the groups' ones included.
+    ///
+    /// # Safety
+    /// S1, and that nobody else uses the places.
+    pub(super) unsafe fn new(
+        memory: Memory,
+        places: NonNull<Instance>,
+        instances: u32,
+        checks: bool,
+        delay: u32,
+        source: S,
+    ) -> Self {
+        Self {
+            memory,
+            places,
+            instances,
+            joined: AtomicU32::new(0),
+            checks,
+            source,
+            pool: Mutex::new(Pool::new(&memory, delay)),
+            groups: [const { Mutex::const_new(L::INIT, ()) }; GROUPS],
+        }
+    }
+
+    /// The region.
+    #[inline]
+    pub(super) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// Whether each free is checked.
+    #[inline]
+    pub(super) fn checks(&self) -> bool {
+        self.checks
+    }
+
+    /// `watch` of a page that is not full.
+    pub(super) fn watched(&self) -> u16 {
+        if self.checks { u16::MAX } else { 0 }
+    }
+
+    /// The instance with a number from 1 on.
+    ///
+    /// # Panics
+    /// If there is no such place.
+    #[inline]
+    pub(super) fn instance(&self, number: u32) -> &Instance {
+        assert!(number.wrapping_sub(1) < self.instances, "S1: an instance");
+        // SAFETY: S1; zeros are an instance, and only shared references are made.
+        unsafe { self.places.add(number as usize - 1).as_ref() }
+    }
+
+    /// The instances that were ever used.
+    pub(super) fn joined(&self) -> impl Iterator<Item = &Instance> {
+        let joined = self.joined.load(Ordering::Acquire).min(self.instances);
+        (1..=joined).map(|number| self.instance(number))
+    }
+
+    /// Claims an idle instance, or one that was never used. O(instances).
+    pub(super) fn claim(&self) -> Option<&Instance> {
+        if let Some(idle) = self.joined().find(|instance| instance.claim(State::Idle)) {
+            return Some(idle);
+        }
+        let mut number = self.joined.load(Ordering::Acquire);
+        while number < self.instances {
+            number += 1;
+            let next = self.instance(number);
+            if next.claim(State::Unused) {
+                next.set_number(number);
+                self.joined.fetch_max(number, Ordering::AcqRel);
+                return Some(next);
+            }
+        }
+        None
+    }
+
+    /// Takes units from the pool.
+    pub(super) fn take_units(&self, units: u32, align: usize) -> Option<Taken> {
+        self.pool
+            .lock()
+            .take(&self.memory, &self.source, units, align)
+    }
+
+    /// Gives units back to the pool.
+    pub(super) fn give_units(&self, start: Span, units: u32) {
+        self.pool
+            .lock()
+            .give_back(&self.memory, &self.source, start, units);
+    }
+
+    /// Frees an object that is no page-block of the caller's instance: a large one, or another instance's.
+    pub(super) fn free_elsewhere(
+        &self,
+        own: &Instance,
+        page: Span,
+        block: Free,
+    ) -> Result<(), Misuse> {
+        let record = self.memory.record(page);
+        let offset = self.memory.offset_in(page, block.address());
+        match record.kind() {
+            Kind::Page(class) => {
+                if self.checks && offset % class.block_bytes() != 0 {
+                    return Err(Misuse::NoObject);
+                }
+                self.send(own, class, record.owner(), block);
+                Ok(())
+            }
+            Kind::Run if offset == 0 => {
+                self.give_units(page, record.units.get());
+                Ok(())
+            }
+            _ => Err(Misuse::NoObject),
+        }
+    }
+
+    fn send(&self, own: &Instance, class: Class, to: u32, block: Free) {
+        let batch = own.batch(to);
+        if batch.to() != to {
+            self.deliver(batch);
+        }
+        if batch.add(to, block, class.block_bytes()) {
+            self.deliver(batch);
+        }
+    }
+
+    fn deliver(&self, batch: &Batch) {
+        if batch.is_empty() {
+            return;
+        }
+        let to = self.instance(batch.to());
+        batch.deliver(to.inbox());
+        self.serve(to);
+    }
+
+    /// Delivers all that waits in an instance's batches.
+    pub(super) fn deliver_all(&self, own: &Instance) {
+        for batch in own.batches() {
+            self.deliver(batch);
+        }
+    }
+
+    /// If nobody has an instance, frees what arrived there, and what it keeps for nothing.
+    ///
+    /// Who delivers does this after, and who leaves an instance does it after that: one of them sees
+    /// what the other one did, so nothing stays in the inbox of an idle instance.
+    fn serve(&self, instance: &Instance) {
+        while instance.state() == State::Idle && !instance.inbox().is_empty() {
+            if !instance.claim(State::Idle) {
+                return;
+            }
+            self.trim(instance);
+            instance.set_state(State::Idle);
+        }
+    }
+
+    /// Ends what a thread has with an instance: all it owes is delivered, and all it does not need given back.
+    pub(super) fn leave(&self, own: &Instance) {
+        self.deliver_all(own);
+        self.trim(own);
+        own.set_state(State::Idle);
+        self.serve(own);
+    }
+
+    /// Whether a page-block can be freed: it begins where one does, was used, and is not free in its page or in hand.
+    pub(super) fn check_free(
+        &self,
+        own: &Instance,
+        class: Class,
+        page: Span,
+        record: &Record,
+        block: &Free,
+    ) -> Result<(), Misuse> {
+        let bytes = class.block_bytes();
+        let offset = self.memory.offset_in(page, block.address());
+        if offset % bytes != 0 || offset / bytes >= usize::from(record.opened.get()) {
+            return Err(Misuse::NoObject);
+        }
+        let blocks = usize::from(class.shape().blocks);
+        let holds = |chain: &Chain| chain.addresses(blocks).any(|free| free == block.address());
+        let in_hand = own.current(class) == page && holds(own.hand(class));
+        if in_hand || holds(&record.free) {
+            return Err(Misuse::Double(bytes));
+        }
+        Ok(())
+    }
+
+    /// The bytes of a live object, all of which the program may use; `None` if no object begins there, as far as records show.
+    pub(super) fn usable_bytes(&self, object: *mut u8) -> Option<usize> {
+        let page = self.memory.around(object)?;
+        let record = self.memory.record(page);
+        let offset = self.memory.offset_in(page, object);
+        match record.kind() {
+            Kind::Page(class) if offset % class.block_bytes() == 0 => Some(class.block_bytes()),
+            Kind::Run if offset == 0 => Some(record.units.get() as usize * UNIT_BYTES),
+            _ => None,
+        }
+    }
+}

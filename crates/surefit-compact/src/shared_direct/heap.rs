@@ -1,0 +1,342 @@
+//! The heap itself: a region, and the threads that join it.
+
+use core::marker::PhantomData;
+use core::mem::{MaybeUninit, forget};
+use core::ptr::NonNull;
+
+use lock_api::RawMutex;
+use surefit_core::{Corruption, Refused};
+
+use super::common::{Common, GROUPS};
+use super::instance::{Instance, State};
+use super::local::Local;
+use super::memory::{Memory, Record};
+use super::sizes::UNIT_BYTES;
+use super::source::{Fixed, Source};
+
+/// What a shared direct heap is made with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The most threads that can have an instance of their own at once.
+    pub threads: u32,
+    /// Whether each free is checked for the misuse that [`Misuse`](super::Misuse) names. A free is then O(π).
+    pub checks: bool,
+    /// Milliseconds before free memory goes back to its source; `u32::MAX` is never.
+    pub delay: u32,
+}
+
+/// CF(∞) without abstract addresses for many threads: raw pointers, objects that never move, and for each thread an
+/// instance of its own (n-CF).
+///
+/// Dropping the heap frees nothing: its memory is the region's.
+///
+/// # Examples
+/// ```
+/// use core::mem::MaybeUninit;
+/// use surefit_compact::shared_direct::{Settings, SharedDirect};
+///
+/// let mut region = vec![MaybeUninit::uninit(); 1 << 20];
+/// let settings = Settings { threads: 2, checks: false, delay: u32::MAX };
+/// let heap: SharedDirect<'_, parking_lot::RawMutex> = SharedDirect::new(&mut region, settings)?;
+/// std::thread::scope(|threads| {
+///     let mine = heap.join().unwrap();
+///     let object = mine.allocate(100, 16).unwrap();
+///     let address = object.as_ptr().addr();
+///     threads.spawn(|| {
+///         let other = heap.join().unwrap();
+///         assert_ne!(other.allocate(100, 16).unwrap().as_ptr().addr(), address);
+///     });
+///     // SAFETY: the object is live.
+///     unsafe { mine.free(object) };
+/// });
+/// # Ok::<(), surefit_core::Refused>(())
+/// ```
+///
+/// # Source
+/// Craciunas et al. (2008, 2009): the optimised non-compacting variant, n-CF.
+#[derive(Debug)]
+pub struct SharedDirect<'m, L, S = Fixed> {
+    common: NonNull<Common<L, S>>,
+    region: PhantomData<&'m mut [MaybeUninit<u8>]>,
+}
+
+// SAFETY: what it leads to is `Sync`, and is not bound to a thread.
+unsafe impl<L: RawMutex + Sync, S: Sync> Sync for SharedDirect<'_, L, S> {}
+// SAFETY: as above.
+unsafe impl<L: RawMutex + Send + Sync, S: Send + Sync> Send for SharedDirect<'_, L, S> {}
+
+/// Where the tables of a region lie.
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    places_at: usize,
+    records_at: usize,
+    places: u32,
+    units: u32,
+    first: u32,
+}
+
+impl Plan {
+    /// The tables for so many units and threads; `None` if they leave no unit for objects.
+    fn of<L, S>(units: usize, threads: u32) -> Option<Self> {
+        #[expect(clippy::cast_possible_truncation, reason = "8")]
+        let places = threads.checked_add(GROUPS as u32)?;
+        let units = units.min((1 << 31) - 1);
+        let places_at = size_of::<Common<L, S>>().next_multiple_of(align_of::<Instance>());
+        let places_bytes = size_of::<Instance>().checked_mul(places as usize)?;
+        let records_at = places_at.checked_add(places_bytes)?;
+        let records_bytes = size_of::<Record>().checked_mul(units + 1)?;
+        let first = records_at.checked_add(records_bytes)?.div_ceil(UNIT_BYTES);
+        let plan = Self {
+            places_at,
+            records_at,
+            places,
+            units: u32::try_from(units).ok()?,
+            first: u32::try_from(first).ok()?,
+        };
+        (first < units).then_some(plan)
+    }
+
+    /// Bytes of the tables that are needed before the first unit is taken.
+    fn first_bytes(&self) -> usize {
+        self.records_at + (self.first as usize + 1) * size_of::<Record>()
+    }
+}
+
+impl<'m, L: RawMutex + Sync> SharedDirect<'m, L, Fixed> {
+    /// A heap over a region. It uses whole units of 8 KiB.
+    ///
+    /// # Errors
+    /// [`Refused::Region`] if the region does not hold the tables and one unit.
+    ///
+    /// # Complexity
+    /// Linear in the region's tables, which it clears: 32 bytes a unit and some 2 KiB a thread.
+    pub fn new(region: &'m mut [MaybeUninit<u8>], settings: Settings) -> Result<Self, Refused> {
+        let needed = least_bytes::<L, Fixed>(settings.threads);
+        let skipped = region.as_ptr().align_offset(UNIT_BYTES).min(region.len());
+        let region = &mut region[skipped..];
+        let units = region.len() / UNIT_BYTES;
+        let plan =
+            Plan::of::<L, Fixed>(units, settings.threads).ok_or(Refused::Region { needed })?;
+        region[..plan.first as usize * UNIT_BYTES].fill(MaybeUninit::new(0));
+        let base = NonNull::from(region).cast();
+        // SAFETY: the region is this heap's for 'm, usable, aligned, and its tables were cleared.
+        unsafe { Self::planned(base, plan, settings, Fixed) }.ok_or(Refused::Region { needed })
+    }
+}
+
+impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
+    /// A heap over memory of a source, which commits what is used of it. `base` is the first of `bytes` bytes.
+    ///
+    /// # Safety
+    /// The memory is this heap's alone for as long as the heap and its objects are used, and `base` is a multiple of
+    /// [`UNIT_BYTES`]. The source commits memory that is zero ([`Source::ZEROED`] is true).
+    ///
+    /// # Errors
+    /// [`Refused::Region`] if the memory is too small, or the source cannot commit the first tables.
+    pub unsafe fn over(
+        base: NonNull<u8>,
+        bytes: usize,
+        settings: Settings,
+        source: S,
+    ) -> Result<Self, Refused> {
+        let needed = least_bytes::<L, S>(settings.threads);
+        let plan = Plan::of::<L, S>(bytes / UNIT_BYTES, settings.threads)
+            .ok_or(Refused::Region { needed })?;
+        debug_assert!(S::ZEROED && base.addr().get() % UNIT_BYTES == 0);
+        // SAFETY: the caller's.
+        unsafe { Self::planned(base, plan, settings, source) }.ok_or(Refused::Region { needed })
+    }
+
+    unsafe fn planned(
+        base: NonNull<u8>,
+        plan: Plan,
+        settings: Settings,
+        source: S,
+    ) -> Option<Self> {
+        if !source.commit(base, plan.first_bytes()) {
+            return None;
+        }
+        let common: NonNull<Common<L, S>> = base.cast();
+        // SAFETY: the plan's tables lie in the administrative units, one behind another; all are zero.
+        let memory = unsafe { Memory::new(base, plan.units, plan.first, plan.records_at) };
+        // SAFETY: as above.
+        let places = unsafe { base.add(plan.places_at) }.cast();
+        // SAFETY: as above; nobody else knows the places yet.
+        let shared = unsafe {
+            Common::new(
+                memory,
+                places,
+                plan.places,
+                settings.checks,
+                settings.delay,
+                source,
+            )
+        };
+        // SAFETY: the first table, aligned to a unit, usable.
+        unsafe { common.write(shared) };
+        let heap = Self {
+            common,
+            region: PhantomData,
+        };
+        // The first instances are the groups'.
+        for _ in 0..GROUPS {
+            heap.common().claim()?;
+        }
+        Some(heap)
+    }
+
+    #[inline]
+    pub(super) fn common(&self) -> &Common<L, S> {
+        // SAFETY: written by `planned`; it lives as long as the region, and only shared references are made.
+        unsafe { self.common.as_ref() }
+    }
+
+    /// An instance of this thread's own: one whose thread has left, with all its pages, or a new one. Dropping it leaves
+    /// it to the next one.
+    ///
+    /// # Errors
+    /// [`Refused::NoLocal`] if all are taken: use [`grouped`](SharedDirect::grouped).
+    ///
+    /// # Complexity
+    /// Linear in the number of instances.
+    pub fn join(&self) -> Result<Local<'_, L, S>, Refused> {
+        let common = self.common();
+        let own = common.claim().ok_or(Refused::NoLocal)?;
+        Ok(Local::new(common, own))
+    }
+
+    /// Calls a function with the instance of a group, under the group's lock: for threads that share one (the paper's
+    /// sharing degree), that have none, or that are about to end. Groups are numbered modulo [`GROUPS`].
+    pub fn grouped<R>(&self, group: usize, call: impl FnOnce(&Local<'_, L, S>) -> R) -> R {
+        let common = self.common();
+        let group = group % GROUPS;
+        let guard = common.groups[group].lock();
+        #[expect(clippy::cast_possible_truncation, reason = "below 8")]
+        let own = common.instance(group as u32 + 1);
+        let local = Local::new(common, own);
+        let result = call(&local);
+        common.deliver_all(own);
+        forget(local);
+        drop(guard);
+        result
+    }
+
+    /// The bytes of a live object, all of which the program may use; `None` if no object begins there, as far as the heap
+    /// can tell. O(1).
+    pub fn usable_bytes(&self, object: *mut u8) -> Option<usize> {
+        self.common().usable_bytes(object)
+    }
+
+    /// Sets the most bytes that pages and large objects may hold, free ones that were not given back included. Calls that
+    /// would need more are refused. A limit below what is held now refuses all that needs units.
+    pub fn set_limit(&self, bytes: usize) {
+        let units = u64::try_from(bytes / UNIT_BYTES).unwrap_or(u64::MAX);
+        self.common().pool.lock().set_limit(units);
+    }
+
+    /// Sets the milliseconds before free memory goes back to its source; `u32::MAX` is never.
+    pub fn set_delay(&self, delay: u32) {
+        self.common().pool.lock().set_delay(delay);
+    }
+
+    /// Gives all free memory back to the source at once, and what idle instances keep. Returns the bytes of free runs
+    /// that went back.
+    ///
+    /// # Complexity
+    /// Linear in the free runs and instances.
+    #[expect(
+        clippy::must_use_candidate,
+        reason = "the bytes are for who wants to know"
+    )]
+    pub fn purge(&self) -> usize {
+        let common = self.common();
+        for instance in common.joined() {
+            if instance.claim(State::Idle) {
+                common.leave(instance);
+            }
+        }
+        let units = common
+            .pool
+            .lock()
+            .purge_all(common.memory(), &common.source);
+        usize::try_from(units)
+            .unwrap_or(usize::MAX)
+            .saturating_mul(UNIT_BYTES)
+    }
+
+    /// Before a fork: no other thread is in the middle of a change that the child needs whole. Ends with
+    /// [`after_fork`](SharedDirect::after_fork) in both processes.
+    pub fn before_fork(&self) {
+        let common = self.common();
+        for group in &common.groups {
+            forget(group.lock());
+        }
+        forget(common.pool.lock());
+    }
+
+    /// After a fork, in the parent, and in the child with `child`: there, instances of other threads are lost, because they
+    /// may have been in the middle of a call. What they hold stays as it is, and is never used again.
+    ///
+    /// # Safety
+    /// [`before_fork`](SharedDirect::before_fork) was called by this thread, and this was not called since. `own` is the
+    /// instance of this thread, if it has one.
+    pub unsafe fn after_fork(&self, child: bool, own: Option<&Local<'_, L, S>>) {
+        let common = self.common();
+        if child {
+            let own = own.map(Local::number);
+            for instance in common.joined().skip(GROUPS) {
+                if instance.state() == State::Owned && Some(instance.number()) != own {
+                    instance.set_state(State::Lost);
+                }
+            }
+        }
+        // SAFETY: locked by `before_fork`.
+        unsafe { common.pool.force_unlock() };
+        for group in common.groups.iter().rev() {
+            // SAFETY: as above.
+            unsafe { group.force_unlock() };
+        }
+    }
+
+    /// Bytes of tables that are in use when so many units are committed.
+    pub(super) fn table_bytes(&self, committed: u64) -> usize {
+        let base = self.common.addr().get();
+        let committed = u32::try_from(committed).unwrap_or(u32::MAX);
+        let memory = self.common().memory();
+        memory.record_place(memory.span(committed)).addr().get() - base
+    }
+
+    /// Verifies the invariants of the whole heap. Nobody else may be in a call; that is what `&mut` says.
+    ///
+    /// # Errors
+    /// The first invariant that does not hold.
+    ///
+    /// # Complexity
+    /// Linear in the region.
+    pub fn check(&mut self) -> Result<(), Corruption> {
+        super::check::check(self.common())
+    }
+}
+
+/// The least bytes of a region for so many threads, wherever it begins.
+fn least_bytes<L, S>(threads: u32) -> usize {
+    let tables =
+        size_of::<Common<L, S>>() + size_of::<Instance>() * (threads as usize + GROUPS + 1);
+    let mut units = tables.div_ceil(UNIT_BYTES);
+    while Plan::of::<L, S>(units, threads).is_none() && units < 1 << 31 {
+        units += 1;
+    }
+    (units + 1) * UNIT_BYTES
+}
+
+/// The bytes of a region, wherever it begins, with tables for so many threads and `units` units behind them.
+pub(super) fn region_bytes<L>(units: usize, threads: u32) -> Option<usize> {
+    let fixed =
+        size_of::<Common<L, Fixed>>() + size_of::<Instance>() * (threads as usize + GROUPS + 1);
+    // A unit of tables holds the records of 256 units.
+    let tables = fixed.div_ceil(UNIT_BYTES) + units / (UNIT_BYTES / size_of::<Record>() - 1) + 2;
+    let all = units.checked_add(tables)?;
+    let plan = Plan::of::<L, Fixed>(all, threads)?;
+    let enough = all - plan.first as usize >= units && all < 1 << 31;
+    enough.then(|| (all + 1).checked_mul(UNIT_BYTES))?
+}

@@ -1,0 +1,207 @@
+//! An instance: what one thread has at a time, its pages of each class and the frees it still has to deliver.
+//!
+//! ```text
+//! class:  in hand (chain) ── of ── current page        allocations take from the hand
+//!         first … last: pages that are not full        the current page is none of them
+//!         full pages: in no list
+//! ```
+//! # Invariants
+//! - I1 What is in hand are page-blocks of the current page; they count as used.
+//! - I2 A page of the instance is the current one of its class, or in the list of its class, or full: of its page-blocks
+//!   none is free.
+//! - I3 Units in the buffer are nothing, and no other thread's.
+//! - I4 All but `inbox`, `state` and `lock` belong to the thread that has the instance (`state`).
+
+use core::cell::Cell;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use super::chain::{Chain, Free};
+use super::mail::{Batch, Inbox, SLOTS};
+use super::memory::{Memory, Record, Span};
+use super::sizes::{CLASSES, Class};
+use crate::shared::point;
+
+/// Single units that an instance keeps for its next pages: b_p.
+pub(super) const BUFFERED: usize = 4;
+
+/// What an instance is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// Never used.
+    Unused,
+    /// A thread has it.
+    Owned,
+    /// Its thread has left; another one may take it, or serve it.
+    Idle,
+    /// Its thread does not exist in this forked process; it may have been in the middle of a call.
+    Lost,
+}
+
+/// One instance. All zero bytes are an unused one.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(super) struct Instance {
+    pub(super) hands: [Chain; CLASSES],
+    current: [Cell<Span>; CLASSES],
+    first: [Cell<Span>; CLASSES],
+    last: [Cell<Span>; CLASSES],
+    outbox: [Batch; SLOTS],
+    buffer: [Cell<Span>; BUFFERED],
+    buffered: Cell<usize>,
+    number: Cell<u32>,
+    arrives: Arrives,
+}
+
+/// What other threads write, in a cache line of its own.
+#[derive(Debug)]
+#[repr(C, align(64))]
+struct Arrives {
+    inbox: Inbox,
+    state: AtomicU32,
+}
+
+impl Instance {
+    /// Its number, from 1 on, as the records of its pages have it.
+    #[inline]
+    pub(super) fn number(&self) -> u32 {
+        self.number.get()
+    }
+
+    /// Gives it its number, before it owns a page.
+    pub(super) fn set_number(&self, number: u32) {
+        self.number.set(number);
+    }
+
+    /// Where its page-blocks arrive that others freed.
+    #[inline]
+    pub(super) fn inbox(&self) -> &Inbox {
+        &self.arrives.inbox
+    }
+
+    /// What it is doing.
+    pub(super) fn state(&self) -> State {
+        point();
+        match self.arrives.state.load(Ordering::SeqCst) {
+            0 => State::Unused,
+            1 => State::Owned,
+            2 => State::Idle,
+            _ => State::Lost,
+        }
+    }
+
+    /// Takes it, if it is in a state. Returns whether it is the caller's now.
+    pub(super) fn claim(&self, from: State) -> bool {
+        point();
+        let (from, to) = (from as u32, State::Owned as u32);
+        let claimed = &self.arrives.state;
+        claimed
+            .compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst)
+            .is_ok()
+    }
+
+    /// Changes the state of one that is the caller's.
+    pub(super) fn set_state(&self, to: State) {
+        point();
+        self.arrives.state.store(to as u32, Ordering::SeqCst);
+    }
+
+    /// The page whose page-blocks are in hand.
+    #[inline]
+    pub(super) fn current(&self, class: Class) -> Span {
+        self.current[class.index()].get()
+    }
+
+    /// Makes a page, which is in no list, the current one; or none.
+    pub(super) fn set_current(&self, class: Class, page: Span) {
+        debug_assert!(self.hand(class).is_empty());
+        self.current[class.index()].set(page);
+    }
+
+    /// The page-blocks in hand.
+    #[inline]
+    pub(super) fn hand(&self, class: Class) -> &Chain {
+        &self.hands[class.index()]
+    }
+
+    /// The first page that is not full.
+    pub(super) fn first(&self, class: Class) -> Span {
+        self.first[class.index()].get()
+    }
+
+    /// Whether a page is in the list of its class.
+    pub(super) fn lists(&self, class: Class, page: Span, record: &Record) -> bool {
+        record.previous.get() != Span::NONE || self.first(class) == page
+    }
+
+    /// Puts a page behind all others that are not full.
+    pub(super) fn append(&self, memory: &Memory, class: Class, page: Span) {
+        let last = self.last[class.index()].replace(page);
+        let record = memory.record(page);
+        record.previous.set(last);
+        record.next.set(Span::NONE);
+        if last == Span::NONE {
+            self.first[class.index()].set(page);
+        } else {
+            memory.record(last).next.set(page);
+        }
+    }
+
+    /// Takes a page out of the list of its class.
+    pub(super) fn unlink(&self, memory: &Memory, class: Class, page: Span) {
+        let record = memory.record(page);
+        let (next, previous) = (
+            record.next.replace(Span::NONE),
+            record.previous.replace(Span::NONE),
+        );
+        match previous {
+            Span::NONE => self.first[class.index()].set(next),
+            _ => memory.record(previous).next.set(next),
+        }
+        match next {
+            Span::NONE => self.last[class.index()].set(previous),
+            _ => memory.record(next).previous.set(previous),
+        }
+    }
+
+    /// A unit of the buffer.
+    pub(super) fn take_buffered(&self) -> Option<Span> {
+        let left = self.buffered.get().checked_sub(1)?;
+        self.buffered.set(left);
+        Some(self.buffer[left].get())
+    }
+
+    /// Puts a unit into the buffer. Returns whether there was room.
+    pub(super) fn buffer(&self, unit: Span) -> bool {
+        let buffered = self.buffered.get();
+        let Some(place) = self.buffer.get(buffered) else {
+            return false;
+        };
+        place.set(unit);
+        self.buffered.set(buffered + 1);
+        true
+    }
+
+    /// The batch for an instance; it may hold page-blocks of another one.
+    #[inline]
+    pub(super) fn batch(&self, to: u32) -> &Batch {
+        &self.outbox[to as usize % SLOTS]
+    }
+
+    /// All batches.
+    pub(super) fn batches(&self) -> impl Iterator<Item = &Batch> {
+        self.outbox.iter()
+    }
+
+    /// F1: puts a page-block of a page of this instance back, in a page that holds others and is not full. Returns the
+    /// page-block if it needs more than that.
+    #[inline]
+    pub(super) fn put_back(&self, record: &Record, block: Free) -> Result<(), Free> {
+        let used = record.used.get().wrapping_sub(1);
+        if used <= record.watch.get() {
+            return Err(block);
+        }
+        record.used.set(used);
+        record.free.push(block);
+        Ok(())
+    }
+}

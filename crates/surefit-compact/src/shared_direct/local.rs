@@ -1,0 +1,304 @@
+//! What one thread does with a shared direct heap: allocate, free, resize.
+
+use core::fmt;
+use core::marker::PhantomData;
+use core::ptr::NonNull;
+
+use lock_api::RawMutex;
+
+use super::chain::Free;
+use super::common::Common;
+use super::instance::Instance;
+use super::memory::{Kind, Span};
+use super::misuse::Misuse;
+use super::sizes::{Class, GRANULE, UNIT_BYTES};
+use super::source::{Fixed, Source};
+
+/// A thread's own instance of a [`SharedDirect`](super::SharedDirect). It goes to whichever thread has this value; dropping
+/// it leaves the instance, with the objects in it, to a thread that joins later.
+pub struct Local<'h, L: RawMutex, S: Source = Fixed> {
+    common: &'h Common<L, S>,
+    own: &'h Instance,
+    one_thread: PhantomData<*mut ()>,
+}
+
+// SAFETY: the instance is whoever's has the value (S2 of `common`); nothing in it is bound to a thread.
+unsafe impl<L: RawMutex + Sync, S: Source> Send for Local<'_, L, S> {}
+
+impl<L: RawMutex, S: Source> fmt::Debug for Local<'_, L, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Local")
+            .field("number", &self.number())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<L: RawMutex, S: Source> Drop for Local<'_, L, S> {
+    fn drop(&mut self) {
+        self.common.leave(self.own);
+    }
+}
+
+impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
+    #[inline]
+    pub(super) fn new(common: &'h Common<L, S>, own: &'h Instance) -> Self {
+        Self {
+            common,
+            own,
+            one_thread: PhantomData,
+        }
+    }
+
+    /// The instance's number, from 1 on.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.own.number()
+    }
+
+    /// The instance as an address, for a word that each thread has: [`from_raw`](Local::from_raw) takes it back. Dropping
+    /// nothing, it leaves the instance this thread's.
+    #[must_use]
+    pub fn into_raw(self) -> NonNull<u8> {
+        let own = NonNull::from(self.own).cast();
+        core::mem::forget(self);
+        own
+    }
+
+    /// An object of `bytes` bytes aligned to `align`, a power of two (16 at least is given). `None` if there is no memory.
+    ///
+    /// # Complexity
+    /// O(1), but for what other threads freed of this instance, which is taken back before a page is opened, and for memory that
+    /// goes back to the source.
+    #[inline]
+    #[must_use]
+    pub fn allocate(&self, bytes: usize, align: usize) -> Option<NonNull<u8>> {
+        if align > GRANULE {
+            return self.allocate_aligned(bytes, align);
+        }
+        match Class::of(bytes) {
+            Some(class) => self.allocate_block(class),
+            None => self.allocate_run(bytes, 1, false),
+        }
+    }
+
+    /// As [`allocate`](Local::allocate), for an object whose bytes are all zero.
+    #[must_use]
+    pub fn allocate_zeroed(&self, bytes: usize, align: usize) -> Option<NonNull<u8>> {
+        let class = if align > GRANULE {
+            Class::of_aligned(bytes, align)
+        } else {
+            Class::of(bytes)
+        };
+        let Some(class) = class else {
+            return self.allocate_run(bytes, align, true);
+        };
+        let object = self.allocate_block(class)?;
+        // SAFETY: it was just allocated, and has so many bytes.
+        unsafe { self.common.memory().clear(object, bytes) };
+        Some(object)
+    }
+
+    #[inline]
+    fn allocate_block(&self, class: Class) -> Option<NonNull<u8>> {
+        match self.own.hand(class).pop() {
+            Some(block) => Some(block.into_object()),
+            None => self.refill(class),
+        }
+    }
+
+    #[cold]
+    fn refill(&self, class: Class) -> Option<NonNull<u8>> {
+        self.common.refill(self.own, class).map(Free::into_object)
+    }
+
+    #[cold]
+    fn allocate_aligned(&self, bytes: usize, align: usize) -> Option<NonNull<u8>> {
+        match Class::of_aligned(bytes, align) {
+            Some(class) => self.allocate_block(class),
+            None => self.allocate_run(bytes, align, false),
+        }
+    }
+
+    #[cold]
+    fn allocate_run(&self, bytes: usize, align: usize, zero: bool) -> Option<NonNull<u8>> {
+        let units = u32::try_from(bytes.max(1).div_ceil(UNIT_BYTES)).ok()?;
+        let taken = self.common.take_units(units, align)?;
+        let object = self.common.memory().address(taken.start);
+        if zero && !taken.zero {
+            // SAFETY: it was just allocated, and has so many bytes.
+            unsafe { self.common.memory().clear(object, bytes) };
+        }
+        Some(object)
+    }
+
+    /// Frees an object of this heap, whoever allocated it. Misuse that is found is ignored.
+    ///
+    /// # Safety
+    /// [`try_free`](Local::try_free)'s.
+    #[inline]
+    pub unsafe fn free(&self, object: NonNull<u8>) {
+        // SAFETY: the caller's.
+        let _found = unsafe { self.try_free(object) };
+    }
+
+    /// Frees an object of this heap, whoever allocated it. O(1) without checks.
+    ///
+    /// # Safety
+    /// The object is live, and nobody uses it after; but for the misuse that is found.
+    ///
+    /// # Errors
+    /// The misuse that was found, and then nothing was done.
+    #[inline]
+    pub unsafe fn try_free(&self, object: NonNull<u8>) -> Result<(), Misuse> {
+        let memory = self.common.memory();
+        let Some(page) = memory.around(object.as_ptr()) else {
+            return Err(Misuse::Foreign);
+        };
+        let record = memory.record(page);
+        // SAFETY: the caller's; what is found to be misuse is not linked.
+        let block = unsafe { Free::of(object) };
+        if record.owner() != self.own.number() {
+            return self.common.free_elsewhere(self.own, page, block);
+        }
+        match self.own.put_back(record, block) {
+            Ok(()) => Ok(()),
+            Err(block) => self.common.free_slowly(self.own, page, block),
+        }
+    }
+
+    /// Changes the size of an object of this heap to `bytes`, and keeps the alignment `align` that it was allocated with. `None`
+    /// if there is no memory: the object stays as it is.
+    ///
+    /// It stays in place if its page-block or its units serve the new size with at most a quarter of waste, or if the
+    /// units behind a large object are free.
+    ///
+    /// # Safety
+    /// As [`try_free`](Local::try_free), if the result is another address.
+    ///
+    /// # Errors
+    /// The misuse that was found.
+    pub unsafe fn resize(
+        &self,
+        object: NonNull<u8>,
+        bytes: usize,
+        align: usize,
+    ) -> Result<Option<NonNull<u8>>, Misuse> {
+        let had = self.common.usable_bytes(object.as_ptr());
+        let Some(had) = had else {
+            let inside = self.common.memory().around(object.as_ptr()).is_some();
+            return Err(if inside {
+                Misuse::NoObject
+            } else {
+                Misuse::Foreign
+            });
+        };
+        if self.resize_in_place(object, had, bytes) {
+            return Ok(Some(object));
+        }
+        let Some(new) = self.allocate(bytes, align) else {
+            return Ok((bytes <= had).then_some(object));
+        };
+        // SAFETY: both are live, different, and hold the lesser size.
+        unsafe { self.common.memory().copy(object, new, had.min(bytes)) };
+        // SAFETY: the caller's.
+        unsafe { self.try_free(object) }?;
+        Ok(Some(new))
+    }
+
+    fn resize_in_place(&self, object: NonNull<u8>, had: usize, bytes: usize) -> bool {
+        let memory = self.common.memory();
+        let Some(start) = memory.around(object.as_ptr()) else {
+            return false;
+        };
+        if memory.record(start).kind() == Kind::Run {
+            return Class::of(bytes).is_none() && self.resize_run(start, had / UNIT_BYTES, bytes);
+        }
+        let fits = Class::of(bytes).is_some_and(|class| class.block_bytes() <= had);
+        fits && Class::of(bytes).is_some_and(|class| class.block_bytes() >= had - had / 4)
+    }
+
+    fn resize_run(&self, start: Span, had: usize, bytes: usize) -> bool {
+        let common = self.common;
+        let (Ok(had), Ok(units)) = (
+            u32::try_from(had),
+            u32::try_from(bytes.div_ceil(UNIT_BYTES)),
+        ) else {
+            return false;
+        };
+        if units > had {
+            return common
+                .pool
+                .lock()
+                .extend(common.memory(), &common.source, start, units);
+        }
+        if units < had {
+            common
+                .pool
+                .lock()
+                .shorten(common.memory(), &common.source, start, units);
+        }
+        true
+    }
+
+    /// Whether the program should move the object to a new place, if it can: its size-class has more than `most`
+    /// not-full pages here (κ; 0 counts as 1), and the object lies in one that new objects of the class will not fill
+    /// next. Large objects and those of other instances: `false`. O(`most`).
+    ///
+    /// See [`DirectHeap::defrag_hint`](crate::DirectHeap::defrag_hint).
+    #[must_use]
+    pub fn defrag_hint(&self, object: NonNull<u8>, most: u32) -> bool {
+        let memory = self.common.memory();
+        let Some(page) = memory.around(object.as_ptr()) else {
+            return false;
+        };
+        let record = memory.record(page);
+        match record.class() {
+            Some(class) if record.owner() == self.own.number() => {
+                self.own.lists(class, page, record) && self.is_behind(class, page, most.max(1))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a listed page is none of the `most` that come next.
+    fn is_behind(&self, class: Class, page: Span, most: u32) -> bool {
+        let mut next = self.own.first(class);
+        for _ in 0..most {
+            if next == page || next == Span::NONE {
+                return false;
+            }
+            next = self.common.memory().record(next).next.get();
+        }
+        true
+    }
+
+    /// Delivers what this thread freed of other instances, and gives back what its own keeps without objects.
+    ///
+    /// # Complexity
+    /// Linear in what is freed and given back.
+    pub fn trim(&self) {
+        self.common.deliver_all(self.own);
+        self.common.trim(self.own);
+    }
+}
+
+impl<L: RawMutex, S: Source> Local<'_, L, S> {
+    /// The instance that [`into_raw`](Local::into_raw) gave.
+    ///
+    /// # Safety
+    /// `own` came from there, of this heap, and nobody else has the instance meanwhile; the result is forgotten, or the
+    /// address is not used again.
+    #[inline]
+    #[must_use]
+    pub unsafe fn from_raw(
+        heap: &super::SharedDirect<'_, L, S>,
+        own: NonNull<u8>,
+    ) -> core::mem::ManuallyDrop<Self>
+    where
+        L: Sync,
+    {
+        // SAFETY: the region outlives its instances' use, as the caller promises.
+        let (common, own) = unsafe { (&*core::ptr::from_ref(heap.common()), own.cast().as_ref()) };
+        core::mem::ManuallyDrop::new(Self::new(common, own))
+    }
+}

@@ -1,0 +1,110 @@
+//! Page-blocks that other threads freed, on their way to the instance that owns their pages.
+//!
+//! ```text
+//! a thread frees a page-block of another instance:  batch of that instance, in the thread's own outbox
+//! the batch is full, or the thread looks for room:  one compare-and-exchange puts it into the instance's inbox
+//! the owner needs page-blocks:                      one exchange takes all that is in the inbox
+//! ```
+//! Nobody waits, and nothing but the inbox's first word is shared: what is pushed is never popped one
+//! by one, so a word may come again without harm.
+
+use core::cell::Cell;
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+use super::chain::{Block, Chain, Free};
+use crate::shared::point;
+
+/// The most page-blocks of a batch: b.
+pub const BATCH: u16 = 32;
+
+/// The most bytes of page-blocks that wait in a batch.
+const BATCH_BYTES: usize = 16 << 10;
+
+/// Batches of a thread at once, by the instance's number.
+pub(super) const SLOTS: usize = 16;
+
+/// Page-blocks of one instance that another thread freed and did not deliver yet. Zeros are an empty one.
+#[derive(Debug)]
+pub(super) struct Batch {
+    blocks: Chain,
+    last: Cell<*mut Block>,
+    to: Cell<u32>,
+    count: Cell<u16>,
+}
+
+impl Batch {
+    /// The number of the instance that its page-blocks belong to; any, if there are none.
+    #[inline]
+    pub(super) fn to(&self) -> u32 {
+        self.to.get()
+    }
+
+    /// Whether it holds none.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.count.get() == 0
+    }
+
+    /// Adds a page-block of `bytes` bytes. Returns whether the batch is full.
+    #[inline]
+    pub(super) fn add(&self, to: u32, block: Free, bytes: usize) -> bool {
+        debug_assert!(self.is_empty() || self.to.get() == to);
+        if self.is_empty() {
+            self.to.set(to);
+            self.last.set(block.address().cast());
+        }
+        self.blocks.push(block);
+        let count = self.count.get() + 1;
+        self.count.set(count);
+        count >= BATCH || usize::from(count) * bytes >= BATCH_BYTES
+    }
+
+    /// Puts all of it into the inbox of its instance.
+    pub(super) fn deliver(&self, inbox: &Inbox) {
+        let blocks = self.blocks.take();
+        let last = self.last.replace(null_mut());
+        self.count.set(0);
+        if !blocks.is_empty() {
+            inbox.put(&blocks, last);
+        }
+    }
+}
+
+/// Where the batches for an instance arrive. Zeros are an empty one.
+#[derive(Debug)]
+pub(super) struct Inbox(AtomicPtr<Block>);
+
+impl Inbox {
+    /// Whether nothing has arrived.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        point();
+        self.0.load(Ordering::SeqCst).is_null()
+    }
+
+    fn put(&self, blocks: &Chain, last: *mut Block) {
+        let first = blocks.take().first();
+        let mut before = self.0.load(Ordering::Relaxed);
+        loop {
+            // SAFETY: C1: the last page-block of the batch, which nobody else has.
+            unsafe { (*last).next.set(before) };
+            point();
+            let put =
+                self.0
+                    .compare_exchange_weak(before, first, Ordering::SeqCst, Ordering::Relaxed);
+            match put {
+                Ok(_) => return,
+                Err(other) => before = other,
+            }
+        }
+    }
+
+    /// Takes all that arrived.
+    pub(super) fn take(&self) -> Chain {
+        point();
+        let first = self.0.swap(null_mut(), Ordering::SeqCst);
+        // SAFETY: C1: batches were put there, each linked to the one before; the exchange took them from everybody else.
+        unsafe { Chain::from_raw(first) }
+    }
+}

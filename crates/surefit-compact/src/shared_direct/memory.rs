@@ -1,0 +1,311 @@
+//! The region of a shared direct heap, and the records of its units.
+//!
+//! ```text
+//! base, aligned to a unit
+//! | what all threads share | instance | instance … | records, 32 bytes a unit | pad | unit | unit …
+//! |<------------------------------ administrative units ------------------------>|
+//! unit 0 is at the base
+//! ```
+//! All tables are valid when zero: nothing is written before it is needed.
+//!
+//! # Invariants
+//! - M1 `base .. base + units · UNIT_BYTES` belongs to this heap alone while it lives. Bytes below `committed` (pool) are usable.
+//! - M2 A [`Span`] is below the number of units: only this module makes them from numbers, and checks the numbers.
+//! - M3 A record's fields are written by one thread at a time: those of a page by its instance's owner, all others under the
+//!   pool's lock. What other threads read of a live object's record (`owner`, `class`, `back`) is written before
+//!   the object is handed out, and not again before it is freed.
+
+use core::cell::Cell;
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering};
+
+use super::chain::Chain;
+use super::sizes::{Class, UNIT_BYTES};
+
+/// Bytes of a unit, as a binary logarithm.
+const UNIT_SHIFT: u32 = UNIT_BYTES.trailing_zeros();
+
+/// What a unit is, as its record says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Never used, in a thread's buffer, or inside a run.
+    Nothing,
+    /// The first unit of a page of a class.
+    Page(Class),
+    /// The first unit of a large object, or the last one.
+    Run,
+    /// The first unit of a free run, or the last one.
+    Free,
+    /// A later unit of a page.
+    Inside,
+}
+
+const NOTHING: u8 = 0;
+const RUN: u8 = 253;
+const FREE: u8 = 254;
+const INSIDE: u8 = 255;
+
+/// A number that one thread writes at a time, and that others may read meanwhile, for statistics.
+macro_rules! seen {
+    ($name:ident, $atomic:ident, $number:ident) => {
+        #[derive(Debug)]
+        #[repr(transparent)]
+        pub(super) struct $name($atomic);
+
+        impl $name {
+            #[inline]
+            pub(super) fn get(&self) -> $number {
+                self.0.load(Ordering::Relaxed)
+            }
+
+            #[inline]
+            pub(super) fn set(&self, value: $number) {
+                self.0.store(value, Ordering::Relaxed);
+            }
+        }
+    };
+}
+
+seen!(Seen8, AtomicU8, u8);
+seen!(Seen16, AtomicU16, u16);
+seen!(Seen32, AtomicU32, u32);
+
+/// What is known of a unit, and of the page or run that begins there.
+#[derive(Debug)]
+#[repr(C, align(32))]
+pub(super) struct Record {
+    /// A page: its free page-blocks, except those that its instance has in hand.
+    pub(super) free: Chain,
+    /// A page: the number of its instance; else 0.
+    owner: Seen32,
+    /// Neighbours in a list of not-full pages or of free runs.
+    pub(super) next: Cell<Span>,
+    pub(super) previous: Cell<Span>,
+    /// Runs: units. In the last unit's record of a free run too.
+    pub(super) units: Seen32,
+    /// A page: page-blocks that are live or in hand. A free run: when it was freed, low half.
+    pub(super) used: Seen16,
+    /// A page: a free that leaves so many page-blocks used, or fewer, needs more than F1.
+    pub(super) watch: Cell<u16>,
+    /// A page: page-blocks that were ever used. A free run: 1 if it is zero.
+    pub(super) opened: Seen16,
+    kind: Seen8,
+    /// Units back to the page's first one.
+    back: Seen8,
+}
+
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<Record>() == 32, "two records a cache line");
+
+impl Record {
+    /// The number of the page's instance; 0 if it is no page.
+    #[inline]
+    pub(super) fn owner(&self) -> u32 {
+        self.owner.get()
+    }
+
+    /// What the unit is.
+    #[inline]
+    pub(super) fn kind(&self) -> Kind {
+        match self.kind.get() {
+            NOTHING => Kind::Nothing,
+            RUN => Kind::Run,
+            FREE => Kind::Free,
+            INSIDE => Kind::Inside,
+            class => Class::at(class - 1).map_or(Kind::Nothing, Kind::Page),
+        }
+    }
+
+    /// Makes the unit something that is no page.
+    pub(super) fn set_kind(&self, kind: Kind) {
+        self.owner.set(0);
+        self.back.set(0);
+        self.kind.set(match kind {
+            Kind::Nothing => NOTHING,
+            Kind::Page(class) => class.byte() + 1,
+            Kind::Run => RUN,
+            Kind::Free => FREE,
+            Kind::Inside => INSIDE,
+        });
+    }
+
+    /// The class of a page's record.
+    #[inline]
+    pub(super) fn class(&self) -> Option<Class> {
+        match self.kind() {
+            Kind::Page(class) => Some(class),
+            _ => None,
+        }
+    }
+}
+
+/// The number of a unit, and of the page or run that begins there. [`Span::NONE`] is unit 0, which is administrative.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(transparent)]
+pub(super) struct Span(u32);
+
+impl Span {
+    /// No unit.
+    pub(super) const NONE: Self = Self(0);
+
+    /// The unit as a number.
+    #[inline]
+    pub(super) const fn number(self) -> u32 {
+        self.0
+    }
+}
+
+/// Where the region and its records are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Memory {
+    base: NonNull<u8>,
+    records: NonNull<Record>,
+    units: u32,
+    first: u32,
+}
+
+impl Memory {
+    /// A region whose records begin `records_at` bytes behind its base.
+    ///
+    /// # Safety
+    /// M1, and that the records lie in the administrative units, of which there are `first`, and are zero.
+    pub(super) unsafe fn new(base: NonNull<u8>, units: u32, first: u32, records_at: usize) -> Self {
+        // SAFETY: the caller's.
+        let records = unsafe { base.add(records_at) }.cast();
+        Self {
+            base,
+            records,
+            units,
+            first,
+        }
+    }
+
+    /// The number of units, administrative ones included.
+    pub(super) fn units(&self) -> u32 {
+        self.units
+    }
+
+    /// The first unit that is not administrative.
+    pub(super) fn first(&self) -> Span {
+        Span(self.first)
+    }
+
+    /// The unit with a number; the number of units is the end of the region.
+    ///
+    /// # Panics
+    /// If there is no such unit.
+    #[inline]
+    pub(super) fn span(&self, number: u32) -> Span {
+        assert!(number <= self.units, "M2: a unit of the region");
+        Span(number)
+    }
+
+    /// The unit `units` behind another one.
+    #[inline]
+    pub(super) fn after(&self, span: Span, units: u32) -> Span {
+        self.span(span.0.saturating_add(units))
+    }
+
+    /// A unit's record.
+    #[inline]
+    pub(super) fn record(&self, span: Span) -> &Record {
+        debug_assert!(span.0 <= self.units, "M2");
+        // SAFETY: M2: there is a record for each unit and one for the end; zeros are a record; only shared
+        // references are made, and its fields are cells (M3 says who writes).
+        unsafe { self.records.add(span.0 as usize).as_ref() }
+    }
+
+    /// Where a unit's record is, for who makes records usable.
+    pub(super) fn record_place(&self, span: Span) -> NonNull<u8> {
+        NonNull::from(self.record_unread(span)).cast()
+    }
+
+    fn record_unread(&self, span: Span) -> &Cell<core::mem::MaybeUninit<Record>> {
+        // SAFETY: M2: inside the administrative units; it is not read.
+        unsafe { self.records.add(span.0 as usize).cast().as_ref() }
+    }
+
+    /// The address of a unit.
+    #[inline]
+    pub(super) fn address(&self, span: Span) -> NonNull<u8> {
+        // SAFETY: M2, M1: inside the region, or its end.
+        unsafe { self.base.add((span.0 as usize) << UNIT_SHIFT) }
+    }
+
+    /// The page or run whose unit holds an address: its first unit if it is a page. `None` outside the region.
+    #[inline]
+    pub(super) fn around(&self, object: *mut u8) -> Option<Span> {
+        let offset = object.addr().wrapping_sub(self.base.addr().get());
+        let unit = offset >> UNIT_SHIFT;
+        if unit >= self.units as usize {
+            return None;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "below the number of units")]
+        let unit = Span(unit as u32);
+        let back = u32::from(self.record(unit).back.get());
+        Some(Span(unit.0.wrapping_sub(back)))
+    }
+
+    /// Bytes from the beginning of a unit to an address behind it.
+    #[inline]
+    pub(super) fn offset_in(&self, span: Span, object: *mut u8) -> usize {
+        object.addr().wrapping_sub(self.address(span).addr().get())
+    }
+
+    /// Makes units a page of a class that an instance owns: no page-block was ever used.
+    pub(super) fn open_page(&self, page: Span, class: Class, owner: u32, watch: u16) {
+        let units = u32::from(class.shape().units);
+        #[expect(clippy::cast_possible_truncation, reason = "at most 16 units")]
+        for unit in 1..units {
+            let record = self.record(self.after(page, unit));
+            record.set_kind(Kind::Inside);
+            record.back.set(unit as u8);
+        }
+        let record = self.record(page);
+        record.set_kind(Kind::Page(class));
+        record.free.take();
+        record.next.set(Span::NONE);
+        record.previous.set(Span::NONE);
+        record.used.set(0);
+        record.opened.set(0);
+        record.watch.set(watch);
+        record.owner.set(owner);
+    }
+
+    /// Makes a page nothing. Returns its units.
+    pub(super) fn close_page(&self, page: Span, class: Class) -> u32 {
+        let units = u32::from(class.shape().units);
+        for unit in 0..units {
+            self.record(self.after(page, unit)).set_kind(Kind::Nothing);
+        }
+        units
+    }
+
+    /// `count` page-blocks of a page that were never used, from the number `first` on.
+    pub(super) fn new_blocks(&self, page: Span, class: Class, first: u16, count: u16) -> Chain {
+        let bytes = class.block_bytes();
+        assert!(usize::from(first) + usize::from(count) <= usize::from(class.shape().blocks));
+        // SAFETY: M1: all page-blocks of the page lie inside its units.
+        let start = unsafe { self.address(page).add(usize::from(first) * bytes) };
+        // SAFETY: as above; nobody has used these page-blocks since the page was opened.
+        unsafe { Chain::linked(start, bytes, count) }
+    }
+
+    /// Copies an object into another one.
+    ///
+    /// # Safety
+    /// Both are live objects of this heap, different, and at least `bytes` long.
+    pub(super) unsafe fn copy(&self, from: NonNull<u8>, to: NonNull<u8>, bytes: usize) {
+        // SAFETY: live objects are disjoint and inside the region.
+        unsafe { from.copy_to_nonoverlapping(to, bytes) };
+    }
+
+    /// Writes zeros over an object.
+    ///
+    /// # Safety
+    /// It is a live object of this heap, at least `bytes` long, and the caller's.
+    pub(super) unsafe fn clear(&self, object: NonNull<u8>, bytes: usize) {
+        // SAFETY: the caller's.
+        unsafe { object.write_bytes(0, bytes) };
+    }
+}

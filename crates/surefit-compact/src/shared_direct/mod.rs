@@ -1,0 +1,81 @@
+//! n-CF(∞, ∞) without abstract addresses: raw pointers, many threads, objects that never move.
+//!
+//! Each thread has an *instance*: pages of its own for each size-class. What it allocates and frees itself
+//! needs no lock and no atomic read-modify-write; what others free of it arrives in batches.
+//!
+//! ```text
+//! allocate(bytes):
+//!   class in hand?                  take the first page-block               (no page is looked at)
+//!   else, of the instance           the current page's free page-blocks, or some never used
+//!                                   what other threads freed
+//!                                   the first page that is not full
+//!                                   a new page: a buffered unit, or the pool's             M1
+//!   over 32 KiB                     units of the pool, under its lock
+//! free(object):
+//!   record of its unit, by shift    its page is this instance's: into the page's list      F1, F4, F5
+//!                                   another's: into a batch for it; a full batch is sent
+//!                                   a large object: back to the pool
+//! ```
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | `sizes` | request → class → β, π, units of a page |
+//! | `memory`, `chain` | the region, records of units, links in free page-blocks |
+//! | `runs`, `pool` | free units, under one lock: the longest first go back to the source after a delay |
+//! | `instance`, `small` | pages of one instance, and the automaton |
+//! | `mail` | frees by other threads |
+//! | `common`, `local`, `heap` | what all share, what a thread does, the heap |
+//!
+//! # Threads that end
+//! Whoever leaves an instance gives back what it does not need, and leaves it idle with its objects; the next thread that joins
+//! takes an idle one with all its pages. What is freed of an idle instance is freed by who sends it. So a thousand threads, one after
+//! another, need no more than one.
+//!
+//! # Bounds
+//! - Time: O(1) without a lock for page-blocks; draining the inbox is O(1) for each free that arrived. Opening a page and large objects
+//!   take the pool's lock for O(1), and for what goes back to the source.
+//! - Space: a class opens a page in an instance only if none of its pages there has room and nothing has arrived. So an
+//!   instance has at most ⌈(H + U) / π⌉ pages of a class, H the most objects of the class that were live or in a batch at
+//!   once, U the page-blocks in hand of others' batches: at most b = [`BATCH`] for each other thread. See [`certify`].
+//!
+//! # Departures
+//! κ is ∞: F2 and F3 never happen. Pages that were full queue at the end of their class, so that they collect frees before allocations
+//! look at them again: a look at a page then finds more than one.
+//!
+//! # Source
+//! Craciunas et al. (2008): the optimised non-compacting variant, and (2009) n-CF with private instances and a shared pool of
+//! pages.
+
+mod certify;
+#[allow(unsafe_code, reason = "links in free page-blocks")]
+mod chain;
+mod check;
+#[allow(unsafe_code, reason = "instances in the region")]
+mod common;
+#[allow(unsafe_code, reason = "the region and its tables")]
+mod heap;
+mod instance;
+#[allow(unsafe_code, reason = "the contract of raw pointers")]
+mod local;
+#[allow(unsafe_code, reason = "batches")]
+mod mail;
+#[allow(unsafe_code, reason = "the records of the region")]
+mod memory;
+mod misuse;
+mod pool;
+mod runs;
+mod sizes;
+mod small;
+#[allow(unsafe_code, reason = "the contract of memory")]
+mod source;
+mod stats;
+
+pub use certify::{SharedDemand, certify};
+pub use common::GROUPS;
+pub use heap::{Settings, SharedDirect};
+pub use local::Local;
+pub use mail::BATCH;
+pub use misuse::Misuse;
+pub use sizes::{GRANULE, LARGEST_BLOCK, UNIT_BYTES};
+pub use source::{Fixed, Source};
+pub use stats::{ClassStats, SharedDirectStats};

@@ -1,0 +1,483 @@
+//! Units of the region, under one lock: pages and large objects come from here, and go back.
+//!
+//! ```text
+//! | administrative | used page | free run | large object | free run | page | never used …       |
+//!                                                                          top        committed end
+//! ```
+//! Free runs coalesce. They are of two kinds: those that were written (`dirty`) come first, because their
+//! memory is there; those whose memory the source took back (`clean`) are zero. Behind the top nothing was
+//! ever used. A run that stays free for the delay becomes clean.
+//!
+//! # Invariants
+//! - P1 From the first unit behind the tables to the top, pages, large objects, units in buffers and free runs follow each other;
+//!   the records of the first and the last unit of each run say what it is.
+//! - P2 No two free runs touch, and none touches the top but dirty ones.
+//! - P3 `used` is the number of units that are in no free run below the top.
+//! - P4 Units that are committed end at `committed`, at or behind the top; their records are usable too.
+#![deny(unsafe_code)]
+
+use surefit_core::{Corruption, ensure};
+
+use super::memory::{Kind, Memory, Span};
+use super::runs::Runs;
+use super::sizes::UNIT_BYTES;
+use super::source::Source;
+
+/// Units are committed so many at once.
+const COMMITTED_AT_ONCE: u32 = 512;
+/// The most runs that one call gives back to the source.
+const PURGED_AT_ONCE: usize = 16;
+/// The most runs whose age one call looks at, the longest first.
+const LOOKED_AT_ONCE: usize = 256;
+
+/// Units taken from the pool.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Taken {
+    /// The first one.
+    pub(super) start: Span,
+    /// Whether all their bytes are zero.
+    pub(super) zero: bool,
+}
+
+/// The units of a region.
+#[derive(Debug)]
+pub(super) struct Pool {
+    dirty: Runs,
+    clean: Runs,
+    top: Span,
+    committed: u32,
+    used: u64,
+    most_used: u64,
+    limit: u64,
+    delay: u32,
+    purged_last: u32,
+    purges: u64,
+    refused: u64,
+}
+
+/// Numbers of a pool, in units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct PoolCounts {
+    pub(super) used: u64,
+    pub(super) most_used: u64,
+    pub(super) dirty: u64,
+    pub(super) clean: u64,
+    pub(super) top: u64,
+    pub(super) committed: u64,
+    pub(super) purges: u64,
+    pub(super) refused: u64,
+}
+
+impl Pool {
+    /// All units behind the tables, never used.
+    pub(super) fn new(memory: &Memory, delay: u32) -> Self {
+        Self {
+            dirty: Runs::new(),
+            clean: Runs::new(),
+            top: memory.first(),
+            committed: memory.first().number(),
+            used: 0,
+            most_used: 0,
+            limit: u64::MAX,
+            delay,
+            purged_last: 0,
+            purges: 0,
+            refused: 0,
+        }
+    }
+
+    /// Sets the most units that may hold memory.
+    pub(super) fn set_limit(&mut self, units: u64) {
+        self.limit = units;
+    }
+
+    /// Sets the delay in milliseconds before free memory goes back; `u32::MAX` is never.
+    pub(super) fn set_delay(&mut self, delay: u32) {
+        self.delay = delay;
+    }
+
+    /// Numbers for statistics.
+    pub(super) fn counts(&self) -> PoolCounts {
+        PoolCounts {
+            used: self.used,
+            most_used: self.most_used,
+            dirty: self.dirty.units(),
+            clean: self.clean.units(),
+            top: u64::from(self.top.number()),
+            committed: u64::from(self.committed),
+            purges: self.purges,
+            refused: self.refused,
+        }
+    }
+
+    /// Takes `units` units, the first at a multiple of `align` bytes. `None` if there are none, or the limit forbids it.
+    pub(super) fn take<S: Source>(
+        &mut self,
+        memory: &Memory,
+        source: &S,
+        units: u32,
+        align: usize,
+    ) -> Option<Taken> {
+        self.age(memory, source);
+        let slack = u32::try_from(align.div_ceil(UNIT_BYTES) - 1).ok()?;
+        let all = units.checked_add(slack)?;
+        let taken = self
+            .within_limit(memory, source, units)
+            .then(|| self.take_free(memory, units, all, align))
+            .and_then(|found| found.or_else(|| self.take_top(memory, source, units, align)));
+        match taken {
+            Some(taken) => {
+                memory.record(taken.start).units.set(units);
+                self.used += u64::from(units);
+                self.most_used = self.most_used.max(self.used);
+            }
+            None => self.refused += 1,
+        }
+        taken
+    }
+
+    /// Whether so many units more are within the limit; gives free memory back first if that helps.
+    fn within_limit<S: Source>(&mut self, memory: &Memory, source: &S, units: u32) -> bool {
+        let after = self.used.saturating_add(u64::from(units));
+        if after > self.limit {
+            return false;
+        }
+        if after.saturating_add(self.dirty.units()) > self.limit {
+            self.purge_all(memory, source);
+        }
+        true
+    }
+
+    /// Takes units out of a free run of `all` units.
+    fn take_free(&mut self, memory: &Memory, units: u32, all: u32, align: usize) -> Option<Taken> {
+        let dirty = self.dirty.find(memory, all);
+        let run = dirty.or_else(|| self.clean.find(memory, all))?;
+        let zero = dirty.is_none();
+        let found = memory.record(run).units.get();
+        let stamp = stamp_of(memory, run);
+        self.of_kind(zero).remove(memory, run);
+        let before = units_to_aligned(memory, run, align);
+        let start = memory.after(run, before);
+        let behind = memory.after(start, units);
+        memory.record(run).set_kind(Kind::Nothing);
+        if before > 0 {
+            self.add(memory, run, before, zero, stamp);
+        }
+        if before + units < found {
+            self.add(memory, behind, found - before - units, zero, stamp);
+        }
+        mark_used(memory, start, units);
+        Some(Taken { start, zero })
+    }
+
+    /// Takes units that were never used.
+    fn take_top<S: Source>(
+        &mut self,
+        memory: &Memory,
+        source: &S,
+        units: u32,
+        align: usize,
+    ) -> Option<Taken> {
+        let top = self.top;
+        let before = units_to_aligned(memory, top, align);
+        let end = top.number().checked_add(before)?.checked_add(units)?;
+        if !self.commit(memory, source, end) {
+            return None;
+        }
+        let start = memory.after(top, before);
+        self.top = memory.span(end);
+        if before > 0 {
+            self.used += u64::from(before);
+            mark_used(memory, top, before);
+            self.give(memory, top, before, S::ZEROED, 0);
+        }
+        mark_used(memory, start, units);
+        let zero = S::ZEROED;
+        Some(Taken { start, zero })
+    }
+
+    /// Makes all units below `end` usable, and their records.
+    fn commit<S: Source>(&mut self, memory: &Memory, source: &S, end: u32) -> bool {
+        if end <= self.committed {
+            return true;
+        }
+        if end > memory.units() {
+            return false;
+        }
+        let enough = end.checked_next_multiple_of(COMMITTED_AT_ONCE);
+        let to = enough.unwrap_or(end).min(memory.units());
+        let (first, last) = (memory.span(self.committed), memory.span(to));
+        if !commit_records(memory, source, first, last) {
+            return false;
+        }
+        let from = memory.address(first);
+        let bytes = memory.address(last).addr().get() - from.addr().get();
+        if !source.commit(from, bytes) {
+            return false;
+        }
+        self.committed = to;
+        true
+    }
+
+    /// Gives used units back. They coalesce.
+    pub(super) fn give_back<S: Source>(
+        &mut self,
+        memory: &Memory,
+        source: &S,
+        start: Span,
+        units: u32,
+    ) {
+        self.give(memory, start, units, false, source.now());
+        self.age(memory, source);
+    }
+
+    fn give(&mut self, memory: &Memory, start: Span, units: u32, zero: bool, stamp: u32) {
+        let (mut start, mut units, mut zero) = (start, units, zero);
+        self.used -= u64::from(units);
+        memory.record(start).set_kind(Kind::Nothing);
+        let next = memory.after(start, units);
+        if next < self.top && memory.record(next).kind() == Kind::Free {
+            zero &= self.take_out(memory, next);
+            units += memory.record(next).units.get();
+        }
+        if start > memory.first() {
+            let last = memory.record(memory.span(start.number() - 1));
+            if last.kind() == Kind::Free {
+                let before = last.units.get();
+                start = memory.span(start.number() - before);
+                units += before;
+                zero &= self.take_out(memory, start);
+            }
+        }
+        self.add(memory, start, units, zero, stamp);
+    }
+
+    /// Takes a free run out of its list. Returns whether it is zero.
+    fn take_out(&mut self, memory: &Memory, run: Span) -> bool {
+        let zero = memory.record(run).opened.get() == 1;
+        self.of_kind(zero).remove(memory, run);
+        memory.record(run).set_kind(Kind::Nothing);
+        zero
+    }
+
+    fn of_kind(&mut self, zero: bool) -> &mut Runs {
+        if zero {
+            &mut self.clean
+        } else {
+            &mut self.dirty
+        }
+    }
+
+    /// Makes units a free run; if they are zero and end at the top, the top goes back instead.
+    fn add(&mut self, memory: &Memory, start: Span, units: u32, zero: bool, stamp: u32) {
+        let end = memory.after(start, units);
+        memory.record(start).set_kind(Kind::Nothing);
+        memory
+            .record(memory.span(end.number() - 1))
+            .set_kind(Kind::Nothing);
+        if zero && end == self.top {
+            self.top = start;
+            return;
+        }
+        let last = memory.record(memory.span(end.number() - 1));
+        last.set_kind(Kind::Free);
+        last.units.set(units);
+        let record = memory.record(start);
+        record.set_kind(Kind::Free);
+        record.units.set(units);
+        record.opened.set(u16::from(zero));
+        set_stamp(memory, start, stamp);
+        self.of_kind(zero).add(memory, start);
+    }
+
+    /// Makes a large object longer in place, up to `units` units. Returns whether it could.
+    pub(super) fn extend<S: Source>(
+        &mut self,
+        memory: &Memory,
+        source: &S,
+        start: Span,
+        units: u32,
+    ) -> bool {
+        let had = memory.record(start).units.get();
+        let more = units - had;
+        let end = memory.after(start, had);
+        if !self.within_limit(memory, source, more) {
+            return false;
+        }
+        if end == self.top {
+            let Some(new_end) = end.number().checked_add(more) else {
+                return false;
+            };
+            if !self.commit(memory, source, new_end) {
+                return false;
+            }
+            self.top = memory.span(new_end);
+        } else {
+            let next = memory.record(end);
+            let free = next.units.get();
+            if next.kind() != Kind::Free || free < more {
+                return false;
+            }
+            let stamp = stamp_of(memory, end);
+            let zero = self.take_out(memory, end);
+            if free > more {
+                self.add(memory, memory.after(end, more), free - more, zero, stamp);
+            }
+        }
+        mark_used(memory, start, units);
+        memory.record(start).units.set(units);
+        self.used += u64::from(more);
+        self.most_used = self.most_used.max(self.used);
+        true
+    }
+
+    /// Makes a large object shorter.
+    pub(super) fn shorten<S: Source>(
+        &mut self,
+        memory: &Memory,
+        source: &S,
+        start: Span,
+        units: u32,
+    ) {
+        let had = memory.record(start).units.get();
+        mark_used(memory, start, units);
+        memory.record(start).units.set(units);
+        let rest = memory.after(start, units);
+        self.give_back(memory, source, rest, had - units);
+    }
+
+    /// Gives all free memory back to the source. Returns the units that went back.
+    pub(super) fn purge_all<S: Source>(&mut self, memory: &Memory, source: &S) -> u64 {
+        let before = self.dirty.units();
+        while let Some(run) = self.dirty.longest() {
+            if !self.purge(memory, source, run) {
+                break;
+            }
+        }
+        before - self.dirty.units()
+    }
+
+    /// Gives free memory back that has been free for the delay, the longest runs first, a few at a time.
+    fn age<S: Source>(&mut self, memory: &Memory, source: &S) {
+        if self.delay == u32::MAX || self.dirty.units() == 0 {
+            return;
+        }
+        let now = source.now();
+        if now.wrapping_sub(self.purged_last) < self.delay / 4 {
+            return;
+        }
+        self.purged_last = now;
+        let mut old = [Span::NONE; PURGED_AT_ONCE];
+        let is_old = |run: &Span| now.wrapping_sub(stamp_of(memory, *run)) >= self.delay;
+        let found = self.dirty.each(memory).take(LOOKED_AT_ONCE).filter(is_old);
+        for (place, run) in old.iter_mut().zip(found) {
+            *place = run;
+        }
+        for run in old.into_iter().filter(|run| *run != Span::NONE) {
+            if !self.purge(memory, source, run) {
+                return;
+            }
+        }
+    }
+
+    fn purge<S: Source>(&mut self, memory: &Memory, source: &S, run: Span) -> bool {
+        let units = memory.record(run).units.get();
+        if !source.purge(memory.address(run), units as usize * UNIT_BYTES) {
+            return false;
+        }
+        self.purges += 1;
+        self.take_out(memory, run);
+        self.add(memory, run, units, true, 0);
+        true
+    }
+
+    /// Verifies P1 to P4, and the lists of free runs.
+    pub(super) fn check(&self, memory: &Memory) -> Result<(), Corruption> {
+        ensure(
+            self.dirty.bits_agree() && self.clean.bits_agree(),
+            "R3",
+            "a bit lies",
+            0,
+        )?;
+        ensure(
+            self.top.number() <= self.committed,
+            "P4",
+            "the top is not committed",
+            0,
+        )?;
+        let mut free = 0;
+        for (runs, zero) in [(&self.dirty, 0), (&self.clean, 1)] {
+            for run in runs.each(memory) {
+                let (record, at) = (memory.record(run), run.number() as usize);
+                let units = record.units.get();
+                let end = memory.after(run, units);
+                let last = memory.record(memory.span(end.number() - 1));
+                let both = record.kind() == Kind::Free && last.kind() == Kind::Free;
+                ensure(
+                    both && last.units.get() == units,
+                    "R1",
+                    "a run has no ends",
+                    at,
+                )?;
+                ensure(
+                    runs.lists(memory, run),
+                    "R2",
+                    "a run is in another list",
+                    at,
+                )?;
+                ensure(
+                    record.opened.get() == zero,
+                    "R1",
+                    "a run is in the other lists",
+                    at,
+                )?;
+                ensure(end <= self.top, "P2", "a free run is behind the top", at)?;
+                let touches = end < self.top && memory.record(end).kind() == Kind::Free;
+                ensure(!touches, "P2", "two free runs touch", at)?;
+                free += u64::from(units);
+            }
+        }
+        let below = u64::from(self.top.number() - memory.first().number());
+        ensure(
+            free + self.used == below,
+            "P3",
+            "units are lost",
+            self.top.number() as usize,
+        )
+    }
+}
+
+/// Makes the records of units usable.
+fn commit_records<S: Source>(memory: &Memory, source: &S, first: Span, last: Span) -> bool {
+    let from = memory.record_place(first);
+    let end = memory.record_place(last).addr().get() + size_of::<super::memory::Record>();
+    source.commit(from, end - from.addr().get())
+}
+
+/// Units from a unit to the next one at a multiple of `align` bytes.
+fn units_to_aligned(memory: &Memory, span: Span, align: usize) -> u32 {
+    let address = memory.address(span).addr().get();
+    let aligned = address
+        .checked_next_multiple_of(align)
+        .unwrap_or(usize::MAX);
+    u32::try_from((aligned - address) / UNIT_BYTES).unwrap_or(u32::MAX)
+}
+
+/// The records of a used run. A page overwrites them.
+fn mark_used(memory: &Memory, start: Span, units: u32) {
+    let end = memory.after(start, units).number();
+    memory.record(memory.span(end - 1)).set_kind(Kind::Nothing);
+    memory.record(start).set_kind(Kind::Run);
+}
+
+fn stamp_of(memory: &Memory, run: Span) -> u32 {
+    let record = memory.record(run);
+    u32::from(record.watch.get()) << 16 | u32::from(record.used.get())
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "its two halves")]
+fn set_stamp(memory: &Memory, run: Span, stamp: u32) {
+    let record = memory.record(run);
+    record.used.set(stamp as u16);
+    record.watch.set((stamp >> 16) as u16);
+}

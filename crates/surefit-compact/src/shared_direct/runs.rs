@@ -1,0 +1,163 @@
+//! Lists of free runs of units by length: the shortest that is long enough is found by two bitmaps.
+//!
+//! Lengths up to 31 have a list each; above, there are eight for each power of two. A list is searched at its first run
+//! only, or one further up is taken: O(1), and a run at most 1/8 longer than needed is taken for it.
+//!
+//! # Invariants
+//! - R1 A run in a list is [`Kind::Free`](super::memory::Kind::Free) in its first and its last record, and both give its units.
+//! - R2 It is in the list of its length. Links back lead back.
+//! - R3 A bit is set iff its list has a run; a bit of the summary iff its word has a bit.
+#![deny(unsafe_code)]
+
+use super::memory::{Memory, Span};
+
+/// Lengths below this have lists of their own.
+const EXACT: u32 = 32;
+/// Lists: of lengths to 2³¹.
+const LISTS: usize = EXACT as usize + 26 * 8;
+const WORDS: usize = LISTS.div_ceil(64);
+
+/// Free runs.
+#[derive(Debug)]
+pub(super) struct Runs {
+    first: [Span; LISTS],
+    bits: [u64; WORDS],
+    summary: u64,
+    units: u64,
+}
+
+impl Runs {
+    pub(super) const fn new() -> Self {
+        Self {
+            first: [Span::NONE; LISTS],
+            bits: [0; WORDS],
+            summary: 0,
+            units: 0,
+        }
+    }
+
+    /// Units of all runs together.
+    pub(super) fn units(&self) -> u64 {
+        self.units
+    }
+
+    /// Adds a run whose records say that it is one.
+    pub(super) fn add(&mut self, memory: &Memory, run: Span) {
+        let record = memory.record(run);
+        let list = list_of(record.units.get());
+        let head = self.first[list];
+        record.next.set(head);
+        record.previous.set(Span::NONE);
+        if head != Span::NONE {
+            memory.record(head).previous.set(run);
+        }
+        self.first[list] = run;
+        self.bits[list / 64] |= 1 << (list % 64);
+        self.summary |= 1 << (list / 64);
+        self.units += u64::from(record.units.get());
+    }
+
+    /// Takes a run out.
+    pub(super) fn remove(&mut self, memory: &Memory, run: Span) {
+        let record = memory.record(run);
+        let (next, previous) = (record.next.get(), record.previous.get());
+        let list = list_of(record.units.get());
+        if next != Span::NONE {
+            memory.record(next).previous.set(previous);
+        }
+        if previous != Span::NONE {
+            memory.record(previous).next.set(next);
+        } else {
+            self.first[list] = next;
+            if next == Span::NONE {
+                self.bits[list / 64] &= !(1 << (list % 64));
+                if self.bits[list / 64] == 0 {
+                    self.summary &= !(1 << (list / 64));
+                }
+            }
+        }
+        self.units -= u64::from(record.units.get());
+    }
+
+    /// A run of at least `units` units, still in its list. O(1).
+    pub(super) fn find(&self, memory: &Memory, units: u32) -> Option<Span> {
+        let own = list_of(units);
+        let head = self.first[own];
+        if head != Span::NONE && memory.record(head).units.get() >= units {
+            return Some(head);
+        }
+        self.first_from(own + 1)
+    }
+
+    /// The longest run, or one of nearly its length.
+    pub(super) fn longest(&self) -> Option<Span> {
+        let word = self.summary.checked_ilog2()? as usize;
+        let bit = self.bits[word].checked_ilog2()? as usize;
+        Some(self.first[word * 64 + bit])
+    }
+
+    fn first_from(&self, list: usize) -> Option<Span> {
+        let word = list / 64;
+        let here = self.bits.get(word)? & (u64::MAX << (list % 64));
+        if here != 0 {
+            return Some(self.first[word * 64 + here.trailing_zeros() as usize]);
+        }
+        let above = self.summary & (u64::MAX << word << 1);
+        let word = above.trailing_zeros() as usize;
+        let there = self.bits.get(word)?;
+        Some(self.first[word * 64 + there.trailing_zeros() as usize])
+    }
+
+    /// Each run, those of the longest lists first.
+    pub(super) fn each<'a>(&'a self, memory: &'a Memory) -> impl Iterator<Item = Span> + 'a {
+        let listed = |run: Span| Some(run).filter(|run| *run != Span::NONE);
+        self.first.iter().rev().flat_map(move |first| {
+            core::iter::successors(listed(*first), move |run| {
+                listed(memory.record(*run).next.get())
+            })
+        })
+    }
+
+    /// Whether R3 holds.
+    pub(super) fn bits_agree(&self) -> bool {
+        let bit = |list: usize| self.bits[list / 64] >> (list % 64) & 1 == 1;
+        let summary = |word: usize| self.summary >> word & 1 == 1;
+        (0..LISTS).all(|list| bit(list) == (self.first[list] != Span::NONE))
+            && (0..WORDS).all(|word| summary(word) == (self.bits[word] != 0))
+    }
+
+    /// Whether a run is in the list of its length.
+    pub(super) fn lists(&self, memory: &Memory, run: Span) -> bool {
+        let record = memory.record(run);
+        match record.previous.get() {
+            Span::NONE => self.first[list_of(record.units.get())] == run,
+            previous => memory.record(previous).next.get() == run,
+        }
+    }
+}
+
+/// The list of a length.
+const fn list_of(units: u32) -> usize {
+    if units < EXACT {
+        return units as usize;
+    }
+    let power = units.ilog2();
+    let step = (units >> (power - 3)) as usize - 8;
+    EXACT as usize + (power as usize - 5) * 8 + step
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LISTS, list_of};
+
+    #[test]
+    fn lists_are_in_the_order_of_lengths() {
+        let mut before = 0;
+        for units in 1..100_000 {
+            let list = list_of(units);
+            assert!(list == before || list == before + 1);
+            before = list;
+        }
+        assert!(list_of((1 << 31) - 1) < LISTS);
+    }
+}

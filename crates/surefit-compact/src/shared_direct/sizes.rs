@@ -1,0 +1,233 @@
+//! Size-classes of shared direct heaps, as tables: β, units of a page, π.
+//!
+//! Multiples of 16 bytes, because every object is aligned for every type of C. Up to 128 bytes each
+//! multiple is a class; above, there are eight classes per power of two to 8 KiB, and four to 32 KiB.
+#![deny(unsafe_code)]
+
+/// Bytes of a unit: the least page, and what longer pages and large objects are made of.
+pub const UNIT_BYTES: usize = 8 << 10;
+
+/// The largest request in bytes that a page-block serves. Runs of units serve larger ones.
+pub const LARGEST_BLOCK: usize = 32 << 10;
+
+/// The alignment of every object, in bytes: that of C's `max_align_t` on 64-bit machines.
+pub const GRANULE: usize = 16;
+
+/// The number of size-classes.
+pub(super) const CLASSES: usize = 64;
+
+/// Requests up to this many bytes find their class in a table.
+const TABLED: usize = 1024;
+
+/// Classes of 16, 32 … 128 bytes.
+const FINE: usize = 8;
+/// Eight classes for each of 256, 512 … 8192.
+const EIGHTHS: usize = FINE + 6 * 8;
+
+/// A size-class: below [`CLASSES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub(super) struct Class(u8);
+
+/// What is known of a class.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    /// β in bytes.
+    pub(super) block_bytes: u32,
+    /// π: page-blocks of a page.
+    pub(super) blocks: u16,
+    /// Units of a page.
+    pub(super) units: u8,
+}
+
+impl Class {
+    /// The class as a number.
+    #[inline]
+    pub(super) const fn index(self) -> usize {
+        self.0 as usize % CLASSES
+    }
+
+    /// The class with a number, if there is one.
+    pub(super) const fn at(index: u8) -> Option<Self> {
+        if (index as usize) < CLASSES {
+            Some(Self(index))
+        } else {
+            None
+        }
+    }
+
+    /// The class as a byte of a record.
+    pub(super) const fn byte(self) -> u8 {
+        self.0
+    }
+
+    /// All classes.
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        #[expect(clippy::cast_possible_truncation, reason = "64")]
+        (0..CLASSES as u8).map(Self)
+    }
+
+    /// β, π and the units of a page.
+    #[inline]
+    pub(super) const fn shape(self) -> Shape {
+        SHAPES[self.index()]
+    }
+
+    /// β in bytes.
+    #[inline]
+    pub(super) const fn block_bytes(self) -> usize {
+        self.shape().block_bytes as usize
+    }
+
+    /// The class of a request, if page-blocks serve it. O(1).
+    #[inline]
+    pub(super) const fn of(bytes: usize) -> Option<Self> {
+        if bytes <= TABLED {
+            return Some(CLASS_OF[bytes.div_ceil(GRANULE)]);
+        }
+        if bytes > LARGEST_BLOCK {
+            return None;
+        }
+        Some(Self::of_many(bytes))
+    }
+
+    /// The class of a request over [`TABLED`] bytes, by its leading bits.
+    #[inline]
+    const fn of_many(bytes: usize) -> Self {
+        let last = bytes - 1;
+        let power = last.ilog2();
+        let (steps_log2, before) = if power < 13 {
+            (3, FINE + 8 * (power as usize - 7))
+        } else {
+            (2, EIGHTHS + 4 * (power as usize - 13))
+        };
+        let step = (last >> (power - steps_log2)) - (1 << steps_log2);
+        #[expect(clippy::cast_possible_truncation, reason = "below 64")]
+        Self((before + step) as u8)
+    }
+
+    /// The first class from that of the request on whose page-blocks keep an alignment, a power of two.
+    pub(super) const fn of_aligned(bytes: usize, align: usize) -> Option<Self> {
+        let Some(mut class) = Self::of(bytes) else {
+            return None;
+        };
+        if align > UNIT_BYTES {
+            return None;
+        }
+        while class.block_bytes() % align != 0 {
+            class.0 += 1;
+            if class.0 as usize == CLASSES {
+                return None;
+            }
+        }
+        Some(class)
+    }
+}
+
+/// β of the class with a number.
+const fn bytes_of(index: usize) -> usize {
+    if index < FINE {
+        (index + 1) * GRANULE
+    } else if index < EIGHTHS {
+        let (power, step) = ((index - FINE) / 8, (index - FINE) % 8);
+        (128 << power) / 8 * (9 + step)
+    } else {
+        let (power, step) = ((index - EIGHTHS) / 4, (index - EIGHTHS) % 4);
+        (8192 << power) / 4 * (5 + step)
+    }
+}
+
+/// The most units of a page.
+const MOST_UNITS: usize = 16;
+
+/// The shortest page that wastes at most 1/32 behind its last page-block and has enough of them;
+/// else the one that wastes least.
+const fn shape_of(bytes: usize) -> Shape {
+    let enough = if bytes > 4096 { 4 } else { 8 };
+    let (mut best, mut best_waste) = (0, usize::MAX);
+    let mut units = 1;
+    while units <= MOST_UNITS {
+        let page = units * UNIT_BYTES;
+        let waste = page % bytes * 1024 / page;
+        if page / bytes >= enough && waste < best_waste {
+            (best, best_waste) = (units, waste);
+            if waste <= 1024 / 32 {
+                break;
+            }
+        }
+        units += 1;
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "at most 16 units of 8 KiB")]
+    Shape {
+        block_bytes: bytes as u32,
+        blocks: (best * UNIT_BYTES / bytes) as u16,
+        units: best as u8,
+    }
+}
+
+static SHAPES: [Shape; CLASSES] = {
+    let mut shapes = [shape_of(GRANULE); CLASSES];
+    let mut index = 0;
+    while index < CLASSES {
+        shapes[index] = shape_of(bytes_of(index));
+        index += 1;
+    }
+    shapes
+};
+
+static CLASS_OF: [Class; TABLED / GRANULE + 1] = {
+    let mut classes = [Class(0); TABLED / GRANULE + 1];
+    let (mut granules, mut class) = (1, 0);
+    while granules < classes.len() {
+        while bytes_of(class) < granules * GRANULE {
+            class += 1;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "below 64")]
+        {
+            classes[granules] = Class(class as u8);
+        }
+        granules += 1;
+    }
+    classes
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_request_has_the_smallest_class_that_holds_it() {
+        for bytes in 0..=LARGEST_BLOCK {
+            let class = Class::of(bytes).unwrap();
+            assert!(class.block_bytes() >= bytes, "{bytes}");
+            if class.index() > 0 {
+                let below = Class::at(class.byte() - 1).unwrap();
+                assert!(below.block_bytes() < bytes, "{bytes}");
+            }
+        }
+        assert_eq!(Class::of(LARGEST_BLOCK + 1), None);
+        assert_eq!(Class::of(LARGEST_BLOCK).unwrap().index(), CLASSES - 1);
+    }
+
+    #[test]
+    fn pages_hold_what_they_say() {
+        for class in Class::all() {
+            let shape = class.shape();
+            let page = usize::from(shape.units) * UNIT_BYTES;
+            let used = usize::from(shape.blocks) * class.block_bytes();
+            assert!(class.block_bytes() % GRANULE == 0);
+            assert!(shape.blocks >= 4 && used <= page && page - used <= page / 12);
+        }
+    }
+
+    #[test]
+    fn aligned_requests_have_a_class_that_keeps_the_alignment() {
+        for align in (4..=13).map(|power| 1_usize << power) {
+            for bytes in [0, 1, align, align + 1, 3000] {
+                let class = Class::of_aligned(bytes, align).unwrap();
+                assert!(class.block_bytes() >= bytes && class.block_bytes() % align == 0);
+            }
+        }
+        assert_eq!(Class::of_aligned(1, 2 * UNIT_BYTES), None);
+    }
+}

@@ -1,0 +1,195 @@
+//! Page-blocks of an instance: the size-class automaton without a compaction bound.
+//!
+//! ```text
+//! allocate: in hand?                 take it                                        M2, M3
+//!   else the current page            take what was freed in it, or never used
+//!   else mail                        free what arrived, and look again
+//!   else the first not-full page     becomes the current one
+//!   else open a page                                                                M1
+//! free: its page's list              used − 1 > watch: that is all                  F1
+//!   else page full                   now the last of the not-full pages             F4
+//!   else last object                 the page goes back, unless it is the current   F5
+//! ```
+//! A page's `watch` is 0 while it is not full, and the largest number while it is, or if the heap checks each free.
+#![deny(unsafe_code)]
+
+use lock_api::RawMutex;
+
+use super::chain::{Chain, Free};
+use super::common::Common;
+use super::instance::Instance;
+use super::memory::{Record, Span};
+use super::misuse::Misuse;
+use super::sizes::Class;
+use super::source::Source;
+
+/// Bytes of never used page-blocks that are put in hand at once.
+const OPENED_AT_ONCE: usize = 4096;
+
+impl<L: RawMutex, S: Source> Common<L, S> {
+    /// Takes a page-block of a class whose hand is empty.
+    pub(super) fn refill(&self, own: &Instance, class: Class) -> Option<Free> {
+        loop {
+            if let Some(block) = self.take_current(own, class) {
+                return Some(block);
+            }
+            if !own.inbox().is_empty() {
+                self.drain(own);
+                continue;
+            }
+            let next = own.first(class);
+            if next == Span::NONE {
+                // From here on the class has no page with room.
+                let page = self.open(own, class)?;
+                self.retire_current(own, class);
+                own.set_current(class, page);
+            } else {
+                self.retire_current(own, class);
+                own.unlink(self.memory(), class, next);
+                own.set_current(class, next);
+            }
+        }
+    }
+
+    /// Puts page-blocks of the current page in hand: those that were freed, or some that were never used.
+    fn take_current(&self, own: &Instance, class: Class) -> Option<Free> {
+        let page = own.current(class);
+        if page == Span::NONE {
+            return None;
+        }
+        let record = self.memory().record(page);
+        let hand = own.hand(class);
+        let opened = record.opened.get();
+        if record.free.is_empty() {
+            let left = class.shape().blocks - opened;
+            if left == 0 {
+                return None;
+            }
+            let some = (OPENED_AT_ONCE / class.block_bytes()).clamp(1, usize::from(left));
+            #[expect(clippy::cast_possible_truncation, reason = "at most 256")]
+            let some = some as u16;
+            hand.fill(&self.memory().new_blocks(page, class, opened, some));
+            record.opened.set(opened + some);
+            record.used.set(record.used.get() + some);
+        } else {
+            hand.fill(&record.free);
+            record.used.set(opened);
+        }
+        hand.pop()
+    }
+
+    /// The current page, if there is one, is full now.
+    fn retire_current(&self, own: &Instance, class: Class) {
+        let page = own.current(class);
+        if page != Span::NONE {
+            self.memory().record(page).watch.set(u16::MAX);
+            own.set_current(class, Span::NONE);
+        }
+    }
+
+    /// M1: units for a page, out of the buffer or the pool.
+    fn open(&self, own: &Instance, class: Class) -> Option<Span> {
+        let units = u32::from(class.shape().units);
+        let buffered = if units == 1 {
+            own.take_buffered()
+        } else {
+            None
+        };
+        let page = match buffered {
+            Some(unit) => unit,
+            None => self.take_units(units, 1)?.start,
+        };
+        self.memory()
+            .open_page(page, class, own.number(), self.watched());
+        Some(page)
+    }
+
+    /// Frees a page-block where F1 is not enough: F4, F5, or a heap that checks each free.
+    #[cold]
+    pub(super) fn free_slowly(
+        &self,
+        own: &Instance,
+        page: Span,
+        block: Free,
+    ) -> Result<(), Misuse> {
+        let record = self.memory().record(page);
+        let Some(class) = record.class() else {
+            return Err(Misuse::NoObject);
+        };
+        if self.checks() {
+            self.check_free(own, class, page, record, &block)?;
+        }
+        self.put(own, class, page, record, block);
+        Ok(())
+    }
+
+    fn put(&self, own: &Instance, class: Class, page: Span, record: &Record, block: Free) {
+        record.free.push(block);
+        let used = record.used.get() - 1;
+        record.used.set(used);
+        if own.current(class) == page {
+            return;
+        }
+        let listed = own.lists(class, page, record);
+        if used == 0 {
+            if listed {
+                own.unlink(self.memory(), class, page);
+            }
+            self.release(own, class, page);
+        } else if !listed {
+            record.watch.set(self.watched());
+            own.append(self.memory(), class, page);
+        }
+    }
+
+    /// F5: a page without objects that is in no list goes into the buffer, or back to the pool.
+    fn release(&self, own: &Instance, class: Class, page: Span) {
+        let units = self.memory().close_page(page, class);
+        if units > 1 || !own.buffer(page) {
+            self.give_units(page, units);
+        }
+    }
+
+    /// Frees what other threads freed of this instance.
+    pub(super) fn drain(&self, own: &Instance) {
+        let arrived = own.inbox().take();
+        while let Some(block) = arrived.pop() {
+            // Only page-blocks of this instance are sent to it.
+            let Some(page) = self.memory().around(block.address()) else {
+                continue;
+            };
+            if let Err(block) = own.put_back(self.memory().record(page), block) {
+                // What was sent was looked at by the sender.
+                let record = self.memory().record(page);
+                if let Some(class) = record.class() {
+                    self.put(own, class, page, record, block);
+                }
+            }
+        }
+    }
+
+    /// Gives back what an instance keeps without objects in it: hands, pages, its buffer.
+    pub(super) fn trim(&self, own: &Instance) {
+        self.drain(own);
+        for class in Class::all() {
+            self.empty_hand(own, class);
+            let page = own.current(class);
+            if page != Span::NONE && self.memory().record(page).used.get() == 0 {
+                own.set_current(class, Span::NONE);
+                self.release(own, class, page);
+            }
+        }
+        while let Some(unit) = own.take_buffered() {
+            self.give_units(unit, 1);
+        }
+    }
+
+    fn empty_hand(&self, own: &Instance, class: Class) {
+        let hand: Chain = own.hand(class).take();
+        let record = self.memory().record(own.current(class));
+        while let Some(block) = hand.pop() {
+            record.free.push(block);
+            record.used.set(record.used.get() - 1);
+        }
+    }
+}

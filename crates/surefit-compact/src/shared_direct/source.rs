@@ -1,0 +1,46 @@
+//! Where the memory of a shared direct heap comes from.
+
+use core::fmt::Debug;
+use core::ptr::NonNull;
+
+/// Makes memory usable, and takes it back. Ranges are whole units of the heap's region, or of its tables.
+///
+/// # Safety
+/// After [`commit`](Source::commit) answered `true` the bytes can be read and written until the heap ends, and are zero if
+/// [`ZEROED`](Source::ZEROED). After [`purge`](Source::purge) answered `true` they can be read and written and are
+/// zero; else they are as they were.
+pub unsafe trait Source: Debug + Sync {
+    /// Whether memory that was committed and never written is zero.
+    const ZEROED: bool;
+
+    /// Makes bytes of the region usable for the first time. `false` if there is no memory.
+    fn commit(&self, at: NonNull<u8>, bytes: usize) -> bool;
+
+    /// Gives the memory under bytes back that nobody needs; they can be used again without another call.
+    /// `false` if the source cannot.
+    fn purge(&self, at: NonNull<u8>, bytes: usize) -> bool;
+
+    /// Milliseconds since any moment, for the delay before memory is given back. They may wrap.
+    fn now(&self) -> u32;
+}
+
+/// A fixed region: all of it is usable, and nothing is given back.
+#[derive(Clone, Copy, Debug)]
+pub struct Fixed;
+
+// SAFETY: the region's owner promises that all of it is usable; nothing is purged.
+unsafe impl Source for Fixed {
+    const ZEROED: bool = false;
+
+    fn commit(&self, _at: NonNull<u8>, _bytes: usize) -> bool {
+        true
+    }
+
+    fn purge(&self, _at: NonNull<u8>, _bytes: usize) -> bool {
+        false
+    }
+
+    fn now(&self) -> u32 {
+        0
+    }
+}
