@@ -1,7 +1,7 @@
 //! How many bytes are enough for a demand, whatever the order of its calls and whichever threads make them.
 //!
 //! Per class, an instance opens a page only if none of its pages has room and nothing has arrived: it has at most
-//! ⌈(H + U) / π⌉ pages, where H is the most live objects of the class, and U what others freed and did not deliver,
+//! ⌈(H + U) / π'⌉ pages, where π' are the page-blocks that a full page has used at least (15/16 of π), H is the most live objects of the class, and U what others freed and did not deliver,
 //! b for each other instance. Maxima of the whole program do not divide by instances: objects may all be of one instance
 //! first, and of another later, while one of them keeps each page. So the pages of a class are these times the instances.
 //!
@@ -109,7 +109,7 @@ fn units(demand: &[SharedDemand], threads: u32, grouped: bool) -> Option<usize> 
         let shape = class.shape();
         let pages = count
             .checked_add(undelivered)?
-            .div_ceil(usize::from(shape.blocks));
+            .div_ceil(usize::from(class.loose()) + 1);
         let units = usize::from(shape.units);
         needs.add(pages.checked_mul(instances)?, units, units)?;
     }

@@ -126,9 +126,20 @@ fn check_page<L: RawMutex, S: Source>(
             at,
         )?;
     }
-    let full = free == 0 && opened == shape.blocks;
-    let placed = current || full != owner.lists(class, page, record);
-    ensure(placed, "I2", "a page is in no place", at)?;
+    let listed = owner.lists(class, page, record);
+    let loose = used <= class.loose() || opened < shape.blocks;
+    ensure(
+        current || !loose || listed,
+        "I2",
+        "a page with room is not listed",
+        at,
+    )?;
+    ensure(
+        !listed || free > 0 || opened < shape.blocks,
+        "I2",
+        "a full page is listed",
+        at,
+    )?;
     ensure(
         current || used > 0,
         "I2",

@@ -128,13 +128,14 @@ impl<L: RawMutex, S: Source> Common<L, S> {
     }
 
     /// Frees an object that is no page-block of the caller's instance: a large one, or another instance's.
+    #[inline(never)]
     pub(super) fn free_elsewhere(
         &self,
         own: &Instance,
-        page: Span,
+        record: &Record,
         block: Free,
     ) -> Result<(), Misuse> {
-        let record = self.memory.record(page);
+        let page = self.memory.span_of(record);
         let offset = self.memory.offset_in(page, block.address());
         match record.kind() {
             Kind::Page(class) => {

@@ -7,8 +7,8 @@
 //! ```
 //! # Invariants
 //! - I1 What is in hand are page-blocks of the current page; they count as used.
-//! - I2 A page of the instance is the current one of its class, or in the list of its class, or full: of its page-blocks
-//!   none is free.
+//! - I2 A page of the instance is the current one of its class, or in the list of its class, or full: more than
+//!   [`Class::loose`] of its page-blocks are used.
 //! - I3 Units in the buffer are nothing, and no other thread's.
 //! - I4 All but `inbox`, `state` and `lock` belong to the thread that has the instance (`state`).
 

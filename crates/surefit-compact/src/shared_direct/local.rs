@@ -107,11 +107,13 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
     }
 
     #[cold]
+    #[inline(never)]
     fn refill(&self, class: Class) -> Option<NonNull<u8>> {
         self.common.refill(self.own, class).map(Free::into_object)
     }
 
     #[cold]
+    #[inline(never)]
     fn allocate_aligned(&self, bytes: usize, align: usize) -> Option<NonNull<u8>> {
         match Class::of_aligned(bytes, align) {
             Some(class) => self.allocate_block(class),
@@ -120,6 +122,7 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
     }
 
     #[cold]
+    #[inline(never)]
     fn allocate_run(&self, bytes: usize, align: usize, zero: bool) -> Option<NonNull<u8>> {
         let units = u32::try_from(bytes.max(1).div_ceil(UNIT_BYTES)).ok()?;
         let taken = self.common.take_units(units, align)?;
@@ -151,18 +154,17 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
     #[inline]
     pub unsafe fn try_free(&self, object: NonNull<u8>) -> Result<(), Misuse> {
         let memory = self.common.memory();
-        let Some(page) = memory.around(object.as_ptr()) else {
+        let Some(record) = memory.record_around(object.as_ptr()) else {
             return Err(Misuse::Foreign);
         };
-        let record = memory.record(page);
         // SAFETY: the caller's; what is found to be misuse is not linked.
         let block = unsafe { Free::of(object) };
         if record.owner() != self.own.number() {
-            return self.common.free_elsewhere(self.own, page, block);
+            return self.common.free_elsewhere(self.own, record, block);
         }
         match self.own.put_back(record, block) {
             Ok(()) => Ok(()),
-            Err(block) => self.common.free_slowly(self.own, page, block),
+            Err(block) => self.common.free_slowly(self.own, record, block),
         }
     }
 

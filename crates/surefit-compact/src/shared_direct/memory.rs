@@ -232,18 +232,33 @@ impl Memory {
         unsafe { self.base.add((span.0 as usize) << UNIT_SHIFT) }
     }
 
-    /// The page or run whose unit holds an address: its first unit if it is a page. `None` outside the region.
+    /// The record of the page or run whose unit holds an address: of its first unit if it is a page. `None` outside the region.
     #[inline]
-    pub(super) fn around(&self, object: *mut u8) -> Option<Span> {
+    pub(super) fn record_around(&self, object: *mut u8) -> Option<&Record> {
         let offset = object.addr().wrapping_sub(self.base.addr().get());
         let unit = offset >> UNIT_SHIFT;
         if unit >= self.units as usize {
             return None;
         }
-        #[expect(clippy::cast_possible_truncation, reason = "below the number of units")]
-        let unit = Span(unit as u32);
-        let back = u32::from(self.record(unit).back.get());
-        Some(Span(unit.0.wrapping_sub(back)))
+        // SAFETY: M2: a record of the region's, as in `record`.
+        let record = unsafe { self.records.add(unit) };
+        // SAFETY: as above.
+        let back = usize::from(unsafe { record.as_ref() }.back.get());
+        // SAFETY: as above: `open_page` wrote how far back the page begins, in the same region; else it is 0.
+        Some(unsafe { record.sub(back).as_ref() })
+    }
+
+    /// As [`Memory::record_around`], its number.
+    pub(super) fn around(&self, object: *mut u8) -> Option<Span> {
+        self.record_around(object)
+            .map(|record| self.span_of(record))
+    }
+
+    /// The unit whose record this is.
+    pub(super) fn span_of(&self, record: &Record) -> Span {
+        let bytes = core::ptr::from_ref(record).addr() - self.records.addr().get();
+        #[expect(clippy::cast_possible_truncation, reason = "a record of the region")]
+        Span((bytes / size_of::<Record>()) as u32)
     }
 
     /// Bytes from the beginning of a unit to an address behind it.

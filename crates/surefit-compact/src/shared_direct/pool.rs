@@ -121,8 +121,8 @@ impl Pool {
         self.age(memory, source);
         let slack = u32::try_from(align.div_ceil(UNIT_BYTES) - 1).ok()?;
         let all = units.checked_add(slack)?;
-        let taken = self
-            .within_limit(memory, source, units)
+        let possible = all < memory.units() && self.within_limit(memory, source, units);
+        let taken = possible
             .then(|| self.take_free(memory, units, all, align))
             .and_then(|found| found.or_else(|| self.take_top(memory, source, units, align)));
         match taken {

@@ -79,6 +79,12 @@ impl Class {
         self.shape().block_bytes as usize
     }
 
+    /// How many page-blocks of a full page are used when it counts as not full again: at least 1/16 of them are free then.
+    pub(super) const fn loose(self) -> u16 {
+        let blocks = self.shape().blocks;
+        blocks - if blocks < 32 { 1 } else { blocks / 16 }
+    }
+
     /// The class of a request, if page-blocks serve it. O(1).
     #[inline]
     pub(super) const fn of(bytes: usize) -> Option<Self> {

@@ -7,10 +7,11 @@
 //!   else the first not-full page     becomes the current one
 //!   else open a page                                                                M1
 //! free: its page's list              used − 1 > watch: that is all                  F1
-//!   else page full                   now the last of the not-full pages             F4
+//!   else enough free in a full page  now the last of the not-full pages            F4
 //!   else last object                 the page goes back, unless it is the current   F5
 //! ```
-//! A page's `watch` is 0 while it is not full, and the largest number while it is, or if the heap checks each free.
+//! A full page counts as not full from [`Class::loose`] used page-blocks on, so that the next look at it finds some. A page's `watch`
+//! is that number while it is full, and 0 while it is not; the largest number if the heap checks each free.
 #![deny(unsafe_code)]
 
 use lock_api::RawMutex;
@@ -82,7 +83,12 @@ impl<L: RawMutex, S: Source> Common<L, S> {
     fn retire_current(&self, own: &Instance, class: Class) {
         let page = own.current(class);
         if page != Span::NONE {
-            self.memory().record(page).watch.set(u16::MAX);
+            let watch = if self.checks() {
+                u16::MAX
+            } else {
+                class.loose()
+            };
+            self.memory().record(page).watch.set(watch);
             own.set_current(class, Span::NONE);
         }
     }
@@ -106,13 +112,14 @@ impl<L: RawMutex, S: Source> Common<L, S> {
 
     /// Frees a page-block where F1 is not enough: F4, F5, or a heap that checks each free.
     #[cold]
+    #[inline(never)]
     pub(super) fn free_slowly(
         &self,
         own: &Instance,
-        page: Span,
+        record: &Record,
         block: Free,
     ) -> Result<(), Misuse> {
-        let record = self.memory().record(page);
+        let page = self.memory().span_of(record);
         let Some(class) = record.class() else {
             return Err(Misuse::NoObject);
         };
@@ -136,7 +143,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
                 own.unlink(self.memory(), class, page);
             }
             self.release(own, class, page);
-        } else if !listed {
+        } else if !listed && used <= class.loose() {
             record.watch.set(self.watched());
             own.append(self.memory(), class, page);
         }

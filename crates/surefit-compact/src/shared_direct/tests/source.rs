@@ -1,0 +1,108 @@
+//! A source that counts what it holds, fails where it is told, and has a clock that stands still; and numbers at random.
+
+use super::Vec;
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+use super::super::{Settings, SharedDirect, Source, UNIT_BYTES};
+use super::{Heap, vec};
+
+/// Memory for one heap. It is committed and purged unit by unit.
+pub(super) struct Counted {
+    memory: core::cell::UnsafeCell<Vec<MaybeUninit<u64>>>,
+    shared: Shared,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    now: AtomicU32,
+    purged: AtomicUsize,
+    committed: AtomicUsize,
+    commits: AtomicUsize,
+    /// The commit that fails, from 1 on, and those after it; 0 for none.
+    fails_at: AtomicUsize,
+}
+
+impl Counted {
+    pub(super) fn new(bytes: usize) -> Self {
+        let words = (bytes + UNIT_BYTES) / 8;
+        Self {
+            memory: vec![MaybeUninit::new(0); words].into(),
+            shared: Shared::default(),
+        }
+    }
+
+    /// The one heap over it.
+    pub(super) fn heap(&self, settings: Settings) -> Heap<'_, &Shared> {
+        self.try_heap(settings).unwrap()
+    }
+
+    pub(super) fn try_heap(
+        &self,
+        settings: Settings,
+    ) -> Result<Heap<'_, &Shared>, surefit_core::Refused> {
+        // SAFETY: there is one heap, which alone uses the words.
+        let memory = unsafe { &mut *self.memory.get() };
+        let bytes = memory.len() * 8;
+        let start: NonNull<u8> = NonNull::from(memory.as_mut_slice()).cast();
+        let skipped = start.as_ptr().align_offset(UNIT_BYTES);
+        // SAFETY: inside the words; the heap has them for as long as they are borrowed; they are zero.
+        unsafe { SharedDirect::over(start.add(skipped), bytes - skipped, settings, &self.shared) }
+    }
+
+    pub(super) fn pass(&self, milliseconds: u32) {
+        self.shared.now.fetch_add(milliseconds, Ordering::Relaxed);
+    }
+
+    pub(super) fn fail_at(&self, commit: usize) {
+        self.shared.fails_at.store(commit, Ordering::Relaxed);
+    }
+
+    pub(super) fn commits(&self) -> usize {
+        self.shared.commits.load(Ordering::Relaxed)
+    }
+
+    /// Bytes committed by whole megabytes and not purged since: at least what is held for objects.
+    pub(super) fn held(&self) -> usize {
+        let committed = self.shared.committed.load(Ordering::Relaxed);
+        committed.saturating_sub(self.shared.purged.load(Ordering::Relaxed))
+    }
+}
+
+// SAFETY: all of it is usable and zero from the start; what is purged is cleared.
+unsafe impl Source for &Shared {
+    const ZEROED: bool = true;
+
+    fn commit(&self, _at: NonNull<u8>, bytes: usize) -> bool {
+        let fails_at = self.fails_at.load(Ordering::Relaxed);
+        let commit = self.commits.fetch_add(1, Ordering::Relaxed) + 1;
+        if fails_at != 0 && commit >= fails_at {
+            return false;
+        }
+        self.committed.fetch_add(bytes, Ordering::Relaxed);
+        true
+    }
+
+    fn purge(&self, at: NonNull<u8>, bytes: usize) -> bool {
+        // SAFETY: the heap says that nobody needs these bytes.
+        unsafe { at.write_bytes(0, bytes) };
+        self.purged.fetch_add(bytes, Ordering::Relaxed);
+        true
+    }
+
+    fn now(&self) -> u32 {
+        self.now.load(Ordering::Relaxed)
+    }
+}
+
+/// Numbers below a bound, the same for the same seed.
+pub(super) fn random(seed: u64) -> impl FnMut(usize) -> usize {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    move |below| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        ((state >> 33) as usize) % below
+    }
+}
