@@ -20,11 +20,11 @@ export SUREFIT_STRESS="${SUREFIT_STRESS:-0.5}"
 address=(
   compact_attacks compact_shared_attacks compact_beside compact_block_table compact_branded compact_collect
   compact_contiguous compact_direct compact_pieces compact_pooled
-  compact_sharded compact_shared compact_shared_bytes compact_shared_keys compact_shared_parked compact_stress
+  compact_sharded compact_shared compact_shared_bytes compact_shared_direct compact_shared_keys compact_shared_parked compact_stress
   freelist_attacks freelist_limits freelist_run
   gc_access gc_arena gc_arena_ends gc_attacks gc_compact_fit gc_ends gc_shapes
 )
-thread=(compact_beside compact_sharded compact_shared_keys compact_stress)
+thread=(compact_beside compact_sharded compact_shared_direct compact_shared_keys compact_stress)
 
 # Tests of this workspace of sanitizers/, with the compiler and flags that are set.
 tests() {

@@ -57,6 +57,13 @@ crates/surefit-compact/src/shared/one_instance/key_guard.rs
 crates/surefit-compact/src/shared/machinery/objects.rs
 crates/surefit-compact/src/shared/shape.rs
 crates/surefit-compact/src/shared/machinery/sure.rs
+crates/surefit-compact/src/shared_direct/chain.rs
+crates/surefit-compact/src/shared_direct/common.rs
+crates/surefit-compact/src/shared_direct/heap.rs
+crates/surefit-compact/src/shared_direct/local.rs
+crates/surefit-compact/src/shared_direct/mail.rs
+crates/surefit-compact/src/shared_direct/memory.rs
+crates/surefit-compact/src/shared_direct/source.rs
 crates/surefit-compact/src/shared/machinery/table.rs
 crates/surefit-core/src/doorway/registers.rs
 crates/surefit-core/src/exchange.rs

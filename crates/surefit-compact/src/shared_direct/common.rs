@@ -49,6 +49,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         delay: u32,
         source: S,
     ) -> Self {
+        let pool = Mutex::new(Pool::new(&memory, delay));
         Self {
             memory,
             places,
@@ -56,7 +57,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
             joined: AtomicU32::new(0),
             checks,
             source,
-            pool: Mutex::new(Pool::new(&memory, delay)),
+            pool,
             groups: [const { Mutex::const_new(L::INIT, ()) }; GROUPS],
         }
     }

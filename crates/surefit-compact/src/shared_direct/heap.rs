@@ -1,7 +1,7 @@
 //! The heap itself: a region, and the threads that join it.
 
 use core::marker::PhantomData;
-use core::mem::{MaybeUninit, forget};
+use core::mem::{ManuallyDrop, MaybeUninit, forget};
 use core::ptr::NonNull;
 
 use lock_api::RawMutex;
@@ -298,12 +298,15 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         }
     }
 
-    /// Bytes of tables that are in use when so many units are committed.
-    pub(super) fn table_bytes(&self, committed: u64) -> usize {
+    /// Bytes of tables that are committed.
+    pub(super) fn table_bytes(&self) -> usize {
         let base = self.common.addr().get();
-        let committed = u32::try_from(committed).unwrap_or(u32::MAX);
         let memory = self.common().memory();
-        memory.record_place(memory.span(committed)).addr().get() - base
+        memory
+            .record_place(memory.span(memory.committed()))
+            .addr()
+            .get()
+            - base
     }
 
     /// Verifies the invariants of the whole heap. Nobody else may be in a call; that is what `&mut` says.
@@ -315,6 +318,24 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
     /// Linear in the region.
     pub fn check(&mut self) -> Result<(), Corruption> {
         super::check::check(self.common())
+    }
+}
+
+impl<L: RawMutex, S: Source> Local<'_, L, S> {
+    /// The instance that [`into_raw`](Local::into_raw) gave.
+    ///
+    /// # Safety
+    /// `own` came from there, of this heap, and nobody else has the instance meanwhile; the result is forgotten, or the
+    /// address is not used again.
+    #[inline]
+    #[must_use]
+    pub unsafe fn from_raw(heap: &SharedDirect<'_, L, S>, own: NonNull<u8>) -> ManuallyDrop<Self>
+    where
+        L: Sync,
+    {
+        // SAFETY: the region outlives its instances' use, as the caller promises.
+        let (common, own) = unsafe { (&*core::ptr::from_ref(heap.common()), own.cast().as_ref()) };
+        ManuallyDrop::new(Self::new(common, own))
     }
 }
 

@@ -283,24 +283,3 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         self.common.trim(self.own);
     }
 }
-
-impl<L: RawMutex, S: Source> Local<'_, L, S> {
-    /// The instance that [`into_raw`](Local::into_raw) gave.
-    ///
-    /// # Safety
-    /// `own` came from there, of this heap, and nobody else has the instance meanwhile; the result is forgotten, or the
-    /// address is not used again.
-    #[inline]
-    #[must_use]
-    pub unsafe fn from_raw(
-        heap: &super::SharedDirect<'_, L, S>,
-        own: NonNull<u8>,
-    ) -> core::mem::ManuallyDrop<Self>
-    where
-        L: Sync,
-    {
-        // SAFETY: the region outlives its instances' use, as the caller promises.
-        let (common, own) = unsafe { (&*core::ptr::from_ref(heap.common()), own.cast().as_ref()) };
-        core::mem::ManuallyDrop::new(Self::new(common, own))
-    }
-}

@@ -9,7 +9,7 @@
 //! All tables are valid when zero: nothing is written before it is needed.
 //!
 //! # Invariants
-//! - M1 `base .. base + units · UNIT_BYTES` belongs to this heap alone while it lives. Bytes below `committed` (pool) are usable.
+//! - M1 `base .. base + units · UNIT_BYTES` belongs to this heap alone while it lives. Units below `committed`, and their records, are usable.
 //! - M2 A [`Span`] is below the number of units: only this module makes them from numbers, and checks the numbers.
 //! - M3 A record's fields are written by one thread at a time: those of a page by its instance's owner, all others under the
 //!   pool's lock. What other threads read of a live object's record (`owner`, `class`, `back`) is written before
@@ -156,10 +156,11 @@ impl Span {
 }
 
 /// Where the region and its records are.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct Memory {
     base: NonNull<u8>,
     records: NonNull<Record>,
+    committed: Seen32,
     units: u32,
     first: u32,
 }
@@ -175,6 +176,7 @@ impl Memory {
         Self {
             base,
             records,
+            committed: Seen32(AtomicU32::new(0)),
             units,
             first,
         }
@@ -183,6 +185,16 @@ impl Memory {
     /// The number of units, administrative ones included.
     pub(super) fn units(&self) -> u32 {
         self.units
+    }
+
+    /// Units whose records and bytes are usable: no object lies behind them.
+    pub(super) fn committed(&self) -> u32 {
+        self.committed.get()
+    }
+
+    /// Says that units up to a number are usable, with their records.
+    pub(super) fn set_committed(&self, units: u32) {
+        self.committed.set(units);
     }
 
     /// The first unit that is not administrative.
@@ -232,12 +244,13 @@ impl Memory {
         unsafe { self.base.add((span.0 as usize) << UNIT_SHIFT) }
     }
 
-    /// The record of the page or run whose unit holds an address: of its first unit if it is a page. `None` outside the region.
+    /// The record of the page or run whose unit holds an address: of its first unit if it is a page. `None` outside what is
+    /// committed.
     #[inline]
     pub(super) fn record_around(&self, object: *mut u8) -> Option<&Record> {
         let offset = object.addr().wrapping_sub(self.base.addr().get());
         let unit = offset >> UNIT_SHIFT;
-        if unit >= self.units as usize {
+        if unit >= self.committed.get() as usize {
             return None;
         }
         // SAFETY: M2: a record of the region's, as in `record`.

@@ -45,7 +45,6 @@ pub(super) struct Pool {
     dirty: Runs,
     clean: Runs,
     top: Span,
-    committed: u32,
     used: u64,
     most_used: u64,
     limit: u64,
@@ -63,7 +62,6 @@ pub(super) struct PoolCounts {
     pub(super) dirty: u64,
     pub(super) clean: u64,
     pub(super) top: u64,
-    pub(super) committed: u64,
     pub(super) purges: u64,
     pub(super) refused: u64,
 }
@@ -71,11 +69,11 @@ pub(super) struct PoolCounts {
 impl Pool {
     /// All units behind the tables, never used.
     pub(super) fn new(memory: &Memory, delay: u32) -> Self {
+        memory.set_committed(memory.first().number());
         Self {
             dirty: Runs::new(),
             clean: Runs::new(),
             top: memory.first(),
-            committed: memory.first().number(),
             used: 0,
             most_used: 0,
             limit: u64::MAX,
@@ -104,7 +102,6 @@ impl Pool {
             dirty: self.dirty.units(),
             clean: self.clean.units(),
             top: u64::from(self.top.number()),
-            committed: u64::from(self.committed),
             purges: self.purges,
             refused: self.refused,
         }
@@ -198,7 +195,7 @@ impl Pool {
 
     /// Makes all units below `end` usable, and their records.
     fn commit<S: Source>(&mut self, memory: &Memory, source: &S, end: u32) -> bool {
-        if end <= self.committed {
+        if end <= memory.committed() {
             return true;
         }
         if end > memory.units() {
@@ -206,7 +203,7 @@ impl Pool {
         }
         let enough = end.checked_next_multiple_of(COMMITTED_AT_ONCE);
         let to = enough.unwrap_or(end).min(memory.units());
-        let (first, last) = (memory.span(self.committed), memory.span(to));
+        let (first, last) = (memory.span(memory.committed()), memory.span(to));
         if !commit_records(memory, source, first, last) {
             return false;
         }
@@ -215,7 +212,7 @@ impl Pool {
         if !source.commit(from, bytes) {
             return false;
         }
-        self.committed = to;
+        memory.set_committed(to);
         true
     }
 
@@ -400,7 +397,7 @@ impl Pool {
             0,
         )?;
         ensure(
-            self.top.number() <= self.committed,
+            self.top.number() <= memory.committed(),
             "P4",
             "the top is not committed",
             0,
