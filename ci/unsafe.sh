@@ -104,11 +104,22 @@ crates/surefit-gc/src/tables.rs
 crates/surefit-interpose/src/calls.rs
 crates/surefit-interpose/src/fork.rs
 crates/surefit-interpose/src/next.rs
+crates/surefit-interpose/src/reports.rs
 crates/surefit-interpose/src/system.rs
 crates/surefit-interpose/src/thread.rs
 crates/surefit-locked/src/collections.rs
 crates/surefit-locked/src/global.rs
 crates/surefit-locked/src/one_thread.rs
+crates/surefit-malloc/src/ask.rs
+crates/surefit-malloc/src/finish.rs
+crates/surefit-malloc/src/global.rs
+crates/surefit-malloc/src/lock.rs
+crates/surefit-malloc/src/misuse.rs
+crates/surefit-malloc/src/os.rs
+crates/surefit-malloc/src/process.rs
+crates/surefit-malloc/src/serve.rs
+crates/surefit-malloc/src/text.rs
+crates/surefit-malloc/src/thread.rs
 crates/surefit-os/src/clock.rs
 crates/surefit-os/src/counter.rs
 crates/surefit-os/src/faults.rs
@@ -126,7 +137,7 @@ firmware/src/worst/pointers.rs
 FILES
 )
 found=$(grep -rlE '^[^/"]*\bunsafe\b' --include='*.rs' \
-  crates/surefit{,-c,-core,-compact,-freelist,-gc,-gc-derive,-interpose,-locked,-os,-clients,-recorder,-trace}/src firmware/src | grep -vE '/tests(\.rs|/)' | sort)
+  crates/surefit{,-c,-core,-compact,-freelist,-gc,-gc-derive,-interpose,-locked,-malloc,-os,-clients,-recorder,-trace}/src firmware/src | grep -vE '/tests(\.rs|/)' | sort)
 if ! diff <(printf '%s\n' "$listed") <(printf '%s\n' "$found"); then
   echo "unsafe.sh: > has unsafe and is not listed, < is listed and has none"
   exit 1

@@ -53,9 +53,8 @@ pub unsafe fn posix_memalign(
     align: usize,
     size: usize,
 ) -> c_int {
-    const EINVAL: c_int = 22;
     if !align.is_power_of_two() || align % size_of::<usize>() != 0 {
-        return EINVAL;
+        return crate::system::EINVAL;
     }
     // It says its error, and leaves the thread's alone.
     let before = crate::system::errno();

@@ -3,6 +3,7 @@
 //! | module | holds |
 //! | --- | --- |
 //! | [`calls`] | the calls of malloc's family, and [`export!`], which makes a library export them |
+//! | [`reports`] | the calls that ask what a heap holds, and [`export_reports!`] |
 //! | [`next`] | the allocator that would have served them, and memory for calls before it is found |
 //! | [`thread`] | words for each thread |
 //! | [`fork`] | memory that a forked child finds zero |
@@ -15,5 +16,6 @@
 pub mod calls;
 pub mod fork;
 pub mod next;
+pub mod reports;
 pub mod system;
 pub mod thread;

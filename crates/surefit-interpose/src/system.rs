@@ -7,12 +7,14 @@
 use core::ffi::{c_char, c_int, c_long, c_uint, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
+pub const PROT_NONE: c_int = 0;
 pub const PROT_READ: c_int = 1;
 pub const PROT_WRITE: c_int = 2;
 pub const MAP_SHARED: c_int = 1;
 pub const MAP_PRIVATE: c_int = 2;
 pub const MAP_ANONYMOUS: c_int = 0x20;
 pub const MAP_NORESERVE: c_int = 0x4000;
+pub const MADV_DONTNEED: c_int = 4;
 pub const MADV_DONTFORK: c_int = 10;
 pub const MADV_WIPEONFORK: c_int = 18;
 /// Since Linux 5.14.
@@ -31,11 +33,26 @@ pub const SC_PAGESIZE: c_int = 30;
 pub const EINTR: c_int = 4;
 pub const ENOMEM: c_int = 12;
 pub const EEXIST: c_int = 17;
+pub const EINVAL: c_int = 22;
 pub const EFBIG: c_int = 27;
 pub const RLIMIT_FSIZE: c_int = 1;
 pub const RLIMIT_NOFILE: c_int = 7;
 pub const RLIMIT_AS: c_int = 9;
 pub const F_DUPFD_CLOEXEC: c_int = 1030;
+pub const CLOCK_MONOTONIC_COARSE: c_int = 6;
+/// Rounds in which the C library calls destructors of keys when a thread ends.
+pub const PTHREAD_DESTRUCTOR_ITERATIONS: usize = 4;
+pub const FUTEX_WAIT_PRIVATE: c_int = 128;
+pub const FUTEX_WAKE_PRIVATE: c_int = 129;
+#[cfg(target_arch = "x86_64")]
+pub const SYS_FUTEX: c_long = 202;
+#[cfg(target_arch = "x86_64")]
+pub const SYS_GETTID: c_long = 186;
+/// As all architectures with Linux's generic table have it: aarch64, riscv64, loongarch64.
+#[cfg(not(target_arch = "x86_64"))]
+pub const SYS_FUTEX: c_long = 98;
+#[cfg(not(target_arch = "x86_64"))]
+pub const SYS_GETTID: c_long = 178;
 
 /// What `mmap` answers when it fails.
 pub const MAP_FAILED: *mut c_void = core::ptr::without_provenance_mut(usize::MAX);
@@ -76,6 +93,15 @@ unsafe extern "C" {
     pub static program_invocation_name: *const c_char;
 
     pub fn getenv(name: *const c_char) -> *const c_char;
+    pub fn secure_getenv(name: *const c_char) -> *const c_char;
+    pub fn abort() -> !;
+    pub fn syscall(number: c_long, ...) -> c_long;
+    pub fn clock_gettime(clock: c_int, to: *mut [c_long; 2]) -> c_int;
+    pub fn pthread_atfork(
+        before: Option<unsafe extern "C" fn()>,
+        in_parent: Option<unsafe extern "C" fn()>,
+        in_child: Option<unsafe extern "C" fn()>,
+    ) -> c_int;
     pub fn mmap(
         at: *mut c_void,
         bytes: usize,
@@ -85,9 +111,11 @@ unsafe extern "C" {
         offset: c_long,
     ) -> *mut c_void;
     pub fn munmap(at: *mut c_void, bytes: usize) -> c_int;
+    pub fn mprotect(at: *mut c_void, bytes: usize, protection: c_int) -> c_int;
     pub fn madvise(at: *mut c_void, bytes: usize, advice: c_int) -> c_int;
     pub fn open(path: *const c_char, flags: c_int, ...) -> c_int;
     pub fn close(file: c_int) -> c_int;
+    pub fn fwrite(from: *const c_void, size: usize, count: usize, stream: *mut c_void) -> usize;
     pub fn write(file: c_int, from: *const c_void, bytes: usize) -> isize;
     pub fn fcntl(file: c_int, what: c_int, ...) -> c_int;
     fn fstat(file: c_int, about: *mut c_void) -> c_int;

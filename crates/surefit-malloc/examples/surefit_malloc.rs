@@ -1,0 +1,33 @@
+//! `libsurefit_malloc.so`, for `LD_PRELOAD`: malloc's family, served by [`SurefitMalloc`].
+//!
+//! Built by the profile `preload` it does without the standard library. By others, for the tests, with it.
+#![cfg_attr(panic = "abort", no_std)]
+
+use surefit_malloc::SurefitMalloc;
+
+surefit_interpose::export!(SurefitMalloc);
+surefit_interpose::export_reports!(SurefitMalloc);
+
+/// Called at the end of the process, after the program's own functions.
+extern "C" fn finish() {
+    surefit_malloc::write_statistics();
+}
+
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static FINISH: extern "C" fn() = finish;
+
+#[cfg(panic = "abort")]
+mod alone {
+    use core::panic::PanicInfo;
+
+    // What is needed of the C library.
+    #[link(name = "c")]
+    unsafe extern "C" {}
+
+    /// A defect of the library: it cannot be trusted with another call.
+    #[panic_handler]
+    fn panicked(info: &PanicInfo<'_>) -> ! {
+        surefit_malloc::end(info)
+    }
+}

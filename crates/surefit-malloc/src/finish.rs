@@ -1,0 +1,44 @@
+//! What is written when the process ends.
+
+use core::ffi::CStr;
+
+use surefit_interpose::system;
+
+use crate::options::Statistics;
+use crate::process::{heap_if_begun, options};
+use crate::report::{Json, Lines};
+use crate::text::{Descriptor, say, write};
+
+/// Writes the statistics that SUREFIT_STATS asks for; the library to preload calls this at the end of the process.
+/// Files are appended to, so that processes of one program do not overwrite each other's.
+pub fn write_statistics() {
+    let options = options();
+    let to = match (options.statistics, options.file()) {
+        (Statistics::None, _) => return,
+        (_, None) => Descriptor::ERRORS,
+        (_, Some(name)) => match opened(name) {
+            Some(file) => file,
+            None => return say!("SUREFIT_STATS: the file cannot be opened"),
+        },
+    };
+    if let Some(heap) = heap_if_begun() {
+        let stats = heap.stats();
+        // SAFETY: it answers a number.
+        let process = unsafe { system::getpid() };
+        match options.statistics {
+            Statistics::Json => write(to, format_args!("{}", Json(&stats, process))),
+            _ => write(to, format_args!("{}", Lines(&stats, process))),
+        }
+    }
+    if options.file().is_some() {
+        // SAFETY: opened above.
+        unsafe { system::close(to.0) };
+    }
+}
+
+fn opened(name: &CStr) -> Option<Descriptor> {
+    let flags = system::O_WRONLY | system::O_CREAT | system::O_APPEND | system::O_CLOEXEC;
+    // SAFETY: a name that ends with zero, and the mode that O_CREAT wants.
+    let file = unsafe { system::open(name.as_ptr(), flags, 0o644) };
+    (file >= 0).then_some(Descriptor(file))
+}

@@ -1,0 +1,39 @@
+//! n-CF as the allocator of a whole process: for Rust programs the global allocator, for all others malloc.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | `global` | the interfaces: `GlobalAlloc`, malloc's family |
+//! | `serve` | allocate, free, resize |
+//! | `thread` | the instance of each thread |
+//! | `process` | the one heap; its beginning, forks |
+//! | `options` | what the environment says |
+//! | `misuse`, `text` | lines on standard error |
+//! | `ask` | what programs ask of the heap beside memory |
+//! | `report`, `finish` | statistics, and their way out at the end |
+//! | `os`, `lock` | memory and locks of the operating system |
+//!
+//! The example `surefit_malloc` is the library to preload. README.md says how to use both.
+#![cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
+#![no_std]
+
+mod ask;
+mod finish;
+mod global;
+mod lock;
+mod misuse;
+mod options;
+mod os;
+mod process;
+mod report;
+mod serve;
+mod text;
+mod thread;
+
+pub use finish::write_statistics;
+pub use global::SurefitMalloc;
+
+/// Ends the process after a defect of this library, with a line on standard error that says where: for the panic handler of a library
+/// that exports malloc, which can allocate no more.
+pub fn end(why: &dyn core::fmt::Display) -> ! {
+    misuse::defect(why)
+}

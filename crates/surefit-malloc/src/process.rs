@@ -1,0 +1,188 @@
+//! The one heap of the process, from its first call to its end.
+//!
+//! ```text
+//! first call        reserve addresses, read the variables, make the heap in its first pages       (one thread)
+//! before a fork     all locks of the heap are taken; after it they are released in both processes
+//! end               nothing: other threads, and destructors, still use the heap
+//! ```
+//! # Invariants
+//! - H1 If `state` is READY, the heap, the options and the key were written, and nobody writes them again.
+
+use core::cell::UnsafeCell;
+use core::ffi::{CStr, c_uint};
+use core::mem::MaybeUninit;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use lock_api::Mutex;
+use surefit_compact::shared_direct::{Local, Settings, SharedDirect};
+use surefit_interpose::system;
+
+use crate::lock::Futex;
+use crate::options::{Options, VARIABLES};
+use crate::os::{Os, Reserved, release, reserve};
+use crate::text::say;
+use crate::thread;
+
+pub(crate) type Heap = SharedDirect<'static, Futex, Os>;
+pub(crate) type Own<'h> = Local<'h, Futex, Os>;
+
+/// The most threads with an instance of their own, in a reservation of 4 GiB or more.
+const MOST_THREADS: usize = 4096;
+const LEAST_THREADS: usize = 64;
+
+const NOTHING: u32 = 0;
+const READY: u32 = 1;
+
+struct Process {
+    state: AtomicU32,
+    begins: Mutex<Futex, ()>,
+    heap: UnsafeCell<MaybeUninit<Heap>>,
+    options: UnsafeCell<Options>,
+    key: UnsafeCell<Option<c_uint>>,
+}
+
+// SAFETY: H1; before READY only the thread that has `begins` accesses the cells.
+unsafe impl Sync for Process {}
+
+static PROCESS: Process = Process {
+    state: AtomicU32::new(NOTHING),
+    begins: Mutex::new(()),
+    heap: UnsafeCell::new(MaybeUninit::uninit()),
+    options: UnsafeCell::new(Options::DEFAULT),
+    key: UnsafeCell::new(None),
+};
+
+/// The heap; made at the first call. `None` if there is no memory for it now.
+#[inline]
+pub(crate) fn heap() -> Option<&'static Heap> {
+    heap_if_begun().or_else(begin)
+}
+
+/// The heap, if a call was made before.
+#[inline]
+pub(crate) fn heap_if_begun() -> Option<&'static Heap> {
+    // SAFETY: READY.
+    (PROCESS.state.load(Ordering::Acquire) == READY).then(|| unsafe { begun() })
+}
+
+/// The heap, without a look at whether there is one.
+///
+/// # Safety
+/// This thread has seen that there is: it got an instance of it.
+#[inline]
+pub(crate) unsafe fn begun() -> &'static Heap {
+    // SAFETY: the caller's; H1.
+    unsafe { (*PROCESS.heap.get()).assume_init_ref() }
+}
+
+/// How the heap is used; the defaults before the first call.
+pub(crate) fn options() -> &'static Options {
+    static DEFAULT: Options = Options::DEFAULT;
+    match heap_if_begun() {
+        // SAFETY: READY, H1.
+        Some(_) => unsafe { &*PROCESS.options.get() },
+        None => &DEFAULT,
+    }
+}
+
+/// What the C library keeps a thread's instance under until it ends.
+pub(crate) fn key() -> Option<c_uint> {
+    // SAFETY: READY, H1.
+    heap_if_begun().and_then(|_| unsafe { *PROCESS.key.get() })
+}
+
+#[cold]
+fn begin() -> Option<&'static Heap> {
+    let guard = PROCESS.begins.lock();
+    if let Some(heap) = heap_if_begun() {
+        return Some(heap);
+    }
+    // SAFETY: this thread has `begins`, and nothing is READY.
+    unsafe { make() }?;
+    PROCESS.state.store(READY, Ordering::Release);
+    drop(guard);
+    // It may allocate. If it fails, forked children of a process with threads may find a lock taken.
+    // SAFETY: functions that live as long as the process.
+    unsafe {
+        system::pthread_atfork(
+            Some(before_fork),
+            Some(after_fork_in_parent),
+            Some(after_fork_in_child),
+        )
+    };
+    heap_if_begun()
+}
+
+/// Writes all cells.
+///
+/// # Safety
+/// Nobody else accesses them.
+unsafe fn make() -> Option<()> {
+    let reserved = reserve()?;
+    // SAFETY: the caller's.
+    let options = unsafe { &mut *PROCESS.options.get() };
+    read_options(options);
+    let Some(heap) = heap_over(reserved, options) else {
+        release(reserved);
+        return None;
+    };
+    heap.set_limit(options.limit);
+    let mut key = 0;
+    // SAFETY: a place for the key; the destructor takes what this crate sets.
+    let made = unsafe { system::pthread_key_create(&raw mut key, Some(thread::ends)) } == 0;
+    // SAFETY: the caller's.
+    unsafe { *PROCESS.key.get() = made.then_some(key) };
+    // SAFETY: the caller's.
+    unsafe { (*PROCESS.heap.get()).write(heap) };
+    Some(())
+}
+
+fn heap_over(reserved: Reserved, options: &Options) -> Option<Heap> {
+    #[expect(clippy::cast_possible_truncation, reason = "at most 4096")]
+    let settings = Settings {
+        threads: (reserved.bytes >> 20).clamp(LEAST_THREADS, MOST_THREADS) as u32,
+        checks: options.checks,
+        delay: options.delay,
+    };
+    // SAFETY: the reservation is the heap's alone, aligned to 2 MiB; what is made usable there is zero.
+    unsafe { Heap::over(reserved.base, reserved.bytes, settings, Os) }.ok()
+}
+
+fn read_options(options: &mut Options) {
+    *options = Options::DEFAULT;
+    for (name, set) in VARIABLES {
+        // SAFETY: a name that ends with zero.
+        let value = unsafe { system::secure_getenv(name.as_ptr()) };
+        if value.is_null() {
+            continue;
+        }
+        // SAFETY: it ends with zero, and this thread does not change the environment meanwhile.
+        let value = unsafe { CStr::from_ptr(value) }.to_bytes();
+        if let Err(bad) = set(options, value) {
+            let (name, value) = (name.to_bytes(), value.escape_ascii());
+            say!("{}={value} should be {}", name.escape_ascii(), bad.wanted);
+        }
+    }
+}
+
+unsafe extern "C" fn before_fork() {
+    if let Some(heap) = heap_if_begun() {
+        heap.before_fork();
+    }
+}
+
+unsafe extern "C" fn after_fork_in_parent() {
+    after_fork(false);
+}
+
+unsafe extern "C" fn after_fork_in_child() {
+    after_fork(true);
+}
+
+fn after_fork(is_child: bool) {
+    if let Some(heap) = heap_if_begun() {
+        let own = thread::own();
+        // SAFETY: the C library calls `before_fork` before, in this thread, and this once in each process.
+        unsafe { heap.after_fork(is_child, own.as_deref()) };
+    }
+}
