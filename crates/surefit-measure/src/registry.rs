@@ -11,7 +11,7 @@ use crate::steps::Steps;
 use crate::subject::{Allocator, Certified, HandleCost, Pass};
 use crate::subjects::{
     block_table, cf_paper, compact, cooperating, dlmalloc, indirect, jamaica, os, raw, rlsf,
-    segregated, sharded, shared, system, talc,
+    segregated, sharded, shared, shared_direct, system, talc,
 };
 use crate::suggest::did_you_mean;
 
@@ -119,6 +119,7 @@ registry! {
     "indirect" Indirect indirect::Indirect, "cf-direct behind a bare table of 32-bit words: the floor of handles";
     "1-cf" OneCf shared::OneCf, "concurrent Compact-fit: one heap for many threads";
     "n-cf" NCf sharded::NCf, "concurrent Compact-fit: one instance per group of threads";
+    "n-cf-direct" NCfDirect shared_direct::NCfDirect, "Compact-fit without moves for threads: raw pointers, under the process allocator";
     "first-fit" FirstFit raw::OurFirstFit, "one free list, first chunk that fits";
     "best-fit" BestFit raw::OurBestFit, "one free list, best chunk that fits";
     "worst-fit" WorstFit raw::OurWorstFit, "one free list, largest chunk";

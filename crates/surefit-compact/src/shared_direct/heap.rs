@@ -1,5 +1,6 @@
 //! The heap itself: a region, and the threads that join it.
 
+use core::fmt;
 use core::marker::PhantomData;
 use core::mem::{ManuallyDrop, MaybeUninit, forget};
 use core::ptr::NonNull;
@@ -54,7 +55,6 @@ pub struct Settings {
 ///
 /// # Source
 /// Craciunas et al. (2008, 2009): the optimised non-compacting variant, n-CF.
-#[derive(Debug)]
 pub struct SharedDirect<'m, L, S = Fixed> {
     common: NonNull<Common<L, S>>,
     region: PhantomData<&'m mut [MaybeUninit<u8>]>,
@@ -64,6 +64,12 @@ pub struct SharedDirect<'m, L, S = Fixed> {
 unsafe impl<L: RawMutex + Sync, S: Sync> Sync for SharedDirect<'_, L, S> {}
 // SAFETY: as above.
 unsafe impl<L: RawMutex + Send + Sync, S: Send + Sync> Send for SharedDirect<'_, L, S> {}
+
+impl<L, S> fmt::Debug for SharedDirect<'_, L, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SharedDirect").finish_non_exhaustive()
+    }
+}
 
 /// Where the tables of a region lie.
 #[derive(Clone, Copy, Debug)]
@@ -317,6 +323,17 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
     /// # Complexity
     /// Linear in the region.
     pub fn check(&mut self) -> Result<(), Corruption> {
+        super::check::check(self.common())
+    }
+
+    /// As [`check`](SharedDirect::check), while threads have instances but are in no call.
+    ///
+    /// # Safety
+    /// No other thread is in a call, and none begins one meanwhile.
+    ///
+    /// # Errors
+    /// As there.
+    pub unsafe fn check_between_calls(&self) -> Result<(), Corruption> {
         super::check::check(self.common())
     }
 }

@@ -329,6 +329,7 @@ fn is_compact_fit(allocator: &str) -> bool {
             | "indirect"
             | "1-cf"
             | "n-cf"
+            | "n-cf-direct"
     )
 }
 

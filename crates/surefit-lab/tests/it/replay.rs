@@ -12,7 +12,7 @@ mod predicates_free {
     }
 }
 
-const ALLOCATORS: [&str; 35] = [
+const ALLOCATORS: [&str; 36] = [
     "cf",
     "cf:keys",
     "cf:branded",
@@ -28,6 +28,7 @@ const ALLOCATORS: [&str; 35] = [
     "cf-cooperating:ask=1,k=3",
     "cf-paper",
     "cf-paper:min=32",
+    "n-cf-direct",
     "indirect",
     "first-fit",
     "best-fit",

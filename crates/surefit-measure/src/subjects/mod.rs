@@ -22,5 +22,6 @@ pub mod rlsf;
 pub mod segregated;
 pub mod sharded;
 pub mod shared;
+pub mod shared_direct;
 pub mod system;
 pub mod talc;

@@ -5,7 +5,7 @@ use rand::Rng;
 use super::Line;
 use crate::files::{Kind, any};
 
-const NAMES: [&str; 32] = [
+const NAMES: [&str; 33] = [
     "cf",
     "cf",
     "cf",
@@ -17,6 +17,7 @@ const NAMES: [&str; 32] = [
     "indirect",
     "1-cf",
     "n-cf",
+    "n-cf-direct",
     "first-fit",
     "best-fit",
     "worst-fit",
