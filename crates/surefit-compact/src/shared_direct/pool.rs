@@ -6,7 +6,12 @@
 //! ```
 //! Free runs coalesce. They are of two kinds: those that were written (`dirty`) come first, because their
 //! memory is there; those whose memory the source took back (`clean`) are zero. Behind the top nothing was
-//! ever used. A run that stays free for the delay becomes clean.
+//! ever used.
+//!
+//! # What goes back
+//! A run that stays free for the delay becomes clean. Whatever the clock says, dirty runs have at most as many units
+//! as the *allowance*: 1/16 of those in use, or 512 KiB; beyond it the longest ones go back at once. A program that takes again what just
+//! went back, again and again, is allowed twice as much, up to half of what it ever used; that shrinks with time.
 //!
 //! # Invariants
 //! - P1 From the first unit behind the tables to the top, pages, large objects, units in buffers and free runs follow each other;
@@ -27,6 +32,8 @@ use super::source::Source;
 const COMMITTED_AT_ONCE: u32 = 512;
 /// The most runs that one call gives back to the source.
 const PURGED_AT_ONCE: usize = 16;
+/// Dirty units that are always allowed: 512 KiB.
+const LEAST_ALLOWED: u64 = 64;
 /// The most runs whose age one call looks at, the longest first.
 const LOOKED_AT_ONCE: usize = 256;
 
@@ -49,7 +56,12 @@ pub(super) struct Pool {
     most_used: u64,
     limit: u64,
     delay: u32,
-    purged_last: u32,
+    looked_last: u32,
+    /// What is allowed beyond the share of the units in use.
+    grown: u64,
+    /// Units that went back since the last look at ages, and of these, units that were taken again.
+    gone: u64,
+    returned: u64,
     purges: u64,
     refused: u64,
 }
@@ -78,7 +90,10 @@ impl Pool {
             most_used: 0,
             limit: u64::MAX,
             delay,
-            purged_last: 0,
+            looked_last: 0,
+            grown: 0,
+            gone: 0,
+            returned: 0,
             purges: 0,
             refused: 0,
         }
@@ -124,6 +139,9 @@ impl Pool {
             .and_then(|found| found.or_else(|| self.take_top(memory, source, units, align)));
         match taken {
             Some(taken) => {
+                if taken.zero {
+                    self.took_back(u64::from(units));
+                }
                 memory.record(taken.start).units.set(units);
                 self.used += u64::from(units);
                 self.most_used = self.most_used.max(self.used);
@@ -225,7 +243,44 @@ impl Pool {
         units: u32,
     ) {
         self.give(memory, start, units, false, source.now());
+        self.keep_allowance(memory, source);
         self.age(memory, source);
+    }
+
+    /// Dirty units that are allowed now.
+    fn allowance(&self) -> u64 {
+        (self.used / 16).max(LEAST_ALLOWED) + self.grown
+    }
+
+    /// Gives the longest free runs back if there are more dirty units than allowed, a few at a time.
+    fn keep_allowance<S: Source>(&mut self, memory: &Memory, source: &S) {
+        if self.delay == u32::MAX || self.dirty.units() <= self.allowance() {
+            return;
+        }
+        for _ in 0..PURGED_AT_ONCE {
+            let Some(run) = self.dirty.longest() else {
+                return;
+            };
+            let units = u64::from(memory.record(run).units.get());
+            if !self.purge(memory, source, run) {
+                return;
+            }
+            self.gone += units;
+            if self.dirty.units() <= self.allowance() / 2 {
+                return;
+            }
+        }
+    }
+
+    /// Counts units that were taken without their memory: if what went back would have served many, more is allowed.
+    fn took_back(&mut self, units: u64) {
+        let returned = units.min(self.gone);
+        self.gone -= returned;
+        self.returned += returned;
+        if self.returned > 8 * self.allowance() {
+            self.returned = 0;
+            self.grown = (self.grown + self.allowance()).min(self.most_used / 2);
+        }
     }
 
     fn give(&mut self, memory: &Memory, start: Span, units: u32, zero: bool, stamp: u32) {
@@ -360,10 +415,12 @@ impl Pool {
             return;
         }
         let now = source.now();
-        if now.wrapping_sub(self.purged_last) < self.delay / 4 {
+        if now.wrapping_sub(self.looked_last) < self.delay.div_ceil(4) {
             return;
         }
-        self.purged_last = now;
+        self.looked_last = now;
+        (self.gone, self.returned) = (0, 0);
+        self.grown -= self.grown.div_ceil(8);
         let mut old = [Span::NONE; PURGED_AT_ONCE];
         let is_old = |run: &Span| now.wrapping_sub(stamp_of(memory, *run)) >= self.delay;
         let found = self.dirty.each(memory).take(LOOKED_AT_ONCE).filter(is_old);

@@ -309,10 +309,10 @@ fn free_memory_goes_back_after_the_delay() {
         ..SETTINGS
     });
     let local = heap.join().unwrap();
-    let objects: Vec<_> = (0..40)
+    let objects: Vec<_> = (0..9)
         .map(|_| local.allocate(100_000, 16).unwrap())
         .collect();
-    for object in objects.into_iter().step_by(2) {
+    for object in objects.into_iter().step_by(2).take(4) {
         free(&local, object).unwrap();
     }
     assert_eq!(heap.stats().clean, 0);
@@ -321,9 +321,36 @@ fn free_memory_goes_back_after_the_delay() {
     assert_eq!(heap.stats().clean, 0);
     source.pass(30);
     free(&local, object).unwrap();
-    assert!(heap.stats().clean > 1 << 20);
-    assert!(heap.purge() >= 1 << 20);
+    assert!(heap.stats().clean >= 400_000);
+    let object = local.allocate(300_000, 16).unwrap();
+    free(&local, object).unwrap();
+    assert!(heap.purge() >= 300_000);
     assert_eq!(heap.stats().dirty, 0);
+    check(&heap);
+}
+
+#[test]
+fn more_free_memory_than_allowed_goes_back_at_once() {
+    let source = Counted::new(64 << 20);
+    let heap = source.heap(Settings {
+        delay: 1000,
+        ..SETTINGS
+    });
+    let local = heap.join().unwrap();
+    let objects: Vec<_> = (0..400)
+        .map(|_| local.allocate(40_000, 16).unwrap())
+        .collect();
+    for object in objects.into_iter().step_by(2) {
+        free(&local, object).unwrap();
+        let stats = heap.stats();
+        assert!(stats.dirty <= (512 << 10).max(stats.active / 16));
+    }
+    // What comes and goes again and again is kept.
+    let churn = || free(&local, local.allocate(4 << 20, 16).unwrap()).unwrap();
+    (0..100).for_each(|_| churn());
+    let purges = heap.stats().purges;
+    (0..100).for_each(|_| churn());
+    assert_eq!(heap.stats().purges, purges);
     check(&heap);
 }
 
