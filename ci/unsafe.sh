@@ -63,6 +63,7 @@ crates/surefit-compact/src/shared_direct/heap.rs
 crates/surefit-compact/src/shared_direct/local.rs
 crates/surefit-compact/src/shared_direct/mail.rs
 crates/surefit-compact/src/shared_direct/memory.rs
+crates/surefit-compact/src/shared_direct/sizes.rs
 crates/surefit-compact/src/shared_direct/source.rs
 crates/surefit-compact/src/shared/machinery/table.rs
 crates/surefit-core/src/doorway/registers.rs

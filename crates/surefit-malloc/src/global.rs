@@ -4,6 +4,7 @@ use core::alloc::{GlobalAlloc, Layout};
 use core::ffi::{c_int, c_void};
 use core::ptr::{NonNull, null_mut};
 
+use surefit_compact::shared_direct::GRANULE;
 use surefit_interpose::calls::Calls;
 use surefit_interpose::system::{EINVAL, ENOMEM, set_errno};
 
@@ -25,6 +26,12 @@ use crate::serve;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SurefitMalloc;
 
+#[cold]
+#[inline(never)]
+fn alloc_more(layout: Layout) -> *mut u8 {
+    pointer(serve::allocate(layout.size(), layout.align()))
+}
+
 fn pointer(object: Option<NonNull<u8>>) -> *mut u8 {
     object.map_or(null_mut(), NonNull::as_ptr)
 }
@@ -34,15 +41,18 @@ fn pointer(object: Option<NonNull<u8>>) -> *mut u8 {
 unsafe impl GlobalAlloc for SurefitMalloc {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        pointer(serve::allocate(layout.size(), layout.align()))
+        if layout.align() <= GRANULE {
+            if let Some(object) = serve::allocate_in_hand(layout.size()) {
+                return object.as_ptr();
+            }
+        }
+        alloc_more(layout)
     }
 
     #[inline]
     unsafe fn dealloc(&self, object: *mut u8, _layout: Layout) {
-        if let Some(object) = NonNull::new(object) {
-            // SAFETY: the caller's promise.
-            unsafe { serve::free(object) };
-        }
+        // SAFETY: the caller's promise.
+        unsafe { serve::free(object) };
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
@@ -68,6 +78,12 @@ fn to_c(object: Option<NonNull<u8>>) -> *mut c_void {
 }
 
 #[cold]
+#[inline(never)]
+fn malloc_more(size: usize) -> *mut c_void {
+    to_c(serve::allocate(size, 1))
+}
+
+#[cold]
 fn refused() -> *mut c_void {
     set_errno(ENOMEM);
     null_mut()
@@ -77,7 +93,10 @@ fn refused() -> *mut c_void {
 unsafe impl Calls for SurefitMalloc {
     #[inline]
     fn malloc(&self, size: usize) -> *mut c_void {
-        to_c(serve::allocate_plain(size))
+        match serve::allocate_in_hand(size) {
+            Some(object) => object.as_ptr().cast(),
+            None => malloc_more(size),
+        }
     }
 
     fn calloc(&self, count: usize, size: usize) -> *mut c_void {
@@ -94,7 +113,7 @@ unsafe impl Calls for SurefitMalloc {
         };
         if size == 0 {
             // SAFETY: the caller's promise.
-            unsafe { serve::free(object) };
+            unsafe { serve::free(object.as_ptr()) };
             return null_mut();
         }
         // SAFETY: the caller's promise.
@@ -103,10 +122,8 @@ unsafe impl Calls for SurefitMalloc {
 
     #[inline]
     unsafe fn free(&self, old: *mut c_void) {
-        if let Some(object) = NonNull::new(old.cast()) {
-            // SAFETY: the caller's promise.
-            unsafe { serve::free(object) };
-        }
+        // SAFETY: the caller's promise.
+        unsafe { serve::free(old.cast()) };
     }
 
     /// As glibc: what is no power of two becomes the next one.

@@ -2,11 +2,9 @@
 
 use core::ptr::NonNull;
 
-use surefit_compact::shared_direct::GRANULE;
-
 use crate::misuse;
-use crate::process::heap_if_begun;
-use crate::thread::{own, with, with_some};
+use crate::process::{Own, begun, heap_if_begun};
+use crate::thread::{own, own_address, with, with_some};
 
 /// An object of `bytes` bytes aligned to `align`, a power of two (16 at least is given).
 #[inline]
@@ -17,19 +15,11 @@ pub(crate) fn allocate(bytes: usize, align: usize) -> Option<NonNull<u8>> {
     }
 }
 
-/// As [`allocate`], at 16 bytes.
+/// An object of `bytes` bytes at 16 bytes, if that needs a look at nothing but what is in hand.
 #[inline]
-pub(crate) fn allocate_plain(bytes: usize) -> Option<NonNull<u8>> {
-    match own() {
-        Some(own) => own.allocate(bytes, GRANULE),
-        None => allocate_first(bytes),
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn allocate_first(bytes: usize) -> Option<NonNull<u8>> {
-    with_some(|own| own.allocate(bytes, GRANULE))?
+pub(crate) fn allocate_in_hand(bytes: usize) -> Option<NonNull<u8>> {
+    // SAFETY: the word of this thread.
+    unsafe { Own::allocate_in_hand(own_address()?, bytes) }
 }
 
 /// As [`allocate`], all bytes zero.
@@ -37,30 +27,32 @@ pub(crate) fn allocate_zeroed(bytes: usize, align: usize) -> Option<NonNull<u8>>
     with(|own| own.allocate_zeroed(bytes, align))?
 }
 
-/// Frees an object.
+/// Frees an object; null is none.
 ///
 /// # Safety
 /// It is live, and nobody uses it any more; but for misuse that is found.
 #[inline]
-pub(crate) unsafe fn free(object: NonNull<u8>) {
-    let freed = match own() {
-        // SAFETY: the caller's.
-        Some(own) => unsafe { own.try_free(object) },
-        // SAFETY: the caller's.
-        None => return unsafe { free_first(object) },
-    };
-    if let Err(found) = freed {
-        misuse::found(found, object);
+pub(crate) unsafe fn free(object: *mut u8) {
+    if let Some(own) = own_address() {
+        // SAFETY: the word of this thread, so there is a heap; the object is the caller's.
+        if unsafe { begun().put_back(own, object) } {
+            return;
+        }
     }
+    // SAFETY: the caller's.
+    unsafe { free_more(object) };
 }
 
 /// # Safety
 /// As [`free`].
 #[cold]
 #[inline(never)]
-unsafe fn free_first(object: NonNull<u8>) {
+unsafe fn free_more(object: *mut u8) {
+    let Some(object) = NonNull::new(object) else {
+        return;
+    };
     // SAFETY: the caller's.
-    let freed = with_some(|own| unsafe { own.try_free(object) });
+    let freed = with(|own| unsafe { own.try_free(object) });
     if let Some(Err(found)) = freed {
         misuse::found(found, object);
     }

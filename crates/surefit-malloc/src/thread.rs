@@ -27,10 +27,16 @@ const GROUP: ThreadWord<1> = ThreadWord;
 /// Threads that went through a group.
 static GROUPED: AtomicUsize = AtomicUsize::new(0);
 
+/// The address of this thread's instance, if it has one.
+#[inline]
+pub(crate) fn own_address() -> Option<NonNull<u8>> {
+    NonNull::new(with_exposed_provenance_mut(OWN.get()))
+}
+
 /// The instance of this thread, if it has one.
 #[inline]
 pub(crate) fn own() -> Option<ManuallyDrop<Own<'static>>> {
-    let own = NonNull::new(with_exposed_provenance_mut(OWN.get()))?;
+    let own = own_address()?;
     // SAFETY: `join` set the word, so there is a heap; the instance is this thread's until `ends`, and calls of one thread do not
     // nest: the heap calls nobody.
     Some(unsafe { Own::from_raw(begun(), own) })

@@ -5,7 +5,7 @@
 //! - S2 An instance is accessed (but for its inbox and state) only by who claimed it, or holds its group's lock.
 
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU16, Ordering};
 
 use lock_api::{Mutex, RawMutex};
 
@@ -25,8 +25,8 @@ pub const GROUPS: usize = 8;
 pub(super) struct Common<L, S> {
     memory: Memory,
     places: NonNull<Instance>,
-    instances: u32,
-    joined: AtomicU32,
+    instances: u16,
+    joined: AtomicU16,
     checks: bool,
     pub(super) source: S,
     pub(super) pool: Mutex<L, Pool>,
@@ -44,7 +44,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
     pub(super) unsafe fn new(
         memory: Memory,
         places: NonNull<Instance>,
-        instances: u32,
+        instances: u16,
         checks: bool,
         delay: u32,
         source: S,
@@ -54,7 +54,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
             memory,
             places,
             instances,
-            joined: AtomicU32::new(0),
+            joined: AtomicU16::new(0),
             checks,
             source,
             pool,
@@ -84,10 +84,10 @@ impl<L: RawMutex, S: Source> Common<L, S> {
     /// # Panics
     /// If there is no such place.
     #[inline]
-    pub(super) fn instance(&self, number: u32) -> &Instance {
+    pub(super) fn instance(&self, number: u16) -> &Instance {
         assert!(number.wrapping_sub(1) < self.instances, "S1: an instance");
         // SAFETY: S1; zeros are an instance, and only shared references are made.
-        unsafe { self.places.add(number as usize - 1).as_ref() }
+        unsafe { self.places.add(usize::from(number) - 1).as_ref() }
     }
 
     /// The instances that were ever used.
@@ -154,7 +154,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         }
     }
 
-    fn send(&self, own: &Instance, class: Class, to: u32, block: Free) {
+    fn send(&self, own: &Instance, class: Class, to: u16, block: Free) {
         let batch = own.batch(to);
         if batch.to() != to {
             self.deliver(batch);

@@ -8,6 +8,7 @@ use core::ptr::NonNull;
 use lock_api::RawMutex;
 use surefit_core::{Corruption, Refused};
 
+use super::chain::Free;
 use super::common::{Common, GROUPS};
 use super::instance::{Instance, State};
 use super::local::Local;
@@ -18,7 +19,7 @@ use super::source::{Fixed, Source};
 /// What a shared direct heap is made with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// The most threads that can have an instance of their own at once.
+    /// The most threads that can have an instance of their own at once, up to 65,527.
     pub threads: u32,
     /// Whether each free is checked for the misuse that [`Misuse`](super::Misuse) names. A free is then O(π).
     pub checks: bool,
@@ -76,7 +77,7 @@ impl<L, S> fmt::Debug for SharedDirect<'_, L, S> {
 struct Plan {
     places_at: usize,
     records_at: usize,
-    places: u32,
+    places: u16,
     units: u32,
     first: u32,
 }
@@ -84,11 +85,10 @@ struct Plan {
 impl Plan {
     /// The tables for so many units and threads; `None` if they leave no unit for objects.
     fn of<L, S>(units: usize, threads: u32) -> Option<Self> {
-        #[expect(clippy::cast_possible_truncation, reason = "8")]
-        let places = threads.checked_add(GROUPS as u32)?;
+        let places = u16::try_from(threads as usize + GROUPS).ok()?;
         let units = units.min((1 << 31) - 1);
         let places_at = size_of::<Common<L, S>>().next_multiple_of(align_of::<Instance>());
-        let places_bytes = size_of::<Instance>().checked_mul(places as usize)?;
+        let places_bytes = size_of::<Instance>() * usize::from(places);
         let records_at = places_at.checked_add(places_bytes)?;
         let records_bytes = size_of::<Record>().checked_mul(units + 1)?;
         let first = records_at.checked_add(records_bytes)?.div_ceil(UNIT_BYTES);
@@ -218,13 +218,30 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         let group = group % GROUPS;
         let guard = common.groups[group].lock();
         #[expect(clippy::cast_possible_truncation, reason = "below 8")]
-        let own = common.instance(group as u32 + 1);
+        let own = common.instance(group as u16 + 1);
         let local = Local::new(common, own);
         let result = call(&local);
         common.deliver_all(own);
         forget(local);
         drop(guard);
         result
+    }
+
+    /// F1 alone: frees an object of an instance that is named by its address, in a page that holds others and is not full.
+    /// `false`, and nothing was done, if that is not so, or it is null: ask [`try_free`](Local::try_free).
+    ///
+    /// # Safety
+    /// As there; `own` came from [`into_raw`](Local::into_raw), and the instance is this thread's.
+    #[inline]
+    pub unsafe fn put_back(&self, own: NonNull<u8>, object: *mut u8) -> bool {
+        // SAFETY: the caller's.
+        let own: &Instance = unsafe { own.cast().as_ref() };
+        let Some(record) = self.common().memory().record_around(object) else {
+            return false;
+        };
+        // SAFETY: inside the region, so not null; the caller's; if it goes elsewhere, it is not used here.
+        let block = unsafe { Free::of(NonNull::new_unchecked(object)) };
+        record.owner() == own.number() && own.put_back(record, block).is_ok()
     }
 
     /// The bytes of a live object, all of which the program may use; `None` if no object begins there, as far as the heap

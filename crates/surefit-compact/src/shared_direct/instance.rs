@@ -41,14 +41,14 @@ pub(super) enum State {
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Instance {
-    pub(super) hands: [Chain; CLASSES],
+    hands: [Chain; CLASSES],
     current: [Cell<Span>; CLASSES],
     first: [Cell<Span>; CLASSES],
     last: [Cell<Span>; CLASSES],
     outbox: [Batch; SLOTS],
     buffer: [Cell<Span>; BUFFERED],
     buffered: Cell<usize>,
-    number: Cell<u32>,
+    number: Cell<u16>,
     arrives: Arrives,
 }
 
@@ -63,12 +63,12 @@ struct Arrives {
 impl Instance {
     /// Its number, from 1 on, as the records of its pages have it.
     #[inline]
-    pub(super) fn number(&self) -> u32 {
+    pub(super) fn number(&self) -> u16 {
         self.number.get()
     }
 
     /// Gives it its number, before it owns a page.
-    pub(super) fn set_number(&self, number: u32) {
+    pub(super) fn set_number(&self, number: u16) {
         self.number.set(number);
     }
 
@@ -183,8 +183,8 @@ impl Instance {
 
     /// The batch for an instance; it may hold page-blocks of another one.
     #[inline]
-    pub(super) fn batch(&self, to: u32) -> &Batch {
-        &self.outbox[to as usize % SLOTS]
+    pub(super) fn batch(&self, to: u16) -> &Batch {
+        &self.outbox[usize::from(to) % SLOTS]
     }
 
     /// All batches.

@@ -49,9 +49,23 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         }
     }
 
+    /// M2 and M3 alone: an object of up to 1,024 bytes, out of what is in hand of an instance that is named by its address. `None` if
+    /// that is not enough: ask [`allocate`](Local::allocate).
+    ///
+    /// # Safety
+    /// `own` came from [`into_raw`](Local::into_raw), and the instance is this thread's.
+    #[inline]
+    #[must_use]
+    pub unsafe fn allocate_in_hand(own: NonNull<u8>, bytes: usize) -> Option<NonNull<u8>> {
+        // SAFETY: the caller's.
+        let own: &Instance = unsafe { own.cast().as_ref() };
+        let block = own.hand(Class::of_small(bytes)?).pop()?;
+        Some(block.into_object())
+    }
+
     /// The instance's number, from 1 on.
     #[must_use]
-    pub fn number(&self) -> u32 {
+    pub fn number(&self) -> u16 {
         self.own.number()
     }
 

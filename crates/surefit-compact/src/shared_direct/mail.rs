@@ -29,14 +29,14 @@ pub(super) const SLOTS: usize = 16;
 pub(super) struct Batch {
     blocks: Chain,
     last: Cell<*mut Block>,
-    to: Cell<u32>,
+    to: Cell<u16>,
     count: Cell<u16>,
 }
 
 impl Batch {
     /// The number of the instance that its page-blocks belong to; any, if there are none.
     #[inline]
-    pub(super) fn to(&self) -> u32 {
+    pub(super) fn to(&self) -> u16 {
         self.to.get()
     }
 
@@ -48,7 +48,7 @@ impl Batch {
 
     /// Adds a page-block of `bytes` bytes. Returns whether the batch is full.
     #[inline]
-    pub(super) fn add(&self, to: u32, block: Free, bytes: usize) -> bool {
+    pub(super) fn add(&self, to: u16, block: Free, bytes: usize) -> bool {
         debug_assert!(self.is_empty() || self.to.get() == to);
         if self.is_empty() {
             self.to.set(to);

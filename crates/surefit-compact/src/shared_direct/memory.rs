@@ -17,7 +17,7 @@
 
 use core::cell::Cell;
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
 
 use super::chain::Chain;
 use super::sizes::{Class, UNIT_BYTES};
@@ -76,8 +76,6 @@ seen!(Seen32, AtomicU32, u32);
 pub(super) struct Record {
     /// A page: its free page-blocks, except those that its instance has in hand.
     pub(super) free: Chain,
-    /// A page: the number of its instance; else 0.
-    owner: Seen32,
     /// Neighbours in a list of not-full pages or of free runs.
     pub(super) next: Cell<Span>,
     pub(super) previous: Cell<Span>,
@@ -89,9 +87,11 @@ pub(super) struct Record {
     pub(super) watch: Cell<u16>,
     /// A page: page-blocks that were ever used. A free run: 1 if it is zero.
     pub(super) opened: Seen16,
+    /// A page: the number of its instance; else 0.
+    owner: Seen16,
+    /// Bytes of records back to that of the page's first unit.
+    back: Cell<u16>,
     kind: Seen8,
-    /// Units back to the page's first one.
-    back: Seen8,
 }
 
 #[cfg(target_pointer_width = "64")]
@@ -100,7 +100,7 @@ const _: () = assert!(size_of::<Record>() == 32, "two records a cache line");
 impl Record {
     /// The number of the page's instance; 0 if it is no page.
     #[inline]
-    pub(super) fn owner(&self) -> u32 {
+    pub(super) fn owner(&self) -> u16 {
         self.owner.get()
     }
 
@@ -160,7 +160,8 @@ impl Span {
 pub(super) struct Memory {
     base: NonNull<u8>,
     records: NonNull<Record>,
-    committed: Seen32,
+    /// Bytes of the units that are committed.
+    committed: AtomicUsize,
     units: u32,
     first: u32,
 }
@@ -176,7 +177,7 @@ impl Memory {
         Self {
             base,
             records,
-            committed: Seen32(AtomicU32::new(0)),
+            committed: AtomicUsize::new(0),
             units,
             first,
         }
@@ -189,12 +190,15 @@ impl Memory {
 
     /// Units whose records and bytes are usable: no object lies behind them.
     pub(super) fn committed(&self) -> u32 {
-        self.committed.get()
+        #[expect(clippy::cast_possible_truncation, reason = "at most all units")]
+        let units = (self.committed.load(Ordering::Relaxed) >> UNIT_SHIFT) as u32;
+        units
     }
 
     /// Says that units up to a number are usable, with their records.
     pub(super) fn set_committed(&self, units: u32) {
-        self.committed.set(units);
+        let bytes = (units as usize) << UNIT_SHIFT;
+        self.committed.store(bytes, Ordering::Relaxed);
     }
 
     /// The first unit that is not administrative.
@@ -249,16 +253,14 @@ impl Memory {
     #[inline]
     pub(super) fn record_around(&self, object: *mut u8) -> Option<&Record> {
         let offset = object.addr().wrapping_sub(self.base.addr().get());
-        let unit = offset >> UNIT_SHIFT;
-        if unit >= self.committed.get() as usize {
+        if offset >= self.committed.load(Ordering::Relaxed) {
             return None;
         }
+        let at = (offset >> UNIT_SHIFT) * size_of::<Record>();
         // SAFETY: M2: a record of the region's, as in `record`.
-        let record = unsafe { self.records.add(unit) };
-        // SAFETY: as above.
-        let back = usize::from(unsafe { record.as_ref() }.back.get());
+        let back = unsafe { self.records.byte_add(at).as_ref() }.back.get();
         // SAFETY: as above: `open_page` wrote how far back the page begins, in the same region; else it is 0.
-        Some(unsafe { record.sub(back).as_ref() })
+        Some(unsafe { self.records.byte_add(at - usize::from(back)).as_ref() })
     }
 
     /// As [`Memory::record_around`], its number.
@@ -281,13 +283,15 @@ impl Memory {
     }
 
     /// Makes units a page of a class that an instance owns: no page-block was ever used.
-    pub(super) fn open_page(&self, page: Span, class: Class, owner: u32, watch: u16) {
+    pub(super) fn open_page(&self, page: Span, class: Class, owner: u16, watch: u16) {
         let units = u32::from(class.shape().units);
         #[expect(clippy::cast_possible_truncation, reason = "at most 16 units")]
         for unit in 1..units {
             let record = self.record(self.after(page, unit));
             record.set_kind(Kind::Inside);
-            record.back.set(unit as u8);
+            record
+                .back
+                .set((unit as usize * size_of::<Record>()) as u16);
         }
         let record = self.record(page);
         record.set_kind(Kind::Page(class));

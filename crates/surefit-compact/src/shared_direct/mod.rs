@@ -64,6 +64,7 @@ mod memory;
 mod misuse;
 mod pool;
 mod runs;
+#[allow(unsafe_code, reason = "classes without bounds checks")]
 mod sizes;
 mod small;
 #[allow(unsafe_code, reason = "the contract of memory")]

@@ -2,7 +2,9 @@
 //!
 //! Multiples of 16 bytes, because every object is aligned for every type of C. Up to 128 bytes each
 //! multiple is a class; above, there are eight classes per power of two to 8 KiB, and four to 32 KiB.
-#![deny(unsafe_code)]
+//!
+//! # Invariant
+//! - Z1 A [`Class`] is below [`CLASSES`]: only this module makes them.
 
 /// Bytes of a unit: the least page, and what longer pages and large objects are made of.
 pub const UNIT_BYTES: usize = 8 << 10;
@@ -24,7 +26,7 @@ const FINE: usize = 8;
 /// Eight classes for each of 256, 512 … 8192.
 const EIGHTHS: usize = FINE + 6 * 8;
 
-/// A size-class: below [`CLASSES`].
+/// A size-class (Z1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub(super) struct Class(u8);
@@ -44,7 +46,9 @@ impl Class {
     /// The class as a number.
     #[inline]
     pub(super) const fn index(self) -> usize {
-        self.0 as usize % CLASSES
+        // SAFETY: Z1.
+        unsafe { core::hint::assert_unchecked((self.0 as usize) < CLASSES) };
+        self.0 as usize
     }
 
     /// The class with a number, if there is one.
@@ -85,6 +89,14 @@ impl Class {
         blocks - if blocks < 32 { 1 } else { blocks / 16 }
     }
 
+    /// The class of a request of up to [`TABLED`] bytes.
+    #[inline]
+    pub(super) fn of_small(bytes: usize) -> Option<Self> {
+        CLASS_OF
+            .get(bytes.wrapping_add(GRANULE - 1) / GRANULE)
+            .copied()
+    }
+
     /// The class of a request, if page-blocks serve it. O(1).
     #[inline]
     pub(super) const fn of(bytes: usize) -> Option<Self> {
@@ -121,10 +133,10 @@ impl Class {
             return None;
         }
         while class.block_bytes() % align != 0 {
-            class.0 += 1;
-            if class.0 as usize == CLASSES {
+            if class.0 as usize == CLASSES - 1 {
                 return None;
             }
+            class.0 += 1;
         }
         Some(class)
     }
