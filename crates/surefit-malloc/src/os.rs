@@ -97,14 +97,14 @@ fn pages_around(at: NonNull<u8>, bytes: usize) -> (*mut c_void, usize) {
 unsafe impl Source for Os {
     const ZEROED: bool = true;
 
-    fn commit(&self, at: NonNull<u8>, bytes: usize) -> bool {
+    unsafe fn commit(&self, at: NonNull<u8>, bytes: usize) -> bool {
         let (start, bytes) = pages_around(at, bytes);
         let protection = system::PROT_READ | system::PROT_WRITE;
         // SAFETY: pages of the reservation, which nobody but the heap has; what is accessible stays so.
         keeping_errno(|| unsafe { system::mprotect(start, bytes, protection) }) == 0
     }
 
-    fn purge(&self, at: NonNull<u8>, bytes: usize) -> bool {
+    unsafe fn purge(&self, at: NonNull<u8>, bytes: usize) -> bool {
         let page = page_bytes();
         let first = at.addr().get();
         let inside = first.next_multiple_of(page) - first;

@@ -5,7 +5,8 @@ use lock_api::RawMutex;
 use surefit_core::{Corruption, ensure};
 
 use super::common::Common;
-use super::memory::{Kind, Span};
+use super::instance::Instance;
+use super::memory::{Kind, Record, Span};
 use super::sizes::Class;
 use super::source::Source;
 
@@ -126,8 +127,24 @@ fn check_page<L: RawMutex, S: Source>(
             at,
         )?;
     }
+    check_place(owner, page, class, record)
+}
+
+/// Verifies that a page is where its counts say: current, listed or full.
+fn check_place(
+    owner: &Instance,
+    page: Span,
+    class: Class,
+    record: &Record,
+) -> Result<(), Corruption> {
+    let at = page.number() as usize;
+    let (used, unopened) = (
+        record.used.get(),
+        class.shape().blocks - record.opened.get(),
+    );
+    let current = owner.current(class) == page;
     let listed = owner.lists(class, page, record);
-    let loose = used <= class.loose() || opened < shape.blocks;
+    let loose = used <= class.loose() || unopened > 0;
     ensure(
         current || !loose || listed,
         "I2",
@@ -135,7 +152,7 @@ fn check_page<L: RawMutex, S: Source>(
         at,
     )?;
     ensure(
-        !listed || free > 0 || opened < shape.blocks,
+        !listed || !record.free.is_empty() || unopened > 0,
         "I2",
         "a full page is listed",
         at,

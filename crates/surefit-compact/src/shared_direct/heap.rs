@@ -159,7 +159,8 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         settings: Settings,
         source: S,
     ) -> Option<Self> {
-        if !source.commit(base, plan.first_bytes()) {
+        // SAFETY: the caller's: the region's first bytes.
+        if !unsafe { source.commit(base, plan.first_bytes()) } {
             return None;
         }
         let common: NonNull<Common<L, S>> = base.cast();

@@ -21,6 +21,7 @@ use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
 
 use super::chain::Chain;
 use super::sizes::{Class, UNIT_BYTES};
+use super::source::Source;
 
 /// Bytes of a unit, as a binary logarithm.
 const UNIT_SHIFT: u32 = UNIT_BYTES.trailing_zeros();
@@ -199,6 +200,30 @@ impl Memory {
     pub(super) fn set_committed(&self, units: u32) {
         let bytes = (units as usize) << UNIT_SHIFT;
         self.committed.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Makes units usable that follow those that are, up to a unit, and their records. Whether the source could.
+    pub(super) fn commit<S: Source>(&self, source: &S, end: Span) -> bool {
+        let first = self.span(self.committed());
+        let (records, last) = (self.record_place(first), self.record_place(end));
+        let record_bytes = last.addr().get() + size_of::<Record>() - records.addr().get();
+        let bytes = (end.0 - first.0) as usize * UNIT_BYTES;
+        // SAFETY: M1: inside the region.
+        let done = unsafe { source.commit(records, record_bytes) }
+            // SAFETY: as above.
+            && unsafe { source.commit(self.address(first), bytes) };
+        if done {
+            self.set_committed(end.0);
+        }
+        done
+    }
+
+    /// Gives the memory of a free run back. Whether the source could.
+    pub(super) fn purge<S: Source>(&self, source: &S, run: Span, units: u32) -> bool {
+        let end = self.after(run, units);
+        debug_assert!(self.record(run).kind() == Kind::Free && end.0 <= self.committed());
+        // SAFETY: M1: inside the region; the run is free, so nobody's.
+        unsafe { source.purge(self.address(run), units as usize * UNIT_BYTES) }
     }
 
     /// The first unit that is not administrative.

@@ -221,16 +221,9 @@ impl Pool {
         }
         let enough = end.checked_next_multiple_of(COMMITTED_AT_ONCE);
         let to = enough.unwrap_or(end).min(memory.units());
-        let (first, last) = (memory.span(memory.committed()), memory.span(to));
-        if !commit_records(memory, source, first, last) {
+        if !memory.commit(source, memory.span(to)) {
             return false;
         }
-        let from = memory.address(first);
-        let bytes = memory.address(last).addr().get() - from.addr().get();
-        if !source.commit(from, bytes) {
-            return false;
-        }
-        memory.set_committed(to);
         true
     }
 
@@ -436,7 +429,7 @@ impl Pool {
 
     fn purge<S: Source>(&mut self, memory: &Memory, source: &S, run: Span) -> bool {
         let units = memory.record(run).units.get();
-        if !source.purge(memory.address(run), units as usize * UNIT_BYTES) {
+        if !memory.purge(source, run, units) {
             return false;
         }
         self.purges += 1;
@@ -499,13 +492,6 @@ impl Pool {
             self.top.number() as usize,
         )
     }
-}
-
-/// Makes the records of units usable.
-fn commit_records<S: Source>(memory: &Memory, source: &S, first: Span, last: Span) -> bool {
-    let from = memory.record_place(first);
-    let end = memory.record_place(last).addr().get() + size_of::<super::memory::Record>();
-    source.commit(from, end - from.addr().get())
 }
 
 /// Units from a unit to the next one at a multiple of `align` bytes.

@@ -13,12 +13,18 @@ pub unsafe trait Source: Debug + Sync {
     /// Whether memory that was committed and never written is zero.
     const ZEROED: bool;
 
-    /// Makes bytes of the region usable for the first time. `false` if there is no memory.
-    fn commit(&self, at: NonNull<u8>, bytes: usize) -> bool;
+    /// Makes bytes usable, some perhaps not for the first time. `false` if there is no memory.
+    ///
+    /// # Safety
+    /// The bytes are of the region that the source is for.
+    unsafe fn commit(&self, at: NonNull<u8>, bytes: usize) -> bool;
 
     /// Gives the memory under bytes back that nobody needs; they can be used again without another call.
     /// `false` if the source cannot.
-    fn purge(&self, at: NonNull<u8>, bytes: usize) -> bool;
+    ///
+    /// # Safety
+    /// The bytes are of the region, committed, and nobody's.
+    unsafe fn purge(&self, at: NonNull<u8>, bytes: usize) -> bool;
 
     /// Milliseconds since any moment, for the delay before memory is given back. They may wrap.
     fn now(&self) -> u32;
@@ -32,11 +38,11 @@ pub struct Fixed;
 unsafe impl Source for Fixed {
     const ZEROED: bool = false;
 
-    fn commit(&self, _at: NonNull<u8>, _bytes: usize) -> bool {
+    unsafe fn commit(&self, _at: NonNull<u8>, _bytes: usize) -> bool {
         true
     }
 
-    fn purge(&self, _at: NonNull<u8>, _bytes: usize) -> bool {
+    unsafe fn purge(&self, _at: NonNull<u8>, _bytes: usize) -> bool {
         false
     }
 

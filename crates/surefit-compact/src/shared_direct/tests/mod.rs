@@ -258,6 +258,33 @@ fn threads_one_after_another_need_no_more_than_one() {
 }
 
 #[test]
+fn an_instance_is_a_word_of_its_thread() {
+    let mut memory = region(1 << 20);
+    let heap: SharedDirect<'_, RawMutex> = SharedDirect::new(&mut memory, SETTINGS).unwrap();
+    let own = heap.join().unwrap().into_raw();
+    // SAFETY: from `into_raw`, and only used here.
+    let local = unsafe { Local::from_raw(&heap, own) };
+    let objects: Vec<_> = (0..50).map(|_| local.allocate(900, 16).unwrap()).collect();
+    // SAFETY: as above; the objects are live.
+    let freed = objects
+        .iter()
+        .filter(|object| unsafe { heap.put_back(own, object.as_ptr()) });
+    // The others are the first of full pages, or the last of their page.
+    let freed = freed.count();
+    assert!((30..50).contains(&freed), "{freed}");
+    // SAFETY: as above; null is no object.
+    assert!(!unsafe { heap.put_back(own, core::ptr::null_mut()) });
+    for bytes in [1025, 40_000, usize::MAX] {
+        // SAFETY: as above.
+        assert_eq!(
+            unsafe { Local::<RawMutex>::allocate_in_hand(own, bytes) },
+            None
+        );
+    }
+    check(&heap);
+}
+
+#[test]
 fn no_more_threads_join_than_there_are_places_and_groups_serve_the_others() {
     let mut memory = region(1 << 20);
     let heap: SharedDirect<'_, RawMutex> = SharedDirect::new(&mut memory, SETTINGS).unwrap();
@@ -325,6 +352,12 @@ fn free_memory_goes_back_after_the_delay() {
     let object = local.allocate(300_000, 16).unwrap();
     free(&local, object).unwrap();
     assert!(heap.purge() >= 300_000);
+    for delay in [0, 1, u32::MAX] {
+        heap.set_delay(delay);
+        let object = local.allocate(50_000, 16).unwrap();
+        free(&local, object).unwrap();
+    }
+    heap.purge();
     assert_eq!(heap.stats().dirty, 0);
     check(&heap);
 }

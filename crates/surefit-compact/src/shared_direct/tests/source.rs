@@ -74,7 +74,7 @@ impl Counted {
 unsafe impl Source for &Shared {
     const ZEROED: bool = true;
 
-    fn commit(&self, _at: NonNull<u8>, bytes: usize) -> bool {
+    unsafe fn commit(&self, _at: NonNull<u8>, bytes: usize) -> bool {
         let fails_at = self.fails_at.load(Ordering::Relaxed);
         let commit = self.commits.fetch_add(1, Ordering::Relaxed) + 1;
         if fails_at != 0 && commit >= fails_at {
@@ -84,7 +84,7 @@ unsafe impl Source for &Shared {
         true
     }
 
-    fn purge(&self, at: NonNull<u8>, bytes: usize) -> bool {
+    unsafe fn purge(&self, at: NonNull<u8>, bytes: usize) -> bool {
         // SAFETY: the heap says that nobody needs these bytes.
         unsafe { at.write_bytes(0, bytes) };
         self.purged.fetch_add(bytes, Ordering::Relaxed);
