@@ -121,11 +121,22 @@ impl<L: RawMutex, S: Source> Common<L, S> {
             .take(&self.memory, &self.source, units, align)
     }
 
-    /// Gives units back to the pool.
+    /// Gives units back to the pool, and memory that is due to the source: without the lock.
     pub(super) fn give_units(&self, start: Span, units: u32) {
-        self.pool
-            .lock()
-            .give_back(&self.memory, &self.source, start, units);
+        let now = self.source.now();
+        let outgoing = self.pool.lock().give_back(&self.memory, start, units, now);
+        for (run, units) in outgoing.0.into_iter().flatten() {
+            let gone = self.memory.purge(&self.source, run, units);
+            self.pool.lock().settle(&self.memory, run, units, gone, now);
+        }
+    }
+
+    /// Makes a large object shorter.
+    pub(super) fn shorten(&self, start: Span, units: u32) {
+        let guard = self.pool.lock();
+        let (rest, more) = Pool::shorten(&self.memory, start, units);
+        drop(guard);
+        self.give_units(rest, more);
     }
 
     /// Frees an object that is no page-block of the caller's instance: a large one, or another instance's.

@@ -12,7 +12,7 @@ use super::chain::Free;
 use super::common::{Common, GROUPS};
 use super::instance::{Instance, State};
 use super::local::Local;
-use super::memory::{Memory, Record};
+use super::memory::{Memory, Record, Span};
 use super::sizes::UNIT_BYTES;
 use super::source::{Fixed, Source};
 
@@ -322,15 +322,12 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         }
     }
 
-    /// Bytes of tables that are committed.
+    /// Bytes of tables that are committed: what is shared, instances, and the records of units that hold objects.
     pub(super) fn table_bytes(&self) -> usize {
-        let base = self.common.addr().get();
         let memory = self.common().memory();
-        memory
-            .record_place(memory.span(memory.committed()))
-            .addr()
-            .get()
-            - base
+        let records = memory.record_place(Span::NONE).addr().get() - self.common.addr().get();
+        let units = memory.committed() - memory.first().number() + 1;
+        records + units as usize * size_of::<Record>()
     }
 
     /// Verifies the invariants of the whole heap. Nobody else may be in a call; that is what `&mut` says.

@@ -248,10 +248,7 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
                 .extend(common.memory(), &common.source, start, units);
         }
         if units < had {
-            common
-                .pool
-                .lock()
-                .shorten(common.memory(), &common.source, start, units);
+            common.shorten(start, units);
         }
         true
     }

@@ -218,11 +218,11 @@ impl Memory {
         done
     }
 
-    /// Gives the memory of a free run back. Whether the source could.
+    /// Gives the memory of a free run back, or of one that the pool holds for that. Whether the source could.
     pub(super) fn purge<S: Source>(&self, source: &S, run: Span, units: u32) -> bool {
         let end = self.after(run, units);
-        debug_assert!(self.record(run).kind() == Kind::Free && end.0 <= self.committed());
-        // SAFETY: M1: inside the region; the run is free, so nobody's.
+        debug_assert!(end.0 <= self.committed());
+        // SAFETY: M1: inside the region; the run is the pool's, so no object's.
         unsafe { source.purge(self.address(run), units as usize * UNIT_BYTES) }
     }
 

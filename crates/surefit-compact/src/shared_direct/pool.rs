@@ -46,6 +46,10 @@ pub(super) struct Taken {
     pub(super) zero: bool,
 }
 
+/// Runs whose memory is to go back to the source: their first units, and how many.
+#[derive(Debug)]
+pub(super) struct Outgoing(pub(super) [Option<(Span, u32)>; PURGED_AT_ONCE]);
+
 /// The units of a region.
 #[derive(Debug)]
 pub(super) struct Pool {
@@ -130,7 +134,6 @@ impl Pool {
         units: u32,
         align: usize,
     ) -> Option<Taken> {
-        self.age(memory, source);
         let slack = u32::try_from(align.div_ceil(UNIT_BYTES) - 1).ok()?;
         let all = units.checked_add(slack)?;
         let possible = all < memory.units() && self.within_limit(memory, source, units);
@@ -227,17 +230,40 @@ impl Pool {
         true
     }
 
-    /// Gives used units back. They coalesce.
-    pub(super) fn give_back<S: Source>(
+    /// Gives used units back at a time; they coalesce. Returns the runs whose memory is to go back now: the caller sees to that
+    /// without the lock, and then calls [`settle`](Pool::settle) for each.
+    pub(super) fn give_back(
         &mut self,
         memory: &Memory,
-        source: &S,
         start: Span,
         units: u32,
-    ) {
-        self.give(memory, start, units, false, source.now());
-        self.keep_allowance(memory, source);
-        self.age(memory, source);
+        now: u32,
+    ) -> Outgoing {
+        self.give(memory, start, units, false, now);
+        let mut outgoing = Outgoing([None; PURGED_AT_ONCE]);
+        if self.delay != u32::MAX {
+            self.pick_surplus(memory, &mut outgoing);
+            self.pick_old(memory, now, &mut outgoing);
+        }
+        outgoing
+    }
+
+    /// What went back, or could not, is a free run again.
+    pub(super) fn settle(&mut self, memory: &Memory, run: Span, units: u32, gone: bool, now: u32) {
+        if gone {
+            self.purges += 1;
+        }
+        self.give(memory, run, units, gone, now);
+    }
+
+    /// Takes a dirty run out of its list; it counts as used until it is settled.
+    fn pick(&mut self, memory: &Memory, run: Span) -> (Span, u32) {
+        let units = memory.record(run).units.get();
+        self.take_out(memory, run);
+        mark_used(memory, run, units);
+        memory.record(run).units.set(units);
+        self.used += u64::from(units);
+        (run, units)
     }
 
     /// Dirty units that are allowed now.
@@ -245,23 +271,22 @@ impl Pool {
         (self.used / 16).max(LEAST_ALLOWED) + self.grown
     }
 
-    /// Gives the longest free runs back if there are more dirty units than allowed, a few at a time.
-    fn keep_allowance<S: Source>(&mut self, memory: &Memory, source: &S) {
-        if self.delay == u32::MAX || self.dirty.units() <= self.allowance() {
+    /// Picks the longest dirty runs if there are more dirty units than allowed, until half is left.
+    fn pick_surplus(&mut self, memory: &Memory, outgoing: &mut Outgoing) {
+        let allowed = self.allowance();
+        if self.dirty.units() <= allowed {
             return;
         }
-        for _ in 0..PURGED_AT_ONCE {
+        for place in &mut outgoing.0 {
+            if self.dirty.units() <= allowed / 2 {
+                return;
+            }
             let Some(run) = self.dirty.longest() else {
                 return;
             };
-            let units = u64::from(memory.record(run).units.get());
-            if !self.purge(memory, source, run) {
-                return;
-            }
-            self.gone += units;
-            if self.dirty.units() <= self.allowance() / 2 {
-                return;
-            }
+            let picked = self.pick(memory, run);
+            self.gone += u64::from(picked.1);
+            *place = Some(picked);
         }
     }
 
@@ -376,19 +401,12 @@ impl Pool {
         true
     }
 
-    /// Makes a large object shorter.
-    pub(super) fn shorten<S: Source>(
-        &mut self,
-        memory: &Memory,
-        source: &S,
-        start: Span,
-        units: u32,
-    ) {
+    /// Makes a large object shorter. Returns the rest, which is the caller's to give back.
+    pub(super) fn shorten(memory: &Memory, start: Span, units: u32) -> (Span, u32) {
         let had = memory.record(start).units.get();
         mark_used(memory, start, units);
         memory.record(start).units.set(units);
-        let rest = memory.after(start, units);
-        self.give_back(memory, source, rest, had - units);
+        (memory.after(start, units), had - units)
     }
 
     /// Gives all free memory back to the source. Returns the units that went back.
@@ -402,12 +420,8 @@ impl Pool {
         before - self.dirty.units()
     }
 
-    /// Gives free memory back that has been free for the delay, the longest runs first, a few at a time.
-    fn age<S: Source>(&mut self, memory: &Memory, source: &S) {
-        if self.delay == u32::MAX || self.dirty.units() == 0 {
-            return;
-        }
-        let now = source.now();
+    /// Picks dirty runs that have been free for the delay, the longest first, now and then.
+    fn pick_old(&mut self, memory: &Memory, now: u32, outgoing: &mut Outgoing) {
         if now.wrapping_sub(self.looked_last) < self.delay.div_ceil(4) {
             return;
         }
@@ -420,10 +434,9 @@ impl Pool {
         for (place, run) in old.iter_mut().zip(found) {
             *place = run;
         }
-        for run in old.into_iter().filter(|run| *run != Span::NONE) {
-            if !self.purge(memory, source, run) {
-                return;
-            }
+        let free = outgoing.0.iter_mut().filter(|place| place.is_none());
+        for (place, run) in free.zip(old.into_iter().filter(|run| *run != Span::NONE)) {
+            *place = Some(self.pick(memory, run));
         }
     }
 

@@ -266,20 +266,16 @@ fn an_instance_is_a_word_of_its_thread() {
     let local = unsafe { Local::from_raw(&heap, own) };
     let objects: Vec<_> = (0..50).map(|_| local.allocate(900, 16).unwrap()).collect();
     // SAFETY: as above; the objects are live.
-    let freed = objects
-        .iter()
-        .filter(|object| unsafe { heap.put_back(own, object.as_ptr()) });
+    let put_back = |object: &&NonNull<u8>| unsafe { heap.put_back(own, object.as_ptr()) };
     // The others are of full pages, or the last of their page.
-    let freed = freed.count();
+    let freed = objects.iter().filter(put_back).count();
     assert!((10..50).contains(&freed), "{freed}");
     // SAFETY: as above; null is no object.
     assert!(!unsafe { heap.put_back(own, core::ptr::null_mut()) });
     for bytes in [1025, 40_000, usize::MAX] {
         // SAFETY: as above.
-        assert_eq!(
-            unsafe { Local::<RawMutex>::allocate_in_hand(own, bytes) },
-            None
-        );
+        let in_hand = unsafe { Local::<RawMutex>::allocate_in_hand(own, bytes) };
+        assert_eq!(in_hand, None);
     }
     check(&heap);
 }
@@ -430,22 +426,15 @@ fn misuse_is_found_by_a_heap_that_checks() {
     assert_eq!(free(&local, object), Err(Misuse::Double(112)));
     let outside = NonNull::from(&mut [0_u64; 4]).cast();
     assert_eq!(free(&local, outside), Err(Misuse::Foreign));
-    // SAFETY: misuse that is found.
-    assert_eq!(
-        unsafe { local.resize(outside, 10, 16) },
-        Err(Misuse::Foreign)
-    );
-    // SAFETY: as above.
-    assert_eq!(
-        unsafe { local.resize(inside, 10, 16) },
-        Err(Misuse::NoObject)
-    );
+    for (address, found) in [(outside, Misuse::Foreign), (inside, Misuse::NoObject)] {
+        // SAFETY: misuse that is found.
+        let resized = unsafe { local.resize(address, 10, 16) };
+        assert_eq!(resized, Err(found));
+    }
     let large = local.allocate(100_000, 16).unwrap();
     // SAFETY: inside the object.
-    assert_eq!(
-        free(&local, unsafe { large.add(UNIT_BYTES) }),
-        Err(Misuse::NoObject)
-    );
+    let inside = unsafe { large.add(UNIT_BYTES) };
+    assert_eq!(free(&local, inside), Err(Misuse::NoObject));
     assert_eq!(free(&other, large), Ok(()));
     assert_eq!(free(&other, large), Err(Misuse::NoObject));
     free(&local, kept).unwrap();
