@@ -7,7 +7,7 @@ A round runs every row on every library, one after the other; the library that b
 taken round by round, and their medians are shown, with the least and the greatest.
 
     time   what the suite itself compares: elapsed seconds, or for programs that run for a fixed time, seconds per operation
-    CPU    the same, times the processors that were busy on average: other programs on the machine do not count
+    CPU    seconds of all threads on processors, for the same work: other programs on the machine do not count
     peak   the most resident memory of a process of the row, as /usr/bin/time says
 """
 import json, math, os, re, shutil, signal, statistics, subprocess, sys, time
@@ -66,9 +66,10 @@ def one_line(text):
 class Row:
     """A row: a command for each run, and how the suite reads a time from what it prints."""
 
-    def __init__(self, name, command, score=None, real=False, place=None, before=None, stdin=None, load=None):
+    def __init__(self, name, command, score=None, real=False, place=None, before=None, stdin=None, load=None, timed=False):
         self.name, self.command, self.score, self.real = name, command, score, real
         self.place, self.before, self.stdin, self.load = place, before, stdin, load
+        self.timed = timed  # it runs for a fixed time, and does more or less in it
 
 
 def per_operation(pattern, operations):
@@ -121,27 +122,28 @@ def rows(suite, binaries):
     largest, stars = suite / "bench/espresso/largest.espresso", suite / "bench/barnes/input"
     larson = f"5 8 1000 5000 100 4141 {few}"
     relative = seconds(r" time: ([0-9.]+)")
+    releases = seconds(r"rtime: ([0-9.]+)")
     per_iteration = per_operation(r"([0-9.]+)", 1e9)
     memory_operations = per_operation(r"\.\.\.([0-9]+) memory ops", 2e6)
     wanted = [
         ("cfrac", "cfrac", "17545186520507317056371138836327483792789528", {"real": True}),
         ("espresso", "espresso", str(largest), {"real": True}),
         ("barnes", "barnes", "", {"real": True, "stdin": stars}),
-        ("larsonN", "larson", larson, {"score": relative}),
-        ("larsonN-sized", "larson-sized", larson, {"score": relative}),
+        ("larsonN", "larson", larson, {"score": relative, "timed": True}),
+        ("larsonN-sized", "larson-sized", larson, {"score": relative, "timed": True}),
         ("mstressN", "mstress", f"{few} 50 25", {}),
         ("rptestN", "rptest", f"{few} 0 1 2 500 1000 100 8 16000", {"score": memory_operations}),
         ("alloc-test1", "alloc-test", "1", {}),
         ("alloc-testN", "alloc-test", many, {}),
         ("sh6benchN", "sh6bench", wide, {}),
         ("sh8benchN", "sh8bench", wide, {}),
-        ("xmalloc-testN", "xmalloc-test", f"-w {few} -t 5 -s 64", {"score": seconds(r"rtime: ([0-9.]+)")}),
+        ("xmalloc-testN", "xmalloc-test", f"-w {few} -t 5 -s 64", {"score": releases, "timed": True}),
         ("cache-scratch1", "cache-scratch", f"1 1000 1 2000000 {few}", {}),
         ("cache-scratchN", "cache-scratch", f"{few} 1000 1 2000000 {few}", {}),
         ("cache-thrash1", "cache-thrash", f"1 1000 1 2000000 {few}", {}),
         ("cache-thrashN", "cache-thrash", f"{few} 1000 1 2000000 {few}", {}),
         ("glibc-simple", "glibc-simple", "", {}),
-        ("glibc-thread", "glibc-thread", few, {"score": per_iteration}),
+        ("glibc-thread", "glibc-thread", few, {"score": per_iteration, "timed": True}),
         ("malloc-large", "malloc-large", "", {}),
         ("mleak10", "mleak", "5", {}),
         ("mleak100", "mleak", "50", {}),
@@ -274,8 +276,7 @@ def run(row, library, folder):
     try:
         score = row.score(answers or text) if row.score else elapsed
         cpu = usage.ru_utime + usage.ru_stime
-        # what runs for a fixed time does more or less in it; a server has the same load every time
-        cpu *= 1 if row.load else score / elapsed
+        cpu *= score / elapsed if row.timed else 1
         return {"time": score, "CPU": cpu, "peak": float(peak.read_text().split()[-1]) * 1024}
     except (AttributeError, IndexError, ValueError, ZeroDivisionError):
         return "it printed no time"
