@@ -11,7 +11,6 @@
 #![deny(unsafe_code)]
 
 use super::found::{CPU, Figure, Found, PEAK, Row};
-use super::libraries::BUILD;
 use super::shapes::Shape;
 use crate::kit::{Claim, OnProgram};
 use crate::shared::threads::figures::{LEAST_ROUNDS, untimed};
@@ -37,7 +36,7 @@ pub(super) fn claims(found: &Found, is_whole: bool) -> Vec<Claim> {
 /// When nothing is judged, in words.
 fn unjudged() -> String {
     format!(
-        "not judged if ours is not built ({BUILD}) or only parts are played; {}",
+        "not judged without our library, or if only parts are played; {}",
         untimed()
     )
 }
@@ -183,10 +182,8 @@ fn pair(found: &Found) -> Claim {
     .measured(ours.map(|count| format!("{count:.1}")))
     .decide(
         ours.map(|count| count <= PAIR),
-        format!(
-            "counted, 64 bytes that are freed at once; not judged if ours is not built ({BUILD}), \
-             or if neither the processor nor valgrind counts"
-        ),
+        "counted, 64 bytes that are freed at once; not judged without our library, or if neither \
+         the processor nor valgrind counts",
     )
 }
 

@@ -30,7 +30,7 @@ const OURS: &str = "surefit";
 const OUR_FILE: &str = "libsurefit_malloc.so";
 
 /// The command that builds ours.
-pub(super) const BUILD: &str =
+const BUILD: &str =
     "cargo build --profile preload -p surefit-malloc --example surefit_malloc";
 
 /// Where systems keep libraries.

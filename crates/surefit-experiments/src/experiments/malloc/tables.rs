@@ -31,7 +31,7 @@ pub(super) fn add(report: &mut Report, found: &Found) {
 /// Geometric means of each library ÷ glibc, and what has no shape.
 fn summary(found: &Found) -> Table {
     let mut table = Table::new(
-        "geometric means ÷ glibc",
+        "geometric means ÷ glibc; rec: of recorded programs",
         [
             Column::text("library"),
             Column::text("shapes"),
@@ -40,8 +40,8 @@ fn summary(found: &Found) -> Table {
             Column::figure("most", 3),
             Column::figure("wall", 3),
             Column::figure("peak", 3),
-            Column::figure("recorded: time", 3),
-            Column::figure("recorded: peak", 3),
+            Column::figure("time, rec", 3),
+            Column::figure("peak, rec", 3),
             Column::figure("held÷live", 2),
             Column::figure("instr", 1),
         ],

@@ -66,7 +66,7 @@ pub(super) fn server(work: Work, watch: &mut Watch) -> Result<u64> {
 /// Half of the threads allocate objects of 16 to 256 bytes in batches, the other half frees them.
 pub(super) fn pipeline(work: Work, watch: &mut Watch) -> Result<u64> {
     const BATCH: u64 = 100;
-    let batches = work.of(30_000);
+    let batches = work.of(10_000);
     let pair = |seed: u64| {
         let (sender, receiver) = sync_channel::<Vec<Object>>(16);
         let produce = move || {
