@@ -257,14 +257,17 @@ def run(row, library, folder):
     preload = [f"LD_PRELOAD={library}"] if library else ["-u", "LD_PRELOAD"]
     # time starts the program from a small process: the peak of a process begins with that of the one that started it
     command = ["/usr/bin/time", "-o", str(peak), "-f", "%M", "env", *preload, *row.command]
-    source = open(row.stdin, "rb") if row.stdin else subprocess.DEVNULL
-    with open(folder / "output", "w+b") as output:
+    with open(row.stdin or os.devnull, "rb") as source, open(folder / "output", "w+b") as output:
         start = time.monotonic()
         child = subprocess.Popen(
             command, stdin=source, stdout=output, stderr=subprocess.STDOUT, cwd=row.place or folder, start_new_session=True
         )
-        answers = row.load() if row.load else ""
-        status, usage = waited(child, start)
+        try:
+            answers = row.load() if row.load else ""
+            status, usage = waited(child, start)
+        except KeyboardInterrupt:
+            os.killpg(child.pid, signal.SIGKILL)
+            raise
         elapsed = time.monotonic() - start
         output.seek(0)
         text = output.read().decode(errors="replace")
@@ -360,16 +363,19 @@ def over_best(found, todo, ours="surefit", most=1.25):
         own = found[row.name].get(ours)
         if not (peers and own):
             continue
-        median = lambda rounds: statistics.median(took["CPU"] for took in rounds)
-        best = min(peers, key=lambda name: median(peers[name]))
-        ratio = median(own) / median(peers[best])
+        medians = {name: statistics.median(one["CPU"] for one in took) for name, took in peers.items()}
+        best = min(medians, key=medians.get)
+        ratio = statistics.median(one["CPU"] for one in own) / medians[best]
         if ratio > most:
             print(f"OVER {most}: {row.name}: {ratio:.2f} of {best}'s CPU time")
 
 
 def main():
     suite, folder, ours = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
-    rounds = int(os.environ.get("SUREFIT_ROUNDS") or 3)
+    rounds = os.environ.get("SUREFIT_ROUNDS") or "3"
+    if not (rounds.isdecimal() and int(rounds) > 0):
+        refuse(f"SUREFIT_ROUNDS: `{rounds}` is no number of rounds")
+    rounds = int(rounds)
     known = libraries(ours)
     todo = rows(suite, built(suite, folder))
     names = chosen("SUREFIT_MALLOC_ROWS", [row.name for row in todo])

@@ -4,7 +4,8 @@
 #   ci/extra/mimalloc-bench.sh FOLDER [CHECKOUT]
 #
 # FOLDER, beside the project, gets the source (at the commit below), what is built from it, and results.json; nothing of it
-# belongs into the project. CHECKOUT is a checkout of the suite that is there already; FOLDER then only gets what is built.
+# belongs into the project. CHECKOUT is a checkout of the suite that is there already; FOLDER then only gets what is built, and
+# only the row `lua` writes into CHECKOUT, where it compiles extern/lua.
 # Every row that builds runs on every library, in interleaved rounds; which rows did not build, and why, is said.
 #
 #   SUREFIT_MALLOC_LIBRARY=PATH       our library; without it, the one that a build put into target/preload/examples
@@ -20,13 +21,13 @@ project=$(cd "$(dirname "$0")/../.." && pwd)
 commit=ce5784f1cef3d48ddc931479e4899ffad5ab3943 # 2026-07-15
 lua=1ab3208a1fceb12fca8f24ba57d6e13c5bff15e3    # v5.4.7, which the row `lua` compiles
 
-[ $# -eq 1 ] || [ $# -eq 2 ] || { sed -n '2,17p' "$0"; exit 2; }
+[ $# -eq 1 ] || [ $# -eq 2 ] || { sed -n '2,18p' "$0"; exit 2; }
 for tool in gcc g++ make python3 /usr/bin/time; do
   command -v "$tool" >/dev/null || { echo "mimalloc-bench: needs $tool: install it" >&2; exit 2; }
 done
-mkdir -p "$1"
-folder=$(cd "$1" && pwd)
+folder=$(realpath -m -- "$1")
 case $folder/ in "$project"/*) echo "mimalloc-bench: $folder is inside the project: choose a folder beside it" >&2; exit 2 ;; esac
+mkdir -p "$folder"
 
 # A commit of a repository, in a folder.
 checkout() { # URL COMMIT FOLDER
