@@ -52,6 +52,7 @@ use dlmalloc::GlobalDlmalloc;
 
 use experiments::automaton;
 use experiments::figure_10::{LongestSections, play_longest_sections};
+use experiments::malloc::{MallocPairs, MallocShape, play_malloc_pairs, play_malloc_shape};
 use experiments::overview::{WorstCalls, play_worst_calls};
 use surefit_measure::output;
 use surefit_measure::{arguments, as_child, error};
@@ -84,6 +85,12 @@ enum Experiment {
     /// Make the calls whose sections figure 10 counts; for its children.
     #[command(hide = true)]
     LongestSections(LongestSections),
+    /// Play a shape on a preloaded malloc; for the children of `malloc`.
+    #[command(hide = true)]
+    MallocShape(MallocShape),
+    /// Make the calls of malloc that are counted; for the children of `malloc`.
+    #[command(hide = true)]
+    MallocPairs(MallocPairs),
     /// Replay for a parent that measures.
     #[command(name = surefit_measure::child::VERB, hide = true)]
     AsChild(as_child::Args),
@@ -106,6 +113,8 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Experiment::Chosen(chosen) => chosen.run(),
         Experiment::WorstCalls(args) => play_worst_calls(&args),
         Experiment::LongestSections(args) => play_longest_sections(&args),
+        Experiment::MallocShape(args) => play_malloc_shape(&args),
+        Experiment::MallocPairs(args) => play_malloc_pairs(&args),
         Experiment::AsChild(args) => as_child::run(&args).map(|()| ExitCode::SUCCESS),
     }
 }

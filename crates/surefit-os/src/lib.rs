@@ -3,7 +3,7 @@
 //!
 //! - [`Reservation`] is one fresh region of memory. It counts how much of it was ever touched.
 //! - [`platform`] is the C library's malloc, or the one that was preloaded.
-//! - [`clock`] reads the processor time of one thread.
+//! - [`clock`] reads the processor time of one thread, and of the process.
 //! - [`counter`] counts the instructions of one thread, where the machine lets it.
 //! - [`faults`] counts the page faults of one thread.
 //! - [`resident`] reads how much memory the process holds.

@@ -17,6 +17,7 @@ mod gc_size_classes;
 mod gc_table_updates;
 mod gc_times;
 mod gc_visits;
+pub(crate) mod malloc;
 mod memory_threads;
 mod nht;
 pub(crate) mod overview;
@@ -44,6 +45,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     figure_12::ENTRY,
     complexity::ENTRY,
     memory_threads::ENTRY,
+    malloc::ENTRY,
     pin::ENTRY,
     nht::ENTRY,
     adversary::ENTRY,

@@ -19,6 +19,7 @@ const REPORTS: &[&str] = &[
     "figure-12",
     "complexity",
     "memory-threads",
+    "malloc",
     "nht",
     "adversary",
     "overview",

@@ -2,6 +2,7 @@
 
 mod experiment;
 mod layers;
+mod malloc;
 mod schemas;
 mod threads;
 
