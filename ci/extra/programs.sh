@@ -35,7 +35,7 @@ while [ $# -gt 0 ]; do
     --install) install=1 ;;
     --list) list=1 ;;
     --keep) keep=1 ;;
-    --help | -h) sed -n '2,16p' "$0" | cut -c 3- && exit 0 ;;
+    --help | -h) sed -n '2,/^set /s/^# \{0,1\}//p' "$0" && exit 0 ;;
     -*) refuse "no such option: $1; --help lists them" ;;
     *) names+=("$1") ;;
   esac
@@ -121,7 +121,7 @@ run() {
 ended() {
   case $1 in
     0) ;;
-    124 | 137) echo "hung after $limit s" ;;
+    124 | 137) echo "hung, and was ended after $limit s" ;;
     129 | 1[3-9]?) echo "crashed, signal $(($1 - 128))" ;;
     *) echo "exit status $1" ;;
   esac
@@ -172,7 +172,7 @@ one() {
   version=$(version "$name")
   (cd "$work/$name/prepared" && timeout -k 5 "$limit" bash "$folder/one.sh" "$name" prepare) >"$work/$name/prepare.err" 2>&1 </dev/null ||
     { broken "$name" "its inputs cannot be made" prepare.err; return 1; }
-  is_used "$name" || { printf '%-15s %-22s %s\n' "$name" "$version" "does not use the library: it has a malloc of its own" && return 1; }
+  is_used "$name" || { printf '%-15s %-22s %s\n' "$name" "$version" "calls another malloc: it has its own, or the library has none" && return 1; }
   run "$name" platform
   [ "$(cat "$work/$name/platform.status")" -eq 0 ] ||
     { broken "$name" "$(ended "$(cat "$work/$name/platform.status")") under the platform's allocator" platform.err; return 1; }
