@@ -43,7 +43,7 @@ while [ $# -gt 0 ]; do
 done
 [ ${#names[@]} -gt 0 ] || for file in "$folder"/cases/*.sh; do names+=("$(basename "$file" .sh)"); done
 for name in "${names[@]}"; do
-  [ -f "$folder/cases/$name.sh" ] || refuse "no program $name: there are $(cd "$folder/cases" && echo *.sh | sed 's/\.sh//g')"
+  { [[ $name != */* ]] && [ -f "$folder/cases/$name.sh" ]; } || refuse "no program $name: there are $(cd "$folder/cases" && echo *.sh | sed 's/\.sh//g')"
 done
 [[ $limit =~ ^[1-9][0-9]*$ ]] || refuse "SUREFIT_PROGRAM_SECONDS is $limit, but must be a whole number above 0"
 if [ -z "$library" ] && [ -z "$list" ]; then
@@ -168,7 +168,7 @@ broken() {
 
 one() {
   local name=$1 version lacks
-  mkdir "$work/$name" "$work/$name/prepared"
+  rm -rf "${work:?}/$name" && mkdir -p "$work/$name/prepared"
   version=$(version "$name")
   (cd "$work/$name/prepared" && timeout -k 5 "$limit" bash "$folder/one.sh" "$name" prepare) >"$work/$name/prepare.err" 2>&1 </dev/null ||
     { broken "$name" "its inputs cannot be made" prepare.err; return 1; }
