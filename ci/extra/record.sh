@@ -15,21 +15,15 @@ if [ -z "$surefit" ]; then
   surefit=$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/release/surefit
 fi
 surefit=$(realpath "$surefit")
-# Debian's programs, not others of the same names.
-export PATH=/usr/sbin:/usr/bin:/sbin:/bin
+. ci/extra/debian.sh
 work=$(mktemp -d)
 port=$((20000 + $$ % 20000))
 trap 'rm -rf "$work"' EXIT
 failed=0
-updated=
 
 # Whether a command is there, after an attempt to install its package.
 there() {
-  command -v "$1" >/dev/null && return
-  [ "$(id -u)" -eq 0 ] || return 1
-  [ -n "$updated" ] || { apt-get update -qq >/dev/null 2>&1 || true; updated=1; }
-  DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$2" >/dev/null 2>&1 || return 1
-  command -v "$1" >/dev/null
+  command -v "$1" >/dev/null || { install_packages "$2" && command -v "$1" >/dev/null; }
 }
 
 # What each program does. A script of its own, so that it is the same under every recorder: `$work/NAME.run` is one command, in

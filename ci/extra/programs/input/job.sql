@@ -1,0 +1,31 @@
+PRAGMA journal_mode = WAL;
+PRAGMA temp_store = MEMORY;
+PRAGMA threads = 4;
+CREATE TABLE item(id INTEGER PRIMARY KEY, part INT, name TEXT, price REAL, body BLOB);
+CREATE TABLE part(id INTEGER PRIMARY KEY, name TEXT);
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000)
+  INSERT INTO item SELECT i, i * 7919 % 1000, printf('item %d %x', i, i * 104729 % 1000003), i * 37 % 9973 / 8.0, zeroblob(i * 31 % 200) FROM n;
+INSERT INTO part SELECT DISTINCT part, 'part ' || part FROM item;
+CREATE INDEX by_name ON item(name);
+CREATE INDEX by_part ON item(part, price);
+SELECT count(*), sum(length(name)), sum(length(body)), round(total(price), 3) FROM item;
+SELECT p.name, count(*), round(avg(price), 3), max(i.name) FROM item i JOIN part p ON p.id = i.part GROUP BY p.id ORDER BY 3 DESC, 1 LIMIT 20;
+SELECT count(*) FROM item WHERE name GLOB '*[a-f]f[0-9]*';
+SELECT sum(r) FROM (SELECT row_number() OVER (PARTITION BY part ORDER BY price DESC, id) * id % 1013 AS r FROM item);
+SELECT length(group_concat(name, ',')) FROM (SELECT name FROM item ORDER BY substr(name, -3), name);
+SELECT sum(json_extract(j, '$.p[1]')), max(length(j)) FROM (SELECT json_object('n', name, 'p', json_array(id, part, price)) AS j FROM item WHERE id % 5 = 0);
+CREATE VIRTUAL TABLE words USING fts5(name);
+INSERT INTO words SELECT name FROM item WHERE id % 4 = 0;
+SELECT count(*) FROM words WHERE words MATCH 'item AND (1* OR f*)';
+BEGIN;
+UPDATE item SET name = name || ' changed', price = price + 1 WHERE id % 3 = 0;
+DELETE FROM item WHERE part % 7 = 0;
+SAVEPOINT inner_one;
+UPDATE item SET body = zeroblob(1000) WHERE id % 100 = 0;
+ROLLBACK TO inner_one;
+COMMIT;
+PRAGMA wal_checkpoint(TRUNCATE);
+VACUUM;
+PRAGMA integrity_check;
+SELECT count(*), sum(length(name)), sum(length(body)), round(total(price), 3) FROM item;
+.sha3sum
