@@ -5,7 +5,7 @@
 //! - S2 An instance is accessed (but for its inbox and state) only by who claimed it, or holds its group's lock.
 
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicU16, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 
 use lock_api::{Mutex, RawMutex};
 
@@ -28,6 +28,7 @@ pub(super) struct Common<L, S> {
     instances: u16,
     joined: AtomicU16,
     checks: bool,
+    rose: AtomicBool,
     pub(super) source: S,
     pub(super) pool: Mutex<L, Pool>,
     pub(super) groups: [Mutex<L, ()>; GROUPS],
@@ -56,6 +57,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
             instances,
             joined: AtomicU16::new(0),
             checks,
+            rose: AtomicBool::new(false),
             source,
             pool,
             groups: [const { Mutex::const_new(L::INIT, ()) }; GROUPS],
@@ -116,9 +118,31 @@ impl<L: RawMutex, S: Source> Common<L, S> {
 
     /// Takes units from the pool.
     pub(super) fn take_units(&self, units: u32, align: usize) -> Option<Taken> {
-        self.pool
-            .lock()
-            .take(&self.memory, &self.source, units, align)
+        let mut pool = self.pool.lock();
+        let taken = pool.take(&self.memory, &self.source, units, align);
+        self.note(&mut pool);
+        taken
+    }
+
+    /// Makes a large object longer in place, up to `units` units. Returns whether it could.
+    pub(super) fn extend(&self, start: Span, units: u32) -> bool {
+        let mut pool = self.pool.lock();
+        let extended = pool.extend(&self.memory, &self.source, start, units);
+        self.note(&mut pool);
+        extended
+    }
+
+    fn note(&self, pool: &mut Pool) {
+        if pool.take_rise() {
+            self.rose.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Tells the source if the units in use rose above the soft limit. The caller has no lock, and is in the middle of nothing.
+    pub(super) fn tell(&self) {
+        if self.rose.load(Ordering::Relaxed) && self.rose.swap(false, Ordering::Relaxed) {
+            self.source.above();
+        }
     }
 
     /// Gives units back to the pool, and memory that is due to the source: without the lock.

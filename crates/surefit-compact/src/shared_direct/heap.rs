@@ -104,7 +104,7 @@ impl Plan {
 
     /// Bytes of the tables that are needed before the first unit is taken.
     fn first_bytes(&self) -> usize {
-        self.records_at + (self.first as usize + 1) * size_of::<Record>()
+        self.records_at + 2 * size_of::<Record>()
     }
 }
 
@@ -164,8 +164,14 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
             return None;
         }
         let common: NonNull<Common<L, S>> = base.cast();
+        // Units are counted from the last administrative one: those before it need no records.
+        let before = plan.first - 1;
+        // SAFETY: the administrative units lie in the memory.
+        let last = unsafe { base.add(before as usize * UNIT_BYTES) };
         // SAFETY: the plan's tables lie in the administrative units, one behind another; all are zero.
-        let memory = unsafe { Memory::new(base, plan.units, plan.first, plan.records_at) };
+        let records = unsafe { base.add(plan.records_at) };
+        // SAFETY: as above.
+        let memory = unsafe { Memory::new(last, plan.units - before, 1, records) };
         // SAFETY: as above.
         let places = unsafe { base.add(plan.places_at) }.cast();
         // SAFETY: as above; nobody else knows the places yet.
@@ -225,6 +231,7 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         common.deliver_all(own);
         forget(local);
         drop(guard);
+        common.tell();
         result
     }
 
@@ -256,6 +263,13 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
     pub fn set_limit(&self, bytes: usize) {
         let units = u64::try_from(bytes / UNIT_BYTES).unwrap_or(u64::MAX);
         self.common().pool.lock().set_limit(units);
+    }
+
+    /// Sets the bytes of pages and large objects above which the source is told ([`Source::above`]): once, until they have fallen by
+    /// 1/32 below it. `usize::MAX` is never.
+    pub fn set_soft_limit(&self, bytes: usize) {
+        let units = u64::try_from(bytes / UNIT_BYTES).unwrap_or(u64::MAX);
+        self.common().pool.lock().set_soft_limit(units);
     }
 
     /// Sets the milliseconds before free memory goes back to its source; `u32::MAX` is never.

@@ -7,7 +7,7 @@ use core::ptr::NonNull;
 use lock_api::RawMutex;
 
 use super::chain::Free;
-use super::common::Common;
+use super::common::{Common, GROUPS};
 use super::instance::Instance;
 use super::memory::{Kind, Span};
 use super::misuse::Misuse;
@@ -123,7 +123,16 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
     #[cold]
     #[inline(never)]
     fn refill(&self, class: Class) -> Option<NonNull<u8>> {
-        self.common.refill(self.own, class).map(Free::into_object)
+        let block = self.common.refill(self.own, class);
+        self.tell();
+        block.map(Free::into_object)
+    }
+
+    /// Tells the source of the soft limit. Whoever has a group's lock does it after.
+    fn tell(&self) {
+        if self.number() as usize > GROUPS {
+            self.common.tell();
+        }
     }
 
     #[cold]
@@ -140,6 +149,7 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
     fn allocate_run(&self, bytes: usize, align: usize, zero: bool) -> Option<NonNull<u8>> {
         let units = u32::try_from(bytes.max(1).div_ceil(UNIT_BYTES)).ok()?;
         let taken = self.common.take_units(units, align)?;
+        self.tell();
         let object = self.common.memory().address(taken.start);
         if zero && !taken.zero {
             // SAFETY: it was just allocated, and has so many bytes.
@@ -242,10 +252,9 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
             return false;
         };
         if units > had {
-            return common
-                .pool
-                .lock()
-                .extend(common.memory(), &common.source, start, units);
+            let extended = common.extend(start, units);
+            self.tell();
+            return extended;
         }
         if units < had {
             common.shorten(start, units);

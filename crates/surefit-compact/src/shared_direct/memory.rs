@@ -4,7 +4,7 @@
 //! base, aligned to a unit
 //! | what all threads share | instance | instance … | records, 32 bytes a unit | pad | unit | unit …
 //! |<------------------------------ administrative units ------------------------>|
-//! unit 0 is at the base
+//!                                                                    unit 0 | unit 1 | unit 2 …
 //! ```
 //! All tables are valid when zero: nothing is written before it is needed.
 //!
@@ -168,16 +168,19 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// A region whose records begin `records_at` bytes behind its base.
+    /// Units of which the first `first` are administrative, and their records.
     ///
     /// # Safety
-    /// M1, and that the records lie in the administrative units, of which there are `first`, and are zero.
-    pub(super) unsafe fn new(base: NonNull<u8>, units: u32, first: u32, records_at: usize) -> Self {
-        // SAFETY: the caller's.
-        let records = unsafe { base.add(records_at) }.cast();
+    /// M1, and that the records lie in administrative units, these or others before them, and are zero.
+    pub(super) unsafe fn new(
+        base: NonNull<u8>,
+        units: u32,
+        first: u32,
+        records: NonNull<u8>,
+    ) -> Self {
         Self {
             base,
-            records,
+            records: records.cast(),
             committed: AtomicUsize::new(0),
             units,
             first,

@@ -59,6 +59,9 @@ pub(super) struct Pool {
     used: u64,
     most_used: u64,
     limit: u64,
+    soft_limit: u64,
+    is_above: bool,
+    rose: bool,
     delay: u32,
     looked_last: u32,
     /// What is allowed beyond the share of the units in use.
@@ -93,6 +96,9 @@ impl Pool {
             used: 0,
             most_used: 0,
             limit: u64::MAX,
+            soft_limit: u64::MAX,
+            is_above: false,
+            rose: false,
             delay,
             looked_last: 0,
             grown: 0,
@@ -106,6 +112,30 @@ impl Pool {
     /// Sets the most units that may hold memory.
     pub(super) fn set_limit(&mut self, units: u64) {
         self.limit = units;
+    }
+
+    /// Sets the most units in use of which nobody is told.
+    pub(super) fn set_soft_limit(&mut self, units: u64) {
+        self.soft_limit = units;
+        self.is_above = false;
+    }
+
+    /// Whether the units in use rose above the soft limit since this was called.
+    pub(super) fn take_rise(&mut self) -> bool {
+        core::mem::take(&mut self.rose)
+    }
+
+    fn use_more(&mut self, units: u32) {
+        self.used += u64::from(units);
+        self.most_used = self.most_used.max(self.used);
+        if self.used > self.soft_limit && !self.is_above {
+            (self.is_above, self.rose) = (true, true);
+        }
+    }
+
+    fn use_less(&mut self, units: u32) {
+        self.used -= u64::from(units);
+        self.is_above &= self.used > self.soft_limit - self.soft_limit / 32;
     }
 
     /// Sets the delay in milliseconds before free memory goes back; `u32::MAX` is never.
@@ -146,8 +176,7 @@ impl Pool {
                     self.took_back(u64::from(units));
                 }
                 memory.record(taken.start).units.set(units);
-                self.used += u64::from(units);
-                self.most_used = self.most_used.max(self.used);
+                self.use_more(units);
             }
             None => self.refused += 1,
         }
@@ -204,12 +233,13 @@ impl Pool {
         }
         let start = memory.after(top, before);
         self.top = memory.span(end);
+        // First: behind the top, records still say what was there before it went back.
+        mark_used(memory, start, units);
         if before > 0 {
             self.used += u64::from(before);
             mark_used(memory, top, before);
             self.give(memory, top, before, S::ZEROED, 0);
         }
-        mark_used(memory, start, units);
         let zero = S::ZEROED;
         Some(Taken { start, zero })
     }
@@ -303,7 +333,7 @@ impl Pool {
 
     fn give(&mut self, memory: &Memory, start: Span, units: u32, zero: bool, stamp: u32) {
         let (mut start, mut units, mut zero) = (start, units, zero);
-        self.used -= u64::from(units);
+        self.use_less(units);
         memory.record(start).set_kind(Kind::Nothing);
         let next = memory.after(start, units);
         if next < self.top && memory.record(next).kind() == Kind::Free {
@@ -396,8 +426,7 @@ impl Pool {
         }
         mark_used(memory, start, units);
         memory.record(start).units.set(units);
-        self.used += u64::from(more);
-        self.most_used = self.most_used.max(self.used);
+        self.use_more(more);
         true
     }
 

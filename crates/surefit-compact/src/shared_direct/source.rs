@@ -26,6 +26,10 @@ pub unsafe trait Source: Debug + Sync {
     /// The bytes are of the region, committed, and nobody's.
     unsafe fn purge(&self, at: NonNull<u8>, bytes: usize) -> bool;
 
+    /// The pages and large objects hold more than the soft limit now. The thread whose call did it is at the call's end: nothing is
+    /// locked, and this may allocate and free.
+    fn above(&self) {}
+
     /// Milliseconds since any moment, for the delay before memory is given back. They may wrap.
     fn now(&self) -> u32;
 }

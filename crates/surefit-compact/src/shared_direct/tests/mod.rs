@@ -498,3 +498,45 @@ fn in_a_forked_child_instances_of_other_threads_are_lost() {
     own.trim();
     check(&heap);
 }
+
+#[test]
+fn an_aligned_object_is_taken_where_runs_were_before_the_top_fell() {
+    let source = Counted::new(16 << 20);
+    let heap = source.heap(SETTINGS);
+    let local = heap.join().unwrap();
+    for units in 1..40 {
+        let large =
+            [units, 3].map(|units| local.allocate(40_000 + units * UNIT_BYTES, 16).unwrap());
+        for object in large {
+            free(&local, object).unwrap();
+        }
+        heap.purge();
+        let aligned = local.allocate(UNIT_BYTES, 16 * UNIT_BYTES).unwrap();
+        check(&heap);
+        free(&local, aligned).unwrap();
+        heap.purge();
+    }
+    check(&heap);
+}
+
+#[test]
+fn the_source_is_told_once_when_the_heap_rises_above_the_soft_limit() {
+    let source = Counted::new(16 << 20);
+    let heap = source.heap(SETTINGS);
+    let local = heap.join().unwrap();
+    heap.set_soft_limit(1 << 20);
+    let below = local.allocate(1 << 19, 16).unwrap();
+    assert_eq!(source.told(), 0);
+    let above = local.allocate(1 << 20, 16).unwrap();
+    assert_eq!(source.told(), 1);
+    // Small objects, of which a page is above, tell nothing more.
+    assert!(local.allocate(100, 16).is_some());
+    free(&local, above).unwrap();
+    assert_eq!(source.told(), 1);
+    heap.grouped(0, |group| {
+        assert!(group.allocate(1 << 20, 16).is_some());
+        assert_eq!(source.told(), 1, "not under the group's lock");
+    });
+    assert_eq!(source.told(), 2);
+    free(&local, below).unwrap();
+}

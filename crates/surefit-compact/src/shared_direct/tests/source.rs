@@ -17,6 +17,7 @@ pub(super) struct Counted {
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     now: AtomicU32,
+    told: AtomicU32,
     purged: AtomicUsize,
     committed: AtomicUsize,
     commits: AtomicUsize,
@@ -49,6 +50,11 @@ impl Counted {
         let skipped = start.as_ptr().align_offset(UNIT_BYTES);
         // SAFETY: inside the words; the heap has them for as long as they are borrowed; they are zero.
         unsafe { SharedDirect::over(start.add(skipped), bytes - skipped, settings, &self.shared) }
+    }
+
+    /// How often the heap rose above its soft limit.
+    pub(super) fn told(&self) -> u32 {
+        self.shared.told.load(Ordering::Relaxed)
     }
 
     pub(super) fn pass(&self, milliseconds: u32) {
@@ -89,6 +95,10 @@ unsafe impl Source for &Shared {
         unsafe { at.write_bytes(0, bytes) };
         self.purged.fetch_add(bytes, Ordering::Relaxed);
         true
+    }
+
+    fn above(&self) {
+        self.told.fetch_add(1, Ordering::Relaxed);
     }
 
     fn now(&self) -> u32 {
