@@ -119,6 +119,7 @@ crates/surefit-malloc/src/misuse.rs
 crates/surefit-malloc/src/os.rs
 crates/surefit-malloc/src/process.rs
 crates/surefit-malloc/src/serve.rs
+crates/surefit-malloc/src/soft_limit.rs
 crates/surefit-malloc/src/text.rs
 crates/surefit-malloc/src/thread.rs
 crates/surefit-os/src/clock.rs

@@ -1,12 +1,38 @@
 //! `libsurefit_malloc.so`, for `LD_PRELOAD`: malloc's family, served by [`SurefitMalloc`].
 //!
 //! Built by the profile `preload` it does without the standard library. By others, for the tests, with it.
+//! include/surefit_malloc.h declares what it exports beside malloc's family.
 #![cfg_attr(panic = "abort", no_std)]
+
+use core::ffi::c_void;
 
 use surefit_malloc::SurefitMalloc;
 
 surefit_interpose::export!(SurefitMalloc);
 surefit_interpose::export_reports!(SurefitMalloc);
+
+#[unsafe(no_mangle)]
+extern "C" fn surefit_malloc_set_limit(bytes: usize) {
+    SurefitMalloc.set_limit(bytes);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn surefit_malloc_set_soft_limit(bytes: usize) {
+    SurefitMalloc.set_soft_limit(bytes);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn surefit_malloc_on_soft_limit(
+    function: Option<extern "C" fn(*mut c_void)>,
+    argument: *mut c_void,
+) -> bool {
+    SurefitMalloc.on_soft_limit(function, argument)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn surefit_defrag_hint(object: *const c_void) -> bool {
+    SurefitMalloc.defrag_hint(object)
+}
 
 /// Called at the end of the process, after the program's own functions.
 extern "C" fn finish() {

@@ -1,16 +1,19 @@
 //! What a program asks of the heap beside memory: what it holds, and to give back what it does not need.
 
 use core::ffi::c_void;
+use core::ptr::NonNull;
 
 use surefit_compact::shared_direct::SharedDirectStats;
 use surefit_interpose::reports::{Info, Reports};
 use surefit_interpose::system;
 
 use crate::global::SurefitMalloc;
-use crate::process::heap;
+use crate::process::{heap, options};
 use crate::report::{Lines, Xml};
+use crate::serve;
+use crate::soft_limit::{self, Callback};
 use crate::text::{Descriptor, Sink, write};
-use crate::thread::own;
+use crate::thread::{own, with};
 
 /// A stream of the C library.
 struct Stream(*mut c_void);
@@ -46,6 +49,63 @@ impl SurefitMalloc {
             own.trim();
         }
         heap.purge()
+    }
+}
+
+impl SurefitMalloc {
+    /// Sets the most bytes that pages and large objects may hold, free ones that were not given back included; `usize::MAX` for no
+    /// limit. Calls that would need more are refused.
+    pub fn set_limit(&self, bytes: usize) {
+        if let Some(heap) = heap() {
+            heap.set_limit(bytes);
+        }
+    }
+
+    /// Sets the bytes of pages and large objects above which a function of the program is called; `usize::MAX` for never.
+    pub fn set_soft_limit(&self, bytes: usize) {
+        if let Some(heap) = heap() {
+            heap.set_soft_limit(bytes);
+        }
+    }
+
+    /// Has a function called each time the heap rises above the soft limit: by the thread whose call did it, at the end of that
+    /// call, with no lock held, so that it may allocate and free. It is called again after the heap has fallen by 1/32 below the
+    /// limit. Several threads may be in it at once. `None`: no function.
+    ///
+    /// Returns `false`, and changes nothing, if there is no memory for it. Each call leaves 16 bytes behind.
+    #[must_use]
+    pub fn on_soft_limit(
+        &self,
+        function: Option<extern "C" fn(*mut c_void)>,
+        argument: *mut c_void,
+    ) -> bool {
+        let Some(function) = function else {
+            soft_limit::unset();
+            return true;
+        };
+        let Some(place) = serve::allocate(size_of::<Callback>(), 16) else {
+            return false;
+        };
+        let place: NonNull<Callback> = place.cast();
+        // SAFETY: new memory, large enough and aligned to 16 bytes.
+        unsafe { place.write(Callback { function, argument }) };
+        // SAFETY: it is never freed.
+        unsafe { soft_limit::set(place) };
+        true
+    }
+
+    /// Whether the program should move an object to a new place, if it can: allocate, copy, free. Then its size-class has more
+    /// pages that are not full than `SUREFIT_DEFRAG_PAGES` says (κ, by default 4) in this thread's instance, and the object lies
+    /// in one that new objects will not fill next. `false` for large objects, for those of other threads, and for what is none.
+    ///
+    /// # Complexity
+    /// O(κ), without a lock.
+    #[must_use]
+    pub fn defrag_hint(&self, object: *const c_void) -> bool {
+        let Some(object) = NonNull::new(object.cast_mut().cast()) else {
+            return false;
+        };
+        with(|own| own.defrag_hint(object, options().defrag_pages)).unwrap_or(false)
     }
 }
 

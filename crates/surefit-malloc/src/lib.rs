@@ -8,6 +8,7 @@
 //! | `process` | the one heap; its beginning, forks |
 //! | `options` | what the environment says |
 //! | `misuse`, `text` | lines on standard error |
+//! | `soft_limit` | the program's function for it |
 //! | `ask` | what programs ask of the heap beside memory |
 //! | `report`, `finish` | statistics, and their way out at the end |
 //! | `os`, `lock` | memory and locks of the operating system |
@@ -26,6 +27,7 @@ mod os;
 mod process;
 mod report;
 mod serve;
+mod soft_limit;
 mod text;
 mod thread;
 

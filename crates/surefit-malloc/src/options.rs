@@ -19,6 +19,8 @@ pub(crate) enum Statistics {
 pub(crate) struct Options {
     /// The most bytes of pages and large objects; the largest number if there is no limit.
     pub(crate) limit: usize,
+    /// The bytes above which the program's function is called; the largest number for never.
+    pub(crate) soft_limit: usize,
     /// Milliseconds before free memory goes back; `u32::MAX` is never.
     pub(crate) delay: u32,
     /// Threads that share an instance; 1 if each has its own.
@@ -44,10 +46,15 @@ pub(crate) struct Bad {
 pub(crate) type Variable = (&'static CStr, fn(&mut Options, &[u8]) -> Result<(), Bad>);
 
 /// All variables.
-pub(crate) const VARIABLES: [Variable; 7] = [
+pub(crate) const VARIABLES: [Variable; 8] = [
     (c"SUREFIT_LIMIT", |options, value| {
         let wanted = "bytes, as 500M or 2G; there is no limit";
         options.limit = bytes(value).ok_or(Bad { wanted })?;
+        Ok(())
+    }),
+    (c"SUREFIT_SOFT_LIMIT", |options, value| {
+        let wanted = "bytes, as 500M or 2G; there is none";
+        options.soft_limit = bytes(value).ok_or(Bad { wanted })?;
         Ok(())
     }),
     (c"SUREFIT_PURGE_MS", |options, value| {
@@ -103,6 +110,7 @@ pub(crate) const VARIABLES: [Variable; 7] = [
 impl Options {
     pub(crate) const DEFAULT: Self = Self {
         limit: usize::MAX,
+        soft_limit: usize::MAX,
         delay: 100,
         sharing: 1,
         checks: false,

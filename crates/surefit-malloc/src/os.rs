@@ -10,6 +10,8 @@ use surefit_compact::shared_direct::Source;
 use surefit_interpose::calls::page_bytes;
 use surefit_interpose::system;
 
+use crate::soft_limit;
+
 /// Addresses that are asked for first: more than any machine has memory, an eighth of what a process can have.
 const MOST_BYTES: usize = 1 << 44;
 /// The fewest that are worth a heap.
@@ -128,6 +130,10 @@ unsafe impl Source for Os {
             unsafe { rest.write_bytes(0, bytes - inside - whole) };
         }
         gone
+    }
+
+    fn above(&self) {
+        soft_limit::call();
     }
 
     #[expect(

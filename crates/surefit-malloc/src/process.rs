@@ -127,6 +127,7 @@ unsafe fn make() -> Option<()> {
         return None;
     };
     heap.set_limit(options.limit);
+    heap.set_soft_limit(options.soft_limit);
     let mut key = 0;
     // SAFETY: a place for the key; the destructor takes what this crate sets.
     let made = unsafe { system::pthread_key_create(&raw mut key, Some(thread::ends)) } == 0;

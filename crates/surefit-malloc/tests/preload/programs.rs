@@ -1,0 +1,88 @@
+//! What programs are promised.
+
+use crate::program::{compiled, preloaded, succeeds, text};
+
+fn assert_done(name: &str, variables: &[(&str, &str)], arguments: &[&str]) {
+    let program = compiled(name, &format!("{}{}", variables.len(), arguments.len()));
+    let mut command = preloaded(&program);
+    command.envs(variables.iter().copied()).args(arguments);
+    let output = succeeds(&mut command);
+    assert!(text(&output.stdout).starts_with("done\n"));
+    assert_eq!(text(&output.stderr), "");
+}
+
+#[test]
+fn every_function_does_what_the_standards_say() {
+    assert_done("conformance", &[], &[]);
+}
+
+#[test]
+fn destructors_and_functions_at_the_end_allocate_and_free() {
+    let program = compiled("conformance", "end");
+    let output = succeeds(&mut preloaded(&program));
+    assert_eq!(text(&output.stdout), "done\nlate\nlast\n");
+}
+
+#[test]
+fn every_function_does_it_while_each_free_is_checked_and_memory_goes_back_at_once() {
+    let variables = [
+        ("SUREFIT_CHECK", "1"),
+        ("SUREFIT_PURGE_MS", "0"),
+        ("SUREFIT_SHARING", "1"),
+    ];
+    assert_done("conformance", &variables, &[]);
+}
+
+#[test]
+fn threads_free_each_others_objects_and_leave_nothing_behind() {
+    assert_done("threads", &[], &["20000"]);
+}
+
+#[test]
+fn threads_that_share_instances_do_too() {
+    assert_done("threads", &[("SUREFIT_SHARING", "2")], &["500"]);
+}
+
+#[test]
+fn threads_do_too_while_each_free_is_checked() {
+    assert_done(
+        "threads",
+        &[("SUREFIT_CHECK", "1"), ("SUREFIT_PURGE_MS", "0")],
+        &["500"],
+    );
+}
+
+#[test]
+fn a_child_of_a_process_with_threads_uses_what_it_inherits() {
+    assert_done("forks", &[], &[]);
+}
+
+#[test]
+fn a_child_does_too_if_threads_share_instances() {
+    assert_done("forks", &[("SUREFIT_SHARING", "3")], &[]);
+}
+
+#[test]
+fn a_program_that_leaks_gets_null_at_the_limit_and_goes_on() {
+    let variables = [("SUREFIT_LIMIT", "64M"), ("SUREFIT_SOFT_LIMIT", "32M")];
+    assert_done("limit", &variables, &[]);
+}
+
+#[test]
+fn a_program_that_asks_what_to_move_needs_less() {
+    let program = compiled("hash_table", "");
+    let held_by_live = |asks: &str| {
+        let output = succeeds(preloaded(&program).arg(asks));
+        let said = text(&output.stdout);
+        let mut numbers = said
+            .split_whitespace()
+            .map(|it| it.parse::<f64>().expect("a number"));
+        let live = numbers.next().expect("live bytes");
+        numbers.next().expect("held bytes") / live
+    };
+    let (alone, asking) = (held_by_live("0"), held_by_live("1"));
+    assert!(
+        asking < 1.25 && alone > 1.4 * asking,
+        "held / live: {alone}, asking {asking}"
+    );
+}
