@@ -30,8 +30,7 @@ const OURS: &str = "surefit";
 const OUR_FILE: &str = "libsurefit_malloc.so";
 
 /// The command that builds ours.
-const BUILD: &str =
-    "cargo build --profile preload -p surefit-malloc --example surefit_malloc";
+const BUILD: &str = "cargo build --profile preload -p surefit-malloc --example surefit_malloc";
 
 /// Where systems keep libraries.
 const FOLDERS: [&str; 7] = [
