@@ -65,7 +65,11 @@ fn check_span<L: RawMutex, S: Source>(
             check_page(common, span, class)?;
             Ok(u32::from(class.shape().units))
         }
-        Kind::Run | Kind::Free => Ok(record.units.get().max(1)),
+        Kind::Run | Kind::Free => {
+            let units = record.units.get().max(1);
+            check_inside(common, span, units)?;
+            Ok(units)
+        }
         Kind::Nothing => Ok(1),
         Kind::Inside => Err(Corruption::new(
             "P1",
@@ -73,6 +77,24 @@ fn check_span<L: RawMutex, S: Source>(
             span.number() as usize,
         )),
     }
+}
+
+/// Verifies that nothing begins or ends inside a run.
+fn check_inside<L: RawMutex, S: Source>(
+    common: &Common<L, S>,
+    run: Span,
+    units: u32,
+) -> Result<(), Corruption> {
+    for unit in 1..units.saturating_sub(1) {
+        let inside = common.memory().after(run, unit);
+        ensure(
+            common.memory().record(inside).kind() == Kind::Nothing,
+            "P1",
+            "something is recorded inside a run",
+            inside.number() as usize,
+        )?;
+    }
+    Ok(())
 }
 
 fn check_page<L: RawMutex, S: Source>(

@@ -344,6 +344,8 @@ impl Pool {
             let last = memory.record(memory.span(start.number() - 1));
             if last.kind() == Kind::Free {
                 let before = last.units.get();
+                // Inside the run that this becomes, nothing begins or ends.
+                last.set_kind(Kind::Nothing);
                 start = memory.span(start.number() - before);
                 units += before;
                 zero &= self.take_out(memory, start);

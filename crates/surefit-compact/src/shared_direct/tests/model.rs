@@ -71,7 +71,7 @@ impl<S: Source> World<'_, S> {
     }
 
     fn allocate(&mut self, thread: usize, random: &mut impl FnMut(usize) -> usize) {
-        let (bytes, align) = (size(random), 1 << (random(10) * random(2) * random(2)));
+        let (bytes, align) = (size(random), 1 << (random(21) * random(2) * random(2)));
         let local = &self.locals[thread];
         let zero = random(3) == 0;
         let at = if zero {
