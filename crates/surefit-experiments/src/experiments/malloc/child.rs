@@ -13,8 +13,9 @@ use surefit_os::resident;
 
 use super::libraries::{Library, MORE_ARE, ONLY_ARE, OURS_IS};
 use super::shapes::recorded::Recording;
-use super::shapes::{Shape, Work, find};
+use super::shapes::{Shape, find};
 use super::watch::Watch;
+use super::work::Work;
 use surefit_measure::{child, output};
 
 /// The name of the hidden verb.

@@ -12,7 +12,7 @@
 //!
 //! ```text
 //! random, objects, watch   seeded numbers; the calls of malloc; what a child measures of itself
-//! shapes                   what programs ask of malloc
+//! work, shapes             how much is played; what programs ask of malloc
 //! libraries                what is compared, and where it is
 //! child, pairs             the child that plays a shape; the one whose instructions are counted
 //! rounds, found            the parent: interleaved rounds, and what they found
@@ -35,6 +35,7 @@ mod rounds;
 mod shapes;
 mod tables;
 mod watch;
+mod work;
 
 use anyhow::Result;
 
@@ -44,7 +45,7 @@ use self::libraries::{MORE_ARE, ONLY_ARE, OURS_IS};
 use self::pairs::Counter;
 pub(crate) use self::pairs::{MallocPairs, play_malloc_pairs};
 use self::rounds::{Plan, measure, threads};
-use self::shapes::Work;
+use self::work::Work;
 use crate::kit::{Entry, Report, Request};
 use crate::shared::threads::figures::cores;
 

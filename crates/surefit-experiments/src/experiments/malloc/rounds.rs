@@ -12,7 +12,8 @@ use super::found::{Cell, Found, Row};
 use super::libraries::Library;
 use super::pairs::{self, Counter};
 use super::shapes::recorded::{self, Recording};
-use super::shapes::{Play, SHAPES, Shape, Work};
+use super::shapes::{Play, SHAPES, Shape};
+use super::work::Work;
 use crate::shared::threads::figures::cores;
 use surefit_measure::progress::Progress;
 use surefit_measure::source::Source;
@@ -166,7 +167,7 @@ fn count(plan: Plan, row: &mut Row) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::super::found::tests::{found, took};
-    use super::super::shapes::Work;
+    use super::super::work::Work;
     use super::{Counter, Plan, cases, compare};
 
     #[test]

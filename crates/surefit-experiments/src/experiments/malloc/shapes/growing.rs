@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::super::objects::Object;
 use super::super::random::Random;
 use super::super::watch::Watch;
-use super::Work;
+use super::super::work::Work;
 
 /// Buffers that grow in turn.
 const BUFFERS: usize = 64;

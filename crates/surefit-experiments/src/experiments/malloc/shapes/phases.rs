@@ -12,7 +12,7 @@ use surefit_os::resident;
 use super::super::objects::Object;
 use super::super::random::Random;
 use super::super::watch::Watch;
-use super::Work;
+use super::super::work::Work;
 
 /// Live bytes of a full phase.
 const LIVE: u64 = 16_800_000;

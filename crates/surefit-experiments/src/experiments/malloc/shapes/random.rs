@@ -6,7 +6,7 @@ use anyhow::Result;
 use super::super::objects::Object;
 use super::super::random::Random;
 use super::super::watch::Watch;
-use super::Work;
+use super::super::work::Work;
 
 /// Small objects: half of them of 8 to 64 bytes, one in eight of 256 to 1024.
 pub(super) fn churn(work: Work, watch: &mut Watch) -> Result<u64> {

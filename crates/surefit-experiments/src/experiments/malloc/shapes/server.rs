@@ -9,7 +9,7 @@ use anyhow::Result;
 use super::super::objects::Object;
 use super::super::random::Random;
 use super::super::watch::Watch;
-use super::Work;
+use super::super::work::Work;
 
 /// A sum of what was freed, in any order.
 fn sum(freed: impl IntoIterator<Item = u64>) -> u64 {

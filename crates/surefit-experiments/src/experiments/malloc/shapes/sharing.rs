@@ -8,7 +8,7 @@ use anyhow::Result;
 
 use super::super::objects::Object;
 use super::super::watch::Watch;
-use super::Work;
+use super::super::work::Work;
 
 /// The size of an object: several fit into one cache line.
 const BYTES: u32 = 8;
