@@ -19,6 +19,7 @@ mod gc_times;
 mod gc_visits;
 pub(crate) mod malloc;
 mod memory_threads;
+mod meshing;
 mod nht;
 pub(crate) mod overview;
 mod pin;
@@ -46,6 +47,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     complexity::ENTRY,
     memory_threads::ENTRY,
     malloc::ENTRY,
+    meshing::ENTRY,
     pin::ENTRY,
     nht::ENTRY,
     adversary::ENTRY,

@@ -543,11 +543,10 @@ const OTHERS: &[Seed] = &[
         "Bacon et al. (2003): pauses and utilisation of a collector by the clock",
         "its collector is not here yet; the chart places it by the papers alone",
     ),
-    not(
-        Paper::Others,
+    other(
         "Mesh",
-        "Powers et al. (2019): merging pages by remapping",
-        "no heap here remaps pages",
+        "Powers et al. (2019): merging pages by remapping; counted only, as no heap here remaps pages",
+        &["meshing"],
     ),
 ];
 

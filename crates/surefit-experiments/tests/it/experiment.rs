@@ -20,6 +20,7 @@ const REPORTS: &[&str] = &[
     "complexity",
     "memory-threads",
     "malloc",
+    "meshing",
     "nht",
     "adversary",
     "overview",
@@ -84,6 +85,30 @@ fn small_heaps_stand_beside_the_bounds_of_heaps_that_never_move() {
     let tables = json["tables"].as_array().expect("tables");
     let is_long = |table: &Value| table["rows"].as_array().is_some_and(|rows| rows.len() > 10);
     assert!(tables.iter().filter(|table| is_long(table)).count() > 4);
+}
+
+#[test]
+fn meshing_is_counted_on_every_trace_and_judged() {
+    let traces = [small_trace(9), small_trace(10)];
+    let files = traces.each_ref().map(|trace| trace.path.to_str());
+    let [one, two] = files.map(|file| file.expect("a plain name"));
+    let screen = printed(&["meshing", "--quick", one, two]);
+    assert!(screen.contains("Powers et al. (2019)"), "{screen}");
+    assert!(screen.lines().all(fits), "{screen}");
+    let text = printed(&["meshing", "--format", "json", one, two]);
+    let json: Value = serde_json::from_str(&text).expect("JSON");
+    let rows = json["tables"][0]["rows"].as_array().expect("rows");
+    let series = json["plots"][0]["series"].as_array().expect("series");
+    let claim = &json["claims"][0];
+    let programs = claim["programs"].as_array().expect("programs");
+    assert_eq!([rows.len(), series.len(), programs.len()], [2; 3]);
+    for row in rows {
+        let figure = |at: usize| row[at].as_f64().expect("counted");
+        let (not_full, pairs, most) = (figure(4), figure(5), figure(6));
+        assert!(pairs <= most && 2.0 * most <= not_full && not_full <= figure(3));
+        assert!(figure(2) >= 1.0, "no less is held than lives: {row}");
+    }
+    assert_eq!(claim["of"][0], "Mesh");
 }
 
 #[test]
