@@ -69,11 +69,8 @@ fn alignments_are_kept_when_the_size_changes() {
         // SAFETY: not of zero bytes.
         let zeros = unsafe { alloc_zeroed(layout) };
         // SAFETY: so many bytes, all written.
-        assert!(
-            unsafe { std::slice::from_raw_parts(zeros, 70_000) }
-                .iter()
-                .all(|it| *it == 0)
-        );
+        let bytes = unsafe { std::slice::from_raw_parts(zeros, 70_000) };
+        assert!(bytes.iter().all(|it| *it == 0));
         // SAFETY: the layout is the object's.
         unsafe { dealloc(zeros, layout) };
     }

@@ -89,12 +89,10 @@ impl Class {
         blocks - if blocks < 32 { 1 } else { blocks / 16 }
     }
 
-    /// The class of a request of up to [`TABLED`] bytes.
+    /// The class of a request of 1 to [`TABLED`] bytes; `None` for others.
     #[inline]
     pub(super) fn of_small(bytes: usize) -> Option<Self> {
-        CLASS_OF
-            .get(bytes.wrapping_add(GRANULE - 1) / GRANULE)
-            .copied()
+        CLASS_OF.get(bytes.wrapping_sub(1) / GRANULE + 1).copied()
     }
 
     /// The class of a request, if page-blocks serve it. O(1).
@@ -235,6 +233,22 @@ mod tests {
             let used = usize::from(shape.blocks) * class.block_bytes();
             assert!(class.block_bytes() % GRANULE == 0);
             assert!(shape.blocks >= 4 && used <= page && page - used <= page / 12);
+        }
+    }
+
+    #[test]
+    fn small_requests_are_found_in_the_table_and_no_others() {
+        for bytes in 1..=TABLED {
+            assert_eq!(Class::of_small(bytes), Class::of(bytes));
+        }
+        for bytes in [
+            0,
+            TABLED + 1,
+            usize::MAX - GRANULE,
+            usize::MAX - 1,
+            usize::MAX,
+        ] {
+            assert_eq!(Class::of_small(bytes), None);
         }
     }
 
