@@ -10,8 +10,8 @@
 //!
 //! # What goes back
 //! A run that stays free for the delay becomes clean. Whatever the clock says, dirty runs have at most as many units
-//! as the *allowance*: 1/16 of those in use, or 512 KiB; beyond it the longest ones go back at once. A program that takes again what just
-//! went back, again and again, is allowed twice as much, up to half of what it ever used; that shrinks with time.
+//! as the *allowance*: 1/16 of those in use, or 512 KiB; beyond it the longest ones go back at once. If most of what went back
+//! so is soon taken again, twice as much is allowed, up to half of the most that was ever used; else less.
 //!
 //! # Invariants
 //! - P1 From the first unit behind the tables to the top, pages, large objects, units in buffers and free runs follow each other;
@@ -66,7 +66,7 @@ pub(super) struct Pool {
     looked_last: u32,
     /// What is allowed beyond the share of the units in use.
     grown: u64,
-    /// Units that went back since the last look at ages, and of these, units that were taken again.
+    /// Units that went back as surplus, and of these, units that were taken again, since the allowance was last looked at.
     gone: u64,
     returned: u64,
     purges: u64,
@@ -307,6 +307,7 @@ impl Pool {
         if self.dirty.units() <= allowed {
             return;
         }
+        self.learn();
         for place in &mut outgoing.0 {
             if self.dirty.units() <= allowed / 2 {
                 return;
@@ -320,15 +321,22 @@ impl Pool {
         }
     }
 
-    /// Counts units that were taken without their memory: if what went back would have served many, more is allowed.
+    /// Counts units that were taken without their memory, although they might have had it.
     fn took_back(&mut self, units: u64) {
-        let returned = units.min(self.gone);
-        self.gone -= returned;
-        self.returned += returned;
-        if self.returned > 8 * self.allowance() {
-            self.returned = 0;
-            self.grown = (self.grown + self.allowance()).min(self.most_used / 2);
+        self.returned = (self.returned + units).min(self.gone);
+    }
+
+    /// When enough has gone back: allows more if most of it was wanted again, else less.
+    fn learn(&mut self) {
+        if self.gone < 4 * self.allowance() {
+            return;
         }
+        if self.returned > self.gone / 2 {
+            self.grown = (self.grown + self.allowance()).min(self.most_used / 2);
+        } else {
+            self.grown /= 2;
+        }
+        (self.gone, self.returned) = (0, 0);
     }
 
     fn give(&mut self, memory: &Memory, start: Span, units: u32, zero: bool, stamp: u32) {
@@ -457,8 +465,6 @@ impl Pool {
             return;
         }
         self.looked_last = now;
-        (self.gone, self.returned) = (0, 0);
-        self.grown -= self.grown.div_ceil(8);
         let mut old = [Span::NONE; PURGED_AT_ONCE];
         let is_old = |run: &Span| now.wrapping_sub(stamp_of(memory, *run)) >= self.delay;
         let found = self.dirty.each(memory).take(LOOKED_AT_ONCE).filter(is_old);
