@@ -81,6 +81,9 @@ impl Pages {
     /// # Errors
     /// No page-block can begin there, in words.
     pub(super) fn add(&mut self, offset: usize, block_bytes: usize) -> Result<(), &'static str> {
+        if !(8..=PAGE_BYTES).contains(&block_bytes) {
+            return Err("no page-block at an object");
+        }
         let number = offset / PAGE_BYTES;
         if self.pages.len() <= number {
             self.pages.resize(number + 1, None);
@@ -138,7 +141,7 @@ impl Pages {
 fn block_at(page: &Page, offset: usize) -> Result<usize, &'static str> {
     let inside = offset % PAGE_BYTES;
     let block = inside / page.block_bytes;
-    (inside % page.block_bytes == 0 && block < page.blocks())
+    (inside == block * page.block_bytes && block < page.blocks())
         .then_some(block)
         .ok_or("an object that begins inside a page-block")
 }
@@ -174,6 +177,9 @@ mod tests {
             pages.add(PAGE_BYTES - 32, 40).is_err(),
             "behind the last one"
         );
+        for bytes in [0, 7, PAGE_BYTES + 1] {
+            assert!(pages.add(PAGE_BYTES, bytes).is_err(), "{bytes}");
+        }
         assert!(pages.remove(40).is_err(), "free");
         assert!(pages.remove(PAGE_BYTES * 9).is_err(), "no page");
         assert_eq!(pages.len(), 1);
