@@ -30,6 +30,7 @@ mod serve;
 mod soft_limit;
 mod text;
 mod thread;
+mod word;
 
 pub use finish::write_statistics;
 pub use global::SurefitMalloc;

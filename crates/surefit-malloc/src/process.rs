@@ -6,10 +6,10 @@
 //! end               nothing: other threads, and destructors, still use the heap
 //! ```
 //! # Invariants
-//! - H1 If `state` is READY, the heap, the options and the key were written, and nobody writes them again.
+//! - H1 If `state` is READY, the heap and the options were written, and nobody writes them again.
 
 use core::cell::UnsafeCell;
-use core::ffi::{CStr, c_uint};
+use core::ffi::CStr;
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -21,7 +21,7 @@ use crate::lock::Futex;
 use crate::options::{Options, VARIABLES};
 use crate::os::{Os, Reserved, release, reserve};
 use crate::text::say;
-use crate::thread;
+use crate::word::own_address;
 
 pub(crate) type Heap = SharedDirect<'static, Futex, Os>;
 pub(crate) type Own<'h> = Local<'h, Futex, Os>;
@@ -38,7 +38,6 @@ struct Process {
     begins: Mutex<Futex, ()>,
     heap: UnsafeCell<MaybeUninit<Heap>>,
     options: UnsafeCell<Options>,
-    key: UnsafeCell<Option<c_uint>>,
 }
 
 // SAFETY: H1; before READY only the thread that has `begins` accesses the cells.
@@ -49,7 +48,6 @@ static PROCESS: Process = Process {
     begins: Mutex::new(()),
     heap: UnsafeCell::new(MaybeUninit::uninit()),
     options: UnsafeCell::new(Options::DEFAULT),
-    key: UnsafeCell::new(None),
 };
 
 /// The heap; made at the first call. `None` if there is no memory for it now.
@@ -83,12 +81,6 @@ pub(crate) fn options() -> &'static Options {
         Some(_) => unsafe { &*PROCESS.options.get() },
         None => &DEFAULT,
     }
-}
-
-/// What the C library keeps a thread's instance under until it ends.
-pub(crate) fn key() -> Option<c_uint> {
-    // SAFETY: READY, H1.
-    heap_if_begun().and_then(|_| unsafe { *PROCESS.key.get() })
 }
 
 #[cold]
@@ -128,11 +120,6 @@ unsafe fn make() -> Option<()> {
     };
     heap.set_limit(options.limit);
     heap.set_soft_limit(options.soft_limit);
-    let mut key = 0;
-    // SAFETY: a place for the key; the destructor takes what this crate sets.
-    let made = unsafe { system::pthread_key_create(&raw mut key, Some(thread::ends)) } == 0;
-    // SAFETY: the caller's.
-    unsafe { *PROCESS.key.get() = made.then_some(key) };
     // SAFETY: the caller's.
     unsafe { (*PROCESS.heap.get()).write(heap) };
     Some(())
@@ -182,7 +169,8 @@ unsafe extern "C" fn after_fork_in_child() {
 
 fn after_fork(is_child: bool) {
     if let Some(heap) = heap_if_begun() {
-        let own = thread::own();
+        // SAFETY: the word of this thread.
+        let own = own_address().map(|own| unsafe { Own::from_raw(heap, own) });
         // SAFETY: the C library calls `before_fork` before, in this thread, and this once in each process.
         unsafe { heap.after_fork(is_child, own.as_deref()) };
     }

@@ -4,7 +4,8 @@ use core::ptr::NonNull;
 
 use crate::misuse;
 use crate::process::{Own, begun, heap_if_begun};
-use crate::thread::{own, own_address, with, with_some};
+use crate::thread::{own, with, with_some};
+use crate::word::own_address;
 
 /// An object of `bytes` bytes aligned to `align`, a power of two (16 at least is given).
 #[inline]

@@ -8,30 +8,23 @@
 //! ```
 //! Threads that share instances (`SUREFIT_SHARING`), or for which none is left, always go through a group.
 
-use core::ffi::c_void;
+use core::ffi::{c_uint, c_void};
 use core::mem::ManuallyDrop;
-use core::ptr::{NonNull, with_exposed_provenance_mut, without_provenance};
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::ptr::without_provenance;
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use surefit_compact::shared_direct::GROUPS;
 use surefit_interpose::system;
 use surefit_interpose::thread::ThreadWord;
 
-use crate::process::{Heap, Own, begun, heap, key, options};
+use crate::process::{Heap, Own, begun, heap, options};
+use crate::word::{own_address, set_own};
 
-/// The address of the thread's instance; 0 if it has none.
-const OWN: ThreadWord<0> = ThreadWord;
 /// The number of the thread's group plus 1; 0 before it has one.
 const GROUP: ThreadWord<1> = ThreadWord;
 
 /// Threads that went through a group.
 static GROUPED: AtomicUsize = AtomicUsize::new(0);
-
-/// The address of this thread's instance, if it has one.
-#[inline]
-pub(crate) fn own_address() -> Option<NonNull<u8>> {
-    NonNull::new(with_exposed_provenance_mut(OWN.get()))
-}
 
 /// The instance of this thread, if it has one.
 #[inline]
@@ -72,10 +65,26 @@ fn join(heap: &'static Heap) -> Option<ManuallyDrop<Own<'static>>> {
         GROUP.set(number / sharing % GROUPS + 1);
         return None;
     };
-    OWN.set(joined.into_raw().as_ptr().expose_provenance());
+    set_own(Some(joined.into_raw()));
     // After the word is set: the C library may allocate.
     stay(1);
     own()
+}
+
+/// What the C library keeps a thread's instance under until it ends. Of two threads that make it at once, the second leaves its own unused.
+fn key() -> Option<c_uint> {
+    /// The key plus 1; 0 before there is one.
+    static KEY: AtomicU32 = AtomicU32::new(0);
+    if let Some(key) = KEY.load(Ordering::Acquire).checked_sub(1) {
+        return Some(key);
+    }
+    let mut key = 0;
+    // SAFETY: a place for the key; the destructor takes what `stay` sets.
+    if unsafe { system::pthread_key_create(&raw mut key, Some(ends)) } != 0 {
+        return None;
+    }
+    let first = KEY.compare_exchange(0, key + 1, Ordering::AcqRel, Ordering::Acquire);
+    Some(first.map_or_else(|other| other - 1, |_| key))
 }
 
 /// Has the C library call [`ends`] when this thread ends, with a number.
@@ -87,11 +96,11 @@ fn stay(round: usize) {
 }
 
 /// Called by the C library for a thread that ends, in each round of destructors that finds the key set.
-pub(crate) unsafe extern "C" fn ends(round: *mut c_void) {
+unsafe extern "C" fn ends(round: *mut c_void) {
     if round.addr() < system::PTHREAD_DESTRUCTOR_ITERATIONS {
         stay(round.addr() + 1);
     } else if let Some(own) = own() {
-        OWN.set(0);
+        set_own(None);
         GROUP.set(1);
         drop(ManuallyDrop::into_inner(own));
     }
