@@ -2,7 +2,7 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `global` | the interfaces: `GlobalAlloc`, malloc's family |
+//! | `global`, `collections` | the interfaces: `GlobalAlloc`, malloc's family; with the feature `allocator-api2` collections |
 //! | `serve` | allocate, free, resize |
 //! | `thread` | the instance of each thread |
 //! | `process` | the one heap; its beginning, forks |
@@ -18,6 +18,8 @@
 #![no_std]
 
 mod ask;
+#[cfg(feature = "allocator-api2")]
+mod collections;
 mod finish;
 mod global;
 mod lock;

@@ -538,5 +538,11 @@ fn the_source_is_told_once_when_the_heap_rises_above_the_soft_limit() {
         assert_eq!(source.told(), 1, "not under the group's lock");
     });
     assert_eq!(source.told(), 2);
+    for bytes in [0, 1, UNIT_BYTES, usize::MAX - 1, usize::MAX] {
+        heap.set_soft_limit(bytes);
+        let more = local.allocate(1 << 19, 16).unwrap();
+        free(&local, more).unwrap();
+    }
+    assert_eq!(source.told(), 5, "once for each of the small ones");
     free(&local, below).unwrap();
 }
