@@ -12,7 +12,7 @@
 use surefit_core::Refused;
 
 use super::common::GROUPS;
-use super::heap::region_bytes;
+use super::heap::{places, region_bytes};
 use super::instance::BUFFERED;
 use super::mail::BATCH;
 use super::sizes::{CLASSES, Class, GRANULE, UNIT_BYTES};
@@ -86,7 +86,8 @@ pub fn certify<L>(demand: &[SharedDemand], threads: u32, grouped: bool) -> Resul
 }
 
 fn units(demand: &[SharedDemand], threads: u32, grouped: bool) -> Option<usize> {
-    let instances = threads as usize + if grouped { GROUPS } else { 0 };
+    let all = usize::from(places(threads)?);
+    let instances = if grouped { all } else { all - GROUPS };
     let undelivered = instances
         .saturating_sub(1)
         .checked_mul(usize::from(BATCH))?;

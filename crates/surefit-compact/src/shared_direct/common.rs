@@ -100,7 +100,9 @@ impl<L: RawMutex, S: Source> Common<L, S> {
 
     /// Claims an idle instance, or one that was never used. O(instances).
     pub(super) fn claim(&self) -> Option<&Instance> {
-        if let Some(idle) = self.joined().find(|instance| instance.claim(State::Idle)) {
+        let take =
+            |instance: &&Instance| instance.state() == State::Idle && instance.claim(State::Idle);
+        if let Some(idle) = self.joined().find(take) {
             return Some(idle);
         }
         let mut number = self.joined.load(Ordering::Acquire);

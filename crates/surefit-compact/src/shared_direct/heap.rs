@@ -85,7 +85,7 @@ struct Plan {
 impl Plan {
     /// The tables for so many units and threads; `None` if they leave no unit for objects.
     fn of<L, S>(units: usize, threads: u32) -> Option<Self> {
-        let places = u16::try_from(threads as usize + GROUPS).ok()?;
+        let places = places(threads)?;
         let units = units.min((1 << 31) - 1);
         let places_at = size_of::<Common<L, S>>().next_multiple_of(align_of::<Instance>());
         let places_bytes = size_of::<Instance>() * usize::from(places);
@@ -385,10 +385,19 @@ impl<L: RawMutex, S: Source> Local<'_, L, S> {
     }
 }
 
-/// The least bytes of a region for so many threads, wherever it begins.
+/// Instances for so many threads and the groups; `None` if there are not so many numbers.
+pub(super) fn places(threads: u32) -> Option<u16> {
+    #[expect(clippy::cast_possible_truncation, reason = "8")]
+    let places = threads.checked_add(GROUPS as u32)?;
+    u16::try_from(places).ok()
+}
+
+/// The least bytes of a region for so many threads, or for the most that there can be, wherever it begins.
 fn least_bytes<L, S>(threads: u32) -> usize {
-    let tables =
-        size_of::<Common<L, S>>() + size_of::<Instance>() * (threads as usize + GROUPS + 1);
+    let places = places(threads).unwrap_or(u16::MAX);
+    #[expect(clippy::cast_possible_truncation, reason = "8")]
+    let threads = u32::from(places) - GROUPS as u32;
+    let tables = size_of::<Common<L, S>>() + size_of::<Instance>() * (usize::from(places) + 1);
     let mut units = tables.div_ceil(UNIT_BYTES);
     while Plan::of::<L, S>(units, threads).is_none() && units < 1 << 31 {
         units += 1;
@@ -398,8 +407,8 @@ fn least_bytes<L, S>(threads: u32) -> usize {
 
 /// The bytes of a region, wherever it begins, with tables for so many threads and `units` units behind them.
 pub(super) fn region_bytes<L>(units: usize, threads: u32) -> Option<usize> {
-    let fixed =
-        size_of::<Common<L, Fixed>>() + size_of::<Instance>() * (threads as usize + GROUPS + 1);
+    let places = places(threads)?;
+    let fixed = size_of::<Common<L, Fixed>>() + size_of::<Instance>() * (usize::from(places) + 1);
     // A unit of tables holds the records of 256 units.
     let tables = fixed.div_ceil(UNIT_BYTES) + units / (UNIT_BYTES / size_of::<Record>() - 1) + 2;
     let all = units.checked_add(tables)?;
