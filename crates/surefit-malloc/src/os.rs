@@ -98,6 +98,7 @@ fn pages_around(at: NonNull<u8>, bytes: usize) -> (*mut c_void, usize) {
 // because nothing takes the protection back.
 unsafe impl Source for Os {
     const ZEROED: bool = true;
+    const PURGES: bool = true;
 
     unsafe fn commit(&self, at: NonNull<u8>, bytes: usize) -> bool {
         let (start, bytes) = pages_around(at, bytes);

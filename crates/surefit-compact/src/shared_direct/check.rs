@@ -22,6 +22,14 @@ pub(super) fn check<L: RawMutex, S: Source>(common: &Common<L, S>) -> Result<(),
     }
     ensure(at == top, "P1", "a run leads over the top", at as usize)?;
     for instance in common.joined() {
+        for unit in instance.each_buffered() {
+            ensure(
+                common.memory().record(unit).kind() == Kind::Nothing && unit.number() < top,
+                "I3",
+                "a buffered unit is something",
+                unit.number() as usize,
+            )?;
+        }
         for class in Class::all() {
             let mut before = Span::NONE;
             let mut page = instance.first(class);

@@ -150,7 +150,9 @@ impl<L: RawMutex, S: Source> Common<L, S> {
     /// Gives units back to the pool, and memory that is due to the source: without the lock.
     pub(super) fn give_units(&self, start: Span, units: u32) {
         let now = self.source.now();
-        let outgoing = self.pool.lock().give_back(&self.memory, start, units, now);
+        let mut pool = self.pool.lock();
+        let outgoing = pool.give_back::<S>(&self.memory, start, units, now);
+        drop(pool);
         for (run, units) in outgoing.0.into_iter().flatten() {
             let gone = self.memory.purge(&self.source, run, units);
             self.pool.lock().settle(&self.memory, run, units, gone, now);

@@ -219,17 +219,18 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
     }
 
     /// Calls a function with the instance of a group, under the group's lock: for threads that share one (the paper's
-    /// sharing degree), that have none, or that are about to end. Groups are numbered modulo [`GROUPS`].
+    /// sharing degree), that have none, or that are about to end. Groups are numbered modulo [`GROUPS`]. The function must not ask for
+    /// the same group again: it would wait for itself.
     pub fn grouped<R>(&self, group: usize, call: impl FnOnce(&Local<'_, L, S>) -> R) -> R {
         let common = self.common();
         let group = group % GROUPS;
         let guard = common.groups[group].lock();
         #[expect(clippy::cast_possible_truncation, reason = "below 8")]
         let own = common.instance(group as u16 + 1);
-        let local = Local::new(common, own);
+        // Never dropped, also if the call unwinds: the instance stays the group's.
+        let local = ManuallyDrop::new(Local::new(common, own));
         let result = call(&local);
         common.deliver_all(own);
-        forget(local);
         drop(guard);
         common.tell();
         result

@@ -10,7 +10,7 @@
 //! - I2 A page of the instance is the current one of its class, or in the list of its class, or full: more than
 //!   [`Class::loose`] of its page-blocks are used.
 //! - I3 Units in the buffer are nothing, and no other thread's.
-//! - I4 All but `inbox`, `state` and `lock` belong to the thread that has the instance (`state`).
+//! - I4 All but `inbox` and `state` belong to the thread that has the instance (`state`), or its group's lock.
 
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -168,6 +168,11 @@ impl Instance {
         let left = self.buffered.get().checked_sub(1)?;
         self.buffered.set(left);
         Some(self.buffer[left].get())
+    }
+
+    /// The units of the buffer.
+    pub(super) fn each_buffered(&self) -> impl Iterator<Item = Span> {
+        self.buffer[..self.buffered.get()].iter().map(Cell::get)
     }
 
     /// Puts a unit into the buffer. Returns whether there was room.

@@ -254,15 +254,12 @@ impl Pool {
         }
         let enough = end.checked_next_multiple_of(COMMITTED_AT_ONCE);
         let to = enough.unwrap_or(end).min(memory.units());
-        if !memory.commit(source, memory.span(to)) {
-            return false;
-        }
-        true
+        memory.commit(source, memory.span(to))
     }
 
-    /// Gives used units back at a time; they coalesce. Returns the runs whose memory is to go back now: the caller sees to that
+    /// Gives used units back at a time `now`; they coalesce. Returns the runs whose memory is to go back now: the caller sees to that
     /// without the lock, and then calls [`settle`](Pool::settle) for each.
-    pub(super) fn give_back(
+    pub(super) fn give_back<S: Source>(
         &mut self,
         memory: &Memory,
         start: Span,
@@ -271,7 +268,7 @@ impl Pool {
     ) -> Outgoing {
         self.give(memory, start, units, false, now);
         let mut outgoing = Outgoing([None; PURGED_AT_ONCE]);
-        if self.delay != u32::MAX {
+        if S::PURGES && self.delay != u32::MAX {
             self.pick_surplus(memory, &mut outgoing);
             self.pick_old(memory, now, &mut outgoing);
         }
@@ -528,7 +525,13 @@ impl Pool {
                     "a run is in the other lists",
                     at,
                 )?;
-                ensure(end <= self.top, "P2", "a free run is behind the top", at)?;
+                let in_place = end < self.top || (end == self.top && zero == 0);
+                ensure(
+                    in_place,
+                    "P2",
+                    "a free run is behind the top, or should be",
+                    at,
+                )?;
                 let touches = end < self.top && memory.record(end).kind() == Kind::Free;
                 ensure(!touches, "P2", "two free runs touch", at)?;
                 free += u64::from(units);

@@ -12,6 +12,8 @@ use core::ptr::NonNull;
 pub unsafe trait Source: Debug + Sync {
     /// Whether memory that was committed and never written is zero.
     const ZEROED: bool;
+    /// Whether [`purge`](Source::purge) ever takes memory back. If not, free memory never leaves the heap, not even for a moment.
+    const PURGES: bool;
 
     /// Makes bytes usable, some perhaps not for the first time. `false` if there is no memory.
     ///
@@ -41,6 +43,7 @@ pub struct Fixed;
 // SAFETY: the region's owner promises that all of it is usable; nothing is purged.
 unsafe impl Source for Fixed {
     const ZEROED: bool = false;
+    const PURGES: bool = false;
 
     unsafe fn commit(&self, _at: NonNull<u8>, _bytes: usize) -> bool {
         true

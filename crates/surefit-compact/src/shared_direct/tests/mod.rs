@@ -298,6 +298,35 @@ fn no_more_threads_join_than_there_are_places_and_groups_serve_the_others() {
 }
 
 #[test]
+fn a_call_of_a_group_that_unwinds_leaves_the_group_its_instance() {
+    let mut memory = region(1 << 20);
+    let heap: SharedDirect<'_, RawMutex> = SharedDirect::new(&mut memory, SETTINGS).unwrap();
+    let unwinds = || heap.grouped(0, |_| -> () { panic!("as asked") });
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(unwinds));
+    assert!(result.is_err());
+    assert_eq!(heap.stats().idle_instances, 0);
+    let number = heap.grouped(0, |local| local.number());
+    assert_ne!(heap.join().unwrap().number(), number);
+    check(&heap);
+}
+
+#[test]
+fn a_fixed_heap_never_takes_its_free_memory_away() {
+    let mut memory = region(4 << 20);
+    let settings = Settings {
+        delay: 0,
+        ..SETTINGS
+    };
+    let heap: SharedDirect<'_, RawMutex> = SharedDirect::new(&mut memory, settings).unwrap();
+    let local = heap.join().unwrap();
+    let object = local.allocate(2 << 20, 16).unwrap();
+    free(&local, object).unwrap();
+    let stats = heap.stats();
+    assert_eq!((stats.purges, stats.dirty), (0, 2 << 20));
+    check(&heap);
+}
+
+#[test]
 fn a_leak_is_refused_at_the_limit_and_what_is_freed_serves_again() {
     let source = Counted::new(64 << 20);
     let heap = source.heap(Settings {

@@ -79,6 +79,7 @@ impl Counted {
 // SAFETY: all of it is usable and zero from the start; what is purged is cleared.
 unsafe impl Source for &Shared {
     const ZEROED: bool = true;
+    const PURGES: bool = true;
 
     unsafe fn commit(&self, _at: NonNull<u8>, bytes: usize) -> bool {
         let fails_at = self.fails_at.load(Ordering::Relaxed);
