@@ -7,6 +7,7 @@ use std::thread;
 
 use parking_lot::RawMutex;
 use surefit_compact::shared_direct::{GROUPS, Local, Settings, SharedDirect};
+use surefit_testkit::Random;
 
 type Heap<'m> = SharedDirect<'m, RawMutex>;
 
@@ -56,20 +57,10 @@ fn steps() -> usize {
     steps
 }
 
-/// Numbers below a bound.
-fn random(seed: u64) -> impl FnMut(usize) -> usize {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    move |below| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        ((state >> 33) as usize) % below
-    }
-}
-
 /// Exchanges objects with a shared table: what one thread put there another frees.
 fn exchange(heap: &Heap<'_>, table: &Mutex<Vec<Object>>, seed: u64) {
-    let mut random = random(seed);
+    let mut random = Random(seed);
+    let mut random = |below| random.below(below);
     let mut local = heap.join().expect("a place");
     for step in 0..steps() {
         let bytes = [random(300), random(3000), random(60_000)][random(20).saturating_sub(17)];

@@ -5,6 +5,8 @@ use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
+use surefit_testkit::Random;
+
 use super::super::{Settings, SharedDirect, Source, UNIT_BYTES};
 use super::{Heap, vec};
 
@@ -109,11 +111,6 @@ unsafe impl Source for &Shared {
 
 /// Numbers below a bound, the same for the same seed.
 pub(super) fn random(seed: u64) -> impl FnMut(usize) -> usize {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    move |below| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        ((state >> 33) as usize) % below
-    }
+    let mut random = Random(seed);
+    move |below| random.below(below)
 }
