@@ -30,8 +30,8 @@ static GROUPED: AtomicUsize = AtomicUsize::new(0);
 #[inline]
 pub(crate) fn own() -> Option<ManuallyDrop<Own<'static>>> {
     let own = own_address()?;
-    // SAFETY: `join` set the word, so there is a heap; the instance is this thread's until `ends`, and calls of one thread do not
-    // nest: the heap calls nobody.
+    // SAFETY: `join` set the word, so there is a heap; the instance is this thread's until `ends`. Calls nest only where the soft
+    // limit's function allocates or frees: the call that it is called by is in the middle of no change then.
     Some(unsafe { Own::from_raw(begun(), own) })
 }
 

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! a thread frees a page-block of another instance:  batch of that instance, in the thread's own outbox
-//! the batch is full, or the thread looks for room:  one compare-and-exchange puts it into the instance's inbox
+//! the batch is full, or its place in the outbox is wanted for another instance, or the thread trims or leaves:
+//!                                                   one compare-and-exchange puts it into the instance's inbox
 //! the owner needs page-blocks:                      one exchange takes all that is in the inbox
 //! ```
 //! Nobody waits, and nothing but the inbox's first word is shared: what is pushed is never popped one

@@ -25,6 +25,8 @@
 //! | `instance`, `small` | pages of one instance, and the automaton |
 //! | `mail` | frees by other threads |
 //! | `common`, `local`, `heap` | what all share, what a thread does, the heap |
+//! | `source`, `misuse` | where memory comes from; what is found wrong with a free |
+//! | `certify`, `stats`, `check` | bytes that are enough for a demand; what the heap holds; its invariants |
 //!
 //! # Threads that end
 //! Whoever leaves an instance gives back what it does not need, and leaves it idle with its objects; the next thread that joins
