@@ -44,7 +44,8 @@ pub struct Settings {
 ///     let mine = heap.join().unwrap();
 ///     let object = mine.allocate(100, 16).unwrap();
 ///     let address = object.as_ptr().addr();
-///     threads.spawn(|| {
+///     let heap = &heap;
+///     threads.spawn(move || {
 ///         let other = heap.join().unwrap();
 ///         assert_ne!(other.allocate(100, 16).unwrap().as_ptr().addr(), address);
 ///     });

@@ -55,10 +55,12 @@ const ALLOCATORS: [&str; 36] = [
 fn every_allocator_replays_and_verifies_a_small_program() {
     let trace = small_trace(1);
     for allocator in ALLOCATORS {
-        // a page of 16 KiB for each of 51 size-classes
-        let (heap, bytes) = match allocator.starts_with("cf-paper") {
-            true => ("4M", 4 << 20),
-            false => ("1M", 1 << 20),
+        let (heap, bytes) = match allocator {
+            // a page of 16 KiB for each of 51 size-classes
+            name if name.starts_with("cf-paper") => ("4M", 4 << 20),
+            // a page of up to 128 KiB for each of 64
+            "n-cf-direct" => ("4M", 4 << 20),
+            _ => ("1M", 1 << 20),
         };
         let row = result(&trace.path, allocator, &["--heap", heap]);
         assert_eq!(row["completed"], true, "{allocator}: {row}");

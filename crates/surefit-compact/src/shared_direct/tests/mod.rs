@@ -302,7 +302,7 @@ fn a_call_of_a_group_that_unwinds_leaves_the_group_its_instance() {
     let mut memory = region(1 << 20);
     let heap: SharedDirect<'_, RawMutex> = SharedDirect::new(&mut memory, SETTINGS).unwrap();
     let unwinds = || heap.grouped(0, |_| -> () { panic!("as asked") });
-    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(unwinds));
+    let result = std::panic::catch_unwind(core::panic::AssertUnwindSafe(unwinds));
     assert!(result.is_err());
     assert_eq!(heap.stats().idle_instances, 0);
     let number = heap.grouped(0, |local| local.number());
