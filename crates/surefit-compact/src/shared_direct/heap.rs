@@ -41,17 +41,16 @@ pub struct Settings {
 /// let settings = Settings { threads: 2, checks: false, delay: u32::MAX };
 /// let heap: SharedDirect<'_, parking_lot::RawMutex> = SharedDirect::new(&mut region, settings)?;
 /// std::thread::scope(|threads| {
-///     let mine = heap.join().unwrap();
-///     let object = mine.allocate(100, 16).unwrap();
-///     let address = object.as_ptr().addr();
-///     let heap = &heap;
-///     threads.spawn(move || {
-///         let other = heap.join().unwrap();
-///         assert_ne!(other.allocate(100, 16).unwrap().as_ptr().addr(), address);
-///     });
-///     // SAFETY: the object is live.
-///     unsafe { mine.free(object) };
+///     for _ in 0..2 {
+///         threads.spawn(|| {
+///             let mine = heap.join().unwrap();
+///             let object = mine.allocate(100, 16).unwrap();
+///             // SAFETY: the object is live.
+///             unsafe { mine.free(object) };
+///         });
+///     }
 /// });
+/// assert_eq!(heap.stats().instances, 0);
 /// # Ok::<(), surefit_core::Refused>(())
 /// ```
 ///
