@@ -14,7 +14,7 @@ use super::instance::{Instance, State};
 use super::mail::Batch;
 use super::memory::{Kind, Memory, Record, Span};
 use super::misuse::Misuse;
-use super::pool::{Pool, Taken};
+use super::pool::{Outgoing, Pool, Taken};
 use super::sizes::{Class, UNIT_BYTES};
 use super::source::Source;
 
@@ -50,7 +50,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         delay: u32,
         source: S,
     ) -> Self {
-        let pool = Mutex::new(Pool::new(&memory, delay));
+        let pool = Mutex::new(Pool::new::<S>(&memory, delay));
         Self {
             memory,
             places,
@@ -123,6 +123,9 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         let mut pool = self.pool.lock();
         let taken = pool.take(&self.memory, &self.source, units, align);
         self.note(&mut pool);
+        let surplus = pool.surplus(&self.memory);
+        drop(pool);
+        self.purge(surplus);
         taken
     }
 
@@ -131,6 +134,9 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         let mut pool = self.pool.lock();
         let extended = pool.extend(&self.memory, &self.source, start, units);
         self.note(&mut pool);
+        let surplus = pool.surplus(&self.memory);
+        drop(pool);
+        self.purge(surplus);
         extended
     }
 
@@ -151,10 +157,16 @@ impl<L: RawMutex, S: Source> Common<L, S> {
     pub(super) fn give_units(&self, start: Span, units: u32) {
         let now = self.source.now();
         let mut pool = self.pool.lock();
-        let outgoing = pool.give_back::<S>(&self.memory, start, units, now);
+        let old = pool.give_back(&self.memory, start, units, now);
         drop(pool);
+        self.purge(old);
+    }
+
+    /// Gives memory back to the source, without the lock.
+    fn purge(&self, outgoing: Outgoing) {
         for (run, units) in outgoing.0.into_iter().flatten() {
             let gone = self.memory.purge(&self.source, run, units);
+            let now = self.source.now();
             self.pool.lock().settle(&self.memory, run, units, gone, now);
         }
     }

@@ -5,18 +5,19 @@
 //!                                                                          top        committed end
 //! ```
 //! Free runs coalesce. They are of two kinds: those that were written (`dirty`) come first, because their
-//! memory is there; those whose memory the source took back (`clean`) are zero. Behind the top nothing was
-//! ever used.
+//! memory is there; those whose memory the source took back (`clean`) are zero. If the source takes memory back, runs
+//! of different kinds do not coalesce, so that it is known how much memory free runs hold. Behind the top nothing was ever used.
 //!
 //! # What goes back
-//! A run that stays free for the delay becomes clean. Whatever the clock says, dirty runs have at most as many units
-//! as the *allowance*: 1/16 of those in use, or 512 KiB; beyond it the longest ones go back at once. If most of what went back
-//! so is soon taken again, twice as much is allowed, up to half of the most that was ever used; else less.
+//! A run that stays free for the delay becomes clean; free runs that coalesce are as old as the longest of them. Whatever the
+//! clock says, used and dirty units together are at most 17/16 of the most that were ever used, or 512 KiB more: whoever takes
+//! memory that was not there before gives the surplus back, of the longest dirty runs, at most sixteen runs a call. So what
+//! programs free and soon want again stays, and yet hardly more is held than was needed at one time.
 //!
 //! # Invariants
 //! - P1 From the first unit behind the tables to the top, pages, large objects, units in buffers and free runs follow each other;
 //!   the records of the first and the last unit of each run say what it is.
-//! - P2 No two free runs touch, and none touches the top but dirty ones.
+//! - P2 No two free runs that coalesce touch, and none touches the top but dirty ones.
 //! - P3 `used` is the number of units that are in no free run below the top.
 //! - P4 Units that are committed end at `committed`, at or behind the top; their records are usable too.
 #![deny(unsafe_code)]
@@ -34,6 +35,8 @@ const COMMITTED_AT_ONCE: u32 = 512;
 const PURGED_AT_ONCE: usize = 16;
 /// Dirty units that are always allowed: 512 KiB.
 const LEAST_ALLOWED: u64 = 64;
+/// Units that go back beyond those that must, so that not every call gives some: 256 KiB.
+const SLACK: u64 = LEAST_ALLOWED / 2;
 /// The most runs whose age one call looks at, the longest first.
 const LOOKED_AT_ONCE: usize = 256;
 
@@ -50,9 +53,15 @@ pub(super) struct Taken {
 #[derive(Debug)]
 pub(super) struct Outgoing(pub(super) [Option<(Span, u32)>; PURGED_AT_ONCE]);
 
+impl Outgoing {
+    const NONE: Self = Self([None; PURGED_AT_ONCE]);
+}
+
 /// The units of a region.
 #[derive(Debug)]
 pub(super) struct Pool {
+    /// Whether runs of different kinds coalesce.
+    mixes: bool,
     dirty: Runs,
     clean: Runs,
     top: Span,
@@ -64,11 +73,6 @@ pub(super) struct Pool {
     rose: bool,
     delay: u32,
     looked_last: u32,
-    /// What is allowed beyond the share of the units in use.
-    grown: u64,
-    /// Units that went back as surplus, and of these, units that were taken again, since the allowance was last looked at.
-    gone: u64,
-    returned: u64,
     purges: u64,
     refused: u64,
 }
@@ -87,9 +91,10 @@ pub(super) struct PoolCounts {
 
 impl Pool {
     /// All units behind the tables, never used.
-    pub(super) fn new(memory: &Memory, delay: u32) -> Self {
+    pub(super) fn new<S: Source>(memory: &Memory, delay: u32) -> Self {
         memory.set_committed(memory.first().number());
         Self {
+            mixes: !S::PURGES,
             dirty: Runs::new(),
             clean: Runs::new(),
             top: memory.first(),
@@ -101,9 +106,6 @@ impl Pool {
             rose: false,
             delay,
             looked_last: 0,
-            grown: 0,
-            gone: 0,
-            returned: 0,
             purges: 0,
             refused: 0,
         }
@@ -167,14 +169,15 @@ impl Pool {
         let slack = u32::try_from(align.div_ceil(UNIT_BYTES) - 1).ok()?;
         let all = units.checked_add(slack)?;
         let possible = all < memory.units() && self.within_limit(memory, source, units);
-        let taken = possible
-            .then(|| self.take_free(memory, units, all, align))
-            .and_then(|found| found.or_else(|| self.take_top(memory, source, units, align)));
+        let mut taken = None;
+        if possible {
+            taken = self
+                .take_free(memory, units, all, align)
+                .or_else(|| self.take_top(memory, source, units, align))
+                .or_else(|| self.take_purged(memory, source, units, all, align));
+        }
         match taken {
             Some(taken) => {
-                if taken.zero {
-                    self.took_back(u64::from(units));
-                }
                 memory.record(taken.start).units.set(units);
                 self.use_more(units);
             }
@@ -215,6 +218,21 @@ impl Pool {
         }
         mark_used(memory, start, units);
         Some(Taken { start, zero })
+    }
+
+    /// Takes units out of a run that is long enough if all free memory is given back.
+    fn take_purged<S: Source>(
+        &mut self,
+        memory: &Memory,
+        source: &S,
+        units: u32,
+        all: u32,
+        align: usize,
+    ) -> Option<Taken> {
+        let purged = !self.mixes && self.purge_all(memory, source) > 0;
+        purged
+            .then(|| self.take_free(memory, units, all, align))
+            .and_then(|taken| taken.or_else(|| self.take_top(memory, source, units, align)))
     }
 
     /// Takes units that were never used.
@@ -259,7 +277,7 @@ impl Pool {
 
     /// Gives used units back at a time `now`; they coalesce. Returns the runs whose memory is to go back now: the caller sees to that
     /// without the lock, and then calls [`settle`](Pool::settle) for each.
-    pub(super) fn give_back<S: Source>(
+    pub(super) fn give_back(
         &mut self,
         memory: &Memory,
         start: Span,
@@ -267,12 +285,10 @@ impl Pool {
         now: u32,
     ) -> Outgoing {
         self.give(memory, start, units, false, now);
-        let mut outgoing = Outgoing([None; PURGED_AT_ONCE]);
-        if S::PURGES && self.delay != u32::MAX {
-            self.pick_surplus(memory, &mut outgoing);
-            self.pick_old(memory, now, &mut outgoing);
+        if self.mixes || self.delay == u32::MAX {
+            return Outgoing::NONE;
         }
-        outgoing
+        self.old(memory, now)
     }
 
     /// What went back, or could not, is a free run again.
@@ -283,85 +299,94 @@ impl Pool {
         self.give(memory, run, units, gone, now);
     }
 
-    /// Takes a dirty run out of its list; it counts as used until it is settled.
-    fn pick(&mut self, memory: &Memory, run: Span) -> (Span, u32) {
-        let units = memory.record(run).units.get();
+    /// Takes the end of a dirty run, at most `most` units, out of it; that counts as used until it is settled.
+    fn pick(&mut self, memory: &Memory, run: Span, most: u32) -> (Span, u32) {
+        let all = memory.record(run).units.get();
+        let stamp = stamp_of(memory, run);
         self.take_out(memory, run);
-        mark_used(memory, run, units);
-        memory.record(run).units.set(units);
-        self.used += u64::from(units);
-        (run, units)
-    }
-
-    /// Dirty units that are allowed now.
-    fn allowance(&self) -> u64 {
-        (self.used / 16).max(LEAST_ALLOWED) + self.grown
-    }
-
-    /// Picks the longest dirty runs if there are more dirty units than allowed, until half is left.
-    fn pick_surplus(&mut self, memory: &Memory, outgoing: &mut Outgoing) {
-        let allowed = self.allowance();
-        if self.dirty.units() <= allowed {
-            return;
+        let units = all.min(most);
+        let start = memory.after(run, all - units);
+        if units < all {
+            self.add(memory, run, all - units, false, stamp);
         }
-        self.learn();
+        mark_used(memory, start, units);
+        memory.record(start).units.set(units);
+        self.used += u64::from(units);
+        (start, units)
+    }
+
+    /// Picks runs whose memory is to go back, since used and dirty units together are more than allowed: of the longest dirty ones.
+    /// Only memory that was not there before brings that about, so this follows [`take`](Pool::take) and [`extend`](Pool::extend).
+    pub(super) fn surplus(&mut self, memory: &Memory) -> Outgoing {
+        let mut outgoing = Outgoing::NONE;
+        let resident = self.used + self.dirty.units();
+        let allowed = self.most_used + (self.most_used / 16).max(LEAST_ALLOWED);
+        if self.mixes || self.delay == u32::MAX || resident <= allowed {
+            return outgoing;
+        }
+        let mut surplus = resident - allowed + SLACK;
         for place in &mut outgoing.0 {
-            if self.dirty.units() <= allowed / 2 {
-                return;
-            }
-            let Some(run) = self.dirty.longest() else {
-                return;
+            let Some(run) = self.dirty.longest().filter(|_| surplus > 0) else {
+                break;
             };
-            let picked = self.pick(memory, run);
-            self.gone += u64::from(picked.1);
+            let most = u32::try_from(surplus).unwrap_or(u32::MAX);
+            let picked = self.pick(memory, run, most);
+            surplus -= u64::from(picked.1);
             *place = Some(picked);
         }
-    }
-
-    /// Counts units that were taken without their memory, although they might have had it.
-    fn took_back(&mut self, units: u64) {
-        self.returned = (self.returned + units).min(self.gone);
-    }
-
-    /// When enough has gone back: allows more if most of it was wanted again, else less.
-    fn learn(&mut self) {
-        if self.gone < 4 * self.allowance() {
-            return;
-        }
-        if self.returned > self.gone / 2 {
-            self.grown = (self.grown + self.allowance()).min(self.most_used / 2);
-        } else {
-            self.grown /= 2;
-        }
-        (self.gone, self.returned) = (0, 0);
+        outgoing
     }
 
     fn give(&mut self, memory: &Memory, start: Span, units: u32, zero: bool, stamp: u32) {
-        let (mut start, mut units, mut zero) = (start, units, zero);
+        let (mut start, mut units, mut zero, mut stamp) = (start, units, zero, stamp);
+        let mut longest = units;
         self.use_less(units);
         memory.record(start).set_kind(Kind::Nothing);
         let next = memory.after(start, units);
-        if next < self.top && memory.record(next).kind() == Kind::Free {
-            zero &= self.take_out(memory, next);
-            units += memory.record(next).units.get();
-        }
-        if start > memory.first() {
-            let last = memory.record(memory.span(start.number() - 1));
-            if last.kind() == Kind::Free {
-                let before = last.units.get();
-                // Inside the run that this becomes, nothing begins or ends.
-                last.set_kind(Kind::Nothing);
-                start = memory.span(start.number() - before);
-                units += before;
-                zero &= self.take_out(memory, start);
+        if next < self.top
+            && memory.record(next).kind() == Kind::Free
+            && self.joins(memory, next, zero)
+        {
+            let behind = memory.record(next).units.get();
+            if behind > longest {
+                (longest, stamp) = (behind, stamp_of(memory, next));
             }
+            zero &= self.take_out(memory, next);
+            units += behind;
+        }
+        let before = Self::free_before(memory, start);
+        if let Some(first) = before.filter(|first| self.joins(memory, *first, zero)) {
+            // Inside the run that this becomes, nothing begins or ends.
+            let last = memory.span(start.number() - 1);
+            memory.record(last).set_kind(Kind::Nothing);
+            let before = memory.record(first).units.get();
+            if before > longest {
+                stamp = stamp_of(memory, first);
+            }
+            start = first;
+            units += before;
+            zero &= self.take_out(memory, first);
         }
         self.add(memory, start, units, zero, stamp);
     }
 
+    /// The free run that ends before a unit.
+    fn free_before(memory: &Memory, start: Span) -> Option<Span> {
+        if start == memory.first() {
+            return None;
+        }
+        let last = memory.record(memory.span(start.number() - 1));
+        (last.kind() == Kind::Free).then(|| memory.span(start.number() - last.units.get()))
+    }
+
+    /// Whether a free run and one that is `zero`, or not, become one.
+    fn joins(&self, memory: &Memory, run: Span, zero: bool) -> bool {
+        self.mixes || is_zero(memory, run) == zero
+    }
+
     /// Takes a free run out of its list. Returns whether it is zero.
     fn take_out(&mut self, memory: &Memory, run: Span) -> bool {
-        let zero = memory.record(run).opened.get() == 1;
+        let zero = is_zero(memory, run);
         self.of_kind(zero).remove(memory, run);
         memory.record(run).set_kind(Kind::Nothing);
         zero
@@ -457,9 +482,10 @@ impl Pool {
     }
 
     /// Picks dirty runs that have been free for the delay, the longest first, now and then.
-    fn pick_old(&mut self, memory: &Memory, now: u32, outgoing: &mut Outgoing) {
+    fn old(&mut self, memory: &Memory, now: u32) -> Outgoing {
+        let mut outgoing = Outgoing::NONE;
         if now.wrapping_sub(self.looked_last) < self.delay.div_ceil(4) {
-            return;
+            return outgoing;
         }
         self.looked_last = now;
         let mut old = [Span::NONE; PURGED_AT_ONCE];
@@ -468,10 +494,11 @@ impl Pool {
         for (place, run) in old.iter_mut().zip(found) {
             *place = run;
         }
-        let free = outgoing.0.iter_mut().filter(|place| place.is_none());
-        for (place, run) in free.zip(old.into_iter().filter(|run| *run != Span::NONE)) {
-            *place = Some(self.pick(memory, run));
+        let found = old.into_iter().filter(|run| *run != Span::NONE);
+        for (place, run) in outgoing.0.iter_mut().zip(found) {
+            *place = Some(self.pick(memory, run, u32::MAX));
         }
+        outgoing
     }
 
     fn purge<S: Source>(&mut self, memory: &Memory, source: &S, run: Span) -> bool {
@@ -481,7 +508,9 @@ impl Pool {
         }
         self.purges += 1;
         self.take_out(memory, run);
-        self.add(memory, run, units, true, 0);
+        mark_used(memory, run, units);
+        self.used += u64::from(units);
+        self.give(memory, run, units, true, 0);
         true
     }
 
@@ -532,7 +561,9 @@ impl Pool {
                     "a free run is behind the top, or should be",
                     at,
                 )?;
-                let touches = end < self.top && memory.record(end).kind() == Kind::Free;
+                let touches = end < self.top
+                    && memory.record(end).kind() == Kind::Free
+                    && self.joins(memory, end, zero == 1);
                 ensure(!touches, "P2", "two free runs touch", at)?;
                 free += u64::from(units);
             }
@@ -561,6 +592,11 @@ fn mark_used(memory: &Memory, start: Span, units: u32) {
     let end = memory.after(start, units).number();
     memory.record(memory.span(end - 1)).set_kind(Kind::Nothing);
     memory.record(start).set_kind(Kind::Run);
+}
+
+/// Whether all bytes of a free run are zero.
+fn is_zero(memory: &Memory, run: Span) -> bool {
+    memory.record(run).opened.get() == 1
 }
 
 fn stamp_of(memory: &Memory, run: Span) -> u32 {

@@ -389,7 +389,7 @@ fn free_memory_goes_back_after_the_delay() {
 }
 
 #[test]
-fn more_free_memory_than_allowed_goes_back_at_once() {
+fn free_memory_goes_back_when_more_is_held_than_was_ever_needed() {
     let source = Counted::new(64 << 20);
     let heap = source.heap(Settings {
         delay: 1000,
@@ -401,15 +401,53 @@ fn more_free_memory_than_allowed_goes_back_at_once() {
         .collect();
     for object in objects.into_iter().step_by(2) {
         free(&local, object).unwrap();
-        let stats = heap.stats();
-        assert!(stats.dirty <= (512 << 10).max(stats.active / 16));
     }
+    let stats = heap.stats();
+    assert_eq!((stats.purges, stats.clean), (0, 0));
+    assert!(stats.dirty >= 200 * 40_000);
+    // None of these fits where one was freed.
+    let most = stats.peak_active;
+    for _ in 0..100 {
+        local.allocate(60_000, 16).unwrap();
+        let stats = heap.stats();
+        let allowed = most.max(stats.peak_active) * 17 / 16;
+        assert!(stats.active + stats.dirty <= allowed.max(most + (512 << 10)));
+    }
+    assert!(heap.stats().clean > 0);
+    check(&heap);
     // What comes and goes again and again is kept.
     let churn = || free(&local, local.allocate(4 << 20, 16).unwrap()).unwrap();
-    (0..100).for_each(|_| churn());
+    (0..20).for_each(|_| churn());
     let purges = heap.stats().purges;
     (0..100).for_each(|_| churn());
     assert_eq!(heap.stats().purges, purges);
+    check(&heap);
+}
+
+#[test]
+fn free_memory_of_both_kinds_becomes_one_run_rather_than_a_refusal() {
+    let source = Counted::new(8 << 20);
+    let heap = source.heap(Settings {
+        delay: 1000,
+        ..SETTINGS
+    });
+    let local = heap.join().unwrap();
+    let mut objects = Vec::new();
+    while let Some(object) = local.allocate(100_000, 16) {
+        objects.push(object);
+    }
+    // The first half is clean, the second dirty; only together they are long enough.
+    let second = objects.split_off(objects.len() / 2);
+    objects
+        .into_iter()
+        .for_each(|object| free(&local, object).unwrap());
+    heap.purge();
+    second
+        .into_iter()
+        .for_each(|object| free(&local, object).unwrap());
+    let stats = heap.stats();
+    assert!(stats.clean > 2 << 20 && stats.dirty > 2 << 20);
+    assert!(local.allocate(6 << 20, 16).is_some());
     check(&heap);
 }
 
