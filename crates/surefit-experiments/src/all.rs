@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! DIR/NAME.json       the report of each experiment
+//! DIR/NAME.txt        the same, as it is printed
 //! DIR/NAME.svg        its plots, if it has any
 //! DIR/automaton.dot   the states of a size-class, for Graphviz
 //! DIR/index.html      one page that loads nothing: every figure, table and claim of the papers with its verdict,
@@ -19,7 +20,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use crate::experiments::{ENTRIES, automaton};
-use crate::kit::draw::text::{WIDTH, wrapped};
+use crate::kit::draw::text::{WIDTH, text, wrapped};
 use crate::kit::draw::{page, verdicts};
 use crate::kit::shown::missing;
 use crate::kit::{Entry, Report, Request, Run};
@@ -131,6 +132,7 @@ fn one(args: &Args, entry: &Entry) -> Result<Run> {
 fn files_of(directory: &Path, found: &Report) -> Result<()> {
     let json = serde_json::to_string_pretty(found)? + "\n";
     write(directory, &format!("{}.json", found.name), &json)?;
+    write(directory, &format!("{}.txt", found.name), &text(found))?;
     if let Some(picture) = page::picture(found)? {
         write(directory, &format!("{}.svg", found.name), &picture)?;
     }

@@ -7,7 +7,7 @@
 //! experiments    a folder per experiment, and the list of all
 //! chosen         the options that all experiments take: FILE… --quick --rounds --format --plot --report
 //! list           the names of all experiments, and what of the papers each one shows
-//! all            every experiment into a directory: NAME.json, NAME.svg, index.html
+//! all            every experiment into a directory: NAME.json, NAME.txt, NAME.svg, index.html
 //! ```
 //! Imports go upwards only, in this list from below to above: no experiment imports another,
 //! `shared` imports no experiment, and `kit` imports neither.

@@ -176,15 +176,6 @@ fn fits(line: &str) -> bool {
 }
 
 #[test]
-fn tables_about_collectors_fit_a_hundred_columns() {
-    for name in REPORTS.iter().filter(|name| name.starts_with("gc-")) {
-        let screen = printed(&[name, "--quick"]);
-        let broad: Vec<_> = screen.lines().filter(|line| !fits(line)).collect();
-        assert!(broad.is_empty(), "{name}: {broad:#?}");
-    }
-}
-
-#[test]
 fn plots_and_pages_are_written_beside_the_text() {
     let trace = small_trace(3);
     let file = trace.path.to_str().expect("a plain name");
@@ -346,6 +337,9 @@ fn all_experiments_go_into_one_directory() {
             let of = claim["of"].as_array().is_some_and(|of| !of.is_empty());
             assert!(of, "{name}: whose claim is it? {claim}");
         }
+        let screen = read(&format!("{name}.txt"));
+        let broad: Vec<_> = screen.lines().filter(|line| !fits(line)).collect();
+        assert!(screen.starts_with(name) && broad.is_empty(), "{broad:#?}");
     }
     let missing: Vec<_> = summary
         .lines()
