@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# What building the command costs; the README's main command, in its short form; and the examples.
+# What building the command costs; the README's main command, in its short form; and the
+# examples, not optimised.
 set -euo pipefail
 bash "$(dirname "$0")/budget.sh" command
 cargo run --release --locked -- compare --rounds 1 >/dev/null
-cargo run --release --locked -p surefit --example hello
-cargo run --release --locked -p surefit --example static_region
-cargo run --release --locked -p surefit --example certified
-cargo run --release --locked -p surefit --example shared
-cargo run --release --locked -p surefit --example contiguous
-cargo run --release --locked -p surefit --features locked --example global_allocator
-cargo run --release --locked -p surefit-gc --example cells
-cargo run --release --locked -p surefit-gc --example binary_trees
+cargo run --locked -p surefit --example hello
+cargo run --locked -p surefit --example static_region
+cargo run --locked -p surefit --example certified
+cargo run --locked -p surefit --example shared
+cargo run --locked -p surefit --example contiguous
+cargo run --locked -p surefit --features locked --example global_allocator
+cargo run --locked -p surefit-gc --example cells
+cargo run --locked -p surefit-gc --example binary_trees

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Builds every fuzz target with the address sanitizer and coverage, and runs each for a fixed number of inputs from a fixed
 # seed; prints executions by target. The flags are those of cargo-fuzz, which is not needed.
-# usage: fuzz.sh [OPTION OF LIBFUZZER]…      instead of "-seed=1 -runs=5000"
+# usage: fuzz.sh [OPTION OF LIBFUZZER]…      instead of "-seed=1 -runs=2000"
 # SUREFIT_CORPUS names a folder that keeps what was found, by target.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ $# -eq 0 ]; then
-  set -- -seed=1 -runs=5000
+  set -- -seed=1 -runs=2000
   # So few runs take less time than to optimise what runs.
   export CARGO_PROFILE_RELEASE_OPT_LEVEL=1
 fi

@@ -3,6 +3,7 @@
 # that it sees what it must see. Both need nightly Rust's sanitizers; the thread sanitizer also a standard library built for
 # it, or every lock of that is a race: from nightly's source, or else with Debian's compiler and source (ci/toolchain.sh).
 # usage: sanitizers.sh [address] [thread]      the first if none is named; ci/extra/threads.sh runs the second
+# SUREFIT_TESTS=all runs every attack under the address sanitizer, as ci/extra/heaps.sh does, not a selection.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- address
@@ -18,11 +19,14 @@ export SUREFIT_STRESS="${SUREFIT_STRESS:-0.5}"
 # Whatever works on a region is an attack; what several threads use at once is in the second list as well. The heaps beside
 # their models are not here: ci/fuzz.sh drives them, under the address sanitizer too.
 address=(
-  compact_attacks compact_shared_attacks compact_beside compact_block_table compact_branded compact_collect
-  compact_contiguous compact_direct compact_pieces compact_pooled
-  compact_sharded compact_shared compact_shared_bytes compact_shared_direct compact_shared_keys compact_shared_parked compact_stress
-  freelist_attacks freelist_limits freelist_run
-  gc_access gc_arena gc_arena_ends gc_attacks gc_compact_fit gc_ends gc_shapes
+  compact_attacks compact_branded compact_direct compact_pieces compact_shared_attacks compact_shared_direct compact_stress
+  freelist_attacks gc_arena gc_attacks
+)
+[ "${SUREFIT_TESTS:-}" != all ] || address+=(
+  compact_beside compact_block_table compact_collect compact_contiguous compact_pooled
+  compact_sharded compact_shared compact_shared_bytes compact_shared_keys compact_shared_parked
+  freelist_limits freelist_run
+  gc_access gc_arena_ends gc_compact_fit gc_ends gc_shapes
 )
 thread=(compact_beside compact_sharded compact_shared_direct compact_shared_keys compact_stress)
 
