@@ -65,6 +65,7 @@ crates/surefit-compact/src/shared_direct/mail.rs
 crates/surefit-compact/src/shared_direct/memory.rs
 crates/surefit-compact/src/shared_direct/sizes.rs
 crates/surefit-compact/src/shared_direct/source.rs
+crates/surefit-compact/src/shared_direct/units.rs
 crates/surefit-compact/src/shared/machinery/table.rs
 crates/surefit-core/src/doorway/registers.rs
 crates/surefit-core/src/exchange.rs

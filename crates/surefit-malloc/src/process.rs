@@ -11,10 +11,10 @@
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
 use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use lock_api::Mutex;
-use surefit_compact::shared_direct::{Local, Settings, SharedDirect};
+use surefit_compact::shared_direct::{Local, Settings, SharedDirect, Units};
 use surefit_interpose::system;
 
 use crate::lock::Futex;
@@ -32,6 +32,9 @@ const LEAST_THREADS: usize = 64;
 
 const NOTHING: u32 = 0;
 const READY: u32 = 1;
+
+/// Where the heap's units are; nowhere before there is a heap.
+static UNITS: AtomicPtr<u8> = AtomicPtr::new(Units::none().into_raw());
 
 struct Process {
     state: AtomicU32,
@@ -63,6 +66,13 @@ pub(crate) fn heap_if_begun() -> Option<&'static Heap> {
     (PROCESS.state.load(Ordering::Acquire) == READY).then(|| unsafe { begun() })
 }
 
+/// Where the units of the heap are, if there is one.
+#[inline]
+pub(crate) fn units() -> Units<'static> {
+    // SAFETY: nothing else is stored there.
+    unsafe { Units::from_raw(UNITS.load(Ordering::Acquire)) }
+}
+
 /// The heap, without a look at whether there is one.
 ///
 /// # Safety
@@ -92,6 +102,8 @@ fn begin() -> Option<&'static Heap> {
     // SAFETY: this thread has `begins`, and nothing is READY.
     unsafe { make() }?;
     PROCESS.state.store(READY, Ordering::Release);
+    let units = heap_if_begun()?.units();
+    UNITS.store(units.into_raw(), Ordering::Release);
     drop(guard);
     // It may allocate. If it fails, forked children of a process with threads may find a lock taken.
     // SAFETY: functions that live as long as the process.

@@ -3,9 +3,9 @@
 use core::ptr::NonNull;
 
 use crate::misuse;
-use crate::process::{Own, begun, heap_if_begun};
+use crate::process::{Own, heap_if_begun, units};
 use crate::thread::{own, with, with_some};
-use crate::word::own_address;
+use crate::word::{own_address, own_number};
 
 /// An object of `bytes` bytes aligned to `align`, a power of two (16 at least is given).
 #[inline]
@@ -34,11 +34,9 @@ pub(crate) fn allocate_zeroed(bytes: usize, align: usize) -> Option<NonNull<u8>>
 /// It is live, and nobody uses it any more; but for misuse that is found.
 #[inline]
 pub(crate) unsafe fn free(object: *mut u8) {
-    if let Some(own) = own_address() {
-        // SAFETY: the word of this thread, so there is a heap; the object is the caller's.
-        if unsafe { begun().put_back(own, object) } {
-            return;
-        }
+    // SAFETY: the number of this thread's instance, or 0; the object is the caller's.
+    if unsafe { units().put_back(own_number(), object) } {
+        return;
     }
     // SAFETY: the caller's.
     unsafe { free_more(object) };

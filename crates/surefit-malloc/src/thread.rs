@@ -18,7 +18,7 @@ use surefit_interpose::system;
 use surefit_interpose::thread::ThreadWord;
 
 use crate::process::{Heap, Own, begun, heap, options};
-use crate::word::{own_address, set_own};
+use crate::word::{own_address, set_none, set_own};
 
 /// The number of the thread's group plus 1; 0 before it has one.
 const GROUP: ThreadWord<1> = ThreadWord;
@@ -65,7 +65,8 @@ fn join(heap: &'static Heap) -> Option<ManuallyDrop<Own<'static>>> {
         GROUP.set(number / sharing % GROUPS + 1);
         return None;
     };
-    set_own(Some(joined.into_raw()));
+    let number = joined.number();
+    set_own(joined.into_raw(), number);
     // After the word is set: the C library may allocate.
     stay(1);
     own()
@@ -100,7 +101,7 @@ unsafe extern "C" fn ends(round: *mut c_void) {
     if round.addr() < system::PTHREAD_DESTRUCTOR_ITERATIONS {
         stay(round.addr() + 1);
     } else if let Some(own) = own() {
-        set_own(None);
+        set_none();
         GROUP.set(1);
         drop(ManuallyDrop::into_inner(own));
     }

@@ -121,7 +121,7 @@ fn check_page<L: RawMutex, S: Source>(
     let Some(owner) = owner else {
         return Err(Corruption::new("I2", "a page has no instance", at));
     };
-    let (used, opened) = (record.used.get(), record.opened.get());
+    let (used, opened) = (record.used(), record.opened.get());
     ensure(
         opened <= shape.blocks,
         "I2",
@@ -168,10 +168,7 @@ fn check_place(
     record: &Record,
 ) -> Result<(), Corruption> {
     let at = page.number() as usize;
-    let (used, unopened) = (
-        record.used.get(),
-        class.shape().blocks - record.opened.get(),
-    );
+    let (used, unopened) = (record.used(), class.shape().blocks - record.opened.get());
     let current = owner.current(class) == page;
     let listed = owner.lists(class, page, record);
     let loose = used <= class.loose() || unopened > 0;

@@ -12,7 +12,7 @@ use lock_api::{Mutex, RawMutex};
 use super::chain::{Chain, Free};
 use super::instance::{Instance, State};
 use super::mail::Batch;
-use super::memory::{Kind, Memory, Record, Span};
+use super::memory::{EACH_FREE, Kind, Memory, Record, Span};
 use super::misuse::Misuse;
 use super::pool::{Outgoing, Pool, Taken};
 use super::sizes::{Class, UNIT_BYTES};
@@ -78,7 +78,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
 
     /// `watch` of a page that is not full.
     pub(super) fn watched(&self) -> u16 {
-        if self.checks { u16::MAX } else { 0 }
+        if self.checks { EACH_FREE } else { 0 }
     }
 
     /// The instance with a number from 1 on.

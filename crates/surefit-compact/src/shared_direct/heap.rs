@@ -8,13 +8,13 @@ use core::ptr::NonNull;
 use lock_api::RawMutex;
 use surefit_core::{Corruption, Refused};
 
-use super::chain::Free;
 use super::common::{Common, GROUPS};
 use super::instance::{Instance, State};
 use super::local::Local;
 use super::memory::{Memory, Record, Span};
 use super::sizes::UNIT_BYTES;
 use super::source::{Fixed, Source};
+use super::units::Units;
 
 /// What a shared direct heap is made with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -236,21 +236,10 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         result
     }
 
-    /// F1 alone: frees an object of an instance that is named by its address, in a page that holds others and is not full.
-    /// `false`, and nothing was done, if that is not so, or it is null: ask [`try_free`](Local::try_free).
-    ///
-    /// # Safety
-    /// As there; `own` came from [`into_raw`](Local::into_raw), and the instance is this thread's.
-    #[inline]
-    pub unsafe fn put_back(&self, own: NonNull<u8>, object: *mut u8) -> bool {
-        // SAFETY: the caller's.
-        let own: &Instance = unsafe { own.cast().as_ref() };
-        let Some(record) = self.common().memory().record_around(object) else {
-            return false;
-        };
-        // SAFETY: inside the region, so not null; the caller's; if it goes elsewhere, it is not used here.
-        let block = unsafe { Free::of(NonNull::new_unchecked(object)) };
-        record.owner() == own.number() && own.put_back(record, block).is_ok()
+    /// Where its units are.
+    #[must_use]
+    pub fn units(&self) -> Units<'_> {
+        Units::of(self.common().memory())
     }
 
     /// The bytes of a live object, all of which the program may use; `None` if no object begins there, as far as the heap

@@ -15,7 +15,7 @@
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use super::chain::{Chain, Free};
+use super::chain::Chain;
 use super::mail::{Batch, Inbox, SLOTS};
 use super::memory::{Memory, Record, Span};
 use super::sizes::{CLASSES, Class};
@@ -195,18 +195,5 @@ impl Instance {
     /// All batches.
     pub(super) fn batches(&self) -> impl Iterator<Item = &Batch> {
         self.outbox.iter()
-    }
-
-    /// F1: puts a page-block of a page of this instance back, in a page that holds others and is not full. Returns the
-    /// page-block if it needs more than that.
-    #[inline]
-    pub(super) fn put_back(&self, record: &Record, block: Free) -> Result<(), Free> {
-        let used = record.used.get().wrapping_sub(1);
-        if used <= record.watch.get() {
-            return Err(block);
-        }
-        record.used.set(used);
-        record.free.push(block);
-        Ok(())
     }
 }

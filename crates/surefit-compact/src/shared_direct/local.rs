@@ -186,7 +186,7 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         if record.owner() != self.own.number() {
             return self.common.free_elsewhere(self.own, record, block);
         }
-        match self.own.put_back(record, block) {
+        match record.put_back(block) {
             Ok(()) => Ok(()),
             Err(block) => self.common.free_slowly(self.own, record, block),
         }

@@ -19,12 +19,15 @@ use core::cell::Cell;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
 
-use super::chain::Chain;
+use super::chain::{Chain, Free};
 use super::sizes::{Class, UNIT_BYTES};
 use super::source::Source;
 
 /// Bytes of a unit, as a binary logarithm.
 const UNIT_SHIFT: u32 = UNIT_BYTES.trailing_zeros();
+
+/// `watch` of a page of which F1 frees nothing; no page has so many page-blocks.
+pub(super) const EACH_FREE: u16 = 1 << 15 >> 1;
 
 /// What a unit is, as its record says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,11 +85,12 @@ pub(super) struct Record {
     pub(super) previous: Cell<Span>,
     /// Runs: units. In the last unit's record of a free run too.
     pub(super) units: Seen32,
-    /// A page: page-blocks that are live or in hand. A free run: when it was freed, low half.
-    pub(super) used: Seen16,
-    /// A page: a free that leaves so many page-blocks used, or fewer, needs more than F1.
-    pub(super) watch: Cell<u16>,
-    /// A page: page-blocks that were ever used. A free run: 1 if it is zero.
+    /// A page: how many frees F1 is enough for, its page-blocks that are used less [`Record::set_watch`]'s less one; below 0 if the top bit
+    /// is set. Else 0: for what is no page F1 is never enough.
+    spare: Seen16,
+    /// A page: a free that leaves so many page-blocks used, or fewer, needs more than F1. A free run: when it was freed, high half.
+    pub(super) watch: Seen16,
+    /// A page: page-blocks that were ever used. A free run: when it was freed, low half, with the last bit 1 if it is zero.
     pub(super) opened: Seen16,
     /// A page: the number of its instance; else 0.
     owner: Seen16,
@@ -117,9 +121,42 @@ impl Record {
         }
     }
 
+    /// A page: page-blocks that are live or in hand.
+    pub(super) fn used(&self) -> u16 {
+        let watched = self.spare.get().wrapping_add(1);
+        watched.wrapping_add(self.watch.get())
+    }
+
+    /// Says how many page-blocks of a page are live or in hand.
+    pub(super) fn set_used(&self, used: u16) {
+        let watched = used.wrapping_sub(self.watch.get());
+        self.spare.set(watched.wrapping_sub(1));
+    }
+
+    /// A free that leaves so many page-blocks of the page used, or fewer, needs more than F1: at most [`EACH_FREE`].
+    pub(super) fn set_watch(&self, watch: u16) {
+        let used = self.used();
+        self.watch.set(watch);
+        self.set_used(used);
+    }
+
+    /// F1: puts a page-block back, in a page that holds others and is not full. Returns the page-block if it needs more than that, or
+    /// this is no page.
+    #[inline]
+    pub(super) fn put_back(&self, block: Free) -> Result<(), Free> {
+        let spare = self.spare.get().wrapping_sub(1);
+        if spare >= 1 << 15 {
+            return Err(block);
+        }
+        self.spare.set(spare);
+        self.free.push(block);
+        Ok(())
+    }
+
     /// Makes the unit something that is no page.
     pub(super) fn set_kind(&self, kind: Kind) {
         self.owner.set(0);
+        self.spare.set(0);
         self.back.set(0);
         self.kind.set(match kind {
             Kind::Nothing => NOTHING,
@@ -168,6 +205,17 @@ pub(super) struct Memory {
 }
 
 impl Memory {
+    /// No unit, in no region.
+    pub(super) const fn nowhere() -> Self {
+        Self {
+            base: NonNull::dangling(),
+            records: NonNull::dangling(),
+            committed: AtomicUsize::new(0),
+            units: 0,
+            first: 0,
+        }
+    }
+
     /// Units of which the first `first` are administrative, and their records.
     ///
     /// # Safety
@@ -326,9 +374,9 @@ impl Memory {
         record.free.take();
         record.next.set(Span::NONE);
         record.previous.set(Span::NONE);
-        record.used.set(0);
         record.opened.set(0);
         record.watch.set(watch);
+        record.set_used(0);
         record.owner.set(owner);
     }
 

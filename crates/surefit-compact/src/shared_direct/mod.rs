@@ -74,6 +74,8 @@ mod source;
 mod stats;
 #[cfg(test)]
 mod tests;
+#[allow(unsafe_code, reason = "the contract of raw pointers")]
+mod units;
 
 pub use certify::{SharedDemand, certify};
 pub use common::GROUPS;
@@ -84,3 +86,4 @@ pub use misuse::Misuse;
 pub use sizes::{GRANULE, LARGEST_BLOCK, UNIT_BYTES};
 pub use source::{Fixed, Source};
 pub use stats::{ClassStats, SharedDirectStats};
+pub use units::Units;

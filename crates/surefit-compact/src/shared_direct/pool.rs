@@ -417,8 +417,7 @@ impl Pool {
         let record = memory.record(start);
         record.set_kind(Kind::Free);
         record.units.set(units);
-        record.opened.set(u16::from(zero));
-        set_stamp(memory, start, stamp);
+        set_stamp(memory, start, stamp, zero);
         self.of_kind(zero).add(memory, start);
     }
 
@@ -549,7 +548,7 @@ impl Pool {
                     at,
                 )?;
                 ensure(
-                    record.opened.get() == zero,
+                    u16::from(is_zero(memory, run)) == zero,
                     "R1",
                     "a run is in the other lists",
                     at,
@@ -596,17 +595,18 @@ fn mark_used(memory: &Memory, start: Span, units: u32) {
 
 /// Whether all bytes of a free run are zero.
 fn is_zero(memory: &Memory, run: Span) -> bool {
-    memory.record(run).opened.get() == 1
+    memory.record(run).opened.get() & 1 == 1
 }
 
+/// When a run became free, in milliseconds, an even number.
 fn stamp_of(memory: &Memory, run: Span) -> u32 {
     let record = memory.record(run);
-    u32::from(record.watch.get()) << 16 | u32::from(record.used.get())
+    u32::from(record.watch.get()) << 16 | u32::from(record.opened.get() & !1)
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "its two halves")]
-fn set_stamp(memory: &Memory, run: Span, stamp: u32) {
+fn set_stamp(memory: &Memory, run: Span, stamp: u32, zero: bool) {
     let record = memory.record(run);
-    record.used.set(stamp as u16);
+    record.opened.set(stamp as u16 & !1 | u16::from(zero));
     record.watch.set((stamp >> 16) as u16);
 }

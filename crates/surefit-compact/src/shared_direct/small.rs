@@ -11,7 +11,7 @@
 //!   else last object                 the page goes back, unless it is the current   F5
 //! ```
 //! A full page counts as not full from [`Class::loose`] used page-blocks on, so that the next look at it finds some. A page's `watch`
-//! is that number while it is full, and 0 while it is not; the largest number if the heap checks each free.
+//! is that number while it is full, and 0 while it is not; [`EACH_FREE`] if the heap checks each free.
 #![deny(unsafe_code)]
 
 use lock_api::RawMutex;
@@ -19,7 +19,7 @@ use lock_api::RawMutex;
 use super::chain::{Chain, Free};
 use super::common::Common;
 use super::instance::Instance;
-use super::memory::{Record, Span};
+use super::memory::{EACH_FREE, Record, Span};
 use super::misuse::Misuse;
 use super::sizes::Class;
 use super::source::Source;
@@ -71,10 +71,10 @@ impl<L: RawMutex, S: Source> Common<L, S> {
             let some = some as u16;
             hand.fill(&self.memory().new_blocks(page, class, opened, some));
             record.opened.set(opened + some);
-            record.used.set(record.used.get() + some);
+            record.set_used(record.used() + some);
         } else {
             hand.fill(&record.free);
-            record.used.set(opened);
+            record.set_used(opened);
         }
         hand.pop()
     }
@@ -84,11 +84,11 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         let page = own.current(class);
         if page != Span::NONE {
             let watch = if self.checks() {
-                u16::MAX
+                EACH_FREE
             } else {
                 class.loose()
             };
-            self.memory().record(page).watch.set(watch);
+            self.memory().record(page).set_watch(watch);
             own.set_current(class, Span::NONE);
         }
     }
@@ -132,8 +132,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
 
     fn put(&self, own: &Instance, class: Class, page: Span, record: &Record, block: Free) {
         record.free.push(block);
-        let used = record.used.get() - 1;
-        record.used.set(used);
+        let used = record.used() - 1;
+        record.set_used(used);
         if own.current(class) == page {
             return;
         }
@@ -144,7 +144,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
             }
             self.release(own, class, page);
         } else if !listed && used <= class.loose() {
-            record.watch.set(self.watched());
+            record.set_watch(self.watched());
             own.append(self.memory(), class, page);
         }
     }
@@ -165,7 +165,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
             let Some(page) = self.memory().around(block.address()) else {
                 continue;
             };
-            if let Err(block) = own.put_back(self.memory().record(page), block) {
+            if let Err(block) = self.memory().record(page).put_back(block) {
                 // What was sent was looked at by the sender.
                 let record = self.memory().record(page);
                 if let Some(class) = record.class() {
@@ -181,7 +181,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         for class in Class::all() {
             self.empty_hand(own, class);
             let page = own.current(class);
-            if page != Span::NONE && self.memory().record(page).used.get() == 0 {
+            if page != Span::NONE && self.memory().record(page).used() == 0 {
                 own.set_current(class, Span::NONE);
                 self.release(own, class, page);
             }
@@ -196,7 +196,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         let record = self.memory().record(own.current(class));
         while let Some(block) = hand.pop() {
             record.free.push(block);
-            record.used.set(record.used.get() - 1);
+            record.set_used(record.used() - 1);
         }
     }
 }

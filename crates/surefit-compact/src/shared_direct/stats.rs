@@ -64,6 +64,8 @@ pub struct SharedDirectStats {
 impl SharedDirectStats {
     fn count_page(&mut self, class: Class, used: u16) {
         let shape = class.shape();
+        // Its owner may be in the middle of a change.
+        let used = used.min(shape.blocks);
         let entry = &mut self.classes[class.index()];
         entry.used += usize::from(used);
         entry.pages += 1;
@@ -123,7 +125,7 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
             let units = record.units.get().max(1);
             at = at.saturating_add(match record.kind() {
                 Kind::Page(class) => {
-                    stats.count_page(class, record.used.get());
+                    stats.count_page(class, record.used());
                     u32::from(class.shape().units)
                 }
                 Kind::Run => {
