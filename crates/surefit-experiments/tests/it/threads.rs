@@ -79,8 +79,22 @@ fn scalability_has_three_parts_and_counts_what_cores_do_not_change() {
         (Some(0.0), Some(0.0)),
         "{raw}"
     );
-    assert_eq!(tables[2]["rows"].as_array().map(Vec::len), Some(24));
-    assert_eq!(report["claims"].as_array().map(Vec::len), Some(10));
+    let shared = tables[2]["rows"].as_array().expect("rows");
+    assert_eq!(shared.len(), 39);
+    // a raw group takes its lock in every call, a raw instance of a thread's own only the pool's
+    let locks = |row: &Value| [5, 6].map(|at| row[at].as_f64().expect("counted"));
+    let named = |name: &str| -> Vec<_> {
+        let rows = shared.iter().filter(|row| row[0] == name);
+        rows.map(locks).collect()
+    };
+    let (groups, own) = (named("raw, groups"), named("raw n-CF(∞,∞)"));
+    assert_eq!((groups.len(), own.len()), (12, 3));
+    assert!(
+        groups.iter().flatten().all(|each| *each >= 1.0),
+        "{groups:?}"
+    );
+    assert!(own.iter().flatten().all(|each| *each < 0.5), "{own:?}");
+    assert_eq!(report["claims"].as_array().map(Vec::len), Some(14));
 }
 
 #[test]

@@ -3,8 +3,11 @@
 //! The measure of scaling is what this machine gives to threads that share nothing: raw heaps, one
 //! per thread, without locks, in the same run. With more threads than cores a time says how threads
 //! take turns, so such a claim is not comparable.
+//!
+//! What the papers claim without compaction is judged twice: of n-CF with handles, which differs from (a) in κ alone, and of
+//! the optimised one without abstract addresses, which is theirs.
 
-use super::points::{Line, Point, THREADS, find, speedup, speedups};
+use super::points::{Line, Point, RAW_OWN, SHARING, Sharing, THREADS, find, speedup, speedups};
 use crate::kit::{Claim, Report, Verdict};
 use crate::shared::threads::figures::{cores, ratio, timed_ratio, untimed};
 use crate::shared::threads::heaps::{Scheme, Setup};
@@ -29,9 +32,14 @@ pub(super) fn add_claims(report: &mut Report, lines: &[Line], sharing: &[(Setup,
     let (full, none) = [Some(1), None]
         .map(|kappa| line(Scheme::Instances(1), kappa))
         .into();
+    let optimised = line(RAW_OWN.scheme, RAW_OWN.kappa);
     let locks = line(Scheme::OneClassLocks, Some(1));
     for threads in SCALED {
-        for (line, part) in [(full, "scalability (a)"), (none, "scalability (b)")] {
+        for (line, part) in [
+            (full, "scalability (a)"),
+            (none, "scalability (b)"),
+            (optimised, "scalability (b)"),
+        ] {
             let pair = line.zip(raw).into_iter();
             report
                 .claims
@@ -42,15 +50,29 @@ pub(super) fn add_claims(report: &mut Report, lines: &[Line], sharing: &[(Setup,
             .claims
             .extend(pair.map(|(locks, raw)| does_not_scale(locks, raw, threads, cores)));
     }
-    let pair = full.zip(none);
-    report
-        .claims
-        .extend(pair.map(|(full, none)| constant_factor(full, none, cores)));
+    for (none, what) in [(none, ""), (optimised, ", without abstract addresses,")] {
+        let pair = full.zip(none);
+        report
+            .claims
+            .extend(pair.map(|(full, none)| constant_factor(full, none, what, cores)));
+    }
     report
         .claims
         .extend(full.map(|full| nobody_waits(full, cores)));
-    let of_both = [None, Some(1)].map(|kappa| sharing_decides(sharing, kappa, cores));
-    report.claims.extend(of_both);
+    let of_all =
+        corners().map(|(alone, together)| sharing_decides(sharing, &alone, &together, cores));
+    report.claims.extend(of_all);
+}
+
+/// What part (c) is judged on: an instance for each thread, and one for all [`SHARING`] of them.
+fn corners() -> [(Setup, Setup); 3] {
+    let handles = |kappa| {
+        [1, 8]
+            .map(|each| Sharing::Handles(kappa).setup(each))
+            .into()
+    };
+    let raw = (RAW_OWN, Sharing::RawGroups.setup(8));
+    [handles(None), handles(Some(1)), raw]
 }
 
 /// Whether so many threads scale as those that share nothing do; `None` if there are fewer cores,
@@ -122,7 +144,7 @@ fn does_not_scale(line: &Line, raw: &Line, threads: usize, cores: usize) -> Clai
     )
 }
 
-fn constant_factor(full: &Line, none: &Line, cores: usize) -> Claim {
+fn constant_factor(full: &Line, none: &Line, what: &str, cores: usize) -> Claim {
     let factor = |threads: &usize| {
         let (full, none) = full.on(*threads).zip(none.on(*threads))?;
         (!full.per_second.is_empty()).then(|| {
@@ -144,19 +166,26 @@ fn constant_factor(full: &Line, none: &Line, cores: usize) -> Claim {
         .map(|(threads, shown, _)| format!("{shown} on {threads}"))
         .collect();
     let timed: Option<Vec<_>> = factors.iter().map(|(.., timed)| *timed).collect();
-    Claim::that("no compaction is better than full compaction by a constant factor")
-        .of("scalability (b)")
-        .papers("stated in words")
-        .ours(format!("n-CF, κ=∞ ÷ κ=1, by threads: {}", words.join(", ")))
-        .decide(
-            timed.and_then(|timed| is_constant(&timed)),
-            format!(
-                "κ=∞ is faster in every round, by over 3 % in the median, and some factor lies between the least and the \
-                 greatest of the rounds for every number of threads; not comparable with fewer than two numbers of \
-                 threads that have a core each (of {cores} cores); {}",
-                untimed()
-            ),
-        )
+    Claim::that(format!(
+        "no compaction{what} is better than full compaction by a constant factor"
+    ))
+    .of("scalability (b)")
+    .papers("stated in words")
+    .ours(format!(
+        "{} ÷ {}, by threads: {}",
+        none.setup,
+        full.setup,
+        words.join(", ")
+    ))
+    .decide(
+        timed.and_then(|timed| is_constant(&timed)),
+        format!(
+            "κ=∞ is faster in every round, by over 3 % in the median, and some factor lies between the least and the \
+             greatest of the rounds for every number of threads; not comparable with fewer than two numbers of \
+             threads that have a core each (of {cores} cores); {}",
+            untimed()
+        ),
+    )
 }
 
 /// Whether factors are all greater than 1, and may all be the same; `None` if there are fewer than
@@ -218,9 +247,16 @@ fn nobody_waits(full: &Line, cores: usize) -> Claim {
 }
 
 /// Part (c) of the paper does not compact; full compaction stands beside it.
-fn sharing_decides(sharing: &[(Setup, Point)], kappa: Option<u32>, cores: usize) -> Claim {
-    let corner = |(each, foreign)| find(sharing, kappa, each, foreign).map(|point| point.counts);
-    let corners = [(1, 0), (8, 0), (1, 50)].map(corner);
+///
+/// `alone` has an instance for each thread, `together` one for all [`SHARING`] of them.
+fn sharing_decides(
+    sharing: &[(Setup, Point)],
+    alone: &Setup,
+    together: &Setup,
+    cores: usize,
+) -> Claim {
+    let corner = |(setup, foreign)| find(sharing, setup, foreign).map(|point| point.counts);
+    let corners = [(alone, 0), (together, 0), (alone, 50)].map(corner);
     let totals = corners.map(|counts| counts.map(|counts| counts.contended_total()));
     let test = match totals {
         [Some(alone), Some(together), Some(foreign)] => {
@@ -232,13 +268,12 @@ fn sharing_decides(sharing: &[(Setup, Point)], kappa: Option<u32>, cores: usize)
     let words = corners.map(|counts| {
         or_not_measured(counts.map(|counts| format!("{:.2}", counts.contended_each() * 1e3)))
     });
-    let setup = Setup::new(Scheme::Instances(1), kappa);
-    Claim::that(format!("{setup}: the level of sharing determines scalability"))
+    Claim::that(format!("{alone}: the level of sharing determines scalability"))
         .of("scalability (c)")
         .of("sharing degree")
         .papers("stated in words")
         .ours(format!(
-            "contended acquisitions in a thousand pairs: {} alone, {} with 8 threads per instance, {} with 50 % \
+            "contended acquisitions in a thousand pairs: {} alone, {} with {SHARING} threads per instance, {} with 50 % \
              foreign frees",
             words[0], words[1], words[2]
         ))
@@ -258,7 +293,9 @@ fn is_more(count: f64, than: f64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Line, constant_factor, does_not_scale, nobody_waits, scales, sharing_decides};
+    use super::{
+        Line, constant_factor, corners, does_not_scale, nobody_waits, scales, sharing_decides,
+    };
     use crate::experiments::scalability::points::{lines, point, sharing};
     use crate::kit::Verdict;
 
@@ -298,7 +335,7 @@ mod tests {
 
     #[test]
     fn a_factor_is_constant_if_rounds_allow_one() {
-        let verdict = |full, none, cores| constant_factor(&full, &none, cores).verdict;
+        let verdict = |full, none, cores| constant_factor(&full, &none, "", cores).verdict;
         let holds = verdict(line(1e6, 1.0), line(2e6, 1.0), 8);
         assert_eq!(holds, Verdict::Holds);
         let grows = verdict(line(1e6, 0.2), line(2e6, 1.0), 8);
@@ -332,23 +369,25 @@ mod tests {
                 point.counts.calls = (10_000, 10_000);
                 point.counts.contended.0 = match (point.foreign_percent, setup.to_string()) {
                     (50, _) => foreign,
-                    (_, setup) if setup.contains("8 threads") => together,
+                    (_, setup) if setup.contains("8 threads") || setup.ends_with("of 8") => {
+                        together
+                    }
                     _ => 0.001,
                 };
             }
-            let both = [None, Some(1)].map(|kappa| sharing_decides(&all, kappa, cores).verdict);
-            assert_eq!(both[0], both[1]);
-            both[0]
+            let [one, other, raw] = corners()
+                .map(|(alone, together)| sharing_decides(&all, &alone, &together, cores).verdict);
+            assert_eq!((one, other), (other, raw));
+            one
         };
         assert_eq!(verdict(0.02, 0.03, 2), Verdict::Holds);
         // 12 are not more than 10
         assert_eq!(verdict(0.0012, 0.03, 2), Verdict::DoesNot);
         assert_eq!(verdict(0.001, 0.0, 2), Verdict::NotComparable);
         assert_eq!(verdict(0.02, 0.03, 1), Verdict::NotComparable);
-        assert_eq!(
-            sharing_decides(&[], None, 2).verdict,
-            Verdict::NotComparable
-        );
+        let [(alone, together), ..] = corners();
+        let nothing = sharing_decides(&[], &alone, &together, 2);
+        assert_eq!(nothing.verdict, Verdict::NotComparable);
         assert!(point(1, 0).per_second.is_empty());
     }
 }

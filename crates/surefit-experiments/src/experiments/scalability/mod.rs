@@ -3,9 +3,12 @@
 //!
 //! ```text
 //! (a) full compaction       κ = 1: 1-CF with one lock and with class locks, n-CF
-//! (b) no compaction         κ = ∞: n-CF with handles; one raw heap per thread, without locks
-//! (c) with sharing          n-CF, κ = 1 and ∞: threads per instance 1, 2, 4, 8 × foreign frees 0, 10, 50 %
+//! (b) no compaction         κ = ∞: n-CF with handles; n-CF optimised, without abstract addresses (raw pointers); one raw
+//!                           heap per thread, without locks
+//! (c) with sharing          n-CF, κ = 1, κ = ∞, and raw: threads per instance 1, 2, 4, 8 × foreign frees 0, 10, 50 %
 //! ```
+//! Threads that share a raw instance take its group's lock in each call; one that has its own takes none.
+//!
 //! Throughput beyond the number of cores says nothing of scaling, so beside every time stands what
 //! does not depend on cores: acquisitions of locks, contended ones, and read-modify-writes of lines
 //! that threads may share, for each malloc (with the write of its first word) and each free.
@@ -18,10 +21,12 @@ mod points;
 
 use anyhow::Result;
 
-use self::points::{Counts, EACH, FOREIGN, Line, Point, SHARING, find, lines, sharing, speedup};
+use self::points::{
+    Counts, EACH, FOREIGN, Line, Point, SHARING, Sharing, find, lines, sharing, speedup,
+};
 use crate::kit::{Axis, Cell, Column, Entry, Plot, Report, Request, Series, Table};
 use crate::shared::threads::figures::{cores, ratio, spread};
-use crate::shared::threads::heaps::{Scheme, Setup, counted, or_infinite, timed};
+use crate::shared::threads::heaps::{Scheme, Setup, counted, timed};
 use crate::shared::threads::load::{Load, Sizes};
 use surefit_measure::progress::Progress;
 use surefit_measure::results::Ratio;
@@ -134,12 +139,20 @@ fn report(
     report.tables.push(sharing_table(sharing));
     report
         .plots
-        .extend([Some(1), None].map(|kappa| sharing_plot(sharing, kappa)));
+        .extend(Sharing::ALL.map(|shared| sharing_plot(sharing, shared)));
     claims::add_claims(&mut report, lines, sharing);
     report.notes.push(
         "Acquisitions are counted by the heap's own locks. A lock costs two read-modify-writes, of its lock word; the others \
          are counted by construction: of an entry, four for a malloc with its write, none (1-CF) or one (n-CF) for a free, \
          five more for a free of another instance's object without a bound, and two for a move. Mailboxes of foreign frees are not the heap's and not counted."
+            .to_owned(),
+    );
+    report.notes.push(
+        "Raw n-CF is the papers' optimised, non-compacting Compact-fit without abstract addresses (n-cf-direct). A thread that \
+         has an instance takes no lock but the pool's; a group of threads takes the group's lock once a call. Its read-modify-writes \
+         beside locks are counted by construction, and are at most: one for each batch of foreign frees that a free sends (retries \
+         are not counted), and one for each batch that a malloc takes. Batches hold 16 objects or more; a group sends each free \
+         at once."
             .to_owned(),
     );
     report
@@ -203,35 +216,38 @@ fn sharing_table(sharing: &[(Setup, Point)]) -> Table {
     let title =
         format!("(c) {SHARING} threads, n-CF: threads per instance (each), foreign frees{LEGEND}");
     let first = vec![
-        Column::text("κ"),
+        Column::text("heap"),
         Column::figure("each", 0),
         Column::figure("foreign %", 0),
     ];
     let mut table = Table::new(title, columns(first, "÷ 1 each, 0 %"));
     for (setup, point) in sharing {
-        let base = sharing.iter().find(|(other, base)| {
-            other.kappa == setup.kappa
-                && other.scheme == Scheme::Instances(1)
-                && base.foreign_percent == 0
-        });
-        let relative = base.map(|(_, base)| ratio(&point.per_second, &base.per_second));
-        let each = match setup.scheme {
-            Scheme::Instances(each) => Some(u64::from(each)),
-            _ => None,
-        };
+        let (name, base, each) = described(setup);
+        let base = find(sharing, &base, 0);
+        let relative = base.map(|base| ratio(&point.per_second, &base.per_second));
         let foreign = point.foreign_percent.into();
-        let mut cells = vec![or_infinite(setup.kappa).into(), each.into(), foreign];
+        let mut cells = vec![name.into(), u64::from(each).into(), foreign];
         add_cells(&mut cells, point, relative);
         table.row(cells);
     }
     table
 }
 
-fn sharing_plot(sharing: &[(Setup, Point)], kappa: Option<u32>) -> Plot {
+/// The name of a configuration of part (c) without its threads per instance, what it is compared with, and these threads.
+fn described(setup: &Setup) -> (String, Setup, u16) {
+    let of = |shared: Sharing, each| (shared.to_string(), shared.setup(1), each);
+    match setup.scheme {
+        Scheme::Instances(each) => of(Sharing::Handles(setup.kappa), each),
+        Scheme::DirectGroups(each) => of(Sharing::RawGroups, each),
+        _ => (setup.to_string(), setup.clone(), 1),
+    }
+}
+
+fn sharing_plot(sharing: &[(Setup, Point)], shared: Sharing) -> Plot {
     let series = FOREIGN.map(|foreign| {
         let mut series = Series::new(format!("{foreign} % foreign frees"), Vec::new());
         for (place, each) in EACH.into_iter().enumerate() {
-            let point = find(sharing, kappa, each, foreign);
+            let point = find(sharing, &shared.setup(each), foreign);
             if let Some(point) = point {
                 let spread = spread(&point.per_second);
                 series.points.push((place as f64, spread.median / 1e6));
@@ -241,7 +257,7 @@ fn sharing_plot(sharing: &[(Setup, Point)], kappa: Option<u32>) -> Plot {
         series
     });
     Plot {
-        title: format!("(c) {SHARING} threads, κ = {}", or_infinite(kappa)),
+        title: format!("(c) {SHARING} threads, {shared}"),
         x: Axis::named("threads per instance", EACH.map(|each| each.to_string())),
         y: Axis::from_zero("million allocations/s"),
         series: series.to_vec(),

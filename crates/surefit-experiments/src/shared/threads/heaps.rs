@@ -8,14 +8,15 @@ use surefit_compact::shared::{
     Granularity, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig, SharedHeap, SharedStats,
     Stepwise,
 };
-use surefit_compact::{Bound, Config, DirectHeap, Geometry, GeometrySpec, Spacing};
+use surefit_compact::{Bound, Config, Geometry, GeometrySpec, Spacing};
 use surefit_core::Parts;
 use surefit_os::Reservation;
 
 use super::drive::{Driven, drive};
 use super::load::Load;
 use super::lock::{Counted, Probe, Timed, Yielding};
-use super::worker::{Direct, ManyCf, OneCf};
+use super::raw;
+use super::worker::{ManyCf, OneCf};
 use surefit_measure::error::Broken;
 
 /// How threads share.
@@ -31,6 +32,10 @@ pub(crate) enum Scheme {
     Instances(u16),
     /// One raw heap per thread, without locks: optimised non-compacting Compact-fit, no sharing.
     DirectEach,
+    /// One raw heap, optimised and non-compacting, with an instance of its own for each thread.
+    DirectOwn,
+    /// The same with a given number of threads per instance, under its group's lock.
+    DirectGroups(u16),
 }
 
 /// A configuration.
@@ -77,6 +82,8 @@ impl fmt::Display for Setup {
                 write!(f, "n-CF({kappa},{increment}), {each} threads per instance")
             }
             Scheme::DirectEach => write!(f, "raw heaps, no locks"),
+            Scheme::DirectOwn => write!(f, "raw n-CF(∞,∞)"),
+            Scheme::DirectGroups(each) => write!(f, "raw n-CF(∞,∞), groups of {each}"),
         }
     }
 }
@@ -88,6 +95,15 @@ pub(crate) struct Outcome {
     pub(crate) driven: Driven,
     /// The heap's, when everything was freed; none for raw heaps.
     pub(crate) stats: Option<SharedStats>,
+}
+
+impl Outcome {
+    fn without_stats(driven: Driven) -> Self {
+        Self {
+            driven,
+            stats: None,
+        }
+    }
 }
 
 /// What is looked at while a load runs.
@@ -155,7 +171,11 @@ fn run<R: Probe>(setup: &Setup, threads: usize, load: &Load, watch: Watch<'_>) -
             load,
             watch,
         ),
-        Scheme::DirectEach => direct(memory, threads, load),
+        Scheme::DirectEach => raw::each(memory, threads, load).map(Outcome::without_stats),
+        Scheme::DirectOwn => raw::own::<R>(memory, threads, load).map(Outcome::without_stats),
+        Scheme::DirectGroups(each) => {
+            raw::groups::<R>(memory, each, threads, load).map(Outcome::without_stats)
+        }
     }
     .with_context(|| format!("{setup}, {threads} threads"))
 }
@@ -282,27 +302,9 @@ fn ended<E: fmt::Debug>(
     })
 }
 
-fn direct(memory: &mut [MaybeUninit<u8>], threads: usize, load: &Load) -> Result<Outcome> {
-    ensure!(
-        load.foreign_percent == 0,
-        "a raw heap serves its own thread only"
-    );
-    let each = memory.len() / threads.max(1);
-    let heaps: Result<Vec<_>, _> = memory
-        .chunks_exact_mut(each)
-        .take(threads)
-        .map(DirectHeap::new)
-        .collect();
-    let driven = drive(heaps?.into_iter().map(Direct).collect(), load, None)?;
-    Ok(Outcome {
-        driven,
-        stats: None,
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Outcome, Scheme, Setup, counted, latencies, timed, watched};
+    use super::{Driven, Outcome, Scheme, Setup, counted, latencies, timed, watched};
     use crate::shared::threads::load::{Load, Sizes};
     use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -321,9 +323,19 @@ mod tests {
             Scheme::Instances(1),
             Scheme::Instances(2),
             Scheme::DirectEach,
+            Scheme::DirectOwn,
+            Scheme::DirectGroups(1),
+            Scheme::DirectGroups(2),
         ];
         let all = schemes.map(|scheme| [Some(1), None].map(|kappa| Setup::new(scheme, kappa)));
         all.into_iter().flatten().collect()
+    }
+
+    fn is_direct(scheme: Scheme) -> bool {
+        matches!(
+            scheme,
+            Scheme::DirectEach | Scheme::DirectOwn | Scheme::DirectGroups(_)
+        )
     }
 
     fn calls(outcome: &Outcome) -> u64 {
@@ -339,7 +351,7 @@ mod tests {
             let moves = outcome.stats.map_or(0, |stats| stats.moves_total);
             assert_eq!(
                 moves > 0,
-                setup.kappa.is_some() && setup.scheme != Scheme::DirectEach,
+                setup.kappa.is_some() && !is_direct(setup.scheme),
                 "{setup}"
             );
         }
@@ -351,10 +363,10 @@ mod tests {
             let outcome = counted(&setup, 1, &LOAD).expect("served");
             let each =
                 [outcome.driven.mallocs, outcome.driven.frees].map(|calls| calls.locks_each());
-            let least = if setup.scheme == Scheme::DirectEach {
-                0.0
-            } else {
-                1.0
+            // an instance of a thread's own asks for the pool's lock now and then
+            let least = match setup.scheme {
+                Scheme::DirectEach | Scheme::DirectOwn => 0.0,
+                _ => 1.0,
             };
             assert!(each.iter().all(|each| *each >= least), "{setup}: {each:?}");
             assert_eq!(outcome.driven.mallocs.contended_each(), 0.0);
@@ -389,6 +401,54 @@ mod tests {
             timed(&Setup::new(scheme, Some(1)), 3, &load).expect("served");
         }
         assert!(timed(&Setup::new(Scheme::DirectEach, None), 2, &load).is_err());
+    }
+
+    #[test]
+    fn foreign_frees_of_raw_pointers_bring_everything_back() {
+        let raw = timed(&Setup::new(Scheme::DirectEach, None), 5, &LOAD).expect("served");
+        for foreign_percent in [0, 10, 50, 100] {
+            let load = Load {
+                foreign_percent,
+                ..LOAD
+            };
+            for scheme in [
+                Scheme::DirectOwn,
+                Scheme::DirectGroups(1),
+                Scheme::DirectGroups(3),
+            ] {
+                let outcome = timed(&Setup::new(scheme, None), 5, &load).expect("served");
+                let mallocs = [&outcome, &raw].map(|outcome| outcome.driven.mallocs.count);
+                assert_eq!(mallocs[0], mallocs[1], "{scheme:?}");
+                let freed = [&outcome, &raw].map(|outcome| outcome.driven.frees_in_all);
+                assert_eq!(freed[0], freed[1], "{scheme:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_instance_of_its_own_takes_only_the_lock_of_the_pool() {
+        let taken = |scheme| {
+            let outcome = counted(&Setup::new(scheme, None), 1, &LOAD).expect("served");
+            let Driven { mallocs, frees, .. } = outcome.driven;
+            assert_eq!(mallocs.count + frees.count, LOAD.calls);
+            [mallocs, frees].map(|calls| (calls.locks.taken, calls.count))
+        };
+        assert!(
+            taken(Scheme::DirectOwn)
+                .iter()
+                .all(|(taken, calls)| taken < calls)
+        );
+        // under its group's lock, each call takes that one too
+        let [own, group] = [Scheme::DirectOwn, Scheme::DirectGroups(1)].map(taken);
+        for ((own, calls), (group, _)) in own.into_iter().zip(group) {
+            assert_eq!(group, own + calls);
+        }
+    }
+
+    #[test]
+    fn more_groups_than_a_heap_has_are_an_error() {
+        let error = timed(&Setup::new(Scheme::DirectGroups(1), None), 9, &LOAD).expect_err("9");
+        assert!(format!("{error:#}").contains("8 groups"), "{error:#}");
     }
 
     #[test]

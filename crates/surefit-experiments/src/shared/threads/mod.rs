@@ -2,9 +2,10 @@
 //!
 //! ```text
 //! load      what every thread does: a seeded script of allocations and frees
-//! worker    one thread's way into a heap: 1-CF, n-CF, or a raw heap of its own
+//! worker    one thread's way into a heap: 1-CF, n-CF, or a raw heap, its own or shared
 //! lock      locks that count, and locks that time, in the place of the heap's
 //! drive     the threads, from a common start to the last one's end
+//! raw       loads on raw heaps
 //! heaps     the configurations of the papers, each run with any of the locks
 //! probe     one size-class driven to its worst, by one thread that plays all of them
 //! figures   rounds, medians, exponents
@@ -19,4 +20,5 @@ pub(crate) mod heaps;
 pub(crate) mod load;
 pub(crate) mod lock;
 pub(crate) mod probe;
+mod raw;
 pub(crate) mod worker;
