@@ -16,6 +16,7 @@ pub const MAP_ANONYMOUS: c_int = 0x20;
 pub const MAP_NORESERVE: c_int = 0x4000;
 pub const MADV_DONTNEED: c_int = 4;
 pub const MADV_DONTFORK: c_int = 10;
+pub const MADV_HUGEPAGE: c_int = 14;
 pub const MADV_WIPEONFORK: c_int = 18;
 /// Since Linux 5.14.
 pub const MADV_POPULATE_WRITE: c_int = 23;

@@ -29,6 +29,8 @@ pub(crate) struct Options {
     pub(crate) checks: bool,
     /// Whether the process goes on after misuse that was found.
     pub(crate) ignores_misuse: bool,
+    /// Whether the system is asked for huge pages.
+    pub(crate) huge_pages: bool,
     /// κ of `surefit_defrag_hint`.
     pub(crate) defrag_pages: u32,
     pub(crate) statistics: Statistics,
@@ -46,7 +48,7 @@ pub(crate) struct Bad {
 pub(crate) type Variable = (&'static CStr, fn(&mut Options, &[u8]) -> Result<(), Bad>);
 
 /// All variables.
-pub(crate) const VARIABLES: [Variable; 8] = [
+pub(crate) const VARIABLES: [Variable; 9] = [
     (c"SUREFIT_LIMIT", |options, value| {
         let wanted = "bytes, as 500M or 2G; there is no limit";
         options.limit = bytes(value).ok_or(Bad { wanted })?;
@@ -75,15 +77,11 @@ pub(crate) const VARIABLES: [Variable; 8] = [
         Ok(())
     }),
     (c"SUREFIT_CHECK", |options, value| {
-        options.checks = match value {
-            b"0" => false,
-            b"1" => true,
-            _ => {
-                return Err(Bad {
-                    wanted: "0 or 1; it is 0",
-                });
-            }
-        };
+        options.checks = switch(value)?;
+        Ok(())
+    }),
+    (c"SUREFIT_HUGE_PAGES", |options, value| {
+        options.huge_pages = switch(value)?;
         Ok(())
     }),
     (c"SUREFIT_MISUSE", |options, value| {
@@ -115,6 +113,7 @@ impl Options {
         sharing: 1,
         checks: false,
         ignores_misuse: false,
+        huge_pages: false,
         defrag_pages: 4,
         statistics: Statistics::None,
         file: [0; NAME_BYTES],
@@ -156,6 +155,16 @@ fn number(text: &[u8]) -> Option<usize> {
         let digit = digit.is_ascii_digit().then(|| usize::from(digit - b'0'))?;
         number.checked_mul(10)?.checked_add(digit)
     })
+}
+
+fn switch(value: &[u8]) -> Result<bool, Bad> {
+    match value {
+        b"0" => Ok(false),
+        b"1" => Ok(true),
+        _ => Err(Bad {
+            wanted: "0 or 1; it is 0",
+        }),
+    }
 }
 
 /// Bytes: a number, and K, M, G or T for powers of 1024.
@@ -213,6 +222,16 @@ mod tests {
         assert!(with("SUREFIT_PURGE_MS", "-2").is_err());
         assert!(with("SUREFIT_SHARING", "0").is_err());
         assert!(with("SUREFIT_CHECK", "yes").is_err());
+        assert!(
+            with("SUREFIT_HUGE_PAGES", "1")
+                .expect("a switch")
+                .huge_pages
+        );
+        assert!(
+            !with("SUREFIT_HUGE_PAGES", "0")
+                .expect("a switch")
+                .huge_pages
+        );
         assert!(
             with("SUREFIT_MISUSE", "ignore")
                 .expect("a word")

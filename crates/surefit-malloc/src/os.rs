@@ -73,6 +73,13 @@ fn unmap(at: *mut u8, bytes: usize) {
     }
 }
 
+/// Asks the system to serve what was reserved with huge pages, where it has them.
+pub(crate) fn ask_for_huge_pages(reserved: &Reserved) {
+    let start = reserved.base.as_ptr().cast();
+    // SAFETY: the whole reservation; its bytes stay what they are. A system without huge pages refuses, and nothing changes.
+    keeping_errno(|| unsafe { system::madvise(start, reserved.bytes, system::MADV_HUGEPAGE) });
+}
+
 /// The end of something that was reserved for nothing.
 pub(crate) fn release(reserved: Reserved) {
     unmap(reserved.base.as_ptr(), reserved.bytes);

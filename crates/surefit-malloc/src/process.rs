@@ -19,7 +19,7 @@ use surefit_interpose::system;
 
 use crate::lock::Futex;
 use crate::options::{Options, VARIABLES};
-use crate::os::{Os, Reserved, release, reserve};
+use crate::os::{Os, Reserved, ask_for_huge_pages, release, reserve};
 use crate::text::say;
 use crate::word::own_address;
 
@@ -126,6 +126,9 @@ unsafe fn make() -> Option<()> {
     // SAFETY: the caller's.
     let options = unsafe { &mut *PROCESS.options.get() };
     read_options(options);
+    if options.huge_pages {
+        ask_for_huge_pages(&reserved);
+    }
     let Some(heap) = heap_over(reserved, options) else {
         release(reserved);
         return None;

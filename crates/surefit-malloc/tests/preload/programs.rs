@@ -34,6 +34,11 @@ fn every_function_does_it_while_each_free_is_checked_and_memory_goes_back_at_onc
 }
 
 #[test]
+fn every_function_does_it_in_huge_pages_or_where_there_are_none() {
+    assert_done("conformance", &[("SUREFIT_HUGE_PAGES", "1")], &[]);
+}
+
+#[test]
 fn threads_free_each_others_objects_and_leave_nothing_behind() {
     assert_done("threads", &[], &["20000"]);
 }

@@ -87,6 +87,7 @@ fn a_variable_that_is_not_understood_is_named_in_one_line() {
             "threads for each instance, from 1 on; it is 1",
         ),
         ("SUREFIT_CHECK", "yes", "0 or 1; it is 0"),
+        ("SUREFIT_HUGE_PAGES", "2M", "0 or 1; it is 0"),
         ("SUREFIT_MISUSE", "shrug", "abort or ignore; it is abort"),
         (
             "SUREFIT_DEFRAG_PAGES",
