@@ -309,6 +309,18 @@ fn what_an_experiment_cannot_use_is_refused() {
     }
 }
 
+/// Whether a report, as JSON and as a screen, names itself and whose its claims are, and is no broader than a screen.
+fn check_report(name: &str, json: &str, screen: &str) {
+    let json: Value = serde_json::from_str(json).expect("JSON");
+    assert_eq!(json["name"], *name);
+    for claim in json["claims"].as_array().expect("claims") {
+        let of = claim["of"].as_array().is_some_and(|of| !of.is_empty());
+        assert!(of, "{name}: whose claim is it? {claim}");
+    }
+    let broad: Vec<_> = screen.lines().filter(|line| !fits(line)).collect();
+    assert!(screen.starts_with(name) && broad.is_empty(), "{broad:#?}");
+}
+
 #[test]
 fn all_experiments_go_into_one_directory() {
     let trace = small_trace(7);
@@ -331,15 +343,11 @@ fn all_experiments_go_into_one_directory() {
     );
     let read = |name: &str| std::fs::read_to_string(place.join(name)).expect(name);
     for name in REPORTS {
-        let json: Value = serde_json::from_str(&read(&format!("{name}.json"))).expect("JSON");
-        assert_eq!(json["name"], *name);
-        for claim in json["claims"].as_array().expect("claims") {
-            let of = claim["of"].as_array().is_some_and(|of| !of.is_empty());
-            assert!(of, "{name}: whose claim is it? {claim}");
-        }
-        let screen = read(&format!("{name}.txt"));
-        let broad: Vec<_> = screen.lines().filter(|line| !fits(line)).collect();
-        assert!(screen.starts_with(name) && broad.is_empty(), "{broad:#?}");
+        check_report(
+            name,
+            &read(&format!("{name}.json")),
+            &read(&format!("{name}.txt")),
+        );
     }
     let missing: Vec<_> = summary
         .lines()
