@@ -75,7 +75,7 @@ pub(super) fn table(rows: &[Large]) -> Table {
     .figure("ρ", 0, |row| row.rho)
     .figure("κ", 0, |row| row.kappa)
     .figure("formula", 4, |row| row.formula)
-    .figure("packed, simulated", 4, |row| row.packed.moves_per_free)
+    .figure("simulated", 4, |row| row.packed.moves_per_free)
     .figure("heap, newest", 4, |row| row.newest.moves_per_free)
     .figure("heap, original", 4, |row| row.original.moves_per_free)
     .figure("n: formula", 2, |row| row.not_full_formula)
