@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What building the command costs; the README's main command, in its short form; and the
-# examples, not optimised.
+# examples, as they are built for tests.
 set -euo pipefail
 bash "$(dirname "$0")/budget.sh" command
 cargo run --release --locked -- compare --rounds 1 >/dev/null

@@ -1,8 +1,9 @@
 //! The instance of each thread.
 //!
 //! ```text
-//! first call of a thread    joins: the instance's address into a word of the thread
-//! each call                 the word is not zero: that is all a call asks
+//! first call of a thread    joins: the instance's address and its number into words of the thread
+//! each allocation           the address is not zero: that is all it asks
+//! each free                 the page is of the instance with this number: 0, if there is none, has no pages
 //! the thread ends           leaves in the last round of destructors, so that all others have an instance
 //! after that                calls of the C library for the thread go through a group, under its lock
 //! ```

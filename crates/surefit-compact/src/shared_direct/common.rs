@@ -164,8 +164,10 @@ impl<L: RawMutex, S: Source> Common<L, S> {
 
     /// Gives memory back to the source, without the lock.
     fn purge(&self, outgoing: Outgoing) {
+        let mut gone = true;
         for (run, units) in outgoing.0.into_iter().flatten() {
-            let gone = self.memory.purge(&self.source, run, units);
+            // A source that could not once is not asked again in this call.
+            gone = gone && self.memory.purge(&self.source, run, units);
             let now = self.source.now();
             self.pool.lock().settle(&self.memory, run, units, gone, now);
         }

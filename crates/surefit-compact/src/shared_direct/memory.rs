@@ -27,7 +27,7 @@ use super::source::Source;
 const UNIT_SHIFT: u32 = UNIT_BYTES.trailing_zeros();
 
 /// `watch` of a page of which F1 frees nothing; no page has so many page-blocks.
-pub(super) const EACH_FREE: u16 = 1 << 15 >> 1;
+pub(super) const EACH_FREE: u16 = 1 << 14;
 
 /// What a unit is, as its record says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ pub(super) struct Record {
     /// A page: the number of its instance; else 0.
     owner: Seen16,
     /// Bytes of records back to that of the page's first unit.
-    back: Cell<u16>,
+    back: Seen16,
     kind: Seen8,
 }
 

@@ -21,10 +21,10 @@
 //! | --- | --- |
 //! | `sizes` | request → class → β, π, units of a page |
 //! | `memory`, `chain` | the region, records of units, links in free page-blocks |
-//! | `runs`, `pool` | free units, under one lock: the longest first go back to the source after a delay |
+//! | `runs`, `pool` | free units, under one lock: what goes back to the source after a delay, or as surplus |
 //! | `instance`, `small` | pages of one instance, and the automaton |
 //! | `mail` | frees by other threads |
-//! | `common`, `local`, `heap` | what all share, what a thread does, the heap |
+//! | `common`, `local`, `heap`, `units` | what all share, what a thread does, the heap, the quickest free |
 //! | `source`, `misuse` | where memory comes from; what is found wrong with a free |
 //! | `certify`, `stats`, `check` | bytes that are enough for a demand; what the heap holds; its invariants |
 //!

@@ -10,15 +10,15 @@
 //!
 //! # What goes back
 //! A run that stays free for the delay becomes clean; free runs that coalesce are as old as the longest of them. Whatever the
-//! clock says, used and dirty units together are at most 17/16 of the most that were ever used, or 512 KiB more: whoever takes
-//! memory that was not there before gives the surplus back, of the longest dirty runs, at most sixteen runs a call. So what
-//! programs free and soon want again stays, and yet hardly more is held than was needed at one time.
+//! clock says, used and dirty units together are kept at 17/16 of the most that were ever used, or 512 KiB more: whoever takes
+//! units while there are more gives the surplus back, of the longest dirty runs, at most sixteen runs a call. So what programs
+//! free and soon want again stays, and yet hardly more is held than was needed at one time.
 //!
 //! # Invariants
 //! - P1 From the first unit behind the tables to the top, pages, large objects, units in buffers and free runs follow each other;
 //!   the records of the first and the last unit of each run say what it is.
 //! - P2 No two free runs that coalesce touch, and none touches the top but dirty ones.
-//! - P3 `used` is the number of units that are in no free run below the top.
+//! - P3 `used` and `leaving` units are in no free run below the top; the latter are on their way back to the source.
 //! - P4 Units that are committed end at `committed`, at or behind the top; their records are usable too.
 #![deny(unsafe_code)]
 
@@ -66,6 +66,7 @@ pub(super) struct Pool {
     clean: Runs,
     top: Span,
     used: u64,
+    leaving: u64,
     most_used: u64,
     limit: u64,
     soft_limit: u64,
@@ -99,6 +100,7 @@ impl Pool {
             clean: Runs::new(),
             top: memory.first(),
             used: 0,
+            leaving: 0,
             most_used: 0,
             limit: u64::MAX,
             soft_limit: u64::MAX,
@@ -174,7 +176,7 @@ impl Pool {
             taken = self
                 .take_free(memory, units, all, align)
                 .or_else(|| self.take_top(memory, source, units, align))
-                .or_else(|| self.take_purged(memory, source, units, all, align));
+                .or_else(|| self.take_joined(memory, units, all, align));
         }
         match taken {
             Some(taken) => {
@@ -188,6 +190,7 @@ impl Pool {
 
     /// Whether so many units more are within the limit; gives free memory back first if that helps.
     fn within_limit<S: Source>(&mut self, memory: &Memory, source: &S, units: u32) -> bool {
+        // What is on its way back needs no memory any more.
         let after = self.used.saturating_add(u64::from(units));
         if after > self.limit {
             return false;
@@ -220,19 +223,23 @@ impl Pool {
         Some(Taken { start, zero })
     }
 
-    /// Takes units out of a run that is long enough if all free memory is given back.
-    fn take_purged<S: Source>(
+    /// Takes units out of a run that is long enough only if runs of both kinds coalesce: all become dirty ones.
+    fn take_joined(
         &mut self,
         memory: &Memory,
-        source: &S,
         units: u32,
         all: u32,
         align: usize,
     ) -> Option<Taken> {
-        let purged = !self.mixes && self.purge_all(memory, source) > 0;
-        purged
-            .then(|| self.take_free(memory, units, all, align))
-            .and_then(|taken| taken.or_else(|| self.take_top(memory, source, units, align)))
+        if self.mixes || self.dirty.units() + self.clean.units() < u64::from(all) {
+            return None;
+        }
+        while let Some(run) = self.clean.longest() {
+            let (units, stamp) = (memory.record(run).units.get(), stamp_of(memory, run));
+            self.take_out(memory, run);
+            self.join(memory, run, units, false, stamp);
+        }
+        self.take_free(memory, units, all, align)
     }
 
     /// Takes units that were never used.
@@ -296,10 +303,11 @@ impl Pool {
         if gone {
             self.purges += 1;
         }
-        self.give(memory, run, units, gone, now);
+        self.leaving -= u64::from(units);
+        self.join(memory, run, units, gone, now);
     }
 
-    /// Takes the end of a dirty run, at most `most` units, out of it; that counts as used until it is settled.
+    /// Takes the end of a dirty run, at most `most` units, out of it, until it is settled.
     fn pick(&mut self, memory: &Memory, run: Span, most: u32) -> (Span, u32) {
         let all = memory.record(run).units.get();
         let stamp = stamp_of(memory, run);
@@ -309,14 +317,13 @@ impl Pool {
         if units < all {
             self.add(memory, run, all - units, false, stamp);
         }
-        mark_used(memory, start, units);
-        memory.record(start).units.set(units);
-        self.used += u64::from(units);
+        mark_nothing(memory, start, units);
+        self.leaving += u64::from(units);
         (start, units)
     }
 
-    /// Picks runs whose memory is to go back, since used and dirty units together are more than allowed: of the longest dirty ones.
-    /// Only memory that was not there before brings that about, so this follows [`take`](Pool::take) and [`extend`](Pool::extend).
+    /// Picks runs whose memory is to go back if used and dirty units together are more than allowed: of the longest dirty ones. As only
+    /// memory that was not there before makes them more, this follows [`take`](Pool::take) and [`extend`](Pool::extend).
     pub(super) fn surplus(&mut self, memory: &Memory) -> Outgoing {
         let mut outgoing = Outgoing::NONE;
         let resident = self.used + self.dirty.units();
@@ -337,11 +344,17 @@ impl Pool {
         outgoing
     }
 
+    /// Makes used units free.
     fn give(&mut self, memory: &Memory, start: Span, units: u32, zero: bool, stamp: u32) {
+        self.use_less(units);
+        self.join(memory, start, units, zero, stamp);
+    }
+
+    /// Makes units that are neither used nor free a free run, with its neighbours if they coalesce.
+    fn join(&mut self, memory: &Memory, start: Span, units: u32, zero: bool, stamp: u32) {
         let (mut start, mut units, mut zero, mut stamp) = (start, units, zero, stamp);
         let mut longest = units;
-        self.use_less(units);
-        memory.record(start).set_kind(Kind::Nothing);
+        mark_nothing(memory, start, units);
         let next = memory.after(start, units);
         if next < self.top
             && memory.record(next).kind() == Kind::Free
@@ -488,7 +501,9 @@ impl Pool {
         }
         self.looked_last = now;
         let mut old = [Span::NONE; PURGED_AT_ONCE];
-        let is_old = |run: &Span| now.wrapping_sub(stamp_of(memory, *run)) >= self.delay;
+        // Another thread's clock may have been read later: then the run is not old.
+        let age = |run: &Span| now.wrapping_sub(stamp_of(memory, *run));
+        let is_old = |run: &Span| (self.delay..1 << 31).contains(&age(run));
         let found = self.dirty.each(memory).take(LOOKED_AT_ONCE).filter(is_old);
         for (place, run) in old.iter_mut().zip(found) {
             *place = run;
@@ -507,9 +522,7 @@ impl Pool {
         }
         self.purges += 1;
         self.take_out(memory, run);
-        mark_used(memory, run, units);
-        self.used += u64::from(units);
-        self.give(memory, run, units, true, 0);
+        self.join(memory, run, units, true, 0);
         true
     }
 
@@ -569,7 +582,7 @@ impl Pool {
         }
         let below = u64::from(self.top.number() - memory.first().number());
         ensure(
-            free + self.used == below,
+            free + self.used + self.leaving == below,
             "P3",
             "units are lost",
             self.top.number() as usize,
@@ -588,9 +601,15 @@ fn units_to_aligned(memory: &Memory, span: Span, align: usize) -> u32 {
 
 /// The records of a used run. A page overwrites them.
 fn mark_used(memory: &Memory, start: Span, units: u32) {
+    mark_nothing(memory, start, units);
+    memory.record(start).set_kind(Kind::Run);
+}
+
+/// The records of units that are neither used nor free.
+fn mark_nothing(memory: &Memory, start: Span, units: u32) {
     let end = memory.after(start, units).number();
     memory.record(memory.span(end - 1)).set_kind(Kind::Nothing);
-    memory.record(start).set_kind(Kind::Run);
+    memory.record(start).set_kind(Kind::Nothing);
 }
 
 /// Whether all bytes of a free run are zero.

@@ -12,7 +12,8 @@ use core::ptr::NonNull;
 pub unsafe trait Source: Debug + Sync {
     /// Whether memory that was committed and never written is zero.
     const ZEROED: bool;
-    /// Whether [`purge`](Source::purge) ever takes memory back. If not, free memory never leaves the heap, not even for a moment.
+    /// Whether [`purge`](Source::purge) ever takes memory back. If not, free memory never leaves the heap, not even for a
+    /// moment. If it does, free runs that hold memory and free runs that do not stay apart until neither kind is long enough.
     const PURGES: bool;
 
     /// Makes bytes usable, some perhaps not for the first time. `false` if there is no memory.
