@@ -23,7 +23,8 @@ pub(super) struct Shared {
     purged: AtomicUsize,
     committed: AtomicUsize,
     commits: AtomicUsize,
-    /// The commit that fails, from 1 on, and those after it; 0 for none.
+    purges: AtomicUsize,
+    /// The commit that fails, from 1 on, and those after it, and then every other purge too; 0 for none.
     fails_at: AtomicUsize,
 }
 
@@ -94,6 +95,10 @@ unsafe impl Source for &Shared {
     }
 
     unsafe fn purge(&self, at: NonNull<u8>, bytes: usize) -> bool {
+        let before = self.purges.fetch_add(1, Ordering::Relaxed);
+        if self.fails_at.load(Ordering::Relaxed) != 0 && before % 2 == 0 {
+            return false;
+        }
         // SAFETY: the heap says that nobody needs these bytes.
         unsafe { at.write_bytes(0, bytes) };
         self.purged.fetch_add(bytes, Ordering::Relaxed);
