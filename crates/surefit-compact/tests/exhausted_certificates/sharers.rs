@@ -88,14 +88,19 @@ fn joint(config: &Config, objects: u64, block_bytes: u64) -> Demand<'static> {
     })
 }
 
-/// Handle buffers at which a refill makes one entry, a few, and more than there are objects.
-const HANDLE_BUFFERS: [u16; 4] = [1, 4, 6, 64];
+/// Handle buffers at which a refill makes one entry, more than there are objects, and a few.
+const HANDLE_BUFFERS: [u16; 4] = [1, 64, 4, 6];
 
 /// One thread, any handle buffer; with and without a guard.
 fn exhaust_alone<G: Granularity>() {
     let mut sum = Sum::default();
+    let buffers = if is_thorough() {
+        &HANDLE_BUFFERS[..]
+    } else {
+        &HANDLE_BUFFERS[..2]
+    };
     for config in &configs(4) {
-        for handles in HANDLE_BUFFERS {
+        for &handles in buffers {
             for guards in 0..2 {
                 let case = Case {
                     buffers: (1, handles),
@@ -231,7 +236,9 @@ fn no_script_in_which_shared_entries_retire_is_refused() {
 /// Threads that come and go and adopt what others left, and quotas that come and go.
 fn exhaust_instances<G: Stepwise>() {
     let mut sum = Sum::default();
-    for bound in [Bound::Pages(1), Bound::Unbounded] {
+    let both = [Bound::Pages(1), Bound::Unbounded];
+    let bounds = if is_thorough() { &both[..] } else { &both[..1] };
+    for &bound in bounds {
         let config = config(4, bound);
         for (guards, leaves, quotas) in [(0, true, false), (1, false, false), (0, false, true)] {
             let case = Case {

@@ -20,26 +20,6 @@ fn verdict<'a>(report: &'a Value, words: &str) -> &'a str {
 }
 
 #[test]
-fn reports_have_tables_plots_and_verdicts_and_fit_a_hundred_columns() {
-    for name in [
-        "throughput-locks",
-        "scalability",
-        "figure-12",
-        "complexity",
-        "memory-threads",
-    ] {
-        let screen = printed(&[name, "--quick"]);
-        assert!(
-            screen.starts_with(name) && screen.contains("Craciunas"),
-            "{screen}"
-        );
-        let fits = |line: &&str| line.trim_end() == *line && line.chars().count() <= 100;
-        let wide: Vec<_> = screen.lines().filter(|line| !fits(line)).collect();
-        assert!(wide.is_empty(), "{name}: {wide:#?}");
-    }
-}
-
-#[test]
 fn page_locks_take_more_acquisitions_than_class_locks() {
     let report = report("throughput-locks");
     assert_eq!(verdict(&report, "page locks take more"), "holds");
