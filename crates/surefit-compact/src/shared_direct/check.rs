@@ -10,7 +10,7 @@ use super::memory::{Kind, Record, Span};
 use super::sizes::Class;
 use super::source::Source;
 
-/// Verifies P, R and I.
+/// Verifies P, R, I and M4.
 pub(super) fn check<L: RawMutex, S: Source>(common: &Common<L, S>) -> Result<(), Corruption> {
     let pool = common.pool.lock();
     pool.check(common.memory())?;
@@ -68,6 +68,13 @@ fn check_span<L: RawMutex, S: Source>(
     span: Span,
 ) -> Result<u32, Corruption> {
     let record = common.memory().record(span);
+    let is_page = record.class().is_some();
+    ensure(
+        is_page || !record.has_spare(),
+        "M4",
+        "what is no page has frees to spare",
+        span.number() as usize,
+    )?;
     match record.kind() {
         Kind::Page(class) => {
             check_page(common, span, class)?;

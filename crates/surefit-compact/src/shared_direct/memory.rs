@@ -14,6 +14,7 @@
 //! - M3 A record's fields are written by one thread at a time: those of a page by its instance's owner, all others under the
 //!   pool's lock. What other threads read of a live object's record (`owner`, `class`, `back`) is written before
 //!   the object is handed out, and not again before it is freed.
+//! - M4 F1 is never enough for what is no page: its record has no frees to spare, so an address there changes nothing.
 
 use core::cell::Cell;
 use core::ptr::NonNull;
@@ -119,6 +120,11 @@ impl Record {
             INSIDE => Kind::Inside,
             class => Class::at(class - 1).map_or(Kind::Nothing, Kind::Page),
         }
+    }
+
+    /// Whether F1 is enough for a free.
+    pub(super) fn has_spare(&self) -> bool {
+        (1..1 << 15).contains(&self.spare.get())
     }
 
     /// A page: page-blocks that are live or in hand.

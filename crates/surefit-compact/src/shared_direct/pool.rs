@@ -416,10 +416,7 @@ impl Pool {
     /// Makes units a free run; if they are zero and end at the top, the top goes back instead.
     fn add(&mut self, memory: &Memory, start: Span, units: u32, zero: bool, stamp: u32) {
         let end = memory.after(start, units);
-        memory.record(start).set_kind(Kind::Nothing);
-        memory
-            .record(memory.span(end.number() - 1))
-            .set_kind(Kind::Nothing);
+        mark_nothing(memory, start, units);
         if zero && end == self.top {
             self.top = start;
             return;

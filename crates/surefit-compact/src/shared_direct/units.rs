@@ -61,7 +61,7 @@ impl<'m> Units<'m> {
         };
         // SAFETY: inside the region, so not null; the caller's; if it is no such object, it is not used here.
         let block = unsafe { Free::of(NonNull::new_unchecked(object)) };
-        // What is no page is owned by 0, and F1 is never enough for it.
+        // M4: what is no page is owned by 0, and F1 is never enough for it.
         record.owner() == own && record.put_back(block).is_ok()
     }
 }

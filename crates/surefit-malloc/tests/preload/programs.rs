@@ -1,5 +1,7 @@
 //! What programs are promised.
 
+use std::path::Path;
+
 use crate::program::{compiled, preloaded, succeeds, text};
 
 fn assert_done(name: &str, variables: &[(&str, &str)], arguments: &[&str]) {
@@ -36,6 +38,26 @@ fn every_function_does_it_while_each_free_is_checked_and_memory_goes_back_at_onc
 #[test]
 fn every_function_does_it_in_huge_pages_or_where_there_are_none() {
     assert_done("conformance", &[("SUREFIT_HUGE_PAGES", "1")], &[]);
+}
+
+#[test]
+fn the_system_is_asked_for_huge_pages_where_it_has_them() {
+    let asked = |variables: &[(&str, &str)]| {
+        let mut command = preloaded(Path::new("/bin/cat"));
+        let maps = succeeds(
+            command
+                .envs(variables.iter().copied())
+                .arg("/proc/self/smaps"),
+        );
+        let maps = text(&maps.stdout);
+        // `hg` among a mapping's flags.
+        maps.lines()
+            .filter_map(|line| line.strip_prefix("VmFlags:"))
+            .any(|flags| flags.split_whitespace().any(|flag| flag == "hg"))
+    };
+    assert!(!asked(&[]));
+    let has_some = Path::new("/sys/kernel/mm/transparent_hugepage").exists();
+    assert_eq!(asked(&[("SUREFIT_HUGE_PAGES", "1")]), has_some);
 }
 
 #[test]

@@ -463,6 +463,36 @@ fn free_memory_of_both_kinds_becomes_one_run_rather_than_a_refusal() {
 }
 
 #[test]
+fn damaged_records_are_found() {
+    use super::memory::{Kind, Record};
+
+    // What is damaged, of a page, a large object or a free run; how; and what is found.
+    type Damage = (usize, fn(&Record), &'static str);
+    let damages: [Damage; 6] = [
+        (0, |record| record.set_used(record.used() + 1), "I2"),
+        (0, |record| record.opened.set(u16::MAX), "I2"),
+        (1, |record| record.set_used(2), "M4"),
+        (1, |record| record.set_kind(Kind::Inside), "P1"),
+        (2, |record| record.units.set(3), "R1"),
+        (2, |record| record.units.set(1), "R2"),
+    ];
+    for (which, damage, found) in damages {
+        let mut memory = region(1 << 20);
+        let heap: SharedDirect<'_, RawMutex> = SharedDirect::new(&mut memory, SETTINGS).unwrap();
+        let local = heap.join().unwrap();
+        let small = local.allocate(100, 16).unwrap();
+        let [large, freed, _behind] = [(); 3].map(|()| local.allocate(50_000, 16).unwrap());
+        free(&local, freed).unwrap();
+        check(&heap);
+        let object = [small, large, freed][which];
+        let memory = heap.common().memory();
+        damage(memory.record_around(object.as_ptr()).unwrap());
+        let corruption = check::check(heap.common()).unwrap_err();
+        assert_eq!(corruption.invariant, found);
+    }
+}
+
+#[test]
 fn large_objects_grow_and_shrink_in_place_where_they_can() {
     let mut memory = region(8 << 20);
     let heap: SharedDirect<'_, RawMutex> = SharedDirect::new(&mut memory, SETTINGS).unwrap();

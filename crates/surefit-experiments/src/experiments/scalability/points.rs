@@ -234,7 +234,7 @@ mod tests {
         assert_eq!(writes(&RAW_OWN, 1, 50), (0.0, 0.0));
     }
 
-    /// How many objects of the largest size of this experiment one thread frees of another one's before they arrive.
+    /// How many objects of `bytes` bytes one thread frees of another one's before the first arrives.
     fn frees_before_one_arrives(bytes: usize) -> usize {
         let mut region = vec![MaybeUninit::uninit(); 4 << 20];
         let settings = Settings {
