@@ -152,6 +152,43 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
         unsafe { self.walk(entry, len, &mut |part| tell(part.entry)) }
     }
 
+    /// Part `nth` of a byte object: first its pieces, then those of its spine and so on, last the
+    /// page-block of `entry` itself. `None` if it has no such part. An object that is freed in this
+    /// order can still be asked for the parts that are left.
+    ///
+    /// # Safety
+    /// As [`Heap::entries_of`]. The parts from `nth` on need to be live; a number that names no such
+    /// page-block counts as none.
+    ///
+    /// # Complexity
+    /// O(levels of spines).
+    #[must_use]
+    pub unsafe fn entry_part(&self, entry: u32, len: usize, nth: usize) -> Option<u32> {
+        if !self.is_in_pieces(len) {
+            return (nth == 0).then_some(entry);
+        }
+        match nth.checked_sub(self.pieces(len)) {
+            // SAFETY: S1, S2.
+            None => unsafe { self.vetted_piece(entry, len, nth) },
+            // SAFETY: S1, S2. A spine is shorter than its object, so this ends.
+            Some(nth) => unsafe { self.entry_part(entry, self.spine_bytes(len), nth) },
+        }
+    }
+
+    /// Frees one page-block and its entry; of an object in pieces it frees this part alone. Returns
+    /// the bytes that it moved: at most two other page-blocks.
+    ///
+    /// # Safety
+    /// S1: the entry is live. S2: it is not used again, nor is its object, except to ask for the parts
+    /// that are left.
+    #[expect(clippy::arithmetic_side_effects, reason = "a counter that grows")]
+    pub unsafe fn free_entry(&mut self, entry: u32) -> u64 {
+        let moved = &self.engine.moved.bytes;
+        let before = moved.get();
+        self.engine.free(entry);
+        moved.get() - before
+    }
+
     /// Visits the page-blocks of a byte object, spines first, until one is not valid or `visit`
     /// returns false.
     ///

@@ -1,5 +1,5 @@
-//! Merges free chunks that a policy left apart: all groups of neighbours, or those behind one chunk.
-#![deny(unsafe_code)]
+//! Merges free chunks that a policy left apart: all groups of neighbours, at once or in parts, or
+//! those behind one chunk.
 
 use crate::chunk::Chunk;
 use crate::heap::Heap;
@@ -41,6 +41,45 @@ impl<I: Index> Heap<'_, I> {
         self.index.rebuild(&mut self.memory);
         self.counters.merges += merges;
         merges
+    }
+
+    /// A part of what [`Heap::coalesce`] does: merges one free chunk with the one after it, or goes on
+    /// to the next chunk. `from` is 0, to begin, or what the last call returned. Returns where to go
+    /// on, or `None` at the end, and whether it merged. The parts need not be called one after
+    /// another: allocations in between are allowed.
+    ///
+    /// The lists stay as they are but for what is merged.
+    ///
+    /// # Safety
+    /// S1: if `from` is not 0, the last call returned it, and since then the heap has only allocated
+    /// and moved its end: it has freed, resized, merged and swept nothing.
+    ///
+    /// # Complexity
+    /// That of the index, for two chunks that it removes and one that it inserts. A pass has at most
+    /// one call per chunk of the region, and one more.
+    pub unsafe fn coalesce_part(&mut self, from: u32) -> (Option<u32>, bool) {
+        let chunk = match from {
+            0 => self.first,
+            granule => Chunk::at(granule),
+        };
+        // What is taken from a chunk is its front or all of it, so a chunk still begins at `from`
+        // (S1). The chunk before it is in use, so the end takes none away that lies around it.
+        if I::COALESCING.is_immediate() || chunk >= self.end {
+            return (None, false);
+        }
+        let header = self.memory.header(chunk);
+        let after = chunk.after(header.granules());
+        if !header.is_free() || after == self.end || !self.memory.header(after).is_free() {
+            return (Some(after.granule()), false);
+        }
+        let granules = header.granules() + self.memory.header(after).granules();
+        self.index.remove(&mut self.memory, chunk);
+        self.index.remove(&mut self.memory, after);
+        self.memory
+            .tag_free_behind(chunk, granules, header.is_before_free());
+        self.index.insert(&mut self.memory, chunk, granules);
+        self.counters.merges += 1;
+        (Some(chunk.granule()), true)
     }
 
     /// The granules of a chunk in use plus the free chunks after it that are needed to reach

@@ -1,5 +1,5 @@
 //! The border between the chunks of the lists and the large objects. `large` describes the large
-//! objects and their invariants, W2 to W6.
+//! objects and their invariants, W2 to W7.
 #![deny(unsafe_code)]
 
 use crate::chunk::{Chunk, SMALLEST};

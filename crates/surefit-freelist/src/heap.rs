@@ -26,7 +26,7 @@
 //! - H4: no two free chunks are neighbours, if the index says that they are merged at once.
 //! - H5: `live` is the number of chunks in use.
 //! - The index adds L1-L4, T1-T3, E1, D1, N1, B1-B2, P1-P2, Q1-Q3, A1-A4. Large objects and growth add
-//!   W1-W6.
+//!   W1-W7.
 //!
 //! # Bounds
 //! A request of `s` bytes takes `max(16, s + 4 rounded up to 8)` bytes. The index determines the
@@ -286,7 +286,10 @@ impl<'m, I: Index> Heap<'m, I> {
     #[inline]
     fn release_of(&mut self, chunk: Chunk, header: Header) {
         debug_assert!(!header.is_free(), "S1: the object is not live");
-        debug_assert!(chunk < self.end, "S1: a large object is freed by a sweep");
+        debug_assert!(
+            chunk < self.end,
+            "S1: a large object is freed by its number"
+        );
         if I::COALESCING.is_immediate() {
             self.release_merged(chunk, header);
         } else {

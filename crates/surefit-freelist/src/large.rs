@@ -11,9 +11,11 @@
 //! allocate_displaced(n): the same, but the next gap with room, from where the last search ended
 //! sweep:             dead objects join the gaps beside them; all below the lowest live object
 //!                    goes back to the lists
+//! free:              the same for one object
 //! ```
 //! Objects and gaps are chunks with the usual header, so that the length of a large object is read
-//! like that of any other. A gap has a header and nothing else. One granule lies between the floor
+//! like that of any other. A gap has a footer as well, and the header of the object after it says that
+//! a gap is there: so one object is freed in constant time. One granule lies between the floor
 //! and the lowest object; it holds that object's header, and the word before that header is
 //! nobody's. A heap without large objects has no such granule and loses nothing.
 //!
@@ -29,6 +31,8 @@
 //! - W4: `objects` is the number of objects.
 //! - W5: every gap is shorter than `gaps_below`.
 //! - W6: `next` is an object, a gap or the top.
+//! - W7: a header says that the chunk before is a gap if and only if it is; the footer of a gap is its
+//!   size.
 //!
 //! # Bounds
 //! `allocate_large` is linear in live large objects, but looks at no gap if all gaps are known to
@@ -59,9 +63,10 @@ impl<I: Index> Heap<'_, I> {
     /// Allocates an object from the other end of the region. Any length is served, but it is meant
     /// for large objects.
     ///
-    /// Only a sweep that does not keep the object can free it: it must not be passed to
-    /// [`free`](surefit_core::RawHeap::free) or [`resize`](surefit_core::RawHeap::resize). In all
-    /// other respects it is like an object of [`Heap::allocate_as_is`].
+    /// Only [`Heap::free_numbered`], or a sweep that does not keep the object, can free it: it must not
+    /// be passed to [`free`](surefit_core::RawHeap::free) or
+    /// [`resize`](surefit_core::RawHeap::resize). In all other respects it is like an object of
+    /// [`Heap::allocate_as_is`].
     ///
     /// # Errors
     /// [`Refused::TooLarge`] above [`Heap::largest_large_request`]; [`Refused::NoChunk`] if there
@@ -162,6 +167,7 @@ impl<I: Index> Heap<'_, I> {
             return None;
         };
         let rest = header.granules() - granules;
+        self.tell_above(gap.after(header.granules()), false);
         if rest < SMALLEST {
             let whole = Header::in_use(header.granules(), false);
             self.memory.set_header(gap, whole);
@@ -169,10 +175,20 @@ impl<I: Index> Heap<'_, I> {
         }
         self.counters.splits += 1;
         let chunk = gap.after(rest);
-        self.memory.set_header(gap, Header::free(rest, false));
+        self.memory.tag_free(gap, rest);
         self.memory
-            .set_header(chunk, Header::in_use(granules, false));
+            .set_header(chunk, Header::in_use(granules, true));
         Some(chunk)
+    }
+
+    /// Records in the header of a large object whether the chunk before it is a gap. The top has no
+    /// header.
+    fn tell_above(&mut self, chunk: Chunk, is_gap: bool) {
+        if chunk < self.top() {
+            let granules = self.memory.header(chunk).granules();
+            self.memory
+                .set_header(chunk, Header::in_use(granules, is_gap));
+        }
     }
 
     /// A chunk below the lowest object, made of unused granules and of the last chunk of the lists.
@@ -209,11 +225,13 @@ impl<I: Index> Heap<'_, I> {
             let next = chunk.after(header.granules());
             swept.visited += 1;
             if !header.is_free() && keep(chunk.granule()) {
+                let mut is_gap = false;
                 if swept.live_objects == 0 {
                     floor = chunk.granule() - 1;
                 } else {
-                    self.leave_gap(run, chunk, &mut swept);
+                    is_gap = self.leave_gap(run, chunk, &mut swept);
                 }
+                self.tell_above(chunk, is_gap);
                 swept.count_live(header);
                 run = next;
             }
@@ -232,16 +250,47 @@ impl<I: Index> Heap<'_, I> {
         swept
     }
 
-    /// Makes what lies between two large objects one gap, if there is anything.
-    fn leave_gap(&mut self, start: Chunk, end: Chunk, swept: &mut Swept) {
-        if start < end {
+    /// Makes what lies between two large objects one gap, if there is anything; returns whether
+    /// there is.
+    fn leave_gap(&mut self, start: Chunk, end: Chunk, swept: &mut Swept) -> bool {
+        let is_gap = start < end;
+        if is_gap {
             let granules = end.granule() - start.granule();
-            self.memory.set_header(start, Header::free(granules, false));
+            self.memory.tag_free(start, granules);
             swept.count_free(granules);
         }
+        is_gap
     }
 
-    /// Verifies W1 to W6.
+    /// Frees one large object: it joins the gaps beside it. If it is the lowest, all below the next
+    /// one goes back to the lists.
+    pub(crate) fn free_large(&mut self, chunk: Chunk) {
+        let (header, top) = (self.memory.header(chunk), self.top());
+        debug_assert!(!header.is_free(), "S1: the object is not live");
+        let (mut start, mut end) = (chunk, chunk.after(header.granules()));
+        if end < top && self.memory.header(end).is_free() {
+            end = end.after(self.memory.header(end).granules());
+        }
+        if header.is_before_free() {
+            start = chunk.before(self.memory.granules_before(chunk));
+        }
+        self.large.objects -= 1;
+        let is_lowest = start.granule() == self.large.floor + 1;
+        let is_inside = start <= self.large.next && self.large.next < end;
+        self.tell_above(end, !is_lowest);
+        if is_lowest {
+            self.large.floor = end.granule() - u32::from(end < top);
+            self.large.next = if is_inside { top } else { self.large.next };
+            self.extend_end();
+            return;
+        }
+        let granules = end.granule() - start.granule();
+        self.memory.tag_free(start, granules);
+        self.large.next = if is_inside { start } else { self.large.next };
+        self.large.gaps_below = self.large.gaps_below.max(granules + 1);
+    }
+
+    /// Verifies W1 to W7.
     pub(crate) fn check_large(&self) -> Result<(), Corruption> {
         self.check_ends()?;
         let (mut live, mut before_free) = (0, true);
@@ -249,10 +298,19 @@ impl<I: Index> Heap<'_, I> {
         let mut walk = self.walk_large();
         for (chunk, header) in walk.by_ref() {
             let at = chunk.granule() as usize;
+            let is_told = header.is_before_free() == (before_free && live > 0);
             ensure(
-                !header.is_before_free(),
-                "W2",
-                "the header of a large object has a flag; granule",
+                is_told,
+                "W7",
+                "a header is wrong about whether the chunk before is a gap; granule",
+                at,
+            )?;
+            let has_footer = !header.is_free()
+                || self.memory.granules_before(chunk.after(header.granules())) == header.granules();
+            ensure(
+                has_footer,
+                "W7",
+                "the footer of a gap is not its size; granule",
                 at,
             )?;
             ensure(

@@ -34,6 +34,7 @@ use surefit_core::Refused;
 use crate::chunk::{Chunk, Header, granules_for, payload_bytes};
 use crate::heap::Heap;
 use crate::index::{Index, Need};
+use crate::memory::GRANULE;
 
 /// What a sweep found and left. All bytes are bytes of payloads, without headers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -160,6 +161,30 @@ impl<I: Index> Heap<'_, I> {
     #[must_use]
     pub unsafe fn payload_bytes(&self, granule: u32) -> usize {
         payload_bytes(self.memory.header(Chunk::at(granule)).granules())
+    }
+
+    /// Frees one object, at whichever end it lies.
+    ///
+    /// # Safety
+    /// S1: a live object of this heap has the number, and it is not used again.
+    ///
+    /// # Complexity
+    /// That of the index, for at most two chunks that it removes and one that it inserts.
+    #[inline]
+    pub unsafe fn free_numbered(&mut self, granule: u32) {
+        let chunk = Chunk::at(granule);
+        match chunk < self.end {
+            true => self.release(chunk),
+            false => self.free_large(chunk),
+        }
+    }
+
+    /// The bytes of all chunks at both ends, headers included.
+    #[must_use]
+    pub const fn chunk_bytes(&self) -> usize {
+        let lists = self.end.granule() - self.first.granule();
+        let large = self.memory.granules() - self.large.floor;
+        (lists + large) as usize * GRANULE
     }
 
     /// The numbers of all live objects, in ascending order. One pass over the headers of the

@@ -230,6 +230,7 @@ fn figures_of<I: Index>(heap: &Heap<'_, I>) {
     assert!(heap.free_sizes().sum::<usize>() <= 12 << 10);
     assert!(heap.unused().end <= heap.granules());
     assert!(heap.gap_bytes() + heap.table_bytes() <= 12 << 10);
+    assert!(heap.chunk_bytes() <= 12 << 10);
     assert!(heap.limit() <= 12 << 10);
     assert!(heap.largest_request().max(heap.largest_large_request()) <= 12 << 10);
 }

@@ -138,6 +138,47 @@ impl<I: Index> Model<'_, I> {
         unsafe { self.heap.free(self.heap.payload(number), bytes(0)) };
     }
 
+    /// Frees an object of either end, and compares what is free then.
+    fn free_numbered(&mut self, random: &mut Random) {
+        let nth = random.below(self.living.len() + 1);
+        let Some((&number, &(granules, ..))) = self.living.iter().nth(nth) else {
+            return;
+        };
+        let free =
+            |heap: &Heap<'_, I>| heap.limit() - heap.parts().block_bytes - 4 * heap.live_objects();
+        let before = free(&self.heap);
+        self.living.remove(&number);
+        // SAFETY: S1: a live object has the number, and is forgotten.
+        unsafe { self.heap.free_numbered(number) };
+        assert_eq!(free(&self.heap), before + granules as usize * 8);
+    }
+
+    /// Merges in parts, and allocates in between.
+    fn coalesce_in_parts(&mut self, random: &mut Random) {
+        let (mut from, mut merged, merges) = (Some(0), 0, self.heap.counters().merges);
+        while let Some(number) = from {
+            // SAFETY: S1: the last call returned it, and in between there are only allocations.
+            let (next, has_merged) = unsafe { self.heap.coalesce_part(number) };
+            (from, merged) = (next, merged + u64::from(has_merged));
+            if random.below(4) > 0 {
+                continue;
+            }
+            match random.below(3) {
+                0 => self.allocate_large(random.below(1500), false),
+                1 => self.reserve(random.below(2000)),
+                _ => {
+                    if let Ok(payload) = self.heap.allocate_as_is(random.below(150)) {
+                        self.learn(payload, false);
+                    }
+                }
+            }
+            assert_eq!(self.heap.check(), Ok(()));
+        }
+        assert!(self.heap.counters().merges >= merges + merged);
+        let is_deferred = I::COALESCING == When::Deferred;
+        assert!(is_deferred || I::COALESCING == When::Never || merged == 0);
+    }
+
     /// Keeps some objects, and compares the results of the sweep.
     fn sweep(&mut self, random: &mut Random, leaps: bool) {
         let before = self.living.len();
@@ -177,7 +218,9 @@ impl<I: Index> Model<'_, I> {
             18..28 => self.allocate_large(random.below(1500), false),
             28 => self.allocate_large(random.below(20_000), false),
             39..44 => self.allocate_large(random.below(300), true),
-            29..36 => self.free_small(random),
+            29..33 => self.free_small(random),
+            33..35 => self.free_numbered(random),
+            35 => self.coalesce_in_parts(random),
             36 => drop(self.heap.coalesce()),
             37 => {
                 let limit = self.heap.limit();
@@ -250,6 +293,31 @@ fn both_ends_beside_a_model<I: Index>() {
         let new = Heap::<I>::new(&mut region.0).expect("large enough");
         assert_eq!(new.parts().free_chunk_bytes, whole, "nothing was lost");
     }
+}
+
+/// Merged in parts, without anything in between, a heap is as if merged at once.
+#[test]
+fn merging_in_parts_merges_all() {
+    let mut region = Region([JUNK; 24 << 10]);
+    let mut heap =
+        Heap::<Segregated<Scan, Deferred, Linear, 16>>::new(&mut region.0).expect("large");
+    let objects: Vec<_> = (0..60)
+        .map(|nth| heap.allocate_as_is(nth * 7 % 50).expect("room"))
+        .collect();
+    for object in objects.iter().skip(1) {
+        // SAFETY: S1: the object is live, and not used again.
+        unsafe { heap.free_numbered(heap.granule_of(*object)) };
+    }
+    assert_eq!(heap.free_sizes().count(), 60, "59 and what was never used");
+    let (mut from, mut calls) = (Some(0), 0);
+    while let Some(number) = from {
+        // SAFETY: S1: the last call returned it.
+        from = unsafe { heap.coalesce_part(number) }.0;
+        calls += 1;
+    }
+    assert_eq!((heap.free_sizes().count(), heap.check()), (1, Ok(())));
+    assert_eq!(calls, 59 + 3, "each merge, two chunks and the end");
+    assert_eq!(heap.coalesce(), 0);
 }
 
 /// A heap with small objects, holes, large objects and gaps.
@@ -407,7 +475,7 @@ fn a_region_of_one_chunk_has_no_room_for_large_objects() {
 
 #[test]
 #[cfg(debug_assertions)]
-#[should_panic(expected = "S1: a large object is freed by a sweep")]
+#[should_panic(expected = "S1: a large object is freed by its number")]
 fn freeing_a_large_object_is_caught_in_debug_builds() {
     let mut region = Region([JUNK; 8192]);
     let mut heap = Heap::<TwoLevel>::new(&mut region.0).expect("large enough");
