@@ -93,6 +93,32 @@ impl<'m> Bits<'m> {
         self.words[(number / BITS) as usize] &= !(1 << (number % BITS));
     }
 
+    /// Word `nth`; 0 if there is none.
+    #[inline]
+    pub(crate) fn word(&self, nth: usize) -> u64 {
+        self.words.get(nth).copied().unwrap_or(0)
+    }
+
+    /// The first number at or after one, in its word, whose bit is set together with the next bit,
+    /// and that `among` has too.
+    pub(crate) fn next_pair_among(&self, number: u32, among: &Bits<'_>) -> Option<u32> {
+        let at = (number / BITS) as usize;
+        let (word, following) = (self.word(at), self.word(at + 1));
+        let pairs = word & (word >> 1 | following << (BITS - 1)) & among.word(at);
+        let found = pairs & u64::MAX << (number % BITS);
+        (found != 0).then(|| at as u32 * BITS + found.trailing_zeros())
+    }
+
+    /// The word after those before a range, or any word inside it: the first word behind the range.
+    /// Any other word is returned as it is.
+    pub(crate) fn beyond(&self, nth: usize, unused: Range<u32>) -> usize {
+        let (below, above) = self.around(unused);
+        match (below..above).contains(&nth) {
+            true => above,
+            false => nth,
+        }
+    }
+
     /// The first number at or after one whose bit is set.
     #[inline]
     pub(crate) fn next(&self, number: u32) -> Option<u32> {

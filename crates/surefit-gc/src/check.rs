@@ -10,6 +10,15 @@ use crate::space::Space;
 impl<S: Space, K> Collector<'_, S, K> {
     /// Verifies G1 to G3.
     pub(crate) fn check_marks(&self) -> Result<(), Corruption> {
+        self.check_live()?;
+        match self.marks.next_grey(0) {
+            Some(object) => Err(broken_at("G1", "an object is grey; its number", object)),
+            None => Ok(()),
+        }
+    }
+
+    /// Verifies G2 and G3.
+    pub(crate) fn check_live(&self) -> Result<(), Corruption> {
         let bits = self.live.count().min(self.marks.bits().count());
         ensure(
             bits > self.space.places() as usize,
@@ -17,9 +26,6 @@ impl<S: Space, K> Collector<'_, S, K> {
             "there are too few bits; bits",
             bits,
         )?;
-        if let Some(object) = self.marks.next_grey(0) {
-            return Err(broken_at("G1", "an object is grey; its number", object));
-        }
         let mut cursor = 0;
         for object in self.space.objects() {
             let live = self.live.next(cursor).and_then(Object::of);
@@ -39,6 +45,10 @@ impl<S: Space, K> Collector<'_, S, K> {
 const NOT_ONE_TO_ONE: &str =
     "a number is that of an object or has a live bit, but not of both; it is";
 
-const fn broken_at(invariant: &'static str, what: &'static str, object: Object) -> Corruption {
+pub(crate) const fn broken_at(
+    invariant: &'static str,
+    what: &'static str,
+    object: Object,
+) -> Corruption {
     Corruption::new(invariant, what, object.number() as usize)
 }

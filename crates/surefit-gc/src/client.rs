@@ -3,6 +3,8 @@
 //! The collector knows where objects are and how long they are. The client says which of their
 //! words are references.
 
+use core::cell::Cell;
+
 use crate::edges::Edges;
 use crate::marks::Marks;
 use crate::object::Object;
@@ -65,15 +67,27 @@ pub trait Client<S: Space> {
     /// Clears weak references. It is called after marking, before anything is freed. An object that
     /// `living` does not contain is freed by this collection.
     fn weak(&mut self, _living: &Living<'_>) {}
+
+    /// Clears weak references in parts, for an [`Incremental`](crate::Incremental) collector: those
+    /// from `from` on, which is 0 or what the last call returned, but not more than
+    /// [`Edges::STRIDE`]. Returns where to go on, or `None` at the end. The client defines what the
+    /// numbers are.
+    ///
+    /// As it is, it calls [`Client::weak`], which clears all of them: then a step is as long as that
+    /// takes.
+    fn weak_from(&mut self, _from: u32, living: &Living<'_>) -> Option<u32> {
+        self.weak(living);
+        None
+    }
 }
 
 /// The object that is being scanned. While the collector marks, only the words of this object can
 /// be read.
 #[derive(Debug)]
 pub struct Scanned<'s, S> {
-    space: &'s S,
-    object: Object,
-    place: Place,
+    pub(crate) space: &'s S,
+    pub(crate) object: Object,
+    pub(crate) place: Place,
 }
 
 impl<'s, S: Space> Scanned<'s, S> {
@@ -139,12 +153,30 @@ impl<'s, S: Space> Scanned<'s, S> {
 
 /// The objects that a collection keeps, after all of them are marked.
 #[derive(Debug)]
-pub struct Living<'a>(pub(crate) &'a Marks<'a>);
+pub struct Living<'a> {
+    marks: &'a Marks<'a>,
+    /// How often it was asked.
+    looks: Cell<u64>,
+}
 
-impl Living<'_> {
+impl<'a> Living<'a> {
+    /// What is marked lives.
+    pub(crate) const fn new(marks: &'a Marks<'a>) -> Self {
+        Self {
+            marks,
+            looks: Cell::new(0),
+        }
+    }
+
+    /// How often it was asked.
+    pub(crate) fn looks(&self) -> u64 {
+        self.looks.get()
+    }
+
     /// Whether an object that lived before this collection lives on.
     #[must_use]
     pub fn contains(&self, object: Object) -> bool {
-        self.0.contains(object)
+        self.looks.set(self.looks.get() + 1);
+        self.marks.contains(object)
     }
 }

@@ -54,11 +54,11 @@ pub struct Collector<'m, S, K = NoClock> {
     pub(crate) space: S,
     pub(crate) live: Bits<'m>,
     pub(crate) marks: Marks<'m>,
-    stack: &'m mut [u64],
+    pub(crate) stack: &'m mut [u64],
     /// Bytes of the tables, including what is lost to alignment in front of them.
     table_bytes: usize,
-    clock: K,
-    totals: Totals,
+    pub(crate) clock: K,
+    pub(crate) totals: Totals,
     last: Option<Collection>,
 }
 
@@ -188,7 +188,7 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
     fn collect_for(&mut self, client: &mut impl Client<S>, cause: Cause) -> Collection {
         let began = self.clock.now();
         let marked = mark(&self.live, &mut self.marks, self.stack, &self.space, client);
-        client.weak(&Living(&self.marks));
+        client.weak(&Living::new(&self.marks));
         let swept_from = self.clock.now();
         let unused = self.space.unused();
         // SAFETY: S1: access to objects, and what clients report, is compared with the live bits,
@@ -270,7 +270,7 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
 
     #[inline]
     #[track_caller]
-    fn place(&self, object: Object) -> Place {
+    pub(crate) fn place(&self, object: Object) -> Place {
         assert!(self.contains(object), "{object:?} is no live object");
         // SAFETY: S1 was compared (G2).
         unsafe { self.space.place(object) }
@@ -278,7 +278,7 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
 
     #[inline(always)]
     #[track_caller]
-    fn word(&self, object: Object, word: u32) -> NonNull<u32> {
+    pub(crate) fn word(&self, object: Object, word: u32) -> NonNull<u32> {
         let place = self.place(object);
         let words = place.words();
         assert!(

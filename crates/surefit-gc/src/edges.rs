@@ -69,7 +69,7 @@ impl Edges<'_> {
     }
 
     #[inline]
-    fn push(&mut self, object: Object, from: u32) {
+    pub(crate) fn push(&mut self, object: Object, from: u32) {
         if !self.stack.push(object, from) {
             self.marks.make_grey(object);
             self.dropped = Some(self.dropped.map_or(object, |lowest| lowest.min(object)));

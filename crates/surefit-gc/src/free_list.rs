@@ -54,6 +54,7 @@ use crate::marks::Marks;
 use crate::object::Object;
 use crate::settings::{Settings, Sweep};
 use crate::space::{Place, Space};
+use crate::stepwise::{Freed, Stepwise};
 use crate::tables;
 
 /// Bytes of a word of an object.
@@ -159,6 +160,14 @@ impl<'m, I: Index> FreeList<'m, I> {
     fn keep_reserve(&mut self) {
         let most = self.heap.limit() / MOST_RESERVED;
         self.heap.reserve_large(self.reserve.min(most));
+    }
+
+    /// Begins to count anew after a collection: so many bytes live, and so many are free.
+    fn begin_anew(&mut self, live: usize, free: usize) {
+        self.keep_reserve();
+        self.displaced_from = usize::MAX;
+        (self.live_bytes, self.free_bytes) = (live, free);
+        self.is_crowded = free < live / 2;
     }
 
     /// Opens the other end to small objects of `bytes` bytes, which a collection did not help.
@@ -330,11 +339,7 @@ unsafe impl<I: Index> Space for FreeList<'_, I> {
             // SAFETY: S1 is the caller's. S2: reading marks does not panic.
             unsafe { self.heap.sweep(keep) }
         };
-        self.keep_reserve();
-        self.displaced_from = usize::MAX;
-        self.live_bytes = swept.live_bytes as usize;
-        self.free_bytes = swept.free_bytes as usize;
-        self.is_crowded = swept.free_bytes < swept.live_bytes / 2;
+        self.begin_anew(swept.live_bytes as usize, swept.free_bytes as usize);
         swept
     }
 
@@ -348,5 +353,43 @@ unsafe impl<I: Index> Space for FreeList<'_, I> {
 
     fn check(&self) -> Result<(), Corruption> {
         self.heap.check()
+    }
+}
+
+/// Bytes of the header of a chunk.
+const HEADER: usize = 4;
+
+// SAFETY: I4: `free` frees all of an object at once, and nothing else; free chunks that are merged
+// are no objects.
+unsafe impl<I: Index> Stepwise for FreeList<'_, I> {
+    unsafe fn free(&mut self, object: Object) -> Freed {
+        // SAFETY: S1: nothing is ever left of an object, so it lives; S3.
+        unsafe { self.heap.free_numbered(object.number()) };
+        Freed {
+            work: 1,
+            done: true,
+        }
+    }
+
+    fn most_work(&self) -> u64 {
+        1
+    }
+
+    unsafe fn merge_part(&mut self, from: u32) -> Option<u32> {
+        if !matches!(I::COALESCING, When::Deferred) {
+            return None;
+        }
+        // SAFETY: S1: allocating, relieving and growing only allocate from the heap and move its end.
+        unsafe { self.heap.coalesce_part(from) }.0
+    }
+
+    /// What is free is what the chunks have beyond live objects and their headers: the headers of free
+    /// chunks count as free.
+    fn cycle_ended(&mut self, objects: u64, bytes: u64) {
+        let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        let headers = count(objects).saturating_mul(HEADER);
+        let in_use = count(bytes).saturating_add(headers);
+        let free = self.heap.chunk_bytes().saturating_sub(in_use);
+        self.begin_anew(count(bytes), free);
     }
 }

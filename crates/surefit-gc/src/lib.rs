@@ -14,6 +14,8 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `collector` | allocation that collects, checked access, one collection |
+//! | `access` | numbers of eight bytes, and bytes |
+//! | `incremental` | the collector that works in steps |
 //! | `client` | the object model: roots, references, weak references |
 //! | `edges` | the references that clients report: each marks an object and pushes it |
 //! | `mark` | marking, from the roots along all references |
@@ -22,6 +24,7 @@
 //! | `stack` | the mark stack, of bounded size |
 //! | `object` | references to objects: their numbers |
 //! | `space` | what a collector needs from the memory that it manages |
+//! | `stepwise` | what a collector in steps needs besides |
 //! | `settings` | the settings of a collector over free lists |
 //! | `free_list` | the space over the heaps of `surefit-freelist` |
 //! | `compact_fit` | the space over the heap of `surefit-compact`, whose objects move |
@@ -58,6 +61,7 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+mod access;
 mod arena;
 mod bits;
 mod check;
@@ -66,6 +70,7 @@ mod collector;
 mod compact_fit;
 mod edges;
 mod free_list;
+mod incremental;
 mod mark;
 mod marks;
 mod object;
@@ -73,6 +78,7 @@ mod settings;
 mod space;
 mod stack;
 mod statistics;
+mod stepwise;
 mod tables;
 
 #[cfg(test)]
@@ -87,11 +93,13 @@ pub use collector::Collector;
 pub use compact_fit::{CompactFit, Relief};
 pub use edges::Edges;
 pub use free_list::{Displaced, FreeList};
+pub use incremental::{Cycle, Incremental, Phase, Step, Steps};
 pub use marks::Marks;
 pub use object::Object;
 pub use settings::{Settings, Sweep};
 pub use space::{Place, Space};
 pub use statistics::{Cause, Clock, Collection, NoClock, Totals};
+pub use stepwise::{Freed, Stepwise};
 pub use surefit_freelist::Swept;
 #[cfg(feature = "derive")]
 pub use surefit_gc_derive::Trace;

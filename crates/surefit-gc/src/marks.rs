@@ -62,6 +62,19 @@ impl<'m> Marks<'m> {
         self.bits.next_pair(number).and_then(Object::of)
     }
 
+    /// The first grey object at or after a number among 64, or `None`: those whose bits are in one
+    /// word. `live` has the bits of all objects, so that a second bit is not taken for an object.
+    pub(crate) fn next_grey_in_word(&self, number: u32, live: &Bits<'_>) -> Option<Object> {
+        self.bits.next_pair_among(number, live).and_then(Object::of)
+    }
+
+    /// Makes the objects of one word of bits white.
+    pub(crate) fn clear_word(&mut self, nth: usize) {
+        if let Some(word) = self.bits.words_mut().get_mut(nth) {
+            *word = 0;
+        }
+    }
+
     /// Makes all objects white.
     pub(crate) fn clear(&mut self) {
         self.bits.clear();

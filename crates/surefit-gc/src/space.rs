@@ -63,6 +63,30 @@ impl Place {
     }
 }
 
+impl Place {
+    /// Where a byte is, and how many bytes from there on follow each other in the object.
+    ///
+    /// # Safety
+    /// S1 of [`Place::word`]. S2: `byte` is less than four times the object's words.
+    #[inline]
+    pub(crate) unsafe fn bytes_from<S: Space>(
+        &self,
+        space: &S,
+        object: Object,
+        byte: usize,
+    ) -> (NonNull<u8>, usize) {
+        let (word, within) = ((byte / 4) as u32, byte % 4);
+        // SAFETY: S1; S2: the byte is one of this word.
+        let place = unsafe { self.word(space, object, word) }.cast::<u8>();
+        let end = match self.first {
+            Some(_) => self.words as usize * 4,
+            None => byte - within + 4,
+        };
+        // SAFETY: a byte of the word.
+        (unsafe { place.add(within) }, end - byte)
+    }
+}
+
 /// A space of objects that keep their numbers: allocation, the places of words, and a sweep.
 ///
 /// An object has words of four bytes; the first one is aligned to eight. The

@@ -26,6 +26,20 @@ impl<'m> Stack<'m> {
         }
     }
 
+    /// The stack in these words as it was left, with so many entries.
+    pub(crate) const fn resumed(entries: &'m mut [u64], len: usize, deepest: usize) -> Self {
+        Self {
+            entries,
+            len,
+            deepest,
+        }
+    }
+
+    /// How many entries there are.
+    pub(crate) const fn len(&self) -> usize {
+        self.len
+    }
+
     /// The maximum number of entries so far.
     pub(crate) const fn deepest(&self) -> usize {
         self.deepest

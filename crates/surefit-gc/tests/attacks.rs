@@ -150,6 +150,8 @@ impl Fit for Unwinds {
 mod arenas;
 #[path = "attacks/spaces.rs"]
 mod spaces;
+#[path = "attacks/steps.rs"]
+mod steps;
 
 /// Makes heaps over every length around the length that they say they need, at every misalignment
 /// up to 16.

@@ -55,6 +55,7 @@ impl<'m> CompactFit<'m> {
             heap,
             refused: 0,
             relief: Relief::default(),
+            dying: None,
         }
     }
 

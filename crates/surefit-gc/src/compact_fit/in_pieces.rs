@@ -91,7 +91,7 @@ impl CompactFit<'_> {
     }
 
     /// The entry of the spine of a live stub, and the bytes of its object.
-    fn spine_of(&self, stub: u32) -> (u32, usize) {
+    pub(super) fn spine_of(&self, stub: u32) -> (u32, usize) {
         // SAFETY: S1: the callers' entries come from `stubs`, and none was freed since.
         let (place, _) = unsafe { self.heap.entry_block(stub) };
         // SAFETY: S1.
@@ -111,6 +111,18 @@ impl CompactFit<'_> {
         let (mut count, mut sum) = (0, 0);
         for stub in self.stubs() {
             let (spine, bytes) = self.spine_of(stub);
+            if let Some(dying) = self.dying.filter(|dying| dying.stub == stub) {
+                for part in self.parts_left(dying) {
+                    ensure(
+                        self.pieces.contains(part),
+                        "C1",
+                        "a part that is left of an object has no bit; its entry",
+                        part as usize,
+                    )?;
+                    (count, sum) = (count + 1, sum + u64::from(part));
+                }
+                continue;
+            }
             let mut visit = |entry| {
                 (count, sum) = (count + 1, sum + u64::from(entry));
                 self.pieces.contains(entry)

@@ -18,7 +18,7 @@
 //!
 //! # Invariants
 //! - C1: Except during a sweep, an entry has a bit iff it is the entry of a spine or a piece of
-//!   exactly one live stub.
+//!   exactly one live stub. Of an object that is being freed in parts, only those that are left.
 //! - C2: A live page-block of the smallest class whose entry has no bit is the stub of an object
 //!   longer than a piece.
 //! - C3: Every word of an object was written.
@@ -39,6 +39,7 @@
 
 mod build;
 mod in_pieces;
+mod in_steps;
 mod pieces;
 mod stub;
 #[cfg(test)]
@@ -54,7 +55,7 @@ use crate::marks::Marks;
 use crate::object::Object;
 use crate::space::{Place, Space};
 use pieces::Pieces;
-use stub::{STUB, WORD, entry, object, read_stub};
+use stub::{Dying, STUB, WORD, entry, object, read_stub};
 
 /// What moves did for the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -87,6 +88,8 @@ pub struct CompactFit<'m> {
     /// none.
     refused: usize,
     relief: Relief,
+    /// The object that is being freed in parts.
+    dying: Option<Dying>,
 }
 
 impl CompactFit<'_> {
@@ -186,7 +189,8 @@ impl CompactFit<'_> {
 
     /// Live objects: live page-blocks except those of pieces and spines.
     fn object_count(&self) -> u32 {
-        self.heap.stats().live_blocks - self.pieces.count()
+        let dying = u32::from(self.dying.is_some());
+        self.heap.stats().live_blocks - self.pieces.count() - dying
     }
 }
 
@@ -282,7 +286,9 @@ unsafe impl Space for CompactFit<'_> {
 
     fn objects(&self) -> impl Iterator<Item = Object> {
         let entries = self.heap.live_blocks().map(|block| block.index);
-        let of_objects = entries.filter(|&entry| !self.pieces.contains(entry));
+        let dying = self.dying.map(|dying| dying.stub);
+        let of_objects =
+            entries.filter(move |&entry| !self.pieces.contains(entry) && dying != Some(entry));
         of_objects.map(object)
     }
 

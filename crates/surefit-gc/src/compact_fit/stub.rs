@@ -10,6 +10,15 @@ pub(super) const WORD: usize = 4;
 /// Bytes of a stub: the object's words, and the entry of its spine.
 pub(super) const STUB: usize = 2 * WORD;
 
+/// An object in pieces that is being freed in parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Dying {
+    /// The entry of its stub.
+    pub(super) stub: u32,
+    /// How many parts are freed.
+    pub(super) freed: usize,
+}
+
 /// The number of the object with an entry.
 #[inline]
 const fn number(entry: u32) -> u32 {

@@ -8,6 +8,8 @@
     reason = "each test binary uses its own part"
 )]
 
+pub mod steps;
+
 use std::collections::BTreeSet;
 
 use surefit_core::Refused;
@@ -94,6 +96,15 @@ impl<S: Space> Client<S> for Graph {
         for reference in &mut self.weak {
             *reference = reference.filter(|&object| living.contains(object));
         }
+    }
+
+    /// Three at a time.
+    fn weak_from(&mut self, from: u32, living: &Living<'_>) -> Option<u32> {
+        let (from, to) = (from as usize, from as usize + 3);
+        for reference in self.weak.iter_mut().take(to).skip(from) {
+            *reference = reference.filter(|&object| living.contains(object));
+        }
+        (to < self.weak.len()).then_some(to as u32)
     }
 }
 

@@ -1,0 +1,92 @@
+//! Objects that are freed one by one, those in pieces part by part.
+//!
+//! ```text
+//! free(object):  one page-block: free it
+//!                in pieces: each call frees one part: the pieces, then those of the spine and so on;
+//!                           the last call frees the stub
+//! ```
+//! The stub and the spine stay until all pieces are freed, because the spine has their entries. While
+//! parts are left, the object's number is nobody's, and nothing that moves changes entries.
+
+use core::iter;
+
+use super::CompactFit;
+use super::stub::{Dying, WORD, entry};
+use crate::object::Object;
+use crate::stepwise::{Freed, Stepwise};
+
+impl CompactFit<'_> {
+    /// The entries of the parts of an object that are not freed yet.
+    pub(super) fn parts_left(&self, dying: Dying) -> impl Iterator<Item = u32> {
+        let (spine, bytes) = self.spine_of(dying.stub);
+        let mut nth = dying.freed;
+        iter::from_fn(move || {
+            // SAFETY: S1: `allocate_entry` made all objects of this heap, and the parts from `freed` on
+            // are live; S2: no reference into one exists.
+            let part = unsafe { self.heap.entry_part(spine, bytes, nth) };
+            nth += 1;
+            part
+        })
+    }
+
+    /// Frees the next part of an object in pieces, or its stub if no part is left.
+    fn free_part(&mut self, dying: Dying) -> Freed {
+        let part = self.parts_left(dying).next();
+        let entry = part.unwrap_or(dying.stub);
+        if part.is_some() {
+            self.pieces.remove(entry);
+        }
+        self.dying = part.map(|_| Dying {
+            freed: dying.freed + 1,
+            ..dying
+        });
+        self.free_block(entry, part.is_none())
+    }
+
+    /// Frees a page-block that is one of the object's that is being freed.
+    fn free_block(&mut self, entry: u32, done: bool) -> Freed {
+        // SAFETY: S1: the entry is that of a live object of one page-block, of a part that is left, or
+        // of a stub without parts (C1, C2). S2: nobody uses the object again; its parts are asked for
+        // in their order.
+        let moved = unsafe { self.heap.free_entry(entry) };
+        Freed {
+            work: 1 + moved.div_ceil(WORD as u64),
+            done,
+        }
+    }
+}
+
+// SAFETY: I4: `objects` leaves out the object that is being freed; its number is that of its stub,
+// whose entry is freed last. Parts that are freed lose their bits, so their entries may be objects
+// again.
+unsafe impl Stepwise for CompactFit<'_> {
+    unsafe fn free(&mut self, object: Object) -> Freed {
+        if let Some(dying) = self.dying {
+            debug_assert_eq!(dying.stub, entry(object), "S2");
+            return self.free_part(dying);
+        }
+        // SAFETY: S1: nothing is left of another object, so this one lives.
+        let (_, class) = unsafe { self.heap.entry_block(entry(object)) };
+        match class == self.stubs {
+            true => self.free_part(Dying {
+                stub: entry(object),
+                freed: 0,
+            }),
+            false => self.free_block(entry(object), true),
+        }
+    }
+
+    /// A free moves at most two page-blocks of the size-class that is freed. A class with one
+    /// page-block per page has nothing to move.
+    fn most_work(&self) -> u64 {
+        let geometry = self.heap.config().geometry();
+        let layouts = geometry.classes().map(|class| geometry.layout(class));
+        let movable = layouts.filter(|layout| layout.blocks > 1);
+        let most = movable.map(|layout| u64::from(layout.block_bytes)).max();
+        1 + 2 * most.unwrap_or(0) / WORD as u64
+    }
+
+    fn sweep_begins(&mut self) {
+        self.count_collection();
+    }
+}

@@ -1,0 +1,64 @@
+//! What the program does while a cycle runs: stores with a barrier, upgrades, births.
+#![deny(unsafe_code)]
+
+use crate::incremental::{Incremental, Phase};
+use crate::object::Object;
+use crate::statistics::Clock;
+use crate::stepwise::Stepwise;
+
+impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
+    /// Follows a reference that a word loses, as far as it was not followed yet. Any number may be given.
+    #[inline]
+    pub(super) fn shade_old(&mut self, value: u32) {
+        if self.phase == Phase::Mark {
+            Object::of(value)
+                .into_iter()
+                .for_each(|old| self.shade(old));
+        }
+    }
+
+    /// Shades an object that may be white.
+    fn shade(&mut self, object: Object) {
+        let gc = &mut self.gc;
+        let stack = &mut *gc.stack;
+        let is_new = self.pending.shade(stack, &gc.live, &mut gc.marks, object);
+        self.cycle.shaded += u64::from(is_new);
+    }
+
+    /// What a weak reference leads to: `None` if the object is dead or freed.
+    ///
+    /// Every weak reference must be upgraded before its object is used: what it leads to is kept then as
+    /// if it had been reachable when the cycle started.
+    #[must_use]
+    pub fn upgrade(&mut self, object: Object) -> Option<Object> {
+        let lives = self.contains(object);
+        if lives && self.phase == Phase::Mark {
+            self.shade(object);
+        }
+        lives.then_some(object)
+    }
+
+    /// Whether a reference names a live object: it was allocated, no cycle has freed it, and the one that
+    /// runs will not free it.
+    ///
+    /// While a cycle marks, it is not known yet whether it will: then the object counts as live.
+    #[must_use]
+    pub fn contains(&self, object: Object) -> bool {
+        self.gc.contains(object) && !self.is_condemned(object)
+    }
+
+    /// Counts a new object, and makes it black if the sweep would free it otherwise.
+    #[inline]
+    pub(super) fn born(&mut self, object: Object) {
+        let bytes = u64::from(self.gc.words(object)) * super::WORD;
+        self.live_objects += 1;
+        self.live_bytes += bytes;
+        if self.phase == Phase::Mark || self.is_ahead_of_sweep(object) {
+            self.gc.marks.reach(object);
+        }
+        if self.phase >= Phase::Mark {
+            self.cycle.born += 1;
+            self.cycle.born_bytes += bytes;
+        }
+    }
+}

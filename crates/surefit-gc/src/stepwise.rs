@@ -1,0 +1,49 @@
+//! What a collector that works in steps needs of a space besides: objects are freed one by one.
+
+use crate::object::Object;
+use crate::space::Space;
+
+/// What one call of [`Stepwise::free`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Freed {
+    /// Units of work: one, and one per word of other objects that it moved.
+    pub work: u64,
+    /// Whether the object is freed; else a part of it is left, and the next call must be for it.
+    pub done: bool,
+}
+
+/// A space whose objects can be freed one by one.
+///
+/// # Safety
+/// - I4: After [`Stepwise::free`] has returned once for an object, [`Space::objects`] does not yield
+///   it, and its number is no other object's before `done`. Apart from it, I1 to I3 hold between any
+///   two calls.
+pub unsafe trait Stepwise: Space {
+    /// Frees an object, or a part of it.
+    ///
+    /// # Safety
+    /// S1: the object is a live one of this space, or the last call was for it and left a part. S2:
+    /// if the last call left a part of an object, this call is for that one. S3: the object is not
+    /// used again.
+    unsafe fn free(&mut self, object: Object) -> Freed;
+
+    /// No call of [`Stepwise::free`] does more work than this.
+    fn most_work(&self) -> u64;
+
+    /// Merges a few free neighbours that the space left apart, or none. `from` is 0, to begin, or what
+    /// the last call returned. Returns where to go on, or `None` at the end. A call is one unit of
+    /// work.
+    ///
+    /// # Safety
+    /// S1: if `from` is not 0, the last call returned it, and since then the space has allocated,
+    /// relieved and grown, but freed, swept and merged nothing.
+    unsafe fn merge_part(&mut self, _from: u32) -> Option<u32> {
+        None
+    }
+
+    /// Marking has ended, and the first object will be freed.
+    fn sweep_begins(&mut self) {}
+
+    /// A cycle has ended: `objects` objects live now, whose words have `bytes` bytes.
+    fn cycle_ended(&mut self, _objects: u64, _bytes: u64) {}
+}
