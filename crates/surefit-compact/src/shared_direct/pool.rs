@@ -11,8 +11,9 @@
 //! # What goes back
 //! A run that stays free for the delay becomes clean; free runs that coalesce are as old as the longest of them. Whatever the
 //! clock says, used and dirty units together are kept at 17/16 of the most that were ever used, or 512 KiB more: whoever takes
-//! units while there are more gives the surplus back, of the longest dirty runs, at most sixteen runs a call. So what programs
-//! free and soon want again stays, and yet hardly more is held than was needed at one time.
+//! units while there are more gives the surplus back, at most sixteen dirty runs a call: the shortest that are enough for that, for
+//! long ones serve more requests. So what programs free and soon want again stays, and yet hardly more is held than was needed at
+//! one time.
 //!
 //! # Invariants
 //! - P1 From the first unit behind the tables to the top, pages, large objects, units in buffers and free runs follow each other;
@@ -37,6 +38,8 @@ const PURGED_AT_ONCE: usize = 16;
 const LEAST_ALLOWED: u64 = 64;
 /// Units that go back beyond those that must, so that not every call gives some: 256 KiB.
 const SLACK: u64 = LEAST_ALLOWED / 2;
+/// Surplus is taken of the shortest dirty runs that have so many units: 256 KiB.
+const LEAST_PURGED: u32 = 32;
 /// The most runs whose age one call looks at, the longest first.
 const LOOKED_AT_ONCE: usize = 256;
 
@@ -322,8 +325,8 @@ impl Pool {
         (start, units)
     }
 
-    /// Picks runs whose memory is to go back if used and dirty units together are more than allowed: of the longest dirty ones. As only
-    /// memory that was not there before makes them more, this follows [`take`](Pool::take) and [`extend`](Pool::extend).
+    /// Picks runs whose memory is to go back if used and dirty units together are more than allowed. As only memory that was not there
+    /// before makes them more, this follows [`take`](Pool::take) and [`extend`](Pool::extend).
     pub(super) fn surplus(&mut self, memory: &Memory) -> Outgoing {
         let mut outgoing = Outgoing::NONE;
         let resident = self.used + self.dirty.units();
@@ -332,11 +335,14 @@ impl Pool {
             return outgoing;
         }
         let mut surplus = resident - allowed + SLACK;
+        let each = u32::try_from(surplus / PURGED_AT_ONCE as u64).unwrap_or(u32::MAX);
         for place in &mut outgoing.0 {
-            let Some(run) = self.dirty.longest().filter(|_| surplus > 0) else {
+            let most = u32::try_from(surplus).unwrap_or(u32::MAX);
+            let short = self.dirty.find(memory, each.max(LEAST_PURGED));
+            let run = short.or_else(|| self.dirty.longest());
+            let Some(run) = run.filter(|_| surplus > 0) else {
                 break;
             };
-            let most = u32::try_from(surplus).unwrap_or(u32::MAX);
             let picked = self.pick(memory, run, most);
             surplus -= u64::from(picked.1);
             *place = Some(picked);
