@@ -5,9 +5,9 @@ use lock_api::RawMutex;
 use surefit_core::{Corruption, ensure};
 
 use super::common::Common;
-use super::instance::Instance;
+use super::instance::{Instance, State};
 use super::memory::{Kind, Record, Span};
-use super::sizes::Class;
+use super::sizes::{Class, GRANULE, UNIT_BYTES};
 use super::source::Source;
 
 /// Verifies P, R, I and M4.
@@ -30,6 +30,7 @@ pub(super) fn check<L: RawMutex, S: Source>(common: &Common<L, S>) -> Result<(),
                 unit.number() as usize,
             )?;
         }
+        check_arrived(common, instance)?;
         for class in Class::all() {
             let mut before = Span::NONE;
             let mut page = instance.first(class);
@@ -58,6 +59,30 @@ pub(super) fn check<L: RawMutex, S: Source>(common: &Common<L, S>) -> Result<(),
                 (before, page) = (page, record.next.get());
             }
         }
+    }
+    Ok(())
+}
+
+/// Verifies what an instance took out of its inbox.
+fn check_arrived<L: RawMutex, S: Source>(
+    common: &Common<L, S>,
+    instance: &Instance,
+) -> Result<(), Corruption> {
+    let memory = common.memory();
+    let most = memory.committed() as usize * (UNIT_BYTES / GRANULE);
+    let idle = instance.state() == State::Idle;
+    for block in instance.arrived().addresses(most) {
+        let page = memory.around(block);
+        let ours = page.filter(|page| memory.record(*page).owner() == instance.number());
+        let is_block = ours.zip(ours.and_then(|page| memory.record(page).class()));
+        let begins = is_block
+            .is_some_and(|(page, class)| memory.offset_in(page, block) % class.block_bytes() == 0);
+        ensure(
+            begins && !idle,
+            "I4",
+            "what arrived is no page-block, or nobody frees it",
+            page.unwrap_or(Span::NONE).number() as usize,
+        )?;
     }
     Ok(())
 }

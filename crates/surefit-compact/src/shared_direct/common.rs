@@ -181,6 +181,24 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         self.give_units(rest, more);
     }
 
+    /// Frees a page-block of another instance, if a batch that was begun takes it and does not become full. Else returns it.
+    #[inline]
+    pub(super) fn send_soon(
+        &self,
+        own: &Instance,
+        record: &Record,
+        block: Free,
+    ) -> Result<(), Free> {
+        let to = record.owner();
+        match record.class() {
+            Some(class) if !self.checks => {
+                let bytes = class.shape().block_bytes;
+                own.batch(to).add(to, block, bytes)
+            }
+            _ => Err(block),
+        }
+    }
+
     /// Frees an object that is no page-block of the caller's instance: a large one, or another instance's.
     #[inline(never)]
     pub(super) fn free_elsewhere(
@@ -212,7 +230,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         if batch.to() != to {
             self.deliver(batch);
         }
-        if batch.add(to, block, class.block_bytes()) {
+        if batch.add_any(to, block, class.shape().block_bytes) {
             self.deliver(batch);
         }
     }

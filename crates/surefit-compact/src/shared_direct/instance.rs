@@ -10,7 +10,8 @@
 //! - I2 A page of the instance is the current one of its class, or in the list of its class, or full: more than
 //!   [`Class::loose`] of its page-blocks are used.
 //! - I3 Units in the buffer are nothing, and no other thread's.
-//! - I4 All but `inbox` and `state` belong to the thread that has the instance (`state`), or its group's lock.
+//! - I4 What has arrived are page-blocks of pages of the instance; they count as used. An idle instance has none.
+//! - I5 All but `inbox` and `state` belong to the thread that has the instance (`state`), or its group's lock.
 
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -49,6 +50,7 @@ pub(super) struct Instance {
     buffer: [Cell<Span>; BUFFERED],
     buffered: Cell<usize>,
     number: Cell<u16>,
+    arrived: Chain,
     arrives: Arrives,
 }
 
@@ -76,6 +78,12 @@ impl Instance {
     #[inline]
     pub(super) fn inbox(&self) -> &Inbox {
         &self.arrives.inbox
+    }
+
+    /// What was taken out of the inbox and is not freed yet (I4).
+    #[inline]
+    pub(super) fn arrived(&self) -> &Chain {
+        &self.arrived
     }
 
     /// What it is doing.

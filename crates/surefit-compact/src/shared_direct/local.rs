@@ -184,7 +184,10 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         // SAFETY: the caller's; what is found to be misuse is not linked.
         let block = unsafe { Free::of(object) };
         if record.owner() != self.own.number() {
-            return self.common.free_elsewhere(self.own, record, block);
+            return match self.common.send_soon(self.own, record, block) {
+                Ok(()) => Ok(()),
+                Err(block) => self.common.free_elsewhere(self.own, record, block),
+            };
         }
         match record.put_back(block) {
             Ok(()) => Ok(()),

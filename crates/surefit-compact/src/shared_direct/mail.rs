@@ -4,7 +4,7 @@
 //! a thread frees a page-block of another instance:  batch of that instance, in the thread's own outbox
 //! the batch is full, or its place in the outbox is wanted for another instance, or the thread trims or leaves:
 //!                                                   one compare-and-exchange puts it into the instance's inbox
-//! the owner needs page-blocks:                      one exchange takes all that is in the inbox
+//! the owner needs page-blocks:                      one exchange takes all that is in the inbox; it is freed some at a time
 //! ```
 //! Nobody waits, and nothing but the inbox's first word is shared: what is pushed is never popped one
 //! by one, so a word may come again without harm.
@@ -19,8 +19,11 @@ use crate::shared::point;
 /// The most page-blocks of a batch: b.
 pub const BATCH: u16 = 32;
 
-/// The most bytes of page-blocks that wait in a batch.
-const BATCH_BYTES: usize = 16 << 10;
+/// The most bytes of page-blocks that wait in a batch, but for the last one.
+const BATCH_BYTES: u32 = 16 << 10;
+
+/// What a page-block counts for in a batch at least: [`BATCH`] of them fill it.
+const LEAST_BYTES: u32 = BATCH_BYTES / BATCH as u32;
 
 /// Batches of a thread at once, by the instance's number.
 pub(super) const SLOTS: usize = 16;
@@ -30,8 +33,9 @@ pub(super) const SLOTS: usize = 16;
 pub(super) struct Batch {
     blocks: Chain,
     last: Cell<*mut Block>,
+    /// Bytes until it is full; 0 if it is empty.
+    room: Cell<u32>,
     to: Cell<u16>,
-    count: Cell<u16>,
 }
 
 impl Batch {
@@ -44,28 +48,41 @@ impl Batch {
     /// Whether it holds none.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.count.get() == 0
+        self.blocks.is_empty()
     }
 
-    /// Adds a page-block of `bytes` bytes. Returns whether the batch is full.
+    /// Adds a page-block of `bytes` bytes to those of the same instance, if there are some and it does not become full. Else returns
+    /// it.
     #[inline]
-    pub(super) fn add(&self, to: u16, block: Free, bytes: usize) -> bool {
+    pub(super) fn add(&self, to: u16, block: Free, bytes: u32) -> Result<(), Free> {
+        let (room, takes) = (self.room.get(), bytes.max(LEAST_BYTES));
+        if self.to.get() != to || room <= takes {
+            return Err(block);
+        }
+        self.room.set(room - takes);
+        self.blocks.push(block);
+        Ok(())
+    }
+
+    /// Adds a page-block of `bytes` bytes to those of the same instance, or to none. Returns whether the batch is full.
+    pub(super) fn add_any(&self, to: u16, block: Free, bytes: u32) -> bool {
         debug_assert!(self.is_empty() || self.to.get() == to);
         if self.is_empty() {
             self.to.set(to);
             self.last.set(block.address().cast());
+            self.room.set(BATCH_BYTES);
         }
         self.blocks.push(block);
-        let count = self.count.get() + 1;
-        self.count.set(count);
-        count >= BATCH || usize::from(count) * bytes >= BATCH_BYTES
+        let room = self.room.get().saturating_sub(bytes.max(LEAST_BYTES));
+        self.room.set(room);
+        room == 0
     }
 
     /// Puts all of it into the inbox of its instance.
     pub(super) fn deliver(&self, inbox: &Inbox) {
         let blocks = self.blocks.take();
         let last = self.last.replace(null_mut());
-        self.count.set(0);
+        self.room.set(0);
         if !blocks.is_empty() {
             inbox.put(&blocks, last);
         }

@@ -7,8 +7,9 @@
 //! allocate(bytes):
 //!   class in hand?                  take the first page-block               (no page is looked at)
 //!   else, of the instance           the current page's free page-blocks, or some never used
-//!                                   what other threads freed
+//!                                   some of what other threads freed
 //!                                   the first page that is not full
+//!                                   all of what other threads freed
 //!                                   a new page: a buffered unit, or the pool's             M1
 //!   over 32 KiB                     units of the pool, under its lock
 //! free(object):
