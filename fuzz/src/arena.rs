@@ -36,11 +36,14 @@ impl Drop for Mourned {
     }
 }
 
+/// A reference that can change.
+type Edge<'gc> = Cell<Option<Gc<'gc, Node<'gc>>>>;
+
 #[derive(Trace)]
 struct Node<'gc> {
-    edges: [Cell<Option<Gc<'gc, Node<'gc>>>>; 2],
+    edges: [Edge<'gc>; 2],
     weak: Cell<Option<WeakGc<'gc, Node<'gc>>>>,
-    wide: Cell<Option<GcArray<'gc, Cell<Option<Gc<'gc, Node<'gc>>>>>>>,
+    wide: Cell<Option<GcArray<'gc, Edge<'gc>>>>,
     text: Cell<Option<GcStr<'gc>>>,
     #[trace(skip)]
     mourned: Mourned,

@@ -218,7 +218,7 @@ impl<'h, 'm, 'b, W: Width> Run<'h, 'm, 'b, W> {
     fn fill(&mut self, which: usize, from: usize) {
         let (bytes, content) = &mut self.bytes[which];
         for (at, byte) in content.iter_mut().enumerate().skip(from) {
-            *byte = (self.steps ^ at * 7 ^ at >> 8) as u8;
+            *byte = (self.steps ^ (at * 7) ^ at >> 8) as u8;
         }
         self.heap.write_at(bytes, from, &content[from..]);
     }

@@ -68,7 +68,7 @@ fn run_width<W: Width<Generation = ()>>(input: &mut Input<'_>) {
 /// The bytes that step number `seed` writes.
 fn fresh(seed: usize, len: usize) -> Vec<u8> {
     (0..len)
-        .map(|at| (seed.wrapping_mul(37) ^ at * 11 ^ at >> 8) as u8)
+        .map(|at| (seed.wrapping_mul(37) ^ (at * 11) ^ at >> 8) as u8)
         .collect()
 }
 

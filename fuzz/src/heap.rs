@@ -162,7 +162,7 @@ impl<W: Width<Generation = ()>> Run<'_, W> {
     fn fill(&mut self, which: usize, offset: usize, len: usize) {
         let seed = self.steps.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 24;
         let fresh: Vec<u8> = (0..len)
-            .map(|at| (seed as usize ^ at * 7 ^ at >> 8) as u8)
+            .map(|at| (seed as usize ^ (at * 7) ^ at >> 8) as u8)
             .collect();
         let object = &mut self.objects[which];
         self.heap.write_at(&mut object.bytes, offset, &fresh);

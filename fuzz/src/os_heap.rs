@@ -124,7 +124,7 @@ impl<W: Width> Run<'_, W> {
     fn fresh(&self, len: usize) -> Vec<u8> {
         let seed = self.steps as usize;
         (0..len)
-            .map(|at| (seed.wrapping_mul(37) ^ at * 11 ^ at >> 8) as u8)
+            .map(|at| (seed.wrapping_mul(37) ^ (at * 11) ^ at >> 8) as u8)
             .collect()
     }
 

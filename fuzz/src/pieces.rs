@@ -58,7 +58,7 @@ fn run_width<W: Width>(input: &mut Input<'_>) {
 
 fn fresh(seed: usize, len: usize) -> Vec<u8> {
     (0..len)
-        .map(|at| (seed.wrapping_mul(37) ^ at * 11 ^ at >> 8) as u8)
+        .map(|at| (seed.wrapping_mul(37) ^ (at * 11) ^ at >> 8) as u8)
         .collect()
 }
 
@@ -108,7 +108,7 @@ impl<W: Width> Run<'_, W> {
             5 => self.push(input),
             6 => self.shorten(input),
             7 => self.reserve(input),
-            8 => self.into_bytes(input),
+            8 => self.vector_to_bytes(input),
             9 => self.allocate(input),
             10 => self.free(input),
             11 => self.read(input),
@@ -197,7 +197,7 @@ impl<W: Width> Run<'_, W> {
         }
     }
 
-    fn into_bytes(&mut self, input: &mut Input<'_>) {
+    fn vector_to_bytes(&mut self, input: &mut Input<'_>) {
         if let Some(which) = input.number().checked_rem(self.vectors.len()) {
             let (vector, content) = self.vectors.swap_remove(which);
             match vector.into_bytes(&mut self.heap) {

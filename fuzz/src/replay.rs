@@ -34,7 +34,7 @@ pub fn run(data: &[u8]) {
     let (space, length) = (space(&mut input), input.number() * 8);
     let mut region = vec![MaybeUninit::uninit(); length];
     match space.replay(&program, &mut region, &options) {
-        Ok(outcome) => assert_eq!(outcome.totals.allocations >= stats.allocations, true),
+        Ok(outcome) => assert!(outcome.totals.allocations >= stats.allocations),
         Err(wrong @ Stopped::Corrupt { .. }) => panic!("{wrong}"),
         Err(Stopped::Region(_) | Stopped::Full { .. }) => {}
     }
