@@ -19,7 +19,11 @@ const DEMAND: [DirectDemand; 8] = [
     DirectDemand::new(8, 9),
     DirectDemand::new(24, 20),
     DirectDemand::new(64, 9),
-    DirectDemand { bytes: 64, align: 64, objects: 3 },
+    DirectDemand {
+        bytes: 64,
+        align: 64,
+        objects: 3,
+    },
     DirectDemand::new(128, 7),
     DirectDemand::new(200, 5),
     DirectDemand::new(1000, 4),
