@@ -49,9 +49,11 @@ use core::ptr::NonNull;
 use surefit_core::{Corruption, Parts, RawHeap, Refused, zero};
 use surefit_freelist::{Heap, Index, Swept, When};
 
+use crate::chunks::{HEADER, chunk_bytes};
 use crate::collector::Collector;
 use crate::marks::Marks;
 use crate::object::Object;
+use crate::schedule::Amount;
 use crate::settings::{Settings, Sweep};
 use crate::space::{Place, Space};
 use crate::stepwise::{Freed, Stepwise};
@@ -242,7 +244,7 @@ impl<'m, I: Index> Collector<'m, FreeList<'m, I>> {
 }
 
 /// Bytes of a heap that one word of bits covers: 64 granules.
-const MARKED_BYTES: usize = 64 * 8;
+pub(crate) const MARKED_BYTES: usize = 64 * 8;
 
 /// Turns a refusal of the heap into one of the collector: the size that is needed is that of the
 /// whole region, with tables and alignment.
@@ -356,9 +358,6 @@ unsafe impl<I: Index> Space for FreeList<'_, I> {
     }
 }
 
-/// Bytes of the header of a chunk.
-const HEADER: usize = 4;
-
 // SAFETY: I4: `free` frees all of an object at once, and nothing else; free chunks that are merged
 // are no objects.
 unsafe impl<I: Index> Stepwise for FreeList<'_, I> {
@@ -368,6 +367,13 @@ unsafe impl<I: Index> Stepwise for FreeList<'_, I> {
         Freed {
             work: 1,
             done: true,
+        }
+    }
+
+    fn cost(&self, bytes: usize) -> Amount {
+        Amount {
+            objects: 1,
+            bytes: chunk_bytes::<I>(bytes),
         }
     }
 

@@ -27,8 +27,11 @@
 //! | `stepwise` | what a collector in steps needs besides |
 //! | `settings` | the settings of a collector over free lists |
 //! | `free_list` | the space over the heaps of `surefit-freelist` |
+//! | `certified_lists` | the bytes that are enough for a collected heap over free lists |
+//! | `chunks` | what a request takes of a heap of chunks |
 //! | `compact_fit` | the space over the heap of `surefit-compact`, whose objects move |
 //! | `tables` | the collector's words, cut from the region |
+//! | `schedule` | when a collector works, and what pauses it made |
 //! | `statistics` | what collections did; the clock |
 //! | `check` | the numbered invariants, verified |
 //! | `arena` | objects of Rust types, and references that the compiler checks |
@@ -64,7 +67,9 @@ extern crate std;
 mod access;
 mod arena;
 mod bits;
+mod certified_lists;
 mod check;
+mod chunks;
 mod client;
 mod collector;
 mod compact_fit;
@@ -74,6 +79,7 @@ mod incremental;
 mod mark;
 mod marks;
 mod object;
+pub mod schedule;
 mod settings;
 mod space;
 mod stack;
@@ -98,7 +104,7 @@ pub use marks::Marks;
 pub use object::Object;
 pub use settings::{Settings, Sweep};
 pub use space::{Place, Space};
-pub use statistics::{Cause, Clock, Collection, NoClock, Totals};
+pub use statistics::{Cause, Clock, Collection, NoClock, Totals, VirtualClock};
 pub use stepwise::{Freed, Stepwise};
 pub use surefit_freelist::Swept;
 #[cfg(feature = "derive")]

@@ -1,6 +1,7 @@
 //! What a collector that works in steps needs of a space besides: objects are freed one by one.
 
 use crate::object::Object;
+use crate::schedule::Amount;
 use crate::space::Space;
 
 /// What one call of [`Stepwise::free`] did.
@@ -26,6 +27,15 @@ pub unsafe trait Stepwise: Space {
     /// if the last call left a part of an object, this call is for that one. S3: the object is not
     /// used again.
     unsafe fn free(&mut self, object: Object) -> Freed;
+
+    /// What a request of so many bytes takes, as this space counts: chunks with their headers, or
+    /// page-blocks.
+    fn cost(&self, bytes: usize) -> Amount;
+
+    /// What an object of so many words takes; at least what its request did.
+    fn held(&self, words: u32) -> Amount {
+        self.cost(words as usize * 4)
+    }
 
     /// No call of [`Stepwise::free`] does more work than this.
     fn most_work(&self) -> u64;

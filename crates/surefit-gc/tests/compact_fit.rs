@@ -1,6 +1,8 @@
 //! Random programs on the Compact-fit space under the judge, and the promises of this space alone.
 
 mod common;
+#[path = "compact_fit/schedules.rs"]
+mod schedules;
 
 use common::{Fault, Random, World, program};
 use surefit_compact::{Bound, Config, Fraction, Geometry, GeometrySpec, PageOrder};

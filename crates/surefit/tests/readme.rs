@@ -5,7 +5,9 @@ use std::error::Error;
 use std::mem::MaybeUninit;
 use std::path::Path;
 
-use surefit::gc::{Client, Edges, Object, Scanned};
+use surefit::compact::Config;
+use surefit::gc::schedule::Quanta;
+use surefit::gc::{Client, Edges, Object, Scanned, VirtualClock};
 
 type Done = Result<(), Box<dyn Error>>;
 
@@ -58,7 +60,7 @@ fn every_snippet_stands_here() {
     let snippets: Vec<_> = blocks
         .filter_map(|block| block.split("```").next())
         .collect();
-    assert_eq!(snippets.len(), 11);
+    assert_eq!(snippets.len(), 13);
     for snippet in snippets {
         assert!(
             here.contains(&bare(snippet)),
@@ -288,6 +290,54 @@ fn collector(mut memory: Vec<MaybeUninit<u8>>, mut language: Language, tail: Obj
     let mut heap = Collector::<Space>::new(&mut memory, Settings::default())?;
     let cell = heap.alloc(&mut language, 12)?; // if there is no room, it first frees what the roots do not lead to
     heap.store(cell, 1, tail.number()); // checked: a reference to a dead object is detected, never followed
+    Ok(())
+}
+
+#[test]
+fn a_schedule() -> Done {
+    let clock = VirtualClock::new();
+    let quanta = Quanta::new(10_000, 1000).ok_or("a period")?;
+    scheduled(memory(), Language, &clock, quanta)
+}
+
+fn scheduled(
+    mut memory: Vec<MaybeUninit<u8>>,
+    mut language: Language,
+    timer: &VirtualClock,
+    quanta: Quanta,
+) -> Done {
+    use surefit::compact::certify::ClassSet;
+    use surefit::gc::schedule::{Amount, Headroom, Program, Rate};
+    use surefit::gc::{Collector, CompactFit, Incremental};
+
+    const CONFIG: Config = CompactFit::CONFIG;
+    let classes = ClassSet::of_requests(CONFIG.geometry(), 64);
+    let amount = |objects| Amount {
+        objects,
+        bytes: 32 * objects,
+    };
+    let (live, allocated, units) = (amount(1000), amount(100), 10_000);
+    let program = Program {
+        live,
+        roots: 0,
+        weak: 0,
+    };
+    let headroom = Headroom::ByTime {
+        quanta,
+        allocated,
+        units,
+    }; // what is declared about the program and the machine
+    let certificate = CompactFit::certify(&CONFIG, classes, &program, &headroom)?;
+    let heap =
+        Collector::compact_fit(&mut memory, &CONFIG, certificate.mark_stack)?.with_clock(timer);
+    let mut heap = Incremental::over(heap).with_schedule(certificate.schedule);
+    assert!(certificate.region_bytes < 1 << 20);
+    let (end_of_frame, rate) = (1000, Rate { units: 1, ticks: 1 });
+    heap.alloc(&mut language, 32)?;
+    if heap.due() {
+        heap.run_until(&mut language, end_of_frame, rate); // makes no step that could be late at this rate
+    }
+    assert_eq!(heap.steps().forced, 0);
     Ok(())
 }
 

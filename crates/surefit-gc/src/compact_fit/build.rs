@@ -115,7 +115,7 @@ impl<'m> Collector<'m, CompactFit<'m>> {
 
 /// Words of the tables of a collector.
 #[derive(Clone, Copy, Debug)]
-struct Tables {
+pub(super) struct Tables {
     /// Words of live bits and mark bits: two bits of each kind per entry, and one more.
     bits: usize,
     /// Words of bits for pieces.
@@ -125,7 +125,7 @@ struct Tables {
 
 impl Tables {
     /// The tables for a region of `region_bytes` bytes.
-    fn of(region_bytes: usize, config: &Config, mark_stack: usize) -> Self {
+    pub(super) fn of(region_bytes: usize, config: &Config, mark_stack: usize) -> Self {
         let pieces = CompactFit::piece_words(region_bytes, config);
         Self {
             bits: 2 * (2 * pieces + 1),
@@ -134,12 +134,17 @@ impl Tables {
         }
     }
 
+    /// Words of the live bits alone.
+    pub(super) const fn bit_words(self) -> usize {
+        self.bits / 2
+    }
+
     const fn words(self) -> usize {
         (self.bits + self.pieces).saturating_add(self.stack)
     }
 
     /// Bytes of the tables, and the maximum that alignment costs.
-    const fn bytes(self) -> usize {
+    pub(super) const fn bytes(self) -> usize {
         self.words()
             .saturating_mul(tables::WORD)
             .saturating_add(tables::WORD - 1)

@@ -10,9 +10,14 @@
 
 use core::iter;
 
+use surefit_compact::Config;
+use surefit_compact::certify::moves_max;
+
 use super::CompactFit;
+use super::cost::cost;
 use super::stub::{Dying, WORD, entry};
 use crate::object::Object;
+use crate::schedule::Amount;
 use crate::stepwise::{Freed, Stepwise};
 
 impl CompactFit<'_> {
@@ -76,17 +81,30 @@ unsafe impl Stepwise for CompactFit<'_> {
         }
     }
 
-    /// A free moves at most two page-blocks of the size-class that is freed. A class with one
-    /// page-block per page has nothing to move.
+    fn cost(&self, bytes: usize) -> Amount {
+        cost(self.heap.config(), bytes).unwrap_or(Amount {
+            objects: u64::MAX,
+            bytes: u64::MAX,
+        })
+    }
+
     fn most_work(&self) -> u64 {
-        let geometry = self.heap.config().geometry();
-        let layouts = geometry.classes().map(|class| geometry.layout(class));
-        let movable = layouts.filter(|layout| layout.blocks > 1);
-        let most = movable.map(|layout| u64::from(layout.block_bytes)).max();
-        1 + 2 * most.unwrap_or(0) / WORD as u64
+        most_work(self.heap.config())
     }
 
     fn sweep_begins(&mut self) {
         self.count_collection();
     }
+}
+
+/// The most work of one free: it moves page-blocks of the size-class that it frees, as many as the bound
+/// requires.
+pub(super) fn most_work(config: &Config) -> u64 {
+    let geometry = config.geometry();
+    let layouts = geometry.classes().map(|class| geometry.layout(class));
+    let moved = layouts.map(|layout| {
+        let moves = u64::from(moves_max(config.bound(), layout.blocks));
+        moves * u64::from(layout.block_bytes).div_ceil(WORD as u64)
+    });
+    1 + moved.max().unwrap_or(0)
 }

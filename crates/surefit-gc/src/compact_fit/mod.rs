@@ -38,6 +38,8 @@
 //! arraylets.
 
 mod build;
+mod certify;
+mod cost;
 mod in_pieces;
 mod in_steps;
 mod pieces;

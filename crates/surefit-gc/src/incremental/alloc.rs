@@ -20,9 +20,10 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
     /// As [`Collector::alloc`](crate::Collector::alloc).
     #[inline]
     pub fn alloc(&mut self, client: &mut impl Client<S>, bytes: usize) -> Result<Object, Refused> {
+        self.pace(client, bytes);
         match self.alloc_as_is(bytes) {
             Ok(object) => Ok(object),
-            Err(refused) => self.alloc_after_all(client, bytes, refused),
+            Err(refused) => self.paused(|gc| gc.alloc_after_all(client, bytes, refused)),
         }
     }
 

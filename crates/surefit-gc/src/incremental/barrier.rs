@@ -50,7 +50,9 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
     /// Counts a new object, and makes it black if the sweep would free it otherwise.
     #[inline]
     pub(super) fn born(&mut self, object: Object) {
-        let bytes = u64::from(self.gc.words(object)) * super::WORD;
+        let words = self.gc.words(object);
+        let bytes = u64::from(words) * super::WORD;
+        self.add_occupied(self.gc.space.held(words));
         self.live_objects += 1;
         self.live_bytes += bytes;
         if self.phase == Phase::Mark || self.is_ahead_of_sweep(object) {

@@ -77,6 +77,7 @@ mod alloc;
 mod barrier;
 mod check;
 mod marking;
+mod pacing;
 mod pending;
 mod statistics;
 mod sweeping;
@@ -87,6 +88,8 @@ use crate::client::Client;
 use crate::collector::Collector;
 use crate::edges::Edges;
 use crate::object::Object;
+use crate::schedule::Amount;
+use crate::schedule::pacer::Pacer;
 use crate::statistics::{Clock, NoClock, Totals};
 use crate::stepwise::Stepwise;
 use pending::Pending;
@@ -141,6 +144,9 @@ pub struct Incremental<'m, S, K = NoClock> {
     dying: Option<Object>,
     live_objects: u64,
     live_bytes: u64,
+    /// What the live objects occupy, as the space counts.
+    occupied: Amount,
+    pacer: Pacer,
     cycle: Cycle,
     last: Option<Cycle>,
     steps: Steps,
@@ -156,7 +162,12 @@ impl<'m, S: Stepwise, K: Clock> Incremental<'m, S, K> {
         let (live_objects, words) = objects.fold((0, 0), |(count, words), object| {
             (count + 1, words + u64::from(collector.words(object)))
         });
+        let held = collector.objects().fold(Amount::default(), |sum, object| {
+            sum.plus(collector.space.held(collector.words(object)))
+        });
         Self {
+            occupied: held,
+            pacer: Pacer::default(),
             gc: collector,
             phase: Phase::Idle,
             pending: Pending::default(),
@@ -177,10 +188,19 @@ impl<'m, S: Stepwise, K: Clock> Incremental<'m, S, K> {
             Phase::Idle => {
                 self.cycle = Cycle::default();
                 self.pending = Pending::default();
+                self.pacer.begin_cycle();
                 self.phase = Phase::Roots;
-                self.timed(|gc| gc.take_roots(client))
+                self.timed(|gc| {
+                    let work = gc.take_roots(client);
+                    gc.gc.clock.worked(work);
+                    work
+                })
             }
-            Phase::Roots => self.timed(|gc| gc.take_roots(client)),
+            Phase::Roots => self.timed(|gc| {
+                let work = gc.take_roots(client);
+                gc.gc.clock.worked(work);
+                work
+            }),
             _ => 0,
         };
         Step { work, done: false }
@@ -244,7 +264,9 @@ impl<'m, S: Stepwise, K: Clock> Incremental<'m, S, K> {
         self.timed(|gc| {
             let mut work = 0;
             while work < budget && gc.phase != Phase::Idle {
-                work += gc.advance(client, budget - work);
+                let done = gc.advance(client, budget - work);
+                gc.gc.clock.worked(done);
+                work += done;
             }
             work
         })

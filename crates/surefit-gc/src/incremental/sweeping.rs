@@ -28,7 +28,9 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
             return None;
         }
         let object = Object::of(self.cursor * BITS + dead.trailing_zeros())?;
-        let bytes = u64::from(self.gc.words(object)) * WORD;
+        let words = self.gc.words(object);
+        let bytes = u64::from(words) * WORD;
+        self.occupied = self.occupied.minus(self.gc.space.held(words));
         self.gc.live.reset(object.number());
         self.live_objects -= 1;
         self.live_bytes -= bytes;

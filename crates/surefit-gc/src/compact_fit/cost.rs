@@ -1,0 +1,32 @@
+//! What requests take of a budget in page-blocks.
+#![deny(unsafe_code)]
+
+use surefit_compact::certify::BlockCount;
+use surefit_compact::{Config, Wide};
+
+use super::stub::STUB;
+use crate::schedule::Amount;
+
+/// The page-blocks of an object of so many bytes, with its stub and its spines if it is in pieces.
+/// `None` if no heap can hold it.
+pub(super) fn cost(config: &Config, bytes: usize) -> Option<Amount> {
+    let geometry = config.geometry();
+    let least = geometry
+        .class(1)
+        .map_or(0, |class| geometry.smallest_request(class));
+    let bytes = bytes.max(least);
+    let blocks = BlockCount::of::<Wide>(config, bytes, 8)?;
+    let object = Amount {
+        objects: blocks.blocks,
+        bytes: blocks.bytes,
+    };
+    let stub = Amount {
+        objects: 1,
+        bytes: STUB as u64,
+    };
+    // Only an object in pieces has more than one page-block.
+    Some(match blocks.blocks {
+        1 => object,
+        _ => object.plus(stub),
+    })
+}
