@@ -12,3 +12,4 @@ cargo run --locked -p surefit --example contiguous
 cargo run --locked -p surefit --features locked --example global_allocator
 cargo run --locked -p surefit-gc --example cells
 cargo run --locked -p surefit-gc --example binary_trees
+cargo run --locked -p surefit-gc --example frames
