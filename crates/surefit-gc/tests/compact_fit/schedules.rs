@@ -228,7 +228,13 @@ fn one_class_needs_every_page_of_its_certificate_by_work() {
     let headroom = Headroom::ByWork(OneClass::amount(one.blocks));
     let certificate = one.certify(&program, &headroom);
     assert_eq!(certificate.occupied, OneClass::amount(4 * one.blocks));
-    let mut act = |run: &mut Run<'_, CompactFit<'_>>| flood(run, 20 * one.blocks, 0);
+    // What a request waits for: its share of the work, a piece too much, and the roots of a cycle.
+    let share = certificate.work.div_ceil(one.blocks + 1);
+    let mut act = |run: &mut Run<'_, CompactFit<'_>>| {
+        flood(run, 20 * one.blocks, 0);
+        let wait = share + run.gc.most_excess() + run.gc.steps().largest_roots;
+        assert!(!run.is_kept() || run.gc.pauses().longest() <= wait);
+    };
     let (kept, most) = run(&one.config, &certificate, &program, 0, &mut act);
     assert!(
         kept && most.objects + 8 >= certificate.occupied.objects,
