@@ -81,6 +81,8 @@ mod pacing;
 mod pending;
 mod statistics;
 mod sweeping;
+#[cfg(test)]
+mod tests;
 
 use surefit_core::Parts;
 
