@@ -60,9 +60,9 @@
 //! A store costs one load and two bits more while marking, one comparison otherwise.
 //!
 //! # Departures
-//! Yuasa's collector sweeps the whole heap with a mark per cell in an order of addresses, as here, but
-//! allocates black also behind the sweep. Deferred coalescing merges after each sweep instead of after a
-//! request that failed: a program that wants short pauses does not want to wait for that request.
+//! Births behind the sweep are white, and the sweep makes white what it keeps, so that no pass clears marks.
+//! Upgrades of weak references shade. Deferred coalescing merges after each sweep instead of after a request
+//! that failed: a program that wants short pauses does not want to wait for that request.
 //!
 //! # Drawbacks
 //! Objects that die in a cycle, or were born in it, are kept until the next one. If the program does not
