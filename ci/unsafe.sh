@@ -103,6 +103,7 @@ crates/surefit-gc/src/compact_fit/in_steps.rs
 crates/surefit-gc/src/compact_fit/mod.rs
 crates/surefit-gc/src/compact_fit/stub.rs
 crates/surefit-gc/src/free_list.rs
+crates/surefit-gc/src/generational/sweeping.rs
 crates/surefit-gc/src/incremental/pending.rs
 crates/surefit-gc/src/incremental/sweeping.rs
 crates/surefit-gc/src/mark.rs

@@ -16,6 +16,7 @@
 //! | `collector` | allocation that collects, checked access, one collection |
 //! | `access` | numbers of eight bytes, and bytes |
 //! | `incremental` | the collector that works in steps |
+//! | `generational` | the collector with a young and an old generation |
 //! | `client` | the object model: roots, references, weak references |
 //! | `edges` | the references that clients report: each marks an object and pushes it |
 //! | `mark` | marking, from the roots along all references |
@@ -75,6 +76,7 @@ mod collector;
 mod compact_fit;
 mod edges;
 mod free_list;
+mod generational;
 mod incremental;
 mod mark;
 mod marks;
@@ -99,6 +101,7 @@ pub use collector::Collector;
 pub use compact_fit::{CompactFit, Relief};
 pub use edges::Edges;
 pub use free_list::{Displaced, FreeList};
+pub use generational::{Extent, Generational, Generations, Round, Rounds};
 pub use incremental::{Cycle, Incremental, Phase, Step, Steps};
 pub use marks::Marks;
 pub use object::Object;

@@ -84,13 +84,26 @@ pub(crate) fn mark<S: Space>(
     client: &mut impl Client<S>,
 ) -> Marked {
     marks.clear_but(space.unused());
+    mark_further(live, marks, stack, space, client, None)
+}
+
+/// Makes every white object black that the client's roots and the grey objects lead to, without a
+/// look at what is black, and the grey ones black. `lowest`: no grey object has a lower number.
+pub(crate) fn mark_further<S: Space>(
+    live: &Bits<'_>,
+    marks: &mut Marks<'_>,
+    stack: &mut [u64],
+    space: &S,
+    client: &mut impl Client<S>,
+    lowest: Option<Object>,
+) -> Marked {
     let mut edges = Edges {
         live,
         marks: marks.reborrow(),
         stack: Stack::over(stack),
         scanned: None,
         again: false,
-        dropped: None,
+        dropped: lowest,
         marked: Marked::default(),
         complete: false,
     };

@@ -10,7 +10,8 @@
 //! to a grey object, and the first one is its number. The collector never touches a dead object to
 //! mark it or to find out that it is dead.
 //!
-//! Between collections the bits are those of the last one, and have no meaning.
+//! Between collections the bits are those of the last one. They have no meaning, except for a
+//! [`Generational`](crate::Generational) collector.
 #![deny(unsafe_code)]
 
 use core::ops::Range;

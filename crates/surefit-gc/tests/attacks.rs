@@ -148,6 +148,8 @@ impl Fit for Unwinds {
 
 #[path = "attacks/arenas.rs"]
 mod arenas;
+#[path = "attacks/generations.rs"]
+mod generations;
 #[path = "attacks/schedules.rs"]
 mod schedules;
 #[path = "attacks/spaces.rs"]

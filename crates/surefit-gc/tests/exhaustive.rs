@@ -1,6 +1,8 @@
 //! Every program of a few steps on a heap of a few granules, under the judge after every step.
 
 mod common;
+#[path = "exhaustive/generations.rs"]
+mod generations;
 
 use common::{Fault, STEPS, World, run_every_step};
 use surefit_freelist::{

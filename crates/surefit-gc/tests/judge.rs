@@ -1,6 +1,8 @@
 //! Random programs on every free-list space under the judge, and the judge under clients that lie.
 
 mod common;
+#[path = "judge/generations.rs"]
+mod generations;
 #[path = "judge/in_steps.rs"]
 mod in_steps;
 

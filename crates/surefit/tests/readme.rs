@@ -60,7 +60,7 @@ fn every_snippet_stands_here() {
     let snippets: Vec<_> = blocks
         .filter_map(|block| block.split("```").next())
         .collect();
-    assert_eq!(snippets.len(), 13);
+    assert_eq!(snippets.len(), 14);
     for snippet in snippets {
         assert!(
             here.contains(&bare(snippet)),
@@ -290,6 +290,28 @@ fn collector(mut memory: Vec<MaybeUninit<u8>>, mut language: Language, tail: Obj
     let mut heap = Collector::<Space>::new(&mut memory, Settings::default())?;
     let cell = heap.alloc(&mut language, 12)?; // if there is no room, it first frees what the roots do not lead to
     heap.store(cell, 1, tail.number()); // checked: a reference to a dead object is detected, never followed
+    Ok(())
+}
+
+#[test]
+fn two_generations() -> Done {
+    generations(memory(), Language, None)
+}
+
+fn generations(
+    mut memory: Vec<MaybeUninit<u8>>,
+    mut language: Language,
+    tail: Option<Object>,
+) -> Done {
+    use surefit::freelist::{Bitmap, Immediate, Segregated, Tree};
+    use surefit::gc::{Collector, FreeList, Generational, Settings};
+
+    type Space<'m> = FreeList<'m, Segregated<Bitmap, Immediate, Tree, 256>>;
+    let heap = Collector::<Space>::new(&mut memory, Settings::default())?;
+    let mut heap = Generational::over(heap);
+    let cell = heap.alloc(&mut language, 12)?;
+    heap.store_reference(cell, 1, tail); // remembers the cell, if it is old and the tail is young
+    assert_eq!(heap.reference(cell, 1), tail);
     Ok(())
 }
 

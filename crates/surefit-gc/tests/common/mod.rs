@@ -8,6 +8,7 @@
     reason = "each test binary uses its own part"
 )]
 
+pub mod generations;
 pub mod steps;
 
 use std::collections::BTreeSet;

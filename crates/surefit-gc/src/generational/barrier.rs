@@ -1,0 +1,52 @@
+//! What stores remember, and what is old.
+#![deny(unsafe_code)]
+
+use crate::generational::Generational;
+use crate::object::Object;
+use crate::statistics::Clock;
+use crate::stepwise::Stepwise;
+
+impl<S: Stepwise, K: Clock> Generational<'_, S, K> {
+    /// Remembers a live object if it is old, and a word that was written to it may refer to a young one.
+    /// Any number may be given.
+    #[inline]
+    pub(super) fn wrote(&mut self, object: Object, value: u32) {
+        let marks = &self.gc.marks;
+        if marks.contains(object) && value != 0 && !marks.bits().get(value) {
+            self.remember(object);
+        }
+    }
+
+    fn remember(&mut self, object: Object) {
+        if !self.is_grey(object) {
+            self.gc.marks.make_grey(object);
+            self.remembered += 1;
+            self.lowest = Some(self.lowest.map_or(object, |lowest| lowest.min(object)));
+        }
+    }
+
+    pub(super) fn is_grey(&self, object: Object) -> bool {
+        let marks = &self.gc.marks;
+        marks.next_grey_in_word(object.number(), &self.gc.live) == Some(object)
+    }
+
+    /// Whether a reference names a live object: it was allocated, and no collection freed it.
+    #[inline]
+    #[must_use]
+    pub fn contains(&self, object: Object) -> bool {
+        self.gc.contains(object)
+    }
+
+    /// Whether a reference names a live object that a collection has kept.
+    #[must_use]
+    pub fn is_old(&self, object: Object) -> bool {
+        self.contains(object) && self.gc.marks.contains(object)
+    }
+
+    /// Whether a reference names an old object in which a reference to a young one was stored since the
+    /// last collection. The next minor one scans it.
+    #[must_use]
+    pub fn is_remembered(&self, object: Object) -> bool {
+        self.contains(object) && self.is_grey(object)
+    }
+}

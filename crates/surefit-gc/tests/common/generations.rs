@@ -1,0 +1,390 @@
+//! The judge of a collector with two generations: a naive graph beside it, with the exact sets of old and
+//! remembered objects. After every step the heap must have exactly the objects that the last collection had to
+//! keep and those born since; no old object that is not remembered may refer to a young one (Y2).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use surefit_core::Refused;
+use surefit_gc::{Extent, Generational, Object, Round, Stepwise};
+
+use super::{Fault, Graph, HEAD, Verdict};
+
+/// An object as the judge knows it, alive or not freed yet.
+#[derive(Clone, Debug)]
+struct Node {
+    object: Object,
+    slots: Vec<Option<usize>>,
+    words: u32,
+}
+
+/// A program and its collector.
+#[derive(Debug)]
+pub struct Aged<'m, S> {
+    pub gc: Generational<'m, S>,
+    pub graph: Graph,
+    /// Whether links are written as data, so that nothing is remembered. Then Y2 is not judged.
+    pub forgets: bool,
+    /// By id; the freed ones are missing.
+    nodes: BTreeMap<usize, Node>,
+    next_id: usize,
+    pub roots: Vec<usize>,
+    weak: Vec<usize>,
+    old: BTreeSet<usize>,
+    remembered: BTreeSet<usize>,
+    pub reached: Vec<usize>,
+    /// The sum over all minor collections of the objects that were kept though they were dead.
+    pub floating: u64,
+    calls: usize,
+}
+
+impl<'m, S: Stepwise> Aged<'m, S> {
+    pub const fn over(gc: Generational<'m, S>, fault: Fault) -> Self {
+        Self {
+            gc,
+            graph: Graph::new(fault),
+            forgets: false,
+            nodes: BTreeMap::new(),
+            next_id: 0,
+            roots: Vec::new(),
+            weak: Vec::new(),
+            old: BTreeSet::new(),
+            remembered: BTreeSet::new(),
+            reached: Vec::new(),
+            floating: 0,
+            calls: 0,
+        }
+    }
+
+    pub fn object(&self, id: usize) -> Object {
+        self.nodes[&id].object
+    }
+
+    pub fn slots(&self, id: usize) -> usize {
+        self.nodes[&id].slots.len()
+    }
+
+    fn targets(&self, id: usize) -> impl Iterator<Item = usize> {
+        self.nodes[&id].slots.iter().flatten().copied()
+    }
+
+    /// What some objects lead to, through all that `through` allows.
+    fn closure(&self, mut queue: Vec<usize>, through: impl Fn(usize) -> bool) -> BTreeSet<usize> {
+        let mut seen = BTreeSet::new();
+        while let Some(id) = queue.pop() {
+            if through(id) && seen.insert(id) {
+                queue.extend(self.targets(id));
+            }
+        }
+        seen
+    }
+
+    fn search(&mut self) {
+        let reached = self.closure(self.roots.clone(), |_| true);
+        self.reached = reached.into_iter().collect();
+    }
+
+    /// What a minor collection keeps: old objects, and young ones that roots or remembered ones lead to.
+    fn kept_by_minor(&self) -> BTreeSet<usize> {
+        let remembered = self.remembered.iter();
+        let mut from = self.roots.clone();
+        from.extend(remembered.flat_map(|&id| self.targets(id)));
+        let promoted = self.closure(from, |id| !self.old.contains(&id));
+        self.old.union(&promoted).copied().collect()
+    }
+
+    /// What a word of an object must hold.
+    fn expected(&self, id: usize, word: u32) -> u32 {
+        let node = &self.nodes[&id];
+        let slots = node.slots.len() as u32;
+        match word {
+            0 => id as u32,
+            1 => slots,
+            _ if word < HEAD + slots => {
+                let target = node.slots[(word - HEAD) as usize];
+                target.map_or(0, |target| self.object(target).number())
+            }
+            _ => (id as u32).wrapping_mul(0x9E37_79B9) ^ word,
+        }
+    }
+
+    /// Verifies everything that can be seen between two calls.
+    pub fn verify(&mut self) -> Verdict {
+        self.gc.check().map_err(|told| told.to_string())?;
+        for &id in &self.reached {
+            if !self.gc.contains(self.object(id)) {
+                return Err(format!("{:?} is reached but was freed", self.object(id)));
+            }
+        }
+        if !self.forgets {
+            self.verify_generations()?;
+        }
+        self.calls += 1;
+        match self.calls % 16 {
+            0 => self.verify_words(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Y2, and that exactly the right objects are old and remembered.
+    fn verify_generations(&self) -> Verdict {
+        for (id, node) in &self.nodes {
+            let (is_old, is_remembered) = (self.old.contains(id), self.remembered.contains(id));
+            let told = (
+                self.gc.is_old(node.object),
+                self.gc.is_remembered(node.object),
+            );
+            if told != (is_old, is_remembered) {
+                return Err(format!("{:?} is not {told:?}", node.object));
+            }
+            if is_old && !told.1 && self.targets(*id).any(|to| !self.old.contains(&to)) {
+                return Err(format!("{:?} refers to a young object (Y2)", node.object));
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares every word of every reached object.
+    pub fn verify_words(&self) -> Verdict {
+        for &id in &self.reached {
+            let node = &self.nodes[&id];
+            for word in 0..node.words {
+                let (found, expected) = (self.gc.load(node.object, word), self.expected(id, word));
+                if found != expected {
+                    return Err(format!(
+                        "word {word} of node {id}: {found:#x}, not {expected:#x}"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// After a collection: exactly what is kept lives, and the newest.
+    fn judge(&mut self, kept: BTreeSet<usize>, newest: Option<usize>) -> Verdict {
+        let ids = kept.iter().copied().chain(newest);
+        let expected: BTreeSet<Object> = ids.map(|id| self.object(id)).collect();
+        let found: BTreeSet<Object> = self.gc.objects().collect();
+        if let Some(object) = expected.difference(&found).next() {
+            return Err(format!("{object:?} is kept but was freed"));
+        }
+        if let Some(object) = found.difference(&expected).next() {
+            return Err(format!("{object:?} was dead but was kept"));
+        }
+        let lives = |id: &usize| kept.contains(id) || newest == Some(*id);
+        self.nodes.retain(|id, _| lives(id));
+        self.weak.retain(|id| lives(id));
+        let told = self.graph.weak.iter().flatten().copied();
+        if !told.eq(self.weak.iter().map(|&id| self.object(id))) {
+            return Err("weak references are not those of what is kept".into());
+        }
+        self.graph.weak.retain(Option::is_some);
+        self.search();
+        self.floating += kept.len().saturating_sub(self.reached.len()) as u64;
+        (self.old, self.remembered) = (kept, BTreeSet::new());
+        self.verify_words()
+    }
+
+    /// What a collection told about itself, before the judge takes over what it did.
+    fn judge_round(&self, round: &Round, kept: &BTreeSet<usize>) -> Verdict {
+        let is_minor = round.extent == Extent::Minor;
+        let promoted = kept.difference(&self.old).count();
+        let marked = if is_minor { promoted } else { kept.len() } as u64;
+        let scanned = marked + if is_minor { round.remembered } else { 0 };
+        let is_right = round.marked == marked
+            && round.remembered == self.remembered.len() as u64
+            && round.live_objects == kept.len() as u64
+            && round.scanned_objects >= scanned
+            && (round.scanned_objects == scanned || round.passes > u64::from(is_minor));
+        match is_right || self.forgets {
+            true => Ok(()),
+            false => Err(format!(
+                "{round:?}, but {marked} were to be marked, {scanned} scanned"
+            )),
+        }
+    }
+
+    pub fn collect_young(&mut self) -> Verdict {
+        let kept = self.kept_by_minor();
+        let round = self.gc.collect_young(&mut self.graph);
+        self.judge_round(&round, &kept)?;
+        self.judge(kept, None)?;
+        self.verify()
+    }
+
+    /// Everything that is dead is freed.
+    pub fn collect(&mut self) -> Verdict {
+        self.search();
+        let kept = self.reached.iter().copied().collect();
+        let round = self.gc.collect(&mut self.graph);
+        self.judge_round(&round, &kept)?;
+        self.judge(kept, None)?;
+        self.verify()
+    }
+
+    /// Allocates a node with slots and further words, and makes it a root; `None` if the heap refuses.
+    pub fn alloc(&mut self, slots: usize, further: usize) -> Result<Option<usize>, String> {
+        let words = HEAD + (slots + further) as u32;
+        let before = *self.gc.generations();
+        let served = self.gc.alloc(&mut self.graph, words as usize * 4);
+        let now = *self.gc.generations();
+        let kept = match (
+            now.full.rounds > before.full.rounds,
+            now.minor.rounds > before.minor.rounds,
+        ) {
+            (true, _) => Some(self.closure(self.roots.clone(), |_| true)),
+            (_, true) => Some(self.kept_by_minor()),
+            _ => None,
+        };
+        let id = match served {
+            Ok(object) => Some(self.learn(object, slots, words)?),
+            Err(Refused::Region { .. }) => return Err("no refusal of a request".into()),
+            Err(_) => None,
+        };
+        if let Some(kept) = kept {
+            self.judge(kept, id)?;
+        }
+        if let Some(id) = id {
+            self.roots.push(id);
+            self.graph.roots.push(self.object(id));
+            for word in 0..words {
+                let value = self.expected(id, word);
+                self.gc.store_data(self.object(id), word, value);
+            }
+            self.search();
+        }
+        self.verify()?;
+        Ok(id)
+    }
+
+    fn learn(&mut self, object: Object, slots: usize, words: u32) -> Result<usize, String> {
+        let told = self.gc.words(object);
+        if told < words || (0..told).any(|word| self.gc.load(object, word) != 0) {
+            return Err(format!(
+                "a new object of {words} words is too small or not clear"
+            ));
+        }
+        let id = self.next_id;
+        self.next_id += 1;
+        let slots = vec![None; slots];
+        self.nodes.insert(
+            id,
+            Node {
+                object,
+                slots,
+                words,
+            },
+        );
+        Ok(id)
+    }
+
+    /// Lets a slot name a node, or none.
+    pub fn link(&mut self, from: usize, slot: usize, to: Option<usize>) -> Verdict {
+        let (object, target) = (self.object(from), to.map(|to| self.object(to)));
+        let (word, number) = (HEAD + slot as u32, target.map_or(0, Object::number));
+        self.nodes.get_mut(&from).expect("not freed").slots[slot] = to;
+        match (self.forgets, slot % 2) {
+            (true, _) => self.gc.store_data(object, word, number),
+            (_, 0) => self.gc.store_reference(object, word, target),
+            _ => self.gc.store(object, word, number),
+        }
+        let is_young = to.is_some_and(|to| !self.old.contains(&to));
+        if is_young && self.old.contains(&from) {
+            self.remembered.insert(from);
+        }
+        self.search();
+        self.verify()
+    }
+
+    /// Makes a root of what is reached: as if the program had loaded a reference.
+    pub fn hold(&mut self, id: usize) -> Verdict {
+        self.roots.push(id);
+        self.graph.roots.push(self.object(id));
+        self.verify()
+    }
+
+    pub fn drop_root(&mut self, nth: usize) -> Verdict {
+        if nth < self.roots.len() {
+            self.roots.remove(nth);
+            self.graph.roots.remove(nth);
+            self.search();
+        }
+        self.verify()
+    }
+
+    /// Drops all roots but the oldest few.
+    pub fn keep_roots(&mut self, few: usize) {
+        self.roots.truncate(few);
+        self.graph.roots.truncate(few);
+        self.search();
+    }
+
+    /// Makes a weak reference.
+    pub fn weaken(&mut self, id: usize) {
+        self.weak.push(id);
+        self.graph.weak.push(Some(self.object(id)));
+    }
+}
+
+/// One step of a program, chosen by `below`.
+pub fn step<S: Stepwise>(
+    world: &mut Aged<'_, S>,
+    below: &mut impl FnMut(usize) -> usize,
+) -> Verdict {
+    let nodes = world.reached.len();
+    match below(100) {
+        0..40 => {
+            let wide = below(40) == 0;
+            let slots = below(if wide { 300 } else { 5 });
+            if world.alloc(slots, below(12))?.is_none() {
+                for _ in 0..8 {
+                    world.drop_root(below(world.roots.len() + 1))?;
+                }
+            }
+        }
+        40..65 if nodes > 0 => {
+            let (from, to) = (
+                world.reached[below(nodes)],
+                world.reached[often_late(nodes, below)],
+            );
+            if world.slots(from) > 0 {
+                let slot = below(world.slots(from));
+                world.link(from, slot, Some(to))?;
+            }
+        }
+        65..72 if nodes > 0 => {
+            let from = world.reached[below(nodes)];
+            if world.slots(from) > 0 {
+                let slot = below(world.slots(from));
+                world.link(from, slot, None)?;
+            }
+        }
+        72..75 if nodes > 0 => world.hold(world.reached[below(nodes)])?,
+        75..91 => world.drop_root(often_late(world.roots.len() + 1, below))?,
+        91..94 if nodes > 0 => world.weaken(world.reached[below(nodes)]),
+        94..98 => world.collect_young()?,
+        98 if below(3) == 0 => most_die(world)?,
+        99 if below(4) == 0 => world.collect()?,
+        _ => {}
+    }
+    Ok(())
+}
+
+/// More is dead than kept, when it is collected.
+fn most_die<S: Stepwise>(world: &mut Aged<'_, S>) -> Verdict {
+    world.keep_roots(2);
+    world.collect()?;
+    let few = world.reached.len();
+    for _ in 0..2 * few + 4 {
+        world.alloc(1, 2)?;
+    }
+    world.keep_roots(2);
+    world.collect_young()
+}
+
+/// A number below `bound`: often one of the last, since most objects die young.
+fn often_late(bound: usize, below: &mut impl FnMut(usize) -> usize) -> usize {
+    match below(3) {
+        0 => below(bound),
+        _ => bound - 1 - below(bound.min(8)),
+    }
+}
