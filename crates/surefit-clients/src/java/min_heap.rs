@@ -56,15 +56,29 @@ pub fn min_heap<M: AsMut<[MaybeUninit<u8>]>>(
     mut memory: impl FnMut(usize) -> Option<M>,
 ) -> Option<MinHeap> {
     let least = program.most_live().bytes as usize;
+    least_heap(least, MinHeap::open_bytes, &mut memory, |region| {
+        completed(space.replay(program, region, options)).is_some()
+    })
+}
+
+/// Finds the least heap of at least `least` bytes that suffices, to `open` bytes of what is found.
+///
+/// Finds one boundary, and ends without one, as [`min_heap`] does.
+pub fn least_heap<M: AsMut<[MaybeUninit<u8>]>>(
+    least: usize,
+    open: impl Fn(usize) -> usize,
+    mut memory: impl FnMut(usize) -> Option<M>,
+    mut suffices: impl FnMut(&mut [MaybeUninit<u8>]) -> bool,
+) -> Option<MinHeap> {
     let most = least.saturating_mul(MOST_TIMES).max(1 << 24);
     let mut replays = 0;
-    let mut completes = |region: &mut [MaybeUninit<u8>]| {
+    let mut suffices = |region: &mut [MaybeUninit<u8>]| {
         replays += 1;
-        completed(space.replay(program, region, options)).is_some()
+        suffices(region)
     };
     let (mut below, mut above) = (least.saturating_sub(1), least.max(STEP));
     let mut region = memory(above)?;
-    while !completes(region.as_mut().get_mut(..above)?) {
+    while !suffices(region.as_mut().get_mut(..above)?) {
         below = above;
         above = above.saturating_add(above / 8);
         if above > most {
@@ -73,9 +87,9 @@ pub fn min_heap<M: AsMut<[MaybeUninit<u8>]>>(
         region = memory(above)?;
     }
     let boundary = Boundary { below, above };
-    let found = boundary.narrowed(1, MinHeap::open_bytes, |bytes| {
+    let found = boundary.narrowed(1, open, |bytes| {
         let region = region.as_mut().get_mut(..bytes).ok_or(())?;
-        Ok::<_, ()>(completes(region))
+        Ok::<_, ()>(suffices(region))
     });
     let Boundary { below, above } = found.ok()?;
     Some(MinHeap {

@@ -24,6 +24,9 @@
 //! | `clock` | the clock that takes times, and its cost |
 //! | `space` | every space by its parameters |
 //! | `min_heap` | the smallest heap in which a program completes |
+//! | `heap` | what the program needs of either collector |
+//! | `scheduled` | one replay on the collector that works in steps, under a schedule |
+//! | `log` | its clock, which notes when the collector worked |
 //!
 //! # Departures
 //! Thread stacks are not objects here; what they refer to is among the recorded roots. References
@@ -35,21 +38,26 @@
 #![deny(unsafe_code)]
 
 mod clock;
+mod heap;
+mod log;
 mod min_heap;
 mod mutator;
 mod outcome;
 mod program;
 mod replay;
+mod scheduled;
 mod space;
 
 #[cfg(test)]
 mod tests;
 
 pub use clock::Clocking;
-pub use min_heap::{MinHeap, min_heap};
+pub use log::Timing;
+pub use min_heap::{MinHeap, least_heap, min_heap};
 pub use outcome::{Collected, FirstFreed, Moves, Outcome, Sample, Stopped, Times, completed};
 pub use program::Program;
 pub use replay::Options;
+pub use scheduled::{Ran, Scheduled, Stepped};
 pub use space::Space;
 
 pub use crate::lists::{Finds, Lists};

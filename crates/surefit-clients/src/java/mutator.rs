@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use surefit_gc::{Client, Clock, Collector, Edges, Object, Scanned, Space};
+use surefit_gc::{Client, Edges, Object, Scanned, Space};
 use surefit_trace::graph::{self, Change};
+
+use super::heap::Heap;
 
 /// The word of an object that holds its id in the recording.
 const ID: u32 = 0;
@@ -51,15 +53,10 @@ impl Mutator {
 
     /// Writes the header of a new object, and makes it a root until the next walk ends.
     #[inline]
-    pub(super) fn give<S: Space, K: Clock>(
-        &mut self,
-        gc: &mut Collector<'_, S, K>,
-        given: &graph::Object,
-        object: Object,
-    ) {
-        gc.store(object, ID, given.id);
-        gc.store(object, CLASS, given.class);
-        gc.store(object, SLOTS, given.slots);
+    pub(super) fn give<G: Heap>(&mut self, gc: &mut G, given: &graph::Object, object: Object) {
+        gc.store_data(object, ID, given.id);
+        gc.store_data(object, CLASS, given.class);
+        gc.store_data(object, SLOTS, given.slots);
         self.places[given.id as usize] = Some(object);
         self.given.push(object);
     }
@@ -75,13 +72,14 @@ impl Mutator {
         self.places[id as usize].is_some()
     }
 
+    /// How many references a collector gets as roots now.
+    pub(super) fn roots_now(&self) -> u64 {
+        (self.given.len() + self.roots.len()) as u64
+    }
+
     /// As [`Mutator::give`], for objects that were given already. [`Mutator::forget_again`] undoes
     /// all changes.
-    pub(super) fn give_again<S: Space, K: Clock>(
-        &mut self,
-        gc: &mut Collector<'_, S, K>,
-        given: &[graph::Object],
-    ) {
+    pub(super) fn give_again<G: Heap>(&mut self, gc: &mut G, given: &[graph::Object]) {
         for given in given {
             if let Some(object) = self.places[given.id as usize] {
                 self.give(gc, given, object);
@@ -95,11 +93,7 @@ impl Mutator {
     }
 
     /// The object with an id, unless the collector has freed it.
-    pub(super) fn find<S: Space, K: Clock>(
-        &self,
-        gc: &Collector<'_, S, K>,
-        id: u32,
-    ) -> Option<Object> {
+    pub(super) fn find<G: Heap>(&self, gc: &G, id: u32) -> Option<Object> {
         let object = self.places[id as usize]?;
         (gc.contains(object) && gc.load(object, ID) == id).then_some(object)
     }
@@ -108,13 +102,10 @@ impl Mutator {
     /// allocated again.
     ///
     /// The walk reports its references again.
-    pub(super) fn revive<S: Space, K: Clock>(
-        &mut self,
-        gc: &mut Collector<'_, S, K>,
-        id: u32,
-    ) -> bool {
-        self.class_level.remove(&id);
-        let Some(object) = self.find(gc, id) else {
+    pub(super) fn revive<G: Heap>(&mut self, gc: &mut G, id: u32) -> bool {
+        self.forget_beside(gc, id);
+        let found = self.find(gc, id);
+        let Some(object) = found.filter(|&object| gc.upgrade(object)) else {
             return true;
         };
         clear(gc, object);
@@ -123,9 +114,9 @@ impl Mutator {
     }
 
     /// Applies a walk: first the references of the objects that changed, then the roots.
-    pub(super) fn apply<S: Space, K: Clock>(
+    pub(super) fn apply<G: Heap>(
         &mut self,
-        gc: &mut Collector<'_, S, K>,
+        gc: &mut G,
         walk: &graph::Walk,
         mut freed: impl FnMut(Freed),
     ) {
@@ -146,12 +137,7 @@ impl Mutator {
     }
 
     /// Replaces all references of an object.
-    fn change<S: Space, K: Clock>(
-        &mut self,
-        gc: &mut Collector<'_, S, K>,
-        change: &Change<'_>,
-        freed: &mut impl FnMut(Freed),
-    ) {
+    fn change<G: Heap>(&mut self, gc: &mut G, change: &Change<'_>, freed: &mut impl FnMut(Freed)) {
         let from = change.object;
         let Some(object) = self.find(gc, from) else {
             return freed(Freed { from: 0, to: from });
@@ -164,7 +150,7 @@ impl Mutator {
                 None => freed(Freed { from, to }),
             }
         }
-        self.class_level.remove(&from);
+        self.forget_beside(gc, from);
         let found = |&&to: &&u32| {
             let is_there = self.find(gc, to).is_some();
             if !is_there {
@@ -174,8 +160,16 @@ impl Mutator {
         };
         let class_level: Vec<_> = change.class_level.iter().filter(found).copied().collect();
         if !class_level.is_empty() {
-            gc.store(object, SLOTS, gc.load(object, SLOTS) | HAS_CLASS_LEVEL);
+            gc.store_data(object, SLOTS, gc.load(object, SLOTS) | HAS_CLASS_LEVEL);
             self.class_level.insert(from, class_level);
+        }
+    }
+
+    /// Forgets the slots beside the heap of an object. What they led to may not be marked yet.
+    fn forget_beside<G: Heap>(&mut self, gc: &mut G, id: u32) {
+        let old = self.class_level.remove(&id).into_iter().flatten();
+        for object in old.filter_map(|id| self.places[id as usize]) {
+            gc.upgrade(object);
         }
     }
 
@@ -187,9 +181,9 @@ impl Mutator {
 }
 
 /// Clears all references of an object.
-fn clear<S: Space, K: Clock>(gc: &mut Collector<'_, S, K>, object: Object) {
+fn clear<G: Heap>(gc: &mut G, object: Object) {
     let slots = gc.load(object, SLOTS) & !HAS_CLASS_LEVEL;
-    gc.store(object, SLOTS, slots);
+    gc.store_data(object, SLOTS, slots);
     (0..slots).for_each(|slot| gc.store(object, FIRST_SLOT + slot, 0));
 }
 

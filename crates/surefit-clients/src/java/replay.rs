@@ -37,7 +37,7 @@ use super::program::{Batch, Program};
 const SAMPLED: usize = 1024;
 
 /// Bytes of an object's header: no object is shorter.
-const HEADER_BYTES: usize = 12;
+pub(super) const HEADER_BYTES: usize = 12;
 
 /// What a replay does besides replaying.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -310,7 +310,7 @@ impl<S: Observed> Replay<'_, '_, S> {
 }
 
 /// The first reference to a freed object.
-fn first(walk: &Walk, freed: Freed) -> FirstFreed {
+pub(super) fn first(walk: &Walk, freed: Freed) -> FirstFreed {
     FirstFreed {
         walk: walk.number,
         from: (freed.from != 0).then_some(freed.from),

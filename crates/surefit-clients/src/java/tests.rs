@@ -2,6 +2,7 @@
 
 mod judge;
 mod recording;
+mod scheduled;
 
 use std::mem::MaybeUninit;
 

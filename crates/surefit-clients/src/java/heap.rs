@@ -1,0 +1,50 @@
+//! What the program needs of either collector: the one that stops the program, and the one that
+//! works in steps.
+#![deny(unsafe_code)]
+
+use surefit_gc::{Clock, Collector, Object, Space};
+
+/// Objects, as the program uses them.
+pub(super) trait Heap {
+    /// Whether an object lives.
+    fn contains(&self, object: Object) -> bool;
+
+    /// As [`Heap::contains`], for an object that no reference leads to: it will be used again.
+    fn upgrade(&mut self, object: Object) -> bool;
+
+    /// Reads a word.
+    fn load(&self, object: Object, word: u32) -> u32;
+
+    /// Writes a word that may hold a reference.
+    fn store(&mut self, object: Object, word: u32, value: u32);
+
+    /// Writes a word that never holds one.
+    fn store_data(&mut self, object: Object, word: u32, value: u32);
+}
+
+impl<S: Space, K: Clock> Heap for Collector<'_, S, K> {
+    #[inline]
+    fn contains(&self, object: Object) -> bool {
+        self.contains(object)
+    }
+
+    #[inline]
+    fn upgrade(&mut self, object: Object) -> bool {
+        self.contains(object)
+    }
+
+    #[inline]
+    fn load(&self, object: Object, word: u32) -> u32 {
+        self.load(object, word)
+    }
+
+    #[inline]
+    fn store(&mut self, object: Object, word: u32, value: u32) {
+        self.store(object, word, value);
+    }
+
+    #[inline]
+    fn store_data(&mut self, object: Object, word: u32, value: u32) {
+        self.store(object, word, value);
+    }
+}

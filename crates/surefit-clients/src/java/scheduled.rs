@@ -1,0 +1,229 @@
+//! One replay on the collector that works in steps, under a schedule.
+//!
+//! ```text
+//! for every batch:  allocate each object: the schedule works before; write its header
+//!                   the walk: references through the barrier, roots
+//! ```
+//! All that was allocated since the last walk is a root, and roots are taken in one piece: a cycle's
+//! first step is as long as this takes.
+#![deny(unsafe_code)]
+
+use std::mem::MaybeUninit;
+
+use surefit_compact::Config;
+use surefit_freelist::{Bitmap, Immediate, Segregated, Tree};
+use surefit_gc::schedule::{Amount, Paced, Pause, Schedule};
+use surefit_gc::{Clock as _, Collector, FreeList, Incremental, Object, Settings, Steps, Stepwise};
+use surefit_trace::graph;
+
+use super::heap::Heap;
+use super::log::{Log, Timing};
+use super::mutator::Mutator;
+use super::program::{Batch, Program};
+use super::replay::{HEADER_BYTES, first};
+
+/// The free lists: segregated, a bitmap, free neighbours merged at once.
+type Lists<'m> = FreeList<'m, Segregated<Bitmap, Immediate, Tree, 256>>;
+
+/// A space of the collector in steps.
+#[derive(Clone, Debug)]
+pub enum Stepped {
+    /// Segregated free lists with a bitmap; free neighbours are merged at once.
+    FreeLists,
+    /// Compact-fit.
+    CompactFit(Box<Config>),
+}
+
+/// How to replay.
+#[derive(Clone, Copy, Debug)]
+pub struct Scheduled {
+    /// When the collector works.
+    pub schedule: Schedule,
+    /// What a tick is.
+    pub timing: Timing,
+}
+
+/// A replay that completed.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// Ticks from its beginning to its end.
+    pub ticks: u64,
+    /// All pauses, in order.
+    pub pauses: Vec<Pause>,
+    /// What was done in steps.
+    pub steps: Steps,
+    /// What the schedule did.
+    pub paced: Paced,
+    /// A step does less than its budget and so many units.
+    pub most_excess: u64,
+    /// Units of the cycle that worked most.
+    pub largest_cycle: u64,
+    /// The most units that taking the roots could have had, at any time.
+    pub most_roots: u64,
+    /// The least that was occupied when a request found no room; absent if every request did.
+    pub room: Option<Amount>,
+    /// What the program's largest object occupies.
+    pub largest: Amount,
+}
+
+impl Stepped {
+    /// Replays a program in a region. All of the region is the heap, tables included. `None` if
+    /// there is no room for the program.
+    ///
+    /// # Panics
+    /// If the collector freed an object that the program refers to; if the schedule's quanta have no
+    /// room for a piece of work.
+    #[must_use]
+    pub fn replay(
+        &self,
+        program: &Program,
+        region: &mut [MaybeUninit<u8>],
+        how: &Scheduled,
+    ) -> Option<Ran> {
+        let log = Log::new(how.timing);
+        let settings = Settings::default();
+        match self {
+            Self::FreeLists => {
+                let gc = Collector::<Lists<'_>>::new(region, settings).ok()?;
+                run(program, gc.with_clock(&log), &log, how)
+            }
+            Self::CompactFit(config) => {
+                let gc = Collector::compact_fit(region, config, settings.mark_stack).ok()?;
+                run(program, gc.with_clock(&log), &log, how)
+            }
+        }
+    }
+}
+
+fn run<'m, S: Stepwise>(
+    program: &Program,
+    gc: Collector<'m, S, &'m Log>,
+    log: &'m Log,
+    how: &Scheduled,
+) -> Option<Ran> {
+    let mut replay = Replay {
+        gc: Metered {
+            gc: Incremental::over(gc).with_schedule(how.schedule),
+            log,
+        },
+        mutator: Mutator::new(program.last_id),
+        room: None,
+        largest: Amount::default(),
+        largest_cycle: 0,
+        most_roots: 0,
+    };
+    for batch in &program.batches {
+        replay.batch(batch)?;
+    }
+    Some(replay.end())
+}
+
+struct Replay<'m, S> {
+    gc: Metered<'m, S>,
+    mutator: Mutator,
+    room: Option<Amount>,
+    largest: Amount,
+    largest_cycle: u64,
+    most_roots: u64,
+}
+
+impl<S: Stepwise> Replay<'_, S> {
+    fn batch(&mut self, batch: &Batch) -> Option<()> {
+        batch.given.iter().try_for_each(|given| self.give(given))?;
+        self.most_roots = self.most_roots.max(1 + self.mutator.roots_now());
+        if let Some(walk) = &batch.walk {
+            self.mutator.apply(&mut self.gc, walk, |freed| {
+                let freed = first(walk, freed);
+                panic!("an object that is referred to was freed: {freed:?}");
+            });
+        }
+        Some(())
+    }
+
+    /// Allocates an object, unless the recording lost it and the collector still has it.
+    fn give(&mut self, given: &graph::Object) -> Option<()> {
+        if self.mutator.knows(given.id) && !self.mutator.revive(&mut self.gc, given.id) {
+            return Some(());
+        }
+        let bytes = HEADER_BYTES.max(given.bytes as usize);
+        let object = self.alloc(bytes)?;
+        self.gc.log.pass(bytes.div_ceil(4) as u64);
+        self.mutator.give(&mut self.gc, given, object);
+        Some(())
+    }
+
+    fn alloc(&mut self, bytes: usize) -> Option<Object> {
+        let gc = &mut self.gc.gc;
+        let (before, full) = (gc.occupied(), full(gc.steps()));
+        let object = gc.alloc(&mut self.mutator, bytes).ok()?;
+        if gc.steps().cycles > 0 {
+            self.largest_cycle = self
+                .largest_cycle
+                .max(gc.last().map_or(0, |last| last.work));
+        }
+        if full < self::full(gc.steps()) {
+            let least = self.room.filter(|room| room.bytes <= before.bytes);
+            self.room = least.or(Some(before));
+        } else if gc.occupied().bytes > before.bytes {
+            let cost = gc.occupied().minus(before);
+            self.largest = if cost.bytes > self.largest.bytes {
+                cost
+            } else {
+                self.largest
+            };
+        }
+        Some(object)
+    }
+
+    fn end(self) -> Ran {
+        let gc = self.gc.gc;
+        let ticks = self.gc.log.now();
+        Ran {
+            ticks,
+            pauses: self.gc.log.pauses(),
+            steps: *gc.steps(),
+            paced: *gc.paced(),
+            most_excess: gc.most_excess(),
+            largest_cycle: self.largest_cycle,
+            most_roots: self.most_roots,
+            room: self.room,
+            largest: self.largest,
+        }
+    }
+}
+
+/// How many requests found no room.
+fn full(steps: &Steps) -> u64 {
+    steps.forced + steps.whole
+}
+
+/// The collector in steps. Every access is a tick.
+struct Metered<'m, S> {
+    gc: Incremental<'m, S, &'m Log>,
+    log: &'m Log,
+}
+
+impl<S: Stepwise> Heap for Metered<'_, S> {
+    fn contains(&self, object: Object) -> bool {
+        self.gc.contains(object)
+    }
+
+    fn upgrade(&mut self, object: Object) -> bool {
+        self.gc.upgrade(object).is_some()
+    }
+
+    fn load(&self, object: Object, word: u32) -> u32 {
+        self.log.pass(1);
+        self.gc.load(object, word)
+    }
+
+    fn store(&mut self, object: Object, word: u32, value: u32) {
+        self.log.pass(1);
+        self.gc.store(object, word, value);
+    }
+
+    fn store_data(&mut self, object: Object, word: u32, value: u32) {
+        self.log.pass(1);
+        self.gc.store_data(object, word, value);
+    }
+}
