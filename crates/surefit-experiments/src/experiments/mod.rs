@@ -13,6 +13,7 @@ mod gc_free_chunks;
 mod gc_lists;
 #[cfg(feature = "lua")]
 mod gc_lua;
+mod gc_mmu;
 mod gc_size_classes;
 mod gc_table_updates;
 mod gc_times;
@@ -62,4 +63,5 @@ pub(crate) const ENTRIES: &[Entry] = &[
     gc_free_chunks::ENTRY,
     gc_table_updates::ENTRY,
     gc_lists::ENTRY,
+    gc_mmu::ENTRY,
 ];

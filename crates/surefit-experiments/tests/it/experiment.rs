@@ -33,6 +33,7 @@ const REPORTS: &[&str] = &[
     "gc-free-chunks",
     "gc-table-updates",
     "gc-lists",
+    "gc-mmu",
     "small-heaps",
 ];
 

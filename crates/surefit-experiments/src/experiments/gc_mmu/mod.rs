@@ -1,0 +1,120 @@
+//! `surefit experiment gc-mmu`: the least share of time that a program has, in any window, while a
+//! collector works: at once, by allocation, and in quanta of time.
+//!
+//! ```text
+//! programs     recordings of Java programs, replayed whole
+//! spaces       segregated free lists with a bitmap, merged at once; Compact-fit with pages of 4 KiB
+//! heaps        1.5 and 2 times the smallest in which the program completes, by halving
+//! schedules    stop the world; by work; by time, with quanta 1:1 and 3:1 (collector:program)
+//! counted      a tick is a unit of the collector's work, or a word that the program allocates, reads or writes
+//! timed        the same in processor time, with quanta of 250 µs, in the smaller heap
+//! ```
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `schedules` | the schedules, and what is declared for each |
+//! | `measure` | one program on one space: smallest heaps, replays that are counted |
+//! | `timed` | the same replays in processor time |
+//! | `claims` | the verdicts |
+//! | `tables` | what is counted |
+//! | `times` | what is timed |
+//! | `plots` | utilisation against the window |
+//!
+//! # Source
+//! Cheng and Blelloch (2001) for the measure; Bacon, Cheng and Rajan (2003) for quanta and their
+//! formula u(Δ).
+
+mod claims;
+mod measure;
+mod plots;
+mod schedules;
+mod tables;
+mod timed;
+mod times;
+
+use anyhow::Result;
+
+use self::measure::{Found, Space};
+use crate::kit::{Entry, Report, Request};
+use crate::shared::thesis::recorded;
+use surefit_measure::progress::Progress;
+use surefit_measure::rounds::in_parallel;
+
+/// This experiment.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "gc-mmu",
+    about: "Minimum mutator utilisation: stop the world, by work, by time",
+    takes_traces: true,
+    takes_rounds: true,
+    run,
+};
+
+const SOURCE: &str =
+    "Cheng and Blelloch (2001); Bacon, Cheng and Rajan (2003); the comparison is ours";
+
+/// The only program of a quick run, unless others are given: the smallest.
+const QUICK: &str = "bundled:mtrt";
+
+fn run(request: &Request) -> Result<Report> {
+    let rounds = request.rounds_or(3);
+    let mut request = request.clone();
+    if request.quick && request.files.is_empty() {
+        request.files.push(QUICK.into());
+    }
+    let progress = Progress::new(2 * recorded::files(&request)?.len() as u64);
+    let mut found = Vec::new();
+    for recorded in recorded::all(&request)? {
+        let recorded = recorded?;
+        let spaces = Space::all()?;
+        let counted = in_parallel(&spaces, |space| {
+            measure::counted(&recorded, space, request.quick)
+        })?;
+        for mut one in counted.into_iter().flatten() {
+            one.timed = timed::rounds(&recorded, &one, rounds)?;
+            progress.step(&one.program, "replayed", &one.space);
+            found.push(one);
+        }
+    }
+    progress.finish();
+    Ok(report(&found, request.quick))
+}
+
+fn report(found: &[Found], quick: bool) -> Report {
+    let mut report = Report::new(ENTRY.name, ENTRY.about, SOURCE, quick);
+    report.setting = setting();
+    report.tables = tables::all(found);
+    report.tables.extend(times::all(found));
+    report.plots = plots::all(found);
+    report.claims = claims::all(found);
+    report.notes = notes();
+    report
+}
+
+fn setting() -> Vec<String> {
+    [
+        "Counted: a tick is a unit of the collector's work (a root, a word of an object that is scanned, a word of bits, a freed \
+         object, a word that moves), or a word that the program allocates, reads or writes. Every run gives the same figures.",
+        "Heaps are whole regions, in multiples of the smallest in which the program completes on that space, found by halving.",
+        "By work: M is the most that the smallest heap ever held; A is half of what the heap has above it; W is the most that a \
+         cycle worked under stop the world in the same heap, and a quarter more.",
+        "By time: the collector's quantum C is the power of two that holds the roots, which are taken in one piece, and two other \
+         pieces. Declared are W, and 5 bytes per tick of the program. A cycle begins as late as the formula of the pace allows; \
+         where the heap is too small for it, cycles follow each other.",
+        "Timed: processor time of the thread. C is 250 µs; declared is half the rate at which stop the world worked, and twice \
+         the rate at which the program allocated.",
+    ]
+    .map(str::to_owned)
+    .to_vec()
+}
+
+fn notes() -> Vec<String> {
+    [
+        "All that a recording allocated since its last walk is a root until the next, so that a cycle's roots are thousands where a \
+         program has some hundred: pauses are longer than a program's would be.",
+        "forced: requests that found no room, so that a cycle was finished, or run, at once. overrun: quanta that took too long.",
+        "born: objects that were allocated during a cycle, on average, so that it kept them: no more of them can float. shaded: \
+         objects that the barrier reached first.",
+    ]
+    .map(str::to_owned)
+    .to_vec()
+}

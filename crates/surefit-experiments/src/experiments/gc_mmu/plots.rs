@@ -1,0 +1,60 @@
+//! Utilisation against the window, for every program in the smaller heap.
+#![deny(unsafe_code)]
+
+use super::measure::{Found, InHeap, Run, WINDOWS};
+use super::schedules::Kind;
+use crate::kit::{Axis, Plot, Series};
+
+/// One for each program and space.
+pub(super) fn all(found: &[Found]) -> Vec<Plot> {
+    let heaps = found
+        .iter()
+        .filter_map(|one| Some((one, one.heaps.first()?)));
+    heaps.map(|(one, heap)| plot(one, heap)).collect()
+}
+
+fn plot(found: &Found, heap: &InHeap) -> Plot {
+    let mut series: Vec<Series> = heap.runs.iter().map(line).collect();
+    for share in [1, 3] {
+        let run = heap.run(Kind::Time(share));
+        series.extend(run.map(|run| promised(run, share)));
+    }
+    Plot {
+        title: format!("{}: least utilisation at {}x", found.name(), heap.multiple),
+        x: Axis::logarithmic("window, ticks"),
+        y: Axis::from_zero("% of a window"),
+        series,
+    }
+}
+
+fn line(run: &Run) -> Series {
+    let points = WINDOWS
+        .iter()
+        .filter_map(|&window| Some((window as f64, 100.0 * run.utilisation(window)?)));
+    Series::new(run.kind.name(), points.collect::<Vec<_>>())
+}
+
+/// The formula, where the run has windows as long.
+fn promised(run: &Run, share: u64) -> Series {
+    let points = WINDOWS.iter().filter_map(|&window| {
+        run.utilisation(window)?;
+        Some((window as f64, 100.0 * run.formula(window)?))
+    });
+    Series::papers(format!("u(Δ) {share}:1"), points.collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::measure::tests::{found, run};
+    use super::super::schedules::Kind;
+    use super::all;
+
+    #[test]
+    fn the_formula_is_drawn_beside_the_schedules() {
+        let runs = vec![run(Kind::Stop, &[0..90]), run(Kind::Time(3), &[0..10])];
+        let plots = all(&[found(runs)]);
+        let names: Vec<_> = plots[0].series.iter().map(|line| &line.name).collect();
+        assert_eq!(names, ["stop the world", "by time 3:1", "u(Δ) 3:1, paper"]);
+        assert!(plots[0].series.iter().all(|line| line.points.len() == 4));
+    }
+}
