@@ -4,6 +4,8 @@
 #[cfg(feature = "lua")]
 #[path = "attacks/lua.rs"]
 mod lua;
+#[path = "attacks/schedules.rs"]
+mod schedules;
 
 use std::convert::Infallible;
 use std::mem::MaybeUninit;

@@ -1,0 +1,73 @@
+//! Replays under schedules of any numbers, and searches that are told anything.
+
+use std::mem::MaybeUninit;
+
+use surefit_clients::java::{Scheduled, Stepped, Timing, least_heap};
+use surefit_gc::CompactFit;
+use surefit_gc::schedule::{Amount, ByTime, ByWork, Quanta, Schedule};
+
+use super::{program, recorded};
+
+#[test]
+fn the_search_for_a_heap_ends_whatever_suffices() {
+    let memory = |bytes: usize| (bytes <= 1 << 20).then(|| vec![MaybeUninit::uninit(); bytes]);
+    for least in [0, 1, 1 << 19, usize::MAX] {
+        for open in [0, usize::MAX] {
+            let mut answers = [true, false, true].into_iter().cycle();
+            let lies = |_: &mut [MaybeUninit<u8>]| answers.next().expect("a cycle");
+            let found = least_heap(least, |_| open, memory, lies);
+            assert_eq!(found.is_none(), least == usize::MAX);
+            assert_eq!(least_heap(least, |_| open, memory, |_| false), None);
+        }
+    }
+}
+
+/// Schedules with the least and the greatest numbers.
+fn any_schedules() -> Vec<Schedule> {
+    let amounts = [0, 1, u64::MAX].map(|any| Amount {
+        objects: any,
+        bytes: any,
+    });
+    let quanta = [(1, 0), (1, u64::MAX - 1), (u64::MAX, 0)];
+    let quanta = quanta.map(|(collector, mutator)| Quanta::new(collector, mutator));
+    let mut schedules = vec![Schedule::Whole];
+    for amount in amounts {
+        schedules.push(Schedule::Asked(amount));
+        schedules.push(Schedule::ByWork(ByWork {
+            live: amount,
+            cycle: amount,
+            work: amount.bytes,
+        }));
+        schedules.extend(quanta.into_iter().flatten().map(|quanta| {
+            Schedule::ByTime(ByTime {
+                live: amount,
+                quanta,
+                allocated: amount,
+                units: u64::MAX,
+                grain: 1 << 20,
+                work: amount.bytes,
+            })
+        }));
+    }
+    schedules
+}
+
+#[test]
+fn a_replay_under_any_schedule_ends_in_a_region_of_any_length() {
+    let (bytes, mut region) = (recorded(), vec![MaybeUninit::uninit(); 1 << 19]);
+    let program = program(&bytes);
+    let mut completed = 0;
+    let compact_fit = Stepped::CompactFit(Box::new(CompactFit::CONFIG));
+    for (nth, schedule) in any_schedules().into_iter().enumerate() {
+        let timing = [Timing::Virtual, Timing::Processor][nth % 2];
+        for space in [&Stepped::FreeLists, &compact_fit] {
+            for length in [0, 1, 63, 20_000, 1 << 19] {
+                let how = Scheduled { schedule, timing };
+                let ran = space.replay(&program, &mut region[..length], &how);
+                completed += u32::from(ran.is_some());
+                assert!(ran.is_none_or(|ran| ran.steps.largest_excess < ran.most_excess));
+            }
+        }
+    }
+    assert!(completed > 30, "{completed}");
+}
