@@ -20,6 +20,8 @@ pub enum Timing {
     Virtual,
     /// A nanosecond of this thread's processor time.
     Processor,
+    /// There are none: the clock stands still and costs nothing, and no pause is noted.
+    Off,
 }
 
 /// The clock.
@@ -40,7 +42,7 @@ pub(super) struct Log {
 impl Log {
     pub(super) fn new(timing: Timing) -> Self {
         let ticks = match timing {
-            Timing::Virtual => 0,
+            Timing::Virtual | Timing::Off => 0,
             Timing::Processor => surefit_os::clock::thread_cpu_ns(),
         };
         Self {
@@ -80,7 +82,7 @@ impl Log {
 impl Clock for Log {
     fn now(&self) -> u64 {
         let now = match self.timing {
-            Timing::Virtual => self.ticks.get(),
+            Timing::Virtual | Timing::Off => self.ticks.get(),
             Timing::Processor => surefit_os::clock::thread_cpu_ns() - self.ticks.get(),
         };
         let read = self.read.replace(now);
@@ -91,7 +93,7 @@ impl Clock for Log {
     }
 
     fn worked(&self, units: u64) {
-        self.worked.set(true);
+        self.worked.set(self.timing != Timing::Off);
         if self.timing == Timing::Virtual {
             self.ticks.set(self.ticks.get() + units);
         }

@@ -59,7 +59,7 @@ fn a_replay_under_any_schedule_ends_in_a_region_of_any_length() {
     let mut completed = 0;
     let compact_fit = Stepped::CompactFit(Box::new(CompactFit::CONFIG));
     for (nth, schedule) in any_schedules().into_iter().enumerate() {
-        let timing = [Timing::Virtual, Timing::Processor][nth % 2];
+        let timing = [Timing::Virtual, Timing::Processor, Timing::Off][nth % 3];
         for space in [&Stepped::FreeLists, &compact_fit] {
             for length in [0, 1, 63, 20_000, 1 << 19] {
                 let how = Scheduled { schedule, timing };

@@ -2,8 +2,9 @@
 #![deny(unsafe_code)]
 
 use super::measure::{Found, InHeap, Run, WINDOWS};
+use super::round::Timed;
 use super::schedules::Kind;
-use super::timed::{QUANTUM_NS, Timed};
+use super::timed::QUANTUM_NS;
 use crate::kit::{Claim, OnProgram};
 use surefit_measure::output::grouped;
 
@@ -176,10 +177,14 @@ fn on_pauses(found: &Found) -> Option<OnProgram> {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::single_range_in_vec_init,
+    reason = "a list of one pause, not of its ticks"
+)]
 mod tests {
     use super::super::measure::tests::{found, run};
+    use super::super::round::tests::timed;
     use super::super::schedules::Kind;
-    use super::super::timed::tests::timed;
     use super::{keeps_formula, keeps_up, no_such_bound, short_pauses, within_bounds};
     use crate::kit::Verdict;
 

@@ -9,8 +9,8 @@ use surefit_clients::bisect::Boundary;
 use surefit_clients::java::{self, MinHeap, Program, Ran, Scheduled, Stepped, Timing, least_heap};
 use surefit_gc::schedule::{Quanta, Schedule, least_mutator_ticks};
 
+use super::round::{Timed, lengths};
 use super::schedules::{Kind, Known, quanta};
-use super::timed::Timed;
 use crate::shared::thesis::recorded::Recorded;
 use surefit_measure::collector::graphs::Region;
 use surefit_measure::collector::spaces::SpaceSpec;
@@ -161,11 +161,6 @@ impl Run {
     }
 }
 
-/// How long the pauses were.
-pub(super) fn lengths(ran: &Ran) -> impl Iterator<Item = u64> + '_ {
-    ran.pauses.iter().map(|pause| pause.end - pause.start)
-}
-
 /// A program on a space; `None` if it completes in no heap.
 ///
 /// # Errors
@@ -274,12 +269,16 @@ fn replay(
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::single_range_in_vec_init,
+    reason = "a list of one pause, not of its ticks"
+)]
 pub(super) mod tests {
     use surefit_clients::java::Ran;
     use surefit_gc::schedule::{Pause, Quanta};
 
+    use super::super::schedules::{Kind, Known};
     use super::{Found, InHeap, Run, Space};
-    use crate::experiments::gc_mmu::schedules::{Kind, Known};
 
     /// A replay of 100,000 ticks with these pauses, in which nothing is forced.
     pub(crate) fn ran(pauses: &[Pause]) -> Ran {

@@ -15,6 +15,7 @@
 //! | `schedules` | the schedules, and what is declared for each |
 //! | `measure` | one program on one space: smallest heaps, replays that are counted |
 //! | `timed` | the same replays in processor time |
+//! | `round` | one of them: its pauses, and what they leave |
 //! | `claims` | the verdicts |
 //! | `tables` | what is counted |
 //! | `times` | what is timed |
@@ -27,6 +28,7 @@
 mod claims;
 mod measure;
 mod plots;
+mod round;
 mod schedules;
 mod tables;
 mod timed;
@@ -98,10 +100,10 @@ fn setting() -> Vec<String> {
         "By work: M is the most that the smallest heap ever held; A is half of what the heap has above it; W is the most that a \
          cycle worked under stop the world in the same heap, and a quarter more.",
         "By time: the collector's quantum C is the power of two that holds the roots, which are taken in one piece, and two other \
-         pieces. Declared are W, and 5 bytes per tick of the program. A cycle begins as late as the formula of the pace allows; \
-         where the heap is too small for it, cycles follow each other.",
-        "Timed: processor time of the thread. C is 250 µs; declared is half the rate at which stop the world worked, and twice \
-         the rate at which the program allocated.",
+         pieces. Declared are W, and that the program allocates 5 bytes per tick, or as much as there is room for. A cycle begins \
+         as late as this allows.",
+        "Timed: processor time of the thread. C is 250 µs; declared is an eighth of the rate at which stop the world worked: a \
+         quantum that has time left goes on. Twice the rate at which the program allocated, or as much as there is room for.",
     ]
     .map(str::to_owned)
     .to_vec()

@@ -44,6 +44,10 @@ fn promised(run: &Run, share: u64) -> Series {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::single_range_in_vec_init,
+    reason = "a list of one pause, not of its ticks"
+)]
 mod tests {
     use super::super::measure::tests::{found, run};
     use super::super::schedules::Kind;

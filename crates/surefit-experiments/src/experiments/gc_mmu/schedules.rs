@@ -104,24 +104,25 @@ impl Known {
         }
     }
 
-    /// The trigger is as high as the room allows, where a pace needs M + 2A + a: M is what is left.
+    /// The program is declared to allocate no more than there is room for, M + (2n − 1)·a; M is what
+    /// is left of the room, if it allocates less.
     fn by_time(&self, share: u64) -> ByTime {
         let mutator = self.quantum / share;
-        let allocated = mutator.saturating_mul(self.millibytes_per_tick) / 1000 + self.largest;
         let pace = ByTime {
             live: amount(0),
             quanta: Quanta::new(self.quantum, mutator).expect("a quantum is some ticks"),
-            allocated: Amount {
-                objects: 0,
-                bytes: allocated,
-            },
+            allocated: Amount::default(),
             units: self.units,
             grain: self.grain,
             work: self.work,
         };
-        let left = self.room.saturating_sub(pace.most().bytes);
+        let quanta = pace.quanta_of_a_cycle().unwrap_or(1);
+        let shares = (2 * quanta).saturating_sub(1).max(1);
+        let most = mutator.saturating_mul(self.millibytes_per_tick) / 1000 + self.largest;
+        let bytes = most.min(self.room.saturating_sub(self.live) / shares);
         ByTime {
-            live: amount(left.max(self.largest)),
+            live: amount(self.room.saturating_sub(shares * bytes).max(self.largest)),
+            allocated: Amount { objects: 0, bytes },
             ..pace
         }
     }
@@ -174,11 +175,14 @@ mod tests {
         // Three quanta of 201 units or more, and so two of the program: 140 bytes in each.
         assert_eq!(pace.cycle().bytes, 280);
         assert_eq!(pace.most().bytes, 2000);
-        let full = Known { room: 500, ..KNOWN };
+        let full = Known {
+            room: 1250,
+            ..KNOWN
+        };
         let Schedule::ByTime(pace) = Kind::Time(1).schedule(&full) else {
             panic!("by time");
         };
-        assert_eq!(pace.live.bytes, 40, "a request is not above what may live");
+        assert_eq!((pace.live.bytes, pace.allocated.bytes), (1000, 50));
     }
 
     #[test]

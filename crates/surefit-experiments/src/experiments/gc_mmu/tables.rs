@@ -1,7 +1,8 @@
 //! The tables of what is counted.
 #![deny(unsafe_code)]
 
-use super::measure::{Found, HEAPS, InHeap, Run, WINDOWS, lengths};
+use super::measure::{Found, HEAPS, InHeap, Run, WINDOWS};
+use super::round::lengths;
 use super::schedules::Kind;
 use crate::kit::{Cell, Column, Table};
 
@@ -122,6 +123,10 @@ fn costs(found: &[Found], at: usize, multiple: f64) -> Table {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::single_range_in_vec_init,
+    reason = "a list of one pause, not of its ticks"
+)]
 mod tests {
     use super::super::measure::tests::{found, run};
     use super::super::schedules::Kind;

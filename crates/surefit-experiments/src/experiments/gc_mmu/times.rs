@@ -2,8 +2,8 @@
 #![deny(unsafe_code)]
 
 use super::measure::Found;
+use super::round::{Round, Timed, WINDOWS_NS};
 use super::schedules::Kind;
-use super::timed::{Round, Timed, WINDOWS_NS};
 use crate::kit::{Cell, Column, Table};
 use surefit_measure::ratio::median;
 
@@ -125,15 +125,15 @@ fn counts(round: &Round) -> [u64; UP_TO_US.len() + 1] {
 #[cfg(test)]
 mod tests {
     use super::super::measure::tests::found;
+    use super::super::round::tests::timed;
     use super::super::schedules::Kind;
-    use super::super::timed::tests::timed;
     use super::{all, counts};
 
     #[test]
     fn pauses_are_counted_by_their_length() {
         let timed = timed(Kind::Stop, 9);
         assert_eq!(counts(&timed.rounds[0]), [1, 0, 0, 0, 0, 0, 0]);
-        let long = super::super::timed::tests::timed(Kind::Stop, 90_000);
+        let long = super::super::round::tests::timed(Kind::Stop, 90_000);
         assert_eq!(counts(&long.rounds[0]), [0, 0, 0, 0, 0, 0, 1]);
     }
 
