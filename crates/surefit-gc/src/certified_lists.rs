@@ -3,11 +3,15 @@
 //!
 //! It rests on the bound M + N·f of `surefit-freelist`: N chunks of M granules, live or not freed yet,
 //! where f granules are found for the largest request. So it is far above what ordinary programs need.
+//!
+//! A chunk may keep a granule that was left over, and so have two words more than its request. The program
+//! does not know which do: so the schedule, and all amounts that the certificate tells, have a granule more
+//! for every object than was declared. M + N·f has room for these granules.
 #![deny(unsafe_code)]
 
 use surefit_freelist::{Heap, Index, When};
 
-use crate::chunks::{GRANULE, HEADER, chunk_bytes};
+use crate::chunks::{GRANULE, HEADER, chunk_bytes, with_rests};
 use crate::edges::Edges;
 use crate::free_list::{FreeList, MARKED_BYTES};
 use crate::schedule::certificate::{self, Needs};
@@ -16,7 +20,8 @@ use crate::settings::Settings;
 use crate::tables;
 
 impl<I: Index> FreeList<'_, I> {
-    /// What an object of so many bytes takes: a chunk with its header.
+    /// What an object of so many bytes takes: a chunk with its header. Eight bytes that are left over
+    /// may stay with it: [`FreeList::certify`] allows for them; declarations do not.
     #[must_use]
     pub fn cost(bytes: usize) -> Amount {
         Amount {
@@ -41,7 +46,12 @@ impl<I: Index> FreeList<'_, I> {
         }
         let excess = 1 + u64::from(Edges::STRIDE);
         let mark_stack = certificate::stack_for(program);
-        certificate::certify(program, headroom, 0, excess, |occupied| {
+        let program = Program {
+            live: with_rests(program.live),
+            ..*program
+        };
+        let headroom = headroom_with_rests(headroom);
+        certificate::certify(&program, &headroom, 0, excess, |occupied| {
             needs::<I>(largest, occupied, mark_stack)
         })
     }
@@ -57,13 +67,29 @@ impl<I: Index> FreeList<'_, I> {
     }
 }
 
+/// The same headroom, for chunks that keep what is left over.
+const fn headroom_with_rests(headroom: &Headroom) -> Headroom {
+    match *headroom {
+        Headroom::ByWork(cycle) => Headroom::ByWork(with_rests(cycle)),
+        Headroom::ByTime {
+            quanta,
+            allocated,
+            units,
+        } => Headroom::ByTime {
+            quanta,
+            allocated: with_rests(allocated),
+            units,
+        },
+    }
+}
+
 /// The region for a heap in which so much is occupied.
 fn needs<I: Index>(largest: usize, occupied: Amount, mark_stack: usize) -> Option<Needs> {
     let objects = usize::try_from(occupied.objects).ok()?;
     let chunks = usize::try_from(occupied.bytes).ok()?;
-    // `enough_bytes` takes requested bytes, and adds so many per object for headers and rounding: here
-    // they are counted already.
-    let rounded_up = (HEADER + GRANULE * I::rounded(1) as usize).max(2 * GRANULE);
+    // `enough_bytes` takes requested bytes, and adds so many per object for headers, rounding and what is
+    // left over: here they are counted already.
+    let rounded_up = (HEADER + GRANULE * I::rounded(1) as usize).max(2 * GRANULE) + GRANULE;
     let requested = chunks.saturating_sub(objects.checked_mul(rounded_up)?);
     let heap_bytes = Heap::<I>::enough_bytes(objects, requested, largest)?;
     let mut region_bytes = heap_bytes;

@@ -61,7 +61,9 @@ pub trait Client<S: Space> {
     ///
     /// An object with many references reports [`Edges::STRIDE`] of them at once. It asks to be
     /// scanned again *before* it reports the first of these: then it needs no more room on the mark
-    /// stack than a small object. The client defines what a slot is.
+    /// stack than a small object. The client defines what a slot is. A
+    /// [certificate](crate::schedule::Program) counts one call for an object, or one for each
+    /// [`Edges::STRIDE`] of its words.
     fn scan(&mut self, object: &Scanned<'_, S>, from: u32, edges: &mut Edges<'_>);
 
     /// Clears weak references. It is called after marking, before anything is freed. An object that
@@ -71,7 +73,8 @@ pub trait Client<S: Space> {
     /// Clears weak references in parts, for an [`Incremental`](crate::Incremental) collector: those
     /// from `from` on, which is 0 or what the last call returned, but not more than
     /// [`Edges::STRIDE`]. Returns where to go on, or `None` at the end. The client defines what the
-    /// numbers are.
+    /// numbers are. A [certificate](crate::schedule::Program) counts one call for each weak reference at
+    /// most, and one more.
     ///
     /// As it is, it calls [`Client::weak`], which clears all of them: then a step is as long as that
     /// takes.

@@ -49,7 +49,7 @@ use core::ptr::NonNull;
 use surefit_core::{Corruption, Parts, RawHeap, Refused, zero};
 use surefit_freelist::{Heap, Index, Swept, When};
 
-use crate::chunks::{HEADER, chunk_bytes};
+use crate::chunks::{HEADER, chunk_bytes, with_rests};
 use crate::collector::Collector;
 use crate::marks::Marks;
 use crate::object::Object;
@@ -374,6 +374,18 @@ unsafe impl<I: Index> Stepwise for FreeList<'_, I> {
         Amount {
             objects: 1,
             bytes: chunk_bytes::<I>(bytes),
+        }
+    }
+
+    fn most_cost(&self, bytes: usize) -> Amount {
+        with_rests(self.cost(bytes))
+    }
+
+    /// The payload, and its header.
+    fn held(&self, words: u32) -> Amount {
+        Amount {
+            objects: 1,
+            bytes: u64::from(words) * WORD as u64 + HEADER as u64,
         }
     }
 

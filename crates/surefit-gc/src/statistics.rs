@@ -18,6 +18,12 @@ pub trait Clock {
     /// others need not know.
     #[inline]
     fn worked(&self, _units: u64) {}
+
+    /// Whether it never advances, as [`NoClock`]: nothing can be done until a deadline by such a clock.
+    #[inline]
+    fn stands_still(&self) -> bool {
+        false
+    }
 }
 
 impl<K: Clock> Clock for &K {
@@ -29,6 +35,11 @@ impl<K: Clock> Clock for &K {
     #[inline]
     fn worked(&self, units: u64) {
         K::worked(self, units);
+    }
+
+    #[inline]
+    fn stands_still(&self) -> bool {
+        K::stands_still(self)
     }
 }
 
@@ -64,7 +75,7 @@ impl Clock for VirtualClock {
     }
 }
 
-/// A clock that stands still and costs nothing.
+/// A clock that stands still and costs nothing. It does for all but schedules by time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoClock;
 
@@ -72,6 +83,11 @@ impl Clock for NoClock {
     #[inline]
     fn now(&self) -> u64 {
         0
+    }
+
+    #[inline]
+    fn stands_still(&self) -> bool {
+        true
     }
 }
 

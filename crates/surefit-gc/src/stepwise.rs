@@ -32,7 +32,13 @@ pub unsafe trait Stepwise: Space {
     /// page-blocks.
     fn cost(&self, bytes: usize) -> Amount;
 
-    /// What an object of so many words takes; at least what its request did.
+    /// What the object of such a request takes at most: a chunk may keep a granule that was left over.
+    fn most_cost(&self, bytes: usize) -> Amount {
+        self.cost(bytes)
+    }
+
+    /// What an object of so many words takes: [`Stepwise::cost`] at least, [`Stepwise::most_cost`] at
+    /// most.
     fn held(&self, words: u32) -> Amount {
         self.cost(words as usize * 4)
     }

@@ -148,6 +148,8 @@ impl Fit for Unwinds {
 
 #[path = "attacks/arenas.rs"]
 mod arenas;
+#[path = "attacks/certificates.rs"]
+mod certificates;
 #[path = "attacks/generations.rs"]
 mod generations;
 #[path = "attacks/schedules.rs"]

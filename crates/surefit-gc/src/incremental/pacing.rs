@@ -17,7 +17,8 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
     ///
     /// # Panics
     /// If a schedule by time has no room in a quantum for one piece of work: it needs
-    /// [`Incremental::most_excess`] units at least, and its `grain` must not be less.
+    /// [`Incremental::most_excess`] units at least, and its `grain` must not be less. Or if it has a
+    /// clock that [stands still](Clock::stands_still), as [`NoClock`](crate::NoClock) does.
     #[must_use]
     pub fn with_schedule(mut self, schedule: Schedule) -> Self {
         if let Schedule::ByTime(pace) = &schedule {
@@ -30,6 +31,7 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
                 pace.units >= pace.grain,
                 "a quantum is shorter than a piece of work"
             );
+            self.assert_clock();
         }
         self.pacer = Pacer::new(schedule);
         self
@@ -90,27 +92,38 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
     /// piece: a cycle begins only if the time is enough for as many as there were in any cycle yet.
     ///
     /// # Panics
-    /// If the rate has no ticks.
+    /// If the rate has no ticks, or the collector's clock [stands still](Clock::stands_still).
     pub fn run_until(&mut self, client: &mut impl Client<S>, deadline: u64, rate: Rate) -> u64 {
         assert!(rate.ticks > 0, "a rate is of at least one tick");
-        let grain = self.most_excess();
-        let began = self.gc.clock.now();
-        let budget = |ticks| rate.units_in(ticks);
-        let begins =
-            self.is_running() || budget(deadline.saturating_sub(began)) >= self.steps.largest_roots;
-        if !self.due() || !begins {
+        self.assert_clock();
+        if !self.due() {
+            return 0;
+        }
+        let (grain, began) = (self.most_excess(), self.gc.clock.now());
+        let budget = |ticks, _done| rate.units_in(ticks);
+        let begins = self.is_running()
+            || budget(deadline.saturating_sub(began), 0) >= self.steps.largest_roots;
+        if !begins {
+            self.pacer.count_too_short();
             return 0;
         }
         let mut driven = Driven { gc: self, client };
-        pacer::run_until(&mut driven, began, deadline, budget, grain);
-        self.gc.clock.now().saturating_sub(deadline)
+        pacer::run_until(&mut driven, began, deadline, budget, grain).saturating_sub(deadline)
+    }
+
+    /// Over a clock that stands still, no deadline would ever come.
+    fn assert_clock(&self) {
+        assert!(
+            !self.gc.clock.stands_still(),
+            "the clock stands still: a collector that works by time needs one that ticks"
+        );
     }
 
     /// Does what is due before an object of so many bytes is allocated.
     #[inline]
     pub(super) fn pace(&mut self, client: &mut impl Client<S>, bytes: usize) {
         if !matches!(self.schedule(), Schedule::Whole) {
-            let next = self.gc.space.cost(bytes);
+            let next = self.gc.space.most_cost(bytes);
             pacer::before(&mut Driven { gc: self, client }, next);
         }
     }

@@ -4,7 +4,8 @@
 //! ```text
 //! M, R, V          what lives; roots; weak references
 //! A                by work: chosen          by time: (n − 1)·a, n = ⌈W/w⌉
-//! occupied         M + 2A                   M + 2A + a             at most
+//! occupied         M + 2A                   M + 2A + a             at most; over free lists with 8 bytes
+//!                                                                  for each object that are left over
 //! W                the work of a cycle that frees M + A (by time: + a), in a heap of so many bytes
 //! region           the heap's certificate for what is occupied, the bits, a mark stack of N entries
 //! ```
@@ -19,14 +20,21 @@ use super::load::Load;
 use super::{Amount, ByTime, ByWork, Quanta, Schedule};
 
 /// What a program keeps at most.
+///
+/// Its [`Client::scan`](crate::Client::scan) takes a slot for a word: one call looks at all of an object,
+/// or at [`Edges::STRIDE`](crate::Edges::STRIDE) words and the last one at the rest. A client that looks
+/// at fewer in a call is called more often, and a cycle has more work than the certificate counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Program {
     /// M: what lives at most, in chunks or page-blocks: what its roots lead to, the object of the present
-    /// request, and what it may still upgrade weak references to.
+    /// request, and what it may still upgrade weak references to. It is the sum of `cost` of their
+    /// requests, as for all that is declared.
     pub live: Amount,
     /// References that its roots report at most.
     pub roots: u64,
-    /// Weak references that it has at most.
+    /// Weak references that it has at most, cleared ones included that
+    /// [`Client::weak_from`](crate::Client::weak_from) still passes. Each of its calls but the last
+    /// passes one at least.
     pub weak: u64,
 }
 
@@ -50,8 +58,12 @@ pub enum Headroom {
 
 /// The schedule, and the bytes of region, that are enough for a program.
 ///
-/// A collector over a region of so many bytes, with this mark stack and under this schedule, refuses
-/// nothing and never finishes a cycle at once, as long as the program keeps to what it declared.
+/// A collector over a region of exactly so many bytes, with this mark stack and under this schedule,
+/// refuses nothing and never finishes a cycle at once, as long as the program keeps to what it declared.
+///
+/// If the work of a cycle is more than W, a schedule by work still refuses nothing: a cycle that has not
+/// ended when A is used up is finished before the next request, which waits as long as that takes. It is
+/// counted: [`Paced::cycles_overdue`](super::Paced::cycles_overdue).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CollectedCertificate {
     /// The schedule.
@@ -63,6 +75,10 @@ pub struct CollectedCertificate {
     /// Entries of the mark stack.
     pub mark_stack: usize,
     /// Bytes of region. Over Compact-fit it begins at a multiple of the page size.
+    ///
+    /// The collector gets exactly so many, the first ones of a longer region:
+    /// `&mut region[..certificate.region_bytes]`. All bits of its region are swept, so over a longer one W
+    /// would be more.
     pub region_bytes: usize,
     /// Those of them that the space takes, at most.
     pub heap_bytes: usize,

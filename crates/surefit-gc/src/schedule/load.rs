@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | roots | 1 + R |
 //! | mark | for each object of the snapshot, its words, and 1 per stride of 64: L + w + ⌊w/64⌋; 1 at the end |
-//! | weak | V, and 1 per call: ⌊V/64⌋ + 1 |
+//! | weak | V, and 1 per call, which passes one at least: 2·V + 1 |
 //! | sweep | a unit per word of live bits; for each chunk or page-block that is freed 1, and the words that the free moves |
 //! | merge | 1 |
 //!
@@ -17,8 +17,8 @@
 //!
 //! # Conditions
 //! The mark stack has room for every live object: an object is on it at most once, so it never
-//! overflows. An object reports no more references than it has words, in one scan per stride or in one
-//! for all. Words that are overwritten with [`Incremental::store`](crate::Incremental::store) hold
+//! overflows. An object reports no more references than it has words, in one scan for each 64 of its words
+//! or in one for all: shorter scans are more of them. Words that are overwritten with [`Incremental::store`](crate::Incremental::store) hold
 //! references that the program may use, or 0. What a weak reference leads to, and is upgraded, counts as
 //! live. Free neighbours are merged at once, if at all.
 #![deny(unsafe_code)]
@@ -58,8 +58,8 @@ impl Load {
             1,
             self.roots,
             1,
-            self.weak,
-            self.weak / stride + 1,
+            self.weak.saturating_mul(2),
+            1,
             self.bit_words,
             1,
             self.occupied.objects,

@@ -30,7 +30,8 @@
 //!
 //! **By work.** Before the a-th byte of a cycle is allocated, ⌊a·W/(A + 1)⌋ units of the cycle are
 //! done; so before the A + 1st byte all W are, and it has ended. The same holds for objects. The rate is W/(A + 1)
-//! units a byte.
+//! units a byte. If W is too low, the cycle is finished at once before more than A is allocated: M + 2A
+//! holds for any W, and W says how long a request waits.
 //!
 //! **By time.** The program allocates at most `a` in a quantum of its own, and a quantum of the
 //! collector does at least `w` units, unless the cycle ends in it. So a cycle takes n = ⌈W/w⌉ quanta
@@ -51,7 +52,7 @@
 use super::Quanta;
 
 /// Objects and their bytes, as the heap counts them: chunks with headers, or page-blocks. An object
-/// in pieces is several page-blocks.
+/// in pieces is several page-blocks. A chunk may keep a granule of 8 bytes that was left over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amount {
     /// Chunks or page-blocks.
@@ -144,7 +145,8 @@ impl ByWork {
         self.trigger().plus(self.cycle)
     }
 
-    /// The units of a cycle that are to be done before `allocated` is allocated in it.
+    /// The units of a cycle that are to be done before `allocated` is allocated in it: all that
+    /// there are, `u64::MAX`, before more than A.
     #[must_use]
     pub const fn due(&self, allocated: Amount) -> u64 {
         let by_bytes = share(self.work, allocated.bytes, self.cycle.bytes);
@@ -157,10 +159,10 @@ impl ByWork {
     }
 }
 
-/// ⌊work·part/(whole + 1)⌋; all the work if the part is more than the whole.
+/// ⌊work·part/(whole + 1)⌋; without end if the part is more than the whole, for `work` may be wrong.
 const fn share(work: u64, part: u64, whole: u64) -> u64 {
     if part > whole {
-        return work;
+        return u64::MAX;
     }
     // At most `work`, since the part is less than the divisor.
     (work as u128 * part as u128 / (whole as u128 + 1)) as u64
@@ -176,8 +178,8 @@ pub struct ByTime {
     /// Declared: what the program allocates at most in requests that begin within one quantum of
     /// its own.
     pub allocated: Amount,
-    /// Declared: the units of work that a quantum of the collector has time for, at least. A step
-    /// gets so much of it as is left of the quantum.
+    /// Declared: the units of work that a quantum of the collector has time for at least, beside its
+    /// readings of the clock. It does as many, less `grain − 1` at most, and more while time is left.
     pub units: u64,
     /// The most units of one piece of work, which is not divided.
     pub grain: u64,

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! before(b):  by work:  no cycle, and b would pass the trigger: begin one
-//!                       a cycle: step until as much is done as is due before b
+//!                       a cycle: step until as much is done as is due before b; to its end
+//!                       before A is passed
 //!                       it ended, and b would still pass the trigger: once more
 //!             by time:  a cycle, or b would pass the trigger; and the program had its quantum:
 //!                       a quantum of steps
@@ -35,12 +36,18 @@ pub enum Schedule {
 pub struct Paced {
     /// Cycles that began because the trigger was reached.
     pub cycles: u64,
+    /// By work: cycles that had not ended after W units when A was used up. They were finished at
+    /// once: W was not enough for the program, or for a region that is longer than the certificate's.
+    pub cycles_overdue: u64,
     /// Quanta of the collector.
     pub quanta: u64,
     /// Quanta that took longer than they may.
     pub quanta_overrun: u64,
     /// The most ticks by which one of them did.
     pub longest_overrun: u64,
+    /// Times that were too short for one piece of work: nothing was done. The program offered them;
+    /// a quantum has time for a piece.
+    pub too_short: u64,
     /// The most that was ever occupied, with what was dead and not freed yet.
     pub most_occupied: Amount,
 }
@@ -148,6 +155,11 @@ impl Pacer {
         self.pauses.add(ended.saturating_sub(began));
     }
 
+    /// Notes that a time was too short for a piece of work.
+    pub(crate) fn count_too_short(&mut self) {
+        self.paced.too_short += 1;
+    }
+
     /// Notes a quantum that ended now, and by how much it took too long.
     fn count_quantum(&mut self, deadline: u64, ended: u64) {
         let overrun = ended.saturating_sub(deadline);
@@ -236,14 +248,26 @@ fn work(driven: &mut impl Stepped, pace: &ByWork, next: Amount) {
             if !driven.is_running() {
                 begin(driven);
             }
-            while driven.is_running() && driven.done() < due {
-                driven.step(due - driven.done());
+            reach(driven, due.min(pace.work));
+            if due > pace.work && driven.is_running() {
+                driven.pacer_mut().paced.cycles_overdue += 1;
+                reach(driven, due);
             }
         });
     }
 }
 
+/// Steps until so much of the cycle is done, or it ends.
+fn reach(driven: &mut impl Stepped, due: u64) {
+    while driven.is_running() && driven.done() < due {
+        driven.step(due - driven.done());
+    }
+}
+
 /// By time: nothing, if the program has not had its quantum yet.
+///
+/// A quantum has time for so many units, as is declared: it does them whatever the clock says
+/// meanwhile, and more if the clock leaves time. So readings of the clock take nothing from them.
 fn spend_quantum(driven: &mut impl Stepped, pace: &ByTime, next: Amount) {
     if !is_due(driven, next) {
         return;
@@ -254,38 +278,40 @@ fn spend_quantum(driven: &mut impl Stepped, pace: &ByTime, next: Amount) {
         resumed.is_none_or(|resumed| now.saturating_sub(resumed) >= pace.quanta.mutator());
     if had_quantum {
         let deadline = now.saturating_add(pace.quanta.collector());
-        run_until(
-            driven,
-            now,
-            deadline,
-            |ticks| pace.budget(ticks),
-            pace.grain,
-        );
-        let ended = driven.now();
+        let budget = |ticks, done| pace.budget(ticks).max(pace.units.saturating_sub(done));
+        let ended = run_until(driven, now, deadline, budget, pace.grain);
         driven.pacer_mut().count_quantum(deadline, ended);
     }
 }
 
-/// Steps until a deadline, or until the cycle ends; begins one if none runs. `budget` says what can be
-/// done in so many ticks, and no step does more than `grain − 1` units above its budget.
+/// Steps from `began`, a time, until a deadline, or until the cycle ends; begins one if none runs.
+/// `budget` says what can be done in so many ticks after so many units, and no step does more than
+/// `grain − 1` units above its budget. Returns when it ended.
 pub(crate) fn run_until(
     driven: &mut impl Stepped,
     began: u64,
     deadline: u64,
-    budget: impl Fn(u64) -> u64,
+    budget: impl Fn(u64, u64) -> u64,
     grain: u64,
-) {
-    if !driven.is_running() {
+) -> u64 {
+    let (mut now, mut worked, mut before) = (began, false, 0);
+    if driven.is_running() {
+        before = driven.done();
+    } else {
         begin(driven);
+        (now, worked) = (driven.now(), true);
     }
-    let mut now = driven.now();
     while driven.is_running() {
-        let units = budget(deadline.saturating_sub(now));
+        let done = driven.done().saturating_sub(before);
+        let units = budget(deadline.saturating_sub(now), done);
         if units < grain.max(1) {
             break;
         }
         driven.step(units - (grain.max(1) - 1));
-        now = driven.now();
+        (now, worked) = (driven.now(), true);
     }
-    driven.pacer_mut().resume(began, now);
+    let pacer = driven.pacer_mut();
+    pacer.paced.too_short += u64::from(!worked);
+    pacer.resume(began, now);
+    now
 }

@@ -31,7 +31,11 @@ fn amounts_of_any_number_are_added_and_compared() {
             };
             assert!(pace.trigger().is_within(pace.most()));
             for allocated in amounts().step_by(7) {
-                assert!(pace.due(allocated) <= pace.work);
+                let due = pace.due(allocated);
+                match allocated.is_within(b) {
+                    true => assert!(due <= pace.work),
+                    false => assert_eq!(due, u64::MAX),
+                }
             }
         }
     }
@@ -253,6 +257,8 @@ fn a_space_counts_any_number_of_bytes_and_words() {
     for bytes in NUMBERS {
         let least = (bytes as u64).min(1 << 32);
         assert!(space.cost(bytes).bytes >= least && lists.cost(bytes).bytes >= least);
+        assert!(space.cost(bytes).is_within(space.most_cost(bytes)));
+        assert!(lists.cost(bytes).is_within(lists.most_cost(bytes)));
         let words = bytes as u32;
         assert!(space.held(words).objects > 0 && lists.held(words).objects > 0);
     }
