@@ -63,13 +63,18 @@ impl<I: Index> Heap<'_, I> {
             granule => Chunk::at(granule),
         };
         // What is taken from a chunk is its front or all of it, so a chunk still begins at `from`
-        // (S1). The chunk before it is in use, so the end takes none away that lies around it.
+        // (S1). The chunk before it is in use, so no free one grows over it; and `from` was not the
+        // end, which growth moves into a free chunk that lies before it.
         if I::COALESCING.is_immediate() || chunk >= self.end {
             return (None, false);
         }
         let header = self.memory.header(chunk);
         let after = chunk.after(header.granules());
-        if !header.is_free() || after == self.end || !self.memory.header(after).is_free() {
+        // The end is nobody's place: a heap that grows merges the last free chunk with what it gets.
+        if after == self.end {
+            return (None, false);
+        }
+        if !header.is_free() || !self.memory.header(after).is_free() {
             return (Some(after.granule()), false);
         }
         let granules = header.granules() + self.memory.header(after).granules();

@@ -68,6 +68,10 @@ pub trait Client<S: Space> {
 
     /// Clears weak references. It is called after marking, before anything is freed. An object that
     /// `living` does not contain is freed by this collection.
+    ///
+    /// An [`Incremental`](crate::Incremental) collector calls [`Client::weak_from`] instead, the others
+    /// never do: a client that overrides only `weak_from` keeps weak references to freed objects under
+    /// them.
     fn weak(&mut self, _living: &Living<'_>) {}
 
     /// Clears weak references in parts, for an [`Incremental`](crate::Incremental) collector: those
@@ -75,6 +79,9 @@ pub trait Client<S: Space> {
     /// [`Edges::STRIDE`]. Returns where to go on, or `None` at the end. The client defines what the
     /// numbers are. A [certificate](crate::schedule::Program) counts one call for each weak reference at
     /// most, and one more.
+    ///
+    /// The program runs between two calls. So a weak reference that it moves meanwhile must not get from
+    /// a place that is still to come to one before `from`: it would not be cleared.
     ///
     /// As it is, it calls [`Client::weak`], which clears all of them: then a step is as long as that
     /// takes.

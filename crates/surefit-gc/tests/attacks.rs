@@ -152,6 +152,8 @@ mod arenas;
 mod certificates;
 #[path = "attacks/generations.rs"]
 mod generations;
+#[path = "attacks/merging.rs"]
+mod merging;
 #[path = "attacks/schedules.rs"]
 mod schedules;
 #[path = "attacks/spaces.rs"]

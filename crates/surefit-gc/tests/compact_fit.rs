@@ -7,7 +7,7 @@ mod schedules;
 use common::{Fault, Random, World, program};
 use surefit_compact::{Bound, Config, Fraction, Geometry, GeometrySpec, PageOrder};
 use surefit_core::Refused;
-use surefit_gc::{Collector, CompactFit};
+use surefit_gc::{Client, Collector, CompactFit, Edges, Incremental, Object, Scanned, Space};
 use surefit_testkit::JunkRegion;
 
 const KIB: usize = 1 << 10;
@@ -333,4 +333,29 @@ fn objects_shorter_than_the_second_class_may_be_longer_than_a_piece() {
     let mut region = JunkRegion::new(64 * KIB, 4 * KIB, 1);
     let mut world = world(&mut region, &config, 8);
     program(&mut world, 1, 2000).expect("nothing to object to");
+}
+
+/// Roots alone.
+struct Held(Vec<Object>);
+
+impl<S: Space> Client<S> for Held {
+    fn roots(&mut self, edges: &mut Edges<'_>) {
+        self.0.iter().for_each(|&object| edges.report(object));
+    }
+
+    fn scan(&mut self, _object: &Scanned<'_, S>, _from: u32, _edges: &mut Edges<'_>) {}
+}
+
+#[test]
+fn moves_serve_a_request_after_the_cycle_that_ran_is_finished() {
+    let config = config(KIB, Bound::Unbounded);
+    let mut region = JunkRegion::new(48 * KIB, KIB, 1);
+    let gc = Collector::compact_fit(region.memory(), &config, 64).expect("room");
+    let mut gc = Incremental::over(gc);
+    let all: Vec<_> = core::iter::from_fn(|| gc.alloc_as_is(32).ok()).collect();
+    let mut held = Held(all.into_iter().step_by(20).collect());
+    gc.start(&mut held);
+    gc.alloc(&mut held, 600).expect("moves make room");
+    assert_eq!((gc.steps().forced, gc.steps().whole), (1, 0));
+    assert_eq!(gc.space().relief().fragmented_collections, 0);
 }

@@ -59,6 +59,10 @@ impl<S: Stepwise, K: Clock> Generational<'_, S, K> {
 
     /// Writes a word that may be a reference.
     ///
+    /// A reference must be stored as [`Object::number`](crate::Object::number) for this: in another form,
+    /// with a tag for example, an old object is not remembered, and a young one that only it refers to is
+    /// freed.
+    ///
     /// # Panics
     /// As [`Generational::load`].
     #[inline]

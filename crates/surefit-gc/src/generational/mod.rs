@@ -1,4 +1,4 @@
-//! A collector with two generations that moves nothing: the marks of the last collection stay.
+//! A collector with two generations, for which nothing moves: the marks of the last collection stay.
 //!
 //! ```text
 //! white   young       allocated since the last collection

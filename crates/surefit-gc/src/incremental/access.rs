@@ -61,6 +61,10 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
     /// Writes a word that may have held a reference. While a cycle marks, the old word counts as one: if it
     /// is the number of an object, this is kept by the cycle.
     ///
+    /// A reference must be stored as [`Object::number`](crate::Object::number) for this. A language that
+    /// stores it in another form, with a tag for example, gives the old one to
+    /// [`Incremental::upgrade`], and then writes with [`Incremental::store_data`].
+    ///
     /// # Panics
     /// As [`Incremental::load`].
     #[inline]

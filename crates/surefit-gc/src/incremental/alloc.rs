@@ -66,20 +66,27 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
             self.cycle.forced = true;
             let work = self.finish(client).work;
             self.steps.largest_forced = self.steps.largest_forced.max(work);
-            if let Ok(object) = self.alloc_as_is(bytes) {
+            if let Ok(object) = self.alloc_or_merge(bytes) {
                 return Ok(object);
             }
         }
         self.steps.whole += 1;
         let work = self.collect(client).work;
         self.steps.largest_forced = self.steps.largest_forced.max(work);
-        let mut served = self.alloc_as_is(bytes);
-        if served.is_err() && self.gc.space.merge() {
-            served = self.alloc_as_is(bytes);
-        }
+        let mut served = self.alloc_or_merge(bytes);
         while served.is_err() && self.gc.space.grow(bytes) {
             served = self.alloc_as_is(bytes);
         }
         served
+    }
+
+    /// Allocates; if there is no room, merges what the space left apart, or moves objects together, and
+    /// tries once more. No cycle runs.
+    fn alloc_or_merge(&mut self, bytes: usize) -> Result<Object, Refused> {
+        let served = self.alloc_as_is(bytes);
+        match served.is_err() && self.gc.space.merge() {
+            true => self.alloc_as_is(bytes),
+            false => served,
+        }
     }
 }

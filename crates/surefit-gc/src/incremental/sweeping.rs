@@ -66,8 +66,7 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
 
     /// Merges a pair of free neighbours, or ends the cycle.
     pub(super) fn merge(&mut self) -> u64 {
-        // SAFETY: S1: in this phase nothing is freed, and `make_room` merges only when the phase has
-        // ended.
+        // SAFETY: S1: in this phase nothing is freed; `make_room` merges only when the phase has ended.
         match unsafe { self.gc.space.merge_part(self.cursor) } {
             Some(next) => self.cursor = next,
             None => self.end_cycle(),
