@@ -47,10 +47,10 @@ pub(super) fn left_table(rows: &[Left]) -> Table {
         .figure("steps/move", 2, |row| row.steps_per_move);
     for (place, threads) in ["1 thread", "8 threads"].into_iter().enumerate() {
         table = table
-            .figure(format!("{threads}: k/s"), 0, |row| {
+            .figure(format!("{threads} k/s"), 0, |row| {
                 spread(&row.per_second[place]).median / 1e3
             })
-            .ratios("÷ ι=∞", 3, |row| {
+            .ratios("÷ ι=∞", 2, |row| {
                 Some(ratio(&row.per_second[place], &rows[0].per_second[place]))
             });
     }
