@@ -1,5 +1,12 @@
 //! Merges free chunks that a policy left apart: all groups of neighbours, at once or in parts, or
 //! those behind one chunk.
+//!
+//! # Invariants
+//! - H6: While free chunks are merged in parts, the place is a chunk, or the end of the chunks, and no two
+//!   free chunks meet there. So neither an allocation, whose search may merge neighbours, nor a heap that
+//!   grows makes a chunk that lies around the place.
+
+use surefit_core::{Corruption, ensure};
 
 use crate::chunk::Chunk;
 use crate::heap::Heap;
@@ -52,7 +59,8 @@ impl<I: Index> Heap<'_, I> {
     ///
     /// # Safety
     /// S1: if `from` is not 0, the last call returned it, and since then the heap has only allocated
-    /// and moved its end: it has freed, resized, merged and swept nothing.
+    /// and moved its end: it has freed, resized and swept nothing, and merged only what the search of an
+    /// allocation merges. [`Heap::check_part`] verifies what this is for.
     ///
     /// # Complexity
     /// That of the index, for two chunks that it removes and one that it inserts. A pass has at most
@@ -62,9 +70,8 @@ impl<I: Index> Heap<'_, I> {
             0 => self.first,
             granule => Chunk::at(granule),
         };
-        // What is taken from a chunk is its front or all of it, so a chunk still begins at `from`
-        // (S1). The chunk before it is in use, so no free one grows over it; and `from` was not the
-        // end, which growth moves into a free chunk that lies before it.
+        // H6: what is taken from a chunk is its front or all of it, so a chunk still begins at `from`
+        // (S1), unless the end has moved back to it. No free chunk ends there and goes on.
         if I::COALESCING.is_immediate() || chunk >= self.end {
             return (None, false);
         }
@@ -85,6 +92,27 @@ impl<I: Index> Heap<'_, I> {
         self.index.insert(&mut self.memory, chunk, granules);
         self.counters.merges += 1;
         (Some(chunk.granule()), true)
+    }
+
+    /// Verifies H6 for the place that [`Heap::coalesce_part`] returned. O(chunks).
+    ///
+    /// # Errors
+    /// H6, with the place.
+    pub fn check_part(&self, from: u32) -> Result<(), Corruption> {
+        let (mut place, mut meet, mut is_before_free) = (self.end.granule(), false, false);
+        for (chunk, header) in self.walk() {
+            if chunk.granule() >= from {
+                (place, meet) = (chunk.granule(), is_before_free && header.is_free());
+                break;
+            }
+            is_before_free = header.is_free();
+        }
+        ensure(
+            place == from && !meet,
+            "H6",
+            "a merge in parts cannot go on here; granule",
+            from as usize,
+        )
     }
 
     /// The granules of a chunk in use plus the free chunks after it that are needed to reach

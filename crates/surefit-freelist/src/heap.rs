@@ -25,6 +25,7 @@
 //! - H3: the footer of a free chunk is its size.
 //! - H4: no two free chunks are neighbours, if the index says that they are merged at once.
 //! - H5: `live` is the number of chunks in use.
+//! - H6, of a merge in parts, is described in `coalesce`.
 //! - The index adds L1-L4, T1-T3, E1, D1, N1, B1-B2, P1-P2, Q1-Q3, A1-A4. Large objects and growth add
 //!   W1-W7.
 //!

@@ -401,6 +401,10 @@ unsafe impl<I: Index> Stepwise for FreeList<'_, I> {
         unsafe { self.heap.coalesce_part(from) }.0
     }
 
+    fn check_part(&self, from: u32) -> Result<(), Corruption> {
+        self.heap.check_part(from)
+    }
+
     /// What is free is what the chunks have beyond live objects and their headers: the headers of free
     /// chunks count as free.
     fn cycle_ended(&mut self, objects: u64, bytes: u64) {

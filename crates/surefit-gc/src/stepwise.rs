@@ -1,5 +1,7 @@
 //! What a collector that works in steps needs of a space besides: objects are freed one by one.
 
+use surefit_core::Corruption;
+
 use crate::object::Object;
 use crate::schedule::Amount;
 use crate::space::Space;
@@ -52,9 +54,17 @@ pub unsafe trait Stepwise: Space {
     ///
     /// # Safety
     /// S1: if `from` is not 0, the last call returned it, and since then the space has allocated,
-    /// relieved and grown, but freed, swept and merged nothing.
+    /// relieved and grown, but freed, swept and merged nothing, except what an allocation itself merges.
     unsafe fn merge_part(&mut self, _from: u32) -> Option<u32> {
         None
+    }
+
+    /// Verifies that [`Stepwise::merge_part`] can go on at `from`, which is not 0.
+    ///
+    /// # Errors
+    /// The invariant that does not hold.
+    fn check_part(&self, _from: u32) -> Result<(), Corruption> {
+        Ok(())
     }
 
     /// Marking has ended, and the first object will be freed.

@@ -160,6 +160,7 @@ impl<I: Index> Model<'_, I> {
             // SAFETY: S1: the last call returned it, and in between there are only allocations.
             let (next, has_merged) = unsafe { self.heap.coalesce_part(number) };
             (from, merged) = (next, merged + u64::from(has_merged));
+            assert!(next.is_none_or(|place| self.heap.check_part(place).is_ok()));
             if random.below(4) > 0 {
                 continue;
             }
@@ -174,6 +175,7 @@ impl<I: Index> Model<'_, I> {
                 }
             }
             assert_eq!(self.heap.check(), Ok(()));
+            assert!(next.is_none_or(|place| self.heap.check_part(place).is_ok()));
         }
         assert!(self.heap.counters().merges >= merges + merged);
         let is_deferred = I::COALESCING == When::Deferred;

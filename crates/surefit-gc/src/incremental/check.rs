@@ -11,7 +11,7 @@ use crate::statistics::Clock;
 use crate::stepwise::Stepwise;
 
 impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
-    /// Verifies G2 to G6, G8 and the invariants of the space.
+    /// Verifies G2 to G6, G8 and the invariants of the space, also for a merge that is not at its end.
     ///
     /// # Errors
     /// The first invariant that does not hold.
@@ -29,7 +29,11 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
             "live objects or their bytes were miscounted; objects",
             live.0 as usize,
         )?;
-        self.gc.space.check()
+        self.gc.space.check()?;
+        match (self.phase, self.cursor) {
+            (Phase::Merge, 1..) => self.gc.space.check_part(self.cursor),
+            _ => Ok(()),
+        }
     }
 
     /// Verifies G4.

@@ -46,6 +46,7 @@
 //!   that is still to be scanned. After Mark, a marked object refers to marked objects alone.
 //!   `check` cannot ask the client for references; the tests verify it.
 //! - G8: `live_objects` and `live_bytes` are those of the live bits.
+//! - In Merge, the space can go on at the cursor: [`Stepwise::check_part`].
 //!
 //! # Bounds
 //! Work is counted in units: a root, a weak reference, a word of an object that is scanned (at least the

@@ -58,6 +58,7 @@ fn grow_and_end(write: impl Fn(&mut Incremental<'_, Deferring<'_>>, Object, u32)
         let end = gc.space().heap().unused().start;
         let object = gc.alloc(&mut roots, 800).expect("the heap grows");
         roots.0.push(object);
+        assert_eq!(gc.check(), Ok(()));
         assert!(gc.space().heap().unused().start > end);
         let header = 2 * (end - object.number()) - 1;
         assert!(header + 5 < gc.words(object), "it lies over the old end");
