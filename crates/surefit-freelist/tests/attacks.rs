@@ -231,6 +231,7 @@ fn figures_of<I: Index>(heap: &Heap<'_, I>) {
     assert!(heap.unused().end <= heap.granules());
     assert!(heap.gap_bytes() + heap.table_bytes() <= 12 << 10);
     assert!(heap.chunk_bytes() <= 12 << 10);
+    assert!(heap.check_part(u32::MAX).is_err());
     assert!(heap.limit() <= 12 << 10);
     assert!(heap.largest_request().max(heap.largest_large_request()) <= 12 << 10);
 }
