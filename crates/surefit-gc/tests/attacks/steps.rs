@@ -395,6 +395,7 @@ fn a_space_takes_any_number_from_a_cycle() {
         space.sweep_begins();
         assert!(space.allocate(20).is_ok() && space.most_work() == 1);
         space.relieve();
+        assert!(space.check_part(bytes as u32 | 1 << 31).is_err());
         assert_eq!(space.check(), Ok(()));
     }
 }
