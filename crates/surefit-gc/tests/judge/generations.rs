@@ -2,10 +2,11 @@
 //! ones.
 
 use surefit_compact::{Bound, Config, Geometry, GeometrySpec};
-use surefit_gc::{CompactFit, Generational, Stepwise};
+use surefit_gc::{CompactFit, Extent, Generational, Round, Stepwise};
 
 use super::common::generations::{Aged, step};
 use super::*;
+use surefit_freelist::When;
 
 /// What a run must have seen.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,13 +49,34 @@ impl Seen {
     }
 }
 
-fn run<S: Stepwise>(world: &mut Aged<'_, S>, seed: u64, steps: usize) {
+fn run<S: Stepwise>(world: &mut Aged<'_, S>, seed: u64, steps: usize, merges: Option<When>) {
     let mut random = Random(seed);
     for nth in 0..steps {
         let verdict = step(world, &mut |bound| random.below(bound));
         assert_eq!(verdict, Ok(()), "step {nth} of seed {seed}");
+        if let Some(round) = world.gc.last() {
+            judge_work(round, merges);
+        }
     }
     assert_eq!(world.collect(), Ok(()), "seed {seed}");
+}
+
+/// What a minor collection does in proportion to the young objects: docs/bounds.md, 5.2.
+fn judge_work(round: &Round, merges: Option<When>) {
+    if round.extent == Extent::Full {
+        return;
+    }
+    let young = round.young_objects;
+    assert!(round.marked <= young, "{round:?}");
+    if round.passes <= 1 {
+        let scanned = round.remembered + round.marked;
+        assert!(round.scanned_objects <= scanned, "{round:?}");
+    }
+    match (round.one_by_one, merges) {
+        (true, _) => assert!(round.freed_objects <= young, "{round:?}"),
+        (false, Some(When::Immediate)) => assert!(round.visited <= 4 * young + 2, "{round:?}"),
+        (false, _) => {}
+    }
 }
 
 fn aged<I: Index>() {
@@ -76,7 +98,7 @@ fn aged<I: Index>() {
         let gc =
             Collector::<FreeList<'_, I>>::new(region.memory(), settings).expect("large enough");
         let mut world = Aged::over(Generational::over(gc), fault);
-        run(&mut world, seed, 900);
+        run(&mut world, seed, 900, Some(I::COALESCING));
         seen.add(&world);
     }
     seen.judge();
@@ -128,7 +150,7 @@ fn compact_fit() {
         let gc = Collector::compact_fit(region.memory(), &config, mark_stack);
         let gc = Generational::over(gc.expect("large enough"));
         let mut world = Aged::over(gc, Fault::Nothing);
-        run(&mut world, seed, 1200);
+        run(&mut world, seed, 1200, None);
         seen.add(&world);
     }
     seen.judge();
