@@ -206,7 +206,7 @@ struct Loud;
 
 impl Drop for Loud {
     fn drop(&mut self) {
-        let mut region = JunkRegion::new(1 << 13, 8, 3);
+        let mut region = JunkRegion::new(1 << 14, 8, 3);
         let arena = Arrays::new(region.memory(), |mc| {
             Ok(Cell::new(mc.alloc_array(3, |_| 1).ok()))
         });
