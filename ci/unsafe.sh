@@ -92,6 +92,13 @@ crates/surefit-gc/src/arena/kinds.rs
 crates/surefit-gc/src/arena/mod.rs
 crates/surefit-gc/src/arena/mutation.rs
 crates/surefit-gc/src/arena/place.rs
+crates/surefit-gc/src/arena/root.rs
+crates/surefit-gc/src/arena/steps/barriered.rs
+crates/surefit-gc/src/arena/steps/cell.rs
+crates/surefit-gc/src/arena/steps/check.rs
+crates/surefit-gc/src/arena/steps/cycle.rs
+crates/surefit-gc/src/arena/steps/mod.rs
+crates/surefit-gc/src/arena/steps/weak.rs
 crates/surefit-gc/src/arena/supply.rs
 crates/surefit-gc/src/arena/survey.rs
 crates/surefit-gc/src/arena/trace.rs

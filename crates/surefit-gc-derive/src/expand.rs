@@ -6,6 +6,8 @@
 //!     const TRACED: bool = <any visited field's>;
 //!     fn trace(&self, tracer)   every variant, all of its fields: visited, or known to be 'static
 //! }
+//! unsafe impl Barriered for Type                the same bounds,
+//! where <each visited field>: Barriered {}      and these if some part of the type can be a Gc
 //! trait MustNotImplementDrop {}                 omitted if no part of the type can be a Gc
 //! impl<T: Drop> MustNotImplementDrop for T {}
 //! impl MustNotImplementDrop for Type {}
@@ -17,6 +19,9 @@
 //! `Tracer::visit` compares the types that `TRACED` was computed from with those of the actual
 //! fields. An implementation may assume whatever its type demands of lifetimes. A function without
 //! arguments may not, so `type_exists` compiles only if all demands are written down (T4).
+//!
+//! The bounds of `Barriered` say `for<'never>`: else the compiler would reject a type with a field
+//! that is not `Barriered` where it is declared, even if it is never put into an arena in steps.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -56,6 +61,7 @@ pub(crate) fn trace(input: &DeriveInput) -> Result<TokenStream> {
         structure.add_where_predicate(bound);
     }
     let no_drop = no_drop(&structure);
+    let barriered = barriered(&structure, &visited, &gc);
     Ok(structure.gen_impl(quote! {
         #[automatically_derived]
         #[allow(single_use_lifetimes)]
@@ -67,6 +73,7 @@ pub(crate) fn trace(input: &DeriveInput) -> Result<TokenStream> {
                 match *self { #body }
             }
         }
+        #barriered
         #no_drop
         #exists
     }))
@@ -98,8 +105,34 @@ fn skipped(structure: &Structure<'_>, gc: &Path) -> TokenStream {
                 #is_static
             }
         }
+        #[automatically_derived]
+        #[allow(single_use_lifetimes)]
+        gen unsafe impl #gc::Barriered for @Self {}
         #exists
     })
+}
+
+/// The implementation of `Barriered`. A type without a lifetime and without type parameters holds
+/// no reference. Other types demand it of every field that is visited; the implementation of
+/// `Trace` compiles only if these are the types of the actual fields.
+fn barriered(structure: &Structure<'_>, visited: &[BindingInfo<'_>], gc: &Path) -> TokenStream {
+    let types = visited.iter().map(|field| &field.ast().ty);
+    let bounds = match holds_none(structure) {
+        true => TokenStream::new(),
+        false => quote! { where #(for<'never_used> #types: #gc::Barriered,)* },
+    };
+    quote! {
+        #[automatically_derived]
+        #[allow(single_use_lifetimes, unused_lifetimes)]
+        gen unsafe impl #gc::Barriered for @Self #bounds {}
+    }
+}
+
+/// Whether no part of a type can be a reference: it has neither a lifetime nor a type parameter.
+fn holds_none(structure: &Structure<'_>) -> bool {
+    let parameters = &structure.ast().generics.params;
+    let is_constant = |parameter| matches!(parameter, &GenericParam::Const(_));
+    parameters.iter().all(is_constant)
 }
 
 /// The fields of all variants: those that are visited, and those that are not.
@@ -184,9 +217,7 @@ fn exists(input: &DeriveInput, bounds: &[WherePredicate]) -> TokenStream {
 /// The implementation that conflicts with `Drop`. It is generated if the type may hold a reference:
 /// it has a lifetime or a type parameter.
 fn no_drop(structure: &Structure<'_>) -> TokenStream {
-    let parameters = &structure.ast().generics.params;
-    let is_constant = |parameter| matches!(parameter, &GenericParam::Const(_));
-    match parameters.iter().all(is_constant) {
+    match holds_none(structure) {
         true => TokenStream::new(),
         false => quote! {
             trait MustNotImplementDrop {}

@@ -12,6 +12,10 @@
 //! - T4, there are no hidden demands on lifetimes: a type has at most one lifetime, every type
 //!   parameter outlives it, and each is `Trace` or `'static`.
 //!
+//! It implements `Barriered` too, if every field that is not skipped does: then objects of the type
+//! can be in an arena that collects in steps. A field that has another type than the derive has seen
+//! is found as for T1.
+//!
 //! | attribute | on | says |
 //! | --- | --- | --- |
 //! | `#[trace(skip)]` | a field | it holds no reference: it is `'static`, and need not be `Trace` |
@@ -29,6 +33,9 @@
 //!
 //! A type that is generic over what it holds may not implement `Drop`, even if it holds no `Gc`.
 //! Put the part that needs `Drop` into a type of its own, and skip that field.
+//!
+//! A type that contains itself, through a `Box` for example, is `Barriered` only by hand: the
+//! compiler does not prove a demand that rests on itself.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)]
 

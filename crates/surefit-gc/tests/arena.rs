@@ -13,6 +13,9 @@ use surefit_freelist::{
 use surefit_gc::{Arena, Full, Gc, GcArray, Limits, Mutation, Rootable, Trace, Tracer, WeakGc};
 use surefit_testkit::{JunkRegion, Random};
 
+#[path = "arena/in_steps.rs"]
+mod in_steps;
+
 /// How often the value of each id was dropped.
 type Drops = Rc<RefCell<Vec<u32>>>;
 

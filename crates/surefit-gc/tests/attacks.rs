@@ -158,6 +158,8 @@ mod merging;
 mod schedules;
 #[path = "attacks/spaces.rs"]
 mod spaces;
+#[path = "attacks/step_arenas.rs"]
+mod step_arenas;
 #[path = "attacks/steps.rs"]
 mod steps;
 

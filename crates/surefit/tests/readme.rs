@@ -60,7 +60,7 @@ fn every_snippet_stands_here() {
     let snippets: Vec<_> = blocks
         .filter_map(|block| block.split("```").next())
         .collect();
-    assert_eq!(snippets.len(), 14);
+    assert_eq!(snippets.len(), 15);
     for snippet in snippets {
         assert!(
             here.contains(&bare(snippet)),
@@ -392,6 +392,36 @@ fn cycle(mut memory: Vec<MaybeUninit<u8>>) -> Done {
     })?;
     arena.collect(); // between mutations: frees what the root does not lead to, and drops it
     let name = arena.mutate(|_, root| root.get().map(|node| node.name.clone()));
+    assert_eq!(name.as_deref(), Some("ring"));
+    Ok(())
+}
+
+#[test]
+fn a_cycle_in_rust_in_steps() -> Done {
+    let mut memory = [MaybeUninit::uninit(); 1 << 16];
+    use surefit::gc::{Full, Gc, GcCell, Rootable, StepArena, Trace};
+
+    #[derive(Trace)]
+    #[trace(crate = surefit::gc)]
+    struct Node<'gc> {
+        next: GcCell<'gc, Option<Gc<'gc, Node<'gc>>>>,
+        name: String,
+    }
+    type Ring = Rootable!['gc => Option<Gc<'gc, Node<'gc>>>];
+
+    let mut arena = StepArena::<Ring>::new(&mut memory, |_| Ok(None))?;
+    arena.mutate_root(|mc, root| {
+        let node = mc.alloc(Node {
+            next: GcCell::new(None),
+            name: "ring".into(),
+        })?;
+        node.next.set(mc, Some(node)); // the cell tells the collector what it loses
+        *root = Some(node); // the root need not tell it
+        Ok::<_, Full>(())
+    })?;
+    arena.start(); // between mutations: traces the root
+    while !arena.step(100).done {} // each less than 100 + most_excess() units of work
+    let name = arena.mutate(|_, root| root.map(|node| node.name.clone()));
     assert_eq!(name.as_deref(), Some("ring"));
     Ok(())
 }

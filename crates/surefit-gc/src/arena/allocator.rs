@@ -126,6 +126,11 @@ impl<H: Supply + ?Sized> Allocator<'_, H> {
         }
     }
 
+    /// The address of granule 0.
+    pub(super) const fn origin(&self) -> usize {
+        self.origin
+    }
+
     fn number_of(&self, place: &Place) -> u32 {
         ((place.object.addr().get() - self.origin) / 8) as u32
     }

@@ -194,6 +194,11 @@ impl<'gc> GcStr<'gc> {
         Self { bytes }
     }
 
+    /// The object.
+    pub(super) const fn object(self) -> NonNull<u8> {
+        self.bytes.array.cast()
+    }
+
     /// The string, for as long as the mutation lasts.
     #[inline]
     #[must_use]

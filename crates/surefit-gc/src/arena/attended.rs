@@ -11,10 +11,13 @@
 //! value leaves the list before it is dropped, so a value whose `drop` unwinds is dropped only
 //! once. The next collection drops and frees the others.
 //!
+//! Both go object by object, for collections in steps. What is allocated meanwhile enters `newest`,
+//! which is another list than the one that is being settled.
+//!
 //! # Invariants
-//! - A3: `newest` and the links from it name all attended objects that no collection found dead,
-//!   each once. `dying` and the links from it name those that are to be dropped, each once. 0 ends
-//!   a list.
+//! - A3: `newest`, `settling` and the links from them name all attended objects that no collection
+//!   found dead, each once. `dying` and the links from it name those that are to be dropped, each
+//!   once. 0 ends a list.
 
 use core::cell::Cell;
 use core::ptr::NonNull;
@@ -28,10 +31,11 @@ use super::weak::WeakCell;
 /// The kind of an object without a value, or whose value was dropped. An arena registers it first.
 pub(super) const UNFINISHED: u32 = 0;
 
-/// The two lists, as the numbers of their first objects.
+/// The lists, as the numbers of their first objects.
 #[derive(Debug)]
 pub(super) struct Attended {
     newest: Cell<u32>,
+    settling: Cell<u32>,
     dying: Cell<u32>,
     dropped: Cell<u64>,
 }
@@ -40,6 +44,7 @@ impl Attended {
     pub(super) const fn new() -> Self {
         Self {
             newest: Cell::new(0),
+            settling: Cell::new(0),
             dying: Cell::new(0),
             dropped: Cell::new(0),
         }
@@ -59,41 +64,66 @@ impl Attended {
     /// an object was reached.
     ///
     /// # Safety
-    /// S1: these are the lists of this heap's objects. S2: an object that was not reached is not
-    /// used again.
+    /// As [`Attended::settle_one`].
     pub(super) unsafe fn settle<I: Index>(
         &self,
         heap: &Heap<'_, I>,
         kinds: &Kinds<'_>,
         is_reached: impl Fn(NonNull<u8>) -> bool,
     ) {
-        let mut next = self.newest.take();
-        while next != 0 {
-            let number = next;
-            // SAFETY: S1: live (A3).
-            let place = unsafe { Place::of(heap, number) };
-            // SAFETY: S1: attended (A3).
-            next = unsafe { place.link() };
-            // SAFETY: S1: finished (A3).
-            let end = kinds.get(unsafe { place.kind() }).end;
-            let list = match (is_reached(place.object), end) {
-                (true, _) => &self.newest,
-                (false, End::Drop(_)) => &self.dying,
-                (false, _) => {
-                    // SAFETY: S1: a weak cell, which nobody uses again (S2); if a `drop` unwinds,
-                    // it stays for a while.
-                    unsafe { place.set_kind(UNFINISHED) };
-                    continue;
-                }
-            };
-            // SAFETY: S1: it left its list, and enters this one.
-            unsafe { place.set_link(list.replace(number)) };
-            if let End::Weak = end {
-                // SAFETY: a value of that kind (A2).
-                let cell = unsafe { place.object.cast::<WeakCell>().as_ref() };
-                cell.clear_unless(&is_reached);
-            }
+        // SAFETY: S1 and S2 are the caller's. These are what steps left, if they did.
+        while unsafe { self.settle_one(heap, kinds, &is_reached) } {}
+        self.begin_to_settle();
+        // SAFETY: S1 and S2 are the caller's.
+        while unsafe { self.settle_one(heap, kinds, &is_reached) } {}
+    }
+
+    /// From now on, all objects of the list are to be settled. None is at the moment.
+    pub(super) fn begin_to_settle(&self) {
+        if self.settling.get() == 0 {
+            self.settling.set(self.newest.take());
         }
+    }
+
+    /// Settles one object. Returns whether there was one.
+    ///
+    /// # Safety
+    /// S1: these are the lists of this heap's objects. S2: an object that was not reached is not
+    /// used again.
+    pub(super) unsafe fn settle_one<I: Index>(
+        &self,
+        heap: &Heap<'_, I>,
+        kinds: &Kinds<'_>,
+        is_reached: impl Fn(NonNull<u8>) -> bool,
+    ) -> bool {
+        let number = self.settling.get();
+        if number == 0 {
+            return false;
+        }
+        // SAFETY: S1: live (A3).
+        let place = unsafe { Place::of(heap, number) };
+        // SAFETY: S1: attended (A3).
+        self.settling.set(unsafe { place.link() });
+        // SAFETY: S1: finished (A3).
+        let end = kinds.get(unsafe { place.kind() }).end;
+        let list = match (is_reached(place.object), end) {
+            (true, _) => &self.newest,
+            (false, End::Drop(_)) => &self.dying,
+            (false, _) => {
+                // SAFETY: S1: a weak cell, which nobody uses again (S2); if a `drop` unwinds, it
+                // stays for a while.
+                unsafe { place.set_kind(UNFINISHED) };
+                return true;
+            }
+        };
+        // SAFETY: S1: it left its list, and enters this one.
+        unsafe { place.set_link(list.replace(number)) };
+        if let End::Weak = end {
+            // SAFETY: a value of that kind (A2).
+            let cell = unsafe { place.object.cast::<WeakCell>().as_ref() };
+            cell.clear_unless(&is_reached);
+        }
+        true
     }
 
     /// Drops the dying values.
@@ -101,22 +131,34 @@ impl Attended {
     /// # Safety
     /// S1: these are the lists of this heap's objects.
     pub(super) unsafe fn drop_dying<I: Index>(&self, heap: &Heap<'_, I>, kinds: &Kinds<'_>) {
-        while self.dying.get() != 0 {
-            // SAFETY: S1: not yet freed (A3).
-            let place = unsafe { Place::of(heap, self.dying.get()) };
-            // SAFETY: S1: attended (A3).
-            self.dying.set(unsafe { place.link() });
-            // SAFETY: S1: finished (A3).
-            let end = kinds.get(unsafe { place.kind() }).end;
-            // SAFETY: S1: not yet freed, and from now on without a value.
-            unsafe { place.set_kind(UNFINISHED) };
-            if let End::Drop(drop) = end {
-                self.dropped.set(self.dropped.get() + 1);
-                // SAFETY: a value of that kind (A2), which has left the list and so is dropped once
-                // (A3).
-                unsafe { drop(place.object) };
-            }
+        // SAFETY: S1 is the caller's.
+        while unsafe { self.drop_one(heap, kinds) } {}
+    }
+
+    /// Drops one dying value. Returns whether there was one.
+    ///
+    /// # Safety
+    /// S1: these are the lists of this heap's objects.
+    pub(super) unsafe fn drop_one<I: Index>(&self, heap: &Heap<'_, I>, kinds: &Kinds<'_>) -> bool {
+        let number = self.dying.get();
+        if number == 0 {
+            return false;
         }
+        // SAFETY: S1: not yet freed (A3).
+        let place = unsafe { Place::of(heap, number) };
+        // SAFETY: S1: attended (A3).
+        self.dying.set(unsafe { place.link() });
+        // SAFETY: S1: finished (A3).
+        let end = kinds.get(unsafe { place.kind() }).end;
+        // SAFETY: S1: not yet freed, and from now on without a value.
+        unsafe { place.set_kind(UNFINISHED) };
+        if let End::Drop(drop) = end {
+            self.dropped.set(self.dropped.get() + 1);
+            // SAFETY: a value of that kind (A2), which has left the list and so is dropped once
+            // (A3).
+            unsafe { drop(place.object) };
+        }
+        true
     }
 
     /// The number of dropped values.
@@ -124,8 +166,8 @@ impl Attended {
         self.dropped.get()
     }
 
-    /// The numbers of the first objects of both lists.
-    pub(super) fn heads(&self) -> [u32; 2] {
-        [self.newest.get(), self.dying.get()]
+    /// The numbers of the first objects of all lists.
+    pub(super) fn heads(&self) -> [u32; 3] {
+        [self.newest.get(), self.settling.get(), self.dying.get()]
     }
 }

@@ -42,12 +42,12 @@ pub struct ArenaTotals {
 /// The objects of an arena, without its root.
 pub(super) struct Store<'m, I: Index> {
     pub(super) allocator: Allocator<'m, Source<'m, I>>,
-    marks: &'m mut [u64],
+    pub(super) marks: &'m mut [u64],
     pub(super) stack: &'m mut [u64],
-    table_bytes: usize,
+    pub(super) table_bytes: usize,
     /// Live bytes after the last collection.
-    live_bytes: usize,
-    totals: ArenaTotals,
+    pub(super) live_bytes: usize,
+    pub(super) totals: ArenaTotals,
 }
 
 /// What the collector knows about an object without a value.
@@ -230,7 +230,7 @@ fn cut_tables<'m>(region: &'m mut [MaybeUninit<u8>], limits: &Limits) -> Option<
 }
 
 /// Bytes of a heap that one word of bits covers: 64 granules.
-const MARKED_BYTES: usize = 64 * 8;
+pub(super) const MARKED_BYTES: usize = 64 * 8;
 
 /// Turns a refusal of the heap into one of the arena: the size that is needed is that of the whole
 /// region, with tables and alignment.

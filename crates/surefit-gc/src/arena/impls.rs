@@ -13,6 +13,7 @@
 use core::cell::{Cell, OnceCell, RefCell};
 use core::marker::PhantomData;
 
+use crate::arena::steps::Barriered;
 use crate::{Trace, Tracer};
 
 /// Types that hold no reference.
@@ -25,6 +26,9 @@ macro_rules! leaves {
             #[inline]
             fn trace(&self, _: &mut Tracer<'_>) {}
         }
+
+        // SAFETY: B1: it holds no `Gc`.
+        unsafe impl Barriered for $type {}
     )+ };
 }
 
@@ -153,6 +157,7 @@ fn pairs<'t, K: Trace + 't, V: Trace + 't>(
 #[inline]
 fn inside<T: Trace + ?Sized>(value: *mut T, tracer: &mut Tracer<'_>) {
     // SAFETY: nobody changes the value of the cell: the program does not run while the collector
-    // traces, and `trace` cannot change it (T3). Nobody uses a guard that was forgotten.
+    // traces, and `trace` cannot change it (T3). Nobody uses a guard that was forgotten. What a
+    // mutation traces is in a `GcCell`, which lends nothing.
     unsafe { &*value }.trace(tracer);
 }

@@ -34,11 +34,11 @@
 
 use core::fmt;
 use core::marker::PhantomData;
-use core::mem::{ManuallyDrop, MaybeUninit};
+use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 use surefit_core::{Corruption, Parts, Refused};
-use surefit_freelist::{Bitmap, Immediate, Index, Segregated, Swept, Tree};
+use surefit_freelist::{Index, Swept};
 
 mod allocator;
 mod array;
@@ -55,6 +55,7 @@ mod mutation;
 mod place;
 mod root;
 mod seen;
+mod steps;
 mod supply;
 mod survey;
 mod trace;
@@ -69,18 +70,14 @@ pub use full::Full;
 pub use gc::Gc;
 pub use limits::Limits;
 pub use mutation::Mutation;
-pub use root::Rootable;
+pub use root::{Root, Rootable};
 pub use seen::Seen;
+pub use steps::{ArenaPhase, Barriered, GcCell, StepArena, StepMutation, StepWeak};
 pub use trace::{Trace, Tracer};
 pub use weak::WeakGc;
 
 use collect::Store;
-
-/// The default heap of an arena: the fastest of those that were measured.
-type Lists = Segregated<Bitmap, Immediate, Tree, 256>;
-
-/// The root of an arena during a mutation.
-pub type Root<'gc, R> = <R as Rootable<'gc>>::Root;
+use root::{Lists, unbranded};
 
 /// Objects in a region, and the root that leads to the live ones.
 ///
@@ -266,14 +263,6 @@ impl<'m, R: for<'gc> Rootable<'gc> + ?Sized, I: Index> Arena<'m, R, I> {
     pub fn check(&mut self) -> Result<(), Corruption> {
         self.store.check()
     }
-}
-
-/// The same root, as it is between mutations.
-fn unbranded<R: for<'gc> Rootable<'gc> + ?Sized>(root: Root<'_, R>) -> Root<'static, R> {
-    let root = ManuallyDrop::new(root);
-    // SAFETY: types that differ in lifetimes alone are the same in memory, and the original is not
-    // used again.
-    unsafe { NonNull::from(&root).cast().read() }
 }
 
 impl<R: for<'gc> Rootable<'gc> + ?Sized, I: Index> fmt::Debug for Arena<'_, R, I> {

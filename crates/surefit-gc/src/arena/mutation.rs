@@ -109,7 +109,18 @@ impl<'gc> Mutation<'gc> {
     pub fn alloc_array<T: Trace + 'gc>(
         &self,
         length: usize,
+        element: impl FnMut(usize) -> T,
+    ) -> Result<GcArray<'gc, T>, Full> {
+        self.alloc_array_noted(length, element, |_| {})
+    }
+
+    /// As [`Mutation::alloc_array`]. `note` is called with the object before any element is made.
+    #[inline]
+    pub(super) fn alloc_array_noted<T: Trace + 'gc>(
+        &self,
+        length: usize,
         mut element: impl FnMut(usize) -> T,
+        note: impl FnOnce(NonNull<u8>),
     ) -> Result<GcArray<'gc, T>, Full> {
         let fill = |elements: NonNull<T>| {
             let mut made = Made { elements, count: 0 };
@@ -122,7 +133,7 @@ impl<'gc> Mutation<'gc> {
             core::mem::forget(made);
         };
         // SAFETY: S1: every element is written.
-        unsafe { self.alloc_filled(length, fill) }
+        unsafe { self.alloc_filled(length, note, fill) }
     }
 
     /// Allocates a copy of a string.
@@ -137,18 +148,19 @@ impl<'gc> Mutation<'gc> {
             unsafe { bytes.copy_from_nonoverlapping(string, length) };
         };
         // SAFETY: S1: every byte is written.
-        let bytes = unsafe { self.alloc_filled(length, fill) }?;
+        let bytes = unsafe { self.alloc_filled(length, |_| {}, fill) }?;
         // SAFETY: S1: the bytes of a `str`.
         Ok(unsafe { GcStr::new(bytes) })
     }
 
-    /// Allocates an array that `fill` fills.
+    /// Allocates an array that `fill` fills, after `note` is called with the object.
     ///
     /// # Safety
     /// S1: `fill` writes all elements, unless it unwinds.
     unsafe fn alloc_filled<T: Trace + 'gc>(
         &self,
         length: usize,
+        note: impl FnOnce(NonNull<u8>),
         fill: impl FnOnce(NonNull<T>),
     ) -> Result<GcArray<'gc, T>, Full> {
         let kind = Array::<T>::KIND;
@@ -156,6 +168,7 @@ impl<'gc> Mutation<'gc> {
         let (place, number) = self.allocator.claim(kind, layout)?;
         // SAFETY: S1: claimed. Until it is finished, the object has no value.
         unsafe { place.set_kind(UNFINISHED) };
+        note(place.object);
         let array = place.object.cast::<Array<T>>();
         // SAFETY: S1: claimed for this layout, and nobody else's.
         fill(unsafe { Array::begin(array, length) });

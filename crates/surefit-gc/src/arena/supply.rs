@@ -75,6 +75,24 @@ impl<'m, I: Index> Source<'m, I> {
         unsafe { self.heap.close_run(closed) };
     }
 
+    /// Frees an object. Returns how many bytes that makes free.
+    ///
+    /// # Safety
+    /// S1: no run is open. S2: a live object of the heap has the number, and is not used again.
+    pub(super) unsafe fn free(&mut self, number: u32) -> usize {
+        // SAFETY: S2.
+        let bytes = unsafe { self.heap.payload_bytes(number) } + HEADER;
+        // SAFETY: S2; and nothing is freed while a run is open (S1).
+        unsafe { self.heap.free_numbered(number) };
+        self.free_bytes += bytes;
+        bytes
+    }
+
+    /// Whether the count of free bytes is right. No run is open.
+    pub(super) fn counts_right(&self) -> bool {
+        self.free_bytes == free_bytes(&self.heap)
+    }
+
     /// Records what a sweep left.
     pub(super) fn swept(&mut self, swept: &Swept) {
         self.free_bytes = (swept.free_bytes + HEADER as u64 * swept.free_chunks) as usize;

@@ -10,7 +10,8 @@
 //! ```
 //! The colours are those of `marks`: an object is grey only if it is still to be traced and did not
 //! fit on the stack. No object is traced twice: an array asks to be traced again before it reaches
-//! another object, so there is room for it on the stack.
+//! another object, so there is room for it on the stack. (In steps, an object whose `trace` unwound
+//! is traced again.)
 //!
 //! # Source
 //! Jones, Hosking and Moss, The Garbage Collection Handbook, 2.4 and 2.5.
@@ -67,17 +68,35 @@ pub struct Tracer<'a> {
     /// The lowest grey object.
     grey: Option<u32>,
     marked: Marked,
-    listener: Listener<'a>,
+    told: Told<'a>,
 }
 
-/// A listener is called with every reached object, which is not marked then: a tracer with a
-/// listener has no bits.
-struct Listener<'a>(Option<&'a mut dyn FnMut(u32)>);
+/// Who is told of every reached object instead: such a tracer has no bits of its own.
+enum Told<'a> {
+    Nobody,
+    /// Nothing is marked.
+    Listener(&'a mut dyn FnMut(u32)),
+    /// Marking in steps, which counts what is reported.
+    Steps(Counting<'a>),
+}
 
-impl fmt::Debug for Listener<'_> {
+impl fmt::Debug for Told<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Listener").field(&self.0.is_some()).finish()
+        f.write_str(match self {
+            Self::Nobody => "Nobody",
+            Self::Listener(_) => "Listener",
+            Self::Steps(_) => "Steps",
+        })
     }
+}
+
+/// The mark bits of a tracer that works in steps, and what it counts.
+pub(super) struct Counting<'a> {
+    pub(super) marks: Bits<'a>,
+    /// References that were reported.
+    pub(super) references: u64,
+    /// Objects that became marked.
+    pub(super) objects: u64,
 }
 
 /// What marking counted.
@@ -99,7 +118,7 @@ impl<'a> Tracer<'a> {
             stack: Stack::over(stack),
             grey: None,
             marked: Marked::default(),
-            listener: Listener(None),
+            told: Told::Nobody,
         }
     }
 
@@ -110,9 +129,43 @@ impl<'a> Tracer<'a> {
         listener: &'a mut dyn FnMut(u32),
     ) -> Self {
         Self {
-            listener: Listener(Some(listener)),
+            told: Told::Listener(listener),
             ..Self::new(origin, Bits::over(&mut []), stack)
         }
+    }
+
+    /// A tracer that goes on where one in steps stopped: with a stack as it was left, and with the
+    /// lowest object that did not fit on it.
+    pub(super) fn resumed(
+        origin: usize,
+        marks: Bits<'a>,
+        stack: Stack<'a>,
+        grey: Option<u32>,
+    ) -> Self {
+        let counting = Counting {
+            marks,
+            references: 0,
+            objects: 0,
+        };
+        Self {
+            told: Told::Steps(counting),
+            stack,
+            grey,
+            ..Self::new(origin, Bits::over(&mut []), &mut [])
+        }
+    }
+
+    /// What a tracer in steps counted, and its bits.
+    pub(super) fn counting(&mut self) -> Option<&mut Counting<'a>> {
+        match &mut self.told {
+            Told::Steps(counting) => Some(counting),
+            _ => None,
+        }
+    }
+
+    /// The stack and the lowest object that did not fit on it: what a tracer in steps goes on with.
+    pub(super) const fn pending(&mut self) -> (&mut Stack<'a>, &mut Option<u32>) {
+        (&mut self.stack, &mut self.grey)
     }
 
     /// Traces one object, an array from its first element to its last, but not the objects that it
@@ -135,14 +188,25 @@ impl<'a> Tracer<'a> {
         match self.marks.insert(number) {
             Some(true) if is_traced => self.push(number, 0),
             Some(_) => {}
-            None => self.notify(number),
+            None => self.tell(number, is_traced),
         }
     }
 
     #[cold]
-    fn notify(&mut self, number: u32) {
-        let listener = self.listener.0.as_mut();
-        (listener.expect("a bit for every number"))(number);
+    fn tell(&mut self, number: u32, is_traced: bool) {
+        match &mut self.told {
+            Told::Nobody => unreachable!("every number has a bit"),
+            Told::Listener(listener) => listener(number),
+            Told::Steps(counting) => {
+                counting.references += 1;
+                let is_new = counting.marks.insert(number);
+                let is_new = is_new.expect("every number has a bit");
+                counting.objects += u64::from(is_new);
+                if is_new && is_traced {
+                    self.push(number, 0);
+                }
+            }
+        }
     }
 
     /// Asks to trace the object again that is being traced, from an element on. Call it before the
@@ -168,10 +232,14 @@ impl<'a> Tracer<'a> {
     }
 
     #[inline]
-    fn push(&mut self, number: u32, from: u32) {
+    pub(super) fn push(&mut self, number: u32, from: u32) {
         let is_pushed = Object::of(number).is_some_and(|object| self.stack.push(object, from));
         if !is_pushed {
-            self.marks.set(number + 1);
+            let marks = match &mut self.told {
+                Told::Steps(counting) => &mut counting.marks,
+                _ => &mut self.marks,
+            };
+            marks.set(number + 1);
             self.grey = Some(self.grey.map_or(number, |lowest| lowest.min(number)));
         }
     }

@@ -29,6 +29,11 @@ impl WeakCell {
         }
     }
 
+    /// What the cell names.
+    pub(super) fn target(&self) -> Option<NonNull<u8>> {
+        self.target.get()
+    }
+
     /// Clears the cell unless its target lives on.
     pub(super) fn clear_unless(&self, lives: impl Fn(NonNull<u8>) -> bool) {
         self.target
@@ -64,6 +69,18 @@ impl<'gc, T> WeakGc<'gc, T> {
         let target = self.cell.target.get()?;
         // SAFETY: S1 of `new`; a collection clears the cell before it drops or frees the target.
         Some(unsafe { Gc::new(target.cast()) })
+    }
+}
+
+impl<T> WeakGc<'_, T> {
+    /// The object, which a collection in steps may have found dead; `None` if the cell was cleared.
+    pub(super) fn target(self) -> Option<NonNull<u8>> {
+        self.cell.target.get()
+    }
+
+    /// The cell, an object itself.
+    pub(super) const fn cell(self) -> NonNull<u8> {
+        self.cell.as_ptr().cast()
     }
 }
 
