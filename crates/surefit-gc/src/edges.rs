@@ -30,6 +30,18 @@ pub(crate) struct Marked {
     pub(crate) deepest: usize,
 }
 
+impl Marked {
+    /// Both.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            objects: self.objects + other.objects,
+            edges: self.edges + other.edges,
+            rescans: self.rescans + other.rescans,
+            deepest: self.deepest.max(other.deepest),
+        }
+    }
+}
+
 impl Edges<'_> {
     /// How many references a large object should report at once; see
     /// [`Client::scan`](crate::Client::scan).

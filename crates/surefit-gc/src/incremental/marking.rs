@@ -1,8 +1,10 @@
 //! Marking in steps, from the snapshot of the roots on.
 #![deny(unsafe_code)]
 
+use core::mem;
+
 use crate::client::{Client, Living};
-use crate::edges::{Edges, Marked};
+use crate::edges::Edges;
 use crate::incremental::pending::Scanning;
 use crate::incremental::{Incremental, Phase};
 use crate::statistics::Clock;
@@ -15,10 +17,9 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
         let marks = gc.marks.reborrow();
         let mut scanning = Scanning::resume(&mut self.pending, gc.stack, &gc.live, marks);
         client.roots(&mut scanning.edges);
-        let marked = scanning.edges.marked;
+        let work = 1 + scanning.edges.marked.edges;
         drop(scanning);
-        self.count(&marked);
-        let work = 1 + marked.edges;
+        self.count();
         self.cycle.roots = work;
         self.steps.largest_roots = self.steps.largest_roots.max(work);
         self.phase = Phase::Mark;
@@ -43,9 +44,8 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
                 }
             }
         }
-        let marked = scanning.edges.marked;
         drop(scanning);
-        self.count(&marked);
+        self.count();
         self.steps.overruns += overruns;
         if !goes_on {
             (self.phase, self.cursor) = (Phase::Weak, 0);
@@ -53,7 +53,9 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
         work
     }
 
-    fn count(&mut self, marked: &Marked) {
+    /// Adds what was marked to the figures of the cycle, also before the client unwound.
+    fn count(&mut self) {
+        let marked = mem::take(&mut self.pending.marked);
         self.cycle.marked += marked.objects;
         self.cycle.edges += marked.edges;
         self.cycle.rescans += marked.rescans;

@@ -21,6 +21,8 @@ pub(super) struct Pending {
     pub(super) dropped: Option<Object>,
     /// Where the pass over the grey bits goes on.
     pub(super) pass: Option<u32>,
+    /// What was marked and is not in the figures of the cycle yet.
+    pub(super) marked: Marked,
 }
 
 impl Pending {
@@ -123,5 +125,6 @@ impl Drop for Scanning<'_> {
         self.pending.len = self.edges.stack.len();
         self.pending.deepest = self.edges.stack.deepest();
         self.pending.dropped = self.edges.dropped;
+        self.pending.marked = self.pending.marked.and(self.edges.marked);
     }
 }

@@ -132,6 +132,7 @@ fn a_client_in_steps_may_unwind_and_report_the_dead() {
         client.fails_in = None;
         assert!(gc.finish(&mut client).done);
         assert_eq!((gc.objects().count(), gc.check()), (30, Ok(())));
+        assert_eq!(gc.cycle().marked, 30, "also what it reported and unwound");
         assert!(client.weak.iter().all(Option::is_none));
     }
 }
