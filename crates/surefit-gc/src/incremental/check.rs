@@ -5,7 +5,7 @@ use surefit_core::{Corruption, ensure};
 
 use crate::bits::BITS;
 use crate::check::broken_at;
-use crate::incremental::{Incremental, Phase, WORD};
+use crate::incremental::{Incremental, Phase, WORD, held};
 use crate::object::Object;
 use crate::statistics::Clock;
 use crate::stepwise::Stepwise;
@@ -28,6 +28,13 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
             "G8",
             "live objects or their bytes were miscounted; objects",
             live.0 as usize,
+        )?;
+        let held = held(&self.gc);
+        ensure(
+            held == self.occupied,
+            "G8",
+            "what live objects occupy was miscounted; bytes",
+            held.bytes as usize,
         )?;
         self.gc.space.check()?;
         match (self.phase, self.cursor) {

@@ -45,7 +45,7 @@
 //! - G7: In Mark, every object of the snapshot is marked, or a chain of white ones leads to it from one
 //!   that is still to be scanned. After Mark, a marked object refers to marked objects alone.
 //!   `check` cannot ask the client for references; the tests verify it.
-//! - G8: `live_objects` and `live_bytes` are those of the live bits.
+//! - G8: `live_objects`, `live_bytes` and `occupied` are those of the live bits.
 //! - In Merge, the space can go on at the cursor: [`Stepwise::check_part`].
 //!
 //! # Bounds
@@ -166,11 +166,8 @@ impl<'m, S: Stepwise, K: Clock> Incremental<'m, S, K> {
         let (live_objects, words) = objects.fold((0, 0), |(count, words), object| {
             (count + 1, words + u64::from(collector.words(object)))
         });
-        let held = collector.objects().fold(Amount::default(), |sum, object| {
-            sum.plus(collector.space.held(collector.words(object)))
-        });
         Self {
-            occupied: held,
+            occupied: held(&collector),
             pacer: Pacer::default(),
             gc: collector,
             phase: Phase::Idle,
@@ -363,6 +360,13 @@ impl Step {
     const fn done(work: u64) -> Self {
         Self { work, done: true }
     }
+}
+
+/// What the live objects occupy.
+fn held<S: Stepwise, K: Clock>(gc: &Collector<'_, S, K>) -> Amount {
+    gc.objects().fold(Amount::default(), |sum, object| {
+        sum.plus(gc.space.held(gc.words(object)))
+    })
 }
 
 /// Bytes of a word of an object.
