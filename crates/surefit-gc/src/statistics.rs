@@ -5,8 +5,8 @@ use core::cell::Cell;
 
 use surefit_freelist::Swept;
 
-/// A clock. Every collection reads it three times: at the beginning, between marking and sweeping,
-/// and at the end.
+/// A clock. A collection reads it three times: at the beginning, between marking and sweeping, and at
+/// the end. A collector in steps reads it before and after a step, and a schedule does so once more.
 ///
 /// The collector has no clock of its own. The ticks include the cost of the readings; a caller can
 /// subtract it.
@@ -140,7 +140,8 @@ pub struct Totals {
     pub freed_objects: u64,
     /// Headers that sweeps read.
     pub visited: u64,
-    /// Ticks of marking; `u64::MAX` means this many or more.
+    /// Ticks of marking; `u64::MAX` means this many or more. Steps are not among them: a
+    /// [`Cycle`](crate::Cycle) has their ticks.
     pub mark_ticks: u64,
     /// Ticks of sweeping, likewise.
     pub sweep_ticks: u64,

@@ -22,8 +22,8 @@
 //!             else the heap is too small: an error
 //! a full one is due:
 //!                    nothing is old or nothing is young;
-//!                    or fewer bytes were allocated since the last collection than half of those
-//!                       between the last full one and the first request without room after it;
+//!                    or fewer bytes were allocated since the last collection than half of those that
+//!                       were young at the first request without room after the last full one;
 //!                    or the old bytes are more than twice those that the last full one left
 //! ```
 //! Most objects die young. A minor collection looks at the young ones, and at those old ones that were
@@ -161,7 +161,7 @@ pub struct Generational<'m, S, K = NoClock> {
     lowest: Option<Object>,
     /// Old bytes after the last collection that freed all that was dead.
     left_by_full: u64,
-    /// Bytes allocated between it and the first request without room.
+    /// Bytes that were young at the first request without room after it.
     room: Option<u64>,
     last: Option<Round>,
     generations: Generations,

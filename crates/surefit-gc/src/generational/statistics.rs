@@ -13,6 +13,9 @@ pub enum Extent {
 }
 
 /// One collection.
+///
+/// Bytes are those of words. Over Compact-fit, those that live may include stubs and spines after a sweep
+/// of the space, so that fewer seem freed and more promoted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Round {
     /// What it looked at.
