@@ -240,6 +240,23 @@ fn no_room_for_generations_collects_until_nothing_helps() {
     judged::<TwoLevel>();
 }
 
+/// A number of two words may have a reference to a young object in either half.
+#[test]
+fn an_old_object_is_remembered_for_either_half_of_a_number() {
+    for shift in [0, 32] {
+        let mut region = JunkRegion::new(1 << 14, 8, 1);
+        let mut gc = aged::<Lists>(&mut region, 8);
+        let mut client = Faulty::default();
+        fill(&mut gc, &mut client, 1);
+        gc.collect_young(&mut client);
+        let (old, young) = (client.list.0[0], gc.alloc_as_is(24).expect("room"));
+        gc.store_u64(old, 1, u64::from(old.number()) << 32);
+        assert!(!gc.is_remembered(old));
+        gc.store_u64(old, 1, u64::from(young.number()) << shift);
+        assert_eq!((gc.is_remembered(old), gc.check()), (true, Ok(())));
+    }
+}
+
 fn judge_numbers<S: Stepwise>(gc: &mut Generational<'_, S>, object: Object) {
     let words = gc.words(object);
     for word in 0..words - 1 {

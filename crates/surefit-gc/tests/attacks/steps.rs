@@ -317,6 +317,25 @@ fn numbers_and_bytes_are_read_as_they_were_stored() {
     judged(Incremental::over(gc));
 }
 
+/// What either half of a number loses is kept by the cycle that runs.
+#[test]
+fn either_half_of_a_number_that_is_overwritten_is_shaded() {
+    for word in [0, 1] {
+        let mut region = JunkRegion::new(1 << 14, 8, 1);
+        let mut gc = in_steps::<Lists>(&mut region, 8);
+        let mut client = Faulty::default();
+        fill(&mut gc, &mut client, 1);
+        let (root, lost) = (client.list.0[0], gc.alloc_as_is(24).expect("room"));
+        gc.store_reference(root, word, Some(lost));
+        gc.start(&mut client);
+        gc.store_u64(root, 0, 0);
+        gc.finish(&mut client);
+        assert_eq!((gc.contains(lost), gc.cycle().shaded), (true, 1));
+        gc.collect(&mut client);
+        assert!(!gc.contains(lost));
+    }
+}
+
 /// A client that reads the same numbers while it is scanned.
 struct Reads(Object);
 

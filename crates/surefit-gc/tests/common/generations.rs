@@ -311,6 +311,11 @@ impl<'m, S: Stepwise> Aged<'m, S> {
         self.verify()
     }
 
+    /// The client unwound in a collection: all objects are young.
+    pub fn all_are_young(&mut self) {
+        (self.old, self.remembered) = (BTreeSet::new(), BTreeSet::new());
+    }
+
     /// Drops all roots but the oldest few.
     pub fn keep_roots(&mut self, few: usize) {
         self.roots.truncate(few);

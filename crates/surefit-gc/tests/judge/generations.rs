@@ -1,9 +1,12 @@
 //! Random programs beside a collector with two generations, on every space, with the smallest mark stack and large
 //! ones.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use surefit_compact::{Bound, Config, Geometry, GeometrySpec};
 use surefit_gc::{CompactFit, Extent, Generational, Round, Stepwise};
 
+use super::common::Verdict;
 use super::common::generations::{Aged, step};
 use super::*;
 use surefit_freelist::When;
@@ -57,8 +60,40 @@ fn run<S: Stepwise>(world: &mut Aged<'_, S>, seed: u64, steps: usize, merges: Op
         if let Some(round) = world.gc.last() {
             judge_work(round, merges);
         }
+        if nth % 64 == 63 {
+            let verdict = collect_and_unwind(world, random.below(20), nth % 128 == 127);
+            assert_eq!(verdict, Ok(()), "after step {nth} of seed {seed}");
+        }
+        if merges.is_some() {
+            assert_eq!(world.gc.live().1, bytes(&world.gc), "step {nth} of {seed}");
+        }
     }
     assert_eq!(world.collect(), Ok(()), "seed {seed}");
+}
+
+/// The bytes of all live objects. A free list counts no others.
+fn bytes<S: Stepwise>(gc: &Generational<'_, S>) -> u64 {
+    gc.objects()
+        .map(|object| u64::from(gc.words(object)) * 4)
+        .sum()
+}
+
+/// A collection in which the client unwinds after so many scans, if there are more.
+fn collect_and_unwind<S: Stepwise>(
+    world: &mut Aged<'_, S>,
+    scans: usize,
+    is_full: bool,
+) -> Verdict {
+    world.graph.scans_left = scans;
+    let collected = catch_unwind(AssertUnwindSafe(|| match is_full {
+        true => world.collect(),
+        false => world.collect_young(),
+    }));
+    world.graph.scans_left = usize::MAX;
+    collected.unwrap_or_else(|_| {
+        world.all_are_young();
+        world.verify()
+    })
 }
 
 /// What a minor collection does in proportion to the young objects: docs/bounds.md, 5.2.
