@@ -10,7 +10,7 @@ use surefit_compact::{Bound, Config, Geometry, GeometrySpec};
 use surefit_gc::{Collector, CompactFit, FreeList, Incremental, Settings, Stepwise, Sweep};
 
 #[path = "../../crates/surefit-gc/tests/common/mod.rs"]
-mod judge;
+pub mod judge;
 use judge::steps::Steps;
 use judge::{Fault, World, step, steps};
 
