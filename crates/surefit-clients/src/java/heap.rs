@@ -12,6 +12,9 @@ pub(super) trait Heap {
     /// As [`Heap::contains`], for an object that no reference leads to: it will be used again.
     fn upgrade(&mut self, object: Object) -> bool;
 
+    /// Notes that an object, which may be freed, was a root and is none any more.
+    fn forget(&mut self, object: Object);
+
     /// Reads a word.
     fn load(&self, object: Object, word: u32) -> u32;
 
@@ -32,6 +35,9 @@ impl<S: Space, K: Clock> Heap for Collector<'_, S, K> {
     fn upgrade(&mut self, object: Object) -> bool {
         self.contains(object)
     }
+
+    #[inline]
+    fn forget(&mut self, _: Object) {}
 
     #[inline]
     fn load(&self, object: Object, word: u32) -> u32 {

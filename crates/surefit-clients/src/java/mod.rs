@@ -19,6 +19,7 @@
 //! | --- | --- |
 //! | `program` | a recording, ready for many replays |
 //! | `mutator` | where each object is, and the roots: the collector's client |
+//! | `roots` | the roots, and how a collector gets them |
 //! | `replay` | one replay |
 //! | `outcome` | the result of a replay: counts, collections, samples, times |
 //! | `clock` | the clock that takes times, and its cost |
@@ -45,6 +46,7 @@ mod mutator;
 mod outcome;
 mod program;
 mod replay;
+mod roots;
 mod scheduled;
 mod space;
 
@@ -57,7 +59,7 @@ pub use min_heap::{MinHeap, least_heap, min_heap};
 pub use outcome::{Collected, FirstFreed, Moves, Outcome, Sample, Stopped, Times, completed};
 pub use program::Program;
 pub use replay::Options;
-pub use scheduled::{Ran, Scheduled, Stepped};
+pub use scheduled::{Floating, Ran, Scheduled, Stepped};
 pub use space::Space;
 
 pub use crate::lists::{Finds, Lists};

@@ -1,11 +1,12 @@
 //! The program that allocates: where its objects are, and its roots.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
-use surefit_gc::{Client, Edges, Object, Scanned, Space};
+use surefit_gc::{Client, Clock, Edges, Incremental, Object, Scanned, Space, Stepwise};
 use surefit_trace::graph::{self, Change};
 
 use super::heap::Heap;
+use super::roots::Roots;
 
 /// The word of an object that holds its id in the recording.
 const ID: u32 = 0;
@@ -17,17 +18,15 @@ const SLOTS: u32 = 2;
 const FIRST_SLOT: u32 = 3;
 /// Set in the word of slots if the object holds references of its class.
 const HAS_CLASS_LEVEL: u32 = 1 << 31;
+/// The word of slots of the object that stands for the roots: no other has as many.
+const OF_ROOTS: u32 = u32::MAX;
 
 /// Where all objects are, and which of them are roots.
 #[derive(Debug)]
 pub(super) struct Mutator {
     /// For each id, the object that was allocated last with it, dead or alive.
     places: Vec<Option<Object>>,
-    /// The ids of roots.
-    roots: BTreeSet<u32>,
-    /// Objects that were allocated since the last walk ended. They are roots until the next walk
-    /// ends.
-    given: Vec<Object>,
+    roots: Roots,
     /// The ids that class objects refer to for their classes: slots beside the heap.
     class_level: HashMap<u32, Vec<u32>>,
 }
@@ -45,10 +44,16 @@ impl Mutator {
     pub(super) fn new(last_id: u32) -> Self {
         Self {
             places: vec![None; last_id as usize + 1],
-            roots: BTreeSet::new(),
-            given: Vec::new(),
+            roots: Roots::default(),
             class_level: HashMap::new(),
         }
+    }
+
+    /// Lets a new object stand for the roots: a collector gets them in parts. Nothing may be a root
+    /// yet.
+    pub(super) fn stand_for_roots<G: Heap>(&mut self, gc: &mut G, object: Object) {
+        gc.store_data(object, SLOTS, OF_ROOTS);
+        self.roots.table = Some(object);
     }
 
     /// Writes the header of a new object, and makes it a root until the next walk ends.
@@ -58,23 +63,18 @@ impl Mutator {
         gc.store_data(object, CLASS, given.class);
         gc.store_data(object, SLOTS, given.slots);
         self.places[given.id as usize] = Some(object);
-        self.given.push(object);
+        self.roots.given.push(object);
     }
 
     /// Makes room for `given` objects, twice, so that none has to be made while the clock runs.
     pub(super) fn expect(&mut self, given: usize) {
-        self.given.reserve(2 * given);
+        self.roots.given.reserve(2 * given);
     }
 
     /// Whether an object was allocated with this id before.
     #[inline]
     pub(super) fn knows(&self, id: u32) -> bool {
         self.places[id as usize].is_some()
-    }
-
-    /// How many references a collector gets as roots now.
-    pub(super) fn roots_now(&self) -> u64 {
-        (self.given.len() + self.roots.len()) as u64
     }
 
     /// As [`Mutator::give`], for objects that were given already. [`Mutator::forget_again`] undoes
@@ -89,13 +89,34 @@ impl Mutator {
 
     /// Forgets that `given` objects were given again.
     pub(super) fn forget_again(&mut self, given: usize) {
-        self.given.truncate(self.given.len() - given);
+        self.roots.given.truncate(self.roots.given.len() - given);
     }
 
     /// The object with an id, unless the collector has freed it.
     pub(super) fn find<G: Heap>(&self, gc: &G, id: u32) -> Option<Object> {
         let object = self.places[id as usize]?;
         (gc.contains(object) && gc.load(object, ID) == id).then_some(object)
+    }
+
+    /// Bytes of the objects that roots lead to now, and of the one that stands for the roots. It is a
+    /// search of its own, which changes nothing.
+    pub(super) fn reached_bytes<S: Stepwise, K: Clock>(&self, gc: &Incremental<'_, S, K>) -> u64 {
+        let bytes = |object| 4 * u64::from(gc.words(object));
+        let mut seen = vec![false; self.places.len()];
+        let mut stack = self.roots.all(&self.places);
+        let mut sum = self.roots.table.map_or(0, bytes);
+        while let Some(object) = stack.pop() {
+            let id = gc.load(object, ID);
+            if std::mem::replace(&mut seen[id as usize], true) {
+                continue;
+            }
+            sum += bytes(object);
+            let slots = gc.load(object, SLOTS) & !HAS_CLASS_LEVEL;
+            stack.extend((0..slots).filter_map(|slot| gc.reference(object, FIRST_SLOT + slot)));
+            let beside = self.class_level.get(&id).into_iter().flatten();
+            stack.extend(beside.filter_map(|&id| self.places[id as usize]));
+        }
+        sum
     }
 
     /// Handles an object that is there again after a walk missed it. Returns whether it must be
@@ -109,7 +130,7 @@ impl Mutator {
             return true;
         };
         clear(gc, object);
-        self.given.push(object);
+        self.roots.given.push(object);
         false
     }
 
@@ -125,15 +146,21 @@ impl Mutator {
         for &id in &walk.roots_gained {
             match self.find(gc, id) {
                 Some(_) => {
-                    self.roots.insert(id);
+                    self.roots.recorded.insert(id);
                 }
                 None => freed(Freed { from: 0, to: id }),
             }
         }
         for id in &walk.roots_lost {
-            self.roots.remove(id);
+            self.roots.recorded.remove(id);
+            self.places[*id as usize]
+                .into_iter()
+                .for_each(|object| gc.forget(object));
         }
-        self.given.clear();
+        self.roots
+            .given
+            .drain(..)
+            .for_each(|object| gc.forget(object));
     }
 
     /// Replaces all references of an object.
@@ -189,9 +216,7 @@ fn clear<G: Heap>(gc: &mut G, object: Object) {
 
 impl<S: Space> Client<S> for Mutator {
     fn roots(&mut self, edges: &mut Edges<'_>) {
-        self.given.iter().for_each(|&object| edges.report(object));
-        let roots = self.roots.iter().filter_map(|&id| self.places[id as usize]);
-        roots.for_each(|object| edges.report(object));
+        self.roots.report(&self.places, edges);
     }
 
     fn scan(&mut self, object: &Scanned<'_, S>, from: u32, edges: &mut Edges<'_>) {
@@ -199,6 +224,8 @@ impl<S: Space> Client<S> for Mutator {
         let slots = word & !HAS_CLASS_LEVEL;
         let beside = if word == slots {
             &[]
+        } else if word == OF_ROOTS {
+            return self.roots.report_part(&self.places, from, edges);
         } else {
             self.beside(object.load(ID))
         };

@@ -4,8 +4,8 @@
 //! for every batch:  allocate each object: the schedule works before; write its header
 //!                   the walk: references through the barrier, roots
 //! ```
-//! All that was allocated since the last walk is a root, and roots are taken in one piece: a cycle's
-//! first step is as long as this takes.
+//! All that was allocated since the last walk is a root, which may be thousands of objects. They are
+//! reported in parts, so that no step is longer for them: the snapshot has one root, which stands for all.
 #![deny(unsafe_code)]
 
 use std::mem::MaybeUninit;
@@ -41,6 +41,9 @@ pub struct Scheduled {
     pub schedule: Schedule,
     /// What a tick is.
     pub timing: Timing,
+    /// Whether floating garbage is measured: after every cycle, by a search that takes no virtual ticks
+    /// and much processor time.
+    pub floating: bool,
 }
 
 /// A replay that completed.
@@ -58,12 +61,25 @@ pub struct Ran {
     pub most_excess: u64,
     /// Units of the cycle that worked most.
     pub largest_cycle: u64,
-    /// The most units that taking the roots could have had, at any time.
-    pub most_roots: u64,
     /// The least that was occupied when a request found no room; absent if every request did.
     pub room: Option<Amount>,
     /// What the program's largest object occupies.
     pub largest: Amount,
+    /// Floating garbage; nothing, if it was not measured.
+    pub floating: Floating,
+}
+
+/// Floating garbage: what cycles kept, although no root led to it when they ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Floating {
+    /// Cycles after which it was measured.
+    pub cycles: u64,
+    /// Its bytes, in words of objects: the sum over the cycles.
+    pub bytes: u64,
+    /// The most after one of them.
+    pub most_bytes: u64,
+    /// What the cycles kept: the sum, floating garbage included.
+    pub kept_bytes: u64,
 }
 
 impl Stepped {
@@ -110,8 +126,9 @@ fn run<'m, S: Stepwise>(
         room: None,
         largest: Amount::default(),
         largest_cycle: 0,
-        most_roots: 0,
+        floating: how.floating.then(Floating::default),
     };
+    replay.begin()?;
     for batch in &program.batches {
         replay.batch(batch)?;
     }
@@ -124,13 +141,20 @@ struct Replay<'m, S> {
     room: Option<Amount>,
     largest: Amount,
     largest_cycle: u64,
-    most_roots: u64,
+    /// Absent if it is not measured.
+    floating: Option<Floating>,
 }
 
 impl<S: Stepwise> Replay<'_, S> {
+    /// Makes the object that stands for the roots.
+    fn begin(&mut self) -> Option<()> {
+        let table = self.alloc(HEADER_BYTES)?;
+        self.mutator.stand_for_roots(&mut self.gc, table);
+        Some(())
+    }
+
     fn batch(&mut self, batch: &Batch) -> Option<()> {
         batch.given.iter().try_for_each(|given| self.give(given))?;
-        self.most_roots = self.most_roots.max(1 + self.mutator.roots_now());
         if let Some(walk) = &batch.walk {
             self.mutator.apply(&mut self.gc, walk, |freed| {
                 let freed = first(walk, freed);
@@ -154,12 +178,15 @@ impl<S: Stepwise> Replay<'_, S> {
 
     fn alloc(&mut self, bytes: usize) -> Option<Object> {
         let gc = &mut self.gc.gc;
-        let (before, full) = (gc.occupied(), full(gc.steps()));
+        let (before, full, cycles) = (gc.occupied(), full(gc.steps()), gc.steps().cycles);
         let object = gc.alloc(&mut self.mutator, bytes).ok()?;
-        if gc.steps().cycles > 0 {
-            self.largest_cycle = self
-                .largest_cycle
-                .max(gc.last().map_or(0, |last| last.work));
+        let ended = gc.last().filter(|_| gc.steps().cycles > cycles);
+        if let Some(cycle) = ended {
+            self.largest_cycle = self.largest_cycle.max(cycle.work);
+            if let Some(floating) = &mut self.floating {
+                let reached = self.mutator.reached_bytes(gc);
+                floating.add(cycle.live_bytes, reached);
+            }
         }
         if full < self::full(gc.steps()) {
             let least = self.room.filter(|room| room.bytes <= before.bytes);
@@ -185,10 +212,21 @@ impl<S: Stepwise> Replay<'_, S> {
             paced: *gc.paced(),
             most_excess: gc.most_excess(),
             largest_cycle: self.largest_cycle,
-            most_roots: self.most_roots,
             room: self.room,
             largest: self.largest,
+            floating: self.floating.unwrap_or_default(),
         }
+    }
+}
+
+impl Floating {
+    /// A cycle ended that kept so many bytes, of which roots lead to so many.
+    fn add(&mut self, kept: u64, reached: u64) {
+        let bytes = kept.saturating_sub(reached);
+        self.cycles += 1;
+        self.bytes += bytes;
+        self.most_bytes = self.most_bytes.max(bytes);
+        self.kept_bytes += kept;
     }
 }
 
@@ -210,6 +248,11 @@ impl<S: Stepwise> Heap for Metered<'_, S> {
 
     fn upgrade(&mut self, object: Object) -> bool {
         self.gc.upgrade(object).is_some()
+    }
+
+    fn forget(&mut self, object: Object) {
+        self.log.pass(1);
+        let _ = self.gc.upgrade(object);
     }
 
     fn load(&self, object: Object, word: u32) -> u32 {

@@ -62,7 +62,11 @@ fn a_replay_under_any_schedule_ends_in_a_region_of_any_length() {
         let timing = [Timing::Virtual, Timing::Processor, Timing::Off][nth % 3];
         for space in [&Stepped::FreeLists, &compact_fit] {
             for length in [0, 1, 63, 20_000, 1 << 19] {
-                let how = Scheduled { schedule, timing };
+                let how = Scheduled {
+                    schedule,
+                    timing,
+                    floating: nth % 2 == 0,
+                };
                 let ran = space.replay(&program, &mut region[..length], &how);
                 completed += u32::from(ran.is_some());
                 assert!(ran.is_none_or(|ran| ran.steps.largest_excess < ran.most_excess));

@@ -40,7 +40,11 @@ fn schedules() -> [Schedule; 3] {
 
 fn replay(space: &Stepped, program: &Program, schedule: Schedule, timing: Timing) -> Ran {
     let mut region = vec![MaybeUninit::uninit(); HEAP];
-    let how = Scheduled { schedule, timing };
+    let how = Scheduled {
+        schedule,
+        timing,
+        floating: timing == Timing::Virtual,
+    };
     let ran = space.replay(program, &mut region, &how);
     ran.expect("there is room")
 }
@@ -56,6 +60,14 @@ fn every_schedule_replays_a_program_with_pauses_as_long_as_the_work() {
             let ran = replay(&space, &program, schedule, Timing::Virtual);
             assert!(ran.steps.cycles > 3, "{schedule:?} {:?}", ran.steps);
             assert!(ran.steps.largest_excess < ran.most_excess);
+            assert_eq!(ran.steps.largest_roots, 2, "one root stands for all");
+            match schedule {
+                // What is marked at once keeps nothing that is dead.
+                Schedule::Whole => assert_eq!(ran.floating.bytes, 0),
+                Schedule::ByWork(_) => assert!(ran.floating.bytes > 0),
+                _ => {}
+            }
+            assert_eq!(ran.floating.cycles, ran.steps.cycles);
             let paused = ran.pauses.iter().map(|pause| pause.end - pause.start);
             assert_eq!(paused.sum::<u64>(), ran.steps.work);
             assert!(ran.pauses.windows(2).all(|two| two[0].end < two[1].start));
