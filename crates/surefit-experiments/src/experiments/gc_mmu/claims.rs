@@ -2,6 +2,7 @@
 #![deny(unsafe_code)]
 
 use super::measure::{Found, InHeap, Run, WINDOWS};
+use super::metronome;
 use super::round::Timed;
 use super::schedules::Kind;
 use super::timed::QUANTUM_NS;
@@ -13,8 +14,9 @@ const SMALLER: usize = 0;
 
 /// All of them.
 pub(super) fn all(found: &[Found]) -> Vec<Claim> {
-    let mut claims = vec![keeps_formula(found), within_bounds(found)];
-    claims.extend([no_such_bound(found), keeps_up(found), short_pauses(found)]);
+    let mut claims = vec![keeps_formula(found), keeps_formula_where_asked(found)];
+    claims.extend([within_bounds(found), no_such_bound(found), keeps_up(found)]);
+    claims.extend([short_pauses(found), metronome::claim(found)]);
     claims
 }
 
@@ -32,29 +34,54 @@ fn by_time(found: &[Found]) -> impl Iterator<Item = (String, &Run)> {
     })
 }
 
+/// What decides both claims about the formula.
+const WINDOWS_TRIED: &str = "counted, nothing is subtracted and no replay left out; windows of 16 lengths in each doubling, and \
+     all multiples of a quantum and of a period up to 64";
+
 fn keeps_formula(found: &[Found]) -> Claim {
     let on = by_time(found).map(|(name, run)| on_formula(name, run));
-    Claim::that("quanta of time leave the program at least u(Δ) in every window")
+    Claim::that("at 1.5 and 2 times the smallest heap, quanta leave u(Δ) in every window")
         .ours_alone()
         .papers("u(Δ), Bacon, Cheng and Rajan (2003)")
         .over(
             on.collect(),
-            "counted, nothing is subtracted; windows of 16 lengths in each doubling, and all \
-             multiples of a quantum and of a period up to 64. A replay in which a cycle was forced \
-             decides nothing: there the heap was too small for the schedule",
+            format!(
+                "{WINDOWS_TRIED}; where a cycle was forced, the heap was too small for the schedule"
+            ),
+        )
+}
+
+fn keeps_formula_where_asked(found: &[Found]) -> Claim {
+    let asked = found.iter().flat_map(|one| {
+        let asked = one.larger.iter().filter_map(|larger| larger.asked.as_ref());
+        asked.map(move |(multiple, run)| {
+            let name = format!("{}, {multiple}x, {}", one.name(), run.kind.name());
+            let on = on_formula(name, run);
+            let test = on.test.map(|kept| kept && run.forced() == 0);
+            OnProgram { test, ..on }
+        })
+    });
+    Claim::that("in a heap as large as M + (2n − 1)·a asks for, quanta leave u(Δ) in every window")
+        .ours_alone()
+        .papers("u(Δ), Bacon, Cheng and Rajan (2003)")
+        .over(
+            asked.collect(),
+            format!("{WINDOWS_TRIED}; and no cycle may be forced"),
         )
 }
 
 fn on_formula(name: String, run: &Run) -> OnProgram {
     let short = run.short_window();
-    let shown = match (run.forced(), short) {
-        (0, None) => "no window has less".to_owned(),
-        (0, Some(window)) => format!("a window of {} ticks has less", grouped(window)),
-        (forced, _) => format!("{} forced", grouped(forced)),
+    let mut shown = match short {
+        None => "no window has less".to_owned(),
+        Some(window) => format!("a window of {} ticks has less", grouped(window)),
     };
+    if run.forced() > 0 {
+        shown = format!("{} forced, {shown}", grouped(run.forced()));
+    }
     OnProgram {
         name,
-        test: (run.forced() == 0).then_some(short.is_none()),
+        test: Some(short.is_none()),
         ratio: None,
         shown,
     }
@@ -99,7 +126,7 @@ fn no_such_bound(found: &[Found]) -> Claim {
 
 fn on_burst(found: &Found) -> Option<OnProgram> {
     let heap = found.heaps.get(SMALLER)?;
-    let (by_work, by_time) = (heap.run(Kind::Work)?, heap.run(Kind::Time(1))?);
+    let (by_work, by_time) = (heap.run(Kind::Work)?, heap.run(Kind::Time(1, 1))?);
     let compared = WINDOWS.iter().filter_map(|&window| {
         let (own, promised) = (by_work.utilisation(window)?, by_time.formula(window)?);
         (promised > 0.0).then_some((window, own, promised))
@@ -159,7 +186,11 @@ fn short_pauses(found: &[Found]) -> Claim {
         )
 }
 
+/// Metronome has longer quanta.
 fn on_pauses(found: &Found) -> Option<OnProgram> {
+    if found.space.is_metronome() {
+        return None;
+    }
     let by_time = found.timed.iter().filter(|timed| timed.kind.is_by_time());
     let longest: Vec<_> = by_time
         .filter_map(|timed: &Timed| Some((timed.kind, timed.longest_us()?)))
@@ -182,26 +213,48 @@ fn on_pauses(found: &Found) -> Option<OnProgram> {
     reason = "a list of one pause, not of its ticks"
 )]
 mod tests {
-    use super::super::measure::tests::{found, run};
+    use super::super::measure::tests::{asked, found, on_metronome, run};
     use super::super::round::tests::timed;
     use super::super::schedules::Kind;
-    use super::{keeps_formula, keeps_up, no_such_bound, short_pauses, within_bounds};
+    use super::{
+        keeps_formula, keeps_formula_where_asked, keeps_up, no_such_bound, short_pauses,
+        within_bounds,
+    };
     use crate::kit::Verdict;
 
     #[test]
-    fn one_window_with_less_refutes_the_formula_and_a_forced_cycle_decides_nothing() {
+    fn one_window_with_less_refutes_the_formula_whether_or_not_a_cycle_was_forced() {
         let verdict = |run| keeps_formula(&[found(vec![run])]).verdict;
-        let kept = run(Kind::Time(1), &[0..1000, 2000..3000]);
+        let mut kept = run(Kind::Time(1, 1), &[0..1000, 2000..3000]);
+        let mut broken = run(Kind::Time(1, 1), &[0..1000, 1500..2500]);
+        for _ in 0..2 {
+            assert_eq!(verdict(kept.clone()), Verdict::Holds);
+            assert_eq!(verdict(broken.clone()), Verdict::DoesNot);
+            kept.ran.steps.forced = 1;
+            broken.ran.steps.forced = 1;
+        }
+    }
+
+    #[test]
+    fn where_the_heap_is_as_large_as_asked_a_forced_cycle_refutes_it_too() {
+        let verdict = |run| keeps_formula_where_asked(&[asked(run)]).verdict;
+        let mut kept = run(Kind::Time(1, 1), &[0..1000, 2000..3000]);
         assert_eq!(verdict(kept.clone()), Verdict::Holds);
-        let mut broken = run(Kind::Time(1), &[0..1000, 1500..2500]);
-        assert_eq!(verdict(broken.clone()), Verdict::DoesNot);
-        broken.ran.steps.forced = 1;
-        assert_eq!(verdict(broken), Verdict::NotComparable);
+        kept.ran.steps.whole = 1;
+        assert_eq!(verdict(kept), Verdict::DoesNot);
+        assert_eq!(
+            verdict(run(Kind::Time(1, 1), &[0..1000, 1500..2500])),
+            Verdict::DoesNot
+        );
+        assert_eq!(
+            keeps_formula_where_asked(&[found(Vec::new())]).verdict,
+            Verdict::NotComparable
+        );
     }
 
     #[test]
     fn one_step_or_quantum_above_its_bound_refutes_the_claim() {
-        let mut kept = run(Kind::Time(1), &[0..1000]);
+        let mut kept = run(Kind::Time(1, 1), &[0..1000]);
         assert_eq!(within_bounds(&[]).verdict, Verdict::NotComparable);
         kept.ran.steps.steps = 7;
         kept.ran.steps.largest_excess = 65;
@@ -222,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_burst_is_seen_beside_the_formula() {
-        let by_time = run(Kind::Time(1), &[]);
+        let by_time = run(Kind::Time(1, 1), &[]);
         let verdict = |by_work| no_such_bound(&[found(vec![by_work, by_time.clone()])]).verdict;
         assert_eq!(verdict(run(Kind::Work, &[0..9000])), Verdict::Holds);
         assert_eq!(verdict(run(Kind::Work, &[0..10])), Verdict::DoesNot);
@@ -243,7 +296,7 @@ mod tests {
     fn the_longest_pause_decides_the_claim_about_pauses() {
         let verdict = |us| {
             let mut found = found(Vec::new());
-            found.timed = vec![timed(Kind::Stop, 9000), timed(Kind::Time(1), us)];
+            found.timed = vec![timed(Kind::Stop, 9000), timed(Kind::Time(1, 1), us)];
             short_pauses(&[found]).verdict
         };
         assert_eq!(verdict(250), Verdict::Holds);
@@ -252,5 +305,8 @@ mod tests {
             short_pauses(&[found(Vec::new())]).verdict,
             Verdict::NotComparable
         );
+        let mut longer = on_metronome();
+        longer.timed = vec![timed(Kind::Time(1, 1), 9000)];
+        assert_eq!(short_pauses(&[longer]).verdict, Verdict::NotComparable);
     }
 }

@@ -1,18 +1,14 @@
-//! One program on one space: smallest heaps, replays under every schedule, all counted.
+//! What is found of one program on one space: replays under every schedule, all counted.
 #![deny(unsafe_code)]
 
 use std::fmt;
-use std::mem::MaybeUninit;
 
 use anyhow::{Result, bail};
-use surefit_clients::bisect::Boundary;
-use surefit_clients::java::{self, MinHeap, Program, Ran, Scheduled, Stepped, Timing, least_heap};
-use surefit_gc::schedule::{Quanta, Schedule, least_mutator_ticks};
+use surefit_clients::java::{self, Ran, Stepped};
+use surefit_gc::schedule::{Quanta, least_mutator_ticks};
 
 use super::round::{Timed, lengths};
-use super::schedules::{Kind, Known, quanta};
-use crate::shared::thesis::recorded::Recorded;
-use surefit_measure::collector::graphs::Region;
+use super::schedules::{Kind, Known};
 use surefit_measure::collector::spaces::SpaceSpec;
 
 /// The heaps, in multiples of the smallest.
@@ -30,38 +26,55 @@ pub(super) const WINDOWS: [u64; 8] = [
     1 << 24,
 ];
 
-/// The largest heap in which it is tried whether no cycle is forced, in multiples of the smallest.
-pub(super) const MOST: usize = 8;
-
-/// The search for it ends at this part of a heap.
-const OPEN: usize = 32;
-
-/// A space.
+/// A space, and what runs on it.
 #[derive(Clone, Debug)]
 pub(super) struct Space {
     pub(super) name: &'static str,
     pub(super) stepped: Stepped,
+    pub(super) kinds: &'static [Kind],
 }
 
 impl Space {
-    /// Both.
+    /// Free lists and Compact-fit; unless quick, Metronome's.
     ///
     /// # Errors
     /// Never: a test asks for them.
-    pub(super) fn all() -> Result<[Self; 2]> {
-        let java::Space::CompactFit(config) = SpaceSpec::parse("compact-fit:page=4K")?.space else {
-            bail!("compact-fit is Compact-fit");
-        };
-        Ok([
+    pub(super) fn all(quick: bool) -> Result<Vec<Self>> {
+        let mut all = vec![
             Self {
                 name: "lists",
                 stepped: Stepped::FreeLists,
+                kinds: Kind::OURS,
             },
             Self {
                 name: "CF 4K",
-                stepped: Stepped::CompactFit(config),
+                stepped: compact_fit("compact-fit:page=4K")?,
+                kinds: Kind::OURS,
             },
-        ])
+        ];
+        if !quick {
+            all.push(Self {
+                name: METRONOME,
+                stepped: compact_fit("compact-fit:page=16K,pieces=2K")?,
+                kinds: Kind::METRONOMES,
+            });
+        }
+        Ok(all)
+    }
+
+    /// Whether it is Metronome's, as near as our parts come.
+    pub(super) fn is_metronome(&self) -> bool {
+        self.name == METRONOME
+    }
+}
+
+/// Metronome's: pages of 16 KiB, size-classes that differ by an eighth, pieces of 2 KiB.
+const METRONOME: &str = "CF 16K";
+
+fn compact_fit(spec: &str) -> Result<Stepped> {
+    match SpaceSpec::parse(spec)?.space {
+        java::Space::CompactFit(config) => Ok(Stepped::CompactFit(config)),
+        _ => bail!("{spec} is Compact-fit"),
     }
 }
 
@@ -76,15 +89,27 @@ impl fmt::Display for Space {
 pub(super) struct Found {
     pub(super) program: String,
     pub(super) space: Space,
+    /// Bytes that live at most, as the recording says.
+    pub(super) live: usize,
     /// Bytes of the smallest heap, and what the program did there under stop the world.
     pub(super) smallest: usize,
     pub(super) in_smallest: Ran,
     /// In each of [`HEAPS`].
     pub(super) heaps: Vec<InHeap>,
-    /// For every kind but stop the world, bytes of the smallest heap in which no cycle is forced;
-    /// absent if there is none, or it was not searched.
-    pub(super) unforced: Vec<(Kind, Option<usize>)>,
+    /// For every kind but stop the world, what larger heaps showed; empty if none were tried.
+    pub(super) larger: Vec<Larger>,
     pub(super) timed: Vec<Timed>,
+}
+
+/// A kind of schedule in heaps from small to large.
+#[derive(Clone, Debug)]
+pub(super) struct Larger {
+    pub(super) kind: Kind,
+    /// The smallest of them in which no cycle is forced, in multiples of the smallest in which the
+    /// program completes.
+    pub(super) unforced: Option<f64>,
+    /// By time: one that is as large as the formula asks for, and the replay there.
+    pub(super) asked: Option<(f64, Run)>,
 }
 
 /// A program in one heap.
@@ -109,6 +134,11 @@ impl Found {
     /// How tables and claims name it.
     pub(super) fn name(&self) -> String {
         format!("{}, {}", self.program, self.space)
+    }
+
+    /// What larger heaps showed of a kind.
+    pub(super) fn larger(&self, kind: Kind) -> Option<&Larger> {
+        self.larger.iter().find(|larger| larger.kind == kind)
     }
 }
 
@@ -161,113 +191,6 @@ impl Run {
     }
 }
 
-/// A program on a space; `None` if it completes in no heap.
-///
-/// # Errors
-/// The operating system gives no memory.
-pub(super) fn counted(recorded: &Recorded, space: &Space, quick: bool) -> Result<Option<Found>> {
-    let program = &recorded.program;
-    let least = program.most_live().bytes as usize;
-    let completes =
-        |region: &mut [MaybeUninit<u8>]| replay(space, program, region, Schedule::Whole).is_some();
-    let memory = |bytes: usize| Region::new(bytes).ok();
-    let Some(found) = least_heap(least, MinHeap::open_bytes, memory, completes) else {
-        return Ok(None);
-    };
-    let smallest = found.bytes;
-    let Some(in_smallest) = in_bytes(space, program, smallest, Schedule::Whole)? else {
-        bail!("{}: no replay is like the last", recorded.name);
-    };
-    let mut found = Found {
-        program: recorded.name.clone(),
-        space: space.clone(),
-        smallest,
-        in_smallest,
-        heaps: Vec::new(),
-        unforced: Vec::new(),
-        timed: Vec::new(),
-    };
-    for multiple in if quick { &HEAPS[..1] } else { &HEAPS } {
-        found.heaps.extend(in_heap(&found, program, *multiple)?);
-    }
-    if !quick {
-        for kind in &Kind::ALL[1..] {
-            let unforced = unforced(&found, program, *kind)?;
-            found.unforced.push((*kind, unforced));
-        }
-    }
-    Ok(Some(found))
-}
-
-/// All schedules in one heap; stop the world tells what is known of it.
-fn in_heap(found: &Found, program: &Program, multiple: f64) -> Result<Option<InHeap>> {
-    let bytes = (multiple * found.smallest as f64) as usize;
-    let Some(stopped) = in_bytes(&found.space, program, bytes, Schedule::Whole)? else {
-        return Ok(None);
-    };
-    let known = Known::of(&found.in_smallest, &stopped);
-    let mut heap = InHeap {
-        multiple,
-        bytes,
-        known,
-        runs: Vec::new(),
-    };
-    for kind in Kind::ALL {
-        let schedule = kind.schedule(&known);
-        let ran = in_bytes(&found.space, program, bytes, schedule)?;
-        heap.runs.extend(ran.map(|ran| Run {
-            kind,
-            quanta: quanta(&schedule),
-            ran,
-        }));
-    }
-    Ok(Some(heap))
-}
-
-/// The smallest heap in which no cycle is forced.
-fn unforced(found: &Found, program: &Program, kind: Kind) -> Result<Option<usize>> {
-    let suffices = |bytes: usize| -> Result<bool> {
-        let Some(stopped) = in_bytes(&found.space, program, bytes, Schedule::Whole)? else {
-            return Ok(false);
-        };
-        let schedule = kind.schedule(&Known::of(&found.in_smallest, &stopped));
-        let ran = in_bytes(&found.space, program, bytes, schedule)?;
-        Ok(ran.is_some_and(|ran| ran.steps.forced + ran.steps.whole == 0))
-    };
-    let all = Boundary {
-        below: found.smallest - 1,
-        above: MOST * found.smallest,
-    };
-    if !suffices(all.above)? {
-        return Ok(None);
-    }
-    let boundary = all.narrowed(1, |bytes| bytes / OPEN, suffices)?;
-    Ok(Some(boundary.above))
-}
-
-fn in_bytes(
-    space: &Space,
-    program: &Program,
-    bytes: usize,
-    schedule: Schedule,
-) -> Result<Option<Ran>> {
-    let mut region = Region::new(bytes)?;
-    let region = &mut region.as_mut()[..bytes];
-    Ok(replay(space, program, region, schedule))
-}
-
-fn replay(
-    space: &Space,
-    program: &Program,
-    region: &mut [MaybeUninit<u8>],
-    schedule: Schedule,
-) -> Option<Ran> {
-    let timing = Timing::Virtual;
-    space
-        .stepped
-        .replay(program, region, &Scheduled { schedule, timing })
-}
-
 #[cfg(test)]
 #[expect(
     clippy::single_range_in_vec_init,
@@ -278,7 +201,7 @@ pub(super) mod tests {
     use surefit_gc::schedule::{Pause, Quanta};
 
     use super::super::schedules::{Kind, Known};
-    use super::{Found, InHeap, Run, Space};
+    use super::{Found, InHeap, Larger, Run, Space};
 
     /// A replay of 100,000 ticks with these pauses, in which nothing is forced.
     pub(crate) fn ran(pauses: &[Pause]) -> Ran {
@@ -289,16 +212,16 @@ pub(super) mod tests {
             paced: Default::default(),
             most_excess: 66,
             largest_cycle: 1000,
-            most_roots: 100,
             room: None,
             largest: Default::default(),
+            floating: Default::default(),
         }
     }
 
     /// A replay of a kind; quanta of 1000 ticks of the collector.
     pub(crate) fn run(kind: Kind, pauses: &[Pause]) -> Run {
         let quanta = match kind {
-            Kind::Time(share) => Quanta::new(1000, 1000 / share),
+            Kind::Time(collector, mutator) => Quanta::new(1000, 1000 * mutator / collector),
             _ => None,
         };
         Run {
@@ -310,11 +233,12 @@ pub(super) mod tests {
 
     /// A program on lists with these replays in a heap of 1.5 times the smallest.
     pub(crate) fn found(runs: Vec<Run>) -> Found {
-        let [lists, _] = Space::all().expect("spaces");
+        let lists = Space::all(true).expect("spaces").remove(0);
         let known = Known::of(&ran(&[]), &ran(&[]));
         Found {
             program: "p".to_owned(),
             space: lists,
+            live: 900,
             smallest: 1000,
             in_smallest: ran(&[]),
             heaps: vec![InHeap {
@@ -323,14 +247,50 @@ pub(super) mod tests {
                 known,
                 runs,
             }],
-            unforced: vec![(Kind::Work, Some(1200))],
+            larger: Vec::new(),
             timed: Vec::new(),
         }
     }
 
+    /// As `found`, with this replay in the heap that its schedule asks for.
+    pub(crate) fn asked(run: Run) -> Found {
+        let larger = Larger {
+            kind: run.kind,
+            unforced: Some(2.0),
+            asked: Some((2.5, run)),
+        };
+        Found {
+            larger: vec![larger],
+            ..found(Vec::new())
+        }
+    }
+
+    /// A program on Metronome's heap.
+    pub(crate) fn on_metronome() -> Found {
+        let mut all = Space::all(false).expect("spaces");
+        Found {
+            space: all.pop().expect("the last is Metronome's"),
+            ..found(Vec::new())
+        }
+    }
+
+    #[test]
+    fn the_spaces_of_a_quick_run_are_the_first_ones() {
+        let [quick, all] = [true, false].map(|quick| Space::all(quick).expect("spaces"));
+        assert!(
+            quick
+                .iter()
+                .zip(&all)
+                .all(|(one, other)| one.name == other.name)
+        );
+        let metronome = |space: &&Space| space.is_metronome();
+        assert_eq!(quick.iter().filter(metronome).count(), 0);
+        assert_eq!(all.iter().filter(metronome).count(), 1);
+    }
+
     #[test]
     fn a_pause_too_long_or_too_early_is_a_short_window() {
-        let short = |pauses: &[Pause]| run(Kind::Time(1), pauses).short_window().is_some();
+        let short = |pauses: &[Pause]| run(Kind::Time(1, 1), pauses).short_window().is_some();
         assert!(!short(&[0..1000, 2000..3000, 4000..5000]));
         assert!(short(&[0..1000, 2000..3001]));
         assert!(short(&[0..1000, 1900..2900]));
@@ -339,7 +299,7 @@ pub(super) mod tests {
 
     #[test]
     fn utilisation_is_the_least_of_all_windows() {
-        let run = run(Kind::Time(1), &[100..200, 300..400]);
+        let run = run(Kind::Time(1, 1), &[100..200, 300..400]);
         assert_eq!(run.utilisation(100), Some(0.0));
         assert_eq!(run.utilisation(300), Some(1.0 / 3.0));
         assert_eq!(run.utilisation(100_001), None);

@@ -3,20 +3,22 @@
 //!
 //! ```text
 //! programs     recordings of Java programs, replayed whole
-//! spaces       segregated free lists with a bitmap, merged at once; Compact-fit with pages of 4 KiB
+//! spaces       segregated free lists with a bitmap, merged at once; Compact-fit with pages of 4 KiB; Metronome's heap
 //! heaps        1.5 and 2 times the smallest in which the program completes, by halving
-//! schedules    stop the world; by work; by time, with quanta 1:1 and 3:1 (collector:program)
+//! schedules    stop the world; by work; by time, with quanta 1:1 and 3:1 (collector:program); Metronome's: 1:1 and 3:7
 //! counted      a tick is a unit of the collector's work, or a word that the program allocates, reads or writes
-//! timed        the same in processor time, with quanta of 250 µs, in the smaller heap
+//! timed        the same in processor time, with quanta of 250 µs, in the smaller heap; Metronome's: 10 ms and 3 ms
 //! ```
 //!
 //! | file | holds |
 //! | --- | --- |
 //! | `schedules` | the schedules, and what is declared for each |
-//! | `measure` | one program on one space: smallest heaps, replays that are counted |
+//! | `measure` | what is found of one program on one space |
+//! | `heaps` | the search: smallest heaps, replays that are counted |
 //! | `timed` | the same replays in processor time |
 //! | `round` | one of them: its pauses, and what they leave |
 //! | `claims` | the verdicts |
+//! | `metronome` | Metronome as near as our parts come: where it departs, its table, its claim |
 //! | `tables` | what is counted |
 //! | `times` | what is timed |
 //! | `plots` | utilisation against the window |
@@ -26,7 +28,9 @@
 //! formula u(Δ).
 
 mod claims;
+mod heaps;
 mod measure;
+mod metronome;
 mod plots;
 mod round;
 mod schedules;
@@ -63,13 +67,14 @@ fn run(request: &Request) -> Result<Report> {
     if request.quick && request.files.is_empty() {
         request.files.push(QUICK.into());
     }
-    let progress = Progress::new(2 * recorded::files(&request)?.len() as u64);
+    let spaces = Space::all(request.quick)?;
+    let files = recorded::files(&request)?.len();
+    let progress = Progress::new((spaces.len() * files) as u64);
     let mut found = Vec::new();
     for recorded in recorded::all(&request)? {
         let recorded = recorded?;
-        let spaces = Space::all()?;
         let counted = in_parallel(&spaces, |space| {
-            measure::counted(&recorded, space, request.quick)
+            heaps::counted(&recorded, space, request.quick)
         })?;
         for mut one in counted.into_iter().flatten() {
             one.timed = timed::rounds(&recorded, &one, rounds)?;
@@ -86,9 +91,17 @@ fn report(found: &[Found], quick: bool) -> Report {
     report.setting = setting();
     report.tables = tables::all(found);
     report.tables.extend(times::all(found));
+    report.tables.extend(metronome::table(found));
     report.plots = plots::all(found);
     report.claims = claims::all(found);
     report.notes = notes();
+    if report
+        .tables
+        .iter()
+        .any(|table| table.title.starts_with("Metronome"))
+    {
+        report.notes.extend(metronome::notes());
+    }
     report
 }
 
@@ -99,11 +112,12 @@ fn setting() -> Vec<String> {
         "Heaps are whole regions, in multiples of the smallest in which the program completes on that space, found by halving.",
         "By work: M is the most that the smallest heap ever held; A is half of what the heap has above it; W is the most that a \
          cycle worked under stop the world in the same heap, and a quarter more.",
-        "By time: the collector's quantum C is the power of two that holds the roots, which are taken in one piece, and two other \
-         pieces. Declared are W, and that the program allocates 5 bytes per tick, or as much as there is room for. A cycle begins \
-         as late as this allows.",
-        "Timed: processor time of the thread. C is 250 µs; declared is an eighth of the rate at which stop the world worked: a \
-         quantum that has time left goes on. Twice the rate at which the program allocated, or as much as there is room for.",
+        "By time: the collector's quantum C is the power of two that holds eight of the longest pieces of work. Declared are W, and \
+         that the program allocates 5 bytes per tick and one largest object in a cycle, or as much as there is room for. A cycle \
+         begins as late as this allows. With this rate, M + (2n − 1)·a is what the formula asks for; the heap for it is as many \
+         times the smallest as that is M.",
+        "Timed: processor time of the thread. C is 250 µs; declared is 1/32 of the rate at which stop the world worked, or \
+         two of the longest pieces of work: a quantum that has time left goes on. Twice the rate at which the program allocated, or as much as there is room for.",
     ]
     .map(str::to_owned)
     .to_vec()
@@ -111,11 +125,15 @@ fn setting() -> Vec<String> {
 
 fn notes() -> Vec<String> {
     [
-        "All that a recording allocated since its last walk is a root until the next, so that a cycle's roots are thousands where a \
-         program has some hundred: pauses are longer than a program's would be.",
+        "All that a recording allocated since its last walk is a root until the next, thousands where a program has some hundred. \
+         One object stands for them all, and is scanned as an array is: no step is longer for them.",
+        "A replay computes nothing: it allocates in each tick what a program allocates in many. So a schedule needs a larger heap for \
+         it, and forces cycles in one that would be enough for a program.",
+        "By time, every allocation reads the clock while a cycle runs. That of processor time is a system call, which is a part of \
+         what quanta cost here.",
         "forced: requests that found no room, so that a cycle was finished, or run, at once. overrun: quanta that took too long.",
-        "born: objects that were allocated during a cycle, on average, so that it kept them: no more of them can float. shaded: \
-         objects that the barrier reached first.",
+        "float: floating garbage, what cycles kept although no root led to it when they ended, found by a search of its own after \
+         each cycle; most B: the most bytes of it after one. shaded: objects that the barrier reached first.",
     ]
     .map(str::to_owned)
     .to_vec()

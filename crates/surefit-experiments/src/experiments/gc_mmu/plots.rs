@@ -2,7 +2,6 @@
 #![deny(unsafe_code)]
 
 use super::measure::{Found, InHeap, Run, WINDOWS};
-use super::schedules::Kind;
 use crate::kit::{Axis, Plot, Series};
 
 /// One for each program and space.
@@ -15,10 +14,7 @@ pub(super) fn all(found: &[Found]) -> Vec<Plot> {
 
 fn plot(found: &Found, heap: &InHeap) -> Plot {
     let mut series: Vec<Series> = heap.runs.iter().map(line).collect();
-    for share in [1, 3] {
-        let run = heap.run(Kind::Time(share));
-        series.extend(run.map(|run| promised(run, share)));
-    }
+    series.extend(heap.runs.iter().filter_map(promised));
     Plot {
         title: format!("{}: least utilisation at {}x", found.name(), heap.multiple),
         x: Axis::logarithmic("window, ticks"),
@@ -34,13 +30,15 @@ fn line(run: &Run) -> Series {
     Series::new(run.kind.name(), points.collect::<Vec<_>>())
 }
 
-/// The formula, where the run has windows as long.
-fn promised(run: &Run, share: u64) -> Series {
+/// The formula of its quanta, where the run has windows as long.
+fn promised(run: &Run) -> Option<Series> {
+    run.quanta?;
     let points = WINDOWS.iter().filter_map(|&window| {
         run.utilisation(window)?;
         Some((window as f64, 100.0 * run.formula(window)?))
     });
-    Series::papers(format!("u(Δ) {share}:1"), points.collect::<Vec<_>>())
+    let name = run.kind.name().replace("by time", "u(Δ)");
+    Some(Series::papers(name, points.collect::<Vec<_>>()))
 }
 
 #[cfg(test)]
@@ -55,7 +53,7 @@ mod tests {
 
     #[test]
     fn the_formula_is_drawn_beside_the_schedules() {
-        let runs = vec![run(Kind::Stop, &[0..90]), run(Kind::Time(3), &[0..10])];
+        let runs = vec![run(Kind::Stop, &[0..90]), run(Kind::Time(3, 1), &[0..10])];
         let plots = all(&[found(runs)]);
         let names: Vec<_> = plots[0].series.iter().map(|line| &line.name).collect();
         assert_eq!(names, ["stop the world", "by time 3:1", "u(Δ) 3:1, paper"]);

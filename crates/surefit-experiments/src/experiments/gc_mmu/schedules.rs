@@ -11,6 +11,10 @@ const OBJECTS: u64 = u64::MAX / 16;
 /// words of header that are written; size-classes add an eighth.
 const BYTES_PER_TICK: u64 = 5;
 
+/// The collector's quantum has room for so many of the longest pieces of work: the last one that does
+/// not fit leaves an eighth of it unused, at most.
+const PIECES: u64 = 8;
+
 /// A kind of schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -18,23 +22,34 @@ pub(super) enum Kind {
     Stop,
     /// Work in proportion to allocation.
     Work,
-    /// Quanta of time: the collector's is so many times the program's.
-    Time(u64),
+    /// Quanta of time: the collector's is to the program's as the first number to the second.
+    Time(u64, u64),
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 4] = [Self::Stop, Self::Work, Self::Time(1), Self::Time(3)];
+    /// Those on every space of ours.
+    pub(super) const OURS: &[Self] = &[Self::Stop, Self::Work, Self::Time(1, 1), Self::Time(3, 1)];
+    /// Metronome's: as published in 2003, and as a virtual machine for Java has them today; stop the
+    /// world beside them.
+    pub(super) const METRONOMES: &[Self] = &[Self::Stop, Self::Time(1, 1), Self::Time(3, 7)];
+    /// Every one that is no stop the world.
+    pub(super) const IN_STEPS: [Self; 4] = [
+        Self::Work,
+        Self::Time(1, 1),
+        Self::Time(3, 1),
+        Self::Time(3, 7),
+    ];
 
     pub(super) fn name(self) -> String {
         match self {
             Self::Stop => "stop the world".to_owned(),
             Self::Work => "by work".to_owned(),
-            Self::Time(share) => format!("by time {share}:1"),
+            Self::Time(collector, mutator) => format!("by time {collector}:{mutator}"),
         }
     }
 
     pub(super) const fn is_by_time(self) -> bool {
-        matches!(self, Self::Time(_))
+        matches!(self, Self::Time(..))
     }
 
     /// The schedule for a program and a heap of which this is known.
@@ -42,7 +57,7 @@ impl Kind {
         match self {
             Self::Stop => Schedule::Whole,
             Self::Work => Schedule::ByWork(known.by_work()),
-            Self::Time(share) => Schedule::ByTime(known.by_time(share)),
+            Self::Time(collector, mutator) => Schedule::ByTime(known.by_time(collector, mutator)),
         }
     }
 }
@@ -80,7 +95,7 @@ impl Known {
     /// From the program in its smallest heap and in this one, under stop the world, counted.
     pub(super) fn of(smallest: &Ran, in_heap: &Ran) -> Self {
         let grain = in_heap.most_excess;
-        let quantum = in_heap.most_roots.max(2 * grain).next_power_of_two();
+        let quantum = (PIECES * grain).next_power_of_two();
         let work = in_heap.largest_cycle.max(smallest.largest_cycle);
         Self {
             live: smallest.paced.most_occupied.bytes,
@@ -106,23 +121,38 @@ impl Known {
 
     /// The program is declared to allocate no more than there is room for, M + (2n − 1)·a; M is what
     /// is left of the room, if it allocates less.
-    fn by_time(&self, share: u64) -> ByTime {
-        let mutator = self.quantum / share;
+    fn by_time(&self, collector: u64, mutator: u64) -> ByTime {
+        let pace = self.asked(collector, mutator);
+        let quanta = pace.quanta_of_a_cycle().unwrap_or(1);
+        let shares = (2 * quanta).saturating_sub(1).max(1);
+        let most = pace.allocated.bytes;
+        let bytes = most.min(self.room.saturating_sub(self.live) / shares);
+        ByTime {
+            live: amount(self.room.saturating_sub(shares * bytes).max(self.largest)),
+            allocated: Amount { objects: 0, bytes },
+            ..pace
+        }
+    }
+
+    /// The schedule for a program that allocates as fast as a replay can, and one largest object
+    /// besides in each cycle. Its [`ByTime::most`] is what it asks of a heap.
+    pub(super) fn asked(&self, collector: u64, mutator: u64) -> ByTime {
+        let mutator = self.quantum * mutator / collector;
         let pace = ByTime {
-            live: amount(0),
+            live: amount(self.live + self.largest),
             quanta: Quanta::new(self.quantum, mutator).expect("a quantum is some ticks"),
             allocated: Amount::default(),
             units: self.units,
             grain: self.grain,
             work: self.work,
         };
-        let quanta = pace.quanta_of_a_cycle().unwrap_or(1);
-        let shares = (2 * quanta).saturating_sub(1).max(1);
-        let most = mutator.saturating_mul(self.millibytes_per_tick) / 1000 + self.largest;
-        let bytes = most.min(self.room.saturating_sub(self.live) / shares);
+        let quanta = pace.quanta_of_a_cycle().unwrap_or(1).max(1);
+        let bytes = mutator.saturating_mul(self.millibytes_per_tick) / 1000;
         ByTime {
-            live: amount(self.room.saturating_sub(shares * bytes).max(self.largest)),
-            allocated: Amount { objects: 0, bytes },
+            allocated: Amount {
+                objects: 0,
+                bytes: bytes + self.largest.div_ceil(quanta),
+            },
             ..pace
         }
     }
@@ -166,20 +196,22 @@ mod tests {
 
     #[test]
     fn a_cycle_in_quanta_begins_as_late_as_the_room_allows() {
-        let schedule = Kind::Time(3).schedule(&KNOWN);
+        let schedule = Kind::Time(3, 1).schedule(&KNOWN);
         let Schedule::ByTime(pace) = schedule else {
             panic!("by time");
         };
         let quanta = quanta(&schedule).expect("by time");
         assert_eq!((quanta.collector(), quanta.mutator()), (300, 100));
-        // Three quanta of 201 units or more, and so two of the program: 140 bytes in each.
-        assert_eq!(pace.cycle().bytes, 280);
+        // Three quanta of 201 units or more, and so two of the program: 100 bytes in each, and a third
+        // of the largest object.
+        assert_eq!(pace.cycle().bytes, 2 * 114);
         assert_eq!(pace.most().bytes, 2000);
+        assert_eq!(KNOWN.asked(3, 1).most().bytes, 1040 + 5 * 114);
         let full = Known {
             room: 1250,
             ..KNOWN
         };
-        let Schedule::ByTime(pace) = Kind::Time(1).schedule(&full) else {
+        let Schedule::ByTime(pace) = Kind::Time(1, 1).schedule(&full) else {
             panic!("by time");
         };
         assert_eq!((pace.live.bytes, pace.allocated.bytes), (1000, 50));
@@ -187,7 +219,11 @@ mod tests {
 
     #[test]
     fn every_kind_has_a_name_of_its_own() {
-        let names = Kind::ALL.map(Kind::name);
+        let names = Kind::IN_STEPS.map(Kind::name);
         assert!((1..4).all(|at| !names[..at].contains(&names[at])));
+        for kinds in [Kind::OURS, Kind::METRONOMES] {
+            let in_steps = kinds.iter().filter(|kind| Kind::IN_STEPS.contains(kind));
+            assert_eq!(in_steps.count(), kinds.len() - 1);
+        }
     }
 }

@@ -9,6 +9,9 @@ use crate::kit::{Cell, Column, Table};
 /// All of them.
 pub(super) fn all(found: &[Found]) -> Vec<Table> {
     let mut tables = vec![smallest(found)];
+    if found.iter().any(|one| !one.larger.is_empty()) {
+        tables.push(asked(found));
+    }
     for (at, multiple) in HEAPS.iter().enumerate() {
         if found.iter().any(|one| one.heaps.len() > at) {
             tables.extend([
@@ -22,19 +25,50 @@ pub(super) fn all(found: &[Found]) -> Vec<Table> {
 }
 
 fn smallest(found: &[Found]) -> Table {
-    let title = "smallest heaps: stop the world; without a forced cycle, in multiples of it";
+    let title =
+        "smallest heaps: stop the world; of 1.25, 1.5, … times it, that without a forced cycle";
     let mut table = Table::of(title, found)
         .text("program", |one| one.program.as_str())
         .text("space", |one| one.space.name)
         .figure("smallest B", 0, |one| one.smallest as u64);
-    for kind in &Kind::ALL[1..] {
-        table = table.figure(kind.name(), 2, |one| {
-            let of = one.unforced.iter().find(|(other, _)| other == kind);
-            let bytes = of.and_then(|(_, bytes)| *bytes);
-            bytes.map(|bytes| bytes as f64 / one.smallest as f64)
-        });
+    for kind in Kind::IN_STEPS {
+        table = table.figure(kind.name(), 2, move |one| one.larger(kind)?.unforced);
     }
     table.table()
+}
+
+fn asked(found: &[Found]) -> Table {
+    let title = "heaps as large as M + (2n − 1)·a asks for, in multiples of the smallest, counted";
+    let all = found.iter().flat_map(|one| {
+        let by_time = one.larger.iter().filter(|larger| larger.kind.is_by_time());
+        by_time.map(move |larger| (one, larger))
+    });
+    Table::of(title, all)
+        .text("program", |(one, _)| one.program.as_str())
+        .text("space", |(one, _)| one.space.name)
+        .text("schedule", |(_, larger)| larger.kind.name())
+        .figure("heap", 2, |(_, larger)| Some(larger.asked.as_ref()?.0))
+        .figure("cycles", 0, |(_, larger)| {
+            Some(larger.asked.as_ref()?.1.ran.steps.cycles)
+        })
+        .figure("forced", 0, |(_, larger)| {
+            Some(larger.asked.as_ref()?.1.forced())
+        })
+        .figure("longest", 0, |(_, larger)| {
+            Some(larger.asked.as_ref()?.1.longest())
+        })
+        .figure("C", 0, |(_, larger)| {
+            Some(larger.asked.as_ref()?.1.quanta?.collector())
+        })
+        .text("windows", |(_, larger)| {
+            let short = larger.asked.as_ref().map(|(_, run)| run.short_window());
+            match short {
+                None => "not tried",
+                Some(None) => "all have u(Δ)",
+                Some(Some(_)) => "one has less",
+            }
+        })
+        .table()
 }
 
 /// Every replay in one of the heaps.
@@ -102,8 +136,9 @@ fn pauses(found: &[Found], at: usize, multiple: f64) -> Table {
 }
 
 fn costs(found: &[Found], at: usize, multiple: f64) -> Table {
-    let title =
-        format!("{multiple}x, counted: what schedules cost; work in multiples of stop the world's");
+    let title = format!(
+        "{multiple}x, counted: costs; work in multiples of stop the world's; float: % of what is kept"
+    );
     Table::of(title, runs(found, at))
         .text("program", |(one, ..)| one.program.as_str())
         .text("space", |(one, ..)| one.space.name)
@@ -115,9 +150,14 @@ fn costs(found: &[Found], at: usize, multiple: f64) -> Table {
             (stopped > 0).then(|| run.ran.steps.work as f64 / stopped as f64)
         })
         .figure("shaded", 0, |(_, _, run)| run.ran.steps.shaded)
-        .figure("born", 0, |(_, _, run)| {
-            let (born, cycles) = (run.ran.steps.born, run.ran.steps.cycles);
-            (cycles > 0).then(|| born as f64 / cycles as f64)
+        .figure("float", 1, |(_, _, run)| {
+            let floating = &run.ran.floating;
+            let kept = floating.kept_bytes;
+            (kept > 0).then(|| 100.0 * floating.bytes as f64 / kept as f64)
+        })
+        .figure("most B", 0, |(_, _, run)| {
+            let floating = &run.ran.floating;
+            (floating.cycles > 0).then_some(floating.most_bytes)
         })
         .table()
 }
@@ -128,7 +168,7 @@ fn costs(found: &[Found], at: usize, multiple: f64) -> Table {
     reason = "a list of one pause, not of its ticks"
 )]
 mod tests {
-    use super::super::measure::tests::{found, run};
+    use super::super::measure::tests::{asked, found, run};
     use super::super::schedules::Kind;
     use super::{all, window_name};
 
@@ -142,9 +182,12 @@ mod tests {
 
     #[test]
     fn every_replay_has_a_row_and_quanta_one_more() {
-        let runs = vec![run(Kind::Stop, &[0..90]), run(Kind::Time(1), &[0..10])];
+        let runs = vec![run(Kind::Stop, &[0..90]), run(Kind::Time(1, 1), &[0..10])];
         let tables = all(&[found(runs)]);
         let rows: Vec<_> = tables.iter().map(|table| table.rows.len()).collect();
         assert_eq!(rows, [1, 3, 2, 2]);
+        let tables = all(&[asked(run(Kind::Time(1, 1), &[0..10]))]);
+        let rows: Vec<_> = tables.iter().map(|table| table.rows.len()).collect();
+        assert_eq!(rows, [1, 1, 0, 0, 0]);
     }
 }

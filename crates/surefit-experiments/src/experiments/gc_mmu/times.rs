@@ -78,7 +78,7 @@ fn pauses(found: &[Found]) -> Table {
 }
 
 /// The median of ratios inside the rounds.
-fn over_stopped(found: &Found, timed: &Timed) -> Option<f64> {
+pub(super) fn over_stopped(found: &Found, timed: &Timed) -> Option<f64> {
     let stopped = found.timed.iter().find(|one| one.kind == Kind::Stop)?;
     let rounds = timed.rounds.iter().zip(&stopped.rounds);
     let ratios: Vec<_> = rounds
