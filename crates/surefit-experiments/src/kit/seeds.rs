@@ -537,11 +537,10 @@ const OTHERS: &[Seed] = &[
         "Siebert (2000): blocks of one size, access to objects linear and to arrays logarithmic",
         "chart",
     ),
-    not(
-        Paper::Others,
+    other(
         "Metronome",
         "Bacon et al. (2003): pauses and utilisation of a collector by the clock",
-        "its collector is not here yet; the chart places it by the papers alone",
+        &["gc-mmu"],
     ),
     other(
         "Mesh",
