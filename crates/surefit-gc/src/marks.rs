@@ -52,6 +52,12 @@ impl<'m> Marks<'m> {
         self.bits.get(object.number())
     }
 
+    /// Whether an object is grey.
+    #[inline]
+    pub(crate) fn is_grey(&self, object: Object) -> bool {
+        self.contains(object) && self.bits.get(object.number() + 1)
+    }
+
     /// The first object at or after a number that is not white.
     #[must_use]
     pub fn next(&self, number: u32) -> Option<Object> {

@@ -27,7 +27,7 @@ impl<S: Space> Client<S> for Trees {
 pub(crate) struct Scene<S: 'static> {
     pub(crate) heap: Collector<'static, S>,
     pub(crate) nodes: Vec<Object>,
-    trees: Trees,
+    pub(crate) trees: Trees,
 }
 
 impl<S: Space> Scene<S> {
@@ -68,6 +68,7 @@ impl<S: Space> Scene<S> {
     }
 
     /// Ten thousand dead objects, and a live one behind them.
+    #[allow(dead_code, reason = "not every benchmark collects")]
     pub(crate) fn dead(mut self) -> Self {
         self.garbage();
         let last = self.node();

@@ -18,16 +18,11 @@ impl<S: Stepwise, K: Clock> Generational<'_, S, K> {
     }
 
     fn remember(&mut self, object: Object) {
-        if !self.is_grey(object) {
+        if !self.gc.marks.is_grey(object) {
             self.gc.marks.make_grey(object);
             self.remembered += 1;
             self.lowest = Some(self.lowest.map_or(object, |lowest| lowest.min(object)));
         }
-    }
-
-    pub(super) fn is_grey(&self, object: Object) -> bool {
-        let marks = &self.gc.marks;
-        marks.next_grey_in_word(object.number(), &self.gc.live) == Some(object)
     }
 
     /// Whether a reference names a live object: it was allocated, and no collection freed it.
@@ -47,6 +42,6 @@ impl<S: Stepwise, K: Clock> Generational<'_, S, K> {
     /// last collection. The next minor one scans it.
     #[must_use]
     pub fn is_remembered(&self, object: Object) -> bool {
-        self.contains(object) && self.is_grey(object)
+        self.contains(object) && self.gc.marks.is_grey(object)
     }
 }

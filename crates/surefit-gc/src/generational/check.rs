@@ -26,7 +26,7 @@ impl<S: Stepwise, K: Clock> Generational<'_, S, K> {
         let (mut old, mut remembered) = (0, 0);
         for object in self.objects().filter(|&object| self.is_old(object)) {
             old += 1;
-            if self.is_grey(object) {
+            if self.gc.marks.is_grey(object) {
                 remembered += 1;
                 if self.lowest.is_none_or(|lowest| object < lowest) {
                     let what = "a remembered object is forgotten; its number";

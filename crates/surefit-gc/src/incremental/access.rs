@@ -70,8 +70,10 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
     #[inline]
     #[track_caller]
     pub fn store(&mut self, object: Object, word: u32, value: u32) {
-        let old = self.gc.load(object, word);
-        self.shade_old(old);
+        if self.keeps_old() {
+            let old = self.gc.load(object, word);
+            self.shade_old(old);
+        }
         self.gc.store(object, word, value);
     }
 
@@ -123,9 +125,11 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
     /// As [`Incremental::load_u64`]; then nothing is written.
     #[track_caller]
     pub fn store_u64(&mut self, object: Object, word: u32, value: u64) {
-        let old = self.gc.load_u64(object, word);
-        self.shade_old(old as u32);
-        self.shade_old((old >> 32) as u32);
+        if self.keeps_old() {
+            let old = self.gc.load_u64(object, word);
+            self.shade_old(old as u32);
+            self.shade_old((old >> 32) as u32);
+        }
         self.gc.store_u64(object, word, value);
     }
 

@@ -7,13 +7,17 @@ use crate::statistics::Clock;
 use crate::stepwise::Stepwise;
 
 impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
+    /// Whether a reference that a word loses must be followed first.
+    #[inline]
+    pub(super) const fn keeps_old(&self) -> bool {
+        matches!(self.phase, Phase::Mark)
+    }
+
     /// Follows a reference that a word loses, as far as it was not followed yet. Any number may be given.
     #[inline]
     pub(super) fn shade_old(&mut self, value: u32) {
-        if self.phase == Phase::Mark {
-            Object::of(value)
-                .into_iter()
-                .for_each(|old| self.shade(old));
+        if let Some(old) = Object::of(value) {
+            self.shade(old);
         }
     }
 
@@ -32,7 +36,7 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
     #[must_use]
     pub fn upgrade(&mut self, object: Object) -> Option<Object> {
         let lives = self.contains(object);
-        if lives && self.phase == Phase::Mark {
+        if lives && self.keeps_old() {
             self.shade(object);
         }
         lives.then_some(object)

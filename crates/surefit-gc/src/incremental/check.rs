@@ -60,7 +60,7 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
                     object,
                 ));
             }
-            bits += 1 + usize::from(self.is_grey(object));
+            bits += 1 + usize::from(self.gc.marks.is_grey(object));
         }
         let words = self.gc.marks.bits().words();
         let set = words.iter().map(|word| word.count_ones() as usize).sum();
@@ -90,7 +90,10 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
         }
         let dropped = self.pending.dropped.map(Object::number);
         let known_from = dropped.into_iter().chain(self.pending.pass).min();
-        for object in self.objects().filter(|&object| self.is_grey(object)) {
+        for object in self
+            .objects()
+            .filter(|&object| self.gc.marks.is_grey(object))
+        {
             let is_known = known_from.is_some_and(|from| from <= object.number());
             if !may_pend {
                 return Err(broken_at("G5", "an object is grey; its number", object));
@@ -110,20 +113,14 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
         self.gc.marks.contains(object)
     }
 
-    fn is_grey(&self, object: Object) -> bool {
-        let found = self
-            .gc
-            .marks
-            .next_grey_in_word(object.number(), &self.gc.live);
-        found == Some(object)
-    }
-
     /// The objects that are marked and still to be scanned, an object perhaps twice. No other object that
     /// this cycle keeps leads to a white one.
     pub fn pending(&self) -> impl Iterator<Item = Object> {
         let stack = self.gc.stack.iter().take(self.pending.len);
         let stacked = stack.filter_map(|entry| Object::of((entry >> 32) as u32));
-        let grey = self.objects().filter(|&object| self.is_grey(object));
+        let grey = self
+            .objects()
+            .filter(|&object| self.gc.marks.is_grey(object));
         stacked.chain(grey)
     }
 

@@ -190,7 +190,9 @@ impl<S: Stepwise> Machine<'_, S> {
                     .store_data(object, slot, value.map_or(0, Object::number));
             }
             Fault::ShadesTheNew => {
-                self.gc.shade_old(value.map_or(0, Object::number));
+                if self.gc.keeps_old() {
+                    self.gc.shade_old(value.map_or(0, Object::number));
+                }
                 self.gc
                     .store_data(object, slot, value.map_or(0, Object::number));
             }

@@ -140,6 +140,7 @@ impl Pacer {
     }
 
     /// Notes an allocation: so much is occupied after it. `in_cycle`: whether a cycle runs.
+    #[inline]
     pub(crate) fn note(&mut self, amount: Amount, occupied: Amount, in_cycle: bool) {
         if in_cycle {
             self.allocated = self.allocated.plus(amount);
