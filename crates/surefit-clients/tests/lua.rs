@@ -6,7 +6,9 @@ use std::alloc::Layout;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-use surefit_clients::lua::{Counts, Failure, Options, Output, PROGRAMS, Ran, Script, run};
+use surefit_clients::lua::{
+    Collecting, Counts, Failure, Options, Output, PROGRAMS, Ran, Script, run,
+};
 use surefit_core::{Corruption, Parts, RawHeap, Refused};
 use surefit_freelist::{
     BestFit, BinnedFit, Bitmap, Buddy, Deferred, FirstFit, HalfFit, Immediate, Never, NextFit,
@@ -16,6 +18,7 @@ use surefit_gc::NoClock;
 
 const KEPT: Options = Options {
     output: Output::Kept,
+    collecting: Collecting::WhenRefused,
     refuse_every: 0,
 };
 
@@ -148,6 +151,62 @@ fn every_program_prints_the_same_on_every_space() {
         spaces += 1;
     });
     assert_eq!(spaces, 18);
+}
+
+/// Lua's own collectors, as they come and with tunings out of range.
+const OWN: [Collecting; 4] = [
+    Collecting::Incremental {
+        pause: 0,
+        step_multiplier: 0,
+    },
+    Collecting::Incremental {
+        pause: u16::MAX,
+        step_multiplier: u16::MAX,
+    },
+    Collecting::Generational { minor: 0, major: 0 },
+    Collecting::Generational {
+        minor: u16::MAX,
+        major: u16::MAX,
+    },
+];
+
+#[test]
+fn every_program_prints_the_same_whatever_collects() {
+    for (program, expected) in PROGRAMS.iter().zip(expected()) {
+        for collecting in OWN {
+            let options = Options { collecting, ..KEPT };
+            let arguments = [program.small.as_bytes()];
+            for bytes in [512 << 10, 16 << 20] {
+                let ran = in_heap(bytes, &program.script(&arguments), options);
+                let what = format!("{} in {bytes}, {collecting:?}", program.name);
+                assert_eq!(ran.result, Ok(()), "{what}");
+                assert!(ran.output == expected, "{what} prints something else");
+                let is_refused = ran.counts.collections > 0;
+                assert!(!is_refused || bytes < 1 << 20, "{what}: {:?}", ran.counts);
+            }
+        }
+    }
+}
+
+#[test]
+fn luas_collectors_keep_memory_low_by_themselves() {
+    let source = "local t for i = 1, 100000 do t = { i } end";
+    let peak = |collecting| {
+        let options = Options { collecting, ..KEPT };
+        let ran = run(&mut System, NoClock, &script(source, &[]), options);
+        assert_eq!((ran.result, ran.counts.collections), (Ok(()), 0));
+        ran.counts.peak_bytes
+    };
+    let pauses = |pause| Collecting::Incremental {
+        pause,
+        step_multiplier: 0,
+    };
+    let [short, usual, long] = [110, 200, 1000].map(|pause| peak(pauses(pause)));
+    assert!(short < usual && usual < long, "{short} {usual} {long}");
+    let never = peak(Collecting::WhenRefused);
+    assert!(never > 5_000_000 && long < never / 4, "{long} {never}");
+    let generations = peak(Collecting::Generational { minor: 0, major: 0 });
+    assert!(generations < usual, "{generations}");
 }
 
 #[test]

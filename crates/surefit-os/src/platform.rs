@@ -78,6 +78,18 @@ pub unsafe fn resize(object: NonNull<u8>, layout: Layout, new_size: usize) -> Op
     Some(moved)
 }
 
+/// The bytes that malloc takes for an object: those that it may use (`malloc_usable_size`), and the
+/// word in which glibc's malloc notes them. Another malloc may note them elsewhere.
+///
+/// # Safety
+/// S1: the object came from this module and is live.
+#[must_use]
+pub unsafe fn chunk_bytes(object: NonNull<u8>) -> usize {
+    // SAFETY: S1.
+    let usable = unsafe { malloc_usable_size(object.as_ptr().cast()) };
+    usable + size_of::<usize>()
+}
+
 /// Flushes the C library's standard output, and reports whether any output was ever lost. It is no
 /// error if the reader has gone away.
 ///
@@ -114,12 +126,27 @@ fn reader_is_gone() -> bool {
 unsafe extern "C" {
     #[cfg_attr(target_vendor = "apple", link_name = "__stdoutp")]
     static stdout: *mut libc::FILE;
+
+    #[cfg_attr(target_vendor = "apple", link_name = "malloc_size")]
+    fn malloc_usable_size(object: *const libc::c_void) -> usize;
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{allocate, allocate_zeroed, free, resize};
+    use super::{allocate, allocate_zeroed, chunk_bytes, free, resize};
     use std::alloc::Layout;
+
+    #[test]
+    fn a_chunk_is_larger_than_its_object_by_little() {
+        for bytes in [1, 24, 40, 1000, 100_000] {
+            let object = allocate(Layout::array::<u8>(bytes).expect("valid")).expect("memory");
+            // SAFETY: the object is live.
+            let chunk = unsafe { chunk_bytes(object) };
+            assert!((bytes + 8..2 * bytes + 40).contains(&chunk), "{chunk}");
+            // SAFETY: the object is live and not used afterwards.
+            unsafe { free(object) };
+        }
+    }
 
     #[test]
     fn objects_are_aligned_and_keep_their_bytes() {

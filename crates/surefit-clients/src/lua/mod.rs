@@ -1,7 +1,8 @@
 //! A Lua virtual machine whose memory is a surefit heap, and programs to run on it.
 //!
 //! Lua requests all its memory through one callback. Here a [`RawHeap`](surefit_core::RawHeap)
-//! serves it. Lua's own collector is stopped: it collects only when a request is refused.
+//! serves it. Lua's own collector is stopped: it collects only when a request is refused, unless
+//! [`Collecting`] starts it.
 //!
 //! ```text
 //! request:  serve; else refuse -> Lua collects and requests again: serve;
@@ -13,6 +14,7 @@
 //!
 //! | file | holds |
 //! | --- | --- |
+//! | `collecting` | when a machine collects |
 //! | `memory` | serves requests: counters, refusals, and the reserve |
 //! | `vm` | all calls of the C library |
 //! | `restrain.lua` | removes the functions of the libraries that could break memory |
@@ -30,10 +32,12 @@
 //! # Source
 //! Lua 5.4, reference manual: `lua_Alloc`, `lua_gc`.
 
+mod collecting;
 mod memory;
 mod programs;
 mod vm;
 
+pub use collecting::Collecting;
 pub use memory::Counts;
 pub use programs::{PROGRAMS, Program};
 pub use vm::{Failure, Options, Output, Ran, Script, run, run_and_look};

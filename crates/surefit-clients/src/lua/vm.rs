@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! run:    newstate(answer) -> stop the collector -> pcall(main) -> message -> close
-//! main:   open the libraries -> buffers lose their finalizer -> restrain -> load the script
-//!         -> call it
+//! main:   open the libraries -> buffers lose their finalizer -> restrain -> start Lua's collector,
+//!         if it is to collect by itself -> load the script -> call it
 //! ```
 //!
 //! # Invariants
@@ -24,10 +24,17 @@ use mlua_sys::lua_State;
 use surefit_core::RawHeap;
 use surefit_gc::Clock;
 
+use super::collecting::Collecting;
 use super::memory::{Counts, Memory};
 
 /// The name of the metatable of buffers in the registry.
 const BUFFERS: &CStr = c"_UBOX*";
+
+/// The greatest tuning of Lua's collectors, in percent (its manual, §2.5).
+const MOST_PERCENT: u16 = 1000;
+
+/// The greatest minor multiplier of the generational one, in percent (its manual, §2.5.2).
+const MOST_MINOR_PERCENT: u16 = 100;
 
 /// Removes everything from the libraries that could break memory.
 const RESTRAIN: &[u8] = include_bytes!("restrain.lua");
@@ -58,6 +65,8 @@ pub enum Output {
 pub struct Options {
     /// Where its output goes.
     pub output: Output,
+    /// When it collects.
+    pub collecting: Collecting,
     /// For tests: every n-th request for a new object is refused once without need; 0 for none.
     pub refuse_every: u64,
 }
@@ -108,7 +117,7 @@ struct Call<'a> {
     /// Tells the memory that the machine is complete.
     complete: unsafe extern "C" fn(*mut c_void, u64),
     memory: *mut c_void,
-    refuse_every: u64,
+    options: Options,
 }
 
 /// Runs a script in a new machine whose memory is the heap. At the end all of it is freed.
@@ -165,7 +174,7 @@ pub fn run_and_look<H: RawHeap, K: Clock, T>(
         },
         complete: complete::<H, K>,
         memory: memory_pointer.cast(),
-        refuse_every: options.refuse_every,
+        options,
     };
     // SAFETY: `answer` takes this pointer for what it is, and the memory outlives the machine (F3).
     let state = unsafe { lua::lua_newstate(answer::<H, K>, memory_pointer.cast()) };
@@ -273,7 +282,9 @@ unsafe extern "C-unwind" fn main(state: *mut lua_State) -> c_int {
     // SAFETY: F1.
     unsafe { push_arguments(state, call.script) };
     // SAFETY: F3: the pointer that the machine was made with.
-    unsafe { (call.complete)(call.memory, call.refuse_every) };
+    unsafe { (call.complete)(call.memory, call.options.refuse_every) };
+    // SAFETY: F1.
+    unsafe { start_collector(state, call.options.collecting) };
     // SAFETY: F1; the text and the name live as long as the call.
     let status = unsafe { load(state, call.script) };
     match status {
@@ -360,6 +371,35 @@ unsafe fn keep_output(state: *mut lua_State, kept: *mut Vec<u8>) {
     }
     // SAFETY: S1.
     unsafe { lua::lua_settop(state, -2) };
+}
+
+/// Starts Lua's own collector, unless it stays stopped.
+///
+/// # Safety
+/// S1: F1: a change of its mode collects.
+unsafe fn start_collector(state: *mut lua_State, collecting: Collecting) {
+    let tuning = |tuning: u16, most: u16| c_int::from(tuning.min(most));
+    let (mode, first, second) = match collecting {
+        Collecting::WhenRefused => return,
+        Collecting::Incremental {
+            pause,
+            step_multiplier,
+        } => (
+            lua::LUA_GCINC,
+            tuning(pause, MOST_PERCENT),
+            tuning(step_multiplier, MOST_PERCENT),
+        ),
+        Collecting::Generational { minor, major } => (
+            lua::LUA_GCGEN,
+            tuning(minor, MOST_MINOR_PERCENT),
+            tuning(major, MOST_PERCENT),
+        ),
+    };
+    // SAFETY: S1.
+    unsafe { lua::lua_gc(state, lua::LUA_GCRESTART) };
+    // The third is the step's size of the incremental mode; 0 leaves it. The other mode reads two.
+    // SAFETY: S1; both modes read `int`s.
+    unsafe { lua::lua_gc(state, mode, first, second, 0 as c_int) };
 }
 
 /// Makes `arg`, and room on the stack for the arguments.

@@ -4,13 +4,16 @@ use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use surefit_clients::lua::{Failure, Options, Output, PROGRAMS, Ran, Script, run, run_and_look};
+use surefit_clients::lua::{
+    Collecting, Failure, Options, Output, PROGRAMS, Ran, Script, run, run_and_look,
+};
 use surefit_core::RawHeap;
 use surefit_freelist::Tlsf;
 use surefit_gc::{Clock, NoClock};
 
 const KEPT: Options = Options {
     output: Output::Kept,
+    collecting: Collecting::WhenRefused,
     refuse_every: 0,
 };
 
