@@ -3,10 +3,11 @@
 //! Settings: `divisor=N`, about one byte is allocated between two collections for every N of the heap; `initial=BYTES`, the heap
 //! to begin with; `heap=BYTES`, its limit; `interior=1`, pointers into the middle of objects in the heap count too, for which every
 //! object is a byte longer (the collector's default; no program of references to starts of objects needs it); `many=0`, one
-//! call an object instead of a list of objects at a time; `markers=N` threads that mark.
-//! It is never incremental.
+//! call an object instead of a list of objects at a time; `markers=N` threads that mark; `incremental=1`, it marks in steps and
+//! only what was written since the last collection, which it learns from the pages; then `pause_ms=N` is how long a step may take
+//! (999999 is no limit: only generations are left, and no steps).
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_int, c_ulong, c_void};
 use std::process::ExitCode;
 use std::ptr::{self, NonNull};
 
@@ -14,6 +15,9 @@ use surefit_peers::{Settings, Trees};
 
 unsafe extern "C" {
     fn GC_init();
+    fn GC_enable_incremental();
+    fn GC_is_incremental_mode() -> c_int;
+    fn GC_set_time_limit(ms: c_ulong);
     fn GC_set_all_interior_pointers(is_on: c_int);
     fn GC_set_free_space_divisor(divisor: usize);
     fn GC_set_max_heap_size(bytes: usize);
@@ -49,6 +53,9 @@ impl Boehm {
             std::env::set_var("GC_MARKERS", markers.to_string());
             GC_set_all_interior_pointers(is_interior.into());
             GC_init();
+        }
+        if settings.number::<u8>("incremental")?.unwrap_or(0) != 0 {
+            enable_incremental(settings.number("pause_ms")?)?;
         }
         if let Some(divisor) = settings.number("divisor")? {
             // SAFETY: as B1, after `GC_init`.
@@ -100,6 +107,22 @@ impl Boehm {
         unsafe { node.write(Node { left, right }) };
         Some(node)
     }
+}
+
+/// Marks in steps from now on, each of at most so many milliseconds, if a number is given.
+fn enable_incremental(pause_ms: Option<c_ulong>) -> Result<(), String> {
+    if let Some(ms) = pause_ms {
+        // SAFETY: as B1, after `GC_init`.
+        unsafe { GC_set_time_limit(ms) };
+    }
+    // SAFETY: as B1, after `GC_init`.
+    let is_on = unsafe {
+        GC_enable_incremental();
+        GC_is_incremental_mode() != 0
+    };
+    is_on
+        .then_some(())
+        .ok_or("incremental=1: this collector cannot".to_owned())
 }
 
 /// The nodes of a tree.

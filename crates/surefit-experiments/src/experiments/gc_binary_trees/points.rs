@@ -133,6 +133,11 @@ const fn boehm(settings: &'static str, role: Role) -> Point {
     Point::new("Boehm", "binary-trees-boehm", settings, role).with("boehm")
 }
 
+/// The same collector in its incremental mode.
+const fn boehm_incremental(settings: &'static str, role: Role) -> Point {
+    Point::new("Boehm, incremental", "binary-trees-boehm", settings, role).with("boehm")
+}
+
 const fn mmtk(settings: &'static str, role: Role) -> Point {
     Point::new("MMTk MarkSweep", "binary-trees-mmtk", settings, role).with("mmtk")
 }
@@ -141,7 +146,7 @@ const fn mmtk(settings: &'static str, role: Role) -> Point {
 /// MiB live at once in 24 bytes a node.
 ///
 /// gc-arena is left as it comes by its default pacing, Boehm's collector by one call per object and
-/// references into objects (both its defaults), and MMTk by as many threads as there are processors
+/// references into objects (both its defaults), in its incremental mode with steps of 15 ms, and MMTk by as many threads as there are processors
 /// here; it has no size of its own for a heap.
 pub(super) const POINTS: &[Point] = &[
     empty(),
@@ -162,6 +167,12 @@ pub(super) const POINTS: &[Point] = &[
     boehm("initial=6M divisor=30", Role::Tuned),
     boehm("initial=12M", Role::Tuned),
     boehm("initial=16M", Role::Tuned),
+    boehm_incremental("incremental=1 interior=1 many=0", Role::AsItComes),
+    boehm_incremental("incremental=1", Role::Tuned),
+    boehm_incremental("incremental=1 initial=12M pause_ms=1", Role::Tuned),
+    boehm_incremental("incremental=1 initial=6M pause_ms=50", Role::Tuned),
+    boehm_incremental("incremental=1 initial=12M pause_ms=999999", Role::Tuned),
+    boehm_incremental("incremental=1 divisor=1", Role::Tuned),
     mmtk("heap=5M", Role::Tuned),
     mmtk("heap=8M", Role::Tuned),
     mmtk("heap=16M", Role::Tuned),
