@@ -13,6 +13,8 @@ mod gc_free_chunks;
 mod gc_lists;
 #[cfg(feature = "lua")]
 mod gc_lua;
+#[cfg(feature = "lua")]
+mod gc_lua_collectors;
 mod gc_mmu;
 mod gc_size_classes;
 mod gc_table_updates;
@@ -57,6 +59,8 @@ pub(crate) const ENTRIES: &[Entry] = &[
     gc_times::ENTRY,
     #[cfg(feature = "lua")]
     gc_lua::ENTRY,
+    #[cfg(feature = "lua")]
+    gc_lua_collectors::ENTRY,
     gc_binary_trees::ENTRY,
     gc_compact_fit::ENTRY,
     gc_size_classes::ENTRY,

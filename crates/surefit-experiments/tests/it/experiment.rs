@@ -27,6 +27,7 @@ const REPORTS: &[&str] = &[
     "gc-visits",
     "gc-times",
     "gc-lua",
+    "gc-lua-collectors",
     "gc-binary-trees",
     "gc-compact-fit",
     "gc-size-classes",
