@@ -109,3 +109,25 @@ fn processor_time_orders_the_pauses_too() {
     assert!(!ran.pauses.is_empty());
     assert!(least_mutator_ticks(&ran.pauses, 0..ran.ticks, 1).is_some());
 }
+
+#[test]
+fn a_root_that_is_dropped_before_the_collector_comes_to_it_is_kept() {
+    let mut recording = Recording::new();
+    let holder = recording.allocate();
+    recording.walk(&[], &[(holder, true)], &[]);
+    for nth in 0..600 {
+        recording.allocate_many(300 + nth);
+        let late = recording.allocate();
+        recording.allocate_many(7);
+        // If a cycle has begun meanwhile, this one is not looked at any more.
+        let born = recording.allocate();
+        for _ in 0..2 {
+            recording.walk(&[(born, late), (holder, born)], &[], &[]);
+            recording.allocate_many(200);
+        }
+    }
+    let [_, by_work, _] = schedules();
+    let program = recording.program();
+    let ran = replay(&Stepped::FreeLists, &program, by_work, Timing::Virtual);
+    assert!(ran.steps.cycles > 100 && ran.floating.bytes > 0);
+}
