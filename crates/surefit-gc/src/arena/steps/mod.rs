@@ -60,8 +60,10 @@
 //! # Drawbacks
 //! Objects that die in a cycle, or were born in it, are kept until the next one. If the program does
 //! not call `step` often enough, [`ensure`](StepArena::ensure) and [`retry`](StepArena::retry)
-//! finish the cycle, as long as that takes; this is counted. An allocation costs some ten
-//! instructions more than in an [`Arena`](crate::Arena).
+//! finish the cycle, as long as that takes; this is counted. The benchmark `step_arenas`
+//! counts instructions: an allocation takes 84 while no cycle runs and 89 while one marks, where an
+//! [`Arena`](crate::Arena) takes 54; a change of a cell takes 16 more than one of a
+//! [`Cell`](core::cell::Cell), and some 150 more if it marks an object.
 //!
 //! # Source
 //! Yuasa, Real-time garbage collection on general-purpose machines (1990): the snapshot and its
