@@ -142,6 +142,23 @@ impl Lists {
         }
     }
 
+    /// As [`Lists::choose`], but compiled for six types: 256 lists with a tree as the last one, merged
+    /// late or at once. Lists that are never merged count as merged late.
+    pub fn choose_merging<C: Choice>(self, choice: C) -> C::Output {
+        match self.finds {
+            Finds::Scan => self.merging::<C, Scan>(choice),
+            Finds::NextHitTable => self.merging::<C, NextHitTable>(choice),
+            Finds::Bitmap => self.merging::<C, Bitmap>(choice),
+        }
+    }
+
+    fn merging<C: Choice, L: Lookup<256> + 'static>(self, choice: C) -> C::Output {
+        match self.merges {
+            When::Never | When::Deferred => choice.of::<L, Deferred, Tree, 256>(),
+            When::Immediate => choice.of::<L, Immediate, Tree, 256>(),
+        }
+    }
+
     fn immediate<C: Choice, const N: usize>(self, choice: C) -> C::Output {
         match self.finds {
             Finds::Scan => self.with_last::<C, Scan, Immediate, N>(choice),
@@ -255,6 +272,16 @@ mod tests {
                 },
             };
             assert_eq!(lists.choose_usual(Names), usual.choose(Names), "{lists}");
+            let merges = match lists.merges {
+                When::Never => When::Deferred,
+                merges => merges,
+            };
+            let merging = Lists::usual(lists.finds, merges);
+            assert_eq!(
+                lists.choose_merging(Names),
+                merging.choose(Names),
+                "{lists}"
+            );
         }
     }
 }

@@ -1,8 +1,8 @@
-//! What the program needs of either collector: the one that stops the program, and the one that
-//! works in steps.
+//! What the program needs of any collector: the one that stops the program, the one that works in
+//! steps, and the one with two generations.
 #![deny(unsafe_code)]
 
-use surefit_gc::{Clock, Collector, Object, Space};
+use surefit_gc::{Clock, Collector, Generational, Incremental, Object, Space, Stepwise};
 
 /// Objects, as the program uses them.
 pub(super) trait Heap {
@@ -23,6 +23,10 @@ pub(super) trait Heap {
 
     /// Writes a word that never holds one.
     fn store_data(&mut self, object: Object, word: u32, value: u32);
+
+    /// An object refers to another beside the heap from here on: a collector that remembers old objects
+    /// that were written must know.
+    fn refer_beside(&mut self, _from: Object, _to: Object) {}
 }
 
 impl<S: Space, K: Clock> Heap for Collector<'_, S, K> {
@@ -52,5 +56,66 @@ impl<S: Space, K: Clock> Heap for Collector<'_, S, K> {
     #[inline]
     fn store_data(&mut self, object: Object, word: u32, value: u32) {
         self.store(object, word, value);
+    }
+}
+
+impl<S: Stepwise, K: Clock> Heap for Incremental<'_, S, K> {
+    #[inline]
+    fn contains(&self, object: Object) -> bool {
+        self.contains(object)
+    }
+
+    #[inline]
+    fn upgrade(&mut self, object: Object) -> bool {
+        self.upgrade(object).is_some()
+    }
+
+    #[inline]
+    fn load(&self, object: Object, word: u32) -> u32 {
+        self.load(object, word)
+    }
+
+    #[inline]
+    fn store(&mut self, object: Object, word: u32, value: u32) {
+        self.store(object, word, value);
+    }
+
+    #[inline]
+    fn store_data(&mut self, object: Object, word: u32, value: u32) {
+        self.store_data(object, word, value);
+    }
+}
+
+impl<S: Stepwise, K: Clock> Heap for Generational<'_, S, K> {
+    #[inline]
+    fn contains(&self, object: Object) -> bool {
+        self.contains(object)
+    }
+
+    #[inline]
+    fn upgrade(&mut self, object: Object) -> bool {
+        self.contains(object)
+    }
+
+    #[inline]
+    fn load(&self, object: Object, word: u32) -> u32 {
+        self.load(object, word)
+    }
+
+    #[inline]
+    fn store(&mut self, object: Object, word: u32, value: u32) {
+        self.store(object, word, value);
+    }
+
+    #[inline]
+    fn store_data(&mut self, object: Object, word: u32, value: u32) {
+        self.store_data(object, word, value);
+    }
+
+    /// Writes the reference to the first word, which every object has, and then what was there.
+    fn refer_beside(&mut self, from: Object, to: Object) {
+        let word = self.load(from, 0);
+        self.store(from, 0, to.number());
+        self.store_data(from, 0, word);
     }
 }

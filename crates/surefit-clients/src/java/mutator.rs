@@ -179,11 +179,12 @@ impl Mutator {
         }
         self.forget_beside(gc, from);
         let found = |&&to: &&u32| {
-            let is_there = self.find(gc, to).is_some();
-            if !is_there {
-                freed(Freed { from, to });
+            let target = self.find(gc, to);
+            match target {
+                Some(target) => gc.refer_beside(object, target),
+                None => freed(Freed { from, to }),
             }
-            is_there
+            target.is_some()
         };
         let class_level: Vec<_> = change.class_level.iter().filter(found).copied().collect();
         if !class_level.is_empty() {

@@ -97,6 +97,12 @@ impl Program {
         given.map(|object| object.bytes)
     }
 
+    /// What was allocated before each walk, and the walk; nothing follows the last batch.
+    pub fn batches(&self) -> impl Iterator<Item = (&[Object], Option<&Walk>)> {
+        let batches = self.batches.iter();
+        batches.map(|batch| (batch.given.as_slice(), batch.walk.as_deref()))
+    }
+
     /// The peak live bytes of the recording, at the end of a walk.
     #[must_use]
     pub const fn most_live(&self) -> Live {

@@ -1,6 +1,7 @@
 //! Replays against a naive model, and recordings that must be rejected.
 
 mod judge;
+mod managed;
 mod recording;
 mod scheduled;
 
