@@ -153,6 +153,8 @@ fn a_recording_may_be_another_one_at_the_second_reading() {
         let mut region = vec![MaybeUninit::uninit(); 1 << 20];
         if let Ok(program) = read {
             assert!(program.sizes().count() as u64 >= program.allocations());
+            let given = program.batches().map(|(given, _)| given.len());
+            assert_eq!(given.sum::<usize>(), program.sizes().count());
             let replayed = Space::Tlsf.replay(&program, &mut region, &java::Options::default());
             assert!(replayed.is_ok_and(|outcome| outcome.references_to_freed == 0));
         }
@@ -278,6 +280,7 @@ fn any_number_of_lists_chooses_some_type() {
             };
             assert_eq!(lists.choose(Count), expected as usize);
             assert_eq!(lists.choose_usual(Count), expected as usize);
+            assert_eq!(lists.choose_merging(Count), 256);
             let name = lists.to_string();
             for part in [finds.key(), merges_name(merges), lists.last()] {
                 assert!(name.contains(part), "{name}");

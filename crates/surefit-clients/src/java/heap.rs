@@ -71,6 +71,11 @@ impl<S: Stepwise, K: Clock> Heap for Incremental<'_, S, K> {
     }
 
     #[inline]
+    fn forget(&mut self, object: Object) {
+        let _ = self.upgrade(object);
+    }
+
+    #[inline]
     fn load(&self, object: Object, word: u32) -> u32 {
         self.load(object, word)
     }
@@ -96,6 +101,9 @@ impl<S: Stepwise, K: Clock> Heap for Generational<'_, S, K> {
     fn upgrade(&mut self, object: Object) -> bool {
         self.contains(object)
     }
+
+    #[inline]
+    fn forget(&mut self, _: Object) {}
 
     #[inline]
     fn load(&self, object: Object, word: u32) -> u32 {

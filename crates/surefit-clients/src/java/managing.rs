@@ -104,6 +104,11 @@ macro_rules! heap_of {
             }
 
             #[inline]
+            fn forget(&mut self, object: Object) {
+                Heap::forget(&mut self.gc, object);
+            }
+
+            #[inline]
             fn load(&self, object: Object, word: u32) -> u32 {
                 self.gc.load(object, word)
             }

@@ -2,7 +2,10 @@
 
 use std::mem::MaybeUninit;
 
-use surefit_clients::java::{Scheduled, Stepped, Timing, least_heap};
+use surefit_clients::java::{
+    Collecting, Finds, Lists, Managed, Scheduled, Stepped, Timing, least_heap,
+};
+use surefit_freelist::When;
 use surefit_gc::CompactFit;
 use surefit_gc::schedule::{Amount, ByTime, ByWork, Quanta, Schedule};
 
@@ -74,4 +77,38 @@ fn a_replay_under_any_schedule_ends_in_a_region_of_any_length() {
         }
     }
     assert!(completed > 30, "{completed}");
+}
+
+/// Collectors with the least and the greatest numbers.
+fn any_collectors() -> Vec<Collecting> {
+    let mut collectors = vec![Collecting::AtOnce];
+    for any in [0, 1, 4096, u64::MAX] {
+        collectors.push(Collecting::TwoGenerations { young_bytes: any });
+        collectors.extend([0, 1, u64::MAX].map(|units| Collecting::InSteps {
+            trigger: any,
+            units,
+        }));
+    }
+    collectors
+}
+
+#[test]
+fn a_replay_under_any_collector_ends_in_a_region_of_any_length() {
+    let (bytes, mut region) = (recorded(), vec![MaybeUninit::uninit(); 1 << 19]);
+    let program = program(&bytes);
+    let mut completed = 0;
+    for (nth, collecting) in any_collectors().into_iter().enumerate() {
+        let lists = Lists::usual(Finds::ALL[nth % 3], [When::Immediate, When::Never][nth % 2]);
+        for length in [0, 1, 63, 20_000, 1 << 19] {
+            let replayed = collecting.replay(lists, &program, &mut region[..length], nth % 5 == 0);
+            completed += u32::from(replayed.is_some());
+        }
+    }
+    assert!(completed > 10, "{completed}");
+    let most = Managed {
+        allocation_ns: u64::MAX,
+        collection_ns: 1,
+        ..Managed::default()
+    };
+    assert_eq!(most.management_ns(), u64::MAX);
 }

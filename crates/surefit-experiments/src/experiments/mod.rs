@@ -10,6 +10,7 @@ mod figure_12;
 mod gc_binary_trees;
 mod gc_compact_fit;
 mod gc_free_chunks;
+mod gc_incremental;
 mod gc_lists;
 #[cfg(feature = "lua")]
 mod gc_lua;
@@ -68,4 +69,5 @@ pub(crate) const ENTRIES: &[Entry] = &[
     gc_table_updates::ENTRY,
     gc_lists::ENTRY,
     gc_mmu::ENTRY,
+    gc_incremental::ENTRY,
 ];

@@ -382,17 +382,15 @@ const THESIS: &[Seed] = &[
         "predicted: the table gains less where programs free",
         &["nht", "gc-lua"],
     ),
-    not(
-        Paper::Thesis,
+    thesis(
         "incremental collector",
         "predicted: the table gains less with an incremental collector",
-        "there is no incremental collector here yet",
+        &["gc-incremental"],
     ),
-    not(
-        Paper::Thesis,
+    thesis(
         "generations",
         "possible use: promotion in a generational collector",
-        "there is no generational collector here",
+        &["gc-incremental"],
     ),
     not(
         Paper::Thesis,

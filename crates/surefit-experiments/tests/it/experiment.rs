@@ -35,6 +35,7 @@ const REPORTS: &[&str] = &[
     "gc-table-updates",
     "gc-lists",
     "gc-mmu",
+    "gc-incremental",
     "small-heaps",
 ];
 

@@ -17,6 +17,7 @@
 //! | `gc-lists` | heap management time against the number of lists | figure 4-14 |
 //! | `gc-times` | the three times against the heap's size, for every program | figures 4-1 to 4-13, A-1 to A-15 |
 //! | `gc-visits` | visits per allocation, over a program's life | table 2-2, figure 3-1 |
+//! | `gc-incremental` | the table under collectors in steps and with two generations, and in promotion | its predictions |
 //!
 //! Everything except times is counted: the same run gives the same figures.
 //!

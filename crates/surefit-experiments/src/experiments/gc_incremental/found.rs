@@ -1,0 +1,13 @@
+//! Everything about one program.
+#![deny(unsafe_code)]
+
+use super::collectors::Measured;
+use super::promotions::Promotion;
+
+/// Everything about one program.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) name: String,
+    pub(super) measured: Vec<Measured>,
+    pub(super) promotions: Vec<Promotion>,
+}

@@ -1,0 +1,146 @@
+//! `surefit experiment gc-incremental`: what the Next Hit Table is worth to a collector that stops the
+//! program, to one that works in steps, and to one with two generations; and in promotion.
+//!
+//! ```text
+//! programs     recordings of Java programs, replayed whole
+//! spaces       256 lists, found by a walk of the heads, by the table, by a bitmap; merged late or at once
+//! collectors   at once; in steps, by work; two generations, for which nothing moves
+//! heaps        1.25, 1.5 and 2 times the smallest, at once, for each coalescing
+//! promotion    a nursery of 64 or 256 KiB in front of such a space: what survives is copied there, one object
+//!              after another as it was found, or in order of size
+//! ```
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `plan` | what is measured, and how often |
+//! | `found` | everything about one program |
+//! | `pace` | how fast the collector in steps works |
+//! | `collectors` | all collectors and lookups in heaps of all sizes, in interleaved rounds |
+//! | `script` | which objects a nursery promotes, and when old ones die: from the recording alone |
+//! | `promote` | one run of a script: objects are promoted into a space |
+//! | `promotions` | all lookups and orders, in interleaved rounds |
+//! | `ratios` | one time over another, round by round |
+//! | `claims` | the verdicts |
+//! | `tables` | what was counted and timed |
+//!
+//! # Source
+//! The thesis on free-list organisation: its predictions for incremental collection, and its idea that
+//! the promotion of a generational collector could use the table.
+
+mod claims;
+mod collectors;
+mod found;
+mod pace;
+mod plan;
+mod promote;
+mod promotions;
+mod ratios;
+mod script;
+mod tables;
+
+use anyhow::Result;
+
+use self::found::Found;
+use self::plan::Plan;
+use crate::kit::{Entry, Report, Request};
+use crate::shared::merges::merges_name;
+use crate::shared::thesis::recorded;
+use surefit_measure::progress::Progress;
+
+/// This experiment.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "gc-incremental",
+    about: "The table under incremental and generational collection, and in promotion",
+    takes_traces: true,
+    takes_rounds: true,
+    run,
+};
+
+const SOURCE: &str = "the thesis on free-list organisation, its predictions and its outlook";
+
+/// The only program of a quick run, unless others are given: the smallest.
+const QUICK: &str = "bundled:mtrt";
+
+fn run(request: &Request) -> Result<Report> {
+    let plan = Plan::of(request);
+    let mut request = request.clone();
+    if request.quick && request.files.is_empty() {
+        request.files.push(QUICK.into());
+    }
+    let mut found = Vec::new();
+    for recorded in recorded::all(&request)? {
+        let recorded = recorded?;
+        let parts = plan.merges.len() + plan.nurseries.len();
+        let progress = Progress::new(parts as u64);
+        let mut one = Found {
+            name: recorded.name.clone(),
+            measured: Vec::new(),
+            promotions: Vec::new(),
+        };
+        for &merges in &plan.merges {
+            one.measured
+                .push(collectors::measure(&recorded, merges, &plan)?);
+            progress.step(&recorded.name, "replayed", &merges_name(merges));
+        }
+        for &nursery in &plan.nurseries {
+            one.promotions
+                .extend(promotions::measure(&recorded, nursery, &plan)?);
+            progress.step(
+                &recorded.name,
+                "promoted",
+                &format!("{} KiB", nursery >> 10),
+            );
+        }
+        progress.finish();
+        found.push(one);
+    }
+    Ok(report(&found, request.quick))
+}
+
+fn report(found: &[Found], quick: bool) -> Report {
+    let mut report = Report::new(ENTRY.name, ENTRY.about, SOURCE, quick);
+    report.setting = setting();
+    report.tables = tables::all(found);
+    report.plots = tables::plots(found);
+    report.claims = claims::all(found);
+    report.notes = notes();
+    report
+}
+
+fn setting() -> Vec<String> {
+    [
+        "256 lists with a tree as the last one; objects from 4 KiB on at the other end of the heap. Walk: the heads are \
+         walked; table: the Next Hit Table; bitmap. All three find the same list, so that all else is the same: only times \
+         differ.",
+        "Heaps are whole regions, in multiples of the smallest in which the program completes with the table, collected at \
+         once, with the same coalescing.",
+        "In steps: a cycle begins when half of what the heap has above the live bytes is used; after every 4 KiB that are \
+         allocated the collector works so much that the cycle ends before the other half is used.",
+        "Two generations: marks stay, nothing moves. The young one is collected at the first walk at which it has a quarter \
+         of the heap's room, and when a request finds no room; all, when that frees too little.",
+        "Promotion: an old space behind a nursery, 1.25 times the smallest heap for it and more. The nursery is emptied at the \
+         first walk of the recording at which it is full: there the recording says exactly what lives. Objects from 4 KiB \
+         on are born old.",
+        "Processor time, in interleaved rounds; allocation by batches between two walks of the recording, less the same \
+         without allocating; updates of the table included; the clock's own cost is taken off. The write barrier is not in \
+         these times.",
+    ]
+    .map(str::to_owned)
+    .to_vec()
+}
+
+fn notes() -> Vec<String> {
+    [
+        "All that a recording allocated since its last walk is a root until the next: it floats, and two generations call it \
+         old if a collection falls between.",
+        "A promotion is its search for a chunk, the update of the lists, the clearing of the object, its live bit and its copy; \
+         in order of size, sorting too. Marking is none of it, nor are collections of the old space. An \
+         old space that was never collected is a single chunk, in the last list: the walk visits all heads.",
+        "Coalescing is immediate or deferred; never has smallest heaps several times as large, and gc-times has it. In steps, \
+         deferred coalescing merges after every cycle, not only when a request fails.",
+        "cycles: collections, cycles in steps, or collections of either generation; young: those of the young one; forced: \
+         requests that found no room; of two generations, those that a collection of the young one did not help.",
+    ]
+    .map(str::to_owned)
+    .to_vec()
+}

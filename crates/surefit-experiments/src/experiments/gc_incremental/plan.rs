@@ -1,0 +1,37 @@
+//! What is measured, and how often.
+#![deny(unsafe_code)]
+
+use surefit_clients::java::MinHeap;
+use surefit_freelist::When;
+
+use crate::kit::Request;
+
+/// What is measured.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) merges: Vec<When>,
+    /// Heaps in multiples of the smallest.
+    pub(super) multiples: Vec<f64>,
+    /// Nurseries in bytes.
+    pub(super) nurseries: Vec<u32>,
+    pub(super) rounds: u32,
+    /// How far a smallest heap may be from what is found, in bytes.
+    pub(super) open: fn(usize) -> usize,
+}
+
+impl Plan {
+    pub(super) fn of(request: &Request) -> Self {
+        let is_quick = request.quick;
+        let first = |all: usize| if is_quick { 1 } else { all };
+        Self {
+            merges: [When::Immediate, When::Deferred][..first(2)].to_vec(),
+            multiples: [1.5, 1.25, 2.0][..first(3)].to_vec(),
+            nurseries: [64 << 10, 256 << 10][..first(2)].to_vec(),
+            rounds: request.rounds.unwrap_or(if is_quick { 1 } else { 3 }),
+            open: match is_quick {
+                true => |bytes| bytes / 16,
+                false => MinHeap::open_bytes,
+            },
+        }
+    }
+}

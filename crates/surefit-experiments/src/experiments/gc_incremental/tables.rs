@@ -1,0 +1,219 @@
+//! What was counted and timed, and the gain against the heap.
+#![deny(unsafe_code)]
+
+use surefit_clients::java::Finds;
+
+use super::collectors::{Kind, Measured, Timed, What};
+use super::found::Found;
+use super::promotions::{Promotion, Run};
+use super::ratios::lookup;
+use crate::kit::{Axis, Plot, Series, Table};
+use crate::shared::merges::merges_name;
+use surefit_measure::ratio::median;
+
+/// All of them.
+pub(super) fn all(found: &[Found]) -> Vec<Table> {
+    let mut tables = vec![smallest(found), times(found), counts(found)];
+    if found.iter().any(|one| !one.promotions.is_empty()) {
+        tables.extend([nurseries(found), promotions(found)]);
+    }
+    tables
+}
+
+fn smallest(found: &[Found]) -> Table {
+    let all = found
+        .iter()
+        .flat_map(|one| one.measured.iter().map(move |measured| (one, measured)));
+    Table::of("smallest heaps, collected at once", all)
+        .text("program", |(one, _)| one.name.as_str())
+        .text("merged", |(_, measured)| merges_name(measured.merges))
+        .figure("B", 0, |(_, measured)| measured.smallest as u64)
+        .table()
+}
+
+/// A program's replays that completed.
+fn rows(found: &[Found]) -> impl Iterator<Item = (&Found, &Measured, &Timed)> {
+    let all = found
+        .iter()
+        .flat_map(|one| one.measured.iter().map(move |measured| (one, measured)));
+    let all = all.flat_map(|(one, measured)| {
+        let timed = measured.timed.iter();
+        timed.map(move |timed| (one, measured, timed))
+    });
+    all.filter(|(_, _, timed)| !timed.rounds.is_empty())
+}
+
+fn ms(ns: &[f64]) -> Option<f64> {
+    Some(median(ns)? / 1e6)
+}
+
+fn times(found: &[Found]) -> Table {
+    let title = "times in ms, medians of the rounds; walk ÷ this lookup in allocation (alloc) and heap management (all)";
+    let gain = |measured: &Measured, timed: &Timed, what| {
+        let pair = [Finds::Scan, timed.finds];
+        median(&measured.ratio(timed.kind, pair, what, timed.multiple))
+    };
+    Table::of(title, rows(found))
+        .text("program", |(one, ..)| one.name.as_str())
+        .text("merged", |(_, measured, _)| merges_name(measured.merges))
+        .figure("heap", 2, |(_, _, timed)| timed.multiple)
+        .text("collector", |(_, _, timed)| timed.kind.name())
+        .text("lookup", |(_, _, timed)| lookup(timed.finds))
+        .figure("allocate", 1, |(_, _, timed)| {
+            ms(&timed.ns(What::Allocation))
+        })
+        .figure("manage", 1, |(_, _, timed)| ms(&timed.ns(What::Management)))
+        .figure("÷ alloc", 2, |(_, measured, timed)| {
+            gain(measured, timed, What::Allocation)
+        })
+        .figure("÷ all", 2, |(_, measured, timed)| {
+            gain(measured, timed, What::Management)
+        })
+        .table()
+}
+
+/// Each collector once per heap, with the table; the walk's visits beside it.
+fn counts(found: &[Found]) -> Table {
+    let title = "counted, with the table; per allocation: references marked, visits of the walk and of the table, updates";
+    let all: Vec<_> = rows(found)
+        .filter(|(_, _, timed)| timed.finds == Finds::NextHitTable)
+        .collect();
+    let per = |timed: &Timed, of: fn(&surefit_clients::java::Managed) -> u64| {
+        let round = timed.rounds.first()?;
+        Some(of(round) as f64 / round.totals.allocations.max(1) as f64)
+    };
+    Table::of(title, all)
+        .text("program", |(one, ..)| one.name.as_str())
+        .text("merged", |(_, measured, _)| merges_name(measured.merges))
+        .figure("heap", 2, |(_, _, timed)| timed.multiple)
+        .text("collector", |(_, _, timed)| timed.kind.name())
+        .figure("cycles", 0, |(_, _, timed)| {
+            timed.rounds.first().map(|round| round.totals.collections)
+        })
+        .figure("young", 0, |(_, _, timed)| {
+            timed.rounds.first().map(|round| round.minor)
+        })
+        .figure("forced", 0, |(_, _, timed)| {
+            timed.rounds.first().map(|round| round.forced)
+        })
+        .figure("edges", 1, |(_, _, timed)| {
+            per(timed, |round| round.totals.edges)
+        })
+        .figure("walk", 2, |(_, measured, timed)| {
+            let walk = measured.at(timed.kind, Finds::Scan, timed.multiple)?;
+            per(walk, |round| round.counters.visits)
+        })
+        .figure("table", 2, |(_, _, timed)| {
+            per(timed, |round| round.counters.visits)
+        })
+        .figure("updates", 3, |(_, _, timed)| {
+            per(timed, |round| round.counters.table_updates)
+        })
+        .table()
+}
+
+/// Every nursery of every program.
+fn all_promotions(found: &[Found]) -> impl Iterator<Item = (&Found, &Promotion)> {
+    let each = |one| move |promotion| (one, promotion);
+    found
+        .iter()
+        .flat_map(move |one| one.promotions.iter().map(each(one)))
+}
+
+fn nurseries(found: &[Found]) -> Table {
+    Table::of(
+        "nurseries: how often they were emptied, and what survived",
+        all_promotions(found),
+    )
+    .text("program", |(one, _)| one.name.as_str())
+    .text("merged", |(_, promotion)| merges_name(promotion.merges))
+    .figure("KiB", 0, |(_, promotion)| promotion.nursery >> 10)
+    .figure("emptied", 0, |(_, promotion)| promotion.minors)
+    .figure("born", 0, |(_, promotion)| promotion.born)
+    .figure("promoted %", 1, |(_, promotion)| {
+        100.0 * promotion.promoted as f64 / promotion.born.max(1) as f64
+    })
+    .figure("old space B", 0, |(_, promotion)| promotion.smallest as u64)
+    .table()
+}
+
+fn promotions(found: &[Found]) -> Table {
+    let title = "promotion, per object: visits, updates, ns (median of the rounds); cycles: collections of the old space";
+    let all = all_promotions(found).flat_map(|(one, promotion)| {
+        let runs = promotion.runs.iter().filter(|run| !run.rounds.is_empty());
+        runs.map(move |run| (one, promotion, run))
+    });
+    let per = |run: &Run, of: fn(&super::promote::Promoted) -> u64| {
+        let each = |round| of(round) as f64 / round.objects.max(1) as f64;
+        median(&run.rounds.iter().map(each).collect::<Vec<_>>())
+    };
+    Table::of(title, all)
+        .text("program", |(one, ..)| one.name.as_str())
+        .text("merged", |(_, promotion, _)| merges_name(promotion.merges))
+        .figure("KiB", 0, |(_, promotion, _)| promotion.nursery >> 10)
+        .figure("heap", 2, |(_, _, run)| run.multiple)
+        .text("order", |(_, _, run)| run.order.name())
+        .text("lookup", |(_, _, run)| lookup(run.finds))
+        .figure("visits", 2, |(_, _, run)| per(run, |round| round.visits))
+        .figure("updates", 3, |(_, _, run)| per(run, |round| round.updates))
+        .figure("ns", 0, |(_, _, run)| per(run, |round| round.ns))
+        .figure("cycles", 0, |(_, _, run)| {
+            run.rounds.first().map(|round| round.collections)
+        })
+        .table()
+}
+
+/// The gain in heap management time against the heap, for each program and coalescing.
+pub(super) fn plots(found: &[Found]) -> Vec<Plot> {
+    let all = found
+        .iter()
+        .flat_map(|one| one.measured.iter().map(move |measured| (one, measured)));
+    all.map(|(one, measured)| Plot {
+        title: format!(
+            "{}, {}: walk ÷ table, heap management time",
+            one.name,
+            merges_name(measured.merges)
+        ),
+        x: Axis::from_zero("heap, multiple of the smallest"),
+        y: Axis::from_zero("walk ÷ table"),
+        series: Kind::ALL.map(|kind| line(measured, kind)).to_vec(),
+    })
+    .collect()
+}
+
+fn line(measured: &Measured, kind: Kind) -> Series {
+    let pair = [Finds::Scan, Finds::NextHitTable];
+    let points = measured.multiples().into_iter().filter_map(|multiple| {
+        let gain = median(&measured.ratio(kind, pair, What::Management, multiple))?;
+        Some((multiple, gain))
+    });
+    Series::new(kind.name(), points.collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::collectors::tests::made;
+    use super::super::promote::Order;
+    use super::super::promotions::tests as promotions;
+    use super::{Found, all, plots};
+
+    #[test]
+    fn every_replay_and_every_run_of_promotion_has_a_row() {
+        let mut found = Found {
+            name: "p".to_owned(),
+            measured: vec![made(|_, _| (2, 1))],
+            promotions: Vec::new(),
+        };
+        let rows = |found: &Found| {
+            let tables = all(std::slice::from_ref(found));
+            tables
+                .iter()
+                .map(|table| table.rows.len())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(rows(&found), [1, 18, 6]);
+        found.promotions = vec![promotions::made(|_, _| 1)];
+        assert_eq!(rows(&found), [1, 18, 6, 1, 6 * Order::ALL.len()]);
+        assert_eq!(plots(&[found])[0].series.len(), 3);
+    }
+}
