@@ -127,8 +127,8 @@ fn notes() -> Vec<String> {
     [
         "All that a recording allocated since its last walk is a root until the next, thousands where a program has some hundred. \
          One object stands for them all, and is scanned as an array is: no step is longer for them.",
-        "A replay computes nothing: it allocates in each tick what a program allocates in many. So a schedule needs a larger heap for \
-         it, and forces cycles in one that would be enough for a program.",
+        "A replay computes nothing: what it allocates in a tick, a program allocates in more. So a schedule forces cycles here \
+         in heaps in which it need not force them for a program.",
         "By time, every allocation reads the clock while a cycle runs. That of processor time is a system call, which is a part of \
          what quanta cost here.",
         "forced: requests that found no room, so that a cycle was finished, or run, at once. overrun: quanta that took too long.",

@@ -25,9 +25,9 @@ pub(super) const QUANTUM_NS: u64 = 250_000;
 /// Nanoseconds of Metronome's quantum of the collector: as published, and as OpenJ9 has it.
 const METRONOMES_NS: [u64; 2] = [10_000_000, 3_000_000];
 
-/// The rate that is declared is so many times less than the one that was seen: phases differ. An
-/// object that is freed is one unit, as a word that is scanned, and takes 20 times as long.
-const SAFETY: u64 = 32;
+/// The rate that is declared is so many times less than the one that was seen, because a unit takes
+/// longer in one phase than in another. With 32 the longest pauses were no shorter.
+const SAFETY: u64 = 8;
 
 /// It is no less than so many longest pieces of work in a quantum, which none of the phases has.
 const PIECES: u64 = 2;
