@@ -22,8 +22,9 @@ use crate::arena::trace::Trace;
 /// [`Gc`] in place of the box: the compiler does not prove a demand that rests on itself.
 ///
 /// # Safety
-/// B1: Through a shared reference to a value, no [`Gc`] and no [`StepWeak`](crate::StepWeak) in it
-/// can be replaced or removed, except in a [`GcCell`](crate::GcCell).
+/// B1: Through a shared reference to a value, no reference in it, which is a [`Gc`], [`GcArray`],
+/// [`GcStr`] or [`StepWeak`](crate::StepWeak), can be replaced or removed, except in a
+/// [`GcCell`](crate::GcCell).
 #[allow(
     unsafe_code,
     reason = "implementing it is a promise; nothing here is unsafe"

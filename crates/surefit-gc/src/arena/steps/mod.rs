@@ -52,8 +52,9 @@
 //! never interrupted for longer.
 //!
 //! Not bounded, but counted as `overruns`: values that report more than 64 references at once, such
-//! as a `Vec` or a struct of 65. Not bounded and not counted: what the `drop` of one value does,
-//! and the barrier of a cell that holds such a value.
+//! as a `Vec` or a struct of 65. Not bounded and not counted: places of one value that hold no
+//! reference, such as a `Vec` of a million `None`, which are looked at all the same; what the
+//! `drop` of one value does; and the barrier of a cell that holds such a value.
 //!
 //! The bits take 1/32 of the region, twice those of an [`Arena`](crate::Arena).
 //!
