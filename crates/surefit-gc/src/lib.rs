@@ -2,7 +2,8 @@
 //! depends only on the core, the free-list systems and Compact-fit; it needs no `alloc`.
 //!
 //! A Rust program keeps values of its own types in an [`Arena`]; there they refer to each other by
-//! [`Gc`]; in a [`StepArena`] the collector works in steps. Everything else is for languages, whose objects are words.
+//! [`Gc`]; in a [`StepArena`] the collector works in steps. Everything else is for languages, whose
+//! objects are words.
 //!
 //! A program allocates. When a request cannot be served, a collection frees all objects that the
 //! program's roots do not lead to, in one pass, and the request is tried again. The program is the

@@ -228,6 +228,9 @@ impl<'m, R: for<'gc> Rootable<'gc> + ?Sized, I: Index> StepArena<'m, R, I> {
     ///
     /// # Errors
     /// What the last run returns.
+    ///
+    /// # Panics
+    /// As [`StepArena::step`].
     pub fn retry<T>(
         &mut self,
         mut f: impl for<'gc> FnMut(&'gc StepMutation<'gc>, &'gc Root<'gc, R>) -> Result<T, Full>,
@@ -257,6 +260,9 @@ impl<'m, R: for<'gc> Rootable<'gc> + ?Sized, I: Index> StepArena<'m, R, I> {
     ///
     /// # Errors
     /// [`Full`] if fewer are free even so.
+    ///
+    /// # Panics
+    /// As [`StepArena::step`].
     pub fn ensure(&mut self, bytes: usize) -> Result<(), Full> {
         if self.free_bytes() < bytes {
             self.store.finish_forced(&self.root);
