@@ -5,7 +5,7 @@ use super::measure::{Found, InHeap, Run, WINDOWS};
 use super::metronome;
 use super::round::Timed;
 use super::schedules::Kind;
-use super::timed::QUANTUM_NS;
+use super::timed::MOST_PAUSE_NS;
 use crate::kit::{Claim, OnProgram};
 use surefit_measure::output::grouped;
 
@@ -198,7 +198,7 @@ fn on_pauses(found: &Found) -> Option<OnProgram> {
     let shown = longest
         .iter()
         .map(|(kind, us)| format!("{} {us:.0} µs", kind.name()));
-    let most = QUANTUM_NS as f64 / 1e3;
+    let most = MOST_PAUSE_NS as f64 / 1e3;
     Some(OnProgram {
         name: found.name(),
         test: (!longest.is_empty()).then(|| longest.iter().all(|(_, us)| *us <= most)),

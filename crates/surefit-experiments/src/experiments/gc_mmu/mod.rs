@@ -7,7 +7,7 @@
 //! heaps        1.5 and 2 times the smallest in which the program completes, by halving
 //! schedules    stop the world; by work; by time, with quanta 1:1 and 3:1 (collector:program); Metronome's: 1:1 and 3:7
 //! counted      a tick is a unit of the collector's work, or a word that the program allocates, reads or writes
-//! timed        the same in processor time, with quanta of 250 µs, in the smaller heap; Metronome's: 10 ms and 3 ms
+//! timed        the same in processor time, with quanta of 125 µs, in the smaller heap; Metronome's: 10 ms and 3 ms
 //! ```
 //!
 //! | file | holds |
@@ -116,7 +116,7 @@ fn setting() -> Vec<String> {
          that the program allocates 5 bytes per tick and one largest object in a cycle, or as much as there is room for. A cycle \
          begins as late as this allows. With this rate, M + (2n − 1)·a is what the formula asks for; the heap for it is as many \
          times the smallest as that is M.",
-        "Timed: processor time of the thread. C is 250 µs; declared is 1/32 of the rate at which stop the world worked, or \
+        "Timed: processor time of the thread. C is 125 µs, half of what a pause may take; declared is 1/8 of the rate at which stop the world worked, or \
          two of the longest pieces of work: a quantum that has time left goes on. Twice the rate at which the program allocated, or as much as there is room for.",
     ]
     .map(str::to_owned)

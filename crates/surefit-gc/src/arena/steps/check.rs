@@ -141,7 +141,7 @@ fn check_marks(tables: &Tables<'_>) -> Result<(), Corruption> {
         bits += 1 + u32::from(tables.is_grey(number));
     }
     let words = tables.marks.words().iter();
-    let set = words.map(|word| word.count_ones()).sum();
+    let set: u32 = words.map(|word| word.count_ones()).sum();
     let what = "mark bits are set of what is no live object; bits";
     ensure(bits == set, "A5", what, set as usize)
 }
