@@ -55,7 +55,7 @@ fn keeps_formula_where_asked(found: &[Found]) -> Claim {
     let asked = found.iter().flat_map(|one| {
         let asked = one.larger.iter().filter_map(|larger| larger.asked.as_ref());
         asked.map(move |(multiple, run)| {
-            let name = format!("{}, {multiple}x, {}", one.name(), run.kind.name());
+            let name = format!("{}, {multiple:.2}x, {}", one.name(), run.kind.name());
             let on = on_formula(name, run);
             let test = on.test.map(|kept| kept && run.forced() == 0);
             OnProgram { test, ..on }
