@@ -17,6 +17,18 @@ use crate::space::{Place, Space};
 /// frees what no root leads to. So if a client does not report a reference although it still has
 /// it, it must never report it again.)
 ///
+/// # References beside the heap
+/// Not every reference has to be in a word: a client may keep some of an object's references in a table of
+/// its own, and report them when the object is scanned. A [`Collector`](crate::Collector) needs to know no
+/// more. The others must be told of changes that no store sees:
+/// - [`Incremental`](crate::Incremental): before a reference is taken out of the table, call
+///   [`upgrade`](crate::Incremental::upgrade) for what it refers to. A new one needs nothing.
+/// - [`Generational`](crate::Generational): when a reference to a young object is put into the table, call
+///   [`remember`](crate::Generational::remember) for the object that has it. One that is taken out needs
+///   nothing.
+///
+/// What the table has of objects that were freed must be removed: see [`Client::weak`].
+///
 /// # Examples
 /// Pairs of references; the roots are a stack.
 /// ```

@@ -24,8 +24,7 @@ pub(super) trait Heap {
     /// Writes a word that never holds one.
     fn store_data(&mut self, object: Object, word: u32, value: u32);
 
-    /// An object refers to another beside the heap from here on: a collector that remembers old objects
-    /// that were written must know.
+    /// An object refers to another beside the heap from here on.
     fn refer_beside(&mut self, _from: Object, _to: Object) {}
 }
 
@@ -120,10 +119,9 @@ impl<S: Stepwise, K: Clock> Heap for Generational<'_, S, K> {
         self.store_data(object, word, value);
     }
 
-    /// Writes the reference to the first word, which every object has, and then what was there.
     fn refer_beside(&mut self, from: Object, to: Object) {
-        let word = self.load(from, 0);
-        self.store(from, 0, to.number());
-        self.store_data(from, 0, word);
+        if !self.is_old(to) {
+            self.remember(from);
+        }
     }
 }

@@ -61,7 +61,8 @@ impl<S: Stepwise, K: Clock> Generational<'_, S, K> {
     ///
     /// A reference must be stored as [`Object::number`](crate::Object::number) for this: in another form,
     /// with a tag for example, an old object is not remembered, and a young one that only it refers to is
-    /// freed.
+    /// freed. A language that needs another form writes with [`Generational::store_data`], and calls
+    /// [`Generational::remember`].
     ///
     /// # Panics
     /// As [`Generational::load`].

@@ -13,11 +13,39 @@ impl<S: Stepwise, K: Clock> Generational<'_, S, K> {
     pub(super) fn wrote(&mut self, object: Object, value: u32) {
         let marks = &self.gc.marks;
         if marks.contains(object) && value != 0 && !marks.bits().get(value) {
-            self.remember(object);
+            self.add_remembered(object);
         }
     }
 
-    fn remember(&mut self, object: Object) {
+    /// Lets the next minor collection scan an object, if it is old.
+    ///
+    /// Call it when an object comes to refer to another in a way that no store sees: the client keeps the
+    /// reference beside the heap and reports it in [`Client::scan`](crate::Client::scan), or
+    /// [`Generational::store_data`] wrote it with a tag. It may be called before the change or after it, if
+    /// no collection runs in between, and more than once. It is not needed if the other object is old, or
+    /// if a root leads to it at the next minor collection.
+    ///
+    /// An object that is never told may lose a young object to which it refers. The set of remembered
+    /// objects cannot overflow: it is a bit of each.
+    ///
+    /// # Panics
+    /// If the reference names no live object.
+    ///
+    /// # Complexity
+    /// O(1).
+    #[inline]
+    #[track_caller]
+    pub fn remember(&mut self, object: Object) {
+        assert!(
+            self.contains(object),
+            "{object:?} is to be remembered, but is no live object"
+        );
+        if self.gc.marks.contains(object) {
+            self.add_remembered(object);
+        }
+    }
+
+    fn add_remembered(&mut self, object: Object) {
         if !self.gc.marks.is_grey(object) {
             self.gc.marks.make_grey(object);
             self.remembered += 1;
@@ -39,7 +67,7 @@ impl<S: Stepwise, K: Clock> Generational<'_, S, K> {
     }
 
     /// Whether a reference names an old object in which a reference to a young one was stored since the
-    /// last collection. The next minor one scans it.
+    /// last collection, or for which [`Generational::remember`] was called. The next minor one scans it.
     #[must_use]
     pub fn is_remembered(&self, object: Object) -> bool {
         self.contains(object) && self.gc.marks.is_grey(object)

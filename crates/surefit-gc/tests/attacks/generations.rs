@@ -191,6 +191,88 @@ fn a_reference_written_as_data_is_lost_and_told() {
     assert_eq!(gc.collect(&mut client).freed_objects, 9);
 }
 
+fn remember_all<S: Stepwise>(gc: &mut Generational<'_, S>) {
+    let objects: Vec<_> = gc.objects().collect();
+    objects.into_iter().for_each(|object| gc.remember(object));
+}
+
+/// Every number is refused that is no live object's; a young object needs nothing; an old one is remembered once,
+/// however often it is told, and until the next collection.
+#[test]
+fn any_object_may_be_remembered_at_any_time() {
+    for mark_stack in [1, 64] {
+        let mut region = JunkRegion::new(1 << 14, 8, 1);
+        let mut gc = aged::<Late>(&mut region, mark_stack);
+        let mut client = Faulty::default();
+        fill(&mut gc, &mut client, 20);
+        gc.collect_young(&mut client);
+        fill(&mut gc, &mut client, 10);
+        for number in (1..3000).chain([u32::MAX - 1, u32::MAX]) {
+            let object = Object::of(number).expect("not 0");
+            let refuses = panics(|| (0..3).for_each(|_| gc.remember(object)));
+            assert_eq!(refuses, !gc.contains(object));
+            assert_eq!(gc.is_remembered(object), gc.is_old(object));
+        }
+        assert_eq!(gc.check(), Ok(()));
+        client.fails_in = Some(1);
+        assert!(panics(|| gc.collect_young(&mut client)));
+        client.fails_in = None;
+        remember_all(&mut gc);
+        assert!(!gc.objects().any(|object| gc.is_remembered(object)));
+        assert_eq!(gc.collect_young(&mut client).remembered, 0);
+        remember_all(&mut gc);
+        let round = gc.collect_young(&mut client);
+        assert_eq!((round.remembered, round.marked), (30, 0));
+        assert!(!gc.objects().any(|object| gc.is_remembered(object)));
+        assert_eq!((gc.objects().count(), gc.check()), (30, Ok(())));
+    }
+}
+
+/// One root, and a table of references beside the heap.
+struct Table(Object, Vec<(Object, Object)>);
+
+impl<S: Space> Client<S> for Table {
+    fn roots(&mut self, edges: &mut Edges<'_>) {
+        edges.report(self.0);
+    }
+
+    fn scan(&mut self, object: &Scanned<'_, S>, _: u32, edges: &mut Edges<'_>) {
+        let of_object = self.1.iter().filter(|(from, _)| *from == object.object());
+        of_object.for_each(|&(_, to)| edges.report(to));
+    }
+}
+
+/// A young object to which an old one refers beside the heap is lost and told, unless the old one is remembered; it
+/// is old then, so once is enough. The call may come before the reference or after it.
+#[test]
+fn a_reference_beside_the_heap_must_be_remembered() {
+    for told in [None, Some(false), Some(true)] {
+        let mut region = JunkRegion::new(1 << 14, 8, 1);
+        let mut gc = aged::<Lists>(&mut region, 8);
+        let root = gc.alloc_as_is(16).expect("room");
+        let mut client = Table(root, Vec::new());
+        gc.collect_young(&mut client);
+        let young = gc.alloc_as_is(16).expect("room");
+        if told == Some(false) {
+            gc.remember(root);
+        }
+        client.1.push((root, young));
+        if told == Some(true) {
+            gc.remember(root);
+        }
+        gc.collect_young(&mut client);
+        assert_eq!(gc.contains(young), told.is_some());
+        gc.collect_young(&mut client);
+        if told.is_none() {
+            assert!(panics(|| gc.load(young, 0)));
+            assert!(panics(|| gc.collect(&mut client)), "reported, but dead");
+            client.1.clear();
+        }
+        assert_eq!(gc.collect(&mut client).freed_objects, 0);
+        assert_eq!((gc.check(), gc.is_old(young)), (Ok(()), told.is_some()));
+    }
+}
+
 /// Allocates until nothing helps, and then drops all roots.
 fn roots_fill_the_heap<S: Stepwise>(gc: &mut Generational<'_, S>, client: &mut Faulty) {
     while let Ok(object) = gc.alloc(client, 100) {

@@ -2,6 +2,8 @@
 //! remembered objects. After every step the heap must have exactly the objects that the last collection had to
 //! keep and those born since; no old object that is not remembered may refer to a young one (Y2).
 
+pub mod program;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use surefit_core::Refused;
@@ -14,7 +16,19 @@ use super::{Fault, Graph, HEAD, Verdict};
 struct Node {
     object: Object,
     slots: Vec<Option<usize>>,
+    /// What it refers to beside the heap.
+    beside: Option<usize>,
     words: u32,
+}
+
+/// What a program does not tell the collector. Then Y2 is not judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Forgets {
+    Nothing,
+    /// Links are written as data.
+    Links,
+    /// No object is remembered for what it refers to beside the heap.
+    Beside,
 }
 
 /// A program and its collector.
@@ -22,8 +36,7 @@ struct Node {
 pub struct Aged<'m, S> {
     pub gc: Generational<'m, S>,
     pub graph: Graph,
-    /// Whether links are written as data, so that nothing is remembered. Then Y2 is not judged.
-    pub forgets: bool,
+    pub forgets: Forgets,
     /// By id; the freed ones are missing.
     nodes: BTreeMap<usize, Node>,
     next_id: usize,
@@ -42,7 +55,7 @@ impl<'m, S: Stepwise> Aged<'m, S> {
         Self {
             gc,
             graph: Graph::new(fault),
-            forgets: false,
+            forgets: Forgets::Nothing,
             nodes: BTreeMap::new(),
             next_id: 0,
             roots: Vec::new(),
@@ -64,7 +77,8 @@ impl<'m, S: Stepwise> Aged<'m, S> {
     }
 
     fn targets(&self, id: usize) -> impl Iterator<Item = usize> {
-        self.nodes[&id].slots.iter().flatten().copied()
+        let node = &self.nodes[&id];
+        node.slots.iter().chain([&node.beside]).flatten().copied()
     }
 
     /// What some objects lead to, through all that `through` allows.
@@ -115,7 +129,7 @@ impl<'m, S: Stepwise> Aged<'m, S> {
                 return Err(format!("{:?} is reached but was freed", self.object(id)));
             }
         }
-        if !self.forgets {
+        if self.forgets == Forgets::Nothing {
             self.verify_generations()?;
         }
         self.calls += 1;
@@ -195,7 +209,7 @@ impl<'m, S: Stepwise> Aged<'m, S> {
             && round.live_objects == kept.len() as u64
             && round.scanned_objects >= scanned
             && (round.scanned_objects == scanned || round.passes > u64::from(is_minor));
-        match is_right || self.forgets {
+        match is_right || self.forgets != Forgets::Nothing {
             true => Ok(()),
             false => Err(format!(
                 "{round:?}, but {marked} were to be marked, {scanned} scanned"
@@ -271,6 +285,7 @@ impl<'m, S: Stepwise> Aged<'m, S> {
             Node {
                 object,
                 slots,
+                beside: None,
                 words,
             },
         );
@@ -283,12 +298,32 @@ impl<'m, S: Stepwise> Aged<'m, S> {
         let (word, number) = (HEAD + slot as u32, target.map_or(0, Object::number));
         self.nodes.get_mut(&from).expect("not freed").slots[slot] = to;
         match (self.forgets, slot % 2) {
-            (true, _) => self.gc.store_data(object, word, number),
+            (Forgets::Links, _) => self.gc.store_data(object, word, number),
             (_, 0) => self.gc.store_reference(object, word, target),
             _ => self.gc.store(object, word, number),
         }
         let is_young = to.is_some_and(|to| !self.old.contains(&to));
         if is_young && self.old.contains(&from) {
+            self.remembered.insert(from);
+        }
+        self.search();
+        self.verify()
+    }
+
+    /// Lets a node refer to another beside the heap, or to none.
+    pub fn link_beside(&mut self, from: usize, to: Option<usize>) -> Verdict {
+        let (object, target) = (self.object(from), to.map(|to| self.object(to)));
+        self.nodes.get_mut(&from).expect("not freed").beside = to;
+        let Some(target) = target else {
+            self.graph.beside.remove(&object);
+            self.search();
+            return self.verify();
+        };
+        self.graph.beside.insert(object, target);
+        if self.forgets != Forgets::Beside {
+            self.gc.remember(object);
+        }
+        if self.old.contains(&from) {
             self.remembered.insert(from);
         }
         self.search();
@@ -327,69 +362,5 @@ impl<'m, S: Stepwise> Aged<'m, S> {
     pub fn weaken(&mut self, id: usize) {
         self.weak.push(id);
         self.graph.weak.push(Some(self.object(id)));
-    }
-}
-
-/// One step of a program, chosen by `below`.
-pub fn step<S: Stepwise>(
-    world: &mut Aged<'_, S>,
-    below: &mut impl FnMut(usize) -> usize,
-) -> Verdict {
-    let nodes = world.reached.len();
-    match below(100) {
-        0..40 => {
-            let wide = below(40) == 0;
-            let slots = below(if wide { 300 } else { 5 });
-            if world.alloc(slots, below(12))?.is_none() {
-                for _ in 0..8 {
-                    world.drop_root(below(world.roots.len() + 1))?;
-                }
-            }
-        }
-        40..65 if nodes > 0 => {
-            let (from, to) = (
-                world.reached[below(nodes)],
-                world.reached[often_late(nodes, below)],
-            );
-            if world.slots(from) > 0 {
-                let slot = below(world.slots(from));
-                world.link(from, slot, Some(to))?;
-            }
-        }
-        65..72 if nodes > 0 => {
-            let from = world.reached[below(nodes)];
-            if world.slots(from) > 0 {
-                let slot = below(world.slots(from));
-                world.link(from, slot, None)?;
-            }
-        }
-        72..75 if nodes > 0 => world.hold(world.reached[below(nodes)])?,
-        75..91 => world.drop_root(often_late(world.roots.len() + 1, below))?,
-        91..94 if nodes > 0 => world.weaken(world.reached[below(nodes)]),
-        94..98 => world.collect_young()?,
-        98 if below(3) == 0 => most_die(world)?,
-        99 if below(4) == 0 => world.collect()?,
-        _ => {}
-    }
-    Ok(())
-}
-
-/// More is dead than kept, when it is collected.
-fn most_die<S: Stepwise>(world: &mut Aged<'_, S>) -> Verdict {
-    world.keep_roots(2);
-    world.collect()?;
-    let few = world.reached.len();
-    for _ in 0..2 * few + 4 {
-        world.alloc(1, 2)?;
-    }
-    world.keep_roots(2);
-    world.collect_young()
-}
-
-/// A number below `bound`: often one of the last, since most objects die young.
-fn often_late(bound: usize, below: &mut impl FnMut(usize) -> usize) -> usize {
-    match below(3) {
-        0 => below(bound),
-        _ => bound - 1 - below(bound.min(8)),
     }
 }

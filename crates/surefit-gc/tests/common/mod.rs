@@ -11,7 +11,7 @@
 pub mod generations;
 pub mod steps;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use surefit_core::Refused;
 use surefit_freelist::Index;
@@ -44,6 +44,8 @@ pub struct Graph {
     pub first: Option<Object>,
     /// Weak references.
     pub weak: Vec<Option<Object>>,
+    /// What objects refer to beside the heap, as if they had a slot more.
+    pub beside: BTreeMap<Object, Object>,
     /// Calls of `scan` until it panics.
     pub scans_left: usize,
 }
@@ -55,6 +57,7 @@ impl Graph {
             fault,
             first: None,
             weak: Vec::new(),
+            beside: BTreeMap::new(),
             scans_left: usize::MAX,
         }
     }
@@ -74,13 +77,15 @@ impl<S: Space> Client<S> for Graph {
 
     fn scan(&mut self, object: &Scanned<'_, S>, from: u32, edges: &mut Edges<'_>) {
         self.scans_left = self.scans_left.checked_sub(1).expect("no more scans");
+        let beside = self.beside.get(&object.object());
         let slots = object.load(1);
-        let to = slots.min(from + Edges::STRIDE);
+        let all = slots + u32::from(beside.is_some());
+        let to = all.min(from + Edges::STRIDE);
         let asks_late = self.fault == Fault::AsksLate;
-        if to < slots && !asks_late {
+        if to < all && !asks_late {
             edges.again_from(to);
         }
-        for slot in from..to {
+        for slot in from..to.min(slots) {
             if self.fault != Fault::ForgetsSlot(slot) {
                 let reference = object.reference(HEAD + slot);
                 reference
@@ -88,12 +93,16 @@ impl<S: Space> Client<S> for Graph {
                     .for_each(|object| edges.report(object));
             }
         }
-        if to < slots && asks_late {
+        if to > slots {
+            beside.into_iter().for_each(|&object| edges.report(object));
+        }
+        if to < all && asks_late {
             edges.again_from(to);
         }
     }
 
     fn weak(&mut self, living: &Living<'_>) {
+        self.beside.retain(|&object, _| living.contains(object));
         for reference in &mut self.weak {
             *reference = reference.filter(|&object| living.contains(object));
         }

@@ -3,7 +3,7 @@
 use surefit_compact::{Bound, Config, Geometry, GeometrySpec, Spacing};
 use surefit_gc::{Collector, CompactFit, Generational, Stepwise};
 
-use super::common::generations::Aged;
+use super::common::generations::{Aged, Forgets};
 use super::common::{Fault, STEPS, Verdict};
 use super::*;
 
@@ -123,7 +123,7 @@ fn without_a_barrier_objects_are_lost() {
         let gc = Collector::<FreeList<'_, Lists>>::new(region.memory(), settings);
         let gc = Generational::over(gc.expect("large enough"));
         let mut world = Aged::over(gc, Fault::Nothing);
-        world.forgets = true;
+        world.forgets = Forgets::Links;
         if let Err(told) = run(&mut world, program, 4, [0, 1]) {
             assert!(told.ends_with("is kept but was freed"), "{told}");
             lost += 1;

@@ -7,7 +7,8 @@ use surefit_compact::{Bound, Config, Geometry, GeometrySpec};
 use surefit_gc::{CompactFit, Extent, Generational, Round, Stepwise};
 
 use super::common::Verdict;
-use super::common::generations::{Aged, step};
+use super::common::generations::program::step;
+use super::common::generations::{Aged, Forgets};
 use super::*;
 use surefit_freelist::When;
 
@@ -191,20 +192,23 @@ fn compact_fit() {
     seen.judge();
 }
 
-/// A program whose links are written as data loses what it reaches, and a full judge sees that Y2 does not hold.
+/// A program whose links are written as data, or that calls `remember` for no reference beside the heap, loses what
+/// it reaches.
 #[test]
 fn the_judge_objects_if_nothing_is_remembered() {
-    let mut region = JunkRegion::new(1 << 14, 64, 1);
-    let gc = Collector::<FreeList<'_, Lists>>::new(region.memory(), Settings::default());
-    let mut world = Aged::over(
-        Generational::over(gc.expect("large enough")),
-        Fault::Nothing,
-    );
-    world.forgets = true;
-    let mut random = Random(5);
-    let told = (0..2000).find_map(|_| step(&mut world, &mut |bound| random.below(bound)).err());
-    let told = told.expect("the judge objects");
-    assert!(told.ends_with("is kept but was freed"), "{told}");
+    for forgets in [Forgets::Links, Forgets::Beside] {
+        let mut region = JunkRegion::new(1 << 14, 64, 1);
+        let gc = Collector::<FreeList<'_, Lists>>::new(region.memory(), Settings::default());
+        let mut world = Aged::over(
+            Generational::over(gc.expect("large enough")),
+            Fault::Nothing,
+        );
+        world.forgets = forgets;
+        let mut random = Random(5);
+        let told = (0..2000).find_map(|_| step(&mut world, &mut |bound| random.below(bound)).err());
+        let told = told.expect("the judge objects");
+        assert!(told.ends_with("is kept but was freed"), "{told}");
+    }
 }
 
 /// A client whose only root is a list of objects that are old.
