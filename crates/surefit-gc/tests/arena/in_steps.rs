@@ -1,6 +1,9 @@
 //! Arenas in steps under a judge: a naive graph beside the objects, and a few steps after every
 //! change. When a cycle ends, exactly those objects are left that were reachable when it started,
-//! that were upgraded while it marked, or that were born since.
+//! that were upgraded while it marked, or that were born since. From the end of marking on, every weak
+//! reference to a dead object leads to none, whether the collector has come to clear it or not.
+
+mod nodes;
 
 use std::collections::BTreeSet;
 
@@ -8,72 +11,11 @@ use surefit_freelist::{
     Bitmap, Deferred, Immediate, Index, Linear, Never, NextHitTable, Scan, Segregated, Tree,
     TwoLevel,
 };
-use surefit_gc::{
-    ArenaPhase, Full, Gc, GcArray, GcCell, Limits, Rootable, StepArena, StepMutation, StepWeak,
-    Trace,
-};
+use surefit_gc::{ArenaPhase, Full, Limits, Rootable, StepArena};
 use surefit_testkit::{JunkRegion, Random};
 
-use super::{Drops, Mortal};
-
-/// A node with `Drop`, and with references of each kind.
-#[derive(Trace)]
-struct Heavy<'gc> {
-    #[trace(skip)]
-    mortal: Mortal,
-    slots: GcArray<'gc, Slot<'gc>>,
-    weak: GcCell<'gc, Option<StepWeak<'gc, Heavy<'gc>>>>,
-}
-
-/// A node without `Drop`.
-#[derive(Trace)]
-struct Light<'gc> {
-    id: usize,
-    slots: [Slot<'gc>; 2],
-}
-
-#[derive(Clone, Copy, Trace)]
-enum Node<'gc> {
-    Heavy(Gc<'gc, Heavy<'gc>>),
-    Light(Gc<'gc, Light<'gc>>),
-}
-
-type Slot<'gc> = GcCell<'gc, Option<Node<'gc>>>;
-
-impl<'gc> Node<'gc> {
-    fn id(self) -> usize {
-        match self {
-            Self::Heavy(node) => node.mortal.id,
-            Self::Light(node) => node.id,
-        }
-    }
-
-    fn slots(self) -> &'gc [Slot<'gc>] {
-        match self {
-            Self::Heavy(node) => node.as_ref().slots.as_slice(),
-            Self::Light(node) => &node.as_ref().slots,
-        }
-    }
-
-    fn weak(self) -> Option<StepWeak<'gc, Heavy<'gc>>> {
-        match self {
-            Self::Heavy(node) => node.weak.get(),
-            Self::Light(_) => None,
-        }
-    }
-}
-
-/// All nodes that the root leads to, by id; `None` for the others.
-fn reach<'gc>(roots: &[Option<Node<'gc>>], ids: usize) -> Vec<Option<Node<'gc>>> {
-    let mut reached = vec![None; ids];
-    let mut queue: Vec<Node<'gc>> = roots.iter().flatten().copied().collect();
-    while let Some(node) = queue.pop() {
-        if reached[node.id()].replace(node).is_none() {
-            queue.extend(node.slots().iter().filter_map(GcCell::get));
-        }
-    }
-    reached
-}
+use super::Drops;
+use nodes::{Light, Node, heavy, reach};
 
 const ROOTS: usize = 8;
 /// The root changes without a barrier, as it may.
@@ -125,6 +67,8 @@ struct World<'m, I: Index> {
     dead: BTreeSet<usize>,
     /// Upgrades that brought dead nodes back.
     revived: u64,
+    /// Weak references that named dead nodes while the collector cleared such.
+    condemned: u64,
 }
 
 impl<'m, I: Index> World<'m, I> {
@@ -144,6 +88,7 @@ impl<'m, I: Index> World<'m, I> {
             snapshot: None,
             dead: BTreeSet::new(),
             revived: 0,
+            condemned: 0,
         }
     }
 
@@ -324,12 +269,14 @@ impl<'m, I: Index> World<'m, I> {
         self.roots[root] = None;
     }
 
-    /// The arena reaches what the judge reaches, through the same slots, and dropped none of it.
+    /// The arena reaches what the judge reaches, through the same slots, and dropped none of it. No weak
+    /// reference leads to what a cycle has found dead.
     fn judge(&mut self) {
         self.arena.check().expect("every invariant");
         let (expected, ids, models) = (self.reached(), self.models.len(), &self.models);
-        let drops = self.drops.borrow();
-        self.arena.mutate(|_, roots| {
+        let (drops, dead) = (self.drops.borrow(), &self.dead);
+        let mut condemned = 0;
+        self.arena.mutate(|mc, roots| {
             let nodes = reach(roots, ids);
             let found: BTreeSet<usize> = nodes.iter().flatten().map(|node| node.id()).collect();
             assert_eq!(found, expected);
@@ -338,27 +285,36 @@ impl<'m, I: Index> World<'m, I> {
                 let slots: Vec<_> = node.slots().iter().map(|s| s.get().map(Node::id)).collect();
                 assert_eq!(slots, model.slots, "the slots of {id}");
                 assert_eq!(drops[id], 0, "{id} was dropped, but is reached");
+                let target = model.weak.map(|(_, target)| target);
+                if target.is_some_and(|target| dead.contains(&target)) {
+                    let weak = node.weak().expect("it has one");
+                    assert!(weak.upgrade(mc).is_none(), "{id} names a dead node weakly");
+                    condemned += u64::from(mc.phase() == ArenaPhase::Weak);
+                }
             }
         });
+        self.condemned += condemned;
     }
 }
 
-fn heavy<'gc>(
-    mc: &StepMutation<'gc>,
-    id: usize,
-    drops: &Drops,
-    slots: usize,
-) -> Result<Gc<'gc, Heavy<'gc>>, Full> {
-    let slots = mc.alloc_array(slots, |_| GcCell::new(None))?;
-    let drops = drops.clone();
-    mc.alloc(Heavy {
-        mortal: Mortal { id, drops },
-        slots,
-        weak: GcCell::new(None),
-    })
+/// Lets a reached node name a new one weakly, to which nothing else leads.
+fn abandon<I: Index>(world: &mut World<'_, I>, reached: &[usize], random: &mut Random) {
+    let (root, new) = (random.below(ROOTS), world.models.len());
+    world.alloc(true, 0, root);
+    if world.models.len() == new {
+        return;
+    }
+    let heavy = |id: &&usize| world.models[**id].is_heavy;
+    let heavy: Vec<usize> = reached.iter().filter(heavy).copied().collect();
+    let from = heavy.get(random.below(heavy.len() + 1));
+    // The root named another node before.
+    if let Some(&from) = from.filter(|from| world.reached().contains(from)) {
+        world.link(from, 0, Some(new), true);
+    }
+    world.drop_root(root);
 }
 
-/// Allocates, links, upgrades, or drops a root.
+/// Allocates, links, upgrades, abandons, or drops a root.
 fn change<I: Index>(world: &mut World<'_, I>, random: &mut Random) {
     let reached: Vec<usize> = world.reached().into_iter().collect();
     match random.below(20) {
@@ -377,7 +333,7 @@ fn change<I: Index>(world: &mut World<'_, I>, random: &mut Random) {
                 }
             }
         }
-        7..15 if !reached.is_empty() => {
+        7..14 if !reached.is_empty() => {
             let from = reached[random.below(reached.len())];
             let to = reached[random.below(reached.len())];
             let slots = world.models[from].slots.len();
@@ -386,17 +342,18 @@ fn change<I: Index>(world: &mut World<'_, I>, random: &mut Random) {
                 world.link(from, random.below(slots), to, random.below(3) == 0);
             }
         }
-        15..19 if !reached.is_empty() => {
+        14..17 if !reached.is_empty() => {
             let from = reached[random.below(reached.len())];
             world.upgrade(from, random.below(ROOTS));
         }
+        17..19 => abandon(world, &reached, random),
         _ => world.drop_root(random.below(ROOTS)),
     }
 }
 
 /// A random program with steps of 1 to `most` units after every change. Returns how many objects the
-/// barriers marked, and how often a dead one came back.
-fn run<I: Index>(seed: u64, mark_stack: usize, most: usize) -> [u64; 2] {
+/// barriers marked, how often a dead one came back, and how often one did not.
+fn run<I: Index>(seed: u64, mark_stack: usize, most: usize) -> [u64; 3] {
     let mut region = JunkRegion::misaligned(7 << 10, 64, seed as usize % 13, seed);
     let mut world = World::<I>::new(&mut region, mark_stack);
     let (mut random, changes) = (Random(seed), if cfg!(miri) { 30 } else { 800 });
@@ -420,7 +377,7 @@ fn run<I: Index>(seed: u64, mark_stack: usize, most: usize) -> [u64; 2] {
         assert!(steps.cycles > 5 && steps.overruns == 0, "{steps:?}");
         assert!(mark_stack > 2 || world.arena.totals().rescans > 0);
     }
-    let found = [steps.shaded, world.revived];
+    let found = [steps.shaded, world.revived, world.condemned];
     let (drops, models) = (world.drops.clone(), std::mem::take(&mut world.models));
     // It may end in any phase.
     drop(world);
@@ -431,14 +388,16 @@ fn run<I: Index>(seed: u64, mark_stack: usize, most: usize) -> [u64; 2] {
 }
 
 fn judged<I: Index>() {
-    let mut found = [0; 2];
+    let mut found = [0; 3];
     for seed in 0..if cfg!(miri) { 1 } else { 2 } {
         for (mark_stack, most) in [(1, 3), (2, 40), (64, 8)] {
-            let [shaded, revived] = run::<I>(seed, mark_stack, most);
-            found = [found[0] + shaded, found[1] + revived];
+            let more = run::<I>(seed, mark_stack, most);
+            (0..3).for_each(|nth| found[nth] += more[nth]);
         }
     }
-    assert!(cfg!(miri) || (found[0] > 30 && found[1] > 0), "{found:?}");
+    let [shaded, revived, condemned] = found;
+    let all = shaded > 30 && revived > 0 && condemned > 8;
+    assert!(cfg!(miri) || all, "{found:?}");
 }
 
 #[test]
