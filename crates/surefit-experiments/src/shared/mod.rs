@@ -4,6 +4,7 @@
 //! programs     the traces: files, bundled ones, gen:emacs-paper and gen:hummingbird-paper at the paper's size
 //! settings     κ as in the papers, the original page order, and hole bounds
 //! size_class   a size-class as the papers' automaton
+//! in_rust      programs in Rust that are recorded in memory
 //! growth       exponents with their intervals, and the rules of O(1), O(log n), O(n)
 //! callgrind    instructions of chosen calls in a child process
 //! merges       the policies of coalescing
@@ -15,6 +16,7 @@
 pub(crate) mod callgrind;
 pub(crate) mod collector_gain;
 pub(crate) mod growth;
+pub(crate) mod in_rust;
 pub(crate) mod merges;
 pub(crate) mod programs;
 pub(crate) mod settings;

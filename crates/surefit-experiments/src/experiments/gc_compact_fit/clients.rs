@@ -7,13 +7,13 @@ use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use surefit_clients::java;
-use surefit_clients::programs::{Program, record};
-use surefit_os::Reservation;
+use surefit_clients::programs::Program;
 use surefit_trace::graph::{Object, Reader, Step};
 
 use crate::kit::Request;
+use crate::shared::in_rust::InRust;
 use surefit_measure::collector::graphs;
 
 /// Recordings inside the command: a compiler and a ray tracer, which are not alike. In sunflow, first
@@ -22,17 +22,6 @@ const BUNDLED: [&str; 2] = ["bundled:javac", "bundled:raytrace"];
 
 /// The programs of a quick run; no recording of Java is as short.
 const QUICK: [Program; 2] = [Program::Json, Program::Words];
-
-/// By how much a quick run makes the programs smaller, and so what lives in them.
-const QUICK_DIVIDED_BY: u32 = 32;
-
-/// Bytes that are allocated from one walk of a recording in Rust to the next: about as many as in
-/// the bundled recordings of Java.
-const EVERY: usize = 256 << 10;
-const QUICK_EVERY: usize = 32 << 10;
-
-/// Memory for all that a program allocates while it is recorded.
-const MEMORY: usize = 1 << 30;
 
 /// Bytes of a replayed object's header: no object is shorter.
 const HEADER_BYTES: u32 = 12;
@@ -60,8 +49,8 @@ pub(super) struct Held {
 pub(super) enum Source {
     /// A recording.
     File(PathBuf),
-    /// A program in Rust of a size, and bytes from one walk to the next.
-    Rust(Program, u32, usize),
+    /// A program in Rust.
+    Rust(InRust),
 }
 
 /// The recordings among the files; without any, the bundled ones and the programs in Rust.
@@ -73,11 +62,11 @@ pub(super) fn sources(request: &Request) -> Vec<Source> {
     }
     if request.quick {
         return QUICK
-            .map(|program| Source::Rust(program, program.size() / QUICK_DIVIDED_BY, QUICK_EVERY))
+            .map(|program| Source::Rust(InRust::of(program, true)))
             .to_vec();
     }
     let java = BUNDLED.map(|name| Source::File(name.into()));
-    let rust = Program::ALL.map(|program| Source::Rust(program, program.size(), EVERY));
+    let rust = Program::ALL.map(|program| Source::Rust(InRust::of(program, false)));
     java.into_iter().chain(rust).collect()
 }
 
@@ -89,7 +78,7 @@ impl Source {
     pub(super) fn load(&self) -> Result<Client> {
         match self {
             Self::File(file) => client(&name(file), || graphs::open(file)),
-            &Self::Rust(program, size, every) => in_rust(program, size, every),
+            Self::Rust(program) => in_rust(program),
         }
     }
 }
@@ -98,7 +87,7 @@ impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(file) => write!(f, "{}", file.display()),
-            Self::Rust(_, size, _) => write!(f, "of size {size}"),
+            Self::Rust(program) => write!(f, "of size {}", program.size),
         }
     }
 }
@@ -110,14 +99,9 @@ fn name(file: &Path) -> String {
     name.split('.').next().unwrap_or(name).to_owned()
 }
 
-fn in_rust(program: Program, size: u32, every: usize) -> Result<Client> {
-    let name = program.name();
-    let mut memory = Reservation::new(MEMORY)?;
-    let mut bytes = Vec::new();
-    record(program, size, memory.memory(), every, &mut bytes)
-        .map_err(|error| anyhow!("{name}: {error}"))?;
-    drop(memory);
-    client(name, || Ok(Reader::new(bytes.as_slice())?))
+fn in_rust(program: &InRust) -> Result<Client> {
+    let bytes = program.record()?;
+    client(program.name(), || Ok(Reader::new(bytes.as_slice())?))
 }
 
 fn client<R: Read>(name: &str, open: impl Fn() -> Result<Reader<R>>) -> Result<Client> {

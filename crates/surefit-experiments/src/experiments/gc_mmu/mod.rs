@@ -2,7 +2,7 @@
 //! collector works: at once, by allocation, and in quanta of time.
 //!
 //! ```text
-//! programs     recordings of Java programs, replayed whole
+//! programs     recordings of Java programs, replayed whole; programs in Rust, recorded and replayed
 //! spaces       segregated free lists with a bitmap, merged at once; Compact-fit with pages of 4 KiB; Metronome's heap
 //! heaps        1.5 and 2 times the smallest in which the program completes, by halving
 //! schedules    stop the world; by work; by time, with quanta 1:1 and 3:1 (collector:program); Metronome's: 1:1 and 3:7
@@ -12,6 +12,7 @@
 //!
 //! | file | holds |
 //! | --- | --- |
+//! | `programs` | the programs in Rust |
 //! | `schedules` | the schedules, and what is declared for each |
 //! | `measure` | what is found of one program on one space |
 //! | `heaps` | the search: smallest heaps, replays that are counted |
@@ -32,6 +33,7 @@ mod heaps;
 mod measure;
 mod metronome;
 mod plots;
+mod programs;
 mod round;
 mod schedules;
 mod tables;
@@ -58,20 +60,22 @@ pub(crate) const ENTRY: Entry = Entry {
 const SOURCE: &str =
     "Cheng and Blelloch (2001); Bacon, Cheng and Rajan (2003); the comparison is ours";
 
-/// The only program of a quick run, unless others are given: the smallest.
+/// The only recording of a quick run, unless others are given: the smallest.
 const QUICK: &str = "bundled:mtrt";
 
 fn run(request: &Request) -> Result<Report> {
     let rounds = request.rounds_or(3);
+    let in_rust = programs::of(request);
     let mut request = request.clone();
     if request.quick && request.files.is_empty() {
         request.files.push(QUICK.into());
     }
     let spaces = Space::all(request.quick)?;
-    let files = recorded::files(&request)?.len();
-    let progress = Progress::new((spaces.len() * files) as u64);
+    let programs = recorded::files(&request)?.len() + in_rust.len();
+    let progress = Progress::new((spaces.len() * programs) as u64);
     let mut found = Vec::new();
-    for recorded in recorded::all(&request)? {
+    let in_rust = in_rust.iter().map(programs::recorded);
+    for recorded in recorded::all(&request)?.chain(in_rust) {
         let recorded = recorded?;
         let counted = in_parallel(&spaces, |space| {
             heaps::counted(&recorded, space, request.quick)
@@ -127,6 +131,8 @@ fn notes() -> Vec<String> {
     [
         "All that a recording allocated since its last walk is a root until the next, thousands where a program has some hundred. \
          One object stands for them all, and is scanned as an array is: no step is longer for them.",
+        "Programs in Rust are recorded for this report like those in Java: json reads, changes and writes documents, constraints \
+         solves constraints again and again, loops finds the loops of a large graph.",
         "A replay computes nothing: what it allocates in a tick, a program allocates in more. So a schedule forces cycles here \
          in heaps in which it need not force them for a program.",
         "By time, every allocation reads the clock while a cycle runs. That of processor time is a system call, which is a part of \
