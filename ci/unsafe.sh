@@ -17,6 +17,7 @@ crates/surefit-c/src/raw.rs
 crates/surefit-c/src/stats.rs
 crates/surefit-c/src/status.rs
 crates/surefit-clients/src/lua/memory.rs
+crates/surefit-clients/src/lua/reserve.rs
 crates/surefit-clients/src/lua/vm.rs
 crates/surefit-compact/src/address.rs
 crates/surefit-compact/src/brand.rs

@@ -1,47 +1,41 @@
 //! Serves Lua's requests: a heap, its counters, and a reserve.
 //!
 //! ```text
-//! request:  the second time, after a refusal: a collection has ended; serve, and refill the
-//!               reserve
-//!           a new object, while a collection is owed: refuse
-//!           else serve, else lend from the reserve, else refuse
-//! lend:     only to what may be a buffer and fits: the reserve is freed, the request is served,
-//!           and a collection is owed
+//! request:  serve; else refuse: Lua collects if it is for a new object, and requests again;
+//!           if not, the machine makes Lua collect first (`vm`)
+//! again:    refill the reserve; serve, else lend, else refuse
+//! lend:     free the reserve, serve, and keep what is left of it
 //! ```
 //! Temporary buffers of Lua's libraries ask only once: a refusal is an error of the script, even if
 //! there is garbage. Nothing identifies their requests. But they never claim to be for a new
-//! object, as most other requests do. So a request that is not for a new object may use the
-//! reserve, and the next new object pays for it with a collection.
+//! object, as most other requests do. So if any request that is not for a new object is refused,
+//! the machine requests an object that nobody needs. Both of its requests are refused; between them
+//! Lua collects. It does not while it moves a stack: then the next new object pays with a
+//! collection.
 //!
 //! # Invariants
-//! - V1: `reserve` is a live object of the heap that Lua never received.
+//! - V1 is that of `reserve`.
 //! - V2: If the last request that was not a free was refused, `refused` is that request.
 //!
 //! # Bounds
-//! The reserve is 1/16 of the heap. A buffer grows by half, so a string of `s` bytes needs at most
-//! `1.5 s` bytes while it is built. Larger buffers are served as long as the heap has room outside
-//! the reserve.
+//! The reserve is from 1/13 to 1/3 of the heap. A request of an array or a buffer makes Lua collect
+//! at most twice.
 
-use core::alloc::Layout;
 use core::ptr::NonNull;
 
+use mlua_sys::lua_State;
 use surefit_core::RawHeap;
 use surefit_gc::Clock;
 
-/// The alignment of all memory that Lua requests, in bytes: its `LUAI_MAXALIGN` is a union of a
-/// double, a pointer and integers.
-const ALIGN: usize = 8;
+use super::layout::layout;
+use super::reserve::Reserve;
 
-const _: () = assert!(
-    align_of::<f64>() <= ALIGN && align_of::<i64>() <= ALIGN && align_of::<*const ()>() <= ALIGN,
-    "the members of LUAI_MAXALIGN"
-);
+/// An object that is shorter than this part of the reserve is small: if it has no room elsewhere,
+/// small objects take half of the reserve for good.
+const SMALL_PART: usize = 16;
 
-/// The reserve is this fraction of the heap.
-///
-/// Measured with TLSF: without a reserve the smallest heap of the program `strings` is 3.5 times as
-/// large, and that of programs without large buffers is up to 10 % smaller.
-const RESERVE_PART: usize = 16;
+/// After an object of so many bytes was freed, the reserve is refilled if it lacks anything.
+const LONG: usize = 1024;
 
 /// What a virtual machine requested and received since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,7 +60,7 @@ pub struct Counts {
     pub swept: u64,
     /// Refusals after which it did neither: errors of buffers.
     pub uncollected: u64,
-    /// Requests that were served from the reserve.
+    /// Requests that were served from the reserve, after a collection.
     pub loans: u64,
     /// The largest of these requests, in bytes.
     pub largest_loan_bytes: u64,
@@ -108,17 +102,19 @@ impl Request {
 pub(super) struct Memory<'h, H, K> {
     heap: &'h mut H,
     clock: K,
-    reserve: Option<NonNull<u8>>,
-    reserve_bytes: usize,
+    reserve: Reserve,
+    /// Whether the reserve may have less than it should, and more was freed since.
+    may_lack: bool,
+    /// A thread of the machine with which it collects, from when it is complete.
+    collector: Option<NonNull<lua_State>>,
+    /// Whether the machine makes Lua collect: its request for an object is refused.
+    collects: bool,
+    /// Whether it could not, because Lua was moving a stack: the next new object makes it collect.
     owes_collection: bool,
     refuse_every: u64,
     refused: Option<Request>,
     refused_at: u64,
     counts: Counts,
-}
-
-fn layout(bytes: usize) -> Option<Layout> {
-    Layout::from_size_align(bytes, ALIGN).ok()
 }
 
 impl<'h, H: RawHeap, K: Clock> Memory<'h, H, K> {
@@ -127,8 +123,10 @@ impl<'h, H: RawHeap, K: Clock> Memory<'h, H, K> {
         Self {
             heap,
             clock,
-            reserve: None,
-            reserve_bytes: 0,
+            reserve: Reserve::none(),
+            may_lack: false,
+            collector: None,
+            collects: false,
             owes_collection: false,
             refuse_every: 0,
             refused: None,
@@ -140,10 +138,14 @@ impl<'h, H: RawHeap, K: Clock> Memory<'h, H, K> {
     /// Called when the machine is complete: from now on it collects after a refusal. If
     /// `refuse_every` is not 0, every `refuse_every`-th request for a new object is refused without
     /// need.
-    pub(super) fn complete(&mut self, refuse_every: u64) {
-        self.reserve_bytes = self.heap.parts().total() / RESERVE_PART;
+    pub(super) fn complete(&mut self, refuse_every: u64, collector: Option<NonNull<lua_State>>) {
         self.refuse_every = refuse_every;
-        self.fill_reserve();
+        self.collector = collector;
+    }
+
+    /// Called when the script is loaded: from now on there is a reserve.
+    pub(super) fn start_reserve(&mut self) {
+        self.reserve.start(self.heap);
     }
 
     /// The heap.
@@ -191,12 +193,17 @@ impl<'h, H: RawHeap, K: Clock> Memory<'h, H, K> {
                 unsafe { self.request(request, began) }
             }
         };
+        self.end_call(began);
+        answer
+    }
+
+    /// Counts the time of a call.
+    fn end_call(&mut self, began: u64) {
         let ended = self.clock.now();
         self.counts.timed_calls += 1;
         let ticks = ended.saturating_sub(began);
         self.counts.call_ticks = self.counts.call_ticks.saturating_add(ticks);
         self.refused_at = ended;
-        answer
     }
 
     /// # Safety
@@ -209,6 +216,7 @@ impl<'h, H: RawHeap, K: Clock> Memory<'h, H, K> {
         unsafe { self.heap.free(object, layout) };
         self.counts.frees += 1;
         self.counts.live_bytes -= bytes as u64;
+        self.may_lack |= bytes >= LONG;
     }
 
     /// # Safety
@@ -217,6 +225,7 @@ impl<'h, H: RawHeap, K: Clock> Memory<'h, H, K> {
         if !request.is_object() {
             let largest = &mut self.counts.largest_array_bytes;
             *largest = (*largest).max(request.bytes as u64);
+            self.may_lack |= self.reserve.expect(request.bytes);
         }
         match self.refused.take() {
             Some(refused) if refused == request => {
@@ -232,15 +241,20 @@ impl<'h, H: RawHeap, K: Clock> Memory<'h, H, K> {
         let served = match self.is_due(request) {
             true => None,
             // SAFETY: S1 is the caller's.
-            false => unsafe { self.serve_or_lend(request) },
+            false => unsafe { self.serve(request) },
         };
         if served.is_none() {
             self.refused = Some(request);
+        } else if self.may_lack {
+            self.may_lack = false;
+            if self.reserve.lacks() {
+                self.reserve.fill(self.heap);
+            }
         }
         served
     }
 
-    /// Serves the second request, after a collection.
+    /// Serves the second request, after a collection; refuses that of [`Memory::begin_collection`].
     ///
     /// # Safety
     /// S1 of `answer`.
@@ -250,15 +264,49 @@ impl<'h, H: RawHeap, K: Clock> Memory<'h, H, K> {
         self.counts.collection_ticks = self.counts.collection_ticks.saturating_add(ticks);
         self.counts.peak_kept_bytes = self.counts.peak_kept_bytes.max(self.counts.live_bytes);
         self.owes_collection = false;
+        self.reserve.forget();
+        if self.collects && request.is_object() {
+            self.collects = false;
+            return None;
+        }
         // SAFETY: S1 is the caller's.
         let served = unsafe { self.serve_or_lend(request) };
         if served.is_none() {
             self.counts.exhausted += 1;
             self.counts.exhausted_bytes = request.bytes as u64;
-        } else if self.reserve.is_none() {
-            self.fill_reserve();
-            self.owes_collection &= self.reserve.is_none();
         }
+        served
+    }
+
+    /// If the last request was refused and Lua may not collect for it: the thread with which the
+    /// machine is to request an object. That is refused twice, so that Lua collects and nothing is
+    /// made.
+    pub(super) fn begin_collection(&mut self) -> Option<NonNull<lua_State>> {
+        if self.collects || self.refused?.is_object() {
+            return None;
+        }
+        let collector = self.collector?;
+        (self.refused, self.collects) = (None, true);
+        Some(collector)
+    }
+
+    /// Serves the request for which the machine collected.
+    ///
+    /// # Safety
+    /// S1 of `answer`: the request is the one that was refused.
+    pub(super) unsafe fn end_collection(
+        &mut self,
+        object: Option<NonNull<u8>>,
+        old: usize,
+        bytes: usize,
+    ) -> Option<NonNull<u8>> {
+        let request = Request { object, old, bytes };
+        let began = self.clock.now();
+        self.owes_collection |= core::mem::take(&mut self.collects);
+        // SAFETY: S1 is the caller's.
+        let served = unsafe { self.serve_or_lend(request) };
+        self.refused = served.is_none().then_some(request);
+        self.end_call(began);
         served
     }
 
@@ -266,28 +314,33 @@ impl<'h, H: RawHeap, K: Clock> Memory<'h, H, K> {
     const fn is_due(&self, request: Request) -> bool {
         let every = self.refuse_every;
         let is_test = every != 0 && self.counts.allocations % every == 0;
-        request.is_object() && (self.owes_collection || is_test)
+        request.is_object() && (self.collects || self.owes_collection || is_test)
     }
 
+    /// Serves a request after a collection.
+    ///
     /// # Safety
     /// S1 of `answer`.
     unsafe fn serve_or_lend(&mut self, request: Request) -> Option<NonNull<u8>> {
+        self.reserve.fill(self.heap);
         // SAFETY: S1 is the caller's.
         let served = unsafe { self.serve(request) };
-        if served.is_some() || request.is_object() || request.bytes > self.reserve_bytes {
+        if served.is_some() || self.reserve.bytes() == 0 {
             return served;
         }
-        let reserve = self.reserve.take()?;
-        if let Some(layout) = layout(self.reserve_bytes) {
-            // SAFETY: V1: it is live, of this heap, and was allocated with this layout.
-            unsafe { self.heap.free(reserve, layout) };
+        if request.is_object() && request.bytes < self.reserve.bytes() / SMALL_PART {
+            self.reserve.halve();
         }
-        self.owes_collection = true;
+        self.reserve.release(self.heap);
         // SAFETY: S1 is the caller's: a refused object did not change.
-        let served = unsafe { self.serve(request) }?;
-        self.counts.loans += 1;
-        self.counts.largest_loan_bytes = self.counts.largest_loan_bytes.max(request.bytes as u64);
-        Some(served)
+        let served = unsafe { self.serve(request) };
+        self.reserve.fill(self.heap);
+        if served.is_some() {
+            let (loans, largest) = (&mut self.counts.loans, &mut self.counts.largest_loan_bytes);
+            *loans += 1;
+            *largest = (*largest).max(request.bytes as u64);
+        }
+        served
     }
 
     /// # Safety
@@ -307,6 +360,7 @@ impl<'h, H: RawHeap, K: Clock> Memory<'h, H, K> {
                 // it does not overflow.
                 let served = unsafe { self.heap.resize(object, old, new.size()) }.ok()?;
                 self.counts.resizes += 1;
+                self.may_lack |= old.size() >= LONG;
                 (served, request.old)
             }
         };
@@ -316,16 +370,8 @@ impl<'h, H: RawHeap, K: Clock> Memory<'h, H, K> {
         Some(served)
     }
 
-    fn fill_reserve(&mut self) {
-        let layout = layout(self.reserve_bytes).filter(|layout| layout.size() > 0);
-        self.reserve = layout.and_then(|layout| self.heap.allocate(layout).ok());
-    }
-
     /// Frees the reserve.
     pub(super) fn close(&mut self) {
-        if let Some((reserve, layout)) = self.reserve.take().zip(layout(self.reserve_bytes)) {
-            // SAFETY: V1: it is live, of this heap, and was allocated with this layout.
-            unsafe { self.heap.free(reserve, layout) };
-        }
+        self.reserve.release(self.heap);
     }
 }

@@ -7,6 +7,7 @@
 //! ```text
 //! request:  serve; else refuse -> Lua collects and requests again: serve;
 //!           else Lua's own error, "not enough memory"
+//! a buffer: serve; else make Lua collect, and serve; else the error
 //! ```
 //! Lua performs the collection: it marks its objects and frees the dead ones, with one call for
 //! each. So the free lists see single frees, in the order in which objects were made, and nothing
@@ -15,7 +16,9 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `collecting` | when a machine collects |
-//! | `memory` | serves requests: counters, refusals, and the reserve |
+//! | `layout` | the layouts of what Lua requests |
+//! | `memory` | serves requests: counters, and refusals |
+//! | `reserve` | memory that is kept in long pieces |
 //! | `vm` | all calls of the C library |
 //! | `restrain.lua` | removes the functions of the libraries that could break memory |
 //! | `programs` | the programs that come with surefit |
@@ -33,8 +36,10 @@
 //! Lua 5.4, reference manual: `lua_Alloc`, `lua_gc`.
 
 mod collecting;
+mod layout;
 mod memory;
 mod programs;
+mod reserve;
 mod vm;
 
 pub use collecting::Collecting;

@@ -2,18 +2,24 @@
 //!
 //! ```text
 //! run:    newstate(answer) -> stop the collector -> pcall(main) -> message -> close
-//! main:   open the libraries -> buffers lose their finalizer -> restrain -> start Lua's collector,
-//!         if it is to collect by itself -> load the script -> call it
+//! main:   open the libraries -> buffers lose their finalizer -> restrain -> make the collecting
+//!         thread -> start Lua's collector, if it is to collect by itself -> load the script
+//!         -> call it
+//! answer: the request of something that Lua does not collect for is refused: the collecting thread
+//!         requests an object, which is refused, so that Lua collects
 //! ```
 //!
 //! # Invariants
 //! - F1: Lua throws by `longjmp`. Functions that can throw are called only by functions that Lua
-//!   called inside `lua_pcall`: `main`, `traceback`, `write` and `print`. None of these has a local
-//!   with a destructor when it calls Lua.
+//!   called inside `lua_pcall`: `main`, `traceback`, `write`, `print` and `garbage`. None of these
+//!   has a local with a destructor when it calls Lua.
 //! - F2: No panic reaches C. `answer` and `keep` are `extern "C"`: a panic in them ends the
-//!   process. The four functions of F1 do nothing that panics.
+//!   process. The five functions of F1 do nothing that panics.
 //! - F3: While the machine lives, `Memory` and the kept output are accessed only through the
 //!   pointers that the machine received.
+//! - F4: The registry keeps the collecting thread as long as the machine lives. No script reaches
+//!   it, and it runs nothing but `garbage`, whose request is always refused. So Lua collects as it
+//!   does for any refused request, without finalizers, and where it must not collect it does not.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::fmt;
@@ -115,7 +121,9 @@ struct Call<'a> {
     /// Where the output goes; null for the standard output.
     kept: *mut Vec<u8>,
     /// Tells the memory that the machine is complete.
-    complete: unsafe extern "C" fn(*mut c_void, u64),
+    complete: unsafe extern "C" fn(*mut c_void, u64, *mut lua_State),
+    /// Tells the memory that the script is loaded.
+    loaded: unsafe extern "C" fn(*mut c_void),
     memory: *mut c_void,
     options: Options,
 }
@@ -173,6 +181,7 @@ pub fn run_and_look<H: RawHeap, K: Clock, T>(
             Output::Kept => &raw mut output,
         },
         complete: complete::<H, K>,
+        loaded: loaded::<H, K>,
         memory: memory_pointer.cast(),
         options,
     };
@@ -250,21 +259,68 @@ unsafe extern "C" fn answer<H: RawHeap, K: Clock>(
     old: usize,
     bytes: usize,
 ) -> *mut c_void {
+    let (pointer, object) = (
+        memory.cast::<Memory<'_, H, K>>(),
+        NonNull::new(object.cast()),
+    );
     // SAFETY: F3: the pointer that the machine was made with; Lua is not called while it is
     // borrowed.
-    let memory = unsafe { &mut *memory.cast::<Memory<'_, H, K>>() };
+    let memory = unsafe { &mut *pointer };
     // SAFETY: Lua passes back what it received, with the size that it requested (its manual,
     // `lua_Alloc`).
-    let answer = unsafe { memory.answer(NonNull::new(object.cast()), old, bytes) };
+    let mut answer = unsafe { memory.answer(object, old, bytes) };
+    if answer.is_none() && bytes > 0 {
+        if let Some(collector) = memory.begin_collection() {
+            // SAFETY: S1 by F4; `memory` is not used until it returns (F3).
+            unsafe { collect(collector) };
+            // SAFETY: F3, as before.
+            let memory = unsafe { &mut *pointer };
+            // SAFETY: as before; it was refused, so that nothing changed.
+            answer = unsafe { memory.end_collection(object, old, bytes) };
+        }
+    }
     answer.map_or(ptr::null_mut(), |object| object.as_ptr().cast())
 }
 
+/// Makes Lua collect: the thread requests an object, which `Memory` refuses.
+///
+/// # Safety
+/// S1: it is the collecting thread, and runs nothing.
+unsafe fn collect(thread: NonNull<lua_State>) {
+    let thread = thread.as_ptr();
+    // SAFETY: S1; a function without upvalues takes no memory, so that nothing is thrown.
+    unsafe { lua::lua_pushcclosure(thread, garbage, 0) };
+    // SAFETY: S1; the refusal is thrown, and caught here.
+    unsafe { lua::lua_pcall(thread, 0, 0, 0) };
+    // SAFETY: S1; the message is on the stack.
+    unsafe { lua::lua_settop(thread, 0) };
+}
+
+/// Requests an object that nobody needs.
+unsafe extern "C-unwind" fn garbage(state: *mut lua_State) -> c_int {
+    // SAFETY: F1.
+    unsafe { lua::lua_newuserdatauv(state, 0, 0) };
+    0
+}
+
 /// See [`Memory::complete`].
-unsafe extern "C" fn complete<H: RawHeap, K: Clock>(memory: *mut c_void, refuse_every: u64) {
+unsafe extern "C" fn complete<H: RawHeap, K: Clock>(
+    memory: *mut c_void,
+    refuse_every: u64,
+    collector: *mut lua_State,
+) {
     // SAFETY: F3: the pointer that the machine was made with; Lua is not called while it is
     // borrowed.
     let memory = unsafe { &mut *memory.cast::<Memory<'_, H, K>>() };
-    memory.complete(refuse_every);
+    memory.complete(refuse_every, NonNull::new(collector));
+}
+
+/// See [`Memory::start_reserve`].
+unsafe extern "C" fn loaded<H: RawHeap, K: Clock>(memory: *mut c_void) {
+    // SAFETY: F3: the pointer that the machine was made with; Lua is not called while it is
+    // borrowed.
+    let memory = unsafe { &mut *memory.cast::<Memory<'_, H, K>>() };
+    memory.start_reserve();
 }
 
 /// Opens the libraries, loads the script and calls it. Returns the message if it cannot be loaded.
@@ -281,8 +337,12 @@ unsafe extern "C-unwind" fn main(state: *mut lua_State) -> c_int {
     unsafe { keep_output(state, call.kept) };
     // SAFETY: F1.
     unsafe { push_arguments(state, call.script) };
+    // SAFETY: F1.
+    let collector = unsafe { lua::lua_newthread(state) };
+    // SAFETY: F1; the registry keeps it until the machine is closed, and no script reaches it.
+    unsafe { lua::luaL_ref(state, lua::LUA_REGISTRYINDEX) };
     // SAFETY: F3: the pointer that the machine was made with.
-    unsafe { (call.complete)(call.memory, call.options.refuse_every) };
+    unsafe { (call.complete)(call.memory, call.options.refuse_every, collector) };
     // SAFETY: F1.
     unsafe { start_collector(state, call.options.collecting) };
     // SAFETY: F1; the text and the name live as long as the call.
@@ -293,6 +353,8 @@ unsafe extern "C-unwind" fn main(state: *mut lua_State) -> c_int {
         lua::LUA_ERRMEM => unsafe { lua::lua_error(state) },
         _ => return 1,
     }
+    // SAFETY: F3: the pointer that the machine was made with.
+    unsafe { (call.loaded)(call.memory) };
     for argument in call.script.arguments {
         // SAFETY: F1. The stack was made large enough.
         unsafe { push_bytes(state, argument) };

@@ -87,9 +87,8 @@ fn notes() -> Vec<String> {
         "Refused: the lists of `surefit gc lua`, in a heap of exactly these bytes with its tables, headers and reserve inside.",
         "Collections of Lua's own are counted in a run of their own, by an object that is finalized and made again in each; \
          those of young objects count too.",
-        "Where a program does not end in malloc's bytes, the least multiple in which it ends is shown. Two things refuse: after a \
-         collection most of the heap is free, but no chunk is as long as the array of a table that grows; or a buffer of Lua's \
-         libraries, which cannot wait for a collection, is longer than the reserve (a sixteenth) while the heap is full of garbage.",
+        "Where a program does not end in malloc's bytes, the least multiple in which it ends is shown. No object moves: after a \
+         collection most of the heap is free, but no chunk, nor a piece of the reserve, is as long as an array or a buffer that grows.",
         "Steps of Lua's own collectors cannot be timed from outside: no pauses are compared.",
         "The time inside collections is measured in a run of its own that reads the clock at every call, and divided by the median \
          of those that read none. Means are over the programs that end.",
