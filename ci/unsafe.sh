@@ -42,6 +42,7 @@ crates/surefit-compact/src/large/cursor.rs
 crates/surefit-compact/src/large/grow.rs
 crates/surefit-compact/src/large/place.rs
 crates/surefit-compact/src/large/resize.rs
+crates/surefit-compact/src/lent.rs
 crates/surefit-compact/src/memory.rs
 crates/surefit-compact/src/os/heap.rs
 crates/surefit-compact/src/page.rs
@@ -109,6 +110,9 @@ crates/surefit-gc/src/collector.rs
 crates/surefit-gc/src/compact_fit/in_pieces.rs
 crates/surefit-gc/src/compact_fit/in_steps.rs
 crates/surefit-gc/src/compact_fit/mod.rs
+crates/surefit-gc/src/compact_fit/nursery/eden.rs
+crates/surefit-gc/src/compact_fit/nursery/mod.rs
+crates/surefit-gc/src/compact_fit/nursery/promote.rs
 crates/surefit-gc/src/compact_fit/stub.rs
 crates/surefit-gc/src/free_list.rs
 crates/surefit-gc/src/generational/sweeping.rs

@@ -10,14 +10,14 @@
 //! until the end holds the last entries, even if the lowest free entry is always taken first.
 //!
 //! # Invariants
-//! - A1 The free entries are linked from `free`, newest first. Each is below `made` and not
-//!   retired.
+//! - A1 The free entries are linked from `free`, newest first. Each is below `made`, and
+//!   neither retired nor lent.
 //! - A2 An entry is live or parked iff its location is a used block whose back-reference names the entry. So
 //!   no tag bit is needed: a free entry's word may look like a location, but no used block's
 //!   back-reference names a free entry.
 //! - A3 Entries below `made` are initialised, and so are their generations. They fit above `floor`,
 //!   and would not fit above a floor one page higher.
-//! - A4 `live + parked + retired + length of the free list = made`. The retired entries are those
+//! - A4 `live + parked + lent + retired + length of the free list = made`. The retired entries are those
 //!   with the last generation.
 
 use core::cell::Cell;
@@ -43,6 +43,8 @@ pub(crate) struct AddressTable<W: Width> {
     pub(crate) free: Cell<W::Word>,
     pub(crate) made: Cell<u32>,
     pub(crate) retired: Cell<u32>,
+    /// L2, in `lent.rs`.
+    pub(crate) lent: Cell<u32>,
 }
 
 impl<W: Width> AddressTable<W> {
@@ -59,6 +61,7 @@ impl<W: Width> AddressTable<W> {
             free: Cell::new(W::Word::NIL),
             made: Cell::new(0),
             retired: Cell::new(0),
+            lent: Cell::new(0),
         }
     }
 
@@ -161,7 +164,7 @@ impl<W: Width> AddressTable<W> {
     /// [`ENTRIES_AT_ONCE`]; the lowest comes first. No entry may be free.
     pub(crate) fn make(&self, memory: &Memory<'_>) {
         debug_assert!(self.has_no_free());
-        // No entry is free, so all that were made are taken or retired.
+        // No entry is free, so all that were made are taken, lent or retired.
         let first = self.made.get();
         let room = self.spare(first - self.retired.get());
         let behind = first + room.min(ENTRIES_AT_ONCE);

@@ -98,7 +98,8 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
     /// The page-block of an entry: its present location, and its size-class.
     ///
     /// # Safety
-    /// S1: the entry is live: [`Heap::allocate_entry`] returned it, or it is the entry of a piece,
+    /// S1: the entry is live: [`Heap::allocate_entry`] returned it, [`Heap::settle_entry`] settled it, or it
+    /// is the entry of a piece,
     /// and no [`Heap::retain`] has freed it since.
     ///
     /// # Complexity
@@ -295,12 +296,12 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
         self.config
     }
 
-    /// Frees every live page-block whose entry is not kept, and moves others until the compaction
-    /// bound holds. Entry `e` is kept if word `e / 64` exists and its bit `e % 64` is set. Returns
-    /// the number of page-blocks that were live before.
+    /// Frees every live page-block whose entry is not kept, and every such lent entry, and moves
+    /// others until the compaction bound holds. Entry `e` is kept if word `e / 64` exists and its bit
+    /// `e % 64` is set. Returns the number of page-blocks that were live before.
     ///
     /// # Safety
-    /// S1: only bits of live entries are set. S2: for an object in pieces, either all of
+    /// S1: only bits of live or lent entries are set. S2: for an object in pieces, either all of
     /// [`Heap::entries_of`] are kept or none is. S3: no object that is not kept is used again.
     ///
     /// # Complexity
@@ -311,6 +312,7 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
         engine.retain_windows(|entry| is_kept(kept, entry));
         engine.retain_entries(kept);
         engine.retain_blocks(kept);
+        engine.retain_lent(kept);
         for class in self.config.geometry().classes() {
             engine.keep_bound(class);
         }
@@ -324,6 +326,14 @@ impl<'m, W: Width<Generation = ()>> Engine<'m, W> {
         self.addresses.retain(&self.pages.memory, kept);
         let highest = self.pages.count() as usize * page_bytes;
         self.addresses.give_pages(page_bytes, highest);
+    }
+
+    /// L2: what is kept and not live is lent. The last to be counted, when nothing is parked.
+    fn retain_lent(&self, kept: &[u64]) {
+        if self.addresses.lent.get() > 0 {
+            let kept = kept.iter().map(|bits| bits.count_ones()).sum::<u32>();
+            self.addresses.lent.set(kept - self.live());
+        }
     }
 
     fn retain_blocks(&self, kept: &[u64]) {

@@ -132,7 +132,8 @@ impl<W: Width> Engine<'_, W> {
             return Ok(0);
         }
         let numbers = u64::from(W::Word::NIL.get());
-        let used = u64::from(self.live() + self.addresses.retired.get());
+        let used =
+            u64::from(self.live() + self.addresses.lent.get() + self.addresses.retired.get());
         if used + entries > numbers {
             return Err(Refused::NoHandle);
         }

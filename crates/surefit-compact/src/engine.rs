@@ -659,13 +659,18 @@ impl<'m, W: Width> Engine<'m, W> {
             }
         }
         if entry {
-            self.addresses
-                .extend_to(self.addresses.floor() - self.pages.geometry.page_bytes());
-            if let Some(stock) = self.stock() {
-                stock.extended();
-            }
+            self.extend_table();
         }
         Ok(())
+    }
+
+    /// Lets the address table grow by a page, which must be a fresh one.
+    pub(crate) fn extend_table(&self) {
+        self.addresses
+            .extend_to(self.addresses.floor() - self.pages.geometry.page_bytes());
+        if let Some(stock) = self.stock() {
+            stock.extended();
+        }
     }
 
     /// Takes a freed page, or opens a fresh one only if there is none. `make_room` must have

@@ -30,7 +30,7 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
     /// table as long as it is.
     ///
     /// # Panics
-    /// If a handle belongs to another heap; then nothing was renumbered.
+    /// If a handle belongs to another heap, or an entry is lent; then nothing was renumbered.
     ///
     /// # Complexity
     /// O(entries + pieces of the objects).
@@ -41,6 +41,7 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
                 "the handle belongs to another heap"
             );
         }
+        assert!(self.engine.addresses.lent.get() == 0, "an entry is lent");
         self.engine.unpark_all();
         let mut lowest = Lowest {
             next: 0,

@@ -7,6 +7,8 @@
 mod drops;
 #[path = "attacks/kept.rs"]
 mod kept;
+#[path = "attacks/lent.rs"]
+mod lent;
 #[path = "attacks/numbers.rs"]
 mod numbers;
 #[path = "attacks/spines.rs"]

@@ -56,7 +56,7 @@ use crate::object::Object;
 use crate::schedule::Amount;
 use crate::settings::{Settings, Sweep};
 use crate::space::{Place, Space};
-use crate::stepwise::{Freed, Stepwise};
+use crate::stepwise::{Freed, OneByOne, Stepwise};
 use crate::tables;
 
 /// Bytes of a word of an object.
@@ -360,7 +360,7 @@ unsafe impl<I: Index> Space for FreeList<'_, I> {
 
 // SAFETY: I4: `free` frees all of an object at once, and nothing else; free chunks that are merged
 // are no objects.
-unsafe impl<I: Index> Stepwise for FreeList<'_, I> {
+unsafe impl<I: Index> OneByOne for FreeList<'_, I> {
     unsafe fn free(&mut self, object: Object) -> Freed {
         // SAFETY: S1: nothing is ever left of an object, so it lives; S3.
         unsafe { self.heap.free_numbered(object.number()) };
@@ -370,6 +370,19 @@ unsafe impl<I: Index> Stepwise for FreeList<'_, I> {
         }
     }
 
+    /// What is free is what the chunks have beyond live objects and their headers: the headers of free
+    /// chunks count as free.
+    fn cycle_ended(&mut self, objects: u64, bytes: u64) {
+        let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        let headers = count(objects).saturating_mul(HEADER);
+        let in_use = count(bytes).saturating_add(headers);
+        let free = self.heap.chunk_bytes().saturating_sub(in_use);
+        self.begin_anew(count(bytes), free);
+    }
+}
+
+// SAFETY: I5: what is merged is free.
+unsafe impl<I: Index> Stepwise for FreeList<'_, I> {
     fn cost(&self, bytes: usize) -> Amount {
         Amount {
             objects: 1,
@@ -403,15 +416,5 @@ unsafe impl<I: Index> Stepwise for FreeList<'_, I> {
 
     fn check_part(&self, from: u32) -> Result<(), Corruption> {
         self.heap.check_part(from)
-    }
-
-    /// What is free is what the chunks have beyond live objects and their headers: the headers of free
-    /// chunks count as free.
-    fn cycle_ended(&mut self, objects: u64, bytes: u64) {
-        let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-        let headers = count(objects).saturating_mul(HEADER);
-        let in_use = count(bytes).saturating_add(headers);
-        let free = self.heap.chunk_bytes().saturating_sub(in_use);
-        self.begin_anew(count(bytes), free);
     }
 }

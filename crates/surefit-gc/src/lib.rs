@@ -8,8 +8,9 @@
 //! A program allocates. When a request cannot be served, a collection frees all objects that the
 //! program's roots do not lead to, in one pass, and the request is tried again. The program is the
 //! [`Client`], which says which words of an object are references. The [`Space`] decides where
-//! objects lie and how free chunks are found and merged. There are two: [`FreeList`], over every
-//! free-list system with boundary tags, and [`CompactFit`], whose objects move. [`Collector`] has
+//! objects lie and how free chunks are found and merged. There are three: [`FreeList`], over every
+//! free-list system with boundary tags; [`CompactFit`], whose objects move; and [`Nursery`], the same
+//! with a nursery in front of it. [`Collector`] has
 //! the pseudo-code.
 //!
 //! | file | holds |
@@ -99,7 +100,7 @@ pub use arena::{
 };
 pub use client::{Client, Living, Scanned};
 pub use collector::Collector;
-pub use compact_fit::{CompactFit, Relief};
+pub use compact_fit::{CompactFit, Nursery, Promotions, Relief};
 pub use edges::Edges;
 pub use free_list::{Displaced, FreeList};
 pub use generational::{Extent, Generational, Generations, Round, Rounds};
@@ -109,7 +110,7 @@ pub use object::Object;
 pub use settings::{Settings, Sweep};
 pub use space::{Place, Space};
 pub use statistics::{Cause, Clock, Collection, NoClock, Totals, VirtualClock};
-pub use stepwise::{Freed, Stepwise};
+pub use stepwise::{Freed, OneByOne, Stepwise};
 pub use surefit_freelist::Swept;
 #[cfg(feature = "derive")]
 pub use surefit_gc_derive::Trace;

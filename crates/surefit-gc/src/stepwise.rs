@@ -1,4 +1,5 @@
-//! What a collector that works in steps needs of a space besides: objects are freed one by one.
+//! What collectors need of a space besides: with generations, that objects are freed one by one; in steps,
+//! that every call's work is bounded, too.
 
 use surefit_core::Corruption;
 
@@ -6,7 +7,7 @@ use crate::object::Object;
 use crate::schedule::Amount;
 use crate::space::Space;
 
-/// What one call of [`Stepwise::free`] did.
+/// What one call of [`OneByOne::free`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Freed {
     /// Units of work: one, and one per word of other objects that it moved.
@@ -18,10 +19,10 @@ pub struct Freed {
 /// A space whose objects can be freed one by one.
 ///
 /// # Safety
-/// - I4: After [`Stepwise::free`] has returned once for an object, [`Space::objects`] does not yield
+/// - I4: After [`OneByOne::free`] has returned once for an object, [`Space::objects`] does not yield
 ///   it, and its number is no other object's before `done`. Apart from it, I1 to I3 hold between any
 ///   two calls.
-pub unsafe trait Stepwise: Space {
+pub unsafe trait OneByOne: Space {
     /// Frees an object, or a part of it.
     ///
     /// # Safety
@@ -30,6 +31,18 @@ pub unsafe trait Stepwise: Space {
     /// used again.
     unsafe fn free(&mut self, object: Object) -> Freed;
 
+    /// Marking has ended, and the first object will be freed.
+    fn sweep_begins(&mut self) {}
+
+    /// A cycle has ended: `objects` objects live now, whose words have `bytes` bytes.
+    fn cycle_ended(&mut self, _objects: u64, _bytes: u64) {}
+}
+
+/// A space of which no call does more work than it says.
+///
+/// # Safety
+/// - I5: [`Stepwise::merge_part`] keeps I1 to I4.
+pub unsafe trait Stepwise: OneByOne {
     /// What a request of so many bytes takes, as this space counts: chunks with their headers, or
     /// page-blocks.
     fn cost(&self, bytes: usize) -> Amount;
@@ -45,7 +58,7 @@ pub unsafe trait Stepwise: Space {
         self.cost(words as usize * 4)
     }
 
-    /// No call of [`Stepwise::free`] does more work than this.
+    /// No call of [`OneByOne::free`] does more work than this.
     fn most_work(&self) -> u64;
 
     /// Merges a few free neighbours that the space left apart, or none. `from` is 0, to begin, or what
@@ -66,10 +79,4 @@ pub unsafe trait Stepwise: Space {
     fn check_part(&self, _from: u32) -> Result<(), Corruption> {
         Ok(())
     }
-
-    /// Marking has ended, and the first object will be freed.
-    fn sweep_begins(&mut self) {}
-
-    /// A cycle has ended: `objects` objects live now, whose words have `bytes` bytes.
-    fn cycle_ended(&mut self, _objects: u64, _bytes: u64) {}
 }

@@ -205,6 +205,9 @@ fn regions_of_any_length_do_or_say_what_would() {
     regions(|region| used_up(Heap::<Late>::new(region, settings)));
     let config = config();
     regions(|region| used_up(Collector::compact_fit(region, &config, 2)));
+    for nursery in [0, 9, 600, 1 << 13] {
+        regions(|region| used_up(Collector::nursery(region, &config, nursery, 2)));
+    }
 }
 
 /// Allocates, reads and writes with every number. Every served object has as many words as
@@ -236,6 +239,10 @@ fn bytes_and_words_of_any_number_are_served_or_told() {
     numbers_of(&mut Heap::<Late>::new(region.memory(), Settings::default()).expect("room"));
     let config = config();
     numbers_of(&mut Collector::compact_fit(region.memory(), &config, 2).expect("room"));
+    for nursery in [0, 8, 1000, 12 << 10] {
+        let gc = Collector::nursery(region.memory(), &config, nursery, 2);
+        numbers_of(&mut gc.expect("room"));
+    }
 }
 
 #[test]
@@ -263,6 +270,13 @@ fn settings_of_any_number_make_a_collector_or_say_what_would() {
             Ok(gc) => assert_eq!(gc.check(), Ok(())),
             Err(Refused::Region { needed }) => assert!(needed > 1 << 14, "{mark_stack}"),
             Err(other) => panic!("{other}"),
+        }
+        for (nursery, stack) in [(mark_stack, 1), (1 << 12, mark_stack)] {
+            match Collector::nursery(region.memory(), &config, nursery, stack) {
+                Ok(gc) => assert_eq!(gc.check(), Ok(())),
+                Err(Refused::Region { needed }) => assert!(needed > 1 << 14, "{mark_stack}"),
+                Err(other) => panic!("{other}"),
+            }
         }
     }
 }

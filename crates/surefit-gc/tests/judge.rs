@@ -5,6 +5,8 @@ mod common;
 mod generations;
 #[path = "judge/in_steps.rs"]
 mod in_steps;
+#[path = "judge/nursery.rs"]
+mod nursery;
 
 use common::{Fault, Random, World, program};
 use surefit_freelist::{

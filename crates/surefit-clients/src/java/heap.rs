@@ -2,7 +2,7 @@
 //! steps, and the one with two generations.
 #![deny(unsafe_code)]
 
-use surefit_gc::{Clock, Collector, Generational, Incremental, Object, Space, Stepwise};
+use surefit_gc::{Clock, Collector, Generational, Incremental, Object, OneByOne, Space, Stepwise};
 
 /// Objects, as the program uses them.
 pub(super) trait Heap {
@@ -90,7 +90,7 @@ impl<S: Stepwise, K: Clock> Heap for Incremental<'_, S, K> {
     }
 }
 
-impl<S: Stepwise, K: Clock> Heap for Generational<'_, S, K> {
+impl<S: OneByOne, K: Clock> Heap for Generational<'_, S, K> {
     #[inline]
     fn contains(&self, object: Object) -> bool {
         self.contains(object)

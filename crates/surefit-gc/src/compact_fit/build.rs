@@ -44,7 +44,7 @@ impl<'m> CompactFit<'m> {
     }
 
     /// A space over a new heap, and words for all bits that it needs.
-    fn over(heap: Heap<'m, Wide>, pieces: &'m mut [u64]) -> Self {
+    pub(super) fn over(heap: Heap<'m, Wide>, pieces: &'m mut [u64]) -> Self {
         let geometry = heap.config().geometry();
         let class = |index| geometry.class(index).expect("at least two size-classes");
         Self {
@@ -97,17 +97,17 @@ impl<'m> Collector<'m, CompactFit<'m>> {
         mark_stack: usize,
     ) -> Result<Self, Refused> {
         let sizes = Tables::of(region.len(), config, mark_stack);
+        let beside = |bytes| Tables::of(bytes, config, mark_stack).bytes();
         let heap_bytes = region.len().saturating_sub(sizes.bytes());
         let (heap, behind) = region.split_at_mut(heap_bytes);
         let Some((table, _)) = tables::split(behind, sizes.words()) else {
             let nothing = Heap::<Wide>::new(&mut [], config).map(|_| ());
             let refused = nothing.err().unwrap_or(Refused::NoPage);
-            return Err(with_tables(refused, config, mark_stack));
+            return Err(with_tables(refused, beside));
         };
         let heap = Heap::new(heap, config);
-        let heap = heap.map_err(|refused| with_tables(refused, config, mark_stack))?;
-        let (bits, stack) = tables::zeroed(table).split_at_mut(sizes.bits + sizes.pieces);
-        let (bits, pieces) = bits.split_at_mut(sizes.bits);
+        let heap = heap.map_err(|refused| with_tables(refused, beside))?;
+        let [bits, pieces, stack] = sizes.split(tables::zeroed(table));
         let space = CompactFit::over(heap, pieces);
         Ok(Self::over(space, bits, stack).with_table_bytes(sizes.bytes()))
     }
@@ -134,12 +134,30 @@ impl Tables {
         }
     }
 
+    /// Tables for so many more entries.
+    pub(super) const fn with_entries(self, more: usize) -> Self {
+        let pieces = self.pieces + more.div_ceil(BITS as usize);
+        Self {
+            bits: 2 * (2 * pieces + 1),
+            pieces,
+            stack: self.stack,
+        }
+    }
+
+    /// The bits, the bits for pieces, and the mark stack.
+    pub(super) fn split(self, words: &mut [u64]) -> [&mut [u64]; 3] {
+        let (bits, rest) = words.split_at_mut(self.bits);
+        let (pieces, stack) = rest.split_at_mut(self.pieces);
+        [bits, pieces, stack]
+    }
+
     /// Words of the live bits alone.
     pub(super) const fn bit_words(self) -> usize {
         self.bits / 2
     }
 
-    const fn words(self) -> usize {
+    /// Words of all.
+    pub(super) const fn words(self) -> usize {
         (self.bits + self.pieces).saturating_add(self.stack)
     }
 
@@ -152,12 +170,12 @@ impl Tables {
 }
 
 /// Turns a refusal of the heap into one of the collector: the size that is needed is that of the
-/// whole region.
-fn with_tables(refused: Refused, config: &Config, mark_stack: usize) -> Refused {
+/// whole region. `beside`: what is not the heap's in a region of so many bytes.
+pub(super) fn with_tables(refused: Refused, beside: impl Fn(usize) -> usize) -> Refused {
     let Refused::Region { needed: heap } = refused else {
         return refused;
     };
-    let whole = |guess: usize| heap.saturating_add(Tables::of(guess, config, mark_stack).bytes());
+    let whole = |guess: usize| heap.saturating_add(beside(guess));
     let mut needed = heap;
     // Tables are a small part of the region, so this loop ends soon.
     while needed < whole(needed) {

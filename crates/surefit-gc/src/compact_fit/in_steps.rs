@@ -18,7 +18,7 @@ use super::cost::cost;
 use super::stub::{Dying, WORD, entry};
 use crate::object::Object;
 use crate::schedule::Amount;
-use crate::stepwise::{Freed, Stepwise};
+use crate::stepwise::{Freed, OneByOne, Stepwise};
 
 impl CompactFit<'_> {
     /// The entries of the parts of an object that are not freed yet.
@@ -64,7 +64,7 @@ impl CompactFit<'_> {
 // SAFETY: I4: `objects` leaves out the object that is being freed; its number is that of its stub,
 // whose entry is freed last. Parts that are freed lose their bits, so their entries may be objects
 // again.
-unsafe impl Stepwise for CompactFit<'_> {
+unsafe impl OneByOne for CompactFit<'_> {
     unsafe fn free(&mut self, object: Object) -> Freed {
         if let Some(dying) = self.dying {
             debug_assert_eq!(dying.stub, entry(object), "S2");
@@ -81,6 +81,13 @@ unsafe impl Stepwise for CompactFit<'_> {
         }
     }
 
+    fn sweep_begins(&mut self) {
+        self.count_collection();
+    }
+}
+
+// SAFETY: I5: it merges nothing.
+unsafe impl Stepwise for CompactFit<'_> {
     fn cost(&self, bytes: usize) -> Amount {
         cost(self.heap.config(), bytes).unwrap_or(Amount {
             objects: u64::MAX,
@@ -90,10 +97,6 @@ unsafe impl Stepwise for CompactFit<'_> {
 
     fn most_work(&self) -> u64 {
         most_work(self.heap.config())
-    }
-
-    fn sweep_begins(&mut self) {
-        self.count_collection();
     }
 }
 

@@ -42,6 +42,7 @@ mod certify;
 mod cost;
 mod in_pieces;
 mod in_steps;
+mod nursery;
 mod pieces;
 mod stub;
 #[cfg(test)]
@@ -56,6 +57,7 @@ use surefit_freelist::Swept;
 use crate::marks::Marks;
 use crate::object::Object;
 use crate::space::{Place, Space};
+pub use nursery::{Nursery, Promotions};
 use pieces::Pieces;
 use stub::{Dying, STUB, WORD, entry, object, read_stub};
 
@@ -175,6 +177,20 @@ impl CompactFit<'_> {
         self.refused = 0;
     }
 
+    /// The place of an object that has a page-block.
+    ///
+    /// # Safety
+    /// S1: the page-block is that of a live object, and of this class.
+    #[inline]
+    unsafe fn place_in(&self, block: NonNull<u8>, class: SizeClass) -> Place {
+        if class == self.stubs {
+            // SAFETY: S1, C2: an object's page-block of the smallest class is a stub.
+            return Place::in_pieces(unsafe { read_stub(block) }.0);
+        }
+        let bytes = self.heap.config().geometry().layout(class).block_bytes;
+        Place::whole(block.cast(), bytes / WORD as u32)
+    }
+
     /// What a sweep found and left.
     fn swept(&self, objects_before: u32, visited: u64) -> Swept {
         let (parts, objects) = (self.heap.parts(), self.object_count());
@@ -259,12 +275,8 @@ unsafe impl Space for CompactFit<'_> {
     unsafe fn place(&self, object: Object) -> Place {
         // SAFETY: S1 is the caller's.
         let (block, class) = unsafe { self.heap.entry_block(entry(object)) };
-        if class == self.stubs {
-            // SAFETY: C2: an object's page-block of the smallest class is a stub.
-            return Place::in_pieces(unsafe { read_stub(block) }.0);
-        }
-        let bytes = self.heap.config().geometry().layout(class).block_bytes;
-        Place::whole(block.cast(), bytes / WORD as u32)
+        // SAFETY: the object's page-block and its class.
+        unsafe { self.place_in(block, class) }
     }
 
     unsafe fn word_in_pieces(&self, object: Object, word: u32) -> NonNull<u32> {

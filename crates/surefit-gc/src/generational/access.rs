@@ -4,9 +4,9 @@
 use crate::generational::Generational;
 use crate::object::Object;
 use crate::statistics::Clock;
-use crate::stepwise::Stepwise;
+use crate::stepwise::OneByOne;
 
-impl<S: Stepwise, K: Clock> Generational<'_, S, K> {
+impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
     /// How many words an object has, as [`Collector::words`](crate::Collector::words).
     ///
     /// # Panics

@@ -7,9 +7,9 @@ use crate::client::Client;
 use crate::generational::{Generational, WORD};
 use crate::object::Object;
 use crate::statistics::Clock;
-use crate::stepwise::Stepwise;
+use crate::stepwise::OneByOne;
 
-impl<S: Stepwise, K: Clock> Generational<'_, S, K> {
+impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
     /// Allocates an object of at least `bytes` bytes, all zero. Collects if there is no room for it.
     ///
     /// The new object is young, and not a root: the next `alloc` may free it, unless the client reports it

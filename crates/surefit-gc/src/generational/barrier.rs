@@ -4,9 +4,9 @@
 use crate::generational::Generational;
 use crate::object::Object;
 use crate::statistics::Clock;
-use crate::stepwise::Stepwise;
+use crate::stepwise::OneByOne;
 
-impl<S: Stepwise, K: Clock> Generational<'_, S, K> {
+impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
     /// Remembers a live object if it is old, and a word that was written to it may refer to a young one.
     /// Any number may be given.
     #[inline]

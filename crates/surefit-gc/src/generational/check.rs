@@ -7,9 +7,9 @@ use crate::check::broken_at;
 use crate::generational::count::Count;
 use crate::generational::{Generational, WORD};
 use crate::statistics::Clock;
-use crate::stepwise::Stepwise;
+use crate::stepwise::OneByOne;
 
-impl<S: Stepwise, K: Clock> Generational<'_, S, K> {
+impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
     /// Verifies G2, G3, Y1, Y3, Y4 and the invariants of the space.
     ///
     /// # Errors

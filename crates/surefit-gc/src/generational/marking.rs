@@ -11,9 +11,9 @@ use crate::marks::Marks;
 use crate::object::Object;
 use crate::space::Space;
 use crate::statistics::Clock;
-use crate::stepwise::Stepwise;
+use crate::stepwise::OneByOne;
 
-impl<S: Stepwise, K: Clock> Generational<'_, S, K> {
+impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
     /// Marks what the collection keeps, and clears weak references. Returns the time at its end.
     ///
     /// If the client or the clock unwinds, no object is marked any more: all are young.

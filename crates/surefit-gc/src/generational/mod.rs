@@ -109,7 +109,7 @@ use crate::client::Client;
 use crate::collector::Collector;
 use crate::object::Object;
 use crate::statistics::{Clock, NoClock, Totals};
-use crate::stepwise::Stepwise;
+use crate::stepwise::OneByOne;
 use count::Count;
 
 pub use statistics::{Extent, Generations, Round, Rounds};
@@ -170,7 +170,7 @@ pub struct Generational<'m, S, K = NoClock> {
     generations: Generations,
 }
 
-impl<'m, S: Stepwise, K: Clock> Generational<'m, S, K> {
+impl<'m, S: OneByOne, K: Clock> Generational<'m, S, K> {
     /// Makes a collector into one with two generations. Its objects stay; all are young. O(bits and
     /// objects).
     #[must_use]

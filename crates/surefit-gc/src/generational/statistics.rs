@@ -94,7 +94,9 @@ impl Round {
     }
 
     /// Its work in units: a reference that was reported, an object that was scanned, a word of it, a word
-    /// of bits that was read to free, and an object that was freed by itself or a header that was read.
+    /// of bits that was read to free, and an object that was freed by itself or a header that was read. What a
+    /// [`Nursery`](crate::Nursery) does to empty itself is none of it: its
+    /// [`Promotions`](crate::Promotions) count that.
     #[must_use]
     pub const fn work(&self) -> u64 {
         let marking = self.edges + self.scanned_objects + self.scanned_words;

@@ -4,9 +4,9 @@ use crate::bits::BITS;
 use crate::generational::{Generational, Round, WORD};
 use crate::object::Object;
 use crate::statistics::Clock;
-use crate::stepwise::Stepwise;
+use crate::stepwise::OneByOne;
 
-impl<S: Stepwise, K: Clock> Generational<'_, S, K> {
+impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
     /// Frees what is not marked, in the way that touches fewer objects.
     pub(super) fn sweep(&mut self, round: &mut Round) {
         let dead = self.young.objects;

@@ -2,7 +2,7 @@
 //! and forged references, references written as data, no room, any numbers.
 
 use super::*;
-use surefit_gc::{Extent, Generational, Stepwise};
+use surefit_gc::{Extent, Generational, OneByOne};
 
 /// A list that reports an object of its choice, or unwinds, in one of its three calls.
 #[derive(Default)]
@@ -59,7 +59,7 @@ fn aged<I: Index>(region: &mut JunkRegion, mark_stack: usize) -> Generational<'_
 }
 
 /// Allocates a list behind a root, and as much garbage.
-fn fill<S: Stepwise>(
+fn fill<S: OneByOne>(
     gc: &mut Generational<'_, S>,
     client: &mut Faulty,
     objects: u32,
@@ -191,7 +191,7 @@ fn a_reference_written_as_data_is_lost_and_told() {
     assert_eq!(gc.collect(&mut client).freed_objects, 9);
 }
 
-fn remember_all<S: Stepwise>(gc: &mut Generational<'_, S>) {
+fn remember_all<S: OneByOne>(gc: &mut Generational<'_, S>) {
     let objects: Vec<_> = gc.objects().collect();
     objects.into_iter().for_each(|object| gc.remember(object));
 }
@@ -274,7 +274,7 @@ fn a_reference_beside_the_heap_must_be_remembered() {
 }
 
 /// Allocates until nothing helps, and then drops all roots.
-fn roots_fill_the_heap<S: Stepwise>(gc: &mut Generational<'_, S>, client: &mut Faulty) {
+fn roots_fill_the_heap<S: OneByOne>(gc: &mut Generational<'_, S>, client: &mut Faulty) {
     while let Ok(object) = gc.alloc(client, 100) {
         client.list.0.push(object);
         assert_eq!(gc.check(), Ok(()));
@@ -339,7 +339,7 @@ fn an_old_object_is_remembered_for_either_half_of_a_number() {
     }
 }
 
-fn judge_numbers<S: Stepwise>(gc: &mut Generational<'_, S>, object: Object) {
+fn judge_numbers<S: OneByOne>(gc: &mut Generational<'_, S>, object: Object) {
     let words = gc.words(object);
     for word in 0..words - 1 {
         gc.store_u64(object, word, u64::MAX / 3);
@@ -356,7 +356,7 @@ fn judge_numbers<S: Stepwise>(gc: &mut Generational<'_, S>, object: Object) {
 }
 
 /// Leaves nothing but zeros.
-fn judge_bytes<S: Stepwise>(gc: &mut Generational<'_, S>, object: Object) {
+fn judge_bytes<S: OneByOne>(gc: &mut Generational<'_, S>, object: Object) {
     let len = gc.words(object) as usize * 4;
     let written: Vec<u8> = (0..len).map(|nth| (nth * 7) as u8).collect();
     gc.store_bytes(object, 0, &written);
@@ -373,7 +373,7 @@ fn judge_bytes<S: Stepwise>(gc: &mut Generational<'_, S>, object: Object) {
 /// Words and bytes of any number, in objects in one piece and in many, young and old: all or nothing is written.
 #[test]
 fn generations_store_numbers_and_bytes_of_any_place() {
-    fn judged<S: Stepwise>(mut gc: Generational<'_, S>) {
+    fn judged<S: OneByOne>(mut gc: Generational<'_, S>) {
         let mut client = Faulty::default();
         let young = gc.alloc(&mut client, 16).expect("room");
         for (bytes, ages) in [(16, false), (40, true), (300, false), (1000, true)] {

@@ -2,7 +2,7 @@
 //! references, no room in every phase, references that are overwritten as data, any numbers.
 
 use super::*;
-use surefit_gc::{Incremental, Phase, Stepwise};
+use surefit_gc::{Incremental, OneByOne, Phase, Stepwise};
 
 const PHASES: [Phase; 5] = [
     Phase::Idle,

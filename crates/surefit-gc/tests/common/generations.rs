@@ -7,7 +7,7 @@ pub mod program;
 use std::collections::{BTreeMap, BTreeSet};
 
 use surefit_core::Refused;
-use surefit_gc::{Extent, Generational, Object, Round, Stepwise};
+use surefit_gc::{Extent, Generational, Object, OneByOne, Round};
 
 use super::{Fault, Graph, HEAD, Verdict};
 
@@ -50,7 +50,7 @@ pub struct Aged<'m, S> {
     calls: usize,
 }
 
-impl<'m, S: Stepwise> Aged<'m, S> {
+impl<'m, S: OneByOne> Aged<'m, S> {
     pub const fn over(gc: Generational<'m, S>, fault: Fault) -> Self {
         Self {
             gc,

@@ -1,7 +1,7 @@
 //! Every program of a few steps beside a collector with two generations, after an object has grown old.
 
 use surefit_compact::{Bound, Config, Geometry, GeometrySpec, Spacing};
-use surefit_gc::{Collector, CompactFit, Generational, Stepwise};
+use surefit_gc::{Collector, CompactFit, Generational, OneByOne};
 
 use super::common::generations::{Aged, Forgets};
 use super::common::{Fault, STEPS, Verdict};
@@ -11,7 +11,7 @@ use super::*;
 type Sizes = [usize; 2];
 
 /// One step. A refused allocation is a step that does nothing.
-fn step<S: Stepwise>(world: &mut Aged<'_, S>, number: usize, sizes: Sizes) -> Verdict {
+fn step<S: OneByOne>(world: &mut Aged<'_, S>, number: usize, sizes: Sizes) -> Verdict {
     let (oldest, newest) = (
         world.reached.first().copied(),
         world.reached.last().copied(),
@@ -31,7 +31,7 @@ fn step<S: Stepwise>(world: &mut Aged<'_, S>, number: usize, sizes: Sizes) -> Ve
 }
 
 /// Runs a program whose steps are the octal digits of a number, last digit first.
-fn run<S: Stepwise>(world: &mut Aged<'_, S>, program: usize, steps: u32, sizes: Sizes) -> Verdict {
+fn run<S: OneByOne>(world: &mut Aged<'_, S>, program: usize, steps: u32, sizes: Sizes) -> Verdict {
     world.alloc(1, sizes[0])?;
     world.collect_young()?;
     let mut rest = program;
@@ -53,8 +53,14 @@ struct Seen {
 }
 
 impl Seen {
-    /// Runs a program to its end.
-    fn run<S: Stepwise>(&mut self, gc: Collector<'_, S>, program: usize, steps: u32, sizes: Sizes) {
+    /// Runs a program to its end; returns its heap.
+    fn run<'m, S: OneByOne>(
+        &mut self,
+        gc: Collector<'m, S>,
+        program: usize,
+        steps: u32,
+        sizes: Sizes,
+    ) -> Generational<'m, S> {
         let mut world = Aged::over(Generational::over(gc), Fault::Nothing);
         let verdict = run(&mut world, program, steps, sizes);
         assert_eq!(verdict, Ok(()), "program {program:o} (octal, last first)");
@@ -62,6 +68,7 @@ impl Seen {
         self.minors += generations.minor.rounds;
         self.fulls += generations.full.rounds;
         self.remembered += generations.minor.remembered;
+        world.gc
     }
 }
 
@@ -110,6 +117,32 @@ fn over_compact_fit() {
         seen.run(gc.expect("large enough"), program, 4, [80, 290]);
     }
     assert!(seen.minors > 8000 && seen.remembered > 300, "{seen:?}");
+}
+
+/// A nursery that holds one to three objects, and a heap of five pages: some objects stay in the nursery.
+#[test]
+fn over_a_nursery() {
+    let spec = GeometrySpec {
+        page_bytes: 1024,
+        spacing: Spacing::Explicit(&[8, 96, 336]),
+        ..CompactFit::GEOMETRY
+    };
+    let config = Config::new(Geometry::new(&spec).expect("valid"), Bound::Pages(1));
+    let config = config.and_then(|config| config.with_pieces(None));
+    let config = config.expect("valid");
+    let (mut seen, mut stayed, mut promoted) = (Seen::default(), 0, 0);
+    for (kib, nursery) in [(3, 5400), (2, 6000)] {
+        let mut region = JunkRegion::new((kib << 10) + nursery, 1024, 1);
+        for program in 0..STEPS.pow(4) {
+            let gc = Collector::nursery(region.memory(), &config, nursery, 1);
+            let told = seen.run(gc.expect("large enough"), program, 4, [80, 20]);
+            let told = told.space().promotions();
+            stayed += told.stayed;
+            promoted += told.objects;
+        }
+    }
+    assert!(seen.minors > 8000 && seen.remembered > 300, "{seen:?}");
+    assert!(promoted > 8000 && stayed > 100, "{promoted} {stayed}");
 }
 
 /// Programs whose links are written as data, so that nothing is remembered: some lose an object.

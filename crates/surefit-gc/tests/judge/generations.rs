@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use surefit_compact::{Bound, Config, Geometry, GeometrySpec};
-use surefit_gc::{CompactFit, Extent, Generational, Round, Stepwise};
+use surefit_gc::{CompactFit, Extent, Generational, OneByOne, Round};
 
 use super::common::Verdict;
 use super::common::generations::program::step;
@@ -14,7 +14,7 @@ use surefit_freelist::When;
 
 /// What a run must have seen.
 #[derive(Clone, Copy, Debug, Default)]
-struct Seen {
+pub(crate) struct Seen {
     minors: u64,
     fulls: u64,
     insufficient: u64,
@@ -25,7 +25,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn add<S: Stepwise>(&mut self, world: &Aged<'_, S>) {
+    pub(crate) fn add<S: OneByOne>(&mut self, world: &Aged<'_, S>) {
         let generations = world.gc.generations();
         let (minor, full) = (&generations.minor, &generations.full);
         assert_eq!(
@@ -44,7 +44,7 @@ impl Seen {
     }
 
     /// Everything was seen.
-    fn judge(&self) {
+    pub(crate) fn judge(&self) {
         assert!(self.minors > 30 && self.fulls > 6, "{self:?}");
         assert!(self.remembered > 30 && self.floating > 30, "{self:?}");
         let swept = self.minors - self.one_by_one;
@@ -53,7 +53,12 @@ impl Seen {
     }
 }
 
-fn run<S: Stepwise>(world: &mut Aged<'_, S>, seed: u64, steps: usize, merges: Option<When>) {
+pub(crate) fn run<S: OneByOne>(
+    world: &mut Aged<'_, S>,
+    seed: u64,
+    steps: usize,
+    merges: Option<When>,
+) {
     let mut random = Random(seed);
     for nth in 0..steps {
         let verdict = step(world, &mut |bound| random.below(bound));
@@ -73,14 +78,14 @@ fn run<S: Stepwise>(world: &mut Aged<'_, S>, seed: u64, steps: usize, merges: Op
 }
 
 /// The bytes of all live objects. A free list counts no others.
-fn bytes<S: Stepwise>(gc: &Generational<'_, S>) -> u64 {
+fn bytes<S: OneByOne>(gc: &Generational<'_, S>) -> u64 {
     gc.objects()
         .map(|object| u64::from(gc.words(object)) * 4)
         .sum()
 }
 
 /// A collection in which the client unwinds after so many scans, if there are more.
-fn collect_and_unwind<S: Stepwise>(
+fn collect_and_unwind<S: OneByOne>(
     world: &mut Aged<'_, S>,
     scans: usize,
     is_full: bool,

@@ -1,11 +1,11 @@
 //! Random programs for the judge of a collector with two generations.
 
-use surefit_gc::Stepwise;
+use surefit_gc::OneByOne;
 
 use super::{Aged, Verdict};
 
 /// One step of a program, chosen by `below`.
-pub fn step<S: Stepwise>(
+pub fn step<S: OneByOne>(
     world: &mut Aged<'_, S>,
     below: &mut impl FnMut(usize) -> usize,
 ) -> Verdict {
@@ -54,7 +54,7 @@ pub fn step<S: Stepwise>(
 }
 
 /// More is dead than kept, when it is collected.
-fn most_die<S: Stepwise>(world: &mut Aged<'_, S>) -> Verdict {
+fn most_die<S: OneByOne>(world: &mut Aged<'_, S>) -> Verdict {
     world.keep_roots(2);
     world.collect()?;
     let few = world.reached.len();
