@@ -1,4 +1,5 @@
-//! One replay over segregated lists under any of the three collectors, with the thesis's two times.
+//! One replay over segregated lists under any of the three collectors, or with two generations over other
+//! spaces, with the thesis's two times.
 //!
 //! ```text
 //! for every batch:  begin; allocate each object and write its header; end           gross
@@ -15,12 +16,14 @@ use std::mem::MaybeUninit;
 use surefit_freelist::{Coalescing, Counters, Index, LastList, Lookup, Segregated};
 use surefit_gc::Totals;
 use surefit_gc::schedule::{Amount, Schedule};
-use surefit_gc::{Clock as _, Collector, FreeList, Generational, Incremental, Settings, Sweep};
+use surefit_gc::{
+    Clock as _, Collector, CompactFit, FreeList, Generational, Incremental, Settings, Sweep,
+};
 use surefit_trace::graph;
 
 use crate::lists::{Choice, Lists};
 
-use super::managing::{InSteps, Managing, TwoGenerations};
+use super::managing::{Counts, InSteps, Managing, TwoGenerations};
 use super::meter::Meter;
 use super::mutator::Mutator;
 use super::program::{Batch, Program};
@@ -94,6 +97,62 @@ impl Collecting {
     ) -> Option<Managed> {
         lists.choose_merging(OverLists)(program, region, self, &Meter::new(timed))
     }
+}
+
+/// What lies under a collector with two generations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Home {
+    /// Free lists.
+    Lists(Lists),
+    /// A Compact-fit heap.
+    CompactFit,
+    /// The same with a nursery in front of it.
+    Nursery {
+        /// Its bytes, which are part of the region.
+        bytes: usize,
+    },
+}
+
+impl Home {
+    /// As [`Collecting::replay`], in two generations.
+    ///
+    /// # Panics
+    /// If the collector freed an object that the program refers to.
+    #[must_use]
+    pub fn replay(
+        self,
+        program: &Program,
+        region: &mut [MaybeUninit<u8>],
+        young_bytes: u64,
+        timed: bool,
+    ) -> Option<Managed> {
+        let (config, stack) = (CompactFit::CONFIG, Settings::default().mark_stack);
+        let meter = &Meter::new(timed);
+        match self {
+            Self::Lists(lists) => {
+                let collecting = Collecting::TwoGenerations { young_bytes };
+                collecting.replay(lists, program, region, timed)
+            }
+            Self::CompactFit => {
+                let gc = Collector::compact_fit(region, &config, stack).ok()?;
+                in_generations(program, gc, young_bytes, meter)
+            }
+            Self::Nursery { bytes } => {
+                let gc = Collector::nursery(region, &config, bytes, stack).ok()?;
+                in_generations(program, gc, young_bytes, meter)
+            }
+        }
+    }
+}
+
+fn in_generations<S: Counts>(
+    program: &Program,
+    gc: Collector<'_, S>,
+    young_bytes: u64,
+    meter: &Meter,
+) -> Option<Managed> {
+    let gc = Generational::over(gc.with_clock(meter));
+    run(program, TwoGenerations { gc, young_bytes }, meter)
 }
 
 struct OverLists;

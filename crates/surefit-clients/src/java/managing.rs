@@ -11,7 +11,9 @@
 
 use surefit_core::Refused;
 use surefit_freelist::{Counters, Index};
-use surefit_gc::{Collector, FreeList, Generational, Incremental, Object, Totals};
+use surefit_gc::{
+    Collector, CompactFit, FreeList, Generational, Incremental, Nursery, Object, OneByOne, Totals,
+};
 
 use super::heap::Heap;
 use super::meter::Meter;
@@ -33,7 +35,24 @@ pub(super) struct Did {
     pub(super) largest_cycle: u64,
 }
 
-/// A collector over free lists, under which a program is replayed.
+/// A space, and what free lists count.
+pub(super) trait Counts: OneByOne {
+    /// Nothing, if it has no lists.
+    fn counters(&self) -> Counters {
+        Counters::default()
+    }
+}
+
+impl<I: Index> Counts for FreeList<'_, I> {
+    fn counters(&self) -> Counters {
+        self.heap().counters()
+    }
+}
+
+impl Counts for CompactFit<'_> {}
+impl Counts for Nursery<'_> {}
+
+/// A collector under which a program is replayed.
 pub(super) trait Managing: Heap {
     /// Allocates an object, and collects as its schedule says.
     fn allocate(&mut self, client: &mut Mutator, bytes: usize) -> Result<Object, Refused>;
@@ -84,15 +103,15 @@ pub(super) struct InSteps<'m, 'c, I> {
 }
 
 /// A collector with two generations, and the bytes of the young one after which it is collected.
-pub(super) struct TwoGenerations<'m, 'c, I> {
-    pub(super) gc: Generational<'m, FreeList<'m, I>, &'c Meter>,
+pub(super) struct TwoGenerations<'m, 'c, S> {
+    pub(super) gc: Generational<'m, S, &'c Meter>,
     pub(super) young_bytes: u64,
 }
 
 /// Passes all accesses on to the collector inside.
 macro_rules! heap_of {
-    ($outer:ident) => {
-        impl<I: Index> Heap for $outer<'_, '_, I> {
+    ($outer:ident<$of:ident: $bound:ident>) => {
+        impl<$of: $bound> Heap for $outer<'_, '_, $of> {
             #[inline]
             fn contains(&self, object: Object) -> bool {
                 self.gc.contains(object)
@@ -130,8 +149,8 @@ macro_rules! heap_of {
     };
 }
 
-heap_of!(InSteps);
-heap_of!(TwoGenerations);
+heap_of!(InSteps<I: Index>);
+heap_of!(TwoGenerations<S: Counts>);
 
 impl<I: Index> Managing for InSteps<'_, '_, I> {
     #[inline]
@@ -168,7 +187,7 @@ impl<I: Index> Managing for InSteps<'_, '_, I> {
     }
 }
 
-impl<I: Index> Managing for TwoGenerations<'_, '_, I> {
+impl<S: Counts> Managing for TwoGenerations<'_, '_, S> {
     #[inline]
     fn allocate(&mut self, client: &mut Mutator, bytes: usize) -> Result<Object, Refused> {
         self.gc.alloc(client, bytes)
@@ -185,7 +204,7 @@ impl<I: Index> Managing for TwoGenerations<'_, '_, I> {
     }
 
     fn counters(&self) -> Counters {
-        self.gc.space().heap().counters()
+        self.gc.space().counters()
     }
 
     fn did(&self) -> Did {

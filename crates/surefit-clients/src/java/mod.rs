@@ -61,7 +61,7 @@ mod tests;
 
 pub use clock::Clocking;
 pub use log::Timing;
-pub use managed::{Collecting, Managed};
+pub use managed::{Collecting, Home, Managed};
 pub use managing::OFFERED;
 pub use min_heap::{MinHeap, least_heap, min_heap};
 pub use outcome::{Collected, FirstFreed, Moves, Outcome, Sample, Stopped, Times, completed};

@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use surefit_clients::java::{
-    Collecting, Finds, Lists, Managed, Scheduled, Stepped, Timing, least_heap,
+    Collecting, Finds, Home, Lists, Managed, Scheduled, Stepped, Timing, least_heap,
 };
 use surefit_freelist::When;
 use surefit_gc::CompactFit;
@@ -111,4 +111,26 @@ fn a_replay_under_any_collector_ends_in_a_region_of_any_length() {
         ..Managed::default()
     };
     assert_eq!(most.management_ns(), u64::MAX);
+}
+
+#[test]
+fn a_replay_in_any_home_ends_in_a_region_of_any_length() {
+    let (bytes, mut region) = (recorded(), vec![MaybeUninit::uninit(); 1 << 20]);
+    let program = program(&bytes);
+    let nurseries = [0, 1, 4 << 10, 1 << 19, usize::MAX].map(|bytes| Home::Nursery { bytes });
+    let lists = Home::Lists(Lists::usual(Finds::Bitmap, When::Deferred));
+    let mut completed = 0;
+    for home in nurseries.into_iter().chain([lists, Home::CompactFit]) {
+        for (length, young) in [
+            (0, 0),
+            (63, 1),
+            (20_000, 0),
+            (1 << 20, 1 << 14),
+            (1 << 20, u64::MAX),
+        ] {
+            let replayed = home.replay(&program, &mut region[..length], young, young == 0);
+            completed += u32::from(replayed.is_some());
+        }
+    }
+    assert!(completed > 10, "{completed}");
 }

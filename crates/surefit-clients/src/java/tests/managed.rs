@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use surefit_freelist::When;
 
 use super::recording::Recording;
-use crate::java::{Collecting, Finds, Lists, Managed, Program};
+use crate::java::{Collecting, Finds, Home, Lists, Managed, Program};
 
 fn replay(how: Collecting, finds: Finds, merges: When, program: &Program) -> Managed {
     let mut region = vec![MaybeUninit::uninit(); 24 << 10];
@@ -38,6 +38,24 @@ fn every_collector_replays_a_program_and_only_the_table_is_updated() {
             assert_eq!(table.minor > 10, how == generations, "{}", table.minor);
         }
     }
+}
+
+/// Compact-fit's pages have 16 KiB, so its heaps are larger.
+#[test]
+fn two_generations_replay_a_program_in_every_home() {
+    let program = Recording::random(5, 1500).program();
+    let lists = Lists::usual(Finds::Bitmap, When::Immediate);
+    let nursery = Home::Nursery { bytes: 4 << 10 };
+    let replays = [Home::Lists(lists), Home::CompactFit, nursery].map(|home| {
+        let mut region = vec![MaybeUninit::uninit(); 512 << 10];
+        let replayed = home.replay(&program, &mut region, 2 << 10, false);
+        replayed.expect("there is room")
+    });
+    for one in replays {
+        assert!(one.minor > 10 && one.totals.allocations >= program.allocations());
+        assert_eq!(one.management_ns(), 0, "no times are taken");
+    }
+    assert!(replays[0].counters.visits > 0 && replays[1].counters.visits == 0);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use surefit_clients::java::Finds;
 
+use super::births::{Born, over_nursery};
 use super::collectors::{Kind, Measured, What};
 use super::found::Found;
 use super::promote::Order;
@@ -27,7 +28,24 @@ pub(super) fn all(found: &[Found]) -> Vec<Claim> {
     ];
     claims.extend([Finds::Scan, Finds::Bitmap].map(|base| promotion_pays(found, base)));
     claims.extend([Order::Rising, Order::Falling].map(|order| order_pays(found, order)));
+    claims.extend([Born::CompactFit, Born::Lists].map(|base| nursery_pays(found, base)));
     claims
+}
+
+fn nursery_pays(found: &[Found], base: Born) -> Claim {
+    let on = |one: &Found| {
+        let rounds = over_nursery(&one.births, base);
+        let verdict = Ratio::of(&rounds).and_then(Verdict::is_greater);
+        OnProgram::timed(one.name.clone(), verdict, &rounds)
+    };
+    Claim::that(format!("a nursery pays, beside: {}", base.name()))
+        .ours_alone()
+        .papers("none: ours")
+        .ours(format!("{} ÷ nursery, heap management time", base.name()))
+        .over(
+            found.iter().map(on).collect::<Vec<_>>(),
+            "by over 3 % in every round, over all heaps in which both complete; nothing is decided if rounds disagree",
+        )
 }
 
 /// What each program says with each coalescing: ratios round by round, and the test of them.
@@ -178,11 +196,12 @@ fn order_pays(found: &[Found], order: Order) -> Claim {
 mod tests {
     use surefit_clients::java::Finds;
 
+    use super::super::births::{Born, tests as births};
     use super::super::collectors::{Kind, Measured, tests as collectors};
     use super::super::promotions::{Promotion, tests as promotions};
     use super::{
-        Found, Order, allocates_faster, bitmap_is_as_good, gains_less, order_pays, promotion_pays,
-        updates_more,
+        Found, Order, allocates_faster, bitmap_is_as_good, gains_less, nursery_pays, order_pays,
+        promotion_pays, updates_more,
     };
     use crate::kit::Verdict;
 
@@ -191,6 +210,7 @@ mod tests {
             name: "p".to_owned(),
             measured: vec![measured],
             promotions: Vec::new(),
+            births: Vec::new(),
         }]
     }
 
@@ -199,6 +219,7 @@ mod tests {
             name: "p".to_owned(),
             measured: Vec::new(),
             promotions: vec![promotion],
+            births: Vec::new(),
         }]
     }
 
@@ -272,6 +293,23 @@ mod tests {
         let verdict = |base| promotion_pays(&found, base).verdict;
         assert_eq!(verdict(Finds::Scan), Verdict::Holds);
         assert_eq!(verdict(Finds::Bitmap), Verdict::DoesNot);
+    }
+
+    #[test]
+    fn a_nursery_pays_if_it_is_faster_than_what_it_is_compared_with() {
+        let found = vec![Found {
+            name: "p".to_owned(),
+            measured: Vec::new(),
+            promotions: Vec::new(),
+            births: births::made(|born| match born {
+                Born::Lists => 90,
+                Born::CompactFit => 200,
+                Born::Nursery => 100,
+            }),
+        }];
+        let verdict = |base| nursery_pays(&found, base).verdict;
+        assert_eq!(verdict(Born::CompactFit), Verdict::Holds);
+        assert_eq!(verdict(Born::Lists), Verdict::DoesNot);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Everything about one program.
 #![deny(unsafe_code)]
 
+use super::births::Births;
 use super::collectors::Measured;
 use super::promotions::Promotion;
 
@@ -10,4 +11,5 @@ pub(super) struct Found {
     pub(super) name: String,
     pub(super) measured: Vec<Measured>,
     pub(super) promotions: Vec<Promotion>,
+    pub(super) births: Vec<Births>,
 }

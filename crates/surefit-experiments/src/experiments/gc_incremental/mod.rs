@@ -8,6 +8,8 @@
 //! heaps        1.25, 1.5 and 2 times the smallest, at once, for each coalescing
 //! promotion    a nursery of 64 or 256 KiB in front of such a space: what survives is copied there, one object
 //!              after another as it was found, or in order of size
+//! births       two generations over lists, over Compact-fit, and over Compact-fit with a nursery from which what
+//!              survives is copied, in 2 and 3 times the smallest heap
 //! ```
 //!
 //! | file | holds |
@@ -19,6 +21,7 @@
 //! | `script` | which objects a nursery promotes, and when old ones die: from the recording alone |
 //! | `promote` | one run of a script: objects are promoted into a space |
 //! | `promotions` | all lookups and orders, in interleaved rounds |
+//! | `births` | two generations over three spaces, in interleaved rounds |
 //! | `ratios` | one time over another, round by round |
 //! | `claims` | the verdicts |
 //! | `tables` | what was counted and timed |
@@ -27,6 +30,7 @@
 //! The thesis on free-list organisation: its predictions for incremental collection, and its idea that
 //! the promotion of a generational collector could use the table.
 
+mod births;
 mod claims;
 mod collectors;
 mod found;
@@ -70,12 +74,13 @@ fn run(request: &Request) -> Result<Report> {
     let mut found = Vec::new();
     for recorded in recorded::all(&request)? {
         let recorded = recorded?;
-        let parts = plan.merges.len() + plan.nurseries.len();
+        let parts = plan.merges.len() + plan.nurseries.len() + 1;
         let progress = Progress::new(parts as u64);
         let mut one = Found {
             name: recorded.name.clone(),
             measured: Vec::new(),
             promotions: Vec::new(),
+            births: Vec::new(),
         };
         for &merges in &plan.merges {
             one.measured
@@ -90,6 +95,10 @@ fn run(request: &Request) -> Result<Report> {
                 "promoted",
                 &format!("{} KiB", nursery >> 10),
             );
+        }
+        if let Some(first) = one.measured.first() {
+            one.births = births::measure(&recorded, first.smallest, &plan)?;
+            progress.step(&recorded.name, "born", &"in lists, in pages, in a nursery");
         }
         progress.finish();
         found.push(one);
@@ -121,6 +130,9 @@ fn setting() -> Vec<String> {
         "Promotion: an old space behind a nursery, 1.25 times the smallest heap for it and more. The nursery is emptied at the \
          first walk of the recording at which it is full: there the recording says exactly what lives. Objects from 4 KiB \
          on are born old.",
+        "Births: heaps in multiples of the smallest, immediate coalescing. Each has its nursery, its bits and its tables \
+         within these bytes. The young generation is collected at the first walk at which it has a quarter of what the heap \
+         has beyond the smallest; the nursery has half more than that.",
         "Processor time, in interleaved rounds; allocation by batches between two walks of the recording, less the same \
          without allocating; updates of the table included; the clock's own cost is taken off. The write barrier is not in \
          these times.",

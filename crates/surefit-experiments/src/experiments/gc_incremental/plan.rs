@@ -14,6 +14,8 @@ pub(super) struct Plan {
     pub(super) multiples: Vec<f64>,
     /// Nurseries in bytes.
     pub(super) nurseries: Vec<u32>,
+    /// Heaps for two generations, in multiples of the smallest.
+    pub(super) births: Vec<f64>,
     pub(super) rounds: u32,
     /// How far a smallest heap may be from what is found, in bytes.
     pub(super) open: fn(usize) -> usize,
@@ -27,6 +29,7 @@ impl Plan {
             merges: [When::Immediate, When::Deferred][..first(2)].to_vec(),
             multiples: [1.5, 1.25, 2.0][..first(3)].to_vec(),
             nurseries: [64 << 10, 256 << 10][..first(2)].to_vec(),
+            births: [2.0, 3.0][..first(2)].to_vec(),
             rounds: request.rounds.unwrap_or(if is_quick { 1 } else { 3 }),
             open: match is_quick {
                 true => |bytes| bytes / 16,

@@ -1,8 +1,9 @@
 //! What was counted and timed, and the gain against the heap.
 #![deny(unsafe_code)]
 
-use surefit_clients::java::Finds;
+use surefit_clients::java::{Finds, Managed};
 
+use super::births::Births;
 use super::collectors::{Kind, Measured, Timed, What};
 use super::found::Found;
 use super::promotions::{Promotion, Run};
@@ -17,7 +18,44 @@ pub(super) fn all(found: &[Found]) -> Vec<Table> {
     if found.iter().any(|one| !one.promotions.is_empty()) {
         tables.extend([nurseries(found), promotions(found)]);
     }
+    if found.iter().any(|one| !one.births.is_empty()) {
+        tables.push(births(found));
+    }
     tables
+}
+
+fn births(found: &[Found]) -> Table {
+    let title = "two generations by where objects are born; times in ms, medians of the rounds; ns: both per object";
+    let all = found.iter().flat_map(|one| {
+        let births = one.births.iter().filter(|births| !births.rounds.is_empty());
+        births.map(move |births| (one, births))
+    });
+    let of = |births: &Births, of: fn(&Managed) -> u64| {
+        let rounds: Vec<_> = births.rounds.iter().map(|round| of(round) as f64).collect();
+        ms(&rounds)
+    };
+    Table::of(title, all)
+        .text("program", |(one, _)| one.name.as_str())
+        .figure("heap", 1, |(_, births)| births.multiple)
+        .text("born in", |(_, births)| births.born.name())
+        .figure("young B", 0, |(_, births)| births.young_bytes)
+        .figure("allocate", 1, move |(_, births)| {
+            of(births, |round| round.allocation_ns)
+        })
+        .figure("collect", 1, move |(_, births)| {
+            of(births, |round| round.collection_ns)
+        })
+        .figure("ns", 1, move |(_, births)| {
+            let objects = births.rounds.first()?.totals.allocations.max(1);
+            Some(of(births, Managed::management_ns)? * 1e6 / objects as f64)
+        })
+        .figure("cycles", 0, |(_, births)| {
+            births.rounds.first().map(|round| round.totals.collections)
+        })
+        .figure("young", 0, |(_, births)| {
+            births.rounds.first().map(|round| round.minor)
+        })
+        .table()
 }
 
 fn smallest(found: &[Found]) -> Table {
@@ -78,7 +116,7 @@ fn counts(found: &[Found]) -> Table {
     let all: Vec<_> = rows(found)
         .filter(|(_, _, timed)| timed.finds == Finds::NextHitTable)
         .collect();
-    let per = |timed: &Timed, of: fn(&surefit_clients::java::Managed) -> u64| {
+    let per = |timed: &Timed, of: fn(&Managed) -> u64| {
         let round = timed.rounds.first()?;
         Some(of(round) as f64 / round.totals.allocations.max(1) as f64)
     };
@@ -192,6 +230,7 @@ fn line(measured: &Measured, kind: Kind) -> Series {
 
 #[cfg(test)]
 mod tests {
+    use super::super::births::tests as births;
     use super::super::collectors::tests::made;
     use super::super::promote::Order;
     use super::super::promotions::tests as promotions;
@@ -203,6 +242,7 @@ mod tests {
             name: "p".to_owned(),
             measured: vec![made(|_, _| (2, 1))],
             promotions: Vec::new(),
+            births: Vec::new(),
         };
         let rows = |found: &Found| {
             let tables = all(std::slice::from_ref(found));
@@ -214,6 +254,9 @@ mod tests {
         assert_eq!(rows(&found), [1, 18, 6]);
         found.promotions = vec![promotions::made(|_, _| 1)];
         assert_eq!(rows(&found), [1, 18, 6, 1, 6 * Order::ALL.len()]);
+        found.births = births::made(|_| 1);
+        let counted = [1, 18, 6, 1, 6 * Order::ALL.len(), 6];
+        assert_eq!(rows(&found), counted);
         assert_eq!(plots(&[found])[0].series.len(), 3);
     }
 }
