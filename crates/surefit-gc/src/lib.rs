@@ -100,7 +100,8 @@ pub use arena::{
 };
 pub use client::{Client, Living, Scanned};
 pub use collector::Collector;
-pub use compact_fit::{CompactFit, Nursery, Promotions, Relief};
+pub use compact_fit::nursery::{Nursery, Promotions};
+pub use compact_fit::{CompactFit, Relief};
 pub use edges::Edges;
 pub use free_list::{Displaced, FreeList};
 pub use generational::{Extent, Generational, Generations, Round, Rounds};

@@ -42,7 +42,7 @@ mod certify;
 mod cost;
 mod in_pieces;
 mod in_steps;
-mod nursery;
+pub(crate) mod nursery;
 mod pieces;
 mod stub;
 #[cfg(test)]
@@ -57,7 +57,6 @@ use surefit_freelist::Swept;
 use crate::marks::Marks;
 use crate::object::Object;
 use crate::space::{Place, Space};
-pub use nursery::{Nursery, Promotions};
 use pieces::Pieces;
 use stub::{Dying, STUB, WORD, entry, object, read_stub};
 

@@ -54,6 +54,7 @@ mod build;
 mod check;
 mod eden;
 mod promote;
+mod promotions;
 #[cfg(test)]
 mod tests;
 
@@ -72,7 +73,7 @@ use crate::space::{Place, Space};
 use crate::stepwise::{Freed, OneByOne};
 use eden::{Eden, UNIT};
 
-pub use promote::Promotions;
+pub use promotions::Promotions;
 
 /// The space of a Compact-fit heap with a nursery.
 ///
