@@ -122,6 +122,11 @@ impl Rate {
 }
 
 /// Work by allocation: a cycle of at most so many units ends before more is allocated than this.
+///
+/// # Drawbacks
+/// A request of b bytes waits for ⌈b·W/(A + 1)⌉ units, and one piece of work more: one that takes a tenth
+/// of A waits for a tenth of the cycle. Pauses are short if no object is large beside A. Quanta of
+/// [`ByTime`] do not depend on the sizes of objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByWork {
     /// M: what lives at most, the object of the present request included.

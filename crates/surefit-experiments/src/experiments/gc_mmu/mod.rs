@@ -122,6 +122,8 @@ fn setting() -> Vec<String> {
          times the smallest as that is M.",
         "Timed: processor time of the thread. C is 125 µs, half of what a pause may take; declared is 1/8 of the rate at which stop the world worked, or \
          two of the longest pieces of work: a quantum that has time left goes on. Twice the rate at which the program allocated, or as much as there is room for.",
+        "gap: the longest time between two readings of the clock in a loop that does nothing else, for as long as all pauses together. \
+         A thread that another one stops, or that the machine stops, is charged for a part of it: such a pause is not the collector's.",
     ]
     .map(str::to_owned)
     .to_vec()
@@ -137,6 +139,7 @@ fn notes() -> Vec<String> {
          in heaps in which it need not force them for a program.",
         "By time, every allocation reads the clock while a cycle runs. That of processor time is a system call, which is a part of \
          what quanta cost here.",
+        "By work, a request waits for work in proportion to its bytes: the longest pauses are those of large objects.",
         "forced: requests that found no room, so that a cycle was finished, or run, at once. overrun: quanta that took too long.",
         "float: floating garbage, what cycles kept although no root led to it when they ended, found by a search of its own after \
          each cycle; most B: the most bytes of it after one. shaded: objects that the barrier reached first.",

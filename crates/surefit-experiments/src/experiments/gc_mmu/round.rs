@@ -37,6 +37,9 @@ pub(super) struct Round {
     pub(super) forced: u64,
     /// Quanta that took too long.
     pub(super) overruns: u64,
+    /// Nanoseconds of the longest gap that a loop saw which only reads the clock, for as long as all
+    /// pauses: what the machine adds to a pause.
+    pub(super) gap_ns: u64,
 }
 
 impl Round {
@@ -52,6 +55,7 @@ impl Round {
             }),
             forced: ran.steps.forced + ran.steps.whole,
             overruns: ran.paced.quanta_overrun,
+            gap_ns: 0,
         }
     }
 }
@@ -65,6 +69,11 @@ impl Timed {
     /// Microseconds of the longest pause.
     pub(super) fn longest_us(&self) -> Option<f64> {
         self.median(|round| round.pauses.longest() as f64 / 1e3)
+    }
+
+    /// Microseconds of the longest gap in a loop that only reads the clock.
+    pub(super) fn gap_us(&self) -> Option<f64> {
+        self.median(|round| round.gap_ns as f64 / 1e3)
     }
 }
 
@@ -89,6 +98,7 @@ pub(super) mod tests {
             utilisation: [Some(0.5); WINDOWS_NS.len()],
             forced: 0,
             overruns: 0,
+            gap_ns: 7000,
         };
         Timed {
             kind,

@@ -5,6 +5,7 @@
 //!              clock, all of it once more without reading the clock
 //! declared     for quanta: a part of the rate of work, twice the rate of allocation, as stop the world had them
 //! quanta       of the collector: 125 µs; Metronome's: 10 ms beside 10, and 3 ms beside 7
+//! beside       after each replay, a loop that only reads the clock, for as long as all its pauses
 //! ```
 #![deny(unsafe_code)]
 
@@ -75,10 +76,25 @@ pub(super) fn rounds(recorded: &Recorded, found: &Found, rounds: u32) -> Result<
                 replay(schedule, Timing::Off);
                 round.total_ns = thread_cpu_ns() - began;
             }
+            if let Some(round) = &mut round {
+                round.gap_ns = longest_gap(thread_cpu_ns, round.pauses.sum());
+            }
             one.rounds.extend(round);
         }
     }
     Ok(timed)
+}
+
+/// The longest time between two readings of a clock in a loop that does nothing else for so long.
+fn longest_gap(mut now: impl FnMut() -> u64, for_ns: u64) -> u64 {
+    let began = now();
+    let (mut last, mut longest) = (began, 0);
+    while last.saturating_sub(began) < for_ns {
+        let read = now();
+        longest = longest.max(read.saturating_sub(last));
+        last = read;
+    }
+    longest
 }
 
 fn quantum_ns(space: &Space, kind: Kind) -> u64 {
@@ -107,5 +123,19 @@ fn schedule(kind: Kind, heap: &InHeap, known: &Known) -> Schedule {
         kind.schedule(known)
     } else {
         kind.schedule(&heap.known)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::longest_gap;
+
+    #[test]
+    fn the_longest_gap_is_that_between_two_readings_of_a_clock() {
+        let mut readings = [10, 12, 13, 29, 31, 90].into_iter();
+        let mut clock = || readings.next().expect("the loop ends");
+        assert_eq!(longest_gap(&mut clock, 20), 16);
+        assert_eq!(clock(), 90);
+        assert_eq!(longest_gap(|| 5, 0), 0);
     }
 }

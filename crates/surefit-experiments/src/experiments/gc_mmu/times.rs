@@ -64,6 +64,7 @@ fn pauses(found: &[Found]) -> Table {
             timed.median(|round| round.pauses.count() as f64)
         })
         .figure("longest", 0, |(_, timed)| timed.longest_us())
+        .figure("gap", 0, |(_, timed)| timed.gap_us())
         .figure("p99", 0, |(_, timed)| {
             timed.median(|round| us(round.pauses.at_most(99, 100)))
         })
