@@ -1,12 +1,12 @@
 //! The collectors beside the judges of their own tests: after every collection, what lives is what the roots reach;
 //! in steps, what the snapshot reached and what was born or upgraded since.
 
+use surefit_compact::{Bound, Config, Geometry, GeometrySpec};
 use surefit_core::Refused;
 use surefit_freelist::{
     Best, Bitmap, Deferred, First, Immediate, Index, Linear, Never, Next, NextHitTable,
     PowersOfTwo, Scan, Segregated, SingleList, SizeTree, Tree, TwoLevel, Worst,
 };
-use surefit_compact::{Bound, Config, Geometry, GeometrySpec};
 use surefit_gc::{Collector, CompactFit, FreeList, Incremental, Settings, Stepwise, Sweep};
 
 #[path = "../../crates/surefit-gc/tests/common/mod.rs"]

@@ -7,10 +7,11 @@ use surefit_freelist::{
     Best, Bitmap, Deferred, First, Immediate, Index, Linear, Never, Next, NextHitTable,
     PowersOfTwo, Scan, Segregated, SingleList, SizeTree, Tree, TwoLevel,
 };
-use surefit_gc::{Collector, CompactFit, FreeList, Generational, Settings, Stepwise, Sweep};
+use surefit_gc::{Collector, CompactFit, FreeList, Generational, OneByOne, Settings, Sweep};
 
 use crate::gc::judge::Fault;
-use crate::gc::judge::generations::{Aged, step};
+use crate::gc::judge::generations::Aged;
+use crate::gc::judge::generations::program::step;
 use crate::input::Input;
 use crate::region::Region;
 
@@ -48,8 +49,17 @@ fn run_on_compact_fit(input: &mut Input<'_>) {
     let config = config.expect("valid");
     let bytes = (1 + input.below(12)) << 10;
     let mut region = Region::new(bytes, 2048, 0);
-    match Collector::compact_fit(region.memory(), &config, input.below(20)) {
-        Ok(gc) => run_beside(gc, input),
+    let mark_stack = input.below(20);
+    let refused = if input.below(2) == 0 {
+        let gc = Collector::compact_fit(region.memory(), &config, mark_stack);
+        gc.map(|gc| run_beside(gc, input))
+    } else {
+        let nursery = [0, 8, 300, 1 << 10, 5 << 10][input.below(5)];
+        let gc = Collector::nursery(region.memory(), &config, nursery, mark_stack);
+        gc.map(|gc| run_beside(gc, input))
+    };
+    match refused {
+        Ok(()) => {}
         Err(Refused::Region { needed }) => assert!(needed > bytes, "it is large enough"),
         Err(other) => panic!("{other}"),
     }
@@ -72,7 +82,7 @@ fn run_on<I: Index>(input: &mut Input<'_>) {
 }
 
 /// Runs a program that is short of memory now and then.
-fn run_beside<S: Stepwise>(gc: Collector<'_, S>, input: &mut Input<'_>) {
+fn run_beside<S: OneByOne>(gc: Collector<'_, S>, input: &mut Input<'_>) {
     let fault = [Fault::Nothing, Fault::AsksLate][input.below(2)];
     let mut world = Aged::over(Generational::over(gc), fault);
     for _ in 0..800 {
