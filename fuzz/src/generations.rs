@@ -50,7 +50,7 @@ fn run_on_compact_fit(input: &mut Input<'_>) {
     let bytes = (1 + input.below(12)) << 10;
     let mut region = Region::new(bytes, 2048, 0);
     let mark_stack = input.below(20);
-    let refused = if input.below(2) == 0 {
+    let ran = if input.below(2) == 0 {
         let gc = Collector::compact_fit(region.memory(), &config, mark_stack);
         gc.map(|gc| run_beside(gc, input))
     } else {
@@ -58,7 +58,7 @@ fn run_on_compact_fit(input: &mut Input<'_>) {
         let gc = Collector::nursery(region.memory(), &config, nursery, mark_stack);
         gc.map(|gc| run_beside(gc, input))
     };
-    match refused {
+    match ran {
         Ok(()) => {}
         Err(Refused::Region { needed }) => assert!(needed > bytes, "it is large enough"),
         Err(other) => panic!("{other}"),

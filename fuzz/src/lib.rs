@@ -15,7 +15,7 @@
 //! | `buddy` | the buddy system with blocks of 8, 16 and 64 bytes, likewise |
 //! | `jamaica` | objects and arrays in blocks of 16, 32 and 128 bytes: bytes, exact space, links followed, `check` |
 //! | `gc` | the collector over sixteen free-list systems, at once and in steps, and in steps over Compact-fit, beside the judges of its tests |
-//! | `generations` | the collector with two generations over twelve free-list systems and Compact-fit, likewise |
+//! | `generations` | the collector with two generations over twelve free-list systems and over Compact-fit with a nursery and without, likewise |
 //! | `arena` | an arena over seven of them beside a model: what lives, what is dropped, weak references, arrays, strings |
 //! | `replay` | recordings of arbitrary bytes, replayed in nine spaces |
 //! | `trace_reader` | the readers of trace files on arbitrary bytes |

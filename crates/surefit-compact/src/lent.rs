@@ -3,7 +3,7 @@
 //! ```text
 //! lend(place)          take an entry, or make one; its word is the place, with the highest bit set
 //! relocate(entry, p)   its word is another place
-//! settle(entry, len)   allocate a page-block with its entry; the page-block gets the lent entry, and
+//! take_in(entry, len)  allocate a page-block with its entry; the page-block gets the lent entry, and
 //!                      the other entry is free
 //! give_back(entry)     the entry is free
 //! ```
@@ -18,8 +18,8 @@
 //! - L2 `lent` counts them.
 //!
 //! # Bounds
-//! Everything is O(1), apart from what is parked, which goes back before the table grows. Settling costs
-//! an allocation and moves nothing. For a moment it needs one entry more.
+//! Everything is O(1), apart from what is parked, which goes back before the table grows. Taking an object
+//! in costs an allocation and moves nothing. For a moment it needs one entry more.
 //!
 //! # Source
 //! Ours. Generations over handles: Ungar, Generation scavenging (1984), whose objects moved behind an
@@ -54,12 +54,12 @@ impl Heap<'_, Wide> {
     /// counts units of eight, so neither the number of an entry nor a location has the bit of lent ones.
     pub const LENDS_UP_TO: u64 = 8 << 30;
 
-    /// Lends an entry to whoever keeps an object elsewhere, at a place of the borrower's naming. It
-    /// stays taken until it is settled, given back, or not kept by [`Heap::retain`].
+    /// Lends an entry to whoever keeps an object elsewhere, at a place that the borrower names. It
+    /// stays taken until its object is taken in, given back, or not kept by [`Heap::retain`].
     ///
     /// # Errors
     /// [`Refused::NoHandle`] if no entry is free and the table cannot grow, or the heap is larger than
-    /// 8 GiB. What was parked is given back then.
+    /// 8 GiB. If it is not, what was parked is given back then.
     ///
     /// # Panics
     /// If the place is not below [`Heap::LENT_PLACES`].
@@ -97,6 +97,9 @@ impl Heap<'_, Wide> {
     ///
     /// # Panics
     /// If the place is not below [`Heap::LENT_PLACES`], or the entry is not lent.
+    ///
+    /// # Complexity
+    /// O(1).
     pub fn relocate_entry(&mut self, entry: u32, place: u32) {
         assert!(place < Self::LENT_PLACES, "no place of a lent entry");
         assert!(self.is_lent(entry), "entry {entry} is not lent");
@@ -112,7 +115,10 @@ impl Heap<'_, Wide> {
     ///
     /// # Panics
     /// If the entry is not lent.
-    pub fn settle_entry(&mut self, entry: u32, len: usize) -> Result<NonNull<u8>, Refused> {
+    ///
+    /// # Complexity
+    /// That of [`Heap::allocate_entry`], without clearing anything.
+    pub fn take_in_entry(&mut self, entry: u32, len: usize) -> Result<NonNull<u8>, Refused> {
         assert!(self.is_lent(entry), "entry {entry} is not lent");
         if self.is_split(len) {
             let limit = self.config.piece_bytes().unwrap_or(0);
@@ -128,6 +134,9 @@ impl Heap<'_, Wide> {
     ///
     /// # Panics
     /// If the entry is not lent.
+    ///
+    /// # Complexity
+    /// O(1).
     #[inline]
     pub fn give_entry_back(&mut self, entry: u32) {
         assert!(self.is_lent(entry), "entry {entry} is not lent");
@@ -136,7 +145,7 @@ impl Heap<'_, Wide> {
         self.engine.addresses.link(memory, entry);
     }
 
-    /// The place of a lent entry; `None` if it is not lent. Any number may be given.
+    /// The place of a lent entry; `None` if it is not lent. Any number may be given. O(1).
     #[inline]
     #[must_use]
     pub fn lent_place_of(&self, entry: u32) -> Option<u32> {
@@ -151,6 +160,7 @@ impl Heap<'_, Wide> {
     }
 
     /// Entries that were made: the numbers of all that are taken are lower. A sweep may unmake the last.
+    /// O(1).
     #[inline]
     #[must_use]
     pub fn entries_made(&self) -> u32 {

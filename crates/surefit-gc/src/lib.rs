@@ -27,12 +27,12 @@
 //! | `stack` | the mark stack, of bounded size |
 //! | `object` | references to objects: their numbers |
 //! | `space` | what a collector needs from the memory that it manages |
-//! | `stepwise` | what a collector in steps needs besides |
+//! | `stepwise` | what collectors with generations, and in steps, need besides |
 //! | `settings` | the settings of a collector over free lists |
 //! | `free_list` | the space over the heaps of `surefit-freelist` |
 //! | `certified_lists` | the bytes that are enough for a collected heap over free lists |
 //! | `chunks` | what a request takes of a heap of chunks |
-//! | `compact_fit` | the space over the heap of `surefit-compact`, whose objects move |
+//! | `compact_fit` | the space over the heap of `surefit-compact`, whose objects move; the same behind a nursery |
 //! | `tables` | the collector's words, cut from the region |
 //! | `schedule` | when a collector works, and what pauses it made |
 //! | `statistics` | what collections did; the clock |

@@ -15,11 +15,12 @@
 //!
 //! # Invariants
 //! - V1 is that of `reserve`.
-//! - V2: If the last request that was not a free was refused, `refused` is that request.
+//! - V2: If the last request that was not a free was refused for the first time, `refused` is that
+//!   request.
 //!
 //! # Bounds
-//! The reserve is from 1/13 to 1/3 of the heap. A request of an array or a buffer makes Lua collect
-//! at most twice.
+//! The reserve is meant to have from 1/13 to 1/3 of the heap; it has less where small objects needed
+//! it, or the heap has no such pieces. A request of an array or a buffer makes Lua collect at most twice.
 
 use core::ptr::NonNull;
 
@@ -58,9 +59,9 @@ pub struct Counts {
     pub collections: u64,
     /// Frees that were part of a collection.
     pub swept: u64,
-    /// Refusals after which it did neither: errors of buffers.
+    /// Refused requests that were not made again: errors of buffers.
     pub uncollected: u64,
-    /// Requests that were served from the reserve, after a collection.
+    /// Requests that found room only when the reserve was freed.
     pub loans: u64,
     /// The largest of these requests, in bytes.
     pub largest_loan_bytes: u64,
@@ -109,7 +110,8 @@ pub(super) struct Memory<'h, H, K> {
     collector: Option<NonNull<lua_State>>,
     /// Whether the machine makes Lua collect: its request for an object is refused.
     collects: bool,
-    /// Whether it could not, because Lua was moving a stack: the next new object makes it collect.
+    /// Whether it could not, because Lua was moving a stack or collecting: the next new object makes it
+    /// collect.
     owes_collection: bool,
     refuse_every: u64,
     refused: Option<Request>,
@@ -281,8 +283,13 @@ impl<'h, H: RawHeap, K: Clock> Memory<'h, H, K> {
     /// If the last request was refused and Lua may not collect for it: the thread with which the
     /// machine is to request an object. That is refused twice, so that Lua collects and nothing is
     /// made.
+    ///
+    /// A refused request for less than an object has makes it collect nothing: Lua shrinks its table of
+    /// strings only after it has emptied the rest, and could not bear a collection then.
     pub(super) fn begin_collection(&mut self) -> Option<NonNull<lua_State>> {
-        if self.collects || self.refused?.is_object() {
+        let refused = self.refused?;
+        let shrinks = refused.object.is_some() && refused.bytes <= refused.old;
+        if self.collects || refused.is_object() || shrinks {
             return None;
         }
         let collector = self.collector?;

@@ -18,8 +18,11 @@
 //! - F3: While the machine lives, `Memory` and the kept output are accessed only through the
 //!   pointers that the machine received.
 //! - F4: The registry keeps the collecting thread as long as the machine lives. No script reaches
-//!   it, and it runs nothing but `garbage`, whose request is always refused. So Lua collects as it
-//!   does for any refused request, without finalizers, and where it must not collect it does not.
+//!   it, and it runs nothing but `garbage`, whose request is always refused. So Lua 5.4 collects as it
+//!   does for any refused request, without finalizers, and where it must not collect it does not. A
+//!   coroutine that runs meanwhile is marked from the stack of the one that resumed it, and so on to the
+//!   main thread; what is resized, and what Lua's libraries build, is on the stack of who requested it.
+//!   A refusal to shrink an object makes it collect nothing.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::fmt;
@@ -341,6 +344,10 @@ unsafe extern "C-unwind" fn main(state: *mut lua_State) -> c_int {
     let collector = unsafe { lua::lua_newthread(state) };
     // SAFETY: F1; the registry keeps it until the machine is closed, and no script reaches it.
     unsafe { lua::luaL_ref(state, lua::LUA_REGISTRYINDEX) };
+    if let Some(thread) = NonNull::new(collector) {
+        // SAFETY: S1: it runs nothing. Now, while there is memory, it gets what its calls need.
+        unsafe { collect(thread) };
+    }
     // SAFETY: F3: the pointer that the machine was made with.
     unsafe { (call.complete)(call.memory, call.options.refuse_every, collector) };
     // SAFETY: F1.

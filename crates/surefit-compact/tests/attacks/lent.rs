@@ -31,7 +31,7 @@ fn entries_that_are_not_lent_are_told() {
         assert_eq!(heap.lent_place_of(entry), None);
         assert!(panics(|| heap.relocate_entry(entry, 1)));
         assert!(panics(|| heap.give_entry_back(entry)));
-        assert!(panics(|| heap.settle_entry(entry, 8)));
+        assert!(panics(|| heap.take_in_entry(entry, 8)));
     }
     assert!(panics(|| heap.renumber::<u8>(&mut [])), "an entry is lent");
     assert_eq!((heap.check(), lent(&heap).len()), (Ok(()), 3));
@@ -48,13 +48,13 @@ fn places_and_lengths_of_any_number_are_taken_or_told() {
     }
     for len in [1 << 14, usize::MAX] {
         assert!(matches!(
-            heap.settle_entry(entries[1], len),
+            heap.take_in_entry(entries[1], len),
             Err(Refused::TooLarge { .. })
         ));
         assert_eq!(heap.lent_place_of(entries[1]), Some(1));
     }
     for (entry, len) in entries.into_iter().zip([0, 40]) {
-        let block = heap.settle_entry(entry, len).expect("room");
+        let block = heap.take_in_entry(entry, len).expect("room");
         assert_eq!(block.addr().get() % 8, 0);
     }
     heap.give_entry_back(entries[2]);
@@ -91,10 +91,10 @@ fn a_heap_lends_all_that_its_table_can_hold() {
     // An entry for a page-block is missing, too, until one comes back.
     let entries = lent(&heap);
     assert_eq!(entries.len(), place as usize);
-    assert!(heap.settle_entry(entries[0], 8).is_err());
+    assert!(heap.take_in_entry(entries[0], 8).is_err());
     assert!(heap.insert(1_u64).is_err());
     heap.give_entry_back(entries[1]);
-    assert!(heap.settle_entry(entries[0], 8).is_ok());
+    assert!(heap.take_in_entry(entries[0], 8).is_ok());
     assert_eq!(
         (heap.check(), lent(&heap).len()),
         (Ok(()), place as usize - 2)

@@ -274,7 +274,7 @@ unsafe impl Space for CompactFit<'_> {
     unsafe fn place(&self, object: Object) -> Place {
         // SAFETY: S1 is the caller's.
         let (block, class) = unsafe { self.heap.entry_block(entry(object)) };
-        // SAFETY: the object's page-block and its class.
+        // SAFETY: S1: `entry_block` returned both just now, for a live object.
         unsafe { self.place_in(block, class) }
     }
 

@@ -25,7 +25,7 @@ impl<S: OneByOne, K: Clock> Generational<'_, S, K> {
     /// no collection runs in between, and more than once. It is not needed if the other object is old, or
     /// if a root leads to it at the next minor collection.
     ///
-    /// An object that is never told may lose a young object to which it refers. The set of remembered
+    /// Without the call, a young object to which nothing else leads is freed. The set of remembered
     /// objects cannot overflow: it is a bit of each.
     ///
     /// # Panics

@@ -48,8 +48,8 @@
 //! remember nothing: they are for words that hold no references. Whoever writes references with them
 //! may lose a young object that it still uses. This is no worse than a reference that was not reported:
 //! every access, store of a reference and report is compared with the live bits, so the lost object is
-//! told with a panic, or its number is that of a later object. References that a client keeps beside the
-//! heap, or writes with a tag, are told by [`Generational::remember`].
+//! told with a panic, or its number is that of a later object. For references that a client keeps beside
+//! the heap, or writes with a tag, it calls [`Generational::remember`].
 //!
 //! # Weak references
 //! [`Client::weak`] is called by every collection. In a minor one, old objects that are dead count as
@@ -59,7 +59,7 @@
 //! - G2, G3: those of the [`Collector`](crate::Collector).
 //! - Y1: Only live objects are marked.
 //! - Y2: An old object that is not remembered refers to no young object, as far as its references were
-//!   written by `store` and `store_reference`, or told by `remember`. `check` cannot ask the client for
+//!   written by `store` and `store_reference`, or `remember` was called for them. `check` cannot ask the client for
 //!   references; the tests verify it.
 //! - Y3: Remembered objects are counted, and none has a number below `lowest`.
 //! - Y4: Live and young objects are counted.

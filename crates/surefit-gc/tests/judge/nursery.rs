@@ -88,28 +88,53 @@ fn under_full_collections() {
 /// Configurations in which the smallest object is longer than a piece: the nursery serves nothing, or not all.
 #[test]
 fn classes_longer_than_a_piece() {
-    for sizes in [
+    let sizes = [
         &[64, 128, 336][..],
         &[8, 96, 336],
         &[96, 336],
         &[8, 16, 32, 72, 336],
-    ] {
+    ];
+    let served = sizes.map(|sizes| {
         let spec = GeometrySpec {
             page_bytes: 1024,
             spacing: Spacing::Explicit(sizes),
             ..CompactFit::GEOMETRY
         };
-        let Ok(geometry) = Geometry::new(&spec) else {
-            panic!("{sizes:?}");
-        };
+        let geometry = Geometry::new(&spec).expect("valid");
         let config = Config::new(geometry, Bound::DEFAULT).expect("valid");
-        let Ok(config) = config.with_pieces(Some(64)) else {
-            continue;
-        };
+        let config = config.with_pieces(Some(64)).ok()?;
         let mut region = JunkRegion::new(20 << 10, 1024, 1);
         let (gc, _) = small(&mut region, &config, 2 << 10);
         let mut world = Aged::over(gc, Fault::Nothing);
         run_aged(&mut world, 3, 300, None);
+        Some(world.gc.space().promotions().headers > 0)
+    });
+    let [first, second, _, last] = served;
+    assert_eq!(
+        (first, second, last),
+        (Some(false), Some(false), Some(true))
+    );
+}
+
+/// A request that fits while its page-block does not: the heap serves it, and nothing is collected for it.
+#[test]
+fn few_classes_and_a_small_nursery() {
+    let spec = GeometrySpec {
+        page_bytes: 1024,
+        spacing: Spacing::Explicit(&[8, 336]),
+        ..CompactFit::GEOMETRY
+    };
+    let config = Config::new(Geometry::new(&spec).expect("valid"), Bound::DEFAULT);
+    let config = config.and_then(|config| config.with_pieces(None));
+    let config = config.expect("valid");
+    for nursery in [16, 200, 400, 5400, 6000] {
+        let mut region = JunkRegion::new((20 << 10) + nursery, 1024, 1);
+        let (mut gc, mut graph) = small(&mut region, &config, nursery);
+        for bytes in 0..336 {
+            assert!(gc.alloc(&mut graph, bytes).is_ok(), "{bytes} of {nursery}");
+        }
+        let serves = gc.space().promotions().headers > 0;
+        assert_eq!(serves, nursery > 16 * 336, "{nursery}");
     }
 }
 
@@ -137,6 +162,10 @@ fn a_missing_entry_is_no_reason_to_collect() {
         gc.alloc(&mut graph, 16).expect("room");
         births += 1;
     }
+    assert!(
+        gc.space().heap().relief().requests > 0,
+        "an entry was missing"
+    );
     // 16 KiB hold 682 of them with their headers.
     assert_eq!(births, 683);
     assert_eq!(gc.check(), Ok(()));

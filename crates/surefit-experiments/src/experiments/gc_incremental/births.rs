@@ -76,7 +76,7 @@ pub(super) fn over_nursery(all: &[Births], base: Born) -> Vec<f64> {
 }
 
 /// Measures a program in heaps of multiples of its smallest one. The young generation may have a quarter
-/// of what the heap has beyond it.
+/// of what the heap has beyond the smallest.
 ///
 /// # Errors
 /// The system gives no memory.

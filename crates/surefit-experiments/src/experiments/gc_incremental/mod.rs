@@ -1,5 +1,6 @@
 //! `surefit experiment gc-incremental`: what the Next Hit Table is worth to a collector that stops the
-//! program, to one that works in steps, and to one with two generations; and in promotion.
+//! program, to one that works in steps, and to one with two generations; and in promotion. What a nursery is
+//! worth to two generations.
 //!
 //! ```text
 //! programs     recordings of Java programs, replayed whole
@@ -132,7 +133,7 @@ fn setting() -> Vec<String> {
          on are born old.",
         "Births: heaps in multiples of the smallest, immediate coalescing. Each has its nursery, its bits and its tables \
          within these bytes. The young generation is collected at the first walk at which it has a quarter of what the heap \
-         has beyond the smallest; the nursery has half more than that.",
+         has beyond the smallest, and when a request finds no room. The nursery has half more than that, headers included.",
         "Processor time, in interleaved rounds; allocation by batches between two walks of the recording, less the same \
          without allocating; updates of the table included; the clock's own cost is taken off. The write barrier is not in \
          these times.",

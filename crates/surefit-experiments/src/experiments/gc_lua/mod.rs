@@ -80,7 +80,7 @@ fn settings(plan: &Plan) -> Vec<String> {
         ),
         format!(
             "Heaps are multiples of the smallest that suffices for all lookups of one strategy, the least of the three; it is \
-             searched to {:.0} %. A sixteenth of every heap is kept for buffers of Lua's libraries, which cannot wait for a collection.",
+             searched to {:.0} %. From a third of a heap at first to a thirteenth is kept in long pieces for arrays and buffers; less if small objects need it.",
             plan.open * 100.0
         ),
     ]

@@ -71,7 +71,7 @@ pub(super) fn claim(found: &[Found]) -> Claim {
             on_it(found).filter_map(on_program).collect(),
             "processor time; the longest pause of each replay, the median over the rounds, with quanta \
              of 10 ms beside 10 ms, and no cycle forced; a quantum that is used up takes 10 ms, so this \
-             holds only where cycles are shorter",
+             holds only where cycles are shorter than that",
         )
 }
 

@@ -123,7 +123,8 @@ fn setting() -> Vec<String> {
         "Timed: processor time of the thread. C is 125 µs, half of what a pause may take; declared is 1/8 of the rate at which stop the world worked, or \
          two of the longest pieces of work: a quantum that has time left goes on. Twice the rate at which the program allocated, or as much as there is room for.",
         "gap: the longest time between two readings of the clock in a loop that does nothing else, for as long as all pauses together. \
-         A thread that another one stops, or that the machine stops, is charged for a part of it: such a pause is not the collector's.",
+         A thread that another one stops, or that the machine stops, is charged for a part of it: if the gap is as long as the longest \
+         pause, the machine may have made that pause.",
     ]
     .map(str::to_owned)
     .to_vec()
@@ -133,13 +134,13 @@ fn notes() -> Vec<String> {
     [
         "All that a recording allocated since its last walk is a root until the next, thousands where a program has some hundred. \
          One object stands for them all, and is scanned as an array is: no step is longer for them.",
-        "Programs in Rust are recorded for this report like those in Java: json reads, changes and writes documents, constraints \
-         solves constraints again and again, loops finds the loops of a large graph.",
+        "Programs in Rust are recorded anew for a report, unless recordings are named, and replayed like those in Java: json reads, changes \
+         and writes documents, constraints solves constraints again and again, loops finds the loops of a large graph.",
         "A replay computes nothing: what it allocates in a tick, a program allocates in more. So a schedule forces cycles here \
          in heaps in which it need not force them for a program.",
         "By time, every allocation reads the clock while a cycle runs. That of processor time is a system call, which is a part of \
          what quanta cost here.",
-        "By work, a request waits for work in proportion to its bytes: the longest pauses are those of large objects.",
+        "By work, a request waits for work in proportion to its bytes: a large object can wait long.",
         "forced: requests that found no room, so that a cycle was finished, or run, at once. overrun: quanta that took too long.",
         "float: floating garbage, what cycles kept although no root led to it when they ended, found by a search of its own after \
          each cycle; most B: the most bytes of it after one. shaded: objects that the barrier reached first.",

@@ -12,7 +12,7 @@ use crate::shared::in_rust::InRust;
 use crate::shared::thesis::recorded::Recorded;
 
 /// Documents that are read, changed and written; constraints that are solved again and again; the loops of a
-/// large graph. Scripts in Lua that do the same are usual programs to judge its collectors by.
+/// large graph.
 const ALL: [Program; 3] = [Program::Json, Program::Constraints, Program::Loops];
 
 /// Those of a run: none if files are given, the first if quick.
@@ -31,7 +31,7 @@ pub(super) fn of(request: &Request) -> Vec<InRust> {
 /// Records one.
 ///
 /// # Errors
-/// The operating system gives no memory.
+/// The operating system gives no memory, or the program allocates more than a recording holds.
 pub(super) fn recorded(program: &InRust) -> Result<Recorded> {
     let bytes = program.record()?;
     let open = || anyhow::Ok(Reader::new(bytes.as_slice())?);

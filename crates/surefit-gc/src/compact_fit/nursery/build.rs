@@ -17,7 +17,8 @@ use crate::compact_fit::CompactFit;
 use crate::compact_fit::build::{Tables, with_tables};
 use crate::tables;
 
-/// A request of at most one part in so many of the nursery is served by it.
+/// The nursery serves a request whose page-block has at most one part in so many of it. So an empty one
+/// has room.
 const PARTS: usize = 16;
 
 /// The units of a nursery.
@@ -45,9 +46,10 @@ impl<'m> Nursery<'m> {
         let sizes = geometry
             .classes()
             .map(|class| geometry.layout(class).block_bytes as usize);
-        let whole = sizes.filter(|&bytes| !old.heap.is_split(bytes)).max();
+        let part = size_of_val(units) / PARTS;
+        let served = sizes.filter(|&bytes| bytes <= part && !old.heap.is_split(bytes));
         Self {
-            largest: whole.unwrap_or(0).min(size_of_val(units) / PARTS),
+            largest: served.max().unwrap_or(0),
             old,
             eden: Eden::over(units),
             crowded: false,
@@ -61,7 +63,7 @@ impl<'m> Collector<'m, Nursery<'m>> {
     /// `nursery_bytes` bytes. Behind the heap lie the bits, the mark stack and the nursery. The bits also
     /// take 5/128 of the nursery's bytes.
     ///
-    /// Objects of up to a sixteenth of the nursery are born in it. Make a
+    /// Objects whose page-block has at most a sixteenth of the nursery are born in it. Make a
     /// [`Generational`](crate::Generational) of the collector: by itself it collects the whole heap whenever
     /// the nursery is full, and [`Collector::alloc_as_is`] refuses then.
     ///

@@ -129,7 +129,7 @@ impl<'m> Eden<'m> {
     }
 
     /// The object at a place is dead.
-    pub(super) fn bury(&mut self, place: u32) {
+    pub(super) fn mark_dead(&mut self, place: u32) {
         let header = Header {
             entry: None,
             ..self.header(place)

@@ -5,17 +5,17 @@
 //! entry → | words | entry |  words of the object …       in the nursery: the entry is lent
 //! entry → | words of the object …                        in the heap: a page-block
 //!
-//! allocate(n):   longer than a piece or a sixteenth of the nursery: in the heap
+//! allocate(n):   the page-block has more than a sixteenth of the nursery, or a piece: in the heap
 //!                there is room behind the others: there, with a lent entry
 //!                nothing stayed when the nursery was emptied: a refusal, and so a collection
 //!                else in the heap
 //! collection:    free what is dead in the heap, if all of it is swept; empty the nursery (`promote`)
 //! ```
-//! A birth is a comparison, an entry from a list, and the zeros. What dies in the nursery costs its entry
+//! A birth compares, takes an entry from a list, and clears the words. What dies in the nursery costs its entry
 //! and a look at its header; its words are not touched, and the heap does not know of it. Under a
 //! [`Generational`](crate::Generational) collector, whose marks tell young from old, a minor collection
 //! promotes what it marks. Under a [`Collector`](crate::Collector) every collection is a full one, also if
-//! only the nursery is full: it is for programs that let go of nearly all at once.
+//! only the nursery is full: it is for programs whose objects nearly all die together.
 //!
 //! # Invariants
 //! - N1: The entry in the header of an object of the nursery is lent, and its place is that of the
@@ -145,7 +145,7 @@ impl<'m> Nursery<'m> {
         self.promotions
     }
 
-    /// Objects that live, in the heap and in the nursery.
+    /// Objects in the heap and in the nursery, in which no freed one is left when a sweep begins.
     fn object_count(&self) -> u64 {
         u64::from(self.old.object_count()) + u64::from(self.eden.objects())
     }
@@ -166,7 +166,7 @@ impl<'m> Nursery<'m> {
 
     /// A birth in the nursery, if there is room, and an entry.
     #[inline]
-    fn bear(&mut self, bytes: usize) -> Option<Object> {
+    fn allocate_young(&mut self, bytes: usize) -> Option<Object> {
         let words = self.words_of(bytes)?;
         if !self.eden.has_room(words) {
             return None;
@@ -209,7 +209,7 @@ unsafe impl Space for Nursery<'_> {
 
     #[inline]
     fn allocate(&mut self, bytes: usize) -> Result<Object, Refused> {
-        match self.bear(bytes) {
+        match self.allocate_young(bytes) {
             Some(object) => Ok(object),
             None => self.allocate_in_heap(bytes),
         }
@@ -242,7 +242,8 @@ unsafe impl Space for Nursery<'_> {
 
     unsafe fn sweep(&mut self, marks: &Marks<'_>) -> Swept {
         let (before, headers) = (self.object_count(), self.eden.objects());
-        // SAFETY: S1, S2 are the caller's: of the heap's objects, and of lent entries (N1).
+        // SAFETY: S1 is the caller's. S2: the marks contain live objects of the heap, and such of the nursery,
+        // whose entries are lent (N1): the heap's sweep may be told of both.
         let swept = unsafe { self.old.sweep(marks) };
         self.promote(|entry| marks.contains(object(entry)));
         let (parts, objects) = (self.parts(), self.object_count());
@@ -297,7 +298,7 @@ unsafe impl OneByOne for Nursery<'_> {
             // SAFETY: S1 to S3 are the caller's.
             return unsafe { self.old.free(object) };
         };
-        self.eden.bury(place);
+        self.eden.mark_dead(place);
         self.old.heap.give_entry_back(entry(object));
         Freed {
             work: 1,

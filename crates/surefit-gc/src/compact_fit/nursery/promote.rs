@@ -81,12 +81,12 @@ impl Nursery<'_> {
             return None;
         }
         let heap = &mut self.old.heap;
-        let settled = heap.settle_entry(entry, bytes).ok();
+        let settled = heap.take_in_entry(entry, bytes).ok();
         let block = settled.or_else(|| {
             heap.make_room(&[bytes]).ok()?;
             // Moves may have made room for other classes, too.
             *exhausted = Exhausted::default();
-            heap.settle_entry(entry, bytes).ok()
+            heap.take_in_entry(entry, bytes).ok()
         });
         if block.is_none() {
             exhausted.add(class);

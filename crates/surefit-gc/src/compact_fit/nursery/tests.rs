@@ -65,7 +65,7 @@ fn the_checker_objects_to_wrong_places_and_loans() {
         space
             .old
             .heap
-            .settle_entry(entry(objects[0]), 16)
+            .take_in_entry(entry(objects[0]), 16)
             .expect("room");
         assert_eq!(space.check().expect_err("not lent").invariant, "N1");
     });
