@@ -230,6 +230,25 @@ fn what_finds_no_room_stays() {
     assert_eq!(gc.check(), Ok(()));
 }
 
+/// When objects of one size fill the heap and the nursery, one of another size still finds the page-block that is free.
+#[test]
+fn a_crowded_nursery_leaves_requests_to_the_heap() {
+    let config = config(Bound::Pages(1), None);
+    let mut region = JunkRegion::new(12 << 10, 1024, 1);
+    let (mut gc, mut graph) = small(&mut region, &config, 4 << 10);
+    let first = gc.alloc(&mut graph, 16).expect("room");
+    graph.roots.push(first);
+    gc.collect(&mut graph);
+    while let Ok(object) = gc.alloc(&mut graph, 40) {
+        graph.roots.push(object);
+    }
+    let stayed = gc.space().in_nursery();
+    assert!(stayed.0 > 60, "{stayed:?}");
+    let other = gc.alloc(&mut graph, 16).expect("beside the first one");
+    assert_eq!((gc.words(other), gc.space().in_nursery()), (4, stayed));
+    assert_eq!(gc.check(), Ok(()));
+}
+
 /// The bytes of the region are those of the parts; the nursery's are among them.
 #[test]
 fn parts_add_up() {
