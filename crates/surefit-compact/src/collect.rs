@@ -98,7 +98,7 @@ impl<W: Width<Generation = ()>> Heap<'_, W> {
     /// The page-block of an entry: its present location, and its size-class.
     ///
     /// # Safety
-    /// S1: the entry is live: [`Heap::allocate_entry`] returned it, [`Heap::take_in_entry`] settled it, or it
+    /// S1: the entry is live: [`Heap::allocate_entry`] returned it, [`Heap::take_in_entry`] took it in, or it
     /// is the entry of a piece,
     /// and no [`Heap::retain`] has freed it since.
     ///

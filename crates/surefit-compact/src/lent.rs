@@ -12,9 +12,8 @@
 //! the heap takes in what survives. No reference changes, since references are numbers.
 //!
 //! # Invariants
-//! - L1 An entry is lent iff the highest bit of its word is set, and the word is not NIL. Locations and
-//!   numbers of entries are lower: a heap with more than
-//!   [`Heap::LENDS_UP_TO`] bytes lends nothing.
+//! - L1 In a heap of up to [`Heap::LENDS_UP_TO`] bytes an entry is lent iff the highest bit of its word is set
+//!   and the word is not NIL: locations and numbers of entries are lower. A larger heap lends nothing.
 //! - L2 `lent` counts them.
 //!
 //! # Bounds

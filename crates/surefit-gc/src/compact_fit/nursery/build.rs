@@ -32,7 +32,7 @@ const fn units(nursery_bytes: usize) -> usize {
 ///
 /// When an entry gets its number first, no lower one is free: each of them is that of a page-block or of
 /// an object in the nursery, which takes two units at least, or it is the one that an object needs for a
-/// moment when it is settled. So there are no more than [`CompactFit::piece_words`] has bits for, and
+/// moment when it is taken in. So there are no more than [`CompactFit::piece_words`] has bits for, and
 /// these.
 fn tables(region_bytes: usize, nursery_bytes: usize, config: &Config, stack: usize) -> Tables {
     let units = units(nursery_bytes);
