@@ -6,7 +6,7 @@
 //! | [`reports`] | the calls that ask what a heap holds, and [`export_reports!`] |
 //! | [`next`] | the allocator that would have served them, and memory for calls before it is found |
 //! | [`thread`] | words for each thread |
-//! | [`fork`] | memory that a forked child finds zero |
+//! | [`fork`] | memory that a forked child finds zero; [`export_register_atfork!`], for who must be called first |
 //!
 //! Nothing here allocates, and nothing depends on another crate: the recorder is compiled without
 //! Cargo. Linux with the GNU C library.

@@ -36,6 +36,7 @@ mod word;
 
 pub use finish::write_statistics;
 pub use global::SurefitMalloc;
+pub use process::prepare_forks;
 
 /// Ends the process after a defect of this library, with a line on standard error that says where: for the panic handler of a library
 /// that exports malloc, which can allocate no more.

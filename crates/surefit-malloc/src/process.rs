@@ -1,6 +1,7 @@
 //! The one heap of the process, from its first call to its end.
 //!
 //! ```text
+//! library begins    what is done at forks is registered, before that of anybody else
 //! first call        reserve addresses, read the variables, make the heap in its first pages       (one thread)
 //! before a fork     all locks of the heap are taken; after it they are released in both processes
 //! end               nothing: other threads, and destructors, still use the heap
@@ -11,7 +12,7 @@
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
 use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
 use lock_api::Mutex;
 use surefit_compact::shared_direct::{Local, Settings, SharedDirect, Units};
@@ -105,6 +106,19 @@ fn begin() -> Option<&'static Heap> {
     let units = heap_if_begun()?.units();
     UNITS.store(units.into_raw(), Ordering::Release);
     drop(guard);
+    prepare_forks();
+    heap_if_begun()
+}
+
+/// Has the C library call the heap at forks, if that was not done yet.
+///
+/// Whoever registers first is called last before a fork and first after it. So this is done as early as can be: then handlers of the
+/// program may allocate, which must not meet locks that the heap holds. A library that exports malloc calls it before others register.
+pub fn prepare_forks() {
+    static DONE: AtomicBool = AtomicBool::new(false);
+    if DONE.swap(true, Ordering::AcqRel) {
+        return;
+    }
     // It may allocate. If it fails, forked children of a process with threads may find a lock taken.
     // SAFETY: functions that live as long as the process.
     unsafe {
@@ -114,8 +128,16 @@ fn begin() -> Option<&'static Heap> {
             Some(after_fork_in_child),
         )
     };
-    heap_if_begun()
 }
+
+extern "C" fn begins() {
+    prepare_forks();
+}
+
+/// Called when the program or library begins that this is linked into, before its functions without a priority.
+#[used]
+#[unsafe(link_section = ".init_array.00099")]
+static BEGINS: extern "C" fn() = begins;
 
 /// Writes all cells.
 ///

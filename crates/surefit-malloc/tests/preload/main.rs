@@ -2,6 +2,7 @@
 #![cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
 
 mod faults;
+mod loading;
 mod misuse;
 mod program;
 mod programs;
