@@ -124,6 +124,7 @@ crates/surefit-gc/src/stepwise.rs
 crates/surefit-gc/src/tables.rs
 crates/surefit-interpose/src/calls.rs
 crates/surefit-interpose/src/fork.rs
+crates/surefit-interpose/src/loading.rs
 crates/surefit-interpose/src/next.rs
 crates/surefit-interpose/src/reports.rs
 crates/surefit-interpose/src/system.rs

@@ -10,6 +10,7 @@ use surefit_malloc::SurefitMalloc;
 
 surefit_interpose::export!(SurefitMalloc);
 surefit_interpose::export_reports!(SurefitMalloc);
+surefit_interpose::export_dlopen!();
 surefit_interpose::export_register_atfork!(surefit_malloc::prepare_forks);
 
 #[unsafe(no_mangle)]

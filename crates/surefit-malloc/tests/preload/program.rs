@@ -28,21 +28,27 @@ pub(crate) fn library() -> PathBuf {
 
 /// Compiles a program; each test has its own.
 pub(crate) fn compiled(name: &str, of: &str) -> PathBuf {
-    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{of}"));
+    // The library is linked to what the program defines.
+    compile(name, &to, &["-rdynamic", "-fPIC", "-pie"]);
+    to
+}
+
+/// Compiles a file of tests/programs with flags of its own.
+pub(crate) fn compile(name: &str, to: &Path, flags: &[&str]) {
+    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
     let made = Command::new(compiler)
         .args(FLAGS)
-        // The library is linked to what the program defines.
-        .arg("-rdynamic")
         // What the library exports is not there when the program is linked.
         .arg("-Wl,--unresolved-symbols=ignore-in-object-files")
         // Those symbols need a place in the table of the linker at run time.
-        .args(["-fPIC", "-pie", "-fno-builtin"])
+        .args(flags)
+        .arg("-fno-builtin")
         .arg("-I")
         .arg(crate_folder.join("include"))
         .arg("-o")
-        .arg(&to)
+        .arg(to)
         .arg(
             crate_folder
                 .join("tests/programs")
@@ -51,7 +57,6 @@ pub(crate) fn compiled(name: &str, of: &str) -> PathBuf {
         .status();
     let made = made.expect("a C compiler: `cc`, or what CC names");
     assert!(made.success(), "{name}.c does not compile");
-    to
 }
 
 /// A program in front of which the library is loaded, with nothing else of the environment that concerns it.
