@@ -198,3 +198,65 @@ macro_rules! export {
         };
     };
 }
+
+/// Makes the library export the names that GNU's C library has for malloc's family beside the standard ones, by which some programs call
+/// it: `__libc_malloc` and the like. Else they would reach the C library's heap, and what they give would be freed here.
+#[macro_export]
+macro_rules! export_libc {
+    ($calls:expr) => {
+        const _: () = {
+            use core::ffi::{c_int, c_void};
+            use $crate::calls::{self, Calls};
+
+            #[unsafe(no_mangle)]
+            extern "C" fn __libc_malloc(size: usize) -> *mut c_void {
+                $calls.malloc(size)
+            }
+
+            #[unsafe(no_mangle)]
+            extern "C" fn __libc_calloc(count: usize, size: usize) -> *mut c_void {
+                $calls.calloc(count, size)
+            }
+
+            #[unsafe(no_mangle)]
+            unsafe extern "C" fn __libc_realloc(old: *mut c_void, size: usize) -> *mut c_void {
+                // SAFETY: the C caller's promise.
+                unsafe { $calls.realloc(old, size) }
+            }
+
+            #[unsafe(no_mangle)]
+            unsafe extern "C" fn __libc_free(old: *mut c_void) {
+                // SAFETY: the C caller's promise.
+                unsafe { $calls.free(old) }
+            }
+
+            #[unsafe(no_mangle)]
+            extern "C" fn __libc_memalign(align: usize, size: usize) -> *mut c_void {
+                $calls.memalign(align, size)
+            }
+
+            #[unsafe(no_mangle)]
+            extern "C" fn __libc_valloc(size: usize) -> *mut c_void {
+                $calls.memalign(calls::page_bytes(), size)
+            }
+
+            #[unsafe(no_mangle)]
+            extern "C" fn __libc_pvalloc(size: usize) -> *mut c_void {
+                match calls::whole_pages(size) {
+                    Some(bytes) => $calls.memalign(calls::page_bytes(), bytes),
+                    None => core::ptr::null_mut(),
+                }
+            }
+
+            #[unsafe(no_mangle)]
+            unsafe extern "C" fn __posix_memalign(
+                out: *mut *mut c_void,
+                align: usize,
+                size: usize,
+            ) -> c_int {
+                // SAFETY: the C caller's promise.
+                unsafe { calls::posix_memalign(&$calls, out, align, size) }
+            }
+        };
+    };
+}

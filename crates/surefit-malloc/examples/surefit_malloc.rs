@@ -9,6 +9,7 @@ use core::ffi::c_void;
 use surefit_malloc::SurefitMalloc;
 
 surefit_interpose::export!(SurefitMalloc);
+surefit_interpose::export_libc!(SurefitMalloc);
 surefit_interpose::export_reports!(SurefitMalloc);
 surefit_interpose::export_dlopen!();
 surefit_interpose::export_register_atfork!(surefit_malloc::prepare_forks);

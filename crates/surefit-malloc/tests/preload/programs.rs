@@ -19,6 +19,11 @@ fn every_function_does_what_the_standards_say() {
 }
 
 #[test]
+fn the_names_of_gnus_library_are_the_same_functions() {
+    assert_done("names", &[], &[]);
+}
+
+#[test]
 fn destructors_and_functions_at_the_end_allocate_and_free() {
     let program = compiled("conformance", "end");
     let output = succeeds(&mut preloaded(&program));
