@@ -7,7 +7,7 @@
 //! | [`next`] | the allocator that would have served them, and memory for calls before it is found |
 //! | [`thread`] | words for each thread |
 //! | [`fork`] | memory that a forked child finds zero; [`export_register_atfork!`], for who must be called first |
-//! | [`loading`] | libraries that are loaded later: [`export_dlopen!`] |
+//! | [`loading`] | libraries that are loaded later: [`export_dlopen!`]; a library that stays |
 //!
 //! Nothing here allocates, and nothing depends on another crate: the recorder is compiled without
 //! Cargo. Linux with the GNU C library.

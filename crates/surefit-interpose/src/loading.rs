@@ -1,4 +1,5 @@
-//! Libraries that are loaded while the program runs: all of them shall have the malloc that stands in.
+//! Libraries that are loaded while the program runs: all of them shall have the malloc that stands in, and the library that it is in
+//! must stay.
 
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
@@ -40,6 +41,26 @@ pub extern "C" fn next_dlopen() -> *mut c_void {
 pub extern "C" fn next_dlmopen() -> *mut c_void {
     static NEXT: Next = Next::new();
     NEXT.find(c"dlmopen")
+}
+
+/// Has the library stay that holds an address, whoever closes it: its functions may be called when a thread ends. Nothing is to do for
+/// the program itself. The caller holds no lock.
+pub fn keep_loaded(address: usize) {
+    let Some(loaded) = system::loaded_at(address) else {
+        return;
+    };
+    // SAFETY: the linker's record of what holds the caller's address, and the name in it, which ends with zero.
+    let name = unsafe { (*loaded.map).name };
+    // SAFETY: as above.
+    if name.is_null() || unsafe { *name } == 0 {
+        return;
+    }
+    let flags = system::RTLD_LAZY | system::RTLD_NOLOAD | system::RTLD_NODELETE;
+    // SAFETY: a name that ends with zero; it loads nothing.
+    if unsafe { system::dlopen(name, flags) }.is_null() {
+        // SAFETY: it forgets the error, which is none of the program's.
+        unsafe { system::dlerror() };
+    }
 }
 
 /// Makes the library export `dlopen` and `dlmopen`, which take [`RTLD_DEEPBIND`] out of the flags. They go on to the C library's by a

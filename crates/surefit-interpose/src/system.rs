@@ -27,6 +27,9 @@ pub const O_CREAT: c_int = 0o100;
 pub const O_EXCL: c_int = 0o200;
 pub const O_APPEND: c_int = 0o2000;
 pub const O_CLOEXEC: c_int = 0o2_000_000;
+pub const RTLD_LAZY: c_int = 1;
+pub const RTLD_NOLOAD: c_int = 4;
+pub const RTLD_NODELETE: c_int = 0x1000;
 pub const RTLD_DEFAULT: *mut c_void = core::ptr::null_mut();
 /// The definition after that of the library that asks.
 pub const RTLD_NEXT: *mut c_void = core::ptr::without_provenance_mut(usize::MAX);
@@ -126,6 +129,8 @@ unsafe extern "C" {
     pub fn getpid() -> c_int;
     pub fn getppid() -> c_int;
     pub fn sysconf(name: c_int) -> c_long;
+    pub fn dlopen(name: *const c_char, flags: c_int) -> *mut c_void;
+    pub fn dlerror() -> *const c_char;
     pub fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
     fn pthread_self() -> usize;
     pub fn dladdr1(

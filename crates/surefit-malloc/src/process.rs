@@ -1,7 +1,7 @@
 //! The one heap of the process, from its first call to its end.
 //!
 //! ```text
-//! library begins    what is done at forks is registered, before that of anybody else
+//! library begins    what is done at forks is registered, before that of anybody else; it stays loaded
 //! first call        reserve addresses, read the variables, make the heap in its first pages       (one thread)
 //! before a fork     all locks of the heap are taken; after it they are released in both processes
 //! end               nothing: other threads, and destructors, still use the heap
@@ -16,6 +16,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
 use lock_api::Mutex;
 use surefit_compact::shared_direct::{Local, Settings, SharedDirect, Units};
+use surefit_interpose::loading::keep_loaded;
 use surefit_interpose::system;
 
 use crate::lock::Futex;
@@ -132,6 +133,9 @@ pub fn prepare_forks() {
 
 extern "C" fn begins() {
     prepare_forks();
+    // Threads that end call it, and so do forks.
+    let begins: extern "C" fn() = begins;
+    keep_loaded((begins as *const ()).addr());
 }
 
 /// Called when the program or library begins that this is linked into, before its functions without a priority.

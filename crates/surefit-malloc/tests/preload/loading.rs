@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
-use crate::program::{compile, compiled, preloaded, succeeds, text};
+use crate::program::{compile, compiled, library, preloaded, succeeds, text};
 
 #[test]
 fn handlers_at_forks_may_allocate_whenever_they_are_registered() {
@@ -35,4 +36,16 @@ fn libraries_that_are_bound_deeply_have_the_same_malloc() {
     let output = succeeds(&mut preloaded(&program));
     assert_eq!(text(&output.stdout), "done\n");
     assert_eq!(text(&output.stderr), "");
+}
+
+#[test]
+fn a_library_that_is_closed_stays_for_threads_that_used_it() {
+    let program = compiled("unload", "");
+    let plugin = library().with_file_name("libplugin.so");
+    assert!(plugin.exists(), "`cargo test -p surefit-malloc` builds it");
+    for (library, function) in [(library(), "malloc"), (plugin, "surefit_plugin_work")] {
+        let output = succeeds(Command::new(&program).arg(library).arg(function));
+        assert_eq!(text(&output.stdout), "done\n");
+        assert_eq!(text(&output.stderr), "");
+    }
 }
