@@ -7,23 +7,29 @@
 //! in use          +--------+-----------------------------------------------+----------+ c + n
 //! free            | header | next  | back  |            ...                | size n   |
 //!                 +--------+-------+-------+-------------------------------+----------+--------
-//! header = size in granules << 2 | predecessor is free << 1 | this chunk is free
+//! header = this chunk is in use << 31 | predecessor is free << 30 | size in granules
 //! ```
 //! A chunk's name is the granule at which its payload starts; its header is the word before. The
 //! smallest chunk, two granules, has room for the header, both links and the footer. `next` names
 //! the next free chunk of the list (0: none). `back` names the *word* that names this chunk: the
 //! head of its list, or the `next` of the chunk before it. So a chunk can leave its list without
 //! knowing which list that is.
+//!
+//! # Invariants
+//! - H7: an odd word that an index writes into a free chunk reads as the header of a free chunk: the
+//!   number of a word or of a granule has no bit 31. So does the header of a chunk that became part
+//!   of another free one. The header of an object that was freed is an odd word: a second free reads
+//!   it as free, until it is part of another object. L1, D1 and A1 verify what they say of these words.
 #![deny(unsafe_code)]
 
-use crate::memory::{GRANULE, Memory, Slot, WORD};
+use crate::memory::{GRANULE, MOST_GRANULES, Memory, Slot, WORD};
 
-/// Set in a header if the chunk is free.
-const FREE: u32 = 1;
+/// Set in a header if the chunk is in use; clear in every number of a word or granule (H7).
+const IN_USE: u32 = 1 << 31;
 /// Set in a header if the chunk before is free: then the word before the header is that chunk's
 /// footer.
-const BEFORE_FREE: u32 = 2;
-const FLAG_BITS: u32 = 2;
+const BEFORE_FREE: u32 = 1 << 30;
+const _: () = assert!(MOST_GRANULES < BEFORE_FREE as usize && 2 * MOST_GRANULES < IN_USE as usize);
 /// Granules of the smallest chunk: a header, two links and a footer.
 pub(crate) const SMALLEST: u32 = 2;
 const _: () = assert!(4 * WORD == SMALLEST as usize * GRANULE);
@@ -100,13 +106,13 @@ impl Header {
     /// The header of a chunk in use.
     #[inline]
     pub(crate) const fn in_use(granules: u32, before_free: bool) -> Self {
-        Self(granules << FLAG_BITS | if before_free { BEFORE_FREE } else { 0 })
+        Self(Self::free(granules, before_free).0 | IN_USE)
     }
 
     /// The header of a free chunk.
     #[inline]
     pub(crate) const fn free(granules: u32, before_free: bool) -> Self {
-        Self(Self::in_use(granules, before_free).0 | FREE)
+        Self(granules | if before_free { BEFORE_FREE } else { 0 })
     }
 
     /// The header as a word.
@@ -118,13 +124,13 @@ impl Header {
     /// The size of the chunk, header included, in granules.
     #[inline]
     pub(crate) const fn granules(self) -> u32 {
-        self.0 >> FLAG_BITS
+        self.0 & (BEFORE_FREE - 1)
     }
 
     /// Whether the chunk is free.
     #[inline]
     pub(crate) const fn is_free(self) -> bool {
-        self.0 & FREE != 0
+        self.0 & IN_USE == 0
     }
 
     /// Whether the chunk before it is free.
@@ -136,7 +142,7 @@ impl Header {
     /// The same chunk, free.
     #[inline]
     pub(crate) const fn freed(self) -> Self {
-        Self(self.0 | FREE)
+        Self(self.0 & !IN_USE)
     }
 
     /// The same chunk, in use, with another size.

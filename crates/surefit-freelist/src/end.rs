@@ -169,6 +169,9 @@ impl<I: Index> Heap<'_, I> {
     /// Ends the chunks with a free chunk of `granules`, which enters the index, or with no chunk if
     /// `granules` is 0.
     fn end_at(&mut self, chunk: Chunk, granules: u32, before_free: bool) {
+        // H7: an object may have begun at the old end.
+        let old = self.memory.header(self.end);
+        self.memory.set_header(self.end, old.freed());
         self.end = chunk.after(granules);
         let is_free = granules > 0;
         self.memory

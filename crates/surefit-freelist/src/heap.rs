@@ -25,7 +25,7 @@
 //! - H3: the footer of a free chunk is its size.
 //! - H4: no two free chunks are neighbours, if the index says that they are merged at once.
 //! - H5: `live` is the number of chunks in use.
-//! - H6, of a merge in parts, is described in `coalesce`.
+//! - H6, of a merge in parts, is described in `coalesce`; H7, of what a second free reads, in `chunk`.
 //! - The index adds L1-L4, T1-T3, E1, D1, N1, B1-B2, P1-P2, Q1-Q3, A1-A4. Large objects and growth add
 //!   W1-W7.
 //!
@@ -393,6 +393,9 @@ impl<'m, I: Index> Heap<'m, I> {
         self.index.remove(&mut self.memory, before);
         let header = self.memory.header(before);
         let before_free = !I::COALESCING.is_immediate() && header.is_before_free();
+        // H7: the object may end before its old place.
+        self.memory
+            .set_header(chunk, self.memory.header(chunk).freed());
         // SAFETY: S1, and the chunk before is free, has left the index and is followed by this one
         // (H1, H2).
         unsafe { self.memory.slide(chunk.granule(), before.granule(), kept) };

@@ -140,7 +140,7 @@ fn sizes_inside<I: Index>() {
     let mut region = region();
     let mut heap = Heap::<I>::new(region.memory()).expect("large enough");
     let object = heap.allocate(Layout::new::<[u8; 2048]>()).expect("room");
-    for byte in [0, 4, 0xfc] {
+    for byte in [0, 4, 0x80, 0xfc] {
         // SAFETY: a live object of so many bytes.
         unsafe { object.write_bytes(byte, 2048) };
         for inside in (8..2048).step_by(8) {
