@@ -43,8 +43,10 @@ use crate::client::{Client, Living};
 use crate::mark::mark;
 use crate::marks::Marks;
 use crate::object::Object;
+use crate::schedule::Amount;
 use crate::space::{Place, Space};
 use crate::statistics::{Cause, Clock, Collection, NoClock, Totals};
+use crate::stepwise::Stepwise;
 
 /// A mark-sweep collector over the space `S`. See [`Client`] for an example.
 ///
@@ -228,6 +230,17 @@ impl<S: Space, K: Clock> Collector<'_, S, K> {
     #[track_caller]
     pub fn words(&self, object: Object) -> u32 {
         self.place(object).words()
+    }
+
+    /// What a live object takes, as the space counts it.
+    #[inline]
+    pub(crate) fn held(&self, object: Object) -> Amount
+    where
+        S: Stepwise,
+    {
+        let words = self.words(object);
+        // SAFETY: S1: `words` looked whether the object lives (G2), and says how many it has.
+        unsafe { self.space.held(object, words) }
     }
 
     /// Reads a word of an object.

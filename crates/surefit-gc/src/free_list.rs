@@ -395,7 +395,7 @@ unsafe impl<I: Index> Stepwise for FreeList<'_, I> {
     }
 
     /// The payload, and its header.
-    fn held(&self, words: u32) -> Amount {
+    unsafe fn held(&self, _object: Object, words: u32) -> Amount {
         Amount {
             objects: 1,
             bytes: u64::from(words) * WORD as u64 + HEADER as u64,

@@ -52,11 +52,12 @@ pub unsafe trait Stepwise: OneByOne {
         self.cost(bytes)
     }
 
-    /// What an object of so many words takes: [`Stepwise::cost`] at least, [`Stepwise::most_cost`] at
-    /// most.
-    fn held(&self, words: u32) -> Amount {
-        self.cost(words as usize * 4)
-    }
+    /// What an object of so many words takes: what [`Stepwise::cost`] says of its request at least,
+    /// what [`Stepwise::most_cost`] says at most.
+    ///
+    /// # Safety
+    /// S1: the object is a live one of this space, and has so many words.
+    unsafe fn held(&self, object: Object, words: u32) -> Amount;
 
     /// No call of [`OneByOne::free`] does more work than this.
     fn most_work(&self) -> u64;

@@ -1,5 +1,7 @@
 //! Random programs on the Compact-fit space under the judge, and the promises of this space alone.
 
+#[path = "compact_fit/certified.rs"]
+mod certified;
 mod common;
 #[path = "compact_fit/schedules.rs"]
 mod schedules;

@@ -95,6 +95,19 @@ unsafe impl Stepwise for CompactFit<'_> {
         })
     }
 
+    /// Its own page-block, however long: a request as long as this one might be in pieces.
+    unsafe fn held(&self, object: Object, words: u32) -> Amount {
+        // SAFETY: S1 is the caller's.
+        let (_, class) = unsafe { self.heap.entry_block(entry(object)) };
+        if class == self.stubs {
+            return self.cost((words as usize).saturating_mul(WORD));
+        }
+        Amount {
+            objects: 1,
+            bytes: u64::from(self.heap.config().geometry().layout(class).block_bytes),
+        }
+    }
+
     fn most_work(&self) -> u64 {
         most_work(self.heap.config())
     }

@@ -56,7 +56,7 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
     pub(super) fn born(&mut self, object: Object) {
         let words = self.gc.words(object);
         let bytes = u64::from(words) * super::WORD;
-        self.add_occupied(self.gc.space.held(words));
+        self.add_occupied(self.gc.held(object));
         self.live_objects += 1;
         self.live_bytes += bytes;
         if self.phase == Phase::Mark || self.is_ahead_of_sweep(object) {

@@ -364,9 +364,8 @@ impl Step {
 
 /// What the live objects occupy.
 fn held<S: Stepwise, K: Clock>(gc: &Collector<'_, S, K>) -> Amount {
-    gc.objects().fold(Amount::default(), |sum, object| {
-        sum.plus(gc.space.held(gc.words(object)))
-    })
+    gc.objects()
+        .fold(Amount::default(), |sum, object| sum.plus(gc.held(object)))
 }
 
 /// Bytes of a word of an object.

@@ -30,7 +30,7 @@ impl<S: Stepwise, K: Clock> Incremental<'_, S, K> {
         let object = Object::of(self.cursor * BITS + dead.trailing_zeros())?;
         let words = self.gc.words(object);
         let bytes = u64::from(words) * WORD;
-        self.occupied = self.occupied.minus(self.gc.space.held(words));
+        self.occupied = self.occupied.minus(self.gc.held(object));
         self.gc.live.reset(object.number());
         self.live_objects -= 1;
         self.live_bytes -= bytes;

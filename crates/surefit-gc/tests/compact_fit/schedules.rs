@@ -20,7 +20,7 @@ use super::{KIB, config};
 
 /// A clock whose ticks are units of work. It notes when the collector worked.
 #[derive(Debug, Default)]
-struct Log {
+pub(super) struct Log {
     ticks: Cell<u64>,
     pauses: RefCell<Vec<Pause>>,
 }
@@ -49,7 +49,7 @@ impl Clock for Log {
 
 /// Roots, and objects whose first word may be a reference to the next one.
 #[derive(Debug, Default)]
-struct Chains {
+pub(super) struct Chains {
     roots: Vec<(Object, Amount)>,
     live: Amount,
 }
@@ -80,12 +80,12 @@ impl Chains {
 }
 
 /// A program in a heap of the bytes of its certificate.
-struct Run<'m, S> {
-    gc: Incremental<'m, S, &'m Log>,
+pub(super) struct Run<'m, S> {
+    pub(super) gc: Incremental<'m, S, &'m Log>,
     chains: Chains,
-    clock: &'m Log,
+    pub(super) clock: &'m Log,
     live: Amount,
-    cost: &'m dyn Fn(usize) -> Amount,
+    pub(super) cost: &'m dyn Fn(usize) -> Amount,
     refused: u64,
 }
 
@@ -108,7 +108,7 @@ impl<'m, S: Stepwise> Run<'m, S> {
     }
 
     /// Allocates an object and makes it a root; drops roots before, so that no more lives than may.
-    fn allocate(&mut self, bytes: usize, nth: &mut dyn FnMut(usize) -> usize) {
+    pub(super) fn allocate(&mut self, bytes: usize, nth: &mut dyn FnMut(usize) -> usize) {
         let cost = (self.cost)(bytes);
         while !self.chains.live.plus(cost).is_within(self.live) {
             let at = nth(self.chains.roots.len());
@@ -122,7 +122,7 @@ impl<'m, S: Stepwise> Run<'m, S> {
     }
 
     /// Whether the heap never ran out.
-    fn is_kept(&self) -> bool {
+    pub(super) fn is_kept(&self) -> bool {
         let steps = self.gc.steps();
         self.refused == 0 && steps.forced == 0 && steps.whole == 0
     }
@@ -145,7 +145,7 @@ impl<'m, S: Stepwise> Run<'m, S> {
 
 /// Lets a program run in a region that is `fewer` bytes shorter than the certificate's. Returns whether
 /// the heap never ran out, and the most that was occupied.
-fn run(
+pub(super) fn run(
     config: &Config,
     certificate: &CollectedCertificate,
     program: &Program,
@@ -265,7 +265,7 @@ fn one_class_needs_every_page_of_its_certificate_by_work() {
     assert!(run(&one.config, &slower, &program, 0, &mut wait).0);
 }
 
-fn by_work(certificate: &CollectedCertificate) -> ByWork {
+pub(super) fn by_work(certificate: &CollectedCertificate) -> ByWork {
     match certificate.schedule {
         Schedule::ByWork(pace) => pace,
         _ => panic!("by work"),
