@@ -1,15 +1,18 @@
 //! What all threads of a shared direct heap share: the pool under its lock, the instances, the source.
 //!
 //! # Invariants
-//! - S1 There are `instances` places for instances behind this, each all zero or in use; those below `joined` were ever used.
-//! - S2 An instance is accessed (but for its inbox and state) only by who claimed it, or holds its group's lock.
+//! - S1 There are `instances` places for instances behind this, each all zero or in use, usable from when it is first claimed on; those
+//!   below `joined` were ever used.
+//! - S2 An instance is accessed (but for its inbox and state) only by who claimed it, or holds its group's lock. In a heap that
+//!   checks each free, whoever frees changes the instance of the page: there, who accesses one also holds `checked`, nothing is in hand
+//!   and nothing is sent.
 
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering};
 
-use lock_api::{Mutex, RawMutex};
+use lock_api::{Mutex, MutexGuard, RawMutex};
 
-use super::chain::{Chain, Free};
+use super::chain::Free;
 use super::instance::{Instance, State};
 use super::mail::Batch;
 use super::memory::{EACH_FREE, Kind, Memory, Record, Span};
@@ -29,8 +32,13 @@ pub(super) struct Common<L, S> {
     joined: AtomicU16,
     checks: bool,
     rose: AtomicBool,
+    /// Whether free memory waits for its delay, as far as was seen, and when somebody is to look at it.
+    waits: AtomicBool,
+    look_at: AtomicU32,
     pub(super) source: S,
     pub(super) pool: Mutex<L, Pool>,
+    /// Taken before the pool's lock, after a group's.
+    pub(super) checked: Mutex<L, ()>,
     pub(super) groups: [Mutex<L, ()>; GROUPS],
 }
 
@@ -58,8 +66,11 @@ impl<L: RawMutex, S: Source> Common<L, S> {
             joined: AtomicU16::new(0),
             checks,
             rose: AtomicBool::new(false),
+            waits: AtomicBool::new(false),
+            look_at: AtomicU32::new(0),
             source,
             pool,
+            checked: Mutex::const_new(L::INIT, ()),
             groups: [const { Mutex::const_new(L::INIT, ()) }; GROUPS],
         }
     }
@@ -74,6 +85,11 @@ impl<L: RawMutex, S: Source> Common<L, S> {
     #[inline]
     pub(super) fn checks(&self) -> bool {
         self.checks
+    }
+
+    /// In a heap that checks each free: until this is dropped, nobody else changes an instance (S2).
+    pub(super) fn checking(&self) -> Option<MutexGuard<'_, L, ()>> {
+        self.checks.then(|| self.checked.lock())
     }
 
     /// `watch` of a page that is not full.
@@ -158,6 +174,41 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         let now = self.source.now();
         let mut pool = self.pool.lock();
         let old = pool.give_back(&self.memory, start, units, now);
+        self.note_waiting(&pool, now);
+        drop(pool);
+        self.purge(old);
+    }
+
+    /// Has who does nothing with the pool look later whether free memory is due.
+    fn note_waiting(&self, pool: &Pool, now: u32) {
+        if let Some(wait) = pool.waits() {
+            self.look_at
+                .store(now.wrapping_add(wait), Ordering::Relaxed);
+        }
+        self.waits.store(pool.waits().is_some(), Ordering::Relaxed);
+    }
+
+    /// Gives memory that is due to the source, for calls that need nothing of the pool, now and then. The caller is in the middle of
+    /// nothing.
+    #[inline]
+    pub(super) fn look(&self, own: &Instance) {
+        if self.waits.load(Ordering::Relaxed) && own.counts_slow() {
+            self.look_now();
+        }
+    }
+
+    #[cold]
+    fn look_now(&self) {
+        let now = self.source.now();
+        if now.wrapping_sub(self.look_at.load(Ordering::Relaxed)) >= 1 << 31 {
+            return;
+        }
+        // Who has the lock looks itself, or the next one does.
+        let Some(mut pool) = self.pool.try_lock() else {
+            return;
+        };
+        let old = pool.old(&self.memory, now);
+        self.note_waiting(&pool, now);
         drop(pool);
         self.purge(old);
     }
@@ -207,20 +258,46 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         record: &Record,
         block: Free,
     ) -> Result<(), Misuse> {
+        if self.checks {
+            return self.free_checked(block);
+        }
         let page = self.memory.span_of(record);
-        let offset = self.memory.offset_in(page, block.address());
         match record.kind() {
             Kind::Page(class) => {
-                if self.checks && offset % class.block_bytes() != 0 {
-                    return Err(Misuse::NoObject);
-                }
                 self.send(own, class, record.owner(), block);
                 Ok(())
             }
-            Kind::Run if offset == 0 => {
-                self.give_units(page, record.units.get());
+            Kind::Run => self.free_run(page, record, &block),
+            _ => Err(Misuse::NoObject),
+        }
+    }
+
+    fn free_run(&self, run: Span, record: &Record, block: &Free) -> Result<(), Misuse> {
+        if self.memory.offset_in(run, block.address()) != 0 {
+            return Err(Misuse::NoObject);
+        }
+        self.give_units(run, record.units.get());
+        Ok(())
+    }
+
+    /// Frees any object in a heap that checks each free: into its page, whichever instance that is of.
+    pub(super) fn free_checked(&self, block: Free) -> Result<(), Misuse> {
+        let _nobody_else = self.checking();
+        // What others did before may have made it something else.
+        let page = self.memory.around(block.address()).ok_or(Misuse::Foreign)?;
+        let record = self.memory.record(page);
+        match record.kind() {
+            Kind::Page(class) => {
+                self.check_free(class, page, record, &block)?;
+                let owner = self.instance(record.owner());
+                self.put(owner, class, page, record, block);
+                // Nobody else does it, and whoever takes the instance waits for this.
+                if owner.state() == State::Idle {
+                    self.trim(owner);
+                }
                 Ok(())
             }
+            Kind::Run => self.free_run(page, record, &block),
             _ => Err(Misuse::NoObject),
         }
     }
@@ -268,15 +345,16 @@ impl<L: RawMutex, S: Source> Common<L, S> {
     /// Ends what a thread has with an instance: all it owes is delivered, and all it does not need given back.
     pub(super) fn leave(&self, own: &Instance) {
         self.deliver_all(own);
+        let nobody_else = self.checking();
         self.trim(own);
+        drop(nobody_else);
         own.set_state(State::Idle);
         self.serve(own);
     }
 
-    /// Whether a page-block can be freed: it begins where one does, was used, and is not free in its page or in hand.
-    pub(super) fn check_free(
+    /// Whether a page-block can be freed: it begins where one does, was used, and is not free in its page.
+    fn check_free(
         &self,
-        own: &Instance,
         class: Class,
         page: Span,
         record: &Record,
@@ -288,9 +366,11 @@ impl<L: RawMutex, S: Source> Common<L, S> {
             return Err(Misuse::NoObject);
         }
         let blocks = usize::from(class.shape().blocks);
-        let holds = |chain: &Chain| chain.addresses(blocks).any(|free| free == block.address());
-        let in_hand = own.current(class) == page && holds(own.hand(class));
-        if in_hand || holds(&record.free) {
+        if record
+            .free
+            .addresses(blocks)
+            .any(|free| free == block.address())
+        {
             return Err(Misuse::Double(bytes));
         }
         Ok(())

@@ -21,7 +21,8 @@ use super::units::Units;
 pub struct Settings {
     /// The most threads that can have an instance of their own at once, up to 65,527.
     pub threads: u32,
-    /// Whether each free is checked for the misuse that [`Misuse`](super::Misuse) names. A free is then O(π).
+    /// Whether each free is checked for the misuse that [`Misuse`](super::Misuse) names, whichever thread frees. A free is then O(π), and
+    /// all allocations and frees take one lock.
     pub checks: bool,
     /// Milliseconds before free memory goes back to its source; `u32::MAX` is never.
     pub delay: u32,
@@ -299,6 +300,7 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         for group in &common.groups {
             forget(group.lock());
         }
+        forget(common.checked.lock());
         forget(common.pool.lock());
     }
 
@@ -320,6 +322,8 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         }
         // SAFETY: locked by `before_fork`.
         unsafe { common.pool.force_unlock() };
+        // SAFETY: as above.
+        unsafe { common.checked.force_unlock() };
         for group in common.groups.iter().rev() {
             // SAFETY: as above.
             unsafe { group.force_unlock() };

@@ -25,6 +25,9 @@ use crate::shared::point;
 /// Single units that an instance keeps for its next pages: b_p.
 pub(super) const BUFFERED: usize = 4;
 
+/// Of so many slow calls one looks whether free memory is due.
+const SLOW: u16 = 32;
+
 /// What an instance is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
@@ -50,6 +53,7 @@ pub(super) struct Instance {
     buffer: [Cell<Span>; BUFFERED],
     buffered: Cell<usize>,
     number: Cell<u16>,
+    slow: Cell<u16>,
     arrived: Chain,
     arrives: Arrives,
 }
@@ -72,6 +76,12 @@ impl Instance {
     /// Gives it its number, before it owns a page.
     pub(super) fn set_number(&self, number: u16) {
         self.number.set(number);
+    }
+
+    /// Counts a call that was slow. Whether it is one of those that do what need not be done each time.
+    pub(super) fn counts_slow(&self) -> bool {
+        self.slow.set(self.slow.get().wrapping_add(1));
+        self.slow.get() % SLOW == 0
     }
 
     /// Where its page-blocks arrive that others freed.

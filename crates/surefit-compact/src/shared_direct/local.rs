@@ -123,7 +123,10 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
     #[cold]
     #[inline(never)]
     fn refill(&self, class: Class) -> Option<NonNull<u8>> {
+        let nobody_else = self.common.checking();
         let block = self.common.refill(self.own, class);
+        drop(nobody_else);
+        self.common.look(self.own);
         self.tell();
         block.map(Free::into_object)
     }
@@ -191,7 +194,11 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         }
         match record.put_back(block) {
             Ok(()) => Ok(()),
-            Err(block) => self.common.free_slowly(self.own, record, block),
+            Err(block) => {
+                let freed = self.common.free_slowly(self.own, record, block);
+                self.common.look(self.own);
+                freed
+            }
         }
     }
 
@@ -279,6 +286,7 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         let record = memory.record(page);
         match record.class() {
             Some(class) if record.owner() == self.own.number() => {
+                let _nobody_else = self.common.checking();
                 self.own.lists(class, page, record) && self.is_behind(class, page, most.max(1))
             }
             _ => false,
@@ -303,6 +311,7 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
     /// Linear in what is freed and given back.
     pub fn trim(&self) {
         self.common.deliver_all(self.own);
+        let _nobody_else = self.common.checking();
         self.common.trim(self.own);
     }
 }

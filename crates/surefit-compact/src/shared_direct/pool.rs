@@ -295,10 +295,13 @@ impl Pool {
         now: u32,
     ) -> Outgoing {
         self.give(memory, start, units, false, now);
-        if self.mixes || self.delay == u32::MAX {
-            return Outgoing::NONE;
-        }
         self.old(memory, now)
+    }
+
+    /// Milliseconds before somebody is to look whether free memory is due; `None` if none waits for that.
+    pub(super) fn waits(&self) -> Option<u32> {
+        let waits = !self.mixes && self.delay != u32::MAX && self.dirty.units() > 0;
+        waits.then(|| self.delay.div_ceil(4))
     }
 
     /// What went back, or could not, is a free run again.
@@ -497,8 +500,11 @@ impl Pool {
     }
 
     /// Picks dirty runs that have been free for the delay, the longest first, now and then.
-    fn old(&mut self, memory: &Memory, now: u32) -> Outgoing {
+    pub(super) fn old(&mut self, memory: &Memory, now: u32) -> Outgoing {
         let mut outgoing = Outgoing::NONE;
+        if self.mixes || self.delay == u32::MAX {
+            return outgoing;
+        }
         if now.wrapping_sub(self.looked_last) < self.delay.div_ceil(4) {
             return outgoing;
         }

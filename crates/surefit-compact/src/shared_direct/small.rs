@@ -72,6 +72,9 @@ impl<L: RawMutex, S: Source> Common<L, S> {
             return None;
         }
         let record = self.memory().record(page);
+        if self.checks() {
+            return self.take_one(class, page, record);
+        }
         let hand = own.hand(class);
         let opened = record.opened.get();
         if record.free.is_empty() {
@@ -90,6 +93,21 @@ impl<L: RawMutex, S: Source> Common<L, S> {
             record.set_used(opened);
         }
         hand.pop()
+    }
+
+    /// Takes one page-block of the current page, and none in hand: what is free in a heap that checks each free is in its page.
+    fn take_one(&self, class: Class, page: Span, record: &Record) -> Option<Free> {
+        let opened = record.opened.get();
+        let taken = match record.free.pop() {
+            Some(block) => Some(block),
+            None if opened < class.shape().blocks => {
+                record.opened.set(opened + 1);
+                self.memory().new_blocks(page, class, opened, 1).pop()
+            }
+            None => None,
+        }?;
+        record.set_used(record.used() + 1);
+        Some(taken)
     }
 
     /// The current page, if there is one, is full now.
@@ -132,18 +150,25 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         record: &Record,
         block: Free,
     ) -> Result<(), Misuse> {
+        if self.checks() {
+            return self.free_checked(block);
+        }
         let page = self.memory().span_of(record);
         let Some(class) = record.class() else {
             return Err(Misuse::NoObject);
         };
-        if self.checks() {
-            self.check_free(own, class, page, record, &block)?;
-        }
         self.put(own, class, page, record, block);
         Ok(())
     }
 
-    fn put(&self, own: &Instance, class: Class, page: Span, record: &Record, block: Free) {
+    pub(super) fn put(
+        &self,
+        own: &Instance,
+        class: Class,
+        page: Span,
+        record: &Record,
+        block: Free,
+    ) {
         record.free.push(block);
         let used = record.used() - 1;
         record.set_used(used);

@@ -77,3 +77,26 @@ fn a_program_without_misuse_is_told_nothing() {
     let output = succeeds(preloaded(&program).env("SUREFIT_CHECK", "1"));
     assert_eq!(text(&output.stderr), "");
 }
+
+#[test]
+fn a_second_free_is_found_at_once_whoever_frees() {
+    let program = compiled("second_free", "");
+    let mut command = preloaded(&program);
+    command
+        .env("SUREFIT_CHECK", "1")
+        .env("SUREFIT_MISUSE", "ignore");
+    let output = succeeds(&mut command);
+    assert_eq!(text(&output.stdout), "64\n");
+    // A line of the program after each second free: before it stands what was found.
+    let said = text(&output.stderr);
+    let mut found = false;
+    let mut missed = Vec::new();
+    for line in said.lines() {
+        if line.starts_with("surefit-malloc: misuse at 0x") {
+            found = true;
+        } else if !core::mem::take(&mut found) {
+            missed.push(line);
+        }
+    }
+    assert!(missed.is_empty(), "{} missed: {missed:?}", missed.len());
+}

@@ -6,6 +6,7 @@ extern crate std;
 
 mod model;
 mod source;
+mod whoever;
 
 use alloc::vec;
 use alloc::vec::Vec;
