@@ -3,7 +3,7 @@
 //!
 //! # Invariants
 //! - R1 From the first unit behind the tables, first tags lead from run to run to the end of the
-//!   region, where a USED tag is the sentinel.
+//!   region, where a USED tag is the sentinel. The tag before the first unit is zero.
 //! - R2 The last tag of a run agrees with its first one, as above.
 //! - R3 No two free runs touch.
 //! - R4 Every free run is in the list of its length ([`list_of`]), and in no other one. Links back
@@ -416,7 +416,16 @@ const fn list_of_whole<S: Partitioning>(units: u32) -> usize {
 /// Verifies R1 to R3: the runs fill the region, no two free runs touch, and last tags agree with
 /// first tags. Returns the number of free runs.
 fn check_tags<S: Partitioning>(memory: &Memory<'_, S>) -> Result<usize, Corruption> {
-    let (mut end, mut free_runs, mut after_free) = (memory.first_unit(), 0, false);
+    let first = memory.first_unit();
+    // A free looks at the tag before it.
+    let before = memory.tag(memory.back(first, 1));
+    ensure(
+        before == 0,
+        "R1",
+        "the tables end in a tag",
+        first.number() as usize - 1,
+    )?;
+    let (mut end, mut free_runs, mut after_free) = (first, 0, false);
     for run in runs_from(memory, memory.first_unit()) {
         let last = memory.tag(memory.after(run.start, run.units - 1));
         let agrees = if run.free {

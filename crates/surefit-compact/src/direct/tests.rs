@@ -175,6 +175,16 @@ fn a_double_free_is_found() {
 }
 
 #[test]
+fn the_tag_before_the_first_unit_is_checked() {
+    for tag in [FREE | 1, FREE | 4, FREE, USED | 1, 1] {
+        corrupted(&["R1"], |e| {
+            let before = e.heap.memory.back(e.heap.memory.first_unit(), 1);
+            e.heap.memory.set_tag(before, tag);
+        });
+    }
+}
+
+#[test]
 fn every_tag_is_checked() {
     corrupted(&["R1", "R2"], |e| e.heap.memory.set_tag(e.large, 0));
     corrupted(&["R1", "R2"], |e| {

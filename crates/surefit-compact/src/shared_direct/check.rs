@@ -1,195 +1,245 @@
 //! The invariants of a shared direct heap that nobody uses.
+//!
+//! Whatever programs wrote into free page-blocks, and whatever became of a table, nothing is followed before it was looked at: the
+//! records of all units come first, then the pool, then what instances have, then what is on its way.
 #![deny(unsafe_code)]
+
+mod chains;
+mod mail;
 
 use lock_api::RawMutex;
 use surefit_core::{Corruption, ensure};
 
 use super::common::Common;
-use super::instance::{Instance, State};
-use super::memory::{Kind, Record, Span};
-use super::sizes::{Class, GRANULE, UNIT_BYTES};
+use super::instance::{BUFFERED, Instance, State};
+use super::memory::{EACH_FREE, Kind, Memory, Record, Span};
+use super::pool::check::Found;
+use super::sizes::Class;
 use super::source::Source;
+use chains::{free_of, hand_of};
 
-/// Verifies P, R, I and M4.
+/// Verifies M4, P, R, I and C1.
 pub(super) fn check<L: RawMutex, S: Source>(common: &Common<L, S>) -> Result<(), Corruption> {
-    let pool = common.pool.lock();
-    pool.check(common.memory())?;
-    let top = u32::try_from(pool.counts().top).unwrap_or(u32::MAX);
-    let mut at = common.memory().first().number();
-    while at < top {
-        let span = common.memory().span(at);
-        at += check_span(common, span)?;
+    let (pool, memory) = (common.pool.lock(), common.memory());
+    check_instances(common)?;
+    let top = pool.check_top(memory)?;
+    let nowhere = memory.record(Span::NONE);
+    ensure(
+        nowhere.kind() == Kind::Nothing && nowhere.is_no_page(),
+        "M4",
+        "an administrative unit is something",
+        0,
+    )?;
+    let mut found = Found::default();
+    let mut at = memory.first().number();
+    while at < top.number() {
+        at += check_records(memory, memory.span(at), top)?;
     }
-    ensure(at == top, "P1", "a run leads over the top", at as usize)?;
+    for behind in at..memory.committed() {
+        check_no_page(memory, memory.span(behind))?;
+    }
+    // From here on each record leads to the page that it belongs to.
+    let mut listed = 0;
+    let mut at = memory.first().number();
+    while at < top.number() {
+        let span = memory.span(at);
+        let units = units_of(memory, span);
+        match memory.record(span).kind() {
+            Kind::Page(class) => listed += usize::from(check_page(common, span, class)?),
+            Kind::Free => found.free_runs += 1,
+            Kind::Nothing => found.nobodys += u64::from(check_buffered(common, span)?),
+            Kind::Run | Kind::Inside => {}
+        }
+        found.nothing += u64::from(memory.record(span).kind() == Kind::Nothing);
+        at += units;
+    }
+    found.is_whole = common.joined().all(|each| each.state() != State::Lost);
+    pool.check(memory, &found)?;
+    let buffered: usize = common
+        .joined()
+        .map(|each| each.each_buffered().count())
+        .sum();
+    ensure(
+        buffered as u64 + found.nobodys == found.nothing,
+        "I3",
+        "a buffered unit is something",
+        buffered,
+    )?;
+    let mut in_lists = 0;
     for instance in common.joined() {
-        for unit in instance.each_buffered() {
-            ensure(
-                common.memory().record(unit).kind() == Kind::Nothing && unit.number() < top,
-                "I3",
-                "a buffered unit is something",
-                unit.number() as usize,
-            )?;
-        }
-        check_arrived(common, instance)?;
         for class in Class::all() {
-            let mut before = Span::NONE;
-            let mut page = instance.first(class);
-            while page != Span::NONE {
-                let record = common.memory().record(page);
-                let at = page.number() as usize;
-                let own = record.class() == Some(class) && record.owner() == instance.number();
-                ensure(
-                    own,
-                    "I2",
-                    "a list holds a page of another class or instance",
-                    at,
-                )?;
-                ensure(
-                    record.previous.get() == before,
-                    "I2",
-                    "a link back does not lead back",
-                    at,
-                )?;
-                ensure(
-                    page != instance.current(class),
-                    "I2",
-                    "the current page is listed",
-                    at,
-                )?;
-                (before, page) = (page, record.next.get());
-            }
+            check_hand(common, instance, class)?;
+            in_lists += check_list(memory, instance, class)?;
         }
     }
-    Ok(())
+    ensure(
+        in_lists == listed,
+        "I2",
+        "a page says that it is listed, and is not",
+        listed,
+    )?;
+    common
+        .joined()
+        .try_for_each(|instance| mail::check(common, instance))
 }
 
-/// Verifies what an instance took out of its inbox.
-fn check_arrived<L: RawMutex, S: Source>(
-    common: &Common<L, S>,
-    instance: &Instance,
-) -> Result<(), Corruption> {
-    let memory = common.memory();
-    let most = memory.committed() as usize * (UNIT_BYTES / GRANULE);
-    let idle = instance.state() == State::Idle;
-    for block in instance.arrived().addresses(most) {
-        let page = memory.around(block);
-        let ours = page.filter(|page| memory.record(*page).owner() == instance.number());
-        let is_block = ours.zip(ours.and_then(|page| memory.record(page).class()));
-        let begins = is_block
-            .is_some_and(|(page, class)| memory.offset_in(page, block) % class.block_bytes() == 0);
+/// Verifies S1, and what of I needs no look at units.
+fn check_instances<L: RawMutex, S: Source>(common: &Common<L, S>) -> Result<(), Corruption> {
+    for (place, instance) in common.joined().enumerate() {
         ensure(
-            begins && !idle,
+            usize::from(instance.number()) == place + 1 && instance.state() != State::Unused,
+            "S1",
+            "an instance was never used, or has another number",
+            place + 1,
+        )?;
+        ensure(
+            instance.buffered() <= BUFFERED,
+            "I3",
+            "more units are buffered than there is room for",
+            place + 1,
+        )?;
+        let empty = |class| instance.hand(class).is_empty();
+        let keeps_nothing = instance.buffered() == 0 && Class::all().all(empty);
+        ensure(
+            instance.state() != State::Idle || keeps_nothing,
             "I4",
-            "what arrived is no page-block, or nobody frees it",
-            page.unwrap_or(Span::NONE).number() as usize,
+            "an instance that nobody has keeps what it does not need",
+            place + 1,
         )?;
     }
-    Ok(())
+    ensure(
+        common.unjoined().all(|each| each.state() == State::Unused),
+        "S1",
+        "an instance is used that never was",
+        0,
+    )
 }
 
-/// Verifies one page or run. Returns its units.
-fn check_span<L: RawMutex, S: Source>(
-    common: &Common<L, S>,
-    span: Span,
-) -> Result<u32, Corruption> {
-    let record = common.memory().record(span);
-    let is_page = record.class().is_some();
-    ensure(
-        is_page || !record.has_spare(),
-        "M4",
-        "what is no page has frees to spare",
-        span.number() as usize,
-    )?;
+/// Units of what begins at a unit that was looked at.
+fn units_of(memory: &Memory, span: Span) -> u32 {
+    let record = memory.record(span);
     match record.kind() {
-        Kind::Page(class) => {
-            check_page(common, span, class)?;
-            Ok(u32::from(class.shape().units))
-        }
-        Kind::Run | Kind::Free => {
-            let units = record.units.get().max(1);
-            check_inside(common, span, units)?;
-            Ok(units)
-        }
-        Kind::Nothing => Ok(1),
-        Kind::Inside => Err(Corruption::new(
-            "P1",
-            "a page has no beginning",
-            span.number() as usize,
-        )),
+        Kind::Page(class) => u32::from(class.shape().units),
+        Kind::Run | Kind::Free => record.units.get(),
+        Kind::Nothing | Kind::Inside => 1,
     }
 }
 
-/// Verifies that nothing begins or ends inside a run.
-fn check_inside<L: RawMutex, S: Source>(
-    common: &Common<L, S>,
-    run: Span,
-    units: u32,
-) -> Result<(), Corruption> {
-    for unit in 1..units.saturating_sub(1) {
-        let inside = common.memory().after(run, unit);
+/// Verifies M4 for a unit that belongs to no page.
+fn check_no_page(memory: &Memory, unit: Span) -> Result<(), Corruption> {
+    ensure(
+        memory.record(unit).is_no_page(),
+        "M4",
+        "what is no page looks like one to a free",
+        unit.number() as usize,
+    )
+}
+
+/// Verifies the records of one page or run (P1, M4). Returns its units.
+fn check_records(memory: &Memory, span: Span, top: Span) -> Result<u32, Corruption> {
+    let (kind, units) = (memory.record(span).kind(), units_of(memory, span));
+    let at = span.number() as usize;
+    ensure(kind != Kind::Inside, "P1", "a page has no beginning", at)?;
+    ensure(
+        units > 0 && units <= top.number() - span.number(),
+        "P1",
+        "a run leads over the top",
+        at,
+    )?;
+    let is_page = matches!(kind, Kind::Page(_));
+    if is_page {
+        let begins = memory.record(span).is_back(0);
+        ensure(begins, "I2", "a page begins somewhere else", at)?;
+    } else {
+        check_no_page(memory, span)?;
+    }
+    for unit in 1..units {
+        let inside = memory.after(span, unit);
+        let record = memory.record(inside);
+        let last_of_free = kind == Kind::Free && unit == units - 1;
+        let sound = if is_page {
+            record.kind() == Kind::Inside && record.is_inside(unit)
+        } else {
+            check_no_page(memory, inside)?;
+            record.kind()
+                == if last_of_free {
+                    Kind::Free
+                } else {
+                    Kind::Nothing
+                }
+        };
         ensure(
-            common.memory().record(inside).kind() == Kind::Nothing,
+            sound,
             "P1",
-            "something is recorded inside a run",
+            "something is recorded inside a page or run",
             inside.number() as usize,
         )?;
     }
-    Ok(())
+    Ok(units)
 }
 
+/// Verifies I3 for a unit that is nothing. Returns whether it is in no buffer.
+fn check_buffered<L: RawMutex, S: Source>(
+    common: &Common<L, S>,
+    unit: Span,
+) -> Result<bool, Corruption> {
+    let buffered = common.joined().flat_map(Instance::each_buffered);
+    let times = buffered.filter(|each| *each == unit).count();
+    ensure(
+        times <= 1,
+        "I3",
+        "a unit is buffered twice",
+        unit.number() as usize,
+    )?;
+    Ok(times == 0)
+}
+
+/// Verifies a page but for what is in hand of it. Returns whether it is listed.
 fn check_page<L: RawMutex, S: Source>(
     common: &Common<L, S>,
     page: Span,
     class: Class,
-) -> Result<(), Corruption> {
-    let (record, shape, at) = (
-        common.memory().record(page),
-        class.shape(),
-        page.number() as usize,
-    );
+) -> Result<bool, Corruption> {
+    let (memory, at) = (common.memory(), page.number() as usize);
+    let record = memory.record(page);
     let owner = common
         .joined()
         .find(|instance| instance.number() == record.owner());
     let Some(owner) = owner else {
         return Err(Corruption::new("I2", "a page has no instance", at));
     };
-    let (used, opened) = (record.used(), record.opened.get());
+    let (used, opened) = (usize::from(record.used()), record.opened.get());
     ensure(
-        opened <= shape.blocks,
+        opened <= class.shape().blocks,
         "I2",
         "more page-blocks were opened than there are",
         at,
     )?;
-    let is_block = |address: *mut u8| {
-        let offset = common.memory().offset_in(page, address);
-        offset % class.block_bytes() == 0 && offset / class.block_bytes() < usize::from(opened)
+    let Some((free, _)) = free_of(memory, page, class) else {
+        return Err(Corruption::new("C1", "a chain leads astray", at));
     };
-    let most = usize::from(shape.blocks) + 1;
-    let free = record.free.addresses(most).count();
     ensure(
-        record.free.addresses(most).all(is_block),
-        "C1",
-        "a chain leads astray",
-        at,
-    )?;
-    ensure(
-        usize::from(used) + free == usize::from(opened),
+        used + free == usize::from(opened),
         "I2",
         "used and free are not all",
         at,
     )?;
-    let current = owner.current(class) == page;
-    if current {
-        let hand = owner.hand(class);
-        let held = hand.addresses(most).count();
-        ensure(
-            hand.addresses(most).all(is_block) && held <= usize::from(used),
-            "I1",
-            "the hand leads astray",
-            at,
-        )?;
-    }
-    check_place(owner, page, class, record)
+    let is_listed = owner.lists(class, page, record);
+    let watch = if is_listed || owner.current(class) == page {
+        common.watched()
+    } else if common.checks() {
+        EACH_FREE
+    } else {
+        class.loose()
+    };
+    ensure(
+        record.watch.get() == watch,
+        "I2",
+        "a page is watched as one that is full, or as one that is not",
+        at,
+    )?;
+    check_place(owner, page, class, record)?;
+    Ok(is_listed)
 }
 
 /// Verifies that a page is where its counts say: current, listed or full.
@@ -217,9 +267,94 @@ fn check_place(
         at,
     )?;
     ensure(
+        listed || record.next.get() == Span::NONE,
+        "I2",
+        "a page that is not listed leads on",
+        at,
+    )?;
+    ensure(
         current || used > 0,
         "I2",
         "an empty page was not released",
         at,
     )
+}
+
+/// Whether a unit that may be anything is the first one of a page of a class that an instance owns.
+fn is_page_of(memory: &Memory, own: &Instance, class: Class, page: Span) -> bool {
+    let record = memory
+        .is_usable(page)
+        .then(|| memory.record(page))
+        .filter(|record| record.owner() == own.number());
+    record.and_then(Record::class) == Some(class)
+}
+
+/// Verifies I1: the current page, and what is in hand of it.
+fn check_hand<L: RawMutex, S: Source>(
+    common: &Common<L, S>,
+    own: &Instance,
+    class: Class,
+) -> Result<(), Corruption> {
+    let (memory, page) = (common.memory(), own.current(class));
+    let at = page.number() as usize;
+    if page == Span::NONE {
+        let empty = own.hand(class).is_empty();
+        return ensure(empty, "I1", "what is in hand is of no page", at);
+    }
+    ensure(
+        is_page_of(memory, own, class, page),
+        "I2",
+        "the current page is of another class or instance",
+        at,
+    )?;
+    let Some((held, last)) = hand_of(memory, own, class) else {
+        return Err(Corruption::new("I1", "the hand leads astray", at));
+    };
+    ensure(
+        held <= usize::from(memory.record(page).used()),
+        "I1",
+        "more is in hand than is used",
+        at,
+    )?;
+    // Two chains that share a page-block share all behind it.
+    let free = free_of(memory, page, class);
+    let shared = held > 0 && free.is_some_and(|(_, last_free)| last_free == last);
+    ensure(!shared, "C1", "a page-block is in hand, and free", at)
+}
+
+/// Verifies the list of a class's pages that are not full. Returns how many there are.
+fn check_list(memory: &Memory, own: &Instance, class: Class) -> Result<usize, Corruption> {
+    let most = memory.committed() as usize;
+    let (mut before, mut page, mut listed) = (Span::NONE, own.first(class), 0);
+    while page != Span::NONE {
+        let at = page.number() as usize;
+        ensure(
+            is_page_of(memory, own, class, page),
+            "I2",
+            "a list holds a page of another class or instance",
+            at,
+        )?;
+        let record = memory.record(page);
+        ensure(
+            record.previous.get() == before && listed < most,
+            "I2",
+            "a link back does not lead back",
+            at,
+        )?;
+        ensure(
+            page != own.current(class),
+            "I2",
+            "the current page is listed",
+            at,
+        )?;
+        listed += 1;
+        (before, page) = (page, record.next.get());
+    }
+    ensure(
+        own.last(class) == before,
+        "I2",
+        "a list does not end at its last page",
+        own.last(class).number() as usize,
+    )?;
+    Ok(listed)
 }

@@ -114,6 +114,12 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         (1..=joined).map(|number| self.instance(number))
     }
 
+    /// The instances that were never used.
+    pub(super) fn unjoined(&self) -> impl Iterator<Item = &Instance> {
+        let joined = self.joined.load(Ordering::Acquire).min(self.instances);
+        (joined + 1..=self.instances).map(|number| self.instance(number))
+    }
+
     /// Claims an idle instance, or one that was never used. O(instances).
     pub(super) fn claim(&self) -> Option<&Instance> {
         let take =

@@ -344,7 +344,7 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
     /// The first invariant that does not hold.
     ///
     /// # Complexity
-    /// Linear in the region.
+    /// Linear in the region and in what is on its way to instances, and quadratic in the instances.
     pub fn check(&mut self) -> Result<(), Corruption> {
         super::check::check(self.common())
     }

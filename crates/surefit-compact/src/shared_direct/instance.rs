@@ -10,8 +10,10 @@
 //! - I2 A page of the instance is the current one of its class, or in the list of its class, or full: more than
 //!   [`Class::loose`] of its page-blocks are used.
 //! - I3 Units in the buffer are nothing, and no other thread's.
-//! - I4 What has arrived are page-blocks of pages of the instance; they count as used. An idle instance has none.
+//! - I4 What has arrived are page-blocks of pages of the instance; they count as used. An idle instance has none, and nothing in
+//!   hand, in its buffer or in its batches.
 //! - I5 All but `inbox` and `state` belong to the thread that has the instance (`state`), or its group's lock.
+//! - I6 A batch lies in the place of the instance that it is for, ends at its last page-block, and has the room that those leave.
 
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -146,6 +148,11 @@ impl Instance {
         self.first[class.index()].get()
     }
 
+    /// The last page that is not full.
+    pub(super) fn last(&self, class: Class) -> Span {
+        self.last[class.index()].get()
+    }
+
     /// Whether a page is in the list of its class.
     pub(super) fn lists(&self, class: Class, page: Span, record: &Record) -> bool {
         record.previous.get() != Span::NONE || self.first(class) == page
@@ -162,6 +169,12 @@ impl Instance {
         } else {
             memory.record(last).next.set(page);
         }
+    }
+
+    /// Says that a list ends at a page, for tests of the checker.
+    #[cfg(test)]
+    pub(super) fn set_last(&self, class: Class, page: Span) {
+        self.last[class.index()].set(page);
     }
 
     /// Takes a page out of the list of its class.
@@ -186,6 +199,11 @@ impl Instance {
         let left = self.buffered.get().checked_sub(1)?;
         self.buffered.set(left);
         Some(self.buffer[left].get())
+    }
+
+    /// How many units are in the buffer.
+    pub(super) fn buffered(&self) -> usize {
+        self.buffered.get()
     }
 
     /// The units of the buffer.

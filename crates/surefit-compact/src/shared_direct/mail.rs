@@ -51,6 +51,44 @@ impl Batch {
         self.blocks.is_empty()
     }
 
+    /// The first page-block; null if there is none.
+    pub(super) fn first(&self) -> *mut Block {
+        self.blocks.first()
+    }
+
+    /// The last page-block, if there is one.
+    pub(super) fn last(&self) -> *mut Block {
+        self.last.get()
+    }
+
+    /// Whether it takes no page-blocks, as an empty one.
+    pub(super) fn is_closed(&self) -> bool {
+        self.room.get() == 0 && self.last.get().is_null()
+    }
+
+    /// Changes what it says of itself, for tests of the checker.
+    #[cfg(test)]
+    pub(super) fn damage(&self, what: usize) {
+        match what {
+            0 => self.to.set(self.to.get() ^ 1),
+            1 => self.to.set(self.to.get() + 1024),
+            2 => self.room.set(self.room.get() + 1),
+            3 => self.room.set(0),
+            4 => self.last.set(null_mut()),
+            _ => self.last.set(self.blocks.first()),
+        }
+    }
+
+    /// What a page-block of `bytes` bytes counts for.
+    pub(super) fn counts_for(bytes: u32) -> u32 {
+        bytes.max(LEAST_BYTES)
+    }
+
+    /// Whether its room is what page-blocks that count for `bytes` bytes leave.
+    pub(super) fn is_room_after(&self, bytes: u32) -> bool {
+        BATCH_BYTES.checked_sub(bytes) == Some(self.room.get()) && self.room.get() > 0
+    }
+
     /// Adds a page-block of `bytes` bytes to those of the same instance, if there are some and it does not become full. Else returns
     /// it.
     #[inline]
@@ -99,6 +137,11 @@ impl Inbox {
     pub(super) fn is_empty(&self) -> bool {
         point();
         self.0.load(Ordering::SeqCst).is_null()
+    }
+
+    /// The first page-block of what arrived, while nobody sends.
+    pub(super) fn first(&self) -> *mut Block {
+        self.0.load(Ordering::Relaxed)
     }
 
     fn put(&self, blocks: &Chain, last: *mut Block) {

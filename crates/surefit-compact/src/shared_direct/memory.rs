@@ -21,7 +21,7 @@ use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
 
 use super::chain::{Chain, Free};
-use super::sizes::{Class, UNIT_BYTES};
+use super::sizes::{Class, GRANULE, UNIT_BYTES};
 use super::source::Source;
 
 /// Bytes of a unit, as a binary logarithm.
@@ -122,9 +122,19 @@ impl Record {
         }
     }
 
-    /// Whether F1 is enough for a free.
-    pub(super) fn has_spare(&self) -> bool {
-        (1..1 << 15).contains(&self.spare.get())
+    /// Whether a free finds no page here (M4): no instance, no frees to spare, nothing that it would lead back to.
+    pub(super) fn is_no_page(&self) -> bool {
+        self.owner.get() == 0 && self.spare.get() == 0 && self.is_back(0)
+    }
+
+    /// Whether this says that its page begins `units` units before.
+    pub(super) fn is_back(&self, units: u32) -> bool {
+        usize::from(self.back.get()) == units as usize * size_of::<Self>()
+    }
+
+    /// Whether this is the record of a page's unit, `units` units behind its beginning.
+    pub(super) fn is_inside(&self, units: u32) -> bool {
+        self.owner.get() == 0 && self.spare.get() == 0 && self.is_back(units)
     }
 
     /// A page: page-blocks that are live or in hand.
@@ -173,6 +183,12 @@ impl Record {
         });
     }
 
+    /// Says that the page begins so many bytes of records before, for tests of the checker.
+    #[cfg(test)]
+    pub(super) fn set_back(&self, bytes: u16) {
+        self.back.set(bytes);
+    }
+
     /// The class of a page's record.
     #[inline]
     pub(super) fn class(&self) -> Option<Class> {
@@ -191,6 +207,12 @@ pub(super) struct Span(u32);
 impl Span {
     /// No unit.
     pub(super) const NONE: Self = Self(0);
+
+    /// A number that may be corrupt, for tests of the checker.
+    #[cfg(test)]
+    pub(super) const fn of(number: u32) -> Self {
+        Self(number)
+    }
 
     /// The unit as a number.
     #[inline]
@@ -298,6 +320,11 @@ impl Memory {
         Span(number)
     }
 
+    /// Whether a number that may be corrupt is that of a usable unit which is not administrative.
+    pub(super) fn is_usable(&self, span: Span) -> bool {
+        (self.first..self.committed()).contains(&span.0)
+    }
+
     /// The unit `units` behind another one.
     #[inline]
     pub(super) fn after(&self, span: Span, units: u32) -> Span {
@@ -393,6 +420,17 @@ impl Memory {
             self.record(self.after(page, unit)).set_kind(Kind::Nothing);
         }
         units
+    }
+
+    /// The link in the free page-block at an address that may be corrupt, for a checker. `None` if no page-block can begin there.
+    pub(super) fn link(&self, block: *mut u8) -> Option<*mut u8> {
+        let offset = block.addr().wrapping_sub(self.base.addr().get());
+        let usable = (self.first as usize) << UNIT_SHIFT..(self.committed() as usize) << UNIT_SHIFT;
+        if !usable.contains(&offset) || offset % GRANULE != 0 {
+            return None;
+        }
+        // SAFETY: M1: inside the units that are usable, and aligned. The region's bytes hold anything; only who checks reads them.
+        Some(unsafe { self.base.add(offset).cast().read() })
     }
 
     /// `count` page-blocks of a page that were never used, from the number `first` on.

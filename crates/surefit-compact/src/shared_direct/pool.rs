@@ -23,7 +23,7 @@
 //! - P4 Units that are committed end at `committed`, at or behind the top; their records are usable too.
 #![deny(unsafe_code)]
 
-use surefit_core::{Corruption, ensure};
+pub(super) mod check;
 
 use super::memory::{Kind, Memory, Span};
 use super::runs::Runs;
@@ -533,69 +533,6 @@ impl Pool {
         self.take_out(memory, run);
         self.join(memory, run, units, true, 0);
         true
-    }
-
-    /// Verifies P1 to P4, and the lists of free runs.
-    pub(super) fn check(&self, memory: &Memory) -> Result<(), Corruption> {
-        ensure(
-            self.dirty.bits_agree() && self.clean.bits_agree(),
-            "R3",
-            "a bit lies",
-            0,
-        )?;
-        ensure(
-            self.top.number() <= memory.committed(),
-            "P4",
-            "the top is not committed",
-            0,
-        )?;
-        let mut free = 0;
-        for (runs, zero) in [(&self.dirty, 0), (&self.clean, 1)] {
-            for run in runs.each(memory) {
-                let (record, at) = (memory.record(run), run.number() as usize);
-                let units = record.units.get();
-                let end = memory.after(run, units);
-                let last = memory.record(memory.span(end.number() - 1));
-                let both = record.kind() == Kind::Free && last.kind() == Kind::Free;
-                ensure(
-                    both && last.units.get() == units,
-                    "R1",
-                    "a run has no ends",
-                    at,
-                )?;
-                ensure(
-                    runs.lists(memory, run),
-                    "R2",
-                    "a run is in another list",
-                    at,
-                )?;
-                ensure(
-                    u16::from(is_zero(memory, run)) == zero,
-                    "R1",
-                    "a run is in the other lists",
-                    at,
-                )?;
-                let in_place = end < self.top || (end == self.top && zero == 0);
-                ensure(
-                    in_place,
-                    "P2",
-                    "a free run is behind the top, or should be",
-                    at,
-                )?;
-                let touches = end < self.top
-                    && memory.record(end).kind() == Kind::Free
-                    && self.joins(memory, end, zero == 1);
-                ensure(!touches, "P2", "two free runs touch", at)?;
-                free += u64::from(units);
-            }
-        }
-        let below = u64::from(self.top.number() - memory.first().number());
-        ensure(
-            free + self.used + self.leaving == below,
-            "P3",
-            "units are lost",
-            self.top.number() as usize,
-        )
     }
 }
 

@@ -9,7 +9,9 @@
 //! - R3 A bit is set iff its list has a run; a bit of the summary iff its word has a bit.
 #![deny(unsafe_code)]
 
-use super::memory::{Memory, Span};
+use surefit_core::{Corruption, ensure};
+
+use super::memory::{Kind, Memory, Span};
 
 /// Lengths below this have lists of their own.
 const EXACT: u32 = 32;
@@ -118,21 +120,59 @@ impl Runs {
         })
     }
 
-    /// Whether R3 holds.
-    pub(super) fn bits_agree(&self) -> bool {
+    /// Verifies R1 to R3, for runs below the top that are `zero` or not. Returns how many there are.
+    pub(super) fn check(
+        &self,
+        memory: &Memory,
+        top: Span,
+        mut sound: impl FnMut(Span) -> Result<(), Corruption>,
+    ) -> Result<usize, Corruption> {
         let bit = |list: usize| self.bits[list / 64] >> (list % 64) & 1 == 1;
         let summary = |word: usize| self.summary >> word & 1 == 1;
-        (0..LISTS).all(|list| bit(list) == (self.first[list] != Span::NONE))
-            && (0..WORDS).all(|word| summary(word) == (self.bits[word] != 0))
-    }
-
-    /// Whether a run is in the list of its length.
-    pub(super) fn lists(&self, memory: &Memory, run: Span) -> bool {
-        let record = memory.record(run);
-        match record.previous.get() {
-            Span::NONE => self.first[list_of(record.units.get())] == run,
-            previous => memory.record(previous).next.get() == run,
+        let listed = |list: usize| self.first.get(list).is_some_and(|run| *run != Span::NONE);
+        let agree = (0..WORDS * 64).all(|list| bit(list) == listed(list))
+            && (0..64)
+                .all(|word| summary(word) == self.bits.get(word).is_some_and(|bits| *bits != 0));
+        ensure(agree, "R3", "a bit lies", 0)?;
+        let (mut units, mut runs) = (0, 0);
+        for (list, first) in self.first.iter().enumerate() {
+            let (mut before, mut run) = (Span::NONE, *first);
+            while run != Span::NONE {
+                let at = run.number() as usize;
+                let record = Some(run).filter(|run| memory.is_usable(*run) && *run < top);
+                let record = record.map(|run| memory.record(run));
+                let Some(record) = record.filter(|record| record.kind() == Kind::Free) else {
+                    return Err(Corruption::new("R1", "a list holds what is not free", at));
+                };
+                let long = record.units.get();
+                let inside = long > 0 && long <= top.number() - run.number();
+                ensure(inside, "R1", "a run leads over the top", at)?;
+                let last = memory.record(memory.after(run, long - 1));
+                ensure(
+                    last.kind() == Kind::Free && last.units.get() == long,
+                    "R1",
+                    "a run has no ends",
+                    at,
+                )?;
+                ensure(list_of(long) == list, "R2", "a run is in another list", at)?;
+                ensure(
+                    record.previous.get() == before && runs < memory.committed() as usize,
+                    "R2",
+                    "a link back does not lead back",
+                    at,
+                )?;
+                sound(run)?;
+                (units, runs) = (units + u64::from(long), runs + 1);
+                (before, run) = (run, record.next.get());
+            }
         }
+        ensure(
+            units == self.units,
+            "R1",
+            "units of free runs are miscounted",
+            0,
+        )?;
+        Ok(runs)
     }
 }
 

@@ -4,6 +4,7 @@
 extern crate alloc;
 extern crate std;
 
+mod damage;
 mod model;
 mod source;
 mod whoever;
@@ -461,36 +462,6 @@ fn free_memory_of_both_kinds_becomes_one_run_rather_than_a_refusal() {
     assert!(stats.clean > 2 << 20 && stats.dirty > 2 << 20);
     assert!(local.allocate(6 << 20, 16).is_some());
     check(&heap);
-}
-
-#[test]
-fn damaged_records_are_found() {
-    use super::memory::{Kind, Record};
-
-    // What is damaged, of a page, a large object or a free run; how; and what is found.
-    type Damage = (usize, fn(&Record), &'static str);
-    let damages: [Damage; 6] = [
-        (0, |record| record.set_used(record.used() + 1), "I2"),
-        (0, |record| record.opened.set(u16::MAX), "I2"),
-        (1, |record| record.set_used(2), "M4"),
-        (1, |record| record.set_kind(Kind::Inside), "P1"),
-        (2, |record| record.units.set(3), "R1"),
-        (2, |record| record.units.set(1), "R2"),
-    ];
-    for (which, damage, found) in damages {
-        let mut memory = region(1 << 20);
-        let heap: SharedDirect<'_, RawMutex> = SharedDirect::new(&mut memory, SETTINGS).unwrap();
-        let local = heap.join().unwrap();
-        let small = local.allocate(100, 16).unwrap();
-        let [large, freed, _behind] = [(); 3].map(|()| local.allocate(50_000, 16).unwrap());
-        free(&local, freed).unwrap();
-        check(&heap);
-        let object = [small, large, freed][which];
-        let memory = heap.common().memory();
-        damage(memory.record_around(object.as_ptr()).unwrap());
-        let corruption = check::check(heap.common()).unwrap_err();
-        assert_eq!(corruption.invariant, found);
-    }
 }
 
 #[test]

@@ -1,0 +1,52 @@
+//! Walks over chains of free page-blocks, each of which is looked at before its link is read.
+#![deny(unsafe_code)]
+
+use core::ptr::null_mut;
+
+use super::super::instance::Instance;
+use super::super::memory::{Memory, Span};
+use super::super::sizes::Class;
+
+/// Follows a chain. Returns how many page-blocks there are, and the last one; `None` if one is not sound, and then it was not read, or
+/// there are more than `most`.
+pub(super) fn walk(
+    memory: &Memory,
+    first: *mut u8,
+    most: usize,
+    mut sound: impl FnMut(*mut u8) -> bool,
+) -> Option<(usize, *mut u8)> {
+    let (mut block, mut last, mut count) = (first, null_mut(), 0);
+    while !block.is_null() {
+        if count == most || !sound(block) {
+            return None;
+        }
+        (last, count) = (block, count + 1);
+        block = memory.link(block)?;
+    }
+    Some((count, last))
+}
+
+/// Whether a page-block of a page, that was ever used, begins at an address.
+pub(super) fn is_block_of(memory: &Memory, page: Span, class: Class, address: *mut u8) -> bool {
+    let offset = memory.offset_in(page, address);
+    let opened = usize::from(memory.record(page).opened.get());
+    offset % class.block_bytes() == 0 && offset / class.block_bytes() < opened
+}
+
+/// The free page-blocks of a page: how many, and the last one.
+pub(super) fn free_of(memory: &Memory, page: Span, class: Class) -> Option<(usize, *mut u8)> {
+    let most = usize::from(class.shape().blocks);
+    let first = memory.record(page).free.first().cast();
+    walk(memory, first, most, |at| {
+        is_block_of(memory, page, class, at)
+    })
+}
+
+/// What an instance has in hand of a class.
+pub(super) fn hand_of(memory: &Memory, own: &Instance, class: Class) -> Option<(usize, *mut u8)> {
+    let (most, page) = (usize::from(class.shape().blocks), own.current(class));
+    let first = own.hand(class).first().cast();
+    walk(memory, first, most, |at| {
+        is_block_of(memory, page, class, at)
+    })
+}
