@@ -78,7 +78,8 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         own
     }
 
-    /// An object of `bytes` bytes aligned to `align`, a power of two (16 at least is given). `None` if there is no memory.
+    /// An object of `bytes` bytes aligned to `align`, a power of two (16 at least is given). `None` if there is no memory, or `align`
+    /// is no power of two.
     ///
     /// # Complexity
     /// O(1), but for what other threads freed of this instance, which is taken back before a page is opened, and for memory that
@@ -86,7 +87,7 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
     #[inline]
     #[must_use]
     pub fn allocate(&self, bytes: usize, align: usize) -> Option<NonNull<u8>> {
-        if align > GRANULE {
+        if !matches!(align, 1 | 2 | 4 | 8 | GRANULE) {
             return self.allocate_aligned(bytes, align);
         }
         match Class::of(bytes) {
@@ -98,12 +99,10 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
     /// As [`allocate`](Local::allocate), for an object whose bytes are all zero.
     #[must_use]
     pub fn allocate_zeroed(&self, bytes: usize, align: usize) -> Option<NonNull<u8>> {
-        let class = if align > GRANULE {
-            Class::of_aligned(bytes, align)
-        } else {
-            Class::of(bytes)
-        };
-        let Some(class) = class else {
+        if !align.is_power_of_two() {
+            return None;
+        }
+        let Some(class) = Class::of_aligned(bytes, align) else {
             return self.allocate_run(bytes, align, true);
         };
         let object = self.allocate_block(class)?;
@@ -141,6 +140,9 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
     #[cold]
     #[inline(never)]
     fn allocate_aligned(&self, bytes: usize, align: usize) -> Option<NonNull<u8>> {
+        if !align.is_power_of_two() {
+            return None;
+        }
         match Class::of_aligned(bytes, align) {
             Some(class) => self.allocate_block(class),
             None => self.allocate_run(bytes, align, false),

@@ -220,6 +220,29 @@ fn requests_of_any_size_and_alignment_are_served_or_refused() {
 }
 
 #[test]
+fn an_alignment_that_is_no_power_of_two_is_refused() {
+    let mut memory = region(1 << 20);
+    let heap: SharedDirect<'_, RawMutex> = SharedDirect::new(&mut memory, SETTINGS).unwrap();
+    let local = heap.join().unwrap();
+    for align in [0, 3, 6, 12, 15, 17, 24, 48, UNIT_BYTES + 1, usize::MAX] {
+        for bytes in [0, 1, 100, 50_000, usize::MAX] {
+            assert_eq!(local.allocate(bytes, align), None);
+            assert_eq!(local.allocate_zeroed(bytes, align), None);
+        }
+        // A resize to what is no alignment leaves the object where it is, or refuses.
+        for had in [100, 50_000] {
+            let object = local.allocate(had, 16).unwrap();
+            for (bytes, left) in [(0, Some(object)), (had, Some(object)), (90_000, None)] {
+                // SAFETY: it is live.
+                assert_eq!(unsafe { local.resize(object, bytes, align) }, Ok(left));
+            }
+            free(&local, object).unwrap();
+        }
+    }
+    check(&heap);
+}
+
+#[test]
 fn what_is_freed_of_an_idle_instance_goes_back() {
     let mut memory = region(4 << 20);
     let heap: SharedDirect<'_, RawMutex> = SharedDirect::new(&mut memory, SETTINGS).unwrap();
