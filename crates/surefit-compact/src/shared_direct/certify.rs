@@ -5,8 +5,13 @@
 //! b for each other instance. Maxima of the whole program do not divide by instances: objects may all be of one instance
 //! first, and of another later, while one of them keeps each page. So the pages of a class are these times the instances.
 //!
+//! A resize leaves an object in a page-block that is longer than its class's, if at most a quarter of it is more. So H, for a class
+//! of which objects are demanded, are the objects of all classes that fill so much of its page-blocks: all of them may have
+//! been longer before, one after another.
+//!
 //! If every page and object has one unit, any free unit serves. Else a request of n units fails only if every free run is
-//! shorter; between K pages, objects and buffered units there are at most K + 1 free runs: (K + 1) · (n − 1) units more.
+//! shorter; between K pages, objects and buffered units there are at most K + 2 free runs, because the last one and what was never
+//! used behind it are two: (K + 2) · (n − 1) units more.
 #![deny(unsafe_code)]
 
 use surefit_core::Refused;
@@ -17,7 +22,8 @@ use super::instance::BUFFERED;
 use super::mail::BATCH;
 use super::sizes::{CLASSES, Class, GRANULE, UNIT_BYTES};
 
-/// At most so many objects of a size at once, in the whole program. Lines of one size-class add up.
+/// At most so many objects of a size at once, in the whole program. Lines of one size-class add up. An object that is resized has the
+/// size that it has now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedDemand {
     /// Bytes of each object.
@@ -50,14 +56,14 @@ impl Needs {
     fn enough(&self) -> Option<usize> {
         let gaps = self
             .spans
-            .checked_add(1)?
+            .checked_add(2)?
             .checked_mul(self.longest.max(1) - 1)?;
         self.units.checked_add(gaps)
     }
 }
 
 /// The bytes of a region in which a [`SharedDirect`](super::SharedDirect) without checks or a limit never refuses a demand,
-/// wherever it begins: by up to `threads` threads with instances of their own, and through groups if `grouped`.
+/// resizes included, wherever it begins: by up to `threads` threads with instances of their own, and through groups if `grouped`.
 /// `L` is the heap's lock.
 ///
 /// # Errors
@@ -106,8 +112,11 @@ fn units(demand: &[SharedDemand], threads: u32, grouped: bool) -> Option<usize> 
             }
         }
     }
-    for (class, count) in Class::all().zip(counts).filter(|(_, count)| *count > 0) {
+    for (class, _) in Class::all().zip(counts).filter(|(_, count)| *count > 0) {
         let shape = class.shape();
+        let within = Class::all().zip(counts);
+        let mut within = within.filter(|(shorter, _)| shorter.fills(class.block_bytes()));
+        let count = within.try_fold(0_usize, |all, (_, count)| all.checked_add(count))?;
         let pages = count
             .checked_add(undelivered)?
             .div_ceil(usize::from(class.loose()) + 1);

@@ -207,8 +207,8 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
     /// Changes the size of an object of this heap to `bytes`, and keeps the alignment `align` that it was allocated with. `None`
     /// if there is no memory: the object stays as it is.
     ///
-    /// It stays in place if its page-block or its units serve the new size with at most a quarter of waste, or if the
-    /// units behind a large object are free.
+    /// It stays in place if its page-block serves the new size, and one that a new object of that size and alignment would get is at
+    /// most a quarter shorter; or if its units do, or the units behind a large object are free.
     ///
     /// # Safety
     /// As [`try_free`](Local::try_free), if the result is another address.
@@ -230,7 +230,7 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
                 Misuse::Foreign
             });
         };
-        if self.resize_in_place(object, had, bytes) {
+        if align.is_power_of_two() && self.resize_in_place(object, had, bytes, align) {
             return Ok(Some(object));
         }
         let Some(new) = self.allocate(bytes, align) else {
@@ -243,23 +243,23 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         Ok(Some(new))
     }
 
-    fn resize_in_place(&self, object: NonNull<u8>, had: usize, bytes: usize) -> bool {
+    fn resize_in_place(&self, object: NonNull<u8>, had: usize, bytes: usize, align: usize) -> bool {
         let memory = self.common.memory();
         let Some(start) = memory.around(object.as_ptr()) else {
             return false;
         };
+        let class = Class::of_aligned(bytes, align);
         if memory.record(start).kind() == Kind::Run {
-            return Class::of(bytes).is_none() && self.resize_run(start, had / UNIT_BYTES, bytes);
+            return class.is_none() && self.resize_run(start, had / UNIT_BYTES, bytes);
         }
-        let fits = Class::of(bytes).is_some_and(|class| class.block_bytes() <= had);
-        fits && Class::of(bytes).is_some_and(|class| class.block_bytes() >= had - had / 4)
+        class.is_some_and(|class| class.fills(had))
     }
 
     fn resize_run(&self, start: Span, had: usize, bytes: usize) -> bool {
         let common = self.common;
         let (Ok(had), Ok(units)) = (
             u32::try_from(had),
-            u32::try_from(bytes.div_ceil(UNIT_BYTES)),
+            u32::try_from(bytes.max(1).div_ceil(UNIT_BYTES)),
         ) else {
             return false;
         };

@@ -122,6 +122,13 @@ impl Class {
         Self((before + step) as u8)
     }
 
+    /// Whether a resize leaves an object of this class in a page-block of so many bytes: it is no shorter than one of the class, and at
+    /// most a quarter of it is longer than that.
+    pub(super) const fn fills(self, block_bytes: usize) -> bool {
+        let own = self.block_bytes();
+        own <= block_bytes && own >= block_bytes - block_bytes / 4
+    }
+
     /// The first class from that of the request on whose page-blocks keep an alignment, a power of two.
     pub(super) const fn of_aligned(bytes: usize, align: usize) -> Option<Self> {
         let Some(mut class) = Self::of(bytes) else {

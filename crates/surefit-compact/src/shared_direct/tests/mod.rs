@@ -5,6 +5,7 @@ extern crate alloc;
 extern crate std;
 
 mod damage;
+mod exact;
 mod model;
 mod source;
 mod whoever;
