@@ -20,7 +20,7 @@ fn share(pace: &ByWork, cost: Amount) -> u64 {
 /// Requests of all sizes, in turn short and long. Roots are dropped at random.
 fn requests(run: &mut Run<'_, CompactFit<'_>>, pace: &ByWork, largest: usize) -> u64 {
     let (mut random, mut longest) = (Random(1), 0);
-    let step = largest / 400 | 1;
+    let step = (largest / 400) | 1;
     for nth in (0..4 * largest).step_by(step) {
         let bytes = match nth % 3 {
             0 => 1 + nth % 24,
