@@ -12,6 +12,7 @@ use crate::demand::BlockDemand;
 use crate::geometry::SizeClass;
 use crate::heap::Heap;
 use crate::layout;
+use crate::parked::MOST_PARKED;
 use crate::width::Width;
 
 /// Counters of a heap.
@@ -84,10 +85,15 @@ impl<W: Width> Heap<'_, W> {
 
     /// The pages of the parked page-blocks of a size-class, that of the one taken next first: freed
     /// page-blocks that the class keeps with their entries. They are not live, and count as holes.
-    pub fn parked_pages(&self, class: SizeClass) -> impl Iterator<Item = u32> {
+    ///
+    /// The answer is that of the call, whatever the heap does later: an allocation takes what is
+    /// parked, or gives it back, and the links between parked page-blocks lie in their bytes.
+    pub fn parked_pages(&self, class: SizeClass) -> impl Iterator<Item = u32> + use<W> {
         let state = self.engine.classes.get(class).into_iter();
         let parked = state.flat_map(|state| self.engine.parked(state));
-        parked.map(|entry| self.engine.block_of(entry).page.id.word())
+        let mut pages = parked.map(|entry| self.engine.block_of(entry).page.id.word());
+        let now: [Option<u32>; MOST_PARKED as usize] = core::array::from_fn(|_| pages.next());
+        now.into_iter().flatten()
     }
 
     /// The numbers of a size-class that decide its transitions: live page-blocks, not-full pages

@@ -7,8 +7,8 @@ use std::mem::MaybeUninit;
 
 use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
 use surefit_compact::{
-    Bound, Bytes, Config, Geometry, GeometrySpec, Heap, KeyHeap, Medium, Narrow, Spacing, Tail,
-    Wide, Width,
+    Bound, Bytes, Config, Geometry, GeometrySpec, Heap, KeyHeap, Medium, Narrow, SizeClass,
+    Spacing, Tail, Wide, Width,
 };
 
 const REGION: usize = 60_000;
@@ -142,6 +142,63 @@ fn lists_of_what_lives_stay_true_while_the_heap_fills() {
     lists_while_the_heap_fills::<Wide>();
     lists_while_the_heap_fills::<Medium>();
     lists_while_the_heap_fills::<Narrow>();
+}
+
+/// A heap with many parked page-blocks in the class of 64 bytes, and the class.
+fn with_parked<'m, W: Width>(
+    memory: &'m mut [MaybeUninit<u8>],
+    config: &'m Config,
+) -> (Heap<'m, W>, SizeClass) {
+    let mut heap: Heap<'m, W> = Heap::new(memory, config).expect("large enough");
+    let mut objects = fill(&heap, 64, 1, 400);
+    for _ in 0..40 {
+        heap.free_bytes(objects.pop().expect("400 objects"));
+    }
+    let class = config.geometry().class_for(64, 8).expect("fits");
+    (heap, class)
+}
+
+/// Calls by which a shared borrow takes or gives back what is parked, and overwrites its links.
+fn take_parked<W: Width<Generation = ()>>(heap: &Heap<'_, W>, class: SizeClass, call: usize) {
+    match call {
+        0 => (0..40).for_each(|_| {
+            let _leaked = heap.insert([u64::MAX; 8]).expect("room");
+        }),
+        1 => (0..40).for_each(|_| {
+            let layout = Layout::new::<[u64; 8]>();
+            let _leaked = heap.alloc_zeroed(layout).expect("room");
+        }),
+        2 => assert!(!heap.can_allocate(64, 8, u32::MAX)),
+        3 => assert!(heap.can_serve(&[64; 4000]).is_err()),
+        _ => assert!(heap.entries_in(class).count() > 300),
+    }
+    fill(heap, 64, 0xFF, usize::MAX);
+}
+
+fn parked_pages_of_the_call<W: Width<Generation = ()>>() {
+    let config = config(W::WORD_BYTES);
+    for call in 0..5 {
+        for told in [0, 1, 5] {
+            let mut memory = vec![MaybeUninit::new(0xA5); REGION];
+            let (heap, class) = with_parked::<W>(&mut memory, &config);
+            let before: Vec<u32> = heap.parked_pages(class).collect();
+            assert!(before.len() > 5, "{} are parked", before.len());
+            let mut pages = heap.parked_pages(class);
+            let mut first: Vec<u32> = pages.by_ref().take(told).collect();
+            take_parked(&heap, class, call);
+            first.extend(pages);
+            assert_eq!(first, before, "call {call}, {told} told before it");
+            assert_eq!(heap.parked_pages(class).count(), 0);
+            heap.check().expect("sound");
+        }
+    }
+}
+
+#[test]
+fn parked_pages_are_those_of_the_call() {
+    parked_pages_of_the_call::<Wide>();
+    parked_pages_of_the_call::<Medium>();
+    parked_pages_of_the_call::<Narrow>();
 }
 
 #[test]
