@@ -419,8 +419,8 @@ enum surefit_status surefit_write(struct surefit_heap *heap,
 // copies of the former are stale. May move two other objects per page-block that is freed.
 //
 // Old and new page-blocks are live at once: those of an object that is not in pieces, and of the last piece of one that is. An object
-// in pieces is copied as a whole, with room for both, if its alignment changes so that its pieces need other page-blocks, and if its
-// key has the last generation (4 billion). Even a shorter length may be refused then. surefit_certify counts
+// in pieces is copied as a whole, with room for both, if its alignment changes so that its pieces need other page-blocks. Even a
+// shorter length may be refused then. surefit_certify counts
 // what a resize without another alignment needs: resized_largest of surefit_demand.
 //
 // Answers as surefit_alloc, STALE, FOREIGN; then the object and the key are as they were. O(1) and

@@ -181,12 +181,49 @@ impl<W: Width> AddressTable<W> {
     #[inline]
     pub(crate) fn give(&self, memory: &Memory<'_>, entry: u32) {
         if !self.renew(memory, entry) {
-            self.generation(memory, entry).set(W::Generation::RETIRED);
-            self.word(memory, entry).set(W::Word::NIL);
             self.retired.set(self.retired.get() + 1);
-            return;
+            return self.retire(memory, entry);
         }
         self.link(memory, entry);
+    }
+
+    /// Marks an entry as retired, which is counted.
+    fn retire(&self, memory: &Memory<'_>, entry: u32) {
+        self.generation(memory, entry).set(W::Generation::RETIRED);
+        self.word(memory, entry).set(W::Word::NIL);
+    }
+
+    /// Frees, by `free`, an entry that no key names. Its generation stays: only keys end one.
+    #[inline]
+    pub(crate) fn keep_generation(&self, memory: &Memory<'_>, entry: u32, free: impl FnOnce()) {
+        if W::Generation::BYTES == 0 {
+            return free();
+        }
+        let generation = self.generation(memory, entry);
+        let kept = generation.get();
+        // The first one has a next, so the entry does not retire.
+        generation.set(W::Generation::FIRST);
+        free();
+        generation.set(kept);
+    }
+
+    /// Takes the newest free entry to replace one that has its last generation. There must be one.
+    /// It counts as retired until [`AddressTable::replace`] or [`AddressTable::put_back`].
+    pub(crate) fn hold(&self, memory: &Memory<'_>) -> u32 {
+        self.retired.set(self.retired.get() + 1);
+        self.take(memory).0
+    }
+
+    /// Retires `entry`, whose block `held` names from now on.
+    pub(crate) fn replace(&self, memory: &Memory<'_>, entry: u32, held: u32) {
+        self.word(memory, held).set(self.word(memory, entry).get());
+        self.retire(memory, entry);
+    }
+
+    /// Frees an entry that was held and replaces none.
+    pub(crate) fn put_back(&self, memory: &Memory<'_>, held: u32) {
+        self.retired.set(self.retired.get() - 1);
+        self.link(memory, held);
     }
 
     /// Gives an entry its next generation, so that keys of its object are stale; returns false, and

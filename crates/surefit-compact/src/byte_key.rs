@@ -205,20 +205,20 @@ impl<W: Width<Generation = ()>, G: Counted> KeyHeap<'_, W, G> {
     /// # Complexity
     /// As [`Heap::resize`](crate::Heap::resize). A resize uses up a generation, as a free does: it
     /// counts as one in [`certify_for_life`](crate::certify::certify_for_life). An object whose
-    /// entry has no generation left is copied as a whole.
+    /// entry has no generation left gets another entry where it is, if it has to: no byte is copied
+    /// for that.
     pub fn resize<B: Byte>(
         &mut self,
         key: ByteKey<B>,
         layout: Layout,
     ) -> Result<ByteKey<B>, Refused> {
         let mut bytes = self.bytes_of(key)?;
-        if !self.has_another_generation(key.name) {
-            return self.copy(key, layout);
-        }
-        self.heap_mut().resize(&mut bytes, layout)?;
-        if bytes.name == key.name {
-            self.renew(key.name);
-        }
+        let renewal = self.renewal(key.name)?;
+        let resized = self.heap_mut().resize(&mut bytes, layout);
+        // An object that moved has another entry already, and its own is free.
+        let stays = resized.is_ok() && bytes.name == key.name;
+        bytes.name = self.renew(bytes.name, renewal, stays);
+        resized?;
         Ok(self.key_of(&bytes))
     }
 
@@ -236,21 +236,6 @@ impl<W: Width<Generation = ()>, G: Counted> KeyHeap<'_, W, G> {
     #[must_use]
     pub fn contains_bytes<B: Byte>(&self, key: ByteKey<B>) -> bool {
         self.bytes_of(key).is_ok()
-    }
-
-    /// A copy of an object with another layout; the object itself is freed.
-    fn copy<B: Byte>(&mut self, key: ByteKey<B>, layout: Layout) -> Result<ByteKey<B>, Refused> {
-        let mut fresh = self.as_heap().alloc_of::<B>(layout)?;
-        let (old, mut at) = (self.bytes_of(key)?, 0);
-        let end = key.len.min(fresh.len());
-        while at < end {
-            let chunk = self.as_heap().chunk(&old, at);
-            let count = chunk.len().min(end - at);
-            self.as_heap().write_at(&mut fresh, at, &chunk[..count]);
-            at += count;
-        }
-        self.heap_mut().free_bytes(old);
-        Ok(self.key_of(&fresh))
     }
 
     fn key_of<B: Byte>(&self, bytes: &Bytes<B>) -> ByteKey<B> {

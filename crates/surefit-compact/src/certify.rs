@@ -170,7 +170,8 @@ pub const fn certify<W: Width>(
     certify_for_life::<W>(config, demand, 0)
 }
 
-/// As [`certify`], for a heap of keys that frees at most `frees` objects in its life. Entries whose
+/// As [`certify`], for a heap of keys that frees or resizes objects at most `frees` times in its
+/// life. Each time one generation ends, however many page-blocks the object has. Entries whose
 /// generations are exhausted retire; the certificate counts their bytes.
 ///
 /// # Errors

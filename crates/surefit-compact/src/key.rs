@@ -247,20 +247,49 @@ impl<'m, W: Width<Generation = ()>, G: Counted> KeyHeap<'m, W, G> {
         generation.get().get()
     }
 
-    /// Whether the entry of a live object does not have its last generation.
-    pub(crate) fn has_another_generation(&self, name: Name) -> bool {
+    /// What a live object needs for keys that differ from all before: nothing while its entry has
+    /// another generation, else an entry, which is held.
+    ///
+    /// # Errors
+    /// [`Refused::NoHandle`], or [`Refused::Limit`].
+    pub(crate) fn renewal(&mut self, name: Name) -> Result<Option<u32>, Refused> {
         let engine = &self.heap.engine;
-        let generation = engine
-            .addresses
-            .generation(&engine.pages.memory, name.index());
-        generation.get().next().is_some()
+        let (addresses, memory) = (&engine.addresses, &engine.pages.memory);
+        if addresses
+            .generation(memory, name.index())
+            .get()
+            .next()
+            .is_some()
+        {
+            return Ok(None);
+        }
+        if addresses.has_no_free() {
+            engine.make_entries()?;
+        }
+        Ok(Some(addresses.hold(memory)))
     }
 
-    /// Gives the entry of a live object its next generation: keys of the object are stale.
-    pub(crate) fn renew(&mut self, name: Name) {
+    /// Ends the generation of a live object, if it `ends`: former keys of the object are stale.
+    /// Returns its name: another one if its entry had the last generation. The block stays where it
+    /// is.
+    pub(crate) fn renew(&mut self, name: Name, renewal: Option<u32>, ends: bool) -> Name {
         let engine = &self.heap.engine;
-        let renewed = engine.addresses.renew(&engine.pages.memory, name.index());
-        debug_assert!(renewed, "there is another generation");
+        let (addresses, memory) = (&engine.addresses, &engine.pages.memory);
+        match renewal {
+            Some(held) if ends => {
+                let block = engine.block_of(name.index());
+                engine.pages.set_back_reference(block, held);
+                addresses.replace(memory, name.index(), held);
+                return Name::new(held, self.heap.id);
+            }
+            Some(held) => addresses.put_back(memory, held),
+            None if ends => {
+                let renewed = addresses.renew(memory, name.index());
+                debug_assert!(renewed, "there is another generation");
+            }
+            None => {}
+        }
+        name
     }
 
     /// The handle of a key whose object is live.

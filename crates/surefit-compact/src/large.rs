@@ -103,16 +103,6 @@ impl<W: Width> Heap<'_, W> {
         Ok(unsafe { bytes.assume_init() })
     }
 
-    /// Allocates a byte object whose bytes are what `B` promises: zeros, or not initialised.
-    pub(crate) fn alloc_of<B: Byte>(&self, layout: Layout) -> Result<Bytes<B>, Refused> {
-        let bytes = self.alloc(layout)?;
-        let mut bytes = Bytes::<B>::new(bytes.name, bytes.len());
-        if B::ZEROED {
-            self.zero(&mut bytes, 0);
-        }
-        Ok(bytes)
-    }
-
     /// Frees a byte object. May move up to two objects per piece.
     ///
     /// # Panics
@@ -306,9 +296,20 @@ impl<W: Width> Heap<'_, W> {
                 count += 1;
             }
             for &entry in &batch[..count] {
-                self.engine.free(entry);
+                self.free_piece(entry);
             }
         }
+    }
+
+    /// Frees the page-block of a piece, whose entry no key names: an object ends one generation, that
+    /// of its own entry, however many pieces it has.
+    #[inline]
+    fn free_piece(&self, entry: u32) {
+        let engine = &self.engine;
+        let free = || engine.free(entry);
+        engine
+            .addresses
+            .keep_generation(&engine.pages.memory, entry, free);
     }
 
     fn zero<B: Byte>(&self, bytes: &mut Bytes<B>, from: usize) {

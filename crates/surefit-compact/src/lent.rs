@@ -69,7 +69,7 @@ impl Heap<'_, Wide> {
     pub fn lend_entry(&mut self, place: u32) -> Result<u32, Refused> {
         assert!(place < Self::LENT_PLACES, "no place of a lent entry");
         if self.engine.addresses.has_no_free() || self.engine.is_too_large_to_lend() {
-            self.engine.make_entries()?;
+            self.engine.make_entries_to_lend()?;
         }
         Ok(self.engine.lend(place))
     }
@@ -223,14 +223,25 @@ impl Engine<'_, Wide> {
         self.addresses.link(&self.pages.memory, other);
     }
 
-    /// Ensures that an entry is free, if the heap may lend one: first gives back what is parked, then
-    /// lets the table grow.
+    /// Ensures that an entry is free, if the heap may lend one.
     #[cold]
     #[inline(never)]
-    fn make_entries(&self) -> Result<(), Refused> {
+    fn make_entries_to_lend(&self) -> Result<(), Refused> {
         if self.is_too_large_to_lend() {
             return Err(Refused::NoHandle);
         }
+        self.make_entries()
+    }
+
+    #[inline]
+    fn is_too_large_to_lend(&self) -> bool {
+        self.pages.memory.len() as u64 > Heap::<Wide>::LENDS_UP_TO
+    }
+}
+
+impl<W: Width> Engine<'_, W> {
+    /// Ensures that an entry is free: first gives back what is parked, then lets the table grow.
+    pub(crate) fn make_entries(&self) -> Result<(), Refused> {
         if self.addresses.is_exhausted() {
             self.unpark_all();
         }
@@ -253,10 +264,5 @@ impl Engine<'_, Wide> {
         }
         self.extend_table();
         Ok(())
-    }
-
-    #[inline]
-    fn is_too_large_to_lend(&self) -> bool {
-        self.pages.memory.len() as u64 > Heap::<Wide>::LENDS_UP_TO
     }
 }

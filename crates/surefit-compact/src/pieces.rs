@@ -164,9 +164,38 @@ impl Division {
 }
 
 impl Division {
+    /// The leading pieces that a resize keeps, as a heap does it and a certificate counts it. `None`
+    /// if the object is replaced as a whole: if one of the lengths is not in pieces, or the
+    /// page-blocks of whole pieces do not serve the new alignment.
+    ///
+    /// `serves(number, len)`: whether the page-block of a piece of the old object serves the piece of
+    /// that number of an object of `len` bytes, at the new alignment.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "one more than the number of a piece"
+    )]
+    pub(crate) fn kept(
+        self,
+        old: usize,
+        new: usize,
+        serves: impl Fn(usize, usize) -> bool,
+    ) -> Option<usize> {
+        if !self.divides(old) || !self.divides(new) {
+            return None;
+        }
+        let last = self.last_common(old, new);
+        let first_small = self.large_pieces(old);
+        if !serves(0, old) || first_small < last && !serves(first_small, old) {
+            return None;
+        }
+        // By its alignment a small piece may lie in a block of a large one's class.
+        let stays = serves(last, new) && self.is_alike(old, new, last);
+        Some(last + usize::from(stays))
+    }
+
     /// Whether a piece that begins at one offset in two objects in pieces holds the same bytes of
     /// both, as far as the shorter one goes: it is not large in one of them and small in the other.
-    pub(crate) const fn is_alike(self, a: usize, b: usize, number: usize) -> bool {
+    const fn is_alike(self, a: usize, b: usize, number: usize) -> bool {
         self.large_bytes() == self.small
             || (number < self.large_pieces(a)) == (number < self.large_pieces(b))
     }

@@ -156,7 +156,7 @@ fn keys_see_their_bytes_and_stale_ones_see_nothing() {
 }
 
 /// Generations of one byte are used up many times: entries retire, and objects whose entry has no
-/// generation left are copied.
+/// generation left get another one.
 #[test]
 fn generations_that_are_used_up_make_no_stale_key_valid() {
     run::<Narrow, u8>(&Config::TINY, 1 << 15, 1, 6000);

@@ -280,23 +280,13 @@ impl<'c> DemandMeter<'c> {
             gained: Some(self.runs(new)),
             spines: None,
         };
-        if is_divided != (true, true) {
+        let kept = self.division().kept(old.0, new.0, |number, len| {
+            self.class(self.piece(old, number)) == self.class(self.piece((len, new.1), number))
+        });
+        let Some(kept) = kept else {
             return replaced;
-        }
-        let (before, after) = (self.division().count(old.0), self.division().count(new.0));
-        let last = self.division().last_common(old.0, new.0);
-        // Whole pieces, large and small, must serve the new alignment.
-        let serves = |number| {
-            let (len, _) = self.piece(old, number);
-            self.class((len, old.1)) == self.class((len, new.1))
         };
-        let first_small = self.division().large_pieces(old.0);
-        if !serves(0) || first_small < last && !serves(first_small) {
-            return replaced;
-        }
-        let same = self.class(self.piece(old, last)) == self.class(self.piece(new, last))
-            && self.division().is_alike(old.0, new.0, last);
-        let kept = last + usize::from(same);
+        let (before, after) = (self.division().count(old.0), self.division().count(new.0));
         let spine = |pieces| (pieces * self.word_bytes, self.word_bytes);
         Level {
             lost: self.parts(old, before, kept),

@@ -89,21 +89,10 @@ impl<W: Width> Heap<'_, W> {
     /// pieces do not serve the new alignment, or one of the lengths is not in pieces.
     fn kept_pieces(&self, index: u32, change: Change) -> Option<usize> {
         let Change { old, new, align } = change;
-        if !self.is_in_pieces(old) || !self.is_in_pieces(new) {
-            return None;
-        }
-        let serves = |number, len| {
+        self.division.kept(old, new, |number, len| {
             let entry = self.piece(index, old, number);
             self.has_class(entry, self.piece_len(len, number), align)
-        };
-        let last = self.division.last_common(old, new);
-        let first_small = self.division.large_pieces(old);
-        if !serves(0, old) || first_small < last && !serves(first_small, old) {
-            return None;
-        }
-        // By its alignment a small piece may lie in a block of a large one's class.
-        let stays = serves(last, new) && self.division.is_alike(old, new, last);
-        Some(last + usize::from(stays))
+        })
     }
 
     fn has_class(&self, index: u32, size: usize, align: usize) -> bool {
@@ -195,7 +184,7 @@ impl<W: Width> Heap<'_, W> {
             let mut source = Spine::of_block(self, entry, len);
             let mut target = Spine::new(self, index, new);
             copy(&mut source, 0, &mut target, start, len.min(new - start));
-            self.engine.free(entry);
+            self.free_piece(entry);
         }
         Ok(index)
     }

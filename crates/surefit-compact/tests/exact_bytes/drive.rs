@@ -77,7 +77,7 @@ pub(crate) enum Order {
     Minimal,
     /// Each registration frees what the one before it allocated.
     Foreign,
-    /// One object, allocated and freed again and again, for the generations of keys.
+    /// One object, allocated, resized and freed again and again, for the generations of keys.
     Churn,
 }
 
@@ -199,9 +199,12 @@ impl<'a> Drive<'a> {
         let size = self.below(self.sizes.len());
         let (name, old) = self.live[place];
         let (from, to) = (&self.sizes[old].cost, &self.sizes[size].cost);
-        if self.setup.kind.has_keys() || !self.ledger.allows_resize(from, to) {
+        let possible = !self.setup.kind.has_values() && self.frees > 0;
+        if !possible || !self.ledger.allows_resize(from, to) {
             return Ok(());
         }
+        // The generations of a key are those of its object's frees and resizes.
+        self.frees -= u64::from(self.setup.kind.has_keys());
         let by = self.turn();
         let Size { len, align, .. } = self.sizes[size];
         let resized = self.heap.resize_aligned(by, name, (len, align));
@@ -423,7 +426,7 @@ impl<'a> Drive<'a> {
         self.live.extend(stay);
         self.frees -= freed.len() as u64;
         let mut guarded: Vec<Name> = pinned.iter().map(|&(name, _)| name).collect();
-        if self.setup.kind.has_keys() && self.below(2) == 0 {
+        if self.setup.kind.has_values() && self.below(2) == 0 {
             // An object that is freed while it is pinned counts as live until it is no longer
             // pinned.
             guarded.clear();
@@ -467,7 +470,13 @@ impl<'a> Drive<'a> {
     fn churn(&mut self) -> Outcome {
         for round in 0..600 {
             let size = round % self.sizes.len();
-            if self.allocate(size)? && !self.free(self.live.len() - 1) {
+            if !self.allocate(size)? {
+                continue;
+            }
+            for _ in 0..3 {
+                self.resize(self.live.len() - 1)?;
+            }
+            if !self.free(self.live.len() - 1) {
                 break;
             }
         }

@@ -94,8 +94,12 @@ impl Case {
         if sizes.is_empty() {
             return None;
         }
-        if chooser.below(5) == 0 && !kind.has_keys() {
+        if chooser.below(5) == 0 && !kind.has_values() {
             let script = Script::new(&mut chooser, &setup, &sizes);
+            let setup = Setup {
+                metered: script.ends(),
+                ..setup
+            };
             return Some(Self {
                 demand: script.demand(&mut chooser),
                 script: Some(script),
@@ -250,12 +254,13 @@ pub(crate) fn sizes(chooser: &mut Chooser, setup: &Setup) -> Vec<Size> {
         chooser,
         setup.page_bytes,
         setup.pieces,
-        !setup.kind.has_keys(),
+        !setup.kind.has_values(),
     );
     let mut sizes: Vec<Size> = Vec::new();
     for len in lens {
         // An alignment for which no page-block has room is dropped.
-        let align = chooser.one_of(&[ALIGN, ALIGN, ALIGN, 1, 16, 64, 256]);
+        let page = setup.page_bytes;
+        let align = chooser.one_of(&[ALIGN, ALIGN, ALIGN, 1, 16, 64, 256, page / 2, page]);
         let Some(size) = Size::of(setup, len, align) else {
             continue;
         };

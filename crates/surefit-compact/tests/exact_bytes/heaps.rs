@@ -14,7 +14,9 @@ use surefit_compact::shared::{
     Granularity, KeyLocal, Local, PerClass, PerHeap, PerPage, ShardedHeap, SharedConfig,
     SharedHeap, SharedKeyHeap, Stepwise,
 };
-use surefit_compact::{Bytes, Config, Counted, Heap, Key, KeyHeap, Medium, Narrow, Wide, Width};
+use surefit_compact::{
+    ByteKey, Bytes, Config, Counted, Heap, Key, KeyHeap, Medium, Narrow, Wide, Width,
+};
 use surefit_core::{Corruption, Refused};
 
 use crate::keys::{AnyKey, KeyStore};
@@ -37,7 +39,7 @@ pub(crate) trait UnderTest {
     fn allocate_aligned(&mut self, by: usize, len: usize, align: usize) -> Result<Name, Refused>;
     /// Frees an object.
     fn free(&mut self, by: usize, name: Name);
-    /// Changes an object's length, and its alignment if it was less strict. Heaps of keys cannot.
+    /// Changes an object's length and its alignment. Values cannot.
     fn resize_aligned(
         &mut self,
         by: usize,
@@ -80,6 +82,9 @@ pub(crate) fn run(
         Kind::Wide => owned::<Wide>(region, &config, act),
         Kind::Medium => owned::<Medium>(region, &config, act),
         Kind::Narrow => owned::<Narrow>(region, &config, act),
+        Kind::WideBytes => byte_keys::<Wide, u8>(region, &config, act),
+        Kind::MediumBytes => byte_keys::<Medium, u8>(region, &config, act),
+        Kind::NarrowBytes => byte_keys::<Narrow, u16>(region, &config, act),
         Kind::WideKeys => keys::<Wide, u8>(region, &config, act),
         Kind::MediumKeys => keys::<Medium, u16>(region, &config, act),
         Kind::NarrowKeys => keys::<Narrow, u16>(region, &config, act),
@@ -209,6 +214,65 @@ one_owner!(
     Table, table, BlockTableHeap, BlockTableConfig,
     stats => u64::from(stats.frame_pages) + u64::from(stats.table_pages)
 );
+
+/// A heap whose keys name byte objects.
+struct ByteKeys<'m, W: Width<Generation = ()>, G: Counted> {
+    heap: KeyHeap<'m, W, G>,
+    names: Names<ByteKey<MaybeUninit<u8>>>,
+}
+
+fn byte_keys<W: Width<Generation = ()>, G: Counted>(
+    region: &mut [MaybeUninit<u8>],
+    config: &Config,
+    act: &mut dyn FnMut(&mut dyn UnderTest),
+) -> Result<(), Refused> {
+    act(&mut ByteKeys::<W, G> {
+        heap: KeyHeap::new(region, config)?,
+        names: Names::new(),
+    });
+    Ok(())
+}
+
+impl<W: Width<Generation = ()>, G: Counted> UnderTest for ByteKeys<'_, W, G> {
+    fn allocate_aligned(&mut self, _: usize, len: usize, align: usize) -> Result<Name, Refused> {
+        let key = self.heap.alloc(layout(len, align))?;
+        Ok(self.names.add(key))
+    }
+
+    fn free(&mut self, _: usize, name: Name) {
+        let key = self.names.remove(name);
+        self.heap.free_bytes(key).expect("live");
+    }
+
+    fn resize_aligned(
+        &mut self,
+        _: usize,
+        name: Name,
+        (len, align): (usize, usize),
+    ) -> Result<(), Refused> {
+        let key = self.names.get_mut(name);
+        let former = *key;
+        *key = self.heap.resize(former, layout(len, align))?;
+        assert!(!self.heap.contains_bytes(former), "{former:?} is stale");
+        Ok(())
+    }
+
+    fn compact(&mut self, budget: u64) {
+        self.heap.compact(budget);
+    }
+
+    fn pinned(&mut self, _: &[Name], run: &mut dyn FnMut(&mut dyn UnderTest)) {
+        run(self);
+    }
+
+    fn pages(&self) -> u64 {
+        self.heap.stats().pages.into()
+    }
+
+    fn check(&self) -> Result<(), Corruption> {
+        self.heap.check()
+    }
+}
 
 // ---- shared by several registrations -----------------------------------------------------------
 

@@ -59,6 +59,12 @@ impl Script {
         chooser.one_of(&self.demands)
     }
 
+    /// The most generations of keys that the calls end: a call ends one, or leaves an object that is
+    /// freed in the end.
+    pub(crate) fn ends(&self) -> u64 {
+        self.calls.len() as u64
+    }
+
     /// Makes the calls, and frees what they leave.
     pub(crate) fn run(&self, heap: &mut dyn UnderTest) -> Outcome {
         let mut live = Vec::new();

@@ -27,6 +27,10 @@ pub(crate) enum Kind {
     WideKeys,
     MediumKeys,
     NarrowKeys,
+    /// The same heaps and `KeyHeap<Medium, u8>`, with byte objects.
+    WideBytes,
+    MediumBytes,
+    NarrowBytes,
     /// `SharedHeap` by its locks.
     PerHeap,
     PerClass,
@@ -43,7 +47,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 18] = [
         Self::Wide,
         Self::Narrow,
         Self::WideKeys,
@@ -59,18 +63,35 @@ impl Kind {
         Self::NarrowTable,
         Self::Medium,
         Self::MediumKeys,
+        Self::WideBytes,
+        Self::MediumBytes,
+        Self::NarrowBytes,
     ];
 
     /// Bytes of a word.
     pub(crate) fn word_bytes(self) -> usize {
         match self {
-            Self::Narrow | Self::NarrowKeys | Self::NarrowTable => 2,
-            Self::Medium | Self::MediumKeys => 3,
+            Self::Narrow | Self::NarrowKeys | Self::NarrowBytes | Self::NarrowTable => 2,
+            Self::Medium | Self::MediumKeys | Self::MediumBytes => 3,
             _ => 4,
         }
     }
 
+    /// Whether its names have generations.
     pub(crate) fn has_keys(self) -> bool {
+        self.has_values() || self.has_byte_keys()
+    }
+
+    /// Whether keys name byte objects.
+    pub(crate) fn has_byte_keys(self) -> bool {
+        matches!(
+            self,
+            Self::WideBytes | Self::MediumBytes | Self::NarrowBytes
+        )
+    }
+
+    /// Whether keys name values, each of one size for ever.
+    pub(crate) fn has_values(self) -> bool {
         matches!(
             self,
             Self::WideKeys
@@ -129,8 +150,10 @@ pub(crate) struct Setup {
     pub(crate) threads: u32,
     pub(crate) guards: u32,
     pub(crate) instances: u16,
-    /// Of heaps of keys: frees in the heap's life.
+    /// Of heaps of keys: frees and resizes in the heap's life, and those of the script that a demand
+    /// was read from.
     pub(crate) frees: u64,
+    pub(crate) metered: u64,
 }
 
 impl Setup {
@@ -156,6 +179,7 @@ impl Setup {
             guards: 0,
             instances: 1,
             frees: 0,
+            metered: 0,
         }
     }
 
@@ -174,7 +198,7 @@ impl Setup {
         let config = Config::new(geometry.ok()?, self.bound).ok()?;
         let config = config.with_order(self.order).ok()?;
         // Values under keys are never in pieces.
-        let pieces = self.pieces.filter(|_| !self.kind.has_keys());
+        let pieces = self.pieces.filter(|_| !self.kind.has_values());
         let config = config.with_pieces(pieces).ok()?;
         match (pieces, self.large) {
             (Some(_), true) => config.with_large_pieces(self.page_bytes).ok(),
@@ -241,9 +265,14 @@ impl Setup {
             Kind::Wide => self.certify_owned::<Wide>(&config, demand),
             Kind::Medium => self.certify_owned::<Medium>(&config, demand),
             Kind::Narrow => self.certify_owned::<Narrow>(&config, demand),
-            Kind::WideKeys => self.certify_owned::<Keyed<Wide, u8>>(&config, demand),
+            Kind::WideKeys | Kind::WideBytes => {
+                self.certify_owned::<Keyed<Wide, u8>>(&config, demand)
+            }
             Kind::MediumKeys => self.certify_owned::<Keyed<Medium, u16>>(&config, demand),
-            Kind::NarrowKeys => self.certify_owned::<Keyed<Narrow, u16>>(&config, demand),
+            Kind::MediumBytes => self.certify_owned::<Keyed<Medium, u8>>(&config, demand),
+            Kind::NarrowKeys | Kind::NarrowBytes => {
+                self.certify_owned::<Keyed<Narrow, u16>>(&config, demand)
+            }
             Kind::PerHeap | Kind::PerHeapKeys | Kind::ShardedPerHeap => {
                 self.certify_shared::<PerHeap>(&self.stepwise(&config), demand)
             }
@@ -260,7 +289,7 @@ impl Setup {
         config: &Config,
         demand: &Demand<'_>,
     ) -> Result<Certified, Uncertifiable> {
-        let certificate = certify_for_life::<W>(config, demand, self.frees)?;
+        let certificate = certify_for_life::<W>(config, demand, self.frees + self.metered)?;
         Ok(Certified {
             aligned_bytes: certificate.aligned_bytes,
             heap_bytes: certificate.heap_bytes,
@@ -315,7 +344,7 @@ impl Setup {
 
     /// The same for a given configuration.
     pub(crate) fn cost_in(&self, config: &Config, len: usize, align: usize) -> Option<Cost> {
-        let (len, align) = match self.kind.has_keys() {
+        let (len, align) = match self.kind.has_values() {
             true => (keys::round_up(len)?, 8),
             false => (len, align),
         };
