@@ -14,6 +14,8 @@ pub const MAP_SHARED: c_int = 1;
 pub const MAP_PRIVATE: c_int = 2;
 pub const MAP_ANONYMOUS: c_int = 0x20;
 pub const MAP_NORESERVE: c_int = 0x4000;
+/// Since Linux 4.17; before that it is only where a mapping should be.
+pub const MAP_FIXED_NOREPLACE: c_int = 0x10_0000;
 pub const MADV_DONTNEED: c_int = 4;
 pub const MADV_DONTFORK: c_int = 10;
 pub const MADV_HUGEPAGE: c_int = 14;

@@ -12,3 +12,13 @@ pub extern "C" fn surefit_plugin_work(bytes: usize) -> bool {
     let numbers: Vec<u8> = vec![7; bytes];
     numbers.iter().all(|number| *number == 7)
 }
+
+/// As many bytes, which stay; null if there are none.
+#[unsafe(no_mangle)]
+pub extern "C" fn surefit_plugin_keep(bytes: usize) -> *mut u8 {
+    let mut kept: Vec<u8> = Vec::new();
+    if kept.try_reserve_exact(bytes).is_err() {
+        return core::ptr::null_mut();
+    }
+    kept.leak().as_mut_ptr()
+}

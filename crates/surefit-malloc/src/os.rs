@@ -1,10 +1,20 @@
-//! The memory of the heap: one reservation of addresses, of which parts are made usable and given back.
+//! The memory of the heap: parts of a range of addresses, mapped as they are needed.
 //!
-//! The kernel counts reserved addresses nowhere but in RLIMIT_AS. The functions are called by the C library's
-//! names, so that a test can put its own in their place.
+//! Nothing is reserved: the kernel counts each mapped address in RLIMIT_AS, locks it for mlockall, and writes it into cores. The range
+//! lies below what is mapped when the heap begins. The kernel maps what others ask for from there downwards, and the heap grows
+//! upwards from the range's first address. What others have in the range stays theirs, and the heap grows up to there.
+//!
+//! ```text
+//! | shared, instances → | records →             | units →                        ← others | libraries, stacks |
+//! first                                                                        first + bytes
+//! ```
+//! Each of the three parts is mapped from its beginning on, and stays mapped; what is purged is not held by memory any more.
+//!
+//! The functions are called by the C library's names, so that a test can put its own in their place.
 
-use core::ffi::c_void;
-use core::ptr::{NonNull, null_mut};
+use core::ffi::{c_int, c_void};
+use core::ptr::{NonNull, null_mut, with_exposed_provenance_mut, without_provenance_mut};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use surefit_compact::shared_direct::Source;
 use surefit_interpose::calls::page_bytes;
@@ -12,12 +22,15 @@ use surefit_interpose::system;
 
 use crate::soft_limit;
 
-/// Addresses that are asked for first: more than any machine has memory, an eighth of what a process can have.
+/// Addresses that are tried first: more than any machine has memory, an eighth of what a process can have.
 const MOST_BYTES: usize = 1 << 44;
 /// The fewest that are worth a heap.
 const LEAST_BYTES: usize = 64 << 20;
+/// Ranges of one length that are tried.
+const PLACES: usize = 6;
 /// Where the heap begins is a multiple of this: the bytes of a huge page.
 const ALIGN: usize = 2 << 20;
+const FLAGS: c_int = system::MAP_PRIVATE | system::MAP_ANONYMOUS | system::MAP_NORESERVE;
 
 /// Calls a function, and leaves the thread's error as it was: a program may look at it after a call that succeeded.
 pub(crate) fn keeping_errno<R>(call: impl FnOnce() -> R) -> R {
@@ -27,65 +40,124 @@ pub(crate) fn keeping_errno<R>(call: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Addresses that nobody else uses, and that cannot be accessed yet.
+/// Addresses that nobody used when they were chosen.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reserved {
+pub(crate) struct Range {
     pub(crate) base: NonNull<u8>,
     pub(crate) bytes: usize,
 }
 
-/// Reserves 16 TiB of addresses, or half of it as often as the kernel refuses. `None` under 64 MiB.
-pub(crate) fn reserve() -> Option<Reserved> {
+/// Chooses 16 TiB of addresses, or half of it as often as that many are not there. `None` under 64 MiB.
+pub(crate) fn choose() -> Option<Range> {
+    let page = page_bytes();
+    // Where the kernel maps what has no place of its own.
+    let usual = keeping_errno(|| {
+        // SAFETY: a new private mapping at an address of the kernel's choice.
+        let at = unsafe { system::mmap(null_mut(), page, system::PROT_NONE, FLAGS, -1, 0) };
+        (at != system::MAP_FAILED).then(|| {
+            unmap(at, page);
+            at.addr()
+        })
+    })?;
     let mut bytes = MOST_BYTES;
     while bytes >= LEAST_BYTES {
-        if let Some(reserved) = reserve_exactly(bytes) {
-            return Some(reserved);
+        // Below another heap of this process, or the program.
+        for below in 1..=PLACES {
+            let first = usual.checked_sub(below * bytes + ALIGN);
+            let first = first.map_or(0, |first| first.next_multiple_of(ALIGN));
+            if first > 0 && is_unused(first, bytes) {
+                let base = NonNull::new(with_exposed_provenance_mut(first));
+                return base.map(|base| Range { base, bytes });
+            }
         }
         bytes /= 2;
     }
     None
 }
 
-fn reserve_exactly(bytes: usize) -> Option<Reserved> {
-    let flags = system::MAP_PRIVATE | system::MAP_ANONYMOUS | system::MAP_NORESERVE;
-    let all = bytes + ALIGN;
-    // SAFETY: a new private mapping at an address of the kernel's choice.
-    let at = unsafe { system::mmap(null_mut(), all, system::PROT_NONE, flags, -1, 0) };
-    if at == system::MAP_FAILED {
-        return None;
-    }
-    let before = at.addr().wrapping_neg() % ALIGN;
-    let at: *mut u8 = at.cast();
-    // SAFETY: inside the mapping.
-    let base = unsafe { at.add(before) };
-    unmap(at, before);
-    // SAFETY: inside the mapping, or its end.
-    unmap(unsafe { base.add(bytes) }, ALIGN - before);
-    let base = NonNull::new(base)?;
-    Some(Reserved { base, bytes })
-}
-
-/// Gives addresses back that this module reserved and nobody uses.
-fn unmap(at: *mut u8, bytes: usize) {
-    if bytes > 0 {
-        // SAFETY: nobody knows them; if the kernel refuses, they stay unused.
-        unsafe { system::munmap(at.cast(), bytes) };
+/// Whether nothing is mapped in a range. If the process may not have so many addresses: whether nothing is where it begins.
+fn is_unused(first: usize, bytes: usize) -> bool {
+    match map(first, bytes, system::PROT_NONE) {
+        Ok(()) => {
+            keeping_errno(|| unmap(without_provenance_mut(first), bytes));
+            true
+        }
+        Err(system::EEXIST) => false,
+        Err(_) if bytes > page_bytes() => is_unused(first, page_bytes()),
+        Err(_) => false,
     }
 }
 
-/// Asks the system to serve what was reserved with huge pages, where it has them.
-pub(crate) fn ask_for_huge_pages(reserved: &Reserved) {
-    let start = reserved.base.as_ptr().cast();
-    // SAFETY: the whole reservation; its bytes stay what they are. A system without huge pages refuses, and nothing changes.
-    keeping_errno(|| unsafe { system::madvise(start, reserved.bytes, system::MADV_HUGEPAGE) });
+/// Maps addresses that nobody uses, or says why not: [`EEXIST`](system::EEXIST) if somebody does.
+fn map(first: usize, bytes: usize, protection: c_int) -> Result<(), c_int> {
+    let flags = FLAGS | system::MAP_FIXED_NOREPLACE;
+    let wanted = without_provenance_mut(first);
+    keeping_errno(|| {
+        // SAFETY: a new private mapping, in the place of no other.
+        let at = unsafe { system::mmap(wanted, bytes, protection, flags, -1, 0) };
+        if at == system::MAP_FAILED {
+            return Err(system::errno());
+        }
+        at.expose_provenance();
+        if at == wanted {
+            return Ok(());
+        }
+        // A kernel before 4.17 maps it elsewhere if the place is taken.
+        unmap(at, bytes);
+        Err(system::EEXIST)
+    })
 }
 
-/// The end of something that was reserved for nothing.
-pub(crate) fn release(reserved: Reserved) {
-    unmap(reserved.base.as_ptr(), reserved.bytes);
+/// Gives addresses back that this module mapped and nobody uses.
+fn unmap(at: *mut c_void, bytes: usize) {
+    // SAFETY: nobody knows them; if the kernel refuses, they stay unused.
+    unsafe { system::munmap(at, bytes) };
 }
 
-/// Parts of the reservation.
+/// The end of a range that is used for nothing.
+pub(crate) fn release() {
+    for part in &MAPPED {
+        let (first, end) = part.get();
+        if first < end {
+            keeping_errno(|| unmap(without_provenance_mut(first), end - first));
+        }
+        part.set(0, 0);
+    }
+}
+
+/// Has the system asked to serve what is mapped from now on with huge pages, where it has them.
+pub(crate) fn ask_for_huge_pages() {
+    HUGE.store(true, Ordering::Relaxed);
+}
+
+static HUGE: AtomicBool = AtomicBool::new(false);
+
+/// A part of the range that is mapped: where it begins, and ends now. Only who has the heap's lock, or makes the heap, changes it.
+struct Part(AtomicUsize, AtomicUsize);
+
+static MAPPED: [Part; 3] = [const { Part(AtomicUsize::new(0), AtomicUsize::new(0)) }; 3];
+
+impl Part {
+    fn get(&self) -> (usize, usize) {
+        (
+            self.0.load(Ordering::Relaxed),
+            self.1.load(Ordering::Relaxed),
+        )
+    }
+
+    fn set(&self, first: usize, end: usize) {
+        self.0.store(first, Ordering::Relaxed);
+        self.1.store(end, Ordering::Relaxed);
+    }
+
+    /// Whether pages belong to this part: they begin inside it or where it ends. An empty one is whose it will be.
+    fn takes(&self, first: usize) -> bool {
+        let (start, end) = self.get();
+        start == end || (start..=end).contains(&first)
+    }
+}
+
+/// Parts of the range.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Os;
 
@@ -93,7 +165,7 @@ pub(crate) struct Os;
 fn pages_around(at: NonNull<u8>, bytes: usize) -> (*mut c_void, usize) {
     let page = page_bytes();
     let before = at.addr().get() % page;
-    // SAFETY: the reservation begins at a page, so that of the range is inside it.
+    // SAFETY: the range begins at a page, so that of these bytes is inside it.
     let start = unsafe { at.sub(before) };
     (
         start.as_ptr().cast(),
@@ -101,17 +173,35 @@ fn pages_around(at: NonNull<u8>, bytes: usize) -> (*mut c_void, usize) {
     )
 }
 
-// SAFETY: anonymous private memory is zero until it is written, and after MADV_DONTNEED; it stays accessible
-// because nothing takes the protection back.
+// SAFETY: anonymous private memory is zero until it is written, and after MADV_DONTNEED; it stays accessible because nothing is
+// unmapped.
 unsafe impl Source for Os {
     const ZEROED: bool = true;
     const PURGES: bool = true;
 
     unsafe fn commit(&self, at: NonNull<u8>, bytes: usize) -> bool {
         let (start, bytes) = pages_around(at, bytes);
-        let protection = system::PROT_READ | system::PROT_WRITE;
-        // SAFETY: pages of the reservation, which nobody but the heap has; what is accessible stays so.
-        keeping_errno(|| unsafe { system::mprotect(start, bytes, protection) }) == 0
+        let (first, end) = (start.addr(), start.addr() + bytes);
+        let Some(part) = MAPPED.iter().find(|part| part.takes(first)) else {
+            return false;
+        };
+        let (start, mapped) = match part.get() {
+            (0, 0) => (first, first),
+            known => known,
+        };
+        if end <= mapped {
+            return true;
+        }
+        if map(mapped, end - mapped, system::PROT_READ | system::PROT_WRITE).is_err() {
+            return false;
+        }
+        if HUGE.load(Ordering::Relaxed) {
+            let at = without_provenance_mut(mapped);
+            // SAFETY: mapped above; its bytes stay what they are. A system without huge pages refuses, and nothing changes.
+            keeping_errno(|| unsafe { system::madvise(at, end - mapped, system::MADV_HUGEPAGE) });
+        }
+        part.set(start, end);
+        true
     }
 
     unsafe fn purge(&self, at: NonNull<u8>, bytes: usize) -> bool {

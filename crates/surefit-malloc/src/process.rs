@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! library begins    what is done at forks is registered, before that of anybody else; it stays loaded
-//! first call        reserve addresses, read the variables, make the heap in its first pages       (one thread)
+//! first call        choose addresses, read the variables , make the heap in its first pages       (one thread)
 //! before a fork     all locks of the heap are taken; after it they are released in both processes
 //! end               nothing: other threads, and destructors, still use the heap
 //! ```
@@ -21,14 +21,14 @@ use surefit_interpose::system;
 
 use crate::lock::Futex;
 use crate::options::{Options, VARIABLES};
-use crate::os::{Os, Reserved, ask_for_huge_pages, release, reserve};
+use crate::os::{Os, Range, ask_for_huge_pages, choose, release};
 use crate::text::say;
 use crate::word::own_address;
 
 pub(crate) type Heap = SharedDirect<'static, Futex, Os>;
 pub(crate) type Own<'h> = Local<'h, Futex, Os>;
 
-/// The most threads with an instance of their own, in a reservation of 4 GiB or more.
+/// The most threads with an instance of their own, in a range of 4 GiB or more.
 const MOST_THREADS: usize = 4096;
 const LEAST_THREADS: usize = 64;
 
@@ -148,15 +148,15 @@ static BEGINS: extern "C" fn() = begins;
 /// # Safety
 /// Nobody else accesses them.
 unsafe fn make() -> Option<()> {
-    let reserved = reserve()?;
+    let range = choose()?;
     // SAFETY: the caller's.
     let options = unsafe { &mut *PROCESS.options.get() };
     read_options(options);
     if options.huge_pages {
-        ask_for_huge_pages(&reserved);
+        ask_for_huge_pages();
     }
-    let Some(heap) = heap_over(reserved, options) else {
-        release(reserved);
+    let Some(heap) = heap_over(range, options) else {
+        release();
         return None;
     };
     heap.set_limit(options.limit);
@@ -166,15 +166,15 @@ unsafe fn make() -> Option<()> {
     Some(())
 }
 
-fn heap_over(reserved: Reserved, options: &Options) -> Option<Heap> {
+fn heap_over(range: Range, options: &Options) -> Option<Heap> {
     #[expect(clippy::cast_possible_truncation, reason = "at most 4096")]
     let settings = Settings {
-        threads: (reserved.bytes >> 20).clamp(LEAST_THREADS, MOST_THREADS) as u32,
+        threads: (range.bytes >> 20).clamp(LEAST_THREADS, MOST_THREADS) as u32,
         checks: options.checks,
         delay: options.delay,
     };
-    // SAFETY: the reservation is the heap's alone, aligned to 2 MiB; what is made usable there is zero.
-    unsafe { Heap::over(reserved.base, reserved.bytes, settings, Os) }.ok()
+    // SAFETY: what is mapped of the range is the heap's alone, and zero; it is aligned to 2 MiB.
+    unsafe { Heap::over(range.base, range.bytes, settings, Os) }.ok()
 }
 
 fn read_options(options: &mut Options) {

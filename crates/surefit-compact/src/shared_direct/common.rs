@@ -130,6 +130,9 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         let mut number = self.joined.load(Ordering::Acquire);
         while number < self.instances {
             number += 1;
+            if !self.commit_place(number) {
+                return None;
+            }
             let next = self.instance(number);
             if next.claim(State::Unused) {
                 next.set_number(number);
@@ -138,6 +141,16 @@ impl<L: RawMutex, S: Source> Common<L, S> {
             }
         }
         None
+    }
+
+    /// Makes the place of an instance usable, under the pool's lock: the source is asked by one thread at a time.
+    fn commit_place(&self, number: u16) -> bool {
+        assert!(number.wrapping_sub(1) < self.instances, "S1: an instance");
+        let _alone = self.pool.lock();
+        // SAFETY: S1: there is such a place.
+        let place = unsafe { self.places.add(usize::from(number) - 1) };
+        // SAFETY: S1: it lies in the region.
+        unsafe { self.source.commit(place.cast(), size_of::<Instance>()) }
     }
 
     /// Takes units from the pool.

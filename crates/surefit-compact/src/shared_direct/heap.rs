@@ -73,6 +73,9 @@ impl<L, S> fmt::Debug for SharedDirect<'_, L, S> {
     }
 }
 
+/// The largest pages that a source may have.
+const RECORDS_ALIGN: usize = 64 << 10;
+
 /// Where the tables of a region lie.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
@@ -85,12 +88,16 @@ struct Plan {
 
 impl Plan {
     /// The tables for so many units and threads; `None` if they leave no unit for objects.
-    fn of<L, S>(units: usize, threads: u32) -> Option<Self> {
+    fn of<L, S: Source>(units: usize, threads: u32) -> Option<Self> {
         let places = places(threads)?;
         let units = units.min((1 << 31) - 1);
         let places_at = size_of::<Common<L, S>>().next_multiple_of(align_of::<Instance>());
         let places_bytes = size_of::<Instance>() * usize::from(places);
-        let records_at = places_at.checked_add(places_bytes)?;
+        // The tables of a source that takes pages of its own do not share one.
+        let apart = if S::PURGES { RECORDS_ALIGN } else { 1 };
+        let records_at = places_at
+            .checked_add(places_bytes)?
+            .checked_next_multiple_of(apart)?;
         let records_bytes = size_of::<Record>().checked_mul(units + 1)?;
         let first = records_at.checked_add(records_bytes)?.div_ceil(UNIT_BYTES);
         let plan = Self {
@@ -103,9 +110,9 @@ impl Plan {
         (first < units).then_some(plan)
     }
 
-    /// Bytes of the tables that are needed before the first unit is taken.
+    /// Bytes of what is shared and of the instances that groups have.
     fn first_bytes(&self) -> usize {
-        self.records_at + 2 * size_of::<Record>()
+        self.places_at + GROUPS * size_of::<Instance>()
     }
 }
 
@@ -160,8 +167,13 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         settings: Settings,
         source: S,
     ) -> Option<Self> {
+        // SAFETY: the plan's tables lie in the administrative units, one behind another; all are zero.
+        let records = unsafe { base.add(plan.records_at) };
         // SAFETY: the caller's: the region's first bytes.
-        if !unsafe { source.commit(base, plan.first_bytes()) } {
+        let usable = unsafe { source.commit(base, plan.first_bytes()) }
+            // SAFETY: as above, and the records of no unit and of the first one.
+            && unsafe { source.commit(records, 2 * size_of::<Record>()) };
+        if !usable {
             return None;
         }
         let common: NonNull<Common<L, S>> = base.cast();
@@ -169,8 +181,6 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         let before = plan.first - 1;
         // SAFETY: the administrative units lie in the memory.
         let last = unsafe { base.add(before as usize * UNIT_BYTES) };
-        // SAFETY: the plan's tables lie in the administrative units, one behind another; all are zero.
-        let records = unsafe { base.add(plan.records_at) };
         // SAFETY: as above.
         let memory = unsafe { Memory::new(last, plan.units - before, 1, records) };
         // SAFETY: as above.
@@ -209,7 +219,7 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
     /// it to the next one.
     ///
     /// # Errors
-    /// [`Refused::NoLocal`] if all are taken: use [`grouped`](SharedDirect::grouped).
+    /// [`Refused::NoLocal`] if all are taken, or the source has no memory for another one: use [`grouped`](SharedDirect::grouped).
     ///
     /// # Complexity
     /// Linear in the number of instances.
@@ -387,11 +397,14 @@ pub(super) fn places(threads: u32) -> Option<u16> {
 }
 
 /// The least bytes of a region for so many threads, or for the most that there can be, wherever it begins.
-fn least_bytes<L, S>(threads: u32) -> usize {
+fn least_bytes<L, S: Source>(threads: u32) -> usize {
     let places = places(threads).unwrap_or(u16::MAX);
     #[expect(clippy::cast_possible_truncation, reason = "8")]
     let threads = u32::from(places) - GROUPS as u32;
-    let tables = size_of::<Common<L, S>>() + size_of::<Instance>() * (usize::from(places) + 1);
+    let mut tables = size_of::<Common<L, S>>() + size_of::<Instance>() * (usize::from(places) + 1);
+    if S::PURGES {
+        tables = tables.next_multiple_of(RECORDS_ALIGN);
+    }
     let mut units = tables.div_ceil(UNIT_BYTES);
     while Plan::of::<L, S>(units, threads).is_none() && units < 1 << 31 {
         units += 1;

@@ -46,3 +46,17 @@ fn a_process_with_few_addresses_has_a_smaller_heap() {
         text(&output.stderr)
     );
 }
+
+#[test]
+fn addresses_that_are_not_used_are_left_to_others() {
+    let program = compiled("addresses", "");
+    let script = format!("ulimit -v 1100000; exec {}", program.display());
+    let mut limited = preloaded(std::path::Path::new("/bin/sh"));
+    limited.arg("-c").arg(script);
+    let (mut itself, mut locked) = (preloaded(&program), preloaded(&program));
+    for command in [&mut limited, itself.arg("itself"), locked.arg("lock")] {
+        let output = succeeds(command);
+        assert_eq!(text(&output.stdout), "done\n");
+        assert_eq!(text(&output.stderr), "");
+    }
+}

@@ -49,3 +49,12 @@ fn a_library_that_is_closed_stays_for_threads_that_used_it() {
         assert_eq!(text(&output.stderr), "");
     }
 }
+
+#[test]
+fn heaps_of_one_process_are_not_in_each_others_way() {
+    let program = compiled("two_heaps", "");
+    let plugin = library().with_file_name("libplugin.so");
+    let output = succeeds(preloaded(&program).arg(plugin));
+    assert_eq!(text(&output.stdout), "done\n");
+    assert_eq!(text(&output.stderr), "");
+}

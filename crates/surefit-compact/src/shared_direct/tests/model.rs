@@ -117,9 +117,9 @@ impl<S: Source> World<'_, S> {
 fn run(seed: u64, settings: Settings, bytes: usize, steps: usize, fail_at: Option<usize>) {
     let source = Counted::new(bytes);
     let heap = source.heap(settings);
-    source.fail_at(fail_at.map_or(0, |fail_at| source.commits() + fail_at));
     let mut random = random(seed);
     let locals = (0..3).map(|_| heap.join().unwrap()).collect();
+    source.fail_at(fail_at.map_or(0, |fail_at| source.commits() + fail_at));
     let mut world = World {
         heap: &heap,
         locals,

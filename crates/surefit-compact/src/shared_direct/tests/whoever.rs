@@ -74,3 +74,20 @@ fn small_calls_too_give_back_what_is_due() {
     }
     check(&heap);
 }
+
+#[test]
+fn an_instance_for_which_there_is_no_memory_is_refused_until_there_is() {
+    let source = Counted::new(16 << 20);
+    let heap = source.heap(SETTINGS);
+    let first = heap.join().unwrap();
+    source.fail_at(source.commits() + 1);
+    assert_eq!(heap.join().err(), Some(surefit_core::Refused::NoLocal));
+    // One that was left is there.
+    drop(first);
+    let again = heap.join().unwrap();
+    assert!(heap.join().is_err());
+    source.fail_at(0);
+    assert!(heap.join().is_ok());
+    drop(again);
+    check(&heap);
+}
