@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! v VERSION FORMAT          the first line
-//! x LENGTH PATH             raw: the program;     X COMMAND LINE     both
+//! x LENGTH PATH             raw: the program;     X COMMAND LINE     both, with blanks between its words
 //! m, s, i, t                call sites: see `places`
 //! + SIZE TRACE ADDRESS      raw: an allocation;   - ADDRESS          a free
 //! a SIZE TRACE              interpreted: allocations of one size at one call site, numbered from 0
@@ -52,6 +52,9 @@ pub(super) struct Heaptrack {
     lines: Lines,
     /// The name of the program: as it was called, or else its file's.
     pub(super) name: Option<String>,
+    /// The program's file, and its command line.
+    file: Vec<u8>,
+    command: Vec<u8>,
     /// Unknown until the first allocation.
     pub(super) form: Option<Form>,
     /// Sizes and numbers of stacks of an interpreted recording.
@@ -120,6 +123,8 @@ impl Heaptrack {
         Ok(Self {
             lines,
             name: None,
+            file: Vec::new(),
+            command: Vec::new(),
             form: None,
             sizes: Vec::new(),
             places: Places::default(),
@@ -149,12 +154,22 @@ impl Heaptrack {
                     None
                 }
                 b'x' => {
-                    self.name = self.name.take().or_else(|| path(rest));
+                    self.file = path(rest).to_vec();
+                    self.name = name(&self.command, &self.file);
                     None
                 }
                 b'X' => {
-                    // As it was called: the path may be that of what a link leads to.
-                    self.name = program(rest).or(self.name.take());
+                    self.command = rest.to_vec();
+                    self.name = name(&self.command, &self.file);
+                    None
+                }
+                b's' => {
+                    // An interpreted recording has the program's file among its strings only.
+                    let file = path(rest);
+                    let has_blanks = file.starts_with(b"/") && file.contains(&b' ');
+                    if has_blanks && called(&self.command, file).is_some() {
+                        self.name = name(&self.command, file);
+                    }
                     None
                 }
                 b'A' => {
@@ -168,7 +183,7 @@ impl Heaptrack {
                     self.has_call_sites &= !(is_first && is_marked);
                     None
                 }
-                b't' | b'i' | b's' | b'm' | b'c' | b'R' | b'I' | b'S' => None,
+                b't' | b'i' | b'm' | b'c' | b'R' | b'I' | b'S' => None,
                 _ => {
                     return Err(self
                         .lines
@@ -238,14 +253,37 @@ fn size(rest: &[u8]) -> Option<(u64, u64)> {
     }
 }
 
-/// The program's name in a path: newer versions write its length before it.
-fn path(rest: &[u8]) -> Option<String> {
-    last_of(counted(rest).unwrap_or(rest))
+/// A path: newer versions write its length before it.
+fn path(rest: &[u8]) -> &[u8] {
+    counted(rest).unwrap_or(rest)
 }
 
-/// The program's name in a command line.
-fn program(rest: &[u8]) -> Option<String> {
-    last_of(rest.split(|byte| *byte == b' ').next()?)
+/// The program's name by its command line, as it was called, for the file may be what a link leads to; or else
+/// by its file.
+fn name(command: &[u8], file: &[u8]) -> Option<String> {
+    let first = || command.split(|byte| *byte == b' ').next();
+    let called = called(command, file).or_else(first);
+    called.and_then(last_of).or_else(|| last_of(file))
+}
+
+/// The part of a command line that names this file. Blanks stand between its words, and in them as they were:
+/// so it is the longest part that is the end of the file's path.
+fn called<'c>(command: &'c [u8], file: &[u8]) -> Option<&'c [u8]> {
+    let mut ends = (1..=command.len()).rev();
+    let is_end = |at: usize| command.get(at).is_none_or(|byte| *byte == b' ');
+    let at = ends.find(|at| is_end(*at) && leads_to(&command[..*at], file))?;
+    Some(&command[..at])
+}
+
+fn leads_to(mut word: &[u8], file: &[u8]) -> bool {
+    while let Some(rest) = word
+        .strip_prefix(b"./")
+        .or_else(|| word.strip_prefix(b"../"))
+    {
+        word = rest;
+    }
+    let before = file.strip_suffix(word);
+    !word.is_empty() && before.is_some_and(|rest| rest.is_empty() || rest.ends_with(b"/"))
 }
 
 fn last_of(path: &[u8]) -> Option<String> {

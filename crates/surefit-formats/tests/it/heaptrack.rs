@@ -115,6 +115,65 @@ fn lines_of_call_sites_are_read_with_and_without_lengths() {
     assert!(called_from(&trace, 3).is_empty());
 }
 
+#[test]
+fn the_programs_name_is_whole_whatever_blanks_it_and_its_folders_have() {
+    let of = |lines: &str| {
+        let text = format!("v 10400 3\n{lines}\n+ 1 0 1\n");
+        import(text.as_bytes()).expect("a recording").name
+    };
+    for (file, command, name) in [
+        (
+            "/t/dir with space/my prog",
+            "./dir with space/my prog",
+            "my prog",
+        ),
+        (
+            "/t/dir with space/my prog",
+            "dir with space/my prog a b",
+            "my prog",
+        ),
+        (
+            "/t/dir with space/prog",
+            "../dir with space/prog /x",
+            "prog",
+        ),
+        ("/t/dir with space/prog", "/t/dir with space/prog", "prog"),
+        ("/usr/bin/my prog", "my prog -v", "my prog"),
+        ("/t/my", "./my prog", "my"),
+        (
+            "/usr/bin/python3.11",
+            "python3 /usr/bin/python3.11",
+            "python3",
+        ),
+        ("/t/prog", "", "prog"),
+        ("/t/a b", "a b a b", "a b"),
+    ] {
+        let [file_line, command_line] =
+            [format!("x {:x} {file}", file.len()), format!("X {command}")];
+        assert_eq!(
+            of(&format!("{file_line}\n{command_line}")).as_deref(),
+            Some(name),
+            "{command}"
+        );
+        assert_eq!(
+            of(&format!("{command_line}\n{file_line}")).as_deref(),
+            Some(name),
+            "{command}"
+        );
+        let before = format!("x {file}\n{command_line}");
+        assert_eq!(of(&before).as_deref(), Some(name), "{command}, no length");
+    }
+    // Interpreted: the file is one of the strings.
+    let of = |command: &str| {
+        let text = format!(
+            "v 10400 3\nX {command}\ns b /lib/a b.so\ns 19 /t/dir with space/my prog\ns 6 /t/one\na 1 0\n+ 0\n"
+        );
+        import(text.as_bytes()).expect("a recording").name
+    };
+    assert_eq!(of("./dir with space/my prog x").as_deref(), Some("my prog"));
+    assert_eq!(of("./one my prog").as_deref(), Some("one"));
+}
+
 fn unpacked(gzip: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
     let mut decoder = flate2::read::GzDecoder::new(gzip);
