@@ -41,6 +41,7 @@ pub const ENOMEM: c_int = 12;
 pub const EEXIST: c_int = 17;
 pub const EINVAL: c_int = 22;
 pub const EFBIG: c_int = 27;
+pub const ENAMETOOLONG: c_int = 36;
 pub const RLIMIT_FSIZE: c_int = 1;
 pub const RLIMIT_NOFILE: c_int = 7;
 pub const RLIMIT_AS: c_int = 9;
@@ -120,6 +121,7 @@ unsafe extern "C" {
     pub fn mprotect(at: *mut c_void, bytes: usize, protection: c_int) -> c_int;
     pub fn madvise(at: *mut c_void, bytes: usize, advice: c_int) -> c_int;
     pub fn open(path: *const c_char, flags: c_int, ...) -> c_int;
+    pub fn openat(folder: c_int, path: *const c_char, flags: c_int, ...) -> c_int;
     pub fn close(file: c_int) -> c_int;
     pub fn fwrite(from: *const c_void, size: usize, count: usize, stream: *mut c_void) -> usize;
     pub fn write(file: c_int, from: *const c_void, bytes: usize) -> isize;

@@ -12,7 +12,7 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 
 use surefit_interpose::system;
 
-use crate::file::PATH_BYTES;
+use crate::file::{self, PATH_BYTES};
 use crate::log;
 use crate::text::Text;
 use crate::thread::unrecorded;
@@ -194,8 +194,7 @@ fn open() -> Option<c_int> {
     path.push(b"/")?;
     path.push(log::BEGUN.as_bytes())?;
     let flags = system::O_WRONLY | system::O_CREAT | system::O_APPEND | system::O_CLOEXEC;
-    // SAFETY: a text that ends with zero; the last argument is the mode of a new file.
-    let file = unsafe { system::open(path.as_ptr(), flags, 0o600 as c_int) };
+    let file = file::open(&path, flags);
     (file >= 0).then_some(file)
 }
 

@@ -1,7 +1,8 @@
 //! The files of this process's log. Each is kept open, so that it can grow when the program may not open
-//! it again: after a change of root or user, or with no descriptor left.
+//! it again: after a change of root or user, or with no descriptor left. Their folder is, too, for the logs
+//! of the processes that this one forks.
 
-use core::ffi::{c_int, c_long, c_void};
+use core::ffi::{CStr, c_int, c_long, c_void};
 use core::mem::ManuallyDrop;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicI32, AtomicU64, Ordering};
@@ -26,8 +27,7 @@ impl File {
     }
 
     fn with(path: &Text<PATH_BYTES>, flags: c_int) -> Result<Self, u32> {
-        // SAFETY: a text ends with zero; the last argument is the mode of a new file.
-        match unsafe { system::open(path.as_ptr(), flags, 0o600 as c_int) } {
+        match open(path, flags) {
             -1 => Err(system::errno() as u32),
             file => Ok(Self(file)),
         }
@@ -48,17 +48,46 @@ impl File {
 
     /// Maps so many bytes of the file, of which it may have fewer; a forked child has no such mapping.
     pub(crate) fn map(&self, bytes: u64) -> Option<*mut c_void> {
+        let at = self.map_for_all(bytes)?;
+        // SAFETY: the mapping above, of which a `usize` holds the bytes.
+        unsafe { system::madvise(at, bytes as usize, system::MADV_DONTFORK) };
+        Some(at)
+    }
+
+    /// As [`File::map`], but forked children have the mapping, too.
+    pub(crate) fn map_for_all(&self, bytes: u64) -> Option<*mut c_void> {
         let bytes = usize::try_from(bytes).ok()?;
         let protection = system::PROT_READ | system::PROT_WRITE;
         let flags = system::MAP_SHARED | system::MAP_NORESERVE;
         // SAFETY: a new mapping at an address of the kernel's choice.
         let at = unsafe { system::mmap(null_mut(), bytes, protection, flags, self.0, 0) };
-        if at == system::MAP_FAILED {
-            return None;
-        }
-        // SAFETY: the mapping above.
-        unsafe { system::madvise(at, bytes, system::MADV_DONTFORK) };
-        Some(at)
+        (at != system::MAP_FAILED).then_some(at)
+    }
+}
+
+/// Opens a file in the folder of the logs: in the folder itself as long as that is open, for its name may
+/// mean nothing any more, or by its name. What it answers is what the system answers.
+pub(crate) fn open(path: &Text<PATH_BYTES>, flags: c_int) -> c_int {
+    match (FOLDER.number(), path.name()) {
+        // SAFETY: a text that ends with zero; the last argument is the mode of a new file.
+        (Some(folder), Some(name)) => unsafe {
+            system::openat(folder, name.as_ptr(), flags, 0o600 as c_int)
+        },
+        // SAFETY: as above.
+        _ => unsafe { system::open(path.as_ptr(), flags, 0o600 as c_int) },
+    }
+}
+
+/// Opens the folder of the logs, unless it is.
+pub(crate) fn keep_folder(name: &CStr) {
+    if FOLDER.number().is_some() {
+        return;
+    }
+    let flags = system::O_RDONLY | system::O_CLOEXEC;
+    // SAFETY: a text that ends with zero.
+    let file = unsafe { system::open(name.as_ptr(), flags) };
+    if file >= 0 {
+        FOLDER.keep(File(file));
     }
 }
 
@@ -82,6 +111,8 @@ pub(crate) struct Kept {
 pub(crate) static LOG: Kept = Kept::none();
 /// The stacks beside it.
 pub(crate) static STACKS: Kept = Kept::none();
+/// The folder of both. A forked child needs it for its own.
+static FOLDER: Kept = Kept::none();
 
 /// Descriptors are kept near the end of what a process may have, but no higher, for the kernel's table
 /// of them is as long as the highest.

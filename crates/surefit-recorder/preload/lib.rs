@@ -8,6 +8,7 @@ mod file;
 #[path = "../src/log.rs"]
 #[allow(dead_code, unreachable_pub, reason = "the reader uses the rest")]
 mod log;
+mod lost;
 mod mappings;
 mod process;
 mod serving;

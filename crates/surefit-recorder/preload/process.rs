@@ -16,7 +16,9 @@ use surefit_interpose::fork;
 use surefit_interpose::system;
 
 use crate::file::{self, File, PATH_BYTES};
+use crate::log::lost::NO_FOLDER;
 use crate::log::{self, FULL, HEADER_BYTES, Header, NO_ADDRESSES, SLOT_BYTES, Slot};
+use crate::lost;
 use crate::serving;
 use crate::stacks::{Stacks, Wanted};
 use crate::text::Text;
@@ -238,8 +240,8 @@ fn begin() -> Option<Log<'static>> {
 }
 
 fn try_begin() -> Option<Log<'static>> {
-    // SAFETY: the C library's own; null until it has begun.
-    if unsafe { system::environ }.is_null() {
+    // SAFETY: the C library's own; null until it has begun, and when a program has cleared it.
+    if unsafe { system::environ }.is_null() && !lost::is_mapped() {
         return None;
     }
     let process = process()?;
@@ -251,7 +253,10 @@ fn try_begin() -> Option<Log<'static>> {
         return None;
     }
     // SAFETY: this thread changed the phase to BEGINS.
-    let header = unsafe { open_log(process) };
+    let header = unsafe { open_log(process) }.unwrap_or_else(|error| {
+        lost::note(error);
+        None
+    });
     process
         .phase
         .store(if header.is_some() { ON } else { OFF }, Ordering::Release);
@@ -273,23 +278,27 @@ fn process() -> Option<&'static Process> {
     unsafe { PROCESS.load(Ordering::Acquire).as_ref() }
 }
 
-/// Creates the log of this process.
+/// Creates the log of this process; none if it is not to be recorded, and the error if it cannot be.
 ///
 /// # Safety
 /// Only the thread that changed the phase to BEGINS calls this.
-unsafe fn open_log(process: &Process) -> Option<&'static Header> {
-    let folder = environment(log::FOLDER)?;
+unsafe fn open_log(process: &Process) -> Result<Option<&'static Header>, u32> {
+    let folder = environment(log::FOLDER).ok_or(NO_FOLDER)?;
     file::close_inherited();
+    file::keep_folder(folder);
     // SAFETY: the caller's promise: nobody else reads or writes it.
     let path = unsafe { &mut *process.path.get() };
-    let file = create(path, folder)?;
+    lost::map(path, folder);
+    let Some(file) = create(path, folder)? else {
+        return Ok(None);
+    };
     let (mut slots, mut end) = wanted_slots();
-    file.reserve(0, place_of(LEAST_SLOTS.min(slots))).ok()?;
+    file.reserve(0, place_of(LEAST_SLOTS.min(slots)))?;
     let at = loop {
         match file.map(place_of(slots)) {
             Some(at) => break at,
             // Nothing but the header, which says so.
-            None if slots == 0 => return None,
+            None if slots == 0 => return Err(NO_ADDRESSES),
             None => (slots, end) = (slots / 2 * u64::from(slots > LEAST_SLOTS), NO_ADDRESSES),
         }
     };
@@ -316,7 +325,7 @@ unsafe fn open_log(process: &Process) -> Option<&'static Header> {
         *process.end.get() = end;
         *process.header.get() = header;
     }
-    (slots > 0).then_some(header)
+    Ok((slots > 0).then_some(header))
 }
 
 /// The slots of a log, and why it may not have more. Under a limit of addresses it takes an eighth of
@@ -364,34 +373,51 @@ unsafe fn open_stacks(process: &Process, wanted: Wanted) -> Option<Stacks> {
 
 /// Creates `folder/PID-N.log` with the first N that there is not, unless the folder has a file
 /// `stop`.
-fn create(path: &mut Text<PATH_BYTES>, folder: &CStr) -> Option<File> {
-    name(path, folder, b"stop")?;
+fn create(path: &mut Text<PATH_BYTES>, folder: &CStr) -> Result<Option<File>, u32> {
+    let too_long = system::ENAMETOOLONG as u32;
+    name(path, folder, b"stop").ok_or(too_long)?;
     if File::open(path).is_ok() {
-        return None;
+        return Ok(None);
     }
     // SAFETY: it asks for a number.
-    let pid = unsafe { system::getpid() };
+    let pid = unsafe { system::getpid() }.unsigned_abs();
     for number in 1_u32.. {
-        name(path, folder, b"")?;
-        path.push_number(pid.unsigned_abs())?;
-        path.push(b"-")?;
-        path.push_number(number)?;
-        path.push(b".log")?;
+        log_name(path, folder, (pid, number)).ok_or(too_long)?;
         match File::create(path) {
-            Ok(file) => return Some(file),
+            Ok(file) => return Ok(Some(file)),
             Err(error) if error == system::EEXIST as u32 => {}
-            Err(_) => return None,
+            Err(error) => return Err(error),
         }
     }
-    None
+    Err(system::EEXIST as u32)
+}
+
+/// Writes `folder/PID-N.log`.
+fn log_name(path: &mut Text<PATH_BYTES>, folder: &CStr, (pid, number): (u32, u32)) -> Option<()> {
+    name(path, folder, b"")?;
+    path.push_number(pid)?;
+    path.push(b"-")?;
+    path.push_number(number)?;
+    path.push(b".log")
 }
 
 /// Writes `folder/name`.
-fn name(path: &mut Text<PATH_BYTES>, folder: &CStr, name: &[u8]) -> Option<()> {
+pub(crate) fn name(path: &mut Text<PATH_BYTES>, folder: &CStr, name: &[u8]) -> Option<()> {
     path.clear();
     path.push(folder.to_bytes())?;
     path.push(b"/")?;
     path.push(name)
+}
+
+/// The program as it was called; empty before the C library has begun.
+pub(crate) fn called() -> &'static [u8] {
+    // SAFETY: the C library's own: null before it has begun, and then a text that ends with zero.
+    let name = unsafe { system::program_invocation_name };
+    if name.is_null() {
+        return &[];
+    }
+    // SAFETY: as above.
+    unsafe { CStr::from_ptr(name) }.to_bytes()
 }
 
 /// Writes what is known of the process. It counts as forked until a program begins in it.
@@ -401,14 +427,9 @@ fn describe(header: &mut Header) {
     *header.pid.get_mut() = pid.unsigned_abs();
     *header.parent.get_mut() = parent.unsigned_abs();
     *header.forked.get_mut() = 1;
-    // SAFETY: the C library's own: null before it has begun, and then a text that ends with zero.
-    let name = unsafe { system::program_invocation_name };
-    if !name.is_null() {
-        // SAFETY: as above.
-        let name = unsafe { CStr::from_ptr(name) }.to_bytes();
-        let len = name.len().min(log::PROGRAM_BYTES - 1);
-        header.program[..len].copy_from_slice(&name[..len]);
-    }
+    let name = called();
+    let len = name.len().min(log::PROGRAM_BYTES - 1);
+    header.program[..len].copy_from_slice(&name[..len]);
     // A longer name is of no use in parts.
     let library = serving::library().map(CStr::to_bytes);
     if let Some(name) = library.filter(|name| name.len() < log::LIBRARY_BYTES) {

@@ -1,6 +1,6 @@
 //! A text of bounded length that ends with zero, for the C library.
 
-use core::ffi::c_char;
+use core::ffi::{CStr, c_char};
 
 /// At most `N` − 1 bytes, and a zero.
 #[repr(C)]
@@ -45,6 +45,13 @@ impl<const N: usize> Text<N> {
 
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.len]
+    }
+
+    /// What follows the last slash.
+    pub(crate) fn name(&self) -> Option<&CStr> {
+        let text = &self.bytes[..=self.len];
+        let at = text.iter().rposition(|byte| *byte == b'/')? + 1;
+        CStr::from_bytes_with_nul(&text[at..]).ok()
     }
 
     pub(crate) fn as_ptr(&self) -> *const c_char {

@@ -14,12 +14,16 @@
 //! | [`symbols`] | the functions of programs and libraries |
 //! | [`program`] | whether a program can be recorded |
 //! | [`begun`] | those that it begins and that cannot be |
+//! | [`lost`] | processes that could not begin a log |
+//! | [`living`] | processes that have the recorder in them |
 //! | [`session`] | running it |
 #![deny(unsafe_code)]
 
 pub mod begun;
 pub mod convert;
+pub mod living;
 pub mod log;
+pub mod lost;
 pub mod program;
 pub mod read;
 pub mod session;

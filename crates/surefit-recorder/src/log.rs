@@ -39,6 +39,54 @@ pub const STACKS: &CStr = c"SUREFIT_RECORD_STACKS";
 /// it was called, and a zero.
 pub const BEGUN: &str = "begun";
 
+/// The file beside the logs in which processes that could not begin a log say so; the command makes it, and
+/// every process maps it. It is there for one that may not open any file: it changed its root or user, or has
+/// no descriptor left.
+pub mod lost {
+    use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
+
+    /// The file.
+    pub const FILE: &str = "lost";
+
+    /// Entries that there is room for.
+    pub const ENTRIES: usize = 127;
+
+    /// [`Entry::error`]: the process took what says where logs are out of its environment.
+    pub const NO_FOLDER: u32 = u32::MAX - 2;
+
+    /// All of the file.
+    #[derive(Debug)]
+    #[repr(C)]
+    pub struct Page {
+        /// Entries that were taken; there may be more than there is room for.
+        pub taken: AtomicU64,
+        _rest: [u64; 15],
+        /// The entries.
+        pub entries: [Entry; ENTRIES],
+    }
+
+    /// Bytes of a program's name; what does not fit is left out.
+    pub const NAME_BYTES: usize = 116;
+
+    /// A process.
+    #[derive(Debug)]
+    #[repr(C)]
+    pub struct Entry {
+        /// 1 when the rest is written.
+        pub is_written: AtomicU32,
+        /// The process.
+        pub pid: AtomicU32,
+        /// Why it has no log: an error's number, [`super::NO_ADDRESSES`] or [`NO_FOLDER`].
+        pub error: AtomicU32,
+        /// The program, as it was called.
+        pub name: [AtomicU8; NAME_BYTES],
+    }
+
+    /// Bytes of the file.
+    pub const BYTES: usize = size_of::<Page>();
+    const _: () = assert!(BYTES == 16384 && size_of::<Entry>() == 128);
+}
+
 /// The most frames of a stack.
 pub const MOST_FRAMES: usize = 64;
 

@@ -195,11 +195,11 @@ fn is_platforms(file: &Path) -> bool {
     name.is_empty() || name.starts_with(b"libc.so") || name.starts_with(b"libc-")
 }
 
-fn word(bytes: &[u8], at: usize) -> u64 {
+pub(crate) fn word(bytes: &[u8], at: usize) -> u64 {
     u64::from_ne_bytes(bytes[at..at + 8].try_into().expect("8 bytes"))
 }
 
-fn half(bytes: &[u8], at: usize) -> u32 {
+pub(crate) fn half(bytes: &[u8], at: usize) -> u32 {
     u32::from_ne_bytes(
         bytes[at..at + size_of::<u32>()]
             .try_into()

@@ -25,7 +25,9 @@ use signal_hook::low_level::emulate_default_handler;
 use tempfile::TempDir;
 
 use crate::LIBRARY;
+use crate::living::{self, Living};
 use crate::log::{self, Header};
+use crate::lost;
 
 /// The name of the preloaded library in the folder of logs.
 const LIBRARY_NAME: &str = "libsurefit_recorder.so";
@@ -59,6 +61,7 @@ pub enum Unwinding {
 #[derive(Debug)]
 pub struct Session {
     folder: PathBuf,
+    library: PathBuf,
     pid: u32,
     ended: Receiver<io::Result<ExitStatus>>,
     /// The place of the library if it is not in `folder`; it goes with the session.
@@ -85,7 +88,8 @@ impl Session {
         let place = elsewhere.as_ref().map_or(&*folder, TempDir::path);
         let library = place.join(LIBRARY_NAME);
         fs::write(&library, LIBRARY)?;
-        let mut preload = library.into_os_string();
+        lost::make_page(&folder)?;
+        let mut preload = library.clone().into_os_string();
         if let Some(others) = env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
             preload.push(":");
             preload.push(others);
@@ -126,6 +130,7 @@ impl Session {
         });
         Ok(Self {
             folder,
+            library,
             pid,
             ended,
             _elsewhere: elsewhere,
@@ -152,6 +157,12 @@ impl Session {
                 Err(RecvTimeoutError::Disconnected) => Err(lost()),
             },
         }
+    }
+
+    /// The processes that run and belong to the recording, whether they have a log or not.
+    #[must_use]
+    pub fn living(&self) -> Vec<Living> {
+        living::with(&self.library)
     }
 
     /// Ends the recording of every process that still runs; they go on.

@@ -86,6 +86,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         // It is the user's: whatever comes of it, it stays.
         let mut document = traces(&logs_in(folder)?, None, args)?;
         document.note_unheard(folder);
+        document.note_lost(folder, None);
         return print(args, &document).map(|()| ExitCode::SUCCESS);
     }
     let program = recordable(args)?;
@@ -98,14 +99,20 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let seconds = begun.elapsed().as_secs_f64();
     // Those that it leaves behind too.
     session.stop()?;
+    let left = if ended.is_some() {
+        session.living()
+    } else {
+        Vec::new()
+    };
     // From here on the logs stay until every trace is written.
     let folder = folder.keep();
     let mut document = traces(&session::logs(&folder)?, Some(session.pid()), args)
         .with_context(|| kept(&folder, &args.output))?;
     document.program_seconds = Some(seconds);
     document.note_unheard(&folder);
+    document.note_lost(&folder, Some(session.pid()));
     if ended.is_some() {
-        document.note_left_behind(session::runs);
+        document.note_left_behind(&left, session::runs);
     }
     let status = print(args, &document).and_then(|()| match ended {
         Some(status) => Ok(status),

@@ -10,6 +10,8 @@ use surefit_measure::output::grouped;
 use surefit_measure::results::SCHEMA;
 use surefit_measure::sizes::{Size, counted};
 use surefit_recorder::convert::Gaps;
+use surefit_recorder::living::Living;
+use surefit_recorder::lost::{Why, lost};
 use surefit_recorder::read::{Described as Log, Ended};
 
 pub(super) use crate::trace_cmd::report::Described;
@@ -27,6 +29,8 @@ pub(crate) struct Document {
     pub(crate) recorded: Vec<Recorded>,
     /// Processes of which there is no trace.
     not_recorded: Vec<NotRecorded>,
+    /// Further processes that could not begin a log, of which nothing else is known.
+    more_lost: u64,
     /// Why there is no trace of the program itself; absent if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     no_trace: Option<String>,
@@ -89,6 +93,7 @@ impl Document {
             program_seconds: None,
             recorded: Vec::new(),
             not_recorded: Vec::new(),
+            more_lost: 0,
             no_trace: Some(nobody.into()),
         }
     }
@@ -127,6 +132,24 @@ impl Document {
         }));
     }
 
+    /// Notes the processes that could not begin a log, the program among them.
+    pub(crate) fn note_lost(&mut self, folder: &Path, first: Option<u32>) {
+        let (all, more) = lost(folder);
+        for it in all {
+            let reason = no_log(it.why);
+            if first == Some(it.pid) && self.no_trace.is_some() {
+                self.no_trace = Some(format!("nothing was recorded of {}: {reason}", it.program));
+            } else {
+                self.not_recorded.push(NotRecorded {
+                    program: it.program,
+                    pid: it.pid,
+                    reason,
+                });
+            }
+        }
+        self.more_lost += more;
+    }
+
     /// The program's own trace first, then the others, the longest first.
     pub(crate) fn sort(&mut self, output: &Path) {
         let is_own = |recorded: &Recorded| Path::new(&recorded.file) == output;
@@ -137,12 +160,25 @@ impl Document {
             .sort_by_key(|recorded| (!is_own(recorded), Reverse(recorded.trace.events)));
     }
 
-    /// Says of each process that outlives the program that its trace ends before it does.
-    pub(crate) fn note_left_behind(&mut self, runs: impl Fn(u32) -> bool) {
-        let left = self.recorded.iter_mut().filter(|it| runs(it.pid));
-        left.for_each(|it| {
+    /// Says of each process that outlives the program that its trace ends before it does, or that it has
+    /// none. `left` are those that ran when the recording ended.
+    pub(crate) fn note_left_behind(&mut self, left: &[Living], runs: impl Fn(u32) -> bool) {
+        let is_left = |pid| runs(pid) || left.iter().any(|it| it.pid == pid);
+        let recorded = self.recorded.iter_mut().filter(|it| is_left(it.pid));
+        recorded.for_each(|it| {
             it.ended.get_or_insert_with(|| LEFT_BEHIND.to_owned());
         });
+        for process in left {
+            let is_noted = self.recorded.iter().any(|it| it.pid == process.pid)
+                || self.not_recorded.iter().any(|it| it.pid == process.pid);
+            if !is_noted {
+                self.not_recorded.push(NotRecorded {
+                    program: process.program.clone(),
+                    pid: process.pid,
+                    reason: format!("it had called no malloc yet; {LEFT_BEHIND}"),
+                });
+            }
+        }
     }
 
     /// Why there is no trace of the program itself.
@@ -166,6 +202,10 @@ impl Document {
                 "not recorded: {} ({}): {}\n",
                 process.program, process.pid, process.reason
             );
+        }
+        if self.more_lost > 0 {
+            let more = grouped(self.more_lost);
+            text += &format!("not recorded: {more} more that could not begin a log\n");
         }
         text
     }
@@ -256,6 +296,23 @@ fn why(ended: Ended, log: &Log) -> String {
             let error = io::Error::from_raw_os_error(number);
             let mend = how_to_mend(number);
             format!("the log could not grow near event {events}: {error}; {mend}")
+        }
+    }
+}
+
+/// Why a process has no log, and how to mend it.
+fn no_log(why: Why) -> String {
+    match why {
+        Why::Addresses => {
+            "it may have only so many addresses, and a log needs more: raise `ulimit -v`".into()
+        }
+        Why::Environment => {
+            "it is a copy of a process that had cleared its environment, which says where logs are"
+                .into()
+        }
+        Why::Error(number) => {
+            let error = io::Error::from_raw_os_error(number);
+            format!("no log could be begun: {error}; {}", how_to_mend(number))
         }
     }
 }

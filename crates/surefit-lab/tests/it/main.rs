@@ -17,6 +17,8 @@ mod long_traces;
 #[cfg(target_os = "linux")]
 mod record;
 #[cfg(target_os = "linux")]
+mod record_away;
+#[cfg(target_os = "linux")]
 mod record_limits;
 #[cfg(target_os = "linux")]
 mod record_serving;

@@ -35,7 +35,7 @@ pub(crate) fn compiled(folder: &Path, name: &str, options: &[&str]) -> PathBuf {
 }
 
 /// What compiles a source beside this file.
-fn compile(mut compiler: Command, source: &str, to: &Path) -> Command {
+pub(crate) fn compile(mut compiler: Command, source: &str, to: &Path) -> Command {
     let source = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/it")
         .join(source);
