@@ -4,6 +4,8 @@ mod report;
 
 use std::ffi::OsString;
 use std::fs;
+use std::io;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
@@ -33,7 +35,7 @@ pub(crate) struct Args {
     #[arg(long = "for", value_name = "TIME", value_parser = duration)]
     time: Option<Duration>,
     /// The most bytes of a log while the program runs, 24 for each event [default: 64G]
-    #[arg(long, value_name = "BYTES", value_parser = sizes::bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = log_bytes)]
     max_size: Option<usize>,
     /// Record who called as well: at most so many frames of each stack [default: 16]
     ///
@@ -74,7 +76,22 @@ fn duration(text: &str) -> Result<Duration> {
         _ => return Err(wrong()),
     };
     let number: u32 = text[..text.len() - 1].parse().map_err(|_| wrong())?;
+    if number == 0 {
+        bail!("`{text}` records nothing: give at least 1s");
+    }
     Ok(Duration::from_secs(u64::from(number) * seconds))
+}
+
+/// The least bytes of a log: beside its header, a few events.
+const LEAST_LOG_BYTES: usize = 8192;
+
+/// The most bytes of a log.
+fn log_bytes(text: &str) -> Result<usize> {
+    let bytes = sizes::bytes(text)?;
+    if bytes < LEAST_LOG_BYTES {
+        bail!("`{text}` is too little for a log: give at least 8K");
+    }
+    Ok(bytes)
 }
 
 /// Runs `surefit record`. The exit status is the program's own.
@@ -98,7 +115,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let ended = session.wait(args.time)?;
     let seconds = begun.elapsed().as_secs_f64();
     // Those that it leaves behind too.
-    session.stop()?;
+    session
+        .stop()
+        .map_err(|cause| not_stopped(folder.path(), cause))?;
     let left = if ended.is_some() {
         session.living()
     } else {
@@ -160,6 +179,18 @@ fn folder_beside(path: &Path) -> Result<tempfile::TempDir> {
         .map_err(|cause| output::unwritable(&path.display().to_string(), &cause))
 }
 
+/// The error for a recording that cannot be ended.
+fn not_stopped(folder: &Path, cause: io::Error) -> anyhow::Error {
+    let name = folder.display();
+    if folder.exists() {
+        anyhow!("record: the logs in {name} cannot be ended: {cause}; check its permissions")
+    } else {
+        anyhow!(
+            "record: {name}, which had the logs, was removed while the program ran: nothing is recorded; leave it until the program ends"
+        )
+    }
+}
+
 fn kept(folder: &Path, output: &Path) -> String {
     format!(
         "what was recorded is in {folder}: once that is mended, `surefit record -o {output} --logs {folder}` goes on from there",
@@ -203,18 +234,17 @@ fn traces(found: &[PathBuf], first: Option<u32>, args: &Args) -> Result<Document
             document.skip(&log, Some(index) == main);
             continue;
         }
-        let path = if Some(index) == main {
+        let is_own = Some(index) == main;
+        let path = if is_own {
             output.to_owned()
         } else {
             others += 1;
             numbered(output, others, name_of(&log))
         };
         let wants_stacks = args.stacks.is_some();
-        document
-            .recorded
-            .push(make(&mut reader, &log, &path, wants_stacks)?);
+        document.add(make(&mut reader, &log, &path, wants_stacks)?, is_own);
     }
-    document.sort(output);
+    document.sort();
     Ok(document)
 }
 
@@ -258,14 +288,14 @@ fn name_of(log: &Described) -> &str {
     if name.is_empty() { "program" } else { name }
 }
 
-/// `a.sft.zst` becomes `a-2-name.sft.zst`.
+/// `a.sft.zst` becomes `a-2-name.sft.zst`, whatever bytes the name has.
 fn numbered(output: &Path, number: usize, name: &str) -> PathBuf {
-    let file = output.file_name().unwrap_or_default().to_string_lossy();
-    let (stem, extension) = match file.find(".sft") {
-        Some(at) => file.split_at(at),
-        None => (&*file, ""),
-    };
-    output.with_file_name(format!("{stem}-{number}-{name}{extension}"))
+    let file = output.file_name().unwrap_or_default().as_bytes();
+    let at = file.windows(4).position(|bytes| bytes == b".sft");
+    let (stem, extension) = file.split_at(at.unwrap_or(file.len()));
+    let middle = format!("-{number}-{name}");
+    let file = [stem, middle.as_bytes(), extension].concat();
+    output.with_file_name(OsString::from_vec(file))
 }
 
 fn print(args: &Args, document: &Document) -> Result<()> {
@@ -303,7 +333,9 @@ fn exit(program: &Path, status: ExitStatus) -> Result<ExitCode> {
 
 #[cfg(test)]
 mod tests {
-    use super::{duration, numbered};
+    use super::{duration, log_bytes, numbered};
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
     use std::path::Path;
     use std::time::Duration;
 
@@ -315,6 +347,20 @@ mod tests {
         for wrong in ["", "60", "s", "1.5m", "-1s", "1d", "é"] {
             assert!(duration(wrong).is_err(), "{wrong}");
         }
+        for none in ["0s", "00m"] {
+            let error = duration(none).expect_err("no time").to_string();
+            assert!(error.contains("records nothing"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_log_that_has_no_room_is_refused() {
+        assert_eq!(log_bytes("8K").ok(), Some(8192));
+        for little in ["1", "1K", "8191"] {
+            let error = log_bytes(little).expect_err("too little").to_string();
+            assert!(error.contains("at least 8K"), "{error}");
+        }
+        assert!(log_bytes("x").is_err());
     }
 
     #[test]
@@ -322,5 +368,8 @@ mod tests {
         let beside = |output| numbered(Path::new(output), 2, "git");
         assert_eq!(beside("x/a.sft.zst"), Path::new("x/a-2-git.sft.zst"));
         assert_eq!(beside("a.b"), Path::new("a.b-2-git"));
+        let [odd, further] =
+            [&b"x/\xff\xe4.sft"[..], b"x/\xff\xe4-2-git.sft"].map(OsStr::from_bytes);
+        assert_eq!(numbered(Path::new(odd), 2, "git"), Path::new(further));
     }
 }

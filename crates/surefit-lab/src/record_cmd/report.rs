@@ -26,7 +26,7 @@ pub(crate) struct Document {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) program_seconds: Option<f64>,
     /// The traces; the program's own is first.
-    pub(crate) recorded: Vec<Recorded>,
+    recorded: Vec<Recorded>,
     /// Processes of which there is no trace.
     not_recorded: Vec<NotRecorded>,
     /// Further processes that could not begin a log, of which nothing else is known.
@@ -46,8 +46,11 @@ const LEFT_BEHIND: &str = "the process runs on after the program's end; to recor
 /// A trace that was written.
 #[derive(Debug, JsonSchema, Serialize)]
 pub(crate) struct Recorded {
-    /// The file.
-    pub(crate) file: String,
+    /// Whether it is the program's own.
+    #[serde(skip)]
+    is_own: bool,
+    /// The file; bytes of its name that are no UTF-8 are replaced here.
+    file: String,
     /// Its bytes.
     file_bytes: u64,
     /// The process.
@@ -150,14 +153,18 @@ impl Document {
         self.more_lost += more;
     }
 
-    /// The program's own trace first, then the others, the longest first.
-    pub(crate) fn sort(&mut self, output: &Path) {
-        let is_own = |recorded: &Recorded| Path::new(&recorded.file) == output;
-        if self.recorded.iter().any(is_own) {
+    /// Adds a trace; the program's own is one.
+    pub(crate) fn add(&mut self, recorded: Recorded, is_own: bool) {
+        if is_own {
             self.no_trace = None;
         }
+        self.recorded.push(Recorded { is_own, ..recorded });
+    }
+
+    /// The program's own trace first, then the others, the longest first.
+    pub(crate) fn sort(&mut self) {
         self.recorded
-            .sort_by_key(|recorded| (!is_own(recorded), Reverse(recorded.trace.events)));
+            .sort_by_key(|recorded| (!recorded.is_own, Reverse(recorded.trace.events)));
     }
 
     /// Says of each process that outlives the program that its trace ends before it does, or that it has
@@ -219,6 +226,7 @@ impl Recorded {
         (gaps, lost): (Gaps, u64),
     ) -> Self {
         Self {
+            is_own: false,
             file: path.display().to_string(),
             file_bytes: bytes,
             pid: log.pid,

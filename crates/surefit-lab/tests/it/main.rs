@@ -15,6 +15,8 @@ mod gc_replay;
 #[cfg(target_os = "linux")]
 mod long_traces;
 #[cfg(target_os = "linux")]
+mod odd_names;
+#[cfg(target_os = "linux")]
 mod record;
 #[cfg(target_os = "linux")]
 mod record_away;
