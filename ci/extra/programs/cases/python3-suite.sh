@@ -1,6 +1,7 @@
 # Python's own tests of its collector, its threads and JSON, by name; they start more interpreters. What differs between runs is left out: times, and what
 # the threads of one test print.
-needs=(python3:python3 "/usr/lib/python3*/test/test_gc.py:libpython3-testsuite")
+of=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null || echo 3.11)
+needs=(python3:python3 "/usr/lib/python$of/test/test_gc.py:libpython$of-testsuite")
 version() { "$@" python3 --version; }
 prepare() { :; }
 run() {
