@@ -8,7 +8,8 @@
 //! | shared, instances → | records →             | units →                        ← others | libraries, stacks |
 //! first                                                                        first + bytes
 //! ```
-//! Each of the three parts is mapped from its beginning on, and stays mapped; what is purged is not held by memory any more.
+//! Each of the three parts is mapped from its beginning on. What is purged is mapped and has no memory; the end of the units that holds
+//! no object is unmapped when it is purged.
 //!
 //! The functions are called by the C library's names, so that a test can put its own in their place.
 
@@ -108,10 +109,10 @@ fn map(first: usize, bytes: usize, protection: c_int) -> Result<(), c_int> {
     })
 }
 
-/// Gives addresses back that this module mapped and nobody uses.
-fn unmap(at: *mut c_void, bytes: usize) {
+/// Gives addresses back that this module mapped and nobody uses. Whether the kernel took them.
+fn unmap(at: *mut c_void, bytes: usize) -> bool {
     // SAFETY: nobody knows them; if the kernel refuses, they stay unused.
-    unsafe { system::munmap(at, bytes) };
+    unsafe { system::munmap(at, bytes) == 0 }
 }
 
 /// The end of a range that is used for nothing.
@@ -174,7 +175,7 @@ fn pages_around(at: NonNull<u8>, bytes: usize) -> (*mut c_void, usize) {
 }
 
 // SAFETY: anonymous private memory is zero until it is written, and after MADV_DONTNEED; it stays accessible because nothing is
-// unmapped.
+// unmapped but what is withdrawn.
 unsafe impl Source for Os {
     const ZEROED: bool = true;
     const PURGES: bool = true;
@@ -226,6 +227,21 @@ unsafe impl Source for Os {
             let rest = unsafe { start.add(whole) };
             // SAFETY: as the other end.
             unsafe { rest.write_bytes(0, bytes - inside - whole) };
+        }
+        gone
+    }
+
+    unsafe fn withdraw(&self, at: NonNull<u8>, bytes: usize) -> bool {
+        let page = page_bytes();
+        let first = at.addr().get().next_multiple_of(page);
+        let end = (at.addr().get() + bytes).next_multiple_of(page);
+        let ends = |part: &&Part| part.get().0 < first && part.get().1 == end;
+        let Some(part) = MAPPED.iter().find(ends).filter(|_| first < end) else {
+            return false;
+        };
+        let gone = keeping_errno(|| unmap(without_provenance_mut(first), end - first));
+        if gone {
+            part.set(part.get().0, first);
         }
         gone
     }

@@ -239,7 +239,9 @@ impl<L: RawMutex, S: Source> Common<L, S> {
             // A source that could not once is not asked again in this call.
             gone = gone && self.memory.purge(&self.source, run, units);
             let now = self.source.now();
-            self.pool.lock().settle(&self.memory, run, units, gone, now);
+            let mut pool = self.pool.lock();
+            pool.settle(&self.memory, run, units, gone, now);
+            pool.withdraw(&self.memory, &self.source);
         }
     }
 

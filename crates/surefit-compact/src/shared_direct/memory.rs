@@ -297,6 +297,15 @@ impl Memory {
         done
     }
 
+    /// Has the source take back the units from one on, behind which nothing is. Their records stay usable.
+    pub(super) fn withdraw<S: Source>(&self, source: &S, from: Span) {
+        let bytes = (self.committed() - from.0) as usize * UNIT_BYTES;
+        // SAFETY: M1: the last units that are committed; the caller says that nothing is there.
+        if unsafe { source.withdraw(self.address(from), bytes) } {
+            self.set_committed(from.0);
+        }
+    }
+
     /// Gives the memory of a free run back, or of one that the pool holds for that. Whether the source could.
     pub(super) fn purge<S: Source>(&self, source: &S, run: Span, units: u32) -> bool {
         let end = self.after(run, units);

@@ -313,6 +313,14 @@ impl Pool {
         self.join(memory, run, units, gone, now);
     }
 
+    /// Has the source take back what is committed behind the top, where there is much of it.
+    pub(super) fn withdraw<S: Source>(&self, memory: &Memory, source: &S) {
+        let kept = self.top.number().next_multiple_of(COMMITTED_AT_ONCE);
+        if S::PURGES && kept < memory.committed() {
+            memory.withdraw(source, memory.span(kept));
+        }
+    }
+
     /// Takes the end of a dirty run, at most `most` units, out of it, until it is settled.
     fn pick(&mut self, memory: &Memory, run: Span, most: u32) -> (Span, u32) {
         let all = memory.record(run).units.get();
@@ -496,6 +504,7 @@ impl Pool {
                 break;
             }
         }
+        self.withdraw(memory, source);
         before - self.dirty.units()
     }
 

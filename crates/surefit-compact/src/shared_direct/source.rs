@@ -8,7 +8,7 @@ use core::ptr::NonNull;
 /// beginning on, without a gap, and no two of them share 64 KiB but records and units.
 ///
 /// # Safety
-/// After [`commit`](Source::commit) answered `true` the bytes can be read and written until the heap ends, and are zero if
+/// After [`commit`](Source::commit) answered `true` the bytes can be read and written until the heap ends or they are withdrawn, and are zero if
 /// [`ZEROED`](Source::ZEROED). After [`purge`](Source::purge) answered `true` they can be read and written and are
 /// zero; else they are as they were.
 pub unsafe trait Source: Debug + Sync {
@@ -30,6 +30,17 @@ pub unsafe trait Source: Debug + Sync {
     /// # Safety
     /// The bytes are of the region, committed, and nobody's.
     unsafe fn purge(&self, at: NonNull<u8>, bytes: usize) -> bool;
+
+    /// Takes back the last of the units that were committed, which nobody uses: they are committed again before they are used, and are
+    /// zero then. `false`, and nothing was done, if the source cannot; this one never can.
+    ///
+    /// # Safety
+    /// The bytes are whole units up to the end of those that are committed, and were never written or were purged. As commits, by one
+    /// thread at a time.
+    unsafe fn withdraw(&self, at: NonNull<u8>, bytes: usize) -> bool {
+        let _ = (at, bytes);
+        false
+    }
 
     /// The pages and large objects hold more than the soft limit now. The thread whose call did it is at the call's end: nothing is
     /// locked, and this may allocate and free.

@@ -53,9 +53,13 @@ fn addresses_that_are_not_used_are_left_to_others() {
     let script = format!("ulimit -v 1100000; exec {}", program.display());
     let mut limited = preloaded(std::path::Path::new("/bin/sh"));
     limited.arg("-c").arg(script);
-    let (mut itself, mut locked) = (preloaded(&program), preloaded(&program));
-    for command in [&mut limited, itself.arg("itself"), locked.arg("lock")] {
-        let output = succeeds(command);
+    let told = |what: &str| {
+        let mut command = preloaded(&program);
+        command.arg(what);
+        command
+    };
+    for mut command in [limited, told("itself"), told("lock"), told("back")] {
+        let output = succeeds(&mut command);
         assert_eq!(text(&output.stdout), "done\n");
         assert_eq!(text(&output.stderr), "");
     }

@@ -1,6 +1,7 @@
 /* A program that may have few addresses, or that wants all of them in memory: the heap has mapped what it needs, and no more. */
 #include "check.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -36,6 +37,28 @@ static void limit_itself(void) {
     CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
 }
 
+/* What is freed and given back is charged to nobody any more: it is not mapped. */
+static void give_back(void) {
+    enum { SIZES = 4, TOTAL = 200 << 20 };
+    static const size_t sizes[SIZES] = {1000, 30000, 100000, 10 << 20};
+    for (int i = 0; i < SIZES; i++) {
+        long before = status_kib("VmSize:");
+        size_t count = TOTAL / sizes[i];
+        char **objects = c_malloc(count * sizeof *objects);
+        for (size_t k = 0; k < count; k++) {
+            objects[k] = c_malloc(sizes[i]);
+            CHECK(objects[k] != NULL);
+            memset(objects[k], 1, sizes[i]);
+        }
+        CHECK(status_kib("VmSize:") > before + (TOTAL >> 11));
+        for (size_t k = 0; k < count; k++)
+            c_free(objects[k]);
+        c_free(objects);
+        malloc_trim(0);
+        CHECK(status_kib("VmSize:") < before + (16 << 10));
+    }
+}
+
 static void lock_all(void) {
     long before = status_kib("VmLck:");
     if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
@@ -57,9 +80,11 @@ int main(int count, char **arguments) {
         limit_itself();
     else if (strcmp(what, "lock") == 0)
         lock_all();
+    else if (strcmp(what, "back") == 0)
+        give_back();
     start_threads();
     /* What is not there is refused, and what was freed serves again. */
-    if (strcmp(what, "lock") != 0)
+    if (strcmp(what, "lock") != 0 && strcmp(what, "back") != 0)
         CHECK(c_malloc((size_t)4 << 30) == NULL && errno == ENOMEM);
     char *large = c_malloc(BYTES);
     CHECK(large != NULL);

@@ -105,6 +105,10 @@ unsafe impl Source for &Shared {
         true
     }
 
+    unsafe fn withdraw(&self, _at: NonNull<u8>, _bytes: usize) -> bool {
+        self.fails_at.load(Ordering::Relaxed) == 0
+    }
+
     fn above(&self) {
         self.told.fetch_add(1, Ordering::Relaxed);
     }
