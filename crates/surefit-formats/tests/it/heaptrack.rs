@@ -147,6 +147,8 @@ fn the_programs_name_is_whole_whatever_blanks_it_and_its_folders_have() {
         ),
         ("/t/prog", "", "prog"),
         ("/t/a b", "a b a b", "a b"),
+        // A link of another name.
+        ("/t/two words", "o words", "o"),
     ] {
         let [file_line, command_line] =
             [format!("x {:x} {file}", file.len()), format!("X {command}")];
