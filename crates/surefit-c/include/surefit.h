@@ -193,7 +193,8 @@ typedef struct surefit_key {
   uint64_t name;
   // How often the name was given before.
   uint32_t generation;
-  // The length of the object, in bytes.
+  // The length of the object, in bytes. It is believed: a call tells a stale or foreign name and
+  // generation, not a length that the program changed.
   uint32_t length;
 } surefit_key;
 

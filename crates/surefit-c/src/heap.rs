@@ -48,7 +48,8 @@ pub struct surefit_key {
     pub name: u64,
     /// How often the name was given before.
     pub generation: u32,
-    /// The length of the object, in bytes.
+    /// The length of the object, in bytes. It is believed: a call tells a stale or foreign name and
+    /// generation, not a length that the program changed.
     pub length: u32,
 }
 
