@@ -114,6 +114,26 @@ fn taken_while_frees_arrive(heap: &Heap<'_>) {
     });
 }
 
+/// As many threads as there are instances join while what they left is freed by others.
+fn joined_while_frees_are_served(heap: &Heap<'_>) {
+    let owner = heap.join().unwrap();
+    let theirs = [allocate(&owner, 3, 1), allocate(&owner, 3, 2)];
+    drop(owner);
+    thread::scope(|threads| {
+        for (objects, mark) in theirs.into_iter().zip([1, 2]) {
+            threads.spawn(move || {
+                free(&heap.join().unwrap(), objects, mark);
+                let again = heap.join().unwrap();
+                let own = allocate(&again, 3, mark);
+                free(&again, own, mark);
+            });
+        }
+        drop(heap.join().unwrap());
+        heap.purge();
+        drop(heap.join().unwrap());
+    });
+}
+
 /// Threads that share a group, and one with an instance, free each other's objects.
 fn grouped_beside_an_owner(heap: &Heap<'_>) {
     let owner = heap.join().unwrap();
@@ -171,4 +191,9 @@ fn frees_arrive_while_the_instance_is_taken() {
 #[test]
 fn groups_and_owners_free_of_each_other() {
     schedules(grouped_beside_an_owner);
+}
+
+#[test]
+fn threads_join_while_frees_are_served() {
+    schedules(joined_while_frees_are_served);
 }

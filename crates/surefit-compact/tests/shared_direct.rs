@@ -133,3 +133,43 @@ fn an_instance_goes_with_its_value_to_another_thread() {
     back.trim();
     assert_eq!(heap.stats().allocated, 0);
 }
+
+#[test]
+fn threads_join_while_others_free_of_the_instances_that_they_left() {
+    let mut memory = vec![MaybeUninit::uninit(); 4 << 20];
+    let settings = Settings {
+        threads: 2,
+        ..SETTINGS
+    };
+    let mut heap = Heap::new(&mut memory, settings).expect("a heap");
+    let given = Mutex::new(Vec::new());
+    let turns = steps() / 4;
+    thread::scope(|threads| {
+        for mark in [1, 2] {
+            let (heap, given) = (&heap, &given);
+            threads.spawn(move || {
+                for _ in 0..turns {
+                    // Two threads have at most two instances.
+                    let local = heap.join().expect("an instance that nobody has");
+                    let theirs: Vec<Object> = std::mem::take(&mut *given.lock().expect("whole"));
+                    let own = (0..40).map(|_| Object::new(&local, 200, mark));
+                    let own: Vec<_> = own.collect();
+                    theirs.into_iter().for_each(|object| object.free(&local));
+                    given.lock().expect("whole").extend(own);
+                }
+            });
+        }
+        threads.spawn(|| {
+            for _ in 0..turns / 8 {
+                heap.purge();
+            }
+        });
+    });
+    let left = given.into_inner().expect("whole");
+    let local = heap.join().expect("an instance");
+    left.into_iter().for_each(|object| object.free(&local));
+    drop(local);
+    heap.purge();
+    heap.check().expect("sound");
+    assert_eq!(heap.stats().allocated, 0);
+}

@@ -63,7 +63,7 @@ impl Needs {
 }
 
 /// The bytes of a region in which a [`SharedDirect`](super::SharedDirect) without checks or a limit never refuses a demand,
-/// resizes included, wherever it begins: by up to `threads` threads with instances of their own, and through groups if `grouped`.
+/// resizes included, wherever it begins: by up to `threads` threads at a time that have instances of their own, join or leave, and through groups if `grouped`.
 /// `L` is the heap's lock.
 ///
 /// # Errors

@@ -40,6 +40,8 @@ pub(super) struct Common<L, S> {
     /// Taken before the pool's lock, after a group's.
     pub(super) checked: Mutex<L, ()>,
     pub(super) groups: [Mutex<L, ()>; GROUPS],
+    /// Of who serves an instance that nobody has. Taken after a group's lock, before `checked`.
+    pub(super) serving: Mutex<L, ()>,
 }
 
 // SAFETY: S2 for the instances, M3 for the records; all else is atomic, locked, or constant.
@@ -72,6 +74,7 @@ impl<L: RawMutex, S: Source> Common<L, S> {
             pool,
             checked: Mutex::const_new(L::INIT, ()),
             groups: [const { Mutex::const_new(L::INIT, ()) }; GROUPS],
+            serving: Mutex::const_new(L::INIT, ()),
         }
     }
 
@@ -114,33 +117,42 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         (1..=joined).map(|number| self.instance(number))
     }
 
-    /// The instances that were never used.
-    pub(super) fn unjoined(&self) -> impl Iterator<Item = &Instance> {
-        let joined = self.joined.load(Ordering::Acquire).min(self.instances);
-        (joined + 1..=self.instances).map(|number| self.instance(number))
-    }
-
-    /// Claims an idle instance, or one that was never used. O(instances).
+    /// Claims the first instance that nobody has. Waits for who serves one that comes before. O(instances).
+    ///
+    /// As everybody looks at them in the same order, and passes only those that someone has, a thread finds one if there are as many
+    /// as threads that have one or look for one, and memory for it.
     pub(super) fn claim(&self) -> Option<&Instance> {
-        let take =
-            |instance: &&Instance| instance.state() == State::Idle && instance.claim(State::Idle);
-        if let Some(idle) = self.joined().find(take) {
-            return Some(idle);
-        }
-        let mut number = self.joined.load(Ordering::Acquire);
-        while number < self.instances {
-            number += 1;
-            if !self.commit_place(number) {
+        for number in 1..=self.instances {
+            let is_usable = number <= self.joined.load(Ordering::Acquire);
+            if !is_usable && !self.commit_place(number) {
                 return None;
             }
-            let next = self.instance(number);
-            if next.claim(State::Unused) {
-                next.set_number(number);
-                self.joined.fetch_max(number, Ordering::AcqRel);
-                return Some(next);
+            if self.claim_one(number) {
+                return Some(self.instance(number));
             }
         }
         None
+    }
+
+    /// Claims an instance if nobody has it.
+    fn claim_one(&self, number: u16) -> bool {
+        let instance = self.instance(number);
+        match instance.claim(State::Idle, State::Owned) {
+            Ok(()) => true,
+            Err(State::Owned | State::Lost | State::Idle) => false,
+            Err(State::Served) => {
+                let _nobody_serves = self.serving.lock();
+                instance.claim(State::Idle, State::Owned).is_ok()
+            }
+            Err(State::Unused) => {
+                let is_first = instance.claim(State::Unused, State::Owned).is_ok();
+                if is_first {
+                    instance.set_number(number);
+                    self.joined.fetch_max(number, Ordering::AcqRel);
+                }
+                is_first
+            }
+        }
     }
 
     /// Makes the place of an instance usable, under the pool's lock: the source is asked by one thread at a time.
@@ -355,12 +367,29 @@ impl<L: RawMutex, S: Source> Common<L, S> {
     /// what the other one did, so nothing stays in the inbox of an idle instance.
     fn serve(&self, instance: &Instance) {
         while instance.state() == State::Idle && !instance.inbox().is_empty() {
-            if !instance.claim(State::Idle) {
+            if !self.serve_once(instance) {
                 return;
             }
+        }
+    }
+
+    /// As [`Common::serve`], at least once if nobody has the instance.
+    pub(super) fn tidy(&self, instance: &Instance) {
+        if instance.state() == State::Idle && self.serve_once(instance) {
+            self.serve(instance);
+        }
+    }
+
+    /// Serves an instance once, under the lock that joining threads wait for. Returns whether nobody had it.
+    fn serve_once(&self, instance: &Instance) -> bool {
+        let _one_at_a_time = self.serving.lock();
+        let is_idle = instance.claim(State::Idle, State::Served).is_ok();
+        if is_idle {
+            let _nobody_else = self.checking();
             self.trim(instance);
             instance.set_state(State::Idle);
         }
+        is_idle
     }
 
     /// Ends what a thread has with an instance: all it owes is delivered, and all it does not need given back.
@@ -368,8 +397,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         self.deliver_all(own);
         let nobody_else = self.checking();
         self.trim(own);
-        drop(nobody_else);
         own.set_state(State::Idle);
+        drop(nobody_else);
         self.serve(own);
     }
 

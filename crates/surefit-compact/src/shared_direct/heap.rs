@@ -220,9 +220,12 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
     ///
     /// # Errors
     /// [`Refused::NoLocal`] if all are taken, or the source has no memory for another one: use [`grouped`](SharedDirect::grouped).
+    /// All are never taken while the threads that have one, join or leave are no more than [`Settings::threads`], and none was lost in
+    /// a fork.
     ///
     /// # Complexity
-    /// Linear in the number of instances.
+    /// Linear in the number of instances. It waits for threads that free of an instance that nobody has, which is linear in what they
+    /// free.
     pub fn join(&self) -> Result<Local<'_, L, S>, Refused> {
         let common = self.common();
         let own = common.claim().ok_or(Refused::NoLocal)?;
@@ -290,9 +293,7 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
     pub fn purge(&self) -> usize {
         let common = self.common();
         for instance in common.joined() {
-            if instance.claim(State::Idle) {
-                common.leave(instance);
-            }
+            common.tidy(instance);
         }
         let units = common
             .pool
@@ -310,6 +311,7 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         for group in &common.groups {
             forget(group.lock());
         }
+        forget(common.serving.lock());
         forget(common.checked.lock());
         forget(common.pool.lock());
     }
@@ -334,6 +336,8 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         unsafe { common.pool.force_unlock() };
         // SAFETY: as above.
         unsafe { common.checked.force_unlock() };
+        // SAFETY: as above.
+        unsafe { common.serving.force_unlock() };
         for group in common.groups.iter().rev() {
             // SAFETY: as above.
             unsafe { group.force_unlock() };

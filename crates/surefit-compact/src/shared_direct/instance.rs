@@ -41,6 +41,20 @@ pub(super) enum State {
     Idle,
     /// Its thread does not exist in this forked process; it may have been in the middle of a call.
     Lost,
+    /// Idle, but someone who has the lock for that frees what arrived there.
+    Served,
+}
+
+impl State {
+    const fn of(number: u32) -> Self {
+        match number {
+            0 => Self::Unused,
+            1 => Self::Owned,
+            2 => Self::Idle,
+            4 => Self::Served,
+            _ => Self::Lost,
+        }
+    }
 }
 
 /// One instance. All zero bytes are an unused one.
@@ -101,22 +115,19 @@ impl Instance {
     /// What it is doing.
     pub(super) fn state(&self) -> State {
         point();
-        match self.arrives.state.load(Ordering::SeqCst) {
-            0 => State::Unused,
-            1 => State::Owned,
-            2 => State::Idle,
-            _ => State::Lost,
-        }
+        State::of(self.arrives.state.load(Ordering::SeqCst))
     }
 
-    /// Takes it, if it is in a state. Returns whether it is the caller's now.
-    pub(super) fn claim(&self, from: State) -> bool {
+    /// Takes it, if it is in a state, and makes it another one.
+    ///
+    /// # Errors
+    /// The state that it was in instead.
+    pub(super) fn claim(&self, from: State, to: State) -> Result<(), State> {
         point();
-        let (from, to) = (from as u32, State::Owned as u32);
         let claimed = &self.arrives.state;
-        claimed
-            .compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst)
-            .is_ok()
+        let found =
+            claimed.compare_exchange(from as u32, to as u32, Ordering::SeqCst, Ordering::SeqCst);
+        found.map(drop).map_err(State::of)
     }
 
     /// Changes the state of one that is the caller's.

@@ -31,7 +31,7 @@
 //!
 //! # Threads that end
 //! Whoever leaves an instance gives back what it does not need, and leaves it idle with its objects; the next thread that joins
-//! takes an idle one with all its pages. What is freed of an idle instance is freed by who sends it. So a thousand threads, one after
+//! takes an idle one with all its pages. What is freed of an idle instance is freed by who sends it, under a lock for which threads wait that join meanwhile. So a thousand threads, one after
 //! another, need no more than one.
 //!
 //! # Bounds

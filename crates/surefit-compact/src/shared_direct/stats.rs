@@ -143,7 +143,7 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
         for instance in common.joined().skip(super::GROUPS) {
             match instance.state() {
                 State::Owned => stats.instances += 1,
-                State::Idle => stats.idle_instances += 1,
+                State::Idle | State::Served => stats.idle_instances += 1,
                 State::Unused | State::Lost => {}
             }
         }

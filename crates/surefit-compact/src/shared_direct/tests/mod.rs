@@ -7,6 +7,7 @@ extern crate std;
 mod damage;
 mod exact;
 mod model;
+mod served;
 mod source;
 mod whoever;
 

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use surefit_testkit::Random;
 
 use super::super::{Settings, SharedDirect, Source, UNIT_BYTES};
-use super::{Heap, vec};
+use super::{Heap, std, vec};
 
 /// Memory for one heap. It is committed and purged unit by unit.
 pub(super) struct Counted {
@@ -26,7 +26,13 @@ pub(super) struct Shared {
     purges: AtomicUsize,
     /// The commit that fails, from 1 on, and those after it, and then every other purge too; 0 for none.
     fails_at: AtomicUsize,
+    /// What the next call to take memory back does: 0 if it goes on, [`STOPS`], or it is [`STOPPED`], or [`WENT_ON`].
+    stop: AtomicU32,
 }
+
+const STOPS: u32 = 1;
+const STOPPED: u32 = 2;
+const WENT_ON: u32 = 3;
 
 impl Counted {
     pub(super) fn new(bytes: usize) -> Self {
@@ -60,6 +66,10 @@ impl Counted {
         self.shared.told.load(Ordering::Relaxed)
     }
 
+    pub(super) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
     pub(super) fn pass(&self, milliseconds: u32) {
         self.shared.now.fetch_add(milliseconds, Ordering::Relaxed);
     }
@@ -79,6 +89,27 @@ impl Counted {
     }
 }
 
+impl Shared {
+    /// Has the next call to take memory back wait for [`go_on`](Self::go_on), but for a while only.
+    pub(super) fn stop_at_the_next_purge(&self) {
+        self.stop.store(STOPS, Ordering::SeqCst);
+    }
+
+    pub(super) fn was_stopped(&self) -> bool {
+        self.stop.load(Ordering::SeqCst) >= STOPPED
+    }
+
+    pub(super) fn wait_until_it_stops(&self) {
+        while !self.was_stopped() {
+            std::thread::yield_now();
+        }
+    }
+
+    pub(super) fn go_on(&self) {
+        self.stop.store(WENT_ON, Ordering::SeqCst);
+    }
+}
+
 // SAFETY: all of it is usable and zero from the start; what is purged is cleared.
 unsafe impl Source for &Shared {
     const ZEROED: bool = true;
@@ -95,6 +126,15 @@ unsafe impl Source for &Shared {
     }
 
     unsafe fn purge(&self, at: NonNull<u8>, bytes: usize) -> bool {
+        if self.stop.load(Ordering::SeqCst) == STOPS {
+            self.stop.store(STOPPED, Ordering::SeqCst);
+            for _ in 0..100 {
+                if self.stop.load(Ordering::SeqCst) != STOPPED {
+                    break;
+                }
+                std::thread::sleep(core::time::Duration::from_millis(1));
+            }
+        }
         let before = self.purges.fetch_add(1, Ordering::Relaxed);
         if self.fails_at.load(Ordering::Relaxed) != 0 && before % 2 == 0 {
             return false;
