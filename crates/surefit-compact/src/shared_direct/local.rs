@@ -82,8 +82,9 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
     /// is no power of two.
     ///
     /// # Complexity
-    /// O(1), but for what other threads freed of this instance, which is taken back before a page is opened, and for memory that
-    /// goes back to the source.
+    /// O(1), but for what other threads freed of this instance, which is taken back before a page is opened, for memory that
+    /// goes back to the source, and for memory that went back: if only runs of free units that hold memory and runs that do not are
+    /// long enough together, it is linear in those that it joins until one is.
     #[inline]
     #[must_use]
     pub fn allocate(&self, bytes: usize, align: usize) -> Option<NonNull<u8>> {

@@ -226,7 +226,10 @@ impl Pool {
         Some(Taken { start, zero })
     }
 
-    /// Takes units out of a run that is long enough only if runs of both kinds coalesce: all become dirty ones.
+    /// Takes units out of a run that is long enough only if runs of both kinds coalesce. Those that do become dirty ones; this begins
+    /// with a long clean run, goes on with what touches that, and ends as soon as the run is long enough.
+    ///
+    /// O(1) for each clean run that becomes dirty: each unit of it went back to the source before.
     fn take_joined(
         &mut self,
         memory: &Memory,
@@ -238,11 +241,25 @@ impl Pool {
             return None;
         }
         while let Some(run) = self.clean.longest() {
-            let (units, stamp) = (memory.record(run).units.get(), stamp_of(memory, run));
-            self.take_out(memory, run);
-            self.join(memory, run, units, false, stamp);
+            // What touches the run is clean, or would have coalesced.
+            let mut next = Some(run);
+            while let Some(run) = next {
+                let (start, length) = self.join_as_dirty(memory, run);
+                if length >= all {
+                    return self.take_free(memory, units, all, align);
+                }
+                let behind = self.free_from(memory, memory.after(start, length));
+                next = behind.or_else(|| Self::free_before(memory, start));
+            }
         }
-        self.take_free(memory, units, all, align)
+        None
+    }
+
+    /// Makes a clean run a dirty one. Returns what it becomes with its neighbours.
+    fn join_as_dirty(&mut self, memory: &Memory, run: Span) -> (Span, u32) {
+        let (units, stamp) = (memory.record(run).units.get(), stamp_of(memory, run));
+        self.take_out(memory, run);
+        self.join(memory, run, units, false, stamp)
     }
 
     /// Takes units that were never used.
@@ -367,16 +384,20 @@ impl Pool {
         self.join(memory, start, units, zero, stamp);
     }
 
-    /// Makes units that are neither used nor free a free run, with its neighbours if they coalesce.
-    fn join(&mut self, memory: &Memory, start: Span, units: u32, zero: bool, stamp: u32) {
+    /// Makes units that are neither used nor free a free run, with its neighbours if they coalesce. Returns that.
+    fn join(
+        &mut self,
+        memory: &Memory,
+        start: Span,
+        units: u32,
+        zero: bool,
+        stamp: u32,
+    ) -> (Span, u32) {
         let (mut start, mut units, mut zero, mut stamp) = (start, units, zero, stamp);
         let mut longest = units;
         mark_nothing(memory, start, units);
-        let next = memory.after(start, units);
-        if next < self.top
-            && memory.record(next).kind() == Kind::Free
-            && self.joins(memory, next, zero)
-        {
+        let behind = self.free_from(memory, memory.after(start, units));
+        if let Some(next) = behind.filter(|next| self.joins(memory, *next, zero)) {
             let behind = memory.record(next).units.get();
             if behind > longest {
                 (longest, stamp) = (behind, stamp_of(memory, next));
@@ -398,6 +419,13 @@ impl Pool {
             zero &= self.take_out(memory, first);
         }
         self.add(memory, start, units, zero, stamp);
+        (start, units)
+    }
+
+    /// The free run that begins at a unit.
+    fn free_from(&self, memory: &Memory, start: Span) -> Option<Span> {
+        let is_free = start < self.top && memory.record(start).kind() == Kind::Free;
+        is_free.then_some(start)
     }
 
     /// The free run that ends before a unit.

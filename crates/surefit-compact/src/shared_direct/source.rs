@@ -15,7 +15,7 @@ pub unsafe trait Source: Debug + Sync {
     /// Whether memory that was committed and never written is zero.
     const ZEROED: bool;
     /// Whether [`purge`](Source::purge) ever takes memory back. If not, free memory never leaves the heap, not even for a
-    /// moment. If it does, free runs that hold memory and free runs that do not stay apart until neither kind is long enough.
+    /// moment. If it does, free runs that hold memory and free runs that do not stay apart until neither kind is long enough; then as many are joined as are needed.
     const PURGES: bool;
 
     /// Makes bytes usable, some perhaps not for the first time. `false` if there is no memory.

@@ -6,6 +6,7 @@ extern crate std;
 
 mod damage;
 mod exact;
+mod joined;
 mod model;
 mod served;
 mod source;
@@ -459,33 +460,6 @@ fn free_memory_goes_back_when_more_is_held_than_was_ever_needed() {
     let purges = heap.stats().purges;
     (0..100).for_each(|_| churn());
     assert_eq!(heap.stats().purges, purges);
-    check(&heap);
-}
-
-#[test]
-fn free_memory_of_both_kinds_becomes_one_run_rather_than_a_refusal() {
-    let source = Counted::new(8 << 20);
-    let heap = source.heap(Settings {
-        delay: 1000,
-        ..SETTINGS
-    });
-    let local = heap.join().unwrap();
-    let mut objects = Vec::new();
-    while let Some(object) = local.allocate(100_000, 16) {
-        objects.push(object);
-    }
-    // The first half is clean, the second dirty; only together they are long enough.
-    let second = objects.split_off(objects.len() / 2);
-    objects
-        .into_iter()
-        .for_each(|object| free(&local, object).unwrap());
-    heap.purge();
-    second
-        .into_iter()
-        .for_each(|object| free(&local, object).unwrap());
-    let stats = heap.stats();
-    assert!(stats.clean > 2 << 20 && stats.dirty > 2 << 20);
-    assert!(local.allocate(6 << 20, 16).is_some());
     check(&heap);
 }
 
