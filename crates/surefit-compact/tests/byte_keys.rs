@@ -190,6 +190,30 @@ fn a_refused_resize_leaves_the_key_as_it_was() {
     heap.check().expect("sound");
 }
 
+/// The entry that would replace one with its last generation goes back.
+#[test]
+fn a_refused_resize_in_the_last_generation_leaves_the_key_as_it_was() {
+    let mut memory = vec![MaybeUninit::uninit(); 1 << 15];
+    let mut heap: KeyHeap<Narrow, u8> = KeyHeap::new(&mut memory, &Config::TINY).expect("enough");
+    let mut key = heap.alloc_zeroed(layout(100)).expect("room");
+    for _ in 0..254 {
+        key = heap.resize(key, layout(100)).expect("room");
+    }
+    heap.write_at(key, 0, &[7; 100]).expect("live");
+    for len in [1 << 15, 1 << 20, isize::MAX as usize - 7] {
+        assert!(heap.resize(key, layout(len)).is_err());
+        assert_eq!(heap.chunk(key, 0).expect("live"), [7; 100]);
+        heap.check().expect("sound");
+    }
+    assert_eq!(heap.stats().retired_keys, 0);
+    let former = key;
+    key = heap.resize(key, layout(100)).expect("room");
+    assert_eq!(heap.stats().retired_keys, 1);
+    assert_eq!(heap.chunk(key, 0).expect("live"), [7; 100]);
+    assert!(!heap.contains_bytes(former));
+    heap.check().expect("sound");
+}
+
 #[test]
 fn keys_of_another_heap_are_refused_by_every_call() {
     let mut memory = [
