@@ -112,20 +112,21 @@ typedef struct surefit_demand {
   size_t peak_count;
   // Budget: the most page-blocks live at once.
   uint64_t blocks;
-  // Budget: the most bytes of these page-blocks. The page-block of an object is its size rounded
-  // up to its alignment, and then to a size-class.
+  // Budget: the most bytes of these page-blocks. The page-block of an object is the smallest of a
+  // size-class that holds it and is a multiple of its alignment, if that is more than 8.
   uint64_t block_bytes;
-  // Budget: the largest request in bytes, each rounded up to its alignment; 0 if any size is
-  // requested. An alignment of more than a piece needs peaks.
+  // Budget: the largest request in bytes; 0 if any size is requested.
   size_t largest;
   // The most objects that are freed or resized in the life of the heap; 0 if fewer than 4 billion
   // for each key's entry. Entries of which all generations are used up cost their bytes.
   uint64_t frees;
-  // Budget: the largest length, rounded up as above, that an object has before or after a resize;
+  // Budget: the largest length that an object has before or after a resize;
   // 0 if surefit_resize is not called. A resize holds the old page-blocks and the new ones at once;
   // blocks and block_bytes count only the larger of both. Peaks need no such number: a resize
   // within their classes counts at both lengths, if both have a peak.
   size_t resized_largest;
+  // Budget: the strictest alignment of a request; 0 means 8.
+  size_t align;
 } surefit_demand;
 
 // The bytes that are enough for a demand, and the most work of one call.
@@ -598,8 +599,8 @@ enum surefit_status surefit_raw_share(struct surefit_raw *raw,
 // As surefit_raw_malloc.
 enum surefit_status surefit_raw_destroy(struct surefit_raw *raw);
 
-// As malloc: an object of some bytes, which are not initialised, aligned for every scalar type; NULL
-// if there is no room, or `raw` is no heap. A size of 0 is served like 1.
+// As malloc: an object of some bytes, which are not initialised, aligned for every scalar type that fits in
+// it, as C23 says; NULL if there is no room, or `raw` is no heap. A size of 0 is served like 1.
 //
 // O(1) for DIRECT, TINY and TLSF, also the refusal. SEGREGATED: O(log region) if a chunk of a longer list is found at once;
 // O(chunks) for a refusal and for an object for which no such chunk is aligned, on 64-bit processors from 16 bytes on.

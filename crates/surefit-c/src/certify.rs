@@ -36,20 +36,21 @@ pub struct surefit_demand {
     pub peak_count: usize,
     /// Budget: the most page-blocks live at once.
     pub blocks: u64,
-    /// Budget: the most bytes of these page-blocks. The page-block of an object is its size rounded
-    /// up to its alignment, and then to a size-class.
+    /// Budget: the most bytes of these page-blocks. The page-block of an object is the smallest of a
+    /// size-class that holds it and is a multiple of its alignment, if that is more than 8.
     pub block_bytes: u64,
-    /// Budget: the largest request in bytes, each rounded up to its alignment; 0 if any size is
-    /// requested. An alignment of more than a piece needs peaks.
+    /// Budget: the largest request in bytes; 0 if any size is requested.
     pub largest: usize,
     /// The most objects that are freed or resized in the life of the heap; 0 if fewer than 4 billion
     /// for each key's entry. Entries of which all generations are used up cost their bytes.
     pub frees: u64,
-    /// Budget: the largest length, rounded up as above, that an object has before or after a resize;
+    /// Budget: the largest length that an object has before or after a resize;
     /// 0 if surefit_resize is not called. A resize holds the old page-blocks and the new ones at once;
     /// blocks and block_bytes count only the larger of both. Peaks need no such number: a resize
     /// within their classes counts at both lengths, if both have a peak.
     pub resized_largest: usize,
+    /// Budget: the strictest alignment of a request; 0 means 8.
+    pub align: usize,
 }
 
 /// The bytes that are enough for a demand, and the most work of one call.
@@ -152,8 +153,11 @@ unsafe fn of_width<W: Width>(
 /// # Errors
 /// `TooLarge` for a largest request that `surefit_alloc` refuses, `Demand` if a resized object is larger than it.
 fn budget<W: Width>(config: &Config, demand: &surefit_demand) -> Result<Budget, surefit_status> {
-    let (geometry, page) = (config.geometry(), config.geometry().page_bytes());
-    let resized = demand.resized_largest;
+    let page = config.geometry().page_bytes();
+    let (resized, align) = (demand.resized_largest, layout(0, demand.align)?.align());
+    if align > page {
+        return Err(surefit_status::Align);
+    }
     let longest = config.piece_bytes().map_or(page, |_| LONGEST);
     if demand.largest.max(resized) > longest {
         return Err(surefit_status::TooLarge);
@@ -164,23 +168,17 @@ fn budget<W: Width>(config: &Config, demand: &surefit_demand) -> Result<Budget, 
     let in_flight = if resized == 0 {
         BlockCount::default()
     } else {
-        BlockCount::in_resize::<W>(config, resized, align_of::<u64>())
-            .ok_or(surefit_status::Demand)?
+        BlockCount::in_resize::<W>(config, resized, align).ok_or(surefit_status::Demand)?
     };
     let largest = if demand.largest == 0 {
         usize::MAX
     } else {
         demand.largest
     };
-    let piece = config.piece_bytes().unwrap_or(page);
-    let classes = ClassSet::of_requests(geometry, largest.min(piece));
-    let large = config.division().large_bytes();
-    let in_pieces = config.piece_bytes().is_some() && largest >= large;
-    let large = geometry.class_for(large, 1).filter(|_| in_pieces);
     Ok(Budget {
         objects: demand.blocks.saturating_add(in_flight.blocks),
         block_bytes: demand.block_bytes.saturating_add(in_flight.bytes),
-        classes: large.map_or(classes, |large| classes.with(large)),
+        classes: ClassSet::of_objects(config, largest, align),
     })
 }
 

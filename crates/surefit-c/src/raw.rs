@@ -273,8 +273,8 @@ pub unsafe extern "C" fn surefit_raw_destroy(raw: *mut surefit_raw) -> surefit_s
     status(destroy())
 }
 
-/// As malloc: an object of some bytes, which are not initialised, aligned for every scalar type; NULL
-/// if there is no room, or `raw` is no heap. A size of 0 is served like 1.
+/// As malloc: an object of some bytes, which are not initialised, aligned for every scalar type that fits in
+/// it, as C23 says; NULL if there is no room, or `raw` is no heap. A size of 0 is served like 1.
 ///
 /// O(1) for DIRECT, TINY and TLSF, also the refusal. SEGREGATED: O(log region) if a chunk of a longer list is found at once;
 /// O(chunks) for a refusal and for an object for which no such chunk is aligned, on 64-bit processors from 16 bytes on.

@@ -206,8 +206,8 @@ static void overwritten(void) {
 static void certified(void) {
     static const surefit_peak peaks[] = {{24, 0, 40}, {64, 8, 20}, {900, 0, 7}};
     static surefit_key live[3][40];
-    surefit_demand demand = {peaks, 3, 0, 0, 0, 0, 0};
-    surefit_demand budget = {NULL, 0, 100, 8000, 256, 1000000, 0};
+    surefit_demand demand = {peaks, 3, 0, 0, 0, 0, 0, 0};
+    surefit_demand budget = {NULL, 0, 100, 8000, 256, 1000000, 0, 0};
     surefit_certificate certificate;
     const surefit_config *tiny = surefit_config_tiny();
     EXPECT(surefit_certify(NULL, &demand, &certificate) == SUREFIT_STATUS_NULL);
@@ -246,8 +246,8 @@ static void uncertifiable(void) {
     const surefit_options options = {1024, 2, 4, 1, 0, 0, UINT32_MAX, 0, 0, NULL};
     const surefit_config *tiny = surefit_config_tiny(), *whole = NULL;
     surefit_peak peak = {5000, 0, 1};
-    surefit_demand peaks = {&peak, 1, 0, 0, 0, 0, 0};
-    surefit_demand budget = {NULL, 0, 10, 10000, 5000, 0, 0};
+    surefit_demand peaks = {&peak, 1, 0, 0, 0, 0, 0, 0};
+    surefit_demand budget = {NULL, 0, 10, 10000, 5000, 0, 0, 0};
     surefit_certificate certificate;
     EXPECT(surefit_config_build(place, sizeof place, &options, &whole) == OK);
     EXPECT(surefit_certify(whole, &peaks, &certificate) == SUREFIT_STATUS_TOO_LARGE);
@@ -276,15 +276,17 @@ static void uncertifiable(void) {
         EXPECT(surefit_certify(standard, &budget, &certificate) == SUREFIT_STATUS_TOO_LARGE);
     }
     /* The least region. */
-    surefit_demand none = {NULL, 0, 0, 0, 0, 0, 0};
+    surefit_demand none = {NULL, 0, 0, 0, 0, 0, 0, 0};
     surefit_heap *heap;
     EXPECT(surefit_certify(tiny, &none, &certificate) == OK);
     EXPECT(surefit_heap_init(memory + 5, certificate.heap_bytes, tiny, &heap) == OK);
 }
 
 /* Within a budget that counts them, and between peaks, resizes are not refused either. */
-static void resized(const surefit_config *config, size_t largest, uint32_t objects) {
-    surefit_demand budget = {NULL, 0, 0, 0, largest, 0, largest};
+static void resized(const surefit_config *config, size_t largest, uint32_t objects, size_t align) {
+    surefit_demand budget = {NULL, 0, 0, 0, largest, 0, largest, align};
+    static size_t aligns[RECORDS];
+    uint32_t powers = 0;
     surefit_certificate certificate;
     surefit_heap *heap, *scratch;
     surefit_stats before, after;
@@ -292,7 +294,8 @@ static void resized(const surefit_config *config, size_t largest, uint32_t objec
     uint64_t blocks_of[2], bytes_of[2];
     /* The budget of so many objects of the largest size, by an empty heap. */
     EXPECT(surefit_heap_init(memory + 128 * 1024, 128 * 1024, config, &scratch) == OK);
-    EXPECT(surefit_alloc(scratch, largest, 0, &probe) == OK);
+    while ((size_t)1 << powers < align) powers++;
+    EXPECT(surefit_alloc(scratch, largest, align, &probe) == OK);
     EXPECT(surefit_stats_get(scratch, &before) == OK && surefit_free(scratch, probe) == OK);
     budget.blocks = objects * before.live_blocks;
     budget.block_bytes = objects * before.block_bytes;
@@ -305,11 +308,12 @@ static void resized(const surefit_config *config, size_t largest, uint32_t objec
         for (int step = 0; step < 600; step++) {
             size_t at = number(2 * objects), length = number((uint32_t)largest + 1);
             bool is_live = surefit_is_live(heap, keys[at]);
+            if (!is_live) aligns[at] = (size_t)1 << number(powers + 1);
             /* What the object has, and what it would have. */
             for (int i = 0; i < 2; i++) {
                 blocks_of[i] = bytes_of[i] = 0;
                 if (i == 0 && !is_live) continue;
-                EXPECT(surefit_alloc(scratch, i == 0 ? keys[at].length : length, 0, &probe) == OK);
+                EXPECT(surefit_alloc(scratch, i == 0 ? keys[at].length : length, aligns[at], &probe) == OK);
                 EXPECT(surefit_stats_get(scratch, &after) == OK);
                 blocks_of[i] = after.live_blocks;
                 bytes_of[i] = after.block_bytes;
@@ -325,25 +329,69 @@ static void resized(const surefit_config *config, size_t largest, uint32_t objec
                 bytes - bytes_of[0] + bytes_of[1] > budget.block_bytes)
                 continue;
             if (is_live) {
-                EXPECT(surefit_resize(heap, &keys[at], length, 0) == OK);
+                EXPECT(surefit_resize(heap, &keys[at], length, aligns[at]) == OK);
             } else {
-                EXPECT(surefit_alloc(heap, length, 0, &keys[at]) == OK);
+                EXPECT(surefit_alloc(heap, length, aligns[at], &keys[at]) == OK);
             }
             blocks = blocks - blocks_of[0] + blocks_of[1];
             bytes = bytes - bytes_of[0] + bytes_of[1];
         }
         EXPECT(surefit_check(heap, NULL) == OK);
+        EXPECT(surefit_stats_get(heap, &after) == OK);
+        EXPECT(after.moved_bytes_max <= certificate.moved_bytes_max);
     }
     /* One object, resized between two lengths with a peak each. */
     for (size_t first = 1; first <= largest; first += largest / 7 + 1) {
         const surefit_peak peaks[] = {{first, 0, 1}, {largest - first, 0, 1}};
-        surefit_demand both = {peaks, 2, 0, 0, 0, 0, 0};
+        surefit_demand both = {peaks, 2, 0, 0, 0, 0, 0, 0};
         EXPECT(surefit_certify(config, &both, &certificate) == OK);
         EXPECT(surefit_heap_init(memory + 3, certificate.heap_bytes, config, &heap) == OK);
         EXPECT(surefit_alloc(heap, first, 0, &probe) == OK);
         for (int step = 0; step < 6; step++)
             EXPECT(surefit_resize(heap, &probe, peaks[(step + 1) % 2].bytes, 0) == OK);
     }
+}
+
+/* A budget of aligned objects is that of their page-blocks; a resize holds one more of the largest. */
+static void aligned(void) {
+    const surefit_config *tiny = surefit_config_tiny();
+    /* The smallest of a size-class that is long enough, and a multiple of 16. */
+    enum { LENGTH = 176, BLOCK = 256, OBJECTS = 400 };
+    static surefit_key all[OBJECTS];
+    surefit_demand budget = {NULL, 0, OBJECTS, OBJECTS * BLOCK, LENGTH, 0, 0, 16};
+    surefit_demand resized = {NULL, 0, 0, 0, LENGTH, 0, LENGTH, 16};
+    surefit_certificate certificate, other;
+    surefit_stats stats;
+    surefit_heap *heap;
+    EXPECT(surefit_certify(tiny, &budget, &certificate) == OK);
+    EXPECT(certificate.heap_bytes <= MEMORY_BYTES);
+    EXPECT(surefit_heap_init(memory, certificate.heap_bytes, tiny, &heap) == OK);
+    for (int round = 0; round < 3; round++) {
+        for (size_t n = 0; n < OBJECTS; n++)
+            if (!surefit_is_live(heap, all[n]))
+                EXPECT(surefit_alloc(heap, LENGTH, 16, &all[n]) == OK);
+        EXPECT(surefit_stats_get(heap, &stats) == OK && stats.block_bytes == OBJECTS * BLOCK);
+        for (size_t n = 0; n < OBJECTS; n++)
+            if (number(2) == 0) EXPECT(surefit_free(heap, all[n]) == OK);
+    }
+    EXPECT(surefit_stats_get(heap, &stats) == OK);
+    EXPECT(stats.moved_bytes_max == BLOCK && certificate.moved_bytes_max == BLOCK);
+    for (uint64_t n = 0; n < 60; n++) {
+        /* So many that the bytes are what is scarce. */
+        resized.blocks = 8 * n;
+        resized.block_bytes = n * BLOCK;
+        budget.blocks = 8 * n + 1;
+        budget.block_bytes = (n + 1) * BLOCK;
+        EXPECT(surefit_certify(tiny, &resized, &certificate) == OK);
+        EXPECT(surefit_certify(tiny, &budget, &other) == OK);
+        EXPECT(certificate.heap_bytes == other.heap_bytes);
+    }
+    for (budget.align = 3; budget.align < 8; budget.align += 2)
+        EXPECT(surefit_certify(tiny, &budget, &other) == SUREFIT_STATUS_ALIGN);
+    budget.align = 2048;
+    EXPECT(surefit_certify(tiny, &budget, &other) == SUREFIT_STATUS_ALIGN);
+    budget.align = 1024;
+    EXPECT(surefit_certify(tiny, &budget, &other) == OK);
 }
 
 /* A region of more bytes than an object can have; most of it is never touched. */
@@ -399,7 +447,8 @@ static void configurations(void) {
     drift(config, 6);
     options = (surefit_options){1024, 2, 4, 1, 0, 0, 64, 0, 0, NULL};
     EXPECT(surefit_config_build(place, sizeof place, &options, &config) == OK);
-    resized(config, 2000, 4);
+    resized(config, 2000, 4, 0);
+    resized(config, 2000, 4, 64);
 }
 
 /* A double free of what was merged with its neighbours is found; no size of it is told, and none
@@ -841,9 +890,13 @@ int main(void) {
     overwritten();
     certified();
     uncertifiable();
-    resized(surefit_config_tiny(), 256, 6);
-    resized(surefit_config_tiny(), 1024, 5);
-    resized(surefit_config_small(), 9000, 3);
+    resized(surefit_config_tiny(), 256, 6, 0);
+    resized(surefit_config_tiny(), 256, 6, 128);
+    resized(surefit_config_tiny(), 1024, 5, 0);
+    resized(surefit_config_tiny(), 1024, 5, 1024);
+    resized(surefit_config_small(), 9000, 3, 0);
+    resized(surefit_config_small(), 9000, 3, 512);
+    aligned();
     huge();
     configurations();
     EXPECT(moves > 1000);

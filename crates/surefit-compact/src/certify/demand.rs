@@ -134,6 +134,53 @@ impl ClassSet {
         Self(u128::MAX >> (Self::LAST - last.index()))
     }
 
+    /// The classes of the page-blocks of byte objects of up to `bytes` bytes at alignments of up to
+    /// `align`: contiguous ones, pieces and spines. All classes if an object would be longer than a
+    /// page; an alignment above a page adds none.
+    ///
+    /// The page-block of an aligned object is the smallest that holds it and is a multiple of its
+    /// alignment.
+    ///
+    /// # Examples
+    /// ```
+    /// use surefit_compact::Config;
+    /// use surefit_compact::certify::ClassSet;
+    /// let config = Config::TINY;
+    /// let aligned = config.geometry().class_for(176, 16).expect("fits");
+    /// assert!(!ClassSet::of_objects(&config, 176, 8).contains(aligned));
+    /// assert!(ClassSet::of_objects(&config, 176, 16).contains(aligned));
+    /// ```
+    #[must_use]
+    pub const fn of_objects(config: &Config, bytes: usize, align: usize) -> Self {
+        let (geometry, division) = (config.geometry(), config.division());
+        let in_pieces = division.divides(bytes);
+        let longest = if in_pieces {
+            division.small_bytes()
+        } else {
+            bytes
+        };
+        let has_large = in_pieces && division.large_pieces(bytes) > 0;
+        let mut set = Self::of_requests(geometry, longest);
+        let mut power = 1;
+        // A shorter object's page-block is in the set already, or that of the longest.
+        while power <= align && power <= geometry.page_bytes() {
+            set = set.with_served(geometry, longest, power);
+            if has_large {
+                set = set.with_served(geometry, division.large_bytes(), power);
+            }
+            power <<= 1;
+        }
+        set
+    }
+
+    /// The set with the class of a request, if a page holds it.
+    const fn with_served(self, geometry: &Geometry, bytes: usize, align: usize) -> Self {
+        match geometry.class_for(bytes, align) {
+            Some(class) => self.with(class),
+            None => self,
+        }
+    }
+
     /// The set with one more class.
     #[must_use]
     pub const fn with(self, class: SizeClass) -> Self {

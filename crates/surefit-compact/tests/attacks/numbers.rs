@@ -583,6 +583,11 @@ fn sets_take_size_classes_of_any_partitioning() {
             .with(class)
             .with(class);
         assert!(set.contains(class) && !set.is_empty());
+        for number in words() {
+            let number = number as usize;
+            let set = ClassSet::of_objects(&few, number, number);
+            assert!(!set.is_empty() && set.len() <= ClassSet::all(few.geometry()).len());
+        }
         assert!(set.len() <= 128 && ClassSet::all(few.geometry()).len() <= set.len());
     }
 }

@@ -3,6 +3,7 @@
 
 mod adversary;
 mod budget;
+mod classes;
 mod constant;
 mod ends;
 mod exact;

@@ -11,6 +11,7 @@ use surefit_measure::error::one_line;
 use surefit_measure::output::grouped;
 use surefit_measure::sizes::counted;
 use surefit_measure::spec::Spec;
+use surefit_measure::steps::LEAST_ALIGN;
 use surefit_measure::subjects::compact::Words;
 
 use super::asked::Asked;
@@ -71,7 +72,7 @@ fn per_class<W: Width>(config: &Config, most: &[u32]) -> Result<Heap> {
         .map(|(class, most)| format!("{{{}, 1, {most}}}", geometry.layout(class).block_bytes))
         .collect();
     Ok(Heap {
-        demand: format!("{{heap_peaks, {}, 0, 0, 0, 0, 0}}", lines.len()),
+        demand: format!("{{heap_peaks, {}, 0, 0, 0, 0, 0, 0}}", lines.len()),
         peaks: format!(
             "static const surefit_peak heap_peaks[] = {{{}}};\n",
             lines.join(", ")
@@ -80,39 +81,34 @@ fn per_class<W: Width>(config: &Config, most: &[u32]) -> Result<Heap> {
     })
 }
 
-/// A budget of the classes that `surefit_demand` says by the largest request: of exactly these, or of all.
+/// A budget of the classes that `surefit_demand` says by the largest request and its alignment: of exactly
+/// these, or of all.
 fn joint<W: Width>(config: &Config, budget: &Budget) -> Result<Heap> {
     let geometry = config.geometry();
     let sizes = geometry
         .classes()
         .map(|class| geometry.layout(class).block_bytes as usize);
-    let exact = sizes
-        .chain([usize::MAX])
-        .find(|largest| classes(config, *largest) == budget.classes);
-    let largest = exact.unwrap_or(usize::MAX);
+    let large = config.division().large_bytes();
+    let sizes: Vec<_> = sizes.chain([large, usize::MAX]).collect();
+    let aligns = (3..=geometry.page_bytes().ilog2()).map(|power| 1 << power);
+    let exact = aligns
+        .flat_map(|align| sizes.iter().map(move |&largest| (largest, align)))
+        .find(|&(largest, align)| ClassSet::of_objects(config, largest, align) == budget.classes);
+    let (largest, align) = exact.unwrap_or((usize::MAX, geometry.page_bytes()));
     let budget = Budget {
-        classes: classes(config, largest),
+        classes: ClassSet::of_objects(config, largest, align),
         ..*budget
     };
     let largest = if largest == usize::MAX { 0 } else { largest };
+    let align = if align == LEAST_ALIGN { 0 } else { align };
     Ok(Heap {
         peaks: String::new(),
         demand: format!(
-            "{{NULL, 0, {}, {}, {largest}, 0, 0}}",
+            "{{NULL, 0, {}, {}, {largest}, 0, 0, {align}}}",
             budget.objects, budget.block_bytes
         ),
         certificate: certify::<W>(config, &Demand::Joint(budget))?,
     })
-}
-
-/// The classes that a budget in C uses for requests of up to `largest` bytes.
-fn classes(config: &Config, largest: usize) -> ClassSet {
-    let (geometry, large) = (config.geometry(), config.division().large_bytes());
-    let piece = config.piece_bytes().unwrap_or(geometry.page_bytes());
-    let small = ClassSet::of_requests(geometry, largest.min(piece));
-    let in_pieces = config.piece_bytes().is_some() && largest >= large;
-    let large = geometry.class_for(large, 1).filter(|_| in_pieces);
-    large.map_or(small, |large| small.with(large))
 }
 
 /// How a program gets the configuration.
