@@ -1,0 +1,245 @@
+//! One owner's heaps with handles. They are compacted, so that a free moves nothing, however many
+//! objects there are: `events` counts the frees that move.
+
+use core::alloc::Layout;
+use core::hint::black_box;
+
+use surefit_compact::block_table::{BlockTableConfig, BlockTableHeap};
+use surefit_compact::{Bytes, Config, Handle, Heap, Key, KeyHeap, Wide};
+use surefit_testkit::growth::{Grows, Table};
+
+use crate::{OBJECTS, Object, region};
+
+static CONFIG: Config = Config::DEFAULT;
+static BLOCK_TABLE: BlockTableConfig = BlockTableConfig::DEFAULT;
+
+/// A heap with objects, every tenth of them freed, and one object of bytes.
+struct Scene {
+    heap: Heap<'static>,
+    objects: Vec<Option<Handle<Object>>>,
+    text: Option<Bytes<u8>>,
+}
+
+fn layout(bytes: usize) -> Layout {
+    Layout::from_size_align(bytes, 1).expect("a layout")
+}
+
+fn scene(objects: usize) -> Scene {
+    let mut heap = Heap::new(region(objects * 96 + (2 << 20)), &CONFIG).expect("large enough");
+    let insert = |number| Some(heap.insert([number as u64; 5]).expect("fits"));
+    let mut objects: Vec<_> = (0..objects).map(insert).collect();
+    for freed in objects.iter_mut().skip(7).step_by(10) {
+        heap.free(freed.take().expect("once"));
+    }
+    heap.compact(u64::MAX);
+    let text = Some(heap.alloc_zeroed(layout(5000)).expect("fits"));
+    Scene {
+        heap,
+        objects,
+        text,
+    }
+}
+
+/// With no room left for an object of 1500 bytes.
+fn full(objects: usize) -> Scene {
+    let scene = scene(objects);
+    while let Ok(bytes) = scene.heap.alloc(layout(1500)) {
+        let _ = black_box(bytes);
+    }
+    scene
+}
+
+impl Scene {
+    fn object(&mut self) -> Handle<Object> {
+        self.objects[51].take().expect("once")
+    }
+}
+
+pub(crate) fn heap(table: &mut Table) {
+    table.heap("Heap");
+    let mut constant = |name, call: fn(&mut Scene)| {
+        table.row(name, OBJECTS, Grows::No, scene, call);
+    };
+    constant("insert", |s| {
+        s.objects.push(s.heap.insert([1; 5]).ok());
+    });
+    constant("get", |s| {
+        black_box(s.objects[50].as_ref().map(|handle| s.heap.get(handle)[2]));
+    });
+    constant("remove", |s| {
+        let object = s.object();
+        black_box(s.heap.remove(object));
+    });
+    constant("free", |s| {
+        let object = s.object();
+        s.heap.free(object);
+    });
+    constant("alloc, 3000 bytes", |s| {
+        let _ = black_box(s.heap.alloc(layout(3000)).expect("fits"));
+    });
+    constant("alloc_zeroed, 3000 bytes", |s| {
+        let _ = black_box(s.heap.alloc_zeroed(layout(3000)).expect("fits"));
+    });
+    constant("free_bytes, 5000 bytes", |s| {
+        let text = s.text.take().expect("once");
+        s.heap.free_bytes(text);
+    });
+    constant("resize, 5000 to 9000 bytes", |s| {
+        let text = s.text.as_mut().expect("there");
+        s.heap.resize(text, layout(9000)).expect("fits");
+    });
+    constant("chunk", |s| {
+        let text = s.text.as_ref().expect("there");
+        black_box(s.heap.chunk(text, 4321).len());
+    });
+    constant("compact, nothing to move", |s| {
+        black_box(s.heap.compact(1));
+    });
+    asked(table);
+}
+
+/// What only looks.
+fn asked(table: &mut Table) {
+    let mut constant = |name, call: fn(&mut Scene)| {
+        table.row(name, OBJECTS, Grows::No, scene, call);
+    };
+    constant("stats", |s| {
+        black_box(s.heap.stats());
+    });
+    constant("parts", |s| {
+        black_box(s.heap.parts());
+    });
+    constant("handle_bytes", |s| {
+        black_box(s.heap.handle_bytes());
+    });
+    constant("degree_of_fragmentation", |s| {
+        black_box(s.heap.degree_of_fragmentation(40));
+    });
+    constant("can_allocate", |s| {
+        assert!(s.heap.can_allocate(40, 8, 10));
+    });
+    table.row("alloc, refused", OBJECTS, Grows::No, full, |s| {
+        assert!(s.heap.alloc(layout(1500)).is_err());
+    });
+    table.row("can_allocate, refused", OBJECTS, Grows::No, full, |s| {
+        assert!(!s.heap.can_allocate(1500, 8, 1));
+    });
+    let search = Grows::With("the classes and the logarithm of the region");
+    table.row("largest_free_bytes", OBJECTS, search, scene, |s| {
+        black_box(s.heap.largest_free_bytes());
+    });
+    let all = Grows::With("the region and its objects");
+    table.row("check", OBJECTS, all, scene, |s| {
+        s.heap.check().expect("sound");
+    });
+    table.row("live_blocks, all", OBJECTS, all, scene, |s| {
+        black_box(s.heap.live_blocks().count());
+    });
+}
+
+/// A heap with keys.
+struct Keys {
+    heap: KeyHeap<'static>,
+    keys: Vec<Key<Object>>,
+}
+
+fn keyed(objects: usize) -> Keys {
+    let mut heap = KeyHeap::new(region(objects * 96 + (2 << 20)), &CONFIG).expect("large enough");
+    let insert = |number| heap.insert([number as u64; 5]).expect("fits");
+    let keys: Vec<_> = (0..objects).map(insert).collect();
+    for &freed in keys.iter().skip(7).step_by(10) {
+        heap.remove(freed).expect("once");
+    }
+    heap.compact(u64::MAX);
+    Keys { heap, keys }
+}
+
+pub(crate) fn keys(table: &mut Table) {
+    table.heap("KeyHeap");
+    let mut constant = |name, call: fn(&mut Keys)| {
+        table.row(name, OBJECTS, Grows::No, keyed, call);
+    };
+    constant("insert", |s| {
+        black_box(s.heap.insert([1; 5]).expect("fits"));
+    });
+    constant("get", |s| {
+        black_box(s.heap.get(s.keys[50]).expect("live")[2]);
+    });
+    constant("get, of a stale key", |s| {
+        assert!(s.heap.get(s.keys[17]).is_err());
+    });
+    constant("remove", |s| {
+        black_box(s.heap.remove(s.keys[51]).expect("live"));
+    });
+    constant("compact, nothing to move", |s| {
+        black_box(s.heap.compact(1));
+    });
+    constant("stats", |s| {
+        black_box(s.heap.stats());
+    });
+    let all = Grows::With("the region and its objects");
+    table.row("check", OBJECTS, all, keyed, |s| {
+        s.heap.check().expect("sound");
+    });
+}
+
+/// A heap of the paper's block table.
+struct Rows {
+    heap: BlockTableHeap<'static, Wide>,
+    objects: Vec<Option<Bytes<u8>>>,
+}
+
+fn rows(objects: usize) -> Rows {
+    let bytes = objects * 120 + (4 << 20);
+    let heap: BlockTableHeap =
+        BlockTableHeap::new(region(bytes), &BLOCK_TABLE).expect("large enough");
+    let alloc = |_| Some(heap.alloc_zeroed(layout(40)).expect("fits"));
+    let mut objects: Vec<_> = (0..objects).map(alloc).collect();
+    for freed in objects.iter_mut().skip(7).step_by(10) {
+        heap.free_bytes(freed.take().expect("once"));
+    }
+    heap.compact(u64::MAX);
+    Rows { heap, objects }
+}
+
+pub(crate) fn block_table(table: &mut Table) {
+    table.heap("BlockTableHeap");
+    let mut constant = |name, call: fn(&mut Rows)| {
+        table.row(name, OBJECTS, Grows::No, rows, call);
+    };
+    constant("alloc, 40 bytes", |s| {
+        let _ = black_box(s.heap.alloc(layout(40)).expect("fits"));
+    });
+    constant("free_bytes, 40 bytes", |s| {
+        let object = s.objects[51].take().expect("once");
+        s.heap.free_bytes(object);
+    });
+    constant("resize, 40 to 200 bytes", |s| {
+        let object = s.objects[51].as_mut().expect("there");
+        s.heap.resize(object, layout(200)).expect("fits");
+    });
+    constant("chunk", |s| {
+        let object = s.objects[51].as_ref().expect("there");
+        black_box(s.heap.chunk(object, 20).len());
+    });
+    constant("compact, nothing to move", |s| {
+        black_box(s.heap.compact(1));
+    });
+    constant("stats", |s| {
+        black_box(s.heap.stats());
+    });
+    constant("parts", |s| {
+        black_box(s.heap.parts());
+    });
+    constant("can_allocate", |s| {
+        black_box(s.heap.can_allocate(40, 8));
+    });
+    let search = Grows::With("the logarithm of the region");
+    table.row("largest_free", OBJECTS, search, rows, |s| {
+        black_box(s.heap.largest_free());
+    });
+    let all = Grows::With("the region and its objects");
+    table.row("check", OBJECTS, all, rows, |s| {
+        s.heap.check().expect("sound");
+    });
+}
