@@ -197,11 +197,7 @@ impl<'h, L: RawMutex, S: Source> Local<'h, L, S> {
         }
         match record.put_back(block) {
             Ok(()) => Ok(()),
-            Err(block) => {
-                let freed = self.common.free_slowly(self.own, record, block);
-                self.common.look(self.own);
-                freed
-            }
+            Err(block) => self.common.free_slowly(self.own, record, block),
         }
     }
 

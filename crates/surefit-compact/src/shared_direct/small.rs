@@ -141,7 +141,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         Some(page)
     }
 
-    /// Frees a page-block where F1 is not enough: F4, F5, or a heap that checks each free.
+    /// Frees a page-block where F1 is not enough: F4, F5, or a heap that checks each free. The last of a free, so that F1 saves no
+    /// registers for it.
     #[cold]
     #[inline(never)]
     pub(super) fn free_slowly(
@@ -150,15 +151,16 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         record: &Record,
         block: Free,
     ) -> Result<(), Misuse> {
-        if self.checks() {
-            return self.free_checked(block);
-        }
-        let page = self.memory().span_of(record);
-        let Some(class) = record.class() else {
-            return Err(Misuse::NoObject);
+        let freed = match record.class() {
+            _ if self.checks() => self.free_checked(block),
+            Some(class) => {
+                self.put(own, class, self.memory().span_of(record), record, block);
+                Ok(())
+            }
+            None => Err(Misuse::NoObject),
         };
-        self.put(own, class, page, record, block);
-        Ok(())
+        self.look(own);
+        freed
     }
 
     pub(super) fn put(
