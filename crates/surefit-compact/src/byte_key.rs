@@ -206,7 +206,8 @@ impl<W: Width<Generation = ()>, G: Counted> KeyHeap<'_, W, G> {
     /// As [`Heap::resize`](crate::Heap::resize). A resize uses up a generation, as a free does: it
     /// counts as one in [`certify_for_life`](crate::certify::certify_for_life). An object whose
     /// entry has no generation left gets another entry where it is, if it has to: no byte is copied
-    /// for that.
+    /// for that. The entry is made before the resize: one that is refused then may leave the table of
+    /// entries a page longer.
     pub fn resize<B: Byte>(
         &mut self,
         key: ByteKey<B>,

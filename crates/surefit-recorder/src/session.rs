@@ -193,9 +193,10 @@ fn elsewhere(folder: &Path) -> io::Result<Option<TempDir>> {
     if can_stand(folder) {
         return Ok(None);
     }
+    // By the name that the system shows of a library that a process has.
     let other = tempfile::Builder::new()
         .prefix("surefit-record-")
-        .tempdir()?;
+        .tempdir_in(fs::canonicalize(env::temp_dir())?)?;
     if can_stand(other.path()) {
         return Ok(Some(other));
     }

@@ -6,7 +6,7 @@
 //! | `heap` | [`ShadowHeap`]: a raw-pointer heap beside the model; knows every byte's owner |
 //! | `script` | [`Op`]: scripts of operations, from seeded generators and from arbitrary bytes |
 //! | `region` | [`JunkRegion`]: memory full of junk; [`ExactMemory`]: exact length and place |
-//! | `random` | [`Random`]: seeded numbers
+//! | `random` | [`Random`]: seeded numbers |
 //! | `growth` | the instructions of calls beside few and many objects, as a table |
 //! | `small_trace`, `printed` | with the feature `command`: a trace in a file; what a command printed |
 //!

@@ -22,7 +22,7 @@ pub(super) fn cost(config: &Config, bytes: usize) -> Option<Amount> {
     };
     let stub = Amount {
         objects: 1,
-        bytes: STUB as u64,
+        bytes: BlockCount::of::<Wide>(config, STUB, 8)?.bytes,
     };
     // Only an object in pieces has more than one page-block.
     Some(match blocks.blocks {

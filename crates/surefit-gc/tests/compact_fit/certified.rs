@@ -87,7 +87,13 @@ fn requests_of_every_size_wait_as_certified_over_many_classes() {
 /// Page-blocks are longer than a piece: objects of one page-block are not in pieces.
 #[test]
 fn requests_of_every_size_wait_as_certified_over_few_long_classes() {
-    for sizes in [&[8, 1024, 2048][..], &[8, 64, 2040], &[8, 400, 800, 2048]] {
+    for sizes in [
+        &[8, 1024, 2048][..],
+        &[8, 64, 2040],
+        &[8, 400, 800, 2048],
+        &[16, 1024, 2048],
+        &[1024, 2048],
+    ] {
         let spec = GeometrySpec {
             page_bytes: 4 * KIB,
             spacing: Spacing::Explicit(sizes),
