@@ -231,6 +231,10 @@ fn find_object() -> Option<FindObject> {
     if known == 1 {
         // SAFETY: a name that ends with zero.
         known = unsafe { dlsym(RTLD_DEFAULT, c"_dl_find_object".as_ptr()) }.expose_provenance();
+        if known == 0 {
+            // SAFETY: it forgets the error, which is none of the program's.
+            unsafe { dlerror() };
+        }
         FIND_OBJECT.store(known, Ordering::Relaxed);
     }
     let function: *mut c_void = core::ptr::with_exposed_provenance_mut(known);

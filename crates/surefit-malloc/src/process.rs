@@ -194,7 +194,9 @@ fn read_options(options: &mut Options) {
     }
 }
 
+/// Nobody begins the heap until the fork is over: what is locked before it is what is unlocked after it, in both processes.
 unsafe extern "C" fn before_fork() {
+    core::mem::forget(PROCESS.begins.lock());
     if let Some(heap) = heap_if_begun() {
         heap.before_fork();
     }
@@ -215,4 +217,6 @@ fn after_fork(is_child: bool) {
         // SAFETY: the C library calls `before_fork` before, in this thread, and this once in each process.
         unsafe { heap.after_fork(is_child, own.as_deref()) };
     }
+    // SAFETY: locked by `before_fork`.
+    unsafe { PROCESS.begins.force_unlock() };
 }

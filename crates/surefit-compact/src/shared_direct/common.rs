@@ -6,6 +6,7 @@
 //! - S2 An instance is accessed (but for its inbox and state) only by who claimed it, or holds its group's lock. In a heap that
 //!   checks each free, whoever frees changes the instance of the page: there, who accesses one also holds `checked`, nothing is in hand
 //!   and nothing is sent.
+//! - S3 An instance is served only by who holds `serving`.
 
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering};
@@ -117,6 +118,11 @@ impl<L: RawMutex, S: Source> Common<L, S> {
         (1..=joined).map(|number| self.instance(number))
     }
 
+    /// Places that no instance ever had.
+    pub(super) fn unused(&self) -> usize {
+        usize::from(self.instances - self.joined.load(Ordering::Acquire))
+    }
+
     /// Claims the first instance that nobody has. Waits for who serves one that comes before. O(instances).
     ///
     /// As everybody looks at them in the same order, and passes only those that someone has, a thread finds one if there are as many
@@ -137,6 +143,10 @@ impl<L: RawMutex, S: Source> Common<L, S> {
     /// Claims an instance if nobody has it.
     fn claim_one(&self, number: u16) -> bool {
         let instance = self.instance(number);
+        // Of an instance that someone has nothing is written.
+        if matches!(instance.state(), State::Owned | State::Lost) {
+            return false;
+        }
         match instance.claim(State::Idle, State::Owned) {
             Ok(()) => true,
             Err(State::Owned | State::Lost | State::Idle) => false,
@@ -145,6 +155,8 @@ impl<L: RawMutex, S: Source> Common<L, S> {
                 instance.claim(State::Idle, State::Owned).is_ok()
             }
             Err(State::Unused) => {
+                // A fork finds it joined or unused.
+                let _no_fork = self.pool.lock();
                 let is_first = instance.claim(State::Unused, State::Owned).is_ok();
                 if is_first {
                     instance.set_number(number);

@@ -234,7 +234,7 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
 
     /// Calls a function with the instance of a group, under the group's lock: for threads that share one (the paper's
     /// sharing degree), that have none, or that are about to end. Groups are numbered modulo [`GROUPS`]. The function must not ask for
-    /// the same group again: it would wait for itself.
+    /// a group again: it would wait for itself, or for a thread that waits for it.
     pub fn grouped<R>(&self, group: usize, call: impl FnOnce(&Local<'_, L, S>) -> R) -> R {
         let common = self.common();
         let group = group % GROUPS;
@@ -348,8 +348,14 @@ impl<L: RawMutex + Sync, S: Source> SharedDirect<'_, L, S> {
     pub(super) fn table_bytes(&self) -> usize {
         let memory = self.common().memory();
         let records = memory.record_place(Span::NONE).addr().get() - self.common.addr().get();
+        // Of a source, places are taken as they are used.
+        let unused = if S::PURGES {
+            self.common().unused() * size_of::<Instance>()
+        } else {
+            0
+        };
         let units = memory.committed() - memory.first().number() + 1;
-        records + units as usize * size_of::<Record>()
+        records - unused + units as usize * size_of::<Record>()
     }
 
     /// Verifies the invariants of the whole heap. Nobody else may be in a call; that is what `&mut` says.

@@ -247,6 +247,10 @@ impl<L: RawMutex, S: Source> Common<L, S> {
     }
 
     fn empty_hand(&self, own: &Instance, class: Class) {
+        // In a heap that checks each free nothing is, and who claimed the instance may look meanwhile.
+        if own.hand(class).is_empty() {
+            return;
+        }
         let hand: Chain = own.hand(class).take();
         let record = self.memory().record(own.current(class));
         while let Some(block) = hand.pop() {

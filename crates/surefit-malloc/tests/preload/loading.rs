@@ -38,6 +38,22 @@ fn libraries_that_are_bound_deeply_have_the_same_malloc() {
     assert_eq!(text(&output.stderr), "");
 }
 
+/// A plugin with a heap of its own begins it while another thread forks: the fork sees all of it or nothing.
+#[test]
+fn a_heap_may_begin_while_the_process_forks() {
+    let program = compiled("begins", "");
+    let plugin = library().with_file_name("libplugin.so");
+    for microseconds in (0..600).step_by(25) {
+        let output = succeeds(
+            Command::new(&program)
+                .arg(&plugin)
+                .arg(microseconds.to_string()),
+        );
+        assert_eq!(text(&output.stdout), "done\n", "after {microseconds} us");
+        assert_eq!(text(&output.stderr), "");
+    }
+}
+
 #[test]
 fn a_library_that_is_closed_stays_for_threads_that_used_it() {
     let program = compiled("unload", "");
